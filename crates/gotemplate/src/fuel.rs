@@ -1,0 +1,79 @@
+//! What one rendering may spend.
+
+/// The limits of one rendering (all its passes together).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Evaluated nodes, function calls and loop rounds, and what functions charge for their own work (about one per item or 64 bytes).
+    pub steps: u64,
+    /// Bytes written, and bytes of texts that functions make.
+    pub output_bytes: u64,
+    /// Nested template calls and nested expressions.
+    pub depth: u32,
+    /// Renderings of the output while it contains `{{`, the first included.
+    pub passes: u32,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { steps: 1_000_000, output_bytes: 16 * 1024 * 1024, depth: 100, passes: 8 }
+    }
+}
+
+/// What is left of the [`Limits`].
+#[derive(Clone, Debug)]
+pub struct Fuel {
+    limits: Limits,
+    steps: u64,
+    output_bytes: u64,
+}
+
+/// The limit that was reached.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Exhausted {
+    /// [`Limits::steps`]
+    Steps(u64),
+    /// [`Limits::output_bytes`]
+    OutputBytes(u64),
+    /// [`Limits::depth`]
+    Depth(u32),
+    /// [`Limits::passes`]
+    Passes(u32),
+}
+
+impl Fuel {
+    /// A full tank.
+    pub fn new(limits: Limits) -> Self {
+        Self { limits, steps: limits.steps, output_bytes: limits.output_bytes }
+    }
+
+    /// The limits it began with.
+    pub fn limits(&self) -> &Limits {
+        &self.limits
+    }
+
+    /// Spends steps.
+    pub fn steps(&mut self, count: u64) -> Result<(), Exhausted> {
+        self.steps = self.steps.checked_sub(count).ok_or(Exhausted::Steps(self.limits.steps))?;
+        Ok(())
+    }
+
+    /// Spends output bytes.
+    pub fn output(&mut self, bytes: usize) -> Result<(), Exhausted> {
+        let left = self.output_bytes.checked_sub(bytes as u64);
+        self.output_bytes = left.ok_or(Exhausted::OutputBytes(self.limits.output_bytes))?;
+        Ok(())
+    }
+}
+
+impl std::fmt::Display for Exhausted {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Steps(limit) => write!(f, "it takes more than {limit} steps"),
+            Self::OutputBytes(limit) => write!(f, "it writes more than {limit} bytes"),
+            Self::Depth(limit) => write!(f, "it is nested more than {limit} levels deep"),
+            Self::Passes(limit) => write!(f, "its output still contains `{{{{` after {limit} passes"),
+        }
+    }
+}
+
+impl std::error::Error for Exhausted {}

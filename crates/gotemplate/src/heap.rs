@@ -1,0 +1,65 @@
+//! What one rendering has changed in place.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+
+use crate::value::{Key, List, Map, Value};
+
+/// How deep [`Heap::resolve`] follows nested values: more can only be a map that contains itself.
+const RESOLVE_DEPTH_MAX: usize = 1_000;
+
+/// The changes that `set`, `unset` and `merge` made to maps during one rendering, by the identity of the map.
+///
+/// Empty in nearly all renderings, and then every look-up goes straight to the shared map.
+#[derive(Debug, Default)]
+pub struct Heap {
+    /// The map is kept alive beside its new entries, so that its address stays its identity.
+    changed: HashMap<usize, (Arc<Map>, BTreeMap<Key, Value>)>,
+}
+
+impl Heap {
+    /// The entries of `map` as this rendering sees them (one level: nested maps must be looked up in turn).
+    pub fn entries<'a>(&'a self, map: &'a Arc<Map>) -> &'a BTreeMap<Key, Value> {
+        if self.changed.is_empty() {
+            return &map.entries;
+        }
+        self.changed.get(&identity(map)).map_or(&map.entries, |(_, entries)| entries)
+    }
+
+    /// The entries of `map`, to be changed in place for the rest of this rendering.
+    pub fn entries_mut(&mut self, map: &Arc<Map>) -> &mut BTreeMap<Key, Value> {
+        let (_, entries) = self.changed.entry(identity(map)).or_insert_with(|| (Arc::clone(map), map.entries.clone()));
+        entries
+    }
+
+    /// `value` with every change of this rendering written into it, all levels down: for functions that read deeply.
+    /// `None` if it contains itself.
+    pub fn resolve(&self, value: &Value) -> Option<Value> {
+        if self.changed.is_empty() {
+            return Some(value.clone());
+        }
+        self.resolve_below(value, 0)
+    }
+
+    fn resolve_below(&self, value: &Value, depth: usize) -> Option<Value> {
+        if depth > RESOLVE_DEPTH_MAX {
+            return None;
+        }
+        Some(match value {
+            Value::List(list) => {
+                let items = list.items.iter().map(|item| self.resolve_below(item, depth + 1));
+                Value::List(Arc::new(List { kind: list.kind, items: items.collect::<Option<_>>()? }))
+            }
+            Value::Map(map) => {
+                let entries = self.entries(map).iter();
+                let entries = entries.map(|(key, value)| Some((key.clone(), self.resolve_below(value, depth + 1)?)));
+                Value::map(map.kind, entries.collect::<Option<_>>()?)
+            }
+            other => other.clone(),
+        })
+    }
+}
+
+fn identity(map: &Arc<Map>) -> usize {
+    Arc::as_ptr(map) as usize
+}

@@ -1,0 +1,4 @@
+//! Go's time.
+/// `time.Time`
+#[derive(Clone, Debug)]
+pub struct Time {}

@@ -1,0 +1,209 @@
+//! The values that templates work on: the Go types that can occur in Kalypso's data and in what sprig makes of them.
+//!
+//! Values are immutable and shared freely between threads. `set`, `unset` and `merge`, which change a map in place in Go,
+//! record the change in the [`Heap`](crate::heap::Heap) of the one rendering that runs them, so data that
+//! many renderings share stays as it was.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use crate::text::Text;
+
+/// A Go value.
+#[derive(Clone, Debug)]
+pub enum Value {
+    /// Go's zero `reflect.Value`: what a missing map key gives. Prints `<no value>`. Lives only in the executor and is
+    /// never an item of a list or map; functions get [`Value::Nil`] for it.
+    Missing,
+    /// A nil `interface {}`: YAML's or JSON's `null`.
+    Nil,
+    /// `bool`
+    Bool(bool),
+    /// A signed integer.
+    Int(i64, IntKind),
+    /// An unsigned integer.
+    Uint(u64, UintKind),
+    /// `float64`
+    Float(f64),
+    /// `complex128`: real and imaginary part.
+    Complex(f64, f64),
+    /// `string`
+    Text(Text),
+    /// A slice.
+    List(Arc<List>),
+    /// A map. Look entries up through [`Heap::entries`](crate::heap::Heap::entries), which knows what this rendering has changed.
+    Map(Arc<Map>),
+    /// A struct with a fixed set of fields: an unknown field is an error, not a missing value.
+    Struct(Arc<Struct>),
+    /// `time.Time`
+    Time(Arc<crate::time::Time>),
+    /// `time.Duration`, in nanoseconds.
+    Duration(i64),
+    /// `*semver.Version`
+    Version(Arc<crate::semver::Version>),
+}
+
+/// Which signed Go type an integer has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum IntKind {
+    /// `int`
+    Int,
+    /// `int64`
+    Int64,
+    /// `int32`, also known as `rune`
+    Int32,
+}
+
+/// Which unsigned Go type an integer has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum UintKind {
+    /// `uint`
+    Uint,
+    /// `uint64`
+    Uint64,
+    /// `uint8`, also known as `byte`
+    Uint8,
+}
+
+/// A slice with its Go element type.
+#[derive(Clone, Debug)]
+pub struct List {
+    /// The element type.
+    pub kind: ListKind,
+    /// The items.
+    pub items: Vec<Value>,
+}
+
+/// The element type of a slice.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ListKind {
+    /// `[]interface {}`
+    Any,
+    /// `[]string`
+    Text,
+    /// `[]int`
+    Int,
+    /// `[]uint8`
+    Bytes,
+}
+
+/// A map with its Go type.
+#[derive(Clone, Debug)]
+pub struct Map {
+    /// The type.
+    pub kind: MapKind,
+    /// The entries as they were when the map was made; sorted as Go prints them.
+    pub entries: BTreeMap<Key, Value>,
+}
+
+/// The type of a map.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MapKind {
+    /// `map[string]interface {}`
+    TextToAny,
+    /// `map[string]string`
+    TextToText,
+    /// `map[interface {}]interface {}`: what yaml.v2 makes of nested mappings
+    AnyToAny,
+}
+
+/// The key of a map entry. Keys of different types are different: `1` is not `"1"`.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Key {
+    /// `nil`
+    Nil,
+    /// `bool`
+    Bool(bool),
+    /// A signed integer.
+    Int(i64),
+    /// An unsigned integer above the range of `i64`.
+    Uint(u64),
+    /// A `float64`.
+    Float(FloatKey),
+    /// A `string`.
+    Text(Text),
+}
+
+/// A `float64` with a total order, so that it can be a key.
+#[derive(Clone, Copy, Debug)]
+pub struct FloatKey(pub f64);
+
+impl Eq for FloatKey {}
+
+impl PartialEq for FloatKey {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other).is_eq()
+    }
+}
+
+impl PartialOrd for FloatKey {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for FloatKey {
+    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+        self.0.total_cmp(&other.0)
+    }
+}
+
+impl std::hash::Hash for FloatKey {
+    fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
+        self.0.to_bits().hash(state);
+    }
+}
+
+/// A struct value.
+#[derive(Clone, Debug)]
+pub struct Struct {
+    /// The type's name as Go prints it, for errors.
+    pub type_name: &'static str,
+    /// The fields in declaration order.
+    pub fields: Vec<(&'static str, Value)>,
+}
+
+impl Value {
+    /// A `string`.
+    pub fn text(text: impl Into<Text>) -> Self {
+        Self::Text(text.into())
+    }
+
+    /// An `int`.
+    pub fn int(number: i64) -> Self {
+        Self::Int(number, IntKind::Int)
+    }
+
+    /// An `int64`.
+    pub fn int64(number: i64) -> Self {
+        Self::Int(number, IntKind::Int64)
+    }
+
+    /// A `[]interface {}`.
+    pub fn list(items: Vec<Value>) -> Self {
+        Self::List(Arc::new(List { kind: ListKind::Any, items }))
+    }
+
+    /// A `[]string`.
+    pub fn texts<T: Into<Text>>(items: impl IntoIterator<Item = T>) -> Self {
+        let items = items.into_iter().map(Value::text).collect();
+        Self::List(Arc::new(List { kind: ListKind::Text, items }))
+    }
+
+    /// A map of the given kind.
+    pub fn map(kind: MapKind, entries: BTreeMap<Key, Value>) -> Self {
+        Self::Map(Arc::new(Map { kind, entries }))
+    }
+
+    /// A `map[string]interface {}`.
+    pub fn dict<K: Into<Text>>(entries: impl IntoIterator<Item = (K, Value)>) -> Self {
+        let entries = entries.into_iter().map(|(key, value)| (Key::Text(key.into()), value)).collect();
+        Self::map(MapKind::TextToAny, entries)
+    }
+
+    /// A `map[string]string`.
+    pub fn text_map<K: Into<Text>, V: Into<Text>>(entries: impl IntoIterator<Item = (K, V)>) -> Self {
+        let entries = entries.into_iter().map(|(key, value)| (Key::Text(key.into()), Value::text(value))).collect();
+        Self::map(MapKind::TextToText, entries)
+    }
+}

@@ -1,0 +1,2 @@
+//! The `kalypso` binary: arguments, configuration, wiring, words on the screen.
+fn main() {}

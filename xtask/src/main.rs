@@ -1,0 +1,2 @@
+//! Everything that is done to this workspace by command.
+fn main() {}
