@@ -46,7 +46,7 @@ impl Heap {
             return None;
         }
         Some(match value {
-            Value::List(list) => {
+            Value::List(list) if !list.items.is_empty() => {
                 let items = list.items.iter().map(|item| self.resolve_below(item, depth + 1));
                 Value::List(Arc::new(List { kind: list.kind, items: items.collect::<Option<_>>()? }))
             }

@@ -5,7 +5,7 @@
 //! many renderings share stays as it was.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use crate::text::Text;
 
@@ -163,7 +163,63 @@ pub struct Struct {
     pub fields: Vec<(&'static str, Value)>,
 }
 
+/// Go's nil slices: the one list that stands for each. All but comparing and encoding take them for empty lists.
+static NIL_LISTS: LazyLock<[Arc<List>; 2]> =
+    LazyLock::new(|| [ListKind::Any, ListKind::Text].map(|kind| Arc::new(List { kind, items: Vec::new() })));
+
+impl List {
+    /// Whether this is a nil slice, which differs from an empty one in `toJson` and `deepEqual`.
+    pub fn is_nil(self: &Arc<Self>) -> bool {
+        self.items.is_empty() && NIL_LISTS.iter().any(|list| Arc::ptr_eq(list, self))
+    }
+}
+
+/// Values that templates nest very deeply are taken apart one by one: nested drops would overflow the stack.
+impl Drop for List {
+    fn drop(&mut self) {
+        if self.items.iter().any(Value::is_container) {
+            take_apart(std::mem::take(&mut self.items));
+        }
+    }
+}
+
+impl Drop for Map {
+    fn drop(&mut self) {
+        if self.entries.values().any(Value::is_container) {
+            take_apart(std::mem::take(&mut self.entries).into_values().collect());
+        }
+    }
+}
+
+fn take_apart(mut values: Vec<Value>) {
+    while let Some(value) = values.pop() {
+        match value {
+            Value::List(list) => values
+                .extend(Arc::into_inner(list).map(|mut list| std::mem::take(&mut list.items)).into_iter().flatten()),
+            Value::Map(map) => {
+                let entries = Arc::into_inner(map).map(|mut map| std::mem::take(&mut map.entries));
+                values.extend(entries.into_iter().flat_map(BTreeMap::into_values));
+            }
+            _ => {}
+        }
+    }
+}
+
 impl Value {
+    fn is_container(&self) -> bool {
+        matches!(self, Self::List(_) | Self::Map(_))
+    }
+
+    /// A nil `[]interface {}`.
+    pub fn nil_list() -> Self {
+        Self::List(Arc::clone(&NIL_LISTS[0]))
+    }
+
+    /// A nil `[]string`.
+    pub fn nil_texts() -> Self {
+        Self::List(Arc::clone(&NIL_LISTS[1]))
+    }
+
     /// A `string`.
     pub fn text(text: impl Into<Text>) -> Self {
         Self::Text(text.into())
@@ -205,5 +261,24 @@ impl Value {
     pub fn text_map<K: Into<Text>, V: Into<Text>>(entries: impl IntoIterator<Item = (K, V)>) -> Self {
         let entries = entries.into_iter().map(|(key, value)| (Key::Text(key.into()), Value::text(value))).collect();
         Self::map(MapKind::TextToText, entries)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{List, Value};
+
+    #[test]
+    fn values_nested_very_deeply_are_dropped_without_recursion() {
+        let nested = (0..200_000).fold(Value::Nil, |inner, _| Value::list(vec![inner]));
+        let nested = (0..200_000).fold(nested, |inner, _| Value::dict([("k", inner)]));
+        drop(nested);
+    }
+
+    #[test]
+    fn a_nil_list_is_not_an_empty_one() {
+        let is_nil = |value| matches!(value, Value::List(list) if List::is_nil(&list));
+        assert!(is_nil(Value::nil_list()) && is_nil(Value::nil_texts()));
+        assert!(!is_nil(Value::list(Vec::new())));
     }
 }
