@@ -1,1 +1,1 @@
-//! .
+//! Snapshots out of repositories, trees into them.

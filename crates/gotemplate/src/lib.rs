@@ -2,6 +2,9 @@
 //!
 //! Knows nothing of Kalypso's kinds.
 
+// No I/O, clock, environment or randomness in here: the bans, each with its reason, are in the workspace's clippy.toml.
+#![cfg_attr(not(test), warn(clippy::disallowed_methods, clippy::disallowed_types))]
+
 pub mod fuel;
 pub mod function;
 pub mod heap;

@@ -1,1 +1,1 @@
-//! .
+//! Fleets and hosts that don't exist, for tests, benchmarks, the demo.
