@@ -1,2 +1,63 @@
-//! Everything that is done to this workspace by command.
-fn main() {}
+//! Everything that is done to this workspace by command: `cargo xtask --help` lists it.
+
+#![allow(clippy::print_stdout, clippy::print_stderr, reason = "speaking to the developer is what this program is for")]
+
+mod bench;
+mod rust_source;
+mod steps;
+mod summary;
+mod tidy;
+mod tools;
+mod workspace;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+/// Everything that is done to this workspace by command.
+#[derive(Parser)]
+#[command(name = "cargo xtask")]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Run every check and test of the project; exit with 1 if any of them failed.
+    Test {
+        /// Install what is missing, with sudo where that is needed. (Root and password-less sudo don't need this.)
+        #[arg(long)]
+        install: bool,
+        /// Run only this step; may be given several times.
+        #[arg(long, value_name = "STEP")]
+        only: Vec<steps::Step>,
+        /// Arguments for `cargo nextest run`.
+        #[arg(last = true, value_name = "NEXTEST ARGS")]
+        nextest: Vec<String>,
+    },
+    /// Check the laws that no compiler knows: dependencies between crates, sizes, bans, links.
+    Tidy,
+    /// Run the benchmarks, in release mode.
+    Bench {
+        /// Arguments for the benchmark program.
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        arguments: Vec<String>,
+    },
+}
+
+fn main() -> ExitCode {
+    let done = match Arguments::parse().command {
+        Command::Test { install, only, nextest } => steps::run(&steps::Options { install, only, nextest }),
+        Command::Tidy => tidy::run(),
+        Command::Bench { arguments } => bench::run(&arguments),
+    };
+    match done {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}

@@ -1,0 +1,165 @@
+//! The checks and tests of the project, one after another.
+
+use std::path::PathBuf;
+use std::process::Command;
+use std::time::Instant;
+use std::{env, fs};
+
+use anyhow::{Context as _, Result};
+use clap::ValueEnum;
+
+use crate::summary::{Outcome, Summary};
+use crate::tools::{self, Permission};
+use crate::{tidy, workspace};
+
+/// How to run.
+pub(crate) struct Options {
+    /// Install what is missing, even if that asks for a password.
+    pub(crate) install: bool,
+    /// The steps to run; all if empty.
+    pub(crate) only: Vec<Step>,
+    /// Arguments for nextest.
+    pub(crate) nextest: Vec<String>,
+}
+
+/// A step, in the order in which they run: the tests last, so that their summary stands at the end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Step {
+    /// What tests need from the system.
+    Packages,
+    /// rustfmt.
+    Format,
+    /// Lints.
+    Clippy,
+    /// The laws of this workspace.
+    Tidy,
+    /// Dependencies: bans, licences, sources.
+    Deny,
+    /// The documentation, private items too.
+    Docs,
+    /// The examples in the documentation.
+    Doctests,
+    /// All other tests.
+    Tests,
+}
+
+/// Runs the steps, going on after a failure; whether all that ran passed.
+///
+/// # Errors
+/// A program that belongs to Rust cannot be started.
+pub(crate) fn run(options: &Options) -> Result<bool> {
+    let permission = Permission::of_this_run(options.install);
+    let mut summary = Summary::default();
+    for step in Step::value_variants() {
+        if !options.only.is_empty() && !options.only.contains(step) {
+            continue;
+        }
+        println!("\n=== {} ===", step.name());
+        let start = Instant::now();
+        let outcome = step.run(options, permission)?;
+        if let Outcome::Skipped(_) = &outcome {
+            println!("{outcome}");
+        }
+        summary.add(step.name(), outcome, start.elapsed());
+    }
+    println!("\n=== summary ===\n{summary}");
+    Ok(summary.is_good())
+}
+
+impl Step {
+    fn name(self) -> String {
+        self.to_possible_value().map(|value| value.get_name().to_owned()).unwrap_or_default()
+    }
+
+    fn run(self, options: &Options, permission: Permission) -> Result<Outcome> {
+        match self {
+            Self::Packages => Ok(or_skip(tools::require_system_packages(permission))),
+            Self::Format => cargo(&["fmt", "--all", "--check"]),
+            Self::Tidy => Ok(tidy::run()?.into()),
+            Self::Clippy => cargo(&["clippy", "--workspace", "--all-targets", "--locked", "--", "-D", "warnings"]),
+            Self::Deny => deny(permission),
+            Self::Docs => docs(),
+            Self::Doctests => cargo(&["test", "--doc", "--workspace", "--locked", "--quiet"]),
+            Self::Tests => tests(&options.nextest, permission),
+        }
+    }
+}
+
+fn deny(permission: Permission) -> Result<Outcome> {
+    if let Err(reason) = tools::require_cargo_tool(&tools::DENY, permission) {
+        return Ok(Outcome::Skipped(reason));
+    }
+    // It looks at the crates for other platforms too, which no build has fetched.
+    if cargo(&["fetch", "--locked", "--quiet"])? == Outcome::Failed {
+        return Ok(Outcome::Skipped("the crates that it looks at cannot be fetched".to_owned()));
+    }
+    let mut arguments = vec!["deny", "--locked", "--offline", "check", "--hide-inclusion-graph"];
+    arguments.extend(["bans", "licenses", "sources"]);
+    let has_database = has_advisory_database();
+    if has_database {
+        arguments.push("advisories");
+    }
+    match cargo(&arguments)? {
+        Outcome::Passed(_) if !has_database => {
+            Ok(Outcome::Passed("without advisories: no database here, `cargo deny fetch` gets it".to_owned()))
+        }
+        outcome => Ok(outcome),
+    }
+}
+
+/// Whether cargo-deny's copy of the advisory database is on this machine; what is checked must not depend on the network.
+fn has_advisory_database() -> bool {
+    let home = env::var_os("CARGO_HOME").map(PathBuf::from).or_else(|| Some(env::home_dir()?.join(".cargo")));
+    let databases = home.and_then(|home| fs::read_dir(home.join("advisory-dbs")).ok());
+    databases.is_some_and(|mut databases| databases.next().is_some())
+}
+
+fn docs() -> Result<Outcome> {
+    let mut command = workspace::cargo();
+    command.args(["doc", "--workspace", "--no-deps", "--document-private-items", "--locked"]);
+    status(command.env("RUSTDOCFLAGS", "-D warnings"))
+}
+
+fn tests(arguments: &[String], permission: Permission) -> Result<Outcome> {
+    if let Err(reason) = tools::require_cargo_tool(&tools::NEXTEST, permission) {
+        return Ok(Outcome::Skipped(reason));
+    }
+    let mut command = workspace::cargo();
+    status(command.args(["nextest", "run", "--workspace", "--locked", "--no-fail-fast"]).args(arguments))
+}
+
+fn cargo(arguments: &[&str]) -> Result<Outcome> {
+    status(workspace::cargo().args(arguments))
+}
+
+fn status(command: &mut Command) -> Result<Outcome> {
+    let status = command.status().with_context(|| format!("cannot start {}", command.get_program().display()))?;
+    Ok(status.success().into())
+}
+
+fn or_skip(required: Result<(), String>) -> Outcome {
+    required.map_or_else(Outcome::Skipped, |()| true.into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_missing_skips_a_step_and_does_not_pass_it() {
+        assert_eq!(or_skip(Ok(())), Outcome::Passed(String::new()));
+        assert_eq!(or_skip(Err("no git".to_owned())), Outcome::Skipped("no git".to_owned()));
+    }
+
+    #[test]
+    fn a_program_that_fails_fails_its_step() {
+        assert_eq!(status(&mut Command::new("false")).unwrap(), Outcome::Failed);
+        assert_eq!(status(&mut Command::new("true")).unwrap(), Outcome::Passed(String::new()));
+        assert!(status(&mut Command::new("no-such-program")).is_err());
+    }
+
+    #[test]
+    fn the_tests_come_last() {
+        assert_eq!(Step::value_variants().last(), Some(&Step::Tests));
+    }
+}

@@ -1,0 +1,192 @@
+//! The programs that checks and tests need besides Rust: what they are for, whether they are here, how to get them.
+
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::{env, iter};
+
+use crate::workspace;
+
+/// What `cargo xtask test` needs from cargo's registry.
+pub(crate) const NEXTEST: CargoTool = CargoTool { name: "cargo-nextest", arguments: &["--version", "^0.9"] };
+/// Built without optimization, which takes three quarters of a minute instead of many; it runs for a second.
+pub(crate) const DENY: CargoTool =
+    CargoTool { name: "cargo-deny", arguments: &["--version", "^0.20", "--no-default-features", "--debug"] };
+
+/// The system's packages that tests against real parts need.
+const SYSTEM_PACKAGES: &[SystemPackage] = &[
+    SystemPackage {
+        name: "git",
+        why: "every test with a repository; `git http-backend` serves them",
+        is_here: has_git,
+        starts_service: false,
+    },
+    // The tests only run its `sshd`, on a port of their own.
+    SystemPackage { name: "openssh-server", why: "repositories over SSH", is_here: has_sshd, starts_service: true },
+];
+
+/// A program from cargo's registry.
+pub(crate) struct CargoTool {
+    /// Of the package and of its program.
+    name: &'static str,
+    /// For `cargo install`, besides `--locked`.
+    arguments: &'static [&'static str],
+}
+
+/// A package of Debian and what is derived from it.
+struct SystemPackage {
+    name: &'static str,
+    why: &'static str,
+    is_here: fn() -> bool,
+    /// Whether to install it opens a port of the machine, which takes more than the power to do so: a word.
+    starts_service: bool,
+}
+
+/// What we may do to this machine.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Permission {
+    power: Power,
+    /// Somebody said that we should install what is missing.
+    asked: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Power {
+    None,
+    Root,
+    Sudo,
+}
+
+impl Permission {
+    /// Root and password-less sudo may install, and everybody who `asked` for it.
+    pub(crate) fn of_this_run(asked: bool) -> Self {
+        let user = Command::new("id").arg("-u").output().map(|output| output.stdout).unwrap_or_default();
+        let power = match user.trim_ascii() {
+            b"0" => Power::Root,
+            _ if asked || succeeds("sudo", &["-n", "true"]) => Power::Sudo,
+            _ => Power::None,
+        };
+        Self { power, asked }
+    }
+
+    fn covers(self, package: &SystemPackage, has_services: bool) -> bool {
+        self.power != Power::None && (self.asked || !(package.starts_service && has_services))
+    }
+}
+
+/// Sees that the tool is here.
+///
+/// # Errors
+/// It is not, for the reason that the text says, with what to do.
+pub(crate) fn require_cargo_tool(tool: &CargoTool, permission: Permission) -> Result<(), String> {
+    if is_on_path(tool.name) {
+        return Ok(());
+    }
+    let arguments = ["install", tool.name, "--locked"].iter().chain(tool.arguments).copied().collect::<Vec<_>>();
+    let advice = format!("{} is missing; `cargo {}` installs it", tool.name, arguments.join(" "));
+    if permission.power == Power::None {
+        return Err(advice);
+    }
+    println!("installing {}", tool.name);
+    // Its build is no part of this workspace's, whatever the variables say about that.
+    let status = workspace::cargo()
+        .args(&arguments)
+        .env_remove("CARGO_TARGET_DIR")
+        .env_remove("RUSTFLAGS")
+        .env("CARGO_PROFILE_DEV_DEBUG", "false")
+        .status();
+    let installed = status.is_ok_and(|status| status.success()) && is_on_path(tool.name);
+    if installed { Ok(()) } else { Err(format!("cannot install it: {advice}")) }
+}
+
+/// Sees that the system's packages are here.
+///
+/// # Errors
+/// Some are not, for the reason that the text says, with what to do.
+pub(crate) fn require_system_packages(permission: Permission) -> Result<(), String> {
+    let missing = || SYSTEM_PACKAGES.iter().filter(|package| !(package.is_here)());
+    let has_services = Path::new("/run/systemd/system").exists();
+    let wanted = missing().filter(|package| permission.covers(package, has_services));
+    let names: Vec<&str> = wanted.map(|package| package.name).collect();
+    if !names.is_empty() && is_on_path("apt-get") {
+        println!("installing {}", names.join(", "));
+        apt_get(permission, &["update", "--quiet"]);
+        apt_get(permission, &[&["install", "--yes", "--quiet", "--no-install-recommends"], names.as_slice()].concat());
+    }
+    let still_missing: Vec<&SystemPackage> = missing().collect();
+    if still_missing.is_empty() { Ok(()) } else { Err(advice(&still_missing)) }
+}
+
+fn advice(missing: &[&SystemPackage]) -> String {
+    let reasons: Vec<String> = missing.iter().map(|package| format!("{} ({})", package.name, package.why)).collect();
+    let names: Vec<&str> = missing.iter().map(|package| package.name).collect();
+    let (reasons, names) = (reasons.join(", "), names.join(" "));
+    format!("missing: {reasons}; `apt-get install {names}`, its like on your system, or `--install` installs them")
+}
+
+fn apt_get(permission: Permission, arguments: &[&str]) {
+    let mut command = Command::new(if permission.power == Power::Sudo { "sudo" } else { "apt-get" });
+    if permission.power == Power::Sudo {
+        command.arg("apt-get");
+    }
+    // Whether it worked is seen by what is there afterwards.
+    let _ = command.args(arguments).env("DEBIAN_FRONTEND", "noninteractive").status();
+}
+
+fn has_git() -> bool {
+    let output = Command::new("git").arg("--exec-path").output().map(|output| output.stdout).unwrap_or_default();
+    let folder = String::from_utf8_lossy(&output).trim().to_owned();
+    !folder.is_empty() && Path::new(&folder).join("git-http-backend").exists()
+}
+
+fn has_sshd() -> bool {
+    // sshd must be called by its absolute path, which is often on root's search path only.
+    Path::new("/usr/sbin/sshd").exists() || is_on_path("sshd")
+}
+
+fn is_on_path(program: &str) -> bool {
+    let file = format!("{program}{}", env::consts::EXE_SUFFIX);
+    let path = env::var_os("PATH").unwrap_or_default();
+    // `cargo install` puts programs where cargo finds them, even if the shell would not.
+    let cargo_home = env::var_os("CARGO_HOME").map(Into::into).or_else(|| Some(env::home_dir()?.join(".cargo")));
+    let folders = env::split_paths(&path).chain(iter::once(cargo_home).flatten().map(|home| home.join("bin")));
+    folders.into_iter().any(|folder| folder.join(&file).is_file())
+}
+
+fn succeeds(program: &str, arguments: &[&str]) -> bool {
+    let quiet = Command::new(program).args(arguments).stdout(Stdio::null()).stderr(Stdio::null()).status();
+    quiet.is_ok_and(|status| status.success())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NO_SUCH_TOOL: CargoTool = CargoTool { name: "cargo-no-such-tool", arguments: &["--debug"] };
+    const THING: SystemPackage =
+        SystemPackage { name: "thing", why: "a test", is_here: || false, starts_service: true };
+
+    #[test]
+    fn without_permission_the_advice_is_complete() {
+        let advice = require_cargo_tool(&NO_SUCH_TOOL, Permission { power: Power::None, asked: false }).unwrap_err();
+        let command = "`cargo install cargo-no-such-tool --locked --debug`";
+        assert_eq!(advice, format!("cargo-no-such-tool is missing; {command} installs it"));
+    }
+
+    #[test]
+    fn missing_packages_are_named_with_their_reasons() {
+        assert!(advice(&[&THING]).starts_with("missing: thing (a test); `apt-get install thing`"));
+    }
+
+    #[test]
+    fn a_package_that_starts_a_service_takes_a_word() {
+        let covers = |asked, has_services| Permission { power: Power::Root, asked }.covers(&THING, has_services);
+        assert!(covers(true, true) && covers(false, false) && !covers(false, true));
+        assert!(!Permission { power: Power::None, asked: false }.covers(&THING, false));
+    }
+
+    #[test]
+    fn programs_are_found_on_the_search_path() {
+        assert!(is_on_path("git"));
+        assert!(!is_on_path("cargo-no-such-tool"));
+    }
+}

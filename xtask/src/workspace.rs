@@ -1,0 +1,134 @@
+//! The workspace as the checks see it: the texts of its files, the facts of its manifests.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::{env, fs, str};
+
+use anyhow::{Context as _, Result, ensure};
+use serde::Deserialize;
+
+use crate::rust_source::RustSource;
+
+/// What there is to check.
+#[derive(Debug, Default)]
+pub(crate) struct Workspace {
+    /// Files by their path from the root, with `/`: those that git tracks, or would if they were added.
+    /// One that is not UTF-8 is empty here, as no law speaks of its content.
+    pub(crate) files: BTreeMap<String, String>,
+    /// Those of them that are Rust, parsed.
+    pub(crate) rust: BTreeMap<String, RustSource>,
+    /// Those that should be Rust but don't parse, with the reason.
+    pub(crate) broken: Vec<(String, syn::Error)>,
+    /// The members, as `cargo metadata` tells of them.
+    pub(crate) packages: Vec<Package>,
+}
+
+/// One member of the workspace.
+#[derive(Clone, Debug, Deserialize)]
+pub(crate) struct Package {
+    pub(crate) name: String,
+    pub(crate) dependencies: Vec<Dependency>,
+    /// Of `Cargo.toml`; from the root once [`Workspace::read`] is done.
+    pub(crate) manifest_path: String,
+}
+
+/// What a member says it needs.
+#[derive(Clone, Debug, Deserialize)]
+pub(crate) struct Dependency {
+    pub(crate) name: String,
+    /// `None` for a normal dependency, else `dev` or `build`.
+    pub(crate) kind: Option<String>,
+    /// Where it comes from; `None` for a member of this workspace.
+    pub(crate) source: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct Metadata {
+    packages: Vec<Package>,
+}
+
+impl Workspace {
+    /// Reads this workspace from the disk.
+    ///
+    /// # Errors
+    /// `git` or `cargo` cannot be run, or a file cannot be read.
+    pub(crate) fn read() -> Result<Self> {
+        let root = root();
+        let mut files = BTreeMap::new();
+        for path in list_files(&root)? {
+            let bytes = fs::read(root.join(&path)).with_context(|| format!("cannot read {path}"))?;
+            files.insert(path, String::from_utf8(bytes).unwrap_or_default());
+        }
+        Ok(Self::new(files, read_packages(&root)?))
+    }
+
+    /// A workspace of these files and members.
+    pub(crate) fn new(files: BTreeMap<String, String>, packages: Vec<Package>) -> Self {
+        let mut workspace = Self { files, packages, ..Self::default() };
+        for (path, text) in workspace.files.iter().filter(|(path, _)| has_extension(path, "rs")) {
+            match RustSource::parse(text) {
+                Ok(source) => drop(workspace.rust.insert(path.clone(), source)),
+                Err(error) => workspace.broken.push((path.clone(), error)),
+            }
+        }
+        workspace
+    }
+
+    /// The paths and texts of the files with this extension.
+    pub(crate) fn files_of_type(&self, extension: &str) -> impl Iterator<Item = (&str, &str)> {
+        let wanted = self.files.iter().filter(move |(path, _)| has_extension(path, extension));
+        wanted.map(|(path, text)| (path.as_str(), text.as_str()))
+    }
+
+    /// The text of a file, empty if it does not exist.
+    pub(crate) fn text(&self, path: &str) -> &str {
+        self.files.get(path).map_or("", String::as_str)
+    }
+}
+
+impl Package {
+    /// The folder of the member, from the root.
+    pub(crate) fn folder(&self) -> &str {
+        self.manifest_path.strip_suffix("/Cargo.toml").unwrap_or_default()
+    }
+}
+
+/// The folder of the workspace.
+pub(crate) fn root() -> PathBuf {
+    // What cargo says now counts for more than what it said when this was compiled: a target folder may be shared.
+    let manifest = env::var_os("CARGO_MANIFEST_DIR").map_or_else(|| env!("CARGO_MANIFEST_DIR").into(), PathBuf::from);
+    manifest.parent().map_or_else(|| manifest.clone(), Path::to_path_buf)
+}
+
+/// The cargo that started us, at the root of the workspace.
+pub(crate) fn cargo() -> Command {
+    let mut command = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    command.current_dir(root());
+    command
+}
+
+fn has_extension(path: &str, extension: &str) -> bool {
+    Path::new(path).extension().is_some_and(|found| found == extension)
+}
+
+fn list_files(root: &Path) -> Result<Vec<String>> {
+    let arguments = ["ls-files", "-z", "--cached", "--others", "--exclude-standard"];
+    let output = Command::new("git").args(arguments).current_dir(root).output().context("cannot run git")?;
+    ensure!(output.status.success(), "git ls-files: {}", String::from_utf8_lossy(&output.stderr).trim());
+    let names = str::from_utf8(&output.stdout).context("a file name is not UTF-8")?;
+    // A file that was deleted but is still in the index is listed too; links are not ours to follow.
+    let is_file = |name: &&str| fs::symlink_metadata(root.join(name)).is_ok_and(|found| found.is_file());
+    Ok(names.split_terminator('\0').filter(is_file).map(str::to_owned).collect())
+}
+
+fn read_packages(root: &Path) -> Result<Vec<Package>> {
+    let output = cargo().args(["metadata", "--no-deps", "--format-version", "1"]).output()?;
+    ensure!(output.status.success(), "cargo metadata: {}", String::from_utf8_lossy(&output.stderr).trim());
+    let mut packages = serde_json::from_slice::<Metadata>(&output.stdout)?.packages;
+    for package in &mut packages {
+        let manifest = Path::new(&package.manifest_path).strip_prefix(root).context("a member outside the root")?;
+        package.manifest_path = manifest.to_string_lossy().replace('\\', "/");
+    }
+    Ok(packages)
+}
