@@ -8,7 +8,9 @@
 pub mod fuel;
 pub mod function;
 pub mod heap;
+mod kalypso;
 pub mod semver;
 pub mod text;
 pub mod time;
 pub mod value;
+pub mod yaml;

@@ -1,0 +1,130 @@
+//! `hash`: a number that stands for a value.
+
+use crate::fuel::{Exhausted, Fuel};
+use crate::function::{Call, Failure, Function, Type};
+use crate::value::{IntKind, Key, Struct, UintKind, Value};
+use crate::yaml::NESTING_MAX;
+
+pub(super) const FUNCTION: Function =
+    Function { name: "hash", params: &[Type::Any], variadic: false, reads_deeply: true, body: hash };
+
+/// How many bytes of a text are hashed for one step.
+const BYTES_PER_STEP: u64 = 64;
+
+/// The hash of github.com/mitchellh/hashstructure 1.1.0 as a decimal number: FNV-1 with 64 bits, where the hashes of a
+/// list's items are chained, and those of a map's entries are combined whatever their order. Maps of different Go types
+/// are equal if their entries are, but `1` is not `1.0`. Complex numbers can't be hashed and give an empty text.
+fn hash(call: &mut Call<'_>, arguments: &[Value]) -> Result<Value, Failure> {
+    let hash = of_value(arguments.first().unwrap_or(&Value::Nil), 0, call.fuel)?;
+    Ok(Value::text(hash.map_or_else(String::new, |hash| hash.to_string())))
+}
+
+/// The hash of `value`, if all in it can be hashed.
+fn of_value(value: &Value, depth: u32, fuel: &mut Fuel) -> Result<Option<u64>, Exhausted> {
+    fuel.steps(1)?;
+    if depth > NESTING_MAX {
+        return Err(Exhausted::Depth(NESTING_MAX));
+    }
+    Ok(Some(match value {
+        Value::Missing | Value::Nil => fnv1(&0_i64.to_le_bytes()),
+        Value::Bool(yes) => fnv1(&[u8::from(*yes)]),
+        Value::Int(number, IntKind::Int | IntKind::Int64) | Value::Duration(number) => fnv1(&number.to_le_bytes()),
+        Value::Int(number, IntKind::Int32) => fnv1(&(*number as i32).to_le_bytes()),
+        Value::Uint(number, UintKind::Uint | UintKind::Uint64) => fnv1(&number.to_le_bytes()),
+        Value::Uint(number, UintKind::Uint8) => fnv1(&[*number as u8]),
+        Value::Float(number) => fnv1(&number.to_le_bytes()),
+        Value::Complex(..) => return Ok(None),
+        Value::Text(text) => {
+            fuel.steps(text.len() as u64 / BYTES_PER_STEP)?;
+            fnv1(text.as_bytes())
+        }
+        Value::List(list) => {
+            let mut hash = 0;
+            for item in &list.items {
+                let Some(item) = of_value(item, depth + 1, fuel)? else { return Ok(None) };
+                hash = chained(hash, item);
+            }
+            hash
+        }
+        Value::Map(map) => {
+            let mut hash = 0;
+            for (key, value) in &map.entries {
+                let Some(value) = of_value(value, depth + 1, fuel)? else { return Ok(None) };
+                hash ^= chained(of_key(key), value);
+            }
+            hash
+        }
+        Value::Struct(fields) => return of_struct(fields, depth, fuel),
+        // Structs without exported fields: all that counts is their name.
+        Value::Time(_) => fnv1(b"Time"),
+        Value::Version(_) => fnv1(b"Version"),
+    }))
+}
+
+/// Like a map, but beginning with the type's name without its package.
+fn of_struct(fields: &Struct, depth: u32, fuel: &mut Fuel) -> Result<Option<u64>, Exhausted> {
+    let name = fields.type_name.rsplit('.').next().unwrap_or_default();
+    let mut hash = fnv1(name.as_bytes());
+    for (name, value) in &fields.fields {
+        let Some(value) = of_value(value, depth + 1, fuel)? else { return Ok(None) };
+        hash ^= chained(fnv1(name.as_bytes()), value);
+    }
+    Ok(Some(hash))
+}
+
+fn of_key(key: &Key) -> u64 {
+    match key {
+        Key::Nil => fnv1(&0_i64.to_le_bytes()),
+        Key::Bool(yes) => fnv1(&[u8::from(*yes)]),
+        Key::Int(number) => fnv1(&number.to_le_bytes()),
+        Key::Uint(number) => fnv1(&number.to_le_bytes()),
+        Key::Float(number) => fnv1(&number.0.to_le_bytes()),
+        Key::Text(text) => fnv1(text.as_bytes()),
+    }
+}
+
+fn chained(first: u64, second: u64) -> u64 {
+    fnv1_from(fnv1(&first.to_le_bytes()), &second.to_le_bytes())
+}
+
+fn fnv1(bytes: &[u8]) -> u64 {
+    fnv1_from(0xcbf2_9ce4_8422_2325, bytes)
+}
+
+fn fnv1_from(start: u64, bytes: &[u8]) -> u64 {
+    bytes.iter().fold(start, |hash, byte| hash.wrapping_mul(0x0000_0100_0000_01b3) ^ u64::from(*byte))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::call;
+    use crate::value::{MapKind, Value};
+    use std::collections::BTreeMap;
+
+    fn check(value: Value, expected: &str) {
+        assert_eq!(call("hash", value), Ok(expected.into()));
+    }
+
+    #[test]
+    fn scalars() {
+        check(Value::text("Dev"), "15593042013045013178");
+        check(Value::text(""), "14695981039346656037");
+        check(Value::int(1), "16390143479181108970");
+        check(Value::Bool(true), "12638153115695167454");
+        check(Value::Float(1.5), "12161883048204943186");
+        check(Value::Nil, "12161962213042174405");
+    }
+
+    #[test]
+    fn lists_and_maps() {
+        check(Value::list(vec![Value::text("a"), Value::int(1)]), "7438884963231123619");
+        check(Value::dict([("a", Value::text("b"))]), "4550450939398240104");
+        check(Value::text_map([("a", "b")]), "4550450939398240104");
+        check(Value::map(MapKind::AnyToAny, BTreeMap::new()), "0");
+    }
+
+    #[test]
+    fn complex_numbers_have_none() {
+        check(Value::list(vec![Value::Complex(1.0, 0.0)]), "");
+    }
+}

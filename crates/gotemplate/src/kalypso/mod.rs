@@ -1,0 +1,55 @@
+//! The functions that Kalypso adds to sprig's.
+
+mod hash;
+mod stringify;
+mod to_yaml;
+mod unquote;
+
+use crate::function::Function;
+use crate::value::Value;
+
+/// The functions, by name.
+pub(crate) const FUNCTIONS: &[Function] = &[hash::FUNCTION, stringify::FUNCTION, to_yaml::FUNCTION, unquote::FUNCTION];
+
+/// A YAML document as templates insert it: without the newline it ends in.
+fn without_last_newline(mut yaml: Vec<u8>) -> Value {
+    if yaml.ends_with(b"\n") {
+        yaml.pop();
+    }
+    Value::text(yaml)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::FUNCTIONS;
+    use crate::fuel::{Exhausted, Fuel, Limits};
+    use crate::function::{Call, Failure};
+    use crate::heap::Heap;
+    use crate::value::Value;
+
+    /// Calls the function `name` with `argument`.
+    pub(super) fn call(name: &str, argument: Value) -> Result<String, Failure> {
+        let function = FUNCTIONS.iter().find(|function| function.name == name).expect("a function of that name");
+        let (heap, fuel) = (&mut Heap::default(), &mut Fuel::new(Limits { steps: 20_000, ..Limits::default() }));
+        match (function.body)(&mut Call { heap, fuel }, &[argument])? {
+            Value::Text(text) => Ok(text.to_string()),
+            other => panic!("{name} gave {other:?}"),
+        }
+    }
+
+    #[test]
+    fn values_nested_too_deeply_are_refused() {
+        let nested = (0..300).fold(Value::Nil, |inner, _| Value::list(vec![inner]));
+        for name in ["hash", "stringify", "toYaml"] {
+            assert_eq!(call(name, nested.clone()), Err(Exhausted::Depth(200).into()), "{name}");
+        }
+    }
+
+    #[test]
+    fn small_values_that_unfold_into_huge_ones_exhaust_the_steps() {
+        let bomb = (0..40).fold(Value::int(1), |inner, _| Value::list(vec![inner.clone(), inner]));
+        for name in ["hash", "stringify", "toYaml"] {
+            assert_eq!(call(name, bomb.clone()), Err(Exhausted::Steps(20_000).into()), "{name}");
+        }
+    }
+}

@@ -1,0 +1,55 @@
+//! `stringify`: a map as YAML text whose values all fit into the `data` of a `ConfigMap`.
+
+use crate::function::{Call, Failure, Function, Type};
+use crate::value::Value;
+use crate::yaml;
+
+pub(super) const FUNCTION: Function =
+    Function { name: "stringify", params: &[Type::Any], variadic: false, reads_deeply: true, body: stringify };
+
+/// Like `toYaml`, but lists and maps directly inside a map become texts that hold their YAML. Scalars stay as they are,
+/// and so do the typed slices that sprig makes.
+///
+/// Microsoft's scheduler leaves maps with untyped keys as they are, which is what composed values have: there the
+/// result is no valid `data`.
+fn stringify(call: &mut Call<'_>, arguments: &[Value]) -> Result<Value, Failure> {
+    let yaml = match arguments.first().unwrap_or(&Value::Nil) {
+        Value::Map(map) => yaml::to_yaml_of_texts(&map.entries, call.fuel)?,
+        other => yaml::to_yaml_with(other, call.fuel)?,
+    };
+    Ok(super::without_last_newline(yaml))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::super::tests::call;
+    use crate::value::{Key, MapKind, Value};
+
+    fn check(value: Value, expected: &str) {
+        assert_eq!(call("stringify", value), Ok(expected.into()));
+    }
+
+    #[test]
+    fn nested_maps_and_lists_become_texts_and_scalars_stay() {
+        let list = Value::list(vec![Value::int(1), Value::dict([("x", Value::Nil)])]);
+        let nested = [("l", list), ("m", Value::text_map([("a", "b")])), ("n", Value::int(2))];
+        check(Value::dict(nested), "l: |\n    - 1\n    - x: null\nm: |\n    a: b\n\"n\": 2");
+    }
+
+    #[test]
+    fn maps_with_untyped_keys_become_texts_too() {
+        let untyped = || Value::map(MapKind::AnyToAny, BTreeMap::from([(Key::Int(1), Value::Bool(true))]));
+        check(Value::dict([("a", untyped())]), "a: |\n    1: true");
+        check(Value::map(MapKind::AnyToAny, BTreeMap::from([(Key::Bool(true), untyped())])), "true: |\n    1: true");
+    }
+
+    #[test]
+    fn everything_else_is_written_as_to_yaml_does() {
+        check(Value::list(vec![Value::dict([("a", Value::list(vec![]))])]), "- a: []");
+        check(Value::dict([("a", Value::texts(["x"]))]), "a:\n    - x");
+        check(Value::text("true"), "\"true\"");
+        check(Value::dict([("", Value::Nil); 0]), "{}");
+    }
+}

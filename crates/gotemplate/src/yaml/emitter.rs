@@ -1,0 +1,375 @@
+//! Writes a tree of values as one block-style YAML document.
+//!
+//! Follows the states of yaml.v3's emitter as far as they show in its output.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+use super::NESTING_MAX;
+use super::order;
+use super::scalar::{self, Scalar, Style};
+use crate::fuel::{Exhausted, Fuel};
+use crate::function::Failure;
+use crate::value::{Key, ListKind, Struct, Value};
+
+/// Spaces of one level of indentation.
+const INDENT: usize = 4;
+/// The longest key, in bytes, that is written without `? `.
+const SIMPLE_KEY_MAX: usize = 128;
+/// How many bytes are written for one step.
+const BYTES_PER_STEP: u64 = 64;
+/// The tag of texts that are not UTF-8.
+const BINARY_TAG: &str = "!!binary";
+
+/// `value` as a YAML document.
+pub(super) fn emit(value: &Value, fuel: &mut Fuel) -> Result<Vec<u8>, Failure> {
+    let mut emitter = Emitter::new(fuel);
+    emitter.node(value, Place::ROOT)?;
+    emitter.finish()
+}
+
+/// The map with these entries as a YAML document, lists and maps in it as texts.
+pub(super) fn emit_texts(entries: &BTreeMap<Key, Value>, fuel: &mut Fuel) -> Result<Vec<u8>, Failure> {
+    let mut emitter = Emitter::new(fuel);
+    emitter.map(entries, Place::ROOT, Emitter::text_node)?;
+    emitter.finish()
+}
+
+/// Where a node stands.
+#[derive(Clone, Copy)]
+struct Place {
+    /// The column of the enclosing collection, if there is one.
+    indent: Option<usize>,
+    parent: Parent,
+    depth: u32,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Parent {
+    Document,
+    Item,
+    Entry,
+}
+
+impl Place {
+    const ROOT: Self = Self { indent: None, parent: Parent::Document, depth: 0 };
+
+    /// The column of the lines of a collection at this place.
+    fn collection_indent(self) -> usize {
+        self.indent.map_or(0, |indent| self.below(indent))
+    }
+
+    /// The column of the further lines of a scalar at this place.
+    fn scalar_indent(self) -> usize {
+        self.indent.map_or(INDENT, |indent| self.below(indent))
+    }
+
+    /// Items begin right behind their `- `, everything else at the next multiple of [`INDENT`].
+    fn below(self, indent: usize) -> usize {
+        if self.parent == Parent::Item { indent + 2 } else { INDENT * (indent / INDENT + 1) }
+    }
+
+    /// A node inside a collection at this place whose lines begin at column `indent`.
+    fn inside(self, indent: usize, parent: Parent) -> Result<Self, Exhausted> {
+        if self.depth >= NESTING_MAX {
+            return Err(Exhausted::Depth(NESTING_MAX));
+        }
+        Ok(Self { indent: Some(indent), parent, depth: self.depth + 1 })
+    }
+}
+
+struct Emitter<'a> {
+    out: Vec<u8>,
+    /// Where the current line begins in `out`.
+    line_start: usize,
+    /// Whether no space is needed before the next token.
+    after_blank: bool,
+    /// Whether there is nothing but indentation and indicators in the current line.
+    in_indentation: bool,
+    /// How many bytes of `out` are paid for.
+    charged: usize,
+    fuel: &'a mut Fuel,
+}
+
+/// Writes a value at its place.
+type WriteNode<'a> = fn(&mut Emitter<'a>, &Value, Place) -> Result<(), Failure>;
+
+impl<'a> Emitter<'a> {
+    fn new(fuel: &'a mut Fuel) -> Self {
+        Self { out: Vec::new(), line_start: 0, after_blank: true, in_indentation: true, charged: 0, fuel }
+    }
+
+    fn finish(mut self) -> Result<Vec<u8>, Failure> {
+        self.indent_to(0);
+        self.charge()?;
+        Ok(self.out)
+    }
+
+    fn node(&mut self, value: &Value, place: Place) -> Result<(), Failure> {
+        self.fuel.steps(1)?;
+        self.charge()?;
+        match value {
+            Value::Missing | Value::Nil => self.plain("null"),
+            Value::Bool(yes) => self.plain(if *yes { "true" } else { "false" }),
+            Value::Int(number, _) => self.plain(&number.to_string()),
+            Value::Uint(number, _) => self.plain(&number.to_string()),
+            Value::Float(number) => self.plain(&float(*number)),
+            Value::Complex(..) => return Err(Failure::error("cannot marshal type: complex128")),
+            Value::Text(text) => self.scalar(&Scalar::of(text.as_bytes()), place)?,
+            Value::Duration(_) | Value::Time(_) => return Err(Failure::error("PENDING")),
+            Value::List(list) => self.list(&list.items, place)?,
+            Value::Map(map) => self.map(&map.entries, place, Self::node)?,
+            Value::Struct(fields) => self.fields(fields, place)?,
+            // A struct without exported fields.
+            Value::Version(_) => self.plain("{}"),
+        }
+        Ok(())
+    }
+
+    /// A value, or the text that holds its YAML if it is a list or map. Typed slices are no lists here, as in Go.
+    fn text_node(&mut self, value: &Value, place: Place) -> Result<(), Failure> {
+        let is_nested = match value {
+            Value::List(list) => list.kind == ListKind::Any,
+            Value::Map(_) => true,
+            _ => false,
+        };
+        if !is_nested {
+            return self.node(value, place);
+        }
+        let text = emit(value, self.fuel)?;
+        self.scalar(&Scalar::of(&text), place)
+    }
+
+    fn list(&mut self, items: &[Value], place: Place) -> Result<(), Failure> {
+        if items.is_empty() {
+            self.plain("[]");
+            return Ok(());
+        }
+        let indent = place.collection_indent();
+        let inside = place.inside(indent, Parent::Item)?;
+        for item in items {
+            self.indent_to(indent);
+            self.block_indicator("-");
+            self.node(item, inside)?;
+        }
+        Ok(())
+    }
+
+    fn map(&mut self, entries: &BTreeMap<Key, Value>, place: Place, write_node: WriteNode<'a>) -> Result<(), Failure> {
+        if entries.is_empty() {
+            self.plain("{}");
+            return Ok(());
+        }
+        let indent = place.collection_indent();
+        let inside = place.inside(indent, Parent::Entry)?;
+        for (key, value) in order::sorted(entries) {
+            self.indent_to(indent);
+            self.key(key, inside)?;
+            write_node(self, value, inside)?;
+        }
+        Ok(())
+    }
+
+    fn fields(&mut self, fields: &Struct, place: Place) -> Result<(), Failure> {
+        if fields.fields.is_empty() {
+            self.plain("{}");
+            return Ok(());
+        }
+        let indent = place.collection_indent();
+        let inside = place.inside(indent, Parent::Entry)?;
+        for (name, value) in &fields.fields {
+            self.indent_to(indent);
+            self.text_key(name.to_lowercase().as_bytes(), inside)?;
+            self.node(value, inside)?;
+        }
+        Ok(())
+    }
+
+    /// A key with its colon.
+    fn key(&mut self, key: &Key, place: Place) -> Result<(), Failure> {
+        let plain: Cow<'_, str> = match key {
+            Key::Text(text) => return self.text_key(text.as_bytes(), place),
+            Key::Nil => "null".into(),
+            Key::Bool(yes) => yes.to_string().into(),
+            Key::Int(number) => number.to_string().into(),
+            Key::Uint(number) => number.to_string().into(),
+            Key::Float(number) => float(number.0).into(),
+        };
+        self.plain(&plain);
+        self.indicator(":");
+        Ok(())
+    }
+
+    fn text_key(&mut self, key: &[u8], place: Place) -> Result<(), Failure> {
+        let scalar = Scalar::of(key);
+        let tag_length = if scalar.binary { BINARY_TAG.len() } else { 0 };
+        if !scalar.multiline && scalar.text.len() + tag_length <= SIMPLE_KEY_MAX {
+            // Can't be a block: that has more than one line.
+            self.scalar(&scalar, place)?;
+            self.indicator(":");
+            return Ok(());
+        }
+        self.block_indicator("?");
+        self.scalar(&scalar, place)?;
+        self.indent_to(place.indent.unwrap_or(0));
+        self.block_indicator(":");
+        Ok(())
+    }
+
+    fn scalar(&mut self, scalar: &Scalar<'_>, place: Place) -> Result<(), Failure> {
+        if scalar.binary {
+            self.plain(BINARY_TAG);
+        }
+        match scalar.style {
+            Style::Plain => self.plain(&scalar.text),
+            Style::SingleQuoted => self.single_quoted(&scalar.text, place.scalar_indent())?,
+            Style::DoubleQuoted => self.double_quoted(&scalar.text),
+            Style::Literal => self.literal(&scalar.text, place.scalar_indent())?,
+        }
+        Ok(())
+    }
+
+    fn plain(&mut self, text: &str) {
+        self.blank();
+        self.out.extend_from_slice(text.as_bytes());
+        self.token_written();
+    }
+
+    fn single_quoted(&mut self, text: &str, indent: usize) -> Result<(), Failure> {
+        self.blank();
+        self.out.push(b'\'');
+        self.token_written();
+        let mut after_break = false;
+        for piece in pieces(text) {
+            if piece.starts_with(scalar::is_break) {
+                self.copy_break(piece);
+                after_break = true;
+                continue;
+            }
+            if after_break {
+                self.indent_to(indent);
+                self.charge()?;
+            }
+            for (index, part) in piece.split('\'').enumerate() {
+                if index > 0 {
+                    self.out.extend_from_slice(b"''");
+                }
+                self.out.extend_from_slice(part.as_bytes());
+            }
+            self.in_indentation = false;
+            after_break = false;
+        }
+        self.out.push(b'\'');
+        self.token_written();
+        Ok(())
+    }
+
+    fn double_quoted(&mut self, text: &str) {
+        self.blank();
+        scalar::write_double_quoted(&mut self.out, text);
+        self.token_written();
+    }
+
+    fn literal(&mut self, text: &str, indent: usize) -> Result<(), Failure> {
+        self.blank();
+        self.out.push(b'|');
+        self.token_written();
+        self.out.extend_from_slice(scalar::block_hints(text).as_bytes());
+        self.after_blank = true;
+        // yaml.v3 leaves the end of the header to the first line: a break that the text begins with is spent on it.
+        let mut after_break = true;
+        for piece in pieces(text) {
+            if piece.starts_with(scalar::is_break) {
+                self.copy_break(piece);
+                after_break = true;
+                continue;
+            }
+            if after_break {
+                self.indent_to(indent);
+                self.charge()?;
+            }
+            self.out.extend_from_slice(piece.as_bytes());
+            self.in_indentation = false;
+            after_break = false;
+        }
+        Ok(())
+    }
+
+    /// An indicator that may be followed by a collection in the same line.
+    fn block_indicator(&mut self, indicator: &str) {
+        self.blank();
+        self.out.extend_from_slice(indicator.as_bytes());
+        self.after_blank = false;
+    }
+
+    fn indicator(&mut self, indicator: &str) {
+        self.out.extend_from_slice(indicator.as_bytes());
+        self.token_written();
+    }
+
+    fn token_written(&mut self) {
+        self.after_blank = false;
+        self.in_indentation = false;
+    }
+
+    fn blank(&mut self) {
+        if !self.after_blank {
+            self.out.push(b' ');
+        }
+    }
+
+    /// Goes to column `indent`, of a new line if there is already something there in this one.
+    fn indent_to(&mut self, indent: usize) {
+        let column = self.out.len() - self.line_start;
+        if !self.in_indentation || column > indent || (column == indent && !self.after_blank) {
+            self.copy_break("\n");
+        }
+        self.out.resize(self.line_start + indent, b' ');
+        self.after_blank = true;
+    }
+
+    fn copy_break(&mut self, line_break: &str) {
+        self.out.extend_from_slice(line_break.as_bytes());
+        self.line_start = self.out.len();
+        self.in_indentation = true;
+    }
+
+    fn charge(&mut self) -> Result<(), Exhausted> {
+        let bytes = self.out.len() - self.charged;
+        self.charged = self.out.len();
+        self.fuel.steps(bytes as u64 / BYTES_PER_STEP)?;
+        self.fuel.output(bytes)
+    }
+}
+
+/// `text` cut into single line breaks and what is between them.
+fn pieces(text: &str) -> impl Iterator<Item = &str> {
+    let mut rest = text;
+    std::iter::from_fn(move || {
+        let first = rest.chars().next()?;
+        let length =
+            if scalar::is_break(first) { first.len_utf8() } else { rest.find(scalar::is_break).unwrap_or(rest.len()) };
+        let (piece, after) = rest.split_at(length);
+        rest = after;
+        Some(piece)
+    })
+}
+
+/// Go's `strconv.FormatFloat(number, 'g', -1, 64)` with YAML's names for what is not a number.
+fn float(number: f64) -> String {
+    if number.is_nan() {
+        return ".nan".into();
+    }
+    if number.is_infinite() {
+        return if number > 0.0 { ".inf".into() } else { "-.inf".into() };
+    }
+    let scientific = format!("{number:e}");
+    let Some((digits, exponent)) = scientific.split_once('e') else { return scientific };
+    let exponent: i32 = exponent.parse().unwrap_or(0);
+    // With the shortest representation Go decides as if it had to print six digits.
+    if (-4..6).contains(&exponent) {
+        return number.to_string();
+    }
+    let sign = if exponent < 0 { '-' } else { '+' };
+    format!("{digits}e{sign}{:02}", exponent.abs())
+}

@@ -1,0 +1,201 @@
+//! How a text is written as a YAML scalar.
+
+use std::borrow::Cow;
+
+use super::resolve;
+
+/// A text to be written as a scalar outside of flow collections.
+pub(super) struct Scalar<'a> {
+    /// The text, or its base64 if it is `binary`.
+    pub(super) text: Cow<'a, str>,
+    /// Whether the text is not UTF-8 and needs the tag `!!binary`.
+    pub(super) binary: bool,
+    /// Whether there is a line break in it.
+    pub(super) multiline: bool,
+    /// The style that holds it.
+    pub(super) style: Style,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Style {
+    Plain,
+    SingleQuoted,
+    DoubleQuoted,
+    Literal,
+}
+
+impl<'a> Scalar<'a> {
+    /// Chooses the style for `bytes`.
+    pub(super) fn of(bytes: &'a [u8]) -> Self {
+        let (text, binary) = match std::str::from_utf8(bytes) {
+            Ok(text) => (Cow::Borrowed(text), false),
+            Err(_) => (Cow::Owned(base64_lines(bytes)), true),
+        };
+        let allowed = Allowed::by(&text);
+        let style = if text.contains('\n') {
+            if allowed.literal { Style::Literal } else { Style::DoubleQuoted }
+        } else if !binary && !resolve::is_text(&text) {
+            Style::DoubleQuoted
+        } else if allowed.plain {
+            Style::Plain
+        } else if allowed.single_quoted {
+            Style::SingleQuoted
+        } else {
+            Style::DoubleQuoted
+        };
+        Self { text, binary, multiline: allowed.multiline, style }
+    }
+}
+
+/// Which styles can hold a text.
+#[allow(clippy::struct_excessive_bools, reason = "four independent answers about one text")]
+struct Allowed {
+    multiline: bool,
+    plain: bool,
+    single_quoted: bool,
+    literal: bool,
+}
+
+impl Allowed {
+    /// yaml.v3's `yaml_emitter_analyze_scalar`, without what matters only in flow collections.
+    fn by(text: &str) -> Self {
+        let mut indicator = text.starts_with("---") || text.starts_with("...");
+        let (mut breaks, mut tab, mut special) = (false, false, false);
+        let (mut break_then_space, mut space_then_break) = (false, false);
+        let mut previous = None;
+        let mut chars = text.chars().peekable();
+        while let Some(char) = chars.next() {
+            let blank_follows = chars.peek().is_none_or(|next| matches!(next, ' ' | '\t'));
+            indicator |= match previous {
+                None => is_indicator_at_start(char, blank_follows),
+                Some(previous) => (char == ':' && blank_follows) || (char == '#' && is_blank_or_end(previous)),
+            };
+            tab |= char == '\t';
+            special |= char != '\t' && !is_printable(char);
+            if is_break(char) {
+                breaks = true;
+                space_then_break |= previous == Some(' ');
+            }
+            break_then_space |= char == ' ' && previous.is_some_and(is_break);
+            previous = Some(char);
+        }
+        let space_at_end = text.ends_with(' ');
+        let at_border = text.starts_with(' ') || space_at_end;
+        let single_quoted = !(break_then_space || space_then_break || tab || special);
+        Self {
+            multiline: breaks,
+            plain: single_quoted && !(at_border || breaks || indicator),
+            single_quoted,
+            literal: !(space_at_end || space_then_break || special),
+        }
+    }
+}
+
+fn is_indicator_at_start(char: char, blank_follows: bool) -> bool {
+    match char {
+        '#' | ',' | '[' | ']' | '{' | '}' | '&' | '*' | '!' | '|' | '>' | '\'' | '"' | '%' | '@' | '`' => true,
+        '?' | ':' | '-' => blank_follows,
+        _ => false,
+    }
+}
+
+/// What YAML 1.1 takes for the end of a line.
+pub(super) fn is_break(char: char) -> bool {
+    matches!(char, '\n' | '\r' | '\u{85}' | '\u{2028}' | '\u{2029}')
+}
+
+fn is_blank_or_end(char: char) -> bool {
+    matches!(char, ' ' | '\t' | '\0') || is_break(char)
+}
+
+/// What yaml.v3 prints as it is.
+fn is_printable(char: char) -> bool {
+    matches!(char, '\n' | ' '..='~' | '\u{a0}'..='\u{d7ff}' | '\u{e000}'..='\u{fefe}' | '\u{ff00}'..='\u{fffd}')
+}
+
+/// The indentation and chomping indicators of a literal block with this text.
+pub(super) fn block_hints(text: &str) -> &'static str {
+    let hint = text.starts_with(|first| first == ' ' || is_break(first));
+    let mut from_end = text.chars().rev();
+    let last_breaks = (from_end.next().is_some_and(is_break), from_end.next().is_none_or(is_break));
+    match (hint, last_breaks) {
+        (false, (false, _)) => "-",
+        (false, (true, false)) => "",
+        (false, (true, true)) => "+",
+        (true, (false, _)) => "4-",
+        (true, (true, false)) => "4",
+        (true, (true, true)) => "4+",
+    }
+}
+
+/// Writes `text` in double quotes.
+pub(super) fn write_double_quoted(out: &mut Vec<u8>, text: &str) {
+    // yaml.v3 looks for the byte order mark always at the beginning, and escapes whatever stands behind one.
+    let escape_all = text.starts_with('\u{feff}');
+    out.push(b'"');
+    let mut rest = text;
+    while !rest.is_empty() {
+        let plain = if escape_all { 0 } else { rest.find(needs_escape).unwrap_or(rest.len()) };
+        let (verbatim, escaped) = rest.split_at(plain);
+        out.extend_from_slice(verbatim.as_bytes());
+        let mut chars = escaped.chars();
+        if let Some(char) = chars.next() {
+            write_escape(out, char);
+        }
+        rest = chars.as_str();
+    }
+    out.push(b'"');
+}
+
+fn needs_escape(char: char) -> bool {
+    !is_printable(char) || is_break(char) || matches!(char, '"' | '\\')
+}
+
+fn write_escape(out: &mut Vec<u8>, char: char) {
+    let short = match char {
+        '\0' => '0',
+        '\u{7}' => 'a',
+        '\u{8}' => 'b',
+        '\t' => 't',
+        '\n' => 'n',
+        '\u{b}' => 'v',
+        '\u{c}' => 'f',
+        '\r' => 'r',
+        '\u{1b}' => 'e',
+        '"' => '"',
+        '\\' => '\\',
+        '\u{85}' => 'N',
+        '\u{a0}' => '_',
+        '\u{2028}' => 'L',
+        '\u{2029}' => 'P',
+        _ => {
+            let code = u32::from(char);
+            let escape = match code {
+                0..=0xff => format!("\\x{code:02X}"),
+                0x100..=0xffff => format!("\\u{code:04X}"),
+                _ => format!("\\U{code:08X}"),
+            };
+            out.extend_from_slice(escape.as_bytes());
+            return;
+        }
+    };
+    out.extend_from_slice(&[b'\\', short as u8]);
+}
+
+/// Base64 in lines of 70 characters, each with its newline, unless one shorter line holds it all.
+fn base64_lines(bytes: &[u8]) -> String {
+    const LINE: usize = 70;
+    let encoded = data_encoding::BASE64.encode(bytes);
+    if encoded.len() < LINE {
+        return encoded;
+    }
+    let mut lines = String::with_capacity(encoded.len() + encoded.len() / LINE + 1);
+    for (index, char) in encoded.char_indices() {
+        if index > 0 && index % LINE == 0 {
+            lines.push('\n');
+        }
+        lines.push(char);
+    }
+    lines.push('\n');
+    lines
+}
