@@ -2,3 +2,5 @@
 
 // No I/O, clock, environment or randomness in here: the bans, each with its reason, are in the workspace's clippy.toml.
 #![cfg_attr(not(test), warn(clippy::disallowed_methods, clippy::disallowed_types))]
+
+pub mod yaml;

@@ -1,0 +1,293 @@
+//! From the events of the parser to the tree of a document.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use granit_parser::{Event, ScalarStyle as Style, StructureStyle};
+
+use super::fault::{self, Fault};
+use super::keys::{self, Entry};
+use super::problem::Findings;
+use super::resolve::resolve_tagged;
+use super::source::block_span;
+use super::{Limits, Node, NodeValue, Options, Problem, Scalar, ScalarStyle, Span, Tag};
+
+/// Builds one document after the other.
+pub(super) struct Builder<'t> {
+    text: &'t str,
+    options: Options,
+    frames: Vec<Frame>,
+    root: Option<Node>,
+    anchors: HashMap<usize, Part>,
+    findings: Findings,
+    /// The range of the last event that stood for something in the text.
+    last: Span,
+    /// Nodes written in this document, and added to it by aliases.
+    written: usize,
+    expanded: usize,
+    /// Nodes written in the whole text.
+    total: usize,
+}
+
+/// A finished node with what it counts for.
+#[derive(Clone)]
+struct Part {
+    node: Node,
+    /// Nodes in it, as [`Limits::alias_nodes`] counts them.
+    weight: usize,
+    /// Collections inside one another.
+    depth: usize,
+}
+
+/// A collection that is still open.
+struct Frame {
+    children: Children,
+    span: Span,
+    anchor: usize,
+    bracketed: bool,
+    weight: usize,
+    depth: usize,
+}
+
+enum Children {
+    Items(Vec<Node>),
+    Entries { entries: Vec<Entry>, key: Option<Node> },
+}
+
+type Added = Result<(), Fault>;
+
+impl<'t> Builder<'t> {
+    pub(super) fn new(text: &'t str, options: &Options) -> Self {
+        Self {
+            text,
+            options: *options,
+            frames: Vec::new(),
+            root: None,
+            anchors: HashMap::new(),
+            findings: Findings::new(options.limits.problems),
+            last: Span::default(),
+            written: 0,
+            expanded: 0,
+            total: 0,
+        }
+    }
+
+    /// The range of the last event, for whoever explains what went wrong behind it.
+    pub(super) fn last(&self) -> Span {
+        self.last
+    }
+
+    /// The innermost bracket or brace that is open.
+    pub(super) fn open_bracket(&self) -> Option<Span> {
+        self.frames
+            .iter()
+            .rev()
+            .find(|frame| frame.bracketed)
+            .map(|frame| Span::new(frame.span.start as usize, frame.span.start as usize + 1))
+    }
+
+    /// What was found so far, in all documents.
+    pub(super) fn findings(&mut self) -> &mut Findings {
+        &mut self.findings
+    }
+
+    /// All that was found.
+    pub(super) fn into_problems(self) -> Vec<Problem> {
+        self.findings.into_problems()
+    }
+
+    /// Takes an event. An error means that the rest of the document is not to be read.
+    pub(super) fn add(&mut self, event: Event<'t>, place: &granit_parser::Span) -> Added {
+        let span = place.byte_range().map_or(self.last, |range| Span::new(range.start, range.end));
+        match event {
+            Event::Scalar(text, style, anchor, tag) => {
+                let tag = tag.map(|tag| self.tag(&tag, place));
+                let node = self.scalar(&text, style, tag.flatten(), span);
+                let weight = 1 + node.as_scalar().map_or(0, |scalar| scalar.text.len() / Limits::BYTES_PER_NODE);
+                self.last = node.span;
+                self.count()?;
+                self.close(Part { node, weight, depth: 0 }, anchor)
+            }
+            Event::SequenceStart(style, anchor, tag) => {
+                self.collection_tag(tag.as_deref(), place);
+                self.open(Children::Items(Vec::new()), style, anchor, span)
+            }
+            Event::MappingStart(style, anchor, tag) => {
+                self.collection_tag(tag.as_deref(), place);
+                self.open(Children::Entries { entries: Vec::new(), key: None }, style, anchor, span)
+            }
+            Event::SequenceEnd | Event::MappingEnd => self.end_collection(span),
+            Event::Alias(anchor) => self.alias(anchor, span),
+            Event::UnresolvedAlias(name) => Err(fault::unknown_alias(&name, span)),
+            Event::DocumentStart(..) => {
+                self.last = span;
+                Ok(())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// The document as far as it was read, None if there is nothing in it. The builder is then ready for the next one.
+    pub(super) fn finish(&mut self) -> Option<Node> {
+        while let Some(frame) = self.frames.pop() {
+            let part = self.assemble(frame, self.last.end);
+            self.attach(part);
+        }
+        self.anchors.clear();
+        (self.written, self.expanded) = (0, 0);
+        let is_empty = |root: &Node| {
+            root.span.start == root.span.end && root.as_scalar().is_some_and(|scalar| scalar.tag.is_none())
+        };
+        self.root.take().filter(|root| !is_empty(root))
+    }
+
+    fn count(&mut self) -> Added {
+        self.written += 1;
+        self.total += 1;
+        let limit = self.options.limits.nodes;
+        if self.total > limit { Err(fault::too_many_nodes(limit, self.last)) } else { Ok(()) }
+    }
+
+    fn open(&mut self, children: Children, style: StructureStyle, anchor: usize, span: Span) -> Added {
+        let bracketed = style == StructureStyle::Flow && span.start < span.end;
+        self.last = span;
+        self.count()?;
+        self.check_depth(self.frames.len() + 1)?;
+        self.frames.push(Frame { children, span, anchor, bracketed, weight: 1, depth: 0 });
+        Ok(())
+    }
+
+    fn end_collection(&mut self, span: Span) -> Added {
+        let Some(frame) = self.frames.pop() else { return Ok(()) };
+        let end = if frame.bracketed { span.end } else { self.last.end };
+        self.last = Span { start: self.last.start, end };
+        let anchor = frame.anchor;
+        let part = self.assemble(frame, end);
+        self.close(part, anchor)
+    }
+
+    fn alias(&mut self, anchor: usize, span: Span) -> Added {
+        self.last = span;
+        self.count()?;
+        let Some(part) = self.anchors.get(&anchor) else { return Err(fault::cycle(span)) };
+        let part = part.clone();
+        self.check_depth(self.frames.len() + part.depth)?;
+        self.expanded += part.weight;
+        let allowed =
+            self.options.limits.alias_nodes.min(Limits::FREE_ALIAS_NODES + Limits::ALIAS_RATIO * self.written);
+        if self.expanded > allowed {
+            return Err(fault::excessive_aliases(allowed, span));
+        }
+        self.close(part, 0)
+    }
+
+    fn check_depth(&self, depth: usize) -> Added {
+        let limit = self.options.limits.depth;
+        if depth > limit { Err(fault::too_deep(limit, self.last)) } else { Ok(()) }
+    }
+
+    fn assemble(&mut self, frame: Frame, end: u32) -> Part {
+        let value = match frame.children {
+            Children::Items(items) => NodeValue::Sequence(items.into()),
+            Children::Entries { entries, .. } => NodeValue::Mapping(
+                keys::settle(entries, frame.span.start, self.options.dialect, &mut self.findings).into(),
+            ),
+        };
+        let node = Node { span: Span { start: frame.span.start, end: end.max(frame.span.end) }, value };
+        Part { node, weight: frame.weight, depth: frame.depth + 1 }
+    }
+
+    fn close(&mut self, part: Part, anchor: usize) -> Added {
+        if anchor != 0 {
+            self.anchors.insert(anchor, part.clone());
+        }
+        self.attach(part);
+        Ok(())
+    }
+
+    fn attach(&mut self, part: Part) {
+        let Some(frame) = self.frames.last_mut() else {
+            self.root = Some(part.node);
+            return;
+        };
+        frame.weight += part.weight;
+        frame.depth = frame.depth.max(part.depth);
+        match &mut frame.children {
+            Children::Items(items) => items.push(part.node),
+            Children::Entries { entries, key } => match key.take() {
+                None => *key = Some(part.node),
+                Some(key) => entries.push((key, part.node)),
+            },
+        }
+    }
+
+    fn scalar(&mut self, text: &str, style: Style, tag: Option<Tag>, span: Span) -> Node {
+        let left_out = style == Style::Plain && span.start == span.end;
+        let span = match style {
+            Style::Literal | Style::Folded => block_span(self.text, self.last.end, span),
+            _ if left_out => self.behind_colon(span),
+            _ => span,
+        };
+        let text: Arc<str> = if left_out { "".into() } else { text.into() };
+        let mut scalar = Scalar { text, style: style_of(style), tag };
+        if tag == Some(Tag::Binary) {
+            match fault::decode_binary(&scalar.text, span) {
+                Ok(text) => scalar.text = text,
+                Err(problem) => self.findings.add(*problem),
+            }
+            scalar.tag = Some(Tag::Text);
+        } else if resolve_tagged(&scalar).is_none() {
+            self.findings.add(fault::tag_mismatch(&scalar, span));
+        }
+        Node { span, value: NodeValue::Scalar(scalar) }
+    }
+
+    /// A value that was left out is placed behind the colon, where the parser places it behind the key.
+    fn behind_colon(&self, span: Span) -> Span {
+        let at = span.start as usize;
+        if self.text.as_bytes().get(at) == Some(&b':') { Span::at(at + 1) } else { span }
+    }
+
+    fn tag(&mut self, tag: &granit_parser::Tag, place: &granit_parser::Span) -> Option<Tag> {
+        let known = known_tag(tag);
+        if known.is_none() {
+            self.findings.add(fault::unknown_tag(&tag.original(), place));
+        }
+        Some(known.unwrap_or(Tag::Unknown))
+    }
+
+    fn collection_tag(&mut self, tag: Option<&granit_parser::Tag>, place: &granit_parser::Span) {
+        let Some(tag) = tag else { return };
+        let expected = tag.core_suffix().is_some_and(|name| matches!(name, "map" | "seq")) || tag.parts() == ("!", "");
+        if !expected {
+            self.findings.add(fault::unknown_tag(&tag.original(), place));
+        }
+    }
+}
+
+fn known_tag(tag: &granit_parser::Tag) -> Option<Tag> {
+    if tag.parts() == ("!", "") || tag.parts() == ("", "!") {
+        return Some(Tag::Text);
+    }
+    match tag.suffix_in_namespace("tag:yaml.org,2002:")?.as_ref() {
+        "null" => Some(Tag::Null),
+        "bool" => Some(Tag::Bool),
+        "int" => Some(Tag::Int),
+        "float" => Some(Tag::Float),
+        "str" => Some(Tag::Text),
+        "binary" => Some(Tag::Binary),
+        "timestamp" => Some(Tag::Timestamp),
+        "merge" => Some(Tag::Merge),
+        _ => None,
+    }
+}
+
+fn style_of(style: Style) -> ScalarStyle {
+    match style {
+        Style::Plain => ScalarStyle::Plain,
+        Style::SingleQuoted => ScalarStyle::SingleQuoted,
+        Style::DoubleQuoted => ScalarStyle::DoubleQuoted,
+        Style::Literal => ScalarStyle::Literal,
+        Style::Folded => ScalarStyle::Folded,
+    }
+}

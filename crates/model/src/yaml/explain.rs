@@ -1,0 +1,289 @@
+//! What a parser's error means to the person who wrote the text.
+//!
+//! A parser tells where it lost the thread, which is often a line behind the fault, in the words of the grammar.
+//! Here the place is moved to the fault where it can be told, and the words say what to change.
+
+use granit_parser::{ErrorKind, ScanError};
+
+use super::problem::shown;
+use super::{Problem, ProblemKind, Span};
+
+/// What was known when the parser gave up.
+pub(super) struct Scene<'t> {
+    /// The whole text.
+    pub(super) text: &'t str,
+    /// The last thing that was understood.
+    pub(super) last: Span,
+    /// The innermost bracket that was open.
+    pub(super) open: Option<Span>,
+}
+
+/// The problem that an error of the parser stands for.
+pub(super) fn explain(error: &ScanError, scene: &Scene<'_>) -> Problem {
+    let at = error.marker().byte_offset().unwrap_or(scene.last.end as usize).min(scene.text.len());
+    scene
+        .template_expression(at)
+        .or_else(|| scene.characters(error.kind(), at))
+        .or_else(|| scene.quotes(error.kind(), at))
+        .or_else(|| scene.brackets(error.kind(), at))
+        .or_else(|| scene.lines(error.kind(), at))
+        .unwrap_or_else(|| syntax(scene.character(at), error.info()))
+}
+
+fn syntax(span: Span, message: impl Into<std::borrow::Cow<'static, str>>) -> Problem {
+    Problem::new(ProblemKind::Syntax, span, message)
+}
+
+const QUOTE_VALUE: &str = "put the value in quotes";
+const SPACE_AFTER_COLON: &str = "write a space between the colon and the value";
+
+impl<'t> Scene<'t> {
+    /// `{{` without quotes, which YAML takes for two mappings.
+    fn template_expression(&self, at: usize) -> Option<Problem> {
+        let begins = |from: usize| {
+            let line = self.line(from);
+            let found = [": {{", "- {{", ": {%"].iter().filter_map(|sign| self.slice(line).find(sign)).min()?;
+            Some(Span::new(line.start as usize + found + 2, line.start as usize + found + 4))
+        };
+        let begin = begins(at).or_else(|| begins(self.open?.start as usize))?;
+        let message = format!("{} begins a YAML mapping here, not a template expression", shown(self.slice(begin)));
+        (begin.start as usize <= at).then(|| syntax(begin, message).hint(QUOTE_VALUE))
+    }
+
+    /// Characters that cannot stand where they stand.
+    fn characters(&self, kind: &ErrorKind, at: usize) -> Option<Problem> {
+        match kind {
+            ErrorKind::UnexpectedCharacter { character } => {
+                let message = format!("a plain value cannot begin with `{}`", character.escape_debug());
+                Some(syntax(self.character(at), message).hint(QUOTE_VALUE))
+            }
+            ErrorKind::TabNotAllowed
+            | ErrorKind::TabInBlockIndentation
+            | ErrorKind::TabInIndentation
+            | ErrorKind::TabAtBlockScalarStart
+            | ErrorKind::TabInPlainScalar => {
+                let start = self.line(at).start as usize;
+                let tab = self.text.get(start..).and_then(|line| line.find('\t')).map_or(at, |tab| start + tab);
+                let message = "there is a tab in the indentation";
+                Some(syntax(self.character(tab), message).hint("indent with spaces: YAML does not count tabs"))
+            }
+            ErrorKind::RecursionLimitExceeded => {
+                let message = "too many mappings and lists are inside one another here";
+                Some(Problem::new(ProblemKind::Depth, self.character(at), message))
+            }
+            ErrorKind::CommentNotSeparated => Some(
+                syntax(self.character(at), "there is no space before this comment").hint("write a space before `#`"),
+            ),
+            _ => None,
+        }
+    }
+
+    /// Quotes that do not close, close too early, or have a wrong escape in them.
+    fn quotes(&self, kind: &ErrorKind, at: usize) -> Option<Problem> {
+        match kind {
+            ErrorKind::UnclosedQuotedScalar
+            | ErrorKind::DocumentIndicatorInQuotedScalar
+            | ErrorKind::InvalidQuotedScalarIndent => {
+                let quote = self.opening_quote(at);
+                let problem = syntax(quote, "this quote is not closed")
+                    .hint("close it on its line, or indent the lines that belong to it");
+                Some(if at < self.text.trim_end().len() {
+                    problem.related(self.character(at), "the quoted text must have ended before")
+                } else {
+                    problem
+                })
+            }
+            ErrorKind::InvalidTrailingSingleQuotedScalar => {
+                let problem = syntax(self.character(at), "there is more text behind the closing quote");
+                Some(problem.hint("inside single quotes an apostrophe is written twice: `''`"))
+            }
+            ErrorKind::InvalidTrailingDoubleQuotedScalar => {
+                let problem = syntax(self.character(at), "there is more text behind the closing quote");
+                Some(problem.hint("inside double quotes a quote is written `\\\"`"))
+            }
+            ErrorKind::UnknownQuotedScalarEscape
+            | ErrorKind::InvalidQuotedScalarHexEscape
+            | ErrorKind::InvalidUnicodeEscape => {
+                let escape = self.unknown_escape(at);
+                let message = format!("{} is not an escape that YAML knows", shown(self.slice(escape)));
+                Some(syntax(escape, message).hint("write `\\\\` for a backslash, or use single quotes"))
+            }
+            _ => None,
+        }
+    }
+
+    /// Brackets and braces that do not close, or whose content is not a list.
+    fn brackets(&self, kind: &ErrorKind, at: usize) -> Option<Problem> {
+        let here = self.character(at);
+        match kind {
+            ErrorKind::MisplacedFlowCollectionEnd => {
+                Some(syntax(here, format!("nothing is open that {} could close", shown(self.slice(here)))))
+            }
+            ErrorKind::MismatchedFlowCollectionEnd { open, close } => {
+                let from = self.last.end as usize;
+                let found = self.text.get(from..).and_then(|rest| rest.find(*close)).map_or(at, |found| from + found);
+                Some(
+                    syntax(self.character(found), format!("`{close}` cannot close `{open}`"))
+                        .related(here, "it is opened here"),
+                )
+            }
+            ErrorKind::UnclosedFlowCollection { open } => {
+                let close = if *open == '[' { ']' } else { '}' };
+                Some(
+                    syntax(here, format!("this `{open}` is not closed"))
+                        .hint(format!("close it with `{close}`, or put the text in quotes")),
+                )
+            }
+            ErrorKind::ExpectedFlowMappingSeparator
+            | ErrorKind::ExpectedFlowSequenceSeparator
+            | ErrorKind::InvalidColonPlacement
+            | ErrorKind::InvalidFlowScalarIndent
+            | ErrorKind::BlockEntryInFlowCollection
+            | ErrorKind::UnexpectedEofFlowSequence
+            | ErrorKind::UnexpectedEofFlowMapping
+            | ErrorKind::UnexpectedEofImplicitFlowMapping => {
+                let open = self.open?;
+                let bracket = self.slice(open);
+                let close = if bracket == "[" { ']' } else { '}' };
+                let problem = syntax(here, format!("a `,` or `{close}` is missing before this"))
+                    .related(open, format!("this `{bracket}` is open"));
+                Some(problem.hint(format!("close it with `{close}`, or put the text in quotes")))
+            }
+            _ => None,
+        }
+    }
+
+    /// Lines that are neither indented like their neighbours nor of their form.
+    fn lines(&self, kind: &ErrorKind, at: usize) -> Option<Problem> {
+        let line = self.content_of_line(at);
+        match kind {
+            ErrorKind::MappingValueNotAllowed => Some(self.second_colon(at)),
+            ErrorKind::ExpectedBlockMappingKey if self.slice(line).starts_with("- ") => {
+                let message = "this list item is not indented like the items or keys before it";
+                Some(syntax(line, message).hint("items of one list begin in the same column"))
+            }
+            ErrorKind::ExpectedBlockMappingKey
+            | ErrorKind::InvalidIndentation
+            | ErrorKind::InvalidBlockScalarIndent => {
+                let message = "the indentation of this line fits none of the lines before it";
+                Some(syntax(line, message).hint("keys of one mapping begin in the same column"))
+            }
+            ErrorKind::SimpleKeyExpected | ErrorKind::InvalidSimpleKey => Some(self.missing_colon(at)),
+            ErrorKind::ExpectedBlockSequenceEntry => {
+                let message = "this line is in the column of a list, but is not an item of it";
+                Some(syntax(line, message).hint("begin it with `- `, or indent it like the key it belongs to"))
+            }
+            ErrorKind::BlockSequenceEntryNotAllowed => {
+                let message = "a list cannot begin on the line of its key";
+                Some(
+                    syntax(self.character(at), message)
+                        .hint("begin the list on the next line, or put the value in quotes if it is text"),
+                )
+            }
+            ErrorKind::ExpectedDocumentStart => {
+                Some(syntax(line, "the document has ended before this line").hint("begin another document with `---`"))
+            }
+            _ => None,
+        }
+    }
+
+    /// A `: ` where no key can be: in a value, or on a line that belongs to the value of the line before it.
+    fn second_colon(&self, at: usize) -> Problem {
+        let before = self.line(self.last.start as usize);
+        let line = self.line(at);
+        if before != line {
+            let value = self.slice(Span { end: before.end, ..self.last });
+            if value.split_once(':').is_some_and(|(_, rest)| !rest.starts_with(' '))
+                && !self.slice(before).contains(": ")
+            {
+                return syntax(
+                    Span { end: before.end, ..self.last },
+                    "there is no space behind this colon, so the line is text and not a key",
+                )
+                .hint(SPACE_AFTER_COLON);
+            }
+            let problem =
+                syntax(self.content_of_line(at), "this line is indented under a line that has a value already");
+            return problem
+                .related(self.content_of_line(before.start as usize), "this is the line above")
+                .hint("begin it in the column of the key above");
+        }
+        let end = (at + 2).min(line.end as usize);
+        syntax(Span::new(at, end), "a second `: ` is on this line, in a value that has no quotes").hint(QUOTE_VALUE)
+    }
+
+    fn missing_colon(&self, at: usize) -> Problem {
+        let line = self.content_of_line(at);
+        let glued = self.slice(line).split_once(':').is_some_and(|(key, rest)| !key.contains(' ') && !rest.is_empty());
+        if glued {
+            return syntax(line, "there is no space behind this colon, so the line is text and not a key")
+                .hint(SPACE_AFTER_COLON);
+        }
+        let hint = "write `key: value`; text of several lines stands in a block after `|`, indented";
+        syntax(line, "this line is among keys, but has no `: `").hint(hint)
+    }
+
+    fn opening_quote(&self, at: usize) -> Span {
+        let from = self.last.end as usize;
+        let quote =
+            self.text.get(from..at).and_then(|between| between.find(['"', '\''])).map_or(at, |quote| from + quote);
+        self.character(quote)
+    }
+
+    /// The first escape behind `at` that is none.
+    fn unknown_escape(&self, at: usize) -> Span {
+        let mut from = at;
+        while let Some(found) = self.text.get(from..).and_then(|rest| rest.find('\\')) {
+            let escape = from + found;
+            let rest = self.text.get(escape + 1..).unwrap_or_default();
+            let Some(name) = rest.chars().next() else { break };
+            let end = escape + 1 + name.len_utf8();
+            if !is_escape(name, rest.get(name.len_utf8()..).unwrap_or_default()) {
+                return Span::new(escape, end);
+            }
+            from = end;
+        }
+        self.character(at)
+    }
+
+    fn slice(&self, span: Span) -> &'t str {
+        self.text.get(span.range()).unwrap_or_default()
+    }
+
+    /// The character at an offset, or the empty range at the end of the text.
+    fn character(&self, at: usize) -> Span {
+        let length = self.text.get(at..).and_then(|rest| rest.chars().next()).map_or(0, char::len_utf8);
+        Span::new(at, at + length)
+    }
+
+    /// The line around an offset, without its break.
+    fn line(&self, at: usize) -> Span {
+        let start = self.text.get(..at).and_then(|before| before.rfind(['\n', '\r'])).map_or(0, |found| found + 1);
+        let length = self.text.get(start..).and_then(|rest| rest.find(['\n', '\r']));
+        Span::new(start, length.map_or(self.text.len(), |length| start + length))
+    }
+
+    /// The line around an offset, without its indentation.
+    fn content_of_line(&self, at: usize) -> Span {
+        let line = self.line(at);
+        let text = self.slice(line);
+        let trimmed = text.trim_start();
+        Span::new(line.start as usize + text.len() - trimmed.len(), line.start as usize + text.trim_end().len())
+    }
+}
+
+/// Whether `\` with `name` and what is behind it is an escape.
+fn is_escape(name: char, rest: &str) -> bool {
+    let digits = match name {
+        'x' => 2,
+        'u' => 4,
+        'U' => 8,
+        _ => return "0abt\tnvfre \"/\\N_LP\r\n".contains(name),
+    };
+    rest.get(..digits)
+        .and_then(|code| u32::from_str_radix(code, 16).ok())
+        .is_some_and(|code| code <= u32::from(char::MAX))
+}
+
+#[cfg(test)]
+mod tests;

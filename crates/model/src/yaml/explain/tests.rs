@@ -1,0 +1,73 @@
+use crate::yaml::{Options, ProblemKind, read};
+
+/// The one problem of the text has these words, is at this piece of the text, and has this advice.
+fn check(text: &str, at: &str, message: &str, hint: &str) {
+    let reading = read(text, &Options::OBJECTS);
+    let [problem] = &*reading.problems else { panic!("{:?}", reading.problems) };
+    assert_eq!(&text[problem.span.range()], at, "{problem:?}");
+    assert!(problem.message.contains(message), "{problem:?}");
+    assert!(problem.hint.as_deref().unwrap_or_default().contains(hint), "{problem:?}");
+    assert_eq!(reading.documents, []);
+}
+
+#[test]
+fn tabs_are_found_in_their_line() {
+    check("a:\n\tb: 1\n", "\t", "tab", "spaces");
+    check("a:\n  b:\n  \t- 1\n", "\t", "tab", "spaces");
+}
+
+#[test]
+fn quotes_are_told_where_they_open() {
+    check("a: 1\nb: \"x\nc: 2\n", "\"", "not closed", "close it");
+    check("a: 'it's'\nb: 1\n", "s", "behind the closing quote", "''");
+    check("a: \"C:\\Users\\q\"\n", "\\U", "not an escape", "single quotes");
+    check("a: \"x\\d\"\n", "\\d", "not an escape", "single quotes");
+    check("a: 'x", "'", "not closed", "");
+}
+
+#[test]
+fn colons_are_told_apart() {
+    check("a: b: c\n", ": ", "second `: `", "quotes");
+    check("a: 1\nb:2\nc: 3\n", "b:2", "no space", "space");
+    check("b:2\nc: 3\n", "b:2", "no space", "space");
+    check("a: 1\nhello\nc: 3\n", "hello", "no `: `", "key: value");
+}
+
+#[test]
+fn indentation_is_told_at_the_line_that_does_not_fit() {
+    check("a: 1\n  b: 2\n", "b: 2", "has a value already", "column");
+    check("a:\n    b: 1\n  c: 2\n", "c: 2", "fits none", "column");
+    check("a:\n  - x\n - y\n", "- y", "list item", "column");
+    check("- a\nb: c\n", "b: c", "not an item", "- ");
+    check("a: - b\n", "-", "cannot begin on the line of its key", "next line");
+}
+
+#[test]
+fn characters_that_need_quotes_are_named() {
+    check("a: @x\n", "@", "cannot begin with `@`", "quotes");
+    check("a: `x`\n", "`", "cannot begin with ``", "quotes");
+    check("a: %x\n", "%", "cannot begin with `%`", "quotes");
+    check("host: *.example.com\n", "*.example.com", "anchor", "quotes");
+}
+
+#[test]
+fn template_expressions_without_quotes_are_recognized() {
+    check("a: {{ .x }}-b\n", "{{", "template expression", "quotes");
+    check("a:\n  - {{ .x }}/{{ .y }}\n", "{{", "template expression", "quotes");
+}
+
+#[test]
+fn brackets_are_told_with_the_place_where_they_open() {
+    check("a: [1, 2\nb: 3\n", ":", "missing", "]");
+    check("a: [x]]\n", "]", "nothing is open", "");
+    check("a: [x}\n", "}", "cannot close", "");
+    check("a: [1, 2\n", "[", "not closed", "]");
+}
+
+#[test]
+fn too_deep_texts_are_refused_wherever_the_depth_comes_from() {
+    for text in ["[".repeat(100_000), "- ".repeat(100_000), "{a: ".repeat(100_000), "? ".repeat(1000)] {
+        let reading = read(&text, &Options::OBJECTS);
+        assert_eq!(reading.problems[0].kind, ProblemKind::Depth);
+    }
+}

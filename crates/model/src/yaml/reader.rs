@@ -1,0 +1,189 @@
+//! Reading a text of several documents.
+
+use granit_parser::{Event, Parser};
+
+use super::build::Builder;
+use super::explain::{Scene, explain};
+use super::{Limits, Node, Problem, ProblemKind, Span};
+
+/// How a text is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Options {
+    /// What the text is.
+    pub dialect: Dialect,
+    /// How much it may hold.
+    pub limits: Limits,
+}
+
+impl Options {
+    /// For files of Kubernetes objects.
+    pub const OBJECTS: Self = Self { dialect: Dialect::Objects, limits: Limits::DEFAULT };
+
+    /// For the values inside a `ConfigMap`.
+    pub const VALUES: Self = Self { dialect: Dialect::Values, limits: Limits::DEFAULT };
+}
+
+/// Whose YAML it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Dialect {
+    /// Objects as Flux and Kubernetes read them: a key that is twice in a mapping is a problem; a merge key overrides nothing.
+    Objects,
+    /// Values as Go's `yaml.v2` reads them: the last entry wins, merge keys included; a key cannot be a mapping or a sequence.
+    Values,
+}
+
+/// What a text holds.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Reading {
+    /// The documents that have no error, without those that are empty.
+    pub documents: Vec<Document>,
+    /// What is wrong, in the order of the text.
+    pub problems: Vec<Problem>,
+    /// What could be read of the documents that have an error, to tell what they were meant to be. Not to be taken for the whole.
+    pub fragments: Vec<Document>,
+}
+
+/// A document of a text.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Document {
+    /// The value that the document is.
+    pub root: Node,
+}
+
+/// Reads all documents of `text`.
+pub fn read(text: &str, options: &Options) -> Reading {
+    read_until(text, options, Until::End)
+}
+
+/// Reads the first document of `text`. What is behind it is not looked at.
+pub(super) fn read_first(text: &str, options: &Options) -> Reading {
+    read_until(text, options, Until::FirstDocument)
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Until {
+    FirstDocument,
+    End,
+}
+
+fn read_until(text: &str, options: &Options, until: Until) -> Reading {
+    if let Some(problem) = unreadable(text, &options.limits) {
+        return Reading { problems: vec![problem], ..Reading::default() };
+    }
+    let mut reader = Reader::new(text, options);
+    while reader.step() {
+        if until == Until::FirstDocument && reader.documents > 0 {
+            break;
+        }
+    }
+    reader.finish()
+}
+
+/// What keeps a text from being parsed at all.
+fn unreadable(text: &str, limits: &Limits) -> Option<Problem> {
+    if text.len() > limits.text_bytes {
+        let (size, limit) = (text.len().div_ceil(1 << 20), limits.text_bytes >> 20);
+        let message = format!("the text has {size} MB, the limit is {limit} MB: it was not read");
+        return Some(Problem::new(ProblemKind::Limit, Span::at(0), message).hint("split it into several files"));
+    }
+    let (at, character) =
+        text.char_indices().skip_while(|&(at, c)| is_readable(c) || (at == 0 && c == '\u{feff}')).next()?;
+    let message = format!("there is a control character (U+{:04X}) in the text", u32::from(character));
+    Some(
+        Problem::new(ProblemKind::Encoding, Span::new(at, at + character.len_utf8()), message)
+            .hint("remove it, or write it as an escape in double quotes"),
+    )
+}
+
+/// Whether YAML allows a character, by the rules of Go's libraries.
+fn is_readable(character: char) -> bool {
+    match character {
+        '\t' | '\n' | '\r' | ' '..='~' | '\u{85}' => true,
+        '\0'..='\u{9f}' | '\u{feff}' | '\u{fffe}' | '\u{ffff}' => false,
+        _ => true,
+    }
+}
+
+struct Reader<'t> {
+    parser: Parser<'t, granit_parser::StrInput<'t>>,
+    builder: Builder<'t>,
+    reading: Reading,
+    limits: Limits,
+    text: &'t str,
+    /// Documents met so far, whatever became of them.
+    documents: usize,
+    /// Errors up to the end of the last document.
+    errors: usize,
+}
+
+impl<'t> Reader<'t> {
+    fn new(text: &'t str, options: &Options) -> Self {
+        let nesting = options.limits.depth;
+        let parsing = granit_parser::options! {
+            emit_unresolved_aliases: true,
+            emit_comments: false,
+            flow_nesting_limit: nesting,
+            block_nesting_limit: nesting,
+        };
+        Self {
+            parser: Parser::new_from_str_with_options(text, parsing),
+            builder: Builder::new(text, options),
+            reading: Reading::default(),
+            limits: options.limits,
+            text,
+            documents: 0,
+            errors: 0,
+        }
+    }
+
+    /// Takes the next event. False when there is nothing more to read.
+    fn step(&mut self) -> bool {
+        match self.parser.next_event() {
+            None => false,
+            Some(Ok((Event::DocumentEnd, _))) => self.end_document(),
+            Some(Ok((event, span))) => match self.builder.add(event, &span) {
+                Ok(()) => true,
+                Err(problem) => self.give_up(*problem),
+            },
+            Some(Err(error)) => {
+                let scene = Scene { text: self.text, last: self.builder.last(), open: self.builder.open_bracket() };
+                self.give_up(explain(&error, &scene))
+            }
+        }
+    }
+
+    /// Leaves a document that cannot be read to its end.
+    fn give_up(&mut self, problem: Problem) -> bool {
+        let stop = problem.kind == ProblemKind::Limit;
+        self.builder.findings().add(problem);
+        !stop && self.end_document() && self.parser.proceed_next_document().unwrap_or(false)
+    }
+
+    /// Keeps what was read of a document. False if there may not be another one.
+    fn end_document(&mut self) -> bool {
+        self.documents += 1;
+        let root = self.builder.finish();
+        let errors = self.builder.findings().errors();
+        if let Some(root) = root {
+            let kept = if errors == self.errors { &mut self.reading.documents } else { &mut self.reading.fragments };
+            kept.push(Document { root });
+        }
+        self.errors = errors;
+        if self.documents < self.limits.documents {
+            return true;
+        }
+        let message = format!("the text has {} documents; reading stopped here", self.documents);
+        let here = Span::at(self.builder.last().end as usize);
+        self.builder
+            .findings()
+            .add(Problem::new(ProblemKind::Limit, here, message).hint("split it into several files"));
+        false
+    }
+
+    fn finish(self) -> Reading {
+        Reading { problems: self.builder.into_problems(), ..self.reading }
+    }
+}
+
+#[cfg(test)]
+mod tests;
