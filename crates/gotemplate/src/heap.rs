@@ -26,6 +26,11 @@ impl Heap {
         self.changed.get(&identity(map)).map_or(&map.entries, |(_, entries)| entries)
     }
 
+    /// The entries of `map`, if this rendering has changed it.
+    pub(crate) fn changed(&self, map: &Arc<Map>) -> Option<&BTreeMap<Key, Value>> {
+        self.changed.get(&identity(map)).map(|(_, entries)| entries)
+    }
+
     /// The entries of `map`, to be changed in place for the rest of this rendering.
     pub fn entries_mut(&mut self, map: &Arc<Map>) -> &mut BTreeMap<Key, Value> {
         let (_, entries) = self.changed.entry(identity(map)).or_insert_with(|| (Arc::clone(map), map.entries.clone()));

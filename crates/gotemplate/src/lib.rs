@@ -1,16 +1,43 @@
 //! Go's text/template with sprig 2.22.0 for Rust: parse once, render many times, errors with positions, bounded.
 //!
 //! Knows nothing of Kalypso's kinds.
+//!
+//! ```
+//! use gotemplate::{Limits, Template, Value};
+//!
+//! let template = Template::parse("greeting", "Hello, {{ .name }}!")?;
+//! let output = template.render(&Value::dict([("name", Value::text("world"))]), &Limits::default())?;
+//! assert_eq!(output.as_bytes(), b"Hello, world!");
+//! # Ok::<(), gotemplate::TemplateError>(())
+//! ```
 
 // No I/O, clock, environment or randomness in here: the bans, each with its reason, are in the workspace's clippy.toml.
 #![cfg_attr(not(test), warn(clippy::disallowed_methods, clippy::disallowed_types))]
 
+mod builtins;
+pub mod error;
+mod exec;
+pub mod format;
 pub mod fuel;
 pub mod function;
 pub mod heap;
 mod kalypso;
+mod methods;
+mod names;
+mod nesting;
+mod parse;
 pub mod semver;
+mod sprig;
+pub mod template;
 pub mod text;
 pub mod time;
+pub mod truth;
+pub mod types;
 pub mod value;
 pub mod yaml;
+
+pub use error::{ErrorKind, TemplateError};
+pub use fuel::Limits;
+pub use template::Template;
+pub use text::Text;
+pub use value::Value;

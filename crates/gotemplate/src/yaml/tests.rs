@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
-use granit_parser::{Event, Parser, ScalarStyle};
+use saphyr_parser::{Event, Parser, ScalarStyle};
 
 use super::{order, to_yaml};
 use crate::value::{FloatKey, Key, MapKind, UintKind, Value};
@@ -158,7 +158,7 @@ fn the_order_of_overflowing_numbers_does_not_panic() {
 }
 
 /// What a parser sees: brackets, and scalars with `?` before those that it takes for something else than text.
-fn events_of(yaml: &str) -> Result<Vec<String>, granit_parser::ScanError> {
+fn events_of(yaml: &str) -> Result<Vec<String>, saphyr_parser::ScanError> {
     let mut events = Vec::new();
     for event in Parser::new_from_str(yaml) {
         events.push(match event?.0 {

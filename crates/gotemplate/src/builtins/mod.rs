@@ -1,0 +1,65 @@
+//! The functions that text/template itself brings. (`and` and `or`, which do not evaluate all their arguments, are the executor's.)
+
+mod compare;
+mod escape;
+mod index;
+
+use crate::format;
+use crate::function::{Call, Failure, Function, Type};
+use crate::truth::is_true;
+use crate::types::type_name;
+use crate::value::Value;
+
+/// By name.
+pub(crate) const FUNCTIONS: &[Function] = &[
+    Function { body: call, variadic: true, ..function("call", &[Type::Any, Type::Any]) },
+    Function { body: compare::eq, variadic: true, ..function("eq", &[Type::Any, Type::Any]) },
+    Function { body: compare::ge, ..function("ge", &[Type::Any, Type::Any]) },
+    Function { body: compare::gt, ..function("gt", &[Type::Any, Type::Any]) },
+    Function { body: escape::html, variadic: true, reads_deeply: true, ..function("html", &[Type::Any]) },
+    Function { body: index::index, variadic: true, ..function("index", &[Type::Any, Type::Any]) },
+    Function { body: escape::js, variadic: true, reads_deeply: true, ..function("js", &[Type::Any]) },
+    Function { body: compare::le, ..function("le", &[Type::Any, Type::Any]) },
+    Function { body: index::len, ..function("len", &[Type::Any]) },
+    Function { body: compare::lt, ..function("lt", &[Type::Any, Type::Any]) },
+    Function { body: compare::ne, ..function("ne", &[Type::Any, Type::Any]) },
+    Function { body: not, ..function("not", &[Type::Any]) },
+    Function { body: print, variadic: true, reads_deeply: true, ..function("print", &[Type::Any]) },
+    Function { body: printf, variadic: true, reads_deeply: true, ..function("printf", &[Type::Text, Type::Any]) },
+    Function { body: println, variadic: true, reads_deeply: true, ..function("println", &[Type::Any]) },
+    Function { body: escape::urlquery, variadic: true, reads_deeply: true, ..function("urlquery", &[Type::Any]) },
+];
+
+const fn function(name: &'static str, params: &'static [Type]) -> Function {
+    Function { name, params, variadic: false, reads_deeply: false, body: not }
+}
+
+fn not(call: &mut Call<'_>, arguments: &[Value]) -> Result<Value, Failure> {
+    let value = arguments.first().unwrap_or(&Value::Nil);
+    Ok(Value::Bool(!is_true(value, call.heap)))
+}
+
+/// No value that a template can hold is a function.
+fn call(_call: &mut Call<'_>, arguments: &[Value]) -> Result<Value, Failure> {
+    match arguments.first() {
+        None | Some(Value::Nil | Value::Missing) => Err(Failure::error("call of nil")),
+        Some(other) => Err(Failure::Error(format!("non-function of type {}", type_name(other)))),
+    }
+}
+
+fn print(_call: &mut Call<'_>, arguments: &[Value]) -> Result<Value, Failure> {
+    Ok(Value::Text(format::sprint(arguments)))
+}
+
+fn println(_call: &mut Call<'_>, arguments: &[Value]) -> Result<Value, Failure> {
+    Ok(Value::Text(format::sprintln(arguments)))
+}
+
+fn printf(call: &mut Call<'_>, arguments: &[Value]) -> Result<Value, Failure> {
+    let [Value::Text(format), values @ ..] = arguments else {
+        return Err(Failure::error("the format is not a text"));
+    };
+    // Every directive can write as many blanks as its width says.
+    call.fuel.steps(format.len() as u64 / 8)?;
+    Ok(Value::Text(format::sprintf(format, values)))
+}

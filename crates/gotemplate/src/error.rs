@@ -1,0 +1,78 @@
+//! What is wrong with a template, and where.
+
+use std::fmt;
+
+/// Why a template could not be parsed or rendered.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TemplateError {
+    /// The name that the template was parsed with.
+    pub template: String,
+    /// The line in the text, from 1.
+    pub line: usize,
+    /// The column in the line, in characters, from 1.
+    pub column: usize,
+    /// What happened.
+    pub kind: ErrorKind,
+    /// What is wrong, in the words of Go's text/template where it has any.
+    pub message: String,
+    /// Which text: 0 is the template itself, `n` is what the `n`-th rendering of it produced, which was to be rendered again.
+    pub pass: u32,
+    /// The line of the text, if that text was produced (`pass` above 0) and nobody else can look it up. At most 200 characters.
+    pub excerpt: Option<String>,
+}
+
+/// What happened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ErrorKind {
+    /// The text is not a template.
+    Parse,
+    /// An action failed.
+    Execute,
+    /// A limit was reached.
+    Limit,
+}
+
+/// How much of a produced line an error shows.
+const EXCERPT_CHARS_MAX: usize = 200;
+
+/// Where an error is: a byte of a text, and which text.
+#[derive(Clone, Copy)]
+pub(crate) struct Place<'a> {
+    pub(crate) template: &'a str,
+    pub(crate) source: &'a [u8],
+    pub(crate) at: usize,
+    pub(crate) pass: u32,
+}
+
+impl TemplateError {
+    pub(crate) fn new(place: Place<'_>, kind: ErrorKind, message: String) -> Self {
+        let before = place.source.get(..place.at).unwrap_or(place.source);
+        let line_start = before.iter().rposition(|byte| *byte == b'\n').map_or(0, |newline| newline + 1);
+        let rest = place.source.get(line_start..).unwrap_or_default();
+        let line = rest.split(|byte| *byte == b'\n').next().unwrap_or_default();
+        let before_in_line = String::from_utf8_lossy(before.get(line_start..).unwrap_or_default());
+        let excerpt = || String::from_utf8_lossy(line).trim_end().chars().take(EXCERPT_CHARS_MAX).collect();
+        Self {
+            template: place.template.to_owned(),
+            line: before.iter().filter(|byte| **byte == b'\n').count() + 1,
+            column: before_in_line.chars().count() + 1,
+            kind,
+            message,
+            pass: place.pass,
+            excerpt: (place.pass > 0).then(excerpt),
+        }
+    }
+}
+
+impl fmt::Display for TemplateError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { template, line, column, message, .. } = self;
+        write!(f, "{template}:{line}:{column}: {message}")?;
+        if let Some(excerpt) = &self.excerpt {
+            write!(f, " (in what rendering {} produced: {excerpt:?})", self.pass)?;
+        }
+        Ok(())
+    }
+}
+
+impl std::error::Error for TemplateError {}

@@ -1,0 +1,76 @@
+//! Converts arguments to the types of the parameters.
+
+use super::evaluate::ideal;
+use super::{Eval, Run, error};
+use crate::function::Type;
+use crate::parse::tree::{Operand, Term};
+use crate::types::{parameter_name, type_name};
+use crate::value::{IntKind, ListKind, MapKind, Value};
+
+impl Run<'_> {
+    /// The value of an argument. Constants take the type of the parameter if they can.
+    pub(super) fn argument(&mut self, dot: &Value, operand: &Operand, parameter: Type) -> Eval<Value> {
+        let at = operand.at;
+        match &operand.term {
+            Term::Nil => nil(parameter)
+                .ok_or_else(|| error(at, format!("cannot assign nil to {}", parameter_name(parameter)))),
+            Term::Constant(value) => match (parameter, value) {
+                (Type::Any, _) | (Type::Text, Value::Text(_)) | (Type::Bool, Value::Bool(_)) => Ok(value.clone()),
+                _ => Err(wrong_constant(at, parameter)),
+            },
+            Term::Number(number) => match (parameter, number.int, number.float) {
+                (Type::Any, _, _) => ideal(at, number),
+                (Type::Int, Some(int), _) => Ok(Value::int(int)),
+                (Type::Int64, Some(int), _) => Ok(Value::int64(int)),
+                (Type::Float, _, Some(float)) => Ok(Value::Float(float)),
+                _ => Err(wrong_constant(at, parameter)),
+            },
+            _ => {
+                let value = self.operand(dot, operand)?;
+                convert(at, value, parameter)
+            }
+        }
+    }
+}
+
+fn wrong_constant(at: usize, parameter: Type) -> Box<super::Stop> {
+    error(at, format!("this constant can't be used as an argument of type {}", parameter_name(parameter)))
+}
+
+/// `value` as an argument of type `parameter`. Nothing is converted: the value has the type, or it is nil and the type has a nil.
+pub(super) fn convert(at: usize, value: Value, parameter: Type) -> Eval<Value> {
+    let fits = match (&value, parameter) {
+        (Value::Missing, _) => {
+            let message = || format!("invalid value; expected {}", parameter_name(parameter));
+            return nil(parameter).ok_or_else(|| error(at, message()));
+        }
+        (_, Type::Any)
+        | (Value::Text(_), Type::Text)
+        | (Value::Bool(_), Type::Bool)
+        | (Value::Int(_, IntKind::Int), Type::Int)
+        | (Value::Int(_, IntKind::Int64), Type::Int64)
+        | (Value::Float(_), Type::Float)
+        | (Value::Time(_), Type::Time) => true,
+        (Value::Map(map), Type::Dict) => map.kind == MapKind::TextToAny,
+        (Value::List(list), Type::List) => list.kind == ListKind::Any,
+        (Value::List(list), Type::Texts) => list.kind == ListKind::Text,
+        _ => false,
+    };
+    if fits {
+        return Ok(value);
+    }
+    let expected = parameter_name(parameter);
+    let found = if matches!(value, Value::Nil) { "interface {}" } else { type_name(&value) };
+    Err(error(at, format!("wrong type for value; expected {expected}; got {found}")))
+}
+
+/// The nil of a type, if it has one.
+fn nil(parameter: Type) -> Option<Value> {
+    match parameter {
+        Type::Any => Some(Value::Nil),
+        Type::Dict => Some(Value::dict::<&str>([])),
+        Type::List => Some(Value::nil_list()),
+        Type::Texts => Some(Value::nil_texts()),
+        Type::Text | Type::Bool | Type::Int | Type::Int64 | Type::Float | Type::Time => None,
+    }
+}

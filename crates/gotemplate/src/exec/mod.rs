@@ -1,0 +1,93 @@
+//! Executes parsed templates, by the rules of Go's text/template.
+
+mod arguments;
+mod call;
+mod evaluate;
+mod range;
+mod walk;
+
+use crate::fuel::{Exhausted, Fuel};
+use crate::function::Failure;
+use crate::heap::Heap;
+use crate::parse::tree::{Program, ROOT_VARIABLE, VariableId};
+use crate::value::Value;
+
+/// Why a rendering ended early, and at which byte of the text.
+#[derive(Debug)]
+pub(crate) struct Stop {
+    pub(crate) at: usize,
+    pub(crate) failure: Failure,
+}
+
+/// Boxed, because results are passed around far more often than errors.
+type Eval<T> = Result<T, Box<Stop>>;
+
+/// Executes the main template of `program` with `dot` and returns what it writes.
+pub(crate) fn execute(program: &Program, dot: &Value, heap: &mut Heap, fuel: &mut Fuel) -> Eval<Vec<u8>> {
+    let mut run = Run {
+        program,
+        output: Vec::with_capacity(program.source.len()),
+        variables: vec![(ROOT_VARIABLE, dot.clone())],
+        frame: 0,
+        arguments: Vec::new(),
+        depth: 0,
+        heap,
+        fuel,
+    };
+    run.main(dot)?;
+    Ok(run.output)
+}
+
+/// One execution.
+struct Run<'a> {
+    program: &'a Program,
+    output: Vec<u8>,
+    /// The variables of all templates that are being executed, the innermost last.
+    variables: Vec<(VariableId, Value)>,
+    /// Where the variables of the innermost template begin.
+    frame: usize,
+    /// The arguments of all calls that are being prepared, the innermost last: one allocation for all.
+    arguments: Vec<Value>,
+    /// How many bodies, templates and parentheses we are in.
+    depth: u32,
+    heap: &'a mut Heap,
+    fuel: &'a mut Fuel,
+}
+
+/// What a body wants its surroundings to do next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Flow {
+    Next,
+    Break,
+    Continue,
+}
+
+impl Run<'_> {
+    fn enter(&mut self, at: usize) -> Eval<()> {
+        self.depth += 1;
+        let limit = self.fuel.limits().depth;
+        if self.depth > limit { Err(stop(at, Exhausted::Depth(limit))) } else { Ok(()) }
+    }
+
+    fn leave(&mut self) {
+        self.depth -= 1;
+    }
+
+    fn spend(&mut self, at: usize, steps: u64) -> Eval<()> {
+        self.fuel.steps(steps).map_err(|exhausted| stop(at, exhausted))
+    }
+
+    fn write(&mut self, at: usize, bytes: &[u8]) -> Eval<()> {
+        self.fuel.output(bytes.len()).map_err(|exhausted| stop(at, exhausted))?;
+        self.output.extend_from_slice(bytes);
+        Ok(())
+    }
+}
+
+fn stop(at: usize, failure: impl Into<Failure>) -> Box<Stop> {
+    Box::new(Stop { at, failure: failure.into() })
+}
+
+fn error(at: usize, message: impl Into<String>) -> Box<Stop> {
+    stop(at, Failure::Error(message.into()))
+}

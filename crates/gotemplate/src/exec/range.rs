@@ -1,0 +1,102 @@
+//! Executes `range`.
+
+use super::{Eval, Flow, Run, error};
+use crate::format;
+use crate::parse::tree::Loop;
+use crate::value::Value;
+
+impl Run<'_> {
+    pub(super) fn range(&mut self, dot: &Value, range: &Loop) -> Eval<Flow> {
+        let mark = self.variables.len();
+        let items = self.pipeline(dot, &range.items)?;
+        let ran = self.iterate(&items, range)?;
+        self.variables.truncate(mark);
+        if ran {
+            return Ok(Flow::Next);
+        }
+        self.nested_body(range.items.at, dot, &range.otherwise)
+    }
+
+    /// Executes the body for every item; `false` if there is none.
+    fn iterate(&mut self, items: &Value, range: &Loop) -> Eval<bool> {
+        match items {
+            Value::Missing | Value::Nil => Ok(false),
+            Value::List(list) => {
+                for (index, item) in (0..).zip(&list.items) {
+                    if self.round(range, Value::int(index), item)? == Flow::Break {
+                        break;
+                    }
+                }
+                Ok(!list.items.is_empty())
+            }
+            Value::Map(map) => {
+                // What the body changes in the map is not seen by this loop, as Go sorts the entries before it begins.
+                let changed = self.heap.changed(map).cloned();
+                let entries = changed.as_ref().unwrap_or(&map.entries);
+                for (key, value) in entries {
+                    if self.round(range, key.to_value(), value)? == Flow::Break {
+                        break;
+                    }
+                }
+                Ok(!entries.is_empty())
+            }
+            Value::Int(count, kind) => {
+                self.count(items, range, u64::try_from(*count).unwrap_or(0), &|n| Value::Int(n as i64, *kind))
+            }
+            Value::Duration(count) => {
+                self.count(items, range, u64::try_from(*count).unwrap_or(0), &|n| Value::Duration(n as i64))
+            }
+            Value::Uint(count, kind) => self.count(items, range, *count, &|n| Value::Uint(n, *kind)),
+            other => {
+                let shown = format::display(other);
+                Err(error(range.items.at, format!("range can't iterate over {}", shown.to_str())))
+            }
+        }
+    }
+
+    /// `range 3`
+    fn count(&mut self, items: &Value, range: &Loop, count: u64, item: &dyn Fn(u64) -> Value) -> Eval<bool> {
+        if range.items.variables.len() > 1 {
+            let shown = format::display(items);
+            let message = format!("can't use {} to iterate over more than one variable", shown.to_str());
+            return Err(error(range.items.at, message));
+        }
+        for number in 0..count {
+            if self.round(range, Value::Missing, &item(number))? == Flow::Break {
+                break;
+            }
+        }
+        Ok(count > 0)
+    }
+
+    /// The body for one item.
+    fn round(&mut self, range: &Loop, index: Value, item: &Value) -> Eval<Flow> {
+        self.spend(range.items.at, 1)?;
+        let mark = self.variables.len();
+        match (range.items.variables.as_slice(), range.items.assigns) {
+            ([], _) => {}
+            ([only], true) => self.assign(range.items.at, *only, item.clone())?,
+            ([first, second, ..], true) => {
+                self.assign(range.items.at, *first, index)?;
+                self.assign(range.items.at, *second, item.clone())?;
+            }
+            ([_], false) => self.set_last(1, item.clone()),
+            ([_, _, ..], false) => {
+                self.set_last(1, item.clone());
+                self.set_last(2, index);
+            }
+        }
+        let flow = self.nested_body(range.items.at, item, &range.body)?;
+        self.variables.truncate(mark);
+        Ok(flow)
+    }
+
+    /// Sets the variable that was declared last, or the one before it.
+    fn set_last(&mut self, from_end: usize, value: Value) {
+        let at = self.variables.len().checked_sub(from_end);
+        if let Some((_, variable)) = at.and_then(|at| self.variables.get_mut(at)) {
+            *variable = value;
+        }
+    }
+}
+

@@ -1,0 +1,125 @@
+//! Executes nodes: text, choices, template calls.
+
+use super::{Eval, Flow, Run, error};
+use crate::parse::tree::{Choice, Node, Pipeline, ROOT_VARIABLE, TemplateId};
+use crate::truth::is_true;
+use crate::value::Value;
+use crate::{format, nesting};
+
+impl Run<'_> {
+    /// The main template.
+    pub(super) fn main(&mut self, dot: &Value) -> Eval<()> {
+        let program = self.program;
+        match program.templates.first() {
+            Some((_, Some(body))) => self.body(dot, body).map(|_| ()),
+            _ => Ok(()),
+        }
+    }
+
+    pub(super) fn body(&mut self, dot: &Value, body: &[Node]) -> Eval<Flow> {
+        for node in body {
+            let flow = self.node(dot, node)?;
+            if flow != Flow::Next {
+                return Ok(flow);
+            }
+        }
+        Ok(Flow::Next)
+    }
+
+    fn node(&mut self, dot: &Value, node: &Node) -> Eval<Flow> {
+        match node {
+            Node::Text(range) => {
+                let program = self.program;
+                self.spend(range.start, 1)?;
+                self.write(range.start, program.source.get(range.clone()).unwrap_or_default())?;
+                Ok(Flow::Next)
+            }
+            Node::Action(pipeline) => {
+                let value = self.pipeline(dot, pipeline)?;
+                if pipeline.variables.is_empty() {
+                    self.print(pipeline.at, value)?;
+                }
+                Ok(Flow::Next)
+            }
+            Node::If(choice) => self.choice(dot, choice, false),
+            Node::With(choice) => self.choice(dot, choice, true),
+            Node::Range(range) => self.range(dot, range),
+            Node::Template { at, id, argument } => {
+                self.template(*at, *id, dot, argument.as_ref())?;
+                Ok(Flow::Next)
+            }
+            Node::Break => Ok(Flow::Break),
+            Node::Continue => Ok(Flow::Continue),
+        }
+    }
+
+    fn choice(&mut self, dot: &Value, choice: &Choice, sets_dot: bool) -> Eval<Flow> {
+        let mark = self.variables.len();
+        let flow = self.choose(dot, choice, sets_dot)?;
+        self.variables.truncate(mark);
+        Ok(flow)
+    }
+
+    fn choose(&mut self, dot: &Value, choice: &Choice, sets_dot: bool) -> Eval<Flow> {
+        for (condition, body) in &choice.branches {
+            let value = self.pipeline(dot, condition)?;
+            if is_true(&value, self.heap) {
+                return self.nested_body(condition.at, if sets_dot { &value } else { dot }, body);
+            }
+        }
+        let at = choice.branches.last().map_or(0, |(condition, _)| condition.at);
+        self.nested_body(at, dot, &choice.otherwise)
+    }
+
+    /// A body one level deeper.
+    pub(super) fn nested_body(&mut self, at: usize, dot: &Value, body: &[Node]) -> Eval<Flow> {
+        self.enter(at)?;
+        let flow = self.body(dot, body)?;
+        self.leave();
+        Ok(flow)
+    }
+
+    /// Calls a template, which sees the value of `argument` (else nil) as dot and none of our variables.
+    fn template(&mut self, at: usize, id: TemplateId, dot: &Value, argument: Option<&Pipeline>) -> Eval<()> {
+        let program = self.program;
+        self.spend(at, 1)?;
+        let Some((name, body)) = program.templates.get(id) else {
+            return Err(error(at, "template not defined"));
+        };
+        let Some(body) = body else {
+            return Err(error(at, format!("template {:?} not defined", name.to_str())));
+        };
+        let dot = match argument {
+            Some(argument) => self.pipeline(dot, argument)?,
+            None => Value::Missing,
+        };
+        self.enter(at)?;
+        let frame = std::mem::replace(&mut self.frame, self.variables.len());
+        let mark = self.frame;
+        self.variables.push((ROOT_VARIABLE, dot.clone()));
+        self.body(&dot, body)?;
+        self.variables.truncate(mark);
+        self.frame = frame;
+        self.leave();
+        Ok(())
+    }
+
+    /// Writes a value as text.
+    fn print(&mut self, at: usize, value: Value) -> Eval<()> {
+        match value {
+            Value::Missing | Value::Nil => self.write(at, b"<no value>"),
+            Value::Text(text) => self.write(at, text.as_bytes()),
+            Value::List(_) | Value::Map(_) | Value::Struct(_) => {
+                let whole = nesting::admit(&value, self.heap, self.fuel).map_err(|failure| super::stop(at, failure))?;
+                let text = format::display(&whole);
+                self.write(at, text.as_bytes())
+            }
+            other => {
+                let before = self.output.len();
+                format::write_display(&other, &mut self.output);
+                let written = self.output.len() - before;
+                self.fuel.output(written).map_err(|exhausted| super::stop(at, exhausted))
+            }
+        }
+    }
+}

@@ -1,0 +1,130 @@
+//! Writes floats as Go's `strconv.FormatFloat` does.
+
+/// The notation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FloatFormat {
+    /// `%e`: `-1.5e+07`
+    Exponent,
+    /// `%f`: `-15000000.0`
+    Plain,
+    /// `%g`: `%e` for large exponents, else `%f`
+    General,
+    /// `%b`: mantissa and binary exponent, `4503599627370496p-52`
+    Binary,
+    /// `%x`: `0x1.8p+01`
+    Hexadecimal,
+}
+
+/// The float in the given notation. Without precision: as few digits as identify the float.
+pub fn format_float(value: f64, format: FloatFormat, precision: Option<usize>) -> String {
+    if value.is_nan() {
+        return "NaN".to_owned();
+    }
+    if value.is_infinite() {
+        return if value > 0.0 { "+Inf" } else { "-Inf" }.to_owned();
+    }
+    match format {
+        FloatFormat::Exponent => exponent(value, precision),
+        FloatFormat::Plain => match precision {
+            Some(precision) => format!("{value:.precision$}"),
+            None => format!("{value}"),
+        },
+        FloatFormat::General => general(value, precision),
+        FloatFormat::Binary => binary(value),
+        FloatFormat::Hexadecimal => hexadecimal(value, precision),
+    }
+}
+
+fn exponent(value: f64, precision: Option<usize>) -> String {
+    let written = match precision {
+        Some(precision) => format!("{value:.precision$e}"),
+        None => format!("{value:e}"),
+    };
+    let (mantissa, exponent) = split(&written);
+    with_exponent(mantissa, exponent)
+}
+
+fn general(value: f64, precision: Option<usize>) -> String {
+    let digits = precision.map(|precision| precision.max(1));
+    let written = match digits {
+        Some(digits) => format!("{value:.*e}", digits - 1),
+        None => format!("{value:e}"),
+    };
+    let (mantissa, exponent) = split(&written);
+    let mantissa = if mantissa.contains('.') { mantissa.trim_end_matches('0').trim_end_matches('.') } else { mantissa };
+    let count = mantissa.bytes().filter(u8::is_ascii_digit).count();
+    let count = if value == 0.0 { 0 } else { i32::try_from(count).unwrap_or(i32::MAX) };
+    let point = if value == 0.0 { 0 } else { exponent + 1 };
+    let limit = match digits {
+        None => 6,
+        Some(digits) => {
+            let digits = i32::try_from(digits).unwrap_or(i32::MAX);
+            if digits > count && count >= point { count } else { digits }
+        }
+    };
+    // Go compares the exponent of 0 as -1.
+    if point - 1 < -4 || point > limit && (point > 1 || limit < 1) && value != 0.0 {
+        return with_exponent(mantissa, exponent);
+    }
+    let fraction = usize::try_from((count - point).max(0)).unwrap_or(0);
+    match digits {
+        None => format!("{value}"),
+        Some(_) => format!("{value:.fraction$}"),
+    }
+}
+
+/// The two parts of Rust's `1.5e7`.
+fn split(written: &str) -> (&str, i32) {
+    let (mantissa, exponent) = written.split_once('e').unwrap_or((written, "0"));
+    (mantissa, exponent.parse().unwrap_or(0))
+}
+
+fn with_exponent(mantissa: &str, exponent: i32) -> String {
+    let sign = if exponent < 0 { '-' } else { '+' };
+    format!("{mantissa}e{sign}{:02}", exponent.unsigned_abs())
+}
+
+/// Sign, mantissa and exponent: the value is mantissa times two to the exponent.
+fn parts(value: f64) -> (&'static str, u64, i32) {
+    let bits = value.to_bits();
+    let sign = if value.is_sign_negative() { "-" } else { "" };
+    let fraction = bits & ((1 << 52) - 1);
+    let exponent = i32::try_from((bits >> 52) & 0x7ff).unwrap_or(0);
+    if exponent == 0 { (sign, fraction, -1074) } else { (sign, fraction | (1 << 52), exponent - 1075) }
+}
+
+fn binary(value: f64) -> String {
+    let (sign, mantissa, exponent) = parts(value);
+    format!("{sign}{mantissa}p{exponent:+}")
+}
+
+fn hexadecimal(value: f64, precision: Option<usize>) -> String {
+    let (sign, mut mantissa, mut exponent) = parts(value);
+    if mantissa == 0 {
+        exponent = 0;
+    } else {
+        // One bit before the point, 52 bits behind it.
+        let shift = mantissa.leading_zeros().saturating_sub(11);
+        mantissa <<= shift;
+        exponent = exponent - i32::try_from(shift).unwrap_or(0) + 52;
+    }
+    if let Some(precision) = precision.filter(|precision| *precision < 13) {
+        let dropped = u32::try_from((13 - precision) * 4).unwrap_or(52);
+        let (half, rest) = (1_u64 << (dropped - 1), mantissa & ((1 << dropped) - 1));
+        mantissa >>= dropped;
+        mantissa += u64::from(rest > half || rest == half && mantissa & 1 == 1);
+        mantissa <<= dropped;
+        if mantissa >= 1 << 53 {
+            mantissa >>= 1;
+            exponent += 1;
+        }
+    }
+    let digits = format!("{:013x}", mantissa & ((1 << 52) - 1));
+    let digits = match precision {
+        None => digits.trim_end_matches('0').to_owned(),
+        Some(precision) => format!("{digits:0<precision$}").chars().take(precision).collect(),
+    };
+    let point = if digits.is_empty() { "" } else { "." };
+    let exponent_sign = if exponent < 0 { '-' } else { '+' };
+    format!("{sign}0x{}{point}{digits}p{exponent_sign}{:02}", mantissa >> 52, exponent.unsigned_abs())
+}

@@ -1,0 +1,89 @@
+//! Writes integers in any base with Go's flags.
+
+use super::printer::Printer;
+use super::quote::is_printable;
+
+/// How an integer is written.
+#[derive(Clone, Copy)]
+pub(super) struct Notation {
+    pub(super) base: u64,
+    pub(super) upper: bool,
+    /// The verb `%O`, which writes `0o` before octal digits.
+    pub(super) octal_prefix: bool,
+}
+
+impl Notation {
+    pub(super) const DECIMAL: Self = Self { base: 10, upper: false, octal_prefix: false };
+
+    pub(super) fn of_base(base: u64) -> Self {
+        Self { base, ..Self::DECIMAL }
+    }
+}
+
+/// Writes the integer with sign, leading zeros and prefix as the flags want it.
+pub(super) fn write(printer: &mut Printer<'_>, negative: bool, magnitude: u64, notation: Notation) {
+    let flags = &printer.flags;
+    if flags.precision == Some(0) && magnitude == 0 {
+        // The precision 0 of the value 0 is nothing.
+        let width = flags.width.unwrap_or(0);
+        printer.blanks(width);
+        return;
+    }
+    let signed = negative || flags.plus || flags.space;
+    let least = match (flags.precision, flags.width) {
+        (Some(precision), _) => precision,
+        (None, Some(width)) if flags.zero && !flags.minus => width.saturating_sub(usize::from(signed)),
+        _ => 0,
+    };
+    let mut digits = digits(magnitude, notation);
+    while digits.len() < least {
+        digits.push(b'0');
+    }
+    if flags.sharp {
+        match notation.base {
+            2 => digits.extend_from_slice(b"b0"),
+            8 if digits.last() != Some(&b'0') => digits.push(b'0'),
+            16 => digits.extend_from_slice(if notation.upper { b"X0" } else { b"x0" }),
+            _ => {}
+        }
+    }
+    if notation.octal_prefix {
+        digits.extend_from_slice(b"o0");
+    }
+    if negative {
+        digits.push(b'-');
+    } else if flags.plus {
+        digits.push(b'+');
+    } else if flags.space {
+        digits.push(b' ');
+    }
+    digits.reverse();
+    printer.pad_with_blanks(&digits);
+}
+
+/// `%U`: `U+0041`, with flag `#` also the character.
+pub(super) fn write_unicode(printer: &mut Printer<'_>, magnitude: u64) {
+    let least = printer.flags.precision.unwrap_or(4).max(4);
+    let mut text = format!("U+{magnitude:0least$X}");
+    let character = u32::try_from(magnitude).ok().and_then(char::from_u32);
+    if printer.flags.sharp
+        && let Some(character) = character.filter(|character| is_printable(*character))
+    {
+        text.push_str(&format!(" '{character}'"));
+    }
+    printer.pad_with_blanks(text.as_bytes());
+}
+
+/// The digits, the last first.
+fn digits(mut magnitude: u64, notation: Notation) -> Vec<u8> {
+    let letters: &[u8; 16] = if notation.upper { b"0123456789ABCDEF" } else { b"0123456789abcdef" };
+    let mut digits = Vec::with_capacity(24);
+    loop {
+        let digit = usize::try_from(magnitude % notation.base).unwrap_or(0);
+        digits.extend(letters.get(digit));
+        magnitude /= notation.base;
+        if magnitude == 0 {
+            return digits;
+        }
+    }
+}

@@ -1,0 +1,77 @@
+//! Which function a name means.
+
+use std::collections::HashMap;
+use std::sync::OnceLock;
+
+use crate::parse::tree::Callee;
+use crate::{builtins, kalypso, sprig};
+
+/// What a name means.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Name {
+    /// A function.
+    Callee(Callee),
+    /// A function that sprig has, but whose result would not follow from the inputs: why, and what to do instead.
+    Forbidden(&'static str),
+    /// Nothing.
+    Unknown,
+}
+
+const DEPENDS_ON_MACHINE: &str = "would make the output depend on the machine it is rendered on: write the value into the configuration data";
+const DEPENDS_ON_MOMENT: &str = "would make the output depend on the moment it is rendered: write the date into the configuration data";
+const IS_RANDOM: &str = "would make the output differ from rendering to rendering: write the value into the configuration data";
+const MAKES_SECRETS: &str =
+    "would make the output differ from rendering to rendering, and put a key into it: keep keys in a vault and refer to them";
+
+/// Functions of sprig 2.22.0 that are refused.
+const FORBIDDEN: &[(&str, &str)] = &[
+    ("ago", DEPENDS_ON_MOMENT),
+    ("buildCustomCert", MAKES_SECRETS),
+    ("env", DEPENDS_ON_MACHINE),
+    ("expandenv", DEPENDS_ON_MACHINE),
+    ("genCA", MAKES_SECRETS),
+    ("genPrivateKey", MAKES_SECRETS),
+    ("genSelfSignedCert", MAKES_SECRETS),
+    ("genSignedCert", MAKES_SECRETS),
+    ("getHostByName", DEPENDS_ON_MACHINE),
+    ("now", DEPENDS_ON_MOMENT),
+    ("randAlpha", IS_RANDOM),
+    ("randAlphaNum", IS_RANDOM),
+    ("randAscii", IS_RANDOM),
+    ("randNumeric", IS_RANDOM),
+    ("shuffle", IS_RANDOM),
+    ("uuidv4", IS_RANDOM),
+];
+
+/// What `name` means. Kalypso's functions win over sprig's, sprig's over the built-in ones.
+pub(crate) fn find(name: &str) -> Name {
+    static NAMES: OnceLock<HashMap<&'static str, Name>> = OnceLock::new();
+    NAMES.get_or_init(names).get(name).copied().unwrap_or(Name::Unknown)
+}
+
+fn names() -> HashMap<&'static str, Name> {
+    let forbidden = FORBIDDEN.iter().map(|(name, reason)| (*name, Name::Forbidden(reason)));
+    let special = [("and", Name::Callee(Callee::And)), ("or", Name::Callee(Callee::Or))];
+    let functions = builtins::FUNCTIONS.iter().chain(sprig::FUNCTIONS).chain(kalypso::FUNCTIONS);
+    let functions = functions.map(|function| (function.name, Name::Callee(Callee::Function(function))));
+    forbidden.chain(special).chain(functions).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_forbidden_function_differs_from_an_unknown_one() {
+        assert!(matches!(find("now"), Name::Forbidden(_)));
+        assert!(matches!(find("nosuch"), Name::Unknown));
+        assert!(matches!(find("len"), Name::Callee(_)));
+    }
+
+    #[test]
+    fn no_forbidden_function_is_also_provided() {
+        for (name, _) in FORBIDDEN {
+            assert!(matches!(find(name), Name::Forbidden(_)), "{name}");
+        }
+    }
+}

@@ -1,0 +1,36 @@
+//! Lets values be read all levels down, within the limits.
+
+use crate::fuel::{Exhausted, Fuel};
+use crate::function::Failure;
+use crate::heap::Heap;
+use crate::value::Value;
+
+/// How deep a value may be nested that is read as a whole: printing, comparing and encoding recurse along it.
+const VALUE_DEPTH_MAX: u32 = 200;
+
+/// `value` with all changes of this rendering written into it. Charges for every item that it reaches: lists that hold one another
+/// twice over can be far larger than the memory they take.
+pub(crate) fn admit(value: &Value, heap: &Heap, fuel: &mut Fuel) -> Result<Value, Failure> {
+    charge(value, heap, fuel, 0)?;
+    heap.resolve(value).ok_or(Failure::Exhausted(Exhausted::Depth(VALUE_DEPTH_MAX)))
+}
+
+fn charge(value: &Value, heap: &Heap, fuel: &mut Fuel, depth: u32) -> Result<(), Exhausted> {
+    if depth > VALUE_DEPTH_MAX {
+        return Err(Exhausted::Depth(VALUE_DEPTH_MAX));
+    }
+    match value {
+        Value::List(list) => {
+            fuel.steps(list.items.len() as u64)?;
+            list.items.iter().try_for_each(|item| charge(item, heap, fuel, depth + 1))
+        }
+        Value::Map(map) => {
+            let entries = heap.entries(map);
+            fuel.steps(entries.len() as u64)?;
+            entries.values().try_for_each(|item| charge(item, heap, fuel, depth + 1))
+        }
+        Value::Struct(fields) => fields.fields.iter().try_for_each(|(_, item)| charge(item, heap, fuel, depth + 1)),
+        Value::Text(text) => fuel.steps(text.len() as u64 / 64),
+        _ => Ok(()),
+    }
+}

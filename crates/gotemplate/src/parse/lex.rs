@@ -1,0 +1,423 @@
+//! Cuts the text of a template into tokens.
+
+use super::ParseError;
+
+/// What kind of token it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// Text outside of actions.
+    Text,
+    LeftDelimiter,
+    RightDelimiter,
+    /// Blanks inside an action, which separate arguments.
+    Space,
+    Bool,
+    /// Any other printable ASCII character.
+    Character,
+    CharacterConstant,
+    Complex,
+    Number,
+    QuotedText,
+    RawText,
+    Assign,
+    Declare,
+    Pipe,
+    LeftParenthesis,
+    RightParenthesis,
+    Dot,
+    /// `.name`
+    Field,
+    /// `$name` or `$`
+    Variable,
+    Identifier,
+    Block,
+    Break,
+    Continue,
+    Define,
+    Else,
+    End,
+    If,
+    Nil,
+    Range,
+    Template,
+    With,
+    EndOfText,
+}
+
+/// A piece of the text.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Token {
+    pub(super) kind: Kind,
+    pub(super) start: usize,
+    pub(super) end: usize,
+}
+
+/// All tokens of a text, as far as it could be read. The last is [`Kind::EndOfText`]; if `error` is set, that is what
+/// stands in its place.
+pub(super) struct Tokens {
+    pub(super) tokens: Vec<Token>,
+    pub(super) error: Option<ParseError>,
+}
+
+/// Cuts `text` into tokens.
+pub(super) fn tokenize(text: &[u8]) -> Tokens {
+    let mut lexer = Lexer { text, at: 0, start: 0, parentheses: 0, tokens: Vec::new() };
+    let error = lexer.run().err();
+    lexer.start = lexer.at.min(text.len());
+    lexer.emit(Kind::EndOfText);
+    Tokens { tokens: lexer.tokens, error }
+}
+
+const SPACES: &[u8] = b" \t\r\n";
+
+struct Lexer<'a> {
+    text: &'a [u8],
+    at: usize,
+    start: usize,
+    parentheses: usize,
+    tokens: Vec<Token>,
+}
+
+impl Lexer<'_> {
+    fn run(&mut self) -> Result<(), ParseError> {
+        while self.outside() {
+            if self.comment()? {
+                continue;
+            }
+            self.emit(Kind::LeftDelimiter);
+            if is_left_trim(self.rest()) {
+                self.at += 2;
+            }
+            self.start = self.at;
+            self.parentheses = 0;
+            while !self.inside()? {}
+        }
+        Ok(())
+    }
+
+    /// Text up to the next action, which it enters; or to the end: then `false`.
+    fn outside(&mut self) -> bool {
+        let Some(length) = find(self.rest(), b"{{") else {
+            self.at = self.text.len();
+            if self.at > self.start {
+                self.emit(Kind::Text);
+            }
+            return false;
+        };
+        let delimiter = self.at + length;
+        let mut end = delimiter;
+        if is_left_trim(self.text.get(delimiter + 2..).unwrap_or_default()) {
+            end = self.start + self.slice(self.start, delimiter).trim_ascii_end_of_spaces();
+        }
+        if end > self.start {
+            self.at = end;
+            self.emit(Kind::Text);
+        }
+        self.start = delimiter;
+        self.at = delimiter + 2;
+        true
+    }
+
+    /// Skips a comment, if there is one after the delimiter.
+    fn comment(&mut self) -> Result<bool, ParseError> {
+        let marker = if is_left_trim(self.rest()) { 2 } else { 0 };
+        if !self.rest().get(marker..).unwrap_or_default().starts_with(b"/*") {
+            return Ok(false);
+        }
+        let opened = self.at + marker;
+        let Some(length) = find(self.slice(opened + 2, self.text.len()), b"*/") else {
+            return Err(ParseError::new(opened, "unclosed comment"));
+        };
+        self.at = opened + 2 + length + 2;
+        let Some(trims) = self.right_delimiter() else {
+            return Err(ParseError::new(opened, "comment ends before closing delimiter"));
+        };
+        self.leave(trims);
+        Ok(true)
+    }
+
+    /// Whether the action ends here, and if so whether it trims the text after it.
+    fn right_delimiter(&self) -> Option<bool> {
+        let rest = self.rest();
+        if is_right_trim(rest) && rest.get(2..).unwrap_or_default().starts_with(b"}}") {
+            return Some(true);
+        }
+        rest.starts_with(b"}}").then_some(false)
+    }
+
+    /// Steps over the right delimiter, and over the blanks after it if it trims.
+    fn leave(&mut self, trims: bool) {
+        if trims {
+            let after = self.slice(self.at + 4, self.text.len());
+            let blanks = after.iter().take_while(|byte| SPACES.contains(byte)).count();
+            self.at += 4 + blanks;
+        } else {
+            self.at += 2;
+        }
+        self.start = self.at;
+    }
+
+    /// One token inside an action; `true` if it was the end of the action.
+    fn inside(&mut self) -> Result<bool, ParseError> {
+        if let Some(trims) = self.right_delimiter() {
+            if self.parentheses > 0 {
+                return Err(self.error("unclosed left paren"));
+            }
+            self.tokens.push(Token { kind: Kind::RightDelimiter, start: self.at, end: self.at + 2 });
+            self.leave(trims);
+            return Ok(true);
+        }
+        let Some(character) = self.next() else {
+            return Err(self.error("unclosed action"));
+        };
+        match character {
+            ' ' | '\t' | '\r' | '\n' => self.space(),
+            '=' => self.emit(Kind::Assign),
+            ':' if self.next() == Some('=') => self.emit(Kind::Declare),
+            ':' => return Err(self.error("expected :=")),
+            '|' => self.emit(Kind::Pipe),
+            '"' => self.quoted('"', Kind::QuotedText, "unterminated quoted string")?,
+            '\'' => self.quoted('\'', Kind::CharacterConstant, "unterminated character constant")?,
+            '`' => self.raw()?,
+            '$' => self.name_after_mark(Kind::Variable)?,
+            '.' if !self.rest().first().is_some_and(u8::is_ascii_digit) => self.name_after_mark(Kind::Field)?,
+            '.' | '+' | '-' | '0'..='9' => self.number()?,
+            '(' => {
+                self.parentheses += 1;
+                self.emit(Kind::LeftParenthesis);
+            }
+            ')' => {
+                let Some(left) = self.parentheses.checked_sub(1) else {
+                    return Err(self.error("unexpected right paren"));
+                };
+                self.parentheses = left;
+                self.emit(Kind::RightParenthesis);
+            }
+            other if is_alphanumeric(other) => self.identifier()?,
+            other if other.is_ascii_graphic() => self.emit(Kind::Character),
+            other => return Err(self.error(format!("unrecognized character in action: {}", code_point(other)))),
+        }
+        Ok(false)
+    }
+
+    /// Blanks, but not the one that belongs to a trimming right delimiter.
+    fn space(&mut self) {
+        while self.rest().first().is_some_and(|byte| SPACES.contains(byte)) {
+            self.at += 1;
+        }
+        self.at -= 1;
+        if self.right_delimiter() != Some(true) {
+            self.at += 1;
+        }
+        if self.at > self.start {
+            self.emit(Kind::Space);
+        }
+    }
+
+    fn quoted(&mut self, quote: char, kind: Kind, unterminated: &str) -> Result<(), ParseError> {
+        loop {
+            match self.next() {
+                None | Some('\n') => return Err(self.error(unterminated)),
+                Some('\\') if matches!(self.next(), None | Some('\n')) => return Err(self.error(unterminated)),
+                Some(end) if end == quote => break,
+                Some(_) => {}
+            }
+        }
+        self.emit(kind);
+        Ok(())
+    }
+
+    fn raw(&mut self) -> Result<(), ParseError> {
+        let Some(length) = self.rest().iter().position(|byte| *byte == b'`') else {
+            return Err(self.error("unterminated raw quoted string"));
+        };
+        self.at += length + 1;
+        self.emit(Kind::RawText);
+        Ok(())
+    }
+
+    /// The name after `.` or `$`, which may be missing.
+    fn name_after_mark(&mut self, kind: Kind) -> Result<(), ParseError> {
+        if self.is_at_terminator() {
+            self.emit(if kind == Kind::Field { Kind::Dot } else { kind });
+            return Ok(());
+        }
+        self.alphanumerics();
+        self.expect_terminator()?;
+        self.emit(kind);
+        Ok(())
+    }
+
+    fn identifier(&mut self) -> Result<(), ParseError> {
+        self.alphanumerics();
+        self.expect_terminator()?;
+        let kind = match self.slice(self.start, self.at) {
+            b"block" => Kind::Block,
+            b"break" => Kind::Break,
+            b"continue" => Kind::Continue,
+            b"define" => Kind::Define,
+            b"else" => Kind::Else,
+            b"end" => Kind::End,
+            b"if" => Kind::If,
+            b"nil" => Kind::Nil,
+            b"range" => Kind::Range,
+            b"template" => Kind::Template,
+            b"with" => Kind::With,
+            b"true" | b"false" => Kind::Bool,
+            _ => Kind::Identifier,
+        };
+        self.emit(kind);
+        Ok(())
+    }
+
+    fn alphanumerics(&mut self) {
+        while self.peek().is_some_and(is_alphanumeric) {
+            self.next();
+        }
+    }
+
+    fn expect_terminator(&self) -> Result<(), ParseError> {
+        if self.is_at_terminator() {
+            return Ok(());
+        }
+        let found = self.peek().unwrap_or(char::REPLACEMENT_CHARACTER);
+        Err(ParseError::new(self.at, format!("bad character {}", code_point(found))))
+    }
+
+    /// Whether a name may end here. `.X.Y` are two, `$x+2` is an error.
+    fn is_at_terminator(&self) -> bool {
+        match self.rest().first() {
+            None => true,
+            Some(byte) => SPACES.contains(byte) || b".,|:()".contains(byte) || self.rest().starts_with(b"}}"),
+        }
+    }
+
+    fn number(&mut self) -> Result<(), ParseError> {
+        self.at = self.start;
+        let mut kind = Kind::Number;
+        let mut good = self.scan_number();
+        if good && matches!(self.peek(), Some('+' | '-')) {
+            kind = Kind::Complex;
+            good = self.scan_number() && self.slice(self.start, self.at).ends_with(b"i");
+        }
+        if !good {
+            let text = String::from_utf8_lossy(self.slice(self.start, self.at)).into_owned();
+            return Err(self.error(format!("bad number syntax: {text:?}")));
+        }
+        self.emit(kind);
+        Ok(())
+    }
+
+    /// Accepts more than is a number: the parser looks closer.
+    fn scan_number(&mut self) -> bool {
+        self.accept(b"+-");
+        let mut digits: &[u8] = b"0123456789_";
+        if self.accept(b"0") {
+            if self.accept(b"xX") {
+                digits = b"0123456789abcdefABCDEF_";
+            } else if self.accept(b"oO") {
+                digits = b"01234567_";
+            } else if self.accept(b"bB") {
+                digits = b"01_";
+            }
+        }
+        while self.accept(digits) {}
+        if self.accept(b".") {
+            while self.accept(digits) {}
+        }
+        let exponent: &[u8] = match digits.len() {
+            11 => b"eE",
+            23 => b"pP",
+            _ => b"",
+        };
+        if self.accept(exponent) {
+            self.accept(b"+-");
+            while self.accept(b"0123456789_") {}
+        }
+        self.accept(b"i");
+        if self.peek().is_some_and(is_alphanumeric) {
+            self.next();
+            return false;
+        }
+        true
+    }
+
+    fn accept(&mut self, any_of: &[u8]) -> bool {
+        let found = self.rest().first().is_some_and(|byte| any_of.contains(byte));
+        self.at += usize::from(found);
+        found
+    }
+
+    fn next(&mut self) -> Option<char> {
+        let (character, length) = first_char(self.rest())?;
+        self.at += length;
+        Some(character)
+    }
+
+    fn peek(&self) -> Option<char> {
+        first_char(self.rest()).map(|(character, _)| character)
+    }
+
+    fn emit(&mut self, kind: Kind) {
+        self.tokens.push(Token { kind, start: self.start, end: self.at });
+        self.start = self.at;
+    }
+
+    fn error(&self, message: impl Into<String>) -> ParseError {
+        ParseError::new(self.start, message)
+    }
+
+    fn rest(&self) -> &[u8] {
+        self.text.get(self.at..).unwrap_or_default()
+    }
+
+    fn slice(&self, start: usize, end: usize) -> &[u8] {
+        self.text.get(start..end).unwrap_or_default()
+    }
+}
+
+/// The first character, U+FFFD for a byte that is not UTF-8, and its length in bytes.
+pub(crate) fn first_char(bytes: &[u8]) -> Option<(char, usize)> {
+    let first = *bytes.first()?;
+    if first.is_ascii() {
+        return Some((char::from(first), 1));
+    }
+    let window = bytes.get(..bytes.len().min(4)).unwrap_or_default();
+    let valid = match std::str::from_utf8(window) {
+        Ok(text) => text,
+        Err(error) => std::str::from_utf8(window.get(..error.valid_up_to()).unwrap_or_default()).unwrap_or_default(),
+    };
+    Some(valid.chars().next().map_or((char::REPLACEMENT_CHARACTER, 1), |character| (character, character.len_utf8())))
+}
+
+/// Go's `%#U`.
+fn code_point(character: char) -> String {
+    format!("U+{:04X} '{character}'", u32::from(character))
+}
+
+fn is_alphanumeric(character: char) -> bool {
+    character == '_' || character.is_alphanumeric()
+}
+
+fn is_left_trim(text: &[u8]) -> bool {
+    matches!(text, [b'-', blank, ..] if SPACES.contains(blank))
+}
+
+fn is_right_trim(text: &[u8]) -> bool {
+    matches!(text, [blank, b'-', ..] if SPACES.contains(blank))
+}
+
+fn find(text: &[u8], pair: &[u8; 2]) -> Option<usize> {
+    text.windows(2).position(|window| window == pair)
+}
+
+trait TrimSpaces {
+    /// The length without blanks at the end.
+    fn trim_ascii_end_of_spaces(&self) -> usize;
+}
+
+impl TrimSpaces for [u8] {
+    fn trim_ascii_end_of_spaces(&self) -> usize {
+        self.iter().rposition(|byte| !SPACES.contains(byte)).map_or(0, |last| last + 1)
+    }
+}

@@ -1,0 +1,400 @@
+//! Reads templates: the language of Go's text/template (Go 1.26).
+//!
+//! Our own lexer and parser, although crates with one exist, because of what hangs on them here: a text that was produced by a
+//! rendering may hold bytes that are not UTF-8; function names, map keys and variables are resolved once, so that a rendering
+//! looks nothing up by name; every operand and every field has its place in the text; and nesting is bounded by *our* limit, while an
+//! `else if` chain, however long, costs no depth.
+
+mod lex;
+mod number;
+mod pipeline;
+mod quote;
+#[cfg(test)]
+mod tests;
+pub(crate) mod tree;
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use crate::text::Text;
+use lex::{Kind, Token};
+use tree::{Body, Choice, Loop, Node, Program, TemplateId, VariableId};
+
+pub(crate) use lex::first_char;
+
+/// How deep actions and parentheses may be nested in one text. A person writes ten; the parser and the executor recurse along it.
+pub(crate) const NESTING_MAX: usize = 100;
+
+/// How many variables may be visible at one place: they are searched one by one.
+pub(crate) const VARIABLES_MAX: usize = 1_000;
+
+/// What is wrong with a text, and at which byte.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct ParseError {
+    pub(crate) at: usize,
+    pub(crate) message: String,
+}
+
+impl ParseError {
+    pub(crate) fn new(at: usize, message: impl Into<String>) -> Self {
+        Self { at, message: message.into() }
+    }
+}
+
+/// Parses `source` as the template `name`.
+pub(crate) fn parse(name: &str, source: Arc<[u8]>) -> Result<Program, ParseError> {
+    let lexed = lex::tokenize(&source);
+    let mut parser = Parser {
+        source: &source,
+        tokens: lexed.tokens,
+        lex_error: lexed.error,
+        at: 0,
+        nesting: 0,
+        variables: vec![tree::ROOT_VARIABLE],
+        variable_numbers: HashMap::from([(b"$".to_vec(), tree::ROOT_VARIABLE)]),
+        range_nesting: 0,
+        templates: Vec::new(),
+        names: HashMap::new(),
+    };
+    let main = parser.template_id(Text::from(name));
+    let body = parser.top()?;
+    parser.define(main, body, 0)?;
+    let templates = parser.templates;
+    Ok(Program { source, templates })
+}
+
+struct Parser<'a> {
+    source: &'a [u8],
+    tokens: Vec<Token>,
+    lex_error: Option<ParseError>,
+    /// The index of the next token.
+    at: usize,
+    /// How many actions and parentheses are open.
+    nesting: usize,
+    /// The variables that are visible.
+    variables: Vec<VariableId>,
+    variable_numbers: HashMap<Vec<u8>, VariableId>,
+    /// How many `range` are open.
+    range_nesting: usize,
+    templates: Vec<(Text, Option<Body>)>,
+    names: HashMap<Text, TemplateId>,
+}
+
+/// What ended a list of nodes.
+enum End {
+    End,
+    /// `{{ else }}`
+    Else,
+    /// `{{ else if`: the rest of the action follows.
+    ElseIf,
+    /// `{{ else with`: the rest of the action follows.
+    ElseWith,
+}
+
+/// Which of the two kinds of choice.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum ChoiceKind {
+    If,
+    With,
+}
+
+impl Parser<'_> {
+    /// The whole text.
+    fn top(&mut self) -> Result<Body, ParseError> {
+        let mut body = Body::new();
+        loop {
+            let token = self.next_non_space();
+            match token.kind {
+                Kind::EndOfText if self.lex_error.is_none() => return Ok(body),
+                Kind::Text => body.push(Node::Text(token.start..token.end)),
+                Kind::LeftDelimiter if self.peek_non_space().kind == Kind::Define => {
+                    self.next_non_space();
+                    self.definition()?;
+                }
+                Kind::LeftDelimiter => match self.action()? {
+                    Parsed::Node(node) => body.push(node),
+                    Parsed::End(End::End) => return Err(ParseError::new(token.start, "unexpected {{end}}")),
+                    Parsed::End(_) => return Err(ParseError::new(token.start, "unexpected {{else}}")),
+                },
+                _ => return Err(self.unexpected(token, "input")),
+            }
+        }
+    }
+
+    /// `{{ define "name" }} ... {{ end }}`, from the name on.
+    fn definition(&mut self) -> Result<(), ParseError> {
+        let context = "define clause";
+        let token = self.next_non_space();
+        let id = self.template_name(token, context)?;
+        self.expect(Kind::RightDelimiter, context)?;
+        let body = self.separate_body(context)?;
+        self.define(id, body, token.start)
+    }
+
+    /// The body of a template of its own, which sees neither the variables nor the loops around it.
+    fn separate_body(&mut self, context: &str) -> Result<Body, ParseError> {
+        let variables = std::mem::replace(&mut self.variables, vec![tree::ROOT_VARIABLE]);
+        let range_nesting = std::mem::take(&mut self.range_nesting);
+        let (body, end, at) = self.body()?;
+        self.variables = variables;
+        self.range_nesting = range_nesting;
+        match end {
+            End::End => Ok(body),
+            _ => Err(ParseError::new(at, format!("unexpected {{{{else}}}} in {context}"))),
+        }
+    }
+
+    /// Gives the template its body. Of two definitions, one must be empty.
+    fn define(&mut self, id: TemplateId, body: Body, at: usize) -> Result<(), ParseError> {
+        let is_new_empty = self.is_empty(&body);
+        let is_old_empty = self.templates[id].1.as_ref().is_none_or(|old| self.is_empty(old));
+        if is_old_empty {
+            self.templates[id].1 = Some(body);
+        } else if !is_new_empty {
+            let name = self.templates[id].0.to_str();
+            return Err(ParseError::new(at, format!("multiple definition of template {name:?}")));
+        }
+        Ok(())
+    }
+
+    /// Whether there is nothing but blanks.
+    fn is_empty(&self, body: &Body) -> bool {
+        body.iter().all(|node| match node {
+            Node::Text(range) => {
+                let text = self.source.get(range.clone()).unwrap_or_default();
+                String::from_utf8_lossy(text).trim().is_empty()
+            }
+            _ => false,
+        })
+    }
+
+    /// Nodes up to `{{ end }}` or `{{ else`, and where that is.
+    fn body(&mut self) -> Result<(Body, End, usize), ParseError> {
+        let at = self.peek_non_space().start;
+        self.nesting += 1;
+        if self.nesting > NESTING_MAX {
+            return Err(ParseError::new(at, format!("nested more than {NESTING_MAX} levels deep")));
+        }
+        let mut body = Body::new();
+        loop {
+            let token = self.next_non_space();
+            match token.kind {
+                Kind::Text => body.push(Node::Text(token.start..token.end)),
+                Kind::LeftDelimiter => match self.action()? {
+                    Parsed::Node(node) => body.push(node),
+                    Parsed::End(end) => {
+                        self.nesting -= 1;
+                        return Ok((body, end, token.start));
+                    }
+                },
+                Kind::EndOfText if self.lex_error.is_none() => {
+                    return Err(ParseError::new(token.start, "unexpected EOF"));
+                }
+                _ => return Err(self.unexpected(token, "input")),
+            }
+        }
+    }
+
+    /// An action, from behind its left delimiter on.
+    fn action(&mut self) -> Result<Parsed, ParseError> {
+        let token = self.next_non_space();
+        let node = match token.kind {
+            Kind::End => {
+                self.expect(Kind::RightDelimiter, "end")?;
+                return Ok(Parsed::End(End::End));
+            }
+            Kind::Else => return self.else_clause().map(Parsed::End),
+            Kind::If => Node::If(self.choice(ChoiceKind::If)?),
+            Kind::With => Node::With(self.choice(ChoiceKind::With)?),
+            Kind::Range => Node::Range(Box::new(self.range()?)),
+            Kind::Block => self.block()?,
+            Kind::Template => self.template_call()?,
+            Kind::Break => self.jump(token, "{{break}}", Node::Break)?,
+            Kind::Continue => self.jump(token, "{{continue}}", Node::Continue)?,
+            _ => {
+                self.at -= 1;
+                Node::Action(self.pipeline("command", Kind::RightDelimiter)?)
+            }
+        };
+        Ok(Parsed::Node(node))
+    }
+
+    fn else_clause(&mut self) -> Result<End, ParseError> {
+        match self.peek_non_space().kind {
+            Kind::If => Ok(End::ElseIf),
+            Kind::With => Ok(End::ElseWith),
+            _ => self.expect(Kind::RightDelimiter, "else").map(|_| End::Else),
+        }
+    }
+
+    /// `if` and `with`, from behind the word on. What `else if` begins belongs to the same choice.
+    fn choice(&mut self, kind: ChoiceKind) -> Result<Choice, ParseError> {
+        let visible = self.variables.len();
+        let context = if kind == ChoiceKind::If { "if" } else { "with" };
+        let mut choice = Choice { branches: Vec::new(), otherwise: Body::new() };
+        loop {
+            let condition = self.pipeline(context, Kind::RightDelimiter)?;
+            let (body, end, at) = self.body()?;
+            choice.branches.push((condition, body));
+            match (end, kind) {
+                (End::End, _) => break,
+                (End::ElseIf, ChoiceKind::If) | (End::ElseWith, ChoiceKind::With) => {
+                    self.next_non_space();
+                }
+                (End::Else, _) => {
+                    choice.otherwise = self.last_body()?;
+                    break;
+                }
+                _ => return Err(ParseError::new(at, format!("this else does not belong to {{{{{context}}}}}"))),
+            }
+        }
+        self.variables.truncate(visible);
+        Ok(choice)
+    }
+
+    /// `range`, from behind the word on.
+    fn range(&mut self) -> Result<Loop, ParseError> {
+        let visible = self.variables.len();
+        let items = self.pipeline("range", Kind::RightDelimiter)?;
+        self.range_nesting += 1;
+        let (body, end, at) = self.body()?;
+        self.range_nesting -= 1;
+        let otherwise = match end {
+            End::End => Body::new(),
+            End::Else => self.last_body()?,
+            _ => return Err(ParseError::new(at, "this else does not belong to {{range}}")),
+        };
+        self.variables.truncate(visible);
+        Ok(Loop { items, body, otherwise })
+    }
+
+    /// The body after `{{ else }}`.
+    fn last_body(&mut self) -> Result<Body, ParseError> {
+        match self.body()? {
+            (body, End::End, _) => Ok(body),
+            (_, _, at) => Err(ParseError::new(at, "expected end; found {{else}}")),
+        }
+    }
+
+    /// `block`, from behind the word on: defines a template and calls it.
+    fn block(&mut self) -> Result<Node, ParseError> {
+        let context = "block clause";
+        let token = self.next_non_space();
+        let id = self.template_name(token, context)?;
+        let argument = self.pipeline(context, Kind::RightDelimiter)?;
+        let body = self.separate_body(context)?;
+        self.define(id, body, token.start)?;
+        Ok(Node::Template { at: token.start, id, argument: Some(argument) })
+    }
+
+    /// `template`, from behind the word on.
+    fn template_call(&mut self) -> Result<Node, ParseError> {
+        let context = "template clause";
+        let token = self.next_non_space();
+        let id = self.template_name(token, context)?;
+        let argument = if self.peek_non_space().kind == Kind::RightDelimiter {
+            self.next_non_space();
+            None
+        } else {
+            Some(self.pipeline(context, Kind::RightDelimiter)?)
+        };
+        Ok(Node::Template { at: token.start, id, argument })
+    }
+
+    fn template_name(&mut self, token: Token, context: &str) -> Result<TemplateId, ParseError> {
+        if !matches!(token.kind, Kind::QuotedText | Kind::RawText) {
+            return Err(self.unexpected(token, context));
+        }
+        let name = self.unquoted(token)?;
+        Ok(self.template_id(name))
+    }
+
+    fn jump(&mut self, token: Token, word: &str, node: Node) -> Result<Node, ParseError> {
+        self.expect(Kind::RightDelimiter, word)?;
+        if self.range_nesting == 0 {
+            return Err(ParseError::new(token.start, format!("{word} outside {{{{range}}}}")));
+        }
+        Ok(node)
+    }
+
+    fn template_id(&mut self, name: Text) -> TemplateId {
+        let next = self.templates.len();
+        let id = *self.names.entry(name.clone()).or_insert(next);
+        if id == next {
+            self.templates.push((name, None));
+        }
+        id
+    }
+
+    /// The content of a text constant.
+    fn unquoted(&self, token: Token) -> Result<Text, ParseError> {
+        quote::unquote(self.text(token)).map(Text::from).ok_or_else(|| ParseError::new(token.start, "invalid syntax"))
+    }
+
+    fn text(&self, token: Token) -> &[u8] {
+        self.source.get(token.start..token.end).unwrap_or_default()
+    }
+
+    /// The next token; at the end always [`Kind::EndOfText`].
+    fn next(&mut self) -> Token {
+        let token = self.peek();
+        self.at += 1;
+        token
+    }
+
+    fn peek(&self) -> Token {
+        let end = Token { kind: Kind::EndOfText, start: self.source.len(), end: self.source.len() };
+        self.tokens.get(self.at).copied().unwrap_or(end)
+    }
+
+    fn next_non_space(&mut self) -> Token {
+        self.skip_space();
+        self.next()
+    }
+
+    fn peek_non_space(&mut self) -> Token {
+        self.skip_space();
+        self.peek()
+    }
+
+    fn skip_space(&mut self) {
+        while self.peek().kind == Kind::Space {
+            self.at += 1;
+        }
+    }
+
+    fn expect(&mut self, kind: Kind, context: &str) -> Result<Token, ParseError> {
+        let token = self.next_non_space();
+        if token.kind == kind { Ok(token) } else { Err(self.unexpected(token, context)) }
+    }
+
+    fn unexpected(&self, token: Token, context: &str) -> ParseError {
+        let text = String::from_utf8_lossy(self.text(token));
+        let found = match token.kind {
+            Kind::EndOfText => match &self.lex_error {
+                Some(error) => return error.clone(),
+                None => "EOF".to_owned(),
+            },
+            Kind::Dot
+            | Kind::Block
+            | Kind::Break
+            | Kind::Continue
+            | Kind::Define
+            | Kind::Else
+            | Kind::End
+            | Kind::If
+            | Kind::Nil
+            | Kind::Range
+            | Kind::Template
+            | Kind::With => format!("<{text}>"),
+            _ => format!("{text:?}"),
+        };
+        ParseError::new(token.start, format!("unexpected {found} in {context}"))
+    }
+}
+
+/// An action, or the end of a list of nodes.
+enum Parsed {
+    Node(Node),
+    End(End),
+}

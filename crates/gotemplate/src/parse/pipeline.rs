@@ -1,0 +1,215 @@
+//! Reads pipelines: declarations, commands and operands.
+
+use super::lex::{Kind, Token};
+use super::tree::{Command, Field, Operand, Path, Pipeline, Term, VariableId};
+use super::{NESTING_MAX, ParseError, Parser, VARIABLES_MAX, number};
+use crate::names::{self, Name};
+use crate::text::Text;
+use crate::value::{Key, Value};
+
+impl Parser<'_> {
+    /// A pipeline and the token that ends it.
+    pub(super) fn pipeline(&mut self, context: &str, end: Kind) -> Result<Pipeline, ParseError> {
+        let at = self.peek_non_space().start;
+        self.nesting += 1;
+        if self.nesting > NESTING_MAX {
+            return Err(ParseError::new(at, format!("nested more than {NESTING_MAX} levels deep")));
+        }
+        let mut pipeline = Pipeline { at, variables: Vec::new(), assigns: false, commands: Vec::new() };
+        while self.declaration(&mut pipeline, context)? {}
+        loop {
+            let token = self.next_non_space();
+            match token.kind {
+                kind if kind == end => break,
+                kind if begins_operand(kind) => {
+                    self.at -= 1;
+                    let command = self.command()?;
+                    pipeline.commands.push(command);
+                }
+                _ => return Err(self.unexpected(token, context)),
+            }
+        }
+        check_commands(&pipeline, context)?;
+        self.nesting -= 1;
+        Ok(pipeline)
+    }
+
+    /// `$x :=`, `$x =` or `$x,`, if it is there; `true` if another one must follow.
+    fn declaration(&mut self, pipeline: &mut Pipeline, context: &str) -> Result<bool, ParseError> {
+        let variable = self.peek_non_space();
+        if variable.kind != Kind::Variable {
+            return Ok(false);
+        }
+        let back = self.at;
+        self.next();
+        let sign = self.peek_non_space();
+        let is_comma = sign.kind == Kind::Character && self.text(sign) == b",";
+        if !is_comma && !matches!(sign.kind, Kind::Assign | Kind::Declare) {
+            self.at = back;
+            return Ok(false);
+        }
+        self.next();
+        let number = self.variable_number(variable);
+        pipeline.variables.push(number);
+        if sign.kind != Kind::Assign || !self.variables.contains(&number) {
+            self.variables.push(number);
+        }
+        if self.variables.len() > VARIABLES_MAX {
+            return Err(ParseError::new(variable.start, format!("more than {VARIABLES_MAX} variables at once")));
+        }
+        if !is_comma {
+            pipeline.assigns = sign.kind == Kind::Assign;
+            return Ok(false);
+        }
+        if context != "range" || pipeline.variables.len() > 1 {
+            return Err(ParseError::new(sign.start, format!("too many declarations in {context}")));
+        }
+        match self.peek_non_space().kind {
+            Kind::Variable | Kind::RightDelimiter | Kind::RightParenthesis => Ok(true),
+            _ => Err(ParseError::new(sign.start, "range can only initialize variables")),
+        }
+    }
+
+    fn variable_number(&mut self, token: Token) -> VariableId {
+        let name = self.text(token).to_vec();
+        let next = VariableId::try_from(self.variable_numbers.len()).unwrap_or(VariableId::MAX);
+        *self.variable_numbers.entry(name).or_insert(next)
+    }
+
+    /// Operands up to `|` or the end of the pipeline.
+    fn command(&mut self) -> Result<Command, ParseError> {
+        let mut operands = Vec::new();
+        loop {
+            self.skip_space();
+            operands.extend(self.operand()?);
+            let token = self.next();
+            match token.kind {
+                Kind::Space => {}
+                Kind::RightDelimiter | Kind::RightParenthesis => {
+                    self.at -= 1;
+                    break;
+                }
+                Kind::Pipe => break,
+                _ => return Err(self.unexpected(token, "operand")),
+            }
+        }
+        let mut operands = operands.into_iter();
+        match operands.next() {
+            Some(first) => Ok(Command { first, arguments: operands.collect() }),
+            None => Err(ParseError::new(self.peek().start, "empty command")),
+        }
+    }
+
+    /// A term with the fields that follow it, if there is one.
+    fn operand(&mut self) -> Result<Option<Operand>, ParseError> {
+        let Some(mut operand) = self.term()? else {
+            return Ok(None);
+        };
+        if self.peek().kind != Kind::Field {
+            return Ok(Some(operand));
+        }
+        let mut fields = Vec::new();
+        while self.peek().kind == Kind::Field {
+            let token = self.next();
+            fields.push(self.field(token));
+        }
+        operand.term = match operand.term {
+            Term::Field(first) => Term::Field(first.into_iter().chain(fields).collect()),
+            Term::Variable(variable, _) => Term::Variable(variable, fields.into()),
+            Term::Dot | Term::Nil | Term::Constant(_) | Term::Number(_) => {
+                let at = fields.first().map_or(operand.at, |field| field.at);
+                return Err(ParseError::new(at, "unexpected . after a constant or `.`"));
+            }
+            term => Term::Chain(Box::new(Operand { at: operand.at, term }), fields.into()),
+        };
+        Ok(Some(operand))
+    }
+
+    fn term(&mut self) -> Result<Option<Operand>, ParseError> {
+        let token = self.next_non_space();
+        let term = match token.kind {
+            Kind::Identifier => Term::Function(self.function(token)?),
+            Kind::Dot => Term::Dot,
+            Kind::Nil => Term::Nil,
+            Kind::Variable => Term::Variable(self.visible_variable(token)?, Path::default()),
+            Kind::Field => Term::Field([self.field(token)].into()),
+            Kind::Bool => Term::Constant(Value::Bool(self.text(token) == b"true")),
+            Kind::CharacterConstant | Kind::Complex | Kind::Number => Term::Number(self.number(token)?),
+            Kind::LeftParenthesis => {
+                Term::Pipeline(Box::new(self.pipeline("parenthesized pipeline", Kind::RightParenthesis)?))
+            }
+            Kind::QuotedText | Kind::RawText => Term::Constant(Value::Text(self.unquoted(token)?)),
+            _ => {
+                self.at -= 1;
+                return Ok(None);
+            }
+        };
+        Ok(Some(Operand { at: token.start, term }))
+    }
+
+    fn function(&self, token: Token) -> Result<super::tree::Callee, ParseError> {
+        let name = String::from_utf8_lossy(self.text(token));
+        match names::find(&name) {
+            Name::Callee(callee) => Ok(callee),
+            Name::Forbidden(reason) => Err(ParseError::new(token.start, format!("`{name}` {reason}"))),
+            Name::Unknown => Err(ParseError::new(token.start, format!("function {name:?} not defined"))),
+        }
+    }
+
+    fn visible_variable(&mut self, token: Token) -> Result<VariableId, ParseError> {
+        let number = self.variable_number(token);
+        if self.variables.contains(&number) {
+            return Ok(number);
+        }
+        let name = String::from_utf8_lossy(self.text(token));
+        Err(ParseError::new(token.start, format!("undefined variable {name:?}")))
+    }
+
+    fn field(&self, token: Token) -> Field {
+        let name = self.text(token).get(1..).unwrap_or_default();
+        Field { at: token.start, name: Key::Text(Text::from(name)) }
+    }
+
+    fn number(&self, token: Token) -> Result<super::tree::Number, ParseError> {
+        let text = self.text(token);
+        let written = String::from_utf8_lossy(text);
+        let number = match token.kind {
+            Kind::CharacterConstant => number::character(text),
+            Kind::Complex => number::complex_number(&written),
+            _ => number::number(&written),
+        };
+        number.map_err(|message| ParseError::new(token.start, message))
+    }
+}
+
+/// Only the first command of a pipeline may be something that takes no argument.
+fn check_commands(pipeline: &Pipeline, context: &str) -> Result<(), ParseError> {
+    if pipeline.commands.is_empty() {
+        return Err(ParseError::new(pipeline.at, format!("missing value for {context}")));
+    }
+    for (stage, command) in pipeline.commands.iter().enumerate().skip(1) {
+        if matches!(command.first.term, Term::Dot | Term::Nil | Term::Constant(_) | Term::Number(_)) {
+            let message = format!("non executable command in pipeline stage {}", stage + 1);
+            return Err(ParseError::new(command.first.at, message));
+        }
+    }
+    Ok(())
+}
+
+fn begins_operand(kind: Kind) -> bool {
+    matches!(
+        kind,
+        Kind::Bool
+            | Kind::CharacterConstant
+            | Kind::Complex
+            | Kind::Dot
+            | Kind::Field
+            | Kind::Identifier
+            | Kind::Number
+            | Kind::Nil
+            | Kind::RawText
+            | Kind::QuotedText
+            | Kind::Variable
+            | Kind::LeftParenthesis
+    )
+}
