@@ -1,0 +1,77 @@
+//! Renders every template of the conformance corpus, and compares with what Go makes of it, byte for byte.
+//!
+//! The environment variable `KALYPSO_CONFORMANCE` names the folder that holds `conformance/`.
+
+mod decode;
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use gotemplate::{Limits, Template};
+
+/// Cases that we decided to differ in. Each must fail, or it does not belong here.
+const EXCEPTIONS: &[&str] = &[];
+
+#[derive(Default)]
+struct Group {
+    passed: usize,
+    failures: Vec<String>,
+}
+
+#[test]
+fn templates_render_as_in_go() {
+    let Some(folder) = std::env::var_os("KALYPSO_CONFORMANCE").map(PathBuf::from) else {
+        println!("skipped: conformance corpora not present");
+        return;
+    };
+    let corpus = std::fs::read_to_string(folder.join("conformance/templates.jsonl")).expect("the corpus can be read");
+    let mut groups = BTreeMap::<String, Group>::new();
+    for line in corpus.lines() {
+        let case: serde_json::Value = serde_json::from_str(line).expect("a case is JSON");
+        let group = groups.entry(text(&case, "group")).or_default();
+        match check(&case) {
+            Ok(()) => group.passed += 1,
+            Err(failure) => group.failures.push(failure),
+        }
+    }
+    let failed: usize = groups.values().map(|group| group.failures.len()).sum();
+    assert_eq!(failed, 0, "{}", summary(&groups));
+}
+
+/// Whether the case gives what Go gives; a known exception must not.
+fn check(case: &serde_json::Value) -> Result<(), String> {
+    let name = text(case, "name");
+    let difference = difference(case);
+    match (difference, EXCEPTIONS.contains(&name.as_str())) {
+        (None, false) | (Some(_), true) => Ok(()),
+        (Some(difference), false) => Err(format!("{name}: {}\n{difference}", case["template"])),
+        (None, true) => Err(format!("{name} passes: take it off the list of exceptions")),
+    }
+}
+
+fn difference(case: &serde_json::Value) -> Option<String> {
+    let wanted = case.get("output").and_then(serde_json::Value::as_str);
+    let rendered = Template::parse("template", &text(case, "template"))
+        .and_then(|template| template.render_nested(&decode::decode(&case["data"]), &Limits::default()));
+    match (wanted, rendered) {
+        (Some(wanted), Ok(output)) if output.as_bytes() == wanted.as_bytes() => None,
+        (Some(wanted), Ok(output)) => Some(format!("  wanted {wanted:?}\n  got    {output:?}")),
+        (Some(wanted), Err(error)) => Some(format!("  wanted {wanted:?}\n  error  {error}")),
+        (None, Err(_)) => None,
+        (None, Ok(output)) => Some(format!("  wanted an error: {}\n  got    {output:?}", case["error_text"])),
+    }
+}
+
+fn text(case: &serde_json::Value, key: &str) -> String {
+    case[key].as_str().unwrap_or_default().to_owned()
+}
+
+/// Failures, then a line per group.
+fn summary(groups: &BTreeMap<String, Group>) -> String {
+    let failures = groups.values().flat_map(|group| &group.failures).map(|failure| format!("{failure}\n"));
+    let lines = groups.iter().map(|(name, group)| {
+        let all = group.passed + group.failures.len();
+        format!("{name}: {} of {all}\n", group.passed)
+    });
+    failures.chain(lines).collect()
+}

@@ -1,0 +1,28 @@
+//! Decodes the data of a case as Go's yaml.v3 would.
+
+use gotemplate::Value;
+use gotemplate::value::UintKind;
+
+/// Integers become `int`, or `uint64` above its range; numbers with point or exponent `float64`; objects `map[string]interface {}`.
+pub fn decode(json: &serde_json::Value) -> Value {
+    match json {
+        serde_json::Value::Null => Value::Nil,
+        serde_json::Value::Bool(bool) => Value::Bool(*bool),
+        serde_json::Value::Number(number) => decode_number(&number.to_string()),
+        serde_json::Value::String(text) => Value::text(text.as_str()),
+        serde_json::Value::Array(items) => Value::list(items.iter().map(decode).collect()),
+        serde_json::Value::Object(entries) => {
+            Value::dict(entries.iter().map(|(key, value)| (key.as_str(), decode(value))))
+        }
+    }
+}
+
+fn decode_number(written: &str) -> Value {
+    if let Ok(int) = written.parse() {
+        Value::int(int)
+    } else if let Ok(uint) = written.parse() {
+        Value::Uint(uint, UintKind::Uint64)
+    } else {
+        Value::Float(written.parse().unwrap_or(f64::NAN))
+    }
+}
