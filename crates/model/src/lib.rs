@@ -1,6 +1,22 @@
-//! Immutable values: names, labels, selectors, objects with their source places, diagnostics, the fleet, the tree.
+//! The immutable values that everything in Kalypso works on: names, labels, objects with their sources, diagnostics, fleets, trees.
+//!
+//! Nothing here does I/O, knows the time or the machine.
 
 // No I/O, clock, environment or randomness in here: the bans, each with its reason, are in the workspace's clippy.toml.
 #![cfg_attr(not(test), warn(clippy::disallowed_methods, clippy::disallowed_types))]
 
+pub mod code;
+mod decode;
+pub mod diagnostic;
+pub mod field_path;
+pub mod fleet;
+pub mod git_id;
+pub mod label;
+pub mod locate;
+pub mod name;
+pub mod object;
+pub mod read;
+pub mod selector;
+pub mod source;
+pub mod tree;
 pub mod yaml;

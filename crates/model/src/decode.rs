@@ -1,0 +1,366 @@
+//! From YAML nodes to objects: checks the shape, then picks the fields.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use crate::diagnostic::{Code, Diagnostic, ObjectKey, Origin};
+use crate::label::Labels;
+use crate::object::shape::METADATA;
+use crate::object::{Address, Field, Kind, Object, Shape, Spec};
+use crate::selector::{LabelSelector, Operator, Requirement};
+use crate::source::FileId;
+use crate::yaml::{Node, NodeValue, Resolved, Span};
+
+/// The node that `keys` lead to.
+pub(crate) fn node<'a>(root: &'a Node, keys: &[&str]) -> Option<&'a Node> {
+    keys.iter().try_fold(root, |node, key| node.get(key))
+}
+
+/// The text that `keys` lead to; empty if there is none.
+pub(crate) fn text(root: &Node, keys: &[&str]) -> Arc<str> {
+    node(root, keys).map_or_else(|| "".into(), scalar_text)
+}
+
+/// The list that `keys` lead to; empty if there is none.
+pub(crate) fn items<'a>(root: &'a Node, keys: &[&str]) -> &'a [Node] {
+    node(root, keys).and_then(Node::as_sequence).unwrap_or_default()
+}
+
+/// The list of texts that `keys` lead to.
+pub(crate) fn texts(root: &Node, keys: &[&str]) -> Vec<Arc<str>> {
+    items(root, keys).iter().map(scalar_text).collect()
+}
+
+/// The mapping of texts that `keys` lead to.
+pub(crate) fn text_map(root: &Node, keys: &[&str]) -> BTreeMap<Arc<str>, Arc<str>> {
+    let entries = node(root, keys).and_then(Node::as_mapping).unwrap_or_default();
+    entries.iter().map(|(key, value)| (scalar_text(key), scalar_text(value))).collect()
+}
+
+/// The text of a scalar; empty for `null` and for what is not a scalar.
+fn scalar_text(node: &Node) -> Arc<str> {
+    match node.as_scalar() {
+        Some(scalar) if !is_null(node) => Arc::clone(&scalar.text),
+        _ => "".into(),
+    }
+}
+
+fn is_null(node: &Node) -> bool {
+    node.as_scalar().is_some_and(|scalar| scalar.resolve() == Resolved::Null)
+}
+
+/// The part that all objects have.
+#[derive(Clone, Debug)]
+pub struct Header {
+    /// `metadata.name`, unchecked.
+    pub name: Arc<str>,
+    /// Where the name stands.
+    pub name_span: Span,
+    labels: Labels,
+    annotations: Labels,
+    address: Address,
+}
+
+impl Header {
+    /// Reads the metadata of the object at `root`. None, with what is wrong reported, if there is no usable name.
+    pub(crate) fn decode(root: &Node, address: Address, decoder: &mut Decoder<'_>) -> Option<Self> {
+        let Some(metadata) = node(root, &["metadata"]).filter(|metadata| !is_null(metadata)) else {
+            decoder.error(Code::MissingField, root.span, "the object has no `metadata`");
+            decoder.help("add `metadata:` with a `name:`");
+            return None;
+        };
+        decoder.check_fields(metadata, METADATA, true);
+        let name_node = node(metadata, &["name"])?;
+        let labels = |key| text_map(metadata, &[key]).into_iter().collect();
+        Some(Self {
+            name: scalar_text(name_node),
+            name_span: name_node.span,
+            labels: labels("labels"),
+            annotations: labels("annotations"),
+            address,
+        })
+    }
+
+    /// Reads the object. None, with what is wrong reported, if anything is.
+    pub(crate) fn object<S: Spec>(self, root: &Node, decoder: &mut Decoder<'_>) -> Option<Object<S>> {
+        decoder.check_object(root, S::FIELDS, S::IS_OPEN);
+        let name = S::Name::try_from(&self.name).ok()?;
+        if decoder.has_errors() {
+            return None;
+        }
+        let spec = S::decode(root, decoder);
+        let Self { labels, annotations, address, .. } = self;
+        (!decoder.has_errors()).then_some(Object { name, labels, annotations, address, spec })
+    }
+}
+
+/// Collects what is wrong with one object.
+#[derive(Debug)]
+pub struct Decoder<'a> {
+    file: FileId,
+    object: Option<ObjectKey>,
+    first: usize,
+    diagnostics: &'a mut Vec<Diagnostic>,
+}
+
+impl<'a> Decoder<'a> {
+    /// For an object of `file`, which adds what it finds to `diagnostics`.
+    pub(crate) fn new(file: FileId, diagnostics: &'a mut Vec<Diagnostic>) -> Self {
+        Self { file, object: None, first: diagnostics.len(), diagnostics }
+    }
+
+    /// From now on, everything is about this object.
+    pub(crate) fn about(&mut self, kind: Kind, name: &Arc<str>) {
+        self.object = Some(ObjectKey { kind, name: Arc::clone(name) });
+    }
+
+    pub(crate) fn has_errors(&self) -> bool {
+        self.diagnostics[self.first..].iter().any(Diagnostic::is_error)
+    }
+
+    pub(crate) fn error(&mut self, code: Code, span: Span, message: impl Into<String>) {
+        self.push(Diagnostic::error(code, message), span);
+    }
+
+    pub(crate) fn warning(&mut self, code: Code, span: Span, message: impl Into<String>) {
+        self.push(Diagnostic::warning(code, message), span);
+    }
+
+    fn push(&mut self, diagnostic: Diagnostic, span: Span) {
+        let mut diagnostic = diagnostic.at(Origin::Span(self.file, span), "");
+        diagnostic.object.clone_from(&self.object);
+        self.diagnostics.push(diagnostic);
+    }
+
+    /// Adds advice to what was reported last.
+    pub(crate) fn help(&mut self, help: impl Into<String>) {
+        if let Some(last) = self.diagnostics.last_mut() {
+            last.help.push(help.into());
+        }
+    }
+
+    /// Checks that the text at `keys`, if there is one, holds no control character.
+    pub(crate) fn plain_text(&mut self, root: &Node, keys: &[&str]) {
+        if let Some(node) = node(root, keys) {
+            self.check_plain(node);
+        }
+    }
+
+    /// Reads a label selector whose shape is right.
+    pub(crate) fn selector(&mut self, root: &Node, keys: &[&str]) -> LabelSelector {
+        let Some(selector) = node(root, keys) else { return LabelSelector::default() };
+        let equal = text_map(selector, &["matchLabels"]).into_iter();
+        let mut requirements: Vec<_> =
+            equal.map(|(key, value)| Requirement { key, operator: Operator::In(vec![value]) }).collect();
+        let expressions = items(selector, &["matchExpressions"]);
+        requirements.extend(expressions.iter().filter_map(|expression| self.requirement(expression)));
+        LabelSelector { requirements }
+    }
+
+    fn requirement(&mut self, expression: &Node) -> Option<Requirement> {
+        let operator_node = node(expression, &["operator"])?;
+        let values = texts(expression, &["values"]);
+        let written = scalar_text(operator_node);
+        let operator = match &*written {
+            "In" | "NotIn" if values.is_empty() => {
+                self.error(Code::InvalidSelector, operator_node.span, format!("`{written}` needs at least one value"));
+                self.help("add `values: [...]`");
+                return None;
+            }
+            "Exists" | "DoesNotExist" if !values.is_empty() => {
+                let span = node(expression, &["values"]).map_or(operator_node.span, |values| values.span);
+                self.error(Code::InvalidSelector, span, format!("`{written}` takes no values"));
+                self.help("remove `values`, or use `In` or `NotIn`");
+                return None;
+            }
+            "In" => Operator::In(values),
+            "NotIn" => Operator::NotIn(values),
+            "Exists" => Operator::Exists,
+            "DoesNotExist" => Operator::DoesNotExist,
+            other => {
+                self.error(
+                    Code::InvalidSelector,
+                    operator_node.span,
+                    format!("{other:?} is not an operator of selectors"),
+                );
+                self.help("the operators are `In`, `NotIn`, `Exists` and `DoesNotExist`");
+                return None;
+            }
+        };
+        Some(Requirement { key: text(expression, &["key"]), operator })
+    }
+
+    fn check_object(&mut self, root: &Node, fields: &[Field], is_open: bool) {
+        const OF_ALL: [&str; 4] = ["apiVersion", "kind", "metadata", "status"];
+        self.check_required(root, fields);
+        for (key, value) in root.as_mapping().unwrap_or_default() {
+            let name = scalar_text(key);
+            match fields.iter().find(|field| field.name == &*name) {
+                // Kinds of other systems have more fields on every level than Kalypso looks at.
+                Some(Field { shape: Shape::Fields(fields), .. }) if is_open => self.check_fields(value, fields, true),
+                Some(field) => self.check(value, &field.shape, field.name),
+                None if OF_ALL.contains(&&*name) || is_open => {}
+                None => self.unknown_field(key, &name, fields),
+            }
+        }
+    }
+
+    fn check_fields(&mut self, node: &Node, fields: &[Field], is_open: bool) {
+        let Some(entries) = node.as_mapping() else {
+            self.wrong_type(node, "a mapping", "");
+            return;
+        };
+        self.check_required(node, fields);
+        for (key, value) in entries {
+            let name = scalar_text(key);
+            match fields.iter().find(|field| field.name == &*name) {
+                Some(field) if is_null(value) && !field.required => {}
+                Some(field) => self.check(value, &field.shape, field.name),
+                None if is_open => {}
+                None => self.unknown_field(key, &name, fields),
+            }
+        }
+    }
+
+    fn check_required(&mut self, node: &Node, fields: &[Field]) {
+        for field in fields.iter().filter(|field| field.required) {
+            if node.get(field.name).is_none_or(is_null) {
+                let span = node.key_span(field.name).unwrap_or_else(|| heading(node));
+                self.error(Code::MissingField, span, format!("`{}` is missing", field.name));
+                self.help(format!("add `{}`: {}", field.name, lower_first(field.doc)));
+            }
+        }
+    }
+
+    fn unknown_field(&mut self, key: &Node, name: &str, fields: &[Field]) {
+        self.warning(Code::UnknownField, key.span, format!("there is no field `{name}` here: it is ignored"));
+        let nearest = fields.iter().map(|field| (strsim::damerau_levenshtein(field.name, name), field.name)).min();
+        match nearest {
+            Some((distance, nearest)) if distance <= 2 => self.help(format!("did you mean `{nearest}`?")),
+            _ if fields.is_empty() => {}
+            _ => {
+                let names: Vec<_> = fields.iter().map(|field| format!("`{}`", field.name)).collect();
+                self.help(format!("the fields here are {}", names.join(", ")));
+            }
+        }
+    }
+
+    fn check(&mut self, node: &Node, shape: &Shape, name: &str) {
+        if is_null(node) {
+            return;
+        }
+        match shape {
+            Shape::Any => {}
+            Shape::Text => self.check_text(node, name),
+            Shape::Name => self.check_name(node, name),
+            Shape::OneOf(texts) => self.check_one_of(node, texts, name),
+            Shape::TextMap => self.check_text_map(node, name, false),
+            Shape::PlainTextMap => self.check_text_map(node, name, true),
+            Shape::Fields(fields) => self.check_fields(node, fields, false),
+            Shape::List(item) => match node.as_sequence() {
+                Some(items) => items.iter().for_each(|node| self.check(node, item, name)),
+                None => self.wrong_type(node, "a list", name),
+            },
+        }
+    }
+
+    fn check_text(&mut self, node: &Node, name: &str) {
+        if !node.as_scalar().is_some_and(|scalar| matches!(scalar.resolve(), Resolved::Text(_))) {
+            self.wrong_type(node, "a text", name);
+        }
+    }
+
+    fn check_name(&mut self, node: &Node, name: &str) {
+        let count = self.diagnostics.len();
+        self.check_text(node, name);
+        if self.diagnostics.len() > count {
+            return;
+        }
+        let text = scalar_text(node);
+        if let Err(error) = crate::name::check(&text) {
+            self.error(Code::InvalidName, node.span, format!("{} is not a name: {error}", shown(&text)));
+            self.help("names become folders and Kubernetes names: use a-z, 0-9, `-` and `.`");
+        }
+    }
+
+    fn check_one_of(&mut self, node: &Node, texts: &[&str], name: &str) {
+        self.check_text(node, name);
+        let text = scalar_text(node);
+        if node.as_scalar().is_some() && !texts.contains(&&*text) {
+            let possible: Vec<_> = texts.iter().map(|text| format!("`{text}`")).collect();
+            self.error(Code::WrongType, node.span, format!("`{name}` can't be {}", shown(&text)));
+            self.help(format!("it is one of {}", possible.join(", ")));
+        }
+    }
+
+    fn check_text_map(&mut self, node: &Node, name: &str, plain: bool) {
+        let Some(entries) = node.as_mapping() else {
+            self.wrong_type(node, "a mapping of texts", name);
+            return;
+        };
+        for (key, value) in entries {
+            let Some(scalar) = key.as_scalar() else {
+                self.wrong_type(key, "a text", "key");
+                continue;
+            };
+            // Kubernetes reads a value that is left out as the empty text.
+            if !is_null(value) {
+                self.check_text(value, &scalar.text);
+            }
+            if plain {
+                self.check_plain(key);
+                self.check_plain(value);
+            }
+        }
+    }
+
+    fn check_plain(&mut self, node: &Node) {
+        let text = scalar_text(node);
+        if let Some(character) = text.chars().find(|character| character.is_control()) {
+            let message = format!("{character:?} can't be in this text, which becomes part of manifests");
+            self.error(Code::ControlCharacter, node.span, message);
+            self.help("write it on one line, without control characters");
+        }
+    }
+
+    fn wrong_type(&mut self, node: &Node, expected: &str, name: &str) {
+        let found = match &node.value {
+            NodeValue::Sequence(_) => "a list",
+            NodeValue::Mapping(_) => "a mapping",
+            NodeValue::Scalar(scalar) => match scalar.resolve() {
+                Resolved::Null => "nothing",
+                Resolved::Bool(_) => "a boolean",
+                Resolved::Int(_) | Resolved::Uint(_) | Resolved::Float(_) => "a number",
+                Resolved::Text(_) => "a text",
+            },
+        };
+        let subject = if name.is_empty() { "this".to_owned() } else { format!("`{name}`") };
+        self.error(Code::WrongType, node.span, format!("{subject} must be {expected}, here it is {found}"));
+        if let (Some(scalar), true) = (node.as_scalar(), expected == "a text") {
+            self.help(format!("put it in quotes: \"{}\"", scalar.text));
+        }
+    }
+}
+
+/// The first line of a node: enough to point at what lacks something.
+fn heading(node: &Node) -> Span {
+    match &node.value {
+        NodeValue::Mapping(entries) => entries.first().map_or(node.span, |(key, _)| key.span),
+        _ => node.span,
+    }
+}
+
+fn lower_first(text: &str) -> String {
+    let mut characters = text.chars();
+    characters.next().map_or_else(String::new, |first| first.to_lowercase().chain(characters).collect())
+}
+
+/// A text as messages show it: quoted, and cut if it is long.
+fn shown(text: &str) -> String {
+    const SHOWN_MAX: usize = 60;
+    if text.chars().count() <= SHOWN_MAX {
+        return format!("{text:?}");
+    }
+    let start: String = text.chars().take(SHOWN_MAX).collect();
+    format!("{start:?}…")
+}

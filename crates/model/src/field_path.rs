@@ -1,0 +1,84 @@
+//! The way from a document's root to one of its fields.
+
+use std::fmt;
+use std::sync::Arc;
+
+/// A path such as `spec.manifests[1]`. The empty path is the document itself.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct FieldPath(Vec<Step>);
+
+/// One step of a [`FieldPath`].
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Step {
+    /// Into the value of a mapping's key.
+    Key(Arc<str>),
+    /// Into an item of a sequence, counted from 0.
+    Index(usize),
+}
+
+impl FieldPath {
+    /// The steps.
+    pub fn steps(&self) -> &[Step] {
+        &self.0
+    }
+
+    /// The path of a field below this one.
+    #[must_use]
+    pub fn key(&self, key: impl Into<Arc<str>>) -> Self {
+        self.then(Step::Key(key.into()))
+    }
+
+    /// The path of an item below this one.
+    #[must_use]
+    pub fn index(&self, index: usize) -> Self {
+        self.then(Step::Index(index))
+    }
+
+    /// The path one step further.
+    #[must_use]
+    pub fn then(&self, step: Step) -> Self {
+        let mut steps = self.0.clone();
+        steps.push(step);
+        Self(steps)
+    }
+
+    /// Goes one step down.
+    pub fn push(&mut self, step: Step) {
+        self.0.push(step);
+    }
+
+    /// Goes one step up.
+    pub fn pop(&mut self) -> Option<Step> {
+        self.0.pop()
+    }
+
+    /// Whether `self` is `other` or lies below it.
+    pub fn is_at_or_below(&self, other: &Self) -> bool {
+        self.0.starts_with(&other.0)
+    }
+}
+
+impl<const N: usize> From<[&str; N]> for FieldPath {
+    fn from(keys: [&str; N]) -> Self {
+        Self(keys.into_iter().map(|key| Step::Key(key.into())).collect())
+    }
+}
+
+impl FromIterator<Step> for FieldPath {
+    fn from_iter<I: IntoIterator<Item = Step>>(steps: I) -> Self {
+        Self(steps.into_iter().collect())
+    }
+}
+
+impl fmt::Display for FieldPath {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (position, step) in self.0.iter().enumerate() {
+            match step {
+                Step::Key(key) if position == 0 => write!(f, "{key}")?,
+                Step::Key(key) => write!(f, ".{key}")?,
+                Step::Index(index) => write!(f, "[{index}]")?,
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,145 @@
+//! Names as types: a name of one kind can't be taken for a name of another, and none is unchecked.
+//!
+//! Every name is a DNS subdomain as Kubernetes defines it (RFC 1123: lower case letters, digits, `-` and `.`, at most 253
+//! characters), so it is also safe as a path segment.
+
+use std::fmt;
+use std::sync::Arc;
+
+/// The longest name Kubernetes allows for an object, in bytes.
+pub const NAME_LENGTH_MAX: usize = 253;
+
+/// Why a text is not a name.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NameError {
+    /// There is nothing in it.
+    #[error("a name can't be empty")]
+    Empty,
+    /// It has more than [`NAME_LENGTH_MAX`] bytes.
+    #[error("the name has {0} characters, at most {NAME_LENGTH_MAX} are allowed")]
+    TooLong(usize),
+    /// It holds a character that no name may hold.
+    #[error("{0:?} can't be in a name: only a-z, 0-9, `-` and `.` can")]
+    Character(char),
+    /// It, or one of its parts between dots, begins or ends with something else than a letter or digit.
+    #[error("a name, and each part of it between dots, begins and ends with a letter or digit")]
+    Edge,
+}
+
+/// Checks that `text` is a DNS subdomain.
+pub fn check(text: &str) -> Result<(), NameError> {
+    if text.is_empty() {
+        return Err(NameError::Empty);
+    }
+    let is_allowed = |c: &char| c.is_ascii_lowercase() || c.is_ascii_digit() || matches!(c, '-' | '.');
+    if let Some(character) = text.chars().find(|c| !is_allowed(c)) {
+        return Err(NameError::Character(character));
+    }
+    if text.len() > NAME_LENGTH_MAX {
+        return Err(NameError::TooLong(text.len()));
+    }
+    let is_edged = |part: &str| part.is_empty() || part.starts_with('-') || part.ends_with('-');
+    if text.split('.').any(is_edged) { Err(NameError::Edge) } else { Ok(()) }
+}
+
+macro_rules! names {
+    ($($(#[doc = $doc:literal])+ $name:ident;)+) => {$(
+        $(#[doc = $doc])+
+        #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub struct $name(Arc<str>);
+
+        impl $name {
+            /// Checks a text from outside.
+            ///
+            /// # Errors
+            /// If it is not a DNS subdomain.
+            pub fn new(text: impl Into<Arc<str>>) -> Result<Self, NameError> {
+                let text = text.into();
+                check(&text).map(|()| Self(text))
+            }
+
+            /// The name as text.
+            pub fn as_str(&self) -> &str {
+                &self.0
+            }
+
+            /// The name as a shared text.
+            pub fn as_arc(&self) -> &Arc<str> {
+                &self.0
+            }
+        }
+
+        impl TryFrom<&str> for $name {
+            type Error = NameError;
+
+            fn try_from(text: &str) -> Result<Self, NameError> {
+                Self::new(text)
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(&self.0)
+            }
+        }
+
+        impl std::borrow::Borrow<str> for $name {
+            fn borrow(&self) -> &str {
+                &self.0
+            }
+        }
+    )+};
+}
+
+names! {
+    /// The name of an environment: `dev`, `stage`, `prod`.
+    EnvironmentName;
+    /// The name of a cluster type.
+    ClusterTypeName;
+    /// The name of a workload.
+    WorkloadName;
+    /// The whole name of a deployment target, `<workload>-<target>`.
+    DeploymentTargetName;
+    /// The name of a scheduling policy.
+    PolicyName;
+    /// The name of a template.
+    TemplateName;
+    /// The name of a `ConfigMap`.
+    ConfigMapName;
+    /// The name of a `ConfigSchema`.
+    ConfigSchemaName;
+    /// The name of a workload registration.
+    RegistrationName;
+    /// The name of a base repository.
+    BaseRepoName;
+    /// The name of a GitOps repository.
+    GitOpsRepoName;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check_name(text: &str, expected: Result<(), NameError>) {
+        assert_eq!(check(text), expected, "{text:?}");
+    }
+
+    #[test]
+    fn dns_subdomains_are_names() {
+        for good in ["a", "0", "west-us.large", "a--b", &"x".repeat(253)] {
+            check_name(good, Ok(()));
+        }
+    }
+
+    #[test]
+    fn what_is_not_safe_as_a_path_is_not_a_name() {
+        check_name("", Err(NameError::Empty));
+        check_name("..", Err(NameError::Edge));
+        check_name("a/b", Err(NameError::Character('/')));
+        check_name("a b", Err(NameError::Character(' ')));
+        check_name("A", Err(NameError::Character('A')));
+        check_name("-a", Err(NameError::Edge));
+        check_name("a.-b", Err(NameError::Edge));
+        check_name(&"x".repeat(300), Err(NameError::TooLong(300)));
+    }
+}

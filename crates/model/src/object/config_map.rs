@@ -1,0 +1,53 @@
+//! `ConfigMap`: values of the platform.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::shape::optional;
+use super::{Decoder, Field, Kind, Shape, Spec};
+use crate::decode;
+use crate::name::ConfigMapName;
+use crate::yaml::Node;
+
+/// What a `ConfigMap` says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ConfigMap {
+    /// The values: texts, which may be YAML or JSON.
+    pub data: BTreeMap<Arc<str>, Arc<str>>,
+}
+
+/// Label that makes a `ConfigMap` take part in composition, if its value is `true`.
+pub const PLATFORM_CONFIG: &str = "platform-config";
+/// Annotation with an integer: a higher one wins over a lower one.
+pub const PRIORITY: &str = "config.kalypso.io/priority";
+/// Annotation that says how the values are merged: `deep`, `replace` or `append`.
+pub const MERGE: &str = "config.kalypso.io/merge";
+/// Maps whose name begins with this carry labels in their keys.
+pub const AZURE_PREFIX: &str = "azure-app-config";
+
+impl Spec for ConfigMap {
+    type Name = ConfigMapName;
+    const KIND: Kind = Kind::ConfigMap;
+    const FIELDS: &'static [Field] = &[
+        optional("data", Shape::TextMap, "The values. A text that is a YAML or JSON mapping or list is read as such."),
+        optional("binaryData", Shape::TextMap, "Not used."),
+        optional("immutable", Shape::Any, "Not used."),
+    ];
+    const DOC: &'static str = "Values of the platform for all assignments that its labels match. It takes part if it has the label `platform-config: \"true\"`.";
+    const EXAMPLE: &'static str = "\
+apiVersion: v1
+kind: ConfigMap
+metadata:
+  name: west-us
+  labels:
+    platform-config: \"true\"
+    region: west-us
+data:
+  REGION: West US
+  DATABASE_URL: mysql://west:8806/mysql2
+";
+
+    fn decode(root: &Node, _decoder: &mut Decoder<'_>) -> Self {
+        Self { data: decode::text_map(root, &["data"]) }
+    }
+}

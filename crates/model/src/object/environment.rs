@@ -1,0 +1,71 @@
+//! `Environment`: where the control plane of an environment is.
+
+use std::sync::Arc;
+
+use super::shape::{REPOSITORY_PLACE, required};
+use super::{Decoder, Field, Kind, Shape, Spec};
+use crate::decode;
+use crate::name::EnvironmentName;
+use crate::yaml::Node;
+
+/// What an `Environment` says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Environment {
+    /// The repository, branch and path that hold the environment's objects.
+    pub control_plane: RepositoryPlace,
+}
+
+/// A folder or file on a branch of a repository.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct RepositoryPlace {
+    /// The URL as written.
+    pub repo: Arc<str>,
+    /// The branch.
+    pub branch: Arc<str>,
+    /// The path as written.
+    pub path: Arc<str>,
+}
+
+impl RepositoryPlace {
+    /// Reads the mapping at `keys` below `root`.
+    pub(crate) fn decode(root: &Node, keys: &[&str]) -> Self {
+        let field = |name| decode::text(root, &[keys, &[name]].concat());
+        Self { repo: field("repo"), branch: field("branch"), path: field("path") }
+    }
+}
+
+/// Annotation that says what happens when a required value is missing: `enforce` (default) or `warn`.
+pub const MISSING_VALUES: &str = "schema.kalypso.io/missing";
+/// Annotation that says what happens to namespace names that are too long: `error` (default) or `shorten`.
+pub const LONG_NAMES: &str = "names.kalypso.io/long";
+
+impl Spec for Environment {
+    type Name = EnvironmentName;
+    const KIND: Kind = Kind::Environment;
+    const FIELDS: &'static [Field] = &[required(
+        "spec",
+        Shape::Fields(&[required(
+            "controlPlane",
+            Shape::Fields(REPOSITORY_PLACE),
+            "Where the environment's objects are.",
+        )]),
+        "The environment.",
+    )];
+    const DOC: &'static str = "An environment: a branch of the control plane with its cluster types, policies and values. \
+        Lives in the folder `.environments` of the control plane's `main` branch.";
+    const EXAMPLE: &'static str = "\
+apiVersion: scheduler.kalypso.io/v1alpha1
+kind: Environment
+metadata:
+  name: dev
+spec:
+  controlPlane:
+    repo: https://git.example/acme/control-plane
+    branch: dev
+    path: .
+";
+
+    fn decode(root: &Node, _decoder: &mut Decoder<'_>) -> Self {
+        Self { control_plane: RepositoryPlace::decode(root, &["spec", "controlPlane"]) }
+    }
+}

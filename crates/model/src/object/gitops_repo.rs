@@ -1,0 +1,35 @@
+//! `GitOpsRepo`: where an environment's output goes.
+
+use super::environment::RepositoryPlace;
+use super::shape::{REPOSITORY_PLACE, required};
+use super::{Decoder, Field, Kind, Shape, Spec};
+use crate::name::GitOpsRepoName;
+use crate::yaml::Node;
+
+/// What a `GitOpsRepo` says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GitOpsRepo {
+    /// The repository, its branch that clusters pull, and the folder that all output lives under.
+    pub place: RepositoryPlace,
+}
+
+impl Spec for GitOpsRepo {
+    type Name = GitOpsRepoName;
+    const KIND: Kind = Kind::GitOpsRepo;
+    const FIELDS: &'static [Field] = &[required("spec", Shape::Fields(REPOSITORY_PLACE), "The destination.")];
+    const DOC: &'static str = "A repository and branch that receives the environment's output, and that clusters pull. All output lives under `path`.";
+    const EXAMPLE: &'static str = "\
+apiVersion: scheduler.kalypso.io/v1alpha1
+kind: GitOpsRepo
+metadata:
+  name: dev
+spec:
+  repo: https://git.example/acme/platform-gitops
+  branch: dev
+  path: .
+";
+
+    fn decode(root: &Node, _decoder: &mut Decoder<'_>) -> Self {
+        Self { place: RepositoryPlace::decode(root, &["spec"]) }
+    }
+}

@@ -1,0 +1,79 @@
+//! `SchedulingPolicy`: which deployment targets go to which cluster types.
+
+use std::sync::Arc;
+
+use super::shape::{LABEL_SELECTOR, optional, required};
+use super::{Decoder, Field, Kind, Shape, Spec};
+use crate::decode;
+use crate::name::PolicyName;
+use crate::selector::LabelSelector;
+use crate::yaml::Node;
+
+/// What a `SchedulingPolicy` says: every selected target goes to every selected cluster type.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SchedulingPolicy {
+    /// The workspace that targets must belong to; empty for any.
+    pub workspace: Arc<str>,
+    /// Selects deployment targets by their labels.
+    pub targets: LabelSelector,
+    /// Selects cluster types by their labels.
+    pub cluster_types: LabelSelector,
+}
+
+/// The path of the selector of deployment targets.
+pub const TARGET_SELECTOR: [&str; 2] = ["spec", "deploymentTargetSelector"];
+/// The path of the selector of cluster types.
+pub const CLUSTER_TYPE_SELECTOR: [&str; 2] = ["spec", "clusterTypeSelector"];
+
+impl Spec for SchedulingPolicy {
+    type Name = PolicyName;
+    const KIND: Kind = Kind::SchedulingPolicy;
+    const FIELDS: &'static [Field] = &[required(
+        "spec",
+        Shape::Fields(&[
+            required(
+                "deploymentTargetSelector",
+                Shape::Fields(&[
+                    optional("workspace", Shape::Text, "Only targets of this workspace. Left out or empty: of any."),
+                    required("labelSelector", LABEL_SELECTOR, "A label selector; `{}` selects all."),
+                ]),
+                "Which deployment targets.",
+            ),
+            required(
+                "clusterTypeSelector",
+                Shape::Fields(&[required("labelSelector", LABEL_SELECTOR, "A label selector; `{}` selects all.")]),
+                "Which cluster types.",
+            ),
+        ]),
+        "The policy.",
+    )];
+    const DOC: &'static str = "Assigns every deployment target that it selects to every cluster type that it selects.";
+    const EXAMPLE: &'static str = "\
+apiVersion: scheduler.kalypso.io/v1alpha1
+kind: SchedulingPolicy
+metadata:
+  name: functional-tests-on-large
+spec:
+  deploymentTargetSelector:
+    workspace: web-team
+    labelSelector:
+      matchLabels:
+        purpose: functional-test
+  clusterTypeSelector:
+    labelSelector:
+      matchExpressions:
+        - key: size
+          operator: In
+          values: [large, huge]
+";
+
+    fn decode(root: &Node, decoder: &mut Decoder<'_>) -> Self {
+        let [spec, targets] = TARGET_SELECTOR;
+        let [_, cluster_types] = CLUSTER_TYPE_SELECTOR;
+        Self {
+            workspace: decode::text(root, &[spec, targets, "workspace"]),
+            targets: decoder.selector(root, &[spec, targets, "labelSelector"]),
+            cluster_types: decoder.selector(root, &[spec, cluster_types, "labelSelector"]),
+        }
+    }
+}

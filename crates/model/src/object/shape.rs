@@ -1,0 +1,77 @@
+//! The shape of objects: one description from which they are read, their JSON Schemas are made, and their reference is written.
+
+/// What a value may be.
+#[derive(Clone, Copy, Debug)]
+pub enum Shape {
+    /// A text.
+    Text,
+    /// One of these texts.
+    OneOf(&'static [&'static str]),
+    /// The name of an object, or a part of one.
+    Name,
+    /// A mapping of texts to texts.
+    TextMap,
+    /// A mapping of texts to texts that become part of other people's manifests: no control characters.
+    PlainTextMap,
+    /// A mapping with these fields.
+    Fields(&'static [Field]),
+    /// A list of such values.
+    List(&'static Shape),
+    /// Anything.
+    Any,
+}
+
+/// A field of a mapping.
+#[derive(Clone, Copy, Debug)]
+pub struct Field {
+    /// Its key.
+    pub name: &'static str,
+    /// Whether it must be there.
+    pub required: bool,
+    /// What its value may be.
+    pub shape: Shape,
+    /// What it means.
+    pub doc: &'static str,
+}
+
+/// A field that must be there.
+pub(crate) const fn required(name: &'static str, shape: Shape, doc: &'static str) -> Field {
+    Field { name, required: true, shape, doc }
+}
+
+/// A field that may be left out.
+pub(crate) const fn optional(name: &'static str, shape: Shape, doc: &'static str) -> Field {
+    Field { name, required: false, shape, doc }
+}
+
+/// A Kubernetes label selector.
+pub(crate) const LABEL_SELECTOR: Shape = Shape::Fields(&[
+    optional("matchLabels", Shape::TextMap, "Labels that must be there with exactly these values."),
+    optional(
+        "matchExpressions",
+        Shape::List(&Shape::Fields(&[
+            required("key", Shape::Text, "The label's key."),
+            required(
+                "operator",
+                Shape::Text,
+                "`In`, `NotIn` (true as well where the label is absent), `Exists` or `DoesNotExist`.",
+            ),
+            optional("values", Shape::List(&Shape::Text), "The values, for `In` and `NotIn`."),
+        ])),
+        "Requirements that must all hold.",
+    ),
+]);
+
+/// A place in a repository.
+pub(crate) const REPOSITORY_PLACE: &[Field] = &[
+    required("repo", Shape::Text, "The repository's URL, `https` or `ssh`."),
+    required("branch", Shape::Text, "The branch."),
+    required("path", Shape::Text, "The folder or file in the repository; `.` is all of it."),
+];
+
+/// The metadata of every object.
+pub const METADATA: &[Field] = &[
+    required("name", Shape::Name, "The name, unique for its kind in an environment: a DNS subdomain."),
+    optional("labels", Shape::PlainTextMap, "Labels, by which selectors and values find the object."),
+    optional("annotations", Shape::TextMap, "Annotations: settings of this object, and notes for other tools."),
+];

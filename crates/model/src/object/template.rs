@@ -1,0 +1,61 @@
+//! `Template`: how manifests are made.
+
+use std::sync::Arc;
+
+use super::shape::{optional, required};
+use super::{Decoder, Field, Kind, Shape, Spec};
+use crate::decode;
+use crate::name::TemplateName;
+use crate::yaml::Node;
+
+/// What a `Template` says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Template {
+    /// The texts: Go templates, each rendered on its own.
+    pub manifests: Vec<Arc<str>>,
+    /// What a configuration template makes; `sh` makes `platform-config.sh`.
+    pub content_type: Arc<str>,
+}
+
+/// Annotation that switches the repeated rendering of `{{` in output off: `"true"`.
+pub const LITERAL: &str = "template.kalypso.io/literal";
+/// Annotation with the file extension of a configuration template's output.
+pub const EXTENSION: &str = "template.kalypso.io/extension";
+/// The path of the texts.
+pub const MANIFESTS: [&str; 2] = ["spec", "manifests"];
+
+impl Spec for Template {
+    type Name = TemplateName;
+    const KIND: Kind = Kind::Template;
+    const FIELDS: &'static [Field] = &[required(
+        "spec",
+        Shape::Fields(&[
+            required("type", Shape::OneOf(&["reconciler", "namespace", "config"]), "What the template makes."),
+            optional("contentType", Shape::Text, "What a configuration template makes; `sh` makes a shell file."),
+            required("manifests", Shape::List(&Shape::Text), "Go templates, each of which makes one manifest."),
+        ]),
+        "The template.",
+    )];
+    const DOC: &'static str = "Go templates (with sprig's functions) that make the manifests of an assignment for one kind of reconciler, namespace or configuration.";
+    const EXAMPLE: &'static str = "\
+apiVersion: scheduler.kalypso.io/v1alpha1
+kind: Template
+metadata:
+  name: configmap
+spec:
+  type: config
+  manifests:
+    - |
+      apiVersion: v1
+      kind: ConfigMap
+      metadata:
+        name: platform-config
+        namespace: {{ .Namespace }}
+      data:
+      {{ toYaml .ConfigData | indent 2 }}
+";
+
+    fn decode(root: &Node, _decoder: &mut Decoder<'_>) -> Self {
+        Self { manifests: decode::texts(root, &MANIFESTS), content_type: decode::text(root, &["spec", "contentType"]) }
+    }
+}

@@ -1,0 +1,99 @@
+//! `Workload`: an application with its deployment targets, as the application team writes it.
+
+use std::sync::Arc;
+
+use super::deployment_target::{CONFIG_SCHEMAS, DeploymentTarget};
+use super::shape::{optional, required};
+use super::{Decoder, Field, Kind, Shape, Spec};
+use crate::decode;
+use crate::label::Labels;
+use crate::name::WorkloadName;
+use crate::yaml::Node;
+
+/// What a `Workload` says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Workload {
+    /// Its deployment targets, of all environments.
+    pub deployment_targets: Vec<WorkloadTarget>,
+    /// JSON schemas (as JSON text) of the values that every target needs.
+    pub config_schemas: Vec<Arc<str>>,
+}
+
+/// A deployment target inside a workload.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WorkloadTarget {
+    /// Its own name, without the workload's.
+    pub name: Arc<str>,
+    /// Its own labels.
+    pub labels: Labels,
+    /// What it says.
+    pub spec: DeploymentTarget,
+}
+
+impl Spec for Workload {
+    type Name = WorkloadName;
+    const KIND: Kind = Kind::Workload;
+    const FIELDS: &'static [Field] = &[required(
+        "spec",
+        Shape::Fields(&[
+            optional(
+                "deploymentTargets",
+                Shape::List(&Shape::Fields(&[
+                    required("name", Shape::Name, "The target's name; its whole name is `<workload>-<name>`."),
+                    optional("labels", Shape::PlainTextMap, "Labels, by which policies and values find the target."),
+                    required("environment", Shape::Text, "The environment that the target is for."),
+                    required(
+                        "manifests",
+                        Shape::PlainTextMap,
+                        "What the reconciler template needs: usually `repo`, `branch` and `path`.",
+                    ),
+                    CONFIG_SCHEMAS,
+                ])),
+                "The ways in which the workload is deployed.",
+            ),
+            CONFIG_SCHEMAS,
+        ]),
+        "The workload.",
+    )];
+    const DOC: &'static str = "An application or service, with the deployment targets that its team wants in each environment. It never names a cluster.";
+    const EXAMPLE: &'static str = "\
+apiVersion: scheduler.kalypso.io/v1alpha1
+kind: Workload
+metadata:
+  name: hello-world
+  labels:
+    type: application
+spec:
+  deploymentTargets:
+    - name: functional-test
+      labels:
+        purpose: functional-test
+      environment: dev
+      manifests:
+        repo: https://git.example/acme/hello-world-gitops
+        branch: dev
+        path: ./functional-test
+";
+
+    fn decode(root: &Node, _decoder: &mut Decoder<'_>) -> Self {
+        let targets = decode::items(root, &["spec", "deploymentTargets"]);
+        Self {
+            deployment_targets: targets.iter().map(WorkloadTarget::decode).collect(),
+            config_schemas: decode::texts(root, &["spec", "configSchemas"]),
+        }
+    }
+}
+
+impl WorkloadTarget {
+    fn decode(node: &Node) -> Self {
+        Self {
+            name: decode::text(node, &["name"]),
+            labels: decode::text_map(node, &["labels"]).into_iter().collect(),
+            spec: DeploymentTarget {
+                environment: decode::text(node, &["environment"]),
+                manifests: decode::text_map(node, &["manifests"]),
+                config_schemas: decode::texts(node, &["configSchemas"]),
+            },
+        }
+    }
+}

@@ -1,0 +1,53 @@
+//! `WorkloadRegistration`: where the platform finds an application team's workload.
+
+use std::sync::Arc;
+
+use super::environment::RepositoryPlace;
+use super::shape::{REPOSITORY_PLACE, optional, required};
+use super::{Decoder, Field, Kind, Shape, Spec};
+use crate::decode;
+use crate::name::RegistrationName;
+use crate::yaml::Node;
+
+/// What a `WorkloadRegistration` says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WorkloadRegistration {
+    /// Where the workload's objects are.
+    pub workload: RepositoryPlace,
+    /// The workspace of its deployment targets; may be empty.
+    pub workspace: Arc<str>,
+}
+
+impl Spec for WorkloadRegistration {
+    type Name = RegistrationName;
+    const KIND: Kind = Kind::WorkloadRegistration;
+    const FIELDS: &'static [Field] = &[required(
+        "spec",
+        Shape::Fields(&[
+            required("workload", Shape::Fields(REPOSITORY_PLACE), "Where the workload's objects are."),
+            optional("workspace", Shape::Text, "The workspace (the team) that its deployment targets belong to."),
+        ]),
+        "The registration.",
+    )];
+    const DOC: &'static str = "Makes an application team's repository known to the platform.";
+    const EXAMPLE: &'static str = "\
+apiVersion: scheduler.kalypso.io/v1alpha1
+kind: WorkloadRegistration
+metadata:
+  name: hello-world
+spec:
+  workload:
+    repo: https://git.example/acme/hello-world
+    branch: main
+    path: workload/
+  workspace: web-team
+";
+
+    fn decode(root: &Node, decoder: &mut Decoder<'_>) -> Self {
+        decoder.plain_text(root, &["spec", "workspace"]);
+        Self {
+            workload: RepositoryPlace::decode(root, &["spec", "workload"]),
+            workspace: decode::text(root, &["spec", "workspace"]),
+        }
+    }
+}

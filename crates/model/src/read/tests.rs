@@ -1,0 +1,101 @@
+use super::*;
+use crate::source::{File, Files, Source};
+
+/// Reads `text` and compares what is said about it, as `CODE line: message`.
+fn check(text: &str, kinds: &[&str], expected: &[&str]) {
+    let mut files = Files::default();
+    let (source, path) = (Source::directory().into(), "a.yaml".into());
+    let id = crate::git_id::GitId::of_blob(text.as_bytes());
+    let file = files.add(File { source, path, id, content: text.as_bytes().into() });
+    let result = read_file(file, "a.yaml", text.as_bytes());
+    let line = |diagnostic: &Diagnostic| match diagnostic.labels.first().map(|label| &label.origin) {
+        Some(Origin::Span(_, span)) => crate::source::Position::of(text.as_bytes(), span.start as usize).line,
+        _ => 0,
+    };
+    let said: Vec<_> = result.diagnostics.iter().map(|d| format!("{} {}: {}", d.code, line(d), d.message)).collect();
+    assert_eq!(said, expected);
+    let found: Vec<_> = result.objects.iter().map(|object| object.key().to_string()).collect();
+    assert_eq!(found, kinds);
+}
+
+const CONFIG: &str = "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: a\n";
+
+#[test]
+fn the_example_of_every_kind_is_good() {
+    for kind in Kind::ALL {
+        let result = read_file(any_file(), "a.yaml", kind.example().as_bytes());
+        assert_eq!(result.diagnostics, [], "{kind}");
+        assert_eq!(result.objects.first().map(AnyObject::kind), Some(*kind));
+    }
+}
+
+fn any_file() -> crate::source::FileId {
+    let source = Source::directory().into();
+    Files::default().add(File { source, path: "".into(), id: crate::git_id::GitId::of_blob(b""), content: [].into() })
+}
+
+#[test]
+fn a_number_where_a_text_is_asked_for_is_named() {
+    let text = format!("{CONFIG}data:\n  PORT: 8080\n");
+    check(&text, &[], &["K0107 6: `PORT` must be a text, here it is a number"]);
+}
+
+#[test]
+fn unknown_fields_and_kinds_are_reported_and_nothing_more() {
+    let text = format!("{CONFIG}dta: {{}}\n---\napiVersion: v1\nkind: Secret\nmetadata: {{name: b}}\n");
+    check(
+        &text,
+        &["ConfigMap `a`"],
+        &[
+            "K0105 5: there is no field `dta` here: it is ignored",
+            "K0104 8: `v1` `Secret` is not a kind of Kalypso: the object is ignored",
+        ],
+    );
+}
+
+#[test]
+fn all_that_is_wrong_is_said_at_once() {
+    let text = "apiVersion: scheduler.kalypso.io/v1alpha1\nkind: ClusterType\nmetadata:\n  name: A/b\nspec:\n  reconciler: [x]\n";
+    check(
+        text,
+        &[],
+        &[
+            "K0108 4: \"A/b\" is not a name: 'A' can't be in a name: only a-z, 0-9, `-` and `.` can",
+            "K0106 6: `namespaceService` is missing",
+            "K0106 6: `configType` is missing",
+            "K0107 6: `reconciler` must be a text, here it is a list",
+        ],
+    );
+}
+
+#[test]
+fn a_selector_with_an_unknown_operator_is_refused() {
+    let text = crate::object::Kind::SchedulingPolicy.example().replace("operator: In", "operator: Contains");
+    check(&text, &[], &["K0109 15: \"Contains\" is not an operator of selectors"]);
+}
+
+#[test]
+fn a_label_can_not_smuggle_in_a_line() {
+    let text = format!("{CONFIG}  labels:\n    region: \"a\\nb\"\n");
+    check(&text, &[], &["K0112 6: '\\n' can't be in this text, which becomes part of manifests"]);
+}
+
+#[test]
+fn one_broken_document_does_not_hide_the_others() {
+    let text = format!("{CONFIG}---\na: [\n---\n{}", CONFIG.replace("name: a", "name: b"));
+    let result = read_file(any_file(), "a.yaml", text.as_bytes());
+    assert_eq!(result.objects.len(), 2);
+    assert!(!result.is_good());
+}
+
+#[test]
+fn items_of_a_list_are_objects() {
+    let text = "apiVersion: v1\nkind: List\nitems:\n  - {apiVersion: v1, kind: ConfigMap, metadata: {name: a}}\n";
+    check(text, &["ConfigMap `a`"], &[]);
+}
+
+#[test]
+fn a_kustomization_is_refused() {
+    let result = read_file(any_file(), "configs/kustomization.yaml", b"resources: [a.yaml]\n");
+    assert_eq!(result.diagnostics.first().map(|diagnostic| diagnostic.code), Some(Code::UnsupportedKustomization));
+}
