@@ -1,3 +1,5 @@
+//! Reading files with one thing wrong in them.
+
 use super::*;
 use crate::source::{File, Files, Source};
 

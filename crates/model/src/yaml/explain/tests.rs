@@ -1,3 +1,5 @@
+//! What is said about text that does not parse.
+
 use crate::yaml::{Options, ProblemKind, read};
 
 /// The one problem of the text has these words, is at this piece of the text, and has this advice.

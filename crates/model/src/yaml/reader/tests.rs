@@ -1,3 +1,5 @@
+//! Reading texts of several documents.
+
 use super::*;
 use crate::yaml::Resolved;
 

@@ -1,3 +1,5 @@
+//! Places in scalars, found in the text again.
+
 use super::source_offset;
 use crate::yaml::{Options, read};
 
