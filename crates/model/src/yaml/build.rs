@@ -1,14 +1,12 @@
 //! From the events of the parser to the tree of a document.
 
 use std::collections::HashMap;
-use std::sync::Arc;
 
 use granit_parser::{Event, ScalarStyle as Style, StructureStyle};
 
-use super::fault::{self, Fault};
+use super::fault;
 use super::keys::{self, Entry};
 use super::problem::Findings;
-use super::resolve::resolve_tagged;
 use super::source::block_span;
 use super::{Limits, Node, NodeValue, Options, Problem, Scalar, ScalarStyle, Span, Tag};
 
@@ -44,7 +42,9 @@ struct Frame {
     children: Children,
     span: Span,
     anchor: usize,
+    /// Whether it is in brackets or braces.
     bracketed: bool,
+    /// As of [`Part`], for the children so far.
     weight: usize,
     depth: usize,
 }
@@ -54,7 +54,14 @@ enum Children {
     Entries { entries: Vec<Entry>, key: Option<Node> },
 }
 
-type Added = Result<(), Fault>;
+impl Frame {
+    fn new(children: Children, style: StructureStyle, anchor: usize) -> Self {
+        Self { children, span: Span::default(), anchor, bracketed: style == StructureStyle::Flow, weight: 1, depth: 0 }
+    }
+}
+
+/// A problem ends the reading of the document. It is boxed because it passes through every step.
+type Added = Result<(), Box<Problem>>;
 
 impl<'t> Builder<'t> {
     pub(super) fn new(text: &'t str, options: &Options) -> Self {
@@ -101,24 +108,27 @@ impl<'t> Builder<'t> {
         let span = place.byte_range().map_or(self.last, |range| Span::new(range.start, range.end));
         match event {
             Event::Scalar(text, style, anchor, tag) => {
-                let tag = tag.map(|tag| self.tag(&tag, place));
-                let node = self.scalar(&text, style, tag.flatten(), span);
-                let weight = 1 + node.as_scalar().map_or(0, |scalar| scalar.text.len() / Limits::BYTES_PER_NODE);
-                self.last = node.span;
+                let tag = tag.map(|tag| self.scalar_tag(&tag, place));
+                let part = self.scalar(Scalar { text: (*text).into(), style: style_of(style), tag }, span);
+                self.last = part.node.span;
                 self.count()?;
-                self.close(Part { node, weight, depth: 0 }, anchor)
+                self.close(part, anchor);
+                Ok(())
             }
             Event::SequenceStart(style, anchor, tag) => {
                 self.collection_tag(tag.as_deref(), place);
-                self.open(Children::Items(Vec::new()), style, anchor, span)
+                self.open(Frame::new(Children::Items(Vec::new()), style, anchor), span)
             }
             Event::MappingStart(style, anchor, tag) => {
                 self.collection_tag(tag.as_deref(), place);
-                self.open(Children::Entries { entries: Vec::new(), key: None }, style, anchor, span)
+                self.open(Frame::new(Children::Entries { entries: Vec::new(), key: None }, style, anchor), span)
             }
-            Event::SequenceEnd | Event::MappingEnd => self.end_collection(span),
+            Event::SequenceEnd | Event::MappingEnd => {
+                self.end_collection(span);
+                Ok(())
+            }
             Event::Alias(anchor) => self.alias(anchor, span),
-            Event::UnresolvedAlias(name) => Err(fault::unknown_alias(&name, span)),
+            Event::UnresolvedAlias(name) => Err(fault::unknown_alias(&name, span).into()),
             Event::DocumentStart(..) => {
                 self.last = span;
                 Ok(())
@@ -145,45 +155,49 @@ impl<'t> Builder<'t> {
         self.written += 1;
         self.total += 1;
         let limit = self.options.limits.nodes;
-        if self.total > limit { Err(fault::too_many_nodes(limit, self.last)) } else { Ok(()) }
+        if self.total > limit { Err(fault::too_many_nodes(limit, self.last).into()) } else { Ok(()) }
     }
 
-    fn open(&mut self, children: Children, style: StructureStyle, anchor: usize, span: Span) -> Added {
-        let bracketed = style == StructureStyle::Flow && span.start < span.end;
+    fn open(&mut self, mut frame: Frame, span: Span) -> Added {
+        // `[a: b]` holds a mapping that has no braces.
+        frame.bracketed &= span.start < span.end;
+        frame.span = span;
         self.last = span;
         self.count()?;
         self.check_depth(self.frames.len() + 1)?;
-        self.frames.push(Frame { children, span, anchor, bracketed, weight: 1, depth: 0 });
+        self.frames.push(frame);
         Ok(())
     }
 
-    fn end_collection(&mut self, span: Span) -> Added {
-        let Some(frame) = self.frames.pop() else { return Ok(()) };
-        let end = if frame.bracketed { span.end } else { self.last.end };
-        self.last = Span { start: self.last.start, end };
+    fn end_collection(&mut self, span: Span) {
+        let Some(frame) = self.frames.pop() else { return };
+        if frame.bracketed {
+            self.last.end = span.end;
+        }
         let anchor = frame.anchor;
-        let part = self.assemble(frame, end);
-        self.close(part, anchor)
+        let part = self.assemble(frame, self.last.end);
+        self.close(part, anchor);
     }
 
     fn alias(&mut self, anchor: usize, span: Span) -> Added {
         self.last = span;
         self.count()?;
-        let Some(part) = self.anchors.get(&anchor) else { return Err(fault::cycle(span)) };
-        let part = part.clone();
+        // The anchor of a collection that is still open stands for nothing yet.
+        let part = self.anchors.get(&anchor).cloned().ok_or_else(|| fault::cycle(span))?;
         self.check_depth(self.frames.len() + part.depth)?;
         self.expanded += part.weight;
         let allowed =
             self.options.limits.alias_nodes.min(Limits::FREE_ALIAS_NODES + Limits::ALIAS_RATIO * self.written);
         if self.expanded > allowed {
-            return Err(fault::excessive_aliases(allowed, span));
+            return Err(fault::excessive_aliases(allowed, span).into());
         }
-        self.close(part, 0)
+        self.attach(part);
+        Ok(())
     }
 
     fn check_depth(&self, depth: usize) -> Added {
         let limit = self.options.limits.depth;
-        if depth > limit { Err(fault::too_deep(limit, self.last)) } else { Ok(()) }
+        if depth > limit { Err(fault::too_deep(limit, self.last).into()) } else { Ok(()) }
     }
 
     fn assemble(&mut self, frame: Frame, end: u32) -> Part {
@@ -197,12 +211,11 @@ impl<'t> Builder<'t> {
         Part { node, weight: frame.weight, depth: frame.depth + 1 }
     }
 
-    fn close(&mut self, part: Part, anchor: usize) -> Added {
+    fn close(&mut self, part: Part, anchor: usize) {
         if anchor != 0 {
             self.anchors.insert(anchor, part.clone());
         }
         self.attach(part);
-        Ok(())
     }
 
     fn attach(&mut self, part: Part) {
@@ -221,25 +234,22 @@ impl<'t> Builder<'t> {
         }
     }
 
-    fn scalar(&mut self, text: &str, style: Style, tag: Option<Tag>, span: Span) -> Node {
-        let left_out = style == Style::Plain && span.start == span.end;
-        let span = match style {
-            Style::Literal | Style::Folded => block_span(self.text, self.last.end, span),
+    fn scalar(&mut self, mut scalar: Scalar, span: Span) -> Part {
+        let left_out = scalar.style == ScalarStyle::Plain && span.start == span.end;
+        let span = match scalar.style {
+            ScalarStyle::Literal | ScalarStyle::Folded => block_span(self.text, self.last.end, span),
             _ if left_out => self.behind_colon(span),
             _ => span,
         };
-        let text: Arc<str> = if left_out { "".into() } else { text.into() };
-        let mut scalar = Scalar { text, style: style_of(style), tag };
-        if tag == Some(Tag::Binary) {
-            match fault::decode_binary(&scalar.text, span) {
-                Ok(text) => scalar.text = text,
-                Err(problem) => self.findings.add(*problem),
-            }
-            scalar.tag = Some(Tag::Text);
-        } else if resolve_tagged(&scalar).is_none() {
-            self.findings.add(fault::tag_mismatch(&scalar, span));
+        if left_out {
+            // The parser gives `~`.
+            scalar.text = "".into();
         }
-        Node { span, value: NodeValue::Scalar(scalar) }
+        if let Err(problem) = fault::apply_tag(&mut scalar, span) {
+            self.findings.add(*problem);
+        }
+        let weight = 1 + scalar.text.len() / Limits::BYTES_PER_NODE;
+        Part { node: Node { span, value: NodeValue::Scalar(scalar) }, weight, depth: 0 }
     }
 
     /// A value that was left out is placed behind the colon, where the parser places it behind the key.
@@ -248,12 +258,11 @@ impl<'t> Builder<'t> {
         if self.text.as_bytes().get(at) == Some(&b':') { Span::at(at + 1) } else { span }
     }
 
-    fn tag(&mut self, tag: &granit_parser::Tag, place: &granit_parser::Span) -> Option<Tag> {
-        let known = known_tag(tag);
-        if known.is_none() {
+    fn scalar_tag(&mut self, tag: &granit_parser::Tag, place: &granit_parser::Span) -> Tag {
+        known_tag(tag).unwrap_or_else(|| {
             self.findings.add(fault::unknown_tag(&tag.original(), place));
-        }
-        Some(known.unwrap_or(Tag::Unknown))
+            Tag::Unknown
+        })
     }
 
     fn collection_tag(&mut self, tag: Option<&granit_parser::Tag>, place: &granit_parser::Span) {

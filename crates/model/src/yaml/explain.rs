@@ -84,13 +84,13 @@ impl<'t> Scene<'t> {
             ErrorKind::UnclosedQuotedScalar
             | ErrorKind::DocumentIndicatorInQuotedScalar
             | ErrorKind::InvalidQuotedScalarIndent => {
-                let quote = self.opening_quote(at);
-                let problem = syntax(quote, "this quote is not closed")
+                let problem = syntax(self.opening_quote(at), "this quote is not closed")
                     .hint("close it on its line, or indent the lines that belong to it");
-                Some(if at < self.text.trim_end().len() {
-                    problem.related(self.character(at), "the quoted text must have ended before")
-                } else {
+                let at_end = *kind == ErrorKind::UnclosedQuotedScalar;
+                Some(if at_end {
                     problem
+                } else {
+                    problem.related(self.character(at), "the quoted text must end before this")
                 })
             }
             ErrorKind::InvalidTrailingSingleQuotedScalar => {
@@ -230,12 +230,13 @@ impl<'t> Scene<'t> {
         self.character(quote)
     }
 
-    /// The first escape behind `at` that is none.
+    /// The first escape behind `at` that is none. Not searched for beyond some lines, lest many errors search far.
     fn unknown_escape(&self, at: usize) -> Span {
+        let text = self.text.get(..self.text.floor_char_boundary(at + 4096)).unwrap_or_default();
         let mut from = at;
-        while let Some(found) = self.text.get(from..).and_then(|rest| rest.find('\\')) {
+        while let Some(found) = text.get(from..).and_then(|rest| rest.find('\\')) {
             let escape = from + found;
-            let rest = self.text.get(escape + 1..).unwrap_or_default();
+            let rest = text.get(escape + 1..).unwrap_or_default();
             let Some(name) = rest.chars().next() else { break };
             let end = escape + 1 + name.len_utf8();
             if !is_escape(name, rest.get(name.len_utf8()..).unwrap_or_default()) {

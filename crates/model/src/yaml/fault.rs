@@ -6,42 +6,33 @@ use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 
 use super::problem::shown;
-use super::resolve::resolve_plain;
+use super::resolve::{resolve_plain, resolve_tagged};
 use super::{Problem, ProblemKind, Scalar, Span, Tag};
 
-/// A problem that ends the reading of a document. Boxed, because it is passed through every step of reading.
-pub(super) type Fault = Box<Problem>;
-
-pub(super) fn unknown_alias(name: &str, span: Span) -> Fault {
+pub(super) fn unknown_alias(name: &str, span: Span) -> Problem {
     let message =
         format!("{} refers to an anchor that this document does not define before it", shown(&format!("*{name}")));
     let hint = "a plain value cannot begin with `*`: put it in quotes if it is meant as text";
-    Box::new(Problem::new(ProblemKind::Alias, span, message).hint(hint))
+    Problem::new(ProblemKind::Alias, span, message).hint(hint)
 }
 
-pub(super) fn cycle(span: Span) -> Fault {
-    Box::new(Problem::new(ProblemKind::Alias, span, "this alias stands for a value that it is a part of"))
+pub(super) fn cycle(span: Span) -> Problem {
+    Problem::new(ProblemKind::Alias, span, "this alias stands for a value that it is a part of")
 }
 
-pub(super) fn excessive_aliases(allowed: usize, span: Span) -> Fault {
+pub(super) fn excessive_aliases(allowed: usize, span: Span) -> Problem {
     let message = format!("the aliases of this document stand for more than {allowed} values");
-    Box::new(
-        Problem::new(ProblemKind::Alias, span, message)
-            .hint("repeat less: the values inside an aliased value count every time"),
-    )
+    Problem::new(ProblemKind::Alias, span, message)
+        .hint("repeat less: the values inside an aliased value count every time")
 }
 
-pub(super) fn too_deep(limit: usize, span: Span) -> Fault {
-    Box::new(Problem::new(
-        ProblemKind::Depth,
-        span,
-        format!("more than {limit} mappings and lists are inside one another here"),
-    ))
+pub(super) fn too_deep(limit: usize, span: Span) -> Problem {
+    Problem::new(ProblemKind::Depth, span, format!("more than {limit} mappings and lists are inside one another here"))
 }
 
-pub(super) fn too_many_nodes(limit: usize, span: Span) -> Fault {
+pub(super) fn too_many_nodes(limit: usize, span: Span) -> Problem {
     let message = format!("the text has more than {limit} values; reading stopped here");
-    Box::new(Problem::new(ProblemKind::Limit, span, message).hint("split it into several files"))
+    Problem::new(ProblemKind::Limit, span, message).hint("split it into several files")
 }
 
 pub(super) fn unknown_tag(tag: &str, place: &granit_parser::Span) -> Problem {
@@ -51,7 +42,17 @@ pub(super) fn unknown_tag(tag: &str, place: &granit_parser::Span) -> Problem {
         .hint("put the value in quotes if the `!` belongs to it")
 }
 
-pub(super) fn tag_mismatch(scalar: &Scalar, span: Span) -> Problem {
+/// Reads the content of a scalar as its tag demands: decodes `!!binary`, and checks that a number is one.
+pub(super) fn apply_tag(scalar: &mut Scalar, span: Span) -> Result<(), Box<Problem>> {
+    if scalar.tag == Some(Tag::Binary) {
+        scalar.tag = Some(Tag::Text);
+        scalar.text =
+            decode_binary(&scalar.text).map_err(|message| Problem::new(ProblemKind::TagMismatch, span, message))?;
+    }
+    if resolve_tagged(scalar).is_some() { Ok(()) } else { Err(tag_mismatch(scalar, span).into()) }
+}
+
+fn tag_mismatch(scalar: &Scalar, span: Span) -> Problem {
     let wanted = match scalar.tag {
         Some(Tag::Null) => "!!null",
         Some(Tag::Bool) => "!!bool",
@@ -62,11 +63,9 @@ pub(super) fn tag_mismatch(scalar: &Scalar, span: Span) -> Problem {
     Problem::new(ProblemKind::TagMismatch, span, message)
 }
 
-/// The text that `!!binary` content stands for. Values are texts here, so content that is not text is a problem.
-pub(super) fn decode_binary(content: &str, span: Span) -> Result<Arc<str>, Fault> {
+/// The text that the content of `!!binary` stands for. Values are texts here, so that content which is not text is a problem.
+fn decode_binary(content: &str) -> Result<Arc<str>, &'static str> {
     let digits: String = content.chars().filter(|c| !c.is_ascii_whitespace()).collect();
-    let problem = |message: &'static str| Box::new(Problem::new(ProblemKind::TagMismatch, span, message));
-    let bytes =
-        BASE64_STANDARD.decode(digits).map_err(|_| problem("this value is not base64, but its tag is !!binary"))?;
-    String::from_utf8(bytes).map(Into::into).map_err(|_| problem("this !!binary value is not text"))
+    let bytes = BASE64_STANDARD.decode(digits).map_err(|_| "this value is not base64, but its tag is !!binary")?;
+    String::from_utf8(bytes).map(Into::into).map_err(|_| "this !!binary value is not text")
 }

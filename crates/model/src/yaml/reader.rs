@@ -86,8 +86,8 @@ fn unreadable(text: &str, limits: &Limits) -> Option<Problem> {
         let message = format!("the text has {size} MB, the limit is {limit} MB: it was not read");
         return Some(Problem::new(ProblemKind::Limit, Span::at(0), message).hint("split it into several files"));
     }
-    let (at, character) =
-        text.char_indices().skip_while(|&(at, c)| is_readable(c) || (at == 0 && c == '\u{feff}')).next()?;
+    let is_mark = |at: usize, c: char| at == 0 && c == '\u{feff}';
+    let (at, character) = text.char_indices().find(|&(at, c)| !is_readable(c) && !is_mark(at, c))?;
     let message = format!("there is a control character (U+{:04X}) in the text", u32::from(character));
     Some(
         Problem::new(ProblemKind::Encoding, Span::new(at, at + character.len_utf8()), message)

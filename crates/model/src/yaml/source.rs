@@ -12,12 +12,13 @@ pub fn source_offset(text: &str, node: &Node, content_offset: usize) -> usize {
     let NodeValue::Scalar(scalar) = &node.value else { return range.start };
     let Some(written) = text.get(range.clone()) else { return text.len() };
     let content = &*scalar.text;
+    let walk = |source, quote| Walk { written, content, quote, source, reached: 0 }.to(content_offset);
     let within = match scalar.style {
         ScalarStyle::Literal => in_literal(written, content, content_offset),
-        ScalarStyle::Folded => Walk::new(written, content, first_line_end(written), 0).to(content_offset),
-        ScalarStyle::Plain => Walk::new(written, content, 0, 0).to(content_offset),
-        ScalarStyle::SingleQuoted => Walk { quote: Some('\''), ..Walk::new(written, content, 1, 0) }.to(content_offset),
-        ScalarStyle::DoubleQuoted => Walk { quote: Some('"'), ..Walk::new(written, content, 1, 0) }.to(content_offset),
+        ScalarStyle::Folded => walk(first_line_end(written), None),
+        ScalarStyle::Plain => walk(0, None),
+        ScalarStyle::SingleQuoted => walk(1, Some('\'')),
+        ScalarStyle::DoubleQuoted => walk(1, Some('"')),
     };
     range.start + within.min(written.len())
 }
@@ -37,21 +38,27 @@ pub(super) fn block_span(text: &str, from: u32, content: Span) -> Span {
 
 /// The offset of the `|` or `>` between `from` and `to`.
 fn block_header(text: &str, from: usize, to: usize) -> usize {
-    let mut rest = text.get(from..to).unwrap_or_default();
-    while let Some(at) = rest.find(['|', '>', '#']) {
-        let found = rest.get(at..).unwrap_or_default();
-        let line = found.split(is_break).next().unwrap_or_default();
-        let after_blank = rest
-            .get(..at)
-            .is_some_and(|before| before.is_empty() || before.ends_with([' ', '\t']) || before.ends_with(is_break));
-        let skipped = match found.as_bytes().first() {
-            Some(b'#') if after_blank => line.len(),
-            Some(b'|' | b'>') if is_block_header(line) => return to - found.len(),
-            _ => 1,
-        };
-        rest = found.get(skipped..).unwrap_or_default();
+    let mut start = from;
+    for line in text.get(from..to).unwrap_or_default().split_inclusive(is_break) {
+        if let Some(at) = header_in_line(line) {
+            return start + at;
+        }
+        start += line.len();
     }
     to
+}
+
+/// Where the header of a block begins in a line that has no other values, but perhaps a comment.
+fn header_in_line(line: &str) -> Option<usize> {
+    let mut after_blank = true;
+    for (at, character) in line.char_indices() {
+        match character {
+            '|' | '>' if line.get(at..).is_some_and(is_block_header) => return Some(at),
+            '#' if after_blank => return None,
+            _ => after_blank = character == ' ' || character == '\t',
+        }
+    }
+    None
 }
 
 /// Whether a line that begins with `|` or `>` has only an indicator of indentation and chomping and a comment behind it.
@@ -59,7 +66,7 @@ fn is_block_header(line: &str) -> bool {
     let rest =
         line.get(1..).unwrap_or_default().trim_start_matches(|c: char| c.is_ascii_digit() || c == '+' || c == '-');
     let content = rest.trim_start_matches([' ', '\t']);
-    content.is_empty() || (content.starts_with('#') && content.len() < rest.len())
+    content.is_empty() || content.starts_with(is_break) || (content.starts_with('#') && content.len() < rest.len())
 }
 
 /// In a literal block, the content's lines are the source's lines without their indentation.
@@ -84,68 +91,66 @@ fn in_literal(written: &str, content: &str, content_offset: usize) -> usize {
 struct Walk<'t> {
     written: &'t str,
     content: &'t str,
+    quote: Option<char>,
+    /// How far it has come in what is written, and in the content.
     source: usize,
     reached: usize,
-    quote: Option<char>,
 }
 
-impl<'t> Walk<'t> {
-    fn new(written: &'t str, content: &'t str, source: usize, reached: usize) -> Self {
-        Self { written, content, source, reached, quote: None }
-    }
+/// A piece of a scalar, with its length as written and in the content.
+struct Step {
+    written: usize,
+    content: usize,
+}
 
+impl Walk<'_> {
     /// The offset in what is written of the byte at `target` of the content.
     fn to(mut self, target: usize) -> usize {
-        while let Some(next) = self.rest().chars().next() {
-            let before = self.source;
-            if let Some(folded) = self.folded() {
-                self.source += folded;
-                self.reached += self.content_blanks();
-            } else if next == '\\' && self.quote == Some('"') {
-                self.escape();
-            } else {
-                let doubled = next == '\'' && self.quote == Some('\'') && self.rest().starts_with("''");
-                self.source += if doubled { 2 } else { next.len_utf8() };
-                self.reached += next.len_utf8();
+        while let Some(step) = self.step() {
+            if self.reached + step.content > target {
+                let unchanged = step.written == step.content;
+                return self.source + if unchanged { target.saturating_sub(self.reached) } else { 0 };
             }
-            if self.reached > target {
-                return before;
-            }
+            self.source += step.written;
+            self.reached += step.content;
         }
         self.source
     }
 
-    fn rest(&self) -> &'t str {
-        self.written.get(self.source..).unwrap_or_default()
+    fn step(&self) -> Option<Step> {
+        let rest = self.written.get(self.source..)?;
+        let next = rest.chars().next()?;
+        let blanks = leading(rest, BLANKS);
+        Some(if rest.get(..blanks)?.contains(is_break) {
+            Step { written: blanks, content: leading(self.content.get(self.reached..)?, BLANKS) }
+        } else if blanks > 0 {
+            Step { written: blanks, content: blanks }
+        } else if next == '\\' && self.quote == Some('"') {
+            self.escape(rest)
+        } else {
+            let doubled = next == '\'' && self.quote == Some(next) && rest.starts_with("''");
+            Step { written: next.len_utf8() + usize::from(doubled), content: next.len_utf8() }
+        })
     }
 
-    /// The length of the whitespace here, if there is a line break in it.
-    fn folded(&self) -> Option<usize> {
-        let rest = self.rest();
-        let blanks = rest.len() - rest.trim_start_matches([' ', '\t', '\r', '\n']).len();
-        rest.get(..blanks)?.contains(is_break).then_some(blanks)
-    }
-
-    fn content_blanks(&self) -> usize {
-        let rest = self.content.get(self.reached..).unwrap_or_default();
-        rest.len() - rest.trim_start_matches([' ', '\t', '\n']).len()
-    }
-
-    fn escape(&mut self) {
-        let rest = self.rest();
-        let length = escape_length(rest);
-        let joins_lines = rest.get(1..).is_some_and(|rest| rest.starts_with(is_break));
-        if joins_lines {
-            self.source += 1;
-            self.source += self.folded().unwrap_or(1);
-            return;
+    fn escape(&self, rest: &str) -> Step {
+        let behind = rest.get(1..).unwrap_or_default();
+        if behind.starts_with(is_break) {
+            return Step { written: 1 + leading(behind, BLANKS), content: 0 };
         }
-        // A character outside the basic plane may be written as two escapes.
+        let length = escape_length(rest);
         let content = self.content.get(self.reached..).and_then(|rest| rest.chars().next()).map_or(1, char::len_utf8);
+        // A character outside the basic plane may be written as two escapes.
         let paired = length == 6 && content == 4;
-        self.source += if paired { 12 } else { length };
-        self.reached += content;
+        Step { written: if paired { 12 } else { length }, content }
     }
+}
+
+const BLANKS: [char; 4] = [' ', '\t', '\r', '\n'];
+
+/// How many bytes of these characters a text begins with.
+fn leading(text: &str, characters: [char; 4]) -> usize {
+    text.len() - text.trim_start_matches(characters).len()
 }
 
 /// The length of the escape that `text` begins with.

@@ -91,16 +91,13 @@ fn an_alias_cannot_contain_itself_nor_be_unknown_nor_come_from_another_document(
 
 #[test]
 fn aliases_of_aliases_cannot_explode() {
-    let mut laughs = "a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n".to_owned();
-    for level in 1..30 {
-        let aliases = vec![format!("*a{}", level - 1); 10].join(", ");
-        laughs += &format!("a{level}: &a{level} [{aliases}]\n");
-    }
-    assert_eq!(check(&laughs, 0, 1, 1).problems[0].kind, ProblemKind::Alias);
+    let tenfold = |level: usize| format!("a{}: &a{} [{}]\n", level + 1, level + 1, format!("*a{level}, ").repeat(10));
+    let laughs: Vec<_> = (0..30).map(tenfold).collect();
+    assert_eq!(check(&format!("a0: &a0 x\n{}", laughs.concat()), 0, 1, 1).problems[0].kind, ProblemKind::Alias);
     let long = format!("a: &a {}\nb: [{}]\n", "x".repeat(100_000), "*a, ".repeat(10_000));
     assert_eq!(check(&long, 0, 1, 1).problems[0].kind, ProblemKind::Alias);
-    let deep: String = (0..1000).map(|level| format!("- &a{} [*a{level}]\n", level + 1)).collect();
-    assert_eq!(check(&format!("- &a0 x\n{deep}"), 0, 1, 1).problems[0].kind, ProblemKind::Depth);
+    let deep: Vec<_> = (0..1000).map(|level| format!("- &a{} [*a{level}]\n", level + 1)).collect();
+    assert_eq!(check(&format!("- &a0 x\n{}", deep.concat()), 0, 1, 1).problems[0].kind, ProblemKind::Depth);
 }
 
 #[test]
@@ -149,4 +146,20 @@ fn tags_that_do_not_fit_are_problems() {
     let reading = check("a: !vault x\nb: !!set {x}\n", 1, 2, 0);
     assert_eq!(reading.problems[0].span.range(), 3..9);
     assert_eq!(reading.documents[0].root.get("a").unwrap().as_scalar().unwrap().resolve(), Resolved::Text("x".into()));
+}
+
+#[test]
+fn hostile_texts_take_linear_time() {
+    let texts = [
+        format!("a: &{} |\n x\n", "|".repeat(300_000)),
+        format!("a: {}|\n x\n", "# | >\n".repeat(50_000)),
+        format!("{}{}", "'\n---\n".repeat(20_000), " ".repeat(500_000)),
+        format!("{}x\"", "\"\\ud800\"\n---\n".repeat(20_000)),
+        format!("a: [{}", "{}, ".repeat(100_000)),
+        format!("a: {}b\n", " ".repeat(500_000)),
+    ];
+    for text in texts {
+        let reading = read(&text, &Options::OBJECTS);
+        assert!(!reading.documents.is_empty() || !reading.problems.is_empty());
+    }
 }

@@ -19,6 +19,8 @@ fn one_line_scalars_are_exact() {
     check("key: some ^text\n", "text");
     check("key: 'some ^text'\n", "text");
     check("key: 'it''s ^text'\n", "text");
+    check("key: 'it^''s'\n", "'s");
+    check("key: 'a   ^ b'\n", " b");
     check("key: \"a\\tb\\u00e9 \\x41\\\\ ^text\"\n", "text");
     check("key: \"\\ud83d\\ude81 ^text\"\n", "text");
     check("key: \"\\U0001F681 ^é\"\n", "é");
