@@ -1,1 +1,3 @@
 //! Fleets and hosts that don't exist, for tests, benchmarks, the demo.
+
+pub mod fuzz;

@@ -1,0 +1,13 @@
+//! What holds for every input of our parsers and writers: the bodies of the fuzz targets.
+//!
+//! `fuzz/` runs them under libFuzzer, and `tests/fuzz_seeded.rs` with inputs that are the same in each run.
+
+mod seeded;
+mod template;
+mod yaml_reader;
+mod yaml_writer;
+
+pub use seeded::run_seeded;
+pub use template::template;
+pub use yaml_reader::yaml_reader;
+pub use yaml_writer::yaml_writer;

@@ -1,0 +1,102 @@
+//! Writing of YAML, which our reader must understand.
+
+use std::collections::BTreeMap;
+
+use gotemplate::value::{Key, MapKind, Value};
+use gotemplate::yaml::to_yaml;
+use model::yaml::{Node, NodeValue, Options, Resolved, read};
+
+/// How deep the values are nested: the reader refuses what is deeper than 100.
+const DEPTH_MAX: u32 = 20;
+
+/// The value that the bytes stand for can be written, and is read back as it was.
+///
+/// But for what yaml.v3 writes wrongly, and what it writes so that only YAML 1.1 readers understand it: texts of several
+/// lines that begin with a blank or a line break, the line breaks that only YAML 1.1 knows, the key `<<`.
+pub fn yaml_writer(input: &[u8]) {
+    let value = value(&mut Bytes { rest: input }, 0);
+    let yaml = to_yaml(&value).map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
+    let yaml = yaml.unwrap_or_else(|failure| format!("{failure:?}"));
+    let reading = read(&yaml, &Options::VALUES);
+    assert!(reading.problems.is_empty(), "{:?}\n{yaml}", reading.problems);
+    let [document] = &*reading.documents else { return assert_eq!(yaml, "null\n") };
+    assert_read_back(&document.root, &value, &yaml);
+}
+
+fn assert_read_back(node: &Node, value: &Value, yaml: &str) {
+    match (&node.value, value) {
+        (NodeValue::Sequence(items), Value::List(list)) => {
+            assert_eq!(items.len(), list.items.len(), "{yaml}");
+            for (item, value) in items.iter().zip(&list.items) {
+                assert_read_back(item, value, yaml);
+            }
+        }
+        (NodeValue::Mapping(entries), Value::Map(map)) => {
+            assert_eq!(entries.len(), map.entries.len(), "{yaml}");
+            for (key, item) in entries.iter() {
+                let key = key.as_scalar().map(|key| Key::Text((*key.text).into()));
+                let value = key.as_ref().and_then(|key| map.entries.get(key));
+                assert!(value.is_some(), "no such key: {key:?}\n{yaml}");
+                assert_read_back(item, value.unwrap_or(&Value::Nil), yaml);
+            }
+        }
+        (NodeValue::Scalar(scalar), value) => {
+            let same = match (scalar.resolve(), value) {
+                (Resolved::Null, Value::Nil) => true,
+                (Resolved::Bool(read), Value::Bool(written)) => read == *written,
+                (Resolved::Int(read), Value::Int(written, _)) => read == *written,
+                (Resolved::Text(read), Value::Text(written)) => read.as_bytes() == written.as_bytes(),
+                _ => false,
+            };
+            assert!(same, "{scalar:?} is not {value:?}\n{yaml}");
+        }
+        (read, written) => assert_eq!(format!("{read:?}"), format!("{written:?}"), "{yaml}"),
+    }
+}
+
+/// Bytes that are taken one after another; behind the end there are zeros.
+struct Bytes<'a> {
+    rest: &'a [u8],
+}
+
+impl<'a> Bytes<'a> {
+    fn next(&mut self) -> u8 {
+        let Some((first, rest)) = self.rest.split_first() else { return 0 };
+        self.rest = rest;
+        *first
+    }
+
+    fn take(&mut self, length: usize) -> &'a [u8] {
+        let (taken, rest) = self.rest.split_at(length.min(self.rest.len()));
+        self.rest = rest;
+        taken
+    }
+}
+
+fn value(bytes: &mut Bytes<'_>, depth: u32) -> Value {
+    let tag = bytes.next();
+    let length = usize::from(tag >> 3);
+    match tag % 8 {
+        0 => Value::Nil,
+        1 => Value::Bool(length % 2 == 1),
+        2 => Value::int(bytes.take(8).iter().fold(0, |number, byte| number << 8 | i64::from(*byte))),
+        6 if depth < DEPTH_MAX => Value::list((0..length % 8).map(|_| value(bytes, depth + 1)).collect()),
+        7 if depth < DEPTH_MAX => {
+            let entries = (0..length % 8).map(|_| (Key::Text(key(bytes).into()), value(bytes, depth + 1)));
+            Value::map(MapKind::TextToAny, entries.collect::<BTreeMap<_, _>>())
+        }
+        _ => Value::text(text(bytes, length)),
+    }
+}
+
+fn key(bytes: &mut Bytes<'_>) -> String {
+    let length = usize::from(bytes.next() % 32);
+    let key = text(bytes, length);
+    if key == "<<" { String::new() } else { key }
+}
+
+/// A text that can be read back.
+fn text(bytes: &mut Bytes<'_>, length: usize) -> String {
+    let text = String::from_utf8_lossy(bytes.take(length)).replace(['\u{85}', '\u{2028}', '\u{2029}'], "");
+    if text.contains('\n') { text.trim_start_matches(['\n', ' ']).to_owned() } else { text }
+}
