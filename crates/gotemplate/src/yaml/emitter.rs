@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use super::NESTING_MAX;
 use super::order;
 use super::scalar::{self, Scalar, Style};
+use crate::format::{FloatFormat, format_float};
 use crate::fuel::{Exhausted, Fuel};
 use crate::function::Failure;
 use crate::value::{Key, ListKind, Struct, Value};
@@ -355,21 +356,12 @@ fn pieces(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Go's `strconv.FormatFloat(number, 'g', -1, 64)` with YAML's names for what is not a number.
+/// Go's shortest `%g`, with YAML's names for what is not a number.
 fn float(number: f64) -> String {
-    if number.is_nan() {
-        return ".nan".into();
+    match format_float(number, FloatFormat::General, None).as_str() {
+        "NaN" => ".nan".to_owned(),
+        "+Inf" => ".inf".to_owned(),
+        "-Inf" => "-.inf".to_owned(),
+        finite => finite.to_owned(),
     }
-    if number.is_infinite() {
-        return if number > 0.0 { ".inf".into() } else { "-.inf".into() };
-    }
-    let scientific = format!("{number:e}");
-    let Some((digits, exponent)) = scientific.split_once('e') else { return scientific };
-    let exponent: i32 = exponent.parse().unwrap_or(0);
-    // With the shortest representation Go decides as if it had to print six digits.
-    if (-4..6).contains(&exponent) {
-        return number.to_string();
-    }
-    let sign = if exponent < 0 { '-' } else { '+' };
-    format!("{digits}e{sign}{:02}", exponent.abs())
 }
