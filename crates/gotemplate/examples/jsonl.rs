@@ -23,5 +23,5 @@ fn answer(line: &str) -> Result<String, Box<dyn std::error::Error>> {
     let case: serde_json::Value = serde_json::from_str(line)?;
     let template = Template::parse("template", case["template"].as_str().unwrap_or_default())?;
     let text = template.render_nested(&decode::decode(&case["data"]), &Limits::default())?;
-    Ok(text.to_str().into_owned())
+    Ok(String::from_utf8_lossy(&text).into_owned())
 }

@@ -54,7 +54,7 @@ impl TemplateError {
         let excerpt = || String::from_utf8_lossy(line).trim_end().chars().take(EXCERPT_CHARS_MAX).collect();
         Self {
             template: place.template.to_owned(),
-            line: before.iter().filter(|byte| **byte == b'\n').count() + 1,
+            line: before.split(|byte| *byte == b'\n').count(),
             column: before_in_line.chars().count() + 1,
             kind,
             message,

@@ -7,7 +7,7 @@ pub struct Limits {
     pub steps: u64,
     /// Bytes written, and bytes of texts that functions make.
     pub output_bytes: u64,
-    /// Nested template calls and nested expressions.
+    /// Nested template calls, bodies and parentheses. The default fits into half of a 2 MiB stack without optimization.
     pub depth: u32,
     /// Renderings of the output while it contains `{{`, the first included.
     pub passes: u32,
@@ -15,7 +15,7 @@ pub struct Limits {
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { steps: 1_000_000, output_bytes: 16 * 1024 * 1024, depth: 100, passes: 8 }
+        Self { steps: 1_000_000, output_bytes: 16 * 1024 * 1024, depth: 400, passes: 8 }
     }
 }
 
@@ -52,12 +52,23 @@ impl Fuel {
     }
 
     /// Spends steps.
+    ///
+    /// # Errors
+    /// They are used up.
     pub fn steps(&mut self, count: u64) -> Result<(), Exhausted> {
         self.steps = self.steps.checked_sub(count).ok_or(Exhausted::Steps(self.limits.steps))?;
         Ok(())
     }
 
+    /// The output bytes that are left.
+    pub fn output_left(&self) -> usize {
+        usize::try_from(self.output_bytes).unwrap_or(usize::MAX)
+    }
+
     /// Spends output bytes.
+    ///
+    /// # Errors
+    /// They are used up.
     pub fn output(&mut self, bytes: usize) -> Result<(), Exhausted> {
         let left = self.output_bytes.checked_sub(bytes as u64);
         self.output_bytes = left.ok_or(Exhausted::OutputBytes(self.limits.output_bytes))?;

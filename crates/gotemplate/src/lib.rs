@@ -7,7 +7,7 @@
 //!
 //! let template = Template::parse("greeting", "Hello, {{ .name }}!")?;
 //! let output = template.render(&Value::dict([("name", Value::text("world"))]), &Limits::default())?;
-//! assert_eq!(output.as_bytes(), b"Hello, world!");
+//! assert_eq!(output, b"Hello, world!");
 //! # Ok::<(), gotemplate::TemplateError>(())
 //! ```
 

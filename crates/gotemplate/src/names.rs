@@ -17,11 +17,13 @@ pub(crate) enum Name {
     Unknown,
 }
 
-const DEPENDS_ON_MACHINE: &str = "would make the output depend on the machine it is rendered on: write the value into the configuration data";
-const DEPENDS_ON_MOMENT: &str = "would make the output depend on the moment it is rendered: write the date into the configuration data";
-const IS_RANDOM: &str = "would make the output differ from rendering to rendering: write the value into the configuration data";
-const MAKES_SECRETS: &str =
-    "would make the output differ from rendering to rendering, and put a key into it: keep keys in a vault and refer to them";
+const DEPENDS_ON_MACHINE: &str =
+    "would make the output depend on the machine it is rendered on: write the value into the configuration data";
+const DEPENDS_ON_MOMENT: &str =
+    "would make the output depend on the moment it is rendered: write the date into the configuration data";
+const IS_RANDOM: &str =
+    "would make the output differ from rendering to rendering: write the value into the configuration data";
+const MAKES_SECRETS: &str = "would make the output differ from rendering to rendering, and put a key into it: keep keys in a vault and refer to them";
 
 /// Functions of sprig 2.22.0 that are refused.
 const FORBIDDEN: &[(&str, &str)] = &[

@@ -8,7 +8,6 @@ use crate::fuel::{Exhausted, Fuel, Limits};
 use crate::function::Failure;
 use crate::heap::Heap;
 use crate::parse::{self, tree::Program};
-use crate::text::Text;
 use crate::value::Value;
 
 /// A parsed template. Can be shared between threads.
@@ -44,9 +43,8 @@ impl Template {
     ///
     /// # Errors
     /// The first action that fails, or the limit that was reached.
-    pub fn render(&self, dot: &Value, limits: &Limits) -> Result<Text, TemplateError> {
-        let output = self.pass(dot, 0, &mut Heap::default(), &mut Fuel::new(*limits))?;
-        Ok(Text::from(output))
+    pub fn render(&self, dot: &Value, limits: &Limits) -> Result<Vec<u8>, TemplateError> {
+        self.execute(dot, &mut Rendering::new(limits))
     }
 
     /// Renders, and while the output contains `{{` parses and renders that, with the same dot. What one rendering changes in maps, the next
@@ -54,30 +52,45 @@ impl Template {
     ///
     /// # Errors
     /// As [`Template::render`], in whichever text; or [`Limits::passes`] was reached.
-    pub fn render_nested(&self, dot: &Value, limits: &Limits) -> Result<Text, TemplateError> {
-        let (mut heap, mut fuel) = (Heap::default(), Fuel::new(*limits));
-        let mut output = self.pass(dot, 0, &mut heap, &mut fuel)?;
-        let mut pass = 1;
+    pub fn render_nested(&self, dot: &Value, limits: &Limits) -> Result<Vec<u8>, TemplateError> {
+        let mut rendering = Rendering::new(limits);
+        let mut output = self.execute(dot, &mut rendering)?;
         while let Some(at) = output.windows(2).position(|pair| pair == b"{{") {
+            rendering.pass += 1;
             let source: Arc<[u8]> = output.into();
-            if pass >= limits.passes {
-                let place = Place { template: &self.name, source: &source, at, pass };
+            if rendering.pass >= limits.passes {
+                let place = Place { template: &self.name, source: &source, at, pass: rendering.pass };
                 return Err(TemplateError::new(place, ErrorKind::Limit, Exhausted::Passes(limits.passes).to_string()));
             }
-            let produced = Self::parse_bytes(&self.name, source, pass)?;
-            output = produced.pass(dot, pass, &mut heap, &mut fuel)?;
-            pass += 1;
+            output = Self::parse_bytes(&self.name, source, rendering.pass)?.execute(dot, &mut rendering)?;
         }
-        Ok(Text::from(output))
+        Ok(output)
     }
 
-    fn pass(&self, dot: &Value, pass: u32, heap: &mut Heap, fuel: &mut Fuel) -> Result<Vec<u8>, TemplateError> {
-        exec::execute(&self.program, dot, heap, fuel).map_err(|stop| {
-            let place = Place { template: &self.name, source: &self.program.source, at: stop.at, pass };
-            match stop.failure {
+    fn execute(&self, dot: &Value, rendering: &mut Rendering) -> Result<Vec<u8>, TemplateError> {
+        exec::execute(&self.program, dot, &mut rendering.heap, &mut rendering.fuel).map_err(|stop| {
+            let source = &self.program.source;
+            let place = Place { template: &self.name, source, at: stop.0.at, pass: rendering.pass };
+            match stop.0.failure {
                 Failure::Error(message) => TemplateError::new(place, ErrorKind::Execute, message),
                 Failure::Exhausted(limit) => TemplateError::new(place, ErrorKind::Limit, limit.to_string()),
             }
         })
     }
 }
+
+/// What all passes of one rendering share.
+struct Rendering {
+    heap: Heap,
+    fuel: Fuel,
+    pass: u32,
+}
+
+impl Rendering {
+    fn new(limits: &Limits) -> Self {
+        Self { heap: Heap::default(), fuel: Fuel::new(*limits), pass: 0 }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -124,6 +124,20 @@ pub enum Key {
     Text(Text),
 }
 
+impl Key {
+    /// The key as a value of its own.
+    pub fn to_value(&self) -> Value {
+        match self {
+            Self::Nil => Value::Nil,
+            Self::Bool(bool) => Value::Bool(*bool),
+            Self::Int(int) => Value::int(*int),
+            Self::Uint(uint) => Value::Uint(*uint, UintKind::Uint64),
+            Self::Float(float) => Value::Float(float.0),
+            Self::Text(text) => Value::Text(text.clone()),
+        }
+    }
+}
+
 /// A `float64` with a total order, so that it can be a key.
 #[derive(Clone, Copy, Debug)]
 pub struct FloatKey(pub f64);

@@ -54,12 +54,16 @@ fn difference(case: &serde_json::Value) -> Option<String> {
     let rendered = Template::parse("template", &text(case, "template"))
         .and_then(|template| template.render_nested(&decode::decode(&case["data"]), &Limits::default()));
     match (wanted, rendered) {
-        (Some(wanted), Ok(output)) if output.as_bytes() == wanted.as_bytes() => None,
-        (Some(wanted), Ok(output)) => Some(format!("  wanted {wanted:?}\n  got    {output:?}")),
+        (Some(wanted), Ok(output)) if output == wanted.as_bytes() => None,
+        (Some(wanted), Ok(output)) => Some(format!("  wanted {wanted:?}\n  got    {:?}", shown(&output))),
         (Some(wanted), Err(error)) => Some(format!("  wanted {wanted:?}\n  error  {error}")),
         (None, Err(_)) => None,
-        (None, Ok(output)) => Some(format!("  wanted an error: {}\n  got    {output:?}", case["error_text"])),
+        (None, Ok(output)) => Some(format!("  wanted an error: {}\n  got    {:?}", case["error_text"], shown(&output))),
     }
+}
+
+fn shown(output: &[u8]) -> String {
+    String::from_utf8_lossy(output).into_owned()
 }
 
 fn text(case: &serde_json::Value, key: &str) -> String {

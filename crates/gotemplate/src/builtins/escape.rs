@@ -60,14 +60,12 @@ pub(super) fn urlquery(_call: &mut Call<'_>, arguments: &[Value]) -> Result<Valu
 
 /// The arguments as one text. Nil is shown as actions show it.
 fn joined(arguments: &[Value]) -> Text {
-    match arguments {
-        [Value::Text(text)] => text.clone(),
-        _ => {
-            let shown = arguments.iter().map(|value| match value {
-                Value::Nil | Value::Missing => Value::text("<no value>"),
-                other => other.clone(),
-            });
-            format::sprint(&shown.collect::<Vec<_>>())
-        }
+    if let [Value::Text(text)] = arguments {
+        return text.clone();
     }
+    let shown = arguments.iter().map(|value| match value {
+        Value::Nil | Value::Missing => Value::text("<no value>"),
+        other => other.clone(),
+    });
+    format::sprint(&shown.collect::<Vec<_>>())
 }

@@ -23,9 +23,7 @@ pub(super) fn index(call: &mut Call<'_>, arguments: &[Value]) -> Result<Value, F
                 let byte = text.as_bytes().get(position(index)?).ok_or_else(|| out_of_range(index))?;
                 Value::Uint(u64::from(*byte), UintKind::Uint8)
             }
-            Value::List(list) => {
-                list.items.get(position(index)?).ok_or_else(|| out_of_range(index))?.clone()
-            }
+            Value::List(list) => list.items.get(position(index)?).ok_or_else(|| out_of_range(index))?.clone(),
             Value::Map(map) => entry(call.heap, map, index)?,
             other => return Err(Failure::Error(format!("can't index item of type {}", type_name(other)))),
         };

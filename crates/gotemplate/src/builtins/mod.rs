@@ -1,5 +1,7 @@
 //! The functions that text/template itself brings. (`and` and `or`, which do not evaluate all their arguments, are the executor's.)
 
+#![allow(clippy::unnecessary_wraps, reason = "the type of every function that templates call")]
+
 mod compare;
 mod escape;
 mod index;
@@ -59,7 +61,5 @@ fn printf(call: &mut Call<'_>, arguments: &[Value]) -> Result<Value, Failure> {
     let [Value::Text(format), values @ ..] = arguments else {
         return Err(Failure::error("the format is not a text"));
     };
-    // Every directive can write as many blanks as its width says.
-    call.fuel.steps(format.len() as u64 / 8)?;
-    Ok(Value::Text(format::sprintf(format, values)))
+    Ok(Value::Text(format::sprintf_up_to(call.fuel.output_left(), format, values)))
 }

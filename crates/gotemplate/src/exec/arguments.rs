@@ -1,7 +1,7 @@
 //! Converts arguments to the types of the parameters.
 
 use super::evaluate::ideal;
-use super::{Eval, Run, error};
+use super::{Eval, Run, Stop, error};
 use crate::function::Type;
 use crate::parse::tree::{Operand, Term};
 use crate::types::{parameter_name, type_name};
@@ -12,8 +12,9 @@ impl Run<'_> {
     pub(super) fn argument(&mut self, dot: &Value, operand: &Operand, parameter: Type) -> Eval<Value> {
         let at = operand.at;
         match &operand.term {
-            Term::Nil => nil(parameter)
-                .ok_or_else(|| error(at, format!("cannot assign nil to {}", parameter_name(parameter)))),
+            Term::Nil => {
+                nil(parameter).ok_or_else(|| error(at, format!("cannot assign nil to {}", parameter_name(parameter))))
+            }
             Term::Constant(value) => match (parameter, value) {
                 (Type::Any, _) | (Type::Text, Value::Text(_)) | (Type::Bool, Value::Bool(_)) => Ok(value.clone()),
                 _ => Err(wrong_constant(at, parameter)),
@@ -33,7 +34,7 @@ impl Run<'_> {
     }
 }
 
-fn wrong_constant(at: usize, parameter: Type) -> Box<super::Stop> {
+fn wrong_constant(at: usize, parameter: Type) -> Stop {
     error(at, format!("this constant can't be used as an argument of type {}", parameter_name(parameter)))
 }
 

@@ -1,6 +1,6 @@
 //! Calls functions and methods.
 
-use super::evaluate::MethodArguments;
+use super::arguments::convert;
 use super::{Eval, Run, error, stop};
 use crate::function::{Call, Failure, Function, Type};
 use crate::nesting;
@@ -8,112 +8,121 @@ use crate::parse::tree::{Callee, Operand};
 use crate::truth::is_true;
 use crate::value::Value;
 
-/// Where a function is called, and with which dot.
-#[derive(Clone, Copy)]
-pub(super) struct Site<'a> {
-    pub(super) at: usize,
+/// What a function or method is given.
+pub(super) struct Given<'a> {
+    /// The dot, for the arguments that are yet to be evaluated.
     pub(super) dot: &'a Value,
+    /// The value whose method is called: its first argument.
+    pub(super) receiver: Option<Value>,
+    /// The arguments that are written behind the name.
+    pub(super) written: &'a [Operand],
+    /// The value that is piped into it: its last argument.
+    pub(super) last: Option<Value>,
+}
+
+impl<'a> Given<'a> {
+    pub(super) fn nothing(dot: &'a Value) -> Self {
+        Self { dot, receiver: None, written: &[], last: None }
+    }
+
+    /// Whether there are no arguments.
+    pub(super) fn is_nothing(&self) -> bool {
+        self.written.is_empty() && self.last.is_none()
+    }
+
+    fn count(&self) -> usize {
+        self.written.len() + usize::from(self.last.is_some())
+    }
 }
 
 impl Run<'_> {
-    /// Calls a function with the written arguments and, behind them, the value that was piped into it.
-    pub(super) fn function(&mut self, callee: Callee, site: Site<'_>, written: &[Operand], last: Option<Value>) -> Eval<Value> {
+    pub(super) fn function(&mut self, at: usize, callee: Callee, given: Given<'_>) -> Eval<Value> {
         match callee {
-            Callee::Function(function) => self.call(function, None, site, MethodArguments { written, last }),
-            Callee::And => self.logic(false, site, written, last),
-            Callee::Or => self.logic(true, site, written, last),
+            Callee::Function(function) => self.call(at, function, given),
+            Callee::And => self.logic(at, false, given),
+            Callee::Or => self.logic(at, true, given),
         }
-    }
-
-    pub(super) fn method(
-        &mut self,
-        method: &'static Function,
-        receiver: Value,
-        site: Site<'_>,
-        arguments: MethodArguments<'_>,
-    ) -> Eval<Value> {
-        self.call(method, Some(receiver), site, arguments)
     }
 
     /// `and` and `or`: the first argument whose truth is `decisive`, else the last. What follows it is not evaluated.
-    fn logic(&mut self, decisive: bool, site: Site<'_>, written: &[Operand], last: Option<Value>) -> Eval<Value> {
-        if written.is_empty() && last.is_none() {
+    fn logic(&mut self, at: usize, decisive: bool, given: Given<'_>) -> Eval<Value> {
+        if given.is_nothing() {
             let name = if decisive { "or" } else { "and" };
-            return Err(error(site.at, format!("wrong number of args for {name}: want at least 1 got 0")));
+            return Err(error(at, format!("wrong number of args for {name}: want at least 1 got 0")));
         }
         let mut value = Value::Nil;
-        for operand in written {
-            value = self.argument(site.dot, operand, Type::Any)?;
+        for operand in given.written {
+            value = self.argument(given.dot, operand, Type::Any)?;
             if is_true(&value, self.heap) == decisive {
                 return Ok(value);
             }
         }
-        Ok(last.unwrap_or(value))
+        Ok(given.last.unwrap_or(value))
     }
 
-    fn call(
-        &mut self,
-        function: &'static Function,
-        receiver: Option<Value>,
-        site: Site<'_>,
-        arguments: MethodArguments<'_>,
-    ) -> Eval<Value> {
-        let MethodArguments { written, last } = arguments;
-        let bound = usize::from(receiver.is_some());
-        let parameters = function.params.get(bound..).unwrap_or_default();
-        check_count(function, parameters.len(), site.at, (written.len(), usize::from(last.is_some())))?;
+    pub(super) fn call(&mut self, at: usize, function: &Function, given: Given<'_>) -> Eval<Value> {
+        let bound = usize::from(given.receiver.is_some());
+        let parameters = Parameters { types: function.params.get(bound..).unwrap_or_default(), function };
+        parameters.check(given.count()).map_err(|message| error(at, message))?;
         let base = self.arguments.len();
-        self.arguments.extend(receiver);
-        let repeated = if function.variadic { parameters.last().copied() } else { None };
-        let parameter = |index: usize| parameters.get(index).copied().or(repeated).unwrap_or(Type::Any);
-        for (index, operand) in written.iter().enumerate() {
-            let argument = self.argument(site.dot, operand, parameter(index))?;
+        self.arguments.extend(given.receiver);
+        for (index, operand) in given.written.iter().enumerate() {
+            let argument = self.argument(given.dot, operand, parameters.at(index))?;
             self.arguments.push(argument);
         }
-        if let Some(last) = last {
-            let argument = super::arguments::convert(site.at, last, parameter(written.len()))?;
+        if let Some(last) = given.last {
+            let argument = convert(at, last, parameters.at(given.written.len()))?;
             self.arguments.push(argument);
         }
-        if function.reads_deeply {
-            self.admit(base).map_err(|failure| stop(site.at, failure))?;
-        }
-        self.spend(site.at, 1)?;
-        let mut call = Call { heap: &mut *self.heap, fuel: &mut *self.fuel };
-        let result = (function.body)(&mut call, self.arguments.get(base..).unwrap_or_default());
+        self.spend(at, 1)?;
+        let result = self.execute(function, base);
         self.arguments.truncate(base);
-        let result = result.map_err(|failure| match failure {
-            Failure::Error(message) => error(site.at, format!("error calling {}: {message}", function.name)),
-            exhausted @ Failure::Exhausted(_) => stop(site.at, exhausted),
-        })?;
+        result.map_err(|failure| match failure {
+            Failure::Error(message) => error(at, format!("error calling {}: {message}", function.name)),
+            exhausted @ Failure::Exhausted(_) => stop(at, exhausted),
+        })
+    }
+
+    /// Executes the function with the arguments from `base` on.
+    fn execute(&mut self, function: &Function, base: usize) -> Result<Value, Failure> {
+        let arguments = self.arguments.get_mut(base..).unwrap_or_default();
+        if function.reads_deeply {
+            for argument in &mut *arguments {
+                if matches!(argument, Value::List(_) | Value::Map(_) | Value::Struct(_)) {
+                    *argument = nesting::admit(argument, self.heap, self.fuel)?;
+                }
+            }
+        }
+        let mut call = Call { heap: &mut *self.heap, fuel: &mut *self.fuel };
+        let result = (function.body)(&mut call, arguments)?;
         if let Value::Text(text) = &result {
-            self.fuel.output(text.len()).map_err(|exhausted| stop(site.at, exhausted))?;
+            self.fuel.output(text.len())?;
         }
         Ok(result)
     }
+}
 
-    /// Lets the arguments from `base` on be read all levels down.
-    fn admit(&mut self, base: usize) -> Result<(), Failure> {
-        for argument in self.arguments.get_mut(base..).unwrap_or_default() {
-            if matches!(argument, Value::List(_) | Value::Map(_) | Value::Struct(_)) {
-                *argument = nesting::admit(argument, self.heap, self.fuel)?;
-            }
+/// The parameters that arguments are given for: all but the receiver.
+struct Parameters<'a> {
+    types: &'static [Type],
+    function: &'a Function,
+}
+
+impl Parameters<'_> {
+    fn at(&self, index: usize) -> Type {
+        let repeated = if self.function.variadic { self.types.last() } else { None };
+        self.types.get(index).or(repeated).copied().unwrap_or(Type::Any)
+    }
+
+    fn check(&self, given: usize) -> Result<(), String> {
+        let Function { name, variadic, .. } = self.function;
+        let least = if *variadic { self.types.len().saturating_sub(1) } else { self.types.len() };
+        if given < least && *variadic {
+            return Err(format!("wrong number of args for {name}: want at least {least} got {given}"));
+        }
+        if given != least && !variadic {
+            return Err(format!("wrong number of args for {name}: want {least} got {given}"));
         }
         Ok(())
     }
-}
-
-/// Whether the number of arguments (written, piped) fits.
-fn check_count(function: &Function, parameters: usize, at: usize, (written, piped): (usize, usize)) -> Eval<()> {
-    let given = written + piped;
-    if function.variadic {
-        let least = parameters.saturating_sub(1);
-        if given < least {
-            let name = function.name;
-            return Err(error(at, format!("wrong number of args for {name}: want at least {least} got {given}")));
-        }
-    } else if given != parameters {
-        let name = function.name;
-        return Err(error(at, format!("wrong number of args for {name}: want {parameters} got {given}")));
-    }
-    Ok(())
 }

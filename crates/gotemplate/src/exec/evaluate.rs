@@ -1,10 +1,9 @@
-//! Evaluates pipelines, operands, variables and fields.
+//! Evaluates pipelines, operands and variables.
 
+use super::call::Given;
 use super::{Eval, Run, error};
-use crate::methods;
-use crate::parse::tree::{Command, Field, Number, Operand, Pipeline, Term, VariableId};
-use crate::types::type_name;
-use crate::value::{Key, Value};
+use crate::parse::tree::{Command, Number, Operand, Pipeline, Term, VariableId};
+use crate::value::Value;
 
 impl Run<'_> {
     /// The value of a pipeline, which its variables get too.
@@ -30,24 +29,25 @@ impl Run<'_> {
     fn command(&mut self, dot: &Value, command: &Command, last: Option<Value>) -> Eval<Value> {
         let Operand { at, term } = &command.first;
         self.spend(*at, 1)?;
-        let has_arguments = !command.arguments.is_empty() || last.is_some();
+        if matches!(term, Term::Nil) {
+            return Err(error(*at, "nil is not a command"));
+        }
+        if command.arguments.is_empty() && last.is_none() {
+            return self.operand(dot, &command.first);
+        }
+        let given = Given { dot, receiver: None, written: &command.arguments, last };
         match term {
-            Term::Function(callee) => self.function(*callee, super::call::Site { at: *at, dot }, &command.arguments, last),
-            Term::Nil => Err(error(*at, "nil is not a command")),
-            Term::Field(path) if has_arguments => {
-                let arguments = MethodArguments { written: &command.arguments, last };
-                self.chain(dot, dot.clone(), path, arguments)
+            Term::Function(callee) => self.function(*at, *callee, given),
+            Term::Field(path) => self.fields(dot, path, given),
+            Term::Variable(variable, path) if !path.is_empty() => {
+                let receiver = self.variable(*at, *variable)?.clone();
+                self.fields(&receiver, path, given)
             }
-            Term::Variable(variable, path) if has_arguments && !path.is_empty() => {
-                let receiver = self.variable(*at, *variable)?;
-                self.chain(dot, receiver, path, MethodArguments { written: &command.arguments, last })
-            }
-            Term::Chain(receiver, path) if has_arguments => {
+            Term::Chain(receiver, path) => {
                 let receiver = self.operand(dot, receiver)?;
-                self.chain(dot, receiver, path, MethodArguments { written: &command.arguments, last })
+                self.fields(&receiver, path, given)
             }
-            _ if has_arguments => Err(error(*at, "can't give argument to non-function")),
-            _ => self.operand(dot, &command.first),
+            _ => Err(error(*at, "can't give argument to non-function")),
         }
     }
 
@@ -59,12 +59,12 @@ impl Run<'_> {
             Term::Nil => Ok(Value::Nil),
             Term::Constant(value) => Ok(value.clone()),
             Term::Number(number) => ideal(*at, number),
-            Term::Field(path) => self.chain(dot, dot.clone(), path, MethodArguments::none()),
+            Term::Field(path) => self.fields(dot, path, Given::nothing(dot)),
             Term::Variable(variable, path) => {
-                let receiver = self.variable(*at, *variable)?;
-                self.chain(dot, receiver, path, MethodArguments::none())
+                let (value, rest) = super::fields::reach(self.heap, self.variable(*at, *variable)?, path)?;
+                self.fields(&value, rest, Given::nothing(dot))
             }
-            Term::Function(callee) => self.function(*callee, super::call::Site { at: *at, dot }, &[], None),
+            Term::Function(callee) => self.function(*at, *callee, Given::nothing(dot)),
             Term::Pipeline(pipeline) => {
                 self.enter(*at)?;
                 let value = self.pipeline(dot, pipeline)?;
@@ -73,7 +73,7 @@ impl Run<'_> {
             }
             Term::Chain(receiver, path) => {
                 let receiver = self.operand(dot, receiver)?;
-                self.chain(dot, receiver, path, MethodArguments::none())
+                self.fields(&receiver, path, Given::nothing(dot))
             }
         }
     }
@@ -89,77 +89,10 @@ impl Run<'_> {
         }
     }
 
-    fn variable(&self, at: usize, variable: VariableId) -> Eval<Value> {
+    fn variable(&self, at: usize, variable: VariableId) -> Eval<&Value> {
         let visible = self.variables.get(self.frame..).unwrap_or_default();
         let found = visible.iter().rfind(|(number, _)| *number == variable);
-        found.map(|(_, value)| value.clone()).ok_or_else(|| error(at, "undefined variable"))
-    }
-
-    /// Looks up fields one in the other. Only the last may be a method with arguments.
-    fn chain(&mut self, dot: &Value, receiver: Value, path: &[Field], mut arguments: MethodArguments<'_>) -> Eval<Value> {
-        let mut value = receiver;
-        for (index, field) in path.iter().enumerate() {
-            let here = if index + 1 == path.len() { arguments.take() } else { MethodArguments::none() };
-            value = self.field(dot, value, field, here)?;
-        }
-        Ok(value)
-    }
-
-    fn field(&mut self, dot: &Value, receiver: Value, field: &Field, arguments: MethodArguments<'_>) -> Eval<Value> {
-        let shown = || match &field.name {
-            Key::Text(name) => name.to_str().into_owned(),
-            _ => String::new(),
-        };
-        match &receiver {
-            Value::Missing => return Ok(Value::Missing),
-            Value::Nil => {
-                return Err(error(field.at, format!("nil pointer evaluating interface {{}}.{}", shown())));
-            }
-            Value::Map(map) if arguments.is_none() => {
-                return Ok(self.heap.entries(map).get(&field.name).cloned().unwrap_or(Value::Missing));
-            }
-            Value::Map(_) => {
-                return Err(error(field.at, format!("{} is not a method but has arguments", shown())));
-            }
-            Value::Struct(fields) => {
-                let name = shown();
-                let found = fields.fields.iter().find(|(field, _)| *field == name);
-                return match found {
-                    Some(_) if !arguments.is_none() => {
-                        Err(error(field.at, format!("{name} has arguments but cannot be invoked as function")))
-                    }
-                    Some((_, value)) => Ok(value.clone()),
-                    None => Err(error(field.at, format!("can't evaluate field {name} in type {}", fields.type_name))),
-                };
-            }
-            _ => {}
-        }
-        let name = shown();
-        let Some(method) = methods::find(&receiver, &name) else {
-            let type_name = type_name(&receiver);
-            return Err(error(field.at, format!("can't evaluate field {name} in type {type_name}")));
-        };
-        self.method(method, receiver, super::call::Site { at: field.at, dot }, arguments)
-    }
-}
-
-/// What a method gets besides its receiver.
-pub(super) struct MethodArguments<'a> {
-    pub(super) written: &'a [Operand],
-    pub(super) last: Option<Value>,
-}
-
-impl MethodArguments<'_> {
-    fn none() -> Self {
-        Self { written: &[], last: None }
-    }
-
-    fn is_none(&self) -> bool {
-        self.written.is_empty() && self.last.is_none()
-    }
-
-    fn take(&mut self) -> Self {
-        Self { written: std::mem::take(&mut self.written), last: self.last.take() }
+        found.map(|(_, value)| value).ok_or_else(|| error(at, "undefined variable"))
     }
 }
 

@@ -3,6 +3,7 @@
 mod arguments;
 mod call;
 mod evaluate;
+mod fields;
 mod range;
 mod walk;
 
@@ -12,15 +13,18 @@ use crate::heap::Heap;
 use crate::parse::tree::{Program, ROOT_VARIABLE, VariableId};
 use crate::value::Value;
 
-/// Why a rendering ended early, and at which byte of the text.
+/// Why a rendering ended early. Boxed, because results are passed around far more often than errors.
 #[derive(Debug)]
-pub(crate) struct Stop {
+pub(crate) struct Stop(pub(crate) Box<Cause>);
+
+/// What went wrong, and at which byte of the text.
+#[derive(Debug)]
+pub(crate) struct Cause {
     pub(crate) at: usize,
     pub(crate) failure: Failure,
 }
 
-/// Boxed, because results are passed around far more often than errors.
-type Eval<T> = Result<T, Box<Stop>>;
+type Eval<T> = Result<T, Stop>;
 
 /// Executes the main template of `program` with `dot` and returns what it writes.
 pub(crate) fn execute(program: &Program, dot: &Value, heap: &mut Heap, fuel: &mut Fuel) -> Eval<Vec<u8>> {
@@ -84,10 +88,10 @@ impl Run<'_> {
     }
 }
 
-fn stop(at: usize, failure: impl Into<Failure>) -> Box<Stop> {
-    Box::new(Stop { at, failure: failure.into() })
+fn stop(at: usize, failure: impl Into<Failure>) -> Stop {
+    Stop(Box::new(Cause { at, failure: failure.into() }))
 }
 
-fn error(at: usize, message: impl Into<String>) -> Box<Stop> {
+fn error(at: usize, message: impl Into<String>) -> Stop {
     stop(at, Failure::Error(message.into()))
 }

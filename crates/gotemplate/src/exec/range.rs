@@ -40,13 +40,10 @@ impl Run<'_> {
                 }
                 Ok(!entries.is_empty())
             }
-            Value::Int(count, kind) => {
-                self.count(items, range, u64::try_from(*count).unwrap_or(0), &|n| Value::Int(n as i64, *kind))
+            Value::Int(count, _) | Value::Duration(count) => {
+                self.count(items, u64::try_from(*count).unwrap_or(0), range)
             }
-            Value::Duration(count) => {
-                self.count(items, range, u64::try_from(*count).unwrap_or(0), &|n| Value::Duration(n as i64))
-            }
-            Value::Uint(count, kind) => self.count(items, range, *count, &|n| Value::Uint(n, *kind)),
+            Value::Uint(count, _) => self.count(items, *count, range),
             other => {
                 let shown = format::display(other);
                 Err(error(range.items.at, format!("range can't iterate over {}", shown.to_str())))
@@ -55,14 +52,14 @@ impl Run<'_> {
     }
 
     /// `range 3`
-    fn count(&mut self, items: &Value, range: &Loop, count: u64, item: &dyn Fn(u64) -> Value) -> Eval<bool> {
+    fn count(&mut self, items: &Value, count: u64, range: &Loop) -> Eval<bool> {
         if range.items.variables.len() > 1 {
             let shown = format::display(items);
             let message = format!("can't use {} to iterate over more than one variable", shown.to_str());
             return Err(error(range.items.at, message));
         }
         for number in 0..count {
-            if self.round(range, Value::Missing, &item(number))? == Flow::Break {
+            if self.round(range, Value::Missing, &like(items, number))? == Flow::Break {
                 break;
             }
         }
@@ -100,3 +97,11 @@ impl Run<'_> {
     }
 }
 
+/// The number, in the integer type of `model`.
+fn like(model: &Value, number: u64) -> Value {
+    match model {
+        Value::Uint(_, kind) => Value::Uint(number, *kind),
+        Value::Int(_, kind) => Value::Int(number as i64, *kind),
+        _ => Value::Duration(number as i64),
+    }
+}

@@ -1,7 +1,7 @@
 //! Executes nodes: text, choices, template calls.
 
-use super::{Eval, Flow, Run, error};
-use crate::parse::tree::{Choice, Node, Pipeline, ROOT_VARIABLE, TemplateId};
+use super::{Eval, Flow, Run, error, stop};
+use crate::parse::tree::{Choice, Node, ROOT_VARIABLE, TemplateCall};
 use crate::truth::is_true;
 use crate::value::Value;
 use crate::{format, nesting};
@@ -44,8 +44,8 @@ impl Run<'_> {
             Node::If(choice) => self.choice(dot, choice, false),
             Node::With(choice) => self.choice(dot, choice, true),
             Node::Range(range) => self.range(dot, range),
-            Node::Template { at, id, argument } => {
-                self.template(*at, *id, dot, argument.as_ref())?;
+            Node::Template(call) => {
+                self.template(dot, call)?;
                 Ok(Flow::Next)
             }
             Node::Break => Ok(Flow::Break),
@@ -79,17 +79,18 @@ impl Run<'_> {
         Ok(flow)
     }
 
-    /// Calls a template, which sees the value of `argument` (else nil) as dot and none of our variables.
-    fn template(&mut self, at: usize, id: TemplateId, dot: &Value, argument: Option<&Pipeline>) -> Eval<()> {
+    /// Calls a template, which sees none of our variables.
+    fn template(&mut self, dot: &Value, call: &TemplateCall) -> Eval<()> {
+        let at = call.at;
         let program = self.program;
         self.spend(at, 1)?;
-        let Some((name, body)) = program.templates.get(id) else {
+        let Some((name, body)) = program.templates.get(call.id) else {
             return Err(error(at, "template not defined"));
         };
         let Some(body) = body else {
             return Err(error(at, format!("template {:?} not defined", name.to_str())));
         };
-        let dot = match argument {
+        let dot = match &call.argument {
             Some(argument) => self.pipeline(dot, argument)?,
             None => Value::Missing,
         };
@@ -110,7 +111,7 @@ impl Run<'_> {
             Value::Missing | Value::Nil => self.write(at, b"<no value>"),
             Value::Text(text) => self.write(at, text.as_bytes()),
             Value::List(_) | Value::Map(_) | Value::Struct(_) => {
-                let whole = nesting::admit(&value, self.heap, self.fuel).map_err(|failure| super::stop(at, failure))?;
+                let whole = nesting::admit(&value, self.heap, self.fuel).map_err(|failure| stop(at, failure))?;
                 let text = format::display(&whole);
                 self.write(at, text.as_bytes())
             }
@@ -118,7 +119,7 @@ impl Run<'_> {
                 let before = self.output.len();
                 format::write_display(&other, &mut self.output);
                 let written = self.output.len() - before;
-                self.fuel.output(written).map_err(|exhausted| super::stop(at, exhausted))
+                self.fuel.output(written).map_err(|exhausted| stop(at, exhausted))
             }
         }
     }

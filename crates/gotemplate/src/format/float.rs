@@ -25,52 +25,60 @@ pub fn format_float(value: f64, format: FloatFormat, precision: Option<usize>) -
     }
     match format {
         FloatFormat::Exponent => exponent(value, precision),
-        FloatFormat::Plain => match precision {
-            Some(precision) => format!("{value:.precision$}"),
-            None => format!("{value}"),
-        },
+        FloatFormat::Plain => plain(value, precision),
         FloatFormat::General => general(value, precision),
         FloatFormat::Binary => binary(value),
         FloatFormat::Hexadecimal => hexadecimal(value, precision),
     }
 }
 
+/// No float has more digits than this behind the point: further ones are zeros. (Rust's formatting takes no precision above 65,535.)
+const DIGITS_MAX: usize = 1_100;
+
+fn plain(value: f64, precision: Option<usize>) -> String {
+    let Some(precision) = precision else {
+        return format!("{value}");
+    };
+    let mut written = format!("{value:.*}", precision.min(DIGITS_MAX));
+    written.extend(std::iter::repeat_n('0', precision.saturating_sub(DIGITS_MAX)));
+    written
+}
+
 fn exponent(value: f64, precision: Option<usize>) -> String {
     let written = match precision {
-        Some(precision) => format!("{value:.precision$e}"),
+        Some(precision) => format!("{value:.*e}", precision.min(DIGITS_MAX)),
         None => format!("{value:e}"),
     };
     let (mantissa, exponent) = split(&written);
-    with_exponent(mantissa, exponent)
+    let zeros = precision.unwrap_or(0).saturating_sub(DIGITS_MAX);
+    with_exponent(&format!("{mantissa}{}", "0".repeat(zeros)), exponent)
 }
 
+/// The precision counts all digits here. Zeros at the end are left out.
 fn general(value: f64, precision: Option<usize>) -> String {
-    let digits = precision.map(|precision| precision.max(1));
-    let written = match digits {
-        Some(digits) => format!("{value:.*e}", digits - 1),
+    let precision = precision.map(|precision| precision.clamp(1, DIGITS_MAX));
+    let written = match precision {
+        Some(precision) => format!("{value:.*e}", precision - 1),
         None => format!("{value:e}"),
     };
     let (mantissa, exponent) = split(&written);
     let mantissa = if mantissa.contains('.') { mantissa.trim_end_matches('0').trim_end_matches('.') } else { mantissa };
-    let count = mantissa.bytes().filter(u8::is_ascii_digit).count();
-    let count = if value == 0.0 { 0 } else { i32::try_from(count).unwrap_or(i32::MAX) };
-    let point = if value == 0.0 { 0 } else { exponent + 1 };
-    let limit = match digits {
-        None => 6,
-        Some(digits) => {
-            let digits = i32::try_from(digits).unwrap_or(i32::MAX);
-            if digits > count && count >= point { count } else { digits }
-        }
+    let length = |digits: usize| i32::try_from(digits).unwrap_or(i32::MAX);
+    // Zero has no digits in Go's eyes, and its point stands before them.
+    let (digits, point) = match value {
+        0.0 => (0, 0),
+        _ => (length(mantissa.bytes().filter(u8::is_ascii_digit).count()), exponent + 1),
     };
-    // Go compares the exponent of 0 as -1.
-    if point - 1 < -4 || point > limit && (point > 1 || limit < 1) && value != 0.0 {
+    let limit = match precision.map(length) {
+        None => 6,
+        Some(precision) if precision > digits && digits >= point => digits,
+        Some(precision) => precision,
+    };
+    if point - 1 < -4 || point > limit {
         return with_exponent(mantissa, exponent);
     }
-    let fraction = usize::try_from((count - point).max(0)).unwrap_or(0);
-    match digits {
-        None => format!("{value}"),
-        Some(_) => format!("{value:.fraction$}"),
-    }
+    let fraction = usize::try_from((digits - point).max(0)).unwrap_or(0);
+    plain(value, precision.map(|_| fraction))
 }
 
 /// The two parts of Rust's `1.5e7`.
@@ -122,7 +130,7 @@ fn hexadecimal(value: f64, precision: Option<usize>) -> String {
     let digits = format!("{:013x}", mantissa & ((1 << 52) - 1));
     let digits = match precision {
         None => digits.trim_end_matches('0').to_owned(),
-        Some(precision) => format!("{digits:0<precision$}").chars().take(precision).collect(),
+        Some(precision) => digits.chars().chain(std::iter::repeat('0')).take(precision).collect(),
     };
     let point = if digits.is_empty() { "" } else { "." };
     let exponent_sign = if exponent < 0 { '-' } else { '+' };

@@ -64,12 +64,13 @@ pub(super) fn write(printer: &mut Printer<'_>, negative: bool, magnitude: u64, n
 /// `%U`: `U+0041`, with flag `#` also the character.
 pub(super) fn write_unicode(printer: &mut Printer<'_>, magnitude: u64) {
     let least = printer.flags.precision.unwrap_or(4).max(4);
-    let mut text = format!("U+{magnitude:0least$X}");
+    let digits = format!("{magnitude:X}");
+    let mut text = format!("U+{}{digits}", "0".repeat(least.saturating_sub(digits.len())));
     let character = u32::try_from(magnitude).ok().and_then(char::from_u32);
     if printer.flags.sharp
         && let Some(character) = character.filter(|character| is_printable(*character))
     {
-        text.push_str(&format!(" '{character}'"));
+        text.extend([' ', '\'', character, '\'']);
     }
     printer.pad_with_blanks(text.as_bytes());
 }

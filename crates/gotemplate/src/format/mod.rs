@@ -63,7 +63,12 @@ pub fn sprintln(values: &[Value]) -> Text {
 
 /// Go's `fmt.Sprintf`.
 pub fn sprintf(format: &Text, values: &[Value]) -> Text {
+    sprintf_up_to(usize::MAX, format, values)
+}
+
+/// Go's `fmt.Sprintf`, which stops at about `limit` bytes: widths make much of little.
+pub(crate) fn sprintf_up_to(limit: usize, format: &Text, values: &[Value]) -> Text {
     let mut output = Vec::with_capacity(format.len());
-    directive::print(&mut Printer::new(&mut output), format.as_bytes(), values);
+    directive::print(&mut Printer::up_to(limit, &mut output), format.as_bytes(), values);
     Text::from(output)
 }

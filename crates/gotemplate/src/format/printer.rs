@@ -5,7 +5,7 @@ use super::integer::{self, Notation};
 use super::quote::{self, Charset};
 use crate::parse::first_char;
 use crate::types::type_name;
-use crate::value::{Key, List, ListKind, Map, MapKind, Struct, Value};
+use crate::value::{List, ListKind, Map, Struct, Value};
 
 /// The flags of one directive.
 #[derive(Clone, Copy, Debug, Default)]
@@ -28,11 +28,17 @@ pub(super) struct Flags {
 pub(super) struct Printer<'a> {
     pub(super) output: &'a mut Vec<u8>,
     pub(super) flags: Flags,
+    /// Writes nothing more when the output is longer than this.
+    limit: usize,
 }
 
 impl<'a> Printer<'a> {
     pub(super) fn new(output: &'a mut Vec<u8>) -> Self {
-        Self { output, flags: Flags::default() }
+        Self::up_to(usize::MAX, output)
+    }
+
+    pub(super) fn up_to(limit: usize, output: &'a mut Vec<u8>) -> Self {
+        Self { output, flags: Flags::default(), limit }
     }
 
     /// The value as an operand of its own.
@@ -47,6 +53,9 @@ impl<'a> Printer<'a> {
 
     /// The value within another one.
     fn nested(&mut self, value: &Value, verb: char) {
+        if self.output.len() > self.limit {
+            return;
+        }
         match value {
             Value::Missing | Value::Nil if self.flags.sharp_v => self.put("interface {}(nil)"),
             Value::Missing | Value::Nil => self.put("<nil>"),
@@ -54,9 +63,9 @@ impl<'a> Printer<'a> {
                 't' | 'v' => self.pad(if *bool { b"true" } else { b"false" }),
                 _ => self.bad_verb(Some(value), verb),
             },
-            Value::Int(int, _) => self.integer(value, *int < 0, int.unsigned_abs(), verb),
+            Value::Int(int, _) => self.integer(value, (*int < 0, int.unsigned_abs()), verb),
             Value::Uint(uint, _) if verb == 'v' && self.flags.sharp_v => self.hexadecimal(*uint),
-            Value::Uint(uint, _) => self.integer(value, false, *uint, verb),
+            Value::Uint(uint, _) => self.integer(value, (false, *uint), verb),
             Value::Float(float) => self.float(value, *float, verb),
             Value::Complex(real, imaginary) => self.complex(value, (*real, *imaginary), verb),
             Value::Text(text) => match verb {
@@ -72,7 +81,7 @@ impl<'a> Printer<'a> {
                 'v' | 's' | 'x' | 'X' | 'q' if !self.flags.sharp_v => {
                     self.text(crate::time::duration_text(*nanoseconds).as_bytes(), verb);
                 }
-                _ => self.integer(value, *nanoseconds < 0, nanoseconds.unsigned_abs(), verb),
+                _ => self.integer(value, (*nanoseconds < 0, nanoseconds.unsigned_abs()), verb),
             },
         }
     }
@@ -85,7 +94,7 @@ impl<'a> Printer<'a> {
         }
     }
 
-    fn integer(&mut self, value: &Value, negative: bool, magnitude: u64, verb: char) {
+    fn integer(&mut self, value: &Value, (negative, magnitude): (bool, u64), verb: char) {
         let notation = match verb {
             'v' | 'd' => Notation::DECIMAL,
             'b' => Notation::of_base(2),
@@ -236,7 +245,10 @@ impl<'a> Printer<'a> {
             if index == 0 || self.flags.space {
                 encoded.push_str(prefix);
             }
-            encoded.push_str(&if upper { format!("{byte:02X}") } else { format!("{byte:02x}") });
+            encoded.extend([byte >> 4, byte & 0xf].into_iter().filter_map(|digit| {
+                let digit = char::from_digit(u32::from(digit), 16)?;
+                Some(if upper { digit.to_ascii_uppercase() } else { digit })
+            }));
         }
         self.pad(encoded.as_bytes());
     }
@@ -282,7 +294,6 @@ impl<'a> Printer<'a> {
             self.nested(item, verb);
         }
         self.put(if sharp_v { "}" } else { "]" });
-        debug_assert!(matches!(map.kind, MapKind::TextToAny | MapKind::TextToText | MapKind::AnyToAny));
     }
 
     fn fields(&mut self, fields: &Struct, verb: char) {
@@ -391,18 +402,4 @@ fn with_decimal_point(number: &str, verb: char, precision: Option<usize>) -> Str
     result.extend(std::iter::repeat_n('0', digits));
     result.push_str(tail);
     result
-}
-
-impl Key {
-    /// The key as a value of its own.
-    pub fn to_value(&self) -> Value {
-        match self {
-            Self::Nil => Value::Nil,
-            Self::Bool(bool) => Value::Bool(*bool),
-            Self::Int(int) => Value::int(*int),
-            Self::Uint(uint) => Value::Uint(*uint, crate::value::UintKind::Uint64),
-            Self::Float(float) => Value::Float(float.0),
-            Self::Text(text) => Value::Text(text.clone()),
-        }
-    }
 }

@@ -2,6 +2,8 @@
 
 use std::fmt::Write as _;
 
+use unicode_properties::{GeneralCategoryGroup as Group, UnicodeGeneralCategory as _};
+
 use crate::parse::first_char;
 
 /// Which characters stay as they are.
@@ -26,9 +28,10 @@ pub fn is_printable(character: char) -> bool {
     if character.is_ascii() {
         return character == ' ' || character.is_ascii_graphic();
     }
-    // The standard library's rule is the same, but only reachable through escaping; behind another character, marks are not escaped.
-    let text: String = ['a', character].iter().collect();
-    text.escape_debug().eq(text.chars())
+    matches!(
+        character.general_category_group(),
+        Group::Letter | Group::Mark | Group::Number | Group::Punctuation | Group::Symbol
+    )
 }
 
 pub(super) fn quote_with(text: &[u8], charset: Charset) -> String {

@@ -1,5 +1,7 @@
 //! Cuts the text of a template into tokens.
 
+use unicode_properties::{GeneralCategory, GeneralCategoryGroup, UnicodeGeneralCategory as _};
+
 use super::ParseError;
 
 /// What kind of token it is.
@@ -97,7 +99,7 @@ impl Lexer<'_> {
 
     /// Text up to the next action, which it enters; or to the end: then `false`.
     fn outside(&mut self) -> bool {
-        let Some(length) = find(self.rest(), b"{{") else {
+        let Some(length) = find(self.rest(), *b"{{") else {
             self.at = self.text.len();
             if self.at > self.start {
                 self.emit(Kind::Text);
@@ -107,7 +109,8 @@ impl Lexer<'_> {
         let delimiter = self.at + length;
         let mut end = delimiter;
         if is_left_trim(self.text.get(delimiter + 2..).unwrap_or_default()) {
-            end = self.start + self.slice(self.start, delimiter).trim_ascii_end_of_spaces();
+            let text = self.slice(self.start, delimiter);
+            end = self.start + text.iter().rposition(|byte| !SPACES.contains(byte)).map_or(0, |last| last + 1);
         }
         if end > self.start {
             self.at = end;
@@ -125,7 +128,7 @@ impl Lexer<'_> {
             return Ok(false);
         }
         let opened = self.at + marker;
-        let Some(length) = find(self.slice(opened + 2, self.text.len()), b"*/") else {
+        let Some(length) = find(self.slice(opened + 2, self.text.len()), *b"*/") else {
             return Err(ParseError::new(opened, "unclosed comment"));
         };
         self.at = opened + 2 + length + 2;
@@ -395,8 +398,13 @@ fn code_point(character: char) -> String {
     format!("U+{:04X} '{character}'", u32::from(character))
 }
 
+/// Go's letters and decimal digits.
 fn is_alphanumeric(character: char) -> bool {
-    character == '_' || character.is_alphanumeric()
+    if character.is_ascii() {
+        return character == '_' || character.is_ascii_alphanumeric();
+    }
+    character.general_category_group() == GeneralCategoryGroup::Letter
+        || character.general_category() == GeneralCategory::DecimalNumber
 }
 
 fn is_left_trim(text: &[u8]) -> bool {
@@ -407,17 +415,6 @@ fn is_right_trim(text: &[u8]) -> bool {
     matches!(text, [blank, b'-', ..] if SPACES.contains(blank))
 }
 
-fn find(text: &[u8], pair: &[u8; 2]) -> Option<usize> {
-    text.windows(2).position(|window| window == pair)
-}
-
-trait TrimSpaces {
-    /// The length without blanks at the end.
-    fn trim_ascii_end_of_spaces(&self) -> usize;
-}
-
-impl TrimSpaces for [u8] {
-    fn trim_ascii_end_of_spaces(&self) -> usize {
-        self.iter().rposition(|byte| !SPACES.contains(byte)).map_or(0, |last| last + 1)
-    }
+fn find(text: &[u8], pair: [u8; 2]) -> Option<usize> {
+    text.windows(2).position(|window| *window == pair)
 }

@@ -18,7 +18,7 @@ use std::sync::Arc;
 
 use crate::text::Text;
 use lex::{Kind, Token};
-use tree::{Body, Choice, Loop, Node, Program, TemplateId, VariableId};
+use tree::{Body, Choice, Loop, Node, Program, TemplateCall, TemplateId, VariableId};
 
 pub(crate) use lex::first_char;
 
@@ -82,7 +82,8 @@ struct Parser<'a> {
 
 /// What ended a list of nodes.
 enum End {
-    End,
+    /// `{{ end }}`
+    Whole,
     /// `{{ else }}`
     Else,
     /// `{{ else if`: the rest of the action follows.
@@ -113,7 +114,7 @@ impl Parser<'_> {
                 }
                 Kind::LeftDelimiter => match self.action()? {
                     Parsed::Node(node) => body.push(node),
-                    Parsed::End(End::End) => return Err(ParseError::new(token.start, "unexpected {{end}}")),
+                    Parsed::End(End::Whole) => return Err(ParseError::new(token.start, "unexpected {{end}}")),
                     Parsed::End(_) => return Err(ParseError::new(token.start, "unexpected {{else}}")),
                 },
                 _ => return Err(self.unexpected(token, "input")),
@@ -139,7 +140,7 @@ impl Parser<'_> {
         self.variables = variables;
         self.range_nesting = range_nesting;
         match end {
-            End::End => Ok(body),
+            End::Whole => Ok(body),
             _ => Err(ParseError::new(at, format!("unexpected {{{{else}}}} in {context}"))),
         }
     }
@@ -201,7 +202,7 @@ impl Parser<'_> {
         let node = match token.kind {
             Kind::End => {
                 self.expect(Kind::RightDelimiter, "end")?;
-                return Ok(Parsed::End(End::End));
+                return Ok(Parsed::End(End::Whole));
             }
             Kind::Else => return self.else_clause().map(Parsed::End),
             Kind::If => Node::If(self.choice(ChoiceKind::If)?),
@@ -237,7 +238,7 @@ impl Parser<'_> {
             let (body, end, at) = self.body()?;
             choice.branches.push((condition, body));
             match (end, kind) {
-                (End::End, _) => break,
+                (End::Whole, _) => break,
                 (End::ElseIf, ChoiceKind::If) | (End::ElseWith, ChoiceKind::With) => {
                     self.next_non_space();
                 }
@@ -260,7 +261,7 @@ impl Parser<'_> {
         let (body, end, at) = self.body()?;
         self.range_nesting -= 1;
         let otherwise = match end {
-            End::End => Body::new(),
+            End::Whole => Body::new(),
             End::Else => self.last_body()?,
             _ => return Err(ParseError::new(at, "this else does not belong to {{range}}")),
         };
@@ -271,7 +272,7 @@ impl Parser<'_> {
     /// The body after `{{ else }}`.
     fn last_body(&mut self) -> Result<Body, ParseError> {
         match self.body()? {
-            (body, End::End, _) => Ok(body),
+            (body, End::Whole, _) => Ok(body),
             (_, _, at) => Err(ParseError::new(at, "expected end; found {{else}}")),
         }
     }
@@ -284,7 +285,7 @@ impl Parser<'_> {
         let argument = self.pipeline(context, Kind::RightDelimiter)?;
         let body = self.separate_body(context)?;
         self.define(id, body, token.start)?;
-        Ok(Node::Template { at: token.start, id, argument: Some(argument) })
+        Ok(Node::Template(Box::new(TemplateCall { at: token.start, id, argument: Some(argument) })))
     }
 
     /// `template`, from behind the word on.
@@ -298,7 +299,7 @@ impl Parser<'_> {
         } else {
             Some(self.pipeline(context, Kind::RightDelimiter)?)
         };
-        Ok(Node::Template { at: token.start, id, argument })
+        Ok(Node::Template(Box::new(TemplateCall { at: token.start, id, argument })))
     }
 
     fn template_name(&mut self, token: Token, context: &str) -> Result<TemplateId, ParseError> {

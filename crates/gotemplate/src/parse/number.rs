@@ -72,11 +72,13 @@ fn complex(real: f64, imaginary: f64) -> Number {
     }
 }
 
+#[allow(clippy::float_cmp, reason = "exactness is the question")]
 fn exact_int(float: f64) -> Option<i64> {
     let int = float as i64;
     (int as f64 == float && float < 9_223_372_036_854_775_808.0).then_some(int)
 }
 
+#[allow(clippy::float_cmp, reason = "exactness is the question")]
 fn exact_uint(float: f64) -> Option<u64> {
     let uint = float as u64;
     (uint as f64 == float && float < 18_446_744_073_709_551_616.0).then_some(uint)

@@ -43,7 +43,7 @@ pub(crate) enum Node {
     /// `{{ range }} ... {{ else }} ... {{ end }}`
     Range(Box<Loop>),
     /// `{{ template "name" pipeline }}`
-    Template { at: usize, id: TemplateId, argument: Option<Pipeline> },
+    Template(Box<TemplateCall>),
     /// `{{ break }}`
     Break,
     /// `{{ continue }}`
@@ -63,6 +63,14 @@ pub(crate) struct Loop {
     pub(crate) items: Pipeline,
     pub(crate) body: Body,
     pub(crate) otherwise: Body,
+}
+
+/// The template is executed with the value of the argument (else nil) as dot.
+#[derive(Debug)]
+pub(crate) struct TemplateCall {
+    pub(crate) at: usize,
+    pub(crate) id: TemplateId,
+    pub(crate) argument: Option<Pipeline>,
 }
 
 /// `$variable := command | command`

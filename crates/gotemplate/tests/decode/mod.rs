@@ -4,7 +4,7 @@ use gotemplate::Value;
 use gotemplate::value::UintKind;
 
 /// Integers become `int`, or `uint64` above its range; numbers with point or exponent `float64`; objects `map[string]interface {}`.
-pub fn decode(json: &serde_json::Value) -> Value {
+pub(crate) fn decode(json: &serde_json::Value) -> Value {
     match json {
         serde_json::Value::Null => Value::Nil,
         serde_json::Value::Bool(bool) => Value::Bool(*bool),
@@ -18,11 +18,9 @@ pub fn decode(json: &serde_json::Value) -> Value {
 }
 
 fn decode_number(written: &str) -> Value {
-    if let Ok(int) = written.parse() {
-        Value::int(int)
-    } else if let Ok(uint) = written.parse() {
-        Value::Uint(uint, UintKind::Uint64)
-    } else {
-        Value::Float(written.parse().unwrap_or(f64::NAN))
+    match (written.parse::<i64>(), written.parse::<u64>()) {
+        (Ok(int), _) => Value::int(int),
+        (_, Ok(uint)) => Value::Uint(uint, UintKind::Uint64),
+        _ => Value::Float(written.parse().unwrap_or(f64::NAN)),
     }
 }

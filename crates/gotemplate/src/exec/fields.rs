@@ -1,0 +1,99 @@
+//! Looks up fields of maps and structs, and calls methods.
+
+use super::call::Given;
+use super::{Eval, Run, Stop, error};
+use crate::heap::Heap;
+use crate::methods;
+use crate::parse::tree::Field;
+use crate::types::type_name;
+use crate::value::{Key, Value};
+
+/// Follows `path` through maps and structs: the value that is reached, and the fields that are left because that value has neither
+/// entries nor fields. Only the last value is cloned: the counters of values that threads share stay untouched on the way.
+pub(super) fn reach<'p>(heap: &Heap, receiver: &Value, path: &'p [Field]) -> Eval<(Value, &'p [Field])> {
+    let mut value = receiver;
+    let mut rest = path;
+    while let Some((field, after)) = rest.split_first() {
+        value = match value {
+            Value::Map(map) => match heap.entries(map).get(&field.name) {
+                Some(entry) => entry,
+                // Fields of what is missing are missing too.
+                None => return Ok((Value::Missing, &[])),
+            },
+            Value::Struct(fields) => match fields.fields.iter().find(|(name, _)| is_named(field, name)) {
+                Some((_, entry)) => entry,
+                None => return Err(no_field(field, value)),
+            },
+            Value::Missing => return Ok((Value::Missing, &[])),
+            Value::Nil => {
+                return Err(error(field.at, format!("nil pointer evaluating interface {{}}.{}", shown(field))));
+            }
+            _ => break,
+        };
+        rest = after;
+    }
+    Ok((value.clone(), rest))
+}
+
+impl Run<'_> {
+    /// Follows `path`. What is given are arguments of the last field, which must be a method then.
+    pub(super) fn fields(&mut self, receiver: &Value, path: &[Field], mut given: Given<'_>) -> Eval<Value> {
+        let has_arguments = !given.is_nothing();
+        let (plain, method) = match path.split_last() {
+            Some((last, before)) if has_arguments => (before, std::slice::from_ref(last)),
+            _ => (path, &[][..]),
+        };
+        let (mut value, mut rest) = reach(self.heap, receiver, plain)?;
+        while let Some((field, after)) = rest.split_first() {
+            value = self.method(value, field, Given::nothing(given.dot))?;
+            (value, rest) = reach(self.heap, &value, after)?;
+        }
+        match method {
+            [] => Ok(value),
+            [field, ..] => {
+                given.receiver = None;
+                self.method(value, field, given)
+            }
+        }
+    }
+
+    fn method(&mut self, receiver: Value, field: &Field, mut given: Given<'_>) -> Eval<Value> {
+        match methods::find(&receiver, &shown(field)) {
+            Some(method) => {
+                given.receiver = Some(receiver);
+                self.call(field.at, method, given)
+            }
+            None if given.is_nothing() => Err(no_field(field, &receiver)),
+            None => without_method(receiver, field),
+        }
+    }
+}
+
+/// Arguments were given to something that is no method.
+fn without_method(receiver: Value, field: &Field) -> Eval<Value> {
+    match &receiver {
+        Value::Missing => Ok(Value::Missing),
+        Value::Map(_) => Err(error(field.at, format!("{} is not a method but has arguments", shown(field)))),
+        Value::Struct(fields) if fields.fields.iter().any(|(name, _)| is_named(field, name)) => {
+            let message = format!("{} has arguments but cannot be invoked as function", shown(field));
+            Err(error(field.at, message))
+        }
+        Value::Nil => Err(error(field.at, format!("nil pointer evaluating interface {{}}.{}", shown(field)))),
+        _ => Err(no_field(field, &receiver)),
+    }
+}
+
+fn no_field(field: &Field, receiver: &Value) -> Stop {
+    error(field.at, format!("can't evaluate field {} in type {}", shown(field), type_name(receiver)))
+}
+
+fn is_named(field: &Field, name: &str) -> bool {
+    matches!(&field.name, Key::Text(text) if text.as_bytes() == name.as_bytes())
+}
+
+fn shown(field: &Field) -> String {
+    match &field.name {
+        Key::Text(name) => name.to_str().into_owned(),
+        _ => String::new(),
+    }
+}

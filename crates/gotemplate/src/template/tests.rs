@@ -1,0 +1,137 @@
+//! Tests of rendering: what comes out, where errors are, what the limits stop.
+
+use std::sync::Arc;
+
+use super::Template;
+use crate::error::ErrorKind;
+use crate::fuel::Limits;
+use crate::value::{Struct, Value};
+
+fn data() -> Value {
+    Value::dict([
+        ("name", Value::text("kalypso")),
+        ("none", Value::Nil),
+        ("list", Value::list(vec![Value::int(3), Value::int(1)])),
+        ("map", Value::dict([("b", Value::text("two")), ("a", Value::int(1))])),
+        ("nested", Value::text("{{ .name }}")),
+        ("forever", Value::text("{{ .forever }}")),
+        ("broken", Value::text("fine\n{{ .list.x }}")),
+    ])
+}
+
+/// The output, or the error as it is shown.
+fn render(text: &str) -> String {
+    let rendered = Template::parse("t", text).and_then(|template| template.render_nested(&data(), &Limits::default()));
+    match rendered {
+        Ok(output) => String::from_utf8(output).unwrap(),
+        Err(error) => error.to_string(),
+    }
+}
+
+fn check(text: &str, expected: &str) {
+    assert_eq!(render(text), expected, "{text}");
+}
+
+/// The template must be stopped by a limit.
+fn check_stopped(text: &str) {
+    let error = Template::parse("t", text).and_then(|template| template.render_nested(&data(), &Limits::default()));
+    assert_eq!(error.map(|output| output.len()).map_err(|error| error.kind), Err(ErrorKind::Limit), "{text}");
+}
+
+#[test]
+fn a_missing_key_and_a_nil_are_different() {
+    check("{{ .missing }} {{ .missing.x.y }} {{ print .missing }}", "<no value> <no value> <nil>");
+    check("{{ .none }}", "<no value>");
+    check("{{ .none.x }}", "t:1:9: nil pointer evaluating interface {}.x");
+    check("{{ (.none).x }}", "<no value>");
+}
+
+#[test]
+fn an_unknown_field_of_a_struct_is_an_error() {
+    let fields = vec![("Workload", Value::text("w"))];
+    let dot = Value::Struct(Arc::new(Struct { type_name: "main.data", fields }));
+    let render = |text: &str| Template::parse("t", text).unwrap().render(&dot, &Limits::default());
+    assert_eq!(render("{{ .Workload }}").unwrap(), b"w");
+    assert_eq!(render("{{ .Wrong }}").unwrap_err().message, "can't evaluate field Wrong in type main.data");
+}
+
+#[test]
+fn errors_show_line_and_column_of_what_failed() {
+    check("é\nü {{ .map.a.x }}", "t:2:12: can't evaluate field x in type int");
+    check("a\n  {{ len .list | len }}", "t:2:18: error calling len: len of type int");
+    check("{{ if .name }}{{ nosuch }}{{ end }}", "t:1:18: function \"nosuch\" not defined");
+    check("{{ template \"nowhere\" }}", "t:1:13: template \"nowhere\" not defined");
+}
+
+#[test]
+fn a_forbidden_function_says_what_to_do_instead() {
+    let error = render("{{ now }}");
+    assert!(error.starts_with("t:1:4: `now` would make the output depend on the moment"), "{error}");
+}
+
+#[test]
+fn output_is_rendered_again_while_it_has_braces() {
+    check("{{ .nested }}", "kalypso");
+    check(
+        "{{ .broken }}",
+        "t:2:9: can't evaluate field x in type []interface {} (in what rendering 1 produced: \"{{ .list.x }}\")",
+    );
+    let error = render("{{ .forever }}");
+    assert_eq!(
+        error,
+        "t:1:1: its output still contains `{{` after 8 passes (in what rendering 8 produced: \"{{ .forever }}\")"
+    );
+}
+
+#[test]
+fn render_stops_after_one_pass() {
+    let template = Template::parse("t", "{{ .nested }}").unwrap();
+    assert_eq!(template.render(&data(), &Limits::default()).unwrap(), b"{{ .name }}");
+}
+
+#[test]
+fn loops_break_and_continue() {
+    check(
+        "{{ range 5 }}{{ if eq . 1 }}{{ continue }}{{ end }}{{ if eq . 3 }}{{ break }}{{ end }}{{ . }}{{ end }}",
+        "02",
+    );
+    check("{{ range $k, $v := .map }}{{ $k }}={{ $v }} {{ else }}none{{ end }}", "a=1 b=two ");
+}
+
+#[test]
+fn variables_end_with_their_block() {
+    check("{{ $x := 1 }}{{ if true }}{{ $x := 2 }}{{ $x }}{{ end }}{{ $x }}", "21");
+    check("{{ $x := 1 }}{{ range 3 }}{{ $x = . }}{{ end }}{{ $x }}", "2");
+    check("{{ if false }}{{ $y = 1 }}{{ end }}ok", "ok");
+    check("{{ $y = 1 }}", "t:1:4: undefined variable");
+}
+
+#[test]
+fn and_and_or_evaluate_no_more_than_they_need() {
+    check("{{ or 1 (len 5) }}{{ and 0 (len 5) }}", "10");
+    check("{{ 1 | and 2 | or 0 }}", "1");
+}
+
+#[test]
+fn a_limit_stops_what_runs_away() {
+    check_stopped("{{ define \"a\" }}{{ template \"a\" . }}{{ end }}{{ template \"a\" . }}");
+    check_stopped("{{ template \"t\" . }}");
+    check_stopped("{{ range 1000000000000 }}{{ end }}");
+    check_stopped("{{ $x := \"0123456789\" }}{{ range 60 }}{{ $x = print $x $x }}{{ end }}");
+    check_stopped("{{ range 1000 }}{{ printf \"%100000d\" 1 }}{{ end }}");
+    let wide = "%[1]*[2]d".repeat(10_000);
+    check_stopped(&format!("{{{{ printf \"{wide}\" 1000000 1 | len }}}}"));
+    check_stopped("{{ range 100000 }}{{ printf \"%0.1000000f\" 1.5 | len }}{{ end }}");
+}
+
+#[test]
+fn a_template_is_shared_between_threads() {
+    let template = Arc::new(Template::parse("t", "{{ range .list }}{{ . }}{{ $.name }}{{ end }}").unwrap());
+    let dot = data();
+    let outputs = std::thread::scope(|scope| {
+        let render = || (0..100).map(|_| template.render(&dot, &Limits::default()).unwrap()).collect::<Vec<_>>();
+        let threads: Vec<_> = (0..4).map(|_| scope.spawn(render)).collect();
+        threads.into_iter().flat_map(|thread| thread.join().unwrap()).collect::<Vec<_>>()
+    });
+    assert!(outputs.iter().all(|output| output == b"3kalypso1kalypso"));
+}
