@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use granit_parser::{Event, ScalarStyle as Style, StructureStyle};
 
+use super::explain::tab_in_indentation;
 use super::fault;
 use super::keys::{self, Entry};
 use super::problem::Findings;
@@ -42,7 +43,8 @@ struct Frame {
     children: Children,
     span: Span,
     anchor: usize,
-    /// Whether it is in brackets or braces.
+    /// Whether it is inside brackets or braces, and whether they are its own.
+    flow: bool,
     bracketed: bool,
     /// As of [`Part`], for the children so far.
     weight: usize,
@@ -56,7 +58,8 @@ enum Children {
 
 impl Frame {
     fn new(children: Children, style: StructureStyle, anchor: usize) -> Self {
-        Self { children, span: Span::default(), anchor, bracketed: style == StructureStyle::Flow, weight: 1, depth: 0 }
+        let flow = style == StructureStyle::Flow;
+        Self { children, span: Span::default(), anchor, flow, bracketed: flow, weight: 1, depth: 0 }
     }
 }
 
@@ -109,6 +112,7 @@ impl<'t> Builder<'t> {
         match event {
             Event::Scalar(text, style, anchor, tag) => {
                 let tag = tag.map(|tag| self.scalar_tag(&tag, place));
+                self.check_indentation(span)?;
                 let part = self.scalar(Scalar { text: (*text).into(), style: style_of(style), tag }, span);
                 self.last = part.node.span;
                 self.count()?;
@@ -159,6 +163,7 @@ impl<'t> Builder<'t> {
     }
 
     fn open(&mut self, mut frame: Frame, span: Span) -> Added {
+        self.check_indentation(span)?;
         // `[a: b]` holds a mapping that has no braces.
         frame.bracketed &= span.start < span.end;
         frame.span = span;
@@ -167,6 +172,21 @@ impl<'t> Builder<'t> {
         self.check_depth(self.frames.len() + 1)?;
         self.frames.push(frame);
         Ok(())
+    }
+
+    /// Tabs before the first word of a line, or behind a dash: the parser takes some that Go's libraries refuse.
+    fn check_indentation(&self, span: Span) -> Added {
+        let before = self.text.get(..span.start as usize).unwrap_or_default();
+        let bare = before.trim_end_matches([' ', '\t']);
+        let blanks = before.get(bare.len()..).unwrap_or_default();
+        let Some(tab) = blanks.find('\t') else { return Ok(()) };
+        let in_block = self.frames.last().is_none_or(|frame| !frame.flow) && span.start < span.end;
+        let begins = bare.is_empty() || bare.ends_with(['\n', '\r', '-', '?']);
+        if in_block && begins {
+            Err(tab_in_indentation(Span::new(bare.len() + tab, bare.len() + tab + 1)).into())
+        } else {
+            Ok(())
+        }
     }
 
     fn end_collection(&mut self, span: Span) {

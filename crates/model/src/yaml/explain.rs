@@ -34,6 +34,11 @@ fn syntax(span: Span, message: impl Into<std::borrow::Cow<'static, str>>) -> Pro
     Problem::new(ProblemKind::Syntax, span, message)
 }
 
+/// The problem with a tab where a line is indented.
+pub(super) fn tab_in_indentation(tab: Span) -> Problem {
+    syntax(tab, "there is a tab in the indentation").hint("indent with spaces: YAML does not count tabs")
+}
+
 const QUOTE_VALUE: &str = "put the value in quotes";
 const SPACE_AFTER_COLON: &str = "write a space between the colon and the value";
 
@@ -62,10 +67,16 @@ impl<'t> Scene<'t> {
             | ErrorKind::TabInIndentation
             | ErrorKind::TabAtBlockScalarStart
             | ErrorKind::TabInPlainScalar => {
-                let start = self.line(at).start as usize;
-                let tab = self.text.get(start..).and_then(|line| line.find('\t')).map_or(at, |tab| start + tab);
-                let message = "there is a tab in the indentation";
-                Some(syntax(self.character(tab), message).hint("indent with spaces: YAML does not count tabs"))
+                let line = self.line(at);
+                let tab = self.slice(line).find('\t').map_or(at, |tab| line.start as usize + tab);
+                Some(tab_in_indentation(self.character(tab)))
+            }
+            ErrorKind::InvalidBlockScalarHeader => {
+                let message = "a block after `|` or `>` begins on the next line";
+                Some(
+                    syntax(self.character(at), message)
+                        .hint("put the value in quotes if it begins with this character"),
+                )
             }
             ErrorKind::RecursionLimitExceeded => {
                 let message = "too many mappings and lists are inside one another here";
@@ -103,10 +114,18 @@ impl<'t> Scene<'t> {
             }
             ErrorKind::UnknownQuotedScalarEscape
             | ErrorKind::InvalidQuotedScalarHexEscape
-            | ErrorKind::InvalidUnicodeEscape => {
-                let escape = self.unknown_escape(at);
-                let message = format!("{} is not an escape that YAML knows", shown(self.slice(escape)));
-                Some(syntax(escape, message).hint("write `\\\\` for a backslash, or use single quotes"))
+            | ErrorKind::InvalidUnicodeEscape
+            | ErrorKind::InvalidLowSurrogate
+            | ErrorKind::InvalidLowSurrogateHexEscape
+            | ErrorKind::MissingLowSurrogate
+            | ErrorKind::UnpairedLowSurrogate => {
+                let problem = match self.unknown_escape(at) {
+                    Some(escape) => {
+                        syntax(escape, format!("{} is not an escape that YAML knows", shown(self.slice(escape))))
+                    }
+                    None => syntax(self.character(at), "an escape in this text stands for no character"),
+                };
+                Some(problem.hint("write `\\\\` for a backslash, or use single quotes"))
             }
             _ => None,
         }
@@ -156,8 +175,15 @@ impl<'t> Scene<'t> {
     /// Lines that are neither indented like their neighbours nor of their form.
     fn lines(&self, kind: &ErrorKind, at: usize) -> Option<Problem> {
         let line = self.content_of_line(at);
+        if let Some(tab) = self.text.get(self.line(at).start as usize..line.start as usize)?.find('\t') {
+            return Some(tab_in_indentation(self.character(self.line(at).start as usize + tab)));
+        }
         match kind {
             ErrorKind::MappingValueNotAllowed => Some(self.second_colon(at)),
+            ErrorKind::ExpectedBlockMappingKey if self.follows_bracket(at) => {
+                let message = "there is more text behind the closing bracket";
+                Some(syntax(self.character(at), message).hint(QUOTE_VALUE))
+            }
             ErrorKind::ExpectedBlockMappingKey if self.slice(line).starts_with("- ") => {
                 let message = "this list item is not indented like the items or keys before it";
                 Some(syntax(line, message).hint("items of one list begin in the same column"))
@@ -181,7 +207,7 @@ impl<'t> Scene<'t> {
                 )
             }
             ErrorKind::ExpectedDocumentStart => {
-                Some(syntax(line, "the document has ended before this line").hint("begin another document with `---`"))
+                Some(syntax(line, "this line is outside of a document").hint("begin a document with `---`"))
             }
             _ => None,
         }
@@ -219,8 +245,18 @@ impl<'t> Scene<'t> {
             return syntax(line, "there is no space behind this colon, so the line is text and not a key")
                 .hint(SPACE_AFTER_COLON);
         }
+        if self.slice(line).starts_with('-') {
+            return syntax(line, "there is no space behind this dash, so the line is text and not a list item")
+                .hint("write a space between the dash and the item");
+        }
         let hint = "write `key: value`; text of several lines stands in a block after `|`, indented";
         syntax(line, "this line is among keys, but has no `: `").hint(hint)
+    }
+
+    /// Whether the last thing understood ends on this line with a bracket.
+    fn follows_bracket(&self, at: usize) -> bool {
+        let before = self.text.get(self.last.end.saturating_sub(1) as usize..at).unwrap_or_default();
+        before.starts_with([']', '}']) && !before.contains(['\n', '\r'])
     }
 
     fn opening_quote(&self, at: usize) -> Span {
@@ -231,20 +267,20 @@ impl<'t> Scene<'t> {
     }
 
     /// The first escape behind `at` that is none. Not searched for beyond some lines, lest many errors search far.
-    fn unknown_escape(&self, at: usize) -> Span {
+    fn unknown_escape(&self, at: usize) -> Option<Span> {
         let text = self.text.get(..self.text.floor_char_boundary(at + 4096)).unwrap_or_default();
         let mut from = at;
         while let Some(found) = text.get(from..).and_then(|rest| rest.find('\\')) {
             let escape = from + found;
             let rest = text.get(escape + 1..).unwrap_or_default();
-            let Some(name) = rest.chars().next() else { break };
+            let name = rest.chars().next()?;
             let end = escape + 1 + name.len_utf8();
             if !is_escape(name, rest.get(name.len_utf8()..).unwrap_or_default()) {
-                return Span::new(escape, end);
+                return Some(Span::new(escape, end));
             }
             from = end;
         }
-        self.character(at)
+        None
     }
 
     fn slice(&self, span: Span) -> &'t str {

@@ -13,7 +13,7 @@
 //!   What could be read of a broken document is kept as a fragment, so that it can be told which object is broken.
 //! - **Empty documents** (nothing, or only comments) are left out.
 //!
-//! Known to be more lenient than Go: tabs behind `---`. Known to differ: YAML 1.1 counts the characters U+0085, U+2028 and U+2029 as line breaks, we do not.
+//! Known to differ from Go: a line of quoted text that is indented by a tab alone is refused; YAML 1.1 counts the characters U+0085, U+2028 and U+2029 as line breaks, we do not.
 
 mod build;
 mod bytes;

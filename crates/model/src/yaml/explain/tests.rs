@@ -16,6 +16,10 @@ fn check(text: &str, at: &str, message: &str, hint: &str) {
 fn tabs_are_found_in_their_line() {
     check("a:\n\tb: 1\n", "\t", "tab", "spaces");
     check("a:\n  b:\n  \t- 1\n", "\t", "tab", "spaces");
+    check("a: |\n  x\n\ty\n", "\t", "tab", "spaces");
+    check("\ta: b\n", "\t", "tab", "spaces");
+    check("---\n\ttext\n", "\t", "tab", "spaces");
+    check("-\ta\n", "\t", "tab", "spaces");
 }
 
 #[test]
@@ -23,6 +27,7 @@ fn quotes_are_told_where_they_open() {
     check("a: 1\nb: \"x\nc: 2\n", "\"", "not closed", "close it");
     check("a: 'it's'\nb: 1\n", "s", "behind the closing quote", "''");
     check("a: \"C:\\Users\\q\"\n", "\\U", "not an escape", "single quotes");
+    check("a: \"\\ud800\"\n", "\"", "stands for no character", "single quotes");
     check("a: \"x\\d\"\n", "\\d", "not an escape", "single quotes");
     check("a: 'x", "'", "not closed", "");
 }
@@ -41,6 +46,7 @@ fn indentation_is_told_at_the_line_that_does_not_fit() {
     check("a:\n    b: 1\n  c: 2\n", "c: 2", "fits none", "column");
     check("a:\n  - x\n - y\n", "- y", "list item", "column");
     check("- a\nb: c\n", "b: c", "not an item", "- ");
+    check("a:\n  - x\n  -y\n  - z\n", "-y", "no space behind this dash", "space");
     check("a: - b\n", "-", "cannot begin on the line of its key", "next line");
 }
 
@@ -49,6 +55,7 @@ fn characters_that_need_quotes_are_named() {
     check("a: @x\n", "@", "cannot begin with `@`", "quotes");
     check("a: `x`\n", "`", "cannot begin with ``", "quotes");
     check("a: %x\n", "%", "cannot begin with `%`", "quotes");
+    check("a: |x\n", "|", "begins on the next line", "quotes");
     check("host: *.example.com\n", "*.example.com", "anchor", "quotes");
 }
 
@@ -63,6 +70,7 @@ fn brackets_are_told_with_the_place_where_they_open() {
     check("a: [1, 2\nb: 3\n", ":", "missing", "]");
     check("a: [x]]\n", "]", "nothing is open", "");
     check("a: [x}\n", "}", "cannot close", "");
+    check("a: [x] y\n", "y", "behind the closing bracket", "quotes");
     check("a: [1, 2\n", "[", "not closed", "]");
 }
 
@@ -71,5 +79,20 @@ fn too_deep_texts_are_refused_wherever_the_depth_comes_from() {
     for text in ["[".repeat(100_000), "- ".repeat(100_000), "{a: ".repeat(100_000), "? ".repeat(1000)] {
         let reading = read(&text, &Options::OBJECTS);
         assert_eq!(reading.problems[0].kind, ProblemKind::Depth);
+    }
+}
+
+#[test]
+fn tabs_that_do_not_indent_are_fine() {
+    for text in [
+        "a:\tb\n",
+        "a: b\t# c\n",
+        "{\n\t\"a\":\t1\n}\n",
+        "a: b\n  \tc\n",
+        "a: |\n  \tx\n",
+        "a: 'x\n  \ty'\n",
+        "- a\n\t\n- b\n",
+    ] {
+        assert_eq!(read(text, &Options::OBJECTS).problems, [], "{text:?}");
     }
 }
