@@ -26,6 +26,7 @@ mod methods;
 mod names;
 mod nesting;
 mod parse;
+mod runes;
 pub mod semver;
 mod sprig;
 pub mod template;
@@ -33,6 +34,7 @@ pub mod text;
 pub mod time;
 pub mod truth;
 pub mod types;
+mod url;
 pub mod value;
 pub mod yaml;
 

@@ -1,21 +1,141 @@
 //! Go's time.
-/// `time.Time`
+
+mod calendar;
+mod duration;
+mod format;
+mod layout;
+mod methods;
+mod parse;
+
+use std::fmt;
+
+use jiff::Timestamp;
+use jiff::tz::{TimeZone, TimeZoneDatabase};
+
+use calendar::{Civil, SECONDS_PER_DAY};
+
+pub(crate) use duration::{parse as parse_duration, show as duration_text};
+pub(crate) use methods::{DURATION_METHODS, METHODS};
+
+/// How Go prints a time by itself.
+const STRING_LAYOUT: &[u8] = b"2006-01-02 15:04:05.999999999 -0700 MST";
+
+/// How Go writes a time into JSON and YAML.
+const RFC3339_NANO: &[u8] = b"2006-01-02T15:04:05.999999999Z07:00";
+
+/// `time.Time`: a moment and the zone that it is shown in. The local zone is UTC, on every machine.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Time {}
+pub struct Time {
+    /// Seconds since 1970-01-01T00:00:00Z.
+    seconds: i64,
+    /// Below 1,000,000,000.
+    nanoseconds: u32,
+    zone: Zone,
+}
 
-/// The methods of `time.Time`.
-pub(crate) const METHODS: &[crate::function::Function] = &[];
+/// `time.Location`
+#[derive(Clone, Debug, PartialEq)]
+enum Zone {
+    Utc,
+    /// A zone of the bundled time zone database.
+    Named(TimeZone),
+    /// What a parsed text said about its zone; the offset is in seconds east of UTC.
+    Fixed {
+        name: String,
+        offset: i32,
+    },
+}
 
-/// The methods of `time.Duration`.
-pub(crate) const DURATION_METHODS: &[crate::function::Function] = &[];
+impl Time {
+    /// The moment that many seconds after 1970-01-01T00:00:00Z (`time.Unix`).
+    pub(crate) fn from_unix(seconds: i64) -> Self {
+        Self { seconds, nanoseconds: 0, zone: Zone::Utc }
+    }
 
-impl std::fmt::Display for Time {
-    fn fmt(&self, _f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        Ok(())
+    /// Go's zero time: the first second of year 1.
+    pub(crate) fn zero() -> Self {
+        Self::from_unix(Civil::new(1, 1, 1).days_since_epoch() * SECONDS_PER_DAY)
+    }
+
+    /// Seconds since 1970-01-01T00:00:00Z.
+    pub(crate) fn unix(&self) -> i64 {
+        self.seconds
+    }
+
+    /// What `value` says, read as `layout` (`time.ParseInLocation`); `None` if it does not fit.
+    pub(crate) fn parse(layout: &[u8], value: &[u8]) -> Option<Self> {
+        parse::parse(layout, value)
+    }
+
+    /// The moment as `layout` shows it (`Time.Format`).
+    pub(crate) fn format(&self, layout: &[u8]) -> Vec<u8> {
+        format::format(self, layout)
+    }
+
+    /// The moment as JSON and YAML have it; `None` where Go refuses: beyond the years 0 to 9999.
+    pub fn to_rfc3339(&self) -> Option<String> {
+        (0..=9999)
+            .contains(&self.civil().year)
+            .then(|| String::from_utf8_lossy(&self.format(RFC3339_NANO)).into_owned())
+    }
+
+    /// The same moment in the named zone: UTC for `Local`, for the empty name and for a name that the bundled database lacks.
+    pub(crate) fn in_zone(&self, name: &str) -> Self {
+        let zone = match name {
+            "" | "UTC" | "Local" => None,
+            // The database does not mind case, Go does.
+            name => TimeZoneDatabase::bundled().get(name).ok().filter(|zone| zone.iana_name() == Some(name)),
+        };
+        Self { zone: zone.map_or(Zone::Utc, Zone::Named), ..*self }
+    }
+
+    /// The moment that many nanoseconds later.
+    pub(crate) fn plus(&self, nanoseconds: i64) -> Self {
+        const NANOSECONDS_PER_SECOND: i64 = 1_000_000_000;
+        let total = i64::from(self.nanoseconds) + nanoseconds.rem_euclid(NANOSECONDS_PER_SECOND);
+        let seconds = nanoseconds.div_euclid(NANOSECONDS_PER_SECOND) + total / NANOSECONDS_PER_SECOND;
+        Self {
+            seconds: self.seconds.wrapping_add(seconds),
+            nanoseconds: (total % NANOSECONDS_PER_SECOND) as u32,
+            zone: self.zone.clone(),
+        }
+    }
+
+    /// Offset from UTC in seconds, and the zone's abbreviation, at this moment.
+    fn offset(&self) -> (i32, String) {
+        match &self.zone {
+            Zone::Utc => (0, "UTC".to_owned()),
+            Zone::Fixed { name, offset } => (*offset, name.clone()),
+            Zone::Named(zone) => {
+                let bounds = (Timestamp::MIN.as_second(), Timestamp::MAX.as_second());
+                let moment = Timestamp::from_second(self.seconds.clamp(bounds.0, bounds.1)).unwrap_or_default();
+                let info = zone.to_offset_info(moment);
+                (info.offset().seconds(), info.abbreviation().to_owned())
+            }
+        }
+    }
+
+    /// Seconds since 1970-01-01 on the clocks of its zone.
+    fn local_seconds(&self) -> i64 {
+        self.seconds.wrapping_add(i64::from(self.offset().0))
+    }
+
+    fn civil(&self) -> Civil {
+        Civil::from_days_since_epoch(self.local_seconds().div_euclid(SECONDS_PER_DAY))
+    }
+
+    /// Seconds since midnight.
+    fn second_of_day(&self) -> i64 {
+        self.local_seconds().rem_euclid(SECONDS_PER_DAY)
     }
 }
 
-/// A duration as Go shows it: `1h30m0s`.
-pub(crate) fn duration_text(nanoseconds: i64) -> String {
-    format!("{nanoseconds}ns")
+/// As Go prints it: `2020-02-29 00:00:00 +0000 UTC`.
+impl fmt::Display for Time {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&String::from_utf8_lossy(&self.format(STRING_LAYOUT)))
+    }
 }
+
+#[cfg(test)]
+mod tests;

@@ -10,7 +10,14 @@ use std::path::PathBuf;
 use gotemplate::{Limits, Template};
 
 /// Cases that we decided to differ in. Each must fail, or it does not belong here.
-const EXCEPTIONS: &[&str] = &[];
+const EXCEPTIONS: &[&str] = &[
+    // Passwords and ciphers belong into a vault: `docs/reference/template-functions.md`.
+    "p-sprig-crypto-004",
+    "p-sprig-crypto-005",
+    "p-sprig-crypto-006",
+    "p-sprig-crypto-007",
+    "p-sprig-crypto-008",
+];
 
 #[derive(Default)]
 struct Group {

@@ -1,6 +1,100 @@
-//! The functions of sprig 2.22.0.
+//! The functions of sprig 2.22.0, except those whose result depends on the machine or the moment.
 
-use crate::function::Function;
+mod arguments;
+mod cases;
+mod convert;
+mod crypto;
+mod dates;
+mod defaults;
+mod dicts;
+mod encoding;
+mod equality;
+mod flow;
+mod json;
+mod lists;
+mod math;
+mod merge;
+mod paths;
+mod quoting;
+mod regex;
+mod regex_syntax;
+mod split;
+mod strings;
+mod sums;
+mod types;
+mod urls;
+mod versions;
+mod wrap;
 
-/// By name.
-pub(crate) const FUNCTIONS: &[Function] = &[];
+use crate::function::{Call, Failure, Function, Type};
+use crate::value::Value;
+
+/// Every function, group by group.
+pub(crate) const FUNCTIONS: &[Function] = &concatenated::<{ total(GROUPS) }>(GROUPS);
+
+const GROUPS: &[&[Function]] = &[
+    cases::FUNCTIONS,
+    convert::FUNCTIONS,
+    crypto::FUNCTIONS,
+    dates::FUNCTIONS,
+    defaults::FUNCTIONS,
+    dicts::FUNCTIONS,
+    encoding::FUNCTIONS,
+    flow::FUNCTIONS,
+    json::FUNCTIONS,
+    lists::FUNCTIONS,
+    math::FUNCTIONS,
+    paths::FUNCTIONS,
+    quoting::FUNCTIONS,
+    regex::FUNCTIONS,
+    split::FUNCTIONS,
+    strings::FUNCTIONS,
+    sums::FUNCTIONS,
+    types::FUNCTIONS,
+    urls::FUNCTIONS,
+    versions::FUNCTIONS,
+    wrap::FUNCTIONS,
+];
+
+/// What a function of a table does.
+type Body = fn(&mut Call<'_>, &[Value]) -> Result<Value, Failure>;
+
+/// A row of a table.
+const fn function(name: &'static str, params: &'static [Type], body: Body) -> Function {
+    Function { name, params, variadic: false, reads_deeply: false, body }
+}
+
+/// The same function with a last parameter that repeats.
+const fn variadic(function: Function) -> Function {
+    Function { variadic: true, ..function }
+}
+
+/// The same function reading its arguments all levels down.
+const fn deep(function: Function) -> Function {
+    Function { reads_deeply: true, ..function }
+}
+
+const fn total(groups: &[&[Function]]) -> usize {
+    let (mut count, mut group) = (0, 0);
+    while group < groups.len() {
+        count += groups[group].len();
+        group += 1;
+    }
+    count
+}
+
+/// The groups in one array: slices can't be joined in constants otherwise.
+const fn concatenated<const TOTAL: usize>(groups: &[&[Function]]) -> [Function; TOTAL] {
+    let mut all = [groups[0][0]; TOTAL];
+    let (mut at, mut group) = (0, 0);
+    while group < groups.len() {
+        let mut row = 0;
+        while row < groups[group].len() {
+            all[at] = groups[group][row];
+            at += 1;
+            row += 1;
+        }
+        group += 1;
+    }
+    all
+}

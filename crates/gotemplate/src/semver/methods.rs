@@ -1,0 +1,73 @@
+//! What templates can call on versions.
+
+use std::cmp::Ordering;
+
+use super::Version;
+use crate::function::{Call, Failure, Function, Type};
+use crate::value::{Struct, Value};
+
+/// The methods of `*semver.Version`.
+pub(crate) const METHODS: &[Function] = &[
+    method("Compare", &[Type::Any, Type::Any], |_, args| Ok(Value::int(order(args)? as i64))),
+    method("Equal", &[Type::Any, Type::Any], |_, args| Ok(Value::Bool(order(args)?.is_eq()))),
+    method("GreaterThan", &[Type::Any, Type::Any], |_, args| Ok(Value::Bool(order(args)?.is_gt()))),
+    method("IncMajor", &[Type::Any], |_, args| Ok(next(version(args, 0)?, Part::Major))),
+    method("IncMinor", &[Type::Any], |_, args| Ok(next(version(args, 0)?, Part::Minor))),
+    method("IncPatch", &[Type::Any], |_, args| Ok(next(version(args, 0)?, Part::Patch))),
+    method("LessThan", &[Type::Any, Type::Any], |_, args| Ok(Value::Bool(order(args)?.is_lt()))),
+    method("Major", &[Type::Any], |_, args| Ok(Value::int64(version(args, 0)?.major))),
+    method("Metadata", &[Type::Any], |_, args| Ok(Value::text(version(args, 0)?.metadata.as_str()))),
+    method("Minor", &[Type::Any], |_, args| Ok(Value::int64(version(args, 0)?.minor))),
+    method("Original", &[Type::Any], |_, args| Ok(Value::text(version(args, 0)?.original.as_str()))),
+    method("Patch", &[Type::Any], |_, args| Ok(Value::int64(version(args, 0)?.patch))),
+    method("Prerelease", &[Type::Any], |_, args| Ok(Value::text(version(args, 0)?.prerelease.as_str()))),
+    method("String", &[Type::Any], |_, args| Ok(Value::text(version(args, 0)?.to_string()))),
+];
+
+/// The part of a version that goes up by one.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Part {
+    Major,
+    Minor,
+    Patch,
+}
+
+const fn method(
+    name: &'static str,
+    params: &'static [Type],
+    body: fn(&mut Call<'_>, &[Value]) -> Result<Value, Failure>,
+) -> Function {
+    Function { name, params, variadic: false, reads_deeply: false, body }
+}
+
+fn version(args: &[Value], index: usize) -> Result<&Version, Failure> {
+    if let Some(Value::Version(version)) = args.get(index) {
+        return Ok(version);
+    }
+    Err(Failure::error("wrong type of argument for a method of *semver.Version"))
+}
+
+fn order(args: &[Value]) -> Result<Ordering, Failure> {
+    Ok(version(args, 0)?.compare(version(args, 1)?))
+}
+
+/// The next version as Go returns it: a struct whose fields templates can print, and nothing else.
+fn next(version: &Version, part: Part) -> Value {
+    let (major, minor, patch) = match part {
+        Part::Major => (version.major.wrapping_add(1), 0, 0),
+        Part::Minor => (version.major, version.minor.wrapping_add(1), 0),
+        // A prerelease comes before the version itself.
+        Part::Patch if !version.prerelease.is_empty() => (version.major, version.minor, version.patch),
+        Part::Patch => (version.major, version.minor, version.patch.wrapping_add(1)),
+    };
+    let original = format!("{}{major}.{minor}.{patch}", if version.original.starts_with('v') { "v" } else { "" });
+    let fields = vec![
+        ("major", Value::int64(major)),
+        ("minor", Value::int64(minor)),
+        ("patch", Value::int64(patch)),
+        ("pre", Value::text("")),
+        ("metadata", Value::text("")),
+        ("original", Value::text(original)),
+    ];
+    Value::Struct(Struct { type_name: "semver.Version", fields }.into())
+}

@@ -1,0 +1,94 @@
+//! Access to arguments that the executor has already converted to the parameters' types.
+
+use std::sync::Arc;
+
+use crate::function::{Call, Failure};
+use crate::text::Text;
+use crate::time::Time;
+use crate::value::{List, Map, Value};
+
+/// What a `nil` gives where Go asks for its type.
+pub(super) const NIL_POINTER: &str = "invalid memory address or nil pointer dereference";
+
+/// The argument at `index`; [`Value::Nil`] where there is none.
+pub(super) fn any(args: &[Value], index: usize) -> &Value {
+    args.get(index).unwrap_or(&Value::Nil)
+}
+
+/// The arguments from `index` on: those of a variadic parameter.
+pub(super) fn rest(args: &[Value], index: usize) -> &[Value] {
+    args.get(index..).unwrap_or_default()
+}
+
+/// The `string` at `index`.
+pub(super) fn text(args: &[Value], index: usize) -> Result<&Text, Failure> {
+    match any(args, index) {
+        Value::Text(text) => Ok(text),
+        _ => Err(unexpected(index, "string")),
+    }
+}
+
+/// The bytes of the `string` at `index`.
+pub(super) fn bytes(args: &[Value], index: usize) -> Result<&[u8], Failure> {
+    text(args, index).map(Text::as_bytes)
+}
+
+/// The `int` at `index`.
+pub(super) fn int(args: &[Value], index: usize) -> Result<i64, Failure> {
+    match any(args, index) {
+        Value::Int(number, _) => Ok(*number),
+        _ => Err(unexpected(index, "int")),
+    }
+}
+
+/// The `float64` at `index`.
+pub(super) fn float(args: &[Value], index: usize) -> Result<f64, Failure> {
+    match any(args, index) {
+        Value::Float(number) => Ok(*number),
+        _ => Err(unexpected(index, "float64")),
+    }
+}
+
+/// The `bool` at `index`.
+pub(super) fn boolean(args: &[Value], index: usize) -> Result<bool, Failure> {
+    match any(args, index) {
+        Value::Bool(is) => Ok(*is),
+        _ => Err(unexpected(index, "bool")),
+    }
+}
+
+/// The map at `index`.
+pub(super) fn dict(args: &[Value], index: usize) -> Result<&Arc<Map>, Failure> {
+    match any(args, index) {
+        Value::Map(map) => Ok(map),
+        _ => Err(unexpected(index, "map[string]interface {}")),
+    }
+}
+
+/// The `time.Time` at `index`.
+pub(super) fn time(args: &[Value], index: usize) -> Result<&Time, Failure> {
+    match any(args, index) {
+        Value::Time(time) => Ok(time),
+        _ => Err(unexpected(index, "time.Time")),
+    }
+}
+
+/// The slice at `index`, which Go finds by reflection; `refusal` begins the error for another type.
+pub(super) fn list<'a>(args: &'a [Value], index: usize, refusal: &str) -> Result<&'a Arc<List>, Failure> {
+    match any(args, index) {
+        Value::List(list) => Ok(list),
+        Value::Nil | Value::Missing => Err(Failure::error(NIL_POINTER)),
+        other => Err(Failure::error(format!("{refusal} {}", crate::types::kind_name(other)))),
+    }
+}
+
+/// Makes sure, before a text is made, that it may be that long. The executor takes its bytes from what is left once it is there.
+pub(super) fn pay(call: &mut Call<'_>, bytes: usize) -> Result<(), Failure> {
+    call.fuel.clone().output(bytes)?;
+    call.fuel.steps(bytes as u64 / 64)?;
+    Ok(())
+}
+
+fn unexpected(index: usize, wanted: &str) -> Failure {
+    Failure::error(format!("argument {}: expected {wanted}", index + 1))
+}

@@ -1,0 +1,17 @@
+//! Functions of sprig that exist, but refuse: what they are for belongs into a vault.
+
+use super::function;
+use crate::function::{Call, Failure, Function, Type};
+use crate::value::Value;
+
+use Type::{Int64, Text};
+
+pub(super) const FUNCTIONS: &[Function] = &[
+    function("decryptAES", &[Text, Text], refuse),
+    function("derivePassword", &[Int64, Text, Text, Text, Text], refuse),
+    function("encryptAES", &[Text, Text], refuse),
+];
+
+fn refuse(_: &mut Call<'_>, _: &[Value]) -> Result<Value, Failure> {
+    Err(Failure::error("not supported: keep secrets in a vault and refer to them"))
+}

@@ -1,0 +1,40 @@
+//! Functions that choose between values by whether they are empty.
+
+use super::arguments::{any, boolean, rest};
+use super::{function, variadic};
+use crate::function::{Call, Failure, Function, Type};
+use crate::heap::Heap;
+use crate::value::Value;
+
+use Type::{Any, Bool};
+
+pub(super) const FUNCTIONS: &[Function] = &[
+    variadic(function("coalesce", &[Any], coalesce)),
+    variadic(function("default", &[Any, Any], |call, args| {
+        let given = args.get(1).filter(|given| !is_empty(call.heap, given));
+        Ok(given.unwrap_or(any(args, 0)).clone())
+    })),
+    function("empty", &[Any], |call, args| Ok(Value::Bool(is_empty(call.heap, any(args, 0))))),
+    function("ternary", &[Any, Any, Bool], |_, args| Ok(any(args, usize::from(!boolean(args, 2)?)).clone())),
+];
+
+fn coalesce(call: &mut Call<'_>, args: &[Value]) -> Result<Value, Failure> {
+    let found = rest(args, 0).iter().find(|value| !is_empty(call.heap, value));
+    Ok(found.cloned().unwrap_or(Value::Nil))
+}
+
+/// Whether the value is nil, false, zero or without any item. Structs, versions and times never are.
+pub(super) fn is_empty(heap: &Heap, value: &Value) -> bool {
+    match value {
+        Value::Missing | Value::Nil => true,
+        Value::Bool(is) => !is,
+        Value::Int(number, _) | Value::Duration(number) => *number == 0,
+        Value::Uint(number, _) => *number == 0,
+        Value::Float(number) => *number == 0.0,
+        Value::Complex(real, imaginary) => *real == 0.0 && *imaginary == 0.0,
+        Value::Text(text) => text.is_empty(),
+        Value::List(list) => list.items.is_empty(),
+        Value::Map(map) => heap.entries(map).is_empty(),
+        Value::Struct(_) | Value::Time(_) | Value::Version(_) => false,
+    }
+}

@@ -1,0 +1,115 @@
+//! Functions that make maps, read them and change them in place.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::arguments::{NIL_POINTER, any, dict, rest, text};
+use super::equality::deep_equal;
+use super::merge::merged;
+use super::quoting::strval;
+use super::{deep, function, variadic};
+use crate::function::{Call, Failure, Function, Type};
+use crate::nesting::admit;
+use crate::value::{Key, List, Map, MapKind, Value};
+
+use Type::{Any, Dict, Text};
+
+pub(super) const FUNCTIONS: &[Function] = &[
+    deep(function("deepCopy", &[Any], deep_copy)),
+    deep(function("deepEqual", &[Any, Any], |_, args| Ok(Value::Bool(deep_equal(any(args, 0), any(args, 1)))))),
+    variadic(function("dict", &[Any], new_dict)),
+    function("hasKey", &[Dict, Text], |call, args| {
+        Ok(Value::Bool(call.heap.entries(dict(args, 0)?).contains_key(&Key::Text(text(args, 1)?.clone()))))
+    }),
+    variadic(function("keys", &[Dict], keys)),
+    variadic(function("merge", &[Dict, Dict], |call, args| merged(call, args, false))),
+    variadic(function("mergeOverwrite", &[Dict, Dict], |call, args| merged(call, args, true))),
+    variadic(function("omit", &[Dict, Text], |call, args| selected(call, args, false))),
+    variadic(function("pick", &[Dict, Text], |call, args| selected(call, args, true))),
+    variadic(function("pluck", &[Text, Dict], pluck)),
+    function("set", &[Dict, Text, Any], set),
+    function("unset", &[Dict, Text], unset),
+    function("values", &[Dict], values),
+];
+
+fn new_dict(call: &mut Call<'_>, args: &[Value]) -> Result<Value, Failure> {
+    let mut entries = BTreeMap::new();
+    for pair in args.chunks(2) {
+        let key = strval(&admit(any(pair, 0), call.heap, call.fuel)?);
+        entries.insert(Key::Text(key), pair.get(1).cloned().unwrap_or_else(|| Value::text("")));
+    }
+    Ok(Value::map(MapKind::TextToAny, entries))
+}
+
+/// Go gives the keys in random order; here they are sorted.
+fn keys(call: &mut Call<'_>, args: &[Value]) -> Result<Value, Failure> {
+    let mut keys = Vec::new();
+    for index in 0..args.len() {
+        let entries = call.heap.entries(dict(args, index)?);
+        call.fuel.steps(entries.len() as u64)?;
+        keys.extend(entries.keys().filter_map(|key| if let Key::Text(key) = key { Some(key.clone()) } else { None }));
+    }
+    Ok(Value::texts(keys))
+}
+
+/// Go gives the values in random order; here they are in the order of their keys.
+fn values(call: &mut Call<'_>, args: &[Value]) -> Result<Value, Failure> {
+    let entries = call.heap.entries(dict(args, 0)?);
+    call.fuel.steps(entries.len() as u64)?;
+    Ok(Value::list(entries.values().cloned().collect()))
+}
+
+/// The entries whose keys are (`named`) or are not among the arguments, in a new map.
+fn selected(call: &mut Call<'_>, args: &[Value], named: bool) -> Result<Value, Failure> {
+    let entries = call.heap.entries(dict(args, 0)?);
+    call.fuel.steps(entries.len() as u64)?;
+    let names = rest(args, 1);
+    let is_named =
+        |key: &Key| names.iter().any(|name| matches!((name, key), (Value::Text(name), Key::Text(key)) if name == key));
+    let kept = entries.iter().filter(|(key, _)| is_named(key) == named);
+    Ok(Value::map(MapKind::TextToAny, kept.map(|(key, value)| (key.clone(), value.clone())).collect()))
+}
+
+fn pluck(call: &mut Call<'_>, args: &[Value]) -> Result<Value, Failure> {
+    let key = Key::Text(text(args, 0)?.clone());
+    let mut found = Vec::new();
+    for index in 1..args.len() {
+        call.fuel.steps(1)?;
+        found.extend(call.heap.entries(dict(args, index)?).get(&key).cloned());
+    }
+    Ok(Value::list(found))
+}
+
+fn set(call: &mut Call<'_>, args: &[Value]) -> Result<Value, Failure> {
+    let map = dict(args, 0)?;
+    call.heap.entries_mut(map).insert(Key::Text(text(args, 1)?.clone()), any(args, 2).clone());
+    Ok(Value::Map(Arc::clone(map)))
+}
+
+fn unset(call: &mut Call<'_>, args: &[Value]) -> Result<Value, Failure> {
+    let map = dict(args, 0)?;
+    call.heap.entries_mut(map).remove(&Key::Text(text(args, 1)?.clone()));
+    Ok(Value::Map(Arc::clone(map)))
+}
+
+fn deep_copy(_: &mut Call<'_>, args: &[Value]) -> Result<Value, Failure> {
+    match any(args, 0) {
+        Value::Nil | Value::Missing => Err(Failure::error(NIL_POINTER)),
+        value => Ok(copy(value)),
+    }
+}
+
+/// The same value in lists and maps of its own, so that changes to one don't show in the other.
+fn copy(value: &Value) -> Value {
+    match value {
+        Value::List(list) if list.items.is_empty() => value.clone(),
+        Value::List(list) => {
+            Value::List(Arc::new(List { kind: list.kind, items: list.items.iter().map(copy).collect() }))
+        }
+        Value::Map(map) => {
+            let entries = map.entries.iter().map(|(key, value)| (key.clone(), copy(value))).collect();
+            Value::Map(Arc::new(Map { kind: map.kind, entries }))
+        }
+        other => other.clone(),
+    }
+}

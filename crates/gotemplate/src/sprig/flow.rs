@@ -1,0 +1,17 @@
+//! Functions that stop a rendering or just greet.
+
+use super::arguments::text;
+use super::function;
+use crate::function::{Call, Failure, Function, Type};
+use crate::value::Value;
+
+pub(super) const FUNCTIONS: &[Function] = &[function("fail", &[Type::Text], fail), function("hello", &[], hello)];
+
+fn fail(_: &mut Call<'_>, args: &[Value]) -> Result<Value, Failure> {
+    Err(Failure::error(text(args, 0)?.to_string()))
+}
+
+#[expect(clippy::unnecessary_wraps, reason = "a row of the table")]
+fn hello(_: &mut Call<'_>, _: &[Value]) -> Result<Value, Failure> {
+    Ok(Value::text("Hello!"))
+}

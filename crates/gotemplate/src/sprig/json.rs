@@ -1,0 +1,156 @@
+//! JSON as Go's encoding/json writes it. What can't be written gives an empty text.
+
+use std::fmt::Write as _;
+
+use data_encoding::BASE64;
+
+use super::arguments::{any, pay};
+use super::{deep, function};
+use crate::function::{Call, Failure, Function, Type};
+use crate::runes::runes;
+use crate::value::{Key, List, ListKind, Map, MapKind, Value};
+
+pub(super) const FUNCTIONS: &[Function] = &[
+    deep(function("toJson", &[Type::Any], |call, args| encoded(call, any(args, 0), None))),
+    deep(function("toPrettyJson", &[Type::Any], |call, args| encoded(call, any(args, 0), Some("  ")))),
+];
+
+/// The value cannot be written as JSON.
+struct Unsupported;
+
+fn encoded(call: &mut Call<'_>, value: &Value, indent: Option<&'static str>) -> Result<Value, Failure> {
+    let mut writer = Writer { out: String::new(), indent, level: 0 };
+    let text = if writer.value(value).is_ok() { writer.out } else { String::new() };
+    pay(call, text.len())?;
+    Ok(Value::text(text))
+}
+
+/// A text that grows.
+struct Writer {
+    out: String,
+    /// What every level is indented by; `None` writes all on one line.
+    indent: Option<&'static str>,
+    level: usize,
+}
+
+impl Writer {
+    /// Recursion is as deep as the value is, which is limited before.
+    fn value(&mut self, value: &Value) -> Result<(), Unsupported> {
+        match value {
+            Value::Missing | Value::Nil => self.out += "null",
+            Value::Bool(is) => self.out += if *is { "true" } else { "false" },
+            Value::Int(number, _) | Value::Duration(number) => self.shown(number),
+            Value::Uint(number, _) => self.shown(number),
+            Value::Float(number) if number.is_finite() => self.float(*number),
+            Value::Float(_) | Value::Complex(..) => return Err(Unsupported),
+            Value::Text(text) => self.text(text.as_bytes()),
+            Value::List(list) if list.is_nil() => self.out += "null",
+            Value::List(list) if list.kind == ListKind::Bytes => self.bytes(list),
+            Value::List(list) => self.items(['[', ']'], &list.items, |writer, item| writer.value(item))?,
+            Value::Map(map) => self.map(map)?,
+            Value::Struct(fields) => {
+                self.items(['{', '}'], &fields.fields, |writer, (name, value)| writer.entry(name.as_bytes(), value))?
+            }
+            Value::Time(time) => {
+                let time = time.to_rfc3339().ok_or(Unsupported)?;
+                self.text(time.as_bytes());
+            }
+            Value::Version(version) => self.text(version.to_string().as_bytes()),
+        }
+        Ok(())
+    }
+
+    fn shown(&mut self, number: impl std::fmt::Display) {
+        // Writing to a string can't fail.
+        let _ = write!(self.out, "{number}");
+    }
+
+    /// Digits only, unless the number is very small or very large.
+    fn float(&mut self, number: f64) {
+        let size = number.abs();
+        if size != 0.0 && !(1e-6..1e21).contains(&size) {
+            let text = format!("{number:e}");
+            let (mantissa, exponent) = text.split_once('e').unwrap_or((&text, "0"));
+            let sign = if exponent.starts_with('-') { "" } else { "+" };
+            return self.shown(format_args!("{mantissa}e{sign}{exponent}"));
+        }
+        self.shown(number);
+    }
+
+    fn text(&mut self, text: &[u8]) {
+        self.out.push('"');
+        for rune in runes(text) {
+            match rune.char {
+                '"' => self.out += "\\\"",
+                '\\' => self.out += "\\\\",
+                '\n' => self.out += "\\n",
+                '\r' => self.out += "\\r",
+                '\t' => self.out += "\\t",
+                '\u{8}' => self.out += "\\b",
+                '\u{c}' => self.out += "\\f",
+                // Safe to put into HTML and JavaScript.
+                '<' | '>' | '&' | '\u{2028}' | '\u{2029}' | '\0'..='\u{1f}' => {
+                    self.shown(format_args!("\\u{:04x}", rune.char as u32));
+                }
+                _ if rune.is_invalid() => self.out += "\\ufffd",
+                char => self.out.push(char),
+            }
+        }
+        self.out.push('"');
+    }
+
+    fn bytes(&mut self, list: &List) {
+        let byte = |item: &Value| if let Value::Uint(byte, _) = item { *byte as u8 } else { 0 };
+        let bytes: Vec<u8> = list.items.iter().map(byte).collect();
+        self.out.push('"');
+        self.out += &BASE64.encode(&bytes);
+        self.out.push('"');
+    }
+
+    fn map(&mut self, map: &Map) -> Result<(), Unsupported> {
+        if map.kind == MapKind::AnyToAny {
+            return Err(Unsupported);
+        }
+        let entries: Vec<_> = map.entries.iter().collect();
+        self.items(['{', '}'], &entries, |writer, (key, value)| match key {
+            Key::Text(key) => writer.entry(key.as_bytes(), value),
+            _ => Err(Unsupported),
+        })
+    }
+
+    fn entry(&mut self, key: &[u8], value: &Value) -> Result<(), Unsupported> {
+        self.text(key);
+        self.out += if self.indent.is_some() { ": " } else { ":" };
+        self.value(value)
+    }
+
+    fn items<T>(
+        &mut self,
+        [open, close]: [char; 2],
+        items: &[T],
+        write: impl Fn(&mut Self, &T) -> Result<(), Unsupported>,
+    ) -> Result<(), Unsupported> {
+        self.out.push(open);
+        self.level += 1;
+        for (number, item) in items.iter().enumerate() {
+            if number > 0 {
+                self.out.push(',');
+            }
+            self.newline();
+            write(self, item)?;
+        }
+        self.level -= 1;
+        if !items.is_empty() {
+            self.newline();
+        }
+        self.out.push(close);
+        Ok(())
+    }
+
+    fn newline(&mut self) {
+        if let Some(indent) = self.indent {
+            self.out.push('\n');
+            self.out.extend(std::iter::repeat_n(indent, self.level));
+        }
+    }
+}

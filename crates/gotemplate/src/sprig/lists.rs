@@ -1,0 +1,181 @@
+//! Functions that make lists and take them apart.
+
+use std::sync::Arc;
+
+use super::arguments::{any, int, list, rest};
+use super::convert::to_int64;
+use super::defaults::is_empty;
+use super::equality::deep_equal;
+use super::{function, variadic};
+use crate::function::{Call, Failure, Function, Type};
+use crate::nesting::admit;
+use crate::value::{IntKind, List, ListKind, Value};
+
+use Type::{Any, Int};
+
+pub(super) const FUNCTIONS: &[Function] = &[
+    function("append", &[Any, Any], push),
+    function("compact", &[Any], compact),
+    variadic(function("concat", &[Any], concat)),
+    function("first", &[Any], |_, args| {
+        Ok(list(args, 0, "Cannot find first on type")?.items.first().cloned().unwrap_or(Value::Nil))
+    }),
+    function("has", &[Any, Any], has),
+    function("initial", &[Any], |call, args| {
+        let items = &list(args, 0, "Cannot find initial on type")?.items;
+        part(call, items.split_last().map(|(_, items)| items))
+    }),
+    function("last", &[Any], |_, args| {
+        Ok(list(args, 0, "Cannot find last on type")?.items.last().cloned().unwrap_or(Value::Nil))
+    }),
+    variadic(function("list", &[Any], |_, args| Ok(Value::list(args.to_vec())))),
+    function("prepend", &[Any, Any], prepend),
+    function("push", &[Any, Any], push),
+    function("rest", &[Any], |call, args| {
+        let items = &list(args, 0, "Cannot find rest on type")?.items;
+        part(call, items.split_first().map(|(_, items)| items))
+    }),
+    function("reverse", &[Any], reverse),
+    variadic(function("slice", &[Any, Any], slice)),
+    variadic(function("tuple", &[Any], |_, args| Ok(Value::list(args.to_vec())))),
+    function("uniq", &[Any], uniq),
+    function("until", &[Int], |call, args| {
+        let stop = int(args, 0)?;
+        counted(call, 0, stop, if stop < 0 { -1 } else { 1 })
+    }),
+    function("untilStep", &[Int, Int, Int], |call, args| counted(call, int(args, 0)?, int(args, 1)?, int(args, 2)?)),
+    variadic(function("without", &[Any, Any], without)),
+];
+
+/// A `[]interface {}` of these items, paid for.
+fn made<'a>(call: &mut Call<'_>, items: impl IntoIterator<Item = &'a Value>) -> Result<Value, Failure> {
+    let items: Vec<Value> = items.into_iter().cloned().collect();
+    call.fuel.steps(items.len() as u64)?;
+    Ok(Value::list(items))
+}
+
+/// What is left of a list that had an item to take away, or Go's nil slice.
+fn part(call: &mut Call<'_>, items: Option<&[Value]>) -> Result<Value, Failure> {
+    items.map_or_else(|| Ok(Value::nil_list()), |items| made(call, items))
+}
+
+fn push(call: &mut Call<'_>, args: &[Value]) -> Result<Value, Failure> {
+    made(call, list(args, 0, "Cannot push on type")?.items.iter().chain([any(args, 1)]))
+}
+
+fn prepend(call: &mut Call<'_>, args: &[Value]) -> Result<Value, Failure> {
+    made(call, [any(args, 1)].into_iter().chain(&list(args, 0, "Cannot prepend on type")?.items))
+}
+
+fn reverse(call: &mut Call<'_>, args: &[Value]) -> Result<Value, Failure> {
+    made(call, list(args, 0, "Cannot find reverse on type")?.items.iter().rev())
+}
+
+fn compact(call: &mut Call<'_>, args: &[Value]) -> Result<Value, Failure> {
+    let items = &list(args, 0, "Cannot compact on type")?.items;
+    call.fuel.steps(items.len() as u64)?;
+    let items = items.iter().filter(|item| !is_empty(call.heap, item));
+    Ok(Value::list(items.cloned().collect()))
+}
+
+fn concat(call: &mut Call<'_>, args: &[Value]) -> Result<Value, Failure> {
+    let mut all = Vec::new();
+    for index in 0..args.len() {
+        let items = &list(args, index, "Cannot concat as a list type")?.items;
+        call.fuel.steps(items.len() as u64)?;
+        all.extend(items.iter().cloned());
+    }
+    Ok(if all.is_empty() { Value::nil_list() } else { Value::list(all) })
+}
+
+fn has(call: &mut Call<'_>, args: &[Value]) -> Result<Value, Failure> {
+    if let Value::Nil | Value::Missing = any(args, 1) {
+        return Ok(Value::Bool(false));
+    }
+    let items = &list(args, 1, "Cannot find has on type")?.items;
+    let wanted = admit(any(args, 0), call.heap, call.fuel)?;
+    for item in items {
+        if deep_equal(&wanted, &admitted(call, item)?) {
+            return Ok(Value::Bool(true));
+        }
+    }
+    Ok(Value::Bool(false))
+}
+
+/// The item ready to be compared.
+fn admitted(call: &mut Call<'_>, item: &Value) -> Result<Value, Failure> {
+    call.fuel.steps(1)?;
+    admit(item, call.heap, call.fuel)
+}
+
+fn uniq(call: &mut Call<'_>, args: &[Value]) -> Result<Value, Failure> {
+    let items = &list(args, 0, "Cannot find uniq on type")?.items;
+    let mut seen = Vec::new();
+    let mut kept = Vec::new();
+    for item in items {
+        let comparable = admitted(call, item)?;
+        if !contains(call, &seen, &comparable)? {
+            seen.push(comparable);
+            kept.push(item.clone());
+        }
+    }
+    Ok(Value::list(kept))
+}
+
+fn without(call: &mut Call<'_>, args: &[Value]) -> Result<Value, Failure> {
+    let items = &list(args, 0, "Cannot find without on type")?.items;
+    let mut unwanted = Vec::new();
+    for value in rest(args, 1) {
+        unwanted.push(admitted(call, value)?);
+    }
+    let mut kept = Vec::new();
+    for item in items {
+        let comparable = admitted(call, item)?;
+        if !contains(call, &unwanted, &comparable)? {
+            kept.push(item.clone());
+        }
+    }
+    Ok(Value::list(kept))
+}
+
+/// Whether `value` is one of `values`. Comparing simple values is far quicker than a step; looking deeper takes steps again.
+fn contains(call: &mut Call<'_>, values: &[Value], value: &Value) -> Result<bool, Failure> {
+    let is_container = matches!(value, Value::List(_) | Value::Map(_));
+    if !is_container {
+        call.fuel.steps(values.len() as u64 / 16)?;
+        return Ok(values.iter().any(|other| deep_equal(value, other)));
+    }
+    for other in values {
+        admit(value, call.heap, call.fuel)?;
+        if deep_equal(value, other) {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// `slice list [from [to]]`: unlike all others it keeps the type of the list, and gives nil for an empty one.
+fn slice(call: &mut Call<'_>, args: &[Value]) -> Result<Value, Failure> {
+    let list = list(args, 0, "list should be type of slice or array but")?;
+    if list.items.is_empty() {
+        return Ok(Value::Nil);
+    }
+    let from = args.get(1).map_or(0, to_int64);
+    let to = args.get(2).map_or(list.items.len() as i64, to_int64);
+    let range = usize::try_from(from).ok().zip(usize::try_from(to).ok());
+    let items = range.and_then(|(from, to)| list.items.get(from..to));
+    let items = items.ok_or_else(|| Failure::error("reflect.Value.Slice: slice index out of bounds"))?;
+    call.fuel.steps(items.len() as u64)?;
+    Ok(Value::List(Arc::new(List { kind: list.kind, items: items.to_vec() })))
+}
+
+fn counted(call: &mut Call<'_>, start: i64, stop: i64, step: i64) -> Result<Value, Failure> {
+    let (distance, stride) = (i128::from(stop) - i128::from(start), i128::from(step));
+    let same_direction = distance.signum() == stride.signum() && stride != 0;
+    let count = if same_direction { (distance.abs() + stride.abs() - 1) / stride.abs() } else { 0 };
+    let count = u64::try_from(count).unwrap_or(u64::MAX);
+    call.fuel.steps(count)?;
+    let items =
+        (0..count as i64).map(|round| Value::Int(start.wrapping_add(round.wrapping_mul(step)), IntKind::Int)).collect();
+    Ok(Value::List(Arc::new(List { kind: ListKind::Int, items })))
+}

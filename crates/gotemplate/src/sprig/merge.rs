@@ -1,0 +1,74 @@
+//! Merging of maps as mergo 0.3.12 does it.
+
+use std::sync::Arc;
+
+use super::arguments::dict;
+use super::defaults::is_empty;
+use crate::function::{Call, Failure};
+use crate::value::{Map, MapKind, Value};
+
+/// How deep maps may be nested that are merged: more can only be a map that contains itself.
+const DEPTH_MAX: u32 = 200;
+
+/// Merges the other maps into the first, in place, one after another.
+pub(super) fn merged(call: &mut Call<'_>, args: &[Value], overwrite: bool) -> Result<Value, Failure> {
+    let target = dict(args, 0)?;
+    for index in 1..args.len() {
+        merge_into(call, &Merge { target, source: dict(args, index)?, overwrite }, 0)?;
+    }
+    Ok(Value::Map(Arc::clone(target)))
+}
+
+/// One map going into another.
+struct Merge<'a> {
+    target: &'a Arc<Map>,
+    source: &'a Arc<Map>,
+    /// Whether the source's values win over values of the target that are not empty.
+    overwrite: bool,
+}
+
+fn merge_into(call: &mut Call<'_>, merge: &Merge<'_>, depth: u32) -> Result<(), Failure> {
+    if depth > DEPTH_MAX {
+        return Err(Failure::error(format!("maps are nested more than {DEPTH_MAX} levels deep")));
+    }
+    if !takes_all(merge.target, merge.source) {
+        return Err(Failure::error("reflect.Value.SetMapIndex: the maps are of different types"));
+    }
+    let source: Vec<_> =
+        call.heap.entries(merge.source).iter().map(|(key, value)| (key.clone(), value.clone())).collect();
+    call.fuel.steps(source.len() as u64)?;
+    for (key, value) in source {
+        let existing = call.heap.entries(merge.target).get(&key).cloned();
+        if takes(call, merge, (existing.as_ref(), &value), depth)? {
+            call.heap.entries_mut(merge.target).insert(key, value);
+        }
+    }
+    Ok(())
+}
+
+/// Whether `value` replaces what the target has; where both are maps, one goes into the other instead.
+fn takes(
+    call: &mut Call<'_>,
+    merge: &Merge<'_>,
+    (existing, value): (Option<&Value>, &Value),
+    depth: u32,
+) -> Result<bool, Failure> {
+    if let (Some(Value::Map(target)), Value::Map(source)) = (existing, value) {
+        merge_into(call, &Merge { target, source, overwrite: merge.overwrite }, depth + 1)?;
+    }
+    let vacant = existing.is_none_or(|existing| is_empty(call.heap, existing));
+    Ok(match value {
+        Value::Nil | Value::Missing => merge.overwrite,
+        Value::Map(_) => vacant,
+        _ => merge.overwrite || vacant,
+    })
+}
+
+/// Whether keys and values of the source's type can be assigned to those of the target's.
+fn takes_all(target: &Map, source: &Map) -> bool {
+    match (target.kind, source.kind) {
+        (left, right) if left == right => true,
+        (MapKind::AnyToAny, _) | (MapKind::TextToAny, MapKind::TextToText) => true,
+        _ => source.entries.is_empty(),
+    }
+}

@@ -1,0 +1,80 @@
+//! Functions that show any value as text.
+
+use super::arguments::{any, pay, rest, text};
+use super::{deep, function, variadic};
+use crate::format;
+use crate::function::{Call, Failure, Function, Type};
+use crate::text::Text;
+use crate::value::{ListKind, Value};
+
+use Type::Any;
+
+pub(super) const FUNCTIONS: &[Function] = &[
+    deep(variadic(function("cat", &[Any], cat))),
+    deep(function("join", &[Type::Text, Any], join)),
+    deep(variadic(function("quote", &[Any], |_, args| {
+        Ok(shown(args, |value| format::quote(strval(value).as_bytes()).into()))
+    }))),
+    deep(function("sortAlpha", &[Any], sort_alpha)),
+    deep(variadic(function("squote", &[Any], |_, args| {
+        Ok(shown(args, |value| format!("'{}'", format::display(value)).into()))
+    }))),
+    deep(function("toString", &[Any], |_, args| Ok(Value::Text(strval(any(args, 0)))))),
+    deep(function("toStrings", &[Any], |_, args| Ok(Value::texts(texts(any(args, 0)))))),
+];
+
+/// The value as sprig makes it text: as `%v` prints it, except that bytes are taken for a text.
+pub(super) fn strval(value: &Value) -> Text {
+    match value {
+        Value::Text(text) => text.clone(),
+        Value::List(list) if list.kind == ListKind::Bytes => {
+            let byte = |item: &Value| if let Value::Uint(byte, _) = item { *byte as u8 } else { 0 };
+            list.items.iter().map(byte).collect::<Vec<u8>>().into()
+        }
+        other => format::display(other),
+    }
+}
+
+/// The items of a list as texts, without nils; another value as the only one.
+pub(super) fn texts(value: &Value) -> Vec<Text> {
+    match value {
+        Value::List(list) => list.items.iter().filter(|item| !is_nil(item)).map(strval).collect(),
+        value if is_nil(value) => Vec::new(),
+        other => vec![strval(other)],
+    }
+}
+
+fn is_nil(value: &Value) -> bool {
+    matches!(value, Value::Nil | Value::Missing)
+}
+
+/// All but nils, each made text by `show`, with blanks between.
+fn shown(args: &[Value], show: impl Fn(&Value) -> Text) -> Value {
+    let parts: Vec<Text> = args.iter().filter(|arg| !is_nil(arg)).map(show).collect();
+    Value::text(joined(&parts, b" "))
+}
+
+fn joined(parts: &[Text], separator: &[u8]) -> Vec<u8> {
+    parts.iter().map(Text::as_bytes).collect::<Vec<_>>().join(separator)
+}
+
+/// Only the template of blanks between the values is trimmed in Go, so blanks inside the values stay.
+fn cat(_: &mut Call<'_>, args: &[Value]) -> Result<Value, Failure> {
+    Ok(shown(args, format::display))
+}
+
+fn join(call: &mut Call<'_>, args: &[Value]) -> Result<Value, Failure> {
+    let (separator, parts) = (text(args, 0)?.as_bytes(), texts(any(args, 1)));
+    let length = parts.iter().map(Text::len).sum::<usize>();
+    pay(call, length.saturating_add(separator.len().saturating_mul(parts.len().saturating_sub(1))))?;
+    Ok(Value::text(joined(&parts, separator)))
+}
+
+fn sort_alpha(_: &mut Call<'_>, args: &[Value]) -> Result<Value, Failure> {
+    let mut parts = match rest(args, 0) {
+        [list @ Value::List(_)] => texts(list),
+        other => other.iter().map(strval).collect(),
+    };
+    parts.sort();
+    Ok(Value::texts(parts))
+}

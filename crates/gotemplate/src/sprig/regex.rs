@@ -1,0 +1,265 @@
+//! Functions on regular expressions.
+
+use std::borrow::Cow;
+
+use regex::{Captures, Regex, RegexBuilder};
+
+use super::arguments::{bytes, int, text};
+use super::function;
+use super::regex_syntax::translate;
+use crate::function::{Call, Failure, Function, Type};
+use crate::runes::{is_digit, is_letter, push, runes};
+use crate::value::Value;
+
+use Type::{Int, Text};
+
+/// How large a compiled expression may get, in bytes: an expression may come from hostile data.
+const COMPILED_BYTES_MAX: usize = 4 * 1024 * 1024;
+
+pub(super) const FUNCTIONS: &[Function] = &[
+    function("regexFind", &[Text, Text], find),
+    function("regexFindAll", &[Text, Text, Int], find_all),
+    function("regexMatch", &[Text, Text], matches),
+    function("regexReplaceAll", &[Text, Text, Text], |call, args| {
+        let template = bytes(args, 2)?;
+        replace(call, args, |out, found| expand(out, found, template))
+    }),
+    function("regexReplaceAllLiteral", &[Text, Text, Text], |call, args| {
+        let literal = bytes(args, 2)?;
+        replace(call, args, |out, _| out.extend_from_slice(literal))
+    }),
+    function("regexSplit", &[Text, Text, Int], split),
+];
+
+/// A compiled expression.
+struct Expression {
+    regex: Regex,
+    /// The names of its groups.
+    names: Vec<String>,
+}
+
+/// The text that is searched. Every byte that is not UTF-8 is searched as U+FFFD.
+struct Haystack<'a> {
+    bytes: &'a [u8],
+    searched: Cow<'a, str>,
+    /// For each place in `searched` the one in `bytes`, if they differ.
+    places: Vec<usize>,
+}
+
+/// A match.
+struct Found<'a> {
+    captures: Captures<'a>,
+    haystack: &'a Haystack<'a>,
+    names: &'a [String],
+}
+
+impl Expression {
+    /// Go's panics for an expression that is wrong are errors here.
+    fn compile(call: &mut Call<'_>, pattern: &[u8]) -> Result<Self, Failure> {
+        call.fuel.steps(10 + pattern.len() as u64)?;
+        let wrong =
+            |why: String| Failure::error(format!("regexp: Compile(`{}`): {why}", String::from_utf8_lossy(pattern)));
+        let pattern = std::str::from_utf8(pattern).map_err(|_| wrong("invalid UTF-8".to_owned()))?;
+        let translated = translate(pattern).map_err(wrong)?;
+        let regex = RegexBuilder::new(&translated.pattern).size_limit(COMPILED_BYTES_MAX).build();
+        let regex = regex.map_err(|error| wrong(error.to_string()))?;
+        Ok(Self { regex, names: translated.names })
+    }
+
+    /// The first match from `start` on. The cost grows with what is left of the text, which a search may read to its end.
+    fn find<'a>(
+        &'a self,
+        call: &mut Call<'_>,
+        haystack: &'a Haystack<'a>,
+        start: usize,
+    ) -> Result<Option<Found<'a>>, Failure> {
+        call.fuel.steps(1 + haystack.searched.len().saturating_sub(start) as u64 / 256)?;
+        let captures = self.regex.captures_at(&haystack.searched, start);
+        Ok(captures.map(|captures| Found { captures, haystack, names: &self.names }))
+    }
+
+    /// At most `count` matches, all if it is negative, none of them an empty one right behind the one before.
+    fn find_all<'a>(
+        &'a self,
+        call: &mut Call<'_>,
+        haystack: &'a Haystack<'a>,
+        count: i64,
+    ) -> Result<Vec<Found<'a>>, Failure> {
+        let most = usize::try_from(count).unwrap_or(usize::MAX);
+        let (mut found, mut start, mut previous_end) = (Vec::new(), 0, None);
+        while found.len() < most && start <= haystack.searched.len() {
+            let Some(next) = self.find(call, haystack, start)? else { break };
+            let (begin, end) = next.range();
+            let empty = end == start;
+            start = if empty { haystack.after(start) } else { end };
+            if !(empty && previous_end == Some(begin)) {
+                found.push(next);
+            }
+            previous_end = Some(end);
+        }
+        Ok(found)
+    }
+}
+
+impl<'a> Haystack<'a> {
+    fn new(bytes: &'a [u8]) -> Self {
+        if let Ok(text) = std::str::from_utf8(bytes) {
+            return Self { bytes, searched: Cow::Borrowed(text), places: Vec::new() };
+        }
+        let (mut searched, mut places, mut place) = (Vec::new(), Vec::new(), 0);
+        for rune in runes(bytes) {
+            push(&mut searched, rune.char);
+            places.resize(searched.len(), place);
+            place += rune.bytes.len();
+        }
+        places.push(place);
+        Self { bytes, searched: Cow::Owned(String::from_utf8_lossy(&searched).into_owned()), places }
+    }
+
+    /// The bytes between two places of the searched text.
+    fn part(&self, start: usize, end: usize) -> &'a [u8] {
+        let place = |at: usize| self.places.get(at).copied().unwrap_or(at);
+        self.bytes.get(place(start)..place(end)).unwrap_or_default()
+    }
+
+    /// The place of the character behind the one at `start`.
+    fn after(&self, start: usize) -> usize {
+        let next = self.searched.get(start..).and_then(|rest| rest.chars().next());
+        start + next.map_or(1, char::len_utf8)
+    }
+}
+
+impl<'a> Found<'a> {
+    fn range(&self) -> (usize, usize) {
+        self.captures.get(0).map_or((0, 0), |whole| (whole.start(), whole.end()))
+    }
+
+    /// What the group with that number matched; nothing if it took no part.
+    fn group(&self, number: usize) -> &'a [u8] {
+        self.captures.get(number).map_or(&[], |group| self.haystack.part(group.start(), group.end()))
+    }
+
+    fn named(&self, name: &str) -> &'a [u8] {
+        self.names.iter().position(|other| other == name).map_or(&[], |number| self.group(number))
+    }
+}
+
+fn find(call: &mut Call<'_>, args: &[Value]) -> Result<Value, Failure> {
+    let expression = Expression::compile(call, bytes(args, 0)?)?;
+    let haystack = Haystack::new(bytes(args, 1)?);
+    let found = expression.find(call, &haystack, 0)?;
+    Ok(Value::text(found.map_or(&[][..], |found| found.group(0))))
+}
+
+fn find_all(call: &mut Call<'_>, args: &[Value]) -> Result<Value, Failure> {
+    let expression = Expression::compile(call, bytes(args, 0)?)?;
+    let haystack = Haystack::new(bytes(args, 1)?);
+    let found = expression.find_all(call, &haystack, int(args, 2)?)?;
+    if found.is_empty() {
+        return Ok(Value::nil_texts());
+    }
+    Ok(Value::texts(found.iter().map(|found| found.group(0))))
+}
+
+/// Unlike the others it takes an expression that is wrong for one that does not match.
+fn matches(call: &mut Call<'_>, args: &[Value]) -> Result<Value, Failure> {
+    let expression = match Expression::compile(call, bytes(args, 0)?) {
+        Err(Failure::Error(_)) => return Ok(Value::Bool(false)),
+        expression => expression?,
+    };
+    let haystack = Haystack::new(bytes(args, 1)?);
+    Ok(Value::Bool(expression.find(call, &haystack, 0)?.is_some()))
+}
+
+/// Every match replaced by what `write` appends, except an empty match right behind another one.
+fn replace(call: &mut Call<'_>, args: &[Value], write: impl Fn(&mut Vec<u8>, &Found<'_>)) -> Result<Value, Failure> {
+    let expression = Expression::compile(call, bytes(args, 0)?)?;
+    let haystack = Haystack::new(bytes(args, 1)?);
+    let (mut out, mut start, mut copied, mut changed) = (Vec::new(), 0, 0, false);
+    while start <= haystack.searched.len() {
+        let Some(found) = expression.find(call, &haystack, start)? else { break };
+        let (begin, end) = found.range();
+        out.extend_from_slice(haystack.part(copied, begin));
+        if end > copied || begin == 0 {
+            write(&mut out, &found);
+            changed = true;
+        }
+        super::arguments::pay(call, out.len())?;
+        copied = end;
+        start = end.max(haystack.after(start));
+    }
+    if !changed {
+        return Ok(Value::Text(text(args, 1)?.clone()));
+    }
+    out.extend_from_slice(haystack.part(copied, haystack.searched.len()));
+    Ok(Value::text(out))
+}
+
+/// Appends `template` with `$1`, `${1}`, `$name` and `${name}` replaced by the groups. A name reaches as far as it can: `$1x` is the group `1x`.
+fn expand(out: &mut Vec<u8>, found: &Found<'_>, template: &[u8]) {
+    let mut rest = template;
+    while let Some(dollar) = rest.iter().position(|&byte| byte == b'$') {
+        let (before, after) = rest.split_at(dollar);
+        out.extend_from_slice(before);
+        rest = after.get(1..).unwrap_or_default();
+        if let Some(following) = rest.strip_prefix(b"$") {
+            out.push(b'$');
+            rest = following;
+        } else if let Some((name, following)) = group_name(rest) {
+            out.extend_from_slice(match group_number(&name) {
+                Some(number) => found.group(number),
+                None => found.named(&name),
+            });
+            rest = following;
+        } else {
+            out.push(b'$');
+        }
+    }
+    out.extend_from_slice(rest);
+}
+
+/// The name of a group and what follows it; `None` if the dollar was a plain one.
+fn group_name(text: &[u8]) -> Option<(String, &[u8])> {
+    let braced = text.strip_prefix(b"{");
+    let text = braced.unwrap_or(text);
+    let in_name = |char: char| is_letter(char) || is_digit(char) || char == '_';
+    let length: usize = runes(text).take_while(|rune| in_name(rune.char)).map(|rune| rune.bytes.len()).sum();
+    let (name, rest) = text.split_at_checked(length).filter(|(name, _)| !name.is_empty())?;
+    let rest = if braced.is_some() { rest.strip_prefix(b"}")? } else { rest };
+    Some((String::from_utf8_lossy(name).into_owned(), rest))
+}
+
+/// A name of digits is a number, unless it begins with a needless zero.
+fn group_number(name: &str) -> Option<usize> {
+    let plain = name.bytes().all(|byte| byte.is_ascii_digit()) && (name == "0" || !name.starts_with('0'));
+    plain.then(|| name.parse().unwrap_or(usize::MAX))
+}
+
+fn split(call: &mut Call<'_>, args: &[Value]) -> Result<Value, Failure> {
+    let (pattern, whole, count) = (bytes(args, 0)?, bytes(args, 1)?, int(args, 2)?);
+    let expression = Expression::compile(call, pattern)?;
+    if count == 0 {
+        return Ok(Value::nil_texts());
+    }
+    if !pattern.is_empty() && whole.is_empty() {
+        return Ok(Value::texts([""]));
+    }
+    let haystack = Haystack::new(whole);
+    let found = expression.find_all(call, &haystack, count)?;
+    let (mut parts, mut begin, mut end) = (Vec::new(), 0, 0);
+    for found in found {
+        if count > 0 && parts.len() as i64 == count - 1 {
+            break;
+        }
+        let range = found.range();
+        end = range.0;
+        if range.1 != 0 {
+            parts.push(haystack.part(begin, end));
+        }
+        begin = range.1;
+    }
+    if end != haystack.searched.len() {
+        parts.push(haystack.part(begin, haystack.searched.len()));
+    }
+    Ok(Value::texts(parts))
+}

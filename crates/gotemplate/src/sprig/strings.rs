@@ -1,0 +1,174 @@
+//! Functions on texts that cut, trim, search and repeat.
+
+use super::arguments::{bytes, int, pay, text};
+use super::function;
+use crate::function::{Call, Failure, Function, Type};
+use crate::runes::{self, trim_space};
+use crate::value::Value;
+
+use Type::{Int, Text};
+
+pub(super) const FUNCTIONS: &[Function] = &[
+    function("abbrev", &[Int, Text], abbrev),
+    function("abbrevboth", &[Int, Int, Text], abbrevboth),
+    function("contains", &[Text, Text], contains),
+    function("hasPrefix", &[Text, Text], |_, args| Ok(Value::Bool(bytes(args, 1)?.starts_with(bytes(args, 0)?)))),
+    function("hasSuffix", &[Text, Text], |_, args| Ok(Value::Bool(bytes(args, 1)?.ends_with(bytes(args, 0)?)))),
+    function("indent", &[Int, Text], |call, args| Ok(Value::text(indented(call, args, b"")?))),
+    function("nindent", &[Int, Text], |call, args| Ok(Value::text(indented(call, args, b"\n")?))),
+    function("nospace", &[Text], nospace),
+    function("plural", &[Text, Text, Int], |_, args| {
+        Ok(Value::Text(if int(args, 2)? == 1 { text(args, 0)? } else { text(args, 1)? }.clone()))
+    }),
+    function("repeat", &[Int, Text], repeat),
+    function("replace", &[Text, Text, Text], replace),
+    function("substr", &[Int, Int, Text], substr),
+    function("trim", &[Text], |_, args| Ok(Value::text(trim_space(bytes(args, 0)?)))),
+    function("trimAll", &[Text, Text], trim_all),
+    function("trimPrefix", &[Text, Text], |_, args| {
+        let whole = bytes(args, 1)?;
+        Ok(Value::text(whole.strip_prefix(bytes(args, 0)?).unwrap_or(whole)))
+    }),
+    function("trimSuffix", &[Text, Text], |_, args| {
+        let whole = bytes(args, 1)?;
+        Ok(Value::text(whole.strip_suffix(bytes(args, 0)?).unwrap_or(whole)))
+    }),
+    function("trimall", &[Text, Text], trim_all),
+    function("trunc", &[Int, Text], trunc),
+];
+
+fn abbrev(_: &mut Call<'_>, args: &[Value]) -> Result<Value, Failure> {
+    let (width, whole) = (int(args, 0)?, bytes(args, 1)?);
+    Ok(Value::text(if width < 4 { whole.to_vec() } else { abbreviated(whole, 0, width) }))
+}
+
+fn abbrevboth(_: &mut Call<'_>, args: &[Value]) -> Result<Value, Failure> {
+    let (left, width, whole) = (int(args, 0)?, int(args, 1)?, bytes(args, 2)?);
+    let leave = width < 4 || left > 0 && width < 7;
+    Ok(Value::text(if leave { whole.to_vec() } else { abbreviated(whole, left, width) }))
+}
+
+/// `whole` cut to `width` bytes with `...` at one or both ends; `left` is a byte to be seen near the left end.
+fn abbreviated(whole: &[u8], left: i64, width: i64) -> Vec<u8> {
+    const DOTS: &[u8] = b"...";
+    let length = whole.len() as i64;
+    if length <= width {
+        return whole.to_vec();
+    }
+    let room = width - DOTS.len() as i64;
+    let left = left.min(length);
+    let left = if length - left < room { length - room } else { left };
+    let part = |from: i64, to: i64| whole.get(from.max(0) as usize..to.max(0) as usize).unwrap_or_default();
+    if left <= 4 {
+        return [part(0, room), DOTS].concat();
+    }
+    if width < 7 {
+        return Vec::new();
+    }
+    if left + room < length {
+        return [DOTS, &abbreviated(part(left, length), 0, room)].concat();
+    }
+    [DOTS, part(length - room, length)].concat()
+}
+
+fn contains(_: &mut Call<'_>, args: &[Value]) -> Result<Value, Failure> {
+    Ok(Value::Bool(find(bytes(args, 1)?, bytes(args, 0)?).is_some()))
+}
+
+/// Where `wanted` first occurs in `text`.
+pub(super) fn find(text: &[u8], wanted: &[u8]) -> Option<usize> {
+    if wanted.is_empty() {
+        return Some(0);
+    }
+    memchr::memmem::find(text, wanted)
+}
+
+fn indented(call: &mut Call<'_>, args: &[Value], before: &[u8]) -> Result<Vec<u8>, Failure> {
+    let (spaces, text) = (repeat_count(int(args, 0)?)?, bytes(args, 1)?);
+    let lines = 1 + text.iter().filter(|&&byte| byte == b'\n').count();
+    pay(call, product(spaces, lines)?.saturating_add(text.len()))?;
+    let pad = " ".repeat(spaces);
+    let mut out = [before, pad.as_bytes()].concat();
+    for line in text.split_inclusive(|&byte| byte == b'\n') {
+        out.extend_from_slice(line);
+        if line.ends_with(b"\n") {
+            out.extend_from_slice(pad.as_bytes());
+        }
+    }
+    Ok(out)
+}
+
+/// Goes byte by byte like the original, so a text with both white space and characters beyond ASCII gets garbled.
+fn nospace(_: &mut Call<'_>, args: &[Value]) -> Result<Value, Failure> {
+    let text = bytes(args, 0)?;
+    let kept: Vec<char> = text.iter().map(|&byte| char::from(byte)).filter(|&char| !runes::is_space(char)).collect();
+    let unchanged = kept.len() == text.len();
+    Ok(if unchanged { Value::text(text) } else { Value::text(kept.into_iter().collect::<String>()) })
+}
+
+fn repeat(call: &mut Call<'_>, args: &[Value]) -> Result<Value, Failure> {
+    let (count, text) = (repeat_count(int(args, 0)?)?, bytes(args, 1)?);
+    pay(call, product(count, text.len())?)?;
+    Ok(Value::text(if text.is_empty() { Vec::new() } else { text.repeat(count) }))
+}
+
+fn repeat_count(count: i64) -> Result<usize, Failure> {
+    usize::try_from(count).map_err(|_| Failure::error("strings: negative Repeat count"))
+}
+
+fn product(count: usize, length: usize) -> Result<usize, Failure> {
+    count.checked_mul(length).ok_or_else(|| Failure::error("strings: Repeat output length overflow"))
+}
+
+fn replace(call: &mut Call<'_>, args: &[Value]) -> Result<Value, Failure> {
+    let (old, new, whole) = (bytes(args, 0)?, bytes(args, 1)?, bytes(args, 2)?);
+    let places: Vec<usize> = if old.is_empty() {
+        let ends = runes::runes(whole).scan(0, |at, rune| {
+            *at += rune.bytes.len();
+            Some(*at)
+        });
+        std::iter::once(0).chain(ends).collect()
+    } else {
+        memchr::memmem::find_iter(whole, old).collect()
+    };
+    if places.is_empty() {
+        return Ok(Value::Text(text(args, 2)?.clone()));
+    }
+    pay(call, product(places.len(), new.len())?.saturating_add(whole.len()))?;
+    let mut out = Vec::with_capacity(whole.len());
+    let mut copied = 0;
+    for place in places {
+        out.extend_from_slice(whole.get(copied..place).unwrap_or_default());
+        out.extend_from_slice(new);
+        copied = place + old.len();
+    }
+    out.extend_from_slice(whole.get(copied..).unwrap_or_default());
+    Ok(Value::text(out))
+}
+
+fn substr(_: &mut Call<'_>, args: &[Value]) -> Result<Value, Failure> {
+    let (start, end, text) = (int(args, 0)?, int(args, 1)?, bytes(args, 2)?);
+    let length = text.len() as i64;
+    if start < 0 {
+        return cut(text, 0, end);
+    }
+    cut(text, start, if end < 0 || end > length { length } else { end })
+}
+
+fn trunc(_: &mut Call<'_>, args: &[Value]) -> Result<Value, Failure> {
+    let (count, whole) = (int(args, 0)?, text(args, 1)?);
+    if whole.len() as i64 <= count { Ok(Value::Text(whole.clone())) } else { cut(whole.as_bytes(), 0, count) }
+}
+
+/// Go's `text[start:end]`.
+fn cut(text: &[u8], start: i64, end: i64) -> Result<Value, Failure> {
+    let range = usize::try_from(start).ok().zip(usize::try_from(end).ok());
+    let part = range.and_then(|(start, end)| text.get(start..end));
+    part.map(Value::text)
+        .ok_or_else(|| Failure::error(format!("slice bounds out of range [{start}:{end}] with length {}", text.len())))
+}
+
+fn trim_all(_: &mut Call<'_>, args: &[Value]) -> Result<Value, Failure> {
+    let unwanted: Vec<char> = runes::runes(bytes(args, 0)?).map(|rune| rune.char).collect();
+    Ok(Value::text(runes::trim(bytes(args, 1)?, |char| unwanted.contains(&char))))
+}

@@ -1,0 +1,44 @@
+//! Check sums.
+
+use std::fmt::Write as _;
+
+use sha1::{Digest, Sha1};
+use sha2::Sha256;
+
+use super::arguments::{bytes, pay};
+use super::function;
+use crate::function::{Call, Failure, Function, Type};
+use crate::value::Value;
+
+use Type::Text;
+
+pub(super) const FUNCTIONS: &[Function] = &[
+    function("adler32sum", &[Text], |call, args| Ok(Value::text(adler32(paid(call, args)?).to_string()))),
+    function("sha1sum", &[Text], |call, args| Ok(Value::text(hexadecimal(&Sha1::digest(paid(call, args)?))))),
+    function("sha256sum", &[Text], |call, args| Ok(Value::text(hexadecimal(&Sha256::digest(paid(call, args)?))))),
+];
+
+fn paid<'a>(call: &mut Call<'_>, args: &'a [Value]) -> Result<&'a [u8], Failure> {
+    let text = bytes(args, 0)?;
+    call.fuel.steps(text.len() as u64 / 64)?;
+    pay(call, 64)?;
+    Ok(text)
+}
+
+fn hexadecimal(digest: &[u8]) -> String {
+    digest.iter().fold(String::new(), |mut text, byte| {
+        // Writing to a string can't fail.
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
+}
+
+/// RFC 1950, section 8.2
+fn adler32(text: &[u8]) -> u32 {
+    const MODULUS: u32 = 65_521;
+    let (low, high) = text.iter().fold((1, 0), |(low, high), &byte| {
+        let low = (low + u32::from(byte)) % MODULUS;
+        (low, (high + low) % MODULUS)
+    });
+    high << 16 | low
+}
