@@ -12,6 +12,7 @@ use std::fmt;
 use jiff::Timestamp;
 use jiff::tz::{TimeZone, TimeZoneDatabase};
 
+use crate::value::IntKind;
 use calendar::{Civil, SECONDS_PER_DAY};
 
 pub(crate) use duration::{parse as parse_duration, show as duration_text};
@@ -72,11 +73,14 @@ impl Time {
         format::format(self, layout)
     }
 
-    /// The moment as JSON and YAML have it; `None` where Go refuses: beyond the years 0 to 9999.
-    pub fn to_rfc3339(&self) -> Option<String> {
-        (0..=9999)
-            .contains(&self.civil().year)
-            .then(|| String::from_utf8_lossy(&self.format(RFC3339_NANO)).into_owned())
+    /// The moment as JSON and YAML have it.
+    pub(crate) fn to_rfc3339(&self) -> String {
+        String::from_utf8_lossy(&self.format(RFC3339_NANO)).into_owned()
+    }
+
+    /// The year on the clocks of its zone.
+    pub(crate) fn year(&self) -> i64 {
+        self.civil().year
     }
 
     /// The same moment in the named zone: UTC for `Local`, for the empty name and for a name that the bundled database lacks.
@@ -134,6 +138,15 @@ impl Time {
 impl fmt::Display for Time {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&String::from_utf8_lossy(&self.format(STRING_LAYOUT)))
+    }
+}
+
+/// The name of a number that is a month or a day of the week; `None` for other numbers.
+pub(crate) fn name_of(kind: IntKind, number: i64) -> Option<&'static str> {
+    match kind {
+        IntKind::Month => Some(calendar::name(&calendar::MONTHS, number - 1)),
+        IntKind::Weekday => Some(calendar::name(&calendar::WEEKDAYS, number)),
+        IntKind::Int | IntKind::Int64 | IntKind::Int32 => None,
     }
 }
 

@@ -11,6 +11,8 @@ pub fn type_name(value: &Value) -> &'static str {
         Value::Int(_, IntKind::Int) => "int",
         Value::Int(_, IntKind::Int64) => "int64",
         Value::Int(_, IntKind::Int32) => "int32",
+        Value::Int(_, IntKind::Month) => "time.Month",
+        Value::Int(_, IntKind::Weekday) => "time.Weekday",
         Value::Uint(_, UintKind::Uint) => "uint",
         Value::Uint(_, UintKind::Uint64) => "uint64",
         Value::Uint(_, UintKind::Uint8) => "uint8",
@@ -43,6 +45,7 @@ pub fn kind_name(value: &Value) -> &'static str {
         Value::Map(_) => "map",
         Value::Struct(_) | Value::Time(_) => "struct",
         Value::Duration(_) => "int64",
+        Value::Int(_, IntKind::Month | IntKind::Weekday) => "int",
         Value::Version(_) => "ptr",
         other => type_name(other),
     }

@@ -52,6 +52,10 @@ pub enum IntKind {
     Int64,
     /// `int32`, also known as `rune`
     Int32,
+    /// `time.Month`, an `int` that prints its name
+    Month,
+    /// `time.Weekday`, an `int` that prints its name
+    Weekday,
 }
 
 /// Which unsigned Go type an integer has.

@@ -63,6 +63,12 @@ impl<'a> Printer<'a> {
                 't' | 'v' => self.pad(if *bool { b"true" } else { b"false" }),
                 _ => self.bad_verb(Some(value), verb),
             },
+            Value::Int(int, kind) if matches!(verb, 'v' | 's' | 'x' | 'X' | 'q') && !self.flags.sharp_v => {
+                match crate::time::name_of(*kind, *int) {
+                    Some(name) => self.text(name.as_bytes(), verb),
+                    None => self.integer(value, (*int < 0, int.unsigned_abs()), verb),
+                }
+            }
             Value::Int(int, _) => self.integer(value, (*int < 0, int.unsigned_abs()), verb),
             Value::Uint(uint, _) if verb == 'v' && self.flags.sharp_v => self.hexadecimal(*uint),
             Value::Uint(uint, _) => self.integer(value, (false, *uint), verb),

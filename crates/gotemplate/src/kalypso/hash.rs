@@ -28,8 +28,8 @@ fn of_value(value: &Value, depth: u32, fuel: &mut Fuel) -> Result<Option<u64>, E
     Ok(Some(match value {
         Value::Missing | Value::Nil => fnv1(&0_i64.to_le_bytes()),
         Value::Bool(yes) => fnv1(&[u8::from(*yes)]),
-        Value::Int(number, IntKind::Int | IntKind::Int64) | Value::Duration(number) => fnv1(&number.to_le_bytes()),
         Value::Int(number, IntKind::Int32) => fnv1(&(*number as i32).to_le_bytes()),
+        Value::Int(number, _) | Value::Duration(number) => fnv1(&number.to_le_bytes()),
         Value::Uint(number, UintKind::Uint | UintKind::Uint64) => fnv1(&number.to_le_bytes()),
         Value::Uint(number, UintKind::Uint8) => fnv1(&[*number as u8]),
         Value::Float(number) => fnv1(&number.to_le_bytes()),

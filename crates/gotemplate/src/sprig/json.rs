@@ -52,8 +52,10 @@ impl Writer {
                 self.items(['{', '}'], &fields.fields, |writer, (name, value)| writer.entry(name.as_bytes(), value))?
             }
             Value::Time(time) => {
-                let time = time.to_rfc3339().ok_or(Unsupported)?;
-                self.text(time.as_bytes());
+                if !(0..=9_999).contains(&time.year()) {
+                    return Err(Unsupported);
+                }
+                self.text(time.to_rfc3339().as_bytes());
             }
             Value::Version(version) => self.text(version.to_string().as_bytes()),
         }

@@ -3,7 +3,7 @@
 use super::calendar::Civil;
 use super::{Time, Zone, duration};
 use crate::function::{Call, Failure, Function, Type};
-use crate::value::Value;
+use crate::value::{IntKind, Value};
 
 /// The methods of `time.Time`.
 pub(crate) const METHODS: &[Function] = &[
@@ -23,7 +23,7 @@ pub(crate) const METHODS: &[Function] = &[
     }),
     method("Local", &[Type::Time], |_, args| in_utc(args)),
     method("Minute", &[Type::Time], |_, args| Ok(Value::int(time(args, 0)?.second_of_day() / 60 % 60))),
-    method("Month", &[Type::Time], |_, args| Ok(Value::int(time(args, 0)?.civil().month))),
+    method("Month", &[Type::Time], |_, args| Ok(Value::Int(time(args, 0)?.civil().month, IntKind::Month))),
     method("Nanosecond", &[Type::Time], |_, args| Ok(Value::int(i64::from(time(args, 0)?.nanoseconds)))),
     method("Second", &[Type::Time], |_, args| Ok(Value::int(time(args, 0)?.second_of_day() % 60))),
     method("String", &[Type::Time], |_, args| Ok(Value::text(time(args, 0)?.to_string()))),
@@ -34,7 +34,7 @@ pub(crate) const METHODS: &[Function] = &[
         let time = time(args, 0)?;
         Ok(Value::int64(time.seconds.wrapping_mul(1_000_000_000).wrapping_add(i64::from(time.nanoseconds))))
     }),
-    method("Weekday", &[Type::Time], |_, args| Ok(Value::int(time(args, 0)?.civil().weekday()))),
+    method("Weekday", &[Type::Time], |_, args| Ok(Value::Int(time(args, 0)?.civil().weekday(), IntKind::Weekday))),
     method("Year", &[Type::Time], |_, args| Ok(Value::int(time(args, 0)?.civil().year))),
     method("YearDay", &[Type::Time], |_, args| Ok(Value::int(time(args, 0)?.civil().day_of_year()))),
 ];

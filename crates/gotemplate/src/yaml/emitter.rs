@@ -117,7 +117,10 @@ impl<'a> Emitter<'a> {
             Value::Float(number) => self.plain(&float(*number)),
             Value::Complex(..) => return Err(Failure::error("cannot marshal type: complex128")),
             Value::Text(text) => self.scalar(&Scalar::of(text.as_bytes()), place)?,
-            Value::Duration(_) | Value::Time(_) => return Err(Failure::error("PENDING")),
+            Value::Duration(nanoseconds) => {
+                self.scalar(&Scalar::of(crate::time::duration_text(*nanoseconds).as_bytes()), place)?;
+            }
+            Value::Time(time) => self.plain(&time.to_rfc3339()),
             Value::List(list) => self.list(&list.items, place)?,
             Value::Map(map) => self.map(&map.entries, place, Self::node)?,
             Value::Struct(fields) => self.fields(fields, place)?,
