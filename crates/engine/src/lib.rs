@@ -2,3 +2,18 @@
 
 // No I/O, clock, environment or randomness in here: the bans, each with its reason, are in the workspace's clippy.toml.
 #![cfg_attr(not(test), warn(clippy::disallowed_methods, clippy::disallowed_types))]
+
+pub mod compile;
+pub mod compose;
+mod container;
+mod merge;
+pub mod output;
+mod record;
+pub mod render;
+pub mod schedule;
+pub mod schema;
+pub mod sensitive;
+pub mod settings;
+pub mod target;
+pub mod trace;
+mod value;

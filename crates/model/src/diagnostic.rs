@@ -1,5 +1,6 @@
 //! Diagnostics: what is wrong with somebody's input, where, and what to do about it.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::Arc;
 
@@ -202,4 +203,18 @@ impl Diagnostic {
     pub fn is_error(&self) -> bool {
         self.severity == Severity::Error
     }
+}
+
+/// Puts equal diagnostics together, with the assignments of all of them, and sorts them: errors first, then by code.
+pub fn merged(diagnostics: Vec<Diagnostic>) -> Vec<Diagnostic> {
+    let mut by_text: BTreeMap<Diagnostic, BTreeSet<AssignmentId>> = BTreeMap::new();
+    for mut diagnostic in diagnostics {
+        let assignments = std::mem::take(&mut diagnostic.assignments);
+        by_text.entry(diagnostic).or_default().extend(assignments);
+    }
+    let with_assignments = |(mut diagnostic, assignments): (Diagnostic, BTreeSet<_>)| {
+        diagnostic.assignments = assignments.into_iter().collect();
+        diagnostic
+    };
+    by_text.into_iter().map(with_assignments).collect()
 }

@@ -1,3 +1,5 @@
 //! Fleets and hosts that don't exist, for tests, benchmarks, the demo.
 
+pub mod corpus;
+pub mod directory;
 pub mod fuzz;

@@ -9,7 +9,7 @@ use super::fault;
 use super::keys::{self, Entry};
 use super::problem::Findings;
 use super::source::block_span;
-use super::{Dialect, Limits, Node, NodeValue, Options, Problem, Scalar, ScalarStyle, Span, Tag};
+use super::{Limits, Node, NodeValue, Options, Problem, Scalar, ScalarStyle, Span, Tag};
 
 /// Builds one document after the other.
 pub(super) struct Builder<'t> {
@@ -113,9 +113,6 @@ impl<'t> Builder<'t> {
             Event::Scalar(text, style, anchor, tag) => {
                 let tag = tag.map(|tag| self.scalar_tag(&tag, place));
                 self.check_indentation(span)?;
-                if style == Style::Plain && text.contains('?') {
-                    self.check_question_mark(span)?;
-                }
                 let part = self.scalar(Scalar { text: (*text).into(), style: style_of(style), tag }, span);
                 self.last = part.node.span;
                 self.count()?;
@@ -190,14 +187,6 @@ impl<'t> Builder<'t> {
         } else {
             Ok(())
         }
-    }
-
-    /// Between brackets Go's libraries end a plain scalar at a question mark, and then understand nothing: such a value is a text to them.
-    /// Objects may have it, since nothing but acceptance hangs on it there.
-    fn check_question_mark(&self, span: Span) -> Added {
-        let in_flow = self.frames.last().is_some_and(|frame| frame.flow);
-        let refused = in_flow && self.options.dialect == Dialect::Values;
-        if refused { Err(fault::question_mark(span).into()) } else { Ok(()) }
     }
 
     fn end_collection(&mut self, span: Span) {

@@ -16,11 +16,6 @@ pub(super) fn unknown_alias(name: &str, span: Span) -> Problem {
     Problem::new(ProblemKind::Alias, span, message).hint(hint)
 }
 
-pub(super) fn question_mark(span: Span) -> Problem {
-    Problem::new(ProblemKind::Syntax, span, "a value between brackets has a `?`, but no quotes")
-        .hint("put the value in quotes")
-}
-
 pub(super) fn cycle(span: Span) -> Problem {
     Problem::new(ProblemKind::Alias, span, "this alias stands for a value that it is a part of")
 }

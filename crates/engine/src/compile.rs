@@ -1,0 +1,292 @@
+//! From a fleet to the rendered assignments of its environment.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::Arc;
+
+use model::diagnostic::{AssignmentId, Code, Diagnostic, Origin, Part};
+use model::fleet::Fleet;
+use model::name::{ClusterTypeName, EnvironmentName, PolicyName};
+use model::object::{ClusterType, Object};
+use rayon::prelude::*;
+use serde_json::Value as Json;
+
+use crate::compose::{Candidates, Composition, compose};
+use crate::container::{Container, containers};
+use crate::record::Silent;
+use crate::render::{self, Context, Files, Parsed, Templates};
+use crate::schedule::{Schedule, schedule};
+use crate::schema::{Finding, Schema, Schemas, to_json};
+use crate::settings::{self, LongNames, MissingValues};
+use crate::target::{Target, targets};
+use crate::trace;
+
+/// Everything that was compiled for an environment.
+#[derive(Debug)]
+pub struct Compiled {
+    /// The environment.
+    pub environment: EnvironmentName,
+    /// All its cluster types, those without assignments too.
+    pub cluster_types: BTreeSet<ClusterTypeName>,
+    /// The assignments by cluster type and target.
+    pub assignments: BTreeMap<AssignmentId, Assignment>,
+    /// What is wrong.
+    pub diagnostics: Vec<Diagnostic>,
+    /// Whether there are registrations whose workloads are not known, so that targets that nobody wants may only be unknown.
+    pub is_incomplete: bool,
+}
+
+/// A workload's target on a cluster type.
+#[derive(Clone, Debug)]
+pub struct Assignment {
+    /// The workload; empty if nobody says.
+    pub workload: Arc<str>,
+    /// The policies that assigned it.
+    pub policies: BTreeSet<PolicyName>,
+    /// Its values, if they could be composed.
+    pub composition: Option<Arc<Composition>>,
+    /// Its files; none if something is wrong with it.
+    pub files: Option<Files>,
+}
+
+/// A fleet with everything in it prepared: values and schemas read, templates parsed, targets expanded.
+#[derive(Debug)]
+pub struct Prepared<'a> {
+    pub(crate) fleet: &'a Fleet,
+    pub(crate) targets: Vec<Target>,
+    pub(crate) schedule: Schedule,
+    pub(crate) containers: Vec<Container>,
+    pub(crate) schemas: Schemas,
+    templates: BTreeMap<Arc<str>, Parsed>,
+    long_names: LongNames,
+    has_nested: bool,
+    diagnostics: Vec<Diagnostic>,
+}
+
+impl<'a> Prepared<'a> {
+    /// Prepares a fleet.
+    pub fn new(fleet: &'a Fleet) -> Self {
+        let (targets, mut diagnostics) = targets(fleet);
+        let schedule = schedule(fleet, &targets);
+        diagnostics.extend(schedule.diagnostics.iter().cloned());
+        let (containers, found) = containers(fleet);
+        diagnostics.extend(found);
+        let (missing, long_names) = environment_settings(fleet, &mut diagnostics);
+        let texts = targets.iter().flat_map(|target| &target.schemas);
+        let schemas = Schemas::compile(fleet, texts, missing);
+        let templates = render::parse(fleet);
+        let has_nested =
+            fleet.config_maps.values().flat_map(|object| object.spec.data.values()).any(|text| text.contains("{{"));
+        Self { fleet, targets, schedule, containers, schemas, templates, long_names, has_nested, diagnostics }
+    }
+
+    /// Compiles every assignment. One that fails stops no other.
+    pub fn compile(&self) -> Compiled {
+        let cluster_types: Vec<_> = self.all_cluster_types().collect();
+        let parts: Vec<_> =
+            cluster_types.par_iter().map(|cluster_type| self.compile_cluster_type(cluster_type)).collect();
+        let mut diagnostics = self.diagnostics.clone();
+        let mut assignments = BTreeMap::new();
+        for (compiled, found) in parts {
+            assignments.extend(compiled);
+            diagnostics.extend(found);
+        }
+        Compiled {
+            environment: self.fleet.environment.clone(),
+            cluster_types: self.fleet.cluster_types.keys().cloned().collect(),
+            assignments,
+            diagnostics: model::diagnostic::merged(diagnostics),
+            is_incomplete: !self.fleet.unavailable.is_empty(),
+        }
+    }
+
+    fn all_cluster_types(&self) -> impl Iterator<Item = &Arc<Object<ClusterType>>> {
+        self.fleet.cluster_types.values()
+    }
+
+    fn compile_cluster_type(&self, object: &Object<ClusterType>) -> (Vec<(AssignmentId, Assignment)>, Vec<Diagnostic>) {
+        let Some(scheduled) = self.schedule.assignments.get(&object.name) else { return (Vec::new(), Vec::new()) };
+        let mut work = ClusterTypeWork {
+            prepared: self,
+            object,
+            problem: self.fleet.duplicate_diagnostic(&object.key()),
+            candidates: Candidates::on(&self.containers, object),
+            templates: Templates::find(&self.templates, object),
+            schemas: self.schemas.labelled.iter().map(|labelled| labelled.conditions.on(object)).collect(),
+            compositions: HashMap::new(),
+            diagnostics: Vec::new(),
+        };
+        let assignments =
+            scheduled.iter().map(|(target, policies)| work.assignment(&self.targets[*target], policies)).collect();
+        (assignments, work.diagnostics)
+    }
+
+    pub(crate) fn position(&self, target: &model::name::DeploymentTargetName) -> Option<usize> {
+        self.targets.binary_search_by(|other| other.name.cmp(target)).ok()
+    }
+
+    /// The schemas that apply to a target on a cluster type, in the order in which they are checked.
+    pub(crate) fn schemas_of(&self, object: &Object<ClusterType>, target: &Target) -> Vec<(Option<usize>, Schema)> {
+        let applies = |labelled: &crate::schema::Labelled| match labelled.conditions.on(object) {
+            crate::container::Met::If(left) => left.are_met_by(target),
+            crate::container::Met::Never => false,
+        };
+        let positions = self.schemas.labelled.iter().enumerate().filter(|(_, labelled)| applies(labelled));
+        let labelled = positions.map(|(position, labelled)| {
+            let schema = &labelled.schema;
+            let (text, compiled) = (schema.text.clone(), schema.compiled.clone());
+            (Some(position), Schema { text, compiled, missing: schema.missing })
+        });
+        labelled.chain(target.schemas.iter().map(|text| (None, self.schemas.of_target(text)))).collect()
+    }
+}
+
+fn environment_settings(fleet: &Fleet, diagnostics: &mut Vec<Diagnostic>) -> (MissingValues, LongNames) {
+    let Some(declaration) = &fleet.declaration else { return Default::default() };
+    let key = declaration.key();
+    let missing = settings::missing_values(&key, &declaration.annotations);
+    let long = settings::long_names(&key, &declaration.annotations);
+    let missing = missing.map_err(|diagnostic| diagnostics.push(diagnostic)).unwrap_or_default();
+    let long = long.map_err(|diagnostic| diagnostics.push(diagnostic)).unwrap_or_default();
+    (missing, long)
+}
+
+/// The assignments of one cluster type on their way.
+struct ClusterTypeWork<'a> {
+    prepared: &'a Prepared<'a>,
+    object: &'a Object<ClusterType>,
+    problem: Option<Diagnostic>,
+    candidates: Candidates,
+    templates: Result<Templates<'a>, Vec<Diagnostic>>,
+    schemas: Vec<crate::container::Met>,
+    /// By the containers that match: what matches the same is composed once.
+    compositions: HashMap<Vec<usize>, Composed>,
+    diagnostics: Vec<Diagnostic>,
+}
+
+/// A composition that several assignments share, with what was found out about it.
+#[derive(Clone)]
+struct Composed {
+    composition: Arc<Composition>,
+    json: Result<Arc<Json>, String>,
+}
+
+impl ClusterTypeWork<'_> {
+    fn assignment(&mut self, target: &Target, policies: &BTreeSet<PolicyName>) -> (AssignmentId, Assignment) {
+        let id = AssignmentId { cluster_type: self.object.name.clone(), target: target.name.clone() };
+        let mut problems: Vec<Diagnostic> = self.problem.iter().chain(&target.problem).cloned().collect();
+        let unclear = policies.intersection(&self.prepared.schedule.unclear);
+        problems.extend(unclear.filter_map(|policy| self.policy_problem(policy)));
+        let matching = self.candidates.matching(target);
+        let containers = &self.prepared.containers;
+        problems.extend(matching.iter().filter_map(|position| containers[*position].problem.clone()));
+        let composed = self.compose(matching.clone());
+        problems.extend(self.check(target, &matching, &composed));
+        let files = match &self.templates {
+            Ok(templates) => templates.render(&self.context(target, &composed.composition)),
+            Err(missing) => Err(missing.clone()),
+        };
+        let files = files.map_err(|failures| problems.extend(failures)).ok();
+        let is_good = !problems.iter().any(Diagnostic::is_error);
+        self.diagnostics.extend(problems.into_iter().map(|problem| problem.reaching(&id)));
+        let assignment = Assignment {
+            workload: target.workload().into(),
+            policies: policies.clone(),
+            composition: Some(composed.composition),
+            files: files.filter(|_| is_good),
+        };
+        (id, assignment)
+    }
+
+    fn policy_problem(&self, policy: &PolicyName) -> Option<Diagnostic> {
+        let fleet = self.prepared.fleet;
+        fleet.duplicate_diagnostic(&fleet.policies.get(policy)?.key())
+    }
+
+    fn compose(&mut self, matching: Vec<usize>) -> Composed {
+        let containers = &self.prepared.containers;
+        let compose = |matching: &[usize]| {
+            let composition = compose(containers, matching, &mut Silent);
+            let json = to_json(&composition).map(Arc::new);
+            Composed { composition: Arc::new(composition), json }
+        };
+        if let Some(composed) = self.compositions.get(&matching) {
+            return composed.clone();
+        }
+        let composed = compose(&matching);
+        self.compositions.insert(matching, composed.clone());
+        composed
+    }
+
+    fn context<'b>(&'b self, target: &'b Target, composition: &'b Composition) -> Context<'b> {
+        Context {
+            fleet: self.prepared.fleet,
+            cluster_type: self.object,
+            target,
+            composition,
+            long_names: self.prepared.long_names,
+            has_nested: self.prepared.has_nested,
+        }
+    }
+
+    /// Checks the values of an assignment against every schema that applies.
+    fn check(&self, target: &Target, matching: &[usize], composed: &Composed) -> Vec<Diagnostic> {
+        let labelled = self.prepared.schemas.labelled.iter().zip(&self.schemas);
+        let labelled =
+            labelled.filter(|(_, met)| matches!(met, crate::container::Met::If(left) if left.are_met_by(target)));
+        let mut json = None;
+        let mut diagnostics = Vec::new();
+        for (labelled, _) in labelled {
+            diagnostics.extend(self.check_one(&labelled.schema, matching, composed, &mut json));
+        }
+        for text in &target.schemas {
+            let schema = self.prepared.schemas.of_target(text);
+            diagnostics.extend(self.check_one(&schema, matching, composed, &mut json));
+        }
+        diagnostics
+    }
+
+    fn check_one(
+        &self,
+        schema: &Schema,
+        matching: &[usize],
+        composed: &Composed,
+        json: &mut Option<Json>,
+    ) -> Vec<Diagnostic> {
+        if let Err(problem) = &schema.compiled {
+            return vec![problem.clone()];
+        }
+        let json = match &composed.json {
+            Ok(shared) => json.get_or_insert_with(|| Json::clone(shared)),
+            Err(key) => return vec![self.not_json(key, matching)],
+        };
+        let findings = schema.check(&composed.composition, json);
+        findings.into_iter().map(|finding| self.explain(finding, schema.missing, matching)).collect()
+    }
+
+    fn not_json(&self, key: &str, matching: &[usize]) -> Diagnostic {
+        let path = model::field_path::FieldPath::from([key]);
+        let message = format!("`{key}` reads as a number that JSON does not have, so no schema can be checked");
+        let mut diagnostic = Diagnostic::error(Code::WrongValue, message);
+        if let Some(origin) = trace::value_origin(&self.prepared.containers, matching, &path) {
+            diagnostic = diagnostic.at(origin, "this value");
+        }
+        diagnostic.help("put the value in single quotes, inside the double ones: \"'nan'\"")
+    }
+
+    /// A finding with the places of the value and of the schema.
+    fn explain(&self, finding: Finding, missing: MissingValues, matching: &[usize]) -> Diagnostic {
+        let Finding { path, is_missing, message, schema, schema_path } = finding;
+        let schema_origin = Origin::part(&schema.object, schema.path.clone(), Part::KeyInside(schema_path));
+        let asked = format!("asked for by {}", schema.object);
+        if is_missing {
+            let make = if missing == MissingValues::Warn { Diagnostic::warning } else { Diagnostic::error };
+            let help = format!("give `{path}` in a ConfigMap that matches the assignment");
+            return make(Code::MissingValue, message).at(schema_origin, asked).help(help);
+        }
+        let mut diagnostic = Diagnostic::error(Code::WrongValue, message);
+        if let Some(origin) = trace::value_origin(&self.prepared.containers, matching, &path) {
+            diagnostic = diagnostic.at(origin, "this value");
+        }
+        diagnostic.at(schema_origin, asked)
+    }
+}

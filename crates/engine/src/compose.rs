@@ -1,0 +1,104 @@
+//! Composition: one assignment's values out of those of many containers.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
+use std::sync::{Arc, OnceLock};
+
+use gotemplate::Text;
+use gotemplate::value::{Key, MapKind, Value};
+use sha2::{Digest, Sha256};
+
+use crate::container::{Conditions, Container, Met};
+use crate::merge::merge;
+use crate::record::Sink;
+use crate::target::Target;
+use model::object::{ClusterType, Object};
+
+/// The values of an assignment.
+#[derive(Debug)]
+pub struct Composition {
+    /// The values: a `map[string]interface {}`.
+    pub data: Value,
+    /// The keys whose value is a text that stood in single quotes.
+    pub(crate) quoted: BTreeSet<Text>,
+    version: OnceLock<Arc<str>>,
+}
+
+impl Composition {
+    /// The value of a key.
+    pub fn get(&self, key: &str) -> Option<&Value> {
+        self.entries().get(&Key::Text(key.into()))
+    }
+
+    /// All values by key.
+    pub fn entries(&self) -> &BTreeMap<Key, Value> {
+        static EMPTY: BTreeMap<Key, Value> = BTreeMap::new();
+        match &self.data {
+            Value::Map(map) => &map.entries,
+            _ => &EMPTY,
+        }
+    }
+
+    /// The version of the configuration: the first 16 hexadecimal digits of the SHA-256 of the values in canonical YAML.
+    /// The same values have the same version everywhere and always.
+    pub fn version(&self) -> &Arc<str> {
+        self.version.get_or_init(|| {
+            let yaml = gotemplate::yaml::to_yaml(&self.data).unwrap_or_default();
+            let digest = Sha256::digest(&yaml);
+            let mut digits = String::with_capacity(16);
+            digest.iter().take(8).for_each(|byte| {
+                let _ = write!(digits, "{byte:02x}");
+            });
+            digits.into()
+        })
+    }
+}
+
+/// The containers that can match some target on a cluster type, with what is left of their conditions.
+#[derive(Debug)]
+pub(crate) struct Candidates(Vec<(usize, Conditions)>);
+
+impl Candidates {
+    /// Those of `containers` (by position) for a cluster type.
+    pub(crate) fn on(containers: &[Container], cluster_type: &Object<ClusterType>) -> Self {
+        let on = |(index, container): (usize, &Container)| match container.conditions.on(cluster_type) {
+            Met::If(left) => Some((index, left)),
+            Met::Never => None,
+        };
+        Self(containers.iter().enumerate().filter_map(on).collect())
+    }
+
+    /// The positions of the containers that match a target, in the order in which they are merged.
+    pub(crate) fn matching(&self, target: &Target) -> Vec<usize> {
+        self.0.iter().filter(|(_, left)| left.are_met_by(target)).map(|(index, _)| *index).collect()
+    }
+}
+
+/// Merges the values of the containers at the positions `matching`.
+pub(crate) fn compose(containers: &[Container], matching: &[usize], sink: &mut impl Sink) -> Composition {
+    let mut entries: BTreeMap<Key, Value> = BTreeMap::new();
+    let mut quoted = BTreeSet::new();
+    for container in matching {
+        for (position, entry) in containers[*container].entries.iter().enumerate() {
+            sink.begin(*container, position);
+            let text = Text::from(&*entry.key);
+            if entry.value.is_quoted {
+                quoted.insert(text.clone());
+            } else if !quoted.is_empty() {
+                quoted.remove(&text);
+            }
+            let key = Key::Text(text);
+            sink.enter_key(&key);
+            let new = &entry.value.value;
+            match entries.get_mut(&key) {
+                Some(old) => *old = merge(old, new, entry.strategy, sink),
+                None => {
+                    sink.placed(new);
+                    entries.insert(key, new.clone());
+                }
+            }
+            sink.leave();
+        }
+    }
+    Composition { data: Value::map(MapKind::TextToAny, entries), quoted, version: OnceLock::new() }
+}

@@ -1,0 +1,137 @@
+//! What a schema sees of a value: texts that look like numbers are numbers, unless the schema asks for a text.
+
+use std::collections::BTreeMap;
+
+use gotemplate::value::{Key, Value};
+use serde_json::{Map, Number, Value as Json};
+
+use super::walk;
+use crate::compose::Composition;
+use crate::record::key_text;
+
+/// The JSON types that a schema allows for a property.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Types {
+    text: bool,
+    boolean: bool,
+}
+
+/// The types that a schema gives its top-level properties, through `$ref` and `allOf`; those without one are left out.
+pub(super) fn types(root: &Json) -> BTreeMap<String, Types> {
+    let mut properties: BTreeMap<String, Types> = BTreeMap::new();
+    walk::each_applied(root, root, &mut |schema| {
+        for (name, property) in schema.get("properties").and_then(Json::as_object).into_iter().flatten() {
+            walk::each_applied(root, property, &mut |property| {
+                let Some(written) = property.get("type") else { return };
+                let allows = |name: &str| match written {
+                    Json::String(text) => text == name,
+                    Json::Array(types) => types.iter().any(|text| text == name),
+                    _ => false,
+                };
+                let types = properties.entry(name.clone()).or_default();
+                types.text |= allows("string");
+                types.boolean |= allows("boolean");
+            });
+        }
+    });
+    properties.retain(|_, types| types.text || types.boolean);
+    properties
+}
+
+/// A composition as JSON. Top-level texts that look like numbers are numbers, except those that stood in single quotes.
+///
+/// # Errors
+/// The key of a value that reads as a number which JSON does not have: `nan`, `inf`.
+pub(crate) fn to_json(composition: &Composition) -> Result<Json, String> {
+    let mut object = Map::new();
+    for (key, value) in composition.entries() {
+        let Key::Text(name) = key else { continue };
+        let json = match value {
+            Value::Text(text) if !composition.quoted.contains(name) => {
+                number(&text.to_str()).map_err(|()| name.to_string())?
+            }
+            _ => None,
+        };
+        object.insert(name.to_string(), json.unwrap_or_else(|| nested(value)));
+    }
+    Ok(Json::Object(object))
+}
+
+/// Gives the properties that the schema types the form it asks for. Returns what was there before.
+pub(super) fn apply(
+    types: &BTreeMap<String, Types>,
+    composition: &Composition,
+    json: &mut Json,
+) -> Vec<(String, Json)> {
+    let mut changed = Vec::new();
+    for (name, types) in types {
+        let (Some(Value::Text(text)), Some(slot)) = (composition.get(name), json.get_mut(name)) else { continue };
+        let text = text.to_str();
+        let wanted = match &*text {
+            _ if types.text => Json::String(text.into_owned()),
+            "true" if types.boolean && slot.is_string() && !is_quoted(composition, name) => Json::Bool(true),
+            "false" if types.boolean && slot.is_string() && !is_quoted(composition, name) => Json::Bool(false),
+            _ => continue,
+        };
+        if *slot != wanted {
+            changed.push((name.clone(), std::mem::replace(slot, wanted)));
+        }
+    }
+    changed
+}
+
+/// Puts back what [`apply`] changed.
+pub(super) fn undo(changed: Vec<(String, Json)>, json: &mut Json) {
+    for (name, value) in changed {
+        if let Some(slot) = json.get_mut(&name) {
+            *slot = value;
+        }
+    }
+}
+
+fn is_quoted(composition: &Composition, name: &str) -> bool {
+    composition.quoted.contains(&name.into())
+}
+
+/// The number that a text looks like, by the rules of Go's `ParseInt` in base 10 and `ParseFloat`. An error if JSON can't express it.
+fn number(text: &str) -> Result<Option<Json>, ()> {
+    if let Ok(number) = text.parse::<i64>() {
+        return Ok(Some(number.into()));
+    }
+    let unsigned = text.strip_prefix(['+', '-']).unwrap_or(text);
+    let word = unsigned.to_ascii_lowercase();
+    if matches!(&*word, "inf" | "infinity") || (word == "nan" && unsigned.len() == text.len()) {
+        return Err(());
+    }
+    let is_number = unsigned.starts_with(|c: char| c.is_ascii_digit() || c == '.')
+        && unsigned.bytes().all(|byte| byte.is_ascii_digit() || b"+-.eE_".contains(&byte));
+    if !is_number || unsigned.ends_with('_') || unsigned.contains("__") {
+        return Ok(None);
+    }
+    Ok(text.replace('_', "").parse::<f64>().ok().filter(|number| number.is_finite()).map(float))
+}
+
+/// A float as JSON: whole numbers are integers, as JSON Schema has it.
+fn float(number: f64) -> Json {
+    const EXACT_MAX: f64 = 9_007_199_254_740_992.0;
+    if number.fract() == 0.0 && number.abs() <= EXACT_MAX {
+        return Json::from(number as i64);
+    }
+    Number::from_f64(number).map_or(Json::Null, Json::Number)
+}
+
+/// A value as JSON, as it is. The depth is bounded by that of the YAML it was read from.
+fn nested(value: &Value) -> Json {
+    match value {
+        Value::Bool(value) => Json::Bool(*value),
+        Value::Int(number, _) => (*number).into(),
+        Value::Uint(number, _) => (*number).into(),
+        Value::Float(number) => float(*number),
+        Value::Text(text) => Json::String(text.to_string()),
+        Value::List(list) => Json::Array(list.items.iter().map(nested).collect()),
+        Value::Map(map) => {
+            Json::Object(map.entries.iter().map(|(key, value)| (key_text(key).to_string(), nested(value))).collect())
+        }
+        _ => Json::Null,
+    }
+}

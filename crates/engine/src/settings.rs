@@ -1,0 +1,113 @@
+//! What annotations switch.
+
+use model::diagnostic::{Code, Diagnostic, FieldOrigin, ObjectKey, Origin, Part};
+use model::field_path::FieldPath;
+use model::label::Labels;
+use model::object::{config_map, environment};
+
+/// What happens when nobody gives a value that a schema requires.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum MissingValues {
+    /// The assignment fails.
+    #[default]
+    Enforce,
+    /// It is reported, and shipped without.
+    Warn,
+}
+
+/// What happens to namespace names that Kubernetes does not allow because of their length.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum LongNames {
+    /// The assignment fails.
+    #[default]
+    Error,
+    /// They are cut, and get a short hash.
+    Shorten,
+}
+
+/// How the values of a container are merged into those before it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Strategy {
+    /// Mappings by key, lists by the `name` of their items.
+    #[default]
+    Deep,
+    /// The value as a whole takes the place of the earlier one.
+    Replace,
+    /// Mappings by key, lists are put one behind the other.
+    Append,
+}
+
+/// The strategies of a container: one for all keys, and exceptions.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Strategies {
+    default: Strategy,
+    by_key: Vec<(String, Strategy)>,
+}
+
+impl Strategies {
+    pub(crate) fn of(&self, key: &str) -> Strategy {
+        self.by_key.iter().find(|(name, _)| name == key).map_or(self.default, |(_, strategy)| *strategy)
+    }
+}
+
+/// Annotation `schema.kalypso.io/missing`.
+pub(crate) fn missing_values(object: &ObjectKey, annotations: &Labels) -> Result<MissingValues, Diagnostic> {
+    let choices = [("enforce", MissingValues::Enforce), ("warn", MissingValues::Warn)];
+    choice(object, annotations, environment::MISSING_VALUES, &choices)
+}
+
+/// Annotation `names.kalypso.io/long`.
+pub(crate) fn long_names(object: &ObjectKey, annotations: &Labels) -> Result<LongNames, Diagnostic> {
+    let choices = [("error", LongNames::Error), ("shorten", LongNames::Shorten)];
+    choice(object, annotations, environment::LONG_NAMES, &choices)
+}
+
+/// Annotation `config.kalypso.io/priority`.
+pub(crate) fn priority(object: &ObjectKey, annotations: &Labels) -> Result<i64, Diagnostic> {
+    let Some(text) = annotations.get(config_map::PRIORITY) else { return Ok(0) };
+    let message = || format!("the priority of {object} must be an integer, here it is {text:?}");
+    text.trim().parse().map_err(|_| refused(object, config_map::PRIORITY, message()))
+}
+
+/// Annotation `config.kalypso.io/merge`: a strategy for all keys, or `KEY=strategy` for some, separated by commas.
+pub(crate) fn strategies(object: &ObjectKey, annotations: &Labels) -> Result<Strategies, Diagnostic> {
+    let mut strategies = Strategies::default();
+    let Some(text) = annotations.get(config_map::MERGE) else { return Ok(strategies) };
+    for part in text.split(',').map(str::trim).filter(|part| !part.is_empty()) {
+        let (key, word) = part.split_once('=').map_or((None, part), |(key, word)| (Some(key.trim()), word.trim()));
+        let strategy = match word {
+            "deep" => Strategy::Deep,
+            "replace" => Strategy::Replace,
+            "append" => Strategy::Append,
+            _ => {
+                let message = format!("{object} can't be merged by {word:?}: it is `deep`, `replace` or `append`");
+                return Err(refused(object, config_map::MERGE, message));
+            }
+        };
+        match key {
+            Some(key) => strategies.by_key.push((key.to_owned(), strategy)),
+            None => strategies.default = strategy,
+        }
+    }
+    Ok(strategies)
+}
+
+fn choice<T: Copy + Default>(
+    object: &ObjectKey,
+    annotations: &Labels,
+    annotation: &str,
+    choices: &[(&str, T)],
+) -> Result<T, Diagnostic> {
+    let Some(text) = annotations.get(annotation) else { return Ok(T::default()) };
+    let chosen = choices.iter().find(|(word, _)| *word == &**text).map(|(_, value)| *value);
+    chosen.ok_or_else(|| {
+        let words: Vec<_> = choices.iter().map(|(word, _)| format!("`{word}`")).collect();
+        refused(object, annotation, format!("`{annotation}` is {}, here it is {text:?}", words.join(" or ")))
+    })
+}
+
+fn refused(object: &ObjectKey, annotation: &str, message: String) -> Diagnostic {
+    let path = FieldPath::from(["metadata", "annotations", annotation]);
+    let origin = Origin::Field(FieldOrigin { object: object.clone(), path, part: Part::Value });
+    Diagnostic::error(Code::InvalidAnnotation, message).at(origin, "").about(object)
+}

@@ -1,0 +1,99 @@
+//! Where values come from: composition again, with everything that it does recorded.
+
+use gotemplate::value::{Key, Value};
+use model::diagnostic::{Origin, Part};
+use model::field_path::{FieldPath, Step};
+
+use crate::compose::compose;
+use crate::container::Container;
+use crate::record::{Event, Recording, key_text};
+
+/// One container's say about a value.
+#[derive(Clone, Debug)]
+pub struct Setting {
+    /// The container, by its position.
+    pub(crate) container: usize,
+    /// Where it is written.
+    pub origin: Origin,
+    /// The value that was set there.
+    pub value: Value,
+}
+
+/// Everything that was done to the values of one assignment, in order.
+#[derive(Debug)]
+pub(crate) struct Trace<'a> {
+    containers: &'a [Container],
+    events: Vec<Event>,
+    pub(crate) data: Value,
+}
+
+impl<'a> Trace<'a> {
+    /// Composes the containers at the positions `matching` and remembers how.
+    pub(crate) fn record(containers: &'a [Container], matching: &[usize]) -> Self {
+        let mut recording = Recording::default();
+        let composition = compose(containers, matching, &mut recording);
+        Self { containers, events: recording.events, data: composition.data }
+    }
+
+    /// Who set the value at `path`, the last first: that one counts, it overrides the others.
+    pub(crate) fn settings(&self, path: &FieldPath) -> Vec<Setting> {
+        let of_event = |event: &Event| {
+            let rest = path.steps().get(event.path.steps().len()..)?;
+            let value = follow(&event.value, rest)?;
+            Some(self.setting(event, rest, value))
+        };
+        self.events.iter().rev().filter(|event| path.is_at_or_below(&event.path)).filter_map(of_event).collect()
+    }
+
+    /// The paths of all values that are not mappings or lists with something in them, with the values.
+    pub(crate) fn leaves(&self) -> Vec<(FieldPath, Value)> {
+        let mut leaves = Vec::new();
+        collect_leaves(&self.data, &mut FieldPath::default(), &mut leaves);
+        leaves
+    }
+
+    fn setting(&self, event: &Event, rest: &[Step], value: &Value) -> Setting {
+        let container = &self.containers[event.container];
+        let entry = &container.entries[event.entry];
+        let inside: FieldPath = event.source.steps().iter().chain(rest).cloned().collect();
+        let part = if inside.steps().is_empty() { Part::Value } else { Part::Inside(inside) };
+        Setting { container: event.container, origin: container.origin(entry, part), value: value.clone() }
+    }
+}
+
+/// Where the value at `path` is written; for a value that is put together of several, the last part of it.
+pub(crate) fn value_origin(containers: &[Container], matching: &[usize], path: &FieldPath) -> Option<Origin> {
+    let trace = Trace::record(containers, matching);
+    let setting = trace.settings(path).into_iter().next();
+    setting.map(|setting| setting.origin)
+}
+
+/// The value at the end of `steps` below `value`.
+pub(crate) fn follow<'v>(value: &'v Value, steps: &[Step]) -> Option<&'v Value> {
+    steps.iter().try_fold(value, |value, step| match (value, step) {
+        (Value::Map(map), Step::Key(name)) => {
+            let by_text = map.entries.get(&Key::Text((&**name).into()));
+            by_text.or_else(|| map.entries.iter().find(|(key, _)| key_text(key) == *name).map(|(_, value)| value))
+        }
+        (Value::List(list), Step::Index(index)) => list.items.get(*index),
+        _ => None,
+    })
+}
+
+/// The depth is bounded by that of the YAML that the values were read from.
+fn collect_leaves(value: &Value, path: &mut FieldPath, leaves: &mut Vec<(FieldPath, Value)>) {
+    let mut below = |step: Step, value: &Value| {
+        path.push(step);
+        collect_leaves(value, path, leaves);
+        path.pop();
+    };
+    match value {
+        Value::Map(map) if !map.entries.is_empty() => {
+            map.entries.iter().for_each(|(key, value)| below(Step::Key(key_text(key)), value));
+        }
+        Value::List(list) if !list.items.is_empty() => {
+            list.items.iter().enumerate().for_each(|(index, value)| below(Step::Index(index), value));
+        }
+        leaf => leaves.push((path.clone(), leaf.clone())),
+    }
+}

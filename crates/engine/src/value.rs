@@ -1,0 +1,63 @@
+//! From the text of a configuration value to the value.
+
+use std::collections::BTreeMap;
+
+use gotemplate::value::{Key, MapKind, UintKind, Value};
+use model::yaml::{self, Node, NodeValue, Resolved, Scalar};
+
+/// A configuration value.
+#[derive(Clone, Debug)]
+pub(crate) struct Parsed {
+    /// The value.
+    pub(crate) value: Value,
+    /// Whether it is a text that stood in single quotes: such a text stays one, whatever it looks like.
+    pub(crate) is_quoted: bool,
+}
+
+/// Reads the text of a configuration value: a YAML mapping or list is read as such, a text in single quotes loses them, and
+/// every other text is kept as it is.
+pub(crate) fn parse(text: &str) -> Parsed {
+    if let Some(node) = yaml::structure(text) {
+        return Parsed { value: value(&node), is_quoted: false };
+    }
+    let trimmed = text.trim();
+    if trimmed.starts_with('\'') && trimmed.ends_with('\'') {
+        return Parsed { value: Value::text(trimmed.trim_matches('\'')), is_quoted: true };
+    }
+    Parsed { value: Value::text(text), is_quoted: false }
+}
+
+fn value(node: &Node) -> Value {
+    match &node.value {
+        NodeValue::Scalar(scalar) => scalar_value(scalar),
+        NodeValue::Sequence(items) => Value::list(items.iter().map(value).collect()),
+        NodeValue::Mapping(entries) => {
+            let entries: BTreeMap<_, _> = entries.iter().map(|(name, node)| (key(name), value(node))).collect();
+            Value::map(MapKind::AnyToAny, entries)
+        }
+    }
+}
+
+fn scalar_value(scalar: &Scalar) -> Value {
+    match scalar.resolve() {
+        Resolved::Null => Value::Nil,
+        Resolved::Bool(value) => Value::Bool(value),
+        Resolved::Int(number) => Value::int(number),
+        Resolved::Uint(number) => Value::Uint(number, UintKind::Uint64),
+        Resolved::Float(number) => Value::Float(number),
+        Resolved::Text(text) => Value::text(&*text),
+    }
+}
+
+fn key(node: &Node) -> Key {
+    // A key that is a mapping or a list is no structure: the reader refuses it.
+    let Some(scalar) = node.as_scalar() else { return Key::Nil };
+    match scalar.resolve() {
+        Resolved::Null => Key::Nil,
+        Resolved::Bool(value) => Key::Bool(value),
+        Resolved::Int(number) => Key::Int(number),
+        Resolved::Uint(number) => Key::Uint(number),
+        Resolved::Float(number) => Key::Float(gotemplate::value::FloatKey(number)),
+        Resolved::Text(text) => Key::Text((&*text).into()),
+    }
+}

@@ -1,0 +1,99 @@
+//! The conformance corpora: inputs with the bytes that they must give.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use engine::compile::{Compiled, Prepared};
+use engine::output::{Destination, assemble};
+use model::diagnostic::{Code, Diagnostic};
+use model::tree::Tree;
+
+/// The folder with the corpora, if the variable `KALYPSO_CONFORMANCE` names one. Says so if not, as the law of tests asks.
+#[allow(clippy::print_stderr, clippy::disallowed_methods, reason = "tests say what they skip")]
+pub fn folder() -> Option<PathBuf> {
+    let folder = std::env::var_os("KALYPSO_CONFORMANCE").map(PathBuf::from).filter(|folder| folder.is_dir());
+    if folder.is_none() {
+        eprintln!("skipped: conformance corpora not present");
+    }
+    folder
+}
+
+/// Compiles the fleet of a case and compares it with what is expected. The error says what differs.
+///
+/// # Errors
+/// A text for people, if anything differs or can't be read.
+pub fn check_fleet(case: &Path) -> Result<(), String> {
+    let text = std::fs::read_to_string(case.join("case.json")).map_err(|error| error.to_string())?;
+    let json: serde_json::Value = serde_json::from_str(&text).map_err(|error| error.to_string())?;
+    let environment = json["environment"].as_str().unwrap_or_default();
+    let (fleet, read) = crate::directory::fleet(&case.join("input"), environment).map_err(|error| error.to_string())?;
+    let compiled = Prepared::new(&fleet).compile();
+    let output = assemble(&compiled, &Tree::default(), &Destination::default());
+    let expected = crate::directory::tree(&case.join("expected")).map_err(|error| error.to_string())?;
+    let mut differences = differences(&expected, &output.tree);
+    let diagnostics: Vec<_> =
+        read.into_iter().chain(compiled.diagnostics.iter().cloned()).chain(output.diagnostics).collect();
+    let outcomes = outcomes(&compiled, &diagnostics);
+    let expected = match std::fs::read_to_string(case.join("expected-errors.txt")) {
+        Ok(text) => text.lines().filter(|line| !line.starts_with('#')).map(str::to_owned).collect(),
+        Err(_) => compiled.assignments.keys().map(|id| format!("ok {id}")).collect::<BTreeSet<_>>(),
+    };
+    differences.extend(expected.difference(&outcomes).map(|line| format!("missing: {line}")));
+    differences.extend(outcomes.difference(&expected).map(|line| format!("unexpected: {line}")));
+    if differences.is_empty() { Ok(()) } else { Err(differences.join("\n")) }
+}
+
+/// What differs between two trees, a line a file.
+pub fn differences(expected: &Tree, found: &Tree) -> Vec<String> {
+    let mut lines = Vec::new();
+    for (path, entry) in expected.iter() {
+        match found.get(path) {
+            Some(other) if other.blob == entry.blob => {}
+            Some(other) => lines.push(format!(
+                "{path} differs:\nexpected {:?}\nfound    {:?}",
+                shown(&entry.blob),
+                shown(&other.blob)
+            )),
+            None => lines.push(format!("{path} is missing")),
+        }
+    }
+    lines.extend(
+        found.iter().filter(|(path, _)| expected.get(path).is_none()).map(|(path, _)| format!("{path} is too much")),
+    );
+    lines
+}
+
+fn shown(blob: &model::tree::Blob) -> String {
+    match blob {
+        model::tree::Blob::Bytes(bytes) => String::from_utf8_lossy(bytes).into_owned(),
+        model::tree::Blob::Existing(id) => id.to_string(),
+    }
+}
+
+/// The outcome of each assignment and broken policy, in the words of the corpus.
+fn outcomes(compiled: &Compiled, diagnostics: &[Diagnostic]) -> BTreeSet<String> {
+    let mut lines = BTreeSet::new();
+    for (id, assignment) in &compiled.assignments {
+        if assignment.files.is_some() {
+            lines.insert(format!("ok {id}"));
+        }
+    }
+    for diagnostic in diagnostics.iter().filter(|diagnostic| diagnostic.is_error()) {
+        let class = match diagnostic.code {
+            Code::MissingValue | Code::WrongValue | Code::InvalidSchema => "schema",
+            Code::MissingTemplate => "template-missing",
+            Code::TemplateSyntax | Code::TemplateFailed | Code::TemplateLimit => "template",
+            Code::InvalidSelector => "selector",
+            _ => diagnostic.code.id(),
+        };
+        lines.extend(diagnostic.assignments.iter().map(|id| format!("fail {id} {class}")));
+        if let (Some(object), true) = (&diagnostic.object, diagnostic.assignments.is_empty()) {
+            lines.insert(format!(
+                "fail {}/{} {class}",
+                object.kind.name().trim_start_matches("Scheduling").to_lowercase(),
+                object.name
+            ));
+        }
+    }
+    lines
+}

@@ -1,0 +1,71 @@
+//! Fleets and trees out of plain directories.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use model::diagnostic::Diagnostic;
+use model::fleet::{Fleet, FleetFile, FleetInput, Role};
+use model::git_id::GitId;
+use model::name::EnvironmentName;
+use model::read::{is_read, read_file};
+use model::source::{File, Files, Source};
+use model::tree::Tree;
+
+/// The fleet of the YAML files under a directory.
+///
+/// # Errors
+/// If the directory can't be read, or the name is none.
+pub fn fleet(directory: &Path, environment: &str) -> std::io::Result<(Fleet, Vec<Diagnostic>)> {
+    let texts = files_below(directory)?.into_iter().filter(|path| is_read(path));
+    let read = |path: String| Ok((path.clone(), std::fs::read(directory.join(path))?));
+    fleet_of(texts.map(read).collect::<std::io::Result<Vec<_>>>()?, environment)
+}
+
+/// The fleet of these files.
+///
+/// # Errors
+/// If the environment's name is none.
+pub fn fleet_of(texts: Vec<(String, Vec<u8>)>, environment: &str) -> std::io::Result<(Fleet, Vec<Diagnostic>)> {
+    let source = Arc::new(Source::directory());
+    let mut files = Files::default();
+    let mut contents = Vec::new();
+    for (path, content) in texts {
+        let (source, id) = (Arc::clone(&source), GitId::of_blob(&content));
+        let file = files.add(File { source, path: path.as_str().into(), id, content: content.as_slice().into() });
+        contents.push(FleetFile { role: Role::Platform, objects: read_file(file, &path, &content) });
+    }
+    let environment = EnvironmentName::new(environment).map_err(std::io::Error::other)?;
+    Ok(Fleet::build(FleetInput { environment, files: Arc::new(files), contents, unavailable: BTreeSet::new() }))
+}
+
+/// The tree of the files under a directory.
+///
+/// # Errors
+/// If the directory can't be read.
+pub fn tree(directory: &Path) -> std::io::Result<Tree> {
+    let mut tree = Tree::default();
+    for path in files_below(directory)? {
+        tree.write(path.as_str(), std::fs::read(directory.join(&path))?);
+    }
+    Ok(tree)
+}
+
+/// The files under a directory, by path with `/`, sorted.
+fn files_below(directory: &Path) -> std::io::Result<Vec<String>> {
+    let mut found = Vec::new();
+    let mut folders = vec![PathBuf::new()];
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(directory.join(&folder))? {
+            let entry = entry?;
+            let path = folder.join(entry.file_name());
+            if entry.file_type()?.is_dir() {
+                folders.push(path);
+            } else {
+                found.push(path.to_string_lossy().into_owned());
+            }
+        }
+    }
+    found.sort();
+    Ok(found)
+}
