@@ -22,7 +22,7 @@ pub(crate) use methods::{DURATION_METHODS, METHODS};
 const STRING_LAYOUT: &[u8] = b"2006-01-02 15:04:05.999999999 -0700 MST";
 
 /// How Go writes a time into JSON and YAML.
-const RFC3339_NANO: &[u8] = b"2006-01-02T15:04:05.999999999Z07:00";
+pub(crate) const RFC3339_NANO: &[u8] = b"2006-01-02T15:04:05.999999999Z07:00";
 
 /// `time.Time`: a moment and the zone that it is shown in. The local zone is UTC, on every machine.
 #[derive(Clone, Debug, PartialEq)]
@@ -81,6 +81,20 @@ impl Time {
     /// The year on the clocks of its zone.
     pub(crate) fn year(&self) -> i64 {
         self.civil().year
+    }
+
+    /// The moment and its offset from UTC in Go's binary form (`Time.MarshalBinary` of a time in the local zone).
+    pub(crate) fn to_binary(&self) -> Vec<u8> {
+        const SECONDS_FROM_YEAR_1_TO_1970: i64 = 62_135_596_800;
+        let (offset, seconds_of_offset) = (self.offset().0 / 60, self.offset().0 % 60);
+        let mut binary = vec![if seconds_of_offset == 0 { 1 } else { 2 }];
+        binary.extend(self.seconds.wrapping_add(SECONDS_FROM_YEAR_1_TO_1970).to_be_bytes());
+        binary.extend(self.nanoseconds.to_be_bytes());
+        binary.extend((offset as i16).to_be_bytes());
+        if seconds_of_offset != 0 {
+            binary.push(seconds_of_offset as i8 as u8);
+        }
+        binary
     }
 
     /// The same moment in the named zone: UTC for `Local`, for the empty name and for a name that the bundled database lacks.

@@ -55,8 +55,8 @@ fn of_value(value: &Value, depth: u32, fuel: &mut Fuel) -> Result<Option<u64>, E
             hash
         }
         Value::Struct(fields) => return of_struct(fields, depth, fuel),
-        // Structs without exported fields: all that counts is their name.
-        Value::Time(_) => fnv1(b"Time"),
+        Value::Time(time) => fnv1(&time.to_binary()),
+        // A struct without exported fields: all that counts is its name.
         Value::Version(_) => fnv1(b"Version"),
     }))
 }
@@ -97,9 +97,11 @@ fn fnv1_from(start: u64, bytes: &[u8]) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::call;
-    use crate::value::{MapKind, Value};
     use std::collections::BTreeMap;
+
+    use super::super::tests::call;
+    use crate::time::Time;
+    use crate::value::{MapKind, Value};
 
     fn check(value: Value, expected: &str) {
         assert_eq!(call("hash", value), Ok(expected.into()));
@@ -121,6 +123,13 @@ mod tests {
         check(Value::dict([("a", Value::text("b"))]), "4550450939398240104");
         check(Value::text_map([("a", "b")]), "4550450939398240104");
         check(Value::map(MapKind::AnyToAny, BTreeMap::new()), "0");
+    }
+
+    #[test]
+    fn times_by_their_moment_and_offset() {
+        // FNV-1 over version 1, the seconds since year 1, no nanoseconds, no offset.
+        check(Value::Time(Time::from_unix(1_577_836_800).into()), "10410217582894203818");
+        check(Value::Duration(1), "16390143479181108970");
     }
 
     #[test]

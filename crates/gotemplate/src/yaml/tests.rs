@@ -7,6 +7,7 @@ use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 use saphyr_parser::{Event, Parser, ScalarStyle};
 
 use super::{order, to_yaml};
+use crate::time::Time;
 use crate::value::{FloatKey, Key, MapKind, UintKind, Value};
 
 fn check(value: Value, expected: &str) {
@@ -114,6 +115,12 @@ fn numbers() {
     }
     check(list([Value::Float(f64::INFINITY), Value::Float(f64::NAN), Value::Float(-0.0)]), "- .inf\n- .nan\n- -0\n");
     assert!(to_yaml(&list([Value::Complex(0.0, 1.0)])).is_err());
+}
+
+#[test]
+fn times_and_durations() {
+    check(Value::Time(Time::from_unix(1_577_836_800).into()), "2020-01-01T00:00:00Z\n");
+    check(Value::Duration(90_000_000_000), "1m30s\n");
 }
 
 #[test]
