@@ -22,7 +22,7 @@ pub(crate) use methods::{DURATION_METHODS, METHODS};
 const STRING_LAYOUT: &[u8] = b"2006-01-02 15:04:05.999999999 -0700 MST";
 
 /// How Go writes a time into JSON and YAML.
-pub(crate) const RFC3339_NANO: &[u8] = b"2006-01-02T15:04:05.999999999Z07:00";
+const RFC3339_NANO: &[u8] = b"2006-01-02T15:04:05.999999999Z07:00";
 
 /// `time.Time`: a moment and the zone that it is shown in. The local zone is UTC, on every machine.
 #[derive(Clone, Debug, PartialEq)]

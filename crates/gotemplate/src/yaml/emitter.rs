@@ -11,7 +11,6 @@ use super::scalar::{self, Scalar, Style};
 use crate::format::{FloatFormat, format_float};
 use crate::fuel::{Exhausted, Fuel};
 use crate::function::Failure;
-use crate::time::RFC3339_NANO;
 use crate::value::{Key, ListKind, Struct, Value};
 
 /// Spaces of one level of indentation.
