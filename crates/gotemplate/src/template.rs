@@ -55,7 +55,7 @@ impl Template {
     pub fn render_nested(&self, dot: &Value, limits: &Limits) -> Result<Vec<u8>, TemplateError> {
         let mut rendering = Rendering::new(limits);
         let mut output = self.execute(dot, &mut rendering)?;
-        while let Some(at) = output.windows(2).position(|pair| pair == b"{{") {
+        while let Some(at) = memchr::memmem::find(&output, b"{{") {
             rendering.pass += 1;
             let source: Arc<[u8]> = output.into();
             if rendering.pass >= limits.passes {

@@ -10,11 +10,10 @@ impl Run<'_> {
         let mark = self.variables.len();
         let items = self.pipeline(dot, &range.items)?;
         let ran = self.iterate(&items, range)?;
+        // `otherwise` still sees the variables.
+        let flow = if ran { Flow::Next } else { self.nested_body(range.items.at, dot, &range.otherwise)? };
         self.variables.truncate(mark);
-        if ran {
-            return Ok(Flow::Next);
-        }
-        self.nested_body(range.items.at, dot, &range.otherwise)
+        Ok(flow)
     }
 
     /// Executes the body for every item; `false` if there is none.

@@ -1,5 +1,6 @@
 //! Cuts the text of a template into tokens.
 
+use memchr::memmem;
 use unicode_properties::{GeneralCategory, GeneralCategoryGroup, UnicodeGeneralCategory as _};
 
 use super::ParseError;
@@ -99,7 +100,7 @@ impl Lexer<'_> {
 
     /// Text up to the next action, which it enters; or to the end: then `false`.
     fn outside(&mut self) -> bool {
-        let Some(length) = find(self.rest(), *b"{{") else {
+        let Some(length) = memmem::find(self.rest(), b"{{") else {
             self.at = self.text.len();
             if self.at > self.start {
                 self.emit(Kind::Text);
@@ -128,7 +129,7 @@ impl Lexer<'_> {
             return Ok(false);
         }
         let opened = self.at + marker;
-        let Some(length) = find(self.slice(opened + 2, self.text.len()), *b"*/") else {
+        let Some(length) = memmem::find(self.slice(opened + 2, self.text.len()), b"*/") else {
             return Err(ParseError::new(opened, "unclosed comment"));
         };
         self.at = opened + 2 + length + 2;
@@ -413,8 +414,4 @@ fn is_left_trim(text: &[u8]) -> bool {
 
 fn is_right_trim(text: &[u8]) -> bool {
     matches!(text, [blank, b'-', ..] if SPACES.contains(blank))
-}
-
-fn find(text: &[u8], pair: [u8; 2]) -> Option<usize> {
-    text.windows(2).position(|window| *window == pair)
 }

@@ -102,6 +102,7 @@ fn loops_break_and_continue() {
 fn variables_end_with_their_block() {
     check("{{ $x := 1 }}{{ if true }}{{ $x := 2 }}{{ $x }}{{ end }}{{ $x }}", "21");
     check("{{ $x := 1 }}{{ range 3 }}{{ $x = . }}{{ end }}{{ $x }}", "2");
+    check("{{ range $x := 0 }}{{ else }}{{ $x }}{{ end }}", "0");
     check("{{ if false }}{{ $y = 1 }}{{ end }}ok", "ok");
     check("{{ $y = 1 }}", "t:1:4: undefined variable");
 }
