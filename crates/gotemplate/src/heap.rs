@@ -55,7 +55,7 @@ impl Heap {
                 let items = list.items.iter().map(|item| self.resolve_below(item, depth + 1));
                 Value::List(Arc::new(List { kind: list.kind, items: items.collect::<Option<_>>()? }))
             }
-            Value::Map(map) => {
+            Value::Map(map) if !map.is_nil() => {
                 let entries = self.entries(map).iter();
                 let entries = entries.map(|(key, value)| Some((key.clone(), self.resolve_below(value, depth + 1)?)));
                 Value::map(map.kind, entries.collect::<Option<_>>()?)

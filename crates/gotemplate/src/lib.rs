@@ -38,6 +38,9 @@ mod url;
 pub mod value;
 pub mod yaml;
 
+#[cfg(test)]
+mod reference_page;
+
 pub use error::{ErrorKind, TemplateError};
 pub use fuel::Limits;
 pub use template::Template;

@@ -51,6 +51,12 @@ pub(crate) fn find(name: &str) -> Name {
     NAMES.get_or_init(names).get(name).copied().unwrap_or(Name::Unknown)
 }
 
+/// The name of every function, the refused ones included.
+#[cfg(test)]
+pub(crate) fn all() -> Vec<&'static str> {
+    names().into_keys().collect()
+}
+
 fn names() -> HashMap<&'static str, Name> {
     let forbidden = FORBIDDEN.iter().map(|(name, reason)| (*name, Name::Forbidden(reason)));
     let special = [("and", Name::Callee(Callee::And)), ("or", Name::Callee(Callee::Or))];

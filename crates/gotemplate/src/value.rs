@@ -192,6 +192,17 @@ impl List {
     }
 }
 
+/// Go's nil map: the one that stands for it. It can't be changed, and gets encoded as null.
+static NIL_MAP: LazyLock<Arc<Map>> =
+    LazyLock::new(|| Arc::new(Map { kind: MapKind::TextToAny, entries: BTreeMap::new() }));
+
+impl Map {
+    /// Whether this is a nil map.
+    pub fn is_nil(self: &Arc<Self>) -> bool {
+        Arc::ptr_eq(self, &NIL_MAP)
+    }
+}
+
 /// Values that templates nest very deeply are taken apart one by one: nested drops would overflow the stack.
 impl Drop for List {
     fn drop(&mut self) {
@@ -236,6 +247,11 @@ impl Value {
     /// A nil `[]string`.
     pub fn nil_texts() -> Self {
         Self::List(Arc::clone(&NIL_LISTS[1]))
+    }
+
+    /// A nil `map[string]interface {}`.
+    pub fn nil_dict() -> Self {
+        Self::Map(Arc::clone(&NIL_MAP))
     }
 
     /// A `string`.

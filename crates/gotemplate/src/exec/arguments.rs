@@ -69,7 +69,7 @@ pub(super) fn convert(at: usize, value: Value, parameter: Type) -> Eval<Value> {
 fn nil(parameter: Type) -> Option<Value> {
     match parameter {
         Type::Any => Some(Value::Nil),
-        Type::Dict => Some(Value::dict::<&str>([])),
+        Type::Dict => Some(Value::nil_dict()),
         Type::List => Some(Value::nil_list()),
         Type::Texts => Some(Value::nil_texts()),
         Type::Text | Type::Bool | Type::Int | Type::Int64 | Type::Float | Type::Time => None,

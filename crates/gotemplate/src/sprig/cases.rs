@@ -97,7 +97,9 @@ fn camel_case(text: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(text.len());
     let leading = chars.iter().take_while(|&&char| joins(char)).count();
     let (lead, words) = chars.split_at(leading);
-    lead.iter().for_each(|&char| push(&mut out, char));
+    for &char in lead {
+        push(&mut out, char);
+    }
     let Some((&first, following)) = words.split_first() else {
         // The original writes the last of nothing but joining characters twice.
         lead.last().into_iter().for_each(|&char| push(&mut out, char));

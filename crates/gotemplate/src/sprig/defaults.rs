@@ -18,6 +18,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
     function("ternary", &[Any, Any, Bool], |_, args| Ok(any(args, usize::from(!boolean(args, 2)?)).clone())),
 ];
 
+#[expect(clippy::unnecessary_wraps, reason = "the type of every function that templates call")]
 fn coalesce(call: &mut Call<'_>, args: &[Value]) -> Result<Value, Failure> {
     let found = rest(args, 0).iter().find(|value| !is_empty(call.heap, value));
     Ok(found.cloned().unwrap_or(Value::Nil))

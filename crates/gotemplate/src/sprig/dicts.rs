@@ -82,13 +82,19 @@ fn pluck(call: &mut Call<'_>, args: &[Value]) -> Result<Value, Failure> {
 
 fn set(call: &mut Call<'_>, args: &[Value]) -> Result<Value, Failure> {
     let map = dict(args, 0)?;
+    if map.is_nil() {
+        return Err(Failure::error("assignment to entry in nil map"));
+    }
     call.heap.entries_mut(map).insert(Key::Text(text(args, 1)?.clone()), any(args, 2).clone());
     Ok(Value::Map(Arc::clone(map)))
 }
 
 fn unset(call: &mut Call<'_>, args: &[Value]) -> Result<Value, Failure> {
     let map = dict(args, 0)?;
-    call.heap.entries_mut(map).remove(&Key::Text(text(args, 1)?.clone()));
+    let key = Key::Text(text(args, 1)?.clone());
+    if call.heap.entries(map).contains_key(&key) {
+        call.heap.entries_mut(map).remove(&key);
+    }
     Ok(Value::Map(Arc::clone(map)))
 }
 
@@ -102,7 +108,8 @@ fn deep_copy(_: &mut Call<'_>, args: &[Value]) -> Result<Value, Failure> {
 /// The same value in lists and maps of its own, so that changes to one don't show in the other.
 fn copy(value: &Value) -> Value {
     match value {
-        Value::List(list) if list.items.is_empty() => value.clone(),
+        Value::List(list) if list.is_nil() => value.clone(),
+        Value::Map(map) if map.is_nil() => value.clone(),
         Value::List(list) => {
             Value::List(Arc::new(List { kind: list.kind, items: list.items.iter().map(copy).collect() }))
         }

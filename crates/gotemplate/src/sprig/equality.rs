@@ -48,6 +48,7 @@ fn maps_equal(left: &Arc<Map>, right: &Arc<Map>) -> bool {
     Arc::ptr_eq(left, right)
         || left.kind == right.kind
             && left.entries.len() == right.entries.len()
+            && left.is_nil() == right.is_nil()
             && left
                 .entries
                 .iter()

@@ -46,10 +46,11 @@ impl Writer {
             Value::Text(text) => self.text(text.as_bytes()),
             Value::List(list) if list.is_nil() => self.out += "null",
             Value::List(list) if list.kind == ListKind::Bytes => self.bytes(list),
-            Value::List(list) => self.items(['[', ']'], &list.items, |writer, item| writer.value(item))?,
+            Value::List(list) => self.items(['[', ']'], &list.items, Self::value)?,
+            Value::Map(map) if map.is_nil() => self.out += "null",
             Value::Map(map) => self.map(map)?,
             Value::Struct(fields) => {
-                self.items(['{', '}'], &fields.fields, |writer, (name, value)| writer.entry(name.as_bytes(), value))?
+                self.items(['{', '}'], &fields.fields, |writer, (name, value)| writer.entry(name.as_bytes(), value))?;
             }
             Value::Time(time) => {
                 if !(0..=9_999).contains(&time.year()) {

@@ -1,5 +1,6 @@
 //! Merging of maps as mergo 0.3.12 does it.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::arguments::dict;
@@ -12,7 +13,10 @@ const DEPTH_MAX: u32 = 200;
 
 /// Merges the other maps into the first, in place, one after another.
 pub(super) fn merged(call: &mut Call<'_>, args: &[Value], overwrite: bool) -> Result<Value, Failure> {
-    let target = dict(args, 0)?;
+    let given = dict(args, 0)?;
+    // Go makes a map where there is none yet.
+    let made = Arc::new(Map { kind: given.kind, entries: BTreeMap::new() });
+    let target = if given.is_nil() && args.len() > 1 { &made } else { given };
     for index in 1..args.len() {
         merge_into(call, &Merge { target, source: dict(args, index)?, overwrite }, 0)?;
     }

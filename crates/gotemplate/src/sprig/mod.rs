@@ -98,3 +98,6 @@ const fn concatenated<const TOTAL: usize>(groups: &[&[Function]]) -> [Function; 
     }
     all
 }
+
+#[cfg(test)]
+mod tests;

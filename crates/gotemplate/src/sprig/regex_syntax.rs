@@ -52,16 +52,11 @@ impl<'a> Translator<'a> {
 
     /// Whether it was a repetition; `{` may be a literal.
     fn repeat(&mut self, first: char, after_repeat: bool) -> Result<bool, String> {
-        let length = match first {
-            '{' => match counts_length(self.rest)? {
-                Some(length) => length,
-                None => {
-                    self.skip(1);
-                    push_literal(&mut self.out, '{');
-                    return Ok(false);
-                }
-            },
-            _ => 1,
+        let length = if first == '{' { counts_length(self.rest)? } else { Some(1) };
+        let Some(length) = length else {
+            self.skip(1);
+            push_literal(&mut self.out, '{');
+            return Ok(false);
         };
         if after_repeat {
             return Err(format!("invalid nested repetition operator: `{}`", self.rest));
@@ -270,18 +265,11 @@ impl<'a> Translator<'a> {
 
     /// Two hexadecimal digits, or any number of them in braces.
     fn hexadecimal(&mut self) -> Option<char> {
-        let digits = match self.rest.strip_prefix('{') {
-            Some(braced) => {
-                let (digits, rest) = braced.split_once('}')?;
-                self.rest = rest;
-                digits
-            }
-            None => {
-                let digits = self.rest.get(..2)?;
-                self.skip(2);
-                digits
-            }
+        let (digits, rest) = match self.rest.strip_prefix('{') {
+            Some(braced) => braced.split_once('}')?,
+            None => self.rest.split_at_checked(2)?,
         };
+        self.rest = rest;
         let valid = !digits.is_empty() && digits.chars().all(|digit| digit.is_ascii_hexdigit());
         char::from_u32(u32::from_str_radix(digits, 16).ok().filter(|_| valid)?)
     }
@@ -323,7 +311,7 @@ fn counts_length(text: &str) -> Result<Option<usize>, String> {
 /// A character that stands for itself, in a class or outside.
 fn push_literal(out: &mut String, char: char) {
     if char.is_ascii() && !char.is_ascii_alphanumeric() {
-        out.push_str(&format!("\\x{{{:X}}}", char as u32));
+        out.extend(["\\x{", &format!("{:X}", char as u32), "}"]);
     } else {
         out.push(char);
     }

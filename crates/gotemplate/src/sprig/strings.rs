@@ -85,7 +85,7 @@ pub(super) fn find(text: &[u8], wanted: &[u8]) -> Option<usize> {
 
 fn indented(call: &mut Call<'_>, args: &[Value], before: &[u8]) -> Result<Vec<u8>, Failure> {
     let (spaces, text) = (repeat_count(int(args, 0)?)?, bytes(args, 1)?);
-    let lines = 1 + text.iter().filter(|&&byte| byte == b'\n').count();
+    let lines = 1 + memchr::memchr_iter(b'\n', text).count();
     pay(call, product(spaces, lines)?.saturating_add(text.len()))?;
     let pad = " ".repeat(spaces);
     let mut out = [before, pad.as_bytes()].concat();

@@ -65,14 +65,12 @@ fn offset(seconds: i32, style: OffsetStyle) -> String {
     let colon = if style.colons { ":" } else { "" };
     let sign = if seconds < 0 { '-' } else { '+' };
     let distance = seconds.unsigned_abs();
-    let mut shown = format!("{sign}{:02}", distance / 3_600);
-    if style.precision >= Precision::Minutes {
-        shown += &format!("{colon}{:02}", distance / 60 % 60);
+    let (hours, minutes, seconds) = (distance / 3_600, distance / 60 % 60, distance % 60);
+    match style.precision {
+        Precision::Hours => format!("{sign}{hours:02}"),
+        Precision::Minutes => format!("{sign}{hours:02}{colon}{minutes:02}"),
+        Precision::Seconds => format!("{sign}{hours:02}{colon}{minutes:02}{colon}{seconds:02}"),
     }
-    if style.precision >= Precision::Seconds {
-        shown += &format!("{colon}{:02}", distance % 60);
-    }
-    shown
 }
 
 fn fraction(nanoseconds: u32, style: FractionStyle) -> String {

@@ -70,7 +70,7 @@ impl Fields {
             Chunk::Second | Chunk::ZeroSecond => {
                 self.second = value.number(chunk == Chunk::ZeroSecond).filter(|second| *second < 60)?;
                 if !matches!(next_chunk(following).1, Some(Chunk::Fraction(_))) {
-                    self.nanoseconds = value.fraction_if_any()?.unwrap_or(self.nanoseconds);
+                    self.nanoseconds = value.fraction().unwrap_or(self.nanoseconds);
                 }
             }
             Chunk::LongYear => self.year = value.digits(4)?,
@@ -86,7 +86,7 @@ impl Fields {
 
     fn read_fraction(&mut self, style: FractionStyle, value: &mut Cursor<'_>) -> Option<()> {
         if style.trimmed {
-            self.nanoseconds = value.fraction_if_any()?.unwrap_or(self.nanoseconds);
+            self.nanoseconds = value.fraction().unwrap_or(self.nanoseconds);
         } else {
             self.nanoseconds = nanoseconds(value.take(style.digits + 1)?)?;
         }
@@ -282,14 +282,14 @@ impl<'a> Cursor<'a> {
         self.digits(length)
     }
 
-    /// A separator and all digits behind it, in nanoseconds; `Some(None)` if there is none.
-    fn fraction_if_any(&mut self) -> Option<Option<u32>> {
-        let [b'.' | b',', rest @ ..] = self.0 else { return Some(None) };
+    /// A separator and all digits behind it, in nanoseconds; `None` if there is no such thing here.
+    fn fraction(&mut self) -> Option<u32> {
+        let [b'.' | b',', rest @ ..] = self.0 else { return None };
         let digits = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
         if digits == 0 {
-            return Some(None);
+            return None;
         }
-        nanoseconds(self.take(digits + 1)?).map(Some)
+        nanoseconds(self.take(digits + 1)?)
     }
 }
 

@@ -1,3 +1,5 @@
+//! Tests of Go's time.
+
 use super::Time;
 
 fn check(layout: &str, value: &str, expected: &str) {
