@@ -3,7 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
+use gotemplate::Value;
 use model::diagnostic::{AssignmentId, Code, Diagnostic, Origin, Part};
+use model::field_path::FieldPath;
 use model::fleet::Fleet;
 use model::name::{ClusterTypeName, EnvironmentName, PolicyName};
 use model::object::{ClusterType, Object};
@@ -11,11 +13,11 @@ use rayon::prelude::*;
 use serde_json::Value as Json;
 
 use crate::compose::{Candidates, Composition, compose};
-use crate::container::{Container, containers};
+use crate::container::{Container, Met, containers};
 use crate::record::Silent;
 use crate::render::{self, Context, Files, Parsed, Templates};
 use crate::schedule::{Schedule, schedule};
-use crate::schema::{Finding, Schema, Schemas, to_json};
+use crate::schema::{Finding, Labelled, Schema, Schemas, to_json};
 use crate::settings::{self, LongNames, MissingValues};
 use crate::target::{Target, targets};
 use crate::trace;
@@ -120,23 +122,45 @@ impl<'a> Prepared<'a> {
         (assignments, work.diagnostics)
     }
 
+    /// The lines of an assignment's files that would be other ones if the value at `path` were: found by rendering with another value there.
+    pub(crate) fn lines_of(
+        &self,
+        (object, target): (&Object<ClusterType>, &Target),
+        data: &Value,
+        path: &FieldPath,
+    ) -> Vec<(Arc<str>, usize)> {
+        const OTHER: &str = "kalypso-asks-where-this-value-ends-up";
+        let Ok(templates) = Templates::find(&self.templates, object) else { return Vec::new() };
+        let render = |data: Value| {
+            let composition = Composition::new(data, BTreeSet::new());
+            let composition = &composition;
+            let (fleet, long_names, has_nested) = (self.fleet, self.long_names, self.has_nested);
+            templates.render(&Context { fleet, cluster_type: object, target, composition, long_names, has_nested }).ok()
+        };
+        let Some(other) = trace::with_value(data, path.steps(), &Value::text(OTHER)) else { return Vec::new() };
+        let (Some(before), Some(after)) = (render(data.clone()), render(other)) else { return Vec::new() };
+        let first_line = |(name, bytes): (&Arc<str>, &Arc<[u8]>)| {
+            let other = after.get(name)?;
+            let lines = |bytes: &[u8]| bytes.split(|byte| *byte == b'\n').map(<[u8]>::to_vec).collect::<Vec<_>>();
+            let (before, after) = (lines(bytes), lines(other));
+            let differs = before.iter().zip(&after).position(|(before, after)| before != after);
+            Some((Arc::clone(name), 1 + differs?))
+        };
+        before.iter().filter_map(first_line).collect()
+    }
+
     pub(crate) fn position(&self, target: &model::name::DeploymentTargetName) -> Option<usize> {
         self.targets.binary_search_by(|other| other.name.cmp(target)).ok()
     }
 
     /// The schemas that apply to a target on a cluster type, in the order in which they are checked.
-    pub(crate) fn schemas_of(&self, object: &Object<ClusterType>, target: &Target) -> Vec<(Option<usize>, Schema)> {
-        let applies = |labelled: &crate::schema::Labelled| match labelled.conditions.on(object) {
-            crate::container::Met::If(left) => left.are_met_by(target),
-            crate::container::Met::Never => false,
+    pub(crate) fn schemas_of(&self, object: &Object<ClusterType>, target: &Target) -> Vec<Schema> {
+        let applies = |labelled: &&Labelled| match labelled.conditions.on(object) {
+            Met::If(left) => left.are_met_by(target),
+            Met::Never => false,
         };
-        let positions = self.schemas.labelled.iter().enumerate().filter(|(_, labelled)| applies(labelled));
-        let labelled = positions.map(|(position, labelled)| {
-            let schema = &labelled.schema;
-            let (text, compiled) = (schema.text.clone(), schema.compiled.clone());
-            (Some(position), Schema { text, compiled, missing: schema.missing })
-        });
-        labelled.chain(target.schemas.iter().map(|text| (None, self.schemas.of_target(text)))).collect()
+        let labelled = self.schemas.labelled.iter().filter(applies).map(|labelled| labelled.schema.clone());
+        labelled.chain(target.schemas.iter().map(|text| self.schemas.of_target(text))).collect()
     }
 }
 
@@ -157,7 +181,7 @@ struct ClusterTypeWork<'a> {
     problem: Option<Diagnostic>,
     candidates: Candidates,
     templates: Result<Templates<'a>, Vec<Diagnostic>>,
-    schemas: Vec<crate::container::Met>,
+    schemas: Vec<Met>,
     /// By the containers that match: what matches the same is composed once.
     compositions: HashMap<Vec<usize>, Composed>,
     diagnostics: Vec<Diagnostic>,
@@ -231,40 +255,27 @@ impl ClusterTypeWork<'_> {
     /// Checks the values of an assignment against every schema that applies.
     fn check(&self, target: &Target, matching: &[usize], composed: &Composed) -> Vec<Diagnostic> {
         let labelled = self.prepared.schemas.labelled.iter().zip(&self.schemas);
-        let labelled =
-            labelled.filter(|(_, met)| matches!(met, crate::container::Met::If(left) if left.are_met_by(target)));
-        let mut json = None;
-        let mut diagnostics = Vec::new();
-        for (labelled, _) in labelled {
-            diagnostics.extend(self.check_one(&labelled.schema, matching, composed, &mut json));
+        let labelled = labelled.filter(|(_, met)| matches!(met, Met::If(left) if left.are_met_by(target)));
+        let labelled = labelled.map(|(labelled, _)| labelled.schema.clone());
+        let own = target.schemas.iter().map(|text| self.prepared.schemas.of_target(text));
+        let (usable, problems): (Vec<_>, Vec<_>) = labelled.chain(own).partition(|schema| schema.compiled.is_ok());
+        let mut diagnostics: Vec<_> = problems.into_iter().filter_map(|schema| schema.compiled.err()).collect();
+        if usable.is_empty() {
+            return diagnostics;
         }
-        for text in &target.schemas {
-            let schema = self.prepared.schemas.of_target(text);
-            diagnostics.extend(self.check_one(&schema, matching, composed, &mut json));
+        let mut json = match &composed.json {
+            Ok(shared) => Json::clone(shared),
+            Err(key) => return diagnostics.into_iter().chain([self.not_json(key, matching)]).collect(),
+        };
+        for schema in usable {
+            let findings = schema.check(&composed.composition, &mut json);
+            diagnostics.extend(findings.into_iter().map(|finding| self.explain(finding, schema.missing, matching)));
         }
         diagnostics
     }
 
-    fn check_one(
-        &self,
-        schema: &Schema,
-        matching: &[usize],
-        composed: &Composed,
-        json: &mut Option<Json>,
-    ) -> Vec<Diagnostic> {
-        if let Err(problem) = &schema.compiled {
-            return vec![problem.clone()];
-        }
-        let json = match &composed.json {
-            Ok(shared) => json.get_or_insert_with(|| Json::clone(shared)),
-            Err(key) => return vec![self.not_json(key, matching)],
-        };
-        let findings = schema.check(&composed.composition, json);
-        findings.into_iter().map(|finding| self.explain(finding, schema.missing, matching)).collect()
-    }
-
     fn not_json(&self, key: &str, matching: &[usize]) -> Diagnostic {
-        let path = model::field_path::FieldPath::from([key]);
+        let path = FieldPath::from([key]);
         let message = format!("`{key}` reads as a number that JSON does not have, so no schema can be checked");
         let mut diagnostic = Diagnostic::error(Code::WrongValue, message);
         if let Some(origin) = trace::value_origin(&self.prepared.containers, matching, &path) {

@@ -1,12 +1,10 @@
 //! Composition: one assignment's values out of those of many containers.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt::Write as _;
 use std::sync::{Arc, OnceLock};
 
 use gotemplate::Text;
 use gotemplate::value::{Key, MapKind, Value};
-use sha2::{Digest, Sha256};
 
 use crate::container::{Conditions, Container, Met};
 use crate::merge::merge;
@@ -25,6 +23,11 @@ pub struct Composition {
 }
 
 impl Composition {
+    /// A composition of these values.
+    pub(crate) fn new(data: Value, quoted: BTreeSet<Text>) -> Self {
+        Self { data, quoted, version: OnceLock::new() }
+    }
+
     /// The value of a key.
     pub fn get(&self, key: &str) -> Option<&Value> {
         self.entries().get(&Key::Text(key.into()))
@@ -44,12 +47,7 @@ impl Composition {
     pub fn version(&self) -> &Arc<str> {
         self.version.get_or_init(|| {
             let yaml = gotemplate::yaml::to_yaml(&self.data).unwrap_or_default();
-            let digest = Sha256::digest(&yaml);
-            let mut digits = String::with_capacity(16);
-            digest.iter().take(8).for_each(|byte| {
-                let _ = write!(digits, "{byte:02x}");
-            });
-            digits.into()
+            crate::digest::hex(&yaml, 16).into()
         })
     }
 }
@@ -90,15 +88,14 @@ pub(crate) fn compose(containers: &[Container], matching: &[usize], sink: &mut i
             let key = Key::Text(text);
             sink.enter_key(&key);
             let new = &entry.value.value;
-            match entries.get_mut(&key) {
-                Some(old) => *old = merge(old, new, entry.strategy, sink),
-                None => {
-                    sink.placed(new);
-                    entries.insert(key, new.clone());
-                }
+            if let Some(old) = entries.get_mut(&key) {
+                *old = merge(old, new, entry.strategy, sink)
+            } else {
+                sink.placed(new);
+                entries.insert(key, new.clone());
             }
             sink.leave();
         }
     }
-    Composition { data: Value::map(MapKind::TextToAny, entries), quoted, version: OnceLock::new() }
+    Composition::new(Value::map(MapKind::TextToAny, entries), quoted)
 }

@@ -6,8 +6,11 @@
 pub mod compile;
 pub mod compose;
 mod container;
+mod digest;
+pub mod explain;
 mod merge;
 pub mod output;
+pub mod plan;
 mod record;
 pub mod render;
 pub mod schedule;

@@ -25,7 +25,7 @@ pub(crate) fn merge(earlier: &Value, later: &Value, strategy: Strategy, sink: &m
             Value::List(Arc::new(List { kind: old.kind, items }))
         }
         _ => {
-            sink.replaced(earlier, later);
+            sink.replaced(later);
             later.clone()
         }
     }
@@ -34,12 +34,11 @@ pub(crate) fn merge(earlier: &Value, later: &Value, strategy: Strategy, sink: &m
 fn merge_entries(entries: &mut BTreeMap<Key, Value>, new: &Map, strategy: Strategy, sink: &mut impl Sink) {
     for (key, value) in &new.entries {
         sink.enter_key(key);
-        let merged = match entries.get(key) {
-            Some(old) => merge(old, value, strategy, sink),
-            None => {
-                sink.placed(value);
-                value.clone()
-            }
+        let merged = if let Some(old) = entries.get(key) {
+            merge(old, value, strategy, sink)
+        } else {
+            sink.placed(value);
+            value.clone()
         };
         entries.insert(key.clone(), merged);
         sink.leave();

@@ -18,7 +18,7 @@ pub(crate) trait Sink {
     /// A value was put where there was none.
     fn placed(&mut self, value: &Value);
     /// A value was put in the place of another.
-    fn replaced(&mut self, earlier: &Value, later: &Value);
+    fn replaced(&mut self, later: &Value);
 }
 
 /// The sink for when nobody asks.
@@ -30,7 +30,7 @@ impl Sink for Silent {
     fn enter_item(&mut self, _position: usize, _source: usize) {}
     fn leave(&mut self) {}
     fn placed(&mut self, _value: &Value) {}
-    fn replaced(&mut self, _earlier: &Value, _later: &Value) {}
+    fn replaced(&mut self, _later: &Value) {}
 }
 
 /// One thing that composition did.
@@ -46,8 +46,6 @@ pub(crate) struct Event {
     pub(crate) source: FieldPath,
     /// The value.
     pub(crate) value: Value,
-    /// What was there before.
-    pub(crate) replaced: Option<Value>,
 }
 
 /// The sink that remembers.
@@ -61,11 +59,11 @@ pub(crate) struct Recording {
 }
 
 impl Recording {
-    fn push(&mut self, value: &Value, replaced: Option<Value>) {
+    fn push(&mut self, value: &Value) {
         // The top level's key is the entry's name in the result, and no part of the entry's own value.
         let source = self.source.steps().iter().skip(1).cloned().collect();
         let (container, entry, path) = (self.container, self.entry, self.path.clone());
-        self.events.push(Event { container, entry, path, source, value: value.clone(), replaced });
+        self.events.push(Event { container, entry, path, source, value: value.clone() });
     }
 }
 
@@ -91,11 +89,11 @@ impl Sink for Recording {
     }
 
     fn placed(&mut self, value: &Value) {
-        self.push(value, None);
+        self.push(value);
     }
 
-    fn replaced(&mut self, earlier: &Value, later: &Value) {
-        self.push(later, Some(earlier.clone()));
+    fn replaced(&mut self, later: &Value) {
+        self.push(later);
     }
 }
 

@@ -11,7 +11,6 @@ use model::fleet::Fleet;
 use model::name::ClusterTypeName;
 use model::object::template::{EXTENSION, LITERAL, MANIFESTS};
 use model::object::{ClusterType, Kind, Object, Template};
-use sha2::{Digest, Sha256};
 
 use crate::compose::Composition;
 use crate::settings::LongNames;
@@ -19,6 +18,9 @@ use crate::target::Target;
 
 /// The longest name of a namespace that Kubernetes allows, in bytes.
 pub const NAMESPACE_LENGTH_MAX: usize = 63;
+
+/// How many digits of its hash a shortened namespace ends with.
+const HASH_DIGITS: usize = 8;
 
 /// The rendered files of an assignment by name.
 pub type Files = BTreeMap<Arc<str>, Arc<[u8]>>;
@@ -267,11 +269,8 @@ fn namespace(context: &Context<'_>) -> String {
     if whole.len() <= NAMESPACE_LENGTH_MAX || context.long_names == LongNames::Error {
         return whole;
     }
-    const HASH_DIGITS: usize = 8;
-    let hash = Sha256::digest(whole.as_bytes());
-    let digits: String = hash.iter().map(|byte| format!("{byte:02x}")).collect();
     let start = whole[..NAMESPACE_LENGTH_MAX - HASH_DIGITS - 1].trim_end_matches(['-', '.']);
-    format!("{start}-{}", &digits[..HASH_DIGITS])
+    format!("{start}-{}", crate::digest::hex(whole.as_bytes(), HASH_DIGITS))
 }
 
 fn whole_namespace(context: &Context<'_>) -> String {

@@ -61,29 +61,19 @@ fn apply(fleet: &Fleet, targets: &[Target], policy: &Object<SchedulingPolicy>, s
         }
     }
     if !any {
-        let what = "no cluster type";
-        schedule.diagnostics.push(selects_nothing(
-            fleet,
-            policy,
-            Code::NoClusterTypeSelected,
-            what,
-            &CLUSTER_TYPE_SELECTOR,
-        ));
+        schedule.diagnostics.push(selects_nothing(fleet, policy, Code::NoClusterTypeSelected));
     }
     if selected.is_empty() {
-        let what = "no deployment target";
-        schedule.diagnostics.push(selects_nothing(fleet, policy, Code::NoTargetSelected, what, &TARGET_SELECTOR));
+        schedule.diagnostics.push(selects_nothing(fleet, policy, Code::NoTargetSelected));
     }
 }
 
-fn selects_nothing(
-    fleet: &Fleet,
-    policy: &Object<SchedulingPolicy>,
-    code: Code,
-    what: &str,
-    selector: &[&str; 2],
-) -> Diagnostic {
+fn selects_nothing(fleet: &Fleet, policy: &Object<SchedulingPolicy>, code: Code) -> Diagnostic {
+    let (what, selector) = match code {
+        Code::NoClusterTypeSelected => ("cluster type", CLUSTER_TYPE_SELECTOR),
+        _ => ("deployment target", TARGET_SELECTOR),
+    };
     let key = policy.key();
-    let message = format!("policy `{}` selects {what} of {}", policy.name, fleet.environment);
-    Diagnostic::warning(code, message).at(Origin::field(&key, FieldPath::from(*selector)), "").about(&key)
+    let message = format!("policy `{}` selects no {what} of {}", policy.name, fleet.environment);
+    Diagnostic::warning(code, message).at(Origin::field(&key, FieldPath::from(selector)), "").about(&key)
 }

@@ -2,7 +2,6 @@
 
 use gotemplate::value::Value;
 use serde_json::Value as Json;
-use sha2::{Digest, Sha256};
 
 /// What is shown in place of a sensitive value: the same for the same value, and nothing of it.
 pub fn digest(value: &Value) -> String {
@@ -18,7 +17,5 @@ pub(crate) fn digest_of_json(value: &Json) -> String {
 }
 
 fn digest_of_bytes(bytes: &[u8]) -> String {
-    let digest = Sha256::digest(bytes);
-    let digits: String = digest.iter().take(4).map(|byte| format!("{byte:02x}")).collect();
-    format!("(sensitive, sha256 {digits}…)")
+    format!("(sensitive, sha256 {}…)", crate::digest::hex(bytes, 8))
 }

@@ -81,7 +81,7 @@ pub(crate) fn follow<'v>(value: &'v Value, steps: &[Step]) -> Option<&'v Value> 
 }
 
 /// The depth is bounded by that of the YAML that the values were read from.
-fn collect_leaves(value: &Value, path: &mut FieldPath, leaves: &mut Vec<(FieldPath, Value)>) {
+pub(crate) fn collect_leaves(value: &Value, path: &mut FieldPath, leaves: &mut Vec<(FieldPath, Value)>) {
     let mut below = |step: Step, value: &Value| {
         path.push(step);
         collect_leaves(value, path, leaves);
@@ -95,5 +95,25 @@ fn collect_leaves(value: &Value, path: &mut FieldPath, leaves: &mut Vec<(FieldPa
             list.items.iter().enumerate().for_each(|(index, value)| below(Step::Index(index), value));
         }
         leaf => leaves.push((path.clone(), leaf.clone())),
+    }
+}
+
+/// `value` with another one at the end of `steps`. None if there is nothing to replace.
+pub(crate) fn with_value(value: &Value, steps: &[Step], new: &Value) -> Option<Value> {
+    let Some((step, rest)) = steps.split_first() else { return Some(new.clone()) };
+    match (value, step) {
+        (Value::Map(map), Step::Key(name)) => {
+            let (key, inner) = map.entries.iter().find(|(key, _)| key_text(key) == *name)?;
+            let mut entries = map.entries.clone();
+            entries.insert(key.clone(), with_value(inner, rest, new)?);
+            Some(Value::map(map.kind, entries))
+        }
+        (Value::List(list), Step::Index(index)) => {
+            let mut items = list.items.clone();
+            let inner = items.get(*index)?;
+            items[*index] = with_value(inner, rest, new)?;
+            Some(Value::list(items))
+        }
+        _ => None,
     }
 }

@@ -18,7 +18,7 @@ pub(crate) struct Parsed {
 /// every other text is kept as it is.
 pub(crate) fn parse(text: &str) -> Parsed {
     if let Some(node) = yaml::structure(text) {
-        return Parsed { value: value(&node), is_quoted: false };
+        return Parsed { value: of_node(&node), is_quoted: false };
     }
     let trimmed = text.trim();
     if trimmed.starts_with('\'') && trimmed.ends_with('\'') {
@@ -27,12 +27,13 @@ pub(crate) fn parse(text: &str) -> Parsed {
     Parsed { value: Value::text(text), is_quoted: false }
 }
 
-fn value(node: &Node) -> Value {
+/// The value that a YAML node is.
+pub(crate) fn of_node(node: &Node) -> Value {
     match &node.value {
         NodeValue::Scalar(scalar) => scalar_value(scalar),
-        NodeValue::Sequence(items) => Value::list(items.iter().map(value).collect()),
+        NodeValue::Sequence(items) => Value::list(items.iter().map(of_node).collect()),
         NodeValue::Mapping(entries) => {
-            let entries: BTreeMap<_, _> = entries.iter().map(|(name, node)| (key(name), value(node))).collect();
+            let entries: BTreeMap<_, _> = entries.iter().map(|(name, node)| (key(name), of_node(node))).collect();
             Value::map(MapKind::AnyToAny, entries)
         }
     }

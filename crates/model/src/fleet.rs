@@ -259,7 +259,7 @@ impl Builder {
             match object {
                 // A second copy in the same repository is an ordinary duplicate.
                 AnyObject::Workload(workload) if !seen.insert(workload.name.clone()) => {
-                    self.add(AnyObject::Workload(workload))
+                    self.add(AnyObject::Workload(workload));
                 }
                 AnyObject::Workload(workload) => self.add_workload(registration, workload),
                 other => self.add(other),

@@ -27,6 +27,9 @@ pub enum NameError {
 }
 
 /// Checks that `text` is a DNS subdomain.
+///
+/// # Errors
+/// If it is not, with the first reason.
 pub fn check(text: &str) -> Result<(), NameError> {
     if text.is_empty() {
         return Err(NameError::Empty);

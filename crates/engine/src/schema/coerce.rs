@@ -121,7 +121,7 @@ fn float(number: f64) -> Json {
 }
 
 /// A value as JSON, as it is. The depth is bounded by that of the YAML it was read from.
-fn nested(value: &Value) -> Json {
+pub(crate) fn nested(value: &Value) -> Json {
     match value {
         Value::Bool(value) => Json::Bool(*value),
         Value::Int(number, _) => (*number).into(),

@@ -76,8 +76,7 @@ fn demand(kind: &Kind) -> Option<String> {
         Kind::UniqueItems => "must not have an item twice".to_owned(),
         Kind::AdditionalProperties { unexpected } => format!("must not have the key `{}`", unexpected.join("`, `")),
         Kind::FalseSchema => "must not be there".to_owned(),
-        Kind::AnyOf { .. } => "must match one of the schema's alternatives".to_owned(),
-        Kind::OneOfNotValid { .. } => "must match one of the schema's alternatives".to_owned(),
+        Kind::AnyOf { .. } | Kind::OneOfNotValid { .. } => "must match one of the schema's alternatives".to_owned(),
         Kind::OneOfMultipleValid { .. } => "must match only one of the schema's alternatives".to_owned(),
         _ => return None,
     })

@@ -19,8 +19,9 @@ use crate::container::Conditions;
 use crate::settings::{self, MissingValues};
 use crate::target::SchemaText;
 
-pub(crate) use coerce::to_json;
+pub(crate) use coerce::{nested, to_json};
 pub use finding::Finding;
+pub(crate) use walk::demands;
 
 /// Bytes of a compiled pattern: patterns come from other teams.
 const PATTERN_BYTES_MAX: usize = 1 << 20;
@@ -36,7 +37,7 @@ pub(crate) struct Compiled {
 }
 
 /// A schema of a fleet, with what it applies to and how strictly.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Schema {
     pub(crate) text: SchemaText,
     pub(crate) compiled: Result<Arc<Compiled>, Diagnostic>,

@@ -12,6 +12,24 @@ const DEPTH_MAX: usize = 64;
 /// Keywords whose schemas apply to the same value as the schema they are in.
 const IN_PLACE: [&str; 7] = ["allOf", "anyOf", "oneOf", "not", "if", "then", "else"];
 
+/// Keywords that say something about a single value, in the order in which people are told.
+const SAID: [&str; 14] = [
+    "type",
+    "enum",
+    "const",
+    "pattern",
+    "format",
+    "minimum",
+    "maximum",
+    "exclusiveMinimum",
+    "exclusiveMaximum",
+    "multipleOf",
+    "minLength",
+    "maxLength",
+    "minItems",
+    "maxItems",
+];
+
 /// Calls `visit` for a schema, and for those that its `$ref` and `allOf` add to it.
 pub(super) fn each_applied(root: &Json, schema: &Json, visit: &mut dyn FnMut(&Json)) {
     each_applied_below(root, schema, visit, 0);
@@ -122,4 +140,33 @@ fn collect_sensitive(root: &Json, schema: &Json, path: &mut FieldPath, found: &m
         collect_sensitive(root, &schema, path, found);
         path.pop();
     }
+}
+
+/// What a schema says about the value at `path`: where, and the keywords with their values. None if it says nothing.
+pub(crate) fn demands(text: &str, path: &FieldPath) -> Option<(FieldPath, String)> {
+    let root: Json = serde_json::from_str(text).ok()?;
+    let mut place = FieldPath::default();
+    let mut schema = &root;
+    for step in path.steps() {
+        let keys: &[Step] = &match step {
+            Step::Key(key) => vec![Step::Key("properties".into()), Step::Key(key.clone())],
+            Step::Index(_) => vec![Step::Key("items".into())],
+        };
+        for key in keys {
+            let Step::Key(key) = key else { continue };
+            schema = schema.get(&**key)?;
+            place = place.key(key.clone());
+        }
+        if let Some(target) = referred(&root, schema) {
+            schema = target;
+        }
+    }
+    let said = SAID.iter().filter_map(|keyword| Some((keyword, schema.get(keyword)?)));
+    let word = |(keyword, value): (&&str, &Json)| match (*keyword, value) {
+        ("type", Json::String(name)) => name.clone(),
+        (_, Json::String(text)) => format!("{keyword} {text}"),
+        (_, other) => format!("{keyword} {other}"),
+    };
+    let words: Vec<_> = said.map(word).collect();
+    Some((place, words.join(", ")))
 }

@@ -1,0 +1,338 @@
+//! Why an assignment is there, and where each of its values comes from.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use gotemplate::value::Value;
+use model::diagnostic::{AssignmentId, Diagnostic, Origin, Part};
+use model::field_path::{FieldPath, Step};
+use model::name::{ConfigMapName, PolicyName, RegistrationName};
+use model::object::{ClusterType, Object, SchedulingPolicy};
+use model::selector::Requirement;
+
+use crate::compile::Prepared;
+use crate::container::{Conditions, Container, is_met_by_target};
+use crate::sensitive;
+use crate::target::{SchemaText, Target};
+use crate::trace::{Setting, Trace, follow};
+
+/// Why an assignment is there, and what it is made of.
+#[derive(Debug)]
+pub struct Explanation {
+    /// The assignment.
+    pub id: AssignmentId,
+    /// Its workload; empty if nobody says.
+    pub workload: Arc<str>,
+    /// Its workspace; empty if nobody says.
+    pub workspace: Arc<str>,
+    /// Where its deployment target is written.
+    pub target: Origin,
+    /// The registration that brought it.
+    pub registration: Option<RegistrationName>,
+    /// The policies that assigned it.
+    pub policies: Vec<PolicyReason>,
+    /// The version of its configuration.
+    pub version: Arc<str>,
+    /// All its values, down to the leaves.
+    pub values: Vec<ValueReason>,
+    /// The schemas that its values are checked against.
+    pub schemas: Vec<Origin>,
+    /// Its templates: reconciler, namespace and configuration.
+    pub templates: [Arc<str>; 3],
+}
+
+/// A policy, and the requirements that an assignment meets.
+#[derive(Debug)]
+pub struct PolicyReason {
+    /// The policy.
+    pub policy: PolicyName,
+    /// Where it is written.
+    pub origin: Origin,
+    /// What it asks of the deployment target.
+    pub target: Vec<String>,
+    /// What it asks of the cluster type.
+    pub cluster_type: Vec<String>,
+}
+
+/// Where a value comes from.
+#[derive(Debug)]
+pub struct ValueReason {
+    /// The value's path in the configuration.
+    pub path: FieldPath,
+    /// The value as it may be shown: of a sensitive one, a digest. None if nobody sets it.
+    pub shown: Option<String>,
+    /// Who set it.
+    pub set_by: Option<Source>,
+    /// Whom that overrode, the last one first.
+    pub overrides: Vec<Source>,
+    /// Who has the key, and does not match.
+    pub not_used: Vec<NotUsed>,
+    /// What is asked of it.
+    pub checks: Vec<Check>,
+    /// The files that it ends up in, with the first line (from 1) that would be another one without it.
+    pub ends_up_in: Vec<(Arc<str>, usize)>,
+}
+
+/// A container that sets a value.
+#[derive(Debug)]
+pub struct Source {
+    /// The container.
+    pub container: ConfigMapName,
+    /// Where the value is written.
+    pub origin: Origin,
+    /// The value as it may be shown.
+    pub shown: String,
+    /// Why the container matches.
+    pub matches: Vec<String>,
+}
+
+/// A container that has a key and does not match.
+#[derive(Debug)]
+pub struct NotUsed {
+    /// The container.
+    pub container: ConfigMapName,
+    /// Where the value is written.
+    pub origin: Origin,
+    /// The labels that do not match.
+    pub because: Vec<String>,
+}
+
+/// A schema that says something about a value.
+#[derive(Debug)]
+pub struct Check {
+    /// Where that is written.
+    pub origin: Origin,
+    /// What it says: the keywords of the property.
+    pub demands: String,
+}
+
+impl Prepared<'_> {
+    /// Explains an assignment. None if there is no such assignment.
+    pub fn explain(&self, id: &AssignmentId) -> Option<Explanation> {
+        let asked = Asked::find(self, id)?;
+        let trace = asked.trace();
+        let values = trace.leaves().into_iter().map(|(path, _)| asked.value(&trace, &path)).collect();
+        let (object, path) = &asked.target.origin;
+        let spec = &asked.cluster_type.spec;
+        Some(Explanation {
+            id: id.clone(),
+            workload: asked.target.workload().into(),
+            workspace: asked.target.workspace().into(),
+            target: Origin::field(object, path.clone()),
+            registration: asked.target.registration.clone(),
+            policies: asked.policies(),
+            version: Arc::clone(asked.composition_version()),
+            values,
+            schemas: asked.schemas.iter().map(|schema| Origin::field(&schema.object, schema.path.clone())).collect(),
+            templates: [&spec.reconciler, &spec.namespace_service, &spec.config_type].map(Arc::clone),
+        })
+    }
+
+    /// Explains one value of an assignment, `key` being a path as [`FieldPath`] writes it. None if there is no such assignment.
+    pub fn explain_value(&self, id: &AssignmentId, key: &str) -> Option<ValueReason> {
+        let asked = Asked::find(self, id)?;
+        let trace = asked.trace();
+        let path = parse_path(&trace.data, key);
+        let mut reason = asked.value(&trace, &path);
+        reason.ends_up_in = self.lines_of((asked.cluster_type, asked.target), &trace.data, &path);
+        Some(reason)
+    }
+
+    /// The paths of sensitive values of an assignment.
+    pub fn sensitive_paths(&self, id: &AssignmentId) -> BTreeSet<FieldPath> {
+        Asked::find(self, id).map(|asked| asked.sensitive).unwrap_or_default()
+    }
+
+    /// What an assignment's values are, leaf by leaf, as they may be shown, with where the last part of each is written.
+    pub fn shown_values(&self, id: &AssignmentId) -> Vec<(FieldPath, String, Option<Origin>)> {
+        let Some(asked) = Asked::find(self, id) else { return Vec::new() };
+        let trace = asked.trace();
+        let origin = |path: &FieldPath| trace.settings(path).into_iter().next().map(|setting| setting.origin);
+        let leaves = trace.leaves().into_iter();
+        leaves.map(|(path, value)| (path.clone(), asked.shown(&path, &value), origin(&path))).collect()
+    }
+}
+
+/// The path that `key` writes: of keys with dots in them, those that exist come first.
+fn parse_path(data: &Value, key: &str) -> FieldPath {
+    let mut path = FieldPath::default();
+    let mut rest = key;
+    let mut value = Some(data);
+    while !rest.is_empty() {
+        let (step, after) = next_step(value, rest);
+        value = value.and_then(|value| follow(value, std::slice::from_ref(&step)));
+        path.push(step);
+        rest = after;
+    }
+    path
+}
+
+fn next_step<'k>(value: Option<&Value>, key: &'k str) -> (Step, &'k str) {
+    if let Some((index, after)) = key.strip_prefix('[').and_then(|rest| rest.split_once(']'))
+        && let Ok(index) = index.parse()
+    {
+        return (Step::Index(index), after.strip_prefix('.').unwrap_or(after));
+    }
+    let exists = |name: &str| value.is_some_and(|value| follow(value, &[Step::Key(name.into())]).is_some());
+    let ends = key.char_indices().filter(|(_, c)| matches!(c, '.' | '[')).map(|(at, _)| at).chain([key.len()]);
+    let ends: Vec<_> = ends.filter(|end| *end > 0).collect();
+    let longest = ends.iter().rev().find(|end| exists(&key[..**end]));
+    let end = longest.or(ends.first()).copied().unwrap_or(key.len());
+    let after = &key[end..];
+    (Step::Key(key[..end].into()), after.strip_prefix('.').unwrap_or(after))
+}
+
+/// An assignment that somebody asks about.
+struct Asked<'a> {
+    prepared: &'a Prepared<'a>,
+    cluster_type: &'a Object<ClusterType>,
+    target: &'a Target,
+    policies: &'a BTreeSet<PolicyName>,
+    matching: Vec<usize>,
+    schemas: Vec<SchemaText>,
+    sensitive: BTreeSet<FieldPath>,
+    version: std::sync::OnceLock<Arc<str>>,
+}
+
+impl<'a> Asked<'a> {
+    fn find(prepared: &'a Prepared<'a>, id: &AssignmentId) -> Option<Self> {
+        let cluster_type = prepared.fleet.cluster_types.get(&id.cluster_type)?;
+        let position = prepared.position(&id.target)?;
+        let policies = prepared.schedule.assignments.get(&id.cluster_type)?.get(&position)?;
+        let target = &prepared.targets[position];
+        let matching = crate::compose::Candidates::on(&prepared.containers, cluster_type).matching(target);
+        let schemas = prepared.schemas_of(cluster_type, target);
+        let sensitive = schemas.iter().flat_map(super::schema::Schema::sensitive).cloned().collect();
+        let schemas = schemas.into_iter().map(|schema| schema.text).collect();
+        let version = std::sync::OnceLock::new();
+        Some(Self { prepared, cluster_type, target, policies, matching, schemas, sensitive, version })
+    }
+
+    fn trace(&self) -> Trace<'a> {
+        Trace::record(&self.prepared.containers, &self.matching)
+    }
+
+    fn composition_version(&self) -> &Arc<str> {
+        self.version.get_or_init(|| {
+            let composition =
+                crate::compose::compose(&self.prepared.containers, &self.matching, &mut crate::record::Silent);
+            Arc::clone(composition.version())
+        })
+    }
+
+    fn policies(&self) -> Vec<PolicyReason> {
+        let policies = self.policies.iter().filter_map(|name| self.prepared.fleet.policies.get(name));
+        let reason = |policy: &Arc<Object<SchedulingPolicy>>| {
+            let spec = &policy.spec;
+            let workspace = (!spec.workspace.is_empty()).then(|| format!("workspace {}", spec.workspace));
+            let requirements =
+                |requirements: &[Requirement]| requirements.iter().map(Requirement::to_string).collect::<Vec<_>>();
+            PolicyReason {
+                policy: policy.name.clone(),
+                origin: Origin::field(&policy.key(), FieldPath::from(["spec"])),
+                target: workspace.into_iter().chain(requirements(&spec.targets.requirements)).collect(),
+                cluster_type: requirements(&spec.cluster_types.requirements),
+            }
+        };
+        policies.map(reason).collect()
+    }
+
+    fn value(&self, trace: &Trace<'_>, path: &FieldPath) -> ValueReason {
+        let mut settings = trace.settings(path).into_iter().map(|setting| self.source(path, setting));
+        let value = follow(&trace.data, path.steps());
+        ValueReason {
+            path: path.clone(),
+            shown: value.map(|value| self.shown(path, value)),
+            set_by: settings.next(),
+            overrides: settings.collect(),
+            not_used: self.not_used(path),
+            checks: self.checks(path),
+            ends_up_in: Vec::new(),
+        }
+    }
+
+    fn source(&self, path: &FieldPath, setting: Setting) -> Source {
+        let container = &self.prepared.containers[setting.container];
+        Source {
+            container: container.name.clone(),
+            origin: setting.origin,
+            shown: self.shown(path, &setting.value),
+            matches: self.matches(&container.conditions),
+        }
+    }
+
+    fn matches(&self, conditions: &Conditions) -> Vec<String> {
+        let by = |key: &str, value: &str| match key {
+            "cluster-type" => "cluster type",
+            "deployment-target" | "workload" => "target",
+            _ if self.cluster_type.labels.get(key).is_some_and(|label| **label == *value) => "cluster type",
+            _ => "target",
+        };
+        conditions.iter().map(|(key, value)| format!("{key}={value} ({})", by(key, value))).collect()
+    }
+
+    fn not_used(&self, path: &FieldPath) -> Vec<NotUsed> {
+        let Some(Step::Key(key)) = path.steps().first() else { return Vec::new() };
+        let containers = self.prepared.containers.iter().enumerate();
+        let others = containers.filter(|(position, _)| self.matching.binary_search(position).is_err());
+        let with_key = others.flat_map(|(_, container)| {
+            let entries = container.entries.iter().filter(|entry| entry.key == *key);
+            entries.map(move |entry| (container, entry))
+        });
+        let not_used = |(container, entry): (&Container, _)| NotUsed {
+            container: container.name.clone(),
+            origin: container.origin(entry, Part::Value),
+            because: self.mismatches(&container.conditions),
+        };
+        with_key.map(not_used).collect()
+    }
+
+    fn mismatches(&self, conditions: &Conditions) -> Vec<String> {
+        let differs = |key: &str, value: &str| {
+            let actual = match key {
+                "cluster-type" => Some(self.cluster_type.name.as_str()),
+                "deployment-target" => Some(self.target.name.as_str()),
+                "workload" => Some(self.target.workload()),
+                _ => self.cluster_type.labels.get(key).or_else(|| self.target.labels.get(key)).map(|label| &**label),
+            };
+            let is_met = match key {
+                "cluster-type" => actual == Some(value),
+                _ => {
+                    is_met_by_target(key, value, self.target)
+                        || self.cluster_type.labels.get(key).is_some_and(|label| **label == *value)
+                }
+            };
+            match actual {
+                _ if is_met => None,
+                Some(actual) => Some(format!("{key}={value} does not match {key}={actual}")),
+                None => Some(format!("{key}={value}: neither the cluster type nor the target has this label")),
+            }
+        };
+        conditions.iter().filter_map(|(key, value)| differs(key, value)).collect()
+    }
+
+    fn checks(&self, path: &FieldPath) -> Vec<Check> {
+        let check = |text: &SchemaText| {
+            let (inside, demands) = crate::schema::demands(&text.text, path)?;
+            let origin = Origin::part(&text.object, text.path.clone(), Part::KeyInside(inside));
+            Some(Check { origin, demands })
+        };
+        self.schemas.iter().filter_map(check).collect()
+    }
+
+    /// A value as it may be shown.
+    fn shown(&self, path: &FieldPath, value: &Value) -> String {
+        let is_sensitive = |secret: &FieldPath| path.is_at_or_below(secret) || secret.is_at_or_below(path);
+        if self.sensitive.iter().any(is_sensitive) { sensitive::digest(value) } else { shown(value) }
+    }
+}
+
+/// A value on one line: texts in quotes, mappings and lists as JSON.
+pub fn shown(value: &Value) -> String {
+    crate::schema::nested(value).to_string()
+}
+
+/// The diagnostics that reach an assignment.
+pub fn diagnostics_of<'d>(diagnostics: &'d [Diagnostic], id: &'d AssignmentId) -> impl Iterator<Item = &'d Diagnostic> {
+    diagnostics.iter().filter(move |diagnostic| diagnostic.assignments.contains(id))
+}
