@@ -93,6 +93,9 @@ impl Run<'_> {
                 }
             }
         }
+        // Functions read their texts: a short name or a yes can be all that comes of megabytes.
+        let bytes = |argument: &Value| if let Value::Text(text) = argument { text.len() as u64 } else { 0 };
+        self.fuel.steps(arguments.iter().map(bytes).sum::<u64>() / 64)?;
         let mut call = Call { heap: &mut *self.heap, fuel: &mut *self.fuel };
         let result = (function.body)(&mut call, arguments)?;
         if let Value::Text(text) = &result {

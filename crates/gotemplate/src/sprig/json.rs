@@ -6,6 +6,7 @@ use data_encoding::BASE64;
 
 use super::arguments::{any, pay};
 use super::{deep, function};
+use crate::fuel::Exhausted;
 use crate::function::{Call, Failure, Function, Type};
 use crate::runes::runes;
 use crate::value::{Key, List, ListKind, Map, MapKind, Value};
@@ -15,14 +16,23 @@ pub(super) const FUNCTIONS: &[Function] = &[
     deep(function("toPrettyJson", &[Type::Any], |call, args| encoded(call, any(args, 0), Some("  ")))),
 ];
 
-/// The value cannot be written as JSON.
-struct Unsupported;
+/// Why there is no JSON.
+enum Stop {
+    /// The value cannot be written as JSON.
+    Unsupported,
+    /// The text gets longer than any output may be: deep indentation makes much of little.
+    TooLong,
+}
 
 fn encoded(call: &mut Call<'_>, value: &Value, indent: Option<&'static str>) -> Result<Value, Failure> {
-    let mut writer = Writer { out: String::new(), indent, level: 0 };
-    let text = if writer.value(value).is_ok() { writer.out } else { String::new() };
-    pay(call, text.len())?;
-    Ok(Value::text(text))
+    let bytes_max = call.fuel.limits().output_bytes;
+    let mut writer = Writer { out: String::new(), indent, level: 0, bytes_max };
+    match writer.value(value) {
+        Ok(()) => pay(call, writer.out.len())?,
+        Err(Stop::TooLong) => return Err(Exhausted::OutputBytes(bytes_max).into()),
+        Err(Stop::Unsupported) => writer.out.clear(),
+    }
+    Ok(Value::text(writer.out))
 }
 
 /// A text that grows.
@@ -31,18 +41,19 @@ struct Writer {
     /// What every level is indented by; `None` writes all on one line.
     indent: Option<&'static str>,
     level: usize,
+    bytes_max: u64,
 }
 
 impl Writer {
     /// Recursion is as deep as the value is, which is limited before.
-    fn value(&mut self, value: &Value) -> Result<(), Unsupported> {
+    fn value(&mut self, value: &Value) -> Result<(), Stop> {
         match value {
             Value::Missing | Value::Nil => self.out += "null",
             Value::Bool(is) => self.out += if *is { "true" } else { "false" },
             Value::Int(number, _) | Value::Duration(number) => self.shown(number),
             Value::Uint(number, _) => self.shown(number),
             Value::Float(number) if number.is_finite() => self.float(*number),
-            Value::Float(_) | Value::Complex(..) => return Err(Unsupported),
+            Value::Float(_) | Value::Complex(..) => return Err(Stop::Unsupported),
             Value::Text(text) => self.text(text.as_bytes()),
             Value::List(list) if list.is_nil() => self.out += "null",
             Value::List(list) if list.kind == ListKind::Bytes => self.bytes(list),
@@ -54,7 +65,7 @@ impl Writer {
             }
             Value::Time(time) => {
                 if !(0..=9_999).contains(&time.year()) {
-                    return Err(Unsupported);
+                    return Err(Stop::Unsupported);
                 }
                 self.text(time.to_rfc3339().as_bytes());
             }
@@ -110,18 +121,18 @@ impl Writer {
         self.out.push('"');
     }
 
-    fn map(&mut self, map: &Map) -> Result<(), Unsupported> {
+    fn map(&mut self, map: &Map) -> Result<(), Stop> {
         if map.kind == MapKind::AnyToAny {
-            return Err(Unsupported);
+            return Err(Stop::Unsupported);
         }
         let entries: Vec<_> = map.entries.iter().collect();
         self.items(['{', '}'], &entries, |writer, (key, value)| match key {
             Key::Text(key) => writer.entry(key.as_bytes(), value),
-            _ => Err(Unsupported),
+            _ => Err(Stop::Unsupported),
         })
     }
 
-    fn entry(&mut self, key: &[u8], value: &Value) -> Result<(), Unsupported> {
+    fn entry(&mut self, key: &[u8], value: &Value) -> Result<(), Stop> {
         self.text(key);
         self.out += if self.indent.is_some() { ": " } else { ":" };
         self.value(value)
@@ -131,8 +142,8 @@ impl Writer {
         &mut self,
         [open, close]: [char; 2],
         items: &[T],
-        write: impl Fn(&mut Self, &T) -> Result<(), Unsupported>,
-    ) -> Result<(), Unsupported> {
+        write: impl Fn(&mut Self, &T) -> Result<(), Stop>,
+    ) -> Result<(), Stop> {
         self.out.push(open);
         self.level += 1;
         for (number, item) in items.iter().enumerate() {
@@ -140,6 +151,9 @@ impl Writer {
                 self.out.push(',');
             }
             self.newline();
+            if self.out.len() as u64 > self.bytes_max {
+                return Err(Stop::TooLong);
+            }
             write(self, item)?;
         }
         self.level -= 1;

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use regex::{Captures, Regex, RegexBuilder};
 
-use super::arguments::{bytes, int, text};
+use super::arguments::{allow, bytes, int, text};
 use super::function;
 use super::regex_syntax::translate;
 use crate::function::{Call, Failure, Function, Type};
@@ -20,14 +20,8 @@ pub(super) const FUNCTIONS: &[Function] = &[
     function("regexFind", &[Text, Text], find),
     function("regexFindAll", &[Text, Text, Int], find_all),
     function("regexMatch", &[Text, Text], matches),
-    function("regexReplaceAll", &[Text, Text, Text], |call, args| {
-        let template = bytes(args, 2)?;
-        replace(call, args, |out, found| expand(out, found, template))
-    }),
-    function("regexReplaceAllLiteral", &[Text, Text, Text], |call, args| {
-        let literal = bytes(args, 2)?;
-        replace(call, args, |out, _| out.extend_from_slice(literal))
-    }),
+    function("regexReplaceAll", &[Text, Text, Text], |call, args| replace(call, args, false)),
+    function("regexReplaceAllLiteral", &[Text, Text, Text], |call, args| replace(call, args, true)),
     function("regexSplit", &[Text, Text, Int], split),
 ];
 
@@ -73,7 +67,7 @@ impl Expression {
         haystack: &'a Haystack<'a>,
         start: usize,
     ) -> Result<Option<Found<'a>>, Failure> {
-        call.fuel.steps(1 + haystack.searched.len().saturating_sub(start) as u64 / 256)?;
+        call.fuel.steps(1 + haystack.searched.len().saturating_sub(start) as u64 / 1_024)?;
         let captures = self.regex.captures_at(&haystack.searched, start);
         Ok(captures.map(|captures| Found { captures, haystack, names: &self.names }))
     }
@@ -171,8 +165,11 @@ fn matches(call: &mut Call<'_>, args: &[Value]) -> Result<Value, Failure> {
     Ok(Value::Bool(expression.find(call, &haystack, 0)?.is_some()))
 }
 
-/// Every match replaced by what `write` appends, except an empty match right behind another one.
-fn replace(call: &mut Call<'_>, args: &[Value], write: impl Fn(&mut Vec<u8>, &Found<'_>)) -> Result<Value, Failure> {
+/// Every match replaced by the third argument, in which groups are expanded unless it is `literal`; an empty match right behind
+/// another one stays.
+fn replace(call: &mut Call<'_>, args: &[Value], literal: bool) -> Result<Value, Failure> {
+    let template = bytes(args, 2)?;
+    let dollars = if literal { 0 } else { memchr::memchr_iter(b'$', template).count() };
     let expression = Expression::compile(call, bytes(args, 0)?)?;
     let haystack = Haystack::new(bytes(args, 1)?);
     let (mut out, mut start, mut copied, mut changed) = (Vec::new(), 0, 0, false);
@@ -181,10 +178,16 @@ fn replace(call: &mut Call<'_>, args: &[Value], write: impl Fn(&mut Vec<u8>, &Fo
         let (begin, end) = found.range();
         out.extend_from_slice(haystack.part(copied, begin));
         if end > copied || begin == 0 {
-            write(&mut out, &found);
+            // A group is never longer than the match.
+            let longest = dollars.saturating_mul(end - begin).saturating_add(template.len());
+            allow(call, longest.saturating_add(out.len()))?;
+            if literal {
+                out.extend_from_slice(template);
+            } else {
+                expand(&mut out, &found, template);
+            }
             changed = true;
         }
-        super::arguments::pay(call, out.len())?;
         copied = end;
         start = end.max(haystack.after(start));
     }

@@ -1,6 +1,13 @@
 //! Telling cases of every group; `docs/reference/template-functions.md` holds one of every function.
 
-use crate::fuel::Limits;
+use std::collections::BTreeMap;
+
+use super::FUNCTIONS;
+use crate::fuel::{Fuel, Limits};
+use crate::function::{Call, Function, Type};
+use crate::heap::Heap;
+use crate::time::Time;
+use crate::value::{MapKind, UintKind};
 use crate::{Template, Value};
 
 /// The output of a template, or `error:` with the message.
@@ -9,7 +16,7 @@ fn rendered(template: &str) -> String {
         ("nil", Value::Nil),
         ("text", Value::text("naïve ☃")),
         ("bytes", Value::text(&b"a\xe6\x9cz"[..])),
-        ("untyped", Value::map(crate::value::MapKind::AnyToAny, std::collections::BTreeMap::new())),
+        ("untyped", Value::map(MapKind::AnyToAny, BTreeMap::new())),
     ]);
     let limits = Limits { steps: 100_000, output_bytes: 1 << 20, ..Limits::default() };
     match Template::parse("t", template).and_then(|template| template.render(&data, &limits)) {
@@ -197,11 +204,65 @@ fn huge_results_are_refused_before_they_are_made() {
         "{{ untilStep -9223372036854775808 9223372036854775807 1 }}",
         r#"{{ $a := repeat 60000 "a" }}{{ replace "" $a $a }}"#,
         r#"{{ $a := repeat 60000 "a" }}{{ regexReplaceAll "a" $a $a }}"#,
+        r#"{{ $a := repeat 60000 "a" }}{{ $t := repeat 60000 "$0" }}{{ regexReplaceAll ".*" $a $t }}"#,
+        r#"{{ $a := repeat 900000 "a" }}{{ range until 50000 }}{{ $_ := contains "b" $a }}{{ end }}"#,
+        "{{ $l := until 4000 }}{{ range until 190 }}{{ $l = list $l }}{{ end }}{{ toPrettyJson $l }}",
         r#"{{ $a := repeat 60000 "a" }}{{ join $a (until 60000) }}"#,
         r#"{{ $a := repeat 60000 "a b" }}{{ wrapWith 1 $a $a }}"#,
-        r#"{{ $l := list 1 }}{{ range until 40 }}{{ $l = list $l $l }}{{ end }}{{ uniq (list $l $l) }}"#,
-        r#"{{ $l := list 1 }}{{ range until 5000 }}{{ $l = list $l }}{{ end }}{{ has $l (list $l) }}"#,
+        "{{ $l := list 1 }}{{ range until 40 }}{{ $l = list $l $l }}{{ end }}{{ uniq (list $l $l) }}",
+        "{{ $l := list 1 }}{{ range until 5000 }}{{ $l = list $l }}{{ end }}{{ has $l (list $l) }}",
     ] {
         assert!(rendered(template).starts_with("error: "), "{template}");
+    }
+}
+
+/// Values of the type that functions may stumble over.
+fn odd_values(wanted: Type) -> Vec<Value> {
+    let ints = [i64::MIN, -1, 0, 3, i64::MAX];
+    let texts = [&b""[..], b"a", b"\xff(\x80", "ß日 -x_1.2=".as_bytes(), b"[%:/@?#", b"-1.5h", b"1.2.3-x", b"2006"];
+    let dict = |key: &str| Value::dict([(key, Value::list(vec![Value::Nil])), ("path", Value::text("a:b"))]);
+    match wanted {
+        Type::Text => texts.map(Value::text).to_vec(),
+        Type::Bool => vec![Value::Bool(true), Value::Bool(false)],
+        Type::Int => ints.map(Value::int).to_vec(),
+        Type::Int64 => ints.map(Value::int64).to_vec(),
+        Type::Float => [f64::NAN, f64::NEG_INFINITY, -0.0, 0.5].map(Value::Float).to_vec(),
+        Type::Dict => vec![Value::nil_dict(), dict("a"), dict("host")],
+        Type::List => vec![Value::nil_list(), Value::list(vec![Value::Nil])],
+        Type::Texts => vec![Value::nil_texts(), Value::texts(["a"])],
+        Type::Time => [0, i64::MIN, i64::MAX].map(|seconds| Value::Time(Time::from_unix(seconds).into())).to_vec(),
+        Type::Any => {
+            let typed = [Type::Text, Type::Int, Type::Float, Type::Dict, Type::List, Type::Time];
+            let rest = [
+                Value::Nil,
+                Value::Uint(u64::MAX, UintKind::Uint64),
+                Value::Complex(f64::NAN, 1.0),
+                Value::Duration(i64::MIN),
+            ];
+            typed.into_iter().flat_map(odd_values).chain(rest).collect()
+        }
+    }
+}
+
+/// Calls the function with every combination of odd values for the parameters from `args.len()` on.
+fn call_with_all(function: &Function, args: &mut Vec<Value>) {
+    let Some(wanted) = function.params.get(args.len()) else {
+        let (heap, fuel) =
+            (&mut Heap::default(), &mut Fuel::new(Limits { steps: 10_000, output_bytes: 10_000, ..Limits::default() }));
+        // Errors are fine: what counts is that there is no panic.
+        let _ = (function.body)(&mut Call { heap, fuel }, args);
+        return;
+    };
+    for value in odd_values(*wanted) {
+        args.push(value);
+        call_with_all(function, args);
+        args.pop();
+    }
+}
+
+#[test]
+fn no_function_panics() {
+    for function in FUNCTIONS.iter().chain(crate::time::METHODS) {
+        call_with_all(function, &mut Vec::new());
     }
 }

@@ -88,11 +88,11 @@ fn sub(_: &mut Call<'_>, args: &[Value]) -> Result<Value, Failure> {
 /// Years, months and days later; a day beyond the end of its month goes on into the next.
 fn add_date(_: &mut Call<'_>, args: &[Value]) -> Result<Value, Failure> {
     /// Far beyond any date, and far from overflow.
-    const FAR: i64 = 1_000_000_000;
+    const FAR: u64 = 1_000_000_000;
     let [Value::Time(time), Value::Int(years, _), Value::Int(months, _), Value::Int(days, _)] = args else {
         return Err(unexpected());
     };
-    if [years, months, days].iter().any(|number| number.abs() > FAR) {
+    if [years, months, days].iter().any(|number| number.unsigned_abs() > FAR) {
         return Err(Failure::error("the date is out of range"));
     }
     let date = time.civil();
