@@ -3,3 +3,4 @@
 pub mod corpus;
 pub mod directory;
 pub mod fuzz;
+pub mod git_server;

@@ -1,0 +1,248 @@
+//! Repositories in memory: for tests, simulations and the demo of what a git host does.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use model::git_id::GitId;
+use model::tree::{Blob, Entry, Mode, Tree};
+
+use super::object::{commit_info, commit_object, encode, from_gix, object_id};
+use super::{
+    Commit, CommitInfo, Content, Item, ItemKind, NewCommit, Push, Pushed, Repositories, RepositoryError, Revision,
+};
+use crate::url::RepositoryUrl;
+
+/// Repositories in memory. Commits have the ids that git gives them.
+#[derive(Debug, Default)]
+pub struct MemoryRepositories(Mutex<State>);
+
+#[derive(Debug, Default)]
+struct State {
+    repositories: BTreeMap<RepositoryUrl, Repository>,
+    remembered: BTreeMap<(RepositoryUrl, Revision), GitId>,
+}
+
+#[derive(Debug, Default)]
+struct Repository {
+    branches: BTreeMap<String, GitId>,
+    tags: BTreeMap<String, GitId>,
+    commits: BTreeMap<GitId, (CommitInfo, Tree)>,
+    blobs: BTreeMap<GitId, Arc<[u8]>>,
+    broken: Option<String>,
+    requests: usize,
+}
+
+impl MemoryRepositories {
+    /// Makes an empty repository.
+    pub fn create(&self, url: &RepositoryUrl) {
+        self.state().repositories.entry(url.clone()).or_default();
+    }
+
+    /// Makes a commit at the head of a branch, as somebody with a clone would. The repository and branch are made if they are not there.
+    pub fn commit(&self, url: &RepositoryUrl, branch: &str, commit: &NewCommit<'_>) -> GitId {
+        let mut state = self.state();
+        let repository = state.repositories.entry(url.clone()).or_default();
+        let id = repository.add(commit);
+        repository.branches.insert(branch.to_owned(), id);
+        id
+    }
+
+    /// Puts a tag on a commit.
+    pub fn tag(&self, url: &RepositoryUrl, tag: &str, commit: GitId) {
+        self.state().repositories.entry(url.clone()).or_default().tags.insert(tag.to_owned(), commit);
+    }
+
+    /// Lets every request to a repository fail from now on with this reason, or none any more.
+    pub fn set_broken(&self, url: &RepositoryUrl, reason: Option<&str>) {
+        self.state().repositories.entry(url.clone()).or_default().broken = reason.map(str::to_owned);
+    }
+
+    /// Where a branch is.
+    pub fn head(&self, url: &RepositoryUrl, branch: &str) -> Option<GitId> {
+        self.state().repositories.get(url)?.branches.get(branch).copied()
+    }
+
+    /// How many requests a git host would have seen for this repository.
+    pub fn requests(&self, url: &RepositoryUrl) -> usize {
+        self.state().repositories.get(url).map_or(0, |repository| repository.requests)
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What a commit holds; it is there even while the repository does not answer.
+    fn with<T>(
+        &self,
+        commit: &Commit,
+        read: impl FnOnce(&Repository, &CommitInfo, &Tree) -> T,
+    ) -> Result<T, RepositoryError> {
+        let state = self.state();
+        let repository = state.repositories.get(&commit.url);
+        let found = repository.and_then(|repository| Some((repository, repository.commits.get(&commit.id)?)));
+        let Some((repository, (info, tree))) = found else {
+            return Err(damaged(&commit.url, format!("commit {} is missing", commit.id)));
+        };
+        Ok(read(repository, info, tree))
+    }
+}
+
+impl State {
+    /// A repository, as a request to it.
+    fn request(&mut self, url: &RepositoryUrl) -> Result<&mut Repository, RepositoryError> {
+        let unreachable = |reason: &str| RepositoryError::Unreachable { url: url.clone(), reason: reason.to_owned() };
+        let repository = self.repositories.get_mut(url).ok_or_else(|| unreachable("there is no such repository"))?;
+        repository.requests += 1;
+        match &repository.broken {
+            Some(reason) => Err(unreachable(reason)),
+            None => Ok(repository),
+        }
+    }
+}
+
+impl Repository {
+    fn add(&mut self, commit: &NewCommit<'_>) -> GitId {
+        let bytes = encode(&commit_object(commit));
+        let id = from_gix(&object_id(gix::objs::Kind::Commit, &bytes));
+        let mut tree = Tree::default();
+        for (path, Entry { mode, blob }) in commit.tree.iter() {
+            if let Blob::Bytes(bytes) = blob {
+                self.blobs.insert(blob.id(), Arc::clone(bytes));
+            }
+            tree.insert(Arc::clone(path), Entry { mode: *mode, blob: Blob::Existing(blob.id()) });
+        }
+        match (id, commit_info(&bytes)) {
+            (Some(id), Some(info)) => {
+                self.commits.insert(id, (info, tree));
+                id
+            }
+            _ => unreachable!("what was just encoded can be read"),
+        }
+    }
+
+    fn find(&self, url: &RepositoryUrl, revision: &Revision) -> Result<GitId, RepositoryError> {
+        let found = match revision {
+            Revision::Branch(name) => self.branches.get(&**name).copied(),
+            Revision::Tag(name) => self.tags.get(&**name).copied(),
+            Revision::Commit { id, .. } => self.commits.contains_key(id).then_some(*id),
+        };
+        found.ok_or_else(|| match revision {
+            Revision::Branch(_) if self.branches.is_empty() => RepositoryError::Empty { url: url.clone() },
+            _ => RepositoryError::NoRevision { url: url.clone(), revision: revision.clone() },
+        })
+    }
+}
+
+impl Repositories for MemoryRepositories {
+    fn resolve(&self, url: &RepositoryUrl, revision: &Revision) -> Result<Commit, RepositoryError> {
+        let mut state = self.state();
+        let key = (url.clone(), revision.clone());
+        let known = matches!(revision, Revision::Commit { .. }).then(|| state.remembered.get(&key).copied()).flatten();
+        let id = match known {
+            Some(id) => id,
+            None => state.request(url)?.find(url, revision)?,
+        };
+        state.remembered.insert(key, id);
+        Ok(Commit { url: url.clone(), revision: revision.clone(), id })
+    }
+
+    fn remembered(&self, url: &RepositoryUrl, revision: &Revision) -> Option<Commit> {
+        let id = *self.state().remembered.get(&(url.clone(), revision.clone()))?;
+        Some(Commit { url: url.clone(), revision: revision.clone(), id })
+    }
+
+    fn folder(&self, commit: &Commit, path: &str) -> Result<Option<Vec<Item>>, RepositoryError> {
+        self.with(commit, |_, _, tree| {
+            let mut items = BTreeMap::new();
+            let start = if path.is_empty() { 0 } else { path.len() + 1 };
+            for (below, entry) in tree.below(path) {
+                let rest = below.get(start..).unwrap_or_default();
+                let (name, kind) = match rest.split_once('/') {
+                    Some((name, _)) => (name, ItemKind::Folder),
+                    None => (rest, item_kind(entry.mode)),
+                };
+                // A folder stands for what is below it; its own id is of no use to anybody.
+                items.insert(name.to_owned(), Item { name: name.to_owned(), kind, id: entry.blob.id() });
+            }
+            (!items.is_empty() || path.is_empty()).then(|| items.into_values().collect())
+        })
+    }
+
+    fn content(&self, commit: &Commit, blob: GitId, limit: u64) -> Result<Content, RepositoryError> {
+        let content = self.with(commit, |repository, _, _| repository.blobs.get(&blob).cloned())?;
+        match content {
+            Some(bytes) if bytes.len() as u64 > limit => Ok(Content::TooLarge(bytes.len() as u64)),
+            Some(bytes) => Ok(Content::Bytes(bytes)),
+            None => Err(damaged(&commit.url, format!("blob {blob} is missing"))),
+        }
+    }
+
+    fn tree(&self, commit: &Commit) -> Result<Tree, RepositoryError> {
+        self.with(commit, |_, _, tree| tree.clone())
+    }
+
+    fn info(&self, commit: &Commit) -> Result<CommitInfo, RepositoryError> {
+        self.with(commit, |_, info, _| info.clone())
+    }
+
+    fn history(&self, commit: &Commit, reach: usize) -> Result<Vec<Commit>, RepositoryError> {
+        let mut commits = Vec::new();
+        let mut next = Some(commit.id);
+        while let Some(id) = next.filter(|_| commits.len() < reach) {
+            let commit = Commit { id, ..commit.clone() };
+            next = self.info(&commit)?.parents.first().copied();
+            commits.push(commit);
+        }
+        Ok(commits)
+    }
+
+    fn is_ancestor(&self, ancestor: GitId, commit: &Commit, reach: usize) -> Result<bool, RepositoryError> {
+        let (mut seen, mut generation) = (BTreeSet::new(), vec![commit.id]);
+        for _ in 0..reach {
+            if generation.contains(&ancestor) {
+                return Ok(true);
+            }
+            let mut parents = Vec::new();
+            for id in generation.drain(..).filter(|id| seen.insert(*id)) {
+                parents.extend(self.info(&Commit { id, ..commit.clone() })?.parents);
+            }
+            generation = parents;
+        }
+        Ok(false)
+    }
+
+    fn push(&self, url: &RepositoryUrl, push: &Push<'_>) -> Result<Pushed, RepositoryError> {
+        let mut state = self.state();
+        let repository = state.request(url)?;
+        if repository.branches.get(push.branch).copied() != push.expected {
+            return Ok(Pushed::LostRace);
+        }
+        let Some(commit) = &push.commit else {
+            repository.branches.remove(push.branch);
+            return Ok(Pushed::Removed);
+        };
+        for (path, entry) in commit.tree.iter() {
+            if let Blob::Existing(blob) = &entry.blob
+                && entry.mode != Mode::Submodule
+                && !repository.blobs.contains_key(blob)
+            {
+                return Err(RepositoryError::NoBlob { url: url.clone(), path: path.to_string(), blob: *blob });
+            }
+        }
+        let id = repository.add(commit);
+        repository.branches.insert(push.branch.to_owned(), id);
+        Ok(Pushed::Moved(id))
+    }
+}
+
+fn item_kind(mode: Mode) -> ItemKind {
+    match mode {
+        Mode::File | Mode::Executable => ItemKind::File,
+        Mode::Link => ItemKind::Link,
+        Mode::Submodule => ItemKind::Submodule,
+    }
+}
+
+fn damaged(url: &RepositoryUrl, reason: String) -> RepositoryError {
+    RepositoryError::Damaged { url: url.clone(), reason }
+}

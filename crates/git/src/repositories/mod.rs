@@ -1,0 +1,227 @@
+//! The seam to git repositories: one trait with two twins, real and in memory.
+
+mod error;
+mod memory;
+mod object;
+mod real;
+
+use std::fmt;
+use std::sync::Arc;
+
+use model::git_id::GitId;
+use model::tree::Tree;
+
+pub use self::error::RepositoryError;
+pub use self::memory::MemoryRepositories;
+pub use self::real::GitRepositories;
+use crate::url::RepositoryUrl;
+
+/// Repositories by URL.
+///
+/// Every method blocks. Nothing is asked of the network where what is wanted is here already: a commit, once read, is never fetched again.
+pub trait Repositories: Sync {
+    /// The commit that a revision names now. Everything in it can be read afterwards.
+    ///
+    /// # Errors
+    /// If the repository can't be read, or has no such revision.
+    fn resolve(&self, url: &RepositoryUrl, revision: &Revision) -> Result<Commit, RepositoryError>;
+
+    /// The commit that a revision named when it was resolved for the last time, by this process or an earlier one. None if that is not known.
+    fn remembered(&self, url: &RepositoryUrl, revision: &Revision) -> Option<Commit>;
+
+    /// What is in a folder of a commit, by name; none if there is no such folder. The empty path is the root.
+    ///
+    /// # Errors
+    /// If the repository is damaged.
+    fn folder(&self, commit: &Commit, path: &str) -> Result<Option<Vec<Item>>, RepositoryError>;
+
+    /// The content of a file, by its blob id; at most `limit` bytes are read.
+    ///
+    /// # Errors
+    /// If the repository is damaged.
+    fn content(&self, commit: &Commit, blob: GitId, limit: u64) -> Result<Content, RepositoryError>;
+
+    /// All files of a commit; their content is known by id.
+    ///
+    /// # Errors
+    /// If the repository is damaged, or has a path that is not UTF-8.
+    fn tree(&self, commit: &Commit) -> Result<Tree, RepositoryError>;
+
+    /// Who made a commit from which, and why.
+    ///
+    /// # Errors
+    /// If the repository is damaged.
+    fn info(&self, commit: &Commit) -> Result<CommitInfo, RepositoryError>;
+
+    /// A commit and those before it, always following the first parent, newest first: at most `reach`, fewer where the history ends.
+    ///
+    /// # Errors
+    /// If the repository can't be read that far.
+    fn history(&self, commit: &Commit, reach: usize) -> Result<Vec<Commit>, RepositoryError>;
+
+    /// Whether `ancestor` is `commit` or was made before it, looking at the last `reach` generations.
+    ///
+    /// # Errors
+    /// If the repository can't be read that far.
+    fn is_ancestor(&self, ancestor: GitId, commit: &Commit, reach: usize) -> Result<bool, RepositoryError>;
+
+    /// Moves a branch, all or nothing, and only if it still is where it is expected.
+    ///
+    /// # Errors
+    /// If the repository can't be reached, or refuses.
+    fn push(&self, url: &RepositoryUrl, push: &Push<'_>) -> Result<Pushed, RepositoryError>;
+}
+
+/// A name for a commit.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Revision {
+    /// The head of a branch.
+    Branch(Arc<str>),
+    /// What a tag points at.
+    Tag(Arc<str>),
+    /// A commit, which never changes.
+    Commit {
+        /// The commit.
+        id: GitId,
+        /// The branch that it should be on: some servers don't give out a commit by its id.
+        branch: Option<Arc<str>>,
+    },
+}
+
+impl Revision {
+    /// The head of a branch.
+    pub fn branch(name: &str) -> Self {
+        Self::Branch(name.into())
+    }
+
+    /// What was asked for, as [`model::source::Source`] names it: a pinned commit by its branch, if it has one.
+    pub fn name(&self) -> Arc<str> {
+        match self {
+            Self::Branch(name) | Self::Tag(name) | Self::Commit { branch: Some(name), .. } => Arc::clone(name),
+            Self::Commit { id, branch: None } => id.short().into(),
+        }
+    }
+}
+
+/// ``branch `main` ``
+impl fmt::Display for Revision {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Branch(name) => write!(f, "branch `{name}`"),
+            Self::Tag(name) => write!(f, "tag `{name}`"),
+            Self::Commit { id, .. } => write!(f, "commit `{id}`"),
+        }
+    }
+}
+
+/// A commit that can be read.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Commit {
+    /// The repository.
+    pub url: RepositoryUrl,
+    /// How it was found.
+    pub revision: Revision,
+    /// Its id.
+    pub id: GitId,
+}
+
+/// An entry of a folder.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Item {
+    /// Its name. One that is not UTF-8 has replacement characters.
+    pub name: String,
+    /// What it is.
+    pub kind: ItemKind,
+    /// The id of the blob or tree.
+    pub id: GitId,
+}
+
+/// What an entry of a folder is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum ItemKind {
+    /// A folder.
+    Folder,
+    /// A file.
+    File,
+    /// A symbolic link.
+    Link,
+    /// A submodule.
+    Submodule,
+}
+
+/// The content of a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Content {
+    /// Its bytes.
+    Bytes(Arc<[u8]>),
+    /// It is larger than was asked for, and has so many bytes.
+    TooLarge(u64),
+}
+
+/// Who made a commit from which, and why.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CommitInfo {
+    /// The commits that it was made from.
+    pub parents: Vec<GitId>,
+    /// The id of its tree.
+    pub tree: GitId,
+    /// Who wrote it.
+    pub author: Person,
+    /// Who committed it.
+    pub committer: Person,
+    /// Why.
+    pub message: String,
+}
+
+/// A name and address.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Person {
+    /// The name.
+    pub name: String,
+    /// The e-mail address.
+    pub email: String,
+}
+
+/// `Ann <ann@example.com>`
+impl fmt::Display for Person {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} <{}>", self.name, self.email)
+    }
+}
+
+/// A commit to be made.
+#[derive(Clone, Debug)]
+pub struct NewCommit<'a> {
+    /// The commits that it is made from.
+    pub parents: &'a [GitId],
+    /// What it holds. Blobs known by id must be in the repository, in a commit that was resolved.
+    pub tree: &'a Tree,
+    /// Why it is made, with its trailers.
+    pub message: &'a str,
+    /// Who makes it.
+    pub author: &'a Person,
+    /// When, in seconds since 1970.
+    pub seconds: i64,
+}
+
+/// A branch to be moved.
+#[derive(Clone, Debug)]
+pub struct Push<'a> {
+    /// The branch.
+    pub branch: &'a str,
+    /// Where it must be now; none if it must not exist.
+    pub expected: Option<GitId>,
+    /// Where it shall be. None: it is removed.
+    pub commit: Option<NewCommit<'a>>,
+}
+
+/// What became of a push.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pushed {
+    /// The branch is at this commit.
+    Moved(GitId),
+    /// The branch is gone.
+    Removed,
+    /// The branch was not where it was expected; nothing was changed.
+    LostRace,
+}

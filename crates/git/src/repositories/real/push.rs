@@ -1,0 +1,129 @@
+//! Puts trees into repositories: objects straight into the object database, then one atomic push.
+
+use std::collections::BTreeSet;
+
+use model::git_id::GitId;
+use model::tree::{Blob, Entry, Mode, Tree};
+use rayon::prelude::*;
+
+use super::cache::Copy;
+use super::fetch::{self, Work};
+use super::read::{self, Fault};
+use super::{GitRepositories, Opened, Remote};
+use crate::repositories::object::{commit_object, encode, from_gix, object_id, to_gix, tree_objects};
+use crate::repositories::{NewCommit, Push, Pushed, RepositoryError, Revision};
+use crate::url::{RepositoryUrl, Scheme};
+
+impl GitRepositories {
+    /// Pushes to a repository on another machine, from its copy.
+    pub(super) fn push_remote(&self, remote: &Remote, push: &Push<'_>) -> Result<Pushed, RepositoryError> {
+        let Work { lock, opened, .. } = self.locked(remote)?;
+        let id = push.commit.as_ref().map(|commit| write(&opened, &remote.name, commit)).transpose()?;
+        let failure = self.run(remote, &arguments(&remote.url, push, id), Some(&lock))?.failure;
+        let head = || self.remote_reference(remote, &format!("refs/heads/{}", push.branch));
+        let pushed = outcome(&remote.name, push, (id, failure), head)?;
+        if let Pushed::Moved(id) = pushed {
+            // Only saves a fetch; so it does no harm if it fails.
+            let _ = fetch::mark(&opened.to_thread_local(), &fetch::branch_marker(push.branch), id);
+        }
+        Ok(pushed)
+    }
+
+    /// Pushes to a repository on this machine, from a scratch one that borrows its objects: nothing but the push itself may change it.
+    pub(super) fn push_local(
+        &self,
+        url: &RepositoryUrl,
+        target: &Opened,
+        push: &Push<'_>,
+    ) -> Result<Pushed, RepositoryError> {
+        let absolute = |path: &std::path::Path| {
+            let cache =
+                |error: std::io::Error| RepositoryError::Cache { path: path.to_owned(), reason: error.to_string() };
+            path.canonicalize().map_err(cache)
+        };
+        let (path, objects) = (absolute(target.git_dir())?, absolute(target.objects_dir())?);
+        let real = path.display().to_string();
+        let copy = Copy::of(&self.settings.cache, &format!("push to {real}"));
+        let remote = Remote { name: url.clone(), url: real, scheme: Scheme::Local, copy };
+        let limit = self.settings.time_limit;
+        let lock = remote.copy.lock(limit)?.ok_or_else(|| RepositoryError::TimedOut { url: url.clone(), limit })?;
+        self.forget(remote.copy.git_dir());
+        remote.copy.remove()?;
+        remote.copy.prepare(&lock, Some(&objects))?;
+        let scratch = self.open(remote.copy.git_dir());
+        let scratch = scratch.map_err(|Fault(reason)| RepositoryError::Damaged { url: url.clone(), reason })?;
+        let id = push.commit.as_ref().map(|commit| write(&scratch, url, commit)).transpose()?;
+        let failure = self.run(&remote, &arguments(&remote.url, push, id), Some(&lock))?.failure;
+        let head = || {
+            let found = read::resolve(&target.to_thread_local(), &Revision::branch(push.branch));
+            found.map_err(|Fault(reason)| RepositoryError::Damaged { url: url.clone(), reason })
+        };
+        let pushed = outcome(url, push, (id, failure), head)?;
+        self.forget(remote.copy.git_dir());
+        remote.copy.remove()?;
+        Ok(pushed)
+    }
+}
+
+fn arguments(url: &str, push: &Push<'_>, id: Option<GitId>) -> Vec<String> {
+    let reference = format!("refs/heads/{}", push.branch);
+    let text = |id: Option<GitId>| id.map_or_else(String::new, |id| id.to_string());
+    let lease = format!("--force-with-lease={reference}:{}", text(push.expected));
+    let refspec = format!("{}:{reference}", text(id));
+    let options = ["push", "--quiet", "--no-verify", "--no-follow-tags"].map(str::to_owned);
+    options.into_iter().chain([lease, "--".to_owned(), url.to_owned(), refspec]).collect()
+}
+
+/// What became of a push. What git says is for people; what counts is where the branch is now.
+fn outcome(
+    url: &RepositoryUrl,
+    push: &Push<'_>,
+    (id, failure): (Option<GitId>, Option<String>),
+    head: impl FnOnce() -> Result<Option<GitId>, RepositoryError>,
+) -> Result<Pushed, RepositoryError> {
+    let good = id.map_or(Pushed::Removed, Pushed::Moved);
+    let Some(reason) = failure else { return Ok(good) };
+    match head()? {
+        now if now == id => Ok(good),
+        now if now != push.expected => Ok(Pushed::LostRace),
+        _ => Err(RepositoryError::Refused { url: url.clone(), branch: push.branch.to_owned(), reason }),
+    }
+}
+
+/// Writes what a commit consists of and is not there yet: first blobs, then trees from the deepest up, then the commit,
+/// so that whatever is there is complete.
+fn write(opened: &Opened, url: &RepositoryUrl, commit: &NewCommit<'_>) -> Result<GitId, RepositoryError> {
+    let failed = |error: gix::Error| RepositoryError::Damaged { url: url.clone(), reason: error.to_string() };
+    let mut repository = opened.to_thread_local();
+    let missing = missing_trees(&repository, commit.tree);
+    repository.objects.refresh_never();
+    let folders: BTreeSet<&str> = missing.iter().map(|(folder, _)| folder.as_str()).collect();
+    let in_them = |path: &str| folders.contains(path.rsplit_once('/').map_or("", |(folder, _)| folder));
+    let entries: Vec<_> = commit.tree.iter().filter(|(path, _)| in_them(path)).collect();
+    let local = || {
+        let mut repository = opened.to_thread_local();
+        repository.objects.refresh_never();
+        repository
+    };
+    let write_blob = |repository: &mut gix::Repository, (path, entry): &(&std::sync::Arc<str>, &Entry)| match &entry
+        .blob
+    {
+        Blob::Bytes(bytes) => repository.write_blob(bytes).map(drop).map_err(failed),
+        Blob::Existing(id) if entry.mode == Mode::Submodule || repository.has_object(to_gix(*id)) => Ok(()),
+        Blob::Existing(blob) => Err(RepositoryError::NoBlob { url: url.clone(), path: path.to_string(), blob: *blob }),
+    };
+    entries.par_iter().map_init(local, write_blob).collect::<Result<(), _>>()?;
+    for (_, tree) in &missing {
+        repository.write_object(tree).map_err(failed)?;
+    }
+    let id = repository.write_object(commit_object(commit)).map_err(failed)?;
+    from_gix(&id)
+        .ok_or_else(|| RepositoryError::Damaged { url: url.clone(), reason: "not a SHA-1 repository".to_owned() })
+}
+
+/// The trees that have to be written, with the paths of their folders.
+fn missing_trees(repository: &gix::Repository, tree: &Tree) -> Vec<(String, gix::objs::Tree)> {
+    let objects = tree_objects(tree);
+    let is_missing = |tree: &gix::objs::Tree| !repository.has_object(object_id(gix::objs::Kind::Tree, &encode(tree)));
+    objects.into_iter().filter(|(_, tree)| is_missing(tree)).collect()
+}

@@ -1,0 +1,168 @@
+//! What a repository's objects say.
+
+use std::collections::BTreeSet;
+use std::fmt;
+
+use gix::bstr::ByteSlice as _;
+use gix::objs::Kind;
+use model::git_id::GitId;
+use model::tree::{Blob, Entry, Tree};
+
+use crate::limits::FOLDER_DEPTH_MAX;
+use crate::repositories::object::{commit_info, from_gix, item, mode, to_gix};
+use crate::repositories::{CommitInfo, Content, Item, Revision};
+
+/// Why an object can't be read.
+pub(super) struct Fault(pub(super) String);
+
+/// What a walk through history found.
+pub(super) struct Walked<T> {
+    pub(super) found: T,
+    /// Whether it ended because the repository does not hold what comes before.
+    pub(super) is_cut: bool,
+}
+
+/// The name of a branch's or tag's reference; none if there can be none of that name.
+pub(super) fn reference_name(revision: &Revision) -> Option<String> {
+    let name = match revision {
+        Revision::Branch(name) => format!("refs/heads/{name}"),
+        Revision::Tag(name) => format!("refs/tags/{name}"),
+        Revision::Commit { .. } => return None,
+    };
+    gix::validate::reference::name(name.as_str().into()).is_ok().then_some(name)
+}
+
+/// The commit that a reference names, if it exists.
+pub(super) fn reference(repository: &gix::Repository, name: &str) -> Result<Option<GitId>, Fault> {
+    let found = repository.try_find_reference(name).map_err(fault)?;
+    let Some(mut reference) = found else { return Ok(None) };
+    let commit = reference.peel_to_commit().map_err(fault)?;
+    Ok(from_gix(&commit.id))
+}
+
+/// The commit that a revision names, if it exists.
+pub(super) fn resolve(repository: &gix::Repository, revision: &Revision) -> Result<Option<GitId>, Fault> {
+    if let Revision::Commit { id, .. } = revision {
+        let header = repository.try_find_header(to_gix(*id)).map_err(fault)?;
+        return Ok(header.is_some_and(|header| header.kind() == Kind::Commit).then_some(*id));
+    }
+    reference_name(revision).map_or(Ok(None), |name| reference(repository, &name))
+}
+
+/// Whether there is any branch.
+pub(super) fn has_branches(repository: &gix::Repository) -> bool {
+    let Ok(references) = repository.references() else { return false };
+    references.local_branches().is_ok_and(|mut branches| branches.next().is_some())
+}
+
+/// What a commit says.
+pub(super) fn info(repository: &gix::Repository, commit: GitId) -> Result<CommitInfo, Fault> {
+    let bytes = object(repository, commit, Kind::Commit)?;
+    commit_info(&bytes).ok_or_else(|| Fault(format!("commit {commit} is broken")))
+}
+
+/// What is in a folder, by name.
+pub(super) fn folder(repository: &gix::Repository, commit: GitId, path: &str) -> Result<Option<Vec<Item>>, Fault> {
+    let mut tree = info(repository, commit)?.tree;
+    for part in path.split('/').filter(|part| !part.is_empty()) {
+        let bytes = object(repository, tree, Kind::Tree)?;
+        let mut entries = gix::objs::TreeRefIter::from_bytes(&bytes, gix::hash::Kind::Sha1).filter_map(Result::ok);
+        let found = entries.find(|entry| entry.filename == part && entry.mode.is_tree());
+        let Some(below) = found.and_then(|entry| from_gix(entry.oid)) else { return Ok(None) };
+        tree = below;
+    }
+    let bytes = object(repository, tree, Kind::Tree)?;
+    let entries = gix::objs::TreeRefIter::from_bytes(&bytes, gix::hash::Kind::Sha1);
+    let items: Result<Vec<_>, Fault> = entries.map(|entry| entry.map_err(fault)).collect();
+    let mut items: Vec<_> = items?.iter().filter_map(item).collect();
+    items.sort();
+    Ok(Some(items))
+}
+
+/// The content of a blob, if it is not too large.
+pub(super) fn content(repository: &gix::Repository, blob: GitId, limit: u64) -> Result<Content, Fault> {
+    let header = repository.find_header(to_gix(blob)).map_err(fault)?;
+    if header.size() > limit {
+        return Ok(Content::TooLarge(header.size()));
+    }
+    Ok(Content::Bytes(object(repository, blob, Kind::Blob)?.into()))
+}
+
+/// All files of a commit.
+pub(super) fn tree(repository: &gix::Repository, commit: GitId) -> Result<Tree, Fault> {
+    let mut result = Tree::default();
+    let mut folders = vec![(String::new(), info(repository, commit)?.tree)];
+    while let Some((folder, id)) = folders.pop() {
+        if folder.matches('/').count() > FOLDER_DEPTH_MAX {
+            return Err(Fault(format!("`{folder}` is in more than {FOLDER_DEPTH_MAX} folders")));
+        }
+        let bytes = object(repository, id, Kind::Tree)?;
+        for entry in gix::objs::TreeRefIter::from_bytes(&bytes, gix::hash::Kind::Sha1) {
+            let entry = entry.map_err(fault)?;
+            let name = entry.filename.to_str().map_err(|_| Fault(format!("a name in `{folder}` is not UTF-8")))?;
+            let path = format!("{folder}{name}");
+            let Some(id) = from_gix(entry.oid) else { continue };
+            match mode(entry.mode.kind()) {
+                None => folders.push((format!("{path}/"), id)),
+                Some(mode) => result.insert(path, Entry { mode, blob: Blob::Existing(id) }),
+            }
+        }
+    }
+    Ok(result)
+}
+
+/// A commit and those before it by first parents.
+pub(super) fn history(repository: &gix::Repository, from: GitId, reach: usize) -> Result<Walked<Vec<GitId>>, Fault> {
+    let mut found = vec![from];
+    let mut parent = info(repository, from)?.parents.first().copied();
+    while let Some(id) = parent.filter(|_| found.len() < reach) {
+        if !has(repository, id) {
+            return Ok(Walked { found, is_cut: true });
+        }
+        found.push(id);
+        parent = info(repository, id)?.parents.first().copied();
+    }
+    Ok(Walked { found, is_cut: false })
+}
+
+/// Whether a commit is another one, or comes before it, at most `reach` generations.
+pub(super) fn is_ancestor(
+    repository: &gix::Repository,
+    ancestor: GitId,
+    of: GitId,
+    reach: usize,
+) -> Result<Walked<bool>, Fault> {
+    let (mut seen, mut generation, mut is_cut) = (BTreeSet::new(), vec![of], false);
+    for _ in 0..reach {
+        if generation.contains(&ancestor) {
+            return Ok(Walked { found: true, is_cut });
+        }
+        let mut parents = Vec::new();
+        for id in generation.drain(..).filter(|id| seen.insert(*id)) {
+            if has(repository, id) {
+                parents.extend(info(repository, id)?.parents);
+            } else {
+                is_cut = true;
+            }
+        }
+        generation = parents;
+    }
+    Ok(Walked { found: false, is_cut })
+}
+
+fn has(repository: &gix::Repository, id: GitId) -> bool {
+    repository.has_object(to_gix(id))
+}
+
+fn object(repository: &gix::Repository, id: GitId, kind: Kind) -> Result<Vec<u8>, Fault> {
+    let object = repository.try_find_object(to_gix(id)).map_err(fault)?;
+    match object {
+        Some(object) if object.kind == kind => Ok(object.detach().data),
+        Some(object) => Err(Fault(format!("{id} is a {}, not a {kind}", object.kind))),
+        None => Err(Fault(format!("{kind} {id} is missing"))),
+    }
+}
+
+fn fault(error: impl fmt::Display) -> Fault {
+    Fault(error.to_string())
+}

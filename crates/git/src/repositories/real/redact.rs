@@ -1,0 +1,72 @@
+//! What git says, made safe to show: no credential, no control characters, not too long.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD as BASE64;
+
+use crate::settings::Token;
+
+/// Lines of git's messages that are shown. What matters stands at their end.
+const LINES_MAX: usize = 12;
+/// Characters of a line that are shown.
+const LINE_MAX: usize = 300;
+
+/// The user that goes with a token: the one that GitHub asks for. Others take any.
+pub(super) const TOKEN_USER: &str = "x-access-token";
+
+/// What git said.
+pub(super) fn told(messages: &str, token: Option<&Token>) -> String {
+    let mut text = messages.to_owned();
+    if let Some(token) = token.filter(|token| !token.reveal().is_empty()) {
+        let header = BASE64.encode(format!("{TOKEN_USER}:{}", token.reveal()));
+        for secret in [header, BASE64.encode(token.reveal()), token.reveal().to_owned()] {
+            text = text.replace(&secret, "…");
+        }
+    }
+    let text = without_user_information(&text);
+    let clean = |line: &str| line.chars().filter(|c| !c.is_control()).take(LINE_MAX).collect::<String>();
+    let lines: Vec<_> = text.split(['\n', '\r']).map(clean).filter(|line| !line.trim().is_empty()).collect();
+    let from = lines.len().saturating_sub(LINES_MAX);
+    let shown = lines.get(from..).unwrap_or_default().join("; ");
+    if shown.is_empty() { "git failed and said nothing".to_owned() } else { shown }
+}
+
+/// Takes what stands before an `@` out of every URL that is not of ssh.
+fn without_user_information(text: &str) -> String {
+    let mut result = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find("://") {
+        let (before, after) = rest.split_at(at + 3);
+        result.push_str(before);
+        let end = after.find(|c: char| c == '/' || c.is_whitespace() || matches!(c, '\'' | '"')).unwrap_or(after.len());
+        let authority = after.get(..end).unwrap_or_default();
+        let skip = if before.ends_with("ssh://") { 0 } else { authority.rfind('@').map_or(0, |at| at + 1) };
+        result.push_str(authority.get(skip..).unwrap_or_default());
+        rest = after.get(end..).unwrap_or_default();
+    }
+    result.push_str(rest);
+    result
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(said: &str, shown: &str) {
+        assert_eq!(told(said, Some(&Token::new("s3cret"))), shown, "{said:?}");
+    }
+
+    #[test]
+    fn the_token_is_not_shown_in_any_form() {
+        check("fatal: s3cret is bad", "fatal: … is bad");
+        check("Authorization: Basic eC1hY2Nlc3MtdG9rZW46czNjcmV0", "Authorization: Basic …");
+        check("https://user:other@git.example/app and ssh://git@x/y", "https://git.example/app and ssh://git@x/y");
+        check("'https://a@b@git.example/app'", "'https://git.example/app'");
+    }
+
+    #[test]
+    fn a_server_can_not_write_on_the_terminal() {
+        check("remote: \u{1b}[2Jhello\r\nfatal: no\n\n", "remote: [2Jhello; fatal: no");
+        check("", "git failed and said nothing");
+        assert!(told(&"long line\n".repeat(1_000), None).len() < 200);
+    }
+}

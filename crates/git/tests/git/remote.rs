@@ -1,0 +1,216 @@
+//! Repositories on another machine: credentials, the cache, and what goes wrong.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::Path;
+use std::time::Duration;
+
+use git::{Commit, Credential, GitRepositories, Repositories, RepositoryError, Revision, Settings, Token};
+use testkit::git_server::GitServer;
+
+use crate::playground::{Disk, commit, tree, url};
+
+const TOKEN: &str = "s3cret-t0ken";
+/// `x-access-token:s3cret-t0ken`
+const AUTHORIZATION: &str = "Basic eC1hY2Nlc3MtdG9rZW46czNjcmV0LXQwa2Vu";
+
+/// A server with repository `app`, which has one commit.
+fn served() -> (Disk, GitServer) {
+    let disk = Disk::new();
+    disk.commit("app", "main", &[("a", "1")]);
+    let server = GitServer::start(&disk.served()).unwrap();
+    (disk, server)
+}
+
+fn with_token(disk: &Disk, server: &GitServer, prefix: &str) -> Settings {
+    let credential = Credential { prefix: prefix.to_owned(), token: Token::new(TOKEN) };
+    Settings { credentials: vec![credential], ..disk.settings(&server.url()) }
+}
+
+fn resolve(settings: &Settings, name: &str) -> Result<Commit, RepositoryError> {
+    GitRepositories::new(settings.clone()).resolve(&url(name), &Revision::branch("main"))
+}
+
+/// A git program that notes how it is called, and then does what git does.
+fn recording(folder: &Path) -> Settings {
+    let (program, log) = (folder.join("git-recording"), folder.join("log"));
+    let script = format!(
+        "#!/bin/sh\nprintf '%s\\n' \"$*\" >> '{0}'\nenv | cut -d= -f1 >> '{0}'\nexec git \"$@\"\n",
+        log.display()
+    );
+    fs::write(&program, script).unwrap();
+    fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+    Settings { program, ..Settings::new(folder) }
+}
+
+#[test]
+fn a_repository_that_wants_a_token_gets_it() {
+    let (disk, server) = served();
+    server.require(AUTHORIZATION);
+    let settings = with_token(&disk, &server, &server.url());
+    assert!(resolve(&settings, "app").is_ok());
+    let repositories = GitRepositories::new(settings);
+    commit(&repositories, &url("app"), "main", &[("a", "2")]);
+}
+
+#[test]
+fn a_token_goes_nowhere_else() {
+    let (disk, server) = served();
+    let other = GitServer::start(&disk.served()).unwrap();
+    let settings = with_token(&disk, &server, &format!("{}app-not-this-one", server.url()));
+    resolve(&settings, "app").unwrap();
+    assert!(server.requests().iter().all(|request| request.authorization.is_none()));
+    let settings = with_token(&disk, &server, &server.url());
+    server.redirect(&other.url());
+    other.require(AUTHORIZATION);
+    let refused = resolve(&settings, "app").unwrap_err();
+    assert!(!other.requests().is_empty() && other.requests().iter().all(|request| request.authorization.is_none()));
+    assert!(matches!(refused, RepositoryError::Unreachable { .. }));
+}
+
+#[test]
+fn a_refused_token_is_not_shown() {
+    let (disk, server) = served();
+    server.require("Basic other");
+    let settings = with_token(&disk, &server, &server.url());
+    let text = resolve(&settings, "app").unwrap_err().to_string();
+    assert!(text.contains("Authentication failed"), "{text}");
+    assert!(!text.contains(TOKEN) && !text.contains("czNjcmV0"), "{text}");
+}
+
+#[test]
+fn a_token_is_in_no_argument() {
+    let (disk, server) = served();
+    server.require(AUTHORIZATION);
+    let Settings { program, .. } = recording(disk.folder.path());
+    let settings = Settings { program, ..with_token(&disk, &server, &server.url()) };
+    let repositories = GitRepositories::new(settings);
+    commit(&repositories, &url("app"), "main", &[("a", "2")]);
+    let log = fs::read_to_string(disk.folder.path().join("log")).unwrap();
+    assert!(log.contains("ls-remote") && log.contains("push") && log.contains("KALYPSO_GIT_TOKEN"), "{log}");
+    assert!(!log.contains(TOKEN) && !log.contains("czNjcmV0"), "{log}");
+}
+
+#[test]
+fn a_pinned_commit_is_never_fetched_again() {
+    let (disk, server) = served();
+    let settings = disk.settings(&server.url());
+    let id = resolve(&settings, "app").unwrap().id;
+    let pinned = Revision::Commit { id, branch: Some("main".into()) };
+    server.forget_requests();
+    let commit = GitRepositories::new(settings.clone()).resolve(&url("app"), &pinned).unwrap();
+    assert_eq!(GitRepositories::new(settings).tree(&commit).unwrap(), tree(&[("a", "1")]));
+    assert_eq!(server.requests(), []);
+}
+
+#[test]
+fn a_branch_that_did_not_move_is_not_fetched_again() {
+    let (disk, server) = served();
+    let settings = disk.settings(&server.url());
+    resolve(&settings, "app").unwrap();
+    server.forget_requests();
+    resolve(&settings, "app").unwrap();
+    assert_eq!(server.requests().len(), 2, "the greeting and the references");
+}
+
+#[test]
+fn what_was_read_last_is_remembered_while_the_server_is_away() {
+    let (disk, server) = served();
+    let settings = disk.settings(&server.url());
+    let commit = resolve(&settings, "app").unwrap();
+    drop(server);
+    assert!(matches!(resolve(&settings, "app"), Err(RepositoryError::Unreachable { .. })));
+    let repositories = GitRepositories::new(settings);
+    let remembered = repositories.remembered(&url("app"), &Revision::branch("main"));
+    assert_eq!(remembered.as_ref(), Some(&commit));
+    assert_eq!(repositories.tree(&commit).unwrap(), tree(&[("a", "1")]));
+}
+
+#[test]
+fn a_server_that_never_answers_is_given_up() {
+    let (disk, server) = served();
+    server.set_silent(true);
+    let settings = Settings { time_limit: Duration::from_millis(300), ..disk.settings(&server.url()) };
+    let given_up = resolve(&settings, "app").unwrap_err();
+    assert!(matches!(given_up, RepositoryError::TimedOut { .. }), "{given_up}");
+    server.set_silent(false);
+    resolve(&disk.settings(&server.url()), "app").unwrap();
+}
+
+/// Does something to the copy in the cache, and then expects everything to work.
+fn check_healing(damage: impl Fn(&Path)) {
+    let (disk, server) = served();
+    let settings = disk.settings(&server.url());
+    resolve(&settings, "app").unwrap();
+    let copies = fs::read_dir(disk.cache()).unwrap().map(|entry| entry.unwrap().path());
+    let copy = copies.into_iter().find(|path| path.extension().is_some_and(|extension| extension == "git")).unwrap();
+    damage(&copy);
+    let commit = resolve(&settings, "app").unwrap();
+    assert_eq!(GitRepositories::new(settings.clone()).tree(&commit).unwrap(), tree(&[("a", "1")]));
+    disk.commit("app", "main", &[("a", "2")]);
+    resolve(&settings, "app").unwrap();
+}
+
+#[test]
+fn a_damaged_copy_is_made_anew() {
+    check_healing(|copy| fs::remove_dir_all(copy.join("objects")).unwrap());
+    check_healing(|copy| fs::remove_file(copy.join("HEAD")).unwrap());
+    check_healing(|copy| fs::write(copy.join("config"), "[nonsense").unwrap());
+    check_healing(|copy| fs::remove_dir_all(copy.join("refs")).unwrap());
+    check_healing(|copy| {
+        fs::remove_dir_all(copy).unwrap();
+        fs::write(copy, "").unwrap();
+    });
+    check_healing(|copy| {
+        for entry in walk(&copy.join("objects")) {
+            fs::set_permissions(&entry, fs::Permissions::from_mode(0o644)).unwrap();
+            fs::write(entry, "nonsense").unwrap();
+        }
+    });
+}
+
+#[test]
+fn what_a_killed_fetch_leaves_behind_does_no_harm() {
+    check_healing(|copy| {
+        fs::write(copy.join("shallow.lock"), "").unwrap();
+        fs::create_dir_all(copy.join("refs/kalypso/heads")).unwrap();
+        fs::write(copy.join("refs/kalypso/heads/main.lock"), "").unwrap();
+        fs::write(copy.join("objects/pack/tmp_pack_123"), "half").unwrap();
+        fs::create_dir_all(copy.with_extension("new")).unwrap();
+    });
+}
+
+fn walk(folder: &Path) -> Vec<std::path::PathBuf> {
+    let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    entries.flat_map(|path| if path.is_dir() { walk(&path) } else { vec![path] }).collect()
+}
+
+#[test]
+fn two_processes_may_fetch_at_once() {
+    let (disk, server) = served();
+    let settings = disk.settings(&server.url());
+    let results = std::thread::scope(|scope| {
+        let running: Vec<_> =
+            (0..4).map(|_| scope.spawn(|| resolve(&settings, "app").map(|commit| commit.id))).collect();
+        running.into_iter().map(|thread| thread.join().unwrap()).collect::<Vec<_>>()
+    });
+    assert!(results.iter().all(|result| result.is_ok() && *result == results[0]), "{results:?}");
+}
+
+#[test]
+fn no_hook_runs() {
+    let (disk, server) = served();
+    let settings = disk.settings(&server.url());
+    resolve(&settings, "app").unwrap();
+    let trace = disk.folder.path().join("ran");
+    for copy in fs::read_dir(disk.cache()).unwrap().map(|entry| entry.unwrap().path()).filter(|path| path.is_dir()) {
+        fs::create_dir(copy.join("hooks")).unwrap();
+        for hook in ["pre-push", "reference-transaction", "post-checkout"] {
+            let path = copy.join("hooks").join(hook);
+            fs::write(&path, format!("#!/bin/sh\ntouch '{}'\n", trace.display())).unwrap();
+            fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+        }
+    }
+    commit(&GitRepositories::new(settings), &url("app"), "main", &[("a", "2")]);
+    assert!(!trace.exists());
+}

@@ -1,0 +1,155 @@
+//! The same behaviour of memory, local and remote repositories.
+
+use git::{Content, GitRepositories, ItemKind, NewCommit, Push, Pushed, Repositories, RepositoryError, Revision};
+use model::git_id::GitId;
+use model::tree::{Blob, Entry, Mode, Tree};
+use testkit::git_server::GitServer;
+
+use crate::playground::{Disk, commit, memory, person, tree, url};
+
+/// Runs a test on all twins, each with an empty repository `app`.
+fn check(test: impl Fn(&dyn Repositories)) {
+    test(&memory("app"));
+    let disk = Disk::new();
+    disk.create("app");
+    test(&disk.local());
+    let disk = Disk::new();
+    disk.create("app");
+    let server = GitServer::start(&disk.served()).unwrap();
+    test(&GitRepositories::new(disk.settings(&server.url())));
+}
+
+fn head(repositories: &dyn Repositories, branch: &str) -> git::Commit {
+    repositories.resolve(&url("app"), &Revision::branch(branch)).unwrap()
+}
+
+fn push(
+    repositories: &dyn Repositories,
+    branch: &str,
+    expected: Option<GitId>,
+    tree: &Tree,
+) -> Result<Pushed, RepositoryError> {
+    let (author, parents) = (person("Kalypso"), expected.into_iter().collect::<Vec<_>>());
+    let commit = NewCommit { parents: &parents, tree, message: "publish\n", author: &author, seconds: 5 };
+    repositories.push(&url("app"), &Push { branch, expected, commit: Some(commit) })
+}
+
+#[test]
+fn what_was_committed_is_read() {
+    check(|repositories| {
+        let id = commit(repositories, &url("app"), "main", &[("a/b/c.yaml", "c"), ("a/d", "d"), ("e", "e")]);
+        let commit = head(repositories, "main");
+        assert_eq!(commit.id, id);
+        let names = |path| {
+            let items = repositories.folder(&commit, path).unwrap()?;
+            Some(items.into_iter().map(|item| (item.name, item.kind)).collect::<Vec<_>>())
+        };
+        assert_eq!(names(""), Some(vec![("a".to_owned(), ItemKind::Folder), ("e".to_owned(), ItemKind::File)]));
+        assert_eq!(names("a"), Some(vec![("b".to_owned(), ItemKind::Folder), ("d".to_owned(), ItemKind::File)]));
+        assert_eq!((names("e"), names("x"), names("a/x")), (None, None, None));
+        let read = |limit| repositories.content(&commit, GitId::of_blob(b"c"), limit).unwrap();
+        assert_eq!(read(1), Content::Bytes(b"c".as_slice().into()));
+        assert_eq!(read(0), Content::TooLarge(1));
+        assert_eq!(repositories.tree(&commit).unwrap(), tree(&[("a/b/c.yaml", "c"), ("a/d", "d"), ("e", "e")]));
+    });
+}
+
+#[test]
+fn all_twins_give_a_commit_the_same_id() {
+    check(|repositories| {
+        let id = commit(repositories, &url("app"), "main", &[("a", "1")]);
+        // `git hash-object -t commit` of the same text.
+        assert_eq!(id.to_string(), "8ba5162a756df090d793f9e105180b79e8205c69");
+    });
+}
+
+#[test]
+fn what_does_not_exist_is_said_clearly() {
+    check(|repositories| {
+        let resolve = |revision: Revision| repositories.resolve(&url("app"), &revision).unwrap_err().to_string();
+        assert_eq!(resolve(Revision::branch("main")), "repository `https://git.example/acme/app` is empty");
+        commit(repositories, &url("app"), "main", &[("a", "1")]);
+        for name in ["dev", "-x", "a b", "a..b", "refs/heads/main", "*", ""] {
+            let expected = format!("repository `https://git.example/acme/app` has no branch `{name}`");
+            assert_eq!(resolve(Revision::branch(name)), expected);
+        }
+        let pinned = Revision::Commit { id: GitId::of_blob(b""), branch: Some("main".into()) };
+        assert!(resolve(pinned).contains("has no commit `e69de29"));
+        let missing = repositories.resolve(&url("nothing"), &Revision::branch("main"));
+        assert!(matches!(missing, Err(RepositoryError::Unreachable { .. })), "{missing:?}");
+    });
+}
+
+#[test]
+fn an_earlier_commit_can_be_pinned() {
+    check(|repositories| {
+        let first = commit(repositories, &url("app"), "main", &[("a", "1")]);
+        commit(repositories, &url("app"), "main", &[("a", "2")]);
+        let pinned = Revision::Commit { id: first, branch: Some("main".into()) };
+        let pinned = repositories.resolve(&url("app"), &pinned).unwrap();
+        assert_eq!(repositories.tree(&pinned).unwrap(), tree(&[("a", "1")]));
+    });
+}
+
+#[test]
+fn history_follows_first_parents() {
+    check(|repositories| {
+        let ids = ["1", "2", "3"].map(|text| commit(repositories, &url("app"), "main", &[("a", text)]));
+        let main = head(repositories, "main");
+        let history =
+            |reach| repositories.history(&main, reach).unwrap().into_iter().map(|commit| commit.id).collect::<Vec<_>>();
+        assert_eq!(history(2), [ids[2], ids[1]]);
+        assert_eq!(history(9), [ids[2], ids[1], ids[0]]);
+        assert!(repositories.is_ancestor(ids[0], &main, 9).unwrap());
+        assert!(!repositories.is_ancestor(ids[0], &main, 2).unwrap());
+        assert!(!repositories.is_ancestor(GitId::of_blob(b""), &main, 9).unwrap());
+    });
+}
+
+#[test]
+fn a_push_needs_the_branch_to_be_where_it_is_expected() {
+    check(|repositories| {
+        let first = commit(repositories, &url("app"), "main", &[("a", "1")]);
+        let wanted = tree(&[("a", "2")]);
+        assert_eq!(push(repositories, "main", None, &wanted), Ok(Pushed::LostRace));
+        assert_eq!(push(repositories, "main", Some(GitId::of_blob(b"")), &wanted), Ok(Pushed::LostRace));
+        assert_eq!(head(repositories, "main").id, first);
+        assert!(matches!(push(repositories, "main", Some(first), &wanted), Ok(Pushed::Moved(_))));
+        assert_eq!(repositories.tree(&head(repositories, "main")).unwrap(), wanted);
+        assert_eq!(push(repositories, "other", Some(first), &wanted), Ok(Pushed::LostRace));
+    });
+}
+
+#[test]
+fn a_push_keeps_what_is_there_by_its_id() {
+    check(|repositories| {
+        commit(repositories, &url("app"), "main", &[("docs/x", "1"), ("a/b", "2")]);
+        let main = head(repositories, "main");
+        let mut wanted = repositories.tree(&main).unwrap();
+        wanted.write("a/c", b"3".as_slice());
+        push(repositories, "main", Some(main.id), &wanted).unwrap();
+        let now = repositories.tree(&head(repositories, "main")).unwrap();
+        assert_eq!(now, tree(&[("docs/x", "1"), ("a/b", "2"), ("a/c", "3")]));
+        wanted.insert("a/d", Entry { mode: Mode::File, blob: Blob::Existing(GitId::of_blob(b"nowhere")) });
+        let missing = push(repositories, "main", Some(main.id), &wanted);
+        assert!(!matches!(missing, Ok(Pushed::Moved(_))), "{missing:?}");
+    });
+}
+
+#[test]
+fn a_branch_can_be_made_and_removed() {
+    check(|repositories| {
+        let first = commit(repositories, &url("app"), "main", &[("a", "1")]);
+        let (tree, author) = (tree(&[("a", "2")]), person("Kalypso"));
+        let commit = NewCommit { parents: &[first], tree: &tree, message: "m", author: &author, seconds: 5 };
+        let made =
+            repositories.push(&url("app"), &Push { branch: "kalypso/dev", expected: None, commit: Some(commit) });
+        let Ok(Pushed::Moved(id)) = made else { panic!("{made:?}") };
+        let info = repositories.info(&head(repositories, "kalypso/dev")).unwrap();
+        assert_eq!((info.parents, info.author, info.message), (vec![first], author, "m".to_owned()));
+        let remove = |expected| repositories.push(&url("app"), &Push { branch: "kalypso/dev", expected, commit: None });
+        assert_eq!(remove(Some(first)), Ok(Pushed::LostRace));
+        assert_eq!(remove(Some(id)), Ok(Pushed::Removed));
+        assert!(repositories.resolve(&url("app"), &Revision::branch("kalypso/dev")).is_err());
+    });
+}

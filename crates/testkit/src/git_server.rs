@@ -1,0 +1,228 @@
+//! A git host on loopback: real `git http-backend` behind an HTTP server that asks for a token and remembers what it was asked.
+
+use std::io::{self, BufReader, Read as _, Write as _};
+use std::net::{Shutdown, TcpListener, TcpStream};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+
+/// A git host on loopback. It serves the repositories below a folder, and ends when it is dropped.
+#[derive(Debug)]
+pub struct GitServer {
+    shared: Arc<Shared>,
+    port: u16,
+}
+
+/// A request that a [`GitServer`] got.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GitRequest {
+    /// `GET` or `POST`.
+    pub method: String,
+    /// The path with its query.
+    pub target: String,
+    /// The header of that name.
+    pub authorization: Option<String>,
+}
+
+#[derive(Debug)]
+struct Shared {
+    root: PathBuf,
+    authorization: Mutex<Option<String>>,
+    redirect: Mutex<Option<String>>,
+    is_silent: AtomicBool,
+    is_ended: AtomicBool,
+    requests: Mutex<Vec<GitRequest>>,
+}
+
+impl GitServer {
+    /// Starts a server for the repositories below `root`.
+    ///
+    /// # Errors
+    /// If loopback can't be listened to.
+    pub fn start(root: &Path) -> io::Result<Self> {
+        let listener = TcpListener::bind(("127.0.0.1", 0))?;
+        let port = listener.local_addr()?.port();
+        let shared = Arc::new(Shared {
+            root: root.to_owned(),
+            authorization: Mutex::default(),
+            redirect: Mutex::default(),
+            is_silent: AtomicBool::new(false),
+            is_ended: AtomicBool::new(false),
+            requests: Mutex::default(),
+        });
+        let serving = Arc::clone(&shared);
+        thread::spawn(move || serve(&listener, &serving));
+        Ok(Self { shared, port })
+    }
+
+    /// The URL of the server, with a slash at its end.
+    pub fn url(&self) -> String {
+        format!("http://127.0.0.1:{}/", self.port)
+    }
+
+    /// Lets in only who sends this value of the header `Authorization` from now on.
+    pub fn require(&self, authorization: &str) {
+        *lock(&self.shared.authorization) = Some(authorization.to_owned());
+    }
+
+    /// Sends everybody to another server from now on, whose URL has a slash at its end.
+    pub fn redirect(&self, to: &str) {
+        *lock(&self.shared.redirect) = Some(to.to_owned());
+    }
+
+    /// Takes requests and never answers from now on, or answers again.
+    pub fn set_silent(&self, is_silent: bool) {
+        self.shared.is_silent.store(is_silent, Ordering::SeqCst);
+    }
+
+    /// All requests so far.
+    pub fn requests(&self) -> Vec<GitRequest> {
+        lock(&self.shared.requests).clone()
+    }
+
+    /// Forgets the requests so far.
+    pub fn forget_requests(&self) {
+        lock(&self.shared.requests).clear();
+    }
+}
+
+impl Drop for GitServer {
+    fn drop(&mut self) {
+        self.shared.is_ended.store(true, Ordering::SeqCst);
+        // Wakes the thread that waits for a connection.
+        drop(TcpStream::connect(("127.0.0.1", self.port)));
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn serve(listener: &TcpListener, shared: &Arc<Shared>) {
+    for stream in listener.incoming() {
+        if shared.is_ended.load(Ordering::SeqCst) {
+            return;
+        }
+        let (Ok(stream), shared) = (stream, Arc::clone(shared)) else { continue };
+        // A client that goes away in the middle is its own affair.
+        thread::spawn(move || drop(answer(&stream, &shared)));
+    }
+}
+
+/// What a request says before its body.
+#[derive(Default)]
+struct Head {
+    method: String,
+    target: String,
+    headers: Vec<(String, String)>,
+}
+
+impl Head {
+    fn read(input: &mut impl io::BufRead) -> io::Result<Self> {
+        let mut first = String::new();
+        input.read_line(&mut first)?;
+        let mut words = first.split_whitespace().map(str::to_owned);
+        let (method, target) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
+        let mut head = Self { method, target, headers: Vec::new() };
+        loop {
+            let mut line = String::new();
+            input.read_line(&mut line)?;
+            let Some((name, value)) = line.trim_end().split_once(':') else { return Ok(head) };
+            head.headers.push((name.to_ascii_lowercase(), value.trim().to_owned()));
+        }
+    }
+
+    fn header(&self, name: &str) -> Option<&str> {
+        self.headers.iter().find(|(found, _)| found == name).map(|(_, value)| value.as_str())
+    }
+}
+
+fn answer(stream: &TcpStream, shared: &Shared) -> io::Result<()> {
+    let mut input = BufReader::new(stream);
+    let head = Head::read(&mut input)?;
+    let authorization = head.header("authorization").map(str::to_owned);
+    let request = GitRequest { method: head.method.clone(), target: head.target.clone(), authorization };
+    let is_let_in =
+        lock(&shared.authorization).as_ref().is_none_or(|wanted| request.authorization.as_ref() == Some(wanted));
+    lock(&shared.requests).push(request);
+    if shared.is_silent.load(Ordering::SeqCst) {
+        // Until the client gives up.
+        return input.read_to_end(&mut Vec::new()).map(drop);
+    }
+    let mut output = stream;
+    if let Some(to) = lock(&shared.redirect).as_ref() {
+        write!(output, "HTTP/1.1 302 Found\r\nLocation: {to}{}\r\n", head.target.trim_start_matches('/'))?;
+        return write!(output, "Content-Length: 0\r\nConnection: close\r\n\r\n");
+    }
+    if !is_let_in {
+        write!(output, "HTTP/1.1 401 Unauthorized\r\nWWW-Authenticate: Basic realm=\"git\"\r\n")?;
+        return write!(output, "Content-Length: 0\r\nConnection: close\r\n\r\n");
+    }
+    if head.header("expect").is_some() {
+        write!(output, "HTTP/1.1 100 Continue\r\n\r\n")?;
+    }
+    let body = read_body(&head, &mut input)?;
+    let answer = backend(&head, &body, &shared.root)?;
+    output.write_all(&as_http(&answer))?;
+    stream.shutdown(Shutdown::Write)
+}
+
+fn read_body(head: &Head, input: &mut impl io::BufRead) -> io::Result<Vec<u8>> {
+    let mut body = Vec::new();
+    if head.header("transfer-encoding") != Some("chunked") {
+        let length = head.header("content-length").and_then(|length| length.parse().ok()).unwrap_or(0);
+        input.take(length).read_to_end(&mut body)?;
+        return Ok(body);
+    }
+    loop {
+        let mut line = String::new();
+        input.read_line(&mut line)?;
+        let length = u64::from_str_radix(line.trim(), 16).unwrap_or(0);
+        input.take(length).read_to_end(&mut body)?;
+        input.read_line(&mut String::new())?;
+        if length == 0 {
+            return Ok(body);
+        }
+    }
+}
+
+/// What `git http-backend` answers, as CGI.
+fn backend(head: &Head, body: &[u8], root: &Path) -> io::Result<Vec<u8>> {
+    let (path, query) = head.target.split_once('?').unwrap_or((&head.target, ""));
+    let header = |name| head.header(name).unwrap_or_default();
+    let mut child = Command::new("git")
+        .args(["-c", "safe.directory=*", "http-backend"])
+        .env("GIT_PROJECT_ROOT", root)
+        .env("GIT_HTTP_EXPORT_ALL", "1")
+        .env("REQUEST_METHOD", &head.method)
+        .env("PATH_INFO", path)
+        .env("QUERY_STRING", query)
+        .env("CONTENT_TYPE", header("content-type"))
+        .env("HTTP_CONTENT_ENCODING", header("content-encoding"))
+        .env("GIT_PROTOCOL", header("git-protocol"))
+        .env("REMOTE_USER", "somebody")
+        .env("REMOTE_ADDR", "127.0.0.1")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()?;
+    let (input, body) = (child.stdin.take(), body.to_owned());
+    let writing = thread::spawn(move || input.map(|mut input| input.write_all(&body)));
+    let output = child.wait_with_output()?.stdout;
+    drop(writing.join());
+    Ok(output)
+}
+
+fn as_http(cgi: &[u8]) -> Vec<u8> {
+    let end = cgi.windows(4).position(|bytes| bytes == b"\r\n\r\n").unwrap_or(cgi.len());
+    let head = String::from_utf8_lossy(cgi.get(..end).unwrap_or_default()).into_owned();
+    let body = cgi.get(end + 4..).unwrap_or_default();
+    let status = head.lines().find_map(|line| line.strip_prefix("Status: ")).unwrap_or("200 OK");
+    let headers = head.lines().filter(|line| !line.starts_with("Status: ")).map(|line| format!("{line}\r\n"));
+    let headers: String = headers.collect();
+    let length = body.len();
+    let head = format!("HTTP/1.1 {status}\r\n{headers}Content-Length: {length}\r\nConnection: close\r\n\r\n");
+    [head.as_bytes(), body].concat()
+}
