@@ -52,7 +52,7 @@ pub fn tree(directory: &Path) -> std::io::Result<Tree> {
 }
 
 /// The files under a directory, by path with `/`, sorted.
-fn files_below(directory: &Path) -> std::io::Result<Vec<String>> {
+pub(crate) fn files_below(directory: &Path) -> std::io::Result<Vec<String>> {
     let mut found = Vec::new();
     let mut folders = vec![PathBuf::new()];
     while let Some(folder) = folders.pop() {

@@ -4,3 +4,4 @@ pub mod corpus;
 pub mod directory;
 pub mod fuzz;
 pub mod git_server;
+pub mod suite;

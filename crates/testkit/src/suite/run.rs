@@ -1,0 +1,162 @@
+//! What a case gives: the diagnostics and the tree, as cases write them.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
+use std::sync::Arc;
+
+use engine::compile::{Compiled, Prepared};
+use engine::output::{Destination, Folder, Output, assemble};
+use model::diagnostic::{AssignmentId, Diagnostic, Origin, merged};
+use model::fleet::{Fleet, FleetFile, FleetInput, Role};
+use model::git_id::GitId;
+use model::locate::Locator;
+use model::name::{EnvironmentName, RegistrationName};
+use model::read::read_file;
+use model::source::{File, Files, Source};
+use model::tree::{Blob, Tree};
+
+use super::Case;
+
+/// What a case gives.
+#[derive(Clone, Debug)]
+pub struct Outcome {
+    /// Its diagnostics, in the form that cases write.
+    pub says: String,
+    /// The files of the tree, in the form that cases write.
+    pub makes: String,
+    /// The tree itself.
+    pub tree: Tree,
+}
+
+/// Runs a case.
+pub(super) fn run(case: &Case) -> Result<Outcome, String> {
+    let mut previous = match &case.before {
+        Some(before) => run(before)?.tree,
+        None => Tree::default(),
+    };
+    for (path, text) in &case.branch {
+        previous.write(path.as_str(), text.as_bytes());
+    }
+    let (fleet, mut diagnostics) = fleet(case)?;
+    let compiled = Prepared::new(&fleet).compile();
+    let output = assemble(&compiled, &previous, &destination(case, &fleet)?);
+    diagnostics.extend(compiled.diagnostics.iter().cloned());
+    diagnostics.extend(output.diagnostics.iter().cloned());
+    let says = merged(diagnostics).iter().map(|diagnostic| said(diagnostic, &fleet)).collect();
+    Ok(Outcome { says, makes: listing(&previous, &output, &compiled), tree: output.tree })
+}
+
+fn destination(case: &Case, fleet: &Fleet) -> Result<Destination, String> {
+    let path = fleet.gitops_repos.values().next().map_or("", |object| &object.spec.place.path);
+    let folder = Folder::parse(path).ok_or_else(|| format!("the path {path:?} leads out of the repository"))?;
+    Ok(Destination { folder, promoted_commit: fleet.promoted_commit().cloned(), adopt: case.adopt })
+}
+
+/// The fleet of a case's input files.
+pub(super) fn fleet(case: &Case) -> Result<(Fleet, Vec<Diagnostic>), String> {
+    let mut files = Files::default();
+    let mut contents = Vec::new();
+    for (path, text) in &case.input {
+        let (role, source, path) = whose(path)?;
+        let id = GitId::of_blob(text.as_bytes());
+        let file = files.add(File { source: source.into(), path: path.into(), id, content: text.as_bytes().into() });
+        contents.push(FleetFile { role, objects: read_file(file, path, text.as_bytes()) });
+    }
+    let unavailable = case.unavailable.iter().map(|name| RegistrationName::new(name.as_str()));
+    let unavailable = unavailable.collect::<Result<_, _>>().map_err(|error| error.to_string())?;
+    let environment = EnvironmentName::new(Arc::clone(&case.environment)).map_err(|error| error.to_string())?;
+    Ok(Fleet::build(FleetInput { environment, files: Arc::new(files), contents, unavailable }))
+}
+
+/// Whose file it is: of the application repository of `NAME` if its path is `NAME@REVISION:PATH`.
+fn whose(path: &str) -> Result<(Role, Source, &str), String> {
+    let Some((place, path)) = path.split_once(':') else { return Ok((Role::Platform, Source::directory(), path)) };
+    let (name, revision) = place.split_once('@').ok_or_else(|| format!("{place:?} has no revision"))?;
+    let registration = RegistrationName::new(name).map_err(|error| error.to_string())?;
+    let source = Source { label: name.into(), url: "".into(), revision: revision.into(), commit: None };
+    Ok((Role::Application(registration), source, path))
+}
+
+/// A diagnostic as cases write it.
+fn said(diagnostic: &Diagnostic, fleet: &Fleet) -> String {
+    let mut locator = Locator::new(fleet);
+    let mut place = |origin: &Origin| {
+        let place = locator.locate(origin);
+        place.map_or("(nowhere)".to_owned(), |place| {
+            let position = locator.position(&place);
+            format!("{}:{}:{}", locator.file(&place), position.line, position.column)
+        })
+    };
+    let mut text = format!("{}[{}] ", diagnostic.severity, diagnostic.code);
+    let mut labels = diagnostic.labels.iter();
+    let first = labels.next();
+    if let Some(first) = first {
+        let _ = write!(text, "{} ", place(&first.origin));
+    }
+    let _ = writeln!(text, "{}", diagnostic.message);
+    if let Some(first) = first.filter(|first| !first.text.is_empty()) {
+        let _ = writeln!(text, "  here: {}", first.text);
+    }
+    for label in labels {
+        let _ = writeln!(text, "  {}: {}", place(&label.origin), label.text);
+    }
+    if !diagnostic.assignments.is_empty() {
+        let names: Vec<_> = diagnostic.assignments.iter().map(ToString::to_string).collect();
+        let verb = if diagnostic.is_error() { "stops" } else { "reaches" };
+        let _ = writeln!(text, "  {verb} {}", names.join(", "));
+    }
+    for note in &diagnostic.notes {
+        let _ = writeln!(text, "  note: {note}");
+    }
+    for help in &diagnostic.help {
+        let _ = writeln!(text, "  help: {help}");
+    }
+    text
+}
+
+/// The files of a tree, a folder a line, each file with what became of it if the branch held something before.
+fn listing(previous: &Tree, output: &Output, compiled: &Compiled) -> String {
+    let mut folders: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+    let paths: BTreeSet<_> = previous.iter().chain(output.tree.iter()).map(|(path, _)| path).collect();
+    for path in paths {
+        let (folder, name) = path.rsplit_once('/').map_or(("", &**path), |(folder, name)| (folder, name));
+        let mark = match (previous.get(path), output.tree.get(path)) {
+            _ if previous.is_empty() => "",
+            (None, _) => "+",
+            (Some(_), None) => "-",
+            (Some(old), Some(new)) if old == new => "=",
+            _ => "~",
+        };
+        folders.entry(folder).or_default().push(format!("{mark}{name}"));
+    }
+    let width = folders.keys().map(|folder| folder.len()).max().unwrap_or_default() + 1;
+    let mut text = String::new();
+    for (folder, names) in folders {
+        let _ = write!(text, "{:width$}  {}", format!("{folder}/"), names.join(" "));
+        text.push_str(&remarks(folder, output, compiled));
+        text.push('\n');
+    }
+    text
+}
+
+/// What is to be said about the folder of an assignment.
+fn remarks(folder: &str, output: &Output, compiled: &Compiled) -> String {
+    let is_folder = |id: &&AssignmentId| folder == id.to_string() || folder.ends_with(&format!("/{id}"));
+    let Some(id) = compiled.assignments.keys().find(is_folder) else { return String::new() };
+    let kept = if output.kept.contains(id) { "  (kept)" } else { "" };
+    match compiled.assignments.get(id) {
+        Some(assignment) if assignment.policies.len() > 1 => {
+            let policies: Vec<_> = assignment.policies.iter().map(ToString::to_string).collect();
+            format!("{kept}  by {}", policies.join(", "))
+        }
+        _ => kept.to_owned(),
+    }
+}
+
+/// The text of a file of the outcome.
+pub(super) fn text_of(tree: &Tree, path: &str) -> Option<String> {
+    match &tree.get(path)?.blob {
+        Blob::Bytes(bytes) => Some(String::from_utf8_lossy(bytes).into_owned()),
+        Blob::Existing(_) => None,
+    }
+}

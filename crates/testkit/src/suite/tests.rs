@@ -1,0 +1,71 @@
+//! Cases are read, compared and blessed as `suite/README.md` says.
+
+use super::*;
+
+const POLICY: &str = "\
+# Shop
+
+With an example.
+
+`policy.yaml`:
+
+```yaml
+apiVersion: scheduler.kalypso.io/v1alpha1
+kind: SchedulingPolicy
+metadata: {name: apps}
+spec:
+  deploymentTargetSelector: {labelSelector: {}}
+  clusterTypeSelector: {labelSelector: {}}
+```
+";
+
+fn written(text: &str) -> (tempfile::TempDir, PathBuf) {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("case.md");
+    std::fs::write(&file, text).unwrap();
+    (folder, file)
+}
+
+/// Blesses a text and gives what it is then.
+fn blessed(text: &str) -> String {
+    let (_folder, file) = written(text);
+    bless(&file).unwrap();
+    std::fs::read_to_string(&file).unwrap()
+}
+
+#[test]
+fn what_a_case_gives_is_written_at_its_end() {
+    let text = blessed(POLICY);
+    let added = text.strip_prefix(POLICY).unwrap();
+    let expected = "\n\
+        It says:\n\n```text\n\
+        warning[K0201] policy.yaml:6:24 policy `apps` selects no cluster type of dev\n\
+        warning[K0202] policy.yaml:5:29 policy `apps` selects no deployment target of dev\n\
+        ```\n\nIt makes nothing.\n";
+    assert_eq!(added, expected);
+    assert_eq!(blessed(&text), text, "a second time changes nothing");
+}
+
+#[test]
+fn a_case_that_expects_something_else_fails_with_both() {
+    let (_folder, file) = written(&format!("{POLICY}\nIt says nothing.\n\nIt makes nothing.\n"));
+    let error = check(&cases(&file).unwrap()[0]).unwrap_err();
+    assert!(error.contains("case.md:16: It says differs"), "{error}");
+    assert!(error.contains("+ warning[K0201] policy.yaml:6:24"), "{error}");
+}
+
+#[test]
+fn cases_below_headings_share_what_stands_above() {
+    let (_folder, file) =
+        written(&format!("{POLICY}\n## One\n\nOptions: environment `prod`.\n\n## Two\n\nWithout `policy.yaml`.\n"));
+    let cases = cases(&file).unwrap();
+    assert_eq!(cases.iter().map(|case| case.input.len()).collect::<Vec<_>>(), [1, 0]);
+    assert_eq!(&*cases[0].environment, "prod");
+    assert_eq!(cases[1].name(file.parent().unwrap()), "case#two");
+}
+
+#[test]
+fn a_block_that_nothing_explains_is_an_error() {
+    let (_folder, file) = written("# Case\n\nTyped wrongly\n\n```yaml\na: 1\n```\n");
+    assert!(cases(&file).unwrap_err().contains("line 5"));
+}
