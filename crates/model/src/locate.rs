@@ -7,7 +7,7 @@ use crate::diagnostic::{FieldOrigin, Origin, Part};
 use crate::field_path::{FieldPath, Step};
 use crate::fleet::Fleet;
 use crate::object::Address;
-use crate::source::{File, FileId, Position};
+use crate::source::{File, FileId, Files, Position};
 use crate::yaml::{self, Node, Span};
 
 /// A place in a file.
@@ -22,14 +22,25 @@ pub struct Place {
 /// Finds places, and remembers what it has parsed for that.
 #[derive(Debug)]
 pub struct Locator<'a> {
-    fleet: &'a Fleet,
+    fleet: Option<&'a Fleet>,
+    files: &'a Files,
     nodes: BTreeMap<Address, Option<Node>>,
 }
 
 impl<'a> Locator<'a> {
     /// For the objects of `fleet`.
     pub fn new(fleet: &'a Fleet) -> Self {
-        Self { fleet, nodes: BTreeMap::new() }
+        Self { fleet: Some(fleet), files: &fleet.files, nodes: BTreeMap::new() }
+    }
+
+    /// Where there are files but no fleet, because reading them failed: fields of objects are not found by the objects' names.
+    pub fn of_files(files: &'a Files) -> Self {
+        Self { fleet: None, files, nodes: BTreeMap::new() }
+    }
+
+    /// The files in which it looks.
+    pub fn files(&self) -> &'a Files {
+        self.files
     }
 
     /// Where `origin` is. The nearest place that exists is taken where a field does not.
@@ -38,13 +49,13 @@ impl<'a> Locator<'a> {
             Origin::Span(file, span) => Some(place(*file, *span)),
             Origin::File(file) => Some(Place { file: *file, bytes: 0..0 }),
             Origin::At(address, path) => self.field(*address, path, &Part::Value),
-            Origin::Field(FieldOrigin { object, path, part }) => self.field(self.fleet.address(object)?, path, part),
+            Origin::Field(FieldOrigin { object, path, part }) => self.field(self.fleet?.address(object)?, path, part),
         }
     }
 
     /// The file of a place.
     pub fn file(&self, place: &Place) -> &'a File {
-        self.fleet.files.get(place.file)
+        self.files.get(place.file)
     }
 
     /// Where a place begins.
@@ -59,7 +70,7 @@ impl<'a> Locator<'a> {
     }
 
     fn field(&mut self, address: Address, path: &FieldPath, part: &Part) -> Option<Place> {
-        let file = self.fleet.files.get(address.file);
+        let file = self.files.get(address.file);
         let read = || crate::read::find_node(address, &file.content);
         let root = self.nodes.entry(address).or_insert_with(read).as_ref()?;
         let found = walk(root, path);

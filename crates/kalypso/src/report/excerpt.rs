@@ -1,0 +1,106 @@
+//! The lines of a file that a message is about.
+
+use std::ops::Range;
+
+use super::text::visible_bytes;
+
+/// Lines that take more bytes than this were not written by people: they are not shown.
+const EXCERPT_BYTES_MAX: usize = 32 * 1024;
+
+/// Some lines of a file, ready to be printed.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Excerpt {
+    /// The lines, with nothing in them that a terminal would obey.
+    pub(super) text: String,
+    /// The number of the first one, from 1.
+    pub(super) first_line: usize,
+    /// The ranges that were asked for, as bytes of `text`. One that spans several lines ends with its first.
+    pub(super) marks: Vec<Range<usize>>,
+}
+
+impl Excerpt {
+    /// The lines of `content` from the first to the last in which one of `ranges` begins. None if they can't be shown: too long, or not text.
+    pub(super) fn new(content: &[u8], ranges: &[Range<usize>]) -> Option<Self> {
+        let ranges: Vec<_> = ranges.iter().map(|range| in_one_line(content, range)).collect();
+        let start = line_start(content, ranges.iter().map(|range| range.start).min()?);
+        let end = line_end(content, ranges.iter().map(|range| range.start).max()?);
+        let lines = content.get(start..end)?;
+        if lines.len() > EXCERPT_BYTES_MAX || lines.contains(&0) {
+            return None;
+        }
+        let within = |offset: usize| visible_bytes(lines.get(..offset - start).unwrap_or(lines)).len();
+        Some(Self {
+            text: visible_bytes(lines),
+            first_line: 1 + content.get(..start)?.iter().filter(|byte| **byte == b'\n').count(),
+            marks: ranges.iter().map(|range| within(range.start)..within(range.end)).collect(),
+        })
+    }
+
+    /// Whether both places fit into one excerpt.
+    pub(super) fn holds_both(one: &Range<usize>, other: &Range<usize>) -> bool {
+        one.start.abs_diff(other.start) < EXCERPT_BYTES_MAX / 2
+    }
+}
+
+/// `range` without the lines behind its first one, at character boundaries of `content`.
+fn in_one_line(content: &[u8], range: &Range<usize>) -> Range<usize> {
+    let start = boundary(content, range.start.min(content.len()));
+    let end = boundary(content, range.end.clamp(start, line_end(content, start)));
+    start..end.max(start)
+}
+
+fn line_start(content: &[u8], offset: usize) -> usize {
+    let before = content.get(..offset).unwrap_or(content);
+    before.iter().rposition(|byte| *byte == b'\n').map_or(0, |newline| newline + 1)
+}
+
+fn line_end(content: &[u8], offset: usize) -> usize {
+    let behind = content.get(offset..).unwrap_or_default();
+    let end = offset + behind.iter().position(|byte| *byte == b'\n').unwrap_or(behind.len());
+    let is_crlf = end > offset && content.get(end - 1) == Some(&b'\r');
+    if is_crlf { end - 1 } else { end }
+}
+
+/// The last offset up to `offset` that is not inside a character.
+fn boundary(content: &[u8], offset: usize) -> usize {
+    let is_inside = |offset: usize| content.get(offset).is_some_and(|byte| byte & 0xC0 == 0x80);
+    // A character has at most four bytes; a longer row of such bytes is no character at all.
+    (offset.saturating_sub(3)..=offset).rev().find(|offset| !is_inside(*offset)).unwrap_or(offset)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(content: &[u8], range: Range<usize>, text: &str, first_line: usize, marked: &str) {
+        let excerpt = Excerpt::new(content, std::slice::from_ref(&range)).unwrap();
+        assert_eq!((excerpt.text.as_str(), excerpt.first_line), (text, first_line));
+        assert_eq!(excerpt.text.get(excerpt.marks[0].clone()), Some(marked));
+    }
+
+    #[test]
+    fn a_range_is_found_again_in_its_line() {
+        check(b"a: 1\nb: 22\nc: 3\n", 8..10, "b: 22", 2, "22");
+        check(b"a: 1\r\nb: 22\r\nc: 3\r\n", 9..11, "b: 22", 2, "22");
+        check("ä: \u{1b}[1mü".as_bytes(), 4..10, "ä: ␛[1mü", 1, "␛[1mü");
+    }
+
+    #[test]
+    fn a_range_of_several_lines_ends_with_the_first() {
+        check(b"a: |\n  b\n  c\n", 3..12, "a: |", 1, "|");
+    }
+
+    #[test]
+    fn ranges_beyond_the_end_or_inside_a_character_do_no_harm() {
+        check(b"a", 5..9, "a", 1, "");
+        check(b"a\n", 2..2, "", 2, "");
+        check("aü".as_bytes(), 2..3, "aü", 1, "ü");
+        check(b"\x80\x80\x80\x80\x80\x80", 4..6, "������", 1, "��");
+    }
+
+    #[test]
+    fn what_nobody_wrote_by_hand_is_not_shown() {
+        assert_eq!(Excerpt::new(b"a\0b", &[0..1]), None);
+        assert_eq!(Excerpt::new(&vec![b'a'; EXCERPT_BYTES_MAX + 1], &[0..1]), None);
+    }
+}

@@ -1,0 +1,129 @@
+//! A diagnostic with the places it points at now.
+
+use std::cmp::Ordering;
+use std::ops::Range;
+
+use model::diagnostic::{AssignmentId, Code, Diagnostic, FieldOrigin, Label, ObjectKey, Origin, Severity};
+use model::locate::Locator;
+use model::name::EnvironmentName;
+use model::source::{File, Position};
+
+use super::{Batch, Fallback};
+
+/// A diagnostic whose labels are places in files: the same for every environment that shares the files.
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Finding<'a> {
+    pub(super) severity: Severity,
+    pub(super) code: Code,
+    pub(super) message: String,
+    pub(super) marks: Vec<Mark<'a>>,
+    pub(super) notes: Vec<String>,
+    pub(super) help: Vec<String>,
+    pub(super) object: Option<ObjectKey>,
+}
+
+/// A place and what is there.
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Mark<'a> {
+    /// Where it is; none if it is in no file that was read.
+    pub(super) spot: Option<Spot<'a>>,
+    /// What is there, in a few words. May be empty.
+    pub(super) text: String,
+}
+
+/// A place in a file.
+#[derive(Clone, Debug)]
+pub(super) struct Spot<'a> {
+    pub(super) file: &'a File,
+    /// The bytes; none for the file as a whole.
+    pub(super) bytes: Option<Range<usize>>,
+}
+
+/// Whom a finding reaches in one environment.
+#[derive(Debug)]
+pub(super) struct Reach {
+    pub(super) environment: Option<EnvironmentName>,
+    pub(super) assignments: Vec<AssignmentId>,
+    /// How many other assignments the environment has, if that is known.
+    pub(super) others: Option<usize>,
+    pub(super) fallback: Fallback,
+}
+
+impl<'a> Finding<'a> {
+    pub(super) fn new(diagnostic: &Diagnostic, locator: &mut Locator<'a>) -> Self {
+        Self {
+            severity: diagnostic.severity,
+            code: diagnostic.code,
+            message: diagnostic.message.clone(),
+            marks: diagnostic.labels.iter().map(|label| Mark::new(label, locator)).collect(),
+            notes: diagnostic.notes.clone(),
+            help: diagnostic.help.clone(),
+            object: diagnostic.object.clone(),
+        }
+    }
+}
+
+impl<'a> Mark<'a> {
+    fn new(label: &Label, locator: &mut Locator<'a>) -> Self {
+        let place = locator.locate(&label.origin);
+        let is_file = matches!(label.origin, Origin::File(_));
+        let spot = place.map(|place| Spot { file: locator.file(&place), bytes: (!is_file).then_some(place.bytes) });
+        let text = match (&spot, &label.origin) {
+            (None, Origin::Field(field)) => named(field, &label.text),
+            _ => label.text.clone(),
+        };
+        Self { spot, text }
+    }
+}
+
+/// What can be said about a field that is in no file.
+fn named(FieldOrigin { object, path, .. }: &FieldOrigin, text: &str) -> String {
+    let place = if path.steps().is_empty() { object.to_string() } else { format!("{object}, field `{path}`") };
+    if text.is_empty() { place } else { format!("{place}: {text}") }
+}
+
+impl Spot<'_> {
+    /// Where it begins and ends; none for a file as a whole.
+    pub(super) fn positions(&self) -> Option<(Position, Position)> {
+        let bytes = self.bytes.as_ref()?;
+        let position = |offset| Position::of(&self.file.content, offset);
+        Some((position(bytes.start), position(bytes.end.max(bytes.start))))
+    }
+
+    fn order(&self) -> impl Ord {
+        let bytes = self.bytes.as_ref().map(|bytes| (bytes.start, bytes.end));
+        (&self.file.source, &self.file.path, self.file.id, bytes)
+    }
+}
+
+impl PartialEq for Spot<'_> {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other).is_eq()
+    }
+}
+
+impl Eq for Spot<'_> {}
+
+impl PartialOrd for Spot<'_> {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Spot<'_> {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.order().cmp(&other.order())
+    }
+}
+
+impl Reach {
+    pub(super) fn new(diagnostic: &Diagnostic, batch: Batch<'_>) -> Self {
+        let reached = diagnostic.assignments.len();
+        Self {
+            environment: batch.environment.cloned(),
+            assignments: diagnostic.assignments.clone(),
+            others: batch.assignments.map(|all| all.saturating_sub(reached)),
+            fallback: batch.fallback,
+        }
+    }
+}
