@@ -122,6 +122,17 @@ impl<'a> Prepared<'a> {
         (assignments, work.diagnostics)
     }
 
+    /// The deployment targets of the environment, by name.
+    pub fn targets(&self) -> &[Target] {
+        &self.targets
+    }
+
+    /// The names of the targets that are assigned to a cluster type.
+    pub fn targets_on(&self, cluster_type: &ClusterTypeName) -> Vec<&model::name::DeploymentTargetName> {
+        let assigned = self.schedule.assignments.get(cluster_type).into_iter().flat_map(BTreeMap::keys);
+        assigned.map(|position| &self.targets[*position].name).collect()
+    }
+
     /// The lines of an assignment's files that would be other ones if the value at `path` were: found by rendering with another value there.
     pub(crate) fn lines_of(
         &self,

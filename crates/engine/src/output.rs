@@ -2,14 +2,15 @@
 //!
 //! Only folders of Kalypso's own are touched. An assignment that fails keeps its last good folder.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use model::diagnostic::{AssignmentId, Code, Diagnostic, ObjectKey, Origin};
 use model::field_path::FieldPath;
+use model::fleet::Fleet;
 use model::git_id::GitId;
 use model::name::ClusterTypeName;
-use model::object::Kind;
+use model::object::{GitOpsRepo, Kind, Object};
 use model::tree::{Blob, Tree};
 
 use crate::compile::Compiled;
@@ -202,6 +203,25 @@ fn left_behind(previous: &Tree, destination: &Destination) -> Option<Diagnostic>
             .note(format!("the first one is `{first}`"))
             .help("move or remove them in one commit with the change that makes clusters look at the new path, or set `path: .` again"),
     )
+}
+
+/// `GitOpsRepo`s of a fleet that name the same repository, branch and path.
+pub fn same_destination(fleet: &Fleet) -> Vec<Diagnostic> {
+    let mut seen: BTreeMap<_, &Object<GitOpsRepo>> = BTreeMap::new();
+    let mut found = Vec::new();
+    for object in fleet.gitops_repos.values() {
+        let place = &object.spec.place;
+        let key = (Arc::clone(&place.repo), Arc::clone(&place.branch), Folder::parse(&place.path));
+        let Some(first) = seen.insert(key, object) else { continue };
+        let name = FieldPath::from(["metadata", "name"]);
+        let message = format!("`{}` and `{}` name the same repository, branch and path", first.name, object.name);
+        let diagnostic = Diagnostic::error(Code::SameDestination, message)
+            .at(Origin::field(&object.key(), name.clone()), "")
+            .at(Origin::field(&first.key(), name), "")
+            .help("give each its own branch or path");
+        found.push(diagnostic.about(&object.key()));
+    }
+    found
 }
 
 /// What a change takes away.

@@ -1,3 +1,42 @@
-//! What the binary says: reports of what is wrong, and the reference of kinds and codes.
+//! The binary: arguments, configuration, wiring, words on the screen.
 
+mod arguments;
+mod commands;
+mod configuration;
+mod exit;
+mod folder;
+mod loading;
 pub mod report;
+mod reporting;
+mod terminal;
+
+use std::process::ExitCode;
+
+use clap::Parser as _;
+
+use crate::arguments::Arguments;
+use crate::exit::Exit;
+
+/// Room for recursion over what people nest: far more than the limits on depth need.
+const STACK_BYTES: usize = 64 << 20;
+/// The same for the threads that work in parallel.
+const WORKER_STACK_BYTES: usize = 16 << 20;
+
+/// Runs the program with the arguments it was started with.
+pub fn run() -> ExitCode {
+    // A write that was interrupted left no file in pieces: files are renamed into their place.
+    let _ = ctrlc::set_handler(|| std::process::exit(Exit::Interrupted.code().into()));
+    let arguments = match Arguments::try_parse() {
+        Ok(arguments) => arguments,
+        Err(error) => return exit::of_arguments(&error).into(),
+    };
+    let worker = std::thread::Builder::new().stack_size(STACK_BYTES).spawn(move || work(&arguments));
+    let exit = worker.map_err(drop).and_then(|worker| worker.join().map_err(drop));
+    exit.unwrap_or_else(|()| exit::of_bug()).into()
+}
+
+fn work(arguments: &Arguments) -> Exit {
+    // Without a pool of our own the default one serves: only its stacks are smaller.
+    let _ = rayon::ThreadPoolBuilder::new().stack_size(WORKER_STACK_BYTES).build_global();
+    commands::run(arguments).unwrap_or_else(|error| exit::of_error(&error))
+}

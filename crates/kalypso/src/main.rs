@@ -1,2 +1,7 @@
-//! The `kalypso` binary: arguments, configuration, wiring, words on the screen.
-fn main() {}
+//! The `kalypso` program.
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    kalypso::run()
+}

@@ -8,8 +8,7 @@ use crate::types::type_name;
 use crate::value::Value;
 
 /// Whether the first argument equals one of the others.
-pub(super) fn eq(call: &mut Call<'_>, arguments: &[Value]) -> Result<Value, Failure> {
-    charge(call, arguments)?;
+pub(super) fn eq(_call: &mut Call<'_>, arguments: &[Value]) -> Result<Value, Failure> {
     let [first, others @ ..] = arguments else {
         return Err(Failure::error("missing argument for comparison"));
     };
@@ -24,46 +23,39 @@ pub(super) fn eq(call: &mut Call<'_>, arguments: &[Value]) -> Result<Value, Fail
     Ok(Value::Bool(false))
 }
 
-pub(super) fn ne(call: &mut Call<'_>, arguments: &[Value]) -> Result<Value, Failure> {
-    let (left, right) = pair(call, arguments)?;
+pub(super) fn ne(_call: &mut Call<'_>, arguments: &[Value]) -> Result<Value, Failure> {
+    let (left, right) = pair(arguments)?;
     Ok(Value::Bool(!equal(left, right)?))
 }
 
-pub(super) fn lt(call: &mut Call<'_>, arguments: &[Value]) -> Result<Value, Failure> {
-    let (left, right) = pair(call, arguments)?;
+pub(super) fn lt(_call: &mut Call<'_>, arguments: &[Value]) -> Result<Value, Failure> {
+    let (left, right) = pair(arguments)?;
     Ok(Value::Bool(less(left, right)?))
 }
 
 /// `<=` is `<` or `==`.
-pub(super) fn le(call: &mut Call<'_>, arguments: &[Value]) -> Result<Value, Failure> {
-    let (left, right) = pair(call, arguments)?;
+pub(super) fn le(_call: &mut Call<'_>, arguments: &[Value]) -> Result<Value, Failure> {
+    let (left, right) = pair(arguments)?;
     Ok(Value::Bool(less(left, right)? || equal(left, right)?))
 }
 
 /// `>` is not `<=`.
-pub(super) fn gt(call: &mut Call<'_>, arguments: &[Value]) -> Result<Value, Failure> {
-    let (left, right) = pair(call, arguments)?;
+pub(super) fn gt(_call: &mut Call<'_>, arguments: &[Value]) -> Result<Value, Failure> {
+    let (left, right) = pair(arguments)?;
     Ok(Value::Bool(!(less(left, right)? || equal(left, right)?)))
 }
 
 /// `>=` is not `<`.
-pub(super) fn ge(call: &mut Call<'_>, arguments: &[Value]) -> Result<Value, Failure> {
-    let (left, right) = pair(call, arguments)?;
+pub(super) fn ge(_call: &mut Call<'_>, arguments: &[Value]) -> Result<Value, Failure> {
+    let (left, right) = pair(arguments)?;
     Ok(Value::Bool(!less(left, right)?))
 }
 
-fn pair<'a>(call: &mut Call<'_>, arguments: &'a [Value]) -> Result<(&'a Value, &'a Value), Failure> {
-    charge(call, arguments)?;
+fn pair(arguments: &[Value]) -> Result<(&Value, &Value), Failure> {
     match arguments {
         [left, right] => Ok((left, right)),
         _ => Err(Failure::error("missing argument for comparison")),
     }
-}
-
-/// Long texts take long to compare.
-fn charge(call: &mut Call<'_>, arguments: &[Value]) -> Result<(), Failure> {
-    let lengths = arguments.iter().map(|argument| if let Value::Text(text) = argument { text.len() as u64 } else { 0 });
-    Ok(call.fuel.steps(lengths.sum::<u64>() / 64)?)
 }
 
 /// What can be compared with what.

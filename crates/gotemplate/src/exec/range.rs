@@ -30,8 +30,6 @@ impl Run<'_> {
             }
             Value::Map(map) => {
                 // What the body changes in the map is not seen by this loop, as Go sorts the entries before it begins.
-                let copied = self.heap.changed(map).map_or(0, |entries| entries.len() as u64);
-                self.spend(range.items.at, copied)?;
                 let changed = self.heap.changed(map).cloned();
                 let entries = changed.as_ref().unwrap_or(&map.entries);
                 for (key, value) in entries {

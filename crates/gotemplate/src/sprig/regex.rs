@@ -1,9 +1,6 @@
 //! Functions on regular expressions.
 
 use std::borrow::Cow;
-use std::cell::RefCell;
-use std::collections::BTreeMap;
-use std::rc::Rc;
 
 use regex::{Captures, Regex, RegexBuilder};
 
@@ -18,24 +15,6 @@ use Type::{Int, Text};
 
 /// How large a compiled expression may get, in bytes: an expression may come from hostile data.
 const COMPILED_BYTES_MAX: usize = 4 * 1024 * 1024;
-
-/// Up to this size, in bytes, expressions are compiled quickly, and kept.
-const SMALL_BYTES_MAX: usize = 64 * 1024;
-
-/// What compiling takes, beside a step for each byte. The same whether the expression was kept or not: what a rendering may do must
-/// not depend on those before it.
-const COMPILE_STEPS: u64 = 200;
-
-/// What compiling a larger expression takes in addition: some fill the allowed size, in some 20 ms.
-const COMPILE_LARGE_STEPS: u64 = 20_000;
-
-/// How many small expressions each thread keeps.
-const KEPT_MAX: usize = 32;
-
-thread_local! {
-    /// Compiling takes longer than searching the names and values that templates are about, with the same few expressions.
-    static KEPT: RefCell<BTreeMap<Vec<u8>, Rc<Expression>>> = const { RefCell::new(BTreeMap::new()) };
-}
 
 pub(super) const FUNCTIONS: &[Function] = &[
     function("regexFind", &[Text, Text], find),
@@ -70,39 +49,15 @@ struct Found<'a> {
 
 impl Expression {
     /// Go's panics for an expression that is wrong are errors here.
-    fn compile(call: &mut Call<'_>, pattern: &[u8]) -> Result<Rc<Self>, Failure> {
-        call.fuel.steps(COMPILE_STEPS + pattern.len() as u64)?;
-        if let Some(kept) = KEPT.with_borrow(|kept| kept.get(pattern).cloned()) {
-            return Ok(kept);
-        }
+    fn compile(call: &mut Call<'_>, pattern: &[u8]) -> Result<Self, Failure> {
+        call.fuel.steps(10 + pattern.len() as u64)?;
         let wrong =
             |why: String| Failure::error(format!("regexp: Compile(`{}`): {why}", String::from_utf8_lossy(pattern)));
-        let text = std::str::from_utf8(pattern).map_err(|_| wrong("invalid UTF-8".to_owned()))?;
-        let translated = translate(text).map_err(wrong)?;
-        let build = |size: usize| {
-            RegexBuilder::new(&translated.pattern)
-                .size_limit(size)
-                .dfa_size_limit(size.max(SMALL_BYTES_MAX * 4))
-                .build()
-        };
-        match build(SMALL_BYTES_MAX) {
-            Err(regex::Error::CompiledTooBig(_)) => {
-                call.fuel.steps(COMPILE_LARGE_STEPS)?;
-                let regex = build(COMPILED_BYTES_MAX).map_err(|error| wrong(error.to_string()))?;
-                Ok(Rc::new(Self { regex, names: translated.names }))
-            }
-            built => {
-                let regex = built.map_err(|error| wrong(error.to_string()))?;
-                let expression = Rc::new(Self { regex, names: translated.names });
-                KEPT.with_borrow_mut(|kept| {
-                    if kept.len() >= KEPT_MAX {
-                        kept.clear();
-                    }
-                    kept.insert(pattern.to_vec(), Rc::clone(&expression));
-                });
-                Ok(expression)
-            }
-        }
+        let pattern = std::str::from_utf8(pattern).map_err(|_| wrong("invalid UTF-8".to_owned()))?;
+        let translated = translate(pattern).map_err(wrong)?;
+        let regex = RegexBuilder::new(&translated.pattern).size_limit(COMPILED_BYTES_MAX).build();
+        let regex = regex.map_err(|error| wrong(error.to_string()))?;
+        Ok(Self { regex, names: translated.names })
     }
 
     /// The first match from `start` on. The cost grows with what is left of the text, which a search may read to its end.

@@ -4,7 +4,7 @@ use super::arguments::{bytes, int};
 use super::function;
 use super::strings::find;
 use crate::function::{Call, Failure, Function, Type};
-use crate::parse::first_char;
+use crate::runes::runes;
 use crate::value::Value;
 
 use Type::{Int, Text};
@@ -30,7 +30,7 @@ fn parts<'a>(call: &mut Call<'_>, text: &'a [u8], separator: &[u8], count: i64) 
     if limit == 0 {
         return Ok(Vec::new());
     }
-    let width = |rest: &[u8]| first_char(rest).map_or(0, |(_, length)| length);
+    let width = |rest: &[u8]| runes(rest).next().map_or(0, |rune| rune.bytes.len());
     let mut parts = Vec::new();
     let mut rest = text;
     while parts.len() + 1 < limit {

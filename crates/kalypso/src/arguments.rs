@@ -1,0 +1,241 @@
+//! The command line.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+/// Decides which workload runs where, with which configuration, and writes it to the GitOps repository that clusters pull.
+#[derive(Debug, Parser)]
+#[command(name = "kalypso", version, max_term_width = 100, subcommand_required = true, arg_required_else_help = true)]
+#[command(after_help = "\
+Exit status: 0 good, or no change · 1 problems found · 2 changes pending (plan) · 64 wrong usage
+             69 something outside could not be reached · 70 a bug of Kalypso · 130 interrupted
+
+Start with `kalypso demo`.")]
+pub(crate) struct Arguments {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+/// What to do.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    Demo(Demo),
+    Check(Check),
+    Render(Render),
+    Plan(Plan),
+    Publish(Publish),
+    Explain(Explain),
+    Schema(Schema),
+    Completions(Completions),
+    Man(Man),
+}
+
+/// Where the input is.
+#[derive(Args, Debug, Clone, Default)]
+pub(crate) struct SourceOptions {
+    /// Read every YAML file under this directory as one environment, without git
+    #[arg(long, value_name = "DIR", conflicts_with = "config")]
+    pub(crate) from: Option<PathBuf>,
+    /// The configuration file [default: kalypso.toml here or in a directory above]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) config: Option<PathBuf>,
+    /// Let warnings count as problems
+    #[arg(long)]
+    pub(crate) strict: bool,
+}
+
+/// How an answer is written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Format {
+    /// For reading
+    #[default]
+    Human,
+    /// JSON, stable
+    Json,
+    /// YAML, stable
+    Yaml,
+}
+
+/// Make a small company with git repositories on this machine and run the whole job for it
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  kalypso demo                 in ./kalypso-demo
+  kalypso demo /tmp/acme       somewhere else; run it again and nothing changes")]
+pub(crate) struct Demo {
+    /// Where to make it
+    #[arg(value_name = "DIR", default_value = "kalypso-demo")]
+    pub(crate) directory: PathBuf,
+    /// Write into a directory that is not empty and was not made by `demo`
+    #[arg(long)]
+    pub(crate) force: bool,
+}
+
+/// Read everything and say everything that is wrong, with file, line and advice
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  kalypso check                              all environments of the control plane
+  kalypso check -e prod --strict             one of them; warnings count as problems
+  kalypso check --from . -e dev -o github    a checkout in CI, as annotations of the pull request")]
+pub(crate) struct Check {
+    /// The environment [default: all]
+    #[arg(short, long, value_name = "ENV")]
+    pub(crate) environment: Option<String>,
+    #[command(flatten)]
+    pub(crate) source: SourceOptions,
+    /// How the answer is written
+    #[arg(short, long, value_enum, default_value_t)]
+    pub(crate) output: crate::report::Format,
+}
+
+/// Render an environment's files into a folder, or only say what they would be
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  kalypso render -e dev --out rendered             what clusters of dev would get
+  kalypso render --from . -e dev --out rendered    the same from a checkout, without git
+  kalypso render -e prod --digest                  the git tree id of the result; nothing is written")]
+pub(crate) struct Render {
+    /// The environment
+    #[arg(short, long, value_name = "ENV")]
+    pub(crate) environment: String,
+    #[command(flatten)]
+    pub(crate) source: SourceOptions,
+    /// The folder to write into: empty, or written by an earlier `render`
+    #[arg(long, value_name = "DIR", required_unless_present = "digest", conflicts_with = "digest")]
+    pub(crate) out: Option<PathBuf>,
+    /// Write nothing, and print the git tree id of the result
+    #[arg(long)]
+    pub(crate) digest: bool,
+    /// Write into a folder that is not empty and was not made by `render`
+    #[arg(long)]
+    pub(crate) force: bool,
+    /// How the answer is written
+    #[arg(short, long, value_enum, default_value_t)]
+    pub(crate) output: Format,
+}
+
+/// Say what would change in the GitOps branch, by assignment and by value
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  kalypso plan -e prod                       compared with the environment's GitOps branch
+  kalypso plan -e prod --diff                with the difference of every file
+  kalypso plan --from . -e dev --against DIR compared with a folder of rendered files")]
+pub(crate) struct Plan {
+    /// The environment
+    #[arg(short, long, value_name = "ENV")]
+    pub(crate) environment: String,
+    #[command(flatten)]
+    pub(crate) source: SourceOptions,
+    /// Compare with the files in this folder instead of the GitOps branch
+    #[arg(long, value_name = "DIR")]
+    pub(crate) against: Option<PathBuf>,
+    /// Only the `GitOpsRepo` of this name
+    #[arg(long, value_name = "NAME")]
+    pub(crate) gitops_repo: Option<String>,
+    /// Show the difference of every file
+    #[arg(long)]
+    pub(crate) diff: bool,
+    /// Take over folders of the GitOps branch that are not marked as Kalypso's
+    #[arg(long)]
+    pub(crate) adopt: bool,
+    /// How the answer is written
+    #[arg(short, long, value_enum, default_value_t)]
+    pub(crate) output: Format,
+}
+
+/// Write the environment's files to the GitOps repository: one commit, pushed
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  kalypso publish -e dev              onto branch kalypso/dev, for review
+  kalypso publish -e dev --direct     straight onto the environment's branch")]
+pub(crate) struct Publish {
+    /// The environment
+    #[arg(short, long, value_name = "ENV")]
+    pub(crate) environment: String,
+    /// The configuration file [default: kalypso.toml here or in a directory above]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) config: Option<PathBuf>,
+    /// Only the `GitOpsRepo` of this name
+    #[arg(long, value_name = "NAME")]
+    pub(crate) gitops_repo: Option<String>,
+    /// Push to the environment's branch itself instead of `kalypso/<environment>`
+    #[arg(long)]
+    pub(crate) direct: bool,
+    /// Yes, remove that many assignments
+    #[arg(long)]
+    pub(crate) confirm: bool,
+    /// Take over folders that are not marked as Kalypso's
+    #[arg(long)]
+    pub(crate) adopt: bool,
+    /// Let warnings count as problems
+    #[arg(long)]
+    pub(crate) strict: bool,
+    /// How the answer is written
+    #[arg(short, long, value_enum, default_value_t)]
+    pub(crate) output: Format,
+}
+
+/// Say why an assignment is there, or where one of its values comes from
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  kalypso explain -e prod chicago-edge/checkout-eu                   the assignment
+  kalypso explain -e prod chicago-edge/checkout-eu DATABASE_URL      one value
+  kalypso explain -e prod chicago-edge/checkout-eu database.host     a nested one")]
+pub(crate) struct Explain {
+    /// The environment
+    #[arg(short, long, value_name = "ENV")]
+    pub(crate) environment: String,
+    /// The assignment
+    #[arg(value_name = "CLUSTER_TYPE/TARGET")]
+    pub(crate) assignment: String,
+    /// The value
+    #[arg(value_name = "KEY")]
+    pub(crate) key: Option<String>,
+    #[command(flatten)]
+    pub(crate) source: SourceOptions,
+    /// How the answer is written
+    #[arg(short, long, value_enum, default_value_t)]
+    pub(crate) output: Format,
+}
+
+/// Print the JSON Schema of a kind, or of all kinds, for editors
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  kalypso schema > kalypso.schema.json     all kinds
+  kalypso schema SchedulingPolicy          one kind")]
+pub(crate) struct Schema {
+    /// The kind [default: all]
+    #[arg(value_name = "KIND")]
+    pub(crate) kind: Option<String>,
+}
+
+/// Print a completion script for a shell
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  kalypso completions bash > /etc/bash_completion.d/kalypso
+  kalypso completions fish > ~/.config/fish/completions/kalypso.fish")]
+pub(crate) struct Completions {
+    /// The shell
+    #[arg(value_enum, value_name = "SHELL")]
+    pub(crate) shell: clap_complete::Shell,
+}
+
+/// Write the manual pages into a folder, or print the main one
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  kalypso man | man -l -
+  kalypso man --out /usr/local/share/man/man1")]
+pub(crate) struct Man {
+    /// The folder for the pages of all commands
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
+}

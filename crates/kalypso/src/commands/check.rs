@@ -1,0 +1,28 @@
+//! `kalypso check`: everything that is wrong.
+
+use engine::compile::Prepared;
+
+use crate::arguments::Check;
+use crate::exit::Exit;
+use crate::loading;
+use crate::report::Report;
+use crate::{reporting, terminal};
+
+pub(super) fn run(options: &Check) -> anyhow::Result<Exit> {
+    let environments = loading::environments(&options.source, options.environment.as_deref())?;
+    let compiled: Vec<_> = environments.iter().map(|loaded| Prepared::new(&loaded.fleet).compile()).collect();
+    let shared = loading::shared_destinations(&environments);
+    let mut report = Report::new();
+    for (loaded, compiled) in environments.iter().zip(&compiled) {
+        let found = loaded
+            .diagnostics
+            .iter()
+            .chain(&compiled.diagnostics)
+            .chain(shared.get(&loaded.fleet.environment).into_iter().flatten());
+        let diagnostics = model::diagnostic::merged(found.cloned().collect());
+        let batch = reporting::batch(&diagnostics, compiled.assignments.len());
+        loaded.report(&mut report, batch);
+    }
+    terminal::answer(&report.render(options.output))?;
+    Ok(Exit::Good.unless(reporting::has_problems(&report, options.source.strict)))
+}

@@ -1,0 +1,266 @@
+//! `kalypso explain`: why an assignment is there, and where its values come from.
+
+use engine::compile::Prepared;
+use engine::explain::{Explanation, NotUsed, Source, ValueReason, diagnostics_of};
+use model::diagnostic::{AssignmentId, Origin};
+use model::locate::Locator;
+use model::name::{ClusterTypeName, DeploymentTargetName};
+use serde_json::{Value as Json, json};
+
+use crate::arguments::{Explain, Format};
+use crate::exit::{Exit, Failure};
+use crate::loading;
+use crate::terminal;
+
+pub(super) fn run(options: &Explain) -> anyhow::Result<Exit> {
+    let loaded = loading::environment(&options.source, &options.environment)?;
+    let prepared = Prepared::new(&loaded.fleet);
+    let id = assignment(&options.assignment)?;
+    let mut locator = Locator::new(&loaded.fleet);
+    let answer = match &options.key {
+        Some(key) => prepared.explain_value(&id, key).map(|reason| match options.output {
+            Format::Human => {
+                value_text(&reason, &id, &mut Words { environment: &options.environment, locator: &mut locator })
+            }
+            format => terminal::structured(&value_json(&reason, &mut locator), format),
+        }),
+        None => prepared.explain(&id).map(|explanation| match options.output {
+            Format::Human => {
+                let mut words = Words { environment: &options.environment, locator: &mut locator };
+                let mut text = assignment_text(&explanation, &mut words);
+                text.push_str(&problems_text(&prepared, &id));
+                text
+            }
+            format => terminal::structured(&assignment_json(&explanation, &mut locator), format),
+        }),
+    };
+    let Some(answer) = answer else { return Err(not_assigned(&prepared, &loaded, &id).into()) };
+    terminal::answer(&answer)?;
+    Ok(Exit::Good)
+}
+
+fn assignment(text: &str) -> Result<AssignmentId, Failure> {
+    let usage = || {
+        Failure::usage(format!("`{text}` is not an assignment"))
+            .help("write CLUSTER_TYPE/TARGET, as in the GitOps repository: chicago-edge/checkout-eu")
+    };
+    let (cluster_type, target) = text.trim_matches('/').split_once('/').ok_or_else(usage)?;
+    Ok(AssignmentId {
+        cluster_type: ClusterTypeName::new(cluster_type).map_err(|_| usage())?,
+        target: DeploymentTargetName::new(target).map_err(|_| usage())?,
+    })
+}
+
+/// There is no such assignment: says what there is.
+fn not_assigned(prepared: &Prepared<'_>, loaded: &loading::Loaded, id: &AssignmentId) -> Failure {
+    let environment = &loaded.fleet.environment;
+    let nearest = |name: &str, known: Vec<&str>| {
+        let scored = known.into_iter().map(|other| (strsim::damerau_levenshtein(name, other), other));
+        scored.min().map_or_else(String::new, |(_, nearest)| format!("the nearest name is `{nearest}`"))
+    };
+    let cluster_types: Vec<_> = loaded.fleet.cluster_types.keys().map(ClusterTypeName::as_str).collect();
+    if !cluster_types.contains(&id.cluster_type.as_str()) {
+        let help = nearest(id.cluster_type.as_str(), cluster_types);
+        return Failure::refused(format!("{environment} has no cluster type `{}`", id.cluster_type)).help(help);
+    }
+    let targets: Vec<_> = prepared.targets().iter().map(|target| target.name.as_str()).collect();
+    if !targets.contains(&id.target.as_str()) {
+        let help = nearest(id.target.as_str(), targets);
+        return Failure::refused(format!("{environment} has no deployment target `{}`", id.target)).help(help);
+    }
+    let here = prepared.targets_on(&id.cluster_type);
+    let here: Vec<_> = here.iter().take(10).map(|name| format!("`{name}`")).collect();
+    let help =
+        if here.is_empty() { "it has no targets at all".to_owned() } else { format!("it has {}", here.join(", ")) };
+    Failure::refused(format!("no policy of {environment} assigns `{}` to `{}`", id.target, id.cluster_type)).help(help)
+}
+
+/// What every text needs.
+struct Words<'a, 'f> {
+    environment: &'a str,
+    locator: &'a mut Locator<'f>,
+}
+
+impl Words<'_, '_> {
+    fn place(&mut self, origin: &Origin) -> String {
+        self.locator.shown(origin).unwrap_or_else(|| "(unknown place)".to_owned())
+    }
+}
+
+fn value_text(reason: &ValueReason, id: &AssignmentId, words: &mut Words<'_, '_>) -> String {
+    let environment = words.environment;
+    let whose = format!("in {environment}, cluster type {}, target {}", id.cluster_type, id.target);
+    let mut rows: Vec<[String; 2]> = Vec::new();
+    let mut lines = match (&reason.shown, &reason.set_by) {
+        (Some(shown), Some(source)) => {
+            rows.push(["set by".into(), source_text(source, false, words)]);
+            rows.push([String::new(), matches_text(&source.matches)]);
+            vec![format!("{} = {shown}      {whose}", reason.path), String::new()]
+        }
+        (Some(shown), None) => vec![
+            format!("{} = {shown}      {whose}", reason.path),
+            "it is put together of the values below it: ask for one of them".to_owned(),
+            String::new(),
+        ],
+        (None, _) => vec![
+            format!("{} has no value      {whose}", reason.path),
+            "nobody who matches sets it".to_owned(),
+            String::new(),
+        ],
+    };
+    rows.extend(reason.overrides.iter().map(|source| ["overrides".into(), source_text(source, true, words)]));
+    rows.extend(reason.not_used.iter().map(|other| ["not used".into(), not_used_text(other, words)]));
+    rows.extend(reason.checks.iter().map(|check| {
+        let object = match &check.origin {
+            Origin::Field(field) => format!("{}'s schema", field.object),
+            _ => "a schema".to_owned(),
+        };
+        ["checked by".into(), format!("{object}   {}   {}", words.place(&check.origin), check.demands)]
+    }));
+    rows.extend(reason.ends_up_in.iter().map(|(file, line)| ["ends up in".into(), format!("{id}/{file}:{line}")]));
+    lines.extend(rows.iter().map(|[name, text]| format!("  {name:<12}  {text}").trim_end().to_owned()));
+    lines.join("\n") + "\n"
+}
+
+fn source_text(source: &Source, with_value: bool, words: &mut Words<'_, '_>) -> String {
+    let value = if with_value { format!("   {}", source.shown) } else { String::new() };
+    format!("ConfigMap {}   {}{value}", source.container, words.place(&source.origin))
+}
+
+fn matches_text(matches: &[String]) -> String {
+    if matches.is_empty() {
+        "it has no labels that narrow it: it matches everything".to_owned()
+    } else {
+        format!("it matches: {}", matches.join(", "))
+    }
+}
+
+fn not_used_text(other: &NotUsed, words: &mut Words<'_, '_>) -> String {
+    format!("ConfigMap {}   {}   {}", other.container, words.place(&other.origin), other.because.join("; "))
+}
+
+fn assignment_text(explanation: &Explanation, words: &mut Words<'_, '_>) -> String {
+    let Explanation { id, policies, values, .. } = explanation;
+    let mut lines = vec![format!(
+        "{} runs on {} in {} because {} so",
+        id.target,
+        id.cluster_type,
+        words.environment,
+        says(policies.len())
+    )];
+    for reason in policies {
+        lines.push(String::new());
+        lines.push(format!("  {}   {}", reason.policy, words.place(&reason.origin)));
+        lines.push(format!("    target         {}", requirements(&reason.target)));
+        lines.push(format!("    cluster type   {}", requirements(&reason.cluster_type)));
+    }
+    lines.push(String::new());
+    let team = if explanation.workspace.is_empty() { String::new() } else { format!(" of {}", explanation.workspace) };
+    lines.push(format!("  workload       {}{team}   {}", explanation.workload, words.place(&explanation.target)));
+    if let Some(registration) = &explanation.registration {
+        lines.push(format!("  registered by  {registration}"));
+    }
+    let [reconciler, namespace, config] = &explanation.templates;
+    lines.push(format!("  templates      {reconciler}, {namespace}, {config}"));
+    lines.push(format!("  configuration  version {}, {}", explanation.version, terminal::count(values.len(), "value")));
+    lines.push(String::new());
+    let widest = values.iter().map(|value| value.path.to_string().chars().count()).max().unwrap_or_default().min(40);
+    for value in values {
+        let from =
+            value.set_by.as_ref().map(|source| format!("{}   {}", source.container, words.place(&source.origin)));
+        let shown = cut(value.shown.as_deref().unwrap_or_default());
+        let over =
+            if value.overrides.is_empty() { String::new() } else { format!(" (overrides {})", value.overrides.len()) };
+        lines.push(format!("    {:widest$}  {shown:<36}  {}{over}", value.path.to_string(), from.unwrap_or_default()));
+    }
+    lines.push(String::new());
+    lines.push(format!("  kalypso explain -e {} {id} KEY says more about one value", words.environment));
+    lines.join("\n") + "\n"
+}
+
+fn says(count: usize) -> String {
+    if count == 1 { "1 policy says".to_owned() } else { format!("{count} policies say") }
+}
+
+fn requirements(requirements: &[String]) -> String {
+    if requirements.is_empty() { "any".to_owned() } else { requirements.join("   ") }
+}
+
+fn cut(text: &str) -> String {
+    const SHOWN_MAX: usize = 36;
+    if text.chars().count() <= SHOWN_MAX {
+        return text.to_owned();
+    }
+    text.chars().take(SHOWN_MAX - 1).chain(['…']).collect()
+}
+
+/// What keeps the assignment from being rendered.
+fn problems_text(prepared: &Prepared<'_>, id: &AssignmentId) -> String {
+    let compiled = prepared.compile();
+    let problems: Vec<_> = diagnostics_of(&compiled.diagnostics, id).collect();
+    if problems.is_empty() {
+        return String::new();
+    }
+    let lines =
+        problems.iter().map(|problem| format!("    {}[{}]: {}\n", problem.severity, problem.code, problem.message));
+    format!("\n  what is wrong with it (kalypso check says more)\n{}", lines.collect::<String>())
+}
+
+fn place_json(origin: &Origin, locator: &mut Locator<'_>) -> Json {
+    let Some(place) = locator.locate(origin) else { return Json::Null };
+    let (file, position) = (locator.file(&place), locator.position(&place));
+    json!({
+        "repository": &*file.source.url,
+        "revision": &*file.source.revision,
+        "commit": file.source.commit.map(|commit| commit.to_string()),
+        "path": &*file.path,
+        "line": position.line,
+        "column": position.column,
+    })
+}
+
+fn source_json(source: &Source, locator: &mut Locator<'_>) -> Json {
+    json!({
+        "configMap": source.container.as_str(),
+        "place": place_json(&source.origin, locator),
+        "value": source.shown,
+        "matches": source.matches,
+    })
+}
+
+fn value_json(reason: &ValueReason, locator: &mut Locator<'_>) -> Json {
+    let not_used = |other: &NotUsed, locator: &mut Locator<'_>| json!({"configMap": other.container.as_str(), "place": place_json(&other.origin, locator), "because": other.because});
+    json!({
+        "key": reason.path.to_string(),
+        "value": reason.shown,
+        "setBy": reason.set_by.as_ref().map(|source| source_json(source, locator)),
+        "overrides": reason.overrides.iter().map(|source| source_json(source, locator)).collect::<Vec<_>>(),
+        "notUsed": reason.not_used.iter().map(|other| not_used(other, locator)).collect::<Vec<_>>(),
+        "checks": reason.checks.iter().map(|check| json!({"place": place_json(&check.origin, locator), "demands": check.demands})).collect::<Vec<_>>(),
+        "endsUpIn": reason.ends_up_in.iter().map(|(file, line)| json!({"file": &**file, "line": line})).collect::<Vec<_>>(),
+    })
+}
+
+fn assignment_json(explanation: &Explanation, locator: &mut Locator<'_>) -> Json {
+    let policies = explanation.policies.iter().map(|reason| {
+        json!({
+            "policy": reason.policy.as_str(),
+            "place": place_json(&reason.origin, locator),
+            "target": reason.target,
+            "clusterType": reason.cluster_type,
+        })
+    });
+    let policies: Vec<_> = policies.collect();
+    json!({
+        "clusterType": explanation.id.cluster_type.as_str(),
+        "target": explanation.id.target.as_str(),
+        "workload": &*explanation.workload,
+        "workspace": &*explanation.workspace,
+        "registration": explanation.registration.as_ref().map(model::name::RegistrationName::as_str),
+        "place": place_json(&explanation.target, locator),
+        "policies": policies,
+        "templates": explanation.templates.iter().map(|name| &**name).collect::<Vec<_>>(),
+        "configVersion": &*explanation.version,
+        "values": explanation.values.iter().map(|value| value_json(value, locator)).collect::<Vec<_>>(),
+    })
+}

@@ -1,0 +1,228 @@
+//! `kalypso publish`: the environment's files, committed and pushed to the GitOps repository.
+
+use engine::compile::{Compiled, Prepared};
+use engine::output::OWNER_FILE;
+use engine::plan::ChangeKind;
+use model::diagnostic::{Code, Diagnostic};
+use serde_json::{Value as Json, json};
+
+use super::plan::{Planned, Target, targets};
+use crate::arguments::{Format, Publish, SourceOptions};
+use crate::exit::Exit;
+use crate::loading::{self, Delivered, Delivery, Loaded};
+use crate::report::{Batch, Fallback, Report};
+use crate::{reporting, terminal};
+
+/// How often a publication starts over because somebody else pushed at the same moment.
+const RACES_MAX: usize = 5;
+
+pub(super) fn run(options: &Publish) -> anyhow::Result<Exit> {
+    let source = SourceOptions { from: None, config: options.config.clone(), strict: options.strict };
+    let loaded = loading::environment(&source, &options.environment)?;
+    let prepared = Prepared::new(&loaded.fleet);
+    let compiled = prepared.compile();
+    let mut report = Report::new();
+    let mut outcomes = Vec::new();
+    for target in targets(&loaded, options.gitops_repo.as_deref())? {
+        let outcome = publish(options, &loaded, (&prepared, &compiled), target)?;
+        let fallback = Fallback::LastGood(outcome.planned.target.branch.commit());
+        loaded.report(
+            &mut report,
+            Batch { fallback, ..reporting::batch(&outcome.diagnostics, compiled.assignments.len()) },
+        );
+        outcomes.push(outcome);
+    }
+    match options.output {
+        Format::Human => {
+            reporting::to_stderr(&report)?;
+            terminal::answer(&outcomes.iter().map(|outcome| outcome.text(options, &loaded)).collect::<String>())?;
+        }
+        format => {
+            let answers: Vec<_> = outcomes.iter().map(Outcome::answer).collect();
+            let answer =
+                json!({"environment": options.environment, "published": answers, "report": reporting::json(&report)});
+            terminal::answer(&terminal::structured(&answer, format))?;
+        }
+    }
+    Ok(Exit::Good.unless(reporting::has_problems(&report, options.strict)))
+}
+
+/// What came of one place.
+struct Outcome {
+    planned: Planned,
+    diagnostics: Vec<Diagnostic>,
+    /// None if it was not even tried.
+    delivered: Option<Delivered>,
+}
+
+fn publish(
+    options: &Publish,
+    loaded: &Loaded,
+    (prepared, compiled): (&Prepared<'_>, &Compiled),
+    first: Target,
+) -> anyhow::Result<Outcome> {
+    let mut target = first;
+    for _ in 0..RACES_MAX {
+        let mut planned = Planned::new(loaded, (prepared, compiled), target, options.adopt)?;
+        let mut diagnostics = super::render::all_diagnostics(loaded, compiled, &planned.output);
+        let refusals = refusals(options, loaded, &planned);
+        if !refusals.is_empty() {
+            diagnostics.extend(refusals);
+            return Ok(Outcome { planned, diagnostics, delivered: None });
+        }
+        if !planned.plan.is_empty() {
+            let owner = planned.target.folder.join(OWNER_FILE);
+            planned.output.tree.write(owner, owner_text(loaded).into_bytes());
+        }
+        let branch = if options.direct { None } else { Some(our_branch(loaded, &planned.target.name)) };
+        let message = message(loaded, &planned);
+        let delivery = Delivery { branch: branch.as_deref(), tree: &planned.output.tree, message: &message };
+        match loaded.deliver(&planned.target.branch, &delivery)? {
+            Delivered::LostRace => target = again(loaded, options, &planned.target.name)?,
+            Delivered::Foreign(diagnostic) => {
+                diagnostics.push(*diagnostic);
+                return Ok(Outcome { planned, diagnostics, delivered: None });
+            }
+            delivered => return Ok(Outcome { planned, diagnostics, delivered: Some(delivered) }),
+        }
+    }
+    Err(crate::exit::Failure::outside("the GitOps branch moved again and again while this was pushed: try again")
+        .into())
+}
+
+/// The branch that changes are proposed on.
+fn our_branch(loaded: &Loaded, gitops_repo: &str) -> String {
+    let environment = &loaded.fleet.environment;
+    if loaded.fleet.gitops_repos.len() == 1 {
+        format!("kalypso/{environment}")
+    } else {
+        format!("kalypso/{environment}--{gitops_repo}")
+    }
+}
+
+fn again(loaded: &Loaded, options: &Publish, name: &str) -> anyhow::Result<Target> {
+    let all = targets(loaded, options.gitops_repo.as_deref())?;
+    let found = all.into_iter().find(|target| target.name == name);
+    found.ok_or_else(|| anyhow::anyhow!("the GitOpsRepo `{name}` is gone"))
+}
+
+/// Why nothing is published.
+fn refusals(options: &Publish, loaded: &Loaded, planned: &Planned) -> Vec<Diagnostic> {
+    let mut refusals = Vec::new();
+    let fatal = planned.output.diagnostics.iter().filter(|diagnostic| diagnostic.code == Code::PathMoved);
+    refusals.extend(fatal.cloned());
+    refusals.extend(engine::output::same_destination(&loaded.fleet));
+    let owner = planned.target.folder.join(OWNER_FILE);
+    if let Some(entry) = planned.target.branch.tree.get(&owner)
+        && !engine::output::is_text(&entry.blob, &owner_text(loaded))
+    {
+        let whose = planned
+            .target
+            .branch
+            .content(entry.blob.id())
+            .map(|text| String::from_utf8_lossy(&text).trim().replace('\n', ", "));
+        let diagnostic = Diagnostic::error(
+            Code::OwnedByAnother,
+            format!("branch {} belongs to somebody else", planned.target.branch.name),
+        )
+        .note(format!("{owner} says: {}", whose.unwrap_or_default()))
+        .note(format!("this is: {}", owner_text(loaded).trim().replace('\n', ", ")))
+        .help("give each environment a branch or path of its own; remove the file if the other one is gone for good");
+        refusals.push(diagnostic);
+    }
+    if options.direct && !options.confirm && planned.removal.needs_confirmation() {
+        let removal = &planned.removal;
+        let cluster_types = if removal.cluster_types.is_empty() {
+            String::new()
+        } else {
+            format!(", and the cluster types {}", removal.cluster_types.join(", "))
+        };
+        let message = format!(
+            "this would remove {} of {}{cluster_types}",
+            removal.removed,
+            terminal::count(removal.before, "assignment")
+        );
+        refusals.push(
+            Diagnostic::error(Code::NeedsConfirmation, message)
+                .help("look at `kalypso plan`, and say --confirm if that is meant"),
+        );
+    }
+    refusals
+}
+
+/// What the owner file says: whose output this is, the same on every machine.
+fn owner_text(loaded: &Loaded) -> String {
+    let control_plane = loaded.fleet.declaration.as_ref().map(|object| object.spec.control_plane.repo.to_string());
+    format!("environment: {}\ncontrol-plane: {}\n", loaded.fleet.environment, control_plane.unwrap_or_default())
+}
+
+fn message(loaded: &Loaded, planned: &Planned) -> String {
+    let plan = &planned.plan;
+    let parts = [(ChangeKind::Changed, "changed"), (ChangeKind::Added, "added"), (ChangeKind::Removed, "removed")];
+    let counts = parts.into_iter().map(|(kind, word)| (plan.count(kind), word)).filter(|(count, _)| *count > 0);
+    let counts: Vec<_> = counts.map(|(count, word)| format!("{count} {word}")).collect();
+    let subject = if counts.is_empty() {
+        "files of cluster types changed".to_owned()
+    } else {
+        format!("assignments {}", counts.join(", "))
+    };
+    format!("{}: {subject}\n\n{}", loaded.fleet.environment, loaded.trailers())
+}
+
+impl Outcome {
+    fn text(&self, options: &Publish, loaded: &Loaded) -> String {
+        let branch = &self.planned.target.branch.name;
+        let environment = &loaded.fleet.environment;
+        match &self.delivered {
+            Some(Delivered::Pushed { branch: pushed, commit }) => {
+                let next = if options.direct {
+                    String::new()
+                } else {
+                    format!("\nMerge {pushed} into {branch} to let clusters pull it.\n")
+                };
+                format!(
+                    "Published {environment} to {pushed} ({})\n\n{}{next}",
+                    commit.short(),
+                    self.planned.summary(loaded)
+                )
+            }
+            Some(Delivered::UpToDate { branch: Some(pushed) }) => {
+                format!(
+                    "Nothing to do: {pushed} proposes this for {branch} already\n\n{}",
+                    self.planned.summary(loaded)
+                )
+            }
+            Some(Delivered::Withdrawn { branch: withdrawn }) => {
+                format!("{branch} is as it should be; {withdrawn}, which proposed something else, was removed\n")
+            }
+            Some(_) => format!(
+                "Nothing to do: {branch} is as it should be ({} assignments)\n",
+                terminal::thousands(self.planned.plan.unchanged)
+            ),
+            None => format!("Nothing was published to {branch}\n"),
+        }
+    }
+
+    fn answer(&self) -> Json {
+        let (result, branch, commit) = match &self.delivered {
+            Some(Delivered::Pushed { branch, commit }) => ("pushed", Some(branch.clone()), Some(commit.to_string())),
+            Some(Delivered::UpToDate { branch }) => ("unchanged", branch.clone(), None),
+            Some(Delivered::Withdrawn { branch }) => ("withdrawn", Some(branch.clone()), None),
+            Some(Delivered::LostRace | Delivered::Foreign(_)) | None => ("refused", None, None),
+        };
+        let plan = &self.planned.plan;
+        json!({
+            "gitopsRepo": self.planned.target.name,
+            "result": result,
+            "branch": branch,
+            "commit": commit,
+            "counts": {
+                "changed": plan.count(ChangeKind::Changed),
+                "added": plan.count(ChangeKind::Added),
+                "removed": plan.count(ChangeKind::Removed),
+                "unchanged": plan.unchanged,
+                "kept": plan.kept.len(),
+            },
+        })
+    }
+}

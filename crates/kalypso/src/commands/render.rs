@@ -1,0 +1,94 @@
+//! `kalypso render`: an environment's files in a folder, or their digest.
+
+use engine::compile::{Compiled, Prepared};
+use engine::output::{Destination, Folder, Output, assemble};
+use model::diagnostic::Diagnostic;
+use model::tree::Tree;
+use serde_json::{Value as Json, json};
+
+use crate::arguments::{Format, Render};
+use crate::exit::{Exit, Failure};
+use crate::loading::{self, Loaded};
+use crate::report::Report;
+use crate::{folder, reporting, terminal};
+
+pub(super) fn run(options: &Render) -> anyhow::Result<Exit> {
+    let loaded = loading::environment(&options.source, &options.environment)?;
+    let compiled = Prepared::new(&loaded.fleet).compile();
+    let output = assemble(&compiled, &Tree::default(), &destination(&loaded)?);
+    let diagnostics = all_diagnostics(&loaded, &compiled, &output);
+    let mut report = Report::new();
+    loaded.report(&mut report, reporting::batch(&diagnostics, compiled.assignments.len()));
+    if let Some(out) = &options.out {
+        folder::write(out, &output.tree, &options.environment, options.force)?;
+    }
+    match options.output {
+        Format::Human => {
+            reporting::to_stderr(&report)?;
+            terminal::answer(&text(options, &compiled, &output))?;
+        }
+        format => terminal::answer(&terminal::structured(&answer(options, &compiled, &output, &report), format))?,
+    }
+    Ok(Exit::Good.unless(reporting::has_problems(&report, options.source.strict)))
+}
+
+/// Where output goes: the path of the environment's `GitOpsRepo`, if there is one.
+fn destination(loaded: &Loaded) -> Result<Destination, Failure> {
+    let folders = loaded.fleet.gitops_repos.values().map(|object| super::plan::folder_of(object));
+    let mut folders = folders.collect::<Result<Vec<_>, _>>()?;
+    folders.dedup();
+    let folder = if folders.len() == 1 { folders.swap_remove(0) } else { Folder::default() };
+    Ok(Destination { folder, promoted_commit: loaded.fleet.promoted_commit().cloned(), adopt: false })
+}
+
+/// Everything that is wrong: with what was read, compiled and put together.
+pub(super) fn all_diagnostics(loaded: &Loaded, compiled: &Compiled, output: &Output) -> Vec<Diagnostic> {
+    let parts = [&loaded.diagnostics, &compiled.diagnostics, &output.diagnostics];
+    model::diagnostic::merged(parts.into_iter().flatten().cloned().collect())
+}
+
+fn failed(compiled: &Compiled) -> Vec<String> {
+    let failed = compiled.assignments.iter().filter(|(_, assignment)| assignment.files.is_none());
+    failed.map(|(id, _)| id.to_string()).collect()
+}
+
+fn text(options: &Render, compiled: &Compiled, output: &Output) -> String {
+    let failed = failed(compiled);
+    let mut lines = Vec::new();
+    let rendered = terminal::count(compiled.assignments.len() - failed.len(), "assignment");
+    let environment = &options.environment;
+    match &options.out {
+        Some(out) => {
+            let files = terminal::count(output.tree.len(), "file");
+            lines.push(format!(
+                "Rendered {environment}: {rendered} on {}, {files} in {}",
+                terminal::count(compiled.cluster_types.len(), "cluster type"),
+                out.display()
+            ));
+        }
+        None => lines.push(format!("{environment}: tree {}, {rendered}", output.tree.id())),
+    }
+    if !failed.is_empty() {
+        const NAMED_MAX: usize = 5;
+        let more =
+            if failed.len() > NAMED_MAX { format!(" and {} more", failed.len() - NAMED_MAX) } else { String::new() };
+        let named = failed.iter().take(NAMED_MAX).cloned().collect::<Vec<_>>().join(", ");
+        lines.push(format!("{} failed: {named}{more}", terminal::count(failed.len(), "assignment")));
+    }
+    lines.join("\n") + "\n"
+}
+
+fn answer(options: &Render, compiled: &Compiled, output: &Output, report: &Report<'_>) -> Json {
+    let failed: Vec<_> = failed(compiled);
+    let files: Vec<_> =
+        output.tree.iter().map(|(path, entry)| json!({"path": &**path, "id": entry.blob.id().to_string()})).collect();
+    json!({
+        "environment": options.environment,
+        "tree": output.tree.id().to_string(),
+        "assignments": compiled.assignments.len(),
+        "clusterTypes": compiled.cluster_types.len(),
+        "failed": failed,
+        "files": if options.digest { Json::Null } else { files.into() },
+        "report": reporting::json(report),
+    })
+}

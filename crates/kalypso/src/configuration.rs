@@ -1,0 +1,149 @@
+//! `kalypso.toml`: where the control plane is, and how to get at repositories.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::Context as _;
+use serde::Deserialize;
+
+use crate::exit::Failure;
+
+/// The name of the configuration file.
+pub(crate) const FILE_NAME: &str = "kalypso.toml";
+
+/// The configuration file as it is written.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+struct Options {
+    control_plane: ControlPlaneOptions,
+    #[serde(default)]
+    git: GitOptions,
+    /// Where pull requests go. Not used yet: files may have it already.
+    #[serde(default)]
+    #[expect(dead_code, reason = "checked for its form, so that one file serves all versions")]
+    host: Option<HostOptions>,
+    #[serde(default)]
+    #[expect(dead_code, reason = "checked for its form, so that one file serves all versions")]
+    hub: Option<HubOptions>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+struct ControlPlaneOptions {
+    repo: String,
+    #[serde(default = "main_branch")]
+    branch: String,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+struct GitOptions {
+    #[serde(default)]
+    rewrite: Vec<RewriteOptions>,
+    #[serde(default)]
+    credentials: Vec<CredentialOptions>,
+    cache: Option<PathBuf>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+struct RewriteOptions {
+    from: String,
+    to: String,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+struct CredentialOptions {
+    prefix: String,
+    token_env: String,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+#[expect(dead_code, reason = "checked for its form, so that one file serves all versions")]
+struct HostOptions {
+    kind: Option<String>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+#[expect(dead_code, reason = "checked for its form, so that one file serves all versions")]
+struct HubOptions {
+    listen: Option<String>,
+    database: Option<String>,
+}
+
+fn main_branch() -> String {
+    "main".to_owned()
+}
+
+/// What the configuration file means.
+#[derive(Clone, Debug)]
+pub(crate) struct Configuration {
+    /// The control plane's repository.
+    pub(crate) repo: git::RepositoryUrl,
+    /// Its main branch.
+    pub(crate) branch: String,
+    /// How to get at repositories.
+    pub(crate) git: git::Settings,
+}
+
+/// Reads the configuration file: the one that is named, or the nearest one from the current directory upwards.
+pub(crate) fn read(named: Option<&Path>) -> anyhow::Result<Configuration> {
+    let path = match named {
+        Some(path) => path.to_owned(),
+        None => find()?,
+    };
+    let text = std::fs::read_to_string(&path).map_err(|error| {
+        Failure::usage(format!("the configuration file `{}` can't be read: {error}", path.display()))
+    })?;
+    let options: Options = toml::from_str(&text)
+        .map_err(|error| Failure::usage(format!("the configuration file `{}` is wrong\n{error}", path.display())))?;
+    resolve(options, path.parent().unwrap_or(Path::new(".")))
+}
+
+fn find() -> anyhow::Result<PathBuf> {
+    let start = std::env::current_dir().context("the current directory can't be read")?;
+    let found = start.ancestors().map(|folder| folder.join(FILE_NAME)).find(|path| path.is_file());
+    let missing = || {
+        let message = format!("there is no {FILE_NAME} in {} or above it", start.display());
+        Failure::usage(message).help(
+            "name one with --config FILE, or read a plain directory with --from DIR; `kalypso demo` makes an example",
+        )
+    };
+    Ok(found.ok_or_else(missing)?)
+}
+
+fn resolve(options: Options, base: &Path) -> anyhow::Result<Configuration> {
+    let repo = git::RepositoryUrl::from_configuration(&options.control_plane.repo)
+        .map_err(|error| Failure::usage(format!("`control-plane.repo` can't be used: {error}")))?;
+    let cache = match options.git.cache {
+        Some(cache) => base.join(cache),
+        None => default_cache()?,
+    };
+    let mut git = git::Settings::new(cache);
+    base.clone_into(&mut git.base);
+    git.rewrite = options.git.rewrite.into_iter().map(|rule| git::Rewrite { from: rule.from, to: rule.to }).collect();
+    for CredentialOptions { prefix, token_env } in options.git.credentials {
+        match std::env::var(&token_env) {
+            Ok(token) => git.credentials.push(git::Credential { prefix, token: git::Token::new(&token) }),
+            // The repository may be readable without it, and says so if not.
+            Err(_) => crate::terminal::warn(&format!(
+                "the variable {token_env}, which holds the token for {prefix}, is not set"
+            )),
+        }
+    }
+    Ok(Configuration { repo, branch: options.control_plane.branch, git })
+}
+
+/// The folder for copies of repositories: `KALYPSO_CACHE_DIR`, or the user's cache directory.
+fn default_cache() -> anyhow::Result<PathBuf> {
+    use etcetera::BaseStrategy as _;
+    if let Some(folder) = std::env::var_os("KALYPSO_CACHE_DIR").filter(|folder| !folder.is_empty()) {
+        return Ok(folder.into());
+    }
+    let strategy = etcetera::choose_base_strategy();
+    let strategy = strategy
+        .map_err(|_| Failure::usage("there is no home directory for the cache").help("set KALYPSO_CACHE_DIR"))?;
+    Ok(strategy.cache_dir().join("kalypso"))
+}

@@ -1,0 +1,122 @@
+//! How the program ends.
+
+use std::io::Write as _;
+use std::process::ExitCode;
+
+use clap::error::ErrorKind;
+
+/// The exit status.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Exit {
+    /// Good, or no change.
+    Good,
+    /// Problems were found.
+    Problems,
+    /// Changes are pending.
+    Pending,
+    /// Wrong usage.
+    Usage,
+    /// Something outside could not be reached.
+    Unreachable,
+    /// A bug of our own.
+    Bug,
+    /// Interrupted.
+    Interrupted,
+}
+
+impl Exit {
+    pub(crate) fn code(self) -> u8 {
+        match self {
+            Self::Good => 0,
+            Self::Problems => 1,
+            Self::Pending => 2,
+            Self::Usage => 64,
+            Self::Unreachable => 69,
+            Self::Bug => 70,
+            Self::Interrupted => 130,
+        }
+    }
+
+    /// Problems if there are any, else this.
+    pub(crate) fn unless(self, problems: bool) -> Self {
+        if problems { Self::Problems } else { self }
+    }
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> Self {
+        exit.code().into()
+    }
+}
+
+/// An error that says how the program ends.
+#[derive(Debug, thiserror::Error)]
+#[error("{message}")]
+pub(crate) struct Failure {
+    pub(crate) exit: Exit,
+    pub(crate) message: String,
+    pub(crate) help: Option<String>,
+}
+
+impl Failure {
+    /// The person who runs the program said something impossible.
+    pub(crate) fn usage(message: impl Into<String>) -> Self {
+        Self { exit: Exit::Usage, message: message.into(), help: None }
+    }
+
+    /// Something outside does not work: a repository, a file system.
+    pub(crate) fn outside(message: impl Into<String>) -> Self {
+        Self { exit: Exit::Unreachable, message: message.into(), help: None }
+    }
+
+    /// What was asked for is not done, for a good reason.
+    pub(crate) fn refused(message: impl Into<String>) -> Self {
+        Self { exit: Exit::Problems, message: message.into(), help: None }
+    }
+
+    /// With advice.
+    pub(crate) fn help(mut self, help: impl Into<String>) -> Self {
+        self.help = Some(help.into());
+        self
+    }
+}
+
+/// Says what was wrong with the arguments, or prints the help that was asked for.
+pub(crate) fn of_arguments(error: &clap::Error) -> Exit {
+    let _ = error.print();
+    match error.kind() {
+        ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => Exit::Good,
+        _ => Exit::Usage,
+    }
+}
+
+/// Says what went wrong.
+pub(crate) fn of_error(error: &anyhow::Error) -> Exit {
+    let failure = error.downcast_ref::<Failure>();
+    if is_closed_pipe(error) {
+        return Exit::Good;
+    }
+    let mut stderr = anstream::stderr().lock();
+    let _ = writeln!(stderr, "error: {error:#}");
+    if let Some(help) = failure.and_then(|failure| failure.help.as_ref()) {
+        let _ = writeln!(stderr, "  = help: {help}");
+    }
+    failure.map_or(Exit::Unreachable, |failure| failure.exit)
+}
+
+/// Says that the program has a mistake. What it was is on the screen already.
+pub(crate) fn of_bug() -> Exit {
+    let _ = writeln!(
+        anstream::stderr(),
+        "error: this is a mistake in Kalypso, not in your input. Please report it with the lines above."
+    );
+    Exit::Bug
+}
+
+/// Whether whoever read our output has had enough of it (`kalypso … | head`).
+fn is_closed_pipe(error: &anyhow::Error) -> bool {
+    error
+        .chain()
+        .filter_map(|cause| cause.downcast_ref::<std::io::Error>())
+        .any(|error| error.kind() == std::io::ErrorKind::BrokenPipe)
+}

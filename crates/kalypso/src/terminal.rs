@@ -1,0 +1,81 @@
+//! Words on the screen.
+
+use std::io::Write as _;
+
+use crate::arguments::Format;
+
+/// Writes a line to standard error that nobody has to act on.
+pub(crate) fn warn(text: &str) {
+    // Nobody can be told if standard error is gone.
+    let _ = writeln!(anstream::stderr(), "warning: {text}");
+}
+
+/// Writes a whole answer to standard output.
+pub(crate) fn answer(text: &str) -> std::io::Result<()> {
+    let mut stdout = anstream::stdout().lock();
+    stdout.write_all(text.as_bytes())?;
+    if !text.is_empty() && !text.ends_with('\n') {
+        stdout.write_all(b"\n")?;
+    }
+    stdout.flush()
+}
+
+/// An answer as JSON or YAML.
+pub(crate) fn structured(json: &serde_json::Value, format: Format) -> String {
+    match format {
+        // JSON is YAML, but people who ask for YAML want to read it.
+        Format::Yaml => {
+            String::from_utf8_lossy(&gotemplate::yaml::to_yaml(&template_value(json)).unwrap_or_default()).into_owned()
+        }
+        Format::Human | Format::Json => format!("{json:#}\n"),
+    }
+}
+
+fn template_value(json: &serde_json::Value) -> gotemplate::Value {
+    use gotemplate::Value;
+    match json {
+        serde_json::Value::Null => Value::Nil,
+        serde_json::Value::Bool(value) => Value::Bool(*value),
+        serde_json::Value::Number(number) => {
+            number.as_i64().map_or_else(|| Value::Float(number.as_f64().unwrap_or_default()), Value::int)
+        }
+        serde_json::Value::String(text) => Value::text(text.as_str()),
+        serde_json::Value::Array(items) => Value::list(items.iter().map(template_value).collect()),
+        serde_json::Value::Object(entries) => {
+            Value::dict(entries.iter().map(|(key, value)| (key.as_str(), template_value(value))))
+        }
+    }
+}
+
+/// A count with its noun: `1 file`, `1,204 files`.
+pub(crate) fn count(number: usize, noun: &str) -> String {
+    let plural = if number == 1 { "" } else { "s" };
+    format!("{} {noun}{plural}", thousands(number))
+}
+
+/// A number with a comma between every three digits.
+pub(crate) fn thousands(number: usize) -> String {
+    let digits = number.to_string();
+    let mut text = String::new();
+    for (position, digit) in digits.chars().enumerate() {
+        if position > 0 && (digits.len() - position).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_easy_to_read() {
+        let check = |number, text| assert_eq!(count(number, "file"), text);
+        check(0, "0 files");
+        check(1, "1 file");
+        check(1204, "1,204 files");
+        check(3_102_844, "3,102,844 files");
+    }
+}
