@@ -1,6 +1,7 @@
 //! A diagnostic with the places it points at now.
 
 use std::cmp::Ordering;
+use std::fmt;
 use std::ops::Range;
 
 use model::diagnostic::{AssignmentId, Code, Diagnostic, FieldOrigin, Label, ObjectKey, Origin, Severity};
@@ -93,6 +94,14 @@ impl Spot<'_> {
     fn order(&self) -> impl Ord {
         let bytes = self.bytes.as_ref().map(|bytes| (bytes.start, bytes.end));
         (&self.file.source, &self.file.path, self.file.id, bytes)
+    }
+}
+
+/// `control-plane@prod:configs/west.yaml:9`
+impl fmt::Display for Spot<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.file)?;
+        self.positions().map_or(Ok(()), |(start, _)| write!(f, ":{}", start.line))
     }
 }
 

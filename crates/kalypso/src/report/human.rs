@@ -6,15 +6,14 @@ use annotate_snippets::{AnnotationKind, Element, Group, Level, Origin, Renderer,
 use model::diagnostic::Severity;
 use model::source::{File, Position};
 
+use super::Report;
 use super::excerpt::Excerpt;
 use super::finding::{Finding, Mark, Reach};
 use super::text::visible;
-use super::{Fallback, Report, counted};
+use super::words::{self, counted};
 
 /// How many places of one message are shown.
 const PLACES_SHOWN_MAX: usize = 8;
-/// How many assignments are named where there are more.
-const ASSIGNMENTS_SHOWN: usize = 2;
 
 /// The report, with colours.
 pub(super) fn render(report: &Report<'_>) -> String {
@@ -24,8 +23,7 @@ pub(super) fn render(report: &Report<'_>) -> String {
         text.push_str(&renderer.render(&[group(finding, reaches, report.environments.len() > 1)]));
         text.push_str("\n\n");
     }
-    text.push_str(&format!("{}\n", report.summary()));
-    text
+    text + &report.summary().to_string() + "\n"
 }
 
 fn group(finding: &Finding<'_>, reaches: &[Reach], names_environments: bool) -> Group<'static> {
@@ -34,12 +32,11 @@ fn group(finding: &Finding<'_>, reaches: &[Reach], names_environments: bool) -> 
         Severity::Warning => Level::WARNING,
     };
     let title = level.primary_title(visible(&finding.message)).id(finding.code.id());
-    let is_error = finding.severity == Severity::Error;
-    let reached = reaches.iter().filter(|reach| !reach.assignments.is_empty());
+    let consequences = words::all_consequences(finding, reaches, names_environments);
     Group::with_title(title)
         .elements(places(&finding.marks))
         .elements(finding.notes.iter().map(|note| fact(note)))
-        .elements(reached.flat_map(|reach| consequences(reach, is_error, names_environments)).map(|text| fact(&text)))
+        .elements(consequences.iter().map(|text| fact(text)))
         .elements(finding.help.iter().map(|help| Level::HELP.message(visible(help))))
 }
 
@@ -72,13 +69,12 @@ fn places(marks: &[Mark<'_>]) -> Vec<Element<'static>> {
     }
     let mut elements = Vec::new();
     for (index, shown) in shown.iter().enumerate() {
-        match shown.excerpt(index == 0) {
-            Some(excerpt) => elements.push(excerpt),
-            None => {
-                elements.extend(shown.origins());
-                facts.extend(shown.marks.iter().map(|(_, text)| (*text).to_owned()));
-            }
+        let excerpt = shown.excerpt(index == 0);
+        if excerpt.is_none() {
+            elements.extend(shown.origins());
+            facts.extend(shown.marks.iter().map(|(_, text)| (*text).to_owned()));
         }
+        elements.extend(excerpt);
     }
     elements.extend(facts.iter().filter(|text| !text.is_empty()).map(|text| fact(text).into()));
     elements
@@ -121,46 +117,4 @@ impl Shown<'_> {
 
 fn path(file: &File) -> String {
     visible(&file.to_string())
-}
-
-/// Whom it reaches, and what becomes of them.
-fn consequences(reach: &Reach, is_error: bool, names_environments: bool) -> Vec<String> {
-    let count = reach.assignments.len();
-    let named = if count <= ASSIGNMENTS_SHOWN + 1 { count } else { ASSIGNMENTS_SHOWN };
-    let mut names: Vec<_> = reach.assignments.iter().take(named).map(ToString::to_string).collect();
-    if named < count {
-        names.push(format!("{} more", count - named));
-    }
-    let environment = reach.environment.as_ref().filter(|_| names_environments);
-    let environment = environment.map_or_else(String::new, |environment| format!(" of {environment}"));
-    let reached = format!("reaches {}{environment}: {}", counted(count, "assignment"), listed(&names));
-    if is_error { vec![reached, kept(reach)] } else { vec![reached] }
-}
-
-fn kept(reach: &Reach) -> String {
-    let is_one = reach.assignments.len() == 1;
-    let mut text = match (reach.fallback, is_one) {
-        (Fallback::Nothing, true) => "it is left out".to_owned(),
-        (Fallback::Nothing, false) => "these are left out".to_owned(),
-        (Fallback::LastGood(_), true) => "it keeps its last good output".to_owned(),
-        (Fallback::LastGood(_), false) => "these keep their last good output".to_owned(),
-    };
-    if let Fallback::LastGood(Some(commit)) = reach.fallback {
-        text.push_str(&format!(" (commit {})", commit.short()));
-    }
-    match reach.others {
-        None | Some(0) => {}
-        Some(1) => text.push_str("; 1 other is not affected"),
-        Some(others) => text.push_str(&format!("; {others} others are not affected")),
-    }
-    text
-}
-
-/// `a`, `a and b`, `a, b and c`
-fn listed(names: &[String]) -> String {
-    match names {
-        [] => String::new(),
-        [only] => only.clone(),
-        [first @ .., last] => format!("{} and {last}", first.join(", ")),
-    }
 }

@@ -2,8 +2,13 @@
 
 mod excerpt;
 mod finding;
+mod github;
 mod human;
+mod json;
+mod sarif;
 mod text;
+mod words;
+mod yaml;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -14,16 +19,27 @@ use model::diagnostic::{Diagnostic, Severity};
 use model::git_id::GitId;
 use model::locate::Locator;
 use model::name::EnvironmentName;
-use model::source::Source;
+use model::source::{File, Source};
 
 use finding::{Finding, Reach};
+use words::counted;
+
+pub use yaml::to_yaml;
 
 /// How a report is written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum Format {
-    /// Text for people, with excerpts of the files
+    /// For reading, with the lines that are wrong
     #[default]
     Human,
+    /// JSON, stable
+    Json,
+    /// YAML, stable
+    Yaml,
+    /// SARIF 2.1.0, for code scanning
+    Sarif,
+    /// Annotations of a GitHub workflow
+    Github,
 }
 
 /// Diagnostics of one environment, or of what was read before there was one.
@@ -39,6 +55,13 @@ pub struct Batch<'d> {
     pub fallback: Fallback,
 }
 
+impl<'d> Batch<'d> {
+    /// Only the diagnostics.
+    pub fn of(diagnostics: &'d [Diagnostic]) -> Self {
+        Self { diagnostics, ..Self::default() }
+    }
+}
+
 /// What becomes of an assignment that an error stops.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Fallback {
@@ -49,12 +72,38 @@ pub enum Fallback {
     Nothing,
 }
 
+/// Which of the files lie in the folder where the program runs, and where in it: the places that code hosts can show.
+///
+/// By default, the files of a plain directory that is that folder itself.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Checkout {
+    /// The URL of the repository, as [`Source::url`] has it.
+    pub url: Arc<str>,
+    /// The branch, as [`Source::revision`] has it.
+    pub revision: Arc<str>,
+    /// The folder of the repository's root, relative to the one where the program runs; may be empty.
+    pub folder: String,
+}
+
+impl Checkout {
+    /// The path of `file` from the folder where the program runs; none if the file is not there.
+    fn path(&self, file: &File) -> Option<String> {
+        if (&file.source.url, &file.source.revision) != (&self.url, &self.revision) {
+            return None;
+        }
+        let folder = self.folder.trim_start_matches("./").trim_end_matches('/');
+        let is_here = matches!(folder, "" | ".");
+        Some(if is_here { file.path.to_string() } else { format!("{folder}/{}", file.path) })
+    }
+}
+
 /// Everything that is wrong, with its places. What several environments share is in it once.
 #[derive(Debug, Default)]
 pub struct Report<'a> {
     findings: BTreeMap<Finding<'a>, Vec<Reach>>,
     environments: BTreeSet<EnvironmentName>,
     files: BTreeSet<(Arc<Source>, Arc<str>)>,
+    checkout: Checkout,
 }
 
 /// How much is wrong, in how much.
@@ -86,6 +135,18 @@ impl<'a> Report<'a> {
         }
     }
 
+    /// With another checkout, for the formats of code hosts.
+    #[must_use]
+    pub fn checked_out(mut self, checkout: Checkout) -> Self {
+        self.checkout = checkout;
+        self
+    }
+
+    /// Whether there is an error, or with `strict` a warning.
+    pub fn has_problems(&self, strict: bool) -> bool {
+        self.findings.keys().any(|finding| strict || finding.severity == Severity::Error)
+    }
+
     /// How much is wrong.
     pub fn summary(&self) -> Summary {
         let count = |severity| self.findings.keys().filter(|finding| finding.severity == severity).count();
@@ -105,7 +166,17 @@ impl<'a> Report<'a> {
     pub fn render(&self, format: Format) -> String {
         match format {
             Format::Human => human::render(self),
+            Format::Json => format!("{:#}\n", self.to_json()),
+            Format::Yaml => to_yaml(&self.to_json()),
+            Format::Sarif => format!("{:#}\n", sarif::render(self)),
+            Format::Github => github::render(self),
         }
+    }
+
+    /// The report as a JSON object with `diagnostics` and `summary`, as a part of larger answers. Its shape is stable; the
+    /// reference of diagnostics describes it.
+    pub fn to_json(&self) -> serde_json::Value {
+        json::render(self)
     }
 }
 
@@ -125,11 +196,6 @@ impl fmt::Display for Summary {
             repositories => write!(f, " of {repositories} repositories"),
         }
     }
-}
-
-/// `1 error`, `2 errors`
-fn counted(count: usize, noun: &str) -> String {
-    if count == 1 { format!("1 {noun}") } else { format!("{count} {noun}s") }
 }
 
 #[cfg(test)]

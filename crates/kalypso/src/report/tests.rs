@@ -6,6 +6,8 @@ use model::locate::Locator;
 
 use super::{Batch, Format, Report};
 
+mod formats;
+
 /// A control plane with one cluster type that gets one target, whose schema asks for `PORT`.
 const PLATFORM: (&str, &[u8]) = ("platform.yaml", br#"
 {apiVersion: scheduler.kalypso.io/v1alpha1, kind: ClusterType, metadata: {name: edge}, spec: {reconciler: r, namespaceService: r, configType: c}}

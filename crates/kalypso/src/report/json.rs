@@ -1,0 +1,116 @@
+//! The report as JSON, whose shape is stable: fields are added, never renamed or removed.
+
+use model::diagnostic::AssignmentId;
+use model::name::EnvironmentName;
+use serde::Serialize;
+
+use super::finding::{Finding, Mark, Reach};
+use super::{Report, Summary};
+
+#[derive(Serialize)]
+struct Document<'r> {
+    diagnostics: Vec<Diagnostic<'r>>,
+    summary: Counts,
+}
+
+#[derive(Serialize)]
+struct Diagnostic<'r> {
+    code: &'static str,
+    severity: String,
+    message: &'r str,
+    labels: Vec<Label<'r>>,
+    notes: &'r [String],
+    help: &'r [String],
+    environments: Vec<&'r str>,
+    assignments: Vec<Assignment<'r>>,
+    object: Option<Object<'r>>,
+}
+
+/// A place: lines and columns count from 1, columns in characters, and the end is exclusive.
+#[derive(Default, Serialize)]
+struct Label<'r> {
+    repository: Option<&'r str>,
+    revision: Option<&'r str>,
+    commit: Option<String>,
+    path: Option<&'r str>,
+    line: Option<usize>,
+    column: Option<usize>,
+    end_line: Option<usize>,
+    end_column: Option<usize>,
+    text: &'r str,
+}
+
+#[derive(Serialize)]
+struct Assignment<'r> {
+    environment: Option<&'r str>,
+    cluster_type: &'r str,
+    target: &'r str,
+}
+
+#[derive(Serialize)]
+struct Object<'r> {
+    kind: &'static str,
+    name: &'r str,
+}
+
+#[derive(Serialize)]
+struct Counts {
+    errors: usize,
+    warnings: usize,
+    files: usize,
+    repositories: usize,
+}
+
+pub(super) fn render(report: &Report<'_>) -> serde_json::Value {
+    let Summary { errors, warnings, files, repositories } = report.summary();
+    let document = Document {
+        diagnostics: report.findings.iter().map(|(finding, reaches)| diagnostic(finding, reaches)).collect(),
+        summary: Counts { errors, warnings, files, repositories },
+    };
+    // Texts, numbers and lists of them: nothing in there can fail.
+    serde_json::to_value(document).unwrap_or_default()
+}
+
+fn diagnostic<'r>(finding: &'r Finding<'_>, reaches: &'r [Reach]) -> Diagnostic<'r> {
+    Diagnostic {
+        code: finding.code.id(),
+        severity: finding.severity.to_string(),
+        message: &finding.message,
+        labels: finding.marks.iter().map(label).collect(),
+        notes: &finding.notes,
+        help: &finding.help,
+        environments: reaches.iter().filter_map(environment).collect(),
+        assignments: reaches.iter().flat_map(assignments).collect(),
+        object: finding.object.as_ref().map(|object| Object { kind: object.kind.name(), name: &object.name }),
+    }
+}
+
+fn environment(reach: &Reach) -> Option<&str> {
+    reach.environment.as_ref().map(EnvironmentName::as_str)
+}
+
+fn assignments(reach: &Reach) -> impl Iterator<Item = Assignment<'_>> {
+    reach.assignments.iter().map(|AssignmentId { cluster_type, target }| Assignment {
+        environment: environment(reach),
+        cluster_type: cluster_type.as_str(),
+        target: target.as_str(),
+    })
+}
+
+fn label<'r>(mark: &'r Mark<'_>) -> Label<'r> {
+    let text = mark.text.as_str();
+    let Some(spot) = &mark.spot else { return Label { text, ..Label::default() } };
+    let source = &spot.file.source;
+    let (start, end) = spot.positions().unzip();
+    Label {
+        repository: Some(&*source.url).filter(|url| !url.is_empty()),
+        revision: Some(&*source.revision).filter(|revision| !revision.is_empty()),
+        commit: source.commit.map(|commit| commit.to_string()),
+        path: Some(&spot.file.path),
+        line: start.map(|start| start.line),
+        column: start.map(|start| start.column),
+        end_line: end.map(|end| end.line),
+        end_column: end.map(|end| end.column),
+        text,
+    }
+}

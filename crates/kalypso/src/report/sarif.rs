@@ -1,0 +1,146 @@
+//! The report as SARIF 2.1.0, which code scanning and editors read.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use model::diagnostic::Code;
+use model::source::Source;
+use serde_json::{Map, Value, json};
+
+use super::Report;
+use super::finding::{Finding, Mark, Reach, Spot};
+use super::words;
+
+/// The name that SARIF readers know the root of the checkout by.
+const CHECKOUT: &str = "%SRCROOT%";
+/// How many assignments a result names: readers limit the locations of a result, GitHub to 1,000.
+const ASSIGNMENTS_MAX: usize = 100;
+
+pub(super) fn render(report: &Report<'_>) -> Value {
+    let driver = json!({
+        "name": "kalypso",
+        "semanticVersion": env!("CARGO_PKG_VERSION"),
+        "rules": Code::ALL.iter().map(|code| rule(*code)).collect::<Vec<_>>(),
+    });
+    let results: Vec<_> = report.findings.iter().map(|(finding, reaches)| result(report, finding, reaches)).collect();
+    let sources = sources(report);
+    let bases: Map<_, _> = sources.iter().map(|(name, source)| (name.clone(), base(source))).collect();
+    let provenance: Vec<_> = sources.iter().filter_map(|(name, source)| provenance(name, source)).collect();
+    json!({
+        "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
+        "version": "2.1.0",
+        "runs": [{
+            "tool": { "driver": driver },
+            "columnKind": "unicodeCodePoints",
+            "originalUriBaseIds": bases,
+            "versionControlProvenance": provenance,
+            "results": results,
+        }],
+    })
+}
+
+fn rule(code: Code) -> Value {
+    json!({
+        "id": code.id(),
+        "name": format!("{code:?}"),
+        "shortDescription": { "text": code.title() },
+        "help": { "text": code.manual(), "markdown": code.manual() },
+    })
+}
+
+fn result(report: &Report<'_>, finding: &Finding<'_>, reaches: &[Reach]) -> Value {
+    let mut lines = vec![finding.message.clone()];
+    lines.extend(words::facts(finding, reaches, report.environments.len() > 1));
+    let mut places = finding.marks.iter().filter_map(|mark| place(report, mark));
+    let mut location = places.next().unwrap_or_default();
+    let logical = logical(reaches);
+    if !logical.is_empty() {
+        location.insert("logicalLocations".to_owned(), logical.into());
+    }
+    let locations: Vec<_> = (!location.is_empty()).then_some(location).into_iter().collect();
+    json!({
+        "ruleId": finding.code.id(),
+        "ruleIndex": Code::ALL.iter().position(|code| *code == finding.code),
+        "level": finding.severity.to_string(),
+        "message": { "text": lines.join("\n") },
+        "locations": locations,
+        "relatedLocations": places.collect::<Vec<_>>(),
+    })
+}
+
+/// A location without an assignment; none for what is in no file.
+fn place(report: &Report<'_>, mark: &Mark<'_>) -> Option<Map<String, Value>> {
+    let mut place = Map::new();
+    place.insert("physicalLocation".to_owned(), physical(report, mark.spot.as_ref()?));
+    if !mark.text.is_empty() {
+        place.insert("message".to_owned(), json!({ "text": mark.text }));
+    }
+    Some(place)
+}
+
+fn physical(report: &Report<'_>, spot: &Spot<'_>) -> Value {
+    let (base, path) = match report.checkout.path(spot.file) {
+        Some(path) => (CHECKOUT.to_owned(), path),
+        None => (base_name(&spot.file.source), spot.file.path.to_string()),
+    };
+    let mut location = json!({ "artifactLocation": { "uri": encoded(&path, ""), "uriBaseId": base } });
+    if let Some((start, end)) = spot.positions() {
+        location["region"] = json!({
+            "startLine": start.line,
+            "startColumn": start.column,
+            "endLine": end.line,
+            "endColumn": end.column,
+        });
+    }
+    location
+}
+
+/// The first of the assignments that it reaches, as places in the fleet.
+fn logical(reaches: &[Reach]) -> Vec<Value> {
+    let names = reaches.iter().flat_map(|reach| {
+        let environment = reach.environment.as_ref().map_or_else(String::new, |environment| format!("{environment}/"));
+        reach.assignments.iter().map(move |assignment| format!("{environment}{assignment}"))
+    });
+    names.take(ASSIGNMENTS_MAX).map(|name| json!({ "fullyQualifiedName": name, "kind": "resource" })).collect()
+}
+
+/// The sources of all places by the name of their base.
+fn sources(report: &Report<'_>) -> BTreeMap<String, Arc<Source>> {
+    let spots = report.findings.keys().flat_map(|finding| &finding.marks).filter_map(|mark| mark.spot.as_ref());
+    let named = spots.map(|spot| match report.checkout.path(spot.file) {
+        Some(_) => (CHECKOUT.to_owned(), Arc::clone(&spot.file.source)),
+        None => (base_name(&spot.file.source), Arc::clone(&spot.file.source)),
+    });
+    named.collect()
+}
+
+fn base_name(source: &Source) -> String {
+    source.to_string()
+}
+
+fn base(source: &Source) -> Value {
+    let text = if source.url.is_empty() {
+        "the folder that was read".to_owned()
+    } else {
+        format!("`{}` of {}", source.revision, source.url)
+    };
+    json!({ "description": { "text": text } })
+}
+
+/// The commit behind a base; none if it is no repository that a URI can name.
+fn provenance(name: &str, source: &Source) -> Option<Value> {
+    let is_uri = source.url.contains("://");
+    let mut provenance = json!({ "repositoryUri": encoded(&source.url, ":?#[]!$&'()*+,;=%"), "branch": &*source.revision, "mappedTo": { "uriBaseId": name } });
+    if let Some(commit) = source.commit {
+        provenance["revisionId"] = commit.to_string().into();
+    }
+    is_uri.then_some(provenance)
+}
+
+/// `text` with everything percent-encoded that is neither a letter or digit, nor a mark of a path, nor among `others`.
+fn encoded(text: &str, others: &str) -> String {
+    let is_kept =
+        |byte: u8| byte.is_ascii_alphanumeric() || b"-._~/@".contains(&byte) || others.as_bytes().contains(&byte);
+    let encode = |byte: u8| if is_kept(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") };
+    text.bytes().map(encode).collect()
+}
