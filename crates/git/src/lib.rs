@@ -1,12 +1,14 @@
 //! Snapshots out of repositories, trees into them.
 //!
 //! The seam is [`Repositories`], with its two twins [`GitRepositories`] and [`MemoryRepositories`]. On top of it, [`load`] reads all that an environment
-//! consists of. Nothing here decides what is published.
+//! consists of, and [`publish`] puts a tree into a branch. Nothing here decides what is published.
 
 pub mod limits;
 pub mod load;
+pub mod publish;
 mod repositories;
 mod settings;
+pub mod trailer;
 mod url;
 mod walk;
 

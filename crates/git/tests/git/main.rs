@@ -7,6 +7,8 @@ mod objects;
 #[cfg(test)]
 mod playground;
 #[cfg(test)]
+mod publish;
+#[cfg(test)]
 mod remote;
 #[cfg(test)]
 mod sample;
