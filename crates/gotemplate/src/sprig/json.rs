@@ -6,10 +6,11 @@ use data_encoding::BASE64;
 
 use super::arguments::{any, pay};
 use super::{deep, function};
+use crate::format::display;
 use crate::fuel::Exhausted;
 use crate::function::{Call, Failure, Function, Type};
 use crate::runes::runes;
-use crate::value::{Key, List, ListKind, Map, MapKind, Value};
+use crate::value::{List, ListKind, Map, Value};
 
 pub(super) const FUNCTIONS: &[Function] = &[
     deep(function("toJson", &[Type::Any], |call, args| encoded(call, any(args, 0), None))),
@@ -121,15 +122,11 @@ impl Writer {
         self.out.push('"');
     }
 
+    /// Go can't encode maps whose keys are of any type, which is what nested configuration values are there; here they are written like others,
+    /// their keys as the texts that they print as.
     fn map(&mut self, map: &Map) -> Result<(), Stop> {
-        if map.kind == MapKind::AnyToAny {
-            return Err(Stop::Unsupported);
-        }
-        let entries: Vec<_> = map.entries.iter().collect();
-        self.items(['{', '}'], &entries, |writer, (key, value)| match key {
-            Key::Text(key) => writer.entry(key.as_bytes(), value),
-            _ => Err(Stop::Unsupported),
-        })
+        let entries: Vec<_> = map.entries.iter().map(|(key, value)| (display(&key.to_value()), value)).collect();
+        self.items(['{', '}'], &entries, |writer, (key, value)| writer.entry(key.as_bytes(), value))
     }
 
     fn entry(&mut self, key: &[u8], value: &Value) -> Result<(), Stop> {

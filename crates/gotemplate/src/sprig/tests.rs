@@ -133,7 +133,7 @@ fn merging_fills_what_is_empty() {
 fn json_is_written_as_go_writes_it() {
     check("{{ toJson (list 1e21 1e-7 1e20 -0.0 2.50) }}", "[1e+21,1e-7,100000000000000000000,-0,2.5]");
     check(r#"{{ toJson "<\u2028\x07\"" }}{{ toJson .bytes }}"#, r#""\u003c\u2028\u0007\"""a\ufffd\ufffdz""#);
-    check(r#"{{ toJson (list .untyped) }}{{ toJson (float64 "NaN") }}"#, "");
+    check(r#"{{ toJson (list .untyped) }}{{ toJson (float64 "NaN") }}"#, "[{}]");
     check(r#"{{ toPrettyJson (dict "a" (list) "b" (dict)) }}"#, "{\n  \"a\": [],\n  \"b\": {}\n}");
 }
 
