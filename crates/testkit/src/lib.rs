@@ -3,7 +3,5 @@
 pub mod corpus;
 pub mod directory;
 pub mod fuzz;
-pub mod generator;
 pub mod git_server;
-mod random;
 pub mod suite;
