@@ -1,16 +1,17 @@
 //! JSON as Go's encoding/json writes it. What can't be written gives an empty text.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use data_encoding::BASE64;
 
 use super::arguments::{any, pay};
 use super::{deep, function};
-use crate::format::display;
 use crate::fuel::Exhausted;
 use crate::function::{Call, Failure, Function, Type};
 use crate::runes::runes;
-use crate::value::{List, ListKind, Map, Value};
+use crate::text::Text;
+use crate::value::{Key, List, ListKind, Map, Value};
 
 pub(super) const FUNCTIONS: &[Function] = &[
     deep(function("toJson", &[Type::Any], |call, args| encoded(call, any(args, 0), None))),
@@ -122,10 +123,11 @@ impl Writer {
         self.out.push('"');
     }
 
-    /// Go can't encode maps whose keys are of any type, which is what nested configuration values are there; here they are written like others,
-    /// their keys as the texts that they print as.
+    /// Go refuses maps with untyped keys, which is what composed values have; here such keys are written as texts.
     fn map(&mut self, map: &Map) -> Result<(), Stop> {
-        let entries: Vec<_> = map.entries.iter().map(|(key, value)| (display(&key.to_value()), value)).collect();
+        // Texts come behind all other keys, so the text `1` takes the place of the number.
+        let texts: BTreeMap<_, _> = map.entries.iter().map(|(key, value)| (key_text(key), value)).collect();
+        let entries: Vec<_> = texts.iter().collect();
         self.items(['{', '}'], &entries, |writer, (key, value)| writer.entry(key.as_bytes(), value))
     }
 
@@ -166,5 +168,16 @@ impl Writer {
             self.out.push('\n');
             self.out.extend(std::iter::repeat_n(indent, self.level));
         }
+    }
+}
+
+fn key_text(key: &Key) -> Text {
+    match key {
+        Key::Nil => "null".into(),
+        Key::Bool(is) => is.to_string().as_str().into(),
+        Key::Int(number) => number.to_string().as_str().into(),
+        Key::Uint(number) => number.to_string().as_str().into(),
+        Key::Float(number) => number.0.to_string().as_str().into(),
+        Key::Text(text) => text.clone(),
     }
 }

@@ -7,7 +7,7 @@ use crate::fuel::{Fuel, Limits};
 use crate::function::{Call, Function, Type};
 use crate::heap::Heap;
 use crate::time::Time;
-use crate::value::{MapKind, UintKind};
+use crate::value::{Key, MapKind, UintKind};
 use crate::{Template, Value};
 
 /// The output of a template, or `error:` with the message.
@@ -17,6 +17,10 @@ fn rendered(template: &str) -> String {
         ("text", Value::text("naïve ☃")),
         ("bytes", Value::text(&b"a\xe6\x9cz"[..])),
         ("untyped", Value::map(MapKind::AnyToAny, BTreeMap::new())),
+        (
+            "mixed",
+            Value::map(MapKind::AnyToAny, [(Key::Int(1), Value::Nil), (Key::Text("b".into()), Value::Nil)].into()),
+        ),
     ]);
     let limits = Limits { steps: 100_000, output_bytes: 1 << 20, ..Limits::default() };
     match Template::parse("t", template).and_then(|template| template.render(&data, &limits)) {
@@ -133,7 +137,8 @@ fn merging_fills_what_is_empty() {
 fn json_is_written_as_go_writes_it() {
     check("{{ toJson (list 1e21 1e-7 1e20 -0.0 2.50) }}", "[1e+21,1e-7,100000000000000000000,-0,2.5]");
     check(r#"{{ toJson "<\u2028\x07\"" }}{{ toJson .bytes }}"#, r#""\u003c\u2028\u0007\"""a\ufffd\ufffdz""#);
-    check(r#"{{ toJson (list .untyped) }}{{ toJson (float64 "NaN") }}"#, "[{}]");
+    check("{{ toJson (list .untyped .mixed) }}", r#"[{},{"1":null,"b":null}]"#);
+    check(r#"{{ toJson (list 1 (float64 "NaN")) }}"#, "");
     check(r#"{{ toPrettyJson (dict "a" (list) "b" (dict)) }}"#, "{\n  \"a\": [],\n  \"b\": {}\n}");
 }
 
