@@ -316,7 +316,9 @@ impl<'a> Decoder<'a> {
 
     fn check_plain(&mut self, node: &Node) {
         let text = scalar_text(node);
-        if let Some(character) = text.chars().find(|character| character.is_control()) {
+        // YAML 1.1 also breaks lines at these two.
+        let is_refused = |c: &char| c.is_control() || matches!(c, '\u{2028}' | '\u{2029}');
+        if let Some(character) = text.chars().find(is_refused) {
             let message = format!("{character:?} can't be in this text, which becomes part of manifests");
             self.error(Code::ControlCharacter, node.span, message);
             self.help("write it on one line, without control characters");
