@@ -1,5 +1,6 @@
 //! From a fleet to the rendered assignments of its environment.
 
+use std::cell::LazyCell;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
@@ -7,20 +8,19 @@ use gotemplate::Value;
 use model::diagnostic::{AssignmentId, Code, Diagnostic, Origin, Part};
 use model::field_path::FieldPath;
 use model::fleet::Fleet;
-use model::name::{ClusterTypeName, EnvironmentName, PolicyName};
-use model::object::{ClusterType, Object};
+use model::name::{ClusterTypeName, DeploymentTargetName, EnvironmentName, PolicyName};
+use model::object::{AnyObject, ClusterType, Object};
 use rayon::prelude::*;
-use serde_json::Value as Json;
 
 use crate::compose::{Candidates, Composition, compose};
 use crate::container::{Container, Met, containers};
 use crate::record::Silent;
 use crate::render::{self, Context, Files, Parsed, Templates};
 use crate::schedule::{Schedule, schedule};
-use crate::schema::{Finding, Labelled, Schema, Schemas, to_json};
+use crate::schema::{Finding, JsonData, Labelled, Schema, Schemas};
 use crate::settings::{self, LongNames, MissingValues};
 use crate::target::{Target, targets};
-use crate::trace;
+use crate::trace::{self, Trace};
 
 /// Everything that was compiled for an environment.
 #[derive(Debug)]
@@ -35,6 +35,10 @@ pub struct Compiled {
     pub diagnostics: Vec<Diagnostic>,
     /// Whether there are registrations whose workloads are not known, so that targets that nobody wants may only be unknown.
     pub is_incomplete: bool,
+    /// Cluster types that exist more than once, so that what is on them is not clear.
+    pub unclear_cluster_types: BTreeSet<ClusterTypeName>,
+    /// Targets of which it is not clear what they are, because they, or their workload, exist more than once.
+    pub unclear_targets: BTreeSet<DeploymentTargetName>,
 }
 
 /// A workload's target on a cluster type.
@@ -92,13 +96,24 @@ impl<'a> Prepared<'a> {
             assignments.extend(compiled);
             diagnostics.extend(found);
         }
+        let unclear_targets = self.targets.iter().filter(|target| target.problem.is_some());
         Compiled {
             environment: self.fleet.environment.clone(),
             cluster_types: self.fleet.cluster_types.keys().cloned().collect(),
             assignments,
             diagnostics: model::diagnostic::merged(diagnostics),
             is_incomplete: !self.fleet.unavailable.is_empty(),
+            unclear_cluster_types: self.unclear_cluster_types(),
+            unclear_targets: unclear_targets.map(|target| target.name.clone()).collect(),
         }
+    }
+
+    fn unclear_cluster_types(&self) -> BTreeSet<ClusterTypeName> {
+        let of_copy = |copy: &AnyObject| match copy {
+            AnyObject::ClusterType(object) => Some(object.name.clone()),
+            _ => None,
+        };
+        self.fleet.duplicates.values().flatten().filter_map(of_copy).collect()
     }
 
     fn all_cluster_types(&self) -> impl Iterator<Item = &Arc<Object<ClusterType>>> {
@@ -146,7 +161,10 @@ impl<'a> Prepared<'a> {
             let composition = Composition::new(data, BTreeSet::new());
             let composition = &composition;
             let (fleet, long_names, has_nested) = (self.fleet, self.long_names, self.has_nested);
-            templates.render(&Context { fleet, cluster_type: object, target, composition, long_names, has_nested }).ok()
+            let hides_output = true;
+            let cluster_type = object;
+            let context = Context { fleet, cluster_type, target, composition, long_names, has_nested, hides_output };
+            templates.render(&context).ok()
         };
         let Some(other) = trace::with_value(data, path.steps(), &Value::text(OTHER)) else { return Vec::new() };
         let (Some(before), Some(after)) = (render(data.clone()), render(other)) else { return Vec::new() };
@@ -202,7 +220,14 @@ struct ClusterTypeWork<'a> {
 #[derive(Clone)]
 struct Composed {
     composition: Arc<Composition>,
-    json: Result<Arc<Json>, String>,
+    json: Arc<JsonData>,
+}
+
+/// What the schemas of an assignment say.
+struct Checked {
+    diagnostics: Vec<Diagnostic>,
+    /// Whether there may be values that nobody should see.
+    has_sensitive: bool,
 }
 
 impl ClusterTypeWork<'_> {
@@ -215,9 +240,11 @@ impl ClusterTypeWork<'_> {
         let containers = &self.prepared.containers;
         problems.extend(matching.iter().filter_map(|position| containers[*position].problem.clone()));
         let composed = self.compose(matching.clone());
-        problems.extend(self.check(target, &matching, &composed));
+        let Checked { diagnostics, has_sensitive } = self.check(target, &matching, &composed);
+        problems.extend(diagnostics);
+        let context = Context { hides_output: has_sensitive, ..self.context(target, &composed.composition) };
         let files = match &self.templates {
-            Ok(templates) => templates.render(&self.context(target, &composed.composition)),
+            Ok(templates) => templates.render(&context),
             Err(missing) => Err(missing.clone()),
         };
         let files = files.map_err(|failures| problems.extend(failures)).ok();
@@ -241,7 +268,7 @@ impl ClusterTypeWork<'_> {
         let containers = &self.prepared.containers;
         let compose = |matching: &[usize]| {
             let composition = compose(containers, matching, &mut Silent);
-            let json = to_json(&composition).map(Arc::new);
+            let json = Arc::new(JsonData::of(&composition));
             Composed { composition: Arc::new(composition), json }
         };
         if let Some(composed) = self.compositions.get(&matching) {
@@ -260,11 +287,12 @@ impl ClusterTypeWork<'_> {
             composition,
             long_names: self.prepared.long_names,
             has_nested: self.prepared.has_nested,
+            hides_output: false,
         }
     }
 
     /// Checks the values of an assignment against every schema that applies.
-    fn check(&self, target: &Target, matching: &[usize], composed: &Composed) -> Vec<Diagnostic> {
+    fn check(&self, target: &Target, matching: &[usize], composed: &Composed) -> Checked {
         let labelled = self.prepared.schemas.labelled.iter().zip(&self.schemas);
         let labelled = labelled.filter(|(_, met)| matches!(met, Met::If(left) if left.are_met_by(target)));
         let labelled = labelled.map(|(labelled, _)| labelled.schema.clone());
@@ -272,43 +300,32 @@ impl ClusterTypeWork<'_> {
         let (usable, problems): (Vec<_>, Vec<_>) = labelled.chain(own).partition(|schema| schema.compiled.is_ok());
         let mut diagnostics: Vec<_> = problems.into_iter().filter_map(|schema| schema.compiled.err()).collect();
         if usable.is_empty() {
-            return diagnostics;
+            return Checked { diagnostics, has_sensitive: false };
         }
-        let mut json = match &composed.json {
-            Ok(shared) => Json::clone(shared),
-            Err(key) => return diagnostics.into_iter().chain([self.not_json(key, matching)]).collect(),
-        };
+        let sensitive: BTreeSet<_> = usable.iter().flat_map(Schema::sensitive).cloned().collect();
+        let mut data = JsonData::clone(&composed.json);
+        let trace = LazyCell::new(|| Trace::record(&self.prepared.containers, matching));
         for schema in usable {
-            let findings = schema.check(&composed.composition, &mut json);
-            diagnostics.extend(findings.into_iter().map(|finding| self.explain(finding, schema.missing, matching)));
+            let findings = schema.check(&composed.composition, &mut data, &sensitive);
+            diagnostics.extend(findings.into_iter().map(|finding| explain(finding, schema.missing, &trace)));
         }
-        diagnostics
+        Checked { diagnostics, has_sensitive: !sensitive.is_empty() }
     }
+}
 
-    fn not_json(&self, key: &str, matching: &[usize]) -> Diagnostic {
-        let path = FieldPath::from([key]);
-        let message = format!("`{key}` reads as a number that JSON does not have, so no schema can be checked");
-        let mut diagnostic = Diagnostic::error(Code::WrongValue, message);
-        if let Some(origin) = trace::value_origin(&self.prepared.containers, matching, &path) {
-            diagnostic = diagnostic.at(origin, "this value");
-        }
-        diagnostic.help("put the value in single quotes, inside the double ones: \"'nan'\"")
+/// A finding with the places of the value and of the schema.
+fn explain(finding: Finding, missing: MissingValues, trace: &Trace<'_>) -> Diagnostic {
+    let Finding { path, is_missing, message, schema, schema_path } = finding;
+    let schema_origin = Origin::part(&schema.object, schema.path.clone(), Part::KeyInside(schema_path));
+    let asked = format!("asked for by {}", schema.object);
+    if is_missing {
+        let make = if missing == MissingValues::Warn { Diagnostic::warning } else { Diagnostic::error };
+        let help = format!("give `{path}` in a ConfigMap that matches the assignment");
+        return make(Code::MissingValue, message).at(schema_origin, asked).help(help);
     }
-
-    /// A finding with the places of the value and of the schema.
-    fn explain(&self, finding: Finding, missing: MissingValues, matching: &[usize]) -> Diagnostic {
-        let Finding { path, is_missing, message, schema, schema_path } = finding;
-        let schema_origin = Origin::part(&schema.object, schema.path.clone(), Part::KeyInside(schema_path));
-        let asked = format!("asked for by {}", schema.object);
-        if is_missing {
-            let make = if missing == MissingValues::Warn { Diagnostic::warning } else { Diagnostic::error };
-            let help = format!("give `{path}` in a ConfigMap that matches the assignment");
-            return make(Code::MissingValue, message).at(schema_origin, asked).help(help);
-        }
-        let mut diagnostic = Diagnostic::error(Code::WrongValue, message);
-        if let Some(origin) = trace::value_origin(&self.prepared.containers, matching, &path) {
-            diagnostic = diagnostic.at(origin, "this value");
-        }
-        diagnostic.at(schema_origin, asked)
+    let mut diagnostic = Diagnostic::error(Code::WrongValue, message);
+    if let Some(setting) = trace.settings(&path).into_iter().next() {
+        diagnostic = diagnostic.at(setting.origin, "this value");
     }
+    diagnostic.at(schema_origin, asked)
 }

@@ -146,7 +146,7 @@ fn clear(output: &mut Output, compiled: &Compiled, folder: &Folder, name: &str) 
 enum Kept {
     /// Its assignment fails.
     Failing(AssignmentId),
-    /// Its assignment may be one of a workload that could not be read.
+    /// Its assignment may be one of a workload that could not be read, or of an object that exists more than once.
     Unknown,
 }
 
@@ -157,9 +157,14 @@ fn kept_as(compiled: &Compiled, cluster_type: &str, target: &str) -> Option<Kept
     let assignment = id.as_ref().and_then(|id| compiled.assignments.get(id));
     match (assignment, id) {
         (Some(assignment), Some(id)) if assignment.files.is_none() => Some(Kept::Failing(id)),
-        (None, Some(_)) if compiled.is_incomplete => Some(Kept::Unknown),
+        (None, Some(id)) if compiled.is_incomplete || is_unclear(compiled, &id) => Some(Kept::Unknown),
         _ => None,
     }
+}
+
+/// Which copy of an object counts decides whether there is such an assignment.
+fn is_unclear(compiled: &Compiled, id: &AssignmentId) -> bool {
+    compiled.unclear_cluster_types.contains(&id.cluster_type) || compiled.unclear_targets.contains(&id.target)
 }
 
 fn write_assignments(output: &mut Output, compiled: &Compiled, foreign: &BTreeSet<ClusterTypeName>, folder: &Folder) {
@@ -211,7 +216,8 @@ pub fn same_destination(fleet: &Fleet) -> Vec<Diagnostic> {
     let mut found = Vec::new();
     for object in fleet.gitops_repos.values() {
         let place = &object.spec.place;
-        let key = (Arc::clone(&place.repo), Arc::clone(&place.branch), Folder::parse(&place.path));
+        let repo = place.repo.trim_end_matches('/').trim_end_matches(".git");
+        let key = (repo, Arc::clone(&place.branch), Folder::parse(&place.path));
         let Some(first) = seen.insert(key, object) else { continue };
         let name = FieldPath::from(["metadata", "name"]);
         let message = format!("`{}` and `{}` name the same repository, branch and path", first.name, object.name);

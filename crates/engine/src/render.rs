@@ -55,6 +55,8 @@ pub(crate) struct Context<'a> {
     pub(crate) long_names: LongNames,
     /// Whether some value is itself a template, which may use anything.
     pub(crate) has_nested: bool,
+    /// Whether messages must not show what a template makes, because a sensitive value may be in it.
+    pub(crate) hides_output: bool,
 }
 
 /// Parses every template of a fleet.
@@ -150,7 +152,7 @@ impl<'a> Templates<'a> {
         for (name, template) in
             [("reconciler", self.reconciler), ("namespace", self.namespace), ("platform-config", self.config)]
         {
-            match template.render(&dot) {
+            match template.render(&dot, context.hides_output) {
                 Ok(None) if name == "platform-config" => {}
                 Ok(bytes) => {
                     let extension = if name == "platform-config" { &template.extension } else { "yaml" };
@@ -205,12 +207,15 @@ fn missing(parsed: &BTreeMap<Arc<str>, Parsed>, object: &Object<ClusterType>, fi
 
 impl Parsed {
     /// The manifests that are not empty, one behind the other. None if all are empty.
-    fn render(&self, dot: &Value) -> Result<Option<Vec<u8>>, Diagnostic> {
+    fn render(&self, dot: &Value, hides_output: bool) -> Result<Option<Vec<u8>>, Diagnostic> {
         let mut joined: Option<Vec<u8>> = None;
         for (index, text) in self.texts.iter().enumerate() {
             let limits = Limits::default();
             let rendered = if self.is_literal { text.render(dot, &limits) } else { text.render_nested(dot, &limits) };
-            let rendered = rendered.map_err(|error| failure(&self.key, index, &error))?;
+            let rendered = rendered.map_err(|error| {
+                let shown = if hides_output { without_output(error) } else { error };
+                failure(&self.key, index, &shown)
+            })?;
             if rendered.is_empty() {
                 continue;
             }
@@ -229,6 +234,16 @@ impl Parsed {
     }
 }
 
+/// An error that says nothing of what was rendered before, which may hold sensitive values.
+fn without_output(error: TemplateError) -> TemplateError {
+    if error.pass == 0 {
+        return error;
+    }
+    let message =
+        "its output can't be rendered again; what failed is not shown, because of sensitive values".to_owned();
+    TemplateError { message, excerpt: None, ..error }
+}
+
 fn failure(key: &ObjectKey, index: usize, error: &TemplateError) -> Diagnostic {
     let code = match error.kind {
         ErrorKind::Parse if error.pass == 0 => Code::TemplateSyntax,
@@ -245,11 +260,9 @@ fn failure(key: &ObjectKey, index: usize, error: &TemplateError) -> Diagnostic {
     diagnostic =
         diagnostic.at(Origin::field(key, path), "the output of this text contains `{{`, so it is rendered again");
     if let Some(excerpt) = &error.excerpt {
-        diagnostic = diagnostic.note(format!(
-            "rendering {} failed in line {} of the output: {excerpt}",
-            error.pass + 1,
-            error.line
-        ));
+        let place = format!("rendering {} failed in line {} of the output", error.pass + 1, error.line);
+        // An action that is not closed is missed behind the last line.
+        diagnostic = diagnostic.note(if excerpt.is_empty() { place } else { format!("{place}: {excerpt}") });
     }
     diagnostic.help(
         "if the braces are meant literally, give the template the annotation `template.kalypso.io/literal: \"true\"`",

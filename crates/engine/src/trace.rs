@@ -61,13 +61,6 @@ impl<'a> Trace<'a> {
     }
 }
 
-/// Where the value at `path` is written; for a value that is put together of several, the last part of it.
-pub(crate) fn value_origin(containers: &[Container], matching: &[usize], path: &FieldPath) -> Option<Origin> {
-    let trace = Trace::record(containers, matching);
-    let setting = trace.settings(path).into_iter().next();
-    setting.map(|setting| setting.origin)
-}
-
 /// The value at the end of `steps` below `value`.
 pub(crate) fn follow<'v>(value: &'v Value, steps: &[Step]) -> Option<&'v Value> {
     steps.iter().try_fold(value, |value, step| match (value, step) {

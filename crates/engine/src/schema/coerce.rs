@@ -12,7 +12,7 @@ use crate::record::key_text;
 /// The JSON types that a schema allows for a property.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Types {
-    text: bool,
+    pub(super) text: bool,
     boolean: bool,
 }
 
@@ -38,23 +38,34 @@ pub(super) fn types(root: &Json) -> BTreeMap<String, Types> {
     properties
 }
 
-/// A composition as JSON. Top-level texts that look like numbers are numbers, except those that stood in single quotes.
-///
-/// # Errors
-/// The key of a value that reads as a number which JSON does not have: `nan`, `inf`.
-pub(crate) fn to_json(composition: &Composition) -> Result<Json, String> {
-    let mut object = Map::new();
-    for (key, value) in composition.entries() {
-        let Key::Text(name) = key else { continue };
-        let json = match value {
-            Value::Text(text) if !composition.quoted.contains(name) => {
-                number(&text.to_str()).map_err(|()| name.to_string())?
-            }
-            _ => None,
-        };
-        object.insert(name.to_string(), json.unwrap_or_else(|| nested(value)));
+/// A composition as JSON.
+#[derive(Clone, Debug)]
+pub(crate) struct JsonData {
+    /// The values. Top-level texts that look like numbers are numbers, except those that stood in single quotes.
+    pub(crate) object: Json,
+    /// The keys of texts that look like a number which JSON does not have (`nan`, `inf`). Only who asks for a text can be content.
+    pub(crate) not_json: Vec<String>,
+}
+
+impl JsonData {
+    /// The values of a composition.
+    pub(crate) fn of(composition: &Composition) -> Self {
+        let (mut object, mut not_json) = (Map::new(), Vec::new());
+        for (key, value) in composition.entries() {
+            let Key::Text(name) = key else { continue };
+            let json = match value {
+                Value::Text(text) if !composition.quoted.contains(name) => {
+                    number(&text.to_str()).unwrap_or_else(|()| {
+                        not_json.push(name.to_string());
+                        None
+                    })
+                }
+                _ => None,
+            };
+            object.insert(name.to_string(), json.unwrap_or_else(|| nested(value)));
+        }
+        Self { object: Json::Object(object), not_json }
     }
-    Ok(Json::Object(object))
 }
 
 /// Gives the properties that the schema types the form it asks for. Returns what was there before.

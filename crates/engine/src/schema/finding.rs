@@ -1,5 +1,7 @@
 //! What a schema finds wrong, in words.
 
+use std::collections::BTreeSet;
+
 use jsonschema::error::{TypeKind, ValidationErrorKind as Kind};
 use jsonschema::paths::{Location, LocationSegment};
 use jsonschema::{JsonType, ValidationError};
@@ -25,7 +27,7 @@ pub struct Finding {
 }
 
 /// The findings of one error. Several missing properties are one error each.
-pub(super) fn of(error: &ValidationError<'_>, schema: &SchemaText, sensitive: &[FieldPath]) -> Vec<Finding> {
+pub(super) fn of(error: &ValidationError<'_>, schema: &SchemaText, sensitive: &BTreeSet<FieldPath>) -> Vec<Finding> {
     let path = field_path(error.instance_path());
     let schema_path = field_path(error.schema_path());
     let schema = schema.clone();
@@ -45,7 +47,16 @@ pub(super) fn of(error: &ValidationError<'_>, schema: &SchemaText, sensitive: &[
     vec![Finding { path, is_missing: false, message, schema, schema_path }]
 }
 
-fn field_path(location: &Location) -> FieldPath {
+/// That a value looks like a number which JSON does not have.
+pub(super) fn not_json(key: &str, schema: &SchemaText) -> Finding {
+    let message = format!(
+        "`{key}` reads as a number that JSON does not have, which no schema allows; in single quotes it is a text"
+    );
+    let path = FieldPath::from([key]);
+    Finding { path, is_missing: false, message, schema: schema.clone(), schema_path: FieldPath::default() }
+}
+
+pub(super) fn field_path(location: &Location) -> FieldPath {
     let step = |segment| match segment {
         LocationSegment::Property(name) => Step::Key(name.as_ref().into()),
         LocationSegment::Index(index) => Step::Index(index),
@@ -100,7 +111,7 @@ fn list(options: &Json) -> String {
 }
 
 /// A value as messages show it: cut if it is long.
-fn shown(value: &Json) -> String {
+pub(super) fn shown(value: &Json) -> String {
     const SHOWN_MAX: usize = 80;
     let text = value.to_string();
     if text.chars().count() <= SHOWN_MAX {

@@ -4,10 +4,11 @@ mod coerce;
 mod finding;
 mod walk;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use jsonschema::{Draft, PatternOptions, Validator};
+use jsonschema::error::ValidationErrorKind;
+use jsonschema::{Draft, PatternOptions, ValidationError, Validator};
 use model::diagnostic::{Code, Diagnostic, Origin, Part};
 use model::field_path::FieldPath;
 use model::fleet::Fleet;
@@ -19,12 +20,15 @@ use crate::container::Conditions;
 use crate::settings::{self, MissingValues};
 use crate::target::SchemaText;
 
-pub(crate) use coerce::{nested, to_json};
+pub(crate) use coerce::{JsonData, nested};
 pub use finding::Finding;
 pub(crate) use walk::demands;
 
 /// Bytes of a compiled pattern: patterns come from other teams.
 const PATTERN_BYTES_MAX: usize = 1 << 20;
+
+/// Findings told about one schema and one set of values: nobody reads on.
+const FINDINGS_MAX: usize = 100;
 
 /// A schema that was compiled.
 #[derive(Debug)]
@@ -56,7 +60,7 @@ pub(crate) struct Labelled {
 pub(crate) struct Schemas {
     pub(crate) labelled: Vec<Labelled>,
     /// Those that targets bring, by text: the same text is compiled once.
-    compiled: BTreeMap<Arc<str>, Result<Arc<Compiled>, String>>,
+    compiled: BTreeMap<Arc<str>, Result<Arc<Compiled>, Unusable>>,
     missing: MissingValues,
 }
 
@@ -87,7 +91,10 @@ impl Schemas {
         let compiled = match self.compiled.get(&text.text) {
             Some(Ok(compiled)) => Ok(Arc::clone(compiled)),
             Some(Err(reason)) => Err(unusable(text, reason)),
-            None => Err(unusable(text, "it was not compiled")),
+            None => {
+                let reason = "it was not compiled".to_owned();
+                Err(unusable(text, &Unusable { reason, part: Part::Value }))
+            }
         };
         Schema { text: text.clone(), compiled, missing: self.missing }
     }
@@ -113,26 +120,32 @@ impl Schemas {
         Labelled { conditions: Conditions::of(&object.labels), schema: Schema { text, compiled, missing } }
     }
 
-    fn compiled_text(&mut self, text: &Arc<str>) -> Result<Arc<Compiled>, String> {
+    fn compiled_text(&mut self, text: &Arc<str>) -> Result<Arc<Compiled>, Unusable> {
         self.compiled.entry(Arc::clone(text)).or_insert_with(|| compile(text).map(Arc::new)).clone()
     }
 }
 
 impl Schema {
-    /// Checks the values of a composition. `json` is what [`to_json`] makes of it, and is as before afterwards.
-    pub(crate) fn check(&self, composition: &Composition, json: &mut Json) -> Vec<Finding> {
+    /// Checks the values of a composition. `data` is as before afterwards. Nothing below the paths `sensitive` is shown.
+    pub(crate) fn check(
+        &self,
+        composition: &Composition,
+        data: &mut JsonData,
+        sensitive: &BTreeSet<FieldPath>,
+    ) -> Vec<Finding> {
         let Ok(compiled) = &self.compiled else { return Vec::new() };
-        let changed = coerce::apply(&compiled.types, composition, json);
-        let findings = if compiled.validator.is_valid(json) {
+        let is_text = |key: &&String| compiled.types.get(*key).is_some_and(|types| types.text);
+        if let Some(key) = data.not_json.iter().find(|key| !is_text(key)) {
+            return vec![finding::not_json(key, &self.text)];
+        }
+        let changed = coerce::apply(&compiled.types, composition, &mut data.object);
+        let findings = if compiled.validator.is_valid(&data.object) {
             Vec::new()
         } else {
-            compiled
-                .validator
-                .iter_errors(json)
-                .flat_map(|error| finding::of(&error, &self.text, &compiled.sensitive))
-                .collect()
+            let errors = compiled.validator.iter_errors(&data.object).take(FINDINGS_MAX);
+            errors.flat_map(|error| finding::of(&error, &self.text, sensitive)).collect()
         };
-        coerce::undo(changed, json);
+        coerce::undo(changed, &mut data.object);
         findings
     }
 
@@ -142,25 +155,55 @@ impl Schema {
     }
 }
 
-fn unusable(text: &SchemaText, reason: &str) -> Diagnostic {
+/// Why a schema can't be used, and the place in its text, where that is known.
+#[derive(Clone, Debug)]
+struct Unusable {
+    reason: String,
+    part: Part,
+}
+
+fn unusable(text: &SchemaText, Unusable { reason, part }: &Unusable) -> Diagnostic {
     Diagnostic::error(Code::InvalidSchema, format!("this schema can't be used: {reason}"))
-        .at(Origin::part(&text.object, text.path.clone(), Part::Value), "")
+        .at(Origin::part(&text.object, text.path.clone(), part.clone()), "")
         .help("it has to be a JSON schema, written as JSON")
         .about(&text.object)
 }
 
-fn compile(text: &str) -> Result<Compiled, String> {
-    let json: Json = serde_json::from_str(text).map_err(|error| format!("it is not JSON: {error}"))?;
+fn compile(text: &str) -> Result<Compiled, Unusable> {
+    let json: Json = serde_json::from_str(text).map_err(|error| not_json(&error))?;
     if let Some(path) = walk::endless_reference(&json) {
-        return Err(format!("`{path}` refers to itself, so checking it would never end"));
+        let reason = format!("`{path}` refers to itself, so checking it would never end");
+        return Err(Unusable { reason, part: Part::Value });
     }
     let patterns = PatternOptions::regex().size_limit(PATTERN_BYTES_MAX).dfa_size_limit(PATTERN_BYTES_MAX);
     let mut options = jsonschema::options().offline().with_pattern_options(patterns);
     if json.get("$schema").is_none() {
         options = options.with_draft(walk::draft(&json));
     }
-    let validator = options.build(&json).map_err(|error| error.to_string())?;
+    let validator = options.build(&json).map_err(|error| not_a_schema(&error))?;
     Ok(Compiled { validator, types: coerce::types(&json), sensitive: walk::sensitive(&json) })
+}
+
+fn not_json(error: &serde_json::Error) -> Unusable {
+    let (line, column) = (error.line(), error.column().max(1));
+    let text = error.to_string();
+    let reason = text.rsplit_once(" at line ").map_or(text.as_str(), |(reason, _)| reason);
+    Unusable { reason: format!("it is not JSON: {reason}"), part: Part::Text { line, column } }
+}
+
+fn not_a_schema(error: &ValidationError<'_>) -> Unusable {
+    let path = finding::field_path(error.instance_path());
+    if path.steps().is_empty() {
+        return Unusable { reason: error.to_string(), part: Part::Value };
+    }
+    let reason = match error.kind() {
+        // These would only list what the rules for schemas allow.
+        ValidationErrorKind::AnyOf { .. } | ValidationErrorKind::Enum { .. } | ValidationErrorKind::Type { .. } => {
+            format!("`{path}` can't be {}", finding::shown(error.instance()))
+        }
+        _ => format!("`{path}`: {error}"),
+    };
+    Unusable { reason, part: Part::Inside(path) }
 }
 
 /// The draft of schemas that don't say which: newer ones unless the old form of a keyword is used.
