@@ -3,11 +3,9 @@
 mod arguments;
 mod commands;
 mod configuration;
-mod delivery;
 mod exit;
 mod folder;
 mod loading;
-mod pinned;
 pub mod report;
 mod reporting;
 mod terminal;

@@ -41,7 +41,8 @@ fn edits_of(case: &Case, outcome: &Outcome) -> Vec<(Range<usize>, String)> {
     }
     for (path, expected) in &case.contents {
         let Some(found) = text_of(&outcome.tree, path).filter(|found| *found != expected.text) else { continue };
-        let language = path.rsplit_once('.').map_or("text", |(_, extension)| extension);
+        let name = path.rsplit('/').next().unwrap_or(path);
+        let language = name.rsplit_once('.').map_or("text", |(_, extension)| extension);
         let text = if found.ends_with('\n') {
             format!("`{path}` is:\n\n```{language}\n{found}```\n")
         } else {

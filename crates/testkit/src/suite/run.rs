@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 
 use engine::compile::{Compiled, Prepared};
-use engine::output::{Destination, Folder, Output, assemble};
+use engine::output::{Destination, Folder, Output, assemble, same_destination};
 use model::diagnostic::{AssignmentId, Diagnostic, Origin, merged};
 use model::fleet::{Fleet, FleetFile, FleetInput, Role};
 use model::git_id::GitId;
@@ -42,6 +42,7 @@ pub(super) fn run(case: &Case) -> Result<Outcome, String> {
     let output = assemble(&compiled, &previous, &destination(case, &fleet)?);
     diagnostics.extend(compiled.diagnostics.iter().cloned());
     diagnostics.extend(output.diagnostics.iter().cloned());
+    diagnostics.extend(same_destination(&fleet));
     let says = merged(diagnostics).iter().map(|diagnostic| said(diagnostic, &fleet)).collect();
     Ok(Outcome { says, makes: listing(&previous, &output, &compiled), tree: output.tree })
 }
@@ -98,7 +99,8 @@ fn said(diagnostic: &Diagnostic, fleet: &Fleet) -> String {
         let _ = writeln!(text, "  here: {}", first.text);
     }
     for label in labels {
-        let _ = writeln!(text, "  {}: {}", place(&label.origin), label.text);
+        let line = format!("  {}: {}", place(&label.origin), label.text);
+        let _ = writeln!(text, "{}", line.trim_end_matches(": "));
     }
     if !diagnostic.assignments.is_empty() {
         let names: Vec<_> = diagnostic.assignments.iter().map(ToString::to_string).collect();
