@@ -6,6 +6,7 @@ mod configuration;
 mod exit;
 mod folder;
 mod loading;
+pub mod reference;
 pub mod report;
 mod reporting;
 mod terminal;

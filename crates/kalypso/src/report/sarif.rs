@@ -40,11 +40,12 @@ pub(super) fn render(report: &Report<'_>) -> Value {
 }
 
 fn rule(code: Code) -> Value {
+    let manual = crate::reference::manual(code);
     json!({
         "id": code.id(),
         "name": format!("{code:?}"),
         "shortDescription": { "text": code.title() },
-        "help": { "text": code.manual(), "markdown": code.manual() },
+        "help": { "text": manual, "markdown": manual },
     })
 }
 

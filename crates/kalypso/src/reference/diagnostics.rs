@@ -1,0 +1,64 @@
+//! The page of diagnostics.
+
+use model::diagnostic::Code;
+
+const INTRODUCTION: &str = "\
+# Diagnostics
+
+What can be wrong with inputs, by code. A code keeps its meaning; the words of a message may change. This page is made from the codes themselves.
+
+An **error** stops what it reaches and nothing else: those assignments keep what was published last. A **warning** stops nothing, but something is probably
+not as it was meant; `--strict` lets warnings count as problems.
+
+## For programs
+
+`kalypso check -o json` prints one object. Its shape is stable: fields are added, never renamed or removed. `-o yaml` is the same as YAML, `-o sarif` is for
+code scanning, `-o github` for annotations of a workflow.
+
+| field | value |
+|---|---|
+| `diagnostics[].code` | the code, `K0312` |
+| `diagnostics[].severity` | `error` or `warning` |
+| `diagnostics[].message` | one sentence about this very case |
+| `diagnostics[].labels[]` | places; the first one is the place to mend |
+| `diagnostics[].labels[].repository`, `.revision`, `.commit` | where the file is from; `null` for a plain directory |
+| `diagnostics[].labels[].path` | the file, relative to the repository's root; `null` for what is in no file |
+| `diagnostics[].labels[].line`, `.column`, `.end_line`, `.end_column` | from 1, columns in characters, the end exclusive; `null` for a file as a whole |
+| `diagnostics[].labels[].text` | what is there; may be empty |
+| `diagnostics[].notes[]`, `.help[]` | facts, and what to do |
+| `diagnostics[].environments[]` | the environments in which it was found |
+| `diagnostics[].assignments[]` | all assignments that it reaches, each with `environment`, `cluster_type` and `target` |
+| `diagnostics[].object` | the object that it is about, with `kind` and `name`; may be `null` |
+| `summary` | `errors`, `warnings`, `files` and `repositories` that were read |
+";
+
+/// The groups of codes, by the first three characters of their ids.
+const GROUPS: &[(&str, &str)] = &[
+    ("K01", "Reading files"),
+    ("K02", "Scheduling"),
+    ("K03", "Configuration"),
+    ("K04", "Rendering"),
+    ("K05", "Publishing"),
+    ("K06", "Repositories"),
+];
+
+/// The page of diagnostics, as Markdown: `docs/reference/diagnostics.md`.
+pub fn diagnostics() -> String {
+    let groups = GROUPS.iter().map(|(prefix, title)| group(prefix, title));
+    std::iter::once(INTRODUCTION.to_owned()).chain(groups).collect()
+}
+
+fn group(prefix: &str, title: &str) -> String {
+    let codes: Vec<_> = Code::ALL.iter().filter(|code| code.id().starts_with(prefix)).collect();
+    let row = |code: &&Code| format!("| [{code}](#{}) | {} |\n", code.id().to_lowercase(), code.title());
+    let rows: String = codes.iter().map(row).collect();
+    let sections: String = codes.iter().map(|code| section(**code)).collect();
+    format!("\n## {title}\n\n| code | |\n|---|---|\n{rows}{sections}")
+}
+
+/// The heading is the code alone, so that links to it stay right.
+fn section(code: Code) -> String {
+    let manual = super::manual(code);
+    let (title, text) = manual.split_once('\n').unwrap_or((&manual, ""));
+    format!("\n### {code}\n\n**{}**\n{text}", title.trim())
+}

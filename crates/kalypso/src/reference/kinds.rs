@@ -1,0 +1,99 @@
+//! The page of kinds.
+
+use model::object::shape::METADATA;
+use model::object::{Field, Kind, SCHEDULER_GROUP, Shape};
+
+use super::settings::{ANNOTATIONS, LABELS, Setting};
+
+const INTRODUCTION: &str = "\
+# Kinds
+
+The objects that Kalypso reads, with all their fields. The page is made from the tables that the reader works by: what is not here is not read.
+
+`kalypso schema` prints the same as JSON Schema, so that editors complete and check objects while they are written. With the YAML language server (in Visual
+Studio Code, the extension \"YAML\"): `kalypso schema > .vscode/kalypso.json`, and in `.vscode/settings.json`:
+
+```json
+{ \"yaml.schemas\": { \".vscode/kalypso.json\": \"**/*.yaml\" } }
+```
+
+Files are `*.yaml` and `*.yml`, with any number of objects each, separated by `---` or as items of a `List`. Texts that YAML would read as a number, a
+boolean or a date (`8080`, `on`, `1.10`) need quotes where a text is asked for. A field that may be left out may also be empty. What a kind does not know is
+ignored, and reported as [K0105](diagnostics.md#k0105).
+
+";
+
+const METADATA_INTRODUCTION: &str = "\
+## Metadata
+
+The `metadata` of every object. Other fields of it are not looked at.
+
+";
+
+/// The page of kinds, as Markdown: `docs/reference/kinds.md`.
+pub fn kinds() -> String {
+    let (own, foreign): (Vec<Kind>, Vec<Kind>) = Kind::ALL.iter().partition(|kind| kind.group() == SCHEDULER_GROUP);
+    let links = [links("Kalypso's own", &own), links("Of Kubernetes and Flux", &foreign)].concat();
+    let metadata = fields(METADATA);
+    let sections: String = own.iter().chain(&foreign).map(|kind| section(*kind)).collect();
+    format!("{INTRODUCTION}{links}{METADATA_INTRODUCTION}{metadata}{sections}")
+}
+
+fn links(whose: &str, kinds: &[Kind]) -> String {
+    let links: Vec<_> = kinds.iter().map(|kind| format!("[`{kind}`](#{})", kind.name().to_lowercase())).collect();
+    format!("{whose}: {}.\n\n", links.join(", "))
+}
+
+fn section(kind: Kind) -> String {
+    let (doc, example, fields) = (kind.doc(), kind.example(), fields(kind.fields()));
+    let open = if kind.is_open() { "\nOther fields are not looked at.\n" } else { "" };
+    let annotations = settings("annotation", ANNOTATIONS, kind);
+    let labels = settings("label", LABELS, kind);
+    format!("\n## {kind}\n\n{doc}\n\n```yaml\n{example}```\n\n{fields}{open}{annotations}{labels}")
+}
+
+fn fields(fields: &[Field]) -> String {
+    format!("| field | value | meaning |\n|---|---|---|\n{}", rows(fields, ""))
+}
+
+/// The rows of fields and, below each, of the fields in it.
+fn rows(fields: &[Field], parent: &str) -> String {
+    let row = |field: &Field| {
+        let path = format!("{parent}{}", field.name);
+        let required = if field.required { ", required" } else { "" };
+        let below = match &field.shape {
+            Shape::Fields(fields) => rows(fields, &format!("{path}.")),
+            Shape::List(Shape::Fields(fields)) => rows(fields, &format!("{path}[].")),
+            _ => String::new(),
+        };
+        format!("| `{path}` | {}{required} | {} |\n{below}", value(&field.shape), field.doc)
+    };
+    fields.iter().map(row).collect()
+}
+
+fn value(shape: &Shape) -> String {
+    match shape {
+        Shape::Text => "text".to_owned(),
+        Shape::OneOf(texts) => texts.iter().map(|text| format!("`{text}`")).collect::<Vec<_>>().join(", "),
+        Shape::Name => "name".to_owned(),
+        Shape::TextMap => "mapping of texts".to_owned(),
+        Shape::PlainTextMap => "mapping of texts without control characters".to_owned(),
+        Shape::Fields(_) => "mapping".to_owned(),
+        Shape::List(item) => format!("list of {}s", value(item)),
+        Shape::Any => "any".to_owned(),
+    }
+}
+
+fn settings(what: &str, settings: &[Setting], kind: Kind) -> String {
+    let settings: Vec<_> = settings.iter().filter(|setting| setting.kinds.contains(&kind)).collect();
+    if settings.is_empty() {
+        return String::new();
+    }
+    let row = |setting: &&Setting| {
+        let Setting { key, values, doc, .. } = setting;
+        let key = if key.contains(' ') { (*key).to_owned() } else { format!("`{key}`") };
+        format!("| {key} | {values} | {doc} |\n")
+    };
+    let rows: String = settings.iter().map(row).collect();
+    format!("\n| {what} | values | meaning |\n|---|---|---|\n{rows}")
+}

@@ -1,0 +1,143 @@
+//! JSON Schemas of the kinds, for editors.
+//!
+//! Draft 7, which is what the YAML language server knows best. Where the reader only warns, as about unknown fields, the schema refuses:
+//! an editor is the right place to say so.
+
+use model::object::shape::METADATA;
+use model::object::{Field, Kind, SCHEDULER_GROUP, Shape};
+use serde_json::{Map, Value, json};
+
+use super::settings::ANNOTATIONS;
+
+const DRAFT: &str = "http://json-schema.org/draft-07/schema#";
+
+/// The JSON Schema of one kind, or one of all kinds that goes by the object's `apiVersion` and `kind`.
+pub fn schema(kind: Option<Kind>) -> Value {
+    let mut schema = kind.map_or_else(all_kinds, of_kind);
+    if let Some(schema) = schema.as_object_mut() {
+        schema.insert("$schema".to_owned(), DRAFT.into());
+    }
+    schema
+}
+
+/// Objects of systems that Kalypso does not know are valid: they may lie beside its own.
+fn all_kinds() -> Value {
+    let definitions: Map<_, _> = Kind::ALL.iter().map(|kind| (definition(*kind), of_kind(*kind))).collect();
+    let mut cases: Vec<_> = Kind::ALL
+        .iter()
+        .map(|kind| {
+            let reference = format!("#/definitions/{}", definition(*kind));
+            json!({
+                "if": { "properties": { "apiVersion": { "pattern": versions(*kind) }, "kind": { "const": kind.name() } }, "required": ["apiVersion", "kind"] },
+                "then": { "$ref": reference },
+            })
+        })
+        .collect();
+    let own = Kind::ALL.iter().filter(|kind| kind.group() == SCHEDULER_GROUP);
+    let own: Vec<_> = own.map(|kind| kind.name()).collect();
+    cases.push(json!({
+        "if": { "properties": { "apiVersion": { "pattern": versions(Kind::ClusterType) } }, "required": ["apiVersion"] },
+        "then": { "properties": { "kind": { "enum": own } } },
+    }));
+    cases.push(json!({
+        "if": { "properties": { "kind": { "const": "List" } }, "required": ["kind"] },
+        "then": { "properties": { "items": { "type": "array", "items": { "$ref": "#" } } } },
+    }));
+    json!({
+        "title": "Objects of a Kalypso control plane",
+        "type": "object",
+        "required": ["apiVersion", "kind"],
+        "properties": {
+            "apiVersion": { "type": "string", "examples": Kind::ALL.iter().map(|kind| kind.api_version()).collect::<Vec<_>>() },
+            "kind": { "type": "string", "examples": Kind::ALL.iter().map(|kind| kind.name()).collect::<Vec<_>>() },
+        },
+        "allOf": cases,
+        "definitions": definitions,
+    })
+}
+
+fn definition(kind: Kind) -> String {
+    format!("{kind:?}")
+}
+
+/// A regular expression of all versions of a kind's group.
+fn versions(kind: Kind) -> String {
+    match kind.group() {
+        "" => "^[^/]+$".to_owned(),
+        group => format!("^{}/[^/]+$", group.replace('.', "\\.")),
+    }
+}
+
+fn of_kind(kind: Kind) -> Value {
+    let version = if kind.is_open() {
+        json!({ "type": "string", "pattern": versions(kind), "default": kind.api_version() })
+    } else {
+        json!({ "const": kind.api_version() })
+    };
+    // Kinds of other systems have more fields on their first two levels than Kalypso looks at.
+    let mut schema = mapping(kind.fields(), kind.is_open(), kind.is_open());
+    schema["title"] = kind.name().into();
+    schema["description"] = kind.doc().into();
+    schema["properties"]["apiVersion"] = version;
+    schema["properties"]["kind"] = json!({ "const": kind.name() });
+    schema["properties"]["metadata"] = metadata(kind);
+    schema["properties"]["status"] = json!({ "description": "What a cluster says of the object. Not read." });
+    if let Some(required) = schema["required"].as_array_mut() {
+        required.extend(["apiVersion", "kind", "metadata"].map(Value::from));
+    }
+    schema
+}
+
+fn metadata(kind: Kind) -> Value {
+    let mut metadata = mapping(METADATA, true, false);
+    let annotations = ANNOTATIONS.iter().filter(|setting| setting.kinds.contains(&kind));
+    let known = annotations.map(|setting| {
+        let mut schema =
+            json!({ "type": "string", "description": format!("{} Values: {}.", setting.doc, setting.values) });
+        if let Some(pattern) = setting.pattern {
+            schema["pattern"] = pattern.into();
+        }
+        (setting.key.to_owned(), schema)
+    });
+    metadata["properties"]["annotations"]["properties"] = known.collect::<Map<_, _>>().into();
+    metadata
+}
+
+/// A mapping with these fields; `is_open` if there may be others, and `opens` if in the fields' own mappings as well.
+fn mapping(fields: &[Field], is_open: bool, opens: bool) -> Value {
+    let properties: Map<_, _> = fields.iter().map(|field| (field.name.to_owned(), property(field, opens))).collect();
+    let required: Vec<_> = fields.iter().filter(|field| field.required).map(|field| field.name).collect();
+    json!({ "type": "object", "properties": properties, "required": required, "additionalProperties": is_open })
+}
+
+fn property(field: &Field, is_open: bool) -> Value {
+    let mut schema = value(&field.shape, is_open);
+    schema["description"] = field.doc.into();
+    // A field that may be left out may be left empty.
+    if let (false, Some(name)) = (field.required, schema["type"].as_str()) {
+        schema["type"] = json!([name, "null"]);
+    }
+    schema
+}
+
+fn value(shape: &Shape, is_open: bool) -> Value {
+    const PLAIN: &str = r"^[^\u0000-\u001f\u007f-\u009f]*$";
+    match shape {
+        Shape::Text => json!({ "type": "string" }),
+        Shape::OneOf(texts) => json!({ "enum": texts }),
+        Shape::Name => json!({
+            "type": "string",
+            "pattern": r"^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$",
+            "maxLength": model::name::NAME_LENGTH_MAX,
+        }),
+        Shape::TextMap => json!({ "type": "object", "additionalProperties": { "type": ["string", "null"] } }),
+        Shape::PlainTextMap => json!({
+            "type": "object",
+            "propertyNames": { "pattern": PLAIN },
+            "additionalProperties": { "type": ["string", "null"], "pattern": PLAIN },
+        }),
+        Shape::Fields(fields) => mapping(fields, is_open, false),
+        Shape::List(item) => json!({ "type": "array", "items": value(item, false) }),
+        Shape::Any => json!({}),
+    }
+}

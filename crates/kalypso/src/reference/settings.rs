@@ -1,0 +1,126 @@
+//! The annotations and labels that mean something to Kalypso.
+
+use model::object::Kind;
+use model::object::config_map::{MERGE, PLATFORM_CONFIG, PRIORITY};
+use model::object::deployment_target::{WORKLOAD_LABEL, WORKSPACE_LABEL};
+use model::object::environment::{LONG_NAMES, MISSING_VALUES};
+use model::object::template::{EXTENSION, LITERAL};
+
+/// An annotation or label with a meaning.
+pub(super) struct Setting {
+    /// The kinds that may carry it.
+    pub(super) kinds: &'static [Kind],
+    /// Its key.
+    pub(super) key: &'static str,
+    /// A regular expression of the values it can have; none where any text will do.
+    pub(super) pattern: Option<&'static str>,
+    /// The values, as Markdown.
+    pub(super) values: &'static str,
+    /// What it means, as Markdown.
+    pub(super) doc: &'static str,
+}
+
+/// The annotations.
+pub(super) const ANNOTATIONS: &[Setting] = &[
+    Setting {
+        kinds: &[Kind::ConfigMap],
+        key: PRIORITY,
+        pattern: Some(r"^\s*[-+]?[0-9]+\s*$"),
+        values: "an integer in quotes, `\"0\"` if left out",
+        doc: "Where several `ConfigMap`s give one value, the one with the higher priority wins; with equal priority, the later one by name. \
+              `azure-app-config` maps win over all others.",
+    },
+    Setting {
+        kinds: &[Kind::ConfigMap],
+        key: MERGE,
+        pattern: Some(r"^\s*([^,=]+=\s*)?(deep|replace|append)\s*(,\s*([^,=]+=\s*)?(deep|replace|append)\s*)*$"),
+        values: "`deep` (if left out), `replace` or `append`; for single keys `KEY=replace`; several with commas between them",
+        doc: "How a value of this map goes together with the same value of maps before it. `deep` merges mappings by key, and list items by their \
+              `name`; `replace` takes this map's value as a whole; `append` merges mappings by key, and puts lists one behind the other.",
+    },
+    Setting {
+        kinds: &[Kind::Environment, Kind::ConfigSchema],
+        key: MISSING_VALUES,
+        pattern: Some("^(enforce|warn)$"),
+        values: "`enforce` (if left out) or `warn`",
+        doc: "What happens where a schema requires a value that nobody gives. `enforce` stops the assignment; `warn` reports it, and ships \
+              the assignment without the value. Wrong values always stop it.",
+    },
+    Setting {
+        kinds: &[Kind::Environment],
+        key: LONG_NAMES,
+        pattern: Some("^(error|shorten)$"),
+        values: "`error` (if left out) or `shorten`",
+        doc: "What happens to namespace names beyond Kubernetes' 63 characters. `error` stops the assignment; `shorten` cuts the name, and ends it \
+              with a short hash that stays the same.",
+    },
+    Setting {
+        kinds: &[Kind::Template],
+        key: LITERAL,
+        pattern: Some("^(true|false)$"),
+        values: "`\"true\"` or `\"false\"` (if left out)",
+        doc: "Output that still holds `{{` is rendered again, so that values can hold templates. `\"true\"` switches that off, for output that \
+              is meant to hold braces.",
+    },
+    Setting {
+        kinds: &[Kind::Template],
+        key: EXTENSION,
+        pattern: Some(r"^[A-Za-z0-9_-]([A-Za-z0-9_.-]{0,30}[A-Za-z0-9_-])?$"),
+        values: "letters, digits, `-`, `_` and `.`, at most 32",
+        doc: "The extension of the file that a configuration template makes: `env` makes `platform-config.env`. Left out, it is `sh` for \
+              `contentType: sh`, and else `yaml`.",
+    },
+];
+
+/// The labels.
+pub(super) const LABELS: &[Setting] = &[
+    Setting {
+        kinds: &[Kind::ConfigMap],
+        key: PLATFORM_CONFIG,
+        pattern: None,
+        values: "`\"true\"`",
+        doc: "The map takes part in composition. Without it, a `ConfigMap` is none of Kalypso's business.",
+    },
+    Setting {
+        kinds: &[Kind::ConfigMap, Kind::ConfigSchema],
+        key: "cluster-type",
+        pattern: None,
+        values: "the name of a `ClusterType`",
+        doc: "Only for assignments of this cluster type.",
+    },
+    Setting {
+        kinds: &[Kind::ConfigMap, Kind::ConfigSchema],
+        key: "deployment-target",
+        pattern: None,
+        values: "the whole name of a target, `<workload>-<name>`",
+        doc: "Only for assignments of this deployment target.",
+    },
+    Setting {
+        kinds: &[Kind::ConfigMap, Kind::ConfigSchema],
+        key: WORKLOAD_LABEL,
+        pattern: None,
+        values: "the name of a `Workload`",
+        doc: "Only for assignments of this workload. An application repository may bring a `ConfigSchema` only with this label.",
+    },
+    Setting {
+        kinds: &[Kind::ConfigMap, Kind::ConfigSchema],
+        key: "any other label",
+        pattern: None,
+        values: "any",
+        doc: "Only for assignments whose cluster type or deployment target has the same label. All labels must match.",
+    },
+    Setting {
+        kinds: &[Kind::DeploymentTarget],
+        key: WORKLOAD_LABEL,
+        pattern: None,
+        values: "the name of a `Workload`",
+        doc: "Whose target it is. Targets inside a `Workload` get it by themselves.",
+    },
+    Setting {
+        kinds: &[Kind::DeploymentTarget],
+        key: WORKSPACE_LABEL,
+        pattern: None,
+        values: "a team",
+        doc: "The workspace that a policy can ask for. Targets inside a `Workload` get it from the `WorkloadRegistration`.",
+    },
+];

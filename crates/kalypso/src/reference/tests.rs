@@ -1,0 +1,117 @@
+//! The reference says what the reader does, and the pages say what the reference does.
+
+use model::diagnostic::Code;
+use model::object::Kind;
+use model::source::{File, Files, Source};
+use model::yaml::{self, Node, NodeValue, Resolved};
+use serde_json::Value;
+
+fn json(node: &Node) -> Value {
+    match &node.value {
+        NodeValue::Sequence(items) => items.iter().map(json).collect(),
+        NodeValue::Mapping(entries) => {
+            let key = |node: &Node| node.as_scalar().map(|scalar| scalar.text.to_string()).unwrap_or_default();
+            Value::Object(entries.iter().map(|(name, value)| (key(name), json(value))).collect())
+        }
+        NodeValue::Scalar(scalar) => match scalar.resolve() {
+            Resolved::Null => Value::Null,
+            Resolved::Bool(value) => value.into(),
+            Resolved::Int(value) => value.into(),
+            Resolved::Uint(value) => value.into(),
+            Resolved::Float(value) => value.into(),
+            Resolved::Text(text) => (*text).into(),
+        },
+    }
+}
+
+/// Whether the schema of all kinds, that of `kind`, and the reader find nothing wrong with an object.
+fn verdicts(kind: Kind, object: &str) -> [bool; 3] {
+    let reading = yaml::read(object, &yaml::Options::OBJECTS);
+    let instance = json(&reading.documents[0].root);
+    let by = |kind| jsonschema::validator_for(&super::schema(kind)).unwrap().is_valid(&instance);
+    let mut files = Files::default();
+    let content: std::sync::Arc<[u8]> = object.as_bytes().into();
+    let id = model::git_id::GitId::of_blob(&content);
+    let file = files.add(File { source: Source::directory().into(), path: "a.yaml".into(), id, content });
+    [by(None), by(Some(kind)), model::read::read_file(file, "a.yaml", object.as_bytes()).diagnostics.is_empty()]
+}
+
+fn check_mistake(kind: Kind, right: &str, wrong: &str) {
+    let object = kind.example().replacen(right, wrong, 1);
+    assert_ne!(object, kind.example(), "{right:?} is not in the example of {kind}");
+    assert_eq!(verdicts(kind, &object), [false; 3], "{object}");
+}
+
+#[test]
+fn examples_are_valid() {
+    for kind in Kind::ALL {
+        assert_eq!(verdicts(*kind, kind.example()), [true; 3], "{kind}");
+    }
+}
+
+#[test]
+fn mistakes_are_found_by_the_schema_and_the_reader() {
+    check_mistake(Kind::ClusterType, "reconciler: ", "reconcilr: ");
+    check_mistake(Kind::ClusterType, "  name: large", "  name: Large");
+    check_mistake(Kind::ClusterType, "size: large", "size: 3");
+    check_mistake(Kind::ClusterType, "configType: configmap", "configType:");
+    check_mistake(Kind::ClusterType, "kind: ClusterType", "kind: ClusterTypes");
+    check_mistake(Kind::Template, "type: config", "type: configmap");
+    check_mistake(Kind::ConfigMap, "REGION: West US", "PORT: 8080");
+    check_mistake(Kind::Workload, "purpose: functional-test", r#"purpose: "a\nb""#);
+    check_mistake(Kind::Workload, "environment: dev", "environment: [dev]");
+    check_mistake(Kind::SchedulingPolicy, "operator: In", "operators: In");
+    check_mistake(Kind::FluxGitRepository, "url: ", "uri: ");
+}
+
+#[test]
+fn fields_may_be_empty_and_foreign_kinds_have_more() {
+    let check =
+        |kind: Kind, right, more| assert_eq!(verdicts(kind, &kind.example().replacen(right, more, 1)), [true; 3]);
+    check(Kind::ClusterType, "  labels:", "  annotations:\n  namespace: x\n  labels:");
+    check(Kind::WorkloadRegistration, "workspace: web-team", "workspace:");
+    check(Kind::FluxKustomization, "path:", "interval: 5m\n  path:");
+    check(Kind::FluxKustomization, "toolkit.fluxcd.io/v1", "toolkit.fluxcd.io/v1beta2");
+}
+
+#[test]
+fn annotations_are_checked_where_they_mean_something() {
+    let is_valid = |kind: Kind, annotation: &str| {
+        let metadata = format!("metadata:\n  annotations: {{{annotation}}}");
+        verdicts(kind, &kind.example().replacen("metadata:", &metadata, 1))[1]
+    };
+    assert!(is_valid(
+        Kind::ConfigMap,
+        "config.kalypso.io/priority: '-3', config.kalypso.io/merge: 'A=append, replace'"
+    ));
+    assert!(!is_valid(Kind::ConfigMap, "config.kalypso.io/priority: high"));
+    assert!(!is_valid(Kind::ConfigMap, "config.kalypso.io/merge: A"));
+    assert!(is_valid(Kind::ClusterType, "config.kalypso.io/priority: high"));
+    assert!(!is_valid(Kind::Environment, "schema.kalypso.io/missing: ignore"));
+    assert!(!is_valid(Kind::Template, "template.kalypso.io/extension: ../a"));
+}
+
+#[test]
+fn every_code_is_on_the_page() {
+    let page = super::diagnostics();
+    for code in Code::ALL {
+        assert_eq!(page.matches(&format!("\n### {code}\n")).count(), 1, "{code}");
+    }
+}
+
+/// `KALYPSO_BLESS=1 cargo test -p kalypso` writes the pages.
+fn check_page(name: &str, made: &str) {
+    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/reference").join(name);
+    if std::env::var_os("KALYPSO_BLESS").is_some() {
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(&path, made).unwrap();
+    }
+    let written = std::fs::read_to_string(&path).unwrap_or_default();
+    assert!(written == made, "docs/reference/{name} is out of date: run the tests with KALYPSO_BLESS=1");
+}
+
+#[test]
+fn the_pages_are_up_to_date() {
+    check_page("kinds.md", &super::kinds());
+    check_page("diagnostics.md", &super::diagnostics());
+}
