@@ -89,7 +89,7 @@ pub(crate) fn compose(containers: &[Container], matching: &[usize], sink: &mut i
             sink.enter_key(&key);
             let new = &entry.value.value;
             if let Some(old) = entries.get_mut(&key) {
-                *old = merge(old, new, entry.strategy, sink)
+                *old = merge(old, new, entry.strategy, sink);
             } else {
                 sink.placed(new);
                 entries.insert(key, new.clone());

@@ -1,11 +1,16 @@
 //! Snapshots out of repositories, trees into them.
 //!
-//! The seam is [`Repositories`], with its two twins [`GitRepositories`] and [`MemoryRepositories`]. Nothing here decides what is published.
+//! The seam is [`Repositories`], with its two twins [`GitRepositories`] and [`MemoryRepositories`]. On top of it, [`load`] reads all that an environment
+//! consists of, and [`publish`] puts a tree into a branch. Nothing here decides what is published.
 
 pub mod limits;
+pub mod load;
+pub mod publish;
 mod repositories;
 mod settings;
+pub mod trailer;
 mod url;
+mod walk;
 
 pub use repositories::{
     Commit, CommitInfo, Content, GitRepositories, Item, ItemKind, MemoryRepositories, NewCommit, Person, Push, Pushed,
@@ -15,3 +20,4 @@ pub use settings::{Credential, Rewrite, Settings, Token};
 #[doc(hidden)]
 pub use url::fuzz as fuzz_url;
 pub use url::{RepositoryUrl, UrlError};
+pub use walk::ENVIRONMENTS;

@@ -102,6 +102,11 @@ pub(crate) fn read(named: Option<&Path>) -> anyhow::Result<Configuration> {
     resolve(options, path.parent().unwrap_or(Path::new(".")))
 }
 
+/// What holds where there is no configuration file: nothing is rewritten, nobody gets a credential.
+pub(crate) fn without_file(repo: &git::RepositoryUrl) -> anyhow::Result<Configuration> {
+    Ok(Configuration { repo: repo.clone(), branch: main_branch(), git: git::Settings::new(default_cache()?) })
+}
+
 fn find() -> anyhow::Result<PathBuf> {
     let start = std::env::current_dir().context("the current directory can't be read")?;
     let found = start.ancestors().map(|folder| folder.join(FILE_NAME)).find(|path| path.is_file());

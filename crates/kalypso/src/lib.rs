@@ -3,9 +3,11 @@
 mod arguments;
 mod commands;
 mod configuration;
+mod delivery;
 mod exit;
 mod folder;
 mod loading;
+mod pinned;
 pub mod reference;
 pub mod report;
 mod reporting;

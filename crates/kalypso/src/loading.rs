@@ -1,10 +1,12 @@
 //! Where input comes from: a directory, or git repositories.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::Arc;
 
-use model::diagnostic::Diagnostic;
+use git::load::{ControlPlane, Moment, Progress, Read};
+use git::{Commit, GitRepositories, Repositories as _, RepositoryUrl};
+use model::diagnostic::{Code, Diagnostic};
 use model::fleet::Fleet;
 use model::git_id::GitId;
 use model::locate::Locator;
@@ -13,14 +15,29 @@ use model::object::environment::RepositoryPlace;
 use model::tree::{Blob, Tree};
 
 use crate::arguments::SourceOptions;
+use crate::configuration::{self, Configuration};
 use crate::exit::Failure;
+use crate::pinned::Pinned;
 use crate::report::{Batch, Report};
+
+/// How much of a file of the GitOps branch is looked at.
+const CONTENT_BYTES_MAX: u64 = 8 << 20;
 
 /// An environment that was read.
 pub(crate) struct Loaded {
     pub(crate) fleet: Fleet,
     pub(crate) diagnostics: Vec<Diagnostic>,
+    /// Whether everything of the platform's is known.
+    pub(crate) is_whole: bool,
+    pub(crate) reads: Vec<Read>,
     directory: Option<String>,
+    pub(crate) place: Option<Arc<Place>>,
+}
+
+/// The control plane and the repositories that it is read from.
+pub(crate) struct Place {
+    pub(crate) configuration: Configuration,
+    pub(crate) repositories: GitRepositories,
 }
 
 /// What a GitOps branch holds.
@@ -29,26 +46,111 @@ pub(crate) struct Branch {
     pub(crate) name: String,
     /// Its files.
     pub(crate) tree: Tree,
+    head: Option<(Commit, Arc<Place>)>,
 }
 
-/// Reads one environment.
+/// Reads one environment, which must be there as a whole.
 pub(crate) fn environment(options: &SourceOptions, name: &str) -> anyhow::Result<Loaded> {
-    let name = EnvironmentName::new(name)
-        .map_err(|error| Failure::usage(format!("`{name}` is not the name of an environment: {error}")))?;
-    match &options.from {
-        Some(directory) => from_directory(directory, &name),
-        None => anyhow::bail!("not yet"),
+    let mut loaded = environments(options, Some(name))?;
+    let Some(loaded) = loaded.pop() else {
+        return Err(Failure::refused(format!("there is no environment `{name}`")).into());
+    };
+    if !loaded.is_whole {
+        let mut report = Report::new();
+        loaded.report(&mut report, crate::reporting::batch(&loaded.diagnostics, 0));
+        crate::reporting::to_stderr(&report)?;
+        let unreachable = loaded.diagnostics.iter().any(|diagnostic| diagnostic.code == Code::Unreachable);
+        let make = if unreachable { Failure::outside } else { Failure::refused };
+        return Err(make(format!("environment `{name}` could not be read")).into());
     }
+    Ok(loaded)
 }
 
 /// Reads all environments, or the one of this name.
 pub(crate) fn environments(options: &SourceOptions, name: Option<&str>) -> anyhow::Result<Vec<Loaded>> {
-    Ok(vec![environment(options, name.unwrap_or("dev"))?])
+    let name = name.map(EnvironmentName::new).transpose();
+    let name = name.map_err(|error| Failure::usage(format!("this is not the name of an environment: {error}")))?;
+    match &options.from {
+        Some(directory) => from_directory(directory, name),
+        None => from_git(configuration::read(options.config.as_deref())?, name),
+    }
 }
 
-fn from_directory(directory: &Path, name: &EnvironmentName) -> anyhow::Result<Loaded> {
-    let (fleet, diagnostics) = testkit::directory::fleet(directory, name.as_str())?;
-    Ok(Loaded { fleet, diagnostics, directory: Some(directory.display().to_string()) })
+fn from_directory(directory: &Path, name: Option<EnvironmentName>) -> anyhow::Result<Vec<Loaded>> {
+    let read = |name: &EnvironmentName| {
+        git::load::read_directory(directory, name).map_err(|error| Failure::usage(error.to_string()))
+    };
+    let names = match name {
+        Some(name) => vec![name],
+        None => environments_in(directory)?,
+    };
+    let shown = directory.display().to_string();
+    names.iter().map(|name| Ok(built(read(name)?, Some(shown.clone()), None))).collect()
+}
+
+/// The environments that a plain directory is about: those it declares, else those that its targets are for.
+fn environments_in(directory: &Path) -> anyhow::Result<Vec<EnvironmentName>> {
+    use model::object::AnyObject;
+    let any = EnvironmentName::new("all")?;
+    let read = git::load::read_directory(directory, &any).map_err(|error| Failure::usage(error.to_string()))?;
+    let objects = || read.input.contents.iter().flat_map(|file| &file.objects.objects);
+    let declared: BTreeSet<_> = objects()
+        .filter_map(|object| match object {
+            AnyObject::Environment(environment) => Some(environment.name.clone()),
+            _ => None,
+        })
+        .collect();
+    let meant = objects().flat_map(|object| match object {
+        AnyObject::DeploymentTarget(target) => vec![Arc::clone(&target.spec.environment)],
+        AnyObject::Workload(workload) => {
+            workload.spec.deployment_targets.iter().map(|target| Arc::clone(&target.spec.environment)).collect()
+        }
+        _ => Vec::new(),
+    });
+    let meant = || meant.filter_map(|name| EnvironmentName::new(name).ok()).collect::<BTreeSet<_>>();
+    let names = if declared.is_empty() { meant() } else { declared };
+    // Without any, what is wrong with the files is still worth saying.
+    Ok(if names.is_empty() { vec![any] } else { names.into_iter().collect() })
+}
+
+fn from_git(configuration: Configuration, name: Option<EnvironmentName>) -> anyhow::Result<Vec<Loaded>> {
+    let repositories = GitRepositories::new(configuration.git.clone());
+    let place = Arc::new(Place { configuration, repositories });
+    let silent = |_: Progress<'_>| {};
+    let moment = Moment::new(&place.repositories, place.control_plane(&silent));
+    let names = match name {
+        Some(name) => vec![name],
+        None => {
+            let environments = moment.environments();
+            if environments.names.is_empty() {
+                return Err(no_environments(&environments, &place).into());
+            }
+            environments.names
+        }
+    };
+    Ok(names.iter().map(|name| built(moment.load(name), None, Some(&place))).collect())
+}
+
+fn no_environments(environments: &git::load::Environments, place: &Place) -> Failure {
+    let url = place.configuration.repo.as_str();
+    match environments.diagnostics.iter().find(|diagnostic| diagnostic.is_error()) {
+        Some(first) => Failure { help: first.help.first().cloned(), ..Failure::outside(first.message.clone()) },
+        None => Failure::refused(format!("`{url}` has no environments on branch `{}`", place.configuration.branch))
+            .help("put `Environment` objects into the folder `.environments` of that branch"),
+    }
+}
+
+fn built(read: git::load::Loaded, directory: Option<String>, place: Option<&Arc<Place>>) -> Loaded {
+    let (fleet, found) = Fleet::build(read.input);
+    let diagnostics = model::diagnostic::merged(read.diagnostics.into_iter().chain(found).collect());
+    Loaded { fleet, diagnostics, is_whole: read.is_whole, reads: read.reads, directory, place: place.cloned() }
+}
+
+impl Place {
+    fn control_plane<'a>(&'a self, progress: &'a (dyn Fn(Progress<'_>) + Sync)) -> ControlPlane<'a> {
+        let Configuration { repo, branch, git } = &self.configuration;
+        ControlPlane { url: repo, branch, rewrite: &git.rewrite, progress }
+    }
 }
 
 impl Loaded {
@@ -58,79 +160,135 @@ impl Loaded {
         report.add(batch, &mut Locator::new(&self.fleet));
     }
 
-    /// The environment and what it was read from.
+    /// The environment and what it was read from: `prod@77aa012 (main at 41c77fe)`.
     pub(crate) fn title(&self) -> String {
-        match &self.directory {
-            Some(directory) => format!("{} of {directory}", self.fleet.environment),
-            None => self.fleet.environment.to_string(),
+        let environment = &self.fleet.environment;
+        if let Some(directory) = &self.directory {
+            return format!("{environment} of {directory}");
         }
+        let own = self.reads.iter().find(|read| read.role == git::load::ReadRole::Environment);
+        let own = own.map_or_else(String::new, |read| format!("@{}", read.commit.short()));
+        let promoted =
+            self.fleet.promoted_commit().map(|commit| format!("   (main at {})", commit.get(..7).unwrap_or(commit)));
+        format!("{environment}{own}{}", promoted.unwrap_or_default())
+    }
+
+    /// What output is made of, as the trailers of its commit say it. `Environment` objects are left out: they are always read at the head.
+    pub(crate) fn published_sources(&self) -> impl Iterator<Item = String> {
+        let reads = self.reads.iter().filter(|read| read.role != git::load::ReadRole::Main);
+        reads.map(crate::pinned::source).collect::<BTreeSet<_>>().into_iter()
     }
 
     /// The GitOps branch at a place.
     pub(crate) fn branch(&self, place: &RepositoryPlace) -> anyhow::Result<Branch> {
-        let _ = place;
-        anyhow::bail!("not yet")
+        let url = self.url(&place.repo)?;
+        let here = match &self.place {
+            Some(here) => Arc::clone(here),
+            // A plain directory may still say where its output goes.
+            None => here_for(&url)?,
+        };
+        let destination = git::publish::Destination {
+            url: &url,
+            base: &place.branch,
+            branch: None,
+            environment: &self.fleet.environment,
+        };
+        let target = git::publish::look(&here.repositories, &destination).map_err(|error| publish_failure(&error))?;
+        let name = format!("{}@{}", url.label(), place.branch);
+        Ok(Branch { name, tree: target.base_tree, head: Some((target.base, here)) })
+    }
+
+    /// The URL of a GitOps repository.
+    pub(crate) fn url(&self, text: &str) -> Result<RepositoryUrl, Failure> {
+        let rewritten = self.place.as_ref().is_some_and(|place| {
+            let rules = &place.configuration.git.rewrite;
+            rules.iter().any(|rule| !rule.from.is_empty() && text.starts_with(&rule.from))
+        });
+        let parse = if rewritten && text.starts_with("http://") {
+            RepositoryUrl::from_configuration
+        } else {
+            RepositoryUrl::from_object
+        };
+        parse(text).map_err(|error| Failure::refused(format!("the GitOps repository `{text}` can't be used: {error}")))
     }
 }
 
+fn here_for(url: &RepositoryUrl) -> anyhow::Result<Arc<Place>> {
+    let configuration = configuration::without_file(url)?;
+    let repositories = GitRepositories::new(configuration.git.clone());
+    Ok(Arc::new(Place { configuration, repositories }))
+}
+
+/// A failure of publishing, with its code and advice.
+pub(crate) fn publish_failure(error: &git::publish::PublishError) -> Failure {
+    let diagnostic = error.diagnostic();
+    let make = if diagnostic.code == Code::Unreachable { Failure::outside } else { Failure::refused };
+    let failure = make(format!("[{}] {}", diagnostic.code, diagnostic.message));
+    Failure { help: diagnostic.help.into_iter().next(), ..failure }
+}
+
 impl Branch {
-    pub(crate) fn of_tree(tree: Tree) -> Self {
-        Self { name: String::new(), tree }
+    /// A branch that is only a tree.
+    pub(crate) fn of_tree(name: String, tree: Tree) -> Self {
+        Self { name, tree, head: None }
     }
 
+    /// The commit that it is at.
     pub(crate) fn commit(&self) -> Option<GitId> {
-        None
+        self.head.as_ref().map(|(commit, _)| commit.id)
     }
 
     /// The content of a file of the branch.
     pub(crate) fn content(&self, id: GitId) -> Option<Arc<[u8]>> {
+        if let Some((commit, place)) = &self.head {
+            return match place.repositories.content(commit, id, CONTENT_BYTES_MAX) {
+                Ok(git::Content::Bytes(bytes)) => Some(bytes),
+                _ => None,
+            };
+        }
         self.tree.iter().find_map(|(_, entry)| match &entry.blob {
             Blob::Bytes(bytes) if GitId::of_blob(bytes) == id => Some(Arc::clone(bytes)),
             _ => None,
         })
     }
 
-    /// The fleet that was published last on the branch, if that can be found out.
+    /// The fleet that was published last on the branch, if its commits say and it can still be read.
     pub(crate) fn published_from(&self, loaded: &Loaded) -> Option<Loaded> {
-        let _ = loaded;
-        None
+        const HISTORY_MAX: usize = 20;
+        let (head, place) = self.head.as_ref()?;
+        loaded.place.as_ref()?;
+        let environment = &loaded.fleet.environment;
+        let commits = place.repositories.history(head, HISTORY_MAX).ok()?;
+        let message = commits.iter().find_map(|commit| {
+            let message = place.repositories.info(commit).ok()?.message;
+            git::trailer::trailers(&message, git::trailer::ENVIRONMENT)
+                .contains(&environment.as_str())
+                .then_some(message)
+        })?;
+        let pinned = Pinned::new(&place.repositories, crate::pinned::pins(&message));
+        let silent = |_: Progress<'_>| {};
+        let read = Moment::new(&pinned, place.control_plane(&silent)).load(environment);
+        Some(built(read, None, Some(place))).filter(|loaded| loaded.is_whole)
     }
 }
 
-/// What is wrong with the destinations of environments among one another.
+/// What is wrong with the destinations of environments among one another: two that write to the same place.
 pub(crate) fn shared_destinations(environments: &[Loaded]) -> BTreeMap<EnvironmentName, Vec<Diagnostic>> {
-    let _ = environments;
-    BTreeMap::new()
-}
-
-/// What is to be pushed.
-pub(crate) struct Delivery<'a> {
-    /// The branch to propose it on; none to push to the branch itself.
-    pub(crate) branch: Option<&'a str>,
-    pub(crate) tree: &'a Tree,
-    pub(crate) message: &'a str,
-}
-
-/// What came of it.
-pub(crate) enum Delivered {
-    /// It was pushed.
-    Pushed { branch: String, commit: GitId },
-    /// It is there already: on the proposing branch, if one is named.
-    UpToDate { branch: Option<String> },
-    /// The GitOps branch is as it should be, and a branch that proposed something else was removed.
-    Withdrawn { branch: String },
-    /// Somebody else pushed at the same moment.
-    LostRace,
-    /// There is a commit on the branch that is not ours.
-    Foreign(Box<Diagnostic>),
-}
-
-impl Loaded {
-    pub(crate) fn deliver(&self, _branch: &Branch, _delivery: &Delivery<'_>) -> anyhow::Result<Delivered> {
-        anyhow::bail!("not yet")
+    let mut seen: BTreeMap<(Arc<str>, Arc<str>, Option<engine::output::Folder>), &EnvironmentName> = BTreeMap::new();
+    let mut found: BTreeMap<EnvironmentName, Vec<Diagnostic>> = BTreeMap::new();
+    for loaded in environments {
+        let environment = &loaded.fleet.environment;
+        found.entry(environment.clone()).or_default().extend(engine::output::same_destination(&loaded.fleet));
+        for object in loaded.fleet.gitops_repos.values() {
+            let place = &object.spec.place;
+            let key = (Arc::clone(&place.repo), Arc::clone(&place.branch), engine::output::Folder::parse(&place.path));
+            let Some(other) = seen.insert(key, environment).filter(|other| *other != environment) else { continue };
+            let message =
+                format!("environments {other} and {environment} write to the same repository, branch and path");
+            let origin = model::diagnostic::Origin::field(&object.key(), model::field_path::FieldPath::from(["spec"]));
+            let diagnostic = Diagnostic::error(Code::SameDestination, message).at(origin, format!("of {environment}"));
+            found.entry(environment.clone()).or_default().push(diagnostic.help("give each its own branch or path"));
+        }
     }
-
-    pub(crate) fn trailers(&self) -> String {
-        String::new()
-    }
+    found
 }

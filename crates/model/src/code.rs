@@ -252,6 +252,10 @@ codes! {
     ///
     /// Paths are relative to the repository's root and hold no `..`.
     InvalidPath = "K0607",
+    /// A Flux `Kustomization` refers to a `GitRepository` that is not there.
+    ///
+    /// The two are followed as a pair. Without the `GitRepository` it is not known what the `Kustomization` would bring, so nothing of the environment is published.
+    SourceNotFound = "K0608",
 }
 
 #[cfg(test)]

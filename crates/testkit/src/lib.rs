@@ -3,5 +3,7 @@
 pub mod corpus;
 pub mod directory;
 pub mod fuzz;
+pub mod generator;
 pub mod git_server;
+mod random;
 pub mod suite;

@@ -1,8 +1,18 @@
 //! What this crate does with whole repositories, real and in memory.
 
 #[cfg(test)]
+mod load;
+#[cfg(test)]
+mod objects;
+#[cfg(test)]
 mod playground;
 #[cfg(test)]
+mod publish;
+#[cfg(test)]
 mod remote;
+#[cfg(test)]
+mod sample;
+#[cfg(test)]
+mod ssh;
 #[cfg(test)]
 mod twins;

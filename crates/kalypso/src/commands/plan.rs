@@ -8,6 +8,7 @@ use engine::compile::{Compiled, Prepared};
 use engine::output::{Destination, Folder, Output, Removal, assemble};
 use engine::plan::{Because, Change, ChangeKind, Comparison, FileChange, Plan, Reason, Side, ValueChange};
 use model::locate::Locator;
+use model::object::environment::RepositoryPlace;
 use model::object::{GitOpsRepo, Object};
 use model::tree::{Blob, Tree};
 use serde_json::{Value as Json, json};
@@ -63,6 +64,8 @@ pub(super) fn folder_of(object: &Object<GitOpsRepo>) -> Result<Folder, Failure> 
 pub(super) struct Target {
     /// What it is called.
     pub(super) name: String,
+    /// Where it is.
+    pub(super) place: RepositoryPlace,
     /// The folder that output lives under.
     pub(super) folder: Folder,
     /// What is there.
@@ -77,7 +80,8 @@ pub(super) fn targets(loaded: &Loaded, only: Option<&str>) -> anyhow::Result<Vec
     for object in repos {
         let folder = folder_of(object)?;
         let branch = loaded.branch(&object.spec.place)?;
-        found.push(Target { name: object.name.to_string(), folder, branch });
+        let place = object.spec.place.clone();
+        found.push(Target { name: object.name.to_string(), place, folder, branch });
     }
     if found.is_empty() {
         let message = match only {
@@ -94,16 +98,21 @@ pub(super) fn targets(loaded: &Loaded, only: Option<&str>) -> anyhow::Result<Vec
 fn destinations(options: &arguments::Plan, loaded: &Loaded) -> anyhow::Result<Vec<Target>> {
     if let Some(against) = &options.against {
         let name = against.display().to_string();
-        let branch = Branch { name: name.clone(), ..Branch::of_tree(folder::read(against)?) };
+        let branch = Branch::of_tree(name.clone(), folder::read(against)?);
         let folder =
             loaded.fleet.gitops_repos.values().next().map_or(Ok(Folder::default()), |object| folder_of(object))?;
-        return Ok(vec![Target { name, folder, branch }]);
+        return Ok(vec![Target { name, place: nowhere(), folder, branch }]);
     }
     if options.source.from.is_some() && loaded.fleet.gitops_repos.is_empty() {
-        let branch = Branch { name: "nothing".to_owned(), ..Branch::of_tree(Tree::default()) };
-        return Ok(vec![Target { name: "nothing".to_owned(), folder: Folder::default(), branch }]);
+        let branch = Branch::of_tree("nothing".to_owned(), Tree::default());
+        return Ok(vec![Target { name: "nothing".to_owned(), place: nowhere(), folder: Folder::default(), branch }]);
     }
     targets(loaded, options.gitops_repo.as_deref())
+}
+
+/// The place of what is in no repository.
+fn nowhere() -> RepositoryPlace {
+    RepositoryPlace { repo: "".into(), branch: "".into(), path: "".into() }
 }
 
 /// What changes in one place.

@@ -8,8 +8,9 @@ use serde_json::{Value as Json, json};
 
 use super::plan::{Planned, Target, targets};
 use crate::arguments::{Format, Publish, SourceOptions};
+use crate::delivery::{self, Delivered, Delivery};
 use crate::exit::Exit;
-use crate::loading::{self, Delivered, Delivery, Loaded};
+use crate::loading::{self, Loaded};
 use crate::report::{Batch, Fallback, Report};
 use crate::{reporting, terminal};
 
@@ -74,15 +75,13 @@ fn publish(
             let owner = planned.target.folder.join(OWNER_FILE);
             planned.output.tree.write(owner, owner_text(loaded).into_bytes());
         }
-        let branch = if options.direct { None } else { Some(our_branch(loaded, &planned.target.name)) };
+        let branch = (!options.direct).then(|| our_branch(loaded, &planned.target.name));
         let message = message(loaded, &planned);
-        let delivery = Delivery { branch: branch.as_deref(), tree: &planned.output.tree, message: &message };
-        match loaded.deliver(&planned.target.branch, &delivery)? {
+        let Planned { target: Target { place, branch: base, .. }, output, .. } = &planned;
+        let (base, tree) = (base.commit(), &output.tree);
+        let delivery = Delivery { place, branch: branch.as_deref(), base, tree, message: &message };
+        match delivery::deliver(loaded, &delivery)? {
             Delivered::LostRace => target = again(loaded, options, &planned.target.name)?,
-            Delivered::Foreign(diagnostic) => {
-                diagnostics.push(*diagnostic);
-                return Ok(Outcome { planned, diagnostics, delivered: None });
-            }
             delivered => return Ok(Outcome { planned, diagnostics, delivered: Some(delivered) }),
         }
     }
@@ -166,7 +165,7 @@ fn message(loaded: &Loaded, planned: &Planned) -> String {
     } else {
         format!("assignments {}", counts.join(", "))
     };
-    format!("{}: {subject}\n\n{}", loaded.fleet.environment, loaded.trailers())
+    format!("{}: {subject}", loaded.fleet.environment)
 }
 
 impl Outcome {
@@ -186,7 +185,7 @@ impl Outcome {
                     self.planned.summary(loaded)
                 )
             }
-            Some(Delivered::UpToDate { branch: Some(pushed) }) => {
+            Some(Delivered::Proposed { branch: pushed }) => {
                 format!(
                     "Nothing to do: {pushed} proposes this for {branch} already\n\n{}",
                     self.planned.summary(loaded)
@@ -206,9 +205,10 @@ impl Outcome {
     fn answer(&self) -> Json {
         let (result, branch, commit) = match &self.delivered {
             Some(Delivered::Pushed { branch, commit }) => ("pushed", Some(branch.clone()), Some(commit.to_string())),
-            Some(Delivered::UpToDate { branch }) => ("unchanged", branch.clone(), None),
+            Some(Delivered::Proposed { branch }) => ("proposed", Some(branch.clone()), None),
+            Some(Delivered::UpToDate) => ("unchanged", None, None),
             Some(Delivered::Withdrawn { branch }) => ("withdrawn", Some(branch.clone()), None),
-            Some(Delivered::LostRace | Delivered::Foreign(_)) | None => ("refused", None, None),
+            Some(Delivered::LostRace) | None => ("refused", None, None),
         };
         let plan = &self.planned.plan;
         json!({

@@ -4,11 +4,11 @@ use model::object::Kind;
 
 use crate::arguments::Schema;
 use crate::exit::{Exit, Failure};
-use crate::terminal;
+use crate::{reference, terminal};
 
 pub(super) fn run(options: &Schema) -> anyhow::Result<Exit> {
     let kind = options.kind.as_deref().map(find).transpose()?;
-    terminal::answer(&format!("{:#}\n", serde_json::Value::Null))?;
+    terminal::answer(&format!("{:#}\n", reference::schema(kind)))?;
     Ok(Exit::Good)
 }
 

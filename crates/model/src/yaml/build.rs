@@ -265,11 +265,21 @@ impl<'t> Builder<'t> {
             // The parser gives `~`.
             scalar.text = "".into();
         }
+        if matches!(scalar.style, ScalarStyle::Literal | ScalarStyle::Folded) && self.ends_without_newline(span) {
+            // The parser adds the line break that the text does not have; Go's libraries don't.
+            scalar.text = scalar.text.strip_suffix('\n').unwrap_or(&scalar.text).into();
+        }
         if let Err(problem) = fault::apply_tag(&mut scalar, span) {
             self.findings.add(*problem);
         }
         let weight = 1 + scalar.text.len() / Limits::BYTES_PER_NODE;
         Part { node: Node { span, value: NodeValue::Scalar(scalar) }, weight, depth: 0 }
+    }
+
+    /// Whether a block ends with the last line of the text, and that with no line break.
+    fn ends_without_newline(&self, span: Span) -> bool {
+        let last_line = self.text.rsplit(['\n', '\r']).next().unwrap_or_default();
+        span.end as usize == self.text.len() && !last_line.trim().is_empty()
     }
 
     /// A value that was left out is placed behind the colon, where the parser places it behind the key.

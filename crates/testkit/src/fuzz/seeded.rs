@@ -1,5 +1,7 @@
 //! Inputs made from seeds, the same in each run.
 
+use crate::random::Random;
+
 /// How many changes one input has, at most.
 const CHANGES_MAX: u64 = 6;
 /// The longest input, in bytes.
@@ -11,7 +13,7 @@ pub fn run_seeded(body: fn(&[u8]), seeds: &[&[u8]], words: &[&str], count: u64) 
     for seed in seeds {
         body(seed);
     }
-    let mut random = Random { state: 0x5eed };
+    let mut random = Random::new(0x5eed);
     for _ in 0..count {
         let mut input = random.pick(seeds).to_vec();
         for _ in 0..=random.below(CHANGES_MAX) {
@@ -40,33 +42,5 @@ fn change(input: &mut Vec<u8>, random: &mut Random, seeds: &[&[u8]], words: &[&s
             let word = random.pick(words).bytes();
             input.splice(range.start..range.start, word);
         }
-    }
-}
-
-/// The generator `SplitMix64`.
-struct Random {
-    state: u64,
-}
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.state = self.state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mixed = (self.state ^ (self.state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        mixed ^ (mixed >> 31)
-    }
-
-    fn below(&mut self, bound: u64) -> u64 {
-        self.next() % bound.max(1)
-    }
-
-    /// A short range inside something of this length.
-    fn range(&mut self, length: usize) -> std::ops::Range<usize> {
-        let start = self.below(length as u64 + 1) as usize;
-        start..length.min(start + self.below(16) as usize)
-    }
-
-    fn pick<'a, T: ?Sized>(&mut self, choices: &[&'a T]) -> &'a T {
-        choices[self.below(choices.len() as u64) as usize]
     }
 }

@@ -163,3 +163,22 @@ fn hostile_texts_take_linear_time() {
         assert!(!reading.documents.is_empty() || !reading.problems.is_empty());
     }
 }
+
+#[test]
+fn a_block_at_the_end_of_the_text_has_the_line_break_that_the_text_has() {
+    let check = |text: &str, expected: &str| {
+        let reading = check(text, 1, 0, 0);
+        let scalar = reading.documents[0].root.get("a").and_then(Node::as_scalar).map(|scalar| &*scalar.text);
+        assert_eq!(scalar, Some(expected), "{text:?}");
+    };
+    check("a: |\n  x\n", "x\n");
+    check("a: |\n  x", "x");
+    check("a: |\n  x\n  y", "x\ny");
+    check("a: |+\n  x", "x");
+    check("a: >\n  x", "x");
+    check("a: |-\n  x", "x");
+    check("a: |\n  x\n  ", "x\n");
+    check("a: |\n  x\n# c", "x\n");
+    check("a: |\n  x\n  # c", "x\n# c");
+    check("a: |\n  x\nb: c", "x\n");
+}

@@ -1,0 +1,131 @@
+//! Reads a plain directory as one environment: no git, no history.
+
+use std::fs;
+use std::io::{self, Read as _};
+use std::path::{Path, PathBuf};
+
+use model::git_id::GitId;
+use model::name::EnvironmentName;
+
+use super::Loaded;
+use super::assembly::Assembly;
+use super::place::{RawContent, RawFile};
+use crate::limits::{FILE_BYTES_MAX, IGNORE_BYTES_MAX};
+use crate::repositories::{Item, ItemKind};
+use crate::walk::{self, Folders, PathError};
+
+/// Why a directory can't be read.
+#[derive(Debug, thiserror::Error)]
+pub enum DirectoryError {
+    /// A folder can't be listed.
+    #[error("folder `{}` can't be read: {source}", path.display())]
+    Folder {
+        /// The folder.
+        path: PathBuf,
+        /// What the operating system says.
+        source: io::Error,
+    },
+    /// There is no such directory, or too much in it.
+    #[error("directory `{}` can't be read: {reason}", path.display())]
+    Path {
+        /// The directory.
+        path: PathBuf,
+        /// Why.
+        reason: String,
+    },
+}
+
+/// Reads every YAML file of a directory as one environment, whatever it refers to.
+///
+/// # Errors
+/// If the directory or a folder in it can't be listed. A file that can't be read is a diagnostic.
+pub fn read_directory(directory: &Path, environment: &EnvironmentName) -> Result<Loaded, DirectoryError> {
+    let found = walk::walk(&PlainFolders(directory), "").map_err(|error| match error {
+        PlainError::Folder(path, source) => DirectoryError::Folder { path, source },
+        PlainError::Path(reason) => DirectoryError::Path { path: directory.to_owned(), reason: reason.to_string() },
+    })?;
+    let files = found.into_iter().map(|found| {
+        let content = match found.item.kind {
+            ItemKind::File => read(&directory.join(&found.path)),
+            _ => RawContent::NotAFile,
+        };
+        let id = match &content {
+            RawContent::Bytes(bytes) => GitId::of_blob(bytes),
+            _ => found.item.id,
+        };
+        RawFile { path: found.path.into(), id, content }
+    });
+    let mut assembly = Assembly::new(environment.clone());
+    assembly.add_plain(files.collect());
+    if assembly.is_whole && assembly.platform_objects().next().is_none() {
+        assembly.report_empty();
+    }
+    Ok(assembly.finish())
+}
+
+fn read(path: &Path) -> RawContent {
+    let read = || {
+        let file = fs::File::open(path)?;
+        let size = file.metadata()?.len();
+        if size > FILE_BYTES_MAX {
+            return Ok(RawContent::TooLarge(size));
+        }
+        let mut bytes = Vec::new();
+        // It may grow while it is read.
+        file.take(FILE_BYTES_MAX).read_to_end(&mut bytes)?;
+        Ok(RawContent::Bytes(bytes.into()))
+    };
+    read().unwrap_or_else(|error: io::Error| RawContent::Unreadable(error.to_string()))
+}
+
+struct PlainFolders<'a>(&'a Path);
+
+enum PlainError {
+    Folder(PathBuf, io::Error),
+    Path(PathError),
+}
+
+impl From<PathError> for PlainError {
+    fn from(error: PathError) -> Self {
+        Self::Path(error)
+    }
+}
+
+impl Folders for PlainFolders<'_> {
+    type Error = PlainError;
+
+    fn folder(&self, path: &str) -> Result<Option<Vec<Item>>, PlainError> {
+        let folder = self.0.join(path);
+        let fail = |error: io::Error| PlainError::Folder(folder.clone(), error);
+        let entries = match fs::read_dir(&folder) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            other => other.map_err(fail)?,
+        };
+        let items: Result<Vec<_>, _> =
+            entries.map(|entry| entry.and_then(|entry| item(&entry)).map_err(fail)).collect();
+        let mut items = items?;
+        items.sort();
+        Ok(Some(items))
+    }
+
+    fn ignore_lines(&self, path: &str, _: &Item) -> Result<String, PlainError> {
+        let path = self.0.join(path);
+        let read = || {
+            let mut bytes = Vec::new();
+            fs::File::open(&path)?.take(IGNORE_BYTES_MAX).read_to_end(&mut bytes)?;
+            Ok(String::from_utf8_lossy(&bytes).into_owned())
+        };
+        read().map_err(|error| PlainError::Folder(path.clone(), error))
+    }
+}
+
+/// Pipes, sockets and devices are as little files as links are.
+fn item(entry: &fs::DirEntry) -> io::Result<Item> {
+    let kind = entry.file_type()?;
+    let kind = match () {
+        () if kind.is_dir() => ItemKind::Folder,
+        () if kind.is_file() => ItemKind::File,
+        () => ItemKind::Link,
+    };
+    Ok(Item { name: entry.file_name().to_string_lossy().into_owned(), kind, id: GitId::of_blob(b"") })
+}

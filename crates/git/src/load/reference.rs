@@ -1,0 +1,164 @@
+//! Objects that refer to repositories, and the places that they mean.
+
+use std::sync::Arc;
+
+use model::diagnostic::{Code, Diagnostic, ObjectKey, Origin};
+use model::field_path::FieldPath;
+use model::git_id::GitId;
+use model::object::environment::RepositoryPlace;
+use model::object::{
+    Address, BaseRepo, Environment, FluxGitRepository, FluxKustomization, Object, Spec, WorkloadRegistration,
+};
+
+use super::place::{Place, PlaceError};
+use super::{ControlPlane, ReadRole, problem};
+use crate::repositories::{RepositoryError, Revision};
+use crate::settings::rewrite;
+use crate::url::{RepositoryUrl, UrlError};
+
+/// An object's words for a place, with the fields in which they stand.
+#[derive(Clone, Debug)]
+pub(super) struct Reference {
+    pub(super) key: ObjectKey,
+    role: ReadRole,
+    url: Word,
+    branch: Word,
+    tag: Option<Word>,
+    commit: Option<Word>,
+    path: Word,
+}
+
+/// A text and where it stands.
+#[derive(Clone, Debug)]
+struct Word {
+    text: Arc<str>,
+    origin: Origin,
+}
+
+/// The branch that Flux takes where none is named.
+const FLUX_BRANCH: &str = "master";
+
+impl Reference {
+    pub(super) fn of_environment(object: &Object<Environment>) -> Self {
+        let origin = |field: &str| at(object.address, &["spec", "controlPlane", field]);
+        Self::new(object, ReadRole::Environment, &object.spec.control_plane, origin)
+    }
+
+    pub(super) fn of_registration(object: &Object<WorkloadRegistration>) -> Self {
+        let key = object.key();
+        let origin = |field: &str| Origin::field(&key, FieldPath::from(["spec", "workload", field]));
+        Self::new(object, ReadRole::Application(object.name.clone()), &object.spec.workload, origin)
+    }
+
+    pub(super) fn of_base_repo(object: &Object<BaseRepo>) -> Self {
+        let origin = |field: &str| at(object.address, &["spec", field]);
+        let reference = Self::new(object, ReadRole::Base(object.name.clone()), &object.spec.place, origin);
+        let commit = object.spec.commit.clone().map(|text| Word { text, origin: origin("commit") });
+        Self { commit, ..reference }
+    }
+
+    pub(super) fn of_flux(repository: &Object<FluxGitRepository>, object: &Object<FluxKustomization>) -> Self {
+        let word =
+            |text: &Arc<str>, fields: &[&str]| Word { text: text.clone(), origin: at(repository.address, fields) };
+        let some = |text: &Arc<str>, field: &str| (!text.is_empty()).then(|| word(text, &["spec", "ref", field]));
+        let FluxGitRepository { url, branch, tag, commit } = &repository.spec;
+        let master = || word(&FLUX_BRANCH.into(), &["spec", "ref"]);
+        Self {
+            key: object.key(),
+            role: ReadRole::Flux(object.key().name),
+            url: word(url, &["spec", "url"]),
+            branch: some(branch, "branch").unwrap_or_else(master),
+            tag: some(tag, "tag"),
+            commit: some(commit, "commit"),
+            path: Word { text: object.spec.path.clone(), origin: at(object.address, &["spec", "path"]) },
+        }
+    }
+
+    fn new<S: Spec>(
+        object: &Object<S>,
+        role: ReadRole,
+        place: &RepositoryPlace,
+        origin: impl Fn(&str) -> Origin,
+    ) -> Self {
+        let word = |text: &Arc<str>, field| Word { text: text.clone(), origin: origin(field) };
+        Self {
+            key: object.key(),
+            role,
+            url: word(&place.repo, "repo"),
+            branch: word(&place.branch, "branch"),
+            tag: None,
+            commit: None,
+            path: word(&place.path, "path"),
+        }
+    }
+
+    /// The place that is meant.
+    ///
+    /// # Errors
+    /// What is wrong with the URL or the commit.
+    pub(super) fn place(&self, control_plane: &ControlPlane<'_>) -> Result<Place, Diagnostic> {
+        let url = allowed(&self.url.text, control_plane).map_err(|reason| self.refuse_url(reason))?;
+        let branch = Arc::clone(&self.branch.text);
+        let revision = match (&self.commit, &self.tag) {
+            (Some(commit), _) => {
+                let id = GitId::from_hex(&commit.text).ok_or_else(|| self.refuse_commit(commit))?;
+                Revision::Commit { id, branch: (!branch.is_empty()).then_some(branch) }
+            }
+            (None, Some(tag)) => Revision::Tag(Arc::clone(&tag.text)),
+            (None, None) => Revision::Branch(branch),
+        };
+        Ok(Place { url, revision, path: Arc::clone(&self.path.text), role: self.role.clone() })
+    }
+
+    /// Says that the place can't be read, at the field that is to blame.
+    pub(super) fn report(&self, error: &PlaceError) -> Diagnostic {
+        let word = match error {
+            PlaceError::Repository(RepositoryError::NoRevision { revision: Revision::Commit { .. }, .. }) => {
+                self.commit.as_ref().unwrap_or(&self.branch)
+            }
+            PlaceError::Repository(RepositoryError::NoRevision { revision: Revision::Tag(_), .. }) => {
+                self.tag.as_ref().unwrap_or(&self.branch)
+            }
+            PlaceError::Repository(RepositoryError::NoRevision { .. }) => &self.branch,
+            PlaceError::Repository(_) => &self.url,
+            PlaceError::Path(_) | PlaceError::TooLarge => &self.path,
+        };
+        problem::place(error, &self.path.text).at(word.origin.clone(), "named here").about(&self.key)
+    }
+
+    /// Where the repository is named.
+    pub(super) fn origin(&self) -> Origin {
+        self.url.origin.clone()
+    }
+
+    fn refuse_url(&self, reason: UrlError) -> Diagnostic {
+        // The text is not repeated: it may hold a credential.
+        Diagnostic::error(Code::InvalidUrl, format!("the URL of {} is not allowed: {reason}", self.key))
+            .at(self.origin(), "named here")
+            .help("write `https://…`, `ssh://…` or `user@host:path`, without a password; `[git]` in `kalypso.toml` knows credentials and mirrors")
+            .about(&self.key)
+    }
+
+    fn refuse_commit(&self, commit: &Word) -> Diagnostic {
+        let message = format!("`{}` of {} is not the id of a commit", commit.text.escape_debug(), self.key);
+        Diagnostic::error(Code::RevisionNotFound, message)
+            .at(commit.origin.clone(), "40 hexadecimal digits are expected")
+            .help("`git rev-parse` prints the whole id of an abbreviated one")
+            .about(&self.key)
+    }
+}
+
+/// The URL of an object: `http` only where the person who runs Kalypso has said what it means.
+fn allowed(text: &str, control_plane: &ControlPlane<'_>) -> Result<RepositoryUrl, UrlError> {
+    match RepositoryUrl::from_object(text) {
+        Err(UrlError::Scheme) if text.starts_with("http://") && rewrite(control_plane.rewrite, text) != text => {
+            RepositoryUrl::from_configuration(text)
+        }
+        other => other,
+    }
+}
+
+fn at(address: Address, fields: &[&str]) -> Origin {
+    let steps = fields.iter().map(|field| model::field_path::Step::Key((*field).into()));
+    Origin::At(address, steps.collect())
+}

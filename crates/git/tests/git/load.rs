@@ -1,0 +1,299 @@
+//! What an environment is read from, and what happens if a part of it can't be.
+
+use std::fs;
+
+use git::load::{ControlPlane, Loaded, Moment, load, read_directory};
+use git::{MemoryRepositories, Repositories, Revision};
+use model::fleet::{Fleet, Role};
+use model::name::EnvironmentName;
+use model::object::Kind;
+
+use crate::objects::{base, config, environment, flux_pair, registration, workload};
+use crate::playground::{Disk, HOST, commit, memory, url};
+
+/// A repository, a branch and what is in it.
+type Branch<'a> = (&'a str, &'a str, &'a [(&'a str, &'a str)]);
+
+fn dev() -> EnvironmentName {
+    EnvironmentName::new("dev").unwrap()
+}
+
+fn load_dev(repositories: &dyn Repositories) -> Loaded {
+    let url = url("control-plane");
+    load(repositories, ControlPlane { url: &url, branch: "main", rewrite: &[], progress: &|_| {} }, &dev())
+}
+
+/// What of interest was read: the names of objects with who brought them, the codes of what is wrong, and whether all is known.
+fn told(loaded: Loaded) -> String {
+    let is_whole = loaded.is_whole;
+    let objects = loaded.input.contents.iter().filter(|file| file.objects.is_good()).flat_map(|file| {
+        let by = match &file.role {
+            Role::Platform => String::new(),
+            Role::Application(name) => format!(" by {name}"),
+        };
+        let interesting = file.objects.objects.iter().filter(|object| !matches!(object.kind(), Kind::Environment));
+        interesting.map(move |object| format!("{}{by}", object.key().name))
+    });
+    let mut words: Vec<_> = objects.collect();
+    words.sort();
+    words.extend(loaded.input.unavailable.iter().map(|name| format!("without {name}")));
+    let (_, mut diagnostics) = Fleet::build(loaded.input);
+    diagnostics.extend(loaded.diagnostics);
+    diagnostics.sort();
+    words.extend(diagnostics.iter().map(|diagnostic| diagnostic.code.to_string()));
+    words.extend((!is_whole).then(|| "not whole".to_owned()));
+    words.join(", ")
+}
+
+fn fill(repositories: &dyn Repositories, branches: &[Branch<'_>]) {
+    for (name, branch, files) in branches {
+        commit(repositories, &url(name), branch, files);
+    }
+}
+
+/// Reads environment `dev` out of these branches, from memory and from disk.
+fn check(branches: &[Branch<'_>], expected: &str) {
+    let environment = environment("dev");
+    let main: Branch<'_> = ("control-plane", "main", &[(".environments/dev.yaml", &environment)]);
+    let memory = MemoryRepositories::default();
+    let disk = Disk::new();
+    for (name, ..) in branches.iter().chain([&main]) {
+        memory.create(&url(name));
+        if !disk.served().join(format!("{name}.git")).exists() {
+            disk.create(name);
+        }
+    }
+    let local = disk.local();
+    for repositories in [&memory as &dyn Repositories, &local] {
+        if !branches.iter().any(|(name, branch, _)| (*name, *branch) == ("control-plane", "main")) {
+            fill(repositories, &[main]);
+        }
+        fill(repositories, branches);
+        assert_eq!(told(load_dev(repositories)), expected);
+    }
+}
+
+#[test]
+fn an_environment_is_read_from_all_that_it_refers_to() {
+    let (app, config) = (registration("app", &format!("{HOST}app"), "./workload/"), config("values"));
+    check(
+        &[
+            ("shop", "main", &[("w/a.yaml", &workload("far"))]),
+            ("app", "main", &[("workload/a.yaml", &workload("shop")), ("other.yaml", "nonsense: [")]),
+            ("templates", "v2", &[("a/b.yaml", &config), ("registered.yml", &app), ("notes.txt", "nonsense: [")]),
+            ("control-plane", "dev", &[("base.yaml", &base("templates", "v2", ""))]),
+        ],
+        "app, shop by app, templates, values",
+    );
+}
+
+#[test]
+fn hidden_folders_and_what_is_ignored_are_not_read() {
+    let broken = "nonsense: [";
+    let files =
+        [(".github/x.yaml", broken), ("docs/x.yaml", broken), (".sourceignore", "docs/\n"), ("a.yaml", &config("a"))];
+    check(&[("control-plane", "dev", &files)], "a");
+}
+
+#[test]
+fn a_broken_file_is_replaced_by_its_newest_good_version() {
+    check(
+        &[
+            ("control-plane", "dev", &[("a.yaml", &config("oldest"))]),
+            ("control-plane", "dev", &[("a.yaml", &config("good"))]),
+            ("control-plane", "dev", &[("a.yaml", "nonsense: [")]),
+            ("control-plane", "dev", &[("a.yaml", "other nonsense: ["), ("b.yaml", &config("b"))]),
+        ],
+        "b, good, K0101, K0117",
+    );
+}
+
+#[test]
+fn a_file_that_was_never_good_contributes_nothing() {
+    check(&[("control-plane", "dev", &[("a.yaml", "nonsense: ["), ("b.yaml", &config("b"))])], "b, K0101");
+}
+
+#[test]
+fn a_file_too_large_is_not_loaded() {
+    let large = "#".repeat(9 << 20);
+    check(
+        &[
+            ("control-plane", "dev", &[("a.yaml", &config("a"))]),
+            ("control-plane", "dev", &[("a.yaml", &large), ("b.yaml", &large)]),
+        ],
+        "a, K0102, K0102, K0117",
+    );
+}
+
+#[test]
+fn an_application_that_can_not_be_read_harms_nobody_else() {
+    let registrations = [
+        ("gone", format!("{HOST}gone"), "."),
+        ("local", "/etc".to_owned(), "."),
+        ("helper", "ext::sh".to_owned(), "."),
+        ("upwards", format!("{HOST}app"), "../x"),
+        ("nowhere", format!("{HOST}app"), "nowhere"),
+        ("app", format!("{HOST}app"), "w.yaml"),
+    ];
+    let files = registrations.map(|(name, url, path)| (format!("{name}.yaml"), registration(name, &url, path)));
+    let files: Vec<_> = files.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect();
+    check(
+        &[("app", "main", &[("w.yaml", &workload("shop"))]), ("control-plane", "dev", &files)],
+        "app, gone, helper, local, nowhere, shop by app, upwards, \
+         without gone, without helper, without local, without nowhere, without upwards, K0601, K0603, K0603, K0605, K0607",
+    );
+}
+
+#[test]
+fn an_application_that_is_away_is_read_as_it_was() {
+    let repositories = memory("control-plane");
+    repositories.create(&url("app"));
+    let app = registration("app", &format!("{HOST}app"), ".");
+    let branches: [Branch<'_>; 3] = [
+        ("control-plane", "main", &[(".environments/dev.yaml", &environment("dev"))]),
+        ("control-plane", "dev", &[("app.yaml", &app)]),
+        ("app", "main", &[("w.yaml", &workload("shop"))]),
+    ];
+    fill(&repositories, &branches);
+    assert_eq!(told(load_dev(&repositories)), "app, shop by app");
+    repositories.set_broken(&url("app"), Some("out of order"));
+    assert_eq!(told(load_dev(&repositories)), "app, shop by app, K0601");
+}
+
+#[test]
+fn without_a_base_nothing_is_whole() {
+    let broken_url = base("x", "main", "").replace(HOST, "file:///");
+    let files = [
+        ("a.yaml", base("gone", "main", "")),
+        ("b.yaml", base("control-plane", "gone", "")),
+        ("c.yaml", broken_url),
+        ("d.yaml", base("control-plane", "main", "5523a85")),
+    ];
+    let files: Vec<_> = files.iter().map(|(path, text)| (*path, text.as_str())).collect();
+    check(
+        &[("control-plane", "dev", &files)],
+        "control-plane, control-plane, gone, x, K0111, K0601, K0602, K0602, K0603, not whole",
+    );
+}
+
+#[test]
+fn an_environment_that_is_not_there_is_an_error() {
+    let other = environment("other");
+    check(&[("control-plane", "main", &[(".environments/other.yaml", &other)])], "K0606, not whole");
+    check(&[("control-plane", "main", &[("a.yaml", &config("a"))])], "K0606, not whole");
+    check(&[], "K0602, not whole");
+    check(&[("control-plane", "dev", &[("README.md", "")])], "K0119, not whole");
+}
+
+#[test]
+fn a_circle_is_an_error_with_its_way() {
+    check(
+        &[
+            ("a", "main", &[("b.yaml", &base("b", "main", ""))]),
+            ("b", "main", &[("a.yaml", &base("a", "main", "")), ("x.yaml", &config("x"))]),
+            (
+                "control-plane",
+                "dev",
+                &[("a.yaml", &registration("r", "https://x.example/y", ".")), ("base.yaml", &base("a", "main", ""))],
+            ),
+        ],
+        "a, a, b, r, x, without r, K0111, K0601, K0604",
+    );
+}
+
+#[test]
+fn a_base_of_two_bases_is_read_once() {
+    check(
+        &[
+            ("c", "main", &[("x.yaml", &config("x"))]),
+            ("a", "main", &[("c.yaml", &base("c", "main", ""))]),
+            ("control-plane", "dev", &[("a.yaml", &base("a", "main", "")), ("c.yaml", &base("c", "main", ""))]),
+        ],
+        "a, c, c, x, K0111",
+    );
+}
+
+#[test]
+fn pairs_of_flux_are_followed() {
+    let [repository, kustomization] = flux_pair("east", "./configs");
+    let east: Branch<'_> = ("east", "main", &[("configs/a.yaml", &config("a")), ("b.yaml", &config("b"))]);
+    let pair = [("r.yaml", repository.as_str()), ("k.yaml", kustomization.as_str())];
+    check(&[east, ("control-plane", "dev", &pair)], "a, east, east");
+    check(&[east, ("control-plane", "dev", &pair[1..])], "east, K0608, not whole");
+}
+
+#[test]
+fn a_folder_that_kustomize_would_change_is_not_known() {
+    let app = registration("app", &format!("{HOST}app"), ".");
+    let kustomization = ("kustomization.yaml", "resources: [w.yaml]\n");
+    check(&[("control-plane", "dev", &[kustomization, ("a.yaml", &config("a"))])], "a, K0116, not whole");
+    check(
+        &[("app", "main", &[kustomization]), ("control-plane", "dev", &[("a.yaml", &app)])],
+        "app, without app, K0116",
+    );
+}
+
+#[test]
+fn several_environments_are_of_one_moment() {
+    let repositories = memory("control-plane");
+    let (dev_text, stage) = (environment("dev"), environment("stage"));
+    let main = [
+        (".environments/dev.yaml", dev_text.as_str()),
+        (".environments/stage.yaml", &stage),
+        (".environments/x.yaml", "x: ["),
+    ];
+    fill(&repositories, &[("control-plane", "main", &main), ("control-plane", "dev", &[("a.yaml", &config("a"))])]);
+    let url = url("control-plane");
+    let moment =
+        Moment::new(&repositories, ControlPlane { url: &url, branch: "main", rewrite: &[], progress: &|_| {} });
+    let environments = moment.environments();
+    assert_eq!(environments.names.iter().map(EnvironmentName::as_str).collect::<Vec<_>>(), ["dev", "stage"]);
+    assert_eq!(environments.diagnostics.len(), 1);
+    assert_eq!(told(moment.load(&dev())), "a, K0101");
+    commit(&repositories, &url, "dev", &[("b.yaml", &config("b"))]);
+    assert_eq!(told(moment.load(&dev())), "a, K0101");
+    assert_eq!(told(load_dev(&repositories)), "b, K0101");
+}
+
+#[test]
+fn it_is_said_what_was_read() {
+    let repositories = memory("control-plane");
+    fill(
+        &repositories,
+        &[("control-plane", "main", &[(".environments/dev.yaml", &environment("dev")), ("c.yaml", &config("c"))])],
+    );
+    let main = repositories.head(&url("control-plane"), "main").unwrap();
+    fill(&repositories, &[("control-plane", "dev", &[("b.yaml", &base("control-plane", "main", &main.to_string()))])]);
+    let reads = load_dev(&repositories).reads;
+    let shown: Vec<_> = reads.iter().map(|read| format!("{:?} {}", read.role, read.revision)).collect();
+    assert_eq!(shown, ["Main main", "Environment dev", "Base(BaseRepoName(\"control-plane\")) main"]);
+    assert_eq!(reads[2].commit, main);
+    assert!(repositories.resolve(&url("control-plane"), &Revision::branch("dev")).is_ok());
+}
+
+#[test]
+fn a_directory_is_read_as_one_environment() {
+    let disk = Disk::new();
+    let folder = disk.served();
+    for (path, text) in [
+        ("a.yaml", config("a")),
+        ("x/b.yml", workload("b")),
+        (".git/c.yaml", config("c")),
+        (".environments/dev.yaml", environment("dev")),
+    ] {
+        fs::create_dir_all(folder.join(path).parent().unwrap()).unwrap();
+        fs::write(folder.join(path), text).unwrap();
+    }
+    std::os::unix::fs::symlink("/etc", folder.join("link.yaml")).unwrap();
+    let loaded = read_directory(&folder, &dev()).unwrap();
+    assert!(
+        loaded.input.contents.iter().any(|file| file
+            .objects
+            .objects
+            .iter()
+            .any(|object| object.kind() == Kind::Environment))
+    );
+    assert_eq!(told(loaded), "a, b, K0118");
+    assert!(read_directory(&folder.join("nowhere"), &dev()).is_err());
+    assert_eq!(told(read_directory(&folder.join(".git"), &dev()).unwrap()), "c");
+}

@@ -1,0 +1,159 @@
+//! Trees into branches, over nobody's work.
+
+use git::publish::{Change, Destination, PublishError, Published, Target, look, publish, withdraw};
+use git::{GitRepositories, Repositories, Revision, trailer};
+use model::git_id::GitId;
+use model::name::EnvironmentName;
+use model::tree::Tree;
+use testkit::git_server::GitServer;
+
+use crate::playground::{Disk, commit, memory, tree, url};
+
+const BRANCH: &str = "kalypso/dev";
+
+/// Runs a test on all twins, each with a repository `gitops` whose branch `dev` has a file of somebody else.
+fn check(test: impl Fn(&dyn Repositories)) {
+    let begin = |repositories: &dyn Repositories| {
+        commit(repositories, &url("gitops"), "dev", &[("docs/x", "1")]);
+        test(repositories);
+    };
+    begin(&memory("gitops"));
+    let disk = Disk::new();
+    disk.create("gitops");
+    begin(&disk.local());
+    let disk = Disk::new();
+    disk.create("gitops");
+    let server = GitServer::start(&disk.served()).unwrap();
+    begin(&GitRepositories::new(disk.settings(&server.url())));
+}
+
+fn with_destination<T>(branch: Option<&str>, act: impl FnOnce(&Destination<'_>) -> T) -> T {
+    let (url, environment) = (url("gitops"), EnvironmentName::new("dev").unwrap());
+    act(&Destination { url: &url, base: "dev", branch, environment: &environment })
+}
+
+fn look_at(repositories: &dyn Repositories, branch: Option<&str>) -> Result<Target, PublishError> {
+    with_destination(branch, |destination| look(repositories, destination))
+}
+
+fn put(repositories: &dyn Repositories, branch: Option<&str>, target: &Target, text: &str) -> Published {
+    let mut tree = target.base_tree.clone();
+    tree.write("large/app/x.yaml", text.as_bytes());
+    put_tree(repositories, branch, target, &tree)
+}
+
+fn put_tree(repositories: &dyn Repositories, branch: Option<&str>, target: &Target, tree: &Tree) -> Published {
+    let change = Change { tree, message: "Publish dev", trailers: &[("Kalypso-Source", "x")], seconds: 7 };
+    with_destination(branch, |destination| publish(repositories, destination, target, &change).unwrap())
+}
+
+fn head(repositories: &dyn Repositories, branch: &str) -> git::Commit {
+    repositories.resolve(&url("gitops"), &Revision::branch(branch)).unwrap()
+}
+
+fn pushed(published: &Published) -> GitId {
+    match published {
+        Published::Pushed(id) => *id,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn our_branch_is_one_commit_on_the_base() {
+    check(|repositories| {
+        let target = look_at(repositories, Some(BRANCH)).unwrap();
+        let id = pushed(&put(repositories, Some(BRANCH), &target, "1"));
+        let branch = head(repositories, BRANCH);
+        let info = repositories.info(&branch).unwrap();
+        assert_eq!((branch.id, info.parents), (id, vec![head(repositories, "dev").id]));
+        assert_eq!(trailer::trailers(&info.message, trailer::ENVIRONMENT), ["dev"]);
+        assert_eq!(repositories.tree(&branch).unwrap(), tree(&[("docs/x", "1"), ("large/app/x.yaml", "1")]));
+        // Again, after the base went on.
+        commit(repositories, &url("gitops"), "dev", &[("docs/x", "2")]);
+        let target = look_at(repositories, Some(BRANCH)).unwrap();
+        assert!(target.branch.is_some());
+        pushed(&put(repositories, Some(BRANCH), &target, "2"));
+        let info = repositories.info(&head(repositories, BRANCH)).unwrap();
+        assert_eq!(info.parents, [head(repositories, "dev").id]);
+    });
+}
+
+#[test]
+fn nothing_is_pushed_where_nothing_changes() {
+    check(|repositories| {
+        let target = look_at(repositories, Some(BRANCH)).unwrap();
+        let unchanged = put_tree(repositories, Some(BRANCH), &target, &target.base_tree);
+        assert_eq!(unchanged, Published::Unchanged(target.base.id));
+        let id = pushed(&put(repositories, Some(BRANCH), &target, "1"));
+        let target = look_at(repositories, Some(BRANCH)).unwrap();
+        assert_eq!(put(repositories, Some(BRANCH), &target, "1"), Published::Unchanged(id));
+    });
+}
+
+#[test]
+fn a_lost_race_changes_nothing() {
+    check(|repositories| {
+        let target = look_at(repositories, Some(BRANCH)).unwrap();
+        let id = pushed(&put(repositories, Some(BRANCH), &target, "1"));
+        assert_eq!(put(repositories, Some(BRANCH), &target, "2"), Published::LostRace);
+        assert_eq!(head(repositories, BRANCH).id, id);
+        let target = look_at(repositories, None).unwrap();
+        commit(repositories, &url("gitops"), "dev", &[("docs/x", "2")]);
+        assert_eq!(put(repositories, None, &target, "1"), Published::LostRace);
+    });
+}
+
+#[test]
+fn a_persons_commit_is_kept() {
+    check(|repositories| {
+        let target = look_at(repositories, Some(BRANCH)).unwrap();
+        pushed(&put(repositories, Some(BRANCH), &target, "1"));
+        let theirs = commit(repositories, &url("gitops"), BRANCH, &[("docs/x", "mine")]);
+        let Err(PublishError::Foreign { commit, author, .. }) = look_at(repositories, Some(BRANCH)) else { panic!() };
+        assert_eq!((commit, author.to_string().as_str()), (theirs, "Ann <ann@example.com>"));
+    });
+}
+
+#[test]
+fn a_branch_that_somebody_made_at_the_base_is_taken() {
+    check(|repositories| {
+        let target = look_at(repositories, Some(BRANCH)).unwrap();
+        let id = pushed(&put(repositories, Some(BRANCH), &target, "1"));
+        // The pull request is merged by moving the base forward.
+        let target = look_at(repositories, None).unwrap();
+        assert_ne!(target.base.id, id);
+        pushed(&put(repositories, None, &target, "other"));
+        assert!(look_at(repositories, Some(BRANCH)).unwrap().branch.is_some());
+    });
+}
+
+#[test]
+fn publishing_directly_adds_to_the_base() {
+    check(|repositories| {
+        let target = look_at(repositories, None).unwrap();
+        let id = pushed(&put(repositories, None, &target, "1"));
+        let info = repositories.info(&head(repositories, "dev")).unwrap();
+        assert_eq!((head(repositories, "dev").id, info.parents), (id, vec![target.base.id]));
+    });
+}
+
+#[test]
+fn our_branch_can_be_withdrawn() {
+    check(|repositories| {
+        let target = look_at(repositories, Some(BRANCH)).unwrap();
+        pushed(&put(repositories, Some(BRANCH), &target, "1"));
+        let target = look_at(repositories, Some(BRANCH)).unwrap();
+        let gone = with_destination(Some(BRANCH), |destination| withdraw(repositories, destination, &target));
+        assert_eq!(gone, Ok(Published::Unchanged(target.base.id)));
+        assert!(look_at(repositories, Some(BRANCH)).unwrap().branch.is_none());
+    });
+}
+
+#[test]
+fn a_base_that_does_not_exist_is_said_with_how_to_make_it() {
+    let repositories = memory("gitops");
+    let help = |repositories: &dyn Repositories| look_at(repositories, None).unwrap_err().diagnostic().help.join("");
+    assert!(help(&repositories).contains("`git switch --orphan dev`"));
+    commit(&repositories, &url("gitops"), "main", &[("a", "1")]);
+    assert!(help(&repositories).contains("`git push origin HEAD:refs/heads/dev`"));
+}

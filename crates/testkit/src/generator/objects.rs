@@ -1,0 +1,198 @@
+//! Cluster types, workloads, policies, templates of a generated fleet.
+
+use std::fmt::Write as _;
+
+use super::ENVIRONMENT;
+
+pub(super) const TARGETS_PER_WORKLOAD: usize = 4;
+pub(super) const REGIONS: usize = 10;
+pub(super) const SIZES: [&str; 4] = ["small", "medium", "large", "huge"];
+pub(super) const RINGS: [&str; 4] = ["canary", "early", "broad", "late"];
+pub(super) const TEAMS: usize = 10;
+const PURPOSES: [&str; TARGETS_PER_WORKLOAD] = ["functional", "performance", "acceptance", "live"];
+
+type File = (String, String);
+
+pub(super) fn cluster_type_name(index: usize) -> String {
+    format!("ct-{index:04}")
+}
+
+pub(super) fn workload_name(index: usize) -> String {
+    format!("app-{index:04}")
+}
+
+/// A cluster type. Regions change fastest, then sizes, then rings; one in five is a host that reads an environment file.
+pub(super) fn cluster_type(index: usize) -> File {
+    let name = cluster_type_name(index);
+    let region = index % REGIONS;
+    let size = SIZES[index / REGIONS % SIZES.len()];
+    let ring = RINGS[index / 3 % RINGS.len()];
+    let config = if index % 5 == 4 { "env-file" } else { "config-map" };
+    let text = format!(
+        "\
+apiVersion: scheduler.kalypso.io/v1alpha1
+kind: ClusterType
+metadata:
+  name: {name}
+  labels:
+    region: region-{region}
+    size: {size}
+    ring: {ring}
+spec:
+  reconciler: flux
+  namespaceService: namespace
+  configType: {config}
+"
+    );
+    (format!("cluster-types/region-{region}/{name}.yaml"), text)
+}
+
+/// A workload with its registration.
+pub(super) fn workload(index: usize, targets: usize) -> [File; 2] {
+    let name = workload_name(index);
+    let team = index % TEAMS;
+    let mut text = format!(
+        "\
+apiVersion: scheduler.kalypso.io/v1alpha1
+kind: Workload
+metadata:
+  name: {name}
+  labels:
+    team: team-{team}
+    type: application
+spec:
+  deploymentTargets:
+"
+    );
+    for purpose in &PURPOSES[..targets] {
+        let _ = write!(
+            text,
+            "    - name: {purpose}
+      labels:
+        purpose: {purpose}
+      environment: {ENVIRONMENT}
+      manifests:
+        repo: https://git.example/team-{team}/{name}-gitops
+        branch: {ENVIRONMENT}
+        path: ./{purpose}
+"
+        );
+    }
+    let registration = format!(
+        "\
+apiVersion: scheduler.kalypso.io/v1alpha1
+kind: WorkloadRegistration
+metadata:
+  name: {name}
+spec:
+  workload:
+    repo: https://git.example/team-{team}/{name}
+    branch: main
+    path: workload/
+  workspace: team-{team}
+"
+    );
+    [(format!("workloads/{name}.yaml"), text), (format!("registrations/{name}.yaml"), registration)]
+}
+
+/// Policies and templates: as many, whatever the size.
+pub(super) fn fixed() -> Vec<File> {
+    let policies = PURPOSES.iter().map(|purpose| (format!("policies/{purpose}.yaml"), policy(purpose)));
+    let templates = [
+        ("flux", "reconciler", FLUX),
+        ("namespace", "namespace", NAMESPACE),
+        ("config-map", "config", CONFIG_MAP),
+        ("env-file", "config", ENV_FILE),
+    ];
+    let templates = templates.into_iter().map(|(name, kind, manifests)| {
+        let text = format!(
+            "apiVersion: scheduler.kalypso.io/v1alpha1\nkind: Template\nmetadata:\n  name: {name}\nspec:\n  type: {kind}\n{manifests}"
+        );
+        (format!("templates/{name}.yaml"), text)
+    });
+    policies.chain(templates).collect()
+}
+
+fn policy(purpose: &str) -> String {
+    format!(
+        "\
+apiVersion: scheduler.kalypso.io/v1alpha1
+kind: SchedulingPolicy
+metadata:
+  name: {purpose}
+spec:
+  deploymentTargetSelector:
+    labelSelector:
+      matchLabels:
+        purpose: {purpose}
+  clusterTypeSelector:
+    labelSelector:
+      matchExpressions:
+        - key: region
+          operator: Exists
+"
+    )
+}
+
+const FLUX: &str = r#"  manifests:
+    - |
+      apiVersion: source.toolkit.fluxcd.io/v1
+      kind: GitRepository
+      metadata:
+        name: "{{ .DeploymentTargetName }}"
+        namespace: flux-system
+      spec:
+        interval: 30s
+        url: "{{ .Manifests.repo }}"
+        ref:
+          branch: "{{ .Manifests.branch }}"
+        secretRef:
+          name: repo-secret
+    - |
+      apiVersion: kustomize.toolkit.fluxcd.io/v1
+      kind: Kustomization
+      metadata:
+        name: "{{ .DeploymentTargetName }}"
+        namespace: flux-system
+      spec:
+        interval: 30s
+        targetNamespace: "{{ .Namespace }}"
+        sourceRef:
+          kind: GitRepository
+          name: "{{ .DeploymentTargetName }}"
+        path: "{{ .Manifests.path }}"
+        prune: true
+"#;
+
+const NAMESPACE: &str = r#"  manifests:
+    - |
+      apiVersion: v1
+      kind: Namespace
+      metadata:
+        name: "{{ .Namespace }}"
+        labels:
+          environment: "{{ .Environment }}"
+          workspace: "{{ .Workspace }}"
+          workload: "{{ .Workload }}"
+          deploymentTarget: "{{ .DeploymentTargetName }}"
+"#;
+
+const CONFIG_MAP: &str = r"  manifests:
+    - |
+      apiVersion: v1
+      kind: ConfigMap
+      metadata:
+        name: platform-config
+        namespace: {{ .Namespace }}
+      data:
+      {{ toYaml .ConfigData | indent 2 }}
+";
+
+const ENV_FILE: &str = r"  contentType: sh
+  manifests:
+    - |
+      # {{ .Workload }} on {{ .ClusterType }}
+      {{- range $key, $value := .ConfigData }}
+      export {{ $key }}={{ $value | toJson | squote }}
+      {{- end }}
+";

@@ -1,0 +1,37 @@
+//! The source of all chance in generated inputs.
+
+/// The generator `SplitMix64`: small, fast, and the same on every machine.
+#[derive(Clone, Debug)]
+pub(crate) struct Random {
+    state: u64,
+}
+
+impl Random {
+    /// A sequence of its own for each seed.
+    pub(crate) fn new(seed: u64) -> Self {
+        Self { state: seed }
+    }
+
+    fn next(&mut self) -> u64 {
+        self.state = self.state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mixed = (self.state ^ (self.state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        mixed ^ (mixed >> 31)
+    }
+
+    /// A number below `bound`.
+    pub(crate) fn below(&mut self, bound: u64) -> u64 {
+        self.next() % bound.max(1)
+    }
+
+    /// A short range inside something of this length.
+    pub(crate) fn range(&mut self, length: usize) -> std::ops::Range<usize> {
+        let start = self.below(length as u64 + 1) as usize;
+        start..length.min(start + self.below(16) as usize)
+    }
+
+    /// One of the choices, of which there is at least one.
+    pub(crate) fn pick<'a, T: ?Sized>(&mut self, choices: &[&'a T]) -> &'a T {
+        choices[self.below(choices.len() as u64) as usize]
+    }
+}
