@@ -8,7 +8,7 @@ const INTRODUCTION: &str = "\
 What can be wrong with inputs, by code. A code keeps its meaning; the words of a message may change. This page is made from the codes themselves.
 
 An **error** stops what it reaches and nothing else: those assignments keep what was published last. A **warning** stops nothing, but something is probably
-not as it was meant; `--strict` lets warnings count as problems.
+not as it was meant; `--strict` lets warnings count as problems. What objects may hold is in the [reference of kinds](kinds.md).
 
 ## For programs
 

@@ -121,7 +121,7 @@ fn property(field: &Field, is_open: bool) -> Value {
 }
 
 fn value(shape: &Shape, is_open: bool) -> Value {
-    const PLAIN: &str = r"^[^\u0000-\u001f\u007f-\u009f]*$";
+    const PLAIN: &str = r"^[^\u0000-\u001f\u007f-\u009f\u2028\u2029]*$";
     match shape {
         Shape::Text => json!({ "type": "string" }),
         Shape::OneOf(texts) => json!({ "enum": texts }),
