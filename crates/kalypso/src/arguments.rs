@@ -149,6 +149,7 @@ pub(crate) struct Plan {
 
 /// Write the environment's files to the GitOps repository: one commit, pushed
 #[derive(Args, Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own on the command line")]
 #[command(after_help = "\
 Examples:
   kalypso publish -e dev              onto branch kalypso/dev, for review

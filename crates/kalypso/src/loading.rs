@@ -118,15 +118,14 @@ fn from_git(configuration: Configuration, name: Option<EnvironmentName>) -> anyh
     let place = Arc::new(Place { configuration, repositories });
     let silent = |_: Progress<'_>| {};
     let moment = Moment::new(&place.repositories, place.control_plane(&silent));
-    let names = match name {
-        Some(name) => vec![name],
-        None => {
-            let environments = moment.environments();
-            if environments.names.is_empty() {
-                return Err(no_environments(&environments, &place).into());
-            }
-            environments.names
+    let names = if let Some(name) = name {
+        vec![name]
+    } else {
+        let environments = moment.environments();
+        if environments.names.is_empty() {
+            return Err(no_environments(&environments, &place).into());
         }
+        environments.names
     };
     Ok(names.iter().map(|name| built(moment.load(name), None, Some(&place))).collect())
 }
@@ -274,7 +273,7 @@ impl Branch {
 
 /// What is wrong with the destinations of environments among one another: two that write to the same place.
 pub(crate) fn shared_destinations(environments: &[Loaded]) -> BTreeMap<EnvironmentName, Vec<Diagnostic>> {
-    let mut seen: BTreeMap<(Arc<str>, Arc<str>, Option<engine::output::Folder>), &EnvironmentName> = BTreeMap::new();
+    let mut seen: BTreeMap<_, &EnvironmentName> = BTreeMap::new();
     let mut found: BTreeMap<EnvironmentName, Vec<Diagnostic>> = BTreeMap::new();
     for loaded in environments {
         let environment = &loaded.fleet.environment;

@@ -5,7 +5,7 @@ use std::io::Write as _;
 use crate::report::{Batch, Format, Report};
 
 /// A batch of these diagnostics.
-pub(crate) fn batch<'d>(diagnostics: &'d [model::diagnostic::Diagnostic], assignments: usize) -> Batch<'d> {
+pub(crate) fn batch(diagnostics: &[model::diagnostic::Diagnostic], assignments: usize) -> Batch<'_> {
     Batch { diagnostics, assignments: Some(assignments), ..Batch::default() }
 }
 

@@ -1,22 +1,12 @@
 //! The conformance corpora: inputs with the bytes that they must give.
 
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use engine::compile::{Compiled, Prepared};
 use engine::output::{Destination, assemble};
 use model::diagnostic::{Code, Diagnostic};
 use model::tree::Tree;
-
-/// The folder with the corpora, if the variable `KALYPSO_CONFORMANCE` names one. Says so if not, as the law of tests asks.
-#[allow(clippy::print_stderr, clippy::disallowed_methods, reason = "tests say what they skip")]
-pub fn folder() -> Option<PathBuf> {
-    let folder = std::env::var_os("KALYPSO_CONFORMANCE").map(PathBuf::from).filter(|folder| folder.is_dir());
-    if folder.is_none() {
-        eprintln!("skipped: conformance corpora not present");
-    }
-    folder
-}
 
 /// Compiles the fleet of a case and compares it with what is expected. The error says what differs.
 ///

@@ -26,7 +26,7 @@ pub(super) fn run(options: &arguments::Plan) -> anyhow::Result<Exit> {
     let mut report = Report::new();
     let mut answers = Vec::new();
     for destination in destinations(options, &loaded)? {
-        let planned = Planned::new(&loaded, (&prepared, &compiled), destination, options.adopt)?;
+        let planned = Planned::new(&loaded, (&prepared, &compiled), destination, options.adopt);
         let diagnostics = super::render::all_diagnostics(&loaded, &compiled, &planned.output);
         loaded.report(&mut report, reporting::batch(&diagnostics, compiled.assignments.len()));
         answers.push(planned);
@@ -130,7 +130,7 @@ impl Planned {
         (prepared, compiled): (&Prepared<'_>, &Compiled),
         target: Target,
         adopt: bool,
-    ) -> anyhow::Result<Self> {
+    ) -> Self {
         let promoted_commit = loaded.fleet.promoted_commit().cloned();
         let destination = Destination { folder: target.folder.clone(), promoted_commit, adopt };
         let previous = &target.branch.tree;
@@ -150,7 +150,7 @@ impl Planned {
         let removal = Removal::between(previous, &output.tree, &target.folder);
         drop(old_compiled);
         drop(old_prepared);
-        Ok(Self { target, output, plan, removal, old })
+        Self { target, output, plan, removal, old }
     }
 
     fn text(&self, options: &arguments::Plan, loaded: &Loaded) -> String {
@@ -187,12 +187,12 @@ impl Planned {
         let _ = writeln!(text, "    {} as they are", stay(plan.unchanged));
         text.push_str(&self.failing());
         if self.removal.needs_confirmation() {
-            text.push_str(&format!(
-                "\n  this removes {} of {}",
-                self.removal.removed,
-                terminal::count(self.removal.before, "assignment")
-            ));
-            text.push_str(": publishing it directly needs --confirm\n");
+            let before = terminal::count(self.removal.before, "assignment");
+            let _ = writeln!(
+                text,
+                "\n  this removes {} of {before}: publishing it directly needs --confirm",
+                self.removal.removed
+            );
         }
         text.push('\n');
         for (what, ids) in self.groups(loaded) {

@@ -64,7 +64,7 @@ fn publish(
 ) -> anyhow::Result<Outcome> {
     let mut target = first;
     for _ in 0..RACES_MAX {
-        let mut planned = Planned::new(loaded, (prepared, compiled), target, options.adopt)?;
+        let mut planned = Planned::new(loaded, (prepared, compiled), target, options.adopt);
         let mut diagnostics = super::render::all_diagnostics(loaded, compiled, &planned.output);
         let refusals = refusals(options, loaded, &planned);
         if !refusals.is_empty() {
