@@ -1,0 +1,67 @@
+//! The example company compiles as its README says, without anything to complain about.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use engine::compile::Prepared;
+use model::fleet::{Fleet, FleetFile, FleetInput, Role};
+use model::git_id::GitId;
+use model::name::{EnvironmentName, RegistrationName};
+use model::read::read_file;
+use model::source::{File, Files, Source};
+
+/// The application repositories. Each is registered under its own name.
+const APPLICATIONS: [&str; 3] = ["checkout", "line-monitor", "platform-services"];
+
+fn company() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/acme")
+}
+
+/// What an environment reads: main, its own branch, and every application.
+fn fleet(environment: &str) -> Fleet {
+    let mut files = Files::default();
+    let mut contents = Vec::new();
+    let platform = ["main", environment].map(|branch| (format!("control-plane/{branch}"), Role::Platform));
+    let application = |name| (String::from(name), Role::Application(RegistrationName::new(name).unwrap()));
+    for (folder, role) in platform.into_iter().chain(APPLICATIONS.map(application)) {
+        let source = Arc::new(Source { url: folder.as_str().into(), ..Source::directory() });
+        for (path, blob) in testkit::directory::tree(&company().join(&folder)).unwrap().iter() {
+            if !model::read::is_read(path) {
+                continue;
+            }
+            let model::tree::Blob::Bytes(content) = &blob.blob else { panic!("{path} has no content") };
+            let (source, id) = (Arc::clone(&source), GitId::of_blob(content));
+            let file = files.add(File { source, path: path.clone(), id, content: Arc::clone(content) });
+            contents.push(FleetFile { role: role.clone(), objects: read_file(file, path, content) });
+        }
+    }
+    let environment = EnvironmentName::new(environment).unwrap();
+    let input = FleetInput { environment, files: Arc::new(files), contents, unavailable: BTreeSet::new() };
+    let (fleet, diagnostics) = Fleet::build(input);
+    assert!(diagnostics.is_empty(), "{diagnostics:#?}");
+    fleet
+}
+
+fn check(environment: &str, cluster_types: usize, policies: usize, assignments: usize) {
+    let fleet = fleet(environment);
+    let compiled = Prepared::new(&fleet).compile();
+    assert!(compiled.diagnostics.is_empty(), "{:#?}", compiled.diagnostics);
+    let counts = (fleet.cluster_types.len(), fleet.policies.len(), compiled.assignments.len());
+    assert_eq!(counts, (cluster_types, policies, assignments), "cluster types, policies and assignments");
+}
+
+#[test]
+fn dev_compiles_without_a_complaint() {
+    check("dev", 7, 9, 31);
+}
+
+#[test]
+fn stage_compiles_without_a_complaint() {
+    check("stage", 5, 10, 22);
+}
+
+#[test]
+fn prod_compiles_without_a_complaint() {
+    check("prod", 12, 9, 48);
+}
