@@ -13,9 +13,9 @@ const DRAFT: &str = "http://json-schema.org/draft-07/schema#";
 
 /// The JSON Schema of one kind, or one of all kinds that goes by the object's `apiVersion` and `kind`.
 pub fn schema(kind: Option<Kind>) -> Value {
-    let mut schema = kind.map_or_else(all_kinds, of_kind);
-    if let Some(schema) = schema.as_object_mut() {
-        schema.insert("$schema".to_owned(), DRAFT.into());
+    let mut schema = json!({ "$schema": DRAFT });
+    if let (Some(schema), Value::Object(body)) = (schema.as_object_mut(), kind.map_or_else(all_kinds, of_kind)) {
+        schema.extend(body);
     }
     schema
 }
@@ -74,22 +74,26 @@ fn of_kind(kind: Kind) -> Value {
     } else {
         json!({ "const": kind.api_version() })
     };
+    let mut properties = Map::new();
+    properties.insert("apiVersion".to_owned(), version);
+    properties.insert("kind".to_owned(), json!({ "const": kind.name() }));
+    properties.insert("metadata".to_owned(), metadata(kind));
     // Kinds of other systems have more fields on their first two levels than Kalypso looks at.
-    let mut schema = mapping(kind.fields(), kind.is_open(), kind.is_open());
-    schema["title"] = kind.name().into();
-    schema["description"] = kind.doc().into();
-    schema["properties"]["apiVersion"] = version;
-    schema["properties"]["kind"] = json!({ "const": kind.name() });
-    schema["properties"]["metadata"] = metadata(kind);
-    schema["properties"]["status"] = json!({ "description": "What a cluster says of the object. Not read." });
-    if let Some(required) = schema["required"].as_array_mut() {
-        required.extend(["apiVersion", "kind", "metadata"].map(Value::from));
-    }
-    schema
+    properties.extend(self::properties(kind.fields(), kind.is_open()));
+    properties.insert("status".to_owned(), json!({ "description": "What a cluster says of the object. Not read." }));
+    let required: Vec<_> = ["apiVersion", "kind", "metadata"].into_iter().chain(required(kind.fields())).collect();
+    json!({
+        "title": kind.name(),
+        "description": kind.doc(),
+        "type": "object",
+        "required": required,
+        "properties": properties,
+        "additionalProperties": kind.is_open(),
+    })
 }
 
 fn metadata(kind: Kind) -> Value {
-    let mut metadata = mapping(METADATA, true, false);
+    let mut metadata = mapping(METADATA, true);
     let annotations = ANNOTATIONS.iter().filter(|setting| setting.kinds.contains(&kind));
     let known = annotations.map(|setting| {
         let mut schema =
@@ -103,11 +107,22 @@ fn metadata(kind: Kind) -> Value {
     metadata
 }
 
-/// A mapping with these fields; `is_open` if there may be others, and `opens` if in the fields' own mappings as well.
-fn mapping(fields: &[Field], is_open: bool, opens: bool) -> Value {
-    let properties: Map<_, _> = fields.iter().map(|field| (field.name.to_owned(), property(field, opens))).collect();
-    let required: Vec<_> = fields.iter().filter(|field| field.required).map(|field| field.name).collect();
-    json!({ "type": "object", "properties": properties, "required": required, "additionalProperties": is_open })
+/// A mapping with these fields, or if it `is_open` with others too.
+fn mapping(fields: &[Field], is_open: bool) -> Value {
+    json!({
+        "type": "object",
+        "required": required(fields).collect::<Vec<_>>(),
+        "properties": properties(fields, false),
+        "additionalProperties": is_open,
+    })
+}
+
+fn required(fields: &[Field]) -> impl Iterator<Item = &'static str> {
+    fields.iter().filter(|field| field.required).map(|field| field.name)
+}
+
+fn properties(fields: &[Field], are_open: bool) -> Map<String, Value> {
+    fields.iter().map(|field| (field.name.to_owned(), property(field, are_open))).collect()
 }
 
 fn property(field: &Field, is_open: bool) -> Value {
@@ -136,7 +151,7 @@ fn value(shape: &Shape, is_open: bool) -> Value {
             "propertyNames": { "pattern": PLAIN },
             "additionalProperties": { "type": ["string", "null"], "pattern": PLAIN },
         }),
-        Shape::Fields(fields) => mapping(fields, is_open, false),
+        Shape::Fields(fields) => mapping(fields, is_open),
         Shape::List(item) => json!({ "type": "array", "items": value(item, false) }),
         Shape::Any => json!({}),
     }

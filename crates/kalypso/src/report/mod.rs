@@ -55,13 +55,6 @@ pub struct Batch<'d> {
     pub fallback: Fallback,
 }
 
-impl<'d> Batch<'d> {
-    /// Only the diagnostics.
-    pub fn of(diagnostics: &'d [Diagnostic]) -> Self {
-        Self { diagnostics, ..Self::default() }
-    }
-}
-
 /// What becomes of an assignment that an error stops.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Fallback {
@@ -140,11 +133,6 @@ impl<'a> Report<'a> {
     pub fn checked_out(mut self, checkout: Checkout) -> Self {
         self.checkout = checkout;
         self
-    }
-
-    /// Whether there is an error, or with `strict` a warning.
-    pub fn has_problems(&self, strict: bool) -> bool {
-        self.findings.keys().any(|finding| strict || finding.severity == Severity::Error)
     }
 
     /// How much is wrong.

@@ -44,7 +44,7 @@ fn rendered(format: Format) -> String {
     let environments = ["prod", "stage"].map(|name| EnvironmentName::new(name).unwrap());
     let fallback = Fallback::LastGood(Some(GitId::of_blob(b"")));
     for environment in &environments {
-        let batch = Batch { environment: Some(environment), assignments: Some(9), fallback, ..Batch::of(&diagnostics) };
+        let batch = Batch { environment: Some(environment), assignments: Some(9), fallback, diagnostics: &diagnostics };
         report.add(batch, &mut Locator::of_files(&files));
     }
     report.render(format)
