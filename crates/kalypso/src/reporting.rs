@@ -28,5 +28,5 @@ pub(crate) fn to_stderr(report: &Report<'_>) -> std::io::Result<()> {
 
 /// A report as part of a larger answer.
 pub(crate) fn json(report: &Report<'_>) -> serde_json::Value {
-    serde_json::from_str(&report.render(Format::Json)).unwrap_or_default()
+    report.to_json()
 }

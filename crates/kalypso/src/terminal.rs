@@ -24,26 +24,8 @@ pub(crate) fn answer(text: &str) -> std::io::Result<()> {
 pub(crate) fn structured(json: &serde_json::Value, format: Format) -> String {
     match format {
         // JSON is YAML, but people who ask for YAML want to read it.
-        Format::Yaml => {
-            String::from_utf8_lossy(&gotemplate::yaml::to_yaml(&template_value(json)).unwrap_or_default()).into_owned()
-        }
+        Format::Yaml => crate::report::to_yaml(json),
         Format::Human | Format::Json => format!("{json:#}\n"),
-    }
-}
-
-fn template_value(json: &serde_json::Value) -> gotemplate::Value {
-    use gotemplate::Value;
-    match json {
-        serde_json::Value::Null => Value::Nil,
-        serde_json::Value::Bool(value) => Value::Bool(*value),
-        serde_json::Value::Number(number) => {
-            number.as_i64().map_or_else(|| Value::Float(number.as_f64().unwrap_or_default()), Value::int)
-        }
-        serde_json::Value::String(text) => Value::text(text.as_str()),
-        serde_json::Value::Array(items) => Value::list(items.iter().map(template_value).collect()),
-        serde_json::Value::Object(entries) => {
-            Value::dict(entries.iter().map(|(key, value)| (key.as_str(), template_value(value))))
-        }
     }
 }
 
