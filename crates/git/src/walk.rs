@@ -113,7 +113,7 @@ fn below<F: Folders>(folders: &F, path: String, rules: Rules) -> Result<Vec<Foun
                     open.push((path, rules.clone(), depth + 1));
                 }
             } else if model::read::is_read(&item.name) && !rules.leave_out(&path, false) {
-                found.push(Found { path, item });
+                found.push(Found { path: shown(path), item });
             }
         }
         if found.len() > FILES_MAX {
@@ -121,6 +121,11 @@ fn below<F: Folders>(folders: &F, path: String, rules: Rules) -> Result<Vec<Foun
         }
     }
     Ok(found)
+}
+
+/// A path as it may be shown: git allows control characters in names, a terminal obeys them.
+fn shown(path: String) -> String {
+    if path.chars().any(char::is_control) { path.replace(char::is_control, "\u{fffd}") } else { path }
 }
 
 /// Paths below a folder, with slashes.
@@ -234,6 +239,11 @@ mod tests {
         check(&files, "a\\b", Err(PathError::Character));
         check(&files, "link.yaml", Err(PathError::Link));
         check(&files, "way/x", Err(PathError::Link));
+    }
+
+    #[test]
+    fn names_say_nothing_to_a_terminal() {
+        check(&[("a\u{1b}[2J/b\n.yaml", "")], "", Ok(&["a\u{fffd}[2J/b\u{fffd}.yaml"]));
     }
 
     #[test]

@@ -21,7 +21,6 @@ use crate::url::RepositoryUrl;
 
 /// What an environment consists of, as far as it was read.
 pub(super) struct Assembly {
-    environment: EnvironmentName,
     pub(super) files: Files,
     contents: Vec<FleetFile>,
     pub(super) diagnostics: Vec<Diagnostic>,
@@ -43,9 +42,8 @@ struct Parsed {
 type Looked = Result<Option<GoodVersion>, RepositoryError>;
 
 impl Assembly {
-    pub(super) fn new(environment: EnvironmentName) -> Self {
+    pub(super) fn new() -> Self {
         Self {
-            environment,
             files: Files::default(),
             contents: Vec::new(),
             diagnostics: Vec::new(),
@@ -70,8 +68,8 @@ impl Assembly {
     }
 
     /// Says that there is nothing, which is nobody's intention.
-    pub(super) fn report_empty(&mut self) {
-        let message = format!("environment `{}` has no objects", self.environment);
+    pub(super) fn report_empty(&mut self, environment: &EnvironmentName) {
+        let message = format!("environment `{environment}` has no objects");
         let read = self.reads.iter().map(|read| format!("`{}` at {}", read.url, read.commit.short()));
         let read: Vec<_> = read.collect();
         let mut diagnostic = Diagnostic::error(Code::EmptyEnvironment, message);
@@ -82,8 +80,14 @@ impl Assembly {
         self.is_whole = false;
     }
 
-    pub(super) fn finish(self) -> Loaded {
-        let Self { environment, files, contents, diagnostics, unavailable, reads, is_whole, .. } = self;
+    /// The files, and all that is wrong with them and with what could not be read.
+    pub(super) fn into_diagnostics(self) -> (Arc<Files>, Vec<Diagnostic>) {
+        let of_files = self.contents.into_iter().flat_map(|file| file.objects.diagnostics);
+        (Arc::new(self.files), self.diagnostics.into_iter().chain(of_files).collect())
+    }
+
+    pub(super) fn finish(self, environment: EnvironmentName) -> Loaded {
+        let Self { files, contents, diagnostics, unavailable, reads, is_whole, .. } = self;
         let input = FleetInput { environment, files: Arc::new(files), contents, unavailable };
         Loaded { input, diagnostics, reads, is_whole }
     }

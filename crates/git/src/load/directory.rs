@@ -55,12 +55,12 @@ pub fn read_directory(directory: &Path, environment: &EnvironmentName) -> Result
         };
         RawFile { path: found.path.into(), id, content }
     });
-    let mut assembly = Assembly::new(environment.clone());
+    let mut assembly = Assembly::new();
     assembly.add_plain(files.collect());
     if assembly.is_whole && assembly.platform_objects().next().is_none() {
-        assembly.report_empty();
+        assembly.report_empty(environment);
     }
-    Ok(assembly.finish())
+    Ok(assembly.finish(environment.clone()))
 }
 
 fn read(path: &Path) -> RawContent {

@@ -38,38 +38,34 @@ impl<'a> Moment<'a> {
 
     /// The environments that the control plane declares.
     pub fn environments(&self) -> Environments {
-        // What is read for no environment in particular needs no name; one that is valid is taken.
-        let Ok(name) = EnvironmentName::new("main") else { unreachable!("`main` is a name") };
-        let mut assembly = Assembly::new(name);
+        let mut assembly = Assembly::new();
         self.declarations(&mut assembly);
-        let names: BTreeSet<_> =
-            assembly.platform_objects().filter_map(environment).map(|found| found.name.clone()).collect();
-        let loaded = assembly.finish();
-        let of_files = loaded.input.contents.into_iter().flat_map(|file| file.objects.diagnostics);
-        let diagnostics = loaded.diagnostics.into_iter().chain(of_files).collect();
-        Environments { names: names.into_iter().collect(), files: loaded.input.files, diagnostics }
+        let declared = assembly.platform_objects().filter_map(environment);
+        let names: BTreeSet<_> = declared.map(|found| found.name.clone()).collect();
+        let (files, diagnostics) = assembly.into_diagnostics();
+        Environments { names: names.into_iter().collect(), files, diagnostics }
     }
 
     /// Everything that one environment consists of.
     pub fn load(&self, name: &EnvironmentName) -> Loaded {
-        let mut assembly = Assembly::new(name.clone());
+        let mut assembly = Assembly::new();
         if self.declarations(&mut assembly) {
             match self.declaration(&assembly, name) {
-                Ok(reference) => self.load_into(&mut assembly, reference),
+                Ok(reference) => self.load_into(&mut assembly, reference, name),
                 Err(diagnostic) => {
                     assembly.is_whole = false;
                     assembly.diagnostics.push(diagnostic);
                 }
             }
         }
-        assembly.finish()
+        assembly.finish(name.clone())
     }
 
-    fn load_into(&self, assembly: &mut Assembly, environment: Reference) {
-        Platform::read(self, assembly, environment);
+    fn load_into(&self, assembly: &mut Assembly, declaration: Reference, name: &EnvironmentName) {
+        Platform::read(self, assembly, declaration);
         self.applications(assembly);
         if assembly.is_whole && assembly.platform_objects().all(|object| object.kind() == Kind::Environment) {
-            assembly.report_empty();
+            assembly.report_empty(name);
         }
     }
 

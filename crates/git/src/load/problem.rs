@@ -8,6 +8,7 @@ use crate::walk::PathError;
 
 /// Why a place can't be read, without saying where that is written.
 pub(super) fn place(error: &PlaceError, path: &str) -> Diagnostic {
+    let path = path.escape_debug();
     match error {
         PlaceError::Repository(error) => repository(error),
         PlaceError::Path(reason) => {

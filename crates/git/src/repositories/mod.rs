@@ -107,8 +107,8 @@ impl Revision {
 impl fmt::Display for Revision {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Branch(name) => write!(f, "branch `{name}`"),
-            Self::Tag(name) => write!(f, "tag `{name}`"),
+            Self::Branch(name) => write!(f, "branch `{}`", name.escape_debug()),
+            Self::Tag(name) => write!(f, "tag `{}`", name.escape_debug()),
             Self::Commit { id, .. } => write!(f, "commit `{id}`"),
         }
     }

@@ -148,7 +148,8 @@ pub(super) fn commit_object(commit: &NewCommit<'_>) -> gix::objs::Commit {
 pub(super) fn commit_info(bytes: &[u8]) -> Option<CommitInfo> {
     let commit = gix::objs::CommitRef::from_bytes(bytes, gix::hash::Kind::Sha1).ok()?;
     let person = |signature: Option<gix::actor::SignatureRef<'_>>| {
-        let text = |bytes: &gix::bstr::BStr| bytes.to_str_lossy().trim().to_owned();
+        let is_shown = |c: &char| !c.is_control();
+        let text = |bytes: &gix::bstr::BStr| bytes.to_str_lossy().trim().chars().filter(is_shown).collect::<String>();
         signature.map_or_else(
             || Person { name: String::new(), email: String::new() },
             |signature| Person { name: text(signature.name), email: text(signature.email) },

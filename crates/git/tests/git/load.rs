@@ -7,9 +7,10 @@ use git::{MemoryRepositories, Repositories, Revision};
 use model::fleet::{Fleet, Role};
 use model::name::EnvironmentName;
 use model::object::Kind;
+use model::tree::{Blob, Entry, Mode};
 
 use crate::objects::{base, config, environment, flux_pair, registration, workload};
-use crate::playground::{Disk, HOST, commit, memory, url};
+use crate::playground::{Disk, HOST, commit, commit_tree, memory, tree, url};
 
 /// A repository, a branch and what is in it.
 type Branch<'a> = (&'a str, &'a str, &'a [(&'a str, &'a str)]);
@@ -123,6 +124,22 @@ fn a_file_too_large_is_not_loaded() {
         ],
         "a, K0102, K0102, K0117",
     );
+}
+
+#[test]
+fn a_link_out_of_the_repository_is_not_followed() {
+    let disk = Disk::new();
+    disk.create("control-plane");
+    let repositories = disk.local();
+    let environment = environment("dev");
+    fill(&repositories, &[("control-plane", "main", &[(".environments/dev.yaml", &environment)])]);
+    let mut tree = tree(&[("a.yaml", &config("a")), ("binary.yaml", "\u{0}\u{1}")]);
+    let target = Blob::Bytes(b"/etc/passwd".as_slice().into());
+    tree.insert("link.yaml", Entry { mode: Mode::Link, blob: target.clone() });
+    tree.insert(".sourceignore", Entry { mode: Mode::Link, blob: target.clone() });
+    tree.insert("folder", Entry { mode: Mode::Link, blob: target });
+    commit_tree(&repositories, &url("control-plane"), "dev", &tree);
+    assert_eq!(told(load_dev(&repositories)), "a, K0103, K0118");
 }
 
 #[test]

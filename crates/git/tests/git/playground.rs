@@ -80,17 +80,22 @@ impl Disk {
     }
 }
 
-/// Makes a commit on a branch through the seam.
+/// Makes a commit with these files on a branch through the seam.
 pub(crate) fn commit(
     repositories: &dyn Repositories,
     url: &RepositoryUrl,
     branch: &str,
     files: &[(&str, &str)],
 ) -> GitId {
+    commit_tree(repositories, url, branch, &tree(files))
+}
+
+/// Makes a commit on a branch through the seam.
+pub(crate) fn commit_tree(repositories: &dyn Repositories, url: &RepositoryUrl, branch: &str, tree: &Tree) -> GitId {
     let head = repositories.resolve(url, &Revision::branch(branch)).ok().map(|commit| commit.id);
-    let (tree, author) = (tree(files), person("Ann"));
+    let author = person("Ann");
     let parents: Vec<_> = head.into_iter().collect();
-    let commit = NewCommit { parents: &parents, tree: &tree, message: "a change", author: &author, seconds: 1_000 };
+    let commit = NewCommit { parents: &parents, tree, message: "a change", author: &author, seconds: 1_000 };
     let push = git::Push { branch, expected: head, commit: Some(commit) };
     match repositories.push(url, &push).unwrap() {
         git::Pushed::Moved(id) => id,

@@ -97,10 +97,14 @@ fn a_pinned_commit_is_never_fetched_again() {
     let settings = disk.settings(&server.url());
     let id = resolve(&settings, "app").unwrap().id;
     let pinned = Revision::Commit { id, branch: Some("main".into()) };
-    server.forget_requests();
-    let commit = GitRepositories::new(settings.clone()).resolve(&url("app"), &pinned).unwrap();
-    assert_eq!(GitRepositories::new(settings).tree(&commit).unwrap(), tree(&[("a", "1")]));
-    assert_eq!(server.requests(), []);
+    for text in ["2", "3"] {
+        server.forget_requests();
+        let commit = GitRepositories::new(settings.clone()).resolve(&url("app"), &pinned).unwrap();
+        assert_eq!(GitRepositories::new(settings.clone()).tree(&commit).unwrap(), tree(&[("a", "1")]));
+        assert_eq!(server.requests(), []);
+        disk.commit("app", "main", &[("a", text)]);
+        resolve(&settings, "app").unwrap();
+    }
 }
 
 #[test]
@@ -178,6 +182,22 @@ fn what_a_killed_fetch_leaves_behind_does_no_harm() {
         fs::write(copy.join("objects/pack/tmp_pack_123"), "half").unwrap();
         fs::create_dir_all(copy.with_extension("new")).unwrap();
     });
+}
+
+#[test]
+fn a_fetch_may_be_killed_at_any_moment() {
+    let (disk, server) = served();
+    let large: Vec<_> = (0..200).map(|index| (format!("{index}.yaml"), "x".repeat(index * 50))).collect();
+    let large: Vec<_> = large.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect();
+    for delay in [0, 1, 3, 5, 8, 12, 20, 40] {
+        disk.commit("app", "main", &[&large[..], &[("delay", &delay.to_string())]].concat());
+        let killed = Settings { time_limit: Duration::from_millis(delay), ..disk.settings(&server.url()) };
+        // Whether it gets through depends on the machine; what counts is what comes after.
+        drop(resolve(&killed, "app"));
+        let settings = disk.settings(&server.url());
+        let commit = resolve(&settings, "app").unwrap();
+        assert_eq!(GitRepositories::new(settings).tree(&commit).unwrap().len(), 201);
+    }
 }
 
 fn walk(folder: &Path) -> Vec<std::path::PathBuf> {

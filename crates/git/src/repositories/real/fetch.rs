@@ -113,6 +113,7 @@ impl GitRepositories {
         if let Ok(opened) = self.open(remote.copy.git_dir())
             && fetched(&opened.to_thread_local(), revision) == Some(id)
         {
+            keep(&opened.to_thread_local(), revision);
             return Ok(());
         }
         let mut work = self.locked(remote)?;
@@ -214,6 +215,16 @@ fn is_damaged(repository: &gix::Repository) -> bool {
     let Ok(mut markers) = references.prefixed("refs/kalypso/") else { return true };
     let is_there = |id: gix::Id<'_>| matches!(repository.try_find_header(id), Ok(Some(_)));
     !markers.all(|marker| marker.is_ok_and(|marker| marker.try_id().is_some_and(is_there)))
+}
+
+/// Marks a pinned commit that came with its branch, so that it stays when the branch goes on.
+fn keep(repository: &gix::Repository, revision: &Revision) {
+    if let (Revision::Commit { id, .. }, Some(marker)) = (revision, marker(revision))
+        && matches!(read::reference(repository, &marker), Ok(None))
+    {
+        // Only saves a fetch; so it does no harm if it fails.
+        let _ = mark(repository, &marker, *id);
+    }
 }
 
 /// Says that a commit is in the cache, completely.

@@ -1,6 +1,7 @@
 //! Puts trees into repositories: objects straight into the object database, then one atomic push.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use model::git_id::GitId;
 use model::tree::{Blob, Entry, Mode, Tree};
@@ -94,25 +95,25 @@ fn outcome(
 /// so that whatever is there is complete.
 fn write(opened: &Opened, url: &RepositoryUrl, commit: &NewCommit<'_>) -> Result<GitId, RepositoryError> {
     let failed = |error: gix::Error| RepositoryError::Damaged { url: url.clone(), reason: error.to_string() };
-    let mut repository = opened.to_thread_local();
-    let missing = missing_trees(&repository, commit.tree);
-    repository.objects.refresh_never();
-    let folders: BTreeSet<&str> = missing.iter().map(|(folder, _)| folder.as_str()).collect();
-    let in_them = |path: &str| folders.contains(path.rsplit_once('/').map_or("", |(folder, _)| folder));
-    let entries: Vec<_> = commit.tree.iter().filter(|(path, _)| in_them(path)).collect();
-    let local = || {
+    // Looking for new packs at every object that is not there would take longer than writing it.
+    let at_hand = || {
         let mut repository = opened.to_thread_local();
         repository.objects.refresh_never();
         repository
     };
-    let write_blob = |repository: &mut gix::Repository, (path, entry): &(&std::sync::Arc<str>, &Entry)| match &entry
-        .blob
-    {
+    let repository = at_hand();
+    let missing = missing_trees(&repository, commit.tree);
+    let folders: BTreeSet<&str> = missing.iter().map(|(folder, _)| folder.as_str()).collect();
+    let in_them = |path: &str| folders.contains(path.rsplit_once('/').map_or("", |(folder, _)| folder));
+    let entries: Vec<_> = commit.tree.iter().filter(|(path, _)| in_them(path)).collect();
+    let is_there_by_now = |id: GitId| opened.to_thread_local().has_object(to_gix(id));
+    let write_blob = |repository: &mut gix::Repository, (path, entry): &(&Arc<str>, &Entry)| match &entry.blob {
         Blob::Bytes(bytes) => repository.write_blob(bytes).map(drop).map_err(failed),
-        Blob::Existing(id) if entry.mode == Mode::Submodule || repository.has_object(to_gix(*id)) => Ok(()),
+        Blob::Existing(_) if entry.mode == Mode::Submodule => Ok(()),
+        Blob::Existing(id) if repository.has_object(to_gix(*id)) || is_there_by_now(*id) => Ok(()),
         Blob::Existing(blob) => Err(RepositoryError::NoBlob { url: url.clone(), path: path.to_string(), blob: *blob }),
     };
-    entries.par_iter().map_init(local, write_blob).collect::<Result<(), _>>()?;
+    entries.par_iter().map_init(at_hand, write_blob).collect::<Result<(), _>>()?;
     for (_, tree) in &missing {
         repository.write_object(tree).map_err(failed)?;
     }
