@@ -5,14 +5,15 @@ use engine::compile::Prepared;
 use crate::arguments::Check;
 use crate::exit::Exit;
 use crate::loading;
-use crate::report::Report;
+use crate::report::{Checkout, Report};
 use crate::{reporting, terminal};
 
 pub(super) fn run(options: &Check) -> anyhow::Result<Exit> {
     let environments = loading::environments(&options.source, options.environment.as_deref())?;
     let compiled: Vec<_> = environments.iter().map(|loaded| Prepared::new(&loaded.fleet).compile()).collect();
     let shared = loading::shared_destinations(&environments);
-    let mut report = Report::new();
+    let folder = options.source.from.as_ref().map_or_else(String::new, |folder| folder.display().to_string());
+    let mut report = Report::new().checked_out(Checkout { folder, ..Checkout::default() });
     for (loaded, compiled) in environments.iter().zip(&compiled) {
         let found = loaded
             .diagnostics
