@@ -137,6 +137,21 @@ fn a_push_keeps_what_is_there_by_its_id() {
 }
 
 #[test]
+fn many_files_of_all_sizes_arrive() {
+    check(|repositories| {
+        let files: Vec<_> = (0..100).map(|index| (format!("{index}/x"), "y".repeat(index * index))).collect();
+        let files: Vec<_> = files.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect();
+        commit(repositories, &url("app"), "main", &files);
+        let main = head(repositories, "main");
+        assert_eq!(repositories.tree(&main).unwrap(), tree(&files));
+        for (_, text) in files {
+            let content = repositories.content(&main, GitId::of_blob(text.as_bytes()), 1 << 20).unwrap();
+            assert_eq!(content, Content::Bytes(text.as_bytes().into()));
+        }
+    });
+}
+
+#[test]
 fn a_branch_can_be_made_and_removed() {
     check(|repositories| {
         let first = commit(repositories, &url("app"), "main", &[("a", "1")]);

@@ -1,6 +1,7 @@
 //! Brings commits of other machines into the cache, and only those that are not there.
 
 use std::ffi::OsStr;
+use std::fs::File;
 use std::sync::Arc;
 
 use gix::refs::transaction::PreviousValue;
@@ -74,18 +75,19 @@ impl GitRepositories {
         }
     }
 
+    /// Runs git in the copy. Given the lock as its input, git holds it too.
     pub(super) fn run(
         &self,
         remote: &Remote,
         arguments: &[impl AsRef<OsStr>],
-        lock: Option<&Lock>,
+        input: Option<&File>,
     ) -> Result<Answer, RepositoryError> {
         let run = Run {
             git_dir: Some(remote.copy.git_dir()),
             arguments: arguments.iter().map(|argument| argument.as_ref().to_owned()).collect(),
             url: &remote.url,
             scheme: remote.scheme,
-            lock: lock.map(Lock::file),
+            input,
         };
         process::run(&self.settings, &run).map_err(|reason| self.no_answer(&remote.name, reason))
     }
@@ -205,7 +207,7 @@ impl Work<'_> {
     fn run(&self, arguments: &[&str]) -> Result<Option<String>, RepositoryError> {
         let fetch = ["fetch", "--quiet", "--no-tags", "--no-write-fetch-head"];
         let arguments: Vec<_> = fetch.iter().chain(arguments).collect();
-        self.repositories.run(self.remote, &arguments, Some(&self.lock)).map(|answer| answer.failure)
+        self.repositories.run(self.remote, &arguments, Some(self.lock.file())).map(|answer| answer.failure)
     }
 }
 

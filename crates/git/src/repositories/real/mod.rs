@@ -2,10 +2,12 @@
 
 mod cache;
 mod fetch;
+mod pack;
 mod process;
 mod push;
 mod read;
 mod redact;
+mod write;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

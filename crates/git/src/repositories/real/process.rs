@@ -24,8 +24,8 @@ pub(super) struct Run<'a> {
     pub(super) url: &'a str,
     /// What is spoken there.
     pub(super) scheme: Scheme,
-    /// The lock on the repository, which lasts as long as git runs, even if this process is killed.
-    pub(super) lock: Option<&'a File>,
+    /// What git reads. It is the lock on the repository as a rule: that is empty, and so lasts as long as git runs, even if this process is killed.
+    pub(super) input: Option<&'a File>,
 }
 
 /// What git answered.
@@ -149,8 +149,8 @@ fn command(settings: &Settings, run: &Run<'_>, credential: Option<&Credential>) 
         .env("GIT_OPTIONAL_LOCKS", "0")
         .env("LC_ALL", "C");
     command.args(&run.arguments);
-    let lock = run.lock.and_then(|lock| lock.try_clone().ok());
-    command.stdin(lock.map_or_else(Stdio::null, Stdio::from)).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let input = run.input.and_then(|file| file.try_clone().ok());
+    command.stdin(input.map_or_else(Stdio::null, Stdio::from)).stdout(Stdio::piped()).stderr(Stdio::piped());
     command
 }
 

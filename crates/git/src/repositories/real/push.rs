@@ -1,26 +1,20 @@
-//! Puts trees into repositories: objects straight into the object database, then one atomic push.
-
-use std::collections::BTreeSet;
-use std::sync::Arc;
+//! Moves a branch of another repository: all or nothing.
 
 use model::git_id::GitId;
-use model::tree::{Blob, Entry, Mode, Tree};
-use rayon::prelude::*;
 
 use super::cache::Copy;
 use super::fetch::{self, Work};
 use super::read::{self, Fault};
 use super::{GitRepositories, Opened, Remote};
-use crate::repositories::object::{commit_object, encode, from_gix, object_id, to_gix, tree_objects};
-use crate::repositories::{NewCommit, Push, Pushed, RepositoryError, Revision};
+use crate::repositories::{Push, Pushed, RepositoryError, Revision};
 use crate::url::{RepositoryUrl, Scheme};
 
 impl GitRepositories {
     /// Pushes to a repository on another machine, from its copy.
     pub(super) fn push_remote(&self, remote: &Remote, push: &Push<'_>) -> Result<Pushed, RepositoryError> {
         let Work { lock, opened, .. } = self.locked(remote)?;
-        let id = push.commit.as_ref().map(|commit| write(&opened, &remote.name, commit)).transpose()?;
-        let failure = self.run(remote, &arguments(&remote.url, push, id), Some(&lock))?.failure;
+        let id = push.commit.as_ref().map(|commit| self.write(remote, &opened, commit)).transpose()?;
+        let failure = self.run(remote, &arguments(&remote.url, push, id), Some(lock.file()))?.failure;
         let head = || self.remote_reference(remote, &format!("refs/heads/{}", push.branch));
         let pushed = outcome(&remote.name, push, (id, failure), head)?;
         if let Pushed::Moved(id) = pushed {
@@ -53,8 +47,8 @@ impl GitRepositories {
         remote.copy.prepare(&lock, Some(&objects))?;
         let scratch = self.open(remote.copy.git_dir());
         let scratch = scratch.map_err(|Fault(reason)| RepositoryError::Damaged { url: url.clone(), reason })?;
-        let id = push.commit.as_ref().map(|commit| write(&scratch, url, commit)).transpose()?;
-        let failure = self.run(&remote, &arguments(&remote.url, push, id), Some(&lock))?.failure;
+        let id = push.commit.as_ref().map(|commit| self.write(&remote, &scratch, commit)).transpose()?;
+        let failure = self.run(&remote, &arguments(&remote.url, push, id), Some(lock.file()))?.failure;
         let head = || {
             let found = read::resolve(&target.to_thread_local(), &Revision::branch(push.branch));
             found.map_err(|Fault(reason)| RepositoryError::Damaged { url: url.clone(), reason })
@@ -89,42 +83,4 @@ fn outcome(
         now if now != push.expected => Ok(Pushed::LostRace),
         _ => Err(RepositoryError::Refused { url: url.clone(), branch: push.branch.to_owned(), reason }),
     }
-}
-
-/// Writes what a commit consists of and is not there yet: first blobs, then trees from the deepest up, then the commit,
-/// so that whatever is there is complete.
-fn write(opened: &Opened, url: &RepositoryUrl, commit: &NewCommit<'_>) -> Result<GitId, RepositoryError> {
-    let failed = |error: gix::Error| RepositoryError::Damaged { url: url.clone(), reason: error.to_string() };
-    // Looking for new packs at every object that is not there would take longer than writing it.
-    let at_hand = || {
-        let mut repository = opened.to_thread_local();
-        repository.objects.refresh_never();
-        repository
-    };
-    let repository = at_hand();
-    let missing = missing_trees(&repository, commit.tree);
-    let folders: BTreeSet<&str> = missing.iter().map(|(folder, _)| folder.as_str()).collect();
-    let in_them = |path: &str| folders.contains(path.rsplit_once('/').map_or("", |(folder, _)| folder));
-    let entries: Vec<_> = commit.tree.iter().filter(|(path, _)| in_them(path)).collect();
-    let is_there_by_now = |id: GitId| opened.to_thread_local().has_object(to_gix(id));
-    let write_blob = |repository: &mut gix::Repository, (path, entry): &(&Arc<str>, &Entry)| match &entry.blob {
-        Blob::Bytes(bytes) => repository.write_blob(bytes).map(drop).map_err(failed),
-        Blob::Existing(_) if entry.mode == Mode::Submodule => Ok(()),
-        Blob::Existing(id) if repository.has_object(to_gix(*id)) || is_there_by_now(*id) => Ok(()),
-        Blob::Existing(blob) => Err(RepositoryError::NoBlob { url: url.clone(), path: path.to_string(), blob: *blob }),
-    };
-    entries.par_iter().map_init(at_hand, write_blob).collect::<Result<(), _>>()?;
-    for (_, tree) in &missing {
-        repository.write_object(tree).map_err(failed)?;
-    }
-    let id = repository.write_object(commit_object(commit)).map_err(failed)?;
-    from_gix(&id)
-        .ok_or_else(|| RepositoryError::Damaged { url: url.clone(), reason: "not a SHA-1 repository".to_owned() })
-}
-
-/// The trees that have to be written, with the paths of their folders.
-fn missing_trees(repository: &gix::Repository, tree: &Tree) -> Vec<(String, gix::objs::Tree)> {
-    let objects = tree_objects(tree);
-    let is_missing = |tree: &gix::objs::Tree| !repository.has_object(object_id(gix::objs::Kind::Tree, &encode(tree)));
-    objects.into_iter().filter(|(_, tree)| is_missing(tree)).collect()
 }
