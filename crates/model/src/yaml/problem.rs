@@ -86,13 +86,16 @@ impl Findings {
         Self { listed: Vec::new(), limit, errors: 0, unlisted: 0, last: Span::default() }
     }
 
-    /// Takes a finding. A fault that is found a second time, by what it led to, is not listed again.
+    /// Takes a finding. A fault that is found a second time, by what it led to, is not listed again. The first error is always listed.
     pub(super) fn add(&mut self, problem: Problem) {
-        self.errors += usize::from(!problem.kind.is_warning());
-        if self.listed.last().is_some_and(|last| last.span.start == problem.span.start && last.kind != problem.kind) {
+        let is_error = !problem.kind.is_warning();
+        let is_first_error = is_error && self.errors == 0;
+        self.errors += usize::from(is_error);
+        let is_known = |last: &Problem| last.span.start == problem.span.start && last.kind != problem.kind;
+        if !is_first_error && self.listed.last().is_some_and(is_known) {
             return;
         }
-        if self.listed.len() < self.limit || problem.kind == ProblemKind::Limit {
+        if self.listed.len() < self.limit || problem.kind == ProblemKind::Limit || is_first_error {
             self.listed.push(problem);
         } else {
             self.unlisted += 1;

@@ -182,3 +182,16 @@ fn a_block_at_the_end_of_the_text_has_the_line_break_that_the_text_has() {
     check("a: |\n  x\n  # c", "x\n# c");
     check("a: |\n  x\nb: c", "x\n");
 }
+
+#[test]
+fn two_tags_on_one_node_are_an_error() {
+    let reading = check("!a ! b: c", 0, 2, 1);
+    assert_eq!(reading.problems.iter().filter(|problem| !problem.kind.is_warning()).count(), 1);
+}
+
+#[test]
+fn an_error_behind_many_warnings_is_listed() {
+    let text = format!("{}---\na: [\n", "- !x y\n".repeat(150));
+    let reading = read(&text, &Options::OBJECTS);
+    assert!(reading.problems.iter().any(|problem| problem.kind == ProblemKind::Syntax), "{:?}", reading.problems.last());
+}
