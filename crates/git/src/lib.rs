@@ -17,7 +17,7 @@ pub use repositories::{
     Repositories, RepositoryError, Revision,
 };
 pub use settings::{Credential, Rewrite, Settings, Token};
-#[doc(hidden)]
-pub use url::fuzz as fuzz_url;
 pub use url::{RepositoryUrl, UrlError};
+#[doc(hidden)]
+pub use url::{fuzz as fuzz_url, fuzz_rewrite};
 pub use walk::ENVIRONMENTS;

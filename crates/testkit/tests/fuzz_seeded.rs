@@ -121,6 +121,50 @@ const VALUES: &[&[u8]] =
 const VALUE_WORDS: &[&str] =
     &["\n", " ", ": ", " #", "yes", "~", "1_0", "0o7", ".5", "1:30", "2024-01-01", "\u{feff}", "\t", "---"];
 
+const SELECTORS: &[&[u8]] = &[
+    b"  deploymentTargetSelector:\n    workspace: w\n    labelSelector: {matchLabels: {edge: \"true\"}}\n  clusterTypeSelector:\n    labelSelector:\n      matchExpressions:\n        - {key: region, operator: In, values: [east, west]}\n",
+    b"  deploymentTargetSelector: {labelSelector: {}}\n  clusterTypeSelector: {labelSelector: {matchExpressions: [{key: size, operator: Exists}, {key: a, operator: NotIn, values: [b]}]}}\n",
+];
+
+const SELECTOR_WORDS: &[&str] = &[
+    "In",
+    "NotIn",
+    "Exists",
+    "DoesNotExist",
+    "values: []",
+    "key: ",
+    "operator: ",
+    "null",
+    "[",
+    "{",
+    "}",
+    "1",
+    "- ",
+    ": ",
+    "\n      ",
+];
+
+const URLS: &[&[u8]] = &[
+    b"https://git.example/acme/\nhttps://git.example/acme/control-plane.git",
+    b"ssh://git@git.example:22/acme/a\ngit@git.example:acme/a",
+    b"ext::sh -c x\n--upload-pack=x",
+];
+
+const URL_WORDS: &[&str] = &[
+    "https://", "ssh://", "file://", "http://", "ext::", "-", "@", ":", "/", "..", "%2e", "\\", "[::1]", "git", "\0",
+    "é", ".git", "~",
+];
+
+#[test]
+fn selectors() {
+    fuzz::run_seeded(fuzz::selector, SELECTORS, SELECTOR_WORDS, 3_000);
+}
+
+#[test]
+fn urls() {
+    fuzz::run_seeded(fuzz::url, URLS, URL_WORDS, 30_000);
+}
+
 #[test]
 fn templates() {
     fuzz::run_seeded(fuzz::template, TEMPLATES, TEMPLATE_WORDS, 6_000);

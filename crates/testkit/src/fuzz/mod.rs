@@ -3,11 +3,15 @@
 //! `fuzz/` runs them under libFuzzer, and `tests/fuzz_seeded.rs` with inputs that are the same in each run.
 
 mod seeded;
+mod selector;
 mod template;
+mod url;
 mod yaml_reader;
 mod yaml_writer;
 
 pub use seeded::run_seeded;
+pub use selector::selector;
 pub use template::template;
+pub use url::url;
 pub use yaml_reader::yaml_reader;
 pub use yaml_writer::yaml_writer;

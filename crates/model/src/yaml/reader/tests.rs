@@ -193,5 +193,9 @@ fn two_tags_on_one_node_are_an_error() {
 fn an_error_behind_many_warnings_is_listed() {
     let text = format!("{}---\na: [\n", "- !x y\n".repeat(150));
     let reading = read(&text, &Options::OBJECTS);
-    assert!(reading.problems.iter().any(|problem| problem.kind == ProblemKind::Syntax), "{:?}", reading.problems.last());
+    assert!(
+        reading.problems.iter().any(|problem| problem.kind == ProblemKind::Syntax),
+        "{:?}",
+        reading.problems.last()
+    );
 }
