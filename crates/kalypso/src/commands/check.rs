@@ -5,7 +5,7 @@ use engine::compile::Prepared;
 use crate::arguments::Check;
 use crate::exit::Exit;
 use crate::loading;
-use crate::report::{Checkout, Report};
+use crate::report::{Batch, Checkout, Fallback, Report};
 use crate::{reporting, terminal};
 
 pub(super) fn run(options: &Check) -> anyhow::Result<Exit> {
@@ -21,8 +21,9 @@ pub(super) fn run(options: &Check) -> anyhow::Result<Exit> {
             .chain(&compiled.diagnostics)
             .chain(shared.get(&loaded.fleet.environment).into_iter().flatten());
         let diagnostics = model::diagnostic::merged(found.cloned().collect());
-        let batch = reporting::batch(&diagnostics, compiled.assignments.len());
-        loaded.report(&mut report, batch);
+        // A directory is published by nobody, so there is nothing to keep.
+        let fallback = if options.source.from.is_some() { Fallback::Nothing } else { Fallback::LastGood(None) };
+        loaded.report(&mut report, Batch { fallback, ..reporting::batch(&diagnostics, compiled.assignments.len()) });
     }
     terminal::answer(&report.render(options.output))?;
     Ok(Exit::Good.unless(reporting::has_problems(&report, options.source.strict)))
