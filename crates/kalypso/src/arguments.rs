@@ -81,7 +81,7 @@ Examples:
   kalypso check --from . -e dev -o github    a checkout in CI, as annotations of the pull request")]
 pub(crate) struct Check {
     /// The environment [default: all]
-    #[arg(short, long, value_name = "ENV")]
+    #[arg(short, long = "env", value_name = "ENV")]
     pub(crate) environment: Option<String>,
     #[command(flatten)]
     pub(crate) source: SourceOptions,
@@ -99,7 +99,7 @@ Examples:
   kalypso render -e prod --digest                  the git tree id of the result; nothing is written")]
 pub(crate) struct Render {
     /// The environment
-    #[arg(short, long, value_name = "ENV")]
+    #[arg(short, long = "env", value_name = "ENV")]
     pub(crate) environment: String,
     #[command(flatten)]
     pub(crate) source: SourceOptions,
@@ -126,7 +126,7 @@ Examples:
   kalypso plan --from . -e dev --against DIR compared with a folder of rendered files")]
 pub(crate) struct Plan {
     /// The environment
-    #[arg(short, long, value_name = "ENV")]
+    #[arg(short, long = "env", value_name = "ENV")]
     pub(crate) environment: String,
     #[command(flatten)]
     pub(crate) source: SourceOptions,
@@ -156,7 +156,7 @@ Examples:
   kalypso publish -e dev --direct     straight onto the environment's branch")]
 pub(crate) struct Publish {
     /// The environment
-    #[arg(short, long, value_name = "ENV")]
+    #[arg(short, long = "env", value_name = "ENV")]
     pub(crate) environment: String,
     /// The configuration file [default: kalypso.toml here or in a directory above]
     #[arg(long, value_name = "FILE")]
@@ -190,7 +190,7 @@ Examples:
   kalypso explain -e prod chicago-edge/checkout-eu database.host     a nested one")]
 pub(crate) struct Explain {
     /// The environment
-    #[arg(short, long, value_name = "ENV")]
+    #[arg(short, long = "env", value_name = "ENV")]
     pub(crate) environment: String,
     /// The assignment
     #[arg(value_name = "CLUSTER_TYPE/TARGET")]
