@@ -152,3 +152,42 @@ fn default_cache() -> anyhow::Result<PathBuf> {
         .map_err(|_| Failure::usage("there is no home directory for the cache").help("set KALYPSO_CACHE_DIR"))?;
     Ok(strategy.cache_dir().join("kalypso"))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PAGE: &str = include_str!("../../../docs/reference/configuration.md");
+
+    fn check(example: &str) -> Configuration {
+        let options: Options = toml::from_str(example).unwrap_or_else(|error| panic!("{example}\n{error}"));
+        resolve(options, Path::new("base")).unwrap()
+    }
+
+    #[test]
+    fn every_example_of_the_reference_is_right() {
+        let examples = PAGE.split("\n```toml\n").skip(1).filter_map(|rest| rest.split("\n```\n").next());
+        let read = examples
+            .map(check)
+            .map(|configuration| configuration.git.credentials.len() + configuration.git.rewrite.len());
+        // Variables with tokens are not set in tests: only rewritings are left.
+        assert_eq!(read.collect::<Vec<_>>(), [0, 1, 2, 0]);
+    }
+
+    #[test]
+    fn every_key_is_in_the_reference() {
+        let all = "[control-plane]\nrepo = 'r'\nx = 1\n";
+        for (text, keys) in [
+            (all, ["repo", "branch"].as_slice()),
+            ("[control-plane]\nrepo = 'r'\n[git]\nx = 1\n", &["rewrite", "credentials", "cache"]),
+            ("[control-plane]\nrepo = 'r'\n[host]\nx = 1\n", &["kind"]),
+            ("[control-plane]\nrepo = 'r'\n[hub]\nx = 1\n", &["listen", "database"]),
+        ] {
+            let error = toml::from_str::<Options>(text).unwrap_err().to_string();
+            let known: Vec<_> = error.split('`').skip(3).step_by(2).collect();
+            assert_eq!(known, keys, "{error}");
+            let section = text.rsplit('[').next().and_then(|rest| rest.split(']').next()).unwrap();
+            keys.iter().for_each(|key| assert!(PAGE.contains(&format!("`{section}.{key}`")), "{section}.{key}"));
+        }
+    }
+}

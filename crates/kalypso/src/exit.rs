@@ -25,6 +25,23 @@ pub(crate) enum Exit {
 }
 
 impl Exit {
+    /// All of them, for the reference.
+    pub(crate) const ALL: &[Self] =
+        &[Self::Good, Self::Problems, Self::Pending, Self::Usage, Self::Unreachable, Self::Bug, Self::Interrupted];
+
+    /// What it means, for the reference.
+    pub(crate) fn meaning(self) -> &'static str {
+        match self {
+            Self::Good => "good, or no change; warnings do not change it, unless `--strict` is given",
+            Self::Problems => "problems were found, or what was asked for was refused; it wins over 2",
+            Self::Pending => "changes are pending (`plan` only)",
+            Self::Usage => "wrong usage: arguments or the configuration file",
+            Self::Unreachable => "something outside could not be reached: a repository, a folder",
+            Self::Bug => "a bug of Kalypso's own",
+            Self::Interrupted => "interrupted",
+        }
+    }
+
     pub(crate) fn code(self) -> u8 {
         match self {
             Self::Good => 0,

@@ -1,5 +1,7 @@
 //! The reference: JSON Schemas of the kinds, and the pages in `docs/reference/`, all made from the tables that the reader works by.
 
+pub mod answers;
+mod command_line;
 mod diagnostics;
 mod kinds;
 mod schema;
@@ -7,6 +9,7 @@ mod settings;
 
 use model::diagnostic::Code;
 
+pub use command_line::command_line;
 pub use diagnostics::diagnostics;
 pub use kinds::kinds;
 pub use schema::schema;

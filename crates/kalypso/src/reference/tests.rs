@@ -114,4 +114,5 @@ fn check_page(name: &str, made: &str) {
 fn the_pages_are_up_to_date() {
     check_page("kinds.md", &super::kinds());
     check_page("diagnostics.md", &super::diagnostics());
+    check_page("command-line.md", &super::command_line());
 }

@@ -1,0 +1,140 @@
+//! The page of the command line.
+
+use std::fmt::Write as _;
+
+use clap::builder::StyledStr;
+use clap::{Arg, Command, CommandFactory as _};
+
+use super::answers::{ANSWERS, Field};
+use crate::arguments::Arguments;
+use crate::exit::Exit;
+
+const INTRODUCTION: &str = "\
+# Command line
+
+Every command with its arguments. The page is made from the program itself; `kalypso COMMAND --help` says the same, and `kalypso man` as manual pages.
+
+The input is a control plane in git, named by [`kalypso.toml`](configuration.md), or with `--from DIR` a plain folder that is read as one environment. Answers go to
+standard output, and what is wrong to standard error, except for `check`, whose answer is what is wrong. `-o json` and `-o yaml` print one object, whose shape is stable: fields are added,
+never renamed or removed. The words for people may change.
+
+";
+
+const ENVIRONMENT: &str = "
+## Environment variables
+
+| variable | meaning |
+|---|---|
+| `KALYPSO_CACHE_DIR` | The folder for copies of remote repositories, if `kalypso.toml` names none. Left out, it is `kalypso` in the user's cache folder. It may be removed at any time. |
+| `NO_COLOR` | Set to anything: no colours. They are used on terminals only. |
+| the ones named by `token-env` | The tokens for repositories: [`kalypso.toml`](configuration.md#gitcredentials) says which goes where. |
+
+Git and ssh, which Kalypso starts to fetch and push, read their own variables and configuration. Kalypso never lets them ask a person.
+";
+
+const PLACE: &str = "
+## Places in answers
+
+Each `place` of an answer of `explain` is `null`, if it is not known, or an object:
+
+| field | meaning |
+|---|---|
+| `repository`, `revision` | the repository's URL, and the branch, tag or commit that was asked for; empty for a plain folder |
+| `commit` | the commit; `null` for a plain folder |
+| `path` | the file, from the root of the repository or folder |
+| `line`, `column` | from 1; columns in characters |
+";
+
+/// The page of the command line, as Markdown: `docs/reference/command-line.md`.
+pub fn command_line() -> String {
+    let mut whole = Arguments::command().max_term_width(100);
+    whole.build();
+    let commands: Vec<_> = whole.get_subcommands().filter(|command| command.get_name() != "help").collect();
+    let row = |command: &&Command| {
+        let name = command.get_name();
+        format!("| [`{name}`](#kalypso-{name}) | {} |\n", plain(command.get_about()))
+    };
+    let rows: String = commands.iter().map(row).collect();
+    let sections: String = commands.iter().map(|command| section(command)).collect();
+    format!("{INTRODUCTION}| command | |\n|---|---|\n{rows}\n{}{ENVIRONMENT}{sections}{PLACE}", statuses())
+}
+
+fn statuses() -> String {
+    let rows: String = Exit::ALL.iter().map(|exit| format!("| {} | {} |\n", exit.code(), exit.meaning())).collect();
+    format!("## Exit status\n\n| status | meaning |\n|---|---|\n{rows}")
+}
+
+fn section(command: &Command) -> String {
+    let name = command.get_name();
+    let usage = command.clone().render_usage().to_string();
+    let usage = usage.trim_start_matches("Usage: ");
+    let mut text = format!("\n## kalypso {name}\n\n{}.\n\n```text\n{usage}\n```\n", plain(command.get_about()));
+    let arguments: Vec<_> = command.get_arguments().filter(|argument| argument.get_id() != "help").collect();
+    if !arguments.is_empty() {
+        text.push_str("\n| argument | meaning |\n|---|---|\n");
+        arguments.iter().for_each(|argument| text.push_str(&row(argument)));
+    }
+    if let Some(examples) = command.get_after_help() {
+        let examples = examples.to_string();
+        let lines = examples.lines().filter(|line| *line != "Examples:").map(|line| line.trim_start_matches("  "));
+        let _ = write!(text, "\n```text\n{}\n```\n", lines.collect::<Vec<_>>().join("\n"));
+    }
+    for (title, fields) in ANSWERS.iter().filter(|(title, _)| title.split(' ').next() == Some(name)) {
+        text.push_str(&answer(title, fields));
+    }
+    if name == "check" {
+        text.push_str("\nWhat `-o json` prints is on the page of [diagnostics](diagnostics.md#for-programs).\n");
+    }
+    text
+}
+
+fn row(argument: &Arg) -> String {
+    let value = argument.get_value_names().and_then(<[_]>::first).map(ToString::to_string).unwrap_or_default();
+    let takes_value = argument.get_action().takes_values();
+    let long = argument.get_long().map(|long| format!("--{long}"));
+    let short = argument.get_short().map(|short| format!("-{short}, ")).unwrap_or_default();
+    let name = match long {
+        Some(long) if takes_value => format!("{short}{long} {value}"),
+        Some(long) => format!("{short}{long}"),
+        None => value,
+    };
+    let mut meaning = plain(argument.get_help());
+    let choices: Vec<_> = argument.get_possible_values();
+    if takes_value && !choices.is_empty() {
+        let choices = choices.iter().map(|choice| match choice.get_help() {
+            Some(help) => format!("`{}` ({})", choice.get_name(), small(&help.to_string())),
+            None => format!("`{}`", choice.get_name()),
+        });
+        let _ = write!(meaning, ": {}", choices.collect::<Vec<_>>().join(", "));
+    }
+    let required = if argument.is_required_set() { ", required" } else { "" };
+    let defaults: Vec<_> = argument.get_default_values().iter().map(|value| value.to_string_lossy()).collect();
+    let default = if takes_value && !defaults.is_empty() {
+        format!(" (default `{}`)", defaults.join(","))
+    } else {
+        String::new()
+    };
+    format!("| `{name}`{required} | {meaning}{default} |\n")
+}
+
+fn answer(title: &str, fields: &[Field]) -> String {
+    let rows = fields.iter().filter(|(_, meaning)| !meaning.is_empty());
+    let rows: String = rows.map(|(field, meaning)| format!("| `{field}` | {meaning} |\n")).collect();
+    let with = title.split_once(' ').map(|(_, argument)| format!(" with `{argument}`")).unwrap_or_default();
+    format!("\n`-o json`{with} prints:\n\n| field | meaning |\n|---|---|\n{rows}")
+}
+
+/// With a small first letter, unless a word such as `JSON` begins it.
+fn small(text: &str) -> String {
+    let mut letters = text.chars();
+    match (letters.next(), letters.next()) {
+        (Some(first), Some(second)) if !second.is_uppercase() => {
+            first.to_lowercase().chain([second]).chain(letters).collect()
+        }
+        _ => text.to_owned(),
+    }
+}
+
+fn plain(text: Option<&StyledStr>) -> String {
+    text.map(ToString::to_string).unwrap_or_default()
+}
