@@ -198,8 +198,8 @@ fn environment_settings(fleet: &Fleet, diagnostics: &mut Vec<Diagnostic>) -> (Mi
     let key = declaration.key();
     let missing = settings::missing_values(&key, &declaration.annotations);
     let long = settings::long_names(&key, &declaration.annotations);
-    let missing = missing.map_err(|diagnostic| diagnostics.push(diagnostic)).unwrap_or_default();
-    let long = long.map_err(|diagnostic| diagnostics.push(diagnostic)).unwrap_or_default();
+    let missing = missing.map_err(|diagnostic| diagnostics.push(diagnostic)).unwrap_or_default().unwrap_or_default();
+    let long = long.map_err(|diagnostic| diagnostics.push(diagnostic)).unwrap_or_default().unwrap_or_default();
     (missing, long)
 }
 

@@ -159,9 +159,7 @@ fn azure_container(
     let mut parts: Vec<&str> = data_key.split('.').collect();
     let key = parts.pop().unwrap_or_default();
     let pairs = parts.chunks_exact(2);
-    if let [odd] = pairs.remainder()
-        && parts.len() > 1
-    {
+    if let [odd] = pairs.remainder() {
         let path = FieldPath::from(["data"]).key(Arc::clone(data_key));
         let message = format!("`{odd}` in the key `{data_key}` is a label without a value: it is ignored");
         let diagnostic = Diagnostic::warning(Code::OddKeyParts, message)

@@ -50,14 +50,14 @@ impl Strategies {
     }
 }
 
-/// Annotation `schema.kalypso.io/missing`.
-pub(crate) fn missing_values(object: &ObjectKey, annotations: &Labels) -> Result<MissingValues, Diagnostic> {
+/// Annotation `schema.kalypso.io/missing`; none if it is not there.
+pub(crate) fn missing_values(object: &ObjectKey, annotations: &Labels) -> Result<Option<MissingValues>, Diagnostic> {
     let choices = [("enforce", MissingValues::Enforce), ("warn", MissingValues::Warn)];
     choice(object, annotations, environment::MISSING_VALUES, &choices)
 }
 
-/// Annotation `names.kalypso.io/long`.
-pub(crate) fn long_names(object: &ObjectKey, annotations: &Labels) -> Result<LongNames, Diagnostic> {
+/// Annotation `names.kalypso.io/long`; none if it is not there.
+pub(crate) fn long_names(object: &ObjectKey, annotations: &Labels) -> Result<Option<LongNames>, Diagnostic> {
     let choices = [("error", LongNames::Error), ("shorten", LongNames::Shorten)];
     choice(object, annotations, environment::LONG_NAMES, &choices)
 }
@@ -92,15 +92,15 @@ pub(crate) fn strategies(object: &ObjectKey, annotations: &Labels) -> Result<Str
     Ok(strategies)
 }
 
-fn choice<T: Copy + Default>(
+fn choice<T: Copy>(
     object: &ObjectKey,
     annotations: &Labels,
     annotation: &str,
     choices: &[(&str, T)],
-) -> Result<T, Diagnostic> {
-    let Some(text) = annotations.get(annotation) else { return Ok(T::default()) };
+) -> Result<Option<T>, Diagnostic> {
+    let Some(text) = annotations.get(annotation) else { return Ok(None) };
     let chosen = choices.iter().find(|(word, _)| *word == &**text).map(|(_, value)| *value);
-    chosen.ok_or_else(|| {
+    chosen.map(Some).ok_or_else(|| {
         let words: Vec<_> = choices.iter().map(|(word, _)| format!("`{word}`")).collect();
         refused(object, annotation, format!("`{annotation}` is {}, here it is {text:?}", words.join(" or ")))
     })

@@ -108,10 +108,9 @@ impl Schemas {
         };
         let mut compiled = self.compiled_text(&text.text).map_err(|reason| unusable(&text, &reason));
         let mut missing = self.missing;
-        // The annotation of a schema can only relax, not sharpen, what the environment says.
+        // What a schema says about itself counts more than what the environment says about all.
         match settings::missing_values(&key, &object.annotations) {
-            Ok(MissingValues::Warn) => missing = MissingValues::Warn,
-            Ok(MissingValues::Enforce) => {}
+            Ok(said) => missing = said.unwrap_or(missing),
             Err(diagnostic) => compiled = Err(diagnostic),
         }
         if let Some(diagnostic) = fleet.duplicate_diagnostic(&key) {
