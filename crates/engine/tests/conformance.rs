@@ -1,20 +1,30 @@
-//! Small control planes give the trees that Microsoft's Kalypso makes of them.
+//! Small control planes give the trees that Microsoft's Kalypso makes of them, each a test of its own.
 
-#[test]
-fn fleets_give_the_expected_trees() {
-    let Some(folder) = std::env::var_os("KALYPSO_CONFORMANCE").map(std::path::PathBuf::from) else {
-        eprintln!("skipped: conformance corpora not present");
-        return;
-    };
-    let cases = std::fs::read_dir(folder.join("conformance/fleets")).expect("the corpus has fleets");
-    let cases = cases.map(|case| case.expect("a case is readable").path());
-    let (mut count, mut failures) = (0, Vec::new());
-    for case in cases {
-        count += 1;
-        if let Err(differences) = testkit::corpus::check_fleet(&case) {
-            failures.push(format!("{}:\n{differences}", case.display()));
-        }
-    }
-    assert!(failures.is_empty(), "{} of {count} differ\n{}", failures.len(), failures.join("\n\n"));
-    assert!(count >= 38, "only {count} cases were found");
+use std::path::{Path, PathBuf};
+
+use libtest_mimic::{Arguments, Failed, Trial};
+
+fn main() {
+    let folder = std::env::var_os("KALYPSO_CONFORMANCE").map(PathBuf::from);
+    let trials =
+        testkit::corpus::trials(folder, |folder| {
+            let cases = cases(&folder.join("conformance/fleets"));
+            let found = cases.len();
+            let count = Trial::test("the_corpus_is_whole", move || {
+                if found >= 38 { Ok(()) } else { Err(Failed::from(found.to_string())) }
+            });
+            cases.into_iter().map(trial).chain([count]).collect()
+        });
+    libtest_mimic::run(&Arguments::from_args(), trials).exit();
+}
+
+fn cases(folder: &Path) -> Vec<PathBuf> {
+    let mut cases: Vec<_> = std::fs::read_dir(folder).into_iter().flatten().flatten().map(|case| case.path()).collect();
+    cases.sort();
+    cases
+}
+
+fn trial(case: PathBuf) -> Trial {
+    let name = case.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    Trial::test(name, move || Ok(testkit::corpus::check_fleet(&case)?))
 }

@@ -5,9 +5,10 @@
 mod decode;
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use gotemplate::{Limits, Template};
+use libtest_mimic::{Arguments, Failed, Trial};
 
 /// Cases that we decided to differ in. Each must fail, or it does not belong here.
 const EXCEPTIONS: &[&str] = &[
@@ -25,12 +26,14 @@ struct Group {
     failures: Vec<String>,
 }
 
-#[test]
-fn templates_render_as_in_go() {
-    let Some(folder) = std::env::var_os("KALYPSO_CONFORMANCE").map(PathBuf::from) else {
-        println!("skipped: conformance corpora not present");
-        return;
-    };
+fn main() {
+    let folder = std::env::var_os("KALYPSO_CONFORMANCE").map(PathBuf::from);
+    let test = |folder: PathBuf| Trial::test("templates_render_as_in_go", move || templates_render_as_in_go(&folder));
+    let trials = testkit::corpus::trials(folder, |folder| vec![test(folder)]);
+    libtest_mimic::run(&Arguments::from_args(), trials).exit();
+}
+
+fn templates_render_as_in_go(folder: &Path) -> Result<(), Failed> {
     let corpus = std::fs::read_to_string(folder.join("conformance/templates.jsonl")).expect("the corpus can be read");
     let mut groups = BTreeMap::<String, Group>::new();
     for line in corpus.lines() {
@@ -42,7 +45,7 @@ fn templates_render_as_in_go() {
         }
     }
     let failed: usize = groups.values().map(|group| group.failures.len()).sum();
-    assert_eq!(failed, 0, "{}", summary(&groups));
+    if failed == 0 { Ok(()) } else { Err(summary(&groups).into()) }
 }
 
 /// Whether the case gives what Go gives; a known exception must not.

@@ -1,12 +1,20 @@
 //! The conformance corpora: inputs with the bytes that they must give.
 
 use std::collections::BTreeSet;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use engine::compile::{Compiled, Prepared};
 use engine::output::{Destination, assemble};
+use libtest_mimic::Trial;
 use model::diagnostic::{Code, Diagnostic};
+
 use model::tree::Tree;
+
+/// The tests that `make` makes of the folder with the corpora. Where there is none, a test that is counted as skipped, and says why by its name.
+pub fn trials(folder: Option<PathBuf>, make: impl FnOnce(PathBuf) -> Vec<Trial>) -> Vec<Trial> {
+    const SKIPPED: &str = "skipped: conformance corpora not present";
+    folder.map_or_else(|| vec![Trial::test(SKIPPED, || Ok(())).with_ignored_flag(true)], make)
+}
 
 /// Compiles the fleet of a case and compares it with what is expected. The error says what differs.
 ///
