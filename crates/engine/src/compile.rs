@@ -1,26 +1,25 @@
 //! From a fleet to the rendered assignments of its environment.
 
-use std::cell::LazyCell;
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use gotemplate::Value;
-use model::diagnostic::{AssignmentId, Code, Diagnostic, Origin, Part};
+use model::diagnostic::{AssignmentId, Diagnostic};
 use model::field_path::FieldPath;
 use model::fleet::Fleet;
 use model::name::{ClusterTypeName, DeploymentTargetName, EnvironmentName, PolicyName};
 use model::object::{AnyObject, ClusterType, Object};
 use rayon::prelude::*;
 
-use crate::compose::{Candidates, Composition, compose};
+use crate::compose::{Candidates, Composition};
 use crate::container::{Container, Met, containers};
-use crate::record::Silent;
 use crate::render::{self, Context, Files, Parsed, Templates};
 use crate::schedule::{Schedule, schedule};
-use crate::schema::{Finding, JsonData, Labelled, Schema, Schemas};
+use crate::schema::{Labelled, Schema, Schemas};
 use crate::settings::{self, LongNames, MissingValues};
+use crate::shared::Shared;
 use crate::target::{Target, targets};
-use crate::trace::{self, Trace};
+use crate::trace;
 
 /// Everything that was compiled for an environment.
 #[derive(Debug)]
@@ -39,6 +38,19 @@ pub struct Compiled {
     pub unclear_cluster_types: BTreeSet<ClusterTypeName>,
     /// Targets of which it is not clear what they are, because they, or their workload, exist more than once.
     pub unclear_targets: BTreeSet<DeploymentTargetName>,
+    /// How much work it was.
+    pub work: Work,
+}
+
+/// How often each expensive thing was done.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Work {
+    /// Different sets of values that were composed: assignments with the same matching `ConfigMap`s share one.
+    pub compositions: usize,
+    /// Sets of values that were checked, each by one schema.
+    pub checks: usize,
+    /// Assignments whose templates were rendered.
+    pub renderings: usize,
 }
 
 /// A workload's target on a cluster type.
@@ -77,8 +89,7 @@ impl<'a> Prepared<'a> {
         let (containers, found) = containers(fleet);
         diagnostics.extend(found);
         let (missing, long_names) = environment_settings(fleet, &mut diagnostics);
-        let texts = targets.iter().flat_map(|target| &target.schemas);
-        let schemas = Schemas::compile(fleet, texts, missing);
+        let schemas = Schemas::compile(fleet, &targets, missing);
         let templates = render::parse(fleet);
         let has_nested =
             fleet.config_maps.values().flat_map(|object| object.spec.data.values()).any(|text| text.contains("{{"));
@@ -87,12 +98,15 @@ impl<'a> Prepared<'a> {
 
     /// Compiles every assignment. One that fails stops no other.
     pub fn compile(&self) -> Compiled {
+        let shared = Shared::new(&self.containers, &self.schemas);
         let cluster_types: Vec<_> = self.all_cluster_types().collect();
         let parts: Vec<_> =
-            cluster_types.par_iter().map(|cluster_type| self.compile_cluster_type(cluster_type)).collect();
+            cluster_types.par_iter().map(|cluster_type| self.compile_cluster_type(cluster_type, &shared)).collect();
         let mut diagnostics = self.diagnostics.clone();
         let mut assignments = BTreeMap::new();
+        let mut work = Work { compositions: shared.composition_count(), checks: shared.check_count(), renderings: 0 };
         for (compiled, found) in parts {
+            work.renderings += compiled.len();
             assignments.extend(compiled);
             diagnostics.extend(found);
         }
@@ -105,6 +119,7 @@ impl<'a> Prepared<'a> {
             is_incomplete: !self.fleet.unavailable.is_empty(),
             unclear_cluster_types: self.unclear_cluster_types(),
             unclear_targets: unclear_targets.map(|target| target.name.clone()).collect(),
+            work,
         }
     }
 
@@ -120,7 +135,11 @@ impl<'a> Prepared<'a> {
         self.fleet.cluster_types.values()
     }
 
-    fn compile_cluster_type(&self, object: &Object<ClusterType>) -> (Vec<(AssignmentId, Assignment)>, Vec<Diagnostic>) {
+    fn compile_cluster_type(
+        &self,
+        object: &Object<ClusterType>,
+        shared: &Shared<'_>,
+    ) -> (Vec<(AssignmentId, Assignment)>, Vec<Diagnostic>) {
         let Some(scheduled) = self.schedule.assignments.get(&object.name) else { return (Vec::new(), Vec::new()) };
         let mut work = ClusterTypeWork {
             prepared: self,
@@ -129,11 +148,10 @@ impl<'a> Prepared<'a> {
             candidates: Candidates::on(&self.containers, object),
             templates: Templates::find(&self.templates, object),
             schemas: self.schemas.labelled.iter().map(|labelled| labelled.conditions.on(object)).collect(),
-            compositions: HashMap::new(),
+            shared,
             diagnostics: Vec::new(),
         };
-        let assignments =
-            scheduled.iter().map(|(target, policies)| work.assignment(&self.targets[*target], policies)).collect();
+        let assignments = scheduled.iter().map(|(position, policies)| work.assignment(*position, policies)).collect();
         (assignments, work.diagnostics)
     }
 
@@ -211,27 +229,13 @@ struct ClusterTypeWork<'a> {
     candidates: Candidates,
     templates: Result<Templates<'a>, Vec<Diagnostic>>,
     schemas: Vec<Met>,
-    /// By the containers that match: what matches the same is composed once.
-    compositions: HashMap<Vec<usize>, Composed>,
+    shared: &'a Shared<'a>,
     diagnostics: Vec<Diagnostic>,
-}
-
-/// A composition that several assignments share, with what was found out about it.
-#[derive(Clone)]
-struct Composed {
-    composition: Arc<Composition>,
-    json: Arc<JsonData>,
-}
-
-/// What the schemas of an assignment say.
-struct Checked {
-    diagnostics: Vec<Diagnostic>,
-    /// Whether there may be values that nobody should see.
-    has_sensitive: bool,
 }
 
 impl ClusterTypeWork<'_> {
-    fn assignment(&mut self, target: &Target, policies: &BTreeSet<PolicyName>) -> (AssignmentId, Assignment) {
+    fn assignment(&mut self, position: usize, policies: &BTreeSet<PolicyName>) -> (AssignmentId, Assignment) {
+        let target = &self.prepared.targets[position];
         let id = AssignmentId { cluster_type: self.object.name.clone(), target: target.name.clone() };
         let mut problems: Vec<Diagnostic> = self.problem.iter().chain(&target.problem).cloned().collect();
         let unclear = policies.intersection(&self.prepared.schedule.unclear);
@@ -239,10 +243,13 @@ impl ClusterTypeWork<'_> {
         let matching = self.candidates.matching(target);
         let containers = &self.prepared.containers;
         problems.extend(matching.iter().filter_map(|position| containers[*position].problem.clone()));
-        let composed = self.compose(matching.clone());
-        let Checked { diagnostics, has_sensitive } = self.check(target, &matching, &composed);
-        problems.extend(diagnostics);
-        let context = Context { hides_output: has_sensitive, ..self.context(target, &composed.composition) };
+        let (composed, composition) = self.shared.composed(&matching);
+        let schemas = self.schemas_of(position, target);
+        let hides_output = self.shared.checked(&composed, (&matching, &schemas), |checked| {
+            problems.extend_from_slice(&checked.diagnostics);
+            checked.has_sensitive
+        });
+        let context = Context { hides_output, ..self.context(target, &composition) };
         let files = match &self.templates {
             Ok(templates) => templates.render(&context),
             Err(missing) => Err(missing.clone()),
@@ -253,7 +260,7 @@ impl ClusterTypeWork<'_> {
         let assignment = Assignment {
             workload: target.workload().into(),
             policies: policies.clone(),
-            composition: Some(composed.composition),
+            composition: Some(composition),
             files: files.filter(|_| is_good),
         };
         (id, assignment)
@@ -262,21 +269,6 @@ impl ClusterTypeWork<'_> {
     fn policy_problem(&self, policy: &PolicyName) -> Option<Diagnostic> {
         let fleet = self.prepared.fleet;
         fleet.duplicate_diagnostic(&fleet.policies.get(policy)?.key())
-    }
-
-    fn compose(&mut self, matching: Vec<usize>) -> Composed {
-        let containers = &self.prepared.containers;
-        let compose = |matching: &[usize]| {
-            let composition = compose(containers, matching, &mut Silent);
-            let json = Arc::new(JsonData::of(&composition));
-            Composed { composition: Arc::new(composition), json }
-        };
-        if let Some(composed) = self.compositions.get(&matching) {
-            return composed.clone();
-        }
-        let composed = compose(&matching);
-        self.compositions.insert(matching, composed.clone());
-        composed
     }
 
     fn context<'b>(&'b self, target: &'b Target, composition: &'b Composition) -> Context<'b> {
@@ -291,41 +283,10 @@ impl ClusterTypeWork<'_> {
         }
     }
 
-    /// Checks the values of an assignment against every schema that applies.
-    fn check(&self, target: &Target, matching: &[usize], composed: &Composed) -> Checked {
-        let labelled = self.prepared.schemas.labelled.iter().zip(&self.schemas);
+    /// The ids of the schemas that apply to the target at a position.
+    fn schemas_of(&self, position: usize, target: &Target) -> Vec<usize> {
+        let labelled = self.schemas.iter().enumerate();
         let labelled = labelled.filter(|(_, met)| matches!(met, Met::If(left) if left.are_met_by(target)));
-        let labelled = labelled.map(|(labelled, _)| labelled.schema.clone());
-        let own = target.schemas.iter().map(|text| self.prepared.schemas.of_target(text));
-        let (usable, problems): (Vec<_>, Vec<_>) = labelled.chain(own).partition(|schema| schema.compiled.is_ok());
-        let mut diagnostics: Vec<_> = problems.into_iter().filter_map(|schema| schema.compiled.err()).collect();
-        if usable.is_empty() {
-            return Checked { diagnostics, has_sensitive: false };
-        }
-        let sensitive: BTreeSet<_> = usable.iter().flat_map(Schema::sensitive).cloned().collect();
-        let mut data = JsonData::clone(&composed.json);
-        let trace = LazyCell::new(|| Trace::record(&self.prepared.containers, matching));
-        for schema in usable {
-            let findings = schema.check(&composed.composition, &mut data, &sensitive);
-            diagnostics.extend(findings.into_iter().map(|finding| explain(finding, schema.missing, &trace)));
-        }
-        Checked { diagnostics, has_sensitive: !sensitive.is_empty() }
+        labelled.map(|(id, _)| id).chain(self.prepared.schemas.ids_of_target(position)).collect()
     }
-}
-
-/// A finding with the places of the value and of the schema.
-fn explain(finding: Finding, missing: MissingValues, trace: &Trace<'_>) -> Diagnostic {
-    let Finding { path, is_missing, message, schema, schema_path } = finding;
-    let schema_origin = Origin::part(&schema.object, schema.path.clone(), Part::KeyInside(schema_path));
-    let asked = format!("asked for by {}", schema.object);
-    if is_missing {
-        let make = if missing == MissingValues::Warn { Diagnostic::warning } else { Diagnostic::error };
-        let help = format!("give `{path}` in a ConfigMap that matches the assignment");
-        return make(Code::MissingValue, message).at(schema_origin, asked).help(help);
-    }
-    let mut diagnostic = Diagnostic::error(Code::WrongValue, message);
-    if let Some(setting) = trace.settings(&path).into_iter().next() {
-        diagnostic = diagnostic.at(setting.origin, "this value");
-    }
-    diagnostic.at(schema_origin, asked)
 }

@@ -17,6 +17,7 @@ pub mod schedule;
 pub mod schema;
 pub mod sensitive;
 pub mod settings;
+mod shared;
 pub mod target;
 pub mod trace;
 mod value;

@@ -18,7 +18,7 @@ use serde_json::Value as Json;
 use crate::compose::Composition;
 use crate::container::Conditions;
 use crate::settings::{self, MissingValues};
-use crate::target::SchemaText;
+use crate::target::{SchemaText, Target};
 
 pub(crate) use coerce::{JsonData, nested};
 pub use finding::Finding;
@@ -62,16 +62,17 @@ pub(crate) struct Schemas {
     /// Those that targets bring, by text: the same text is compiled once.
     compiled: BTreeMap<Arc<str>, Result<Arc<Compiled>, Unusable>>,
     missing: MissingValues,
+    /// Those that targets bring, each once.
+    own: Vec<Schema>,
+    /// For each target, the positions of its schemas in `own`.
+    of_targets: Vec<Vec<usize>>,
 }
 
 impl Schemas {
-    /// Compiles the schemas of a fleet and those of `targets`' texts.
-    pub(crate) fn compile<'a>(
-        fleet: &Fleet,
-        texts: impl Iterator<Item = &'a SchemaText>,
-        missing: MissingValues,
-    ) -> Self {
-        let mut schemas = Self { labelled: Vec::new(), compiled: BTreeMap::new(), missing };
+    /// Compiles the schemas of a fleet and of its targets.
+    pub(crate) fn compile(fleet: &Fleet, targets: &[Target], missing: MissingValues) -> Self {
+        let (labelled, own, of_targets) = (Vec::new(), Vec::new(), Vec::new());
+        let mut schemas = Self { labelled, compiled: BTreeMap::new(), missing, own, of_targets };
         let copies = fleet.duplicates.values().flatten().filter_map(|object| match object {
             AnyObject::ConfigSchema(object) => Some(object),
             _ => None,
@@ -80,10 +81,31 @@ impl Schemas {
             let labelled = schemas.labelled(fleet, object);
             schemas.labelled.push(labelled);
         }
-        for text in texts {
-            let _ = schemas.compiled_text(&text.text);
+        let mut positions = BTreeMap::new();
+        for target in targets {
+            let of_target = target.schemas.iter().map(|text| {
+                *positions.entry(text).or_insert_with(|| {
+                    let _ = schemas.compiled_text(&text.text);
+                    schemas.own.push(schemas.of_target(text));
+                    schemas.own.len() - 1
+                })
+            });
+            let of_target = of_target.collect();
+            schemas.of_targets.push(of_target);
         }
         schemas
+    }
+
+    /// The schema with an id: first those with labels, by position, then those of targets.
+    pub(crate) fn get(&self, id: usize) -> Option<&Schema> {
+        let labelled = self.labelled.get(id).map(|labelled| &labelled.schema);
+        labelled.or_else(|| self.own.get(id.checked_sub(self.labelled.len())?))
+    }
+
+    /// The ids of the schemas that the target at a position brings.
+    pub(crate) fn ids_of_target(&self, position: usize) -> impl Iterator<Item = usize> {
+        let of_target = self.of_targets.get(position).map_or(&[][..], Vec::as_slice);
+        of_target.iter().map(|own| self.labelled.len() + own)
     }
 
     /// The schema that a target brings.
