@@ -8,6 +8,7 @@ mod exit;
 mod folder;
 mod loading;
 mod pinned;
+mod progress;
 pub mod reference;
 pub mod report;
 mod reporting;

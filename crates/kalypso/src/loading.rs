@@ -18,6 +18,7 @@ use crate::arguments::SourceOptions;
 use crate::configuration::{self, Configuration};
 use crate::exit::Failure;
 use crate::pinned::Pinned;
+use crate::progress::Fetching;
 use crate::report::{Batch, Report};
 
 /// How much of a file of the GitOps branch is looked at.
@@ -116,8 +117,9 @@ fn environments_in(directory: &Path) -> anyhow::Result<Vec<EnvironmentName>> {
 fn from_git(configuration: Configuration, name: Option<EnvironmentName>) -> anyhow::Result<Vec<Loaded>> {
     let repositories = GitRepositories::new(configuration.git.clone());
     let place = Arc::new(Place { configuration, repositories });
-    let silent = |_: Progress<'_>| {};
-    let moment = Moment::new(&place.repositories, place.control_plane(&silent));
+    let fetching = Fetching::new();
+    let show = |progress: Progress<'_>| fetching.show(progress);
+    let moment = Moment::new(&place.repositories, place.control_plane(&show));
     let names = if let Some(name) = name {
         vec![name]
     } else {
