@@ -31,6 +31,15 @@ pub struct FluxKustomization {
     pub repository: Arc<str>,
 }
 
+/// Fields of a `GitRepository` that would lead to other files than its URL and branch, tag or commit do.
+const LEADING_ELSEWHERE: &[&[&str]] = &[
+    &["spec", "ref", "semver"],
+    &["spec", "ref", "name"],
+    &["spec", "ignore"],
+    &["spec", "include"],
+    &["spec", "sparseCheckout"],
+];
+
 /// Fields of a `Kustomization` that would make something else of the files.
 const CHANGING_FIELDS: &[&str] = &[
     "patches",
@@ -70,7 +79,16 @@ spec:
     branch: main
 ";
 
-    fn decode(root: &Node, _decoder: &mut Decoder<'_>) -> Self {
+    fn decode(root: &Node, decoder: &mut Decoder<'_>) -> Self {
+        for path in LEADING_ELSEWHERE {
+            if let Some(node) = decode::node(root, path) {
+                let message = format!("`{}` is not followed", path.join("."));
+                decoder.error(Code::UnsupportedKustomization, node.span, message);
+                decoder.help(
+                    "name a branch, tag or commit, and say in the repository's `.sourceignore` what is not to be read",
+                );
+            }
+        }
         let reference = |name| decode::text(root, &["spec", "ref", name]);
         Self {
             url: decode::text(root, &["spec", "url"]),

@@ -101,3 +101,9 @@ fn a_kustomization_is_refused() {
     let result = read_file(any_file(), "configs/kustomization.yaml", b"resources: [a.yaml]\n");
     assert_eq!(result.diagnostics.first().map(|diagnostic| diagnostic.code), Some(Code::UnsupportedKustomization));
 }
+
+#[test]
+fn a_source_that_flux_would_read_otherwise_is_refused() {
+    let text = crate::object::Kind::FluxGitRepository.example().replace("branch: main", "semver: '1.x'");
+    check(&text, &[], &["K0116 8: `spec.ref.semver` is not followed"]);
+}
