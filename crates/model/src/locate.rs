@@ -8,7 +8,7 @@ use crate::field_path::{FieldPath, Step};
 use crate::fleet::Fleet;
 use crate::object::Address;
 use crate::source::{File, FileId, Files, Position};
-use crate::yaml::{self, Node, Span};
+use crate::yaml::{self, Document, Node, Span};
 
 /// A place in a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -24,18 +24,21 @@ pub struct Place {
 pub struct Locator<'a> {
     fleet: Option<&'a Fleet>,
     files: &'a Files,
-    nodes: BTreeMap<Address, Option<Node>>,
+    /// What files hold: many objects may stand in one, and each may be asked for.
+    documents: BTreeMap<FileId, Vec<Document>>,
+    /// What the texts of fields hold.
+    texts: BTreeMap<(Address, FieldPath), Option<Node>>,
 }
 
 impl<'a> Locator<'a> {
     /// For the objects of `fleet`.
     pub fn new(fleet: &'a Fleet) -> Self {
-        Self { fleet: Some(fleet), files: &fleet.files, nodes: BTreeMap::new() }
+        Self { fleet: Some(fleet), ..Self::of_files(&fleet.files) }
     }
 
     /// Where there are files but no fleet, because reading them failed: fields of objects are not found by the objects' names.
     pub fn of_files(files: &'a Files) -> Self {
-        Self { fleet: None, files, nodes: BTreeMap::new() }
+        Self { fleet: None, files, documents: BTreeMap::new(), texts: BTreeMap::new() }
     }
 
     /// The files in which it looks.
@@ -71,8 +74,9 @@ impl<'a> Locator<'a> {
 
     fn field(&mut self, address: Address, path: &FieldPath, part: &Part) -> Option<Place> {
         let file = self.files.get(address.file);
-        let read = || crate::read::find_node(address, &file.content);
-        let root = self.nodes.entry(address).or_insert_with(read).as_ref()?;
+        let read = || crate::yaml::read_bytes(&file.content, &yaml::Options::OBJECTS).documents;
+        let documents = self.documents.entry(address.file).or_insert_with(read);
+        let root = crate::read::node_at(documents, address)?;
         let found = walk(root, path);
         let text = String::from_utf8_lossy(&file.content);
         let span = match part {
@@ -82,8 +86,12 @@ impl<'a> Locator<'a> {
                 let offset = offset_of(&scalar.text, Position { line: *line, column: *column });
                 Span::at(yaml::source_offset(&text, found.node, offset))
             }
-            Part::Inside(path) => inside(&text, found.node, path, false).unwrap_or(found.node.span),
-            Part::KeyInside(path) => inside(&text, found.node, path, true).unwrap_or(found.node.span),
+            Part::Inside(below) | Part::KeyInside(below) => {
+                let of_text = || structure_of(found.node);
+                let structure = self.texts.entry((address, path.clone())).or_insert_with(of_text).as_ref();
+                let is_key = matches!(part, Part::KeyInside(_));
+                structure.map_or(found.node.span, |structure| inside(&text, found.node, structure, (below, is_key)))
+            }
             Part::Value => found.node.span,
         };
         Some(place(address.file, span))
@@ -113,17 +121,21 @@ fn walk<'a>(root: &'a Node, path: &FieldPath) -> Found<'a> {
     found
 }
 
-/// The place of a node inside a scalar whose text is YAML or JSON itself.
-fn inside(text: &str, node: &Node, path: &FieldPath, key: bool) -> Option<Span> {
-    let scalar = node.as_scalar()?;
-    if path.steps().is_empty() && !key {
-        return Some(node.span);
+/// What the text of a scalar is, read as YAML or JSON.
+fn structure_of(node: &Node) -> Option<Node> {
+    let reading = yaml::read(&node.as_scalar()?.text, &yaml::Options::VALUES);
+    Some(reading.documents.into_iter().next()?.root)
+}
+
+/// The place of a part of `structure`, which is what the scalar `node` holds: of a value, or of its key.
+fn inside(text: &str, node: &Node, structure: &Node, (path, is_key): (&FieldPath, bool)) -> Span {
+    if path.steps().is_empty() && !is_key {
+        return node.span;
     }
-    let reading = yaml::read(&scalar.text, &yaml::Options::VALUES);
-    let found = walk(&reading.documents.first()?.root, path);
-    let span = if key { found.key.unwrap_or(found.node.span) } else { found.node.span };
+    let found = walk(structure, path);
+    let span = if is_key { found.key.unwrap_or(found.node.span) } else { found.node.span };
     let end = |offset| yaml::source_offset(text, node, offset);
-    Some(Span::new(end(span.start as usize), end(span.end as usize)))
+    Span::new(end(span.start as usize), end(span.end as usize))
 }
 
 /// The byte offset of a position in `text`; its end for positions past it.

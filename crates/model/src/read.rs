@@ -45,13 +45,12 @@ pub fn read_file(id: FileId, path: &str, content: &[u8]) -> FileObjects {
     result
 }
 
-/// The node of the object at `address`, in the content of its file.
-pub fn find_node(address: Address, content: &[u8]) -> Option<Node> {
-    let reading = yaml::read_bytes(content, &yaml::Options::OBJECTS);
-    let Document { root } = reading.documents.into_iter().nth(address.document as usize)?;
+/// The node of the object at `address`, among the documents of its file.
+pub(crate) fn node_at(documents: &[Document], address: Address) -> Option<&Node> {
+    let Document { root } = documents.get(address.document as usize)?;
     match address.item {
         None => Some(root),
-        Some(item) => root.get("items")?.index(item as usize).cloned(),
+        Some(item) => root.get("items")?.index(item as usize),
     }
 }
 
