@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use gotemplate::Value;
-use model::diagnostic::{AssignmentId, Diagnostic};
+use model::diagnostic::{AssignmentId, Code, Diagnostic, Origin};
 use model::field_path::FieldPath;
 use model::fleet::Fleet;
 use model::name::{ClusterTypeName, DeploymentTargetName, EnvironmentName, PolicyName};
@@ -13,6 +13,7 @@ use rayon::prelude::*;
 
 use crate::compose::{Candidates, Composition};
 use crate::container::{Container, Met, containers};
+use crate::merge::STEPS_MAX;
 use crate::render::{self, Context, Files, Parsed, Templates};
 use crate::schedule::{Schedule, schedule};
 use crate::schema::{Labelled, Schema, Schemas};
@@ -244,6 +245,7 @@ impl ClusterTypeWork<'_> {
         let containers = &self.prepared.containers;
         problems.extend(matching.iter().filter_map(|position| containers[*position].problem.clone()));
         let (composed, composition) = self.shared.composed(&matching);
+        problems.extend(composition.overflow.map(|position| too_much_to_merge(&containers[position])));
         let schemas = self.schemas_of(position, target);
         let hides_output = self.shared.checked(&composed, (&matching, &schemas), |checked| {
             problems.extend_from_slice(&checked.diagnostics);
@@ -289,4 +291,12 @@ impl ClusterTypeWork<'_> {
         let labelled = labelled.filter(|(_, met)| matches!(met, Met::If(left) if left.are_met_by(target)));
         labelled.map(|(id, _)| id).chain(self.prepared.schemas.ids_of_target(position)).collect()
     }
+}
+
+fn too_much_to_merge(container: &Container) -> Diagnostic {
+    let key = container.key();
+    Diagnostic::error(Code::TooMuchToMerge, format!("merging the values up to {key} takes more than {STEPS_MAX} steps"))
+        .at(Origin::field(&key, FieldPath::from(["metadata", "name"])), "too much at the latest here")
+        .help("merge lists with `config.kalypso.io/merge: append` or `replace`, or give their items names of their own")
+        .about(&key)
 }

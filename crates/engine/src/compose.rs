@@ -7,7 +7,7 @@ use gotemplate::Text;
 use gotemplate::value::{Key, MapKind, Value};
 
 use crate::container::{Conditions, Container, Met};
-use crate::merge::merge;
+use crate::merge::{Merge, STEPS_MAX};
 use crate::record::Sink;
 use crate::target::Target;
 use model::object::{ClusterType, Object};
@@ -19,13 +19,15 @@ pub struct Composition {
     pub data: Value,
     /// The keys whose value is a text that stood in single quotes.
     pub(crate) quoted: BTreeSet<Text>,
+    /// The container (by position) at which there was too much to merge, if there was.
+    pub(crate) overflow: Option<usize>,
     version: OnceLock<Arc<str>>,
 }
 
 impl Composition {
     /// A composition of these values.
     pub(crate) fn new(data: Value, quoted: BTreeSet<Text>) -> Self {
-        Self { data, quoted, version: OnceLock::new() }
+        Self { data, quoted, overflow: None, version: OnceLock::new() }
     }
 
     /// The value of a key.
@@ -76,6 +78,8 @@ impl Candidates {
 pub(crate) fn compose(containers: &[Container], matching: &[usize], sink: &mut impl Sink) -> Composition {
     let mut entries: BTreeMap<Key, Value> = BTreeMap::new();
     let mut quoted = BTreeSet::new();
+    let mut overflow = None;
+    let mut steps_left = STEPS_MAX;
     for container in matching {
         for (position, entry) in containers[*container].entries.iter().enumerate() {
             sink.begin(*container, position);
@@ -89,13 +93,16 @@ pub(crate) fn compose(containers: &[Container], matching: &[usize], sink: &mut i
             sink.enter_key(&key);
             let new = &entry.value.value;
             if let Some(old) = entries.get_mut(&key) {
-                *old = merge(old, new, entry.strategy, sink);
+                Merge { strategy: entry.strategy, sink, steps_left: &mut steps_left }.merge(old, new);
             } else {
                 sink.placed(new);
                 entries.insert(key, new.clone());
             }
             sink.leave();
         }
+        if steps_left == 0 {
+            overflow.get_or_insert(*container);
+        }
     }
-    Composition::new(Value::map(MapKind::TextToAny, entries), quoted)
+    Composition { overflow, ..Composition::new(Value::map(MapKind::TextToAny, entries), quoted) }
 }

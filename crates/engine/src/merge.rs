@@ -3,7 +3,7 @@
 //! Mappings are merged key by key. Of two lists, items of the later one are merged into the items of the earlier one that
 //! have the same scalar `name`; all others are appended. Everything else replaces what was there.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use gotemplate::value::{Key, List, Map, Value};
@@ -11,58 +11,101 @@ use gotemplate::value::{Key, List, Map, Value};
 use crate::record::Sink;
 use crate::settings::Strategy;
 
-/// `later` laid over `earlier`.
-pub(crate) fn merge(earlier: &Value, later: &Value, strategy: Strategy, sink: &mut impl Sink) -> Value {
-    match (earlier, later) {
-        (Value::Map(old), Value::Map(new)) if strategy != Strategy::Replace => {
-            let mut entries = old.entries.clone();
-            merge_entries(&mut entries, new, strategy, sink);
-            Value::Map(Arc::new(Map { kind: old.kind, entries }))
-        }
-        (Value::List(old), Value::List(new)) if strategy != Strategy::Replace => {
-            let mut items = old.items.clone();
-            merge_items(&mut items, new, strategy, sink);
-            Value::List(Arc::new(List { kind: old.kind, items }))
-        }
-        _ => {
-            sink.replaced(later);
-            later.clone()
-        }
-    }
+/// How many entries and items are looked at for one assignment's values. Ordinary ones take some thousands; lists of items that
+/// all have one name multiply.
+pub(crate) const STEPS_MAX: usize = 2_000_000;
+
+/// Merging by one strategy.
+pub(crate) struct Merge<'a, S> {
+    /// How lists and mappings are treated.
+    pub(crate) strategy: Strategy,
+    /// Who is told.
+    pub(crate) sink: &'a mut S,
+    /// How many more entries and items may be looked at. With none left, values stay as they are.
+    pub(crate) steps_left: &'a mut usize,
 }
 
-fn merge_entries(entries: &mut BTreeMap<Key, Value>, new: &Map, strategy: Strategy, sink: &mut impl Sink) {
-    for (key, value) in &new.entries {
-        sink.enter_key(key);
-        let merged = if let Some(old) = entries.get(key) {
-            merge(old, value, strategy, sink)
-        } else {
-            sink.placed(value);
-            value.clone()
-        };
-        entries.insert(key.clone(), merged);
-        sink.leave();
-    }
-}
-
-fn merge_items(items: &mut Vec<Value>, new: &List, strategy: Strategy, sink: &mut impl Sink) {
-    for (source, item) in new.items.iter().enumerate() {
-        let name = if strategy == Strategy::Append { None } else { item_name(item) };
-        let mut found = false;
-        for (position, old) in items.iter_mut().enumerate() {
-            if name.is_some() && item_name(old) == name {
-                found = true;
-                sink.enter_item(position, source);
-                *old = merge(old, item, strategy, sink);
-                sink.leave();
+impl<S: Sink> Merge<'_, S> {
+    /// Lays `later` over `value`.
+    pub(crate) fn merge(&mut self, value: &mut Value, later: &Value) {
+        match (&mut *value, later) {
+            (Value::Map(old), Value::Map(new)) if self.strategy != Strategy::Replace => {
+                self.merge_entries(&mut Arc::make_mut(old).entries, new);
+            }
+            (Value::List(old), Value::List(new)) if self.strategy != Strategy::Replace => {
+                self.merge_items(&mut Arc::make_mut(old).items, new);
+            }
+            _ => {
+                self.sink.replaced(later);
+                *value = later.clone();
             }
         }
-        if !found {
-            sink.enter_item(items.len(), source);
-            sink.placed(item);
-            sink.leave();
-            items.push(item.clone());
+    }
+
+    fn merge_entries(&mut self, entries: &mut BTreeMap<Key, Value>, new: &Map) {
+        for (key, value) in &new.entries {
+            if !self.step(1) {
+                return;
+            }
+            self.sink.enter_key(key);
+            if let Some(old) = entries.get_mut(key) {
+                self.merge(old, value);
+            } else {
+                self.sink.placed(value);
+                entries.insert(key.clone(), value.clone());
+            }
+            self.sink.leave();
         }
+    }
+
+    fn merge_items(&mut self, items: &mut Vec<Value>, new: &List) {
+        let mut by_name = self.positions_by_name(items, new);
+        for (source, item) in new.items.iter().enumerate() {
+            if !self.step(1) {
+                return;
+            }
+            let name = self.name(item);
+            let same = name.as_ref().and_then(|name| by_name.get(name)).cloned().unwrap_or_default();
+            if same.is_empty() {
+                by_name.extend(name.map(|name| (name, vec![items.len()])));
+                self.sink.enter_item(items.len(), source);
+                self.sink.placed(item);
+                self.sink.leave();
+                items.push(item.clone());
+            }
+            for position in same {
+                if !self.step(1) {
+                    return;
+                }
+                self.sink.enter_item(position, source);
+                self.merge(&mut items[position], item);
+                self.sink.leave();
+            }
+        }
+    }
+
+    /// Where the items of each name are; nothing if no item of the other list has one.
+    fn positions_by_name(&mut self, items: &[Value], new: &List) -> HashMap<Key, Vec<usize>> {
+        let mut positions: HashMap<Key, Vec<usize>> = HashMap::new();
+        if new.items.iter().all(|item| self.name(item).is_none()) || !self.step(items.len()) {
+            return positions;
+        }
+        for (position, item) in items.iter().enumerate() {
+            if let Some(name) = self.name(item) {
+                positions.entry(name).or_default().push(position);
+            }
+        }
+        positions
+    }
+
+    fn name(&self, item: &Value) -> Option<Key> {
+        if self.strategy == Strategy::Append { None } else { item_name(item) }
+    }
+
+    /// Pays for what comes next; false if there is nothing left to pay with.
+    fn step(&mut self, count: usize) -> bool {
+        *self.steps_left = self.steps_left.saturating_sub(count);
+        *self.steps_left > 0
     }
 }
 
@@ -78,3 +121,6 @@ fn item_name(item: &Value) -> Option<Key> {
         _ => None,
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -296,6 +296,12 @@ codes! {
     ///
     /// Add what is missing, or remove the part.
     OddKeyParts = "K0301",
+    /// The values of an assignment are too much to merge.
+    ///
+    /// Each item of a list is merged into all earlier items of the same `name`, so lists in which many items have one name multiply. The work for one
+    /// assignment is limited, so that it stops itself and nothing else. Give the items names of their own, or merge the lists with
+    /// annotation `config.kalypso.io/merge: append` or `replace`.
+    TooMuchToMerge = "K0302",
     /// A JSON schema can't be used.
     ///
     /// The text is not JSON, or no valid JSON schema. What it applies to can't be checked, so it keeps its last good output: unchecked values are not
