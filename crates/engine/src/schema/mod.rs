@@ -1,5 +1,6 @@
 //! JSON schemas of values: compiled once, checked against many compositions.
 
+mod bounds;
 mod coerce;
 mod finding;
 mod walk;
@@ -192,8 +193,7 @@ fn unusable(text: &SchemaText, Unusable { reason, part }: &Unusable) -> Diagnost
 
 fn compile(text: &str) -> Result<Compiled, Unusable> {
     let json: Json = serde_json::from_str(text).map_err(|error| not_json(&error))?;
-    if let Some(path) = walk::endless_reference(&json) {
-        let reason = format!("`{path}` refers to itself, so checking it would never end");
+    if let Some(reason) = bounds::problem(&json) {
         return Err(Unusable { reason, part: Part::Value });
     }
     let patterns = PatternOptions::regex().size_limit(PATTERN_BYTES_MAX).dfa_size_limit(PATTERN_BYTES_MAX);

@@ -1,16 +1,12 @@
 //! Walking through schemas, through `$ref` and `allOf`.
 
+use std::collections::HashSet;
+
 use jsonschema::Draft;
 use model::field_path::{FieldPath, Step};
 use serde_json::Value as Json;
 
 use super::DEFAULT_DRAFT;
-
-/// How many schemas deep something is looked for: deeper ones only repeat themselves.
-const DEPTH_MAX: usize = 64;
-
-/// Keywords whose schemas apply to the same value as the schema they are in.
-const IN_PLACE: [&str; 7] = ["allOf", "anyOf", "oneOf", "not", "if", "then", "else"];
 
 /// Keywords that say something about a single value, in the order in which people are told.
 const SAID: [&str; 14] = [
@@ -30,26 +26,22 @@ const SAID: [&str; 14] = [
     "maxItems",
 ];
 
-/// Calls `visit` for a schema, and for those that its `$ref` and `allOf` add to it.
-pub(super) fn each_applied(root: &Json, schema: &Json, visit: &mut dyn FnMut(&Json)) {
-    each_applied_below(root, schema, visit, 0);
-}
-
-fn each_applied_below(root: &Json, schema: &Json, visit: &mut dyn FnMut(&Json), depth: usize) {
-    if depth > DEPTH_MAX {
-        return;
-    }
-    visit(schema);
-    if let Some(target) = referred(root, schema) {
-        each_applied_below(root, target, visit, depth + 1);
-    }
-    for part in schema.get("allOf").and_then(Json::as_array).into_iter().flatten() {
-        each_applied_below(root, part, visit, depth + 1);
+/// Calls `visit` for a schema, and for those that its `$ref` and `allOf` add to it, once for each.
+pub(super) fn each_applied<'a>(root: &'a Json, schema: &'a Json, visit: &mut dyn FnMut(&'a Json)) {
+    let mut seen = HashSet::new();
+    let mut open = vec![schema];
+    while let Some(schema) = open.pop() {
+        if !seen.insert(std::ptr::from_ref(schema)) {
+            continue;
+        }
+        visit(schema);
+        open.extend(referred(root, schema));
+        open.extend(schema.get("allOf").and_then(Json::as_array).into_iter().flatten());
     }
 }
 
 /// The schema that `$ref` names, if it is in the same document.
-fn referred<'a>(root: &'a Json, schema: &Json) -> Option<&'a Json> {
+pub(super) fn referred<'a>(root: &'a Json, schema: &Json) -> Option<&'a Json> {
     let pointer = schema.get("$ref")?.as_str()?.strip_prefix('#')?;
     root.pointer(pointer)
 }
@@ -68,78 +60,88 @@ fn any_entry(json: &Json, found: &dyn Fn(&str, &Json) -> bool) -> bool {
     }
 }
 
-/// A `$ref` that leads back to itself without going down into the value.
-pub(super) fn endless_reference(root: &Json) -> Option<String> {
-    let mut references = Vec::new();
-    collect_references(root, &mut references);
-    references
-        .iter()
-        .find(|schema| returns_to(root, schema, schema, 0))
-        .and_then(|schema| Some(schema.get("$ref")?.as_str()?.to_owned()))
-}
+/// How many properties are looked at for marks. Beyond that, a schema with any mark makes everything sensitive.
+const PROPERTIES_MAX: usize = 10_000;
 
-fn collect_references<'a>(json: &'a Json, references: &mut Vec<&'a Json>) {
-    match json {
-        Json::Object(entries) => {
-            if entries.get("$ref").is_some_and(Json::is_string) {
-                references.push(json);
-            }
-            entries.values().for_each(|value| collect_references(value, references));
-        }
-        Json::Array(items) => items.iter().for_each(|item| collect_references(item, references)),
-        _ => {}
-    }
-}
-
-/// Whether applying `schema` applies `start` again, to the same value.
-fn returns_to(root: &Json, start: &Json, schema: &Json, depth: usize) -> bool {
-    if depth > DEPTH_MAX {
-        return true;
-    }
-    let next = |target: &Json| std::ptr::eq(target, start) || returns_to(root, start, target, depth + 1);
-    if referred(root, schema).is_some_and(next) {
-        return true;
-    }
-    let parts = IN_PLACE.iter().filter_map(|keyword| schema.get(keyword));
-    parts.flat_map(|part| part.as_array().map_or(std::slice::from_ref(part), Vec::as_slice)).any(next)
-}
-
-/// The properties that a schema marks `writeOnly` or `x-sensitive`. Items of lists are not told apart: all or none are sensitive.
+/// The properties that a schema marks `writeOnly` or `x-sensitive`. Where a mark is in a list, or in something that may or may not
+/// apply, all that it could be about is sensitive.
 pub(super) fn sensitive(root: &Json) -> Vec<FieldPath> {
-    let mut found = Vec::new();
-    collect_sensitive(root, root, &mut FieldPath::default(), &mut found);
-    found.sort();
-    found.dedup();
-    found
+    let mut marks = Marks { root, found: Vec::new(), count: 0 };
+    if !marks.are_in(root) {
+        return Vec::new();
+    }
+    marks.collect(root, &mut FieldPath::default());
+    if marks.count > PROPERTIES_MAX {
+        return vec![FieldPath::default()];
+    }
+    marks.found.sort();
+    marks.found.dedup();
+    marks.found
 }
 
-fn collect_sensitive(root: &Json, schema: &Json, path: &mut FieldPath, found: &mut Vec<FieldPath>) {
-    const PROPERTY_DEPTH_MAX: usize = 16;
-    if path.steps().len() > PROPERTY_DEPTH_MAX {
-        return;
-    }
-    let mut properties = Vec::new();
-    let mut is_sensitive = false;
-    each_applied(root, schema, &mut |applied| {
-        is_sensitive |= ["writeOnly", "x-sensitive"].iter().any(|mark| applied.get(mark) == Some(&Json::Bool(true)));
-        let of_schema = applied.get("properties").and_then(Json::as_object).into_iter().flatten();
-        properties.extend(of_schema.map(|(name, schema)| (name.clone(), schema.clone())));
-        if applied
-            .get("items")
-            .is_some_and(|items| items.get("x-sensitive").is_some() || items.get("writeOnly").is_some())
-        {
-            is_sensitive = true;
+struct Marks<'a> {
+    root: &'a Json,
+    found: Vec<FieldPath>,
+    count: usize,
+}
+
+impl<'a> Marks<'a> {
+    fn collect(&mut self, schema: &'a Json, path: &mut FieldPath) {
+        const PATH_LENGTH_MAX: usize = 16;
+        self.count += 1;
+        if self.count > PROPERTIES_MAX {
+            return;
         }
-    });
-    if is_sensitive {
-        found.push(path.clone());
-        return;
+        if path.steps().len() > PATH_LENGTH_MAX {
+            self.found.push(path.clone());
+            return;
+        }
+        let mut properties = Vec::new();
+        let mut is_sensitive = false;
+        each_applied(self.root, schema, &mut |applied| {
+            is_sensitive |= is_marked(applied);
+            for (keyword, value) in applied.as_object().into_iter().flatten() {
+                match keyword.as_str() {
+                    "properties" => properties.extend(value.as_object().into_iter().flatten()),
+                    "allOf" | "$ref" | "definitions" | "$defs" => {}
+                    _ => is_sensitive |= self.are_in(value),
+                }
+            }
+        });
+        if is_sensitive {
+            self.found.push(path.clone());
+            return;
+        }
+        for (name, schema) in properties {
+            path.push(Step::Key(name.as_str().into()));
+            self.collect(schema, path);
+            path.pop();
+        }
     }
-    for (name, schema) in properties {
-        path.push(Step::Key(name.into()));
-        collect_sensitive(root, &schema, path, found);
-        path.pop();
+
+    /// Whether there is a mark in `json`, or in what it refers to.
+    fn are_in(&self, json: &'a Json) -> bool {
+        let mut seen = HashSet::new();
+        let mut open = vec![json];
+        while let Some(json) = open.pop() {
+            if !seen.insert(std::ptr::from_ref(json)) {
+                continue;
+            }
+            if is_marked(json) {
+                return true;
+            }
+            match json {
+                Json::Object(entries) => open.extend(entries.values().chain(referred(self.root, json))),
+                Json::Array(items) => open.extend(items),
+                _ => {}
+            }
+        }
+        false
     }
+}
+
+fn is_marked(schema: &Json) -> bool {
+    ["writeOnly", "x-sensitive"].iter().any(|mark| schema.get(mark) == Some(&Json::Bool(true)))
 }
 
 /// What a schema says about the value at `path`: where, and the keywords with their values. None if it says nothing.

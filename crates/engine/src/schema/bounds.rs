@@ -1,0 +1,125 @@
+//! Whether checking with a schema ends, and soon: schemas come from other teams.
+
+use std::collections::HashMap;
+
+use serde_json::Value as Json;
+
+use super::walk::referred;
+
+/// How many schemas deep a schema may be, through its references. Whoever walks it by recursion is safe with that on any stack.
+const DEPTH_MAX: usize = 512;
+/// How many schemas a schema may be when each reference is written out: what a check goes through at most.
+const UNFOLDED_MAX: usize = 1_000_000;
+
+/// Keywords whose schemas apply to the same value as the schema they are in.
+const IN_PLACE: [&str; 7] = ["allOf", "anyOf", "oneOf", "not", "if", "then", "else"];
+/// Keywords that hold schemas for others to refer to.
+const DEFINITIONS: [&str; 2] = ["definitions", "$defs"];
+
+/// Why a schema may take too long to check with; none if it is fine.
+pub(super) fn problem(root: &Json) -> Option<String> {
+    let mut unfolding = Unfolding { root, sizes: HashMap::new() };
+    let unfolded = match unfolding.size(root, 0) {
+        Ok(size) => size.unfolded,
+        Err(TooDeep) => return Some(format!("it is more than {DEPTH_MAX} schemas deep, references included")),
+    };
+    if unfolded > UNFOLDED_MAX {
+        return Some(format!("it is more than {UNFOLDED_MAX} schemas when its references are written out"));
+    }
+    let mut circles = Circles { root, done: HashMap::new() };
+    let reference = circles.find(root, 0).or_else(|| circles.find_below(root))?;
+    Some(format!("`{reference}` refers to itself, so checking it would never end"))
+}
+
+/// How large a schema is when its references are written out.
+#[derive(Clone, Copy, Default)]
+struct Size {
+    unfolded: usize,
+    depth: usize,
+}
+
+struct TooDeep;
+
+struct Unfolding<'a> {
+    root: &'a Json,
+    /// None while it is being found out: what refers to itself is checked once for each value.
+    sizes: HashMap<*const Json, Option<Size>>,
+}
+
+impl<'a> Unfolding<'a> {
+    fn size(&mut self, json: &'a Json, above: usize) -> Result<Size, TooDeep> {
+        if above > DEPTH_MAX {
+            return Err(TooDeep);
+        }
+        let key = std::ptr::from_ref(json);
+        if let Some(known) = self.sizes.get(&key) {
+            let known = known.unwrap_or_default();
+            return if above + known.depth > DEPTH_MAX { Err(TooDeep) } else { Ok(known) };
+        }
+        self.sizes.insert(key, None);
+        let mut size = Size { unfolded: 1, depth: 1 };
+        for part in self.parts(json) {
+            let part = self.size(part, above + 1)?;
+            size.unfolded = size.unfolded.saturating_add(part.unfolded);
+            size.depth = size.depth.max(part.depth + 1);
+        }
+        self.sizes.insert(key, Some(size));
+        Ok(size)
+    }
+
+    fn parts(&self, json: &'a Json) -> Vec<&'a Json> {
+        match json {
+            Json::Object(entries) => {
+                let applied = entries.iter().filter(|(key, _)| !DEFINITIONS.contains(&key.as_str()));
+                applied.map(|(_, value)| value).chain(referred(self.root, json)).collect()
+            }
+            Json::Array(items) => items.iter().collect(),
+            _ => Vec::new(),
+        }
+    }
+}
+
+/// Finds references that lead back to themselves without going down into the value.
+struct Circles<'a> {
+    root: &'a Json,
+    /// False while it is being walked through.
+    done: HashMap<*const Json, bool>,
+}
+
+impl<'a> Circles<'a> {
+    /// The reference at which a way through `schema` closes.
+    fn find(&mut self, schema: &'a Json, above: usize) -> Option<String> {
+        let key = std::ptr::from_ref(schema);
+        match self.done.get(&key) {
+            Some(true) => return None,
+            Some(false) => return Some("#".to_owned()),
+            None => {}
+        }
+        if above > DEPTH_MAX {
+            return Some("a chain of references".to_owned());
+        }
+        self.done.insert(key, false);
+        let found = referred(self.root, schema).and_then(|target| self.find(target, above + 1));
+        if found.is_some() {
+            return schema.get("$ref").and_then(Json::as_str).map(str::to_owned);
+        }
+        let parts = IN_PLACE.iter().filter_map(|keyword| schema.get(keyword));
+        let parts = parts.flat_map(|part| part.as_array().map_or(std::slice::from_ref(part), Vec::as_slice));
+        let found = parts.into_iter().find_map(|part| self.find(part, above + 1));
+        self.done.insert(key, true);
+        found
+    }
+
+    /// Looks at every schema inside `json`. Its depth is bounded by that of the JSON text.
+    fn find_below(&mut self, json: &'a Json) -> Option<String> {
+        match json {
+            Json::Object(entries) => {
+                let refers = entries.get("$ref").is_some_and(Json::is_string);
+                let here = if refers { self.find(json, 0) } else { None };
+                here.or_else(|| entries.values().find_map(|value| self.find_below(value)))
+            }
+            Json::Array(items) => items.iter().find_map(|item| self.find_below(item)),
+            _ => None,
+        }
+    }
+}
