@@ -92,6 +92,11 @@ impl Case {
         markdown::anchor(&self.title)
     }
 
+    /// Its input files with their contents, by path.
+    pub fn files(&self) -> Vec<(String, Vec<u8>)> {
+        self.input.iter().map(|(path, text)| (path.clone(), text.clone().into_bytes())).collect()
+    }
+
     fn takes(&mut self, base: &Self) {
         self.input.extend(base.input.clone());
         self.branch.extend(base.branch.clone());
@@ -177,13 +182,13 @@ impl Reader {
                 self.case().input.remove(path).ok_or_else(|| format!("there is no `{path}` to leave out"))?;
             }
         } else {
-            return self.sentence(text, block, lines);
+            return Ok(self.sentence(text, block, lines));
         }
         Ok(false)
     }
 
     /// Reads a paragraph that may say what the block behind it is.
-    fn sentence(&mut self, text: &str, block: Option<&str>, lines: Range<usize>) -> Result<bool, String> {
+    fn sentence(&mut self, text: &str, block: Option<&str>, lines: Range<usize>) -> bool {
         let case = self.case();
         let expected = |text: &str| Some(Expected { text: text.to_owned(), lines: lines.clone() });
         match (text, block) {
@@ -193,7 +198,7 @@ impl Reader {
             ("It makes:", Some(block)) => case.makes = expected(block),
             _ => return case.file(text, block, lines),
         }
-        Ok(block.is_some() && text.ends_with(':'))
+        block.is_some() && text.ends_with(':')
     }
 
     fn case(&mut self) -> &mut Case {
@@ -203,17 +208,17 @@ impl Reader {
 
 impl Case {
     /// Reads a paragraph that begins with the path of a file.
-    fn file(&mut self, text: &str, block: Option<&str>, lines: Range<usize>) -> Result<bool, String> {
-        let Some((path, rest)) = text.strip_prefix('`').and_then(|text| text.split_once('`')) else { return Ok(false) };
+    fn file(&mut self, text: &str, block: Option<&str>, lines: Range<usize>) -> bool {
+        let Some((path, rest)) = text.strip_prefix('`').and_then(|text| text.split_once('`')) else { return false };
         let path = path.to_owned();
         let content = |block: &str| {
             let cut = rest.contains("without a newline at the end");
             if cut { block.trim_end_matches('\n').to_owned() } else { block.to_owned() }
         };
         match (rest.trim_start(), block) {
-            (" marks a folder of the branch.", _) | ("marks a folder of the branch.", _) => {
+            ("marks a folder of the branch.", _) => {
                 self.branch.insert(path, MARKER.to_owned());
-                return Ok(false);
+                return false;
             }
             (":", Some(block)) => {
                 self.input.insert(path, block.to_owned());
@@ -224,9 +229,9 @@ impl Case {
             (rest, Some(block)) if rest.starts_with("is") && rest.ends_with(':') => {
                 self.contents.push((path, Expected { text: content(block), lines }));
             }
-            _ => return Ok(false),
+            _ => return false,
         }
-        Ok(true)
+        true
     }
 }
 

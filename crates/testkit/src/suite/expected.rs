@@ -1,5 +1,7 @@
 //! What a case expects against what it gives.
 
+use std::fmt::Write as _;
+
 use similar::{ChangeTag, TextDiff};
 
 use super::case::{Case, Expected};
@@ -40,7 +42,7 @@ fn different(case: &Case, what: &str, expected: &Expected, found: &str) -> Strin
             ChangeTag::Insert => '+',
             ChangeTag::Equal => ' ',
         };
-        text.push_str(&format!("{sign} {}", change.value()));
+        let _ = write!(text, "{sign} {}", change.value());
         if change.missing_newline() {
             text.push_str("  (no newline at the end)\n");
         }

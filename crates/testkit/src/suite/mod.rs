@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 
 pub use bless::bless;
 pub use case::Case;
-pub use run::Outcome;
+pub use run::{Outcome, run, run_with};
 
 /// The folder of the cases, from a crate's own folder.
 pub const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../suite");
@@ -24,8 +24,9 @@ pub const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../suite");
 /// If a folder can't be read.
 pub fn files(folder: &Path) -> std::io::Result<Vec<PathBuf>> {
     let paths = crate::directory::files_below(folder)?.into_iter();
-    let is_case = |path: &String| path.ends_with(".md") && path != "README.md";
-    Ok(paths.filter(is_case).map(|path| folder.join(path)).collect())
+    let is_case =
+        |path: &PathBuf| path.extension().is_some_and(|extension| extension == "md") && !path.ends_with("README.md");
+    Ok(paths.map(|path| folder.join(path)).filter(is_case).collect())
 }
 
 /// The cases of a file: one for each heading of the second level, or the whole file.
@@ -34,6 +35,16 @@ pub fn files(folder: &Path) -> std::io::Result<Vec<PathBuf>> {
 /// A text for people, if the file or one that it refers to can't be read as a case.
 pub fn cases(file: &Path) -> Result<Vec<Case>, String> {
     case::read(file, 0)
+}
+
+/// The cases of all files below `folder`.
+///
+/// # Errors
+/// As [`files`] and [`cases`].
+pub fn all(folder: &Path) -> Result<Vec<Case>, String> {
+    let files = files(folder).map_err(|error| error.to_string())?;
+    let cases: Vec<_> = files.iter().map(|file| cases(file)).collect::<Result<_, _>>()?;
+    Ok(cases.concat())
 }
 
 /// Runs a case and compares what it gives with what it expects.

@@ -26,10 +26,23 @@ pub struct Outcome {
     pub makes: String,
     /// The tree itself.
     pub tree: Tree,
+    /// The diagnostics themselves.
+    pub diagnostics: Vec<Diagnostic>,
 }
 
 /// Runs a case.
-pub(super) fn run(case: &Case) -> Result<Outcome, String> {
+///
+/// # Errors
+/// If there is something in it that can't be, such as a name that is none.
+pub fn run(case: &Case) -> Result<Outcome, String> {
+    run_with(case, &case.files())
+}
+
+/// Runs a case with other input files than its own, in this order.
+///
+/// # Errors
+/// As [`run`].
+pub fn run_with(case: &Case, files: &[(String, Vec<u8>)]) -> Result<Outcome, String> {
     let mut previous = match &case.before {
         Some(before) => run(before)?.tree,
         None => Tree::default(),
@@ -37,14 +50,17 @@ pub(super) fn run(case: &Case) -> Result<Outcome, String> {
     for (path, text) in &case.branch {
         previous.write(path.as_str(), text.as_bytes());
     }
-    let (fleet, mut diagnostics) = fleet(case)?;
+    let (fleet, mut diagnostics) = fleet(case, files)?;
     let compiled = Prepared::new(&fleet).compile();
     let output = assemble(&compiled, &previous, &destination(case, &fleet)?);
     diagnostics.extend(compiled.diagnostics.iter().cloned());
     diagnostics.extend(output.diagnostics.iter().cloned());
     diagnostics.extend(same_destination(&fleet));
-    let says = merged(diagnostics).iter().map(|diagnostic| said(diagnostic, &fleet)).collect();
-    Ok(Outcome { says, makes: listing(&previous, &output, &compiled), tree: output.tree })
+    let diagnostics = merged(diagnostics);
+    let mut locator = Locator::new(&fleet);
+    let says = diagnostics.iter().map(|diagnostic| said(diagnostic, &mut locator)).collect();
+    let makes = listing(&previous, &output, &compiled);
+    Ok(Outcome { says, makes, tree: output.tree, diagnostics })
 }
 
 fn destination(case: &Case, fleet: &Fleet) -> Result<Destination, String> {
@@ -53,15 +69,15 @@ fn destination(case: &Case, fleet: &Fleet) -> Result<Destination, String> {
     Ok(Destination { folder, promoted_commit: fleet.promoted_commit().cloned(), adopt: case.adopt })
 }
 
-/// The fleet of a case's input files.
-pub(super) fn fleet(case: &Case) -> Result<(Fleet, Vec<Diagnostic>), String> {
+/// The fleet of these files.
+fn fleet(case: &Case, texts: &[(String, Vec<u8>)]) -> Result<(Fleet, Vec<Diagnostic>), String> {
     let mut files = Files::default();
     let mut contents = Vec::new();
-    for (path, text) in &case.input {
+    for (path, text) in texts {
         let (role, source, path) = whose(path)?;
-        let id = GitId::of_blob(text.as_bytes());
-        let file = files.add(File { source: source.into(), path: path.into(), id, content: text.as_bytes().into() });
-        contents.push(FleetFile { role, objects: read_file(file, path, text.as_bytes()) });
+        let id = GitId::of_blob(text);
+        let file = files.add(File { source: source.into(), path: path.into(), id, content: text.as_slice().into() });
+        contents.push(FleetFile { role, objects: read_file(file, path, text) });
     }
     let unavailable = case.unavailable.iter().map(|name| RegistrationName::new(name.as_str()));
     let unavailable = unavailable.collect::<Result<_, _>>().map_err(|error| error.to_string())?;
@@ -79,8 +95,7 @@ fn whose(path: &str) -> Result<(Role, Source, &str), String> {
 }
 
 /// A diagnostic as cases write it.
-fn said(diagnostic: &Diagnostic, fleet: &Fleet) -> String {
-    let mut locator = Locator::new(fleet);
+fn said(diagnostic: &Diagnostic, locator: &mut Locator<'_>) -> String {
     let mut place = |origin: &Origin| {
         let place = locator.locate(origin);
         place.map_or("(nowhere)".to_owned(), |place| {

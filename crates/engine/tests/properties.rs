@@ -1,0 +1,137 @@
+//! What holds for every fleet, tried on all cases of the suite.
+
+#![allow(clippy::unwrap_used, reason = "a test may")]
+
+use std::path::Path;
+
+use testkit::suite::{self, Case, Outcome, run, run_with};
+
+type Files = Vec<(String, Vec<u8>)>;
+
+fn cases() -> Vec<Case> {
+    let cases = suite::all(Path::new(suite::FOLDER)).unwrap();
+    assert!(cases.len() > 50, "only {} cases were found", cases.len());
+    cases
+}
+
+/// Runs every case with its files changed by `change`, and compares what `look` sees.
+fn check<T: PartialEq + std::fmt::Debug>(change: impl Fn(&Case) -> Files, look: impl Fn(&Outcome) -> T) {
+    for case in cases() {
+        let (before, after) = (run(&case).unwrap(), run_with(&case, &change(&case)).unwrap());
+        assert_eq!(look(&before), look(&after), "{}", case.title);
+    }
+}
+
+/// All that a case gives, places included.
+fn everything(outcome: &Outcome) -> (String, String, Vec<(String, String)>) {
+    (outcome.says.clone(), outcome.makes.clone(), contents(outcome))
+}
+
+/// What a case gives, without the places that messages point at.
+fn without_places(outcome: &Outcome) -> (Vec<String>, String, Vec<(String, String)>) {
+    let said =
+        outcome.diagnostics.iter().map(|found| format!("{} {} {:?}", found.code, found.message, found.assignments));
+    let mut said: Vec<_> = said.collect();
+    said.sort();
+    (said, outcome.makes.clone(), contents(outcome))
+}
+
+fn contents(outcome: &Outcome) -> Vec<(String, String)> {
+    let text = |blob: &model::tree::Blob| match blob {
+        model::tree::Blob::Bytes(bytes) => String::from_utf8_lossy(bytes).into_owned(),
+        model::tree::Blob::Existing(id) => id.to_string(),
+    };
+    outcome.tree.iter().map(|(path, entry)| (path.to_string(), text(&entry.blob))).collect()
+}
+
+/// Every file of a case with its text changed.
+fn with_texts(case: &Case, change: impl Fn(&str) -> String) -> Files {
+    case.input.iter().map(|(path, text)| (path.clone(), change(text).into_bytes())).collect()
+}
+
+/// The parts of a document that begin in the first column.
+fn top_level_parts(document: &str) -> Vec<String> {
+    let mut parts: Vec<String> = Vec::new();
+    for line in document.split_inclusive('\n') {
+        match parts.last_mut() {
+            Some(part) if line.starts_with([' ', '\n', '-']) => part.push_str(line),
+            _ => parts.push(line.to_owned()),
+        }
+    }
+    parts
+}
+
+/// Changes each document of a text.
+fn each_document(text: &str, change: impl Fn(&str) -> String) -> String {
+    let documents = text.split("\n---\n").map(|document| change(&format!("{}\n", document.trim_end_matches('\n'))));
+    documents.collect::<Vec<_>>().join("---\n")
+}
+
+#[test]
+fn rendering_twice_gives_the_same_bytes() {
+    check(Case::files, everything);
+}
+
+#[test]
+fn the_order_of_files_does_not_matter() {
+    check(|case| case.files().into_iter().rev().collect(), everything);
+    check(
+        |case| {
+            let mut files = case.files();
+            files.rotate_left(case.title.len() % case.input.len().max(1));
+            files
+        },
+        everything,
+    );
+}
+
+#[test]
+fn comments_do_not_matter() {
+    let commented = |document: &str| top_level_parts(document).iter().map(|part| format!("# why\n{part}")).collect();
+    check(|case| with_texts(case, |text| each_document(text, commented)), without_places);
+}
+
+#[test]
+fn the_order_of_keys_does_not_matter() {
+    let reversed = |document: &str| top_level_parts(document).into_iter().rev().collect();
+    check(|case| with_texts(case, |text| each_document(text, reversed)), without_places);
+}
+
+#[test]
+fn line_ends_do_not_matter() {
+    check(|case| with_texts(case, |text| text.replace('\n', "\r\n")), without_places);
+}
+
+#[test]
+fn how_many_threads_there_are_does_not_matter() {
+    let pool = |threads| rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+    let (one, many) = (pool(1), pool(8));
+    for case in cases() {
+        let with = |pool: &rayon::ThreadPool| everything(&pool.install(|| run(&case)).unwrap());
+        assert_eq!(with(&one), with(&many), "{}", case.title);
+    }
+}
+
+const BROKEN: &[&str] = &[
+    "kind: ConfigMap\n  metadata:",
+    "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: broken}\ndata: {A: 1}\n",
+    "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: broken\n  labels: {platform-config: \"true\", cluster-type: nowhere}\n  \
+     annotations: {config.kalypso.io/priority: high}\ndata: {REGION: broken}\n",
+    "apiVersion: scheduler.kalypso.io/v1alpha1\nkind: Template\nmetadata: {name: broken}\nspec: {type: config, manifests: [\"{{ if\"]}\n",
+    "apiVersion: scheduler.kalypso.io/v1alpha1\nkind: ConfigSchema\nmetadata: {name: broken, labels: {cluster-type: nowhere}}\n\
+     spec: {schema: \"{\"}\n",
+    "apiVersion: scheduler.kalypso.io/v1alpha1\nkind: SchedulingPolicy\nmetadata: {name: broken}\nspec: {clusterTypeSelector: {}}\n",
+    "apiVersion: scheduler.kalypso.io/v1alpha1\nkind: Workload\nmetadata: {name: broken}\n\
+     spec: {deploymentTargets: [{name: a, environment: nowhere, manifests: {}}]}\n",
+    "\0",
+];
+
+#[test]
+fn a_broken_object_changes_nothing_that_does_not_depend_on_it() {
+    let and_broken = |case: &Case| {
+        let broken = BROKEN.iter().enumerate();
+        let broken = broken.map(|(number, text)| (format!("broken-{number}.yaml"), text.as_bytes().to_vec()));
+        case.files().into_iter().chain(broken).collect()
+    };
+    check(and_broken, contents);
+}
