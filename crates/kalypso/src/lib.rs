@@ -4,6 +4,7 @@ mod arguments;
 mod commands;
 mod configuration;
 mod delivery;
+mod demo;
 mod exit;
 mod folder;
 mod loading;

@@ -1,5 +1,7 @@
 //! The example company compiles as its README says, without anything to complain about.
 
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test may")]
+
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

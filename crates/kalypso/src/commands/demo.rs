@@ -1,9 +1,162 @@
-//! `kalypso demo`: a small company on this machine.
+//! `kalypso demo`: a small company on this machine, and the whole job for it.
 
-use crate::arguments::Demo;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use engine::compile::{Compiled, Prepared};
+use model::name::ClusterTypeName;
+
+use super::plan::targets;
+use super::publish::{Outcome, publish};
+use crate::arguments::{Demo, Format, Publish, SourceOptions};
+use crate::delivery::Delivered;
+use crate::demo::{self, Found};
 use crate::exit::Exit;
+use crate::loading::{self, Loaded};
+use crate::report::{Batch, Report};
+use crate::{configuration, reporting, terminal};
 
 pub(super) fn run(options: &Demo) -> anyhow::Result<Exit> {
-    let _ = options;
-    anyhow::bail!("not yet")
+    let folder = &options.directory;
+    let found = demo::make(folder, options.force)?;
+    let config = folder.join(configuration::FILE_NAME);
+    let source = SourceOptions { from: None, config: Some(config), strict: false };
+    let load = |name: &&str| loading::environment(&source, name);
+    let environments = demo::ENVIRONMENTS.iter().map(load).collect::<anyhow::Result<Vec<_>>>()?;
+    let started = Instant::now();
+    let prepared: Vec<_> = environments.iter().map(|loaded| Prepared::new(&loaded.fleet)).collect();
+    let compiled: Vec<_> = prepared.iter().map(Prepared::compile).collect();
+    let took = started.elapsed();
+    let mut report = Report::new();
+    let mut published = Vec::new();
+    for (loaded, (prepared, compiled)) in environments.iter().zip(prepared.iter().zip(&compiled)) {
+        let options = publication(folder, loaded);
+        for target in targets(loaded, None)? {
+            let outcome = publish(&options, loaded, (prepared, compiled), target)?;
+            let batch = reporting::batch(&outcome.diagnostics, compiled.assignments.len());
+            loaded.report(&mut report, Batch { fallback: outcome.fallback(), ..batch });
+            published.push((loaded, outcome));
+        }
+    }
+    reporting::to_stderr(&report)?;
+    let company = Company { folder, environments: &environments, compiled: &compiled, took, published: &published };
+    terminal::answer(&company.text(found))?;
+    Ok(Exit::Good.unless(reporting::has_problems(&report, false)))
+}
+
+/// What `kalypso publish --direct` would be told: clusters are to have something to pull at once.
+fn publication(folder: &Path, loaded: &Loaded) -> Publish {
+    Publish {
+        environment: loaded.fleet.environment.to_string(),
+        config: Some(folder.join(configuration::FILE_NAME)),
+        gitops_repo: None,
+        direct: true,
+        confirm: false,
+        adopt: false,
+        strict: false,
+        output: Format::Human,
+    }
+}
+
+/// What there is to tell.
+struct Company<'a> {
+    folder: &'a Path,
+    environments: &'a [Loaded],
+    compiled: &'a [Compiled],
+    took: Duration,
+    published: &'a [(&'a Loaded, Outcome)],
+}
+
+impl Company<'_> {
+    fn text(&self, found: Found) -> String {
+        let folder = shown(self.folder).display().to_string();
+        let outcomes = || self.published.iter().map(|(_, outcome)| outcome);
+        let what = format!("{} git repositories, no network needed", demo::REPOSITORIES.len());
+        let first = match found {
+            Found::Nothing => format!("Made a small company in {folder} ({what})"),
+            Found::Pieces => format!("An earlier run ended early: made the company in {folder} anew ({what})"),
+            Found::Company if outcomes().all(is_unchanged) => format!("Nothing changed in {folder}"),
+            Found::Company if outcomes().any(|outcome| outcome.delivered.is_none()) => {
+                format!("Not everything in {folder} could be published")
+            }
+            Found::Company => format!("Published what had changed in {folder}"),
+        };
+        let rows = [
+            ("  control plane", self.control_plane()),
+            ("  applications", self.applications()),
+            ("Compiled", self.compilation()),
+            ("Published", self.publication()),
+        ];
+        let rows = rows.map(|(name, text)| format!("{name:<16}{text}\n")).concat();
+        format!("{first}\n{rows}\n{}", demo::trying::text(self.folder))
+    }
+
+    fn control_plane(&self) -> String {
+        let names: Vec<_> = self.environments.iter().map(|loaded| loaded.fleet.environment.as_str()).collect();
+        let fleets = || self.environments.iter().map(|loaded| &loaded.fleet);
+        let types: BTreeSet<&ClusterTypeName> = fleets().flat_map(|fleet| fleet.cluster_types.keys()).collect();
+        let regions = fleets().flat_map(|fleet| fleet.cluster_types.values());
+        let regions: BTreeSet<_> = regions.filter_map(|object| object.labels.get("region")).collect();
+        let policies: BTreeSet<_> = fleets().flat_map(|fleet| fleet.policies.keys()).collect();
+        format!(
+            "{}: {} · {} in {} · {}",
+            terminal::count(names.len(), "environment"),
+            names.join(", "),
+            terminal::count(types.len(), "cluster type"),
+            terminal::count(regions.len(), "region"),
+            if policies.len() == 1 { "1 policy".to_owned() } else { format!("{} policies", policies.len()) },
+        )
+    }
+
+    fn applications(&self) -> String {
+        let workloads = self.environments.iter().flat_map(|loaded| &loaded.fleet.workloads);
+        let (mut names, mut targets) = (BTreeSet::new(), BTreeSet::new());
+        for (name, workload) in workloads {
+            names.insert(name.as_str());
+            targets.extend(workload.object.spec.deployment_targets.iter().map(|target| (name, &target.name)));
+        }
+        let names: Vec<_> = names.into_iter().collect();
+        format!("{} · {}", names.join(", "), terminal::count(targets.len(), "deployment target"))
+    }
+
+    fn compilation(&self) -> String {
+        let count = |(loaded, compiled): (&Loaded, &Compiled)| {
+            format!("{} {}", loaded.fleet.environment, terminal::thousands(compiled.assignments.len()))
+        };
+        let counts: Vec<_> = self.environments.iter().zip(self.compiled).map(count).collect();
+        format!("{} assignments in {} ms", counts.join(" · "), self.took.as_millis().max(1))
+    }
+
+    fn publication(&self) -> String {
+        let place = self.folder.join(demo::GITOPS);
+        let place = shown(&place);
+        let place = place.display();
+        let branches = |count| if count == 1 { "1 branch".to_owned() } else { format!("{count} branches") };
+        let pushed: Vec<_> = self
+            .published
+            .iter()
+            .filter_map(|(loaded, outcome)| match &outcome.delivered {
+                Some(Delivered::Pushed { commit, .. }) => {
+                    Some(format!("{} {}", loaded.fleet.environment, commit.short()))
+                }
+                _ => None,
+            })
+            .collect();
+        let unchanged = self.published.iter().filter(|(_, outcome)| is_unchanged(outcome)).count();
+        if pushed.is_empty() {
+            return format!("nothing: {} of {place} are as they should be", branches(unchanged));
+        }
+        format!("{} of {place}, directly: {}", branches(pushed.len()), pushed.join(" · "))
+    }
+}
+
+fn is_unchanged(outcome: &Outcome) -> bool {
+    matches!(outcome.delivered, Some(Delivered::UpToDate))
+}
+
+/// A path as people write it: `./kalypso-demo`.
+fn shown(path: &Path) -> PathBuf {
+    let is_marked = path.is_absolute() || path.starts_with(".") || path.starts_with("..");
+    if is_marked { path.to_owned() } else { Path::new(".").join(path) }
 }

@@ -26,11 +26,8 @@ pub(super) fn run(options: &Publish) -> anyhow::Result<Exit> {
     let mut outcomes = Vec::new();
     for target in targets(&loaded, options.gitops_repo.as_deref())? {
         let outcome = publish(options, &loaded, (&prepared, &compiled), target)?;
-        let fallback = Fallback::LastGood(outcome.planned.target.branch.commit());
-        loaded.report(
-            &mut report,
-            Batch { fallback, ..reporting::batch(&outcome.diagnostics, compiled.assignments.len()) },
-        );
+        let batch = reporting::batch(&outcome.diagnostics, compiled.assignments.len());
+        loaded.report(&mut report, Batch { fallback: outcome.fallback(), ..batch });
         outcomes.push(outcome);
     }
     match options.output {
@@ -49,14 +46,16 @@ pub(super) fn run(options: &Publish) -> anyhow::Result<Exit> {
 }
 
 /// What came of one place.
-struct Outcome {
+pub(super) struct Outcome {
     planned: Planned,
-    diagnostics: Vec<Diagnostic>,
+    /// Everything that is wrong.
+    pub(super) diagnostics: Vec<Diagnostic>,
     /// None if it was not even tried.
-    delivered: Option<Delivered>,
+    pub(super) delivered: Option<Delivered>,
 }
 
-fn publish(
+/// Publishes an environment to one place.
+pub(super) fn publish(
     options: &Publish,
     loaded: &Loaded,
     (prepared, compiled): (&Prepared<'_>, &Compiled),
@@ -169,6 +168,11 @@ fn message(loaded: &Loaded, planned: &Planned) -> String {
 }
 
 impl Outcome {
+    /// What failing assignments keep.
+    pub(super) fn fallback(&self) -> Fallback {
+        Fallback::LastGood(self.planned.target.branch.commit())
+    }
+
     fn text(&self, options: &Publish, loaded: &Loaded) -> String {
         let branch = &self.planned.target.branch.name;
         let environment = &loaded.fleet.environment;

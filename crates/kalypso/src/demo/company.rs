@@ -1,0 +1,52 @@
+//! The files of the example company, as they are under `examples/acme`.
+
+use include_dir::{Dir, include_dir};
+
+/// One folder is one branch of one repository.
+static COMPANY: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/../../examples/acme");
+
+/// A file of a repository: its path there, and its content.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct CompanyFile {
+    pub(super) path: String,
+    pub(super) content: Vec<u8>,
+}
+
+/// The files under a folder such as `control-plane/prod`, sorted by path. Empty if there is no such folder.
+pub(super) fn files(folder: &str) -> Vec<CompanyFile> {
+    let mut files = Vec::new();
+    let mut folders: Vec<_> = COMPANY.get_dir(folder).into_iter().collect();
+    while let Some(next) = folders.pop() {
+        folders.extend(next.dirs());
+        files.extend(next.files().filter_map(|file| {
+            let path = file.path().strip_prefix(folder).ok()?.to_str()?;
+            Some(CompanyFile { path: path.replace('\\', "/"), content: file.contents().to_vec() })
+        }));
+    }
+    files.sort_by(|left, right| left.path.cmp(&right.path));
+    files
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+
+    /// The macro notices changed files, but not new ones: this does.
+    #[test]
+    fn every_file_of_the_example_is_embedded() {
+        for folder in ["control-plane/main", "control-plane/prod", "checkout"] {
+            let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/acme").join(folder);
+            let tree = testkit::directory::tree(&root).unwrap();
+            let paths: Vec<_> = tree.iter().map(|(path, _)| path.to_string()).collect();
+            let embedded: Vec<_> = files(folder).into_iter().map(|file| file.path).collect();
+            assert_eq!(embedded, paths, "{folder}: touch crates/kalypso/src/demo/company.rs to embed new files");
+        }
+    }
+
+    #[test]
+    fn an_unknown_folder_has_no_files() {
+        assert_eq!(files("control-plane/nowhere"), []);
+    }
+}

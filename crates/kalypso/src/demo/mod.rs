@@ -1,0 +1,29 @@
+//! A small company on this machine: real git repositories in a folder of their own.
+
+mod company;
+mod place;
+mod program;
+mod repositories;
+pub(crate) mod trying;
+
+use std::path::Path;
+
+use crate::exit::Failure;
+
+pub(crate) use place::Found;
+pub(crate) use repositories::{ALL as REPOSITORIES, ENVIRONMENTS, GITOPS};
+
+/// Makes the company in a folder, unless it is there already. What an earlier run began is begun anew.
+pub(crate) fn make(folder: &Path, force: bool) -> Result<Found, Failure> {
+    program::check()?;
+    let found = place::look(folder, force)?;
+    if found == Found::Company {
+        return Ok(found);
+    }
+    place::begin(folder)?;
+    repositories::make(folder)?;
+    place::write(folder, crate::configuration::FILE_NAME, include_str!("folder/kalypso.toml"))?;
+    place::write(folder, "README.md", include_str!("folder/README.md"))?;
+    place::finish(folder)?;
+    Ok(found)
+}

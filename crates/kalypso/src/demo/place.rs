@@ -1,0 +1,138 @@
+//! The folder of the demo: which one it may be, and whether it is whole.
+
+use std::fs;
+use std::io;
+use std::path::Path;
+
+use super::repositories;
+use crate::configuration;
+use crate::exit::Failure;
+
+/// The file that says that the folder is whole. It is written last.
+const RECEIPT: &str = ".kalypso/demo.json";
+/// The file that is there while the folder is made, so that a run that ended early is known to be ours.
+const RUNNING: &str = ".kalypso/demo-running";
+/// Where a file is written before it gets its name.
+const UNFINISHED: &str = ".kalypso/demo-new";
+
+/// What is in the folder.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Found {
+    /// Nothing of ours.
+    Nothing,
+    /// What an earlier run left behind that ended early.
+    Pieces,
+    /// The whole company.
+    Company,
+}
+
+/// Looks what is in the folder. Refuses one that holds something else.
+pub(super) fn look(folder: &Path, force: bool) -> Result<Found, Failure> {
+    let shown = folder.display();
+    let mut entries = match fs::read_dir(folder) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Found::Nothing),
+        Err(error) if error.kind() == io::ErrorKind::NotADirectory => {
+            return Err(Failure::usage(format!("`{shown}` is a file")).help("name a folder"));
+        }
+        Err(error) => return Err(Failure::outside(format!("`{shown}` can't be read: {error}"))),
+    };
+    if folder.join(RECEIPT).is_file() {
+        return Ok(Found::Company);
+    }
+    if folder.join(RUNNING).is_file() {
+        return Ok(Found::Pieces);
+    }
+    let is_empty = entries.next().is_none();
+    if !is_empty && !force {
+        let message = format!("`{shown}` is not empty, and was not made by `demo`");
+        return Err(Failure::usage(message).help("take an empty folder, or --force to make it among what is there"));
+    }
+    let taken = names().find(|name| fs::symlink_metadata(folder.join(name)).is_ok());
+    match taken {
+        Some(name) => {
+            let message = format!("`{}` is in the way, and was not made by `demo`", folder.join(name).display());
+            Err(Failure::usage(message).help("take another folder: nothing that is there is ever overwritten"))
+        }
+        None => Ok(Found::Nothing),
+    }
+}
+
+/// What the demo makes in its folder.
+fn names() -> impl Iterator<Item = &'static str> {
+    repositories::ALL.into_iter().chain([configuration::FILE_NAME, "README.md"])
+}
+
+/// Marks the folder as ours, and removes what an earlier run left behind.
+pub(super) fn begin(folder: &Path) -> Result<(), Failure> {
+    write(folder, RUNNING, "")?;
+    for name in names() {
+        let path = folder.join(name);
+        let removed = if path.is_dir() { fs::remove_dir_all(&path) } else { fs::remove_file(&path) };
+        match removed {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                return Err(Failure::outside(format!("`{}` can't be removed: {error}", path.display())));
+            }
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+/// Says that the folder is whole.
+pub(super) fn finish(folder: &Path) -> Result<(), Failure> {
+    let receipt = serde_json::json!({"version": 1, "repositories": repositories::ALL});
+    write(folder, RECEIPT, &format!("{receipt:#}\n"))?;
+    // It does no harm where the receipt is.
+    let _ = fs::remove_file(folder.join(RUNNING));
+    Ok(())
+}
+
+/// Writes a file of the folder, whole or not at all.
+pub(super) fn write(folder: &Path, name: &str, text: &str) -> Result<(), Failure> {
+    let path = folder.join(name);
+    let new = folder.join(UNFINISHED);
+    let write = || {
+        for path in [&path, &new] {
+            fs::create_dir_all(path.parent().unwrap_or(folder))?;
+        }
+        fs::write(&new, text)?;
+        fs::rename(&new, &path)
+    };
+    write().map_err(|error| Failure::outside(format!("`{}` can't be written: {error}", path.display())))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(files: &[&str], force: bool, expected: Option<Found>) {
+        let folder = tempfile::tempdir().unwrap();
+        files.iter().for_each(|name| write(folder.path(), name, "").unwrap());
+        assert_eq!(look(folder.path(), force).ok(), expected, "{files:?}");
+    }
+
+    #[test]
+    fn only_an_empty_folder_or_one_of_ours_is_taken() {
+        check(&[], false, Some(Found::Nothing));
+        check(&[RUNNING], false, Some(Found::Pieces));
+        check(&[RECEIPT, "notes.txt"], false, Some(Found::Company));
+        check(&["notes.txt"], false, None);
+    }
+
+    #[test]
+    fn force_overwrites_nothing() {
+        check(&["notes.txt"], true, Some(Found::Nothing));
+        check(&["notes.txt", "README.md"], true, None);
+        check(&["checkout/main.rs"], true, None);
+    }
+
+    #[test]
+    fn only_our_own_pieces_are_removed() {
+        let folder = tempfile::tempdir().unwrap();
+        ["notes.txt", "checkout/half"].iter().for_each(|name| write(folder.path(), name, "").unwrap());
+        begin(folder.path()).unwrap();
+        assert!(folder.path().join("notes.txt").is_file());
+        assert!(!folder.path().join("checkout").exists());
+    }
+}

@@ -1,0 +1,93 @@
+//! What to try in the company's folder: commands that work as they are printed.
+
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+
+/// One thing to try: what it is for, and the commands.
+struct Step {
+    purpose: &'static str,
+    commands: &'static [&'static str],
+}
+
+const STEPS: &[Step] = &[
+    Step {
+        purpose: "where does a value come from?",
+        commands: &["kalypso explain -e prod chicago-edge/checkout-us DATABASE_URL"],
+    },
+    Step {
+        purpose: "change it, and commit",
+        commands: &[
+            "git -C control-plane switch prod",
+            "sed -i.bak 's/central.db/central-2.db/' control-plane/configs/central.yaml",
+            "git -C control-plane commit -am 'Move the central region to its new database'",
+        ],
+    },
+    Step { purpose: "what would that do?", commands: &["kalypso plan -e prod"] },
+    Step {
+        purpose: "propose it on a branch, and look at the proposal",
+        commands: &["kalypso publish -e prod", "git -C platform-gitops.git show --stat kalypso/prod"],
+    },
+];
+
+/// What to try in `folder`. Commands are indented by four, so that what is for people is told from what is for the shell.
+pub(crate) fn text(folder: &Path) -> String {
+    let enter = (folder != Path::new(".")).then(|| format!("    cd {}", quoted(folder.as_os_str())));
+    let program = folder_to_add(std::env::current_exe().ok(), std::env::var_os("PATH").as_deref());
+    let find = program.map(|folder| format!("    export PATH={}:\"$PATH\"", quoted(folder.as_os_str())));
+    let steps = STEPS.iter().flat_map(|Step { purpose, commands }| {
+        let commands = commands.iter().map(|command| format!("    {command}"));
+        std::iter::once(format!("  {purpose}")).chain(commands)
+    });
+    let first = "Try this (README.md there has more):".to_owned();
+    let lines: Vec<_> = std::iter::once(first).chain(enter).chain(find).chain(steps).collect();
+    lines.join("\n") + "\n"
+}
+
+/// The folder that the shell has to search for `kalypso` to find the running program; none if it finds it already.
+fn folder_to_add(program: Option<PathBuf>, path: Option<&OsStr>) -> Option<PathBuf> {
+    let program = program?;
+    let found = std::env::split_paths(path.unwrap_or_default())
+        .map(|folder| folder.join("kalypso"))
+        .find(|candidate| candidate.is_file());
+    let same = |found: PathBuf| found.canonicalize().ok() == program.canonicalize().ok();
+    if found.is_some_and(same) { None } else { program.parent().map(Path::to_owned) }
+}
+
+/// A word as a shell reads it.
+fn quoted(word: &OsStr) -> String {
+    let word = word.to_string_lossy();
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "/._-+=:@%,".contains(c);
+    if !word.is_empty() && !word.starts_with('-') && word.chars().all(is_plain) {
+        return word.into_owned();
+    }
+    let word = if word.starts_with('-') { format!("./{word}") } else { word.into_owned() };
+    format!("'{}'", word.replace('\'', r"'\''"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_quoted_where_a_shell_would_take_them_apart() {
+        let check = |word: &str, expected: &str| assert_eq!(quoted(OsStr::new(word)), expected);
+        check("kalypso-demo", "kalypso-demo");
+        check("/tmp/my demo", "'/tmp/my demo'");
+        check("it's", r"'it'\''s'");
+        check("-e", "'./-e'");
+        check("", "''");
+    }
+
+    #[test]
+    fn the_shell_is_told_where_the_program_is_unless_it_knows() {
+        let folder = tempfile::tempdir().unwrap();
+        let program = folder.path().join("kalypso");
+        std::fs::write(&program, "").unwrap();
+        let check = |path: Option<&OsStr>, expected: Option<&Path>| {
+            assert_eq!(folder_to_add(Some(program.clone()), path).as_deref(), expected);
+        };
+        check(None, Some(folder.path()));
+        check(Some(OsStr::new("/nowhere")), Some(folder.path()));
+        check(Some(folder.path().as_os_str()), None);
+    }
+}

@@ -1,0 +1,173 @@
+//! The first minute: `kalypso demo`, as somebody meets it on a machine of any kind.
+
+#![allow(clippy::unwrap_used, reason = "a test may")]
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use tempfile::TempDir;
+
+/// What a git configuration can do to commits.
+const HOSTILE: &str = "\
+[user]
+	useConfigOnly = true
+[commit]
+	gpgSign = true
+[gpg]
+	program = false
+[core]
+	hooksPath = /hooks-that-are-not-there
+	autocrlf = true
+[init]
+	defaultBranch = trunk
+	defaultObjectFormat = sha256
+	templateDir = /nowhere
+";
+
+/// A machine whose git is configured against us, and whose network is dead.
+struct Machine {
+    folder: TempDir,
+}
+
+impl Machine {
+    fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join(".gitconfig"), HOSTILE).unwrap();
+        Self { folder }
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    fn command(&self, program: &str) -> Command {
+        let mut command = Command::new(program);
+        command.current_dir(self.folder.path()).env("HOME", self.folder.path()).env_remove("XDG_CONFIG_HOME");
+        for variable in ["http_proxy", "https_proxy", "HTTPS_PROXY", "ALL_PROXY"] {
+            command.env(variable, "http://127.0.0.1:9");
+        }
+        command
+    }
+
+    fn demo(&self, arguments: &[&str]) -> Output {
+        let mut command = self.command(env!("CARGO_BIN_EXE_kalypso"));
+        command.arg("demo").args(arguments).env("GIT_DIR", "/nowhere").env("GIT_AUTHOR_NAME", "Somebody else");
+        command.output().unwrap()
+    }
+
+    /// What a run that succeeds prints.
+    fn made(&self, arguments: &[&str]) -> String {
+        let output = self.demo(arguments);
+        assert!(output.status.success() && output.stderr.is_empty(), "{output:?}");
+        String::from_utf8(output.stdout).unwrap()
+    }
+
+    /// What a run that ends with wrong usage complains about.
+    fn refused(&self, arguments: &[&str]) -> String {
+        let output = self.demo(arguments);
+        assert_eq!(output.status.code(), Some(64), "{output:?}");
+        String::from_utf8(output.stderr).unwrap()
+    }
+}
+
+/// The branches of a repository with what they are at.
+fn branches(repository: &Path, format: &str) -> String {
+    let output = Command::new("git").arg("-C").arg(repository).args(["for-each-ref", "--format", format]).output();
+    String::from_utf8(output.unwrap().stdout).unwrap()
+}
+
+#[test]
+fn everything_is_compiled_and_published_once() {
+    let machine = Machine::new();
+    let first = machine.made(&[]);
+    assert!(first.starts_with("Made a small company in ./kalypso-demo (5 git repositories, no network needed)\n"));
+    let compiled = "Compiled        dev 31 · stage 22 · prod 48 assignments in ";
+    assert!(first.contains(compiled), "{first}");
+    assert!(first.contains("Published       3 branches of ./kalypso-demo/platform-gitops.git"), "{first}");
+
+    let second = machine.made(&[]);
+    assert!(second.starts_with("Nothing changed in ./kalypso-demo\n"), "{second}");
+    assert!(second.contains(compiled) && second.contains("Published       nothing: 3 branches of"), "{second}");
+}
+
+#[test]
+fn every_machine_has_the_same_commits() {
+    let (machine, other) = (Machine::new(), Machine::new());
+    machine.made(&[]);
+    fs::remove_file(other.path(".gitconfig")).unwrap();
+    other.made(&["somewhere else"]);
+    for repository in ["control-plane", "checkout", "line-monitor", "platform-services"] {
+        let at = |root: PathBuf| branches(&root.join(repository), "%(refname) %(objectname)");
+        let (one, two) = (at(machine.path("kalypso-demo")), at(other.path("somewhere else")));
+        assert!(one.contains("refs/heads/main ") && one == two, "{repository}: {one}{two}");
+    }
+    // Publications are made at different moments, so only what is in them is the same.
+    let trees = |root: PathBuf| branches(&root.join("platform-gitops.git"), "%(refname) %(tree)");
+    assert_eq!(trees(machine.path("kalypso-demo")), trees(other.path("somewhere else")));
+}
+
+#[test]
+fn what_it_says_to_try_works_as_it_is_printed() {
+    let machine = Machine::new();
+    let printed = machine.made(&["it's here"]);
+    let (_, trying) = printed.split_once("Try this").unwrap();
+    let commands: Vec<_> = trying.lines().filter_map(|line| line.strip_prefix("    ")).collect();
+    let script: String = commands.iter().map(|command| format!("{command}\necho \"status $?\"\n")).collect();
+    let output = machine.command("sh").arg("-c").arg(&script).output().unwrap();
+    let text = String::from_utf8_lossy(&output.stdout);
+    let statuses: Vec<_> = text.lines().filter_map(|line| line.strip_prefix("status ")).collect();
+    // A plan with changes ends with 2.
+    let expected = |command: &&str| if command.starts_with("kalypso plan") { "2" } else { "0" };
+    assert_eq!(statuses, commands.iter().map(expected).collect::<Vec<_>>(), "{output:?}");
+    for said in ["DATABASE_URL = ", "~ 16 assignments change", "Published prod to kalypso/prod", "16 files changed"] {
+        assert!(text.contains(said), "{said}: {text}");
+    }
+}
+
+#[test]
+fn a_committed_change_is_published_by_the_next_run() {
+    let machine = Machine::new();
+    machine.made(&[]);
+    let control_plane = machine.path("kalypso-demo/control-plane");
+    let script = "git switch --quiet stage && echo '  EXTRA: x' >> configs/line-monitor.yaml && git commit -qam Extra";
+    let committed = machine.command("sh").current_dir(control_plane).args(["-c", script]).output().unwrap();
+    assert!(committed.status.success(), "{committed:?}");
+    let again = machine.made(&[]);
+    assert!(again.starts_with("Published what had changed in ./kalypso-demo\n"), "{again}");
+    assert!(again.contains("Published       1 branch of ./kalypso-demo/platform-gitops.git, directly: stage "));
+}
+
+#[test]
+fn a_folder_with_something_else_is_left_alone() {
+    let machine = Machine::new();
+    fs::create_dir(machine.path("work")).unwrap();
+    fs::write(machine.path("work/README.md"), "mine").unwrap();
+    assert!(machine.refused(&["work"]).contains("was not made by `demo`"));
+    assert!(machine.refused(&["work", "--force"]).contains("is in the way"));
+    assert!(machine.refused(&["work/README.md"]).contains("is a file"));
+    assert_eq!(fs::read_dir(machine.path("work")).unwrap().count(), 1);
+    assert_eq!(fs::read_to_string(machine.path("work/README.md")).unwrap(), "mine");
+}
+
+#[test]
+fn a_run_that_was_killed_is_begun_anew() {
+    let machine = Machine::new();
+    machine.made(&[]);
+    // What is there when it dies: the mark, no receipt, and repositories in pieces.
+    fs::write(machine.path("kalypso-demo/.kalypso/demo-running"), "").unwrap();
+    fs::remove_file(machine.path("kalypso-demo/.kalypso/demo.json")).unwrap();
+    fs::remove_file(machine.path("kalypso-demo/control-plane/.git/HEAD")).unwrap();
+    assert!(machine.made(&[]).starts_with("An earlier run ended early: made the company in ./kalypso-demo anew"));
+    assert!(machine.made(&[]).starts_with("Nothing changed"));
+}
+
+#[test]
+fn without_git_it_says_what_to_install() {
+    let machine = Machine::new();
+    let mut command = machine.command(env!("CARGO_BIN_EXE_kalypso"));
+    let output = command.arg("demo").env("PATH", machine.folder.path()).output().unwrap();
+    assert_eq!(output.status.code(), Some(69));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("apt-get install git"), "{output:?}");
+    assert!(!machine.path("kalypso-demo").exists());
+}
