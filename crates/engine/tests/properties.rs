@@ -87,7 +87,10 @@ fn the_order_of_files_does_not_matter() {
 
 #[test]
 fn comments_do_not_matter() {
-    let commented = |document: &str| top_level_parts(document).iter().map(|part| format!("# why\n{part}")).collect();
+    let commented = |document: &str| {
+        let parts = top_level_parts(document);
+        parts.into_iter().flat_map(|part| ["# why\n".to_owned(), part]).collect()
+    };
     check(|case| with_texts(case, |text| each_document(text, commented)), without_places);
 }
 
@@ -134,4 +137,44 @@ fn a_broken_object_changes_nothing_that_does_not_depend_on_it() {
         case.files().into_iter().chain(broken).collect()
     };
     check(and_broken, contents);
+}
+
+const WORDS: &[&str] = &[
+    "{{",
+    "}}",
+    "'",
+    "\"",
+    "- ",
+    ": ",
+    "\n",
+    "\n---\n",
+    "&a ",
+    "*a",
+    "|",
+    "{",
+    "}",
+    "[",
+    "]",
+    "null",
+    "true",
+    "nan",
+    "1e999",
+    "\0",
+    "\u{2028}",
+    "drone",
+    "hello",
+    "web",
+    "{{ .ConfigData.REGION }}",
+    "{\"$ref\": \"#\"}",
+    "platform-config: \"true\"",
+    "name",
+    "labels",
+    "matchExpressions",
+];
+
+#[test]
+fn no_input_makes_it_panic() {
+    let inputs: Vec<_> = cases().iter().map(testkit::fuzz::fleet_input).collect();
+    let inputs: Vec<_> = inputs.iter().map(Vec::as_slice).collect();
+    testkit::fuzz::run_seeded(testkit::fuzz::fleet, &inputs, WORDS, 1_000);
 }

@@ -2,6 +2,7 @@
 //!
 //! `fuzz/` runs them under libFuzzer, and `tests/fuzz_seeded.rs` with inputs that are the same in each run.
 
+mod fleet;
 mod seeded;
 mod selector;
 mod template;
@@ -9,6 +10,7 @@ mod url;
 mod yaml_reader;
 mod yaml_writer;
 
+pub use fleet::{fleet, fleet_input};
 pub use seeded::run_seeded;
 pub use selector::selector;
 pub use template::template;
