@@ -31,8 +31,8 @@ pub(crate) enum Delivered {
     Proposed { branch: String },
     /// The branch that clusters pull is as it should be.
     UpToDate,
-    /// That too, and a branch that proposed something else was removed.
-    Withdrawn { branch: String },
+    /// That too, and a branch that proposed something else, or was merged, was removed.
+    Withdrawn { branch: String, is_merged: bool },
     /// Somebody else pushed at the same moment: look again.
     LostRace,
 }
@@ -77,10 +77,11 @@ fn withdraw(
     target: &Target,
 ) -> anyhow::Result<Delivered> {
     let (Some(branch), Some(_)) = (destination.branch, &target.branch) else { return Ok(Delivered::UpToDate) };
+    let is_merged = target.branch_tree.as_ref() == Some(&target.base_tree);
     let published =
         git::publish::withdraw(repositories, destination, target).map_err(|error| publish_failure(&error))?;
     Ok(match published {
         Published::LostRace => Delivered::LostRace,
-        _ => Delivered::Withdrawn { branch: branch.to_owned() },
+        _ => Delivered::Withdrawn { branch: branch.to_owned(), is_merged },
     })
 }

@@ -60,8 +60,7 @@ pub(crate) fn environment(options: &SourceOptions, name: &str) -> anyhow::Result
         let mut report = Report::new();
         loaded.report(&mut report, crate::reporting::batch(&loaded.diagnostics, 0));
         crate::reporting::to_stderr(&report)?;
-        let unreachable = loaded.diagnostics.iter().any(|diagnostic| diagnostic.code == Code::Unreachable);
-        let make = if unreachable { Failure::outside } else { Failure::refused };
+        let make = if loaded.is_unreachable() { Failure::outside } else { Failure::refused };
         return Err(make(format!("environment `{name}` could not be read")).into());
     }
     Ok(loaded)
@@ -135,7 +134,10 @@ fn from_git(configuration: Configuration, name: Option<EnvironmentName>) -> anyh
 fn no_environments(environments: &git::load::Environments, place: &Place) -> Failure {
     let url = place.configuration.repo.as_str();
     match environments.diagnostics.iter().find(|diagnostic| diagnostic.is_error()) {
-        Some(first) => Failure { help: first.help.first().cloned(), ..Failure::outside(first.message.clone()) },
+        Some(first) => {
+            let make = if first.code == Code::Unreachable { Failure::outside } else { Failure::refused };
+            Failure { help: first.help.first().cloned(), ..make(format!("[{}] {}", first.code, first.message)) }
+        }
         None => Failure::refused(format!("`{url}` has no environments on branch `{}`", place.configuration.branch))
             .help("put `Environment` objects into the folder `.environments` of that branch"),
     }
@@ -159,6 +161,11 @@ impl Loaded {
     pub(crate) fn report<'a>(&'a self, report: &mut Report<'a>, batch: Batch<'_>) {
         let batch = Batch { environment: Some(&self.fleet.environment), ..batch };
         report.add(batch, &mut Locator::new(&self.fleet));
+    }
+
+    /// Whether a part of the platform's is not known because a repository can't be reached.
+    pub(crate) fn is_unreachable(&self) -> bool {
+        !self.is_whole && self.diagnostics.iter().any(|diagnostic| diagnostic.code == Code::Unreachable)
     }
 
     /// The environment and what it was read from: `prod@77aa012 (main at 41c77fe)`.

@@ -12,8 +12,7 @@ pub(super) fn run(options: &Check) -> anyhow::Result<Exit> {
     let environments = loading::environments(&options.source, options.environment.as_deref())?;
     let compiled: Vec<_> = environments.iter().map(|loaded| Prepared::new(&loaded.fleet).compile()).collect();
     let shared = loading::shared_destinations(&environments);
-    let folder = options.source.from.as_ref().map_or_else(String::new, |folder| folder.display().to_string());
-    let mut report = Report::new().checked_out(Checkout { folder, ..Checkout::default() });
+    let mut report = Report::new().checked_out(checkout(options));
     for (loaded, compiled) in environments.iter().zip(&compiled) {
         let found = loaded
             .diagnostics
@@ -26,5 +25,16 @@ pub(super) fn run(options: &Check) -> anyhow::Result<Exit> {
         loaded.report(&mut report, Batch { fallback, ..reporting::batch(&diagnostics, compiled.assignments.len()) });
     }
     terminal::answer(&report.render(options.output))?;
+    if environments.iter().any(loading::Loaded::is_unreachable) {
+        return Ok(Exit::Unreachable);
+    }
     Ok(Exit::Good.unless(reporting::has_problems(&report, options.source.strict)))
+}
+
+/// Where the files of a plain directory are, seen from here: code hosts show annotations at such paths.
+fn checkout(options: &Check) -> Checkout {
+    let Some(directory) = &options.source.from else { return Checkout::default() };
+    let here = std::env::current_dir().unwrap_or_default();
+    let folder = directory.strip_prefix(&here).unwrap_or(directory).display().to_string();
+    Checkout { folder, ..Checkout::default() }
 }

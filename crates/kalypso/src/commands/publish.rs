@@ -130,10 +130,11 @@ fn refusals(options: &Publish, loaded: &Loaded, planned: &Planned) -> Vec<Diagno
     }
     if options.direct && !options.confirm && planned.removal.needs_confirmation() {
         let removal = &planned.removal;
-        let cluster_types = if removal.cluster_types.is_empty() {
-            String::new()
-        } else {
-            format!(", and the cluster types {}", removal.cluster_types.join(", "))
+        let names: Vec<_> = removal.cluster_types.iter().map(|name| format!("`{name}`")).collect();
+        let cluster_types = match names.as_slice() {
+            [] => String::new(),
+            [name] => format!(", and the cluster type {name}"),
+            names => format!(", and the cluster types {}", names.join(", ")),
         };
         let message = format!(
             "this would remove {} of {}{cluster_types}",
@@ -195,8 +196,9 @@ impl Outcome {
                     self.planned.summary(loaded)
                 )
             }
-            Some(Delivered::Withdrawn { branch: withdrawn }) => {
-                format!("{branch} is as it should be; {withdrawn}, which proposed something else, was removed\n")
+            Some(Delivered::Withdrawn { branch: withdrawn, is_merged }) => {
+                let because = if *is_merged { "was merged" } else { "proposed something else" };
+                format!("Nothing to do: {branch} is as it should be; {withdrawn}, which {because}, was removed\n")
             }
             Some(_) => format!(
                 "Nothing to do: {branch} is as it should be ({} assignments)\n",
@@ -211,7 +213,7 @@ impl Outcome {
             Some(Delivered::Pushed { branch, commit }) => ("pushed", Some(branch.clone()), Some(commit.to_string())),
             Some(Delivered::Proposed { branch }) => ("proposed", Some(branch.clone()), None),
             Some(Delivered::UpToDate) => ("unchanged", None, None),
-            Some(Delivered::Withdrawn { branch }) => ("withdrawn", Some(branch.clone()), None),
+            Some(Delivered::Withdrawn { branch, .. }) => ("withdrawn", Some(branch.clone()), None),
             Some(Delivered::LostRace) | None => ("refused", None, None),
         };
         let plan = &self.planned.plan;

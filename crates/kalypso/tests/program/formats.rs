@@ -1,0 +1,143 @@
+//! Answers for programs: their keys stay.
+
+use std::fs;
+use std::io::Read as _;
+use std::process::{Command, Stdio};
+
+use crate::company::{Company, Ran, git, kalypso};
+use crate::objects::config;
+
+/// The keys of an answer, with those below them, sorted.
+fn keys(json: &serde_json::Value) -> String {
+    let Some(object) = json.as_object() else { return String::new() };
+    let mut names: Vec<_> = object.keys().map(String::as_str).collect();
+    names.sort_unstable();
+    names.join(" ")
+}
+
+#[test]
+fn answers_in_json_hold_their_keys() {
+    let company = Company::new().published();
+    company.change("control-plane", "dev", "configs/west.yaml", &config("west", "region: west-us", "DATABASE: x"));
+    let check = |arguments: &str, status: i32, expected: &str| {
+        let json = company.kalypso(&format!("{arguments} -o json")).ends(status).json();
+        assert_eq!(keys(&json), expected, "{arguments}");
+        let yaml = company.kalypso(&format!("{arguments} -o yaml")).ends(status);
+        assert!(expected.split(' ').all(|key| yaml.out.contains(&format!("{key}:"))), "{}", yaml.out);
+        json
+    };
+    check("check", 0, "diagnostics summary");
+    check("render -e dev --digest", 0, "assignments clusterTypes environment failed files report tree");
+    check("explain -e dev west/shop-test DATABASE", 0, "checks endsUpIn key notUsed overrides setBy value");
+    check(
+        "explain -e dev west/shop-test",
+        0,
+        "clusterType configVersion place policies registration target templates values workload workspace",
+    );
+    let plan = check("plan -e dev", 2, "environment plans report");
+    let expected = "branch changes commit counts gitopsRepo kept missing needsConfirmation otherFiles tree";
+    assert_eq!(keys(&plan["plans"][0]), expected);
+    assert_eq!(keys(&plan["plans"][0]["changes"][0]), "assignment files kind reasons values workload");
+    let value = &plan["plans"][0]["changes"][0]["values"][0];
+    assert_eq!(value["because"], "control-plane@dev:configs/west.yaml:7");
+    let published = company.kalypso("publish -e dev -o json").ends(0).json();
+    assert_eq!(keys(&published["published"][0]), "branch commit counts gitopsRepo result");
+    assert_eq!(published["published"][0]["result"], "pushed");
+}
+
+#[test]
+fn a_check_is_written_for_code_hosts() {
+    let company = Company::new();
+    company.change("control-plane", "dev", "broken.yaml", "a: [\n");
+    let sarif = company.kalypso("check -o sarif").ends(1).json();
+    assert_eq!(sarif["version"], "2.1.0");
+    assert_eq!(sarif["runs"][0]["results"][0]["ruleId"], "K0101");
+    company.kalypso("check -o github").ends(1).says(&["::error ", "K0101"]);
+}
+
+#[test]
+fn a_reader_may_have_enough() {
+    let company = Company::new();
+    company.change("control-plane", "dev", "broken.yaml", "a: [\n");
+    let mut child = company.command().arg("check").stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    drop(child.stdout.take());
+    let mut err = String::new();
+    child.stderr.take().unwrap().read_to_string(&mut err).unwrap();
+    let status = child.wait().unwrap();
+    assert_eq!((status.code(), err.as_str()), (Some(0), ""));
+}
+
+#[test]
+fn there_is_no_colour_but_on_a_terminal() {
+    let company = Company::new();
+    company.change("control-plane", "dev", "broken.yaml", "a: [\n");
+    let plain = company.kalypso("check").ends(1);
+    assert!(!format!("{}{}", plain.out, plain.err).contains('\u{1b}'));
+    let forced = Ran::of(company.command().arg("check").env("CLICOLOR_FORCE", "1"));
+    assert!(forced.out.contains('\u{1b}'));
+    let refused = Ran::of(company.command().arg("check").env("CLICOLOR_FORCE", "1").env("NO_COLOR", "1"));
+    assert!(!refused.out.contains('\u{1b}'));
+}
+
+#[test]
+fn warnings_count_only_when_that_is_said() {
+    let company = Company::new();
+    company.change("control-plane", "dev", "policies/none.yaml", &crate::objects::policy("none", "nothing"));
+    company.kalypso("check").ends(0).says(&["K0202", "1 warning"]);
+    company.kalypso("check --strict").ends(1);
+    company.kalypso("render -e dev --digest --strict").ends(1);
+}
+
+#[test]
+fn the_digest_is_the_tree_of_git() {
+    let company = Company::new();
+    company.kalypso("render -e dev --out out").ends(0);
+    let out = company.path("out");
+    fs::remove_dir_all(out.join(".kalypso")).unwrap();
+    git(&out, &["init", "-q"]);
+    git(&out, &["add", "-A"]);
+    let tree = git(&out, &["write-tree"]);
+    company.kalypso("render -e dev --digest").ends(0).says(&[&tree]);
+}
+
+#[test]
+fn a_checkout_is_checked_without_git() {
+    let company = Company::new();
+    let folder = company.path("checkout");
+    for (repository, branch) in [("control-plane", "main"), ("control-plane", "dev"), ("shop", "main")] {
+        let name = format!("checkout/{repository}-{branch}");
+        let from = company.repository(repository);
+        git(&company.path(""), &["clone", "-q", "-b", branch, from.to_str().unwrap(), &name]);
+    }
+    company.kalypso("check --from checkout").ends(0).says(&["nothing wrong"]);
+    fs::write(folder.join("control-plane-dev/broken.yaml"), "a: [\n").unwrap();
+    company.kalypso("check --from checkout").ends(1).says(&["K0101", "control-plane-dev/broken.yaml:1"]);
+    company
+        .kalypso("check --from checkout -e dev -o github")
+        .ends(1)
+        .says(&["file=checkout/control-plane-dev/broken.yaml"]);
+    company.kalypso("check --from nowhere").ends(64).says(&["nowhere"]);
+}
+
+#[test]
+fn every_command_has_help_with_examples() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = |arguments: &[&str]| Ran::of(kalypso(folder.path()).args(arguments)).ends(0);
+    let help = run(&["--help"]).out;
+    let commands = ["demo", "check", "render", "plan", "publish", "explain", "schema", "completions", "man"];
+    for command in commands {
+        assert!(help.contains(&format!("  {command} ")), "{help}");
+        run(&[command, "--help"]).says(&["Examples:\n  kalypso "]);
+    }
+    for (shell, word) in [("bash", "complete"), ("zsh", "#compdef kalypso"), ("fish", "complete -c kalypso")] {
+        run(&["completions", shell]).says(&[word, "publish"]);
+    }
+    run(&["man", "--out", "pages"]);
+    assert_eq!(fs::read_dir(folder.path().join("pages")).unwrap().count(), commands.len() + 1);
+    run(&["schema", "GitOpsRepo"]).says(&["\"branch\""]);
+    assert_eq!(kalypso(folder.path()).stderr(Stdio::null()).status().unwrap().code(), Some(64));
+    assert_eq!(
+        Command::new(env!("CARGO_BIN_EXE_kalypso")).arg("paln").stderr(Stdio::null()).status().unwrap().code(),
+        Some(64)
+    );
+}

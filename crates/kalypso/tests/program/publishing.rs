@@ -1,0 +1,196 @@
+//! Publishing: onto a branch for review or straight, over nobody's work.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+
+use crate::company::{Company, dev, git};
+use crate::objects::{cluster_type, config, gitops, policy};
+
+const WEST: &str = "configs/west.yaml";
+
+/// Sets the database of region west.
+fn west(company: &Company, value: &str) {
+    company.change("control-plane", "dev", WEST, &config("west", "region: west-us", &format!("DATABASE: {value}")));
+}
+
+#[test]
+fn a_change_is_proposed_merged_and_then_there_is_nothing_to_do() {
+    let company = Company::new();
+    let first = company.kalypso("publish -e dev").ends(0).says(&["kalypso/dev", "2 assignments are added"]);
+    assert!(first.out.contains("Merge kalypso/dev into"), "{}", first.out);
+    let proposed = company.head("gitops", "kalypso/dev");
+    company.kalypso("publish -e dev").ends(0).says(&["Nothing to do", "already"]);
+    assert_eq!(company.head("gitops", "kalypso/dev"), proposed);
+    assert_eq!(company.files("gitops", "dev"), "README.md");
+    company.merge("gitops", "dev", "kalypso/dev");
+    company.kalypso("publish -e dev").ends(0).says(&["Nothing to do", "kalypso/dev, which was merged, was removed"]);
+    assert!(company.file("gitops", "dev", "west/shop-test/platform-config.yaml").contains("mysql://west/a"));
+    assert!(company.file("gitops", "dev", "README.md").contains("What clusters of dev run."));
+}
+
+#[test]
+fn a_plan_shows_the_value_with_its_place() {
+    let company = Company::new().published();
+    company.kalypso("plan -e dev").ends(0).says(&["nothing changes", "2 assignments stay"]);
+    west(&company, "mysql://west-2/a");
+    let plan = company.kalypso("plan -e dev").ends(2);
+    let plan = plan.says(&["1 assignment changes", "DATABASE", "\"mysql://west/a\" → \"mysql://west-2/a\""]);
+    plan.says(&["configs/west.yaml:7", "1 assignment stays"]);
+    company.kalypso("explain -e dev west/shop-test DATABASE").ends(0).says(&[
+        "DATABASE = \"mysql://west-2/a\"",
+        "control-plane@dev:configs/west.yaml:7",
+        "overrides",
+        "\"mysql://main/a\"",
+        "west/shop-test/platform-config.yaml:5",
+    ]);
+}
+
+#[test]
+fn a_proposal_is_replaced_and_withdrawn_with_its_change() {
+    let company = Company::new().published();
+    west(&company, "mysql://west-2/a");
+    company.kalypso("publish -e dev").ends(0);
+    west(&company, "mysql://west-3/a");
+    company.kalypso("publish -e dev").ends(0);
+    let count = git(&company.repository("gitops"), &["rev-list", "--count", "dev..kalypso/dev"]);
+    assert_eq!(count, "1");
+    west(&company, "mysql://west/a");
+    company.kalypso("publish -e dev").ends(0).says(&["kalypso/dev", "was removed"]);
+    assert_eq!(company.head("gitops", "kalypso/dev"), None);
+}
+
+#[test]
+fn a_persons_commit_is_kept() {
+    let company = Company::new();
+    company.kalypso("publish -e dev").ends(0);
+    let theirs = company.change("gitops", "kalypso/dev", "notes.md", "Look at this\n");
+    west(&company, "mysql://west-2/a");
+    company.kalypso("publish -e dev").ends(1).says(&["K0506", "Ann", "kalypso/dev"]);
+    assert_eq!(company.head("gitops", "kalypso/dev"), Some(theirs));
+}
+
+#[test]
+fn a_lost_race_is_run_again() {
+    let company = Company::new();
+    let bin = company.path("bin");
+    fs::create_dir(&bin).unwrap();
+    let served = company.repository("gitops");
+    let real = git(&bin, &["--exec-path"]);
+    // The first push finds that somebody has pushed a moment before.
+    let script = format!(
+        "#!/bin/sh\ncase \" $* \" in *\" push \"*)\n  if mkdir '{0}/raced' 2>/dev/null; then\n    cd '{1}' && tree=$('{2}/git' rev-parse 'dev^{{tree}}') &&\n    new=$(GIT_DIR=. '{2}/git' -c user.name=Bob -c user.email=bob@example.com commit-tree $tree -p dev -m Race) &&\n    '{2}/git' update-ref refs/heads/dev $new; cd - >/dev/null\n  fi;;\nesac\nexec '{2}/git' \"$@\"\n",
+        bin.display(),
+        served.display(),
+        real
+    );
+    fs::write(bin.join("git"), script).unwrap();
+    fs::set_permissions(bin.join("git"), fs::Permissions::from_mode(0o755)).unwrap();
+    let path = format!("{}:{}", bin.display(), std::env::var("PATH").unwrap());
+    let mut command = company.command();
+    crate::company::Ran::of(command.args(["publish", "-e", "dev", "--direct"]).env("PATH", path)).ends(0);
+    assert!(bin.join("raced").is_dir());
+    let log = git(&served, &["log", "--format=%an", "dev"]);
+    assert_eq!(log, "Kalypso\nBob\nAnn");
+}
+
+/// A company with six workloads on two cluster types, published.
+fn large() -> Company {
+    let company = Company::new();
+    let targets = (0..6).map(|index| {
+        format!("    - name: t{index}\n      labels: {{purpose: shop}}\n      environment: dev\n      manifests: {{repo: r, branch: b, path: p}}\n")
+    });
+    let targets: String = targets.collect();
+    let text = format!(
+        "apiVersion: scheduler.kalypso.io/v1alpha1\nkind: Workload\nmetadata:\n  name: shop\nspec:\n  deploymentTargets:\n{targets}"
+    );
+    company.change("shop", "main", "shop.yaml", &text);
+    company.published()
+}
+
+#[test]
+fn large_removals_need_a_word() {
+    let company = large();
+    let before = company.head("gitops", "dev");
+    company.change("control-plane", "dev", "policies/shop.yaml", &policy("shop", "nothing"));
+    company.kalypso("plan -e dev").ends(2).says(&["12 assignments are removed", "--confirm"]);
+    company.kalypso("publish -e dev --direct").ends(1).says(&["K0505", "this would remove 12 of 12 assignments"]);
+    assert_eq!(company.head("gitops", "dev"), before);
+    company.kalypso("publish -e dev --direct --confirm").ends(0);
+    assert!(!company.files("gitops", "dev").contains("shop-t0"));
+}
+
+#[test]
+fn a_vanished_cluster_type_needs_a_word() {
+    let company = Company::new().published();
+    company.remove("control-plane", "dev", "cluster-types/east.yaml");
+    company.kalypso("publish -e dev --direct").ends(1).says(&["K0505", "cluster type `east`"]);
+    company.kalypso("publish -e dev").ends(0).says(&["1 assignment is removed"]);
+}
+
+#[test]
+fn the_branch_of_another_environment_is_not_written() {
+    let company = Company::new();
+    company.change("gitops", "dev", ".kalypso/owner", "environment: prod\ncontrol-plane: elsewhere\n");
+    let before = company.head("gitops", "dev");
+    company.kalypso("publish -e dev --direct").ends(1).says(&["K0502", "environment: prod"]);
+    assert_eq!(company.head("gitops", "dev"), before);
+}
+
+#[test]
+fn a_foreign_folder_is_taken_over_only_when_that_is_said() {
+    let company = Company::new();
+    company.change("gitops", "dev", "west/mine.yaml", "by: hand\n");
+    company.kalypso("publish -e dev --direct").ends(1).says(&["K0501", "--adopt"]);
+    assert_eq!(company.file("gitops", "dev", "west/mine.yaml"), "by: hand");
+    assert!(company.files("gitops", "dev").contains("east/shop-test/"));
+    company.kalypso("publish -e dev --direct --adopt").ends(0);
+    assert!(!company.files("gitops", "dev").contains("mine.yaml"));
+    assert!(company.files("gitops", "dev").contains("west/shop-test/"));
+}
+
+#[test]
+fn output_lives_under_the_path() {
+    let company = Company::new();
+    company.change("control-plane", "dev", "gitops.yaml", &gitops("dev", "dev", "./clusters/dev/"));
+    company.kalypso("publish -e dev --direct").ends(0);
+    let files = company.files("gitops", "dev");
+    assert!(files.lines().all(|file| file == "README.md" || file.starts_with("clusters/dev/")), "{files}");
+    assert!(files.contains("clusters/dev/west/shop-test/platform-config.yaml"));
+}
+
+#[test]
+fn each_gitops_repo_has_a_branch_of_its_own() {
+    let company = Company::new();
+    company.commit("gitops", "edge", &[("README.md", "Edge\n".to_owned())]);
+    company.change("control-plane", "dev", "edge.yaml", &gitops("edge", "edge", "."));
+    company.kalypso("publish -e dev").ends(0).says(&["kalypso/dev--dev", "kalypso/dev--edge"]);
+    let only = company.kalypso("plan -e dev --gitops-repo edge").ends(2);
+    assert!(!only.out.contains("gitops@dev"), "{}", only.out);
+    company.kalypso("plan -e dev --gitops-repo none").ends(1).says(&["no GitOpsRepo `none`"]);
+}
+
+#[test]
+fn a_missing_gitops_branch_says_how_it_is_made() {
+    let company = Company::new();
+    company.change("control-plane", "dev", "gitops.yaml", &gitops("dev", "nowhere", "."));
+    for command in ["plan -e dev", "publish -e dev"] {
+        company.kalypso(command).ends(1).says(&["K0602", "no branch `nowhere`", "git push"]);
+    }
+}
+
+#[test]
+fn an_environment_without_destination_says_so() {
+    let company = Company::new();
+    company.remove("control-plane", "dev", "gitops.yaml");
+    company.kalypso("publish -e dev").ends(1).says(&["no GitOpsRepo", "kalypso schema GitOpsRepo"]);
+}
+
+#[test]
+fn new_cluster_types_and_their_removal_are_counted() {
+    let company = Company::new().published();
+    company.change("control-plane", "dev", "cluster-types/north.yaml", &cluster_type("north", "north-us"));
+    company.kalypso("plan -e dev").ends(2).says(&["1 assignment is added", "policy shop"]);
+    let files: Vec<_> = dev().into_iter().filter(|(path, _)| !path.contains("policies")).collect();
+    company.commit("control-plane", "dev", &files);
+    company.kalypso("plan -e dev").ends(2).says(&["2 assignments are removed", "no policy assigns"]);
+}
