@@ -15,6 +15,9 @@ use crate::settings::Strategy;
 /// all have one name multiply.
 pub(crate) const STEPS_MAX: usize = 2_000_000;
 
+/// Looking at an item's name only is quick, and makes nothing that takes memory.
+const NAMES_PER_STEP: usize = 16;
+
 /// Merging by one strategy.
 pub(crate) struct Merge<'a, S> {
     /// How lists and mappings are treated.
@@ -87,7 +90,7 @@ impl<S: Sink> Merge<'_, S> {
     /// Where the items of each name are; nothing if no item of the other list has one.
     fn positions_by_name(&mut self, items: &[Value], new: &List) -> HashMap<Key, Vec<usize>> {
         let mut positions: HashMap<Key, Vec<usize>> = HashMap::new();
-        if new.items.iter().all(|item| self.name(item).is_none()) || !self.step(items.len()) {
+        if new.items.iter().all(|item| self.name(item).is_none()) || !self.step(items.len() / NAMES_PER_STEP) {
             return positions;
         }
         for (position, item) in items.iter().enumerate() {
