@@ -14,7 +14,7 @@ use rayon::prelude::*;
 
 use super::earlier::{Earlier, GoodVersion};
 use super::place::{self, Place, RawContent, RawFile, Snapshot};
-use super::{Loaded, Read, problem};
+use super::{Loaded, Read, ReadRole, problem};
 use crate::limits::FILE_BYTES_MAX;
 use crate::repositories::{Repositories, RepositoryError};
 use crate::url::RepositoryUrl;
@@ -114,7 +114,11 @@ impl Assembly {
         };
         let found: Vec<_> = parsed.par_iter().map(look).collect();
         for (parsed, found) in parsed.into_iter().zip(found) {
-            let objects = self.chosen(&role, &snapshot, (parsed, found));
+            let mut objects = self.chosen(&role, &snapshot, (parsed, found));
+            // The main branch counts at its head. As a base repository it is read again, at another commit.
+            if matches!(place.role, ReadRole::Base(_) | ReadRole::Flux(_)) {
+                objects.objects.retain(|object| object.kind() != Kind::Environment);
+            }
             self.contents.push(FleetFile { role: role.clone(), objects });
         }
         self.contents.get(first..).unwrap_or_default()

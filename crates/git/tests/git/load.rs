@@ -89,6 +89,21 @@ fn an_environment_is_read_from_all_that_it_refers_to() {
 }
 
 #[test]
+fn environments_are_never_promoted() {
+    let environment = environment("dev");
+    let memory = MemoryRepositories::default();
+    memory.create(&url("control-plane"));
+    let main = |value: &str| {
+        commit(&memory, &url("control-plane"), "main", &[(".environments/dev.yaml", &environment), ("a.yaml", value)])
+    };
+    let promoted = main(&config("promoted"));
+    main(&config("newer"));
+    let base = base("control-plane", "main", &promoted.to_string());
+    commit(&memory, &url("control-plane"), "dev", &[("base.yaml", &base)]);
+    assert_eq!(told(load_dev(&memory)), "control-plane, promoted");
+}
+
+#[test]
 fn hidden_folders_and_what_is_ignored_are_not_read() {
     let broken = "nonsense: [";
     let files =
