@@ -23,6 +23,8 @@ const HOSTILE: &str = "\
 	defaultBranch = trunk
 	defaultObjectFormat = sha256
 	templateDir = /nowhere
+[safe]
+	bareRepository = explicit
 ";
 
 /// A machine whose git is configured against us, and whose network is dead.

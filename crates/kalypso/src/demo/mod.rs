@@ -20,7 +20,7 @@ pub(crate) fn make(folder: &Path, force: bool) -> Result<Found, Failure> {
     if found == Found::Company {
         return Ok(found);
     }
-    place::begin(folder)?;
+    let _mark = place::begin(folder)?;
     repositories::make(folder)?;
     place::write(folder, crate::configuration::FILE_NAME, include_str!("folder/kalypso.toml"))?;
     place::write(folder, "README.md", include_str!("folder/README.md"))?;

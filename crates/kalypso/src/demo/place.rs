@@ -1,6 +1,6 @@
 //! The folder of the demo: which one it may be, and whether it is whole.
 
-use std::fs;
+use std::fs::{self, File, TryLockError};
 use std::io;
 use std::path::Path;
 
@@ -43,7 +43,8 @@ pub(super) fn look(folder: &Path, force: bool) -> Result<Found, Failure> {
     if folder.join(RUNNING).is_file() {
         return Ok(Found::Pieces);
     }
-    let is_empty = entries.next().is_none();
+    // A run that ended before it could mark the folder leaves an empty `.kalypso`.
+    let is_empty = entries.all(|entry| entry.is_ok_and(|entry| entry.file_name() == ".kalypso"));
     if !is_empty && !force {
         let message = format!("`{shown}` is not empty, and was not made by `demo`");
         return Err(Failure::usage(message).help("take an empty folder, or --force to make it among what is there"));
@@ -63,9 +64,20 @@ fn names() -> impl Iterator<Item = &'static str> {
     repositories::ALL.into_iter().chain([configuration::FILE_NAME, "README.md"])
 }
 
-/// Marks the folder as ours, and removes what an earlier run left behind.
-pub(super) fn begin(folder: &Path) -> Result<(), Failure> {
-    write(folder, RUNNING, "")?;
+/// Marks the folder as ours for as long as the result lives, and removes what an earlier run left behind.
+pub(super) fn begin(folder: &Path) -> Result<File, Failure> {
+    let running = folder.join(RUNNING);
+    let unwritable = |error: io::Error| Failure::outside(format!("`{}` can't be written: {error}", running.display()));
+    fs::create_dir_all(running.parent().unwrap_or(folder)).map_err(unwritable)?;
+    let mark = File::create(&running).map_err(unwritable)?;
+    match mark.try_lock() {
+        Err(TryLockError::WouldBlock) => {
+            let message = format!("another `demo` is at work in `{}`", folder.display());
+            return Err(Failure::usage(message).help("wait for it, or name another folder"));
+        }
+        // Not every file system can lock: then nobody but the person at the keyboard keeps two runs apart.
+        Ok(()) | Err(TryLockError::Error(_)) => {}
+    }
     for name in names() {
         let path = folder.join(name);
         let removed = if path.is_dir() { fs::remove_dir_all(&path) } else { fs::remove_file(&path) };
@@ -76,7 +88,7 @@ pub(super) fn begin(folder: &Path) -> Result<(), Failure> {
             _ => {}
         }
     }
-    Ok(())
+    Ok(mark)
 }
 
 /// Says that the folder is whole.
@@ -117,6 +129,7 @@ mod tests {
         check(&[], false, Some(Found::Nothing));
         check(&[RUNNING], false, Some(Found::Pieces));
         check(&[RECEIPT, "notes.txt"], false, Some(Found::Company));
+        check(&[UNFINISHED], false, Some(Found::Nothing));
         check(&["notes.txt"], false, None);
     }
 
@@ -131,8 +144,17 @@ mod tests {
     fn only_our_own_pieces_are_removed() {
         let folder = tempfile::tempdir().unwrap();
         ["notes.txt", "checkout/half"].iter().for_each(|name| write(folder.path(), name, "").unwrap());
-        begin(folder.path()).unwrap();
+        let _mark = begin(folder.path()).unwrap();
         assert!(folder.path().join("notes.txt").is_file());
         assert!(!folder.path().join("checkout").exists());
+    }
+
+    #[test]
+    fn two_runs_do_not_work_in_one_folder() {
+        let folder = tempfile::tempdir().unwrap();
+        let mark = begin(folder.path()).unwrap();
+        assert!(begin(folder.path()).unwrap_err().message.contains("another `demo` is at work"));
+        drop(mark);
+        assert!(begin(folder.path()).is_ok());
     }
 }

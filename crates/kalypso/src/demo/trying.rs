@@ -25,7 +25,7 @@ const STEPS: &[Step] = &[
     Step { purpose: "what would that do?", commands: &["kalypso plan -e prod"] },
     Step {
         purpose: "propose it on a branch, and look at the proposal",
-        commands: &["kalypso publish -e prod", "git -C platform-gitops.git show --stat kalypso/prod"],
+        commands: &["kalypso publish -e prod", "git --git-dir platform-gitops.git show --stat kalypso/prod"],
     },
 ];
 
