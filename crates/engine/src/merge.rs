@@ -4,7 +4,7 @@
 //! have the same scalar `name`; all others are appended. Everything else replaces what was there.
 
 use std::collections::{BTreeMap, HashMap};
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use gotemplate::value::{Key, List, Map, Value};
 
@@ -87,15 +87,16 @@ impl<S: Sink> Merge<'_, S> {
         }
     }
 
-    /// Where the items of each name are; nothing if no item of the other list has one.
+    /// Where the items are whose name an item of the other list has as well.
     fn positions_by_name(&mut self, items: &[Value], new: &List) -> HashMap<Key, Vec<usize>> {
-        let mut positions: HashMap<Key, Vec<usize>> = HashMap::new();
-        if new.items.iter().all(|item| self.name(item).is_none()) || !self.step(items.len() / NAMES_PER_STEP) {
+        let names = new.items.iter().filter_map(|item| self.name(item));
+        let mut positions: HashMap<Key, Vec<usize>> = names.map(|name| (name, Vec::new())).collect();
+        if positions.is_empty() || !self.step(items.len() / NAMES_PER_STEP) {
             return positions;
         }
         for (position, item) in items.iter().enumerate() {
-            if let Some(name) = self.name(item) {
-                positions.entry(name).or_default().push(position);
+            if let Some(found) = self.name(item).and_then(|name| positions.get_mut(&name)) {
+                found.push(position);
             }
         }
         positions
@@ -112,10 +113,12 @@ impl<S: Sink> Merge<'_, S> {
     }
 }
 
+static NAME: LazyLock<Key> = LazyLock::new(|| Key::Text("name".into()));
+
 /// The scalar `name` of a list's item, by which items are told apart. Typed: the name `1` is not the name `"1"`.
 fn item_name(item: &Value) -> Option<Key> {
     let Value::Map(map) = item else { return None };
-    match map.entries.get(&Key::Text("name".into()))? {
+    match map.entries.get(&*NAME)? {
         Value::Text(text) => Some(Key::Text(text.clone())),
         Value::Int(number, _) => Some(Key::Int(*number)),
         Value::Uint(number, _) => Some(Key::Uint(*number)),
