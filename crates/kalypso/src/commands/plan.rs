@@ -16,7 +16,7 @@ use serde_json::{Value as Json, json};
 use crate::arguments::{self, Format};
 use crate::exit::{Exit, Failure};
 use crate::loading::{self, Branch, Loaded};
-use crate::report::Report;
+use crate::report::{Batch, Fallback, Report};
 use crate::{folder, reporting, terminal};
 
 pub(super) fn run(options: &arguments::Plan) -> anyhow::Result<Exit> {
@@ -28,7 +28,9 @@ pub(super) fn run(options: &arguments::Plan) -> anyhow::Result<Exit> {
     for destination in destinations(options, &loaded)? {
         let planned = Planned::new(&loaded, (&prepared, &compiled), destination, options.adopt);
         let diagnostics = super::render::all_diagnostics(&loaded, &compiled, &planned.output);
-        loaded.report(&mut report, reporting::batch(&diagnostics, compiled.assignments.len()));
+        let branch = &planned.target.branch;
+        let fallback = if branch.tree.is_empty() { Fallback::Nothing } else { Fallback::LastGood(branch.commit()) };
+        loaded.report(&mut report, Batch { fallback, ..reporting::batch(&diagnostics, compiled.assignments.len()) });
         answers.push(planned);
     }
     match options.output {
