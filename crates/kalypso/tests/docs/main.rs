@@ -1,0 +1,96 @@
+//! Runs the commands of the documents, and compares what they print: a page can't say what is not so.
+//!
+//! A page is read from its beginning to its end, in a folder of its own:
+//!
+//! - a block of type `console` holds commands behind `$ ` (a line that ends with `\` goes on behind `> `) and what they print;
+//!   `…` stands for anything in a line, and a line with nothing else for any lines; ids of commits and times may be other ones;
+//! - a line that ends with `` `path`: `` and a block behind it make that file;
+//! - the comment `<!-- starts with: kalypso demo -->` runs a command that the page does not show.
+//!
+//! `KALYPSO_BLESS=1 cargo test -p kalypso --test docs` writes what is printed into the pages.
+
+#![allow(clippy::unwrap_used, clippy::panic, reason = "what a test can't set up fails it")]
+
+mod page;
+mod shell;
+mod wildcard;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use page::{Piece, pieces};
+use shell::Shell;
+
+/// Where documents are.
+fn docs() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs")
+}
+
+fn is_page(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension == "md")
+}
+
+/// Runs a page; what is different, in words.
+fn check(path: &Path) -> Result<(), String> {
+    let text = fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))?;
+    let mut shell = Shell::new();
+    let mut made = String::new();
+    let mut wrong = Vec::new();
+    for piece in pieces(&text) {
+        match &piece {
+            Piece::Text(_) => {}
+            Piece::Start(command) => drop(shell.run(command)),
+            Piece::File { path, content, .. } => shell.write(path, content),
+            Piece::Command { command, expected } => {
+                let printed = shell.run(command);
+                if !wildcard::matches(expected, &printed) {
+                    wrong.push(format!(
+                        "{}: `{command}` prints\n{printed}\nbut the page says\n{expected}",
+                        path.display()
+                    ));
+                    made.push_str(&Piece::Command { command: command.clone(), expected: printed }.to_string());
+                    continue;
+                }
+            }
+        }
+        made.push_str(&piece.to_string());
+    }
+    if std::env::var_os("KALYPSO_BLESS").is_some() {
+        fs::write(path, made).map_err(|error| error.to_string())?;
+        return Ok(());
+    }
+    if wrong.is_empty() { Ok(()) } else { Err(wrong.join("\n\n")) }
+}
+
+#[test]
+fn the_readme() {
+    check(&docs().join("../README.md")).unwrap_or_else(|wrong| panic!("{wrong}"));
+}
+
+#[test]
+fn the_tutorial() {
+    check(&docs().join("tutorial.md")).unwrap_or_else(|wrong| panic!("{wrong}"));
+}
+
+#[test]
+fn the_how_to_pages() {
+    let pages = fs::read_dir(docs().join("how-to")).unwrap().map(|entry| entry.unwrap().path());
+    let mut pages: Vec<_> = pages.filter(|path| is_page(path)).collect();
+    pages.sort();
+    assert!(!pages.is_empty());
+    let wrong: Vec<_> = pages.iter().filter_map(|path| check(path).err()).collect();
+    assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
+}
+
+#[test]
+fn every_page_is_in_the_index() {
+    let index = fs::read_to_string(docs().join("README.md")).unwrap();
+    let folders = ["", "how-to/", "reference/"];
+    let pages = folders.iter().flat_map(|folder| {
+        let entries = fs::read_dir(docs().join(folder)).unwrap().map(|entry| entry.unwrap().file_name());
+        entries.map(move |name| format!("{folder}{}", name.to_string_lossy()))
+    });
+    for page in pages.filter(|page| is_page(Path::new(page)) && page != "README.md") {
+        assert!(index.contains(&format!("]({page})")), "{page} is not in docs/README.md");
+    }
+}
