@@ -1,5 +1,7 @@
 //! The reference names every field of every structured answer.
 
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test may")]
+
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
@@ -126,4 +128,14 @@ fn answers_hold_what_the_reference_says() {
     plans.extend([run(&["plan", "--against", "out"]), run(&["plan"])]);
     check("plan", &plans);
     check("render", &[rendered, run(&["render", "--digest"])]);
+}
+
+#[test]
+fn a_publication_answers_what_the_reference_says() {
+    let folder = tempfile::tempdir().unwrap();
+    let demo = Command::new(env!("CARGO_BIN_EXE_kalypso")).args(["demo", "acme"]).current_dir(folder.path()).output();
+    assert!(demo.unwrap().status.success());
+    let answer = run(&folder.path().join("acme"), &["publish", "-e", "prod"]);
+    assert_eq!(answer["published"][0]["result"], "unchanged");
+    check("publish", &[answer]);
 }
