@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, OnceLock};
 
-use gotemplate::Text;
 use gotemplate::value::{Key, MapKind, Value};
+use gotemplate::{Text, Written};
 
 use crate::container::{Conditions, Container, Met};
 use crate::merge::{Merge, STEPS_MAX};
@@ -22,12 +22,18 @@ pub struct Composition {
     /// The container (by position) at which there was too much to merge, if there was.
     pub(crate) overflow: Option<usize>,
     version: OnceLock<Arc<str>>,
+    /// The values as YAML, for the templates of all that share them.
+    pub(crate) written: Option<Arc<Written>>,
 }
 
 impl Composition {
     /// A composition of these values.
     pub(crate) fn new(data: Value, quoted: BTreeSet<Text>) -> Self {
-        Self { data, quoted, overflow: None, version: OnceLock::new() }
+        let written = match &data {
+            Value::Map(map) => Some(Arc::new(Written::of(Arc::clone(map)))),
+            _ => None,
+        };
+        Self { data, quoted, overflow: None, version: OnceLock::new(), written }
     }
 
     /// The value of a key.
@@ -83,13 +89,13 @@ pub(crate) fn compose(containers: &[Container], matching: &[usize], sink: &mut i
     for container in matching {
         for (position, entry) in containers[*container].entries.iter().enumerate() {
             sink.begin(*container, position);
-            let text = Text::from(&*entry.key);
+            let text = &entry.text;
             if entry.value.is_quoted {
                 quoted.insert(text.clone());
             } else if !quoted.is_empty() {
-                quoted.remove(&text);
+                quoted.remove(text);
             }
-            let key = Key::Text(text);
+            let key = Key::Text(text.clone());
             sink.enter_key(&key);
             let new = &entry.value.value;
             if let Some(old) = entries.get_mut(&key) {

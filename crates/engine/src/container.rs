@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use gotemplate::Text;
 use model::diagnostic::{Code, Diagnostic, ObjectKey, Origin, Part};
 use model::field_path::FieldPath;
 use model::fleet::Fleet;
@@ -33,6 +34,8 @@ pub(crate) struct Container {
 pub(crate) struct Entry {
     /// Its key in the composed data.
     pub(crate) key: Arc<str>,
+    /// The same, as templates have it.
+    pub(crate) text: Text,
     /// Its key in the `ConfigMap`'s `data`.
     pub(crate) data_key: Arc<str>,
     pub(crate) value: Parsed,
@@ -142,6 +145,7 @@ fn platform_container(fleet: &Fleet, object: &Object<ConfigMap>) -> (i64, Contai
     });
     let entry = |(key, text): (&Arc<str>, &Arc<str>)| Entry {
         key: Arc::clone(key),
+        text: (&**key).into(),
         data_key: Arc::clone(key),
         value: value::parse(text),
         strategy: strategies.of(key),
@@ -170,6 +174,7 @@ fn azure_container(
     let labels = pairs.map(|pair| (pair[0], pair[1])).collect();
     let entry = Entry {
         key: key.into(),
+        text: key.into(),
         data_key: Arc::clone(data_key),
         value: value::parse(text),
         strategy: Strategy::default(),

@@ -152,7 +152,7 @@ impl<'a> Templates<'a> {
         for (name, template) in
             [("reconciler", self.reconciler), ("namespace", self.namespace), ("platform-config", self.config)]
         {
-            match template.render(&dot, context.hides_output) {
+            match template.render(&dot, context) {
                 Ok(None) if name == "platform-config" => {}
                 Ok(bytes) => {
                     let extension = if name == "platform-config" { &template.extension } else { "yaml" };
@@ -207,13 +207,18 @@ fn missing(parsed: &BTreeMap<Arc<str>, Parsed>, object: &Object<ClusterType>, fi
 
 impl Parsed {
     /// The manifests that are not empty, one behind the other. None if all are empty.
-    fn render(&self, dot: &Value, hides_output: bool) -> Result<Option<Vec<u8>>, Diagnostic> {
+    fn render(&self, dot: &Value, context: &Context<'_>) -> Result<Option<Vec<u8>>, Diagnostic> {
         let mut joined: Option<Vec<u8>> = None;
         for (index, text) in self.texts.iter().enumerate() {
             let limits = Limits::default();
-            let rendered = if self.is_literal { text.render(dot, &limits) } else { text.render_nested(dot, &limits) };
+            let rendered = match (self.is_literal, &context.composition.written) {
+                (true, None) => text.render(dot, &limits),
+                (true, Some(written)) => text.render_sharing(dot, &limits, written),
+                (false, None) => text.render_nested(dot, &limits),
+                (false, Some(written)) => text.render_nested_sharing(dot, &limits, written),
+            };
             let rendered = rendered.map_err(|error| {
-                let shown = if hides_output { without_output(error) } else { error };
+                let shown = if context.hides_output { without_output(error) } else { error };
                 failure(&self.key, index, &shown)
             })?;
             if rendered.is_empty() {

@@ -60,6 +60,11 @@ impl Fuel {
         Ok(())
     }
 
+    /// The steps and the output bytes that are left.
+    pub(crate) fn left(&self) -> (u64, u64) {
+        (self.steps, self.output_bytes)
+    }
+
     /// The output bytes that are left.
     pub fn output_left(&self) -> usize {
         usize::try_from(self.output_bytes).unwrap_or(usize::MAX)

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use crate::value::{Key, List, Map, Value};
+use crate::written::Written;
 
 /// How deep [`Heap::resolve`] follows nested values: more can only be a map that contains itself.
 const RESOLVE_DEPTH_MAX: usize = 1_000;
@@ -15,9 +16,16 @@ const RESOLVE_DEPTH_MAX: usize = 1_000;
 pub struct Heap {
     /// The map is kept alive beside its new entries, so that its address stays its identity.
     changed: HashMap<usize, (Arc<Map>, BTreeMap<Key, Value>)>,
+    /// The YAML of a map that other renderings have too.
+    pub(crate) written: Option<Arc<Written>>,
 }
 
 impl Heap {
+    /// Nothing is changed yet, and the YAML of this map is known.
+    pub(crate) fn knowing(written: Option<Arc<Written>>) -> Self {
+        Self { written, ..Self::default() }
+    }
+
     /// The entries of `map` as this rendering sees them (one level: nested maps must be looked up in turn).
     pub fn entries<'a>(&'a self, map: &'a Arc<Map>) -> &'a BTreeMap<Key, Value> {
         if self.changed.is_empty() {

@@ -36,6 +36,7 @@ pub mod truth;
 pub mod types;
 mod url;
 pub mod value;
+pub mod written;
 pub mod yaml;
 
 #[cfg(test)]
@@ -46,3 +47,4 @@ pub use fuel::Limits;
 pub use template::Template;
 pub use text::Text;
 pub use value::Value;
+pub use written::Written;

@@ -9,6 +9,7 @@ use crate::function::Failure;
 use crate::heap::Heap;
 use crate::parse::{self, tree::Program};
 use crate::value::Value;
+use crate::written::Written;
 
 /// A parsed template. Can be shared between threads.
 #[derive(Debug)]
@@ -44,7 +45,20 @@ impl Template {
     /// # Errors
     /// The first action that fails, or the limit that was reached.
     pub fn render(&self, dot: &Value, limits: &Limits) -> Result<Vec<u8>, TemplateError> {
-        self.execute(dot, &mut Rendering::new(limits))
+        self.execute(dot, &mut Rendering::new(limits, None))
+    }
+
+    /// [`Template::render`], faster where `toYaml` is called with a map that other renderings have too.
+    ///
+    /// # Errors
+    /// As [`Template::render`].
+    pub fn render_sharing(
+        &self,
+        dot: &Value,
+        limits: &Limits,
+        written: &Arc<Written>,
+    ) -> Result<Vec<u8>, TemplateError> {
+        self.execute(dot, &mut Rendering::new(limits, Some(written)))
     }
 
     /// Renders, and while the output contains `{{` parses and renders that, with the same dot. What one rendering changes in maps, the next
@@ -53,7 +67,23 @@ impl Template {
     /// # Errors
     /// As [`Template::render`], in whichever text; or [`Limits::passes`] was reached.
     pub fn render_nested(&self, dot: &Value, limits: &Limits) -> Result<Vec<u8>, TemplateError> {
-        let mut rendering = Rendering::new(limits);
+        self.nested(dot, limits, Rendering::new(limits, None))
+    }
+
+    /// [`Template::render_nested`], faster where `toYaml` is called with a map that other renderings have too.
+    ///
+    /// # Errors
+    /// As [`Template::render_nested`].
+    pub fn render_nested_sharing(
+        &self,
+        dot: &Value,
+        limits: &Limits,
+        written: &Arc<Written>,
+    ) -> Result<Vec<u8>, TemplateError> {
+        self.nested(dot, limits, Rendering::new(limits, Some(written)))
+    }
+
+    fn nested(&self, dot: &Value, limits: &Limits, mut rendering: Rendering) -> Result<Vec<u8>, TemplateError> {
         let mut output = self.execute(dot, &mut rendering)?;
         while let Some(at) = memchr::memmem::find(&output, b"{{") {
             rendering.pass += 1;
@@ -87,8 +117,8 @@ struct Rendering {
 }
 
 impl Rendering {
-    fn new(limits: &Limits) -> Self {
-        Self { heap: Heap::default(), fuel: Fuel::new(*limits), pass: 0 }
+    fn new(limits: &Limits, written: Option<&Arc<Written>>) -> Self {
+        Self { heap: Heap::knowing(written.cloned()), fuel: Fuel::new(*limits), pass: 0 }
     }
 }
 

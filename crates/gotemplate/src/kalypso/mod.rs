@@ -6,17 +6,17 @@ mod to_yaml;
 mod unquote;
 
 use crate::function::Function;
-use crate::value::Value;
+use crate::text::Text;
 
 /// The functions, by name.
 pub(crate) const FUNCTIONS: &[Function] = &[hash::FUNCTION, stringify::FUNCTION, to_yaml::FUNCTION, unquote::FUNCTION];
 
 /// A YAML document as templates insert it: without the newline it ends in.
-fn without_last_newline(mut yaml: Vec<u8>) -> Value {
+fn without_last_newline(mut yaml: Vec<u8>) -> Text {
     if yaml.ends_with(b"\n") {
         yaml.pop();
     }
-    Value::text(yaml)
+    yaml.into()
 }
 
 #[cfg(test)]

@@ -17,7 +17,7 @@ fn stringify(call: &mut Call<'_>, arguments: &[Value]) -> Result<Value, Failure>
         Value::Map(map) => yaml::to_yaml_of_texts(&map.entries, call.fuel)?,
         other => yaml::to_yaml_with(other, call.fuel)?,
     };
-    Ok(super::without_last_newline(yaml))
+    Ok(Value::Text(super::without_last_newline(yaml)))
 }
 
 #[cfg(test)]

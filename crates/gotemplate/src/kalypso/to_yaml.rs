@@ -1,5 +1,6 @@
 //! `toYaml`: a value as YAML text.
 
+use crate::fuel::Fuel;
 use crate::function::{Call, Failure, Function, Type};
 use crate::value::Value;
 use crate::yaml;
@@ -9,7 +10,12 @@ pub(super) const FUNCTION: Function =
 
 fn to_yaml(call: &mut Call<'_>, arguments: &[Value]) -> Result<Value, Failure> {
     let value = arguments.first().unwrap_or(&Value::Nil);
-    Ok(super::without_last_newline(yaml::to_yaml_with(value, call.fuel)?))
+    let write = |fuel: &mut Fuel| Ok(super::without_last_newline(yaml::to_yaml_with(value, fuel)?));
+    match &call.heap.written {
+        Some(written) => written.text(value, call.fuel, write),
+        None => write(call.fuel),
+    }
+    .map(Value::Text)
 }
 
 #[cfg(test)]

@@ -48,6 +48,7 @@ impl<'a> Scalar<'a> {
 }
 
 /// Which styles can hold a text.
+#[derive(Debug, PartialEq, Eq)]
 #[allow(clippy::struct_excessive_bools, reason = "four independent answers about one text")]
 struct Allowed {
     multiline: bool,
@@ -59,6 +60,30 @@ struct Allowed {
 impl Allowed {
     /// yaml.v3's `yaml_emitter_analyze_scalar`, without what matters only in flow collections.
     fn by(text: &str) -> Self {
+        if text.bytes().all(|byte| matches!(byte, b' '..=b'~')) {
+            Self::by_ascii(text.as_bytes())
+        } else {
+            Self::by_chars(text)
+        }
+    }
+
+    /// [`Allowed::by_chars`] for one line of printable ASCII: nearly all texts are.
+    fn by_ascii(text: &[u8]) -> Self {
+        let blank_at = |index: usize| text.get(index).is_none_or(|next| *next == b' ');
+        let first = text.first().is_some_and(|first| is_indicator_at_start(char::from(*first), blank_at(1)));
+        let ends_plain = |(index, byte): (usize, &u8)| match byte {
+            b':' => blank_at(index + 1),
+            b'#' => text.get(index - 1) == Some(&b' '),
+            _ => false,
+        };
+        let indicator = first || text.starts_with(b"---") || text.starts_with(b"...");
+        let indicator = indicator || text.iter().enumerate().skip(1).any(ends_plain);
+        let space_at_end = text.ends_with(b" ");
+        let at_border = text.starts_with(b" ") || space_at_end;
+        Self { multiline: false, plain: !(at_border || indicator), single_quoted: true, literal: !space_at_end }
+    }
+
+    fn by_chars(text: &str) -> Self {
         let mut indicator = text.starts_with("---") || text.starts_with("...");
         let (mut breaks, mut tab, mut special) = (false, false, false);
         let (mut break_then_space, mut space_then_break) = (false, false);
@@ -198,4 +223,19 @@ fn base64_lines(bytes: &[u8]) -> String {
     }
     lines.push('\n');
     lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Allowed;
+
+    #[test]
+    fn the_short_way_for_ascii_says_the_same() {
+        let characters = ["", "a", "1", " ", ":", "#", "-", ".", "?", "'", "%", "/"];
+        for index in 0..characters.len().pow(4) {
+            let text: String =
+                (0..4).map(|place| characters[index / characters.len().pow(place) % characters.len()]).collect();
+            assert_eq!(Allowed::by_ascii(text.as_bytes()), Allowed::by_chars(&text), "{text:?}");
+        }
+    }
 }
