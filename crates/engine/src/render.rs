@@ -218,7 +218,7 @@ impl Parsed {
                 (false, Some(written)) => text.render_nested_sharing(dot, &limits, written),
             };
             let rendered = rendered.map_err(|error| {
-                let shown = if context.hides_output { without_output(error) } else { error };
+                let shown = if context.hides_output { without_values(error, context.composition) } else { error };
                 failure(&self.key, index, &shown)
             })?;
             if rendered.is_empty() {
@@ -239,14 +239,23 @@ impl Parsed {
     }
 }
 
-/// An error that says nothing of what was rendered before, which may hold sensitive values.
-fn without_output(error: TemplateError) -> TemplateError {
-    if error.pass == 0 {
+/// An error that shows no value, because sensitive ones may be among them: nothing of what was rendered before, and nothing that a function quotes.
+fn without_values(error: TemplateError, composition: &Composition) -> TemplateError {
+    if error.pass == 0 && !quotes_value(&error.message, composition) {
         return error;
     }
-    let message =
-        "its output can't be rendered again; what failed is not shown, because of sensitive values".to_owned();
+    let what = if error.pass == 0 { "it fails" } else { "its output can't be rendered again" };
+    let message = format!("{what}; the reason is not shown, because of sensitive values");
     TemplateError { message, excerpt: None, ..error }
+}
+
+/// Whether a message holds the text of a value, sensitive or not. Texts that are so short that they are in every message don't count.
+fn quotes_value(message: &str, composition: &Composition) -> bool {
+    const LENGTH_MIN: usize = 4;
+    let mut leaves = Vec::new();
+    crate::trace::collect_leaves(&composition.data, &mut FieldPath::default(), &mut leaves);
+    let texts = leaves.iter().map(|(_, value)| gotemplate::format::display(value).to_string());
+    texts.into_iter().any(|text| text.len() >= LENGTH_MIN && message.contains(&text))
 }
 
 fn failure(key: &ObjectKey, index: usize, error: &TemplateError) -> Diagnostic {
@@ -318,4 +327,27 @@ fn check_namespace(context: &Context<'_>, files: &Files) -> Option<Diagnostic> {
                 "shorten one of the names, or put the annotation `names.kalypso.io/long: shorten` on the environment",
             ),
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    fn check(template: &str, shows_reason: bool) {
+        let data = Value::dict([("PASSWORD", Value::text("hunter2")), ("A", Value::text("x"))]);
+        let error = gotemplate::Template::parse("t", template).unwrap().render(&data, &Limits::default()).unwrap_err();
+        let shown = without_values(error.clone(), &Composition::new(data, BTreeSet::new()));
+        assert_eq!(shown == error, shows_reason, "{}", shown.message);
+        assert!(!shown.message.contains("hunter2"), "{}", shown.message);
+        assert_eq!((shown.line, shown.column), (error.line, error.column));
+    }
+
+    #[test]
+    fn a_failing_template_quotes_no_value() {
+        check("{{ fail (print \"bad: \" .PASSWORD) }}", false);
+        check("{{ fail \"ZONE is needed\" }}", true);
+        check("{{ index .A 7 }}", true);
+    }
 }
