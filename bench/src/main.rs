@@ -18,6 +18,10 @@ use clap::Parser;
 
 use report::Row;
 
+/// The one that `kalypso` has.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 /// Measures Kalypso. No figure makes it fail: it says whether each one is as good as it should be.
 #[derive(Parser)]
 #[command(name = "cargo xtask bench")]

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use gotemplate::Text;
 use gotemplate::value::{Key, Value};
 use serde_json::{Map, Number, Value as Json};
 
@@ -62,7 +63,7 @@ impl JsonData {
                 }
                 _ => None,
             };
-            object.insert(name.to_string(), json.unwrap_or_else(|| nested(value)));
+            object.insert(owned(name), json.unwrap_or_else(|| nested(value)));
         }
         Self { object: Json::Object(object), not_json }
     }
@@ -131,6 +132,10 @@ fn float(number: f64) -> Json {
     Number::from_f64(number).map_or(Json::Null, Json::Number)
 }
 
+fn owned(text: &Text) -> String {
+    text.to_str().into_owned()
+}
+
 /// A value as JSON, as it is. The depth is bounded by that of the YAML it was read from.
 pub(crate) fn nested(value: &Value) -> Json {
     match value {
@@ -138,10 +143,11 @@ pub(crate) fn nested(value: &Value) -> Json {
         Value::Int(number, _) => (*number).into(),
         Value::Uint(number, _) => (*number).into(),
         Value::Float(number) => float(*number),
-        Value::Text(text) => Json::String(text.to_string()),
+        Value::Text(text) => Json::String(owned(text)),
         Value::List(list) => Json::Array(list.items.iter().map(nested).collect()),
         Value::Map(map) => {
-            Json::Object(map.entries.iter().map(|(key, value)| (key_text(key).to_string(), nested(value))).collect())
+            let name = |key: &Key| if let Key::Text(text) = key { owned(text) } else { key_text(key).to_string() };
+            Json::Object(map.entries.iter().map(|(key, value)| (name(key), nested(value))).collect())
         }
         _ => Json::Null,
     }

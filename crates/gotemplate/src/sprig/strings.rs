@@ -87,14 +87,16 @@ fn indented(call: &mut Call<'_>, args: &[Value], before: &[u8]) -> Result<Vec<u8
     let (spaces, text) = (repeat_count(int(args, 0)?)?, bytes(args, 1)?);
     let lines = 1 + memchr::memchr_iter(b'\n', text).count();
     pay(call, product(spaces, lines)?.saturating_add(text.len()))?;
-    let pad = " ".repeat(spaces);
-    let mut out = [before, pad.as_bytes()].concat();
-    for line in text.split_inclusive(|&byte| byte == b'\n') {
-        out.extend_from_slice(line);
-        if line.ends_with(b"\n") {
-            out.extend_from_slice(pad.as_bytes());
-        }
+    let mut out = Vec::with_capacity(before.len() + text.len() + product(spaces, lines)?);
+    out.extend_from_slice(before);
+    out.resize(out.len() + spaces, b' ');
+    let mut start = 0;
+    for newline in memchr::memchr_iter(b'\n', text) {
+        out.extend_from_slice(text.get(start..=newline).unwrap_or_default());
+        out.resize(out.len() + spaces, b' ');
+        start = newline + 1;
     }
+    out.extend_from_slice(text.get(start..).unwrap_or_default());
     Ok(out)
 }
 
