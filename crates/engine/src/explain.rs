@@ -144,8 +144,14 @@ impl Prepared<'_> {
     }
 
     /// What an assignment's values are, leaf by leaf, as they may be shown, with where the last part of each is written.
-    pub fn shown_values(&self, id: &AssignmentId) -> Vec<(FieldPath, String, Option<Origin>)> {
-        let Some(asked) = Asked::find(self, id) else { return Vec::new() };
+    /// Besides its own sensitive values, those at the paths `hidden` are not shown.
+    pub fn shown_values(
+        &self,
+        id: &AssignmentId,
+        hidden: BTreeSet<FieldPath>,
+    ) -> Vec<(FieldPath, String, Option<Origin>)> {
+        let Some(mut asked) = Asked::find(self, id) else { return Vec::new() };
+        asked.sensitive.extend(hidden);
         let trace = asked.trace();
         let origin = |path: &FieldPath| trace.settings(path).into_iter().next().map(|setting| setting.origin);
         let leaves = trace.leaves().into_iter();

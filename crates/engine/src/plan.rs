@@ -273,10 +273,14 @@ impl Comparison<'_> {
     }
 
     fn values(&self, id: &AssignmentId, files: &[FileChange]) -> Vec<ValueChange> {
-        let new = self.new.prepared.shown_values(id);
-        let changes = match self.old.filter(|old| old.compiled.assignments.contains_key(id)) {
-            Some(old) => compare(&old.prepared.shown_values(id), &new),
-            None => self.values_in_files(files, &new, &self.new.prepared.sensitive_paths(id)),
+        // What one side hides, the other side does not show either: a mark is mostly set after the value.
+        let sensitive = self.new.prepared.sensitive_paths(id);
+        let changes = if let Some(old) = self.old.filter(|old| old.compiled.assignments.contains_key(id)) {
+            let before = old.prepared.shown_values(id, sensitive);
+            compare(&before, &self.new.prepared.shown_values(id, old.prepared.sensitive_paths(id)))
+        } else {
+            let new = self.new.prepared.shown_values(id, BTreeSet::new());
+            self.values_in_files(files, &new, &sensitive)
         };
         changes.into_iter().collect()
     }
