@@ -208,7 +208,7 @@ impl<'a> Asked<'a> {
         let target = &prepared.targets[position];
         let matching = crate::compose::Candidates::on(&prepared.containers, cluster_type).matching(target);
         let schemas = prepared.schemas_of(cluster_type, target);
-        let sensitive = schemas.iter().flat_map(super::schema::Schema::sensitive).cloned().collect();
+        let sensitive = prepared.schemas.sensitive.clone();
         let schemas = schemas.into_iter().map(|schema| schema.text).collect();
         let version = std::sync::OnceLock::new();
         Some(Self { prepared, cluster_type, target, policies, matching, schemas, sensitive, version })

@@ -1,18 +1,19 @@
 //! What assignments share: values composed of the same containers, with what the schemas say about them.
 
 use std::cell::LazyCell;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use model::diagnostic::{Code, Diagnostic, Origin, Part};
+use model::field_path::FieldPath;
 
 use crate::compose::{Composition, compose};
 use crate::container::Container;
 use crate::record::Silent;
-use crate::schema::{Finding, JsonData, Schema, Schemas};
+use crate::schema::{Finding, JsonData, Schemas};
 use crate::settings::MissingValues;
-use crate::trace::Trace;
+use crate::trace::{Trace, follow};
 
 /// More parts than processors, so that they seldom want the same one.
 const PARTS: usize = 64;
@@ -88,18 +89,20 @@ impl<'a> Shared<'a> {
         let schemas = schemas.iter().filter_map(|id| self.schemas.get(*id));
         let (usable, unusable): (Vec<_>, Vec<_>) = schemas.partition(|schema| schema.compiled.is_ok());
         let mut diagnostics: Vec<_> = unusable.into_iter().filter_map(|schema| schema.compiled.clone().err()).collect();
+        let sensitive = &self.schemas.sensitive;
+        let is_there = |path: &FieldPath| follow(&composition.data, path.steps()).is_some();
+        let has_sensitive = sensitive.iter().any(is_there);
         if usable.is_empty() {
-            return Checked { diagnostics, has_sensitive: false };
+            return Checked { diagnostics, has_sensitive };
         }
         self.checks.fetch_add(usable.len(), Ordering::Relaxed);
-        let sensitive: BTreeSet<_> = usable.iter().flat_map(|schema| Schema::sensitive(schema)).cloned().collect();
         let mut data = JsonData::of(composition);
         let trace = LazyCell::new(|| Trace::record(self.containers, matching));
         for schema in usable {
-            let findings = schema.check(composition, &mut data, &sensitive);
+            let findings = schema.check(composition, &mut data, sensitive);
             diagnostics.extend(findings.into_iter().map(|finding| explain(finding, schema.missing, &trace)));
         }
-        Checked { diagnostics, has_sensitive: !sensitive.is_empty() }
+        Checked { diagnostics, has_sensitive }
     }
 }
 

@@ -67,13 +67,16 @@ pub(crate) struct Schemas {
     own: Vec<Schema>,
     /// For each target, the positions of its schemas in `own`.
     of_targets: Vec<Vec<usize>>,
+    /// What any of them marks as sensitive. A value often reaches more assignments than the schema that marks it, so a mark holds for all.
+    pub(crate) sensitive: BTreeSet<FieldPath>,
 }
 
 impl Schemas {
     /// Compiles the schemas of a fleet and of its targets.
     pub(crate) fn compile(fleet: &Fleet, targets: &[Target], missing: MissingValues) -> Self {
         let (labelled, own, of_targets) = (Vec::new(), Vec::new(), Vec::new());
-        let mut schemas = Self { labelled, compiled: BTreeMap::new(), missing, own, of_targets };
+        let (compiled, sensitive) = (BTreeMap::new(), BTreeSet::new());
+        let mut schemas = Self { labelled, compiled, missing, own, of_targets, sensitive };
         let copies = fleet.duplicates.values().flatten().filter_map(|object| match object {
             AnyObject::ConfigSchema(object) => Some(object),
             _ => None,
@@ -94,6 +97,8 @@ impl Schemas {
             let of_target = of_target.collect();
             schemas.of_targets.push(of_target);
         }
+        let usable = schemas.compiled.values().flatten();
+        schemas.sensitive = usable.flat_map(|compiled| &compiled.sensitive).cloned().collect();
         schemas
     }
 
@@ -169,11 +174,6 @@ impl Schema {
         };
         coerce::undo(changed, &mut data.object);
         findings
-    }
-
-    /// The properties that the schema marks as sensitive.
-    pub(crate) fn sensitive(&self) -> &[FieldPath] {
-        self.compiled.as_ref().map_or(&[], |compiled| &compiled.sensitive)
     }
 }
 
