@@ -12,7 +12,7 @@ use model::selector::Requirement;
 
 use crate::compile::Prepared;
 use crate::container::{Conditions, Container, is_met_by_target};
-use crate::sensitive;
+use crate::sensitive::{self, Secrets};
 use crate::target::{SchemaText, Target};
 use crate::trace::{Setting, Trace, follow};
 
@@ -141,6 +141,15 @@ impl Prepared<'_> {
     /// The paths of sensitive values of an assignment.
     pub fn sensitive_paths(&self, id: &AssignmentId) -> BTreeSet<FieldPath> {
         Asked::find(self, id).map(|asked| asked.sensitive).unwrap_or_default()
+    }
+
+    /// The sensitive values of an assignment. None if there is no such assignment, so that nobody can say what is sensitive.
+    pub fn secrets(&self, id: &AssignmentId) -> Option<Secrets> {
+        let asked = Asked::find(self, id)?;
+        let mut secrets = Secrets::default();
+        let leaves = if asked.sensitive.is_empty() { Vec::new() } else { asked.trace().leaves() };
+        leaves.iter().filter(|(path, _)| asked.is_sensitive(path)).for_each(|(_, value)| secrets.add(value));
+        Some(secrets)
     }
 
     /// What an assignment's values are, leaf by leaf, as they may be shown, with where the last part of each is written.
@@ -328,8 +337,11 @@ impl<'a> Asked<'a> {
 
     /// A value as it may be shown.
     fn shown(&self, path: &FieldPath, value: &Value) -> String {
-        let is_sensitive = |secret: &FieldPath| path.is_at_or_below(secret) || secret.is_at_or_below(path);
-        if self.sensitive.iter().any(is_sensitive) { sensitive::digest(value) } else { shown(value) }
+        if self.is_sensitive(path) { sensitive::digest(value) } else { shown(value) }
+    }
+
+    fn is_sensitive(&self, path: &FieldPath) -> bool {
+        self.sensitive.iter().any(|secret| path.is_at_or_below(secret) || secret.is_at_or_below(path))
     }
 }
 

@@ -12,6 +12,7 @@ use model::yaml;
 
 use crate::compile::{Compiled, Prepared};
 use crate::output::{Folder, Output, assignments_in};
+use crate::sensitive::Secrets;
 
 /// What is on one side of a comparison.
 #[derive(Clone, Copy, Debug)]
@@ -280,42 +281,47 @@ impl Comparison<'_> {
             compare(&before, &self.new.prepared.shown_values(id, old.prepared.sensitive_paths(id)))
         } else {
             let new = self.new.prepared.shown_values(id, BTreeSet::new());
-            self.values_in_files(files, &new, &sensitive)
+            let files = self.config_files(files);
+            // A template may write a secret under another key, or a part of it.
+            let mut secrets = self.new.prepared.secrets(id).unwrap_or_default();
+            files.iter().flatten().for_each(|content| secrets.add_file(content, &sensitive));
+            values_in_files(&files, &new, (&sensitive, &secrets))
         };
         changes.into_iter().collect()
     }
 
-    /// What a configuration file says before and after, where nobody knows what it was made of: the `data` of the YAML in it.
-    fn values_in_files(
-        &self,
-        files: &[FileChange],
-        new: &[(FieldPath, String, Option<Origin>)],
-        sensitive: &BTreeSet<FieldPath>,
-    ) -> BTreeSet<ValueChange> {
+    /// What the configuration files that change hold, before and after.
+    fn config_files(&self, files: &[FileChange]) -> Vec<[Arc<[u8]>; 2]> {
         let is_config = |change: &&FileChange| {
             change.path.rsplit('/').next().is_some_and(|name| name.starts_with("platform-config."))
         };
-        let read = |blob: &Option<Blob>| {
-            let content = match blob.as_ref()? {
-                Blob::Bytes(bytes) => Arc::clone(bytes),
-                Blob::Existing(id) => (self.content)(*id)?,
-            };
-            data_leaves(&content, sensitive)
+        let content = |blob: &Option<Blob>| match blob.as_ref()? {
+            Blob::Bytes(bytes) => Some(Arc::clone(bytes)),
+            Blob::Existing(id) => (self.content)(*id),
         };
-        let origins: BTreeMap<_, _> =
-            new.iter().filter_map(|(path, _, origin)| Some((path, origin.clone()?))).collect();
-        let mut changes = BTreeSet::new();
-        for change in files.iter().filter(is_config) {
-            let (Some(before), Some(after)) = (read(&change.before), read(&change.after)) else { continue };
-            let with_origin = |(path, shown): (FieldPath, String)| {
-                let origin = origins.get(&path).cloned();
-                (path, shown, origin)
-            };
-            let before: Vec<_> = before.into_iter().map(|(path, shown)| (path, shown, None)).collect();
-            changes.extend(compare(&before, &after.into_iter().map(with_origin).collect::<Vec<_>>()));
-        }
-        changes
+        let both = |change: &FileChange| Some([content(&change.before)?, content(&change.after)?]);
+        files.iter().filter(is_config).filter_map(both).collect()
     }
+}
+
+/// What configuration files say before and after, where nobody knows what they were made of: the `data` of the YAML in them.
+fn values_in_files(
+    files: &[[Arc<[u8]>; 2]],
+    new: &[Shown],
+    hidden: (&BTreeSet<FieldPath>, &Secrets),
+) -> BTreeSet<ValueChange> {
+    let origins: BTreeMap<_, _> = new.iter().filter_map(|(path, _, origin)| Some((path, origin.clone()?))).collect();
+    let mut changes = BTreeSet::new();
+    for [before, after] in files {
+        let (Some(before), Some(after)) = (data_leaves(before, hidden), data_leaves(after, hidden)) else { continue };
+        let with_origin = |(path, shown): (FieldPath, String)| {
+            let origin = origins.get(&path).cloned();
+            (path, shown, origin)
+        };
+        let before: Vec<_> = before.into_iter().map(|(path, shown)| (path, shown, None)).collect();
+        changes.extend(compare(&before, &after.into_iter().map(with_origin).collect::<Vec<_>>()));
+    }
+    changes
 }
 
 type Shown = (FieldPath, String, Option<Origin>);
@@ -343,7 +349,10 @@ fn compare(before: &[Shown], after: &[Shown]) -> BTreeSet<ValueChange> {
 }
 
 /// The values in the `data` of a rendered YAML mapping (or in all of it, if it has none), leaf by leaf.
-fn data_leaves(content: &[u8], sensitive: &BTreeSet<FieldPath>) -> Option<Vec<(FieldPath, String)>> {
+fn data_leaves(
+    content: &[u8],
+    (sensitive, secrets): (&BTreeSet<FieldPath>, &Secrets),
+) -> Option<Vec<(FieldPath, String)>> {
     let reading = yaml::read_bytes(content, &yaml::Options::VALUES);
     let root = &reading.documents.first()?.root;
     let data = root.get("data").unwrap_or(root);
@@ -353,7 +362,8 @@ fn data_leaves(content: &[u8], sensitive: &BTreeSet<FieldPath>) -> Option<Vec<(F
     crate::trace::collect_leaves(&value, &mut FieldPath::default(), &mut leaves);
     let shown = |(path, value): (FieldPath, _)| {
         let is_sensitive = sensitive.iter().any(|secret| path.is_at_or_below(secret) || secret.is_at_or_below(&path));
-        let shown = if is_sensitive { crate::sensitive::digest(&value) } else { crate::explain::shown(&value) };
+        let shown =
+            if is_sensitive { crate::sensitive::digest(&value) } else { secrets.hide(&crate::explain::shown(&value)) };
         (path, shown)
     };
     Some(leaves.into_iter().map(shown).collect())

@@ -35,49 +35,61 @@ pub(crate) fn write(folder: &Path, tree: &Tree, environment: &str, force: bool) 
             .help("files that were written before are whole; the folder has no .kalypso/render.json, and the next run goes on")
     };
     let receipt_path = folder.join(RECEIPT);
-    write_file(&folder.join(RUNNING), b"").map_err(|error| failed(&receipt_path, error))?;
-    remove_if_there(&receipt_path).map_err(|error| failed(&receipt_path, error))?;
-    let mut files = BTreeSet::new();
-    for (path, entry) in tree.iter() {
-        let Blob::Bytes(bytes) = &entry.blob else { continue };
+    let fail_receipt = |error: io::Error| failed(&receipt_path, error);
+    let written = || {
+        tree.iter().filter_map(|(path, entry)| match &entry.blob {
+            Blob::Bytes(bytes) => Some((path, bytes)),
+            Blob::Existing(_) => None,
+        })
+    };
+    let files: BTreeSet<_> = written().map(|(path, _)| path.to_string()).collect();
+    let receipt = |files| {
+        let receipt = Receipt { version: 1, environment: environment.to_owned(), tree: tree.id().to_string(), files };
+        serde_json::to_vec_pretty(&receipt).map_err(|error| fail_receipt(error.into()))
+    };
+    let touched = receipt(earlier.union(&files).cloned().collect())?;
+    write_file(&folder.join(RUNNING), &touched).map_err(fail_receipt)?;
+    remove_if_there(&receipt_path).map_err(fail_receipt)?;
+    for (path, bytes) in written() {
         let target = folder.join(&**path);
         write_file(&target, bytes).map_err(|error| failed(&target, error))?;
-        files.insert(path.to_string());
     }
     for stale in earlier.difference(&files) {
         let target = folder.join(stale);
-        remove_if_there(&target).map_err(|error| failed(&target, error))?;
+        let removed = remove_if_there(&unfinished(&target)).and_then(|()| remove_if_there(&target));
+        removed.map_err(|error| failed(&target, error))?;
         remove_empty_parents(folder, &target);
     }
-    let receipt = Receipt { version: 1, environment: environment.to_owned(), tree: tree.id().to_string(), files };
-    let text = serde_json::to_vec_pretty(&receipt).map_err(|error| failed(&receipt_path, error.into()))?;
-    write_file(&receipt_path, &text).map_err(|error| failed(&receipt_path, error))?;
-    remove_if_there(&folder.join(RUNNING)).map_err(|error| failed(&receipt_path, error))
+    write_file(&receipt_path, &receipt(files)?).map_err(fail_receipt)?;
+    remove_if_there(&folder.join(RUNNING)).map_err(fail_receipt)
 }
 
-/// The file that is there while a folder is written, so that a run that ended early is known to be ours.
+/// The file that is there while a folder is written: it lists all that may be there if the run ends early.
 const RUNNING: &str = ".kalypso/running";
 
 /// The files of an earlier run. Refuses a folder that holds something else.
 fn earlier_files(folder: &Path, force: bool) -> Result<BTreeSet<String>, Failure> {
     let unreadable = |error: io::Error| Failure::outside(format!("`{}` can't be read: {error}", folder.display()));
-    match fs::read(folder.join(RECEIPT)) {
-        Ok(text) => {
-            if let Ok(receipt) = serde_json::from_slice::<Receipt>(&text) {
-                return Ok(receipt.files.into_iter().filter(|path| is_inside(path)).collect());
-            }
+    let mut files = BTreeSet::new();
+    let mut is_ours = force;
+    for list in [RECEIPT, RUNNING] {
+        let text = match fs::read(folder.join(list)) {
+            Ok(text) => text,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+            Err(error) => return Err(unreadable(error)),
+        };
+        if let Ok(receipt) = serde_json::from_slice::<Receipt>(&text) {
+            is_ours = true;
+            files.extend(receipt.files.into_iter().filter(|path| is_inside(path)));
         }
-        Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-        Err(error) => return Err(unreadable(error)),
     }
-    let is_ours = force || folder.join(RUNNING).is_file();
     let is_empty = match fs::read_dir(folder) {
         Ok(mut entries) => entries.next().is_none(),
         Err(error) if error.kind() == io::ErrorKind::NotFound => true,
         Err(error) => return Err(unreadable(error)),
     };
     if is_empty || is_ours {
-        return Ok(BTreeSet::new());
+        return Ok(files);
     }
     let message = format!("`{}` is not empty, and was not written by `render`", folder.display());
     Err(Failure::usage(message).help("take an empty folder, or --force to write among what is there"))
@@ -95,14 +107,19 @@ fn write_file(path: &Path, bytes: &[u8]) -> io::Result<()> {
     if fs::read(path).is_ok_and(|present| present == bytes) {
         return Ok(());
     }
-    let mut name = std::ffi::OsString::from(".kalypso-new-");
-    name.push(path.file_name().unwrap_or_default());
-    let new: PathBuf = parent.join(name);
+    let new = unfinished(path);
     let written = fs::write(&new, bytes).and_then(|()| fs::rename(&new, path));
     if written.is_err() {
         let _ = fs::remove_file(&new);
     }
     written
+}
+
+/// Where a file is written before it takes its place.
+fn unfinished(path: &Path) -> PathBuf {
+    let mut name = std::ffi::OsString::from(".kalypso-new-");
+    name.push(path.file_name().unwrap_or_default());
+    path.with_file_name(name)
 }
 
 fn remove_if_there(path: &Path) -> io::Result<()> {

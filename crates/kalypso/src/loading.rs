@@ -177,7 +177,7 @@ impl Loaded {
         let own = self.reads.iter().find(|read| read.role == git::load::ReadRole::Environment);
         let own = own.map_or_else(String::new, |read| format!("@{}", read.commit.short()));
         let promoted =
-            self.fleet.promoted_commit().map(|commit| format!("   (main at {})", commit.get(..7).unwrap_or(commit)));
+            self.fleet.promoted_commit().map(|commit| format!(" (main at {})", commit.get(..7).unwrap_or(commit)));
         format!("{environment}{own}{}", promoted.unwrap_or_default())
     }
 

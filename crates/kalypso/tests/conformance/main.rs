@@ -1,5 +1,7 @@
 //! The published sample of Microsoft's Kalypso gives the bytes that it gives there.
 
+#![allow(clippy::unwrap_used, clippy::panic, reason = "all of it is a test")]
+
 #[path = "../program/company.rs"]
 #[allow(dead_code, reason = "the tests of the program use the rest")]
 mod company;

@@ -131,25 +131,26 @@ impl Company {
     /// Makes a commit with exactly these files on a branch. Its id.
     pub(crate) fn commit(&self, name: &str, branch: &str, files: &[(&str, String)]) -> String {
         let files: Vec<_> = files.iter().map(|(path, text)| (*path, "100644", text.as_bytes())).collect();
-        self.import(name, branch, "deleteall\n", &files)
+        self.import(&format!("{name}@{branch}"), "deleteall\n", &files)
     }
 
-    /// Makes a commit that changes one file of a branch. Its id.
-    pub(crate) fn change(&self, name: &str, branch: &str, path: &str, text: &str) -> String {
-        self.import(name, branch, "", &[(path, "100644", text.as_bytes())])
+    /// Makes a commit that changes one file of a branch, `REPOSITORY@BRANCH`. Its id.
+    pub(crate) fn change(&self, at: &str, path: &str, text: &str) -> String {
+        self.import(at, "", &[(path, "100644", text.as_bytes())])
     }
 
     /// The same with any bytes and any mode.
-    pub(crate) fn change_raw(&self, name: &str, branch: &str, (path, mode): (&str, &str), bytes: &[u8]) -> String {
-        self.import(name, branch, "", &[(path, mode, bytes)])
+    pub(crate) fn change_raw(&self, at: &str, (path, mode): (&str, &str), bytes: &[u8]) -> String {
+        self.import(at, "", &[(path, mode, bytes)])
     }
 
     /// Makes a commit that removes a file or folder of a branch.
     pub(crate) fn remove(&self, name: &str, branch: &str, path: &str) -> String {
-        self.import(name, branch, &format!("D {path}\n"), &[])
+        self.import(&format!("{name}@{branch}"), &format!("D {path}\n"), &[])
     }
 
-    fn import(&self, name: &str, branch: &str, first: &str, files: &[(&str, &str, &[u8])]) -> String {
+    fn import(&self, at: &str, first: &str, files: &[(&str, &str, &[u8])]) -> String {
+        let (name, branch) = at.split_once('@').unwrap();
         let repository = self.repository(name);
         let from = self.head(name, branch).map_or_else(String::new, |head| format!("from {head}\n"));
         let message = "A change\n";

@@ -18,7 +18,7 @@ fn keys(json: &serde_json::Value) -> String {
 #[test]
 fn answers_in_json_hold_their_keys() {
     let company = Company::new().published();
-    company.change("control-plane", "dev", "configs/west.yaml", &config("west", "region: west-us", "DATABASE: x"));
+    company.change("control-plane@dev", "configs/west.yaml", &config("west", "region: west-us", "DATABASE: x"));
     let check = |arguments: &str, status: i32, expected: &str| {
         let json = company.kalypso(&format!("{arguments} -o json")).ends(status).json();
         assert_eq!(keys(&json), expected, "{arguments}");
@@ -48,7 +48,7 @@ fn answers_in_json_hold_their_keys() {
 #[test]
 fn a_check_is_written_for_code_hosts() {
     let company = Company::new();
-    company.change("control-plane", "dev", "broken.yaml", "a: [\n");
+    company.change("control-plane@dev", "broken.yaml", "a: [\n");
     let sarif = company.kalypso("check -o sarif").ends(1).json();
     assert_eq!(sarif["version"], "2.1.0");
     assert_eq!(sarif["runs"][0]["results"][0]["ruleId"], "K0101");
@@ -58,7 +58,7 @@ fn a_check_is_written_for_code_hosts() {
 #[test]
 fn a_reader_may_have_enough() {
     let company = Company::new();
-    company.change("control-plane", "dev", "broken.yaml", "a: [\n");
+    company.change("control-plane@dev", "broken.yaml", "a: [\n");
     let mut child = company.command().arg("check").stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     drop(child.stdout.take());
     let mut err = String::new();
@@ -70,7 +70,7 @@ fn a_reader_may_have_enough() {
 #[test]
 fn there_is_no_colour_but_on_a_terminal() {
     let company = Company::new();
-    company.change("control-plane", "dev", "broken.yaml", "a: [\n");
+    company.change("control-plane@dev", "broken.yaml", "a: [\n");
     let plain = company.kalypso("check").ends(1);
     assert!(!format!("{}{}", plain.out, plain.err).contains('\u{1b}'));
     let forced = Ran::of(company.command().arg("check").env("CLICOLOR_FORCE", "1"));
@@ -82,7 +82,7 @@ fn there_is_no_colour_but_on_a_terminal() {
 #[test]
 fn warnings_count_only_when_that_is_said() {
     let company = Company::new();
-    company.change("control-plane", "dev", "policies/none.yaml", &crate::objects::policy("none", "nothing"));
+    company.change("control-plane@dev", "policies/none.yaml", &crate::objects::policy("none", "nothing"));
     company.kalypso("check").ends(0).says(&["K0202", "1 warning"]);
     company.kalypso("check --strict").ends(1);
     company.kalypso("render -e dev --digest --strict").ends(1);

@@ -1,7 +1,18 @@
 //! The program as people run it: real repositories, real files, exit statuses and words.
 
+#[cfg(test)]
 mod company;
+#[cfg(test)]
+mod folders;
+#[cfg(test)]
 mod formats;
+#[cfg(test)]
+mod hostile;
+#[cfg(test)]
 mod mishaps;
+#[cfg(test)]
 mod objects;
+#[cfg(test)]
 mod publishing;
+#[cfg(test)]
+mod secrets;

@@ -13,8 +13,8 @@ fn a_failing_assignment_keeps_its_folder_while_others_ship() {
     let tree = |folder: &str| git(&company.repository("gitops"), &["rev-parse", &format!("dev:{folder}")]);
     let (east, west) = (tree("east"), tree("west"));
     let schema = objects::schema("ports", "{region: west-us}", "{\"properties\": {\"PORT\": {\"type\": \"integer\"}}}");
-    company.change("control-plane", "dev", "schema.yaml", &schema);
-    company.change("control-plane", "dev", "port.yaml", &config("port", "", "PORT: \"54x2\""));
+    company.change("control-plane@dev", "schema.yaml", &schema);
+    company.change("control-plane@dev", "port.yaml", &config("port", "", "PORT: \"54x2\""));
     company.kalypso("publish -e dev --direct").ends(1).says(&["K0312", "port.yaml:7", "west/shop-test", "last good"]);
     assert_eq!(tree("west"), west);
     assert_ne!(tree("east"), east);
@@ -24,7 +24,7 @@ fn a_failing_assignment_keeps_its_folder_while_others_ship() {
 #[test]
 fn a_broken_file_falls_back_to_its_earlier_version() {
     let company = Company::new();
-    company.change("control-plane", "dev", "configs/west.yaml", "a: [\n");
+    company.change("control-plane@dev", "configs/west.yaml", "a: [\n");
     company.kalypso("render -e dev --out out").ends(1).says(&[
         "K0101",
         "K0117",
@@ -40,7 +40,7 @@ fn an_unreachable_application_keeps_its_folders() {
     let shop = company.repository("shop");
     fs::rename(&shop, company.path("away")).unwrap();
     let common = config("common", "", "DATABASE: mysql://other/a");
-    company.change("control-plane", "dev", "configs/common.yaml", &common);
+    company.change("control-plane@dev", "configs/common.yaml", &common);
     let before = company.head("gitops", "dev");
     let ran = company.kalypso("publish -e dev --direct").ends(1).says(&["K0601", "shop"]);
     assert!(!ran.out.contains("removed"), "{}", ran.out);
@@ -69,7 +69,7 @@ fn an_environment_that_does_not_exist_is_compared_with_those_that_do() {
 #[test]
 fn a_branch_that_does_not_exist_is_reported_where_it_is_named() {
     let company = Company::new();
-    company.change("control-plane", "main", ".environments/prod.yaml", &environment("prod"));
+    company.change("control-plane@main", ".environments/prod.yaml", &environment("prod"));
     company.kalypso("plan -e prod").ends(1).says(&["K0602", ".environments/prod.yaml", "branch `prod`"]);
 }
 
@@ -130,7 +130,7 @@ fn a_configuration_file_is_missing_or_wrong() {
 #[test]
 fn two_environments_never_write_to_one_place() {
     let company = Company::new();
-    company.change("control-plane", "main", ".environments/prod.yaml", &environment("prod"));
+    company.change("control-plane@main", ".environments/prod.yaml", &environment("prod"));
     company.commit("control-plane", "prod", &crate::company::dev());
     company.kalypso("check").ends(1).says(&["K0504", "dev", "prod", "gitops.yaml"]);
     company.kalypso("check -e dev").ends(0).says(&["nothing wrong"]);

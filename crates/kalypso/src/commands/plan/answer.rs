@@ -1,0 +1,87 @@
+//! Plans as structured answers.
+
+use std::collections::BTreeSet;
+
+use engine::plan::{Change, ChangeKind, FileChange};
+use model::diagnostic::AssignmentId;
+use serde_json::{Value as Json, json};
+
+use super::Planned;
+use super::diff::Diffs;
+use super::places::Places;
+use crate::loading::Loaded;
+
+impl Planned {
+    /// The plan for one place.
+    pub(super) fn answer(&self, loaded: &Loaded, diffs: Option<&Diffs<'_>>) -> Json {
+        let mut places = Places::new(self, loaded);
+        let plan = &self.plan;
+        let changes = plan.changes.iter().map(|(id, change)| {
+            let texts = diffs.map(|diffs| diffs.of(id, change));
+            change_json((&id.to_string(), change), texts, &mut places)
+        });
+        let changes: Vec<_> = changes.collect();
+        let other_files =
+            plan.other_files.iter().map(|change| file_json(change, diffs.map(|diffs| diffs.other(change))));
+        let ids = |ids: &BTreeSet<AssignmentId>| ids.iter().map(ToString::to_string).collect::<Vec<_>>();
+        json!({
+            "gitopsRepo": self.target.name,
+            "branch": self.target.branch.name,
+            "commit": self.target.branch.commit().map(|commit| commit.to_string()),
+            "tree": self.output.tree.id().to_string(),
+            "counts": {
+                "changed": plan.count(ChangeKind::Changed),
+                "added": plan.count(ChangeKind::Added),
+                "removed": plan.count(ChangeKind::Removed),
+                "unchanged": plan.unchanged,
+                "kept": plan.kept.len(),
+                "missing": plan.missing.len(),
+            },
+            "needsConfirmation": self.removal.needs_confirmation(),
+            "changes": changes,
+            "otherFiles": other_files.collect::<Vec<_>>(),
+            "kept": ids(&plan.kept),
+            "missing": ids(&plan.missing),
+        })
+    }
+}
+
+fn change_json((id, change): (&str, &Change), diffs: Option<Vec<String>>, places: &mut Places<'_>) -> Json {
+    let values = change.values.iter().map(|value| {
+        json!({
+            "key": value.path.to_string(),
+            "before": value.before,
+            "after": value.after,
+            "because": value.because.as_ref().and_then(|because| places.whole(because)),
+        })
+    });
+    let values: Vec<_> = values.collect();
+    let reasons: Vec<_> = change.reasons.iter().map(|reason| places.reason(reason)).collect();
+    let mut diffs = diffs.unwrap_or_default().into_iter();
+    json!({
+        "assignment": id,
+        "kind": kind_word(change.kind),
+        "workload": &*change.workload,
+        "values": values,
+        "reasons": reasons,
+        "files": change.files.iter().map(|file| file_json(file, diffs.next())).collect::<Vec<_>>(),
+    })
+}
+
+fn file_json(change: &FileChange, diff: Option<String>) -> Json {
+    let id = |blob: &Option<model::tree::Blob>| blob.as_ref().map(|blob| blob.id().to_string());
+    let (before, after) = (id(&change.before), id(&change.after));
+    let mut json = json!({"path": &*change.path, "kind": kind_word(change.kind), "before": before, "after": after});
+    if let Some(diff) = diff {
+        json["diff"] = diff.into();
+    }
+    json
+}
+
+fn kind_word(kind: ChangeKind) -> &'static str {
+    match kind {
+        ChangeKind::Added => "added",
+        ChangeKind::Changed => "changed",
+        ChangeKind::Removed => "removed",
+    }
+}

@@ -1,0 +1,80 @@
+//! The differences of files, without what is sensitive in them.
+
+use std::sync::Arc;
+
+use engine::compile::Prepared;
+use engine::plan::{Change, FileChange, PlannedId};
+use engine::sensitive::Secrets;
+use model::tree::Blob;
+
+use super::Planned;
+
+/// What differences are made of.
+pub(super) struct Diffs<'a> {
+    planned: &'a Planned,
+    new: &'a Prepared<'a>,
+    old: Option<Prepared<'a>>,
+}
+
+impl<'a> Diffs<'a> {
+    pub(super) fn new(planned: &'a Planned, new: &'a Prepared<'a>) -> Self {
+        Self { planned, new, old: planned.old.as_ref().map(|old| Prepared::new(&old.fleet)) }
+    }
+
+    /// All differences.
+    pub(super) fn text(&self) -> String {
+        let plan = &self.planned.plan;
+        let of_assignments = plan.changes.iter().flat_map(|(id, change)| self.of(id, change));
+        of_assignments.chain(plan.other_files.iter().map(|change| self.other(change))).collect()
+    }
+
+    /// The differences of an assignment's files, in their order.
+    pub(super) fn of(&self, id: &PlannedId, change: &Change) -> Vec<String> {
+        let secrets = self.secrets(id, change);
+        change.files.iter().map(|file| self.unified(file, secrets.as_ref())).collect()
+    }
+
+    /// The difference of a file that belongs to no assignment, and so holds none of its values.
+    pub(super) fn other(&self, change: &FileChange) -> String {
+        self.unified(change, Some(&Secrets::default()))
+    }
+
+    /// What is sensitive in an assignment's files; none if nobody can say.
+    fn secrets(&self, id: &PlannedId, change: &Change) -> Option<Secrets> {
+        let id = id.assignment()?;
+        let sides = [Some(self.new), self.old.as_ref()].into_iter().flatten();
+        let mut found = sides.filter_map(|side| Some((side.secrets(&id)?, side.sensitive_paths(&id)))).peekable();
+        found.peek()?;
+        let (mut secrets, mut paths) = (Secrets::default(), std::collections::BTreeSet::new());
+        for (some, at) in found {
+            secrets.extend(some);
+            paths.extend(at);
+        }
+        // What a file was made of is not always known, and values may become others while they are rendered.
+        for blob in change.files.iter().flat_map(|file| [&file.before, &file.after]) {
+            secrets.add_file(&self.content(blob.as_ref()), &paths);
+        }
+        Some(secrets)
+    }
+
+    fn content(&self, blob: Option<&Blob>) -> Arc<[u8]> {
+        let content = blob.and_then(|blob| match blob {
+            Blob::Bytes(bytes) => Some(Arc::clone(bytes)),
+            Blob::Existing(id) => self.planned.target.branch.content(*id),
+        });
+        content.unwrap_or_default()
+    }
+
+    fn unified(&self, change: &FileChange, secrets: Option<&Secrets>) -> String {
+        let name = |side: &str, blob: &Option<Blob>| {
+            if blob.is_some() { format!("{side}/{}", change.path) } else { "/dev/null".to_owned() }
+        };
+        let (from, to) = (name("a", &change.before), name("b", &change.after));
+        let Some(secrets) = secrets else {
+            return format!("--- {from}\n+++ {to}\n(not shown: nobody can say any more what is sensitive in it)\n");
+        };
+        let text = |blob: Option<&Blob>| secrets.hide(&String::from_utf8_lossy(&self.content(blob)));
+        let (before, after) = (text(change.before.as_ref()), text(change.after.as_ref()));
+        similar::TextDiff::from_lines(&before, &after).unified_diff().header(&from, &to).to_string()
+    }
+}

@@ -1,0 +1,252 @@
+//! Plans in words: counts, then equal changes together.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
+use std::sync::Arc;
+
+use engine::plan::{Because, Change, ChangeKind, FileChange, PlannedId, Reason, ValueChange};
+
+use super::Planned;
+use super::places::{Places, words};
+use crate::loading::Loaded;
+use crate::terminal::{count, thousands};
+
+/// How many groups of equal changes are shown: two screens.
+const GROUPS_MAX: usize = 40;
+/// How many other files are shown.
+const FILES_MAX: usize = 10;
+/// How many columns places stand behind, where changes are shorter.
+const WHAT_CHARS: usize = 60;
+/// How many assignments are named.
+const NAMES_MAX: usize = 2;
+/// How much is shown of a key or value.
+const VALUE_CHARS_MAX: usize = 40;
+/// How wide a line may be.
+const LINE_CHARS_MAX: usize = 120;
+
+/// Assignments of one workload to which the same thing happens.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+struct Group {
+    workload: Arc<str>,
+    kind: ChangeKind,
+    what: String,
+    because: Option<String>,
+}
+
+type Groups<'p> = Vec<(Group, Vec<&'p PlannedId>)>;
+
+impl Planned {
+    /// The plan in words.
+    pub(in crate::commands) fn summary(&self, loaded: &Loaded) -> String {
+        let plan = &self.plan;
+        if plan.is_empty() {
+            let unchanged = count(plan.unchanged, "assignment");
+            let stay = if plan.unchanged == 1 { "stays as it should be" } else { "stay as they should be" };
+            return format!("  nothing changes: {unchanged} {stay}\n{}", self.failing());
+        }
+        let mut text = self.counts();
+        text.push_str(&self.failing());
+        if self.removal.needs_confirmation() {
+            let (removed, before) = (thousands(self.removal.removed), count(self.removal.before, "assignment"));
+            let _ = writeln!(text, "\n  this removes {removed} of {before}: publishing it directly needs --confirm");
+        }
+        let groups = self.groups(&mut Places::new(self, loaded));
+        if !groups.is_empty() {
+            text.push('\n');
+            text.push_str(&groups_text(&groups));
+        }
+        let others = self.others();
+        if !others.is_empty() {
+            let _ = write!(text, "\n{others}");
+        }
+        text
+    }
+
+    fn counts(&self) -> String {
+        let mut text = String::new();
+        let kinds = [
+            (ChangeKind::Changed, "changes", "change"),
+            (ChangeKind::Added, "is added", "are added"),
+            (ChangeKind::Removed, "is removed", "are removed"),
+        ];
+        for (kind, one, many) in kinds {
+            let changes = || self.plan.changes.iter().filter(|(_, change)| change.kind == kind);
+            let number = changes().count();
+            if number == 0 {
+                continue;
+            }
+            let what = format!("{} {}", count(number, "assignment"), if number == 1 { one } else { many });
+            let workloads: BTreeSet<_> = changes().map(|(_, change)| &change.workload).collect();
+            let cluster_types: BTreeSet<_> = changes().map(|(id, _)| &id.cluster_type).collect();
+            let (workloads, on) = (count(workloads.len(), "workload"), count(cluster_types.len(), "cluster type"));
+            let _ = writeln!(text, "  {} {what:<32} {workloads} · {on}", sign(kind));
+        }
+        if self.plan.unchanged > 0 {
+            let stay = if self.plan.unchanged == 1 { "stays as it is" } else { "stay as they are" };
+            let _ = writeln!(text, "    {} {stay}", count(self.plan.unchanged, "assignment"));
+        }
+        text
+    }
+
+    fn failing(&self) -> String {
+        let (kept, missing) = (self.plan.kept.len(), self.plan.missing.len());
+        let mut text = String::new();
+        if kept > 0 {
+            let keep = if kept == 1 { "keeps its" } else { "keep their" };
+            let _ = writeln!(text, "  ! {} {keep} last good output, because of errors", count(kept, "assignment"));
+        }
+        if missing > 0 {
+            let has = if missing == 1 { "has" } else { "have" };
+            let _ = writeln!(text, "  ! {} {has} no output yet, because of errors", count(missing, "assignment"));
+        }
+        text
+    }
+
+    /// Equal changes with the assignments that they happen to: workload by workload, those with most changes first.
+    fn groups(&self, places: &mut Places<'_>) -> Groups<'_> {
+        let mut groups: BTreeMap<Group, Vec<&PlannedId>> = BTreeMap::new();
+        let mut of_workload: BTreeMap<Arc<str>, usize> = BTreeMap::new();
+        for (id, change) in &self.plan.changes {
+            *of_workload.entry(Arc::clone(&change.workload)).or_default() += 1;
+            for (what, because) in whats(change, places) {
+                let group = Group { workload: Arc::clone(&change.workload), kind: change.kind, what, because };
+                groups.entry(group).or_default().push(id);
+            }
+        }
+        let mut groups: Vec<_> = groups.into_iter().collect();
+        let total = |group: &Group| of_workload.get(&group.workload).copied().unwrap_or_default();
+        groups.sort_by(|(left, a), (right, b)| {
+            total(right)
+                .cmp(&total(left))
+                .then_with(|| left.workload.cmp(&right.workload))
+                .then_with(|| b.len().cmp(&a.len()))
+                .then_with(|| left.cmp(right))
+        });
+        groups
+    }
+
+    /// The files that belong to no assignment.
+    fn others(&self) -> String {
+        let (markers, others): (Vec<_>, Vec<_>) = self.plan.other_files.iter().partition(|change| is_marker(change));
+        let mut text = String::new();
+        for kind in [ChangeKind::Added, ChangeKind::Changed, ChangeKind::Removed] {
+            let names: Vec<_> =
+                markers.iter().filter(|change| change.kind == kind).map(|change| folder(change)).collect();
+            if !names.is_empty() {
+                let _ = writeln!(text, "  {} {}: {}", sign(kind), count(names.len(), "cluster type"), named(&names));
+            }
+        }
+        for change in others.iter().take(FILES_MAX) {
+            let _ = writeln!(text, "  {} {}", sign(change.kind), change.path);
+        }
+        if others.len() > FILES_MAX {
+            let _ = writeln!(text, "    and {} more", count(others.len() - FILES_MAX, "file"));
+        }
+        text
+    }
+}
+
+/// The file that marks a cluster type's folder.
+fn is_marker(change: &FileChange) -> bool {
+    change.path.ends_with("/README.md")
+}
+
+fn folder(change: &FileChange) -> String {
+    change.path.rsplit('/').nth(1).unwrap_or_default().to_owned()
+}
+
+/// What happens to an assignment, with where that is written: a line for each value, or one for the whole.
+fn whats(change: &Change, places: &mut Places<'_>) -> Vec<(String, Option<String>)> {
+    let value = |value: &ValueChange, places: &mut Places<'_>| {
+        (value_words(value), value.because.as_ref().and_then(|because| places.short(because)))
+    };
+    let reason = |reason: &Reason, places: &mut Places<'_>| {
+        let because = match reason {
+            Reason::AssignedBy(policies) => policies.first().map(|(_, origin)| Because::New(origin.clone())),
+            _ => None,
+        };
+        (words(reason), because.and_then(|because| places.short(&because)))
+    };
+    let mut whats: Vec<_> = change.values.iter().map(|change| value(change, places)).collect();
+    whats.extend(change.reasons.iter().map(|change| reason(change, places)));
+    if whats.is_empty() {
+        whats.push((String::new(), None));
+    }
+    whats
+}
+
+fn value_words(value: &ValueChange) -> String {
+    let key = cut(&value.path.to_string(), VALUE_CHARS_MAX);
+    let shown = |text: &str| cut(text, VALUE_CHARS_MAX);
+    match (&value.before, &value.after) {
+        (Some(before), Some(after)) => format!("{key}  {} → {}", shown(before), shown(after)),
+        (None, Some(after)) => format!("{key}  (new) {}", shown(after)),
+        (Some(before), None) => format!("{key}  {} (gone)", shown(before)),
+        (None, None) => key,
+    }
+}
+
+fn groups_text(groups: &Groups<'_>) -> String {
+    let shown = groups.get(..GROUPS_MAX).unwrap_or(groups);
+    let workload_width = shown.iter().map(|(group, _)| chars(&group.workload)).max().unwrap_or_default();
+    let count_width = shown.iter().map(|(_, ids)| chars(&thousands(ids.len()))).max().unwrap_or_default();
+    let what_width = shown.iter().map(|(group, _)| chars(&group.what)).max().unwrap_or_default().min(WHAT_CHARS);
+    let mut text = String::new();
+    let mut last: Option<&(Group, Vec<&PlannedId>)> = None;
+    for shown @ (group, ids) in shown {
+        // What the line before has said is not said again.
+        let is_said = last.is_some_and(|(last, _)| last.workload == group.workload);
+        let are_named = last.is_some_and(|(_, last)| last == ids);
+        last = Some(shown);
+        let workload = if is_said { "" } else { &*group.workload };
+        let number = thousands(ids.len());
+        let start = format!("  {workload:<workload_width$}  {} {number:>count_width$}  ", sign(group.kind));
+        let what = cut(&group.what, LINE_CHARS_MAX - chars(&start));
+        let because = group.because.as_ref().map(|place| format!("because {place}"));
+        // Of more than can be named, the number says enough.
+        let names = ids.iter().take(NAMES_MAX).map(ToString::to_string).collect::<Vec<_>>().join(", ");
+        let on = (ids.len() <= NAMES_MAX && !are_named).then(|| format!("on {names}"));
+        let indent = " ".repeat(chars(&start));
+        let mut line = format!("{start}{what:<what_width$}");
+        for part in [because, on].into_iter().flatten() {
+            if chars(&line) + 3 + chars(&part) > LINE_CHARS_MAX {
+                let _ = writeln!(text, "{}", line.trim_end());
+                line = format!("{indent}{part}");
+            } else {
+                let _ = write!(line, "   {part}");
+            }
+        }
+        let _ = writeln!(text, "{}", line.trim_end());
+    }
+    if groups.len() > shown.len() {
+        let more = groups.len() - shown.len();
+        let _ = writeln!(text, "  and {}: -o json shows all", count(more, "more group"));
+    }
+    text
+}
+
+fn chars(text: &str) -> usize {
+    text.chars().count()
+}
+
+fn named(names: &[String]) -> String {
+    const MARKED_MAX: usize = 5;
+    let shown = names.get(..MARKED_MAX).unwrap_or(names).join(", ");
+    let more = names.len().saturating_sub(MARKED_MAX);
+    if more == 0 { shown } else { format!("{shown} and {} more", thousands(more)) }
+}
+
+fn sign(kind: ChangeKind) -> &'static str {
+    match kind {
+        ChangeKind::Added => "+",
+        ChangeKind::Changed => "~",
+        ChangeKind::Removed => "-",
+    }
+}
+
+fn cut(text: &str, chars_max: usize) -> String {
+    if text.chars().count() <= chars_max {
+        return text.to_owned();
+    }
+    text.chars().take(chars_max - 1).chain(['…']).collect()
+}

@@ -1,0 +1,149 @@
+//! Folders that are written: only Kalypso's own, each file whole, whatever comes between.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+
+use crate::company::{Company, Ran, folder_text, kalypso};
+use crate::objects::{cluster_type, config, policy, templates, workload};
+
+const RECEIPT: &str = ".kalypso/render.json";
+
+#[test]
+fn a_folder_with_something_else_is_left_alone() {
+    let company = Company::new();
+    fs::create_dir(company.path("out")).unwrap();
+    fs::write(company.path("out/mine.txt"), "mine").unwrap();
+    company.kalypso("render -e dev --out out").ends(64).says(&["not empty", "--force"]);
+    assert_eq!(folder_text(&company.path("out")), "--- mine.txt\nmine\n");
+    company.kalypso("render -e dev --out out --force").ends(0);
+    assert_eq!(fs::read_to_string(company.path("out/mine.txt")).unwrap(), "mine");
+}
+
+#[test]
+fn what_vanished_is_removed_and_what_others_put_there_stays() {
+    let company = Company::new();
+    company.kalypso("render -e dev --out out").ends(0);
+    fs::write(company.path("out/mine.txt"), "mine").unwrap();
+    company.remove("control-plane", "dev", "cluster-types/east.yaml");
+    company.kalypso("render -e dev --out out").ends(0);
+    assert!(!company.path("out/east").exists());
+    assert!(company.path("out/west/shop-test/platform-config.yaml").exists() && company.path("out/mine.txt").exists());
+}
+
+#[test]
+fn a_file_in_the_way_or_a_closed_folder_is_reported() {
+    let company = Company::new();
+    fs::write(company.path("file"), "mine").unwrap();
+    company.kalypso("render -e dev --out file").ends(69).says(&["`file"]);
+    company.kalypso("render -e dev --out file/out").ends(69).says(&["file/out"]);
+    assert_eq!(fs::read_to_string(company.path("file")).unwrap(), "mine");
+    let closed = company.path("closed");
+    fs::create_dir(&closed).unwrap();
+    fs::set_permissions(&closed, fs::Permissions::from_mode(0o555)).unwrap();
+    if fs::write(closed.join("probe"), "").is_ok() {
+        eprintln!("skipped: the superuser may write everywhere");
+        return;
+    }
+    company.kalypso("render -e dev --out closed/out").ends(69).says(&["closed/out", "denied"]);
+}
+
+#[test]
+fn a_full_disk_leaves_whole_files() {
+    let company = Company::new();
+    let disk = company.path("disk");
+    fs::create_dir(&disk).unwrap();
+    let mount = |options: &str| {
+        let status = Command::new("mount").args(["-t", "tmpfs", "-o", options, "tmpfs"]).arg(&disk).output();
+        status.is_ok_and(|output| output.status.success())
+    };
+    if !mount("size=64k") {
+        eprintln!("skipped: this user may not mount a small disk");
+        return;
+    }
+    let unmount = Unmount(&disk);
+    let big = "x".repeat(50_000);
+    company.change("control-plane@dev", "configs/big.yaml", &config("big", "", &format!("BIG: {big}")));
+    company.kalypso("render -e dev --out disk/out").ends(69).says(&["disk/out", "can't be written", "next run"]);
+    assert!(!disk.join("out").join(RECEIPT).exists());
+    assert!(!folder_text(&disk).contains(".kalypso-new-"));
+    drop(unmount);
+}
+
+struct Unmount<'a>(&'a Path);
+
+impl Drop for Unmount<'_> {
+    fn drop(&mut self) {
+        drop(Command::new("umount").arg(self.0).status());
+    }
+}
+
+/// A plain directory with so many cluster types that rendering them takes a while.
+fn fleet(folder: &Path, cluster_types: usize) {
+    let of_type = |index| cluster_type(&format!("edge-{index}"), "west-us");
+    let mut objects: Vec<_> = (0..cluster_types).map(of_type).collect();
+    objects.extend(templates().map(|(_, text)| text));
+    objects.extend([
+        policy("shop", "shop"),
+        workload("shop"),
+        config("common", "", &format!("A: {}", "x".repeat(500))),
+    ]);
+    fs::write(folder.join("fleet.yaml"), objects.join("---\n")).unwrap();
+}
+
+/// Ends a rendering in the middle with a signal. How it ended; none if it was faster.
+fn interrupt(folder: &Path, signal: &str) -> Option<std::process::ExitStatus> {
+    let mut child: Child = kalypso(folder)
+        .args(["render", "--from", "fleet", "-e", "dev", "--out", "out"])
+        .stdout(Stdio::null())
+        .spawn()
+        .unwrap();
+    // It is in the middle as soon as the mark of a running run is there.
+    while !folder.join("out/.kalypso/running").exists() {
+        if child.try_wait().unwrap().is_some() {
+            return None;
+        }
+        std::thread::yield_now();
+    }
+    Command::new("kill").args([signal, &child.id().to_string()]).status().unwrap();
+    Some(child.wait().unwrap())
+}
+
+/// Interrupts a rendering, and looks that the next one ends with what one without an interruption gives.
+fn check(signal: &str, code: Option<i32>) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path();
+    fs::create_dir(path.join("fleet")).unwrap();
+    fleet(&path.join("fleet"), 800);
+    let Some(status) = interrupt(path, signal) else {
+        eprintln!("skipped: the rendering was done before it could be interrupted");
+        return;
+    };
+    assert_eq!(status.code(), code);
+    assert!(!path.join("out").join(RECEIPT).exists());
+    let part = folder_text(&path.join("out"));
+    // What was written already and is not wanted any more goes as well.
+    fleet(&path.join("fleet"), 20);
+    let render = |out: &str| {
+        let mut command = kalypso(path);
+        Ran::of(command.args(["render", "--from", "fleet", "-e", "dev", "--out", out])).ends(0);
+        folder_text(&path.join(out))
+    };
+    let (next, whole) = (render("out"), render("other"));
+    assert!(next == whole, "the next run has not finished what was begun");
+    let shared = |file: &&str| file.split_once('\n').is_some_and(|(path, _)| whole.contains(path));
+    for file in part.split("--- ").filter(|file| !file.contains(".kalypso")).filter(shared) {
+        assert!(whole.contains(file), "{file}");
+    }
+}
+
+#[test]
+fn an_interrupted_run_is_finished_by_the_next_one() {
+    check("-INT", Some(130));
+}
+
+#[test]
+fn a_killed_run_is_finished_by_the_next_one() {
+    check("-KILL", None);
+}
