@@ -30,8 +30,7 @@ pub(super) fn run(options: &arguments::Plan) -> anyhow::Result<Exit> {
     for destination in destinations(options, &loaded)? {
         let planned = Planned::new(&loaded, (&prepared, &compiled), destination, options.adopt);
         let diagnostics = super::render::all_diagnostics(&loaded, &compiled, &planned.output);
-        let branch = &planned.target.branch;
-        let fallback = if branch.tree.is_empty() { Fallback::Nothing } else { Fallback::LastGood(branch.commit()) };
+        let fallback = planned.fallback();
         loaded.report(&mut report, Batch { fallback, ..reporting::batch(&diagnostics, compiled.assignments.len()) });
         answers.push(planned);
     }
@@ -174,5 +173,10 @@ impl Planned {
         drop(old_compiled);
         drop(old_prepared);
         Self { target, output, plan, removal, old }
+    }
+
+    /// What becomes of the assignments that fail: where nothing was published before, nothing is kept.
+    pub(super) fn fallback(&self) -> Fallback {
+        if self.plan.kept.is_empty() { Fallback::Nothing } else { Fallback::LastGood(self.target.branch.commit()) }
     }
 }

@@ -171,7 +171,7 @@ fn message(loaded: &Loaded, planned: &Planned) -> String {
 impl Outcome {
     /// What failing assignments keep.
     pub(super) fn fallback(&self) -> Fallback {
-        Fallback::LastGood(self.planned.target.branch.commit())
+        self.planned.fallback()
     }
 
     fn text(&self, options: &Publish, loaded: &Loaded) -> String {

@@ -22,6 +22,16 @@ fn a_failing_assignment_keeps_its_folder_while_others_ship() {
 }
 
 #[test]
+fn what_was_never_published_is_left_out() {
+    let company = Company::new();
+    let broken = objects::template("configmap", "config", "a: {{ .Nothing }}");
+    company.change("control-plane@main", "templates/configmap.yaml", &broken);
+    let ran = company.kalypso("publish -e dev --direct").ends(1).says(&["K0402", "2 assignments have no output yet"]);
+    assert!(!ran.err.contains("last good"), "{}", ran.err);
+    assert!(company.files("gitops", "dev").contains("west/README.md"));
+}
+
+#[test]
 fn a_broken_file_falls_back_to_its_earlier_version() {
     let company = Company::new();
     company.change("control-plane@dev", "configs/west.yaml", "a: [\n");
