@@ -92,6 +92,13 @@ impl<'a> Prepared<'a> {
         let (missing, long_names) = environment_settings(fleet, &mut diagnostics);
         let schemas = Schemas::compile(fleet, &targets, missing);
         let templates = render::parse(fleet);
+        // What is broken is said even where it stops no assignment. Where it does, the two are put together.
+        diagnostics.extend(containers.iter().filter_map(|container| container.problem.clone()));
+        diagnostics.extend(schemas.problems());
+        diagnostics.extend(templates.values().filter_map(Parsed::problem));
+        diagnostics.extend(
+            fleet.cluster_types.values().filter_map(|object| Templates::find(&templates, object).err()).flatten(),
+        );
         let has_nested =
             fleet.config_maps.values().flat_map(|object| object.spec.data.values()).any(|text| text.contains("{{"));
         Self { fleet, targets, schedule, containers, schemas, templates, long_names, has_nested, diagnostics }

@@ -206,6 +206,11 @@ fn missing(parsed: &BTreeMap<Arc<str>, Parsed>, object: &Object<ClusterType>, fi
 }
 
 impl Parsed {
+    /// Why nothing can be rendered with it.
+    pub(crate) fn problem(&self) -> Option<Diagnostic> {
+        self.problem.clone()
+    }
+
     /// The manifests that are not empty, one behind the other. None if all are empty.
     fn render(&self, dot: &Value, context: &Context<'_>) -> Result<Option<Vec<u8>>, Diagnostic> {
         let mut joined: Option<Vec<u8>> = None;

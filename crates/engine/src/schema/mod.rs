@@ -102,6 +102,12 @@ impl Schemas {
         schemas
     }
 
+    /// Why schemas can't be used.
+    pub(crate) fn problems(&self) -> impl Iterator<Item = Diagnostic> {
+        let all = self.labelled.iter().map(|labelled| &labelled.schema).chain(&self.own);
+        all.filter_map(|schema| schema.compiled.clone().err())
+    }
+
     /// The schema with an id: first those with labels, by position, then those of targets.
     pub(crate) fn get(&self, id: usize) -> Option<&Schema> {
         let labelled = self.labelled.get(id).map(|labelled| &labelled.schema);
