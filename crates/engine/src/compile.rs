@@ -96,9 +96,11 @@ impl<'a> Prepared<'a> {
         diagnostics.extend(containers.iter().filter_map(|container| container.problem.clone()));
         diagnostics.extend(schemas.problems());
         diagnostics.extend(templates.values().filter_map(Parsed::problem));
-        diagnostics.extend(
-            fleet.cluster_types.values().filter_map(|object| Templates::find(&templates, object).err()).flatten(),
-        );
+        // A checkout of one branch has cluster types without the templates, which are on another.
+        if !templates.is_empty() {
+            let find = |object| Templates::find(&templates, object).err();
+            diagnostics.extend(fleet.cluster_types.values().filter_map(|object| find(object)).flatten());
+        }
         let has_nested =
             fleet.config_maps.values().flat_map(|object| object.spec.data.values()).any(|text| text.contains("{{"));
         Self { fleet, targets, schedule, containers, schemas, templates, long_names, has_nested, diagnostics }
