@@ -68,8 +68,11 @@ pub(crate) fn environment(options: &SourceOptions, name: &str) -> anyhow::Result
 
 /// Reads all environments, or the one of this name.
 pub(crate) fn environments(options: &SourceOptions, name: Option<&str>) -> anyhow::Result<Vec<Loaded>> {
-    let name = name.map(EnvironmentName::new).transpose();
-    let name = name.map_err(|error| Failure::usage(format!("this is not the name of an environment: {error}")))?;
+    let parse = |name| {
+        let usage = |error| Failure::usage(format!("{name:?} is not the name of an environment: {error}"));
+        EnvironmentName::new(name).map_err(usage)
+    };
+    let name = name.map(parse).transpose()?;
     match &options.from {
         Some(directory) => from_directory(directory, name),
         None => from_git(configuration::read(options.config.as_deref())?, name),
@@ -85,7 +88,16 @@ fn from_directory(directory: &Path, name: Option<EnvironmentName>) -> anyhow::Re
         None => environments_in(directory)?,
     };
     let shown = directory.display().to_string();
-    names.iter().map(|name| Ok(built(read(name)?, Some(shown.clone()), None))).collect()
+    let load = |name: &EnvironmentName| {
+        let mut loaded = built(read(name)?, Some(shown.clone()), None);
+        // Files that are all broken leave nothing, which needs no word of its own, least of all about a name that nobody gave.
+        let is_empty = |diagnostic: &Diagnostic| diagnostic.code == Code::EmptyEnvironment;
+        if loaded.diagnostics.iter().any(|diagnostic| diagnostic.is_error() && !is_empty(diagnostic)) {
+            loaded.diagnostics.retain(|diagnostic| !is_empty(diagnostic));
+        }
+        Ok(loaded)
+    };
+    names.iter().map(load).collect()
 }
 
 /// The environments that a plain directory is about: those it declares, else those that its targets are for.
@@ -109,6 +121,12 @@ fn environments_in(directory: &Path) -> anyhow::Result<Vec<EnvironmentName>> {
     });
     let meant = || meant.filter_map(|name| EnvironmentName::new(name).ok()).collect::<BTreeSet<_>>();
     let names = if declared.is_empty() { meant() } else { declared };
+    if names.is_empty() && objects().next().is_none() && read.input.contents.iter().all(|file| file.objects.is_good()) {
+        let message = format!("`{}` holds no objects of Kalypso", directory.display());
+        return Err(Failure::refused(message)
+            .help("is it the right folder? Only `*.yaml` and `*.yml` files are read")
+            .into());
+    }
     // Without any, what is wrong with the files is still worth saying.
     Ok(if names.is_empty() { vec![any] } else { names.into_iter().collect() })
 }

@@ -4,7 +4,7 @@ use std::fs;
 
 use testkit::git_server::GitServer;
 
-use crate::company::{Company, folder_text, git, kalypso};
+use crate::company::{Company, Ran, folder_text, git, kalypso};
 use crate::objects::{self, config, environment};
 
 #[test]
@@ -144,4 +144,14 @@ fn two_environments_never_write_to_one_place() {
     company.commit("control-plane", "prod", &crate::company::dev());
     company.kalypso("check").ends(1).says(&["K0504", "dev", "prod", "gitops.yaml"]);
     company.kalypso("check -e dev").ends(0).says(&["nothing wrong"]);
+}
+
+#[test]
+fn a_folder_without_objects_is_named_and_a_broken_one_says_what_is_broken() {
+    let folder = tempfile::tempdir().unwrap();
+    let check = || Ran::of(kalypso(folder.path()).args(["check", "--from", "."]));
+    check().ends(1).says(&["`.` holds no objects of Kalypso"]);
+    fs::write(folder.path().join("a.yaml"), "a: [\n").unwrap();
+    let ran = check().ends(1).says(&["K0101", "a.yaml:1:4", "1 error in 1 file"]);
+    assert!(!ran.out.contains("K0119"), "{}", ran.out);
 }
