@@ -9,7 +9,7 @@ use model::diagnostic::{AssignmentId, Code, Diagnostic, ObjectKey, Origin};
 use model::field_path::FieldPath;
 use model::fleet::Fleet;
 use model::git_id::GitId;
-use model::name::ClusterTypeName;
+use model::name::{ClusterTypeName, EnvironmentName};
 use model::object::{GitOpsRepo, Kind, Object};
 use model::tree::{Blob, Tree};
 
@@ -215,10 +215,7 @@ pub fn same_destination(fleet: &Fleet) -> Vec<Diagnostic> {
     let mut seen: BTreeMap<_, &Object<GitOpsRepo>> = BTreeMap::new();
     let mut found = Vec::new();
     for object in fleet.gitops_repos.values() {
-        let place = &object.spec.place;
-        let repo = place.repo.trim_end_matches('/').trim_end_matches(".git");
-        let key = (repo, Arc::clone(&place.branch), Folder::parse(&place.path));
-        let Some(first) = seen.insert(key, object) else { continue };
+        let Some(first) = seen.insert(destination(object), object) else { continue };
         let name = FieldPath::from(["metadata", "name"]);
         let message = format!("`{}` and `{}` name the same repository, branch and path", first.name, object.name);
         let diagnostic = Diagnostic::error(Code::SameDestination, message)
@@ -228,6 +225,31 @@ pub fn same_destination(fleet: &Fleet) -> Vec<Diagnostic> {
         found.push(diagnostic.about(&object.key()));
     }
     found
+}
+
+/// Environments that write to the same repository, branch and path: for each, those before it that it collides with.
+pub fn shared_destinations<'a>(fleets: impl Iterator<Item = &'a Fleet>) -> BTreeMap<EnvironmentName, Vec<Diagnostic>> {
+    let mut seen: BTreeMap<_, &EnvironmentName> = BTreeMap::new();
+    let mut found: BTreeMap<EnvironmentName, Vec<Diagnostic>> = BTreeMap::new();
+    for fleet in fleets {
+        let environment = &fleet.environment;
+        for object in fleet.gitops_repos.values() {
+            let other = seen.insert(destination(object), environment).filter(|other| *other != environment);
+            let Some(other) = other else { continue };
+            let message =
+                format!("environments {other} and {environment} write to the same repository, branch and path");
+            let origin = Origin::field(&object.key(), FieldPath::from(["spec"]));
+            let diagnostic = Diagnostic::error(Code::SameDestination, message).at(origin, format!("of {environment}"));
+            found.entry(environment.clone()).or_default().push(diagnostic.help("give each its own branch or path"));
+        }
+    }
+    found
+}
+
+/// What makes two destinations the same, however their URLs and paths are written.
+fn destination(object: &Object<GitOpsRepo>) -> (&str, &str, Option<Folder>) {
+    let place = &object.spec.place;
+    (place.repo.trim_end_matches('/').trim_end_matches(".git"), &place.branch, Folder::parse(&place.path))
 }
 
 /// What a change takes away.

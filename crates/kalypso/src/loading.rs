@@ -1,6 +1,6 @@
 //! Where input comes from: a directory, or git repositories.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -296,25 +296,4 @@ impl Branch {
         let read = Moment::new(&pinned, place.control_plane(&silent)).load(environment);
         Some(built(read, None, Some(place))).filter(|loaded| loaded.is_whole)
     }
-}
-
-/// What is wrong with the destinations of environments among one another: two that write to the same place.
-pub(crate) fn shared_destinations(environments: &[Loaded]) -> BTreeMap<EnvironmentName, Vec<Diagnostic>> {
-    let mut seen: BTreeMap<_, &EnvironmentName> = BTreeMap::new();
-    let mut found: BTreeMap<EnvironmentName, Vec<Diagnostic>> = BTreeMap::new();
-    for loaded in environments {
-        let environment = &loaded.fleet.environment;
-        found.entry(environment.clone()).or_default().extend(engine::output::same_destination(&loaded.fleet));
-        for object in loaded.fleet.gitops_repos.values() {
-            let place = &object.spec.place;
-            let key = (Arc::clone(&place.repo), Arc::clone(&place.branch), engine::output::Folder::parse(&place.path));
-            let Some(other) = seen.insert(key, environment).filter(|other| *other != environment) else { continue };
-            let message =
-                format!("environments {other} and {environment} write to the same repository, branch and path");
-            let origin = model::diagnostic::Origin::field(&object.key(), model::field_path::FieldPath::from(["spec"]));
-            let diagnostic = Diagnostic::error(Code::SameDestination, message).at(origin, format!("of {environment}"));
-            found.entry(environment.clone()).or_default().push(diagnostic.help("give each its own branch or path"));
-        }
-    }
-    found
 }

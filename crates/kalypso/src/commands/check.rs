@@ -1,6 +1,7 @@
 //! `kalypso check`: everything that is wrong.
 
 use engine::compile::Prepared;
+use engine::output::{same_destination, shared_destinations};
 
 use crate::arguments::Check;
 use crate::exit::Exit;
@@ -11,15 +12,17 @@ use crate::{reporting, terminal};
 pub(super) fn run(options: &Check) -> anyhow::Result<Exit> {
     let environments = loading::environments(&options.source, options.environment.as_deref())?;
     let compiled: Vec<_> = environments.iter().map(|loaded| Prepared::new(&loaded.fleet).compile()).collect();
-    let shared = loading::shared_destinations(&environments);
+    let shared = shared_destinations(environments.iter().map(|loaded| &loaded.fleet));
     let mut report = Report::new().checked_out(checkout(options));
     for (loaded, compiled) in environments.iter().zip(&compiled) {
         let found = loaded
             .diagnostics
             .iter()
             .chain(&compiled.diagnostics)
-            .chain(shared.get(&loaded.fleet.environment).into_iter().flatten());
-        let diagnostics = model::diagnostic::merged(found.cloned().collect());
+            .chain(shared.get(&loaded.fleet.environment).into_iter().flatten())
+            .cloned()
+            .chain(same_destination(&loaded.fleet));
+        let diagnostics = model::diagnostic::merged(found.collect());
         // A directory is published by nobody, so there is nothing to keep.
         let fallback = if options.source.from.is_some() { Fallback::Nothing } else { Fallback::LastGood(None) };
         loaded.report(&mut report, Batch { fallback, ..reporting::batch(&diagnostics, compiled.assignments.len()) });

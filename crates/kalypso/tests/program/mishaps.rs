@@ -143,6 +143,11 @@ fn two_environments_never_write_to_one_place() {
     company.change("control-plane@main", ".environments/prod.yaml", &environment("prod"));
     company.commit("control-plane", "prod", &crate::company::dev());
     company.kalypso("check").ends(1).says(&["K0504", "dev", "prod", "gitops.yaml"]);
+    // The same place, written otherwise.
+    let otherwise = objects::gitops("dev", "dev", "./").replace("gitops\n", "gitops.git\n");
+    assert!(otherwise.contains("gitops.git"));
+    company.change("control-plane@prod", "gitops.yaml", &otherwise);
+    company.kalypso("check").ends(1).says(&["K0504"]);
     company.kalypso("check -e dev").ends(0).says(&["nothing wrong"]);
 }
 
