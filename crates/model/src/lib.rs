@@ -15,6 +15,7 @@ pub mod label;
 pub mod locate;
 pub mod name;
 pub mod object;
+pub mod progress;
 pub mod read;
 pub mod selector;
 pub mod source;
