@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use gotemplate::value::{Struct, Value};
-use gotemplate::{ErrorKind, Limits, TemplateError};
+use gotemplate::{ErrorKind, Limits, Options, TemplateError};
 use model::diagnostic::{Code, Diagnostic, ObjectKey, Origin, Part};
 use model::field_path::FieldPath;
 use model::fleet::Fleet;
@@ -215,13 +215,9 @@ impl Parsed {
     fn render(&self, dot: &Value, context: &Context<'_>) -> Result<Option<Vec<u8>>, Diagnostic> {
         let mut joined: Option<Vec<u8>> = None;
         for (index, text) in self.texts.iter().enumerate() {
-            let limits = Limits::default();
-            let rendered = match (self.is_literal, &context.composition.written) {
-                (true, None) => text.render(dot, &limits),
-                (true, Some(written)) => text.render_sharing(dot, &limits, written),
-                (false, None) => text.render_nested(dot, &limits),
-                (false, Some(written)) => text.render_nested_sharing(dot, &limits, written),
-            };
+            let written = context.composition.written.as_ref();
+            let options = Options { limits: Limits::default(), is_literal: self.is_literal, written };
+            let rendered = text.render_with(dot, &options).map(|rendered| rendered.bytes);
             let rendered = rendered.map_err(|error| {
                 let shown = if context.hides_output { without_values(error, context.composition) } else { error };
                 failure(&self.key, index, &shown)

@@ -26,6 +26,7 @@ mod methods;
 mod names;
 mod nesting;
 mod parse;
+pub mod reads;
 mod runes;
 pub mod semver;
 mod sprig;
@@ -44,7 +45,8 @@ mod reference_page;
 
 pub use error::{ErrorKind, TemplateError};
 pub use fuel::Limits;
-pub use template::Template;
+pub use reads::Reads;
+pub use template::{Options, Rendered, Template};
 pub use text::Text;
 pub use value::Value;
 pub use written::Written;

@@ -8,6 +8,7 @@ use crate::fuel::{Exhausted, Fuel, Limits};
 use crate::function::Failure;
 use crate::heap::Heap;
 use crate::parse::{self, tree::Program};
+use crate::reads::Reads;
 use crate::value::Value;
 use crate::written::Written;
 
@@ -16,6 +17,28 @@ use crate::written::Written;
 pub struct Template {
     name: Arc<str>,
     program: Program,
+    reads: Reads,
+}
+
+/// How to render.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Options<'a> {
+    /// What all passes together may spend.
+    pub limits: Limits,
+    /// Whether output that contains `{{` is left as it is instead of being rendered again.
+    pub is_literal: bool,
+    /// A map that other renderings have too: what `toYaml` makes of it is written once for all.
+    pub written: Option<&'a Arc<Written>>,
+}
+
+/// What a template gave.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Rendered {
+    /// The output.
+    pub bytes: Vec<u8>,
+    /// How many times it took rendering: above 1, texts were rendered that came out of the data, and [`Template::reads`] knows nothing
+    /// of what these read.
+    pub passes: u32,
 }
 
 impl Template {
@@ -24,15 +47,8 @@ impl Template {
     /// # Errors
     /// The first mistake in the text, a function that does not exist, or one whose result would depend on the machine, the moment or chance.
     pub fn parse(name: &str, text: &str) -> Result<Self, TemplateError> {
-        Self::parse_bytes(name, Arc::from(text.as_bytes()), 0)
-    }
-
-    fn parse_bytes(name: &str, source: Arc<[u8]>, pass: u32) -> Result<Self, TemplateError> {
-        let program = parse::parse(name, Arc::clone(&source)).map_err(|error| {
-            let place = Place { template: name, source: &source, at: error.at, pass };
-            TemplateError::new(place, ErrorKind::Parse, error.message)
-        })?;
-        Ok(Self { name: Arc::from(name), program })
+        let program = parse(name, Arc::from(text.as_bytes()), 0)?;
+        Ok(Self { name: Arc::from(name), reads: Reads::of(&program), program })
     }
 
     /// The name it was parsed with.
@@ -40,25 +56,18 @@ impl Template {
         &self.name
     }
 
+    /// The fields of the data that it can read, nested renderings of its output aside.
+    pub fn reads(&self) -> &Reads {
+        &self.reads
+    }
+
     /// Renders once.
     ///
     /// # Errors
     /// The first action that fails, or the limit that was reached.
     pub fn render(&self, dot: &Value, limits: &Limits) -> Result<Vec<u8>, TemplateError> {
-        self.execute(dot, &mut Rendering::new(limits, None))
-    }
-
-    /// [`Template::render`], faster where `toYaml` is called with a map that other renderings have too.
-    ///
-    /// # Errors
-    /// As [`Template::render`].
-    pub fn render_sharing(
-        &self,
-        dot: &Value,
-        limits: &Limits,
-        written: &Arc<Written>,
-    ) -> Result<Vec<u8>, TemplateError> {
-        self.execute(dot, &mut Rendering::new(limits, Some(written)))
+        let options = Options { limits: *limits, is_literal: true, written: None };
+        self.render_with(dot, &options).map(|rendered| rendered.bytes)
     }
 
     /// Renders, and while the output contains `{{` parses and renders that, with the same dot. What one rendering changes in maps, the next
@@ -67,46 +76,51 @@ impl Template {
     /// # Errors
     /// As [`Template::render`], in whichever text; or [`Limits::passes`] was reached.
     pub fn render_nested(&self, dot: &Value, limits: &Limits) -> Result<Vec<u8>, TemplateError> {
-        self.nested(dot, limits, Rendering::new(limits, None))
+        let options = Options { limits: *limits, is_literal: false, written: None };
+        self.render_with(dot, &options).map(|rendered| rendered.bytes)
     }
 
-    /// [`Template::render_nested`], faster where `toYaml` is called with a map that other renderings have too.
+    /// [`Template::render`] or [`Template::render_nested`], and how often that took rendering. An error tells by
+    /// [`pass`](TemplateError::pass).
     ///
     /// # Errors
-    /// As [`Template::render_nested`].
-    pub fn render_nested_sharing(
-        &self,
-        dot: &Value,
-        limits: &Limits,
-        written: &Arc<Written>,
-    ) -> Result<Vec<u8>, TemplateError> {
-        self.nested(dot, limits, Rendering::new(limits, Some(written)))
-    }
-
-    fn nested(&self, dot: &Value, limits: &Limits, mut rendering: Rendering) -> Result<Vec<u8>, TemplateError> {
-        let mut output = self.execute(dot, &mut rendering)?;
-        while let Some(at) = memchr::memmem::find(&output, b"{{") {
+    /// As these.
+    pub fn render_with(&self, dot: &Value, options: &Options<'_>) -> Result<Rendered, TemplateError> {
+        let limits = &options.limits;
+        let mut rendering =
+            Rendering { heap: Heap::knowing(options.written.cloned()), fuel: Fuel::new(*limits), pass: 0 };
+        let mut output = execute(&self.name, &self.program, dot, &mut rendering)?;
+        while !options.is_literal
+            && let Some(at) = memchr::memmem::find(&output, b"{{")
+        {
             rendering.pass += 1;
             let source: Arc<[u8]> = output.into();
             if rendering.pass >= limits.passes {
                 let place = Place { template: &self.name, source: &source, at, pass: rendering.pass };
                 return Err(TemplateError::new(place, ErrorKind::Limit, Exhausted::Passes(limits.passes).to_string()));
             }
-            output = Self::parse_bytes(&self.name, source, rendering.pass)?.execute(dot, &mut rendering)?;
+            let program = parse(&self.name, source, rendering.pass)?;
+            output = execute(&self.name, &program, dot, &mut rendering)?;
         }
-        Ok(output)
+        Ok(Rendered { bytes: output, passes: rendering.pass + 1 })
     }
+}
 
-    fn execute(&self, dot: &Value, rendering: &mut Rendering) -> Result<Vec<u8>, TemplateError> {
-        exec::execute(&self.program, dot, &mut rendering.heap, &mut rendering.fuel).map_err(|stop| {
-            let source = &self.program.source;
-            let place = Place { template: &self.name, source, at: stop.0.at, pass: rendering.pass };
-            match stop.0.failure {
-                Failure::Error(message) => TemplateError::new(place, ErrorKind::Execute, message),
-                Failure::Exhausted(limit) => TemplateError::new(place, ErrorKind::Limit, limit.to_string()),
-            }
-        })
-    }
+fn parse(name: &str, source: Arc<[u8]>, pass: u32) -> Result<Program, TemplateError> {
+    parse::parse(name, Arc::clone(&source)).map_err(|error| {
+        let place = Place { template: name, source: &source, at: error.at, pass };
+        TemplateError::new(place, ErrorKind::Parse, error.message)
+    })
+}
+
+fn execute(name: &str, program: &Program, dot: &Value, rendering: &mut Rendering) -> Result<Vec<u8>, TemplateError> {
+    exec::execute(program, dot, &mut rendering.heap, &mut rendering.fuel).map_err(|stop| {
+        let place = Place { template: name, source: &program.source, at: stop.0.at, pass: rendering.pass };
+        match stop.0.failure {
+            Failure::Error(message) => TemplateError::new(place, ErrorKind::Execute, message),
+            Failure::Exhausted(limit) => TemplateError::new(place, ErrorKind::Limit, limit.to_string()),
+        }
+    })
 }
 
 /// What all passes of one rendering share.
@@ -114,12 +128,6 @@ struct Rendering {
     heap: Heap,
     fuel: Fuel,
     pass: u32,
-}
-
-impl Rendering {
-    fn new(limits: &Limits, written: Option<&Arc<Written>>) -> Self {
-        Self { heap: Heap::knowing(written.cloned()), fuel: Fuel::new(*limits), pass: 0 }
-    }
 }
 
 #[cfg(test)]

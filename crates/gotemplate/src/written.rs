@@ -62,7 +62,7 @@ impl Written {
 mod tests {
     use super::*;
     use crate::fuel::Limits;
-    use crate::template::Template;
+    use crate::template::{Options, Template};
 
     /// What each of three renderings gives, and what it is without sharing.
     fn check(text: &str, limits: Limits) {
@@ -73,8 +73,9 @@ mod tests {
         let dot = Value::dict([("data", data.clone())]);
         let alone = template.render_nested(&dot, &limits).map_err(|error| error.message);
         for _ in 0..3 {
-            let shared = template.render_nested_sharing(&dot, &limits, &written).map_err(|error| error.message);
-            assert_eq!(shared, alone, "{text}");
+            let options = Options { limits, written: Some(&written), ..Options::default() };
+            let shared = template.render_with(&dot, &options).map_err(|error| error.message);
+            assert_eq!(shared.map(|rendered| rendered.bytes), alone, "{text}");
         }
     }
 

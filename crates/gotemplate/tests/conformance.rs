@@ -28,8 +28,13 @@ struct Group {
 
 fn main() {
     let folder = std::env::var_os("KALYPSO_CONFORMANCE").map(PathBuf::from);
-    let test = |folder: PathBuf| Trial::test("templates_render_as_in_go", move || templates_render_as_in_go(&folder));
-    let trials = testkit::corpus::trials(folder, |folder| vec![test(folder)]);
+    let trials = testkit::corpus::trials(folder, |folder| {
+        let same = folder.clone();
+        vec![
+            Trial::test("templates_render_as_in_go", move || templates_render_as_in_go(&folder)),
+            Trial::test("fields_that_are_not_read_do_not_matter", move || unread_fields_do_not_matter(&same)),
+        ]
+    });
     libtest_mimic::run(&Arguments::from_args(), trials).exit();
 }
 
@@ -70,6 +75,27 @@ fn difference(case: &serde_json::Value) -> Option<String> {
         (None, Err(_)) => None,
         (None, Ok(output)) => Some(format!("  wanted an error: {}\n  got    {:?}", case["error_text"], shown(&output))),
     }
+}
+
+/// Every template gives the same with other values in the fields that it is not said to read.
+fn unread_fields_do_not_matter(folder: &Path) -> Result<(), Failed> {
+    let corpus = std::fs::read_to_string(folder.join("conformance/templates.jsonl"))?;
+    let mut changed_fields = 0;
+    for line in corpus.lines() {
+        let case: serde_json::Value = serde_json::from_str(line)?;
+        let Ok(template) = Template::parse("template", &text(&case, "template")) else { continue };
+        let Some(data) = case["data"].as_object() else { continue };
+        let mut other = data.clone();
+        for (_, value) in other.iter_mut().filter(|(name, _)| !template.reads().field(name)) {
+            *value = serde_json::json!("nobody reads this");
+            changed_fields += 1;
+        }
+        let render = |data| template.render(&decode::decode(&serde_json::Value::Object(data)), &Limits::default());
+        if render(data.clone()) != render(other) {
+            return Err(format!("{} reads more than {:?}", text(&case, "name"), template.reads()).into());
+        }
+    }
+    if changed_fields > 0 { Ok(()) } else { Err("no case has a field that its template does not read".into()) }
 }
 
 fn shown(output: &[u8]) -> String {

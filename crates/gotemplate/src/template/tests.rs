@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::Template;
+use super::{Options, Template};
 use crate::error::ErrorKind;
 use crate::fuel::Limits;
 use crate::value::{Struct, Value};
@@ -135,4 +135,16 @@ fn a_template_is_shared_between_threads() {
         threads.into_iter().flat_map(|thread| thread.join().unwrap()).collect::<Vec<_>>()
     });
     assert!(outputs.iter().all(|output| output == b"3kalypso1kalypso"));
+}
+
+#[test]
+fn a_rendering_tells_how_often_it_took_rendering() {
+    let passes = |text: &str, is_literal| {
+        let options = Options { is_literal, ..Options::default() };
+        Template::parse("t", text).unwrap().render_with(&data(), &options).map(|rendered| rendered.passes)
+    };
+    assert_eq!(passes("{{ .name }}", false), Ok(1));
+    assert_eq!(passes("{{ .nested }}", false), Ok(2));
+    assert_eq!(passes("{{ .nested }}", true), Ok(1));
+    assert_eq!(passes("{{ .broken }}", false).map_err(|error| error.pass), Err(1));
 }

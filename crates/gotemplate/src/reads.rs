@@ -1,0 +1,274 @@
+//! Which fields of its data a template can read.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use crate::parse::tree::{
+    Choice, Command, Field, Loop, Node, Operand, Pipeline, Program, ROOT_VARIABLE, TemplateId, Term, VariableId,
+};
+use crate::value::Key;
+
+/// The top-level fields of its data that a template can possibly read. Never too few: two renderings of the template, by the same
+/// limits, whose data have the same fields give the same output, or the same error, if the fields that it reads have the same values.
+///
+/// Output that contains `{{` and is rendered again is another template, which is not covered:
+/// [`Rendered::passes`](crate::template::Rendered::passes) tells.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Reads {
+    fields: BTreeSet<Arc<str>>,
+    is_everything: bool,
+}
+
+/// How often a template's body is gone through to learn which variables may hold the data. Only a chain of assignments against the order
+/// of the text takes more than two rounds; who needs more than this counts as reading everything.
+const ROUNDS_MAX: usize = 8;
+
+impl Reads {
+    /// All fields there are.
+    pub fn everything() -> Self {
+        Self { is_everything: true, ..Self::default() }
+    }
+
+    /// What the templates of `program` read, if the main one is rendered.
+    pub(crate) fn of(program: &Program) -> Self {
+        let mut analysis = Analysis {
+            program,
+            reads: Self::default(),
+            calls: BTreeMap::new(),
+            pending: Vec::new(),
+            holders: BTreeSet::new(),
+            is_settled: true,
+        };
+        analysis.called(0, true);
+        while let Some(template) = analysis.pending.pop() {
+            analysis.template(template);
+        }
+        analysis.reads
+    }
+
+    /// Whether the data as a whole may be read: printed, given to a function, or gone through.
+    pub fn is_everything(&self) -> bool {
+        self.is_everything
+    }
+
+    /// Whether the top-level field `name` may be read.
+    pub fn field(&self, name: &str) -> bool {
+        self.is_everything || self.fields.contains(name)
+    }
+
+    /// What either reads.
+    #[must_use]
+    pub fn union(mut self, other: &Self) -> Self {
+        self.fields.extend(other.fields.iter().cloned());
+        self.is_everything |= other.is_everything;
+        self
+    }
+}
+
+/// The templates of a program, gone through by the rules of the executor. Of each value only one thing is known: whether it may be the
+/// data itself. Values that hold the data count as reading everything from the moment they are made.
+struct Analysis<'a> {
+    program: &'a Program,
+    reads: Reads,
+    /// The templates that may be called, each with whether its dot may be the data.
+    calls: BTreeMap<TemplateId, bool>,
+    /// Those of them that are to be gone through.
+    pending: Vec<TemplateId>,
+    /// The variables of the current template that may hold the data.
+    holders: BTreeSet<VariableId>,
+    /// Whether this round has found no new holder.
+    is_settled: bool,
+}
+
+impl Analysis<'_> {
+    /// A template may be called with a dot that may be the data.
+    fn called(&mut self, id: TemplateId, with_data: bool) {
+        let known = self.calls.get(&id).copied();
+        if known.is_none() || (with_data && known == Some(false)) {
+            self.calls.insert(id, with_data);
+            self.pending.push(id);
+        }
+    }
+
+    fn template(&mut self, id: TemplateId) {
+        let program = self.program;
+        let Some((_, Some(body))) = program.templates.get(id) else { return };
+        let dot = self.calls.get(&id).copied().unwrap_or(true);
+        self.holders.clear();
+        if dot {
+            self.holders.insert(ROOT_VARIABLE);
+        }
+        for _ in 0..ROUNDS_MAX {
+            self.is_settled = true;
+            self.body(dot, body);
+            if self.is_settled || self.reads.is_everything {
+                return;
+            }
+        }
+        self.reads.is_everything = true;
+    }
+
+    fn body(&mut self, dot: bool, body: &[Node]) {
+        for node in body {
+            match node {
+                Node::Text(_) | Node::Break | Node::Continue => {}
+                Node::Action(pipeline) => {
+                    let value = self.pipeline(dot, pipeline);
+                    self.reads.is_everything |= value && pipeline.variables.is_empty();
+                }
+                Node::If(choice) => self.choice(dot, choice, false),
+                Node::With(choice) => self.choice(dot, choice, true),
+                Node::Range(range) => self.range(dot, range),
+                Node::Template(call) => {
+                    let argument = call.argument.as_ref().is_some_and(|argument| self.pipeline(dot, argument));
+                    self.called(call.id, argument);
+                }
+            }
+        }
+    }
+
+    /// The data is true whatever the values in it are.
+    fn choice(&mut self, dot: bool, choice: &Choice, sets_dot: bool) {
+        for (condition, body) in &choice.branches {
+            let value = self.pipeline(dot, condition);
+            self.body(if sets_dot { value } else { dot }, body);
+        }
+        self.body(dot, &choice.otherwise);
+    }
+
+    fn range(&mut self, dot: bool, range: &Loop) {
+        self.reads.is_everything |= self.pipeline(dot, &range.items);
+        self.body(false, &range.body);
+        self.body(dot, &range.otherwise);
+    }
+
+    fn pipeline(&mut self, dot: bool, pipeline: &Pipeline) -> bool {
+        let mut value = None;
+        for command in &pipeline.commands {
+            value = Some(self.command(dot, command, value));
+        }
+        let value = value.unwrap_or(false);
+        for variable in &pipeline.variables {
+            if value && self.holders.insert(*variable) {
+                self.is_settled = false;
+            }
+        }
+        value
+    }
+
+    fn command(&mut self, dot: bool, command: &Command, last: Option<bool>) -> bool {
+        let first = self.operand(dot, &command.first);
+        if command.arguments.is_empty() && last.is_none() {
+            return first;
+        }
+        for argument in &command.arguments {
+            self.reads.is_everything |= self.operand(dot, argument);
+        }
+        self.reads.is_everything |= last.unwrap_or(false);
+        // What a function makes holds the data only if it was given.
+        false
+    }
+
+    fn operand(&mut self, dot: bool, operand: &Operand) -> bool {
+        match &operand.term {
+            Term::Dot => dot,
+            Term::Nil | Term::Constant(_) | Term::Number(_) | Term::Function(_) => false,
+            Term::Field(path) => self.path(dot, path),
+            Term::Variable(variable, path) => {
+                let value = self.holders.contains(variable);
+                self.path(value, path)
+            }
+            Term::Pipeline(pipeline) => self.pipeline(dot, pipeline),
+            Term::Chain(receiver, path) => {
+                let value = self.operand(dot, receiver);
+                self.path(value, path)
+            }
+        }
+    }
+
+    fn path(&mut self, receiver: bool, path: &[Field]) -> bool {
+        let Some(field) = path.first() else { return receiver };
+        if receiver && let Key::Text(name) = &field.name {
+            self.reads.fields.insert(name.to_str().into());
+        }
+        false
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Reads;
+    use crate::template::Template;
+
+    /// The fields that a template reads, in order; `*` for everything.
+    fn check(text: &str, expected: &str) {
+        let template = Template::parse("t", text).expect("a template");
+        let Reads { fields, is_everything } = template.reads();
+        let fields: Vec<_> = fields.iter().map(|name| &**name).collect();
+        assert_eq!(if *is_everything { "*".to_owned() } else { fields.join(" ") }, expected, "{text}");
+    }
+
+    #[test]
+    fn fields_of_the_data_count_by_their_first_name() {
+        check("text", "");
+        check("{{ .A }} {{ .B.c.d }} {{ $.C }} {{ (.D).e }}", "A B C D");
+        check("{{ toYaml .A | indent 2 }}{{ .B | default .C.x }}{{ printf \"%s\" $.D }}", "A B C D");
+        check("{{ (index .A \"x\").B }}", "A");
+        check("{{ (.).A }}{{ ($).B }}", "A B");
+    }
+
+    #[test]
+    fn the_data_as_a_whole_is_everything() {
+        for text in ["{{ . }}", "{{ $ }}", "{{ index . \"A\" }}", "{{ . | toJson }}", "{{ (toYaml $) }}"] {
+            check(text, "*");
+        }
+        check("{{ range . }}{{ end }}", "*");
+        check("{{ range $k, $v := $ }}{{ end }}", "*");
+        check("{{ template \"x\" dict \"data\" . }}", "*");
+        check("{{ or . .A }}{{ .A . }}", "*");
+    }
+
+    #[test]
+    fn inside_with_and_range_fields_belong_to_something_else() {
+        check("{{ with .A }}{{ . }}{{ .B }}{{ $.C }}{{ else }}{{ .D }}{{ end }}", "A C D");
+        check("{{ with . }}{{ .A }}{{ end }}{{ if . }}{{ .B }}{{ end }}", "A B");
+        check("{{ range $k, $v := .A }}{{ $k }}{{ $v }}{{ .B }}{{ $.C }}{{ else }}{{ .D }}{{ end }}", "A C D");
+        check("{{ with .A }}{{ .X }}{{ else with .B }}{{ .Y }}{{ end }}", "A B");
+    }
+
+    #[test]
+    fn variables_may_hold_the_data() {
+        check("{{ $x := .A }}{{ $x }}{{ $x.B }}", "A");
+        check("{{ $x := . }}{{ range .A }}{{ $x.B }}{{ end }}", "A B");
+        check("{{ $x := . }}{{ $x }}", "*");
+        check("{{ with $x := $ }}{{ $x.A }}{{ end }}", "A");
+        check("{{ $x := 1 }}{{ range 3 }}{{ $x.A }}{{ $x = $ }}{{ end }}", "A");
+        check("{{ $ = .A }}{{ $.B }}", "A B");
+    }
+
+    #[test]
+    fn called_templates_read_what_their_dot_has() {
+        let define = "{{ define \"d\" }}{{ .B }}{{ $.C }}{{ end }}{{ define \"unused\" }}{{ . }}{{ end }}";
+        check(&format!("{define}{{{{ template \"d\" . }}}}"), "B C");
+        check(&format!("{define}{{{{ template \"d\" .A }}}}{{{{ template \"d\" }}}}"), "A");
+        check(&format!("{define}{{{{ template \"d\" .A }}}}{{{{ template \"d\" $ }}}}"), "A B C");
+        check("{{ block \"b\" .A }}{{ .B }}{{ $.C }}{{ end }}", "A");
+        check("{{ define \"r\" }}{{ .A }}{{ template \"r\" . }}{{ end }}{{ template \"r\" . }}", "A");
+    }
+
+    #[test]
+    fn a_long_chain_of_assignments_counts_as_everything() {
+        let names: Vec<_> = (0..20).map(|number| format!("$v{number}")).collect();
+        let declared: String = names.iter().map(|name| format!("{{{{ {name} := 1 }}}}")).collect();
+        let moved: String = names.windows(2).map(|pair| format!("{{{{ {} = {} }}}}", pair[0], pair[1])).collect();
+        check(&format!("{declared}{{{{ range 30 }}}}{moved}{{{{ $v19 = $ }}}}{{{{ end }}}}{{{{ $v0.A }}}}"), "*");
+    }
+
+    #[test]
+    fn a_union_reads_what_either_does() {
+        let reads = |text| Template::parse("t", text).expect("a template").reads().clone();
+        let both = reads("{{ .A }}").union(&reads("{{ .B }}"));
+        assert!(both.field("A") && both.field("B") && !both.field("C") && !both.is_everything());
+        assert!(both.union(&Reads::everything()).field("C"));
+    }
+}
