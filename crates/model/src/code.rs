@@ -262,6 +262,49 @@ codes! {
     ///
     /// Rename one of them.
     NameCollision = "K0120",
+    /// A label mapping adds a label that it may not add.
+    ///
+    /// The labels `workload` and `workspace` say whose a deployment target is, and policies trust them. Only its `Workload` and the `WorkloadRegistration`
+    /// that brings it set them.
+    ///
+    /// ```yaml
+    /// kind: LabelMapping
+    /// spec:
+    ///   from: { team: checkout }
+    ///   add: { workspace: payments }     # comes from the registration
+    /// ```
+    ///
+    /// Remove the label from `add`. To move a workload to another workspace, change its `WorkloadRegistration`.
+    ReservedLabel = "K0121",
+    /// A cluster has the name of a cluster type.
+    ///
+    /// Both would get the folder of that name. The cluster type keeps it, and everything that is scheduled on it; the cluster is not scheduled.
+    ///
+    /// ```yaml
+    /// kind: Cluster
+    /// metadata:
+    ///   name: large           # a ClusterType has this name
+    /// spec:
+    ///   clusterType: large
+    /// ```
+    ///
+    /// Rename the cluster.
+    ClusterNameTaken = "K0122",
+    /// A cluster is of a cluster type that does not exist.
+    ///
+    /// The cluster would get its labels and templates from its cluster type. Without it nobody knows what belongs there, so nothing is rendered for the cluster,
+    /// and what was published for it stays.
+    ///
+    /// ```yaml
+    /// kind: Cluster
+    /// metadata:
+    ///   name: chicago-line-7
+    /// spec:
+    ///   clusterType: lagre    # it is large
+    /// ```
+    ///
+    /// Name a `ClusterType` of the same environment.
+    UnknownClusterType = "K0123",
 
     /// A policy selects no cluster type.
     ///

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use crate::diagnostic::{Code, Diagnostic, ObjectKey, Origin};
 use crate::label::Labels;
+use crate::object::release_pin::Expiry;
 use crate::object::shape::METADATA;
 use crate::object::{Address, Field, Kind, Object, Shape, Spec};
 use crate::selector::{LabelSelector, Operator, Requirement};
@@ -254,6 +255,7 @@ impl<'a> Decoder<'a> {
             Shape::Text => self.check_text(node, name),
             Shape::Name => self.check_name(node, name),
             Shape::OneOf(texts) => self.check_one_of(node, texts, name),
+            Shape::Moment => self.check_moment(node, name),
             Shape::TextMap => self.check_text_map(node, name, false),
             Shape::PlainTextMap => self.check_text_map(node, name, true),
             Shape::Fields(fields) => self.check_fields(node, fields, false),
@@ -290,6 +292,18 @@ impl<'a> Decoder<'a> {
             let possible: Vec<_> = texts.iter().map(|text| format!("`{text}`")).collect();
             self.error(Code::WrongType, node.span, format!("`{name}` can't be {}", shown(&text)));
             self.help(format!("it is one of {}", possible.join(", ")));
+        }
+    }
+
+    fn check_moment(&mut self, node: &Node, name: &str) {
+        let text = scalar_text(node);
+        if text.parse::<Expiry>().is_err() {
+            self.error(
+                Code::WrongType,
+                node.span,
+                format!("`{name}` must be a day or a moment, here it is {}", shown(&text)),
+            );
+            self.help("write a day as `2027-01-31`, a moment as `2027-01-31T12:00:00Z`");
         }
     }
 

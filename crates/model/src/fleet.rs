@@ -7,11 +7,14 @@ use crate::diagnostic::{Code, Diagnostic, ObjectKey, Origin};
 use crate::field_path::FieldPath;
 use crate::name::{EnvironmentName, RegistrationName, WorkloadName};
 use crate::object::{
-    Address, AnyObject, BaseRepo, ClusterType, ConfigMap, ConfigSchema, DeploymentTarget, Environment, GitOpsRepo,
-    Kind, Object, SchedulingPolicy, Spec, Template, Workload, WorkloadRegistration,
+    Address, AnyObject, BaseRepo, Cluster, ClusterType, ConfigMap, ConfigSchema, DeploymentTarget, Environment,
+    GitOpsRepo, Kind, LabelMapping, Object, ReleasePin, SchedulingPolicy, Spec, Template, Workload,
+    WorkloadRegistration,
 };
 use crate::read::FileObjects;
 use crate::source::Files;
+
+mod clusters;
 
 /// Objects of one kind by name.
 pub type Named<S> = BTreeMap<<S as Spec>::Name, Arc<Object<S>>>;
@@ -25,12 +28,18 @@ pub struct Fleet {
     pub files: Arc<Files>,
     /// The `Environment` object, if one was read.
     pub declaration: Option<Arc<Object<Environment>>>,
+    /// `Cluster`s, also those that can't be scheduled: [`Fleet::type_of`] tells.
+    pub clusters: Named<Cluster>,
     /// `ClusterType`s
     pub cluster_types: Named<ClusterType>,
     /// `DeploymentTarget`s that were written directly.
     pub deployment_targets: Named<DeploymentTarget>,
     /// `Workload`s
     pub workloads: BTreeMap<WorkloadName, RegisteredWorkload>,
+    /// `LabelMapping`s
+    pub label_mappings: Named<LabelMapping>,
+    /// `ReleasePin`s
+    pub release_pins: Named<ReleasePin>,
     /// `SchedulingPolicy`s
     pub policies: Named<SchedulingPolicy>,
     /// `Template`s
@@ -117,6 +126,7 @@ impl Fleet {
             builder.add_application(&registration, objects);
         }
         builder.report_duplicates();
+        builder.diagnostics.extend(clusters::problems(&builder.fleet));
         (builder.fleet, builder.diagnostics)
     }
 
@@ -125,9 +135,12 @@ impl Fleet {
             environment,
             files,
             declaration: None,
+            clusters: BTreeMap::new(),
             cluster_types: BTreeMap::new(),
             deployment_targets: BTreeMap::new(),
             workloads: BTreeMap::new(),
+            label_mappings: BTreeMap::new(),
+            release_pins: BTreeMap::new(),
             policies: BTreeMap::new(),
             templates: BTreeMap::new(),
             config_schemas: BTreeMap::new(),
@@ -144,6 +157,7 @@ impl Fleet {
     /// Whether there is nothing that could be scheduled, or nowhere to.
     pub fn is_empty(&self) -> bool {
         self.cluster_types.is_empty()
+            && self.clusters.is_empty()
             && self.policies.is_empty()
             && self.workloads.is_empty()
             && self.deployment_targets.is_empty()
@@ -167,6 +181,14 @@ impl Fleet {
         let diagnostic =
             diagnostic.note("what depends on it keeps its last good output").help("remove or rename all but one");
         Some(diagnostic.about(key))
+    }
+
+    /// The cluster type of a cluster. None, and reported, if there is no such cluster type, or if the cluster has a cluster type's name: it can't be scheduled.
+    pub fn type_of(&self, cluster: &Object<Cluster>) -> Option<&Arc<Object<ClusterType>>> {
+        if self.cluster_types.contains_key(cluster.name.as_str()) {
+            return None;
+        }
+        self.cluster_types.get(&*cluster.spec.cluster_type)
     }
 
     /// Where an object stands.
@@ -209,12 +231,15 @@ impl Builder {
         let fleet = &mut self.fleet;
         match object {
             AnyObject::BaseRepo(object) => insert(&mut fleet.base_repos, object),
+            AnyObject::Cluster(object) => insert(&mut fleet.clusters, object),
             AnyObject::ClusterType(object) => insert(&mut fleet.cluster_types, object),
             AnyObject::ConfigMap(object) => insert(&mut fleet.config_maps, object),
             AnyObject::ConfigSchema(object) => insert(&mut fleet.config_schemas, object),
             AnyObject::DeploymentTarget(object) => insert(&mut fleet.deployment_targets, object),
             AnyObject::Environment(object) => fleet.declaration = Some(Arc::new(object)),
             AnyObject::GitOpsRepo(object) => insert(&mut fleet.gitops_repos, object),
+            AnyObject::LabelMapping(object) => insert(&mut fleet.label_mappings, object),
+            AnyObject::ReleasePin(object) => insert(&mut fleet.release_pins, object),
             AnyObject::SchedulingPolicy(object) => insert(&mut fleet.policies, object),
             AnyObject::Template(object) => insert(&mut fleet.templates, object),
             AnyObject::Workload(object) => {

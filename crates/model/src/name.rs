@@ -99,12 +99,20 @@ names! {
     EnvironmentName;
     /// The name of a cluster type.
     ClusterTypeName;
+    /// The name of a cluster.
+    ClusterName;
+    /// The name of a place: of a cluster type or of a cluster. No cluster has the name of a cluster type.
+    PlaceName;
     /// The name of a workload.
     WorkloadName;
     /// The whole name of a deployment target, `<workload>-<target>`.
     DeploymentTargetName;
     /// The name of a scheduling policy.
     PolicyName;
+    /// The name of a label mapping.
+    LabelMappingName;
+    /// The name of a release pin.
+    ReleasePinName;
     /// The name of a template.
     TemplateName;
     /// The name of a `ConfigMap`.
@@ -117,6 +125,18 @@ names! {
     BaseRepoName;
     /// The name of a GitOps repository.
     GitOpsRepoName;
+}
+
+impl From<&ClusterTypeName> for PlaceName {
+    fn from(name: &ClusterTypeName) -> Self {
+        Self(Arc::clone(&name.0))
+    }
+}
+
+impl From<&ClusterName> for PlaceName {
+    fn from(name: &ClusterName) -> Self {
+        Self(Arc::clone(&name.0))
+    }
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! The page of kinds.
 
 use model::object::shape::METADATA;
-use model::object::{Field, Kind, SCHEDULER_GROUP, Shape};
+use model::object::{Field, Kind, Shape};
 
 use super::settings::{ANNOTATIONS, LABELS, Setting};
 
@@ -32,7 +32,7 @@ The `metadata` of every object. Other fields of it are not looked at.
 
 /// The page of kinds, as Markdown: `docs/reference/kinds.md`.
 pub fn kinds() -> String {
-    let (own, foreign): (Vec<Kind>, Vec<Kind>) = Kind::ALL.iter().partition(|kind| kind.group() == SCHEDULER_GROUP);
+    let (own, foreign): (Vec<Kind>, Vec<Kind>) = Kind::ALL.iter().partition(|kind| kind.is_own());
     let links = [links("Kalypso's own", &own), links("Of Kubernetes and Flux", &foreign)].concat();
     let metadata = fields(METADATA);
     let sections: String = own.iter().chain(&foreign).map(|kind| section(*kind)).collect();
@@ -76,6 +76,7 @@ fn value(shape: &Shape) -> String {
         Shape::Text => "text".to_owned(),
         Shape::OneOf(texts) => texts.iter().map(|text| format!("`{text}`")).collect::<Vec<_>>().join(", "),
         Shape::Name => "name".to_owned(),
+        Shape::Moment => "day (`YYYY-MM-DD`) or timestamp (RFC 3339)".to_owned(),
         Shape::TextMap => "mapping of texts".to_owned(),
         Shape::PlainTextMap => "mapping of texts without control characters".to_owned(),
         Shape::Fields(_) => "mapping".to_owned(),

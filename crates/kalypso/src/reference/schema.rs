@@ -4,7 +4,7 @@
 //! an editor is the right place to say so.
 
 use model::object::shape::METADATA;
-use model::object::{Field, Kind, SCHEDULER_GROUP, Shape};
+use model::object::{Field, Kind, Shape};
 use serde_json::{Map, Value, json};
 
 use super::settings::ANNOTATIONS;
@@ -33,12 +33,14 @@ fn all_kinds() -> Value {
             })
         })
         .collect();
-    let own = Kind::ALL.iter().filter(|kind| kind.group() == SCHEDULER_GROUP);
-    let own: Vec<_> = own.map(|kind| kind.name()).collect();
-    cases.push(json!({
-        "if": { "properties": { "apiVersion": { "pattern": versions(Kind::ClusterType) } }, "required": ["apiVersion"] },
-        "then": { "properties": { "kind": { "enum": own } } },
-    }));
+    for kind_of_group in [Kind::ClusterType, Kind::Cluster] {
+        let own = Kind::ALL.iter().filter(|kind| kind.group() == kind_of_group.group());
+        let own: Vec<_> = own.map(|kind| kind.name()).collect();
+        cases.push(json!({
+            "if": { "properties": { "apiVersion": { "pattern": versions(kind_of_group) } }, "required": ["apiVersion"] },
+            "then": { "properties": { "kind": { "enum": own } } },
+        }));
+    }
     cases.push(json!({
         "if": { "properties": { "kind": { "const": "List" } }, "required": ["kind"] },
         "then": { "properties": { "items": { "type": "array", "items": { "$ref": "#" } } } },
@@ -137,6 +139,7 @@ fn property(field: &Field, is_open: bool) -> Value {
 
 fn value(shape: &Shape, is_open: bool) -> Value {
     const PLAIN: &str = r"^[^\u0000-\u001f\u007f-\u009f\u2028\u2029]*$";
+    const MOMENT: &str = r"^\d{4}-\d{2}-\d{2}([Tt ]\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?([Zz]|[+-]\d{2}:\d{2}))?$";
     match shape {
         Shape::Text => json!({ "type": "string" }),
         Shape::OneOf(texts) => json!({ "enum": texts }),
@@ -145,6 +148,7 @@ fn value(shape: &Shape, is_open: bool) -> Value {
             "pattern": r"^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$",
             "maxLength": model::name::NAME_LENGTH_MAX,
         }),
+        Shape::Moment => json!({ "type": "string", "pattern": MOMENT }),
         Shape::TextMap => json!({ "type": "object", "additionalProperties": { "type": ["string", "null"] } }),
         Shape::PlainTextMap => json!({
             "type": "object",

@@ -61,6 +61,10 @@ fn mistakes_are_found_by_the_schema_and_the_reader() {
     check_mistake(Kind::Workload, "purpose: functional-test", r#"purpose: "a\nb""#);
     check_mistake(Kind::Workload, "environment: dev", "environment: [dev]");
     check_mistake(Kind::SchedulingPolicy, "operator: In", "operators: In");
+    check_mistake(Kind::Cluster, "clusterType: large", "clusterType: Large");
+    check_mistake(Kind::Cluster, "kind: Cluster", "kind: Clusters");
+    check_mistake(Kind::LabelMapping, "size: large", r#"size: "a\nb""#);
+    check_mistake(Kind::ReleasePin, "expires: 2027-01-31", "expires: 31.1.2027");
     check_mistake(Kind::FluxGitRepository, "url: ", "uri: ");
 }
 

@@ -3,6 +3,7 @@
 use std::fmt;
 
 pub mod base_repo;
+pub mod cluster;
 pub mod cluster_type;
 pub mod config_map;
 pub mod config_schema;
@@ -10,6 +11,8 @@ pub mod deployment_target;
 pub mod environment;
 pub mod flux;
 pub mod gitops_repo;
+pub mod label_mapping;
+pub mod release_pin;
 pub mod scheduling_policy;
 pub mod shape;
 pub mod template;
@@ -23,6 +26,7 @@ use crate::source::FileId;
 use crate::yaml::Node;
 
 pub use base_repo::BaseRepo;
+pub use cluster::Cluster;
 pub use cluster_type::ClusterType;
 pub use config_map::ConfigMap;
 pub use config_schema::ConfigSchema;
@@ -30,14 +34,18 @@ pub use deployment_target::DeploymentTarget;
 pub use environment::Environment;
 pub use flux::{FluxGitRepository, FluxKustomization};
 pub use gitops_repo::GitOpsRepo;
+pub use label_mapping::LabelMapping;
+pub use release_pin::ReleasePin;
 pub use scheduling_policy::SchedulingPolicy;
 pub use shape::{Field, Shape};
 pub use template::Template;
 pub use workload::Workload;
 pub use workload_registration::WorkloadRegistration;
 
-/// The API group of Kalypso's kinds.
+/// The API group of the kinds that Microsoft's Kalypso has as well.
 pub const SCHEDULER_GROUP: &str = "scheduler.kalypso.io";
+/// The API group of the kinds that only this Kalypso has.
+pub const FLEET_GROUP: &str = "fleet.kalypso.io";
 
 macro_rules! kinds {
     ($($variant:ident($spec:ty): $group:literal $version:literal $kind:literal,)+) => {
@@ -140,6 +148,7 @@ macro_rules! kinds {
 
 kinds! {
     BaseRepo(BaseRepo): "scheduler.kalypso.io" "v1alpha1" "BaseRepo",
+    Cluster(Cluster): "fleet.kalypso.io" "v1alpha1" "Cluster",
     ClusterType(ClusterType): "scheduler.kalypso.io" "v1alpha1" "ClusterType",
     ConfigMap(ConfigMap): "" "v1" "ConfigMap",
     ConfigSchema(ConfigSchema): "scheduler.kalypso.io" "v1alpha1" "ConfigSchema",
@@ -148,6 +157,8 @@ kinds! {
     GitOpsRepo(GitOpsRepo): "scheduler.kalypso.io" "v1alpha1" "GitOpsRepo",
     FluxGitRepository(FluxGitRepository): "source.toolkit.fluxcd.io" "v1" "GitRepository",
     FluxKustomization(FluxKustomization): "kustomize.toolkit.fluxcd.io" "v1" "Kustomization",
+    LabelMapping(LabelMapping): "fleet.kalypso.io" "v1alpha1" "LabelMapping",
+    ReleasePin(ReleasePin): "fleet.kalypso.io" "v1alpha1" "ReleasePin",
     SchedulingPolicy(SchedulingPolicy): "scheduler.kalypso.io" "v1alpha1" "SchedulingPolicy",
     Template(Template): "scheduler.kalypso.io" "v1alpha1" "Template",
     Workload(Workload): "scheduler.kalypso.io" "v1alpha1" "Workload",
@@ -158,6 +169,11 @@ impl Kind {
     /// The kind with this API group and name.
     pub fn find(group: &str, name: &str) -> Option<Self> {
         Self::ALL.iter().copied().find(|kind| kind.group() == group && kind.name() == name)
+    }
+
+    /// Whether it is one of Kalypso's own kinds, not one of Kubernetes or Flux.
+    pub fn is_own(self) -> bool {
+        matches!(self.group(), SCHEDULER_GROUP | FLEET_GROUP)
     }
 
     /// The `apiVersion` that objects of the kind write.

@@ -9,14 +9,14 @@ use crate::name::PolicyName;
 use crate::selector::LabelSelector;
 use crate::yaml::Node;
 
-/// What a `SchedulingPolicy` says: every selected target goes to every selected cluster type.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// What a `SchedulingPolicy` says: every selected target goes to every selected cluster type and cluster.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct SchedulingPolicy {
     /// The workspace that targets must belong to; empty for any.
     pub workspace: Arc<str>,
     /// Selects deployment targets by their labels.
     pub targets: LabelSelector,
-    /// Selects cluster types by their labels.
+    /// Selects cluster types by their labels, and clusters by theirs.
     pub cluster_types: LabelSelector,
 }
 
@@ -25,29 +25,30 @@ pub const TARGET_SELECTOR: [&str; 2] = ["spec", "deploymentTargetSelector"];
 /// The path of the selector of cluster types.
 pub const CLUSTER_TYPE_SELECTOR: [&str; 2] = ["spec", "clusterTypeSelector"];
 
+/// The selector of deployment targets.
+pub(crate) const TARGET_FIELD: Field = required(
+    "deploymentTargetSelector",
+    Shape::Fields(&[
+        optional("workspace", Shape::Text, "Only targets of this workspace. Left out or empty: of any."),
+        required("labelSelector", LABEL_SELECTOR, "A label selector; `{}` selects all."),
+    ]),
+    "Which deployment targets.",
+);
+
+/// The selector of cluster types and clusters.
+pub(crate) const CLUSTER_TYPE_FIELD: Field = required(
+    "clusterTypeSelector",
+    Shape::Fields(&[required("labelSelector", LABEL_SELECTOR, "A label selector; `{}` selects all.")]),
+    "Which cluster types, and which clusters.",
+);
+
 impl Spec for SchedulingPolicy {
     type Name = PolicyName;
     const KIND: Kind = Kind::SchedulingPolicy;
-    const FIELDS: &'static [Field] = &[required(
-        "spec",
-        Shape::Fields(&[
-            required(
-                "deploymentTargetSelector",
-                Shape::Fields(&[
-                    optional("workspace", Shape::Text, "Only targets of this workspace. Left out or empty: of any."),
-                    required("labelSelector", LABEL_SELECTOR, "A label selector; `{}` selects all."),
-                ]),
-                "Which deployment targets.",
-            ),
-            required(
-                "clusterTypeSelector",
-                Shape::Fields(&[required("labelSelector", LABEL_SELECTOR, "A label selector; `{}` selects all.")]),
-                "Which cluster types.",
-            ),
-        ]),
-        "The policy.",
-    )];
-    const DOC: &'static str = "Assigns every deployment target that it selects to every cluster type that it selects.";
+    const FIELDS: &'static [Field] =
+        &[required("spec", Shape::Fields(&[TARGET_FIELD, CLUSTER_TYPE_FIELD]), "The policy.")];
+    const DOC: &'static str =
+        "Assigns every deployment target that it selects to every cluster type and every cluster that it selects.";
     const EXAMPLE: &'static str = "\
 apiVersion: scheduler.kalypso.io/v1alpha1
 kind: SchedulingPolicy

@@ -9,6 +9,8 @@ pub enum Shape {
     OneOf(&'static [&'static str]),
     /// The name of an object, or a part of one.
     Name,
+    /// A day, `YYYY-MM-DD`, or a timestamp as RFC 3339 has it.
+    Moment,
     /// A mapping of texts to texts.
     TextMap,
     /// A mapping of texts to texts that become part of other people's manifests: no control characters.

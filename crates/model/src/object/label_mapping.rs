@@ -1,0 +1,71 @@
+//! `LabelMapping`: application teams' labels in the platform's words.
+
+use super::deployment_target::{WORKLOAD_LABEL, WORKSPACE_LABEL};
+use super::shape::required;
+use super::{Decoder, Field, Kind, Shape, Spec};
+use crate::decode;
+use crate::diagnostic::Code;
+use crate::label::Labels;
+use crate::name::LabelMappingName;
+use crate::yaml::Node;
+
+/// What a `LabelMapping` says: a deployment target that has all of `from` gets `add`.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct LabelMapping {
+    /// The labels that a target must have; without any, every target is meant.
+    pub from: Labels,
+    /// The labels that it gets, where it has none of the same key.
+    pub add: Labels,
+}
+
+/// The path of the labels that are added.
+pub const ADD: [&str; 2] = ["spec", "add"];
+
+impl Spec for LabelMapping {
+    type Name = LabelMappingName;
+    const KIND: Kind = Kind::LabelMapping;
+    const FIELDS: &'static [Field] = &[required(
+        "spec",
+        Shape::Fields(&[
+            required(
+                "from",
+                Shape::TextMap,
+                "The labels that a deployment target must have, all of them; `{}` is every target.",
+            ),
+            required(
+                "add",
+                Shape::PlainTextMap,
+                "The labels that it gets, except those it has already; never `workload` or `workspace`.",
+            ),
+        ]),
+        "The mapping.",
+    )];
+    const DOC: &'static str = "Adds labels of the platform's to deployment targets that have certain labels of their teams, before policies and values are matched: \
+        applications keep their own words. All mappings look at the labels that targets have without any mapping, and none overwrites a label.";
+    const EXAMPLE: &'static str = "\
+apiVersion: fleet.kalypso.io/v1alpha1
+kind: LabelMapping
+metadata:
+  name: storefront
+spec:
+  from:
+    tier: storefront
+  add:
+    exposure: public
+    size: large
+";
+
+    fn decode(root: &Node, decoder: &mut Decoder<'_>) -> Self {
+        let labels = |keys: [&str; 2]| decode::text_map(root, &keys).into_iter().collect();
+        for (key, _) in decode::node(root, &ADD).and_then(Node::as_mapping).unwrap_or_default() {
+            let reserved = key.as_scalar().filter(|scalar| matches!(&*scalar.text, WORKLOAD_LABEL | WORKSPACE_LABEL));
+            if let Some(label) = reserved.map(|scalar| &scalar.text) {
+                decoder.error(Code::ReservedLabel, key.span, format!("a label mapping can't add the label `{label}`"));
+                decoder.help(
+                    "`workload` and `workspace` say whose a target is: only its workload and registration do that",
+                );
+            }
+        }
+        Self { from: labels(["spec", "from"]), add: labels(ADD) }
+    }
+}
