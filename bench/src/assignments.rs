@@ -24,7 +24,8 @@ const MIB: f64 = 1024.0 * 1024.0;
 pub(crate) fn fleet() -> Result<Vec<Row>> {
     let directory = tempfile::tempdir()?;
     let files = generator::fleet(Size::HUNDRED, SEED);
-    generator::write(directory.path(), &files)?;
+    let input: usize = files.values().map(String::len).sum();
+    generator::write(directory.path(), files)?;
     let arguments = ["--compile".into(), directory.path().into()];
     let usage = process::fastest(std::env::current_exe()?.as_os_str(), &arguments, RUNS)?;
     ensure!(usage.status == Some(0), "the compiling process failed: {}", usage.last_line);
@@ -41,7 +42,7 @@ pub(crate) fn fleet() -> Result<Vec<Row>> {
     let steps = [("read", "reading"), ("prepare", "preparing"), ("compile", "compiling"), ("assemble", "assembling")];
     rows.extend(steps.map(|(key, what)| Row::measured(format!("  of which {what}"), step(key), "s")));
     rows.extend([
-        Row::measured("  input", files.values().map(String::len).sum::<usize>() as f64 / MIB, "MiB"),
+        Row::measured("  input", input as f64 / MIB, "MiB"),
         Row::measured("  output", bytes(&tree) as f64 / MIB, "MiB"),
         Row::measured("  floor: hashing and copying the output", floor_s, "s"),
         Row::measured("  time above the floor", usage.wall_s / floor_s, "times"),
@@ -68,7 +69,7 @@ pub(crate) fn growth() -> Result<Vec<Row>> {
 
 /// Writes the fleet that is measured into a directory.
 pub(crate) fn write(directory: &Path) -> Result<()> {
-    Ok(generator::write(directory, &generator::fleet(Size::HUNDRED, SEED))?)
+    Ok(generator::write(directory, generator::fleet(Size::HUNDRED, SEED))?)
 }
 
 /// Compiles the fleet in a directory, for the process that is measured. What it took, as JSON.

@@ -2,7 +2,10 @@
 //!
 //! What such a fleet looks like is described in `docs/performance.md`.
 
+pub mod change;
+pub mod clusters;
 mod config;
+mod labels;
 mod objects;
 mod schema;
 
@@ -11,9 +14,13 @@ use std::io;
 use std::path::Path;
 
 use crate::random::Random;
+use labels::Spread;
 
 /// The environment of every generated fleet.
 pub const ENVIRONMENT: &str = "prod";
+
+/// A file: its path, and its text.
+pub type File = (String, String);
 
 /// How large a fleet is. Every target is assigned to every cluster type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,7 +29,7 @@ pub struct Size {
     pub cluster_types: usize,
     /// Deployment targets, four to a workload.
     pub targets: usize,
-    /// `ConfigMap`s of the platform.
+    /// `ConfigMap`s of the platform. Up to 100 are for 10 regions and 10 teams, more of them for 20 and 25.
     pub config_maps: usize,
     /// `ConfigSchema`s; each applies to every assignment.
     pub schemas: usize,
@@ -31,6 +38,8 @@ pub struct Size {
 impl Size {
     /// The size at which the original system was measured: 100 cluster types, 100 targets, 100 `ConfigMap`s, two schemas.
     pub const HUNDRED: Self = Self { cluster_types: 100, targets: 100, config_maps: 100, schemas: 2 };
+    /// A million assignments: 1,000 cluster types, 1,000 targets, 1,000 `ConfigMap`s, three schemas.
+    pub const MILLION: Self = Self { cluster_types: 1_000, targets: 1_000, config_maps: 1_000, schemas: 3 };
 
     /// How many assignments such a fleet has.
     pub fn assignments(self) -> usize {
@@ -41,22 +50,24 @@ impl Size {
 /// The files of a fleet by path. A file holds one object.
 pub fn fleet(size: Size, seed: u64) -> BTreeMap<String, String> {
     let mut random = Random::new(seed);
+    let spread = Spread::of(size);
     let mut files: BTreeMap<_, _> = objects::fixed().into_iter().collect();
-    files.extend((0..size.cluster_types).map(objects::cluster_type));
+    files.extend((0..size.cluster_types).map(|index| objects::cluster_type(index, spread)));
     files.extend((0..size.targets.div_ceil(objects::TARGETS_PER_WORKLOAD)).flat_map(|index| {
         let first = index * objects::TARGETS_PER_WORKLOAD;
-        objects::workload(index, (size.targets - first).min(objects::TARGETS_PER_WORKLOAD))
+        objects::workload(index, (size.targets - first).min(objects::TARGETS_PER_WORKLOAD), spread)
     }));
-    files.extend((0..size.config_maps).map(|index| config::config_map(index, &mut random)));
+    let config_map = |index| config::config_map(index, &spread.of_config_map(index), &mut random);
+    files.extend((0..size.config_maps).map(config_map));
     files.extend((0..size.schemas).map(schema::config_schema));
     files
 }
 
-/// Writes the files of a fleet below a directory.
+/// Writes the files of a fleet below a directory, one after the other.
 ///
 /// # Errors
 /// If one can't be written.
-pub fn write(directory: &Path, files: &BTreeMap<String, String>) -> io::Result<()> {
+pub fn write(directory: &Path, files: impl IntoIterator<Item = File>) -> io::Result<()> {
     for (path, text) in files {
         let path = directory.join(path);
         if let Some(folder) = path.parent() {

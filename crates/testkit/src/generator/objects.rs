@@ -2,16 +2,11 @@
 
 use std::fmt::Write as _;
 
-use super::ENVIRONMENT;
+use super::labels::Spread;
+use super::{ENVIRONMENT, File};
 
 pub(super) const TARGETS_PER_WORKLOAD: usize = 4;
-pub(super) const REGIONS: usize = 10;
-pub(super) const SIZES: [&str; 4] = ["small", "medium", "large", "huge"];
-pub(super) const RINGS: [&str; 4] = ["canary", "early", "broad", "late"];
-pub(super) const TEAMS: usize = 10;
-const PURPOSES: [&str; TARGETS_PER_WORKLOAD] = ["functional", "performance", "acceptance", "live"];
-
-type File = (String, String);
+pub(super) const PURPOSES: [&str; TARGETS_PER_WORKLOAD] = ["functional", "performance", "acceptance", "live"];
 
 pub(super) fn cluster_type_name(index: usize) -> String {
     format!("ct-{index:04}")
@@ -21,36 +16,40 @@ pub(super) fn workload_name(index: usize) -> String {
     format!("app-{index:04}")
 }
 
-/// A cluster type. Regions change fastest, then sizes, then rings; one in five is a host that reads an environment file.
-pub(super) fn cluster_type(index: usize) -> File {
+/// A cluster type in a region.
+pub(super) fn cluster_type(index: usize, spread: Spread) -> File {
+    let (region, size, ring) = (spread.region(index), spread.size(index), spread.ring(index));
+    let labels = format!("    region: {region}\n    size: {size}\n    ring: {ring}\n");
+    (cluster_type_path(index, spread), cluster_type_with(index, &labels))
+}
+
+pub(super) fn cluster_type_path(index: usize, spread: Spread) -> String {
+    format!("cluster-types/{}/{}.yaml", spread.region(index), cluster_type_name(index))
+}
+
+/// A cluster type with these lines as its labels; one in five is of hosts that read an environment file.
+pub(super) fn cluster_type_with(index: usize, labels: &str) -> String {
     let name = cluster_type_name(index);
-    let region = index % REGIONS;
-    let size = SIZES[index / REGIONS % SIZES.len()];
-    let ring = RINGS[index / 3 % RINGS.len()];
     let config = if index % 5 == 4 { "env-file" } else { "config-map" };
-    let text = format!(
+    format!(
         "\
 apiVersion: scheduler.kalypso.io/v1alpha1
 kind: ClusterType
 metadata:
   name: {name}
   labels:
-    region: region-{region}
-    size: {size}
-    ring: {ring}
-spec:
+{labels}spec:
   reconciler: flux
   namespaceService: namespace
   configType: {config}
 "
-    );
-    (format!("cluster-types/region-{region}/{name}.yaml"), text)
+    )
 }
 
 /// A workload with its registration.
-pub(super) fn workload(index: usize, targets: usize) -> [File; 2] {
+pub(super) fn workload(index: usize, targets: usize, spread: Spread) -> [File; 2] {
     let name = workload_name(index);
-    let team = index % TEAMS;
+    let team = spread.team(index);
     let mut text = format!(
         "\
 apiVersion: scheduler.kalypso.io/v1alpha1
@@ -58,7 +57,7 @@ kind: Workload
 metadata:
   name: {name}
   labels:
-    team: team-{team}
+    team: {team}
     type: application
 spec:
   deploymentTargets:
@@ -72,7 +71,7 @@ spec:
         purpose: {purpose}
       environment: {ENVIRONMENT}
       manifests:
-        repo: https://git.example/team-{team}/{name}-gitops
+        repo: https://git.example/{team}/{name}-gitops
         branch: {ENVIRONMENT}
         path: ./{purpose}
 "
@@ -86,10 +85,10 @@ metadata:
   name: {name}
 spec:
   workload:
-    repo: https://git.example/team-{team}/{name}
+    repo: https://git.example/{team}/{name}
     branch: main
     path: workload/
-  workspace: team-{team}
+  workspace: {team}
 "
     );
     [(format!("workloads/{name}.yaml"), text), (format!("registrations/{name}.yaml"), registration)]

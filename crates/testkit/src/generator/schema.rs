@@ -1,9 +1,13 @@
 //! `ConfigSchema`s of a generated fleet, which every assignment meets.
 
-/// A schema for every assignment. They take turns: the one looks into nested values, the other at all top-level keys.
-pub(super) fn config_schema(index: usize) -> (String, String) {
+use super::File;
+
+/// A schema for every assignment. They take turns: the first looks into nested values, the second at all top-level keys,
+/// the third at the items of lists and at what depends on one another.
+pub(super) fn config_schema(index: usize) -> File {
+    const ALL: [&str; 3] = [NESTED, TOP_LEVEL, CONDITIONAL];
     let name = format!("schema-{index:03}");
-    let schema = if index.is_multiple_of(2) { NESTED } else { TOP_LEVEL };
+    let schema = ALL[index % ALL.len()];
     let text = format!(
         "apiVersion: scheduler.kalypso.io/v1alpha1\nkind: ConfigSchema\nmetadata:\n  name: {name}\nspec:\n  schema: |\n{schema}"
     );
@@ -54,3 +58,30 @@ const TOP_LEVEL: &str = r#"    {
       "propertyNames": { "maxLength": 64 }
     }
 "#;
+
+const CONDITIONAL: &str = r##"    {
+      "$schema": "http://json-schema.org/draft-07/schema#",
+      "type": "object",
+      "definitions": {
+        "names": {
+          "type": "array",
+          "uniqueItems": true,
+          "items": { "type": "object", "required": ["name"], "properties": { "name": { "pattern": "^[a-z]+$" } } }
+        }
+      },
+      "dependencies": { "QUEUE": ["STORAGE"] },
+      "properties": {
+        "FEATURES": { "$ref": "#/definitions/names" },
+        "ROUTES": { "$ref": "#/definitions/names" },
+        "QUEUE": {
+          "if": { "properties": { "enabled": { "const": true } } },
+          "then": { "required": ["host"] },
+          "else": { "type": "object" }
+        },
+        "STORAGE": {
+          "anyOf": [{ "required": ["host", "port"] }, { "required": ["path"] }],
+          "properties": { "options": { "not": { "required": ["unlimited"] } } }
+        }
+      }
+    }
+"##;

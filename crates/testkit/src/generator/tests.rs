@@ -1,13 +1,17 @@
 //! Tests of the generator.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use engine::compile::{Compiled, Prepared};
 
-use super::{ENVIRONMENT, Size, fleet};
+use super::change::Change;
+use super::clusters::{self, Clusters};
+use super::{ENVIRONMENT, File, Size, fleet};
 
 const SMALL: Size = Size { cluster_types: 6, targets: 10, config_maps: 40, schemas: 2 };
 
-fn compile(size: Size) -> Compiled {
-    let files = fleet(size, 1).into_iter().map(|(path, text)| (path, text.into_bytes())).collect();
+fn compile(files: impl IntoIterator<Item = File>) -> Compiled {
+    let files = files.into_iter().map(|(path, text)| (path, text.into_bytes())).collect();
     let (fleet, read) = crate::directory::fleet_of(files, ENVIRONMENT).expect("the name is one");
     assert!(read.is_empty(), "{read:?}");
     Prepared::new(&fleet).compile()
@@ -20,8 +24,14 @@ fn a_seed_always_gives_the_same_files() {
 }
 
 #[test]
+fn the_fleet_that_was_always_measured_never_changes() {
+    let text: String = fleet(Size::HUNDRED, 1).into_iter().map(|(path, text)| path + &text).collect();
+    assert_eq!(model::git_id::GitId::of_blob(text.as_bytes()).to_string(), "4fe8c7c9759ff77a34407916e40e2541b1eea03a");
+}
+
+#[test]
 fn every_target_is_rendered_on_every_cluster_type() {
-    let compiled = compile(SMALL);
+    let compiled = compile(fleet(SMALL, 1));
     assert!(compiled.diagnostics.is_empty(), "{:?}", compiled.diagnostics);
     assert_eq!(compiled.assignments.len(), SMALL.assignments());
     assert!(
@@ -31,12 +41,85 @@ fn every_target_is_rendered_on_every_cluster_type() {
 
 #[test]
 fn a_part_of_the_maps_matches_an_assignment() {
-    let own_keys = |composition: &engine::compose::Composition| {
-        let names = composition.entries().keys().filter(|key| format!("{key:?}").contains("OWN_TEXT_"));
-        names.count()
+    for size in [Size::HUNDRED, Size::MILLION] {
+        let compiled = compile(fleet(Size { cluster_types: 4, targets: 4, ..size }, 1));
+        assert!(compiled.diagnostics.is_empty(), "{:?}", compiled.diagnostics);
+        let compositions = compiled.assignments.values().filter_map(|assignment| assignment.composition.as_deref());
+        // Every map but the first has a text of its own.
+        let own = |composition: &engine::compose::Composition| {
+            composition.entries().keys().filter(|key| format!("{key:?}").contains("OWN_TEXT_")).count()
+        };
+        let matching: Vec<_> = compositions.map(own).collect();
+        assert!(matching.iter().all(|count| (10..25).contains(count)), "{matching:?}");
+    }
+}
+
+/// The labels in the metadata of an object.
+fn labels(text: &str) -> BTreeMap<&str, &str> {
+    let (_, after) = text.split_once("\n  labels:\n").unwrap_or_default();
+    after.lines().map_while(|line| line.strip_prefix("    ")?.split_once(": ")).collect()
+}
+
+/// How many maps apply to an assignment (at least, in the mean, at most), and how many different sets of maps apply to any.
+fn reach(size: Size) -> (usize, f64, usize, usize) {
+    let files = fleet(size, 1);
+    let below = |folder: &'static str| files.iter().filter(move |(path, _)| path.starts_with(folder));
+    let maps: Vec<_> = below("configs/").map(|(_, text)| labels(text)).collect();
+    let name = |path: &str| path.rsplit('/').next().unwrap().strip_suffix(".yaml").unwrap().to_owned();
+    let is_for = |conditions: &BTreeMap<&str, &str>, keys: [&str; 4], known: &[(&str, &str)]| {
+        conditions.iter().filter(|(key, _)| keys.contains(key)).all(|(key, value)| known.contains(&(key, value)))
     };
-    let compiled = compile(Size { cluster_types: 4, targets: 4, ..Size::HUNDRED });
-    let compositions = compiled.assignments.values().filter_map(|assignment| assignment.composition.as_deref());
-    let matching: Vec<_> = compositions.map(own_keys).collect();
-    assert!(matching.iter().all(|count| (10..25).contains(count)), "{matching:?}");
+    let (mut sets, mut counts) = (BTreeSet::new(), Vec::new());
+    for (path, text) in below("cluster-types/") {
+        let (name_here, known) = (name(path), labels(text));
+        let known: Vec<_> = known.into_iter().chain([("cluster-type", &*name_here)]).collect();
+        let keys = ["cluster-type", "region", "size", "ring"];
+        let here: Vec<_> = (0..maps.len()).filter(|map| is_for(&maps[*map], keys, &known)).collect();
+        for (path, text) in below("workloads/") {
+            for purpose in 0..text.matches("    - name: ").count() {
+                let (workload, team) = (name(path), labels(text)["team"]);
+                let target = format!("{workload}-{}", super::objects::PURPOSES[purpose]);
+                let known = [("workload", &*workload), ("team", team), ("deployment-target", &*target)];
+                let keys = ["workload", "team", "deployment-target", ""];
+                let set: Vec<_> = here.iter().copied().filter(|map| is_for(&maps[*map], keys, &known)).collect();
+                counts.push(set.len());
+                sets.insert(set);
+            }
+        }
+    }
+    let mean = counts.iter().sum::<usize>() as f64 / counts.len() as f64;
+    (*counts.iter().min().unwrap(), (mean * 10.0).round() / 10.0, *counts.iter().max().unwrap(), sets.len())
+}
+
+#[test]
+fn as_many_maps_apply_in_a_large_fleet() {
+    assert_eq!(reach(Size::HUNDRED), (15, 16.7, 20, 1_500));
+    assert_eq!(reach(Size { cluster_types: 100, targets: 100, ..Size::MILLION }), (17, 18.3, 21, 2_505));
+}
+
+#[test]
+fn a_change_reaches_what_it_says() {
+    let size = Size { cluster_types: 5, targets: 8, config_maps: 220, schemas: 3 };
+    let before = compile(fleet(size, 1));
+    let changes =
+        [Change::value_on_cluster_type(size), Change::value_of_assignment(size), Change::label_of_cluster_type(size)];
+    for change in changes.into_iter().chain([Change::comment()]) {
+        let mut files = fleet(size, 1);
+        let text = change.apply(&files[&change.path]);
+        assert_ne!(files.insert(change.path.clone(), text.clone()), Some(text));
+        let after = compile(files);
+        let changed = before.assignments.iter().filter(|(id, old)| after.assignments[*id].files != old.files);
+        assert_eq!(changed.count(), change.reached, "{change:?}");
+    }
+}
+
+#[test]
+fn clusters_stand_in_files_of_thousands() {
+    let size = Clusters { clusters: 12_000, ..Clusters::MILLION };
+    let counts: Vec<_> =
+        clusters::files(size, 1).map(|(_, text)| text.matches("kind: Cluster\n").count()).filter(|n| *n > 0).collect();
+    assert_eq!(counts, [5_000, 5_000, 2_000]);
+    let own: Vec<_> = clusters::files(size, 1).filter(|(path, _)| path.starts_with("configs/clusters/")).collect();
+    assert_eq!(own.iter().map(|(_, text)| text.matches("kind: ConfigMap\n").count()).sum::<usize>(), 120);
+    assert!(clusters::files(size, 1).eq(clusters::files(size, 1)));
 }

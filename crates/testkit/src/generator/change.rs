@@ -1,0 +1,68 @@
+//! Single changes of a generated fleet, of which it is known how many assignments they reach.
+
+use super::labels::{RINGS, Spread};
+use super::{Size, config, objects};
+
+/// A change of one file.
+#[derive(Clone, Debug)]
+pub struct Change {
+    /// What changes.
+    pub what: &'static str,
+    /// The file.
+    pub path: String,
+    /// How many assignments have other inputs afterwards.
+    pub reached: usize,
+    line: Line,
+}
+
+#[derive(Clone, Debug)]
+enum Line {
+    /// A comment becomes the first line.
+    Comment,
+    /// The line that begins so becomes this one.
+    Replaced { beginning: String, by: String },
+}
+
+impl Change {
+    /// One value, for all targets on a cluster type.
+    pub fn value_on_cluster_type(size: Size) -> Self {
+        let index = Spread::of(size).first_for_cluster_type();
+        Self::value("one value of a cluster type", index, size.targets)
+    }
+
+    /// One value, for one target on one cluster type. The fleet must have more than 200 `ConfigMap`s.
+    pub fn value_of_assignment(size: Size) -> Self {
+        Self::value("one value of an assignment", Spread::of(size).first_for_assignment(), 1)
+    }
+
+    /// A comment in a `ConfigMap` that is for everybody.
+    pub fn comment() -> Self {
+        Self { what: "a comment", path: config::path(0), reached: 0, line: Line::Comment }
+    }
+
+    /// A label of a cluster type, by which values find it.
+    pub fn label_of_cluster_type(size: Size) -> Self {
+        let spread = Spread::of(size);
+        let other = if spread.ring(0) == RINGS[0] { RINGS[1] } else { RINGS[0] };
+        let line = Line::Replaced { beginning: "    ring: ".to_owned(), by: format!("    ring: {other}") };
+        let path = objects::cluster_type_path(0, spread);
+        Self { what: "a label of a cluster type", path, reached: size.targets, line }
+    }
+
+    fn value(what: &'static str, index: usize, reached: usize) -> Self {
+        let beginning = config::own_text(index);
+        let by = format!("{beginning}https://changed.example/");
+        Self { what, path: config::path(index), reached, line: Line::Replaced { beginning, by } }
+    }
+
+    /// The file's text after the change.
+    pub fn apply(&self, text: &str) -> String {
+        match &self.line {
+            Line::Comment => format!("# Nobody reads this.\n{text}"),
+            Line::Replaced { beginning, by } => {
+                let line = |line: &str| format!("{}\n", if line.starts_with(&**beginning) { by } else { line });
+                text.lines().map(line).collect()
+            }
+        }
+    }
+}
