@@ -114,7 +114,7 @@ pub(crate) fn is_met_by_target(key: &str, value: &str, target: &Target) -> bool 
 pub(crate) fn containers(fleet: &Fleet) -> (Vec<Container>, Vec<Diagnostic>) {
     let mut diagnostics = Vec::new();
     let copies = fleet.duplicates.values().flatten().filter_map(|object| match object {
-        AnyObject::ConfigMap(object) => Some(object),
+        AnyObject::ConfigMap(object) => Some(&**object),
         _ => None,
     });
     let all: Vec<_> = fleet.config_maps.values().map(|object| &**object).chain(copies).collect();

@@ -108,7 +108,7 @@ impl Collector<'_> {
         match copy {
             AnyObject::Workload(object) => {
                 let workload =
-                    RegisteredWorkload { object: Arc::new(object.clone()), registration: None, workspace: "".into() };
+                    RegisteredWorkload { object: Arc::clone(object), registration: None, workspace: "".into() };
                 let known = self.targets.keys().cloned().collect::<Vec<_>>();
                 let mut other = Collector { fleet: self.fleet, targets: BTreeMap::new(), diagnostics: Vec::new() };
                 other.add_workload(&workload);

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::diagnostic::{Code, Diagnostic, ObjectKey, Origin};
+use crate::digest::DigestBuilder;
 use crate::label::Labels;
 use crate::object::release_pin::Expiry;
 use crate::object::shape::METADATA;
@@ -85,13 +86,18 @@ impl Header {
     /// Reads the object. None, with what is wrong reported, if anything is.
     pub(crate) fn object<S: Spec>(self, root: &Node, decoder: &mut Decoder<'_>) -> Option<Object<S>> {
         decoder.check_object(root, S::FIELDS, S::IS_OPEN);
-        let name = S::Name::try_from(&self.name).ok()?;
+        let name = S::Name::try_from(self.name).ok()?;
         if decoder.has_errors() {
             return None;
         }
         let spec = S::decode(root, decoder);
         let Self { labels, annotations, address, .. } = self;
-        (!decoder.has_errors()).then_some(Object { name, labels, annotations, address, spec })
+        if decoder.has_errors() {
+            return None;
+        }
+        let mut meaning = DigestBuilder::new(S::KIND.name());
+        meaning.text(name.as_ref()).value(&labels).value(&annotations).value(&spec);
+        Some(Object { name, labels, annotations, address, digest: meaning.finish(), spec })
     }
 }
 

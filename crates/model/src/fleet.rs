@@ -236,15 +236,14 @@ impl Builder {
             AnyObject::ConfigMap(object) => insert(&mut fleet.config_maps, object),
             AnyObject::ConfigSchema(object) => insert(&mut fleet.config_schemas, object),
             AnyObject::DeploymentTarget(object) => insert(&mut fleet.deployment_targets, object),
-            AnyObject::Environment(object) => fleet.declaration = Some(Arc::new(object)),
+            AnyObject::Environment(object) => fleet.declaration = Some(object),
             AnyObject::GitOpsRepo(object) => insert(&mut fleet.gitops_repos, object),
             AnyObject::LabelMapping(object) => insert(&mut fleet.label_mappings, object),
             AnyObject::ReleasePin(object) => insert(&mut fleet.release_pins, object),
             AnyObject::SchedulingPolicy(object) => insert(&mut fleet.policies, object),
             AnyObject::Template(object) => insert(&mut fleet.templates, object),
             AnyObject::Workload(object) => {
-                let workload =
-                    RegisteredWorkload { object: Arc::new(object), registration: None, workspace: "".into() };
+                let workload = RegisteredWorkload { object, registration: None, workspace: "".into() };
                 fleet.workloads.insert(workload.object.name.clone(), workload);
             }
             AnyObject::WorkloadRegistration(object) => insert(&mut fleet.registrations, object),
@@ -301,7 +300,7 @@ impl Builder {
         self.diagnostics.push(diagnostic.about(&key));
     }
 
-    fn add_workload(&mut self, registration: &RegistrationName, object: Object<Workload>) {
+    fn add_workload(&mut self, registration: &RegistrationName, object: Arc<Object<Workload>>) {
         if let Some(first) = self.fleet.workloads.get(&object.name) {
             let key = object.key();
             let owner = first
@@ -325,8 +324,7 @@ impl Builder {
         let workspace = registered.map_or_else(|| "".into(), |object| Arc::clone(&object.spec.workspace));
         self.fleet.addresses.insert(object.key(), object.address);
         let name = object.name.clone();
-        let workload =
-            RegisteredWorkload { object: Arc::new(object), registration: Some(registration.clone()), workspace };
+        let workload = RegisteredWorkload { object, registration: Some(registration.clone()), workspace };
         self.fleet.workloads.insert(name, workload);
     }
 
@@ -336,6 +334,6 @@ impl Builder {
     }
 }
 
-fn insert<S: Spec>(objects: &mut Named<S>, object: Object<S>) {
-    objects.insert(object.name.clone(), Arc::new(object));
+fn insert<S: Spec>(objects: &mut Named<S>, object: Arc<Object<S>>) {
+    objects.insert(object.name.clone(), object);
 }

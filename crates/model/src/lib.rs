@@ -8,6 +8,7 @@
 pub mod code;
 mod decode;
 pub mod diagnostic;
+pub mod digest;
 pub mod field_path;
 pub mod fleet;
 pub mod git_id;

@@ -80,6 +80,20 @@ macro_rules! names {
             }
         }
 
+        impl TryFrom<Arc<str>> for $name {
+            type Error = NameError;
+
+            fn try_from(text: Arc<str>) -> Result<Self, NameError> {
+                Self::new(text)
+            }
+        }
+
+        impl AsRef<Arc<str>> for $name {
+            fn as_ref(&self) -> &Arc<str> {
+                &self.0
+            }
+        }
+
         impl fmt::Display for $name {
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str(&self.0)

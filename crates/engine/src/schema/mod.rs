@@ -78,7 +78,7 @@ impl Schemas {
         let (compiled, sensitive) = (BTreeMap::new(), BTreeSet::new());
         let mut schemas = Self { labelled, compiled, missing, own, of_targets, sensitive };
         let copies = fleet.duplicates.values().flatten().filter_map(|object| match object {
-            AnyObject::ConfigSchema(object) => Some(object),
+            AnyObject::ConfigSchema(object) => Some(&**object),
             _ => None,
         });
         for object in fleet.config_schemas.values().map(|object| &**object).chain(copies) {

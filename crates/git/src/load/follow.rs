@@ -1,10 +1,12 @@
 //! Follows what the platform's objects refer to: base repositories, and Flux's pairs of a repository and a folder.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use model::diagnostic::{Code, Diagnostic, Origin};
 use model::field_path::FieldPath;
 use model::git_id::GitId;
+use model::name::ConfigMapName;
 use model::object::{AnyObject, FluxGitRepository, FluxKustomization, Object};
 
 use super::assembly::Assembly;
@@ -20,9 +22,9 @@ pub(super) struct Platform<'a> {
     moment: &'a Moment<'a>,
     assembly: &'a mut Assembly,
     visited: BTreeSet<Stop>,
-    repositories: BTreeMap<String, Object<FluxGitRepository>>,
+    repositories: BTreeMap<ConfigMapName, Arc<Object<FluxGitRepository>>>,
     /// Kustomizations whose repository was not met yet.
-    waiting: Vec<(Object<FluxKustomization>, Trail)>,
+    waiting: Vec<(Arc<Object<FluxKustomization>>, Trail)>,
 }
 
 /// A path at a commit, where reading has been.
@@ -107,9 +109,9 @@ impl<'a> Platform<'a> {
                     steps.push(Step { reference: Reference::of_base_repo(base), trail: trail.clone() });
                 }
                 AnyObject::FluxGitRepository(found) => {
-                    self.repositories.entry(found.name.to_string()).or_insert_with(|| found.clone());
+                    self.repositories.entry(found.name.clone()).or_insert_with(|| Arc::clone(found));
                 }
-                AnyObject::FluxKustomization(found) => self.waiting.push((found.clone(), trail.clone())),
+                AnyObject::FluxKustomization(found) => self.waiting.push((Arc::clone(found), trail.clone())),
                 _ => {}
             }
         }

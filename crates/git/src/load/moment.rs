@@ -127,7 +127,7 @@ impl<'a> Moment<'a> {
             Ok(place) => (self.read_or_remember(reference, &place), Some(place)),
             Err(diagnostic) => ((None, Some(diagnostic)), None),
         };
-        let references: Vec<_> = registrations.iter().map(Reference::of_registration).collect();
+        let references: Vec<_> = registrations.iter().map(|object| Reference::of_registration(object)).collect();
         let results = self.in_parallel(&references, read);
         for (object, ((snapshot, diagnostic), place)) in registrations.iter().zip(results) {
             assembly.diagnostics.extend(diagnostic);
@@ -192,9 +192,9 @@ fn environment(object: &AnyObject) -> Option<&Object<Environment>> {
 }
 
 /// The registrations by name. Of several with one name the first counts, as it does in the fleet.
-fn registrations(assembly: &Assembly) -> Vec<Object<WorkloadRegistration>> {
+fn registrations(assembly: &Assembly) -> Vec<Arc<Object<WorkloadRegistration>>> {
     let found = assembly.platform_objects().filter_map(|object| match object {
-        AnyObject::WorkloadRegistration(registration) => Some(registration.clone()),
+        AnyObject::WorkloadRegistration(registration) => Some(Arc::clone(registration)),
         _ => None,
     });
     let mut registrations: Vec<_> = found.collect();

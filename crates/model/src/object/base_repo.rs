@@ -10,7 +10,7 @@ use crate::name::BaseRepoName;
 use crate::yaml::Node;
 
 /// What a `BaseRepo` says.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct BaseRepo {
     /// Where the objects are.
     pub place: RepositoryPlace,

@@ -9,7 +9,7 @@ use crate::name::ClusterTypeName;
 use crate::yaml::Node;
 
 /// What a `ClusterType` says: the templates that its clusters' manifests are made with, by name.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct ClusterType {
     /// The template of the reconciler's manifests.
     pub reconciler: Arc<str>,

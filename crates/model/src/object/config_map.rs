@@ -10,7 +10,7 @@ use crate::name::ConfigMapName;
 use crate::yaml::Node;
 
 /// What a `ConfigMap` says.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct ConfigMap {
     /// The values: texts, which may be YAML or JSON.
     pub data: BTreeMap<Arc<str>, Arc<str>>,

@@ -9,7 +9,7 @@ use crate::name::ConfigSchemaName;
 use crate::yaml::Node;
 
 /// What a `ConfigSchema` says. Its labels say to which assignments it applies, as those of a `ConfigMap` do.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct ConfigSchema {
     /// A JSON schema, as JSON text.
     pub schema: Arc<str>,

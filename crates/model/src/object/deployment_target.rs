@@ -10,7 +10,7 @@ use crate::name::DeploymentTargetName;
 use crate::yaml::Node;
 
 /// What a `DeploymentTarget` says.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct DeploymentTarget {
     /// The environment it belongs to.
     pub environment: Arc<str>,

@@ -9,7 +9,7 @@ use crate::name::EnvironmentName;
 use crate::yaml::Node;
 
 /// What an `Environment` says.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Environment {
     /// The repository, branch and path that hold the environment's objects.
     pub control_plane: RepositoryPlace,

@@ -10,7 +10,7 @@ use crate::name::ConfigMapName;
 use crate::yaml::Node;
 
 /// What a Flux `GitRepository` says.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct FluxGitRepository {
     /// The URL.
     pub url: Arc<str>,
@@ -23,7 +23,7 @@ pub struct FluxGitRepository {
 }
 
 /// What a Flux `Kustomization` says.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct FluxKustomization {
     /// The folder in the repository.
     pub path: Arc<str>,

@@ -7,7 +7,7 @@ use crate::name::GitOpsRepoName;
 use crate::yaml::Node;
 
 /// What a `GitOpsRepo` says.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct GitOpsRepo {
     /// The repository, its branch that clusters pull, and the folder that all output lives under.
     pub place: RepositoryPlace,

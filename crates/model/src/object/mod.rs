@@ -1,6 +1,8 @@
 //! The objects that people write: one file a kind.
 
 use std::fmt;
+use std::hash::Hash;
+use std::sync::Arc;
 
 pub mod base_repo;
 pub mod cluster;
@@ -20,6 +22,7 @@ pub mod workload;
 pub mod workload_registration;
 
 use crate::diagnostic::ObjectKey;
+use crate::digest::Digest;
 use crate::label::Labels;
 use crate::name::NameError;
 use crate::source::FileId;
@@ -55,10 +58,10 @@ macro_rules! kinds {
             $(#[doc = concat!("`", $group, "/", $version, "` `", $kind, "`")] $variant,)+
         }
 
-        /// An object of any kind.
+        /// An object of any kind. Clones share it.
         #[derive(Clone, Debug)]
         pub enum AnyObject {
-            $(#[doc = concat!("A `", $kind, "`.")] $variant(Object<$spec>),)+
+            $(#[doc = concat!("A `", $kind, "`.")] $variant(Arc<Object<$spec>>),)+
         }
 
         impl Kind {
@@ -116,7 +119,7 @@ macro_rules! kinds {
 
             pub(crate) fn decode(self, header: Header, root: &Node, decoder: &mut Decoder<'_>) -> Option<AnyObject> {
                 match self {
-                    $(Self::$variant => header.object(root, decoder).map(AnyObject::$variant),)+
+                    $(Self::$variant => header.object(root, decoder).map(|object| AnyObject::$variant(Arc::new(object))),)+
                 }
             }
         }
@@ -140,6 +143,13 @@ macro_rules! kinds {
             pub fn address(&self) -> Address {
                 match self {
                     $(Self::$variant(object) => object.address,)+
+                }
+            }
+
+            /// The digest of its meaning.
+            pub fn digest(&self) -> Digest {
+                match self {
+                    $(Self::$variant(object) => object.digest,)+
                 }
             }
         }
@@ -189,9 +199,9 @@ impl fmt::Display for Kind {
 }
 
 /// What an object of one kind says, beside its metadata.
-pub trait Spec: Sized {
+pub trait Spec: Sized + Hash {
     /// The type of its name.
-    type Name: Clone + fmt::Debug + fmt::Display + Ord + for<'a> TryFrom<&'a str, Error = NameError>;
+    type Name: Clone + fmt::Debug + fmt::Display + Ord + AsRef<Arc<str>> + TryFrom<Arc<str>, Error = NameError>;
     /// Its kind.
     const KIND: Kind;
     /// The fields beside `apiVersion`, `kind` and `metadata`.
@@ -218,6 +228,8 @@ pub struct Object<S: Spec> {
     pub annotations: Labels,
     /// Where it stands.
     pub address: Address,
+    /// The digest of its meaning: of everything but where and how it is written.
+    pub digest: Digest,
     /// What it says.
     pub spec: S,
 }
@@ -225,7 +237,7 @@ pub struct Object<S: Spec> {
 impl<S: Spec> Object<S> {
     /// Its kind and name.
     pub fn key(&self) -> ObjectKey {
-        ObjectKey { kind: S::KIND, name: self.name.to_string().into() }
+        ObjectKey { kind: S::KIND, name: Arc::clone(self.name.as_ref()) }
     }
 }
 

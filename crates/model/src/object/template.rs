@@ -9,7 +9,7 @@ use crate::name::TemplateName;
 use crate::yaml::Node;
 
 /// What a `Template` says.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Template {
     /// The texts: Go templates, each rendered on its own.
     pub manifests: Vec<Arc<str>>,

@@ -11,7 +11,7 @@ use crate::name::WorkloadName;
 use crate::yaml::Node;
 
 /// What a `Workload` says.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Workload {
     /// Its deployment targets, of all environments.
     pub deployment_targets: Vec<WorkloadTarget>,
@@ -20,7 +20,7 @@ pub struct Workload {
 }
 
 /// A deployment target inside a workload.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct WorkloadTarget {
     /// Its own name, without the workload's.
     pub name: Arc<str>,

@@ -10,7 +10,7 @@ use crate::name::RegistrationName;
 use crate::yaml::Node;
 
 /// What a `WorkloadRegistration` says.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct WorkloadRegistration {
     /// Where the workload's objects are.
     pub workload: RepositoryPlace,

@@ -1,6 +1,7 @@
 //! Reading files with one thing wrong in them.
 
 use super::*;
+use crate::digest::Digest;
 use crate::source::{File, Files, Source};
 
 /// Reads `text` and compares what is said about it, as `CODE line: message`.
@@ -106,4 +107,20 @@ fn a_kustomization_is_refused() {
 fn a_source_that_flux_would_read_otherwise_is_refused() {
     let text = crate::object::Kind::FluxGitRepository.example().replace("branch: main", "semver: '1.x'");
     check(&text, &[], &["K0116 8: `spec.ref.semver` is not followed"]);
+}
+
+fn digest_of(text: &str) -> Digest {
+    read_file(any_file(), "a.yaml", text.as_bytes()).objects[0].digest()
+}
+
+#[test]
+fn the_digest_of_an_object_is_that_of_its_meaning() {
+    let text = format!("{CONFIG}  labels: {{a: b, c: d}}\ndata:\n  x: one\n  z: two\n");
+    let reordered = "# new\nkind: ConfigMap\ndata: {z: 'two', x: one} # here\nmetadata:\n  labels: {c: \"d\", a: b}\n  name: a\napiVersion: v1\n";
+    assert_eq!(digest_of(&text), digest_of(reordered));
+    for (from, to) in
+        [("one", "1st"), ("a: b", "a: c"), ("labels", "annotations"), ("name: a", "name: b"), ("x: one", "y: one")]
+    {
+        assert_ne!(digest_of(&text), digest_of(&text.replace(from, to)), "{from} -> {to}");
+    }
 }
