@@ -3,6 +3,7 @@
 //! The seam is [`Repositories`], with its two twins [`GitRepositories`] and [`MemoryRepositories`]. On top of it, [`load`] reads all that an environment
 //! consists of, and [`publish`] puts a tree into a branch. Nothing here decides what is published.
 
+mod edits;
 pub mod limits;
 pub mod load;
 pub mod publish;
@@ -12,6 +13,7 @@ pub mod trailer;
 mod url;
 mod walk;
 
+pub use edits::Edits;
 pub use repositories::{
     Commit, CommitInfo, Content, GitRepositories, Item, ItemKind, MemoryRepositories, NewCommit, Person, Push, Pushed,
     Repositories, RepositoryError, Revision,

@@ -5,6 +5,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use model::progress::{Phase, Progress};
 use model::tree::{Blob, Tree};
 use serde::{Deserialize, Serialize};
 
@@ -27,8 +28,20 @@ pub(crate) struct Receipt {
     pub(crate) files: BTreeSet<String>,
 }
 
+/// How a tree is written.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Write<'a> {
+    /// The environment that it is of.
+    pub(crate) environment: &'a str,
+    /// Write among what others have put there.
+    pub(crate) force: bool,
+    /// Where files are counted.
+    pub(crate) progress: &'a Progress,
+}
+
 /// Writes a tree into `folder`, each file whole, and removes what an earlier run wrote and is not in the tree.
-pub(crate) fn write(folder: &Path, tree: &Tree, environment: &str, force: bool) -> Result<(), Failure> {
+pub(crate) fn write(folder: &Path, tree: &Tree, options: &Write<'_>) -> Result<(), Failure> {
+    let Write { environment, force, progress } = *options;
     let earlier = earlier_files(folder, force)?;
     let failed = |path: &Path, error: io::Error| {
         Failure::outside(format!("`{}` can't be written: {error}", path.display()))
@@ -50,9 +63,12 @@ pub(crate) fn write(folder: &Path, tree: &Tree, environment: &str, force: bool) 
     let touched = receipt(earlier.union(&files).cloned().collect())?;
     write_file(&folder.join(RUNNING), &touched).map_err(fail_receipt)?;
     remove_if_there(&receipt_path).map_err(fail_receipt)?;
+    let writing = progress.begin(Phase::Writing);
+    writing.expect(files.len());
     for (path, bytes) in written() {
         let target = folder.join(&**path);
         write_file(&target, bytes).map_err(|error| failed(&target, error))?;
+        writing.advance(1);
     }
     for stale in earlier.difference(&files) {
         let target = folder.join(stale);

@@ -1,24 +1,24 @@
 //! Where input comes from: a directory, or git repositories.
 
 use std::collections::BTreeSet;
-use std::path::Path;
 use std::sync::Arc;
 
-use git::load::{ControlPlane, Moment, Progress, Read};
-use git::{Commit, GitRepositories, Repositories as _, RepositoryUrl};
+use git::load::{ControlPlane, Directory, Moment, Read};
+use git::{Commit, Edits, GitRepositories, Repositories as _, RepositoryUrl};
 use model::diagnostic::{Code, Diagnostic};
 use model::fleet::Fleet;
 use model::git_id::GitId;
 use model::locate::Locator;
 use model::name::EnvironmentName;
 use model::object::environment::RepositoryPlace;
+use model::progress::Progress;
 use model::tree::{Blob, Tree};
 
 use crate::arguments::SourceOptions;
 use crate::configuration::{self, Configuration};
 use crate::exit::Failure;
 use crate::pinned::Pinned;
-use crate::progress::Fetching;
+use crate::progress::Watch;
 use crate::report::{Batch, Report};
 
 /// How much of a file of the GitOps branch is looked at.
@@ -39,6 +39,8 @@ pub(crate) struct Loaded {
 pub(crate) struct Place {
     pub(crate) configuration: Configuration,
     pub(crate) repositories: GitRepositories,
+    /// Where work is counted.
+    pub(crate) progress: Progress,
 }
 
 /// What a GitOps branch holds.
@@ -51,12 +53,13 @@ pub(crate) struct Branch {
 }
 
 /// Reads one environment, which must be there as a whole.
-pub(crate) fn environment(options: &SourceOptions, name: &str) -> anyhow::Result<Loaded> {
-    let mut loaded = environments(options, Some(name))?;
+pub(crate) fn environment(options: &SourceOptions, name: &str, watch: &mut Watch) -> anyhow::Result<Loaded> {
+    let mut loaded = environments(options, Some(name), watch.progress())?;
     let Some(loaded) = loaded.pop() else {
         return Err(Failure::refused(format!("there is no environment `{name}`")).into());
     };
     if !loaded.is_whole {
+        watch.end();
         let mut report = Report::new();
         loaded.report(&mut report, crate::reporting::batch(&loaded.diagnostics, 0));
         crate::reporting::to_stderr(&report)?;
@@ -67,19 +70,23 @@ pub(crate) fn environment(options: &SourceOptions, name: &str) -> anyhow::Result
 }
 
 /// Reads all environments, or the one of this name.
-pub(crate) fn environments(options: &SourceOptions, name: Option<&str>) -> anyhow::Result<Vec<Loaded>> {
+pub(crate) fn environments(
+    options: &SourceOptions,
+    name: Option<&str>,
+    progress: &Progress,
+) -> anyhow::Result<Vec<Loaded>> {
     let parse = |name| {
         let usage = |error| Failure::usage(format!("{name:?} is not the name of an environment: {error}"));
         EnvironmentName::new(name).map_err(usage)
     };
     let name = name.map(parse).transpose()?;
     match &options.from {
-        Some(directory) => from_directory(directory, name),
-        None => from_git(configuration::read(options.config.as_deref())?, name),
+        Some(path) => from_directory(Directory { path, edits: &Edits::default(), progress }, name),
+        None => from_git(configuration::read(options.config.as_deref())?, name, progress),
     }
 }
 
-fn from_directory(directory: &Path, name: Option<EnvironmentName>) -> anyhow::Result<Vec<Loaded>> {
+fn from_directory(directory: Directory<'_>, name: Option<EnvironmentName>) -> anyhow::Result<Vec<Loaded>> {
     let read = |name: &EnvironmentName| {
         git::load::read_directory(directory, name).map_err(|error| Failure::usage(error.to_string()))
     };
@@ -87,7 +94,7 @@ fn from_directory(directory: &Path, name: Option<EnvironmentName>) -> anyhow::Re
         Some(name) => vec![name],
         None => environments_in(directory)?,
     };
-    let shown = directory.display().to_string();
+    let shown = directory.path.display().to_string();
     let load = |name: &EnvironmentName| {
         let mut loaded = built(read(name)?, Some(shown.clone()), None);
         // Files that are all broken leave nothing, which needs no word of its own, least of all about a name that nobody gave.
@@ -101,7 +108,7 @@ fn from_directory(directory: &Path, name: Option<EnvironmentName>) -> anyhow::Re
 }
 
 /// The environments that a plain directory is about: those it declares, else those that its targets are for.
-fn environments_in(directory: &Path) -> anyhow::Result<Vec<EnvironmentName>> {
+fn environments_in(directory: Directory<'_>) -> anyhow::Result<Vec<EnvironmentName>> {
     use model::object::AnyObject;
     let any = EnvironmentName::new("all")?;
     let read = git::load::read_directory(directory, &any).map_err(|error| Failure::usage(error.to_string()))?;
@@ -122,7 +129,7 @@ fn environments_in(directory: &Path) -> anyhow::Result<Vec<EnvironmentName>> {
     let meant = || meant.filter_map(|name| EnvironmentName::new(name).ok()).collect::<BTreeSet<_>>();
     let names = if declared.is_empty() { meant() } else { declared };
     if names.is_empty() && objects().next().is_none() && read.input.contents.iter().all(|file| file.objects.is_good()) {
-        let message = format!("`{}` holds no objects of Kalypso", directory.display());
+        let message = format!("`{}` holds no objects of Kalypso", directory.path.display());
         return Err(Failure::refused(message)
             .help("is it the right folder? Only `*.yaml` and `*.yml` files are read")
             .into());
@@ -131,12 +138,14 @@ fn environments_in(directory: &Path) -> anyhow::Result<Vec<EnvironmentName>> {
     Ok(if names.is_empty() { vec![any] } else { names.into_iter().collect() })
 }
 
-fn from_git(configuration: Configuration, name: Option<EnvironmentName>) -> anyhow::Result<Vec<Loaded>> {
+fn from_git(
+    configuration: Configuration,
+    name: Option<EnvironmentName>,
+    progress: &Progress,
+) -> anyhow::Result<Vec<Loaded>> {
     let repositories = GitRepositories::new(configuration.git.clone());
-    let place = Arc::new(Place { configuration, repositories });
-    let fetching = Fetching::new();
-    let show = |progress: Progress<'_>| fetching.show(progress);
-    let moment = Moment::new(&place.repositories, place.control_plane(&show));
+    let place = Arc::new(Place { configuration, repositories, progress: progress.clone() });
+    let moment = Moment::new(&place.repositories, place.control_plane());
     let names = if let Some(name) = name {
         vec![name]
     } else {
@@ -168,9 +177,9 @@ fn built(read: git::load::Loaded, directory: Option<String>, place: Option<&Arc<
 }
 
 impl Place {
-    fn control_plane<'a>(&'a self, progress: &'a (dyn Fn(Progress<'_>) + Sync)) -> ControlPlane<'a> {
+    fn control_plane(&self) -> ControlPlane<'_> {
         let Configuration { repo, branch, git } = &self.configuration;
-        ControlPlane { url: repo, branch, rewrite: &git.rewrite, progress }
+        ControlPlane { url: repo, branch, rewrite: &git.rewrite, promoted: None, progress: &self.progress }
     }
 }
 
@@ -242,7 +251,7 @@ impl Loaded {
 fn here_for(url: &RepositoryUrl) -> anyhow::Result<Arc<Place>> {
     let configuration = configuration::without_file(url)?;
     let repositories = GitRepositories::new(configuration.git.clone());
-    Ok(Arc::new(Place { configuration, repositories }))
+    Ok(Arc::new(Place { configuration, repositories, progress: Progress::default() }))
 }
 
 /// A failure of publishing, with its code and advice.
@@ -292,8 +301,7 @@ impl Branch {
                 .then_some(message)
         })?;
         let pinned = Pinned::new(&place.repositories, crate::pinned::pins(&message));
-        let silent = |_: Progress<'_>| {};
-        let read = Moment::new(&pinned, place.control_plane(&silent)).load(environment);
+        let read = Moment::new(&pinned, place.control_plane()).load(environment);
         Some(built(read, None, Some(place))).filter(|loaded| loaded.is_whole)
     }
 }

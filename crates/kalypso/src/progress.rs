@@ -1,52 +1,278 @@
-//! What is going on, while it takes long: on a terminal only, and gone when it is done.
+//! What is going on, while it takes long: a bar on a terminal, a line now and then in a log.
 
-use std::sync::{Mutex, PoisonError};
+use std::io::{IsTerminal as _, Write as _};
+use std::sync::mpsc::{self, RecvTimeoutError, Sender};
+use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use git::load::Progress;
 use indicatif::{ProgressBar, ProgressStyle};
+use model::progress::{Phase, Progress, Seen};
+
+use crate::terminal::{count, thousands};
 
 /// Work that is done sooner is not worth a word.
 const QUIET: Duration = Duration::from_millis(500);
+/// How often a log gets a line: often enough to see that something goes on, and seldom enough to find what else is in it.
+const LOG_EVERY: Duration = Duration::from_secs(3);
+/// How often the bar on a terminal is drawn.
+const DRAW_EVERY: Duration = Duration::from_millis(100);
+/// Set to `never`, nothing is shown.
+const VARIABLE: &str = "KALYPSO_PROGRESS";
 
-/// Says which repositories are being fetched.
-pub(crate) struct Fetching {
-    started: Instant,
-    bar: ProgressBar,
-    under_way: Mutex<Vec<String>>,
+/// Shows what is counted, on standard error, until its end; then nothing of it is left on a terminal.
+pub(crate) struct Watch {
+    progress: Progress,
+    /// Dropping it ends the thread.
+    stop: Option<Sender<()>>,
+    thread: Option<JoinHandle<()>>,
 }
 
-impl Fetching {
-    pub(crate) fn new() -> Self {
-        // A bar on standard error is hidden by itself where that is no terminal.
-        let bar = ProgressBar::new_spinner();
-        if let Ok(style) = ProgressStyle::with_template("{spinner} {wide_msg}") {
-            bar.set_style(style);
+impl Watch {
+    /// Begins to look. Where nobody can see it, or nobody wants to, nothing is counted.
+    pub(crate) fn start() -> Self {
+        if std::env::var_os(VARIABLE).is_some_and(|value| value == "never") {
+            return Self { progress: Progress::default(), stop: None, thread: None };
         }
-        Self { started: Instant::now(), bar, under_way: Mutex::default() }
-    }
-
-    /// Takes what the loader says. Called from several threads at once.
-    pub(crate) fn show(&self, progress: Progress<'_>) {
-        let mut under_way = self.under_way.lock().unwrap_or_else(PoisonError::into_inner);
-        match progress {
-            Progress::Fetching(url, revision) => under_way.push(format!("{} ({revision})", url.label())),
-            Progress::Fetched(url, revision) => {
-                let done = format!("{} ({revision})", url.label());
-                if let Some(position) = under_way.iter().position(|name| *name == done) {
-                    under_way.remove(position);
+        let progress = Progress::watched();
+        let (stop, stopped) = mpsc::channel();
+        let mut screen = Screen::of_stderr();
+        let mut pace = Pace::new(screen.every());
+        let (started, seen) = (Instant::now(), progress.clone());
+        let look = move || {
+            while stopped.recv_timeout(DRAW_EVERY) == Err(RecvTimeoutError::Timeout) {
+                if let Some(shown) = seen.seen().and_then(|seen| pace.shown(started.elapsed(), seen)) {
+                    screen.show(&shown);
                 }
             }
-        }
-        if self.started.elapsed() > QUIET {
-            self.bar.set_message(format!("reading {}", under_way.join(", ")));
-            self.bar.tick();
+            screen.clear();
+        };
+        // A system that gives no thread still does the work.
+        let thread = thread::Builder::new().name("progress".to_owned()).spawn(look).ok();
+        Self { progress, stop: Some(stop), thread }
+    }
+
+    /// Where work is counted.
+    pub(crate) fn progress(&self) -> &Progress {
+        &self.progress
+    }
+
+    /// Shows nothing any more: something else is going to be written.
+    pub(crate) fn end(&mut self) {
+        drop(self.stop.take());
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
         }
     }
 }
 
-impl Drop for Fetching {
+impl Drop for Watch {
     fn drop(&mut self) {
-        self.bar.finish_and_clear();
+        self.end();
+    }
+}
+
+/// Decides when something is shown, and how fast things go.
+struct Pace {
+    every: Duration,
+    shown: Option<Duration>,
+    /// The phase, when it was seen for the first time, and how much of it was done then.
+    begun: Option<(Phase, Duration, u64)>,
+}
+
+/// What is shown at one moment.
+#[derive(Debug, PartialEq, Eq)]
+struct Shown {
+    phase: &'static str,
+    done: u64,
+    total: u64,
+    words: String,
+}
+
+impl Pace {
+    fn new(every: Duration) -> Self {
+        Self { every, shown: None, begun: None }
+    }
+
+    /// What to show so long after the work began; none if nothing is due.
+    fn shown(&mut self, now: Duration, seen: Seen) -> Option<Shown> {
+        let begun = self.begun.filter(|(phase, ..)| *phase == seen.phase).unwrap_or((seen.phase, now, seen.done));
+        self.begun = Some(begun);
+        // In a log, what is over before its first line is due is short as well.
+        let is_due = self.shown.map_or(now >= QUIET.max(self.every), |shown| now >= shown + self.every);
+        if !is_due {
+            return None;
+        }
+        self.shown = Some(now);
+        let (_, since, done_before) = begun;
+        let per_second = seen.done.saturating_sub(done_before) as f64 / now.saturating_sub(since).as_secs_f64();
+        let words = words(&seen, per_second);
+        Some(Shown { phase: verb(seen.phase), done: seen.done, total: seen.total, words })
+    }
+}
+
+impl Shown {
+    fn line(&self) -> String {
+        format!("{}  {}", self.phase, self.words).trim_end().to_owned()
+    }
+}
+
+/// How far it is, how fast, and what that means: `312,004/1,000,000  52,000/s  13 s left`.
+fn words(seen: &Seen, per_second: f64) -> String {
+    let Seen { done, total, under_way, .. } = seen;
+    let done_shown = thousands(*done as usize);
+    let mut parts = match (*total, *done) {
+        (0, 0) => Vec::new(),
+        (0, _) => vec![done_shown],
+        // What comes late may have been counted before it was expected.
+        (total, done) => vec![format!("{done_shown}/{}", thousands(total.max(done) as usize))],
+    };
+    if !under_way.is_empty() {
+        parts.push(under_way.join(", "));
+    } else if per_second.is_finite() && per_second > 0.0 {
+        parts.push(format!("{}/s", rounded(per_second)));
+        let left = total.saturating_sub(*done);
+        if left > 0 {
+            parts.push(format!("{} left", duration(left as f64 / per_second)));
+        }
+    }
+    parts.join("  ")
+}
+
+fn verb(phase: Phase) -> &'static str {
+    match phase {
+        Phase::Fetching => "fetching",
+        Phase::Reading => "reading",
+        Phase::Compiling => "compiling",
+        Phase::Comparing => "comparing",
+        Phase::Writing => "writing",
+    }
+}
+
+/// A number with its first two digits only: more of them would not stand still.
+fn rounded(number: f64) -> String {
+    let step = 10_f64.powf(number.log10().floor() - 1.0);
+    if number < 10.0 { format!("{number:.1}") } else { thousands(((number / step).round() * step) as usize) }
+}
+
+fn duration(seconds: f64) -> String {
+    // Whoever reads that something takes a century has understood.
+    let seconds = seconds.min(1e10).ceil() as usize;
+    match (seconds / 3600, seconds / 60 % 60) {
+        (0, 0) => format!("{seconds} s"),
+        (0, minutes) => format!("{minutes} min {} s", seconds % 60),
+        (hours, minutes) => format!("{} {minutes} min", count(hours, "hour")),
+    }
+}
+
+/// Where it is shown.
+enum Screen {
+    Terminal(ProgressBar),
+    Log,
+}
+
+impl Screen {
+    fn of_stderr() -> Self {
+        if std::io::stderr().is_terminal() { Self::Terminal(ProgressBar::new(0)) } else { Self::Log }
+    }
+
+    fn every(&self) -> Duration {
+        match self {
+            Self::Terminal(_) => DRAW_EVERY,
+            Self::Log => LOG_EVERY,
+        }
+    }
+
+    fn show(&mut self, shown: &Shown) {
+        match self {
+            Self::Terminal(bar) => {
+                let template = if shown.total > 0 { "{prefix}  {bar:20}  {wide_msg}" } else { "{prefix}  {wide_msg}" };
+                if let Ok(style) = ProgressStyle::with_template(template) {
+                    bar.set_style(style.progress_chars("█▉▊▋▌▍▎▏░"));
+                }
+                bar.set_prefix(shown.phase);
+                bar.set_length(shown.total.max(shown.done));
+                bar.set_position(shown.done);
+                bar.set_message(shown.words.clone());
+                bar.tick();
+            }
+            // Nobody can be told if standard error is gone.
+            Self::Log => drop(writeln!(std::io::stderr(), "{}", shown.line())),
+        }
+    }
+
+    fn clear(&self) {
+        if let Self::Terminal(bar) = self {
+            bar.finish_and_clear();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn seen(phase: Phase, done: u64, total: u64) -> Seen {
+        Seen { phase, done, total, under_way: Vec::new() }
+    }
+
+    /// What is shown at these moments, in milliseconds, to somebody who looks every so often.
+    fn check(every: Duration, moments: &[(u64, Seen)], expected: &[(u64, &str)]) {
+        let mut pace = Pace::new(every);
+        let shown =
+            |(now, seen): &(u64, Seen)| Some((*now, pace.shown(Duration::from_millis(*now), seen.clone())?.line()));
+        let shown: Vec<_> = moments.iter().filter_map(shown).collect();
+        let expected: Vec<_> = expected.iter().map(|(now, line)| (*now, (*line).to_owned())).collect();
+        assert_eq!(shown, expected);
+    }
+
+    #[test]
+    fn a_terminal_shows_what_takes_longer_than_half_a_second() {
+        let at = |now| (now, seen(Phase::Compiling, now * 52, 1_000_000));
+        check(DRAW_EVERY, &[at(0), at(100), at(400)], &[]);
+        check(
+            DRAW_EVERY,
+            &[at(0), at(499), at(500), at(550), at(6000)],
+            &[
+                (500, "compiling  26,000/1,000,000  52,000/s  19 s left"),
+                (6000, "compiling  312,000/1,000,000  52,000/s  14 s left"),
+            ],
+        );
+    }
+
+    #[test]
+    fn a_log_gets_a_line_every_few_seconds() {
+        let at = |now| (now, seen(Phase::Reading, now / 10, 0));
+        let moments: Vec<_> = (0..=80).map(|step| at(step * 100)).collect();
+        check(LOG_EVERY, &moments, &[(3000, "reading  300  100/s"), (6000, "reading  600  100/s")]);
+    }
+
+    #[test]
+    fn each_phase_has_a_speed_of_its_own() {
+        let (reading, compiling) = (seen(Phase::Reading, 9_000, 9_000), |done| seen(Phase::Compiling, done, 100));
+        check(
+            DRAW_EVERY,
+            &[(0, seen(Phase::Reading, 0, 0)), (900, reading), (1000, compiling(0)), (3000, compiling(10))],
+            &[
+                (900, "reading  9,000/9,000  10,000/s"),
+                (1000, "compiling  0/100"),
+                (3000, "compiling  10/100  5.0/s  18 s left"),
+            ],
+        );
+    }
+
+    #[test]
+    fn what_is_fetched_has_its_name() {
+        let under_way = ["shop (branch `main`)".into(), "bank (tag `1`)".into()].to_vec();
+        let fetching = Seen { under_way, ..seen(Phase::Fetching, 3, 5) };
+        check(DRAW_EVERY, &[(700, fetching)], &[(700, "fetching  3/5  shop (branch `main`), bank (tag `1`)")]);
+    }
+
+    #[test]
+    fn the_time_left_is_easy_to_read() {
+        let check = |seconds, text| assert_eq!(duration(seconds), text);
+        check(0.2, "1 s");
+        check(75.0, "1 min 15 s");
+        check(4000.0, "1 hour 6 min");
+        check(f64::MAX, "2,777,777 hours 46 min");
     }
 }

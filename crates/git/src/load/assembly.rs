@@ -8,6 +8,7 @@ use model::fleet::{FleetFile, FleetInput, Role};
 use model::git_id::GitId;
 use model::name::{EnvironmentName, RegistrationName};
 use model::object::{AnyObject, Kind};
+use model::progress::{Phase, Progress};
 use model::read::{self, FileObjects};
 use model::source::{File, FileId, Files, Source};
 use rayon::prelude::*;
@@ -21,6 +22,8 @@ use crate::url::RepositoryUrl;
 
 /// What an environment consists of, as far as it was read.
 pub(super) struct Assembly {
+    progress: Progress,
+    promoted: Option<GitId>,
     pub(super) files: Files,
     contents: Vec<FleetFile>,
     pub(super) diagnostics: Vec<Diagnostic>,
@@ -30,6 +33,9 @@ pub(super) struct Assembly {
     /// Files of the platform that are there already: places may overlap.
     seen: BTreeSet<(RepositoryUrl, GitId, Arc<str>)>,
 }
+
+/// The `BaseRepo` that says which commit of the control plane's main branch is promoted.
+const MAIN: &str = "main";
 
 /// A file with its objects.
 struct Parsed {
@@ -42,8 +48,10 @@ struct Parsed {
 type Looked = Result<Option<GoodVersion>, RepositoryError>;
 
 impl Assembly {
-    pub(super) fn new() -> Self {
+    pub(super) fn new(progress: &Progress, promoted: Option<GitId>) -> Self {
         Self {
+            progress: progress.clone(),
+            promoted,
             files: Files::default(),
             contents: Vec::new(),
             diagnostics: Vec::new(),
@@ -119,9 +127,21 @@ impl Assembly {
             if matches!(place.role, ReadRole::Base(_) | ReadRole::Flux(_)) {
                 objects.objects.retain(|object| object.kind() != Kind::Environment);
             }
+            if place.role == ReadRole::Environment {
+                objects.objects.iter_mut().for_each(|object| self.promote(object));
+            }
             self.contents.push(FleetFile { role: role.clone(), objects });
         }
         self.contents.get(first..).unwrap_or_default()
+    }
+
+    /// Lets the environment's `BaseRepo` named `main` say the commit that is asked for.
+    fn promote(&self, object: &mut AnyObject) {
+        if let (AnyObject::BaseRepo(base), Some(commit)) = (object, self.promoted)
+            && base.name.as_str() == MAIN
+        {
+            base.spec.commit = Some(commit.to_string().into());
+        }
     }
 
     /// Adds files that have no history.
@@ -135,7 +155,13 @@ impl Assembly {
 
     fn parse(&mut self, source: &Arc<Source>, files: Vec<RawFile>) -> Vec<Parsed> {
         let with_ids: Vec<_> = files.into_iter().map(|raw| (self.add_source(source, &raw), raw)).collect();
-        let parse = |(id, raw): (FileId, RawFile)| Parsed { objects: objects(id, &raw), raw, id };
+        let reading = self.progress.begin(Phase::Reading);
+        reading.expect(with_ids.len());
+        let parse = |(id, raw): (FileId, RawFile)| {
+            let objects = objects(id, &raw);
+            reading.advance(1);
+            Parsed { raw, id, objects }
+        };
         with_ids.into_par_iter().map(parse).collect()
     }
 

@@ -3,13 +3,16 @@
 use std::fs;
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use model::git_id::GitId;
 use model::name::EnvironmentName;
+use model::progress::Progress;
 
 use super::Loaded;
 use super::assembly::Assembly;
 use super::place::{RawContent, RawFile};
+use crate::edits::Edits;
 use crate::limits::{FILE_BYTES_MAX, IGNORE_BYTES_MAX};
 use crate::repositories::{Item, ItemKind};
 use crate::walk::{self, Folders, PathError};
@@ -35,18 +38,33 @@ pub enum DirectoryError {
     },
 }
 
+/// A directory that is read as one environment.
+#[derive(Clone, Copy, Debug)]
+pub struct Directory<'a> {
+    /// Where it is.
+    pub path: &'a Path,
+    /// Files that are thought of as other ones.
+    pub edits: &'a Edits,
+    /// Where reading is counted.
+    pub progress: &'a Progress,
+}
+
 /// Reads every YAML file of a directory as one environment, whatever it refers to.
 ///
 /// # Errors
 /// If the directory or a folder in it can't be listed. A file that can't be read is a diagnostic.
-pub fn read_directory(directory: &Path, environment: &EnvironmentName) -> Result<Loaded, DirectoryError> {
-    let found = walk::walk(&PlainFolders(directory), "").map_err(|error| match error {
+pub fn read_directory(directory: Directory<'_>, environment: &EnvironmentName) -> Result<Loaded, DirectoryError> {
+    let Directory { path: directory, edits, progress } = directory;
+    let found = walk::walk(&PlainFolders(directory, edits), "").map_err(|error| match error {
         PlainError::Folder(path, source) => DirectoryError::Folder { path, source },
         PlainError::Path(reason) => DirectoryError::Path { path: directory.to_owned(), reason: reason.to_string() },
     })?;
     let files = found.into_iter().map(|found| {
         let content = match found.item.kind {
-            ItemKind::File => read(&directory.join(&found.path)),
+            ItemKind::File => match edits.get(&found.path) {
+                Some(Some(bytes)) => RawContent::Bytes(Arc::clone(bytes)),
+                _ => read(&directory.join(&found.path)),
+            },
             _ => RawContent::NotAFile,
         };
         let id = match &content {
@@ -55,7 +73,7 @@ pub fn read_directory(directory: &Path, environment: &EnvironmentName) -> Result
         };
         RawFile { path: found.path.into(), id, content }
     });
-    let mut assembly = Assembly::new();
+    let mut assembly = Assembly::new(progress, None);
     assembly.add_plain(files.collect());
     if assembly.is_whole && assembly.platform_objects().next().is_none() {
         assembly.report_empty(environment);
@@ -78,7 +96,7 @@ fn read(path: &Path) -> RawContent {
     read().unwrap_or_else(|error: io::Error| RawContent::Unreadable(error.to_string()))
 }
 
-struct PlainFolders<'a>(&'a Path);
+struct PlainFolders<'a>(&'a Path, &'a Edits);
 
 enum PlainError {
     Folder(PathBuf, io::Error),
@@ -98,17 +116,20 @@ impl Folders for PlainFolders<'_> {
         let folder = self.0.join(path);
         let fail = |error: io::Error| PlainError::Folder(folder.clone(), error);
         let entries = match fs::read_dir(&folder) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(self.1.folder(path, None)),
             other => other.map_err(fail)?,
         };
         let items: Result<Vec<_>, _> =
             entries.map(|entry| entry.and_then(|entry| item(&entry)).map_err(fail)).collect();
         let mut items = items?;
         items.sort();
-        Ok(Some(items))
+        Ok(self.1.folder(path, Some(items)))
     }
 
     fn ignore_lines(&self, path: &str, _: &Item) -> Result<String, PlainError> {
+        if let Some(Some(bytes)) = self.1.get(path) {
+            return Ok(String::from_utf8_lossy(bytes).into_owned());
+        }
         let path = self.0.join(path);
         let read = || {
             let mut bytes = Vec::new();

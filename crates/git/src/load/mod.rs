@@ -15,11 +15,12 @@ use model::diagnostic::Diagnostic;
 use model::fleet::FleetInput;
 use model::git_id::GitId;
 use model::name::{BaseRepoName, EnvironmentName, RegistrationName};
+use model::progress::Progress;
 use model::source::Files;
 
-pub use self::directory::{DirectoryError, read_directory};
+pub use self::directory::{Directory, DirectoryError, read_directory};
 pub use self::moment::Moment;
-use crate::repositories::{Repositories, Revision};
+use crate::repositories::Repositories;
 use crate::settings::Rewrite;
 use crate::url::RepositoryUrl;
 
@@ -32,17 +33,10 @@ pub struct ControlPlane<'a> {
     pub branch: &'a str,
     /// A URL of an object that one of these rules changes may also be `http`.
     pub rewrite: &'a [Rewrite],
-    /// Is told what is being done. May be called from several threads at once.
-    pub progress: &'a (dyn Fn(Progress<'_>) + Sync),
-}
-
-/// What is being done.
-#[derive(Clone, Copy, Debug)]
-pub enum Progress<'a> {
-    /// A repository is being asked and fetched.
-    Fetching(&'a RepositoryUrl, &'a Revision),
-    /// It was read, or could not be.
-    Fetched(&'a RepositoryUrl, &'a Revision),
+    /// The environment is read as if its own `BaseRepo` named `main` said this commit; none: as it is.
+    pub promoted: Option<GitId>,
+    /// Where fetching and reading are counted.
+    pub progress: &'a Progress,
 }
 
 /// The environments of a control plane.

@@ -6,13 +6,14 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use model::diagnostic::{Code, Diagnostic};
 use model::name::EnvironmentName;
 use model::object::{AnyObject, Environment, Kind, Object, WorkloadRegistration};
+use model::progress::Phase;
 use rayon::prelude::*;
 
 use super::assembly::Assembly;
 use super::follow::Platform;
 use super::place::{Place, PlaceError, Snapshot, snapshot};
 use super::reference::Reference;
-use super::{ControlPlane, Environments, Loaded, Progress, ReadRole, problem};
+use super::{ControlPlane, Environments, Loaded, ReadRole, problem};
 use crate::limits::{FETCHES_AT_ONCE, PLACES_MAX};
 use crate::repositories::{Commit, Repositories, RepositoryError, Revision};
 use crate::url::RepositoryUrl;
@@ -38,7 +39,7 @@ impl<'a> Moment<'a> {
 
     /// The environments that the control plane declares.
     pub fn environments(&self) -> Environments {
-        let mut assembly = Assembly::new();
+        let mut assembly = Assembly::new(self.control_plane.progress, self.control_plane.promoted);
         self.declarations(&mut assembly);
         let declared = assembly.platform_objects().filter_map(environment);
         let names: BTreeSet<_> = declared.map(|found| found.name.clone()).collect();
@@ -48,7 +49,7 @@ impl<'a> Moment<'a> {
 
     /// Everything that one environment consists of.
     pub fn load(&self, name: &EnvironmentName) -> Loaded {
-        let mut assembly = Assembly::new();
+        let mut assembly = Assembly::new(self.control_plane.progress, self.control_plane.promoted);
         if self.declarations(&mut assembly) {
             match self.declaration(&assembly, name) {
                 Ok(reference) => self.load_into(&mut assembly, reference, name),
@@ -175,10 +176,9 @@ impl<'a> Moment<'a> {
         let key = (url.clone(), revision.clone());
         let resolved = Arc::clone(self.resolved.lock().unwrap_or_else(PoisonError::into_inner).entry(key).or_default());
         let resolve = || {
-            (self.control_plane.progress)(Progress::Fetching(url, revision));
-            let commit = self.repositories.resolve(url, revision);
-            (self.control_plane.progress)(Progress::Fetched(url, revision));
-            commit
+            let fetching = self.control_plane.progress.begin(Phase::Fetching);
+            let _fetching = fetching.named(|| format!("{} ({revision})", url.label()).into());
+            self.repositories.resolve(url, revision)
         };
         resolved.get_or_init(resolve).clone()
     }

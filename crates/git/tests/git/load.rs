@@ -1,12 +1,16 @@
 //! What an environment is read from, and what happens if a part of it can't be.
 
 use std::fs;
+use std::path::Path;
+use std::sync::Arc;
 
-use git::load::{ControlPlane, Loaded, Moment, load, read_directory};
-use git::{MemoryRepositories, Repositories, Revision};
+use git::load::{ControlPlane, Directory, DirectoryError, Loaded, Moment, load, read_directory};
+use git::{Edits, MemoryRepositories, Repositories, Revision};
 use model::fleet::{Fleet, Role};
+use model::git_id::GitId;
 use model::name::EnvironmentName;
 use model::object::Kind;
+use model::progress::{Phase, Progress};
 use model::tree::{Blob, Entry, Mode};
 
 use crate::objects::{base, config, environment, flux_pair, registration, workload};
@@ -20,8 +24,12 @@ fn dev() -> EnvironmentName {
 }
 
 fn load_dev(repositories: &dyn Repositories) -> Loaded {
+    load_promoted(repositories, None, &Progress::default())
+}
+
+fn load_promoted(repositories: &dyn Repositories, promoted: Option<GitId>, progress: &Progress) -> Loaded {
     let url = url("control-plane");
-    load(repositories, ControlPlane { url: &url, branch: "main", rewrite: &[], progress: &|_| {} }, &dev())
+    load(repositories, ControlPlane { url: &url, branch: "main", rewrite: &[], promoted, progress }, &dev())
 }
 
 /// What of interest was read: the names of objects with who brought them, the codes of what is wrong, and whether all is known.
@@ -276,8 +284,9 @@ fn several_environments_are_of_one_moment() {
     ];
     fill(&repositories, &[("control-plane", "main", &main), ("control-plane", "dev", &[("a.yaml", &config("a"))])]);
     let url = url("control-plane");
-    let moment =
-        Moment::new(&repositories, ControlPlane { url: &url, branch: "main", rewrite: &[], progress: &|_| {} });
+    let silent = Progress::default();
+    let control_plane = ControlPlane { url: &url, branch: "main", rewrite: &[], promoted: None, progress: &silent };
+    let moment = Moment::new(&repositories, control_plane);
     let environments = moment.environments();
     assert_eq!(environments.names.iter().map(EnvironmentName::as_str).collect::<Vec<_>>(), ["dev", "stage"]);
     assert_eq!(environments.diagnostics.len(), 1);
@@ -317,7 +326,7 @@ fn a_directory_is_read_as_one_environment() {
         fs::write(folder.join(path), text).unwrap();
     }
     std::os::unix::fs::symlink("/etc", folder.join("link.yaml")).unwrap();
-    let loaded = read_directory(&folder, &dev()).unwrap();
+    let loaded = read_folder(&folder, &[]).unwrap();
     assert!(
         loaded.input.contents.iter().any(|file| file
             .objects
@@ -326,6 +335,40 @@ fn a_directory_is_read_as_one_environment() {
             .any(|object| object.kind() == Kind::Environment))
     );
     assert_eq!(told(loaded), "a, b, K0118");
-    assert!(read_directory(&folder.join("nowhere"), &dev()).is_err());
-    assert_eq!(told(read_directory(&folder.join(".git"), &dev()).unwrap()), "c");
+    assert!(read_folder(&folder.join("nowhere"), &[]).is_err());
+    assert_eq!(told(read_folder(&folder.join(".git"), &[]).unwrap()), "c");
+    let edits = [("a.yaml", None), ("x/b.yml", Some(workload("changed"))), ("y/z/new.yaml", Some(config("new")))];
+    assert_eq!(told(read_folder(&folder, &edits).unwrap()), "changed, new, K0118");
+}
+
+fn read_folder(path: &Path, edits: &[(&str, Option<String>)]) -> Result<Loaded, DirectoryError> {
+    let edit =
+        |(path, text): &(&str, Option<String>)| (Arc::from(*path), text.as_ref().map(|text| text.as_bytes().into()));
+    let edits: Edits = edits.iter().map(edit).collect();
+    read_directory(Directory { path, edits: &edits, progress: &Progress::default() }, &dev())
+}
+
+#[test]
+fn another_commit_can_be_promoted_in_thought() {
+    let repositories = memory("control-plane");
+    let main = |name: &str| [(".environments/dev.yaml", environment("dev")), ("c.yaml", config(name))];
+    let url = url("control-plane");
+    let commits = ["first", "second"].map(|name| {
+        let files = main(name);
+        commit(&repositories, &url, "main", &files.each_ref().map(|(path, text)| (*path, text.as_str())))
+    });
+    let base = base("control-plane", "main", &commits[0].to_string()).replace("name: control-plane", "name: main");
+    commit(&repositories, &url, "dev", &[("b.yaml", &base)]);
+    let check = |promoted, files, expected| {
+        let progress = Progress::watched();
+        let loaded = load_promoted(&repositories, promoted, &progress);
+        let (fleet, _) = Fleet::build(loaded.input.clone());
+        assert_eq!(fleet.promoted_commit().map(|commit| GitId::from_hex(commit)), Some(promoted.or(Some(commits[0]))));
+        assert_eq!(told(loaded), expected);
+        let seen = progress.seen().unwrap();
+        // A file that is read for two reasons counts once.
+        assert_eq!((seen.phase, seen.done, seen.total), (Phase::Reading, files, files));
+    };
+    check(None, 4, "first, main");
+    check(Some(commits[1]), 3, "main, second");
 }

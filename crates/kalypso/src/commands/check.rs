@@ -6,11 +6,13 @@ use engine::output::{same_destination, shared_destinations};
 use crate::arguments::Check;
 use crate::exit::Exit;
 use crate::loading;
+use crate::progress::Watch;
 use crate::report::{Batch, Checkout, Fallback, Report};
 use crate::{reporting, terminal};
 
 pub(super) fn run(options: &Check) -> anyhow::Result<Exit> {
-    let environments = loading::environments(&options.source, options.environment.as_deref())?;
+    let mut watch = Watch::start();
+    let environments = loading::environments(&options.source, options.environment.as_deref(), watch.progress())?;
     let compiled: Vec<_> = environments.iter().map(|loaded| Prepared::new(&loaded.fleet).compile()).collect();
     let shared = shared_destinations(environments.iter().map(|loaded| &loaded.fleet));
     let mut report = Report::new().checked_out(checkout(options));
@@ -27,6 +29,7 @@ pub(super) fn run(options: &Check) -> anyhow::Result<Exit> {
         let fallback = if options.source.from.is_some() { Fallback::Nothing } else { Fallback::LastGood(None) };
         loaded.report(&mut report, Batch { fallback, ..reporting::batch(&diagnostics, compiled.assignments.len()) });
     }
+    watch.end();
     terminal::answer(&report.render(options.output))?;
     if environments.iter().any(loading::Loaded::is_unreachable) {
         return Ok(Exit::Unreachable);

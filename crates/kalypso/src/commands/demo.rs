@@ -14,6 +14,7 @@ use crate::delivery::Delivered;
 use crate::demo::{self, Found};
 use crate::exit::Exit;
 use crate::loading::{self, Loaded};
+use crate::progress::Watch;
 use crate::report::{Batch, Report};
 use crate::{configuration, reporting, terminal};
 
@@ -22,7 +23,8 @@ pub(super) fn run(options: &Demo) -> anyhow::Result<Exit> {
     let found = demo::make(folder, options.force)?;
     let config = folder.join(configuration::FILE_NAME);
     let source = SourceOptions { from: None, config: Some(config), strict: false };
-    let load = |name: &&str| loading::environment(&source, name);
+    let mut watch = Watch::start();
+    let load = |name: &&str| loading::environment(&source, name, &mut watch);
     let environments = demo::ENVIRONMENTS.iter().map(load).collect::<anyhow::Result<Vec<_>>>()?;
     let started = Instant::now();
     let prepared: Vec<_> = environments.iter().map(|loaded| Prepared::new(&loaded.fleet)).collect();
@@ -39,6 +41,7 @@ pub(super) fn run(options: &Demo) -> anyhow::Result<Exit> {
             published.push((loaded, outcome));
         }
     }
+    watch.end();
     reporting::to_stderr(&report)?;
     let company = Company { folder, environments: &environments, compiled: &compiled, took, published: &published };
     terminal::answer(&company.text(found))?;

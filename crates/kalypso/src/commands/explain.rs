@@ -10,10 +10,12 @@ use serde_json::{Value as Json, json};
 use crate::arguments::{Explain, Format};
 use crate::exit::{Exit, Failure};
 use crate::loading;
+use crate::progress::Watch;
 use crate::terminal;
 
 pub(super) fn run(options: &Explain) -> anyhow::Result<Exit> {
-    let loaded = loading::environment(&options.source, &options.environment)?;
+    let mut watch = Watch::start();
+    let loaded = loading::environment(&options.source, &options.environment, &mut watch)?;
     let prepared = Prepared::new(&loaded.fleet);
     let id = assignment(&options.assignment)?;
     let mut locator = Locator::new(&loaded.fleet);
@@ -35,6 +37,7 @@ pub(super) fn run(options: &Explain) -> anyhow::Result<Exit> {
         }),
     };
     let Some(answer) = answer else { return Err(not_assigned(&prepared, &loaded, &id).into()) };
+    watch.end();
     terminal::answer(&answer)?;
     Ok(Exit::Good)
 }

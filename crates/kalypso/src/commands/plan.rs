@@ -18,11 +18,13 @@ use self::diff::Diffs;
 use crate::arguments::{self, Format};
 use crate::exit::{Exit, Failure};
 use crate::loading::{self, Branch, Loaded};
+use crate::progress::Watch;
 use crate::report::{Batch, Fallback, Report};
 use crate::{folder, reporting, terminal};
 
 pub(super) fn run(options: &arguments::Plan) -> anyhow::Result<Exit> {
-    let loaded = loading::environment(&options.source, &options.environment)?;
+    let mut watch = Watch::start();
+    let loaded = loading::environment(&options.source, &options.environment, &mut watch)?;
     let prepared = Prepared::new(&loaded.fleet);
     let compiled = prepared.compile();
     let mut report = Report::new();
@@ -34,6 +36,7 @@ pub(super) fn run(options: &arguments::Plan) -> anyhow::Result<Exit> {
         loaded.report(&mut report, Batch { fallback, ..reporting::batch(&diagnostics, compiled.assignments.len()) });
         answers.push(planned);
     }
+    watch.end();
     let diffs = |planned| options.diff.then(|| Diffs::new(planned, &prepared));
     match options.output {
         Format::Human => {

@@ -11,6 +11,7 @@ use crate::arguments::{Format, Publish, SourceOptions};
 use crate::delivery::{self, Delivered, Delivery};
 use crate::exit::Exit;
 use crate::loading::{self, Loaded};
+use crate::progress::Watch;
 use crate::report::{Batch, Fallback, Report};
 use crate::{reporting, terminal};
 
@@ -19,7 +20,8 @@ const RACES_MAX: usize = 5;
 
 pub(super) fn run(options: &Publish) -> anyhow::Result<Exit> {
     let source = SourceOptions { from: None, config: options.config.clone(), strict: options.strict };
-    let loaded = loading::environment(&source, &options.environment)?;
+    let mut watch = Watch::start();
+    let loaded = loading::environment(&source, &options.environment, &mut watch)?;
     let prepared = Prepared::new(&loaded.fleet);
     let compiled = prepared.compile();
     let mut report = Report::new();
@@ -30,6 +32,7 @@ pub(super) fn run(options: &Publish) -> anyhow::Result<Exit> {
         loaded.report(&mut report, Batch { fallback: outcome.fallback(), ..batch });
         outcomes.push(outcome);
     }
+    watch.end();
     match options.output {
         Format::Human => {
             reporting::to_stderr(&report)?;

@@ -8,20 +8,25 @@ use serde_json::{Value as Json, json};
 
 use crate::arguments::{Format, Render};
 use crate::exit::{Exit, Failure};
+use crate::folder::{self, Write};
 use crate::loading::{self, Loaded};
+use crate::progress::Watch;
 use crate::report::Report;
-use crate::{folder, reporting, terminal};
+use crate::{reporting, terminal};
 
 pub(super) fn run(options: &Render) -> anyhow::Result<Exit> {
-    let loaded = loading::environment(&options.source, &options.environment)?;
+    let mut watch = Watch::start();
+    let loaded = loading::environment(&options.source, &options.environment, &mut watch)?;
     let compiled = Prepared::new(&loaded.fleet).compile();
     let output = assemble(&compiled, &Tree::default(), &destination(&loaded)?);
     let diagnostics = all_diagnostics(&loaded, &compiled, &output);
     let mut report = Report::new();
     loaded.report(&mut report, reporting::batch(&diagnostics, compiled.assignments.len()));
     if let Some(out) = &options.out {
-        folder::write(out, &output.tree, &options.environment, options.force)?;
+        let write = Write { environment: &options.environment, force: options.force, progress: watch.progress() };
+        folder::write(out, &output.tree, &write)?;
     }
+    watch.end();
     match options.output {
         Format::Human => {
             reporting::to_stderr(&report)?;

@@ -56,7 +56,7 @@ impl Shell {
         let mut command = Command::new("sh");
         command.arg("-c").arg(script).current_dir(&self.place).stdin(Stdio::null()).env_clear();
         command.env("PATH", path.unwrap()).env("HOME", self.root.path().join("home")).env("LC_ALL", "C.UTF-8");
-        command.env("KALYPSO_CACHE_DIR", self.root.path().join("cache"));
+        command.env("KALYPSO_CACHE_DIR", self.root.path().join("cache")).env("KALYPSO_PROGRESS", "never");
         command.env("GIT_CONFIG_NOSYSTEM", "1").env("GIT_CONFIG_GLOBAL", "/dev/null");
         for (who, name) in [("AUTHOR", "Ann"), ("COMMITTER", "Ann")] {
             command.env(format!("GIT_{who}_NAME"), name).env(format!("GIT_{who}_EMAIL"), "ann@acme.example");

@@ -58,7 +58,7 @@ pub(crate) fn kalypso(folder: &Path) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_kalypso"));
     command.current_dir(folder).env_clear().stdin(Stdio::null());
     command.env("PATH", std::env::var_os("PATH").unwrap_or_default());
-    command.env("HOME", folder).env("KALYPSO_CACHE_DIR", folder.join("cache"));
+    command.env("HOME", folder).env("KALYPSO_CACHE_DIR", folder.join("cache")).env("KALYPSO_PROGRESS", "never");
     command
 }
 

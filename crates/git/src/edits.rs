@@ -1,0 +1,125 @@
+//! Files that are thought of as other ones than those that are there: a change that nobody has committed yet.
+
+use std::collections::BTreeMap;
+use std::ops::Bound;
+use std::sync::Arc;
+
+use model::git_id::GitId;
+
+use crate::repositories::{Item, ItemKind};
+
+/// Files by path, with what they hold instead; none if they are gone.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Edits(BTreeMap<Arc<str>, Option<Arc<[u8]>>>);
+
+impl Edits {
+    /// What a file holds instead, if it is another one; none inside if it is gone.
+    pub fn get(&self, path: &str) -> Option<Option<&Arc<[u8]>>> {
+        self.0.get(path).map(Option::as_ref)
+    }
+
+    /// The content with this blob id, if an edit brings it.
+    pub fn blob(&self, id: GitId) -> Option<&Arc<[u8]>> {
+        self.0.values().flatten().find(|bytes| GitId::of_blob(bytes) == id)
+    }
+
+    /// The files that are other ones.
+    pub fn paths(&self) -> impl Iterator<Item = &Arc<str>> {
+        self.0.keys()
+    }
+
+    /// Whether nothing is changed.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// What is in a folder, given what was there: none if there is no such folder before and after.
+    pub fn folder(&self, path: &str, before: Option<Vec<Item>>) -> Option<Vec<Item>> {
+        let start = if path.is_empty() { String::new() } else { format!("{path}/") };
+        let below = self.0.range::<str, _>((Bound::Included(start.as_str()), Bound::Unbounded));
+        let mut below = below.take_while(|(file, _)| file.starts_with(&start)).peekable();
+        if below.peek().is_none() {
+            return before;
+        }
+        let is_new = before.is_none();
+        let mut items = before.unwrap_or_default();
+        for (file, content) in below {
+            let rest = file.get(start.len()..).unwrap_or_default();
+            let (name, kind) =
+                rest.split_once('/').map_or((rest, ItemKind::File), |(name, _)| (name, ItemKind::Folder));
+            let position = items.iter().position(|item| item.name == name);
+            match (content, kind, position) {
+                (None, ItemKind::File, Some(position)) => drop(items.remove(position)),
+                // A folder stays, even if it is empty then: whoever walks through it finds no files.
+                (None, _, _) => {}
+                (Some(_), ItemKind::Folder, Some(position)) if items[position].kind == ItemKind::Folder => {}
+                (Some(content), ..) => {
+                    items.retain(|item| item.name != name);
+                    let id = GitId::of_blob(if kind == ItemKind::File { content } else { b"" });
+                    items.push(Item { name: name.to_owned(), kind, id });
+                }
+            }
+        }
+        items.sort();
+        (!is_new || !items.is_empty()).then_some(items)
+    }
+}
+
+impl FromIterator<(Arc<str>, Option<Arc<[u8]>>)> for Edits {
+    fn from_iter<I: IntoIterator<Item = (Arc<str>, Option<Arc<[u8]>>)>>(files: I) -> Self {
+        Self(files.into_iter().collect())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn edits(files: &[(&str, Option<&str>)]) -> Edits {
+        let file = |(path, text): &(&str, Option<&str>)| (Arc::from(*path), text.map(|text| text.as_bytes().into()));
+        files.iter().map(file).collect()
+    }
+
+    fn item(name: &str) -> Item {
+        let (name, kind) = name.strip_suffix('/').map_or((name, ItemKind::File), |name| (name, ItemKind::Folder));
+        Item { name: name.to_owned(), kind, id: GitId::of_blob(b"") }
+    }
+
+    /// Compares the names in a folder, those of folders with a slash behind them.
+    fn check(edits: &Edits, path: &str, before: Option<&[&str]>, after: Option<&[&str]>) {
+        let before = before.map(|names| names.iter().map(|name| item(name)).collect());
+        let found = edits.folder(path, before);
+        let name =
+            |item: &Item| if item.kind == ItemKind::Folder { format!("{}/", item.name) } else { item.name.clone() };
+        let names: Option<Vec<_>> = found.map(|items| items.iter().map(name).collect());
+        assert_eq!(names, after.map(|names| names.iter().map(ToString::to_string).collect()), "{path}");
+    }
+
+    #[test]
+    fn files_come_change_and_go() {
+        let edits = edits(&[("a/new.yaml", Some("1")), ("a/old.yaml", None), ("a-b.yaml", Some("2"))]);
+        check(&edits, "a", Some(&["old.yaml", "other.yaml"]), Some(&["new.yaml", "other.yaml"]));
+        check(&edits, "", Some(&["a/", "z.yaml"]), Some(&["a/", "a-b.yaml", "z.yaml"]));
+        check(&edits, "other", Some(&["x.yaml"]), Some(&["x.yaml"]));
+        check(&edits, "other", None, None);
+    }
+
+    #[test]
+    fn folders_come_with_their_files() {
+        let edits = edits(&[("a/b/c.yaml", Some("1")), ("gone/x.yaml", None)]);
+        check(&edits, "", Some(&[]), Some(&["a/"]));
+        check(&edits, "a", None, Some(&["b/"]));
+        check(&edits, "a/b", None, Some(&["c.yaml"]));
+        check(&edits, "gone", None, None);
+        check(&edits, "gone", Some(&["x.yaml"]), Some(&[]));
+    }
+
+    #[test]
+    fn contents_are_found_by_id() {
+        let edits = edits(&[("a.yaml", Some("1")), ("b.yaml", None)]);
+        assert_eq!(edits.blob(GitId::of_blob(b"1")).map(|bytes| &**bytes), Some(&b"1"[..]));
+        assert_eq!(edits.blob(GitId::of_blob(b"2")), None);
+        assert_eq!(edits.get("b.yaml"), Some(None));
+        assert_eq!(edits.get("c.yaml"), None);
+    }
+}
