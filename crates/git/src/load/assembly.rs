@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use model::diagnostic::{Code, Diagnostic, Origin};
+use model::digest::DigestBuilder;
 use model::fleet::{FleetFile, FleetInput, Role};
 use model::git_id::GitId;
 use model::name::{EnvironmentName, RegistrationName};
@@ -140,7 +141,12 @@ impl Assembly {
         if let (AnyObject::BaseRepo(base), Some(commit)) = (object, self.promoted)
             && base.name.as_str() == MAIN
         {
-            base.spec.commit = Some(commit.to_string().into());
+            let (base, commit) = (Arc::make_mut(base), commit.to_string());
+            // It means something else than what was read.
+            let mut meaning = DigestBuilder::new("promoted");
+            meaning.digest(base.digest).text(&commit);
+            base.digest = meaning.finish();
+            base.spec.commit = Some(commit.into());
         }
     }
 
