@@ -6,12 +6,13 @@ use std::sync::Arc;
 use gotemplate::value::Value;
 use model::diagnostic::{AssignmentId, Diagnostic, Origin, Part};
 use model::field_path::{FieldPath, Step};
-use model::name::{ConfigMapName, PolicyName, RegistrationName};
+use model::name::{ConfigMapName, LabelMappingName, PolicyName, RegistrationName};
 use model::object::{ClusterType, Object, SchedulingPolicy};
 use model::selector::Requirement;
 
 use crate::compile::Prepared;
 use crate::container::{Conditions, Container, is_met_by_target};
+use crate::mapping;
 use crate::sensitive::{self, Secrets};
 use crate::target::{SchemaText, Target};
 use crate::trace::{Setting, Trace, follow};
@@ -29,6 +30,8 @@ pub struct Explanation {
     pub target: Origin,
     /// The registration that brought it.
     pub registration: Option<RegistrationName>,
+    /// The labels of its deployment target that label mappings added.
+    pub mapped: Vec<MappedLabel>,
     /// The policies that assigned it.
     pub policies: Vec<PolicyReason>,
     /// The version of its configuration.
@@ -39,6 +42,19 @@ pub struct Explanation {
     pub schemas: Vec<Origin>,
     /// Its templates: reconciler, namespace and configuration.
     pub templates: [Arc<str>; 3],
+}
+
+/// A label that a label mapping added to a deployment target.
+#[derive(Debug)]
+pub struct MappedLabel {
+    /// The label's key.
+    pub key: Arc<str>,
+    /// Its value.
+    pub value: Arc<str>,
+    /// The mapping.
+    pub mapping: LabelMappingName,
+    /// Where the mapping says so.
+    pub origin: Origin,
 }
 
 /// A policy, and the requirements that an assignment meets.
@@ -120,6 +136,7 @@ impl Prepared<'_> {
             workspace: asked.target.workspace().into(),
             target: Origin::field(object, path.clone()),
             registration: asked.target.registration.clone(),
+            mapped: mapped_labels(asked.target),
             policies: asked.policies(),
             version: Arc::clone(asked.composition_version()),
             values,
@@ -166,6 +183,14 @@ impl Prepared<'_> {
         let leaves = trace.leaves().into_iter();
         leaves.map(|(path, value)| (path.clone(), asked.shown(&path, &value), origin(&path))).collect()
     }
+}
+
+fn mapped_labels(target: &Target) -> Vec<MappedLabel> {
+    let mapped = target.mapped.iter().filter_map(|(key, mapping)| {
+        let (key, value) = (Arc::clone(key), Arc::clone(target.labels.get(key)?));
+        Some(MappedLabel { origin: mapping::origin(mapping, &key), key, value, mapping: mapping.clone() })
+    });
+    mapped.collect()
 }
 
 /// The path that `key` writes: of keys with dots in them, those that exist come first.

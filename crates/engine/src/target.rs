@@ -7,18 +7,22 @@ use model::diagnostic::{Code, Diagnostic, ObjectKey, Origin};
 use model::field_path::FieldPath;
 use model::fleet::{Fleet, RegisteredWorkload};
 use model::label::Labels;
-use model::name::{DeploymentTargetName, RegistrationName};
+use model::name::{DeploymentTargetName, LabelMappingName, RegistrationName};
 use model::object::deployment_target::{WORKLOAD_LABEL, WORKSPACE_LABEL};
 use model::object::workload::WorkloadTarget;
 use model::object::{AnyObject, DeploymentTarget, Kind, Object};
+
+use crate::mapping::Mappings;
 
 /// A deployment target with everything that its workload and registration add to it.
 #[derive(Clone, Debug)]
 pub struct Target {
     /// Its whole name, `<workload>-<target>`.
     pub name: DeploymentTargetName,
-    /// Its labels: its own, under those of its workload.
+    /// Its labels: its own, under those of its workload, and those that mappings add.
     pub labels: Labels,
+    /// Which label mapping added which of its labels.
+    pub mapped: BTreeMap<Arc<str>, LabelMappingName>,
     /// Where its manifests are.
     pub manifests: BTreeMap<Arc<str>, Arc<str>>,
     /// The JSON schemas that it and its workload bring.
@@ -56,7 +60,8 @@ impl Target {
 
 /// The deployment targets of the fleet's environment, by name, and what is wrong with them.
 ///
-/// `behaviour`: a workload's labels override those of its targets, and `workload` and `workspace` override both.
+/// `behaviour`: a workload's labels override those of its targets, and `workload` and `workspace` override both. Label mappings come last,
+/// and override nothing.
 pub fn targets(fleet: &Fleet) -> (Vec<Target>, Vec<Diagnostic>) {
     let mut collector = Collector { fleet, targets: BTreeMap::new(), diagnostics: Vec::new() };
     for workload in fleet.workloads.values() {
@@ -68,7 +73,13 @@ pub fn targets(fleet: &Fleet) -> (Vec<Target>, Vec<Diagnostic>) {
     for copies in fleet.duplicates.values() {
         copies.iter().for_each(|copy| collector.add_copy(copy));
     }
-    (collector.targets.into_values().collect(), collector.diagnostics)
+    let Collector { targets, mut diagnostics, .. } = collector;
+    let mappings = Mappings::new(fleet);
+    let mapped = targets.into_values().map(|mut target| {
+        diagnostics.extend(mappings.apply(&mut target));
+        target
+    });
+    (mapped.collect(), diagnostics)
 }
 
 struct Collector<'a> {
@@ -163,7 +174,16 @@ fn expanded(
     schemas.extend(schema_texts(&key, &FieldPath::from(["spec", "configSchemas"]), &object.spec.config_schemas));
     let registration = workload.registration.clone();
     let manifests = target.spec.manifests.clone();
-    Target { name, labels, manifests, schemas, origin: (key, path), registration, problem: None }
+    Target {
+        name,
+        labels,
+        mapped: BTreeMap::new(),
+        manifests,
+        schemas,
+        origin: (key, path),
+        registration,
+        problem: None,
+    }
 }
 
 fn written(object: &Object<DeploymentTarget>) -> Target {
@@ -173,6 +193,7 @@ fn written(object: &Object<DeploymentTarget>) -> Target {
     Target {
         name: object.name.clone(),
         labels: object.labels.clone(),
+        mapped: BTreeMap::new(),
         manifests: object.spec.manifests.clone(),
         schemas,
         origin: (key, path),

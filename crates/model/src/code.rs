@@ -326,6 +326,43 @@ codes! {
     ///
     /// Compare the selector with the labels of the targets in the `Workload`, and `workspace` with that of the `WorkloadRegistration`.
     NoTargetSelected = "K0202",
+    /// Two label mappings add different values of one label to one target.
+    ///
+    /// Each of them is valid, and both match the deployment target. Which of the two values is meant nobody can say, so the target's assignments keep their
+    /// last good output. Which these are goes by the mapping that is first by name.
+    ///
+    /// ```yaml
+    /// kind: LabelMapping
+    /// spec: { from: { tier: storefront }, add: { exposure: public } }
+    /// ---
+    /// kind: LabelMapping
+    /// spec: { from: { team: returns }, add: { exposure: internal } }     # and a target of team `returns` with tier `storefront`
+    /// ```
+    ///
+    /// Let only one of them match: ask for more labels in `from`. Or give the target itself the label: mappings never overwrite one.
+    ConflictingMappings = "K0203",
+    /// Two release pins set one key to different values for one assignment.
+    ///
+    /// Each of them is valid, and both hold the deployment target there. Which of the two releases is meant nobody can say, so the assignment keeps its last
+    /// good output.
+    ///
+    /// ```yaml
+    /// kind: ReleasePin
+    /// spec: { manifests: { branch: release-1.4 }, … }
+    /// ---
+    /// kind: ReleasePin
+    /// spec: { manifests: { branch: release-1.5 }, … }     # selects some of the same targets and places
+    /// ```
+    ///
+    /// Remove one of the two pins, or let their selectors not overlap.
+    ConflictingPins = "K0204",
+    /// A release pin has expired.
+    ///
+    /// The day or moment that its author wrote into `expires` has passed, and it still holds back releases. Nothing that is rendered depends on the day, so the
+    /// pin goes on working.
+    ///
+    /// Is the reason gone? Then remove the pin. Otherwise write a later `expires`.
+    ExpiredPin = "K0205",
 
     /// A dotted key of an `azure-app-config` map has a part too many.
     ///

@@ -1,7 +1,7 @@
 //! `kalypso explain`: why an assignment is there, and where its values come from.
 
 use engine::compile::Prepared;
-use engine::explain::{Explanation, NotUsed, Source, ValueReason, diagnostics_of};
+use engine::explain::{Explanation, MappedLabel, NotUsed, Source, ValueReason, diagnostics_of};
 use model::diagnostic::{AssignmentId, Origin};
 use model::locate::Locator;
 use model::name::{ClusterTypeName, DeploymentTargetName};
@@ -163,6 +163,9 @@ fn assignment_text(explanation: &Explanation, words: &mut Words<'_, '_>) -> Stri
     if let Some(registration) = &explanation.registration {
         lines.push(format!("  registered by  {registration}"));
     }
+    for MappedLabel { key, value, mapping, origin } in &explanation.mapped {
+        lines.push(format!("  label          {key}={value}, added by mapping {mapping}   {}", words.place(origin)));
+    }
     let [reconciler, namespace, config] = &explanation.templates;
     lines.push(format!("  templates      {reconciler}, {namespace}, {config}"));
     lines.push(format!("  configuration  version {}, {}", explanation.version, terminal::count(values.len(), "value")));
@@ -254,6 +257,15 @@ fn assignment_json(explanation: &Explanation, locator: &mut Locator<'_>) -> Json
         })
     });
     let policies: Vec<_> = policies.collect();
+    let mapped = explanation.mapped.iter().map(|label| {
+        json!({
+            "label": &*label.key,
+            "value": &*label.value,
+            "labelMapping": label.mapping.as_str(),
+            "place": place_json(&label.origin, locator),
+        })
+    });
+    let mapped: Vec<_> = mapped.collect();
     json!({
         "clusterType": explanation.id.cluster_type.as_str(),
         "target": explanation.id.target.as_str(),
@@ -262,6 +274,7 @@ fn assignment_json(explanation: &Explanation, locator: &mut Locator<'_>) -> Json
         "registration": explanation.registration.as_ref().map(model::name::RegistrationName::as_str),
         "place": place_json(&explanation.target, locator),
         "policies": policies,
+        "mappedLabels": mapped,
         "templates": explanation.templates.iter().map(|name| &**name).collect::<Vec<_>>(),
         "configVersion": &*explanation.version,
         "values": explanation.values.iter().map(|value| value_json(value, locator)).collect::<Vec<_>>(),

@@ -1,0 +1,100 @@
+//! Label mappings: labels that deployment targets get from the platform.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use model::diagnostic::{Code, Diagnostic, ObjectKey, Origin};
+use model::field_path::FieldPath;
+use model::fleet::Fleet;
+use model::label::Labels;
+use model::name::LabelMappingName;
+use model::object::label_mapping::ADD;
+use model::object::{AnyObject, Kind, LabelMapping, Object};
+
+use crate::pair::ByPair;
+use crate::target::Target;
+
+/// The label mappings of a fleet.
+#[derive(Debug)]
+pub(crate) struct Mappings<'a> {
+    fleet: &'a Fleet,
+    /// By name, then further copies of those that exist more than once.
+    objects: Vec<&'a Arc<Object<LabelMapping>>>,
+    index: ByPair,
+}
+
+impl<'a> Mappings<'a> {
+    pub(crate) fn new(fleet: &'a Fleet) -> Self {
+        let copies = fleet.duplicates.values().flatten().filter_map(|copy| match copy {
+            AnyObject::LabelMapping(object) => Some(object),
+            _ => None,
+        });
+        let objects: Vec<_> = fleet.label_mappings.values().chain(copies).collect();
+        let mut index = ByPair::default();
+        for (position, mapping) in objects.iter().enumerate() {
+            index.insert(position, mapping.spec.from.iter().next());
+        }
+        Self { fleet, objects, index }
+    }
+
+    /// Gives a target the labels that are mapped to those it has. Returns what is wrong with that; then it is also the target's problem.
+    ///
+    /// All mappings look at the labels that the target has without any, and none overwrites one of these. Where two add different
+    /// values, the first mapping by name counts for scheduling, so that the target stays where it is, and nothing of it is rendered.
+    pub(crate) fn apply(&self, target: &mut Target) -> Vec<Diagnostic> {
+        let candidates = self.index.candidates(&target.labels).into_iter();
+        let matching = candidates.filter_map(|position| self.objects.get(position).copied());
+        let matching: Vec<_> = matching.filter(|mapping| has_all(&target.labels, &mapping.spec.from)).collect();
+        let mut added: BTreeMap<&Arc<str>, (&Arc<str>, &Object<LabelMapping>)> = BTreeMap::new();
+        let mut problems = Vec::new();
+        for mapping in matching {
+            problems.extend(self.fleet.duplicate_diagnostic(&mapping.key()));
+            for (key, value) in mapping.spec.add.iter().filter(|(key, _)| target.labels.get(key).is_none()) {
+                match added.get(key) {
+                    None => {
+                        added.insert(key, (value, mapping));
+                    }
+                    // Copies of one mapping are a problem already.
+                    Some((other, first)) if *other != value && first.name != mapping.name => {
+                        problems.push(conflict(target, key, [(other, first), (value, mapping)]));
+                    }
+                    Some(_) => {}
+                }
+            }
+        }
+        target.problem = target.problem.take().or_else(|| problems.first().cloned());
+        for (key, (value, mapping)) in added {
+            target.labels.set(Arc::clone(key), Arc::clone(value));
+            target.mapped.insert(Arc::clone(key), mapping.name.clone());
+        }
+        problems
+    }
+}
+
+/// Where a mapping adds a label.
+pub(crate) fn origin(mapping: &LabelMappingName, label: &str) -> Origin {
+    let key = ObjectKey { kind: Kind::LabelMapping, name: Arc::clone(mapping.as_arc()) };
+    Origin::field(&key, FieldPath::from(ADD).key(label))
+}
+
+fn has_all(labels: &Labels, asked: &Labels) -> bool {
+    asked.iter().all(|(key, value)| labels.get(key) == Some(value))
+}
+
+fn conflict(target: &Target, key: &str, mappings: [(&Arc<str>, &Object<LabelMapping>); 2]) -> Diagnostic {
+    let [(_, first), (_, second)] = mappings;
+    let message = format!(
+        "label mappings `{}` and `{}` add different values of label `{key}` to deployment target `{}`",
+        first.name, second.name, target.name
+    );
+    let mut diagnostic = Diagnostic::error(Code::ConflictingMappings, message);
+    for (value, mapping) in mappings {
+        diagnostic = diagnostic.at(origin(&mapping.name, key), format!("`{value}` of mapping `{}`", mapping.name));
+    }
+    diagnostic
+        .note(format!(
+            "it is scheduled with the value of `{}`, the first by name; its assignments keep their last good output",
+            first.name
+        ))
+        .help("let only one of the two match the target, or let both add the same value")
+}
