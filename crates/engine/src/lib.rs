@@ -12,6 +12,7 @@ mod mapping;
 mod merge;
 pub mod output;
 mod pair;
+pub mod pin;
 pub mod plan;
 mod record;
 pub mod render;

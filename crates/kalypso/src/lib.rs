@@ -6,6 +6,7 @@ mod configuration;
 mod delivery;
 mod demo;
 mod exit;
+mod expiry;
 mod folder;
 mod loading;
 mod pinned;

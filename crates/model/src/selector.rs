@@ -38,12 +38,21 @@ impl LabelSelector {
     pub fn matches(&self, labels: &Labels) -> bool {
         self.requirements.iter().all(|requirement| requirement.matches(labels))
     }
+
+    /// Whether every requirement holds for labels that `label` finds by their keys.
+    pub fn matches_by<'l>(&self, label: impl Fn(&str) -> Option<&'l Arc<str>>) -> bool {
+        self.requirements.iter().all(|requirement| requirement.is_met_by(label(&requirement.key)))
+    }
 }
 
 impl Requirement {
     /// Whether it holds for `labels`.
     pub fn matches(&self, labels: &Labels) -> bool {
-        let value = labels.get(&self.key);
+        self.is_met_by(labels.get(&self.key))
+    }
+
+    /// Whether it holds for a label with this value, or for none.
+    fn is_met_by(&self, value: Option<&Arc<str>>) -> bool {
         match &self.operator {
             Operator::In(values) => value.is_some_and(|value| values.contains(value)),
             Operator::NotIn(values) => value.is_none_or(|value| !values.contains(value)),

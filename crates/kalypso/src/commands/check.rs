@@ -5,6 +5,7 @@ use engine::output::{same_destination, shared_destinations};
 
 use crate::arguments::Check;
 use crate::exit::Exit;
+use crate::expiry::expired_pins;
 use crate::loading;
 use crate::progress::Watch;
 use crate::report::{Batch, Checkout, Fallback, Report};
@@ -15,6 +16,7 @@ pub(super) fn run(options: &Check) -> anyhow::Result<Exit> {
     let environments = loading::environments(&options.source, options.environment.as_deref(), watch.progress())?;
     let compiled: Vec<_> = environments.iter().map(|loaded| Prepared::new(&loaded.fleet).compile()).collect();
     let shared = shared_destinations(environments.iter().map(|loaded| &loaded.fleet));
+    let now = jiff::Timestamp::now();
     let mut report = Report::new().checked_out(checkout(options));
     for (loaded, compiled) in environments.iter().zip(&compiled) {
         let found = loaded
@@ -23,7 +25,8 @@ pub(super) fn run(options: &Check) -> anyhow::Result<Exit> {
             .chain(&compiled.diagnostics)
             .chain(shared.get(&loaded.fleet.environment).into_iter().flatten())
             .cloned()
-            .chain(same_destination(&loaded.fleet));
+            .chain(same_destination(&loaded.fleet))
+            .chain(expired_pins(&loaded.fleet, now));
         let diagnostics = model::diagnostic::merged(found.collect());
         // A directory is published by nobody, so there is nothing to keep.
         let fallback = if options.source.from.is_some() { Fallback::Nothing } else { Fallback::LastGood(None) };

@@ -1,0 +1,214 @@
+//! Release pins: what is laid over the manifests of deployment targets.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use model::diagnostic::{Code, Diagnostic, Origin};
+use model::digest::Digest;
+use model::field_path::FieldPath;
+use model::fleet::Fleet;
+use model::name::ReleasePinName;
+use model::object::release_pin::MANIFESTS;
+use model::object::{AnyObject, Object, ReleasePin};
+use model::selector::{LabelSelector, Operator};
+
+use crate::pair::ByPair;
+use crate::target::Target;
+
+/// Where a target's manifests are, as its reconciler template sees it.
+pub type Manifests = BTreeMap<Arc<str>, Arc<str>>;
+
+/// The release pins of a fleet.
+#[derive(Debug, Default)]
+pub struct Pins {
+    /// By name, then further copies of those that exist more than once.
+    objects: Vec<Arc<Object<ReleasePin>>>,
+    /// By a label that they ask of targets.
+    index: ByPair,
+    /// What to say about pins that exist more than once.
+    duplicates: BTreeMap<ReleasePinName, Diagnostic>,
+}
+
+impl Pins {
+    /// The pins of a fleet.
+    pub fn new(fleet: &Fleet) -> Self {
+        let copies = fleet.duplicates.values().flatten().filter_map(|copy| match copy {
+            AnyObject::ReleasePin(object) => Some(object),
+            _ => None,
+        });
+        let objects: Vec<_> = fleet.release_pins.values().chain(copies).cloned().collect();
+        let mut index = ByPair::default();
+        for (position, pin) in objects.iter().enumerate() {
+            index.insert(position, pair(&pin.spec.selection.targets));
+        }
+        let twice = |pin: &Arc<Object<ReleasePin>>| Some((pin.name.clone(), fleet.duplicate_diagnostic(&pin.key())?));
+        let duplicates = objects.iter().filter_map(twice).collect();
+        Self { objects, index, duplicates }
+    }
+
+    /// The digest of what the pins do. Why they are there and until when is no part of it.
+    pub fn digest(&self) -> Digest {
+        let meaning =
+            |pin: &Arc<Object<ReleasePin>>| Digest::of(&(&pin.name, &pin.spec.selection, &pin.spec.manifests));
+        Digest::of(&self.objects.iter().map(meaning).collect::<Vec<_>>())
+    }
+
+    /// The pins that hold a target at the place whose labels `label` finds by their keys.
+    pub fn holding<'p, 'l>(
+        &'p self,
+        label: impl Fn(&str) -> Option<&'l Arc<str>>,
+        target: &Target,
+    ) -> Vec<&'p Arc<Object<ReleasePin>>> {
+        if self.objects.is_empty() {
+            return Vec::new();
+        }
+        let candidates = self.index.candidates(&target.labels).into_iter();
+        let holds = |pin: &&Arc<Object<ReleasePin>>| {
+            let selection = &pin.spec.selection;
+            (selection.workspace.is_empty() || *selection.workspace == *target.workspace())
+                && selection.targets.matches(&target.labels)
+                && selection.cluster_types.matches_by(&label)
+        };
+        candidates.filter_map(|position| self.objects.get(position)).filter(holds).collect()
+    }
+
+    /// The manifests of a target with what pins lay over them, at the place whose labels `label` finds by their keys. None if no pin holds the target there.
+    ///
+    /// # Errors
+    /// If two pins set one key differently, or if a pin exists more than once.
+    pub fn over<'l>(
+        &self,
+        label: impl Fn(&str) -> Option<&'l Arc<str>>,
+        target: &Target,
+    ) -> Result<Option<Manifests>, Vec<Diagnostic>> {
+        let pins = self.holding(label, target);
+        let mut set: BTreeMap<&Arc<str>, (&Arc<str>, &Object<ReleasePin>)> = BTreeMap::new();
+        let names: BTreeSet<_> = pins.iter().map(|pin| &pin.name).collect();
+        let mut problems: Vec<_> = names.into_iter().filter_map(|name| self.duplicates.get(name).cloned()).collect();
+        for pin in &pins {
+            for (key, value) in &pin.spec.manifests {
+                let (first, by) = *set.entry(key).or_insert((value, pin));
+                if first != value && by.name != pin.name {
+                    problems.push(conflict(key, [(first, by), (value, pin)]));
+                }
+            }
+        }
+        if !problems.is_empty() {
+            return Err(problems);
+        }
+        let laid_over = set.into_iter().map(|(key, (value, _))| (Arc::clone(key), Arc::clone(value)));
+        Ok((!pins.is_empty()).then(|| target.manifests.clone().into_iter().chain(laid_over).collect()))
+    }
+}
+
+/// A label with the one value that a selector asks for.
+fn pair(selector: &LabelSelector) -> Option<(&Arc<str>, &Arc<str>)> {
+    selector.requirements.iter().find_map(|requirement| match &requirement.operator {
+        Operator::In(values) => match values.as_slice() {
+            [value] => Some((&requirement.key, value)),
+            _ => None,
+        },
+        _ => None,
+    })
+}
+
+fn conflict(key: &str, pins: [(&Arc<str>, &Object<ReleasePin>); 2]) -> Diagnostic {
+    let [(_, first), (_, second)] = pins;
+    let message = format!("release pins `{}` and `{}` set `{key}` to different values", first.name, second.name);
+    let mut diagnostic = Diagnostic::error(Code::ConflictingPins, message);
+    for (value, pin) in pins {
+        let origin = Origin::field(&pin.key(), FieldPath::from(MANIFESTS).key(key));
+        diagnostic = diagnostic.at(origin, format!("`{value}` of pin `{}`", pin.name));
+    }
+    diagnostic.help("remove one of the two pins, or let their selectors not overlap")
+}
+
+#[cfg(test)]
+mod tests {
+    use model::fleet::{FleetFile, FleetInput, Role};
+    use model::git_id::GitId;
+    use model::label::Labels;
+    use model::name::EnvironmentName;
+    use model::read::read_file;
+    use model::source::{File, Files, Source};
+
+    use super::*;
+
+    const TARGET: &str = "
+apiVersion: scheduler.kalypso.io/v1alpha1
+kind: DeploymentTarget
+metadata: {name: checkout-eu, labels: {workload: checkout, workspace: shop, purpose: sale}}
+spec: {environment: dev, manifests: {repo: r, branch: main, path: p}}
+";
+
+    fn pin(name: &str, spec: &str) -> String {
+        format!(
+            "---\napiVersion: fleet.kalypso.io/v1alpha1\nkind: ReleasePin\nmetadata: {{name: {name}}}\nspec: {spec}\n"
+        )
+    }
+
+    /// What lies over the target's manifests at a place in Chicago, or what is wrong with that.
+    fn check(pins: &[(&str, &str)], expected: Result<Option<&str>, &[&str]>) {
+        let text: String =
+            [TARGET.to_owned()].into_iter().chain(pins.iter().map(|(name, spec)| pin(name, spec))).collect();
+        let mut files = Files::default();
+        let (source, id, content) = (Source::directory().into(), GitId::of_blob(b""), text.as_bytes().into());
+        let file = files.add(File { source, path: "a.yaml".into(), id, content });
+        let contents = vec![FleetFile { role: Role::Platform, objects: read_file(file, "a.yaml", text.as_bytes()) }];
+        let (environment, unavailable) = (EnvironmentName::new("dev").unwrap(), BTreeSet::new());
+        let (fleet, _) = Fleet::build(FleetInput { environment, files: files.into(), contents, unavailable });
+        let place = Labels::from_iter([("site", "chicago"), ("size", "large")]);
+        let (targets, _) = crate::target::targets(&fleet);
+        let found = Pins::new(&fleet).over(|key| place.get(key), &targets[0]);
+        let shown = found
+            .map(|over| over.map(|manifests| manifests.values().map(|value| &**value).collect::<Vec<_>>().join(" ")));
+        let said = shown.map_err(|problems| problems.into_iter().map(|problem| problem.message).collect::<Vec<_>>());
+        let expected = expected.map(|over| over.map(str::to_owned));
+        assert_eq!(said, expected.map_err(|messages| messages.iter().map(|message| (*message).to_owned()).collect()));
+    }
+
+    const ANY: &str = "clusterTypeSelector: {labelSelector: {}}, deploymentTargetSelector: {labelSelector: {}}";
+
+    #[test]
+    fn a_pin_is_laid_over_key_by_key_where_its_selectors_match() {
+        let of = |targets: &str, places: &str| {
+            format!(
+                "{{deploymentTargetSelector: {{{targets}}}, clusterTypeSelector: {{labelSelector: {{{places}}}}}, manifests: {{branch: release-1, tag: t}}}}"
+            )
+        };
+        let held = Ok(Some("release-1 p r t"));
+        check(
+            &[(
+                "a",
+                &of(
+                    "labelSelector: {matchLabels: {workload: checkout, purpose: sale}}",
+                    "matchLabels: {site: chicago}",
+                ),
+            )],
+            held,
+        );
+        check(
+            &[("a", &of("workspace: shop, labelSelector: {matchExpressions: [{key: purpose, operator: Exists}]}", ""))],
+            held,
+        );
+        check(&[("a", &of("workspace: other, labelSelector: {}", ""))], Ok(None));
+        check(&[("a", &of("labelSelector: {matchLabels: {workload: checkout, purpose: test}}", ""))], Ok(None));
+        check(&[("a", &of("labelSelector: {}", "matchLabels: {site: boston}"))], Ok(None));
+        check(&[], Ok(None));
+    }
+
+    #[test]
+    fn pins_go_together_unless_they_set_one_key_differently() {
+        let of = |manifests: &str| format!("{{{ANY}, manifests: {{{manifests}}}}}");
+        check(&[("a", &of("branch: b1")), ("b", &of("branch: b1, path: p2"))], Ok(Some("b1 p2 r")));
+        let conflict = "release pins `a` and `b` set `branch` to different values";
+        check(&[("a", &of("branch: b1")), ("b", &of("branch: b2, path: p2"))], Err(&[conflict]));
+    }
+
+    #[test]
+    fn a_pin_that_exists_twice_holds_nothing() {
+        let of = |manifests: &str| format!("{{{ANY}, manifests: {{{manifests}}}}}");
+        let twice = "ReleasePin `a` exists 2 times";
+        check(&[("a", &of("branch: b1")), ("a", &of("branch: b2"))], Err(&[twice]));
+    }
+}

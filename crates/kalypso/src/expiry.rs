@@ -1,0 +1,57 @@
+//! Release pins that somebody should look at again.
+
+use jiff::Timestamp;
+use model::diagnostic::{Code, Diagnostic, Origin};
+use model::field_path::FieldPath;
+use model::fleet::Fleet;
+use model::object::release_pin::EXPIRES;
+
+/// A warning for each pin of a fleet whose day or moment is past. Nothing that is rendered depends on it, so only `check` asks.
+pub(crate) fn expired_pins(fleet: &Fleet, now: Timestamp) -> impl Iterator<Item = Diagnostic> {
+    fleet.release_pins.values().filter_map(move |pin| {
+        let expiry = pin.spec.expires.filter(|expiry| expiry.is_past(now))?;
+        let message = format!("release pin `{}` expired on {expiry}, and still holds", pin.name);
+        let mut diagnostic = Diagnostic::warning(Code::ExpiredPin, message)
+            .at(Origin::field(&pin.key(), FieldPath::from(EXPIRES)), "")
+            .help("remove the pin if its reason is gone, otherwise write a later day");
+        if !pin.spec.reason.is_empty() {
+            diagnostic = diagnostic.note(format!("its reason: {}", pin.spec.reason));
+        }
+        Some(diagnostic.about(&pin.key()))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use model::fleet::{FleetFile, FleetInput, Role};
+    use model::git_id::GitId;
+    use model::name::EnvironmentName;
+    use model::object::Kind;
+    use model::read::read_file;
+    use model::source::{File, Files, Source};
+
+    use super::*;
+
+    /// What is said at a moment about the example of a pin, which expires at the end of January 2027.
+    fn check(now: &str, expected: &[&str]) {
+        let text = Kind::ReleasePin.example();
+        let mut files = Files::default();
+        let (source, id, content) = (Source::directory().into(), GitId::of_blob(b""), text.as_bytes().into());
+        let file = files.add(File { source, path: "a.yaml".into(), id, content });
+        let contents = vec![FleetFile { role: Role::Platform, objects: read_file(file, "a.yaml", text.as_bytes()) }];
+        let (environment, unavailable) = (EnvironmentName::new("dev").unwrap(), BTreeSet::new());
+        let (fleet, _) = Fleet::build(FleetInput { environment, files: files.into(), contents, unavailable });
+        let found = expired_pins(&fleet, now.parse().unwrap());
+        let said: Vec<_> = found.flat_map(|diagnostic| [diagnostic.message, diagnostic.notes.concat()]).collect();
+        assert_eq!(said, expected);
+    }
+
+    #[test]
+    fn a_pin_is_reported_with_its_reason_when_its_day_is_over() {
+        check("2027-01-31T23:59:59Z", &[]);
+        let message = "release pin `hold-hello-world-in-chicago` expired on 2027-01-31, and still holds";
+        check("2027-02-01T00:00:00Z", &[message, "its reason: The scanners of line 7 can't read the new labels yet."]);
+    }
+}
