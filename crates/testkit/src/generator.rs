@@ -4,10 +4,10 @@
 
 pub mod change;
 pub mod clusters;
-mod config;
+pub(crate) mod config;
 mod labels;
 mod objects;
-mod schema;
+pub(crate) mod schema;
 
 use std::collections::BTreeMap;
 use std::io;

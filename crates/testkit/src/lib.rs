@@ -2,6 +2,7 @@
 
 pub mod corpus;
 pub mod directory;
+pub mod edits;
 pub mod fuzz;
 pub mod generator;
 pub mod git_server;

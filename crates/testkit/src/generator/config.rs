@@ -14,7 +14,7 @@ const WORDS: [&str; 8] = ["amber", "basalt", "cedar", "delta", "ember", "fjord",
 
 /// A `ConfigMap` with eight keys: two texts, a number, a text and a number of its own, two mappings three levels deep, a list of named items.
 /// The first one has what the schemas require. The labels are lines that say for whom it is.
-pub(super) fn config_map(index: usize, labels: &str, random: &mut Random) -> File {
+pub(crate) fn config_map(index: usize, labels: &str, random: &mut Random) -> File {
     let name = format!("config-{index:05}");
     let mut text = format!(
         "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: {name}\n  labels:\n    platform-config: \"true\"\n{labels}data:\n"

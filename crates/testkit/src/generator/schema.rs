@@ -4,7 +4,7 @@ use super::File;
 
 /// A schema for every assignment. They take turns: the first looks into nested values, the second at all top-level keys,
 /// the third at the items of lists and at what depends on one another.
-pub(super) fn config_schema(index: usize) -> File {
+pub(crate) fn config_schema(index: usize) -> File {
     const ALL: [&str; 3] = [NESTED, TOP_LEVEL, CONDITIONAL];
     let name = format!("schema-{index:03}");
     let schema = ALL[index % ALL.len()];

@@ -1,0 +1,40 @@
+//! Edits that break something, and those that mend it.
+
+use super::object::{ANNOTATIONS, METADATA, body, with_mapping};
+use super::state::{Draft, Health, State, pick};
+use crate::random::Random;
+
+/// A map that can't be used: its priority is no number, or it is no YAML, or a value is no text.
+pub(super) fn config_map_broken(state: &State, random: &mut Random) -> Option<Draft> {
+    let object = state.one_of("ConfigMap", 0, random)?;
+    let (before, data, after) = body(&object.text, "data:")?;
+    let priority = vec![("config.kalypso.io/priority".to_owned(), "high".to_owned())];
+    let text = match random.below(3) {
+        0 => with_mapping(&object.text, (METADATA, ANNOTATIONS), &priority),
+        1 => format!("{before}  : ]\n{data}{after}"),
+        _ => format!("{before}  LIST: [1, 2]\n{data}{after}"),
+    };
+    Some(state.replace(&object, text, format!("{object} broken")).with_health(Health::Breaks))
+}
+
+/// A template that does not parse, or that fails while it is rendered.
+pub(super) fn template_broken(state: &State, random: &mut Random) -> Option<Draft> {
+    let object = state.one_of("Template", 0, random)?;
+    let line = random.pick(&["{{ .Unclosed", "{{ fail .ClusterType }}"]);
+    let text = object.text.replacen("    - |\n", &format!("    - |\n      {line}\n"), 1);
+    Some(state.replace(&object, text, format!("{object} broken")).with_health(Health::Breaks))
+}
+
+/// A schema that is none.
+pub(super) fn schema_broken(state: &State, random: &mut Random) -> Option<Draft> {
+    let object = state.one_of("ConfigSchema", 0, random)?;
+    let text = object.text.replacen("\"type\": \"object\"", "\"type\": 7", 1);
+    Some(state.replace(&object, text, format!("{object} broken")).with_health(Health::Breaks))
+}
+
+/// What was broken is as it was before.
+pub(super) fn mended(state: &State, random: &mut Random) -> Option<Draft> {
+    let broken: Vec<_> = state.broken.iter().collect();
+    let (path, text) = *pick(&broken, random)?;
+    Some(Draft::new(format!("{path} mended"), [(path.clone(), Some(text.clone()))]).with_health(Health::Mends))
+}
