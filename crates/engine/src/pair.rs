@@ -37,3 +37,25 @@ impl ByPair {
         positions
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A thousand things that ask for `team` with a value each, and one that asks for nothing.
+    fn check(labels: &[(&str, &str)], expected: &[usize]) {
+        let mut index = ByPair::default();
+        index.insert(0, None);
+        for position in 1..=1000 {
+            index.insert(position, Some((&"team".into(), &position.to_string().into())));
+        }
+        assert_eq!(index.candidates(&labels.iter().copied().collect()), expected, "{labels:?}");
+    }
+
+    #[test]
+    fn nobody_is_compared_with_all() {
+        check(&[], &[0]);
+        check(&[("size", "7"), ("team", "7")], &[0, 7]);
+        check(&[("team", "other")], &[0]);
+    }
+}
