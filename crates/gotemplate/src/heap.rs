@@ -26,6 +26,11 @@ impl Heap {
         Self { written, ..Self::default() }
     }
 
+    /// What is known of `value`, if that is the map that other renderings have too, and this one has changed nothing.
+    pub(crate) fn unchanged(&self, value: &Value) -> Option<&Written> {
+        self.written.as_deref().filter(|written| self.changed.is_empty() && written.is_of(value))
+    }
+
     /// The entries of `map` as this rendering sees them (one level: nested maps must be looked up in turn).
     pub fn entries<'a>(&'a self, map: &'a Arc<Map>) -> &'a BTreeMap<Key, Value> {
         if self.changed.is_empty() {

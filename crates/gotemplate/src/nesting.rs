@@ -11,6 +11,10 @@ const VALUE_DEPTH_MAX: u32 = 200;
 /// `value` with all changes of this rendering written into it. Charges for every item that it reaches: lists that hold one another
 /// twice over can be far larger than the memory they take.
 pub(crate) fn admit(value: &Value, heap: &Heap, fuel: &mut Fuel) -> Result<Value, Failure> {
+    if let Some(written) = heap.unchanged(value) {
+        written.charge(fuel, |fuel| charge(value, heap, fuel, 0))?;
+        return Ok(value.clone());
+    }
     charge(value, heap, fuel, 0)?;
     heap.resolve(value).ok_or(Failure::Exhausted(Exhausted::Depth(VALUE_DEPTH_MAX)))
 }

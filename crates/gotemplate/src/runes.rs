@@ -11,13 +11,6 @@ pub(crate) struct Rune<'a> {
     pub(crate) bytes: &'a [u8],
 }
 
-impl Rune<'_> {
-    /// Whether this is a byte that is not UTF-8, and not U+FFFD itself.
-    pub(crate) fn is_invalid(&self) -> bool {
-        self.char == char::REPLACEMENT_CHARACTER && self.bytes.len() == 1
-    }
-}
-
 /// The code points of `text`; every invalid byte by itself, as Go reads them.
 pub(crate) fn runes(text: &[u8]) -> impl Iterator<Item = Rune<'_>> {
     text.utf8_chunks().flat_map(|chunk| {

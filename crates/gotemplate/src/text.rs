@@ -25,6 +25,11 @@ impl Text {
         self.0.len()
     }
 
+    /// Whether both are clones of one text.
+    pub(crate) fn is_same(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+
     /// Whether there is no byte in it.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()

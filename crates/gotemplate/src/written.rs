@@ -3,19 +3,22 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
-use crate::fuel::Fuel;
+use crate::fuel::{Exhausted, Fuel};
 use crate::function::Failure;
 use crate::text::Text;
 use crate::value::{Map, Value};
 
-/// What `toYaml` makes of one map, kept from the second rendering on that asks for it: a map that only one rendering has costs no memory.
+/// What `toYaml` makes of one map, and `indent` and `nindent` of that, kept from the second rendering on that asks for it: a map that
+/// only one rendering has costs no memory.
 ///
-/// It changes only the time that a rendering takes: each pays for the text as if it had written it itself.
+/// It changes only the time that a rendering takes: each pays for the texts as if it had written them itself.
 #[derive(Debug)]
 pub struct Written {
     map: Arc<Map>,
+    /// The steps that it takes to read the map all levels down.
+    size: OnceLock<u64>,
     was_asked: AtomicBool,
-    yaml: OnceLock<Yaml>,
+    yaml: OnceLock<Box<Yaml>>,
 }
 
 /// A text and what writing it takes.
@@ -24,12 +27,53 @@ struct Yaml {
     text: Text,
     steps: u64,
     output_bytes: u64,
+    /// The text with its lines indented, in the ways that were asked for first.
+    indented: [OnceLock<Indented>; INDENTED_MAX],
+}
+
+/// In how many ways an indented text is kept. A fleet's templates indent its values in one or two.
+const INDENTED_MAX: usize = 4;
+
+#[derive(Debug)]
+struct Indented {
+    by: Indentation,
+    text: Text,
+}
+
+/// How to indent a text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Indentation {
+    /// How many blanks every line gets.
+    pub(crate) spaces: usize,
+    /// Whether the text gets a newline in front.
+    pub(crate) on_new_line: bool,
 }
 
 impl Written {
     /// For a map.
     pub fn of(map: Arc<Map>) -> Self {
-        Self { map, was_asked: AtomicBool::new(false), yaml: OnceLock::new() }
+        Self { map, size: OnceLock::new(), was_asked: AtomicBool::new(false), yaml: OnceLock::new() }
+    }
+
+    /// Whether `value` is the map.
+    pub(crate) fn is_of(&self, value: &Value) -> bool {
+        matches!(value, Value::Map(map) if Arc::ptr_eq(map, &self.map))
+    }
+
+    /// Charges for reading the map all levels down, which `charge` does by going through it.
+    pub(crate) fn charge(
+        &self,
+        fuel: &mut Fuel,
+        charge: impl FnOnce(&mut Fuel) -> Result<(), Exhausted>,
+    ) -> Result<(), Exhausted> {
+        if let Some(steps) = self.size.get() {
+            return fuel.steps(*steps);
+        }
+        let (steps, _) = fuel.left();
+        charge(fuel)?;
+        let (steps_left, _) = fuel.left();
+        self.size.get_or_init(|| steps - steps_left);
+        Ok(())
     }
 
     /// The text of `value`, made by `write` where it is not known.
@@ -39,22 +83,40 @@ impl Written {
         fuel: &mut Fuel,
         write: impl FnOnce(&mut Fuel) -> Result<Text, Failure>,
     ) -> Result<Text, Failure> {
-        if !matches!(value, Value::Map(map) if Arc::ptr_eq(map, &self.map)) {
+        if !self.is_of(value) {
             return write(fuel);
         }
-        if let Some(Yaml { text, steps, output_bytes }) = self.yaml.get() {
-            fuel.steps(*steps)?;
-            fuel.output(usize::try_from(*output_bytes).unwrap_or(usize::MAX))?;
-            return Ok(text.clone());
+        if let Some(yaml) = self.yaml.get() {
+            fuel.steps(yaml.steps)?;
+            fuel.output(usize::try_from(yaml.output_bytes).unwrap_or(usize::MAX))?;
+            return Ok(yaml.text.clone());
         }
         let (steps, output_bytes) = fuel.left();
         let text = write(fuel)?;
         if self.was_asked.swap(true, Ordering::Relaxed) {
             let (steps_left, output_left) = fuel.left();
             let (steps, output_bytes) = (steps - steps_left, output_bytes - output_left);
-            self.yaml.get_or_init(|| Yaml { text: text.clone(), steps, output_bytes });
+            let indented = Default::default();
+            self.yaml.get_or_init(|| Box::new(Yaml { text: text.clone(), steps, output_bytes, indented }));
         }
         Ok(text)
+    }
+
+    /// What indenting `text` gives, if it is the map's and was indented like that before.
+    pub(crate) fn indented(&self, text: &Text, by: Indentation) -> Option<&Text> {
+        let yaml = self.yaml.get().filter(|yaml| yaml.text.is_same(text))?;
+        let mut known = yaml.indented.iter().map_while(OnceLock::get);
+        known.find(|indented| indented.by == by).map(|indented| &indented.text)
+    }
+
+    /// Keeps what indenting `text` gives, if it is the map's and there is room.
+    pub(crate) fn keep_indented(&self, text: &Text, by: Indentation, indented: &Text) {
+        let Some(yaml) = self.yaml.get().filter(|yaml| yaml.text.is_same(text)) else { return };
+        for place in &yaml.indented {
+            if place.get_or_init(|| Indented { by, text: indented.clone() }).by == by {
+                return;
+            }
+        }
     }
 }
 
@@ -66,7 +128,8 @@ mod tests {
 
     /// What each of three renderings gives, and what it is without sharing.
     fn check(text: &str, limits: Limits) {
-        let data = Value::dict([("a", Value::int(1)), ("b", Value::texts(["x"]))]);
+        let data =
+            Value::dict([("a", Value::int(1)), ("b", Value::texts(["x"])), ("d", Value::dict([("e", Value::Nil)]))]);
         let Value::Map(map) = &data else { return };
         let written = Arc::new(Written::of(Arc::clone(map)));
         let template = Template::parse("t", text).expect("a template");
@@ -82,21 +145,23 @@ mod tests {
     #[test]
     fn sharing_changes_no_byte() {
         check("{{ toYaml .data }}{{ .data | toYaml | indent 2 }}", Limits::default());
+        let ways = ["indent 2", "nindent 2", "indent 4", "indent 0", "nindent 1", "indent 2 | indent 2"];
+        let all: String = ways.iter().map(|way| format!("{{{{ toYaml .data | {way} }}}}")).collect();
+        check(&all, Limits::default());
         check("{{ toYaml .data.b }}", Limits::default());
     }
 
     #[test]
     fn a_map_that_a_rendering_has_changed_is_written_anew() {
-        check(r#"{{ toYaml .data }}{{ $_ := set .data "c" 2 }}{{ toYaml .data }}"#, Limits::default());
+        check(r#"{{ toYaml .data }}{{ $_ := set .data "c" 2 }}{{ toYaml .data | indent 2 }}"#, Limits::default());
+        check(r#"{{ $_ := set .data.d "c" 2 }}{{ toYaml .data | indent 2 }}"#, Limits::default());
     }
 
     #[test]
     fn everybody_pays_for_the_text() {
-        for steps in 0..40 {
-            check("{{ toYaml .data }}", Limits { steps, ..Limits::default() });
-        }
-        for output_bytes in 0..40 {
-            check("{{ toYaml .data }}", Limits { output_bytes, ..Limits::default() });
+        for spent in 0..100 {
+            check("{{ toYaml .data | indent 2 }}", Limits { steps: spent, ..Limits::default() });
+            check("{{ toYaml .data | nindent 2 }}", Limits { output_bytes: spent, ..Limits::default() });
         }
     }
 }

@@ -22,7 +22,7 @@ impl Run<'_> {
             Value::Missing | Value::Nil => Ok(false),
             Value::List(list) => {
                 for (index, item) in (0..).zip(&list.items) {
-                    if self.round(range, Value::int(index), item)? == Flow::Break {
+                    if self.round(range, || Value::int(index), item)? == Flow::Break {
                         break;
                     }
                 }
@@ -33,7 +33,7 @@ impl Run<'_> {
                 let changed = self.heap.changed(map).cloned();
                 let entries = changed.as_ref().unwrap_or(&map.entries);
                 for (key, value) in entries {
-                    if self.round(range, key.to_value(), value)? == Flow::Break {
+                    if self.round(range, || key.to_value(), value)? == Flow::Break {
                         break;
                     }
                 }
@@ -58,7 +58,7 @@ impl Run<'_> {
             return Err(error(range.items.at, message));
         }
         for number in 0..count {
-            if self.round(range, Value::Missing, &like(items, number))? == Flow::Break {
+            if self.round(range, || Value::Missing, &like(items, number))? == Flow::Break {
                 break;
             }
         }
@@ -66,20 +66,20 @@ impl Run<'_> {
     }
 
     /// The body for one item.
-    fn round(&mut self, range: &Loop, index: Value, item: &Value) -> Eval<Flow> {
+    fn round(&mut self, range: &Loop, index: impl FnOnce() -> Value, item: &Value) -> Eval<Flow> {
         self.spend(range.items.at, 1)?;
         let mark = self.variables.len();
         match (range.items.variables.as_slice(), range.items.assigns) {
             ([], _) => {}
             ([only], true) => self.assign(range.items.at, *only, item.clone())?,
             ([first, second, ..], true) => {
-                self.assign(range.items.at, *first, index)?;
+                self.assign(range.items.at, *first, index())?;
                 self.assign(range.items.at, *second, item.clone())?;
             }
             ([_], false) => self.set_last(1, item.clone()),
             ([_, _, ..], false) => {
                 self.set_last(1, item.clone());
-                self.set_last(2, index);
+                self.set_last(2, index());
             }
         }
         let flow = self.nested_body(range.items.at, item, &range.body)?;

@@ -1,7 +1,7 @@
 //! JSON as Go's encoding/json writes it. What can't be written gives an empty text.
 
 use std::collections::BTreeMap;
-use std::fmt::Write as _;
+use std::io::Write as _;
 
 use data_encoding::BASE64;
 
@@ -9,7 +9,7 @@ use super::arguments::{any, pay};
 use super::{deep, function};
 use crate::fuel::Exhausted;
 use crate::function::{Call, Failure, Function, Type};
-use crate::runes::runes;
+use crate::parse::first_char;
 use crate::text::Text;
 use crate::value::{Key, List, ListKind, Map, Value};
 
@@ -28,7 +28,7 @@ enum Stop {
 
 fn encoded(call: &mut Call<'_>, value: &Value, indent: Option<&'static str>) -> Result<Value, Failure> {
     let bytes_max = call.fuel.limits().output_bytes;
-    let mut writer = Writer { out: String::new(), indent, level: 0, bytes_max };
+    let mut writer = Writer { out: Vec::with_capacity(64), indent, level: 0, bytes_max };
     match writer.value(value) {
         Ok(()) => pay(call, writer.out.len())?,
         Err(Stop::TooLong) => return Err(Exhausted::OutputBytes(bytes_max).into()),
@@ -39,7 +39,7 @@ fn encoded(call: &mut Call<'_>, value: &Value, indent: Option<&'static str>) -> 
 
 /// A text that grows.
 struct Writer {
-    out: String,
+    out: Vec<u8>,
     /// What every level is indented by; `None` writes all on one line.
     indent: Option<&'static str>,
     level: usize,
@@ -50,20 +50,21 @@ impl Writer {
     /// Recursion is as deep as the value is, which is limited before.
     fn value(&mut self, value: &Value) -> Result<(), Stop> {
         match value {
-            Value::Missing | Value::Nil => self.out += "null",
-            Value::Bool(is) => self.out += if *is { "true" } else { "false" },
+            Value::Missing | Value::Nil => self.put("null"),
+            Value::Bool(is) => self.put(if *is { "true" } else { "false" }),
             Value::Int(number, _) | Value::Duration(number) => self.shown(number),
             Value::Uint(number, _) => self.shown(number),
             Value::Float(number) if number.is_finite() => self.float(*number),
             Value::Float(_) | Value::Complex(..) => return Err(Stop::Unsupported),
             Value::Text(text) => self.text(text.as_bytes()),
-            Value::List(list) if list.is_nil() => self.out += "null",
+            Value::List(list) if list.is_nil() => self.put("null"),
             Value::List(list) if list.kind == ListKind::Bytes => self.bytes(list),
-            Value::List(list) => self.items(['[', ']'], &list.items, Self::value)?,
-            Value::Map(map) if map.is_nil() => self.out += "null",
+            Value::List(list) => self.items([b'[', b']'], list.items.iter(), Self::value)?,
+            Value::Map(map) if map.is_nil() => self.put("null"),
             Value::Map(map) => self.map(map)?,
             Value::Struct(fields) => {
-                self.items(['{', '}'], &fields.fields, |writer, (name, value)| writer.entry(name.as_bytes(), value))?;
+                let fields = fields.fields.iter();
+                self.items([b'{', b'}'], fields, |writer, (name, value)| writer.entry(name.as_bytes(), value))?;
             }
             Value::Time(time) => {
                 if !(0..=9_999).contains(&time.year()) {
@@ -76,8 +77,12 @@ impl Writer {
         Ok(())
     }
 
+    fn put(&mut self, text: &str) {
+        self.out.extend_from_slice(text.as_bytes());
+    }
+
     fn shown(&mut self, number: impl std::fmt::Display) {
-        // Writing to a string can't fail.
+        // Writing to memory can't fail.
         let _ = write!(self.out, "{number}");
     }
 
@@ -94,60 +99,79 @@ impl Writer {
     }
 
     fn text(&mut self, text: &[u8]) {
-        self.out.push('"');
-        for rune in runes(text) {
-            match rune.char {
-                '"' => self.out += "\\\"",
-                '\\' => self.out += "\\\\",
-                '\n' => self.out += "\\n",
-                '\r' => self.out += "\\r",
-                '\t' => self.out += "\\t",
-                '\u{8}' => self.out += "\\b",
-                '\u{c}' => self.out += "\\f",
-                // Safe to put into HTML and JavaScript.
-                '<' | '>' | '&' | '\u{2028}' | '\u{2029}' | '\0'..='\u{1f}' => {
-                    self.shown(format_args!("\\u{:04x}", rune.char as u32));
-                }
-                _ if rune.is_invalid() => self.out += "\\ufffd",
-                char => self.out.push(char),
-            }
+        self.out.push(b'"');
+        let mut rest = text;
+        loop {
+            let plain = rest.iter().position(|byte| !is_plain(*byte)).unwrap_or(rest.len());
+            let (verbatim, after) = rest.split_at(plain);
+            self.out.extend_from_slice(verbatim);
+            let Some((char, length)) = first_char(after) else { break };
+            let (bytes, behind) = after.split_at(length);
+            self.character(char, bytes);
+            rest = behind;
         }
-        self.out.push('"');
+        self.out.push(b'"');
+    }
+
+    /// A character that was read from `bytes`.
+    fn character(&mut self, char: char, bytes: &[u8]) {
+        match char {
+            '"' => self.put("\\\""),
+            '\\' => self.put("\\\\"),
+            '\n' => self.put("\\n"),
+            '\r' => self.put("\\r"),
+            '\t' => self.put("\\t"),
+            '\u{8}' => self.put("\\b"),
+            '\u{c}' => self.put("\\f"),
+            // Safe to put into HTML and JavaScript.
+            '<' | '>' | '&' | '\u{2028}' | '\u{2029}' | '\0'..='\u{1f}' => {
+                self.shown(format_args!("\\u{:04x}", char as u32));
+            }
+            char::REPLACEMENT_CHARACTER if bytes.len() == 1 => self.put("\\ufffd"),
+            _ => self.out.extend_from_slice(bytes),
+        }
     }
 
     fn bytes(&mut self, list: &List) {
         let byte = |item: &Value| if let Value::Uint(byte, _) = item { *byte as u8 } else { 0 };
         let bytes: Vec<u8> = list.items.iter().map(byte).collect();
-        self.out.push('"');
-        self.out += &BASE64.encode(&bytes);
-        self.out.push('"');
+        self.out.push(b'"');
+        self.put(&BASE64.encode(&bytes));
+        self.out.push(b'"');
     }
 
     /// Go refuses maps with untyped keys, which is what composed values have; here such keys are written as texts.
     fn map(&mut self, map: &Map) -> Result<(), Stop> {
-        // Texts come behind all other keys, so the text `1` takes the place of the number.
+        // Texts come behind all other keys: where the first is one, all are.
+        if matches!(map.entries.keys().next(), None | Some(Key::Text(_))) {
+            return self.items([b'{', b'}'], map.entries.iter(), |writer, (key, value)| match key {
+                Key::Text(text) => writer.entry(text.as_bytes(), value),
+                other => writer.entry(key_text(other).as_bytes(), value),
+            });
+        }
+        // For the same reason the text `1` takes the place of the number.
         let texts: BTreeMap<_, _> = map.entries.iter().map(|(key, value)| (key_text(key), value)).collect();
-        let entries: Vec<_> = texts.iter().collect();
-        self.items(['{', '}'], &entries, |writer, (key, value)| writer.entry(key.as_bytes(), value))
+        self.items([b'{', b'}'], texts.iter(), |writer, (key, value)| writer.entry(key.as_bytes(), value))
     }
 
     fn entry(&mut self, key: &[u8], value: &Value) -> Result<(), Stop> {
         self.text(key);
-        self.out += if self.indent.is_some() { ": " } else { ":" };
+        self.put(if self.indent.is_some() { ": " } else { ":" });
         self.value(value)
     }
 
     fn items<T>(
         &mut self,
-        [open, close]: [char; 2],
-        items: &[T],
-        write: impl Fn(&mut Self, &T) -> Result<(), Stop>,
+        [open, close]: [u8; 2],
+        items: impl ExactSizeIterator<Item = T>,
+        write: impl Fn(&mut Self, T) -> Result<(), Stop>,
     ) -> Result<(), Stop> {
+        let is_empty = items.len() == 0;
         self.out.push(open);
         self.level += 1;
-        for (number, item) in items.iter().enumerate() {
+        for (number, item) in items.enumerate() {
             if number > 0 {
-                self.out.push(',');
+                self.out.push(b',');
             }
             self.newline();
             if self.out.len() as u64 > self.bytes_max {
@@ -156,7 +180,7 @@ impl Writer {
             write(self, item)?;
         }
         self.level -= 1;
-        if !items.is_empty() {
+        if !is_empty {
             self.newline();
         }
         self.out.push(close);
@@ -165,10 +189,15 @@ impl Writer {
 
     fn newline(&mut self) {
         if let Some(indent) = self.indent {
-            self.out.push('\n');
-            self.out.extend(std::iter::repeat_n(indent, self.level));
+            self.out.push(b'\n');
+            (0..self.level).for_each(|_| self.put(indent));
         }
     }
+}
+
+/// Whether JSON holds the byte as it is, and it is a character of its own.
+fn is_plain(byte: u8) -> bool {
+    matches!(byte, b' '..=b'~') && !matches!(byte, b'"' | b'\\' | b'<' | b'>' | b'&')
 }
 
 fn key_text(key: &Key) -> Text {

@@ -13,11 +13,15 @@ pub(super) const FUNCTIONS: &[Function] = &[
     deep(variadic(function("cat", &[Any], cat))),
     deep(function("join", &[Type::Text, Any], join)),
     deep(variadic(function("quote", &[Any], |_, args| {
-        Ok(shown(args, |value| format::quote(strval(value).as_bytes()).into()))
+        Ok(shown(args, |value, out| out.extend_from_slice(format::quote(strval(value).as_bytes()).as_bytes())))
     }))),
     deep(function("sortAlpha", &[Any], sort_alpha)),
     deep(variadic(function("squote", &[Any], |_, args| {
-        Ok(shown(args, |value| format!("'{}'", format::display(value)).into()))
+        Ok(shown(args, |value, out| {
+            out.push(b'\'');
+            format::write_display(value, out);
+            out.push(b'\'');
+        }))
     }))),
     deep(function("toString", &[Any], |_, args| Ok(Value::Text(strval(any(args, 0)))))),
     deep(function("toStrings", &[Any], |_, args| Ok(Value::texts(texts(any(args, 0)))))),
@@ -48,10 +52,16 @@ fn is_nil(value: &Value) -> bool {
     matches!(value, Value::Nil | Value::Missing)
 }
 
-/// All but nils, each made text by `show`, with blanks between.
-fn shown(args: &[Value], show: impl Fn(&Value) -> Text) -> Value {
-    let parts: Vec<Text> = args.iter().filter(|arg| !is_nil(arg)).map(show).collect();
-    Value::text(joined(&parts, b" "))
+/// All but nils, each written by `write`, with blanks between.
+fn shown(args: &[Value], write: impl Fn(&Value, &mut Vec<u8>)) -> Value {
+    let mut out = Vec::with_capacity(64);
+    for (index, arg) in args.iter().filter(|arg| !is_nil(arg)).enumerate() {
+        if index > 0 {
+            out.push(b' ');
+        }
+        write(arg, &mut out);
+    }
+    Value::text(out)
 }
 
 fn joined(parts: &[Text], separator: &[u8]) -> Vec<u8> {
@@ -61,7 +71,7 @@ fn joined(parts: &[Text], separator: &[u8]) -> Vec<u8> {
 /// Only the template of blanks between the values is trimmed in Go, so blanks inside the values stay.
 #[expect(clippy::unnecessary_wraps, reason = "the type of every function that templates call")]
 fn cat(_: &mut Call<'_>, args: &[Value]) -> Result<Value, Failure> {
-    Ok(shown(args, format::display))
+    Ok(shown(args, format::write_display))
 }
 
 fn join(call: &mut Call<'_>, args: &[Value]) -> Result<Value, Failure> {

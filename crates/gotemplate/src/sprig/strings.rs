@@ -5,6 +5,7 @@ use super::function;
 use crate::function::{Call, Failure, Function, Type};
 use crate::runes::{self, trim_space};
 use crate::value::Value;
+use crate::written::Indentation;
 
 use Type::{Int, Text};
 
@@ -14,8 +15,8 @@ pub(super) const FUNCTIONS: &[Function] = &[
     function("contains", &[Text, Text], contains),
     function("hasPrefix", &[Text, Text], |_, args| Ok(Value::Bool(bytes(args, 1)?.starts_with(bytes(args, 0)?)))),
     function("hasSuffix", &[Text, Text], |_, args| Ok(Value::Bool(bytes(args, 1)?.ends_with(bytes(args, 0)?)))),
-    function("indent", &[Int, Text], |call, args| Ok(Value::text(indented(call, args, b"")?))),
-    function("nindent", &[Int, Text], |call, args| Ok(Value::text(indented(call, args, b"\n")?))),
+    function("indent", &[Int, Text], |call, args| indented(call, args, false)),
+    function("nindent", &[Int, Text], |call, args| indented(call, args, true)),
     function("nospace", &[Text], nospace),
     function("plural", &[Text, Text, Int], |_, args| {
         Ok(Value::Text(if int(args, 2)? == 1 { text(args, 0)? } else { text(args, 1)? }.clone()))
@@ -83,21 +84,37 @@ pub(super) fn find(text: &[u8], wanted: &[u8]) -> Option<usize> {
     memchr::memmem::find(text, wanted)
 }
 
-fn indented(call: &mut Call<'_>, args: &[Value], before: &[u8]) -> Result<Vec<u8>, Failure> {
-    let (spaces, text) = (repeat_count(int(args, 0)?)?, bytes(args, 1)?);
-    let lines = 1 + memchr::memchr_iter(b'\n', text).count();
-    pay(call, product(spaces, lines)?.saturating_add(text.len()))?;
-    let mut out = Vec::with_capacity(before.len() + text.len() + product(spaces, lines)?);
-    out.extend_from_slice(before);
-    out.resize(out.len() + spaces, b' ');
+fn indented(call: &mut Call<'_>, args: &[Value], on_new_line: bool) -> Result<Value, Failure> {
+    let (spaces, whole) = (repeat_count(int(args, 0)?)?, text(args, 1)?);
+    let by = Indentation { spaces, on_new_line };
+    let written = call.heap.written.as_ref();
+    if let Some(known) = written.and_then(|written| written.indented(whole, by)).cloned() {
+        pay(call, known.len() - usize::from(on_new_line))?;
+        return Ok(Value::Text(known));
+    }
+    let lines = 1 + memchr::memchr_iter(b'\n', whole.as_bytes()).count();
+    pay(call, product(spaces, lines)?.saturating_add(whole.len()))?;
+    let indented = indented_lines(whole.as_bytes(), by, lines).into();
+    if let Some(written) = &call.heap.written {
+        written.keep_indented(whole, by, &indented);
+    }
+    Ok(Value::Text(indented))
+}
+
+fn indented_lines(text: &[u8], by: Indentation, lines: usize) -> Vec<u8> {
+    let mut out = Vec::with_capacity(1 + text.len() + by.spaces * lines);
+    if by.on_new_line {
+        out.push(b'\n');
+    }
+    out.resize(out.len() + by.spaces, b' ');
     let mut start = 0;
     for newline in memchr::memchr_iter(b'\n', text) {
         out.extend_from_slice(text.get(start..=newline).unwrap_or_default());
-        out.resize(out.len() + spaces, b' ');
+        out.resize(out.len() + by.spaces, b' ');
         start = newline + 1;
     }
     out.extend_from_slice(text.get(start..).unwrap_or_default());
-    Ok(out)
+    out
 }
 
 /// Goes byte by byte like the original, so a text with both white space and characters beyond ASCII gets garbled.
