@@ -55,6 +55,7 @@ impl Fuel {
     ///
     /// # Errors
     /// They are used up.
+    #[inline]
     pub fn steps(&mut self, count: u64) -> Result<(), Exhausted> {
         self.steps = self.steps.checked_sub(count).ok_or(Exhausted::Steps(self.limits.steps))?;
         Ok(())
@@ -74,6 +75,7 @@ impl Fuel {
     ///
     /// # Errors
     /// They are used up.
+    #[inline]
     pub fn output(&mut self, bytes: usize) -> Result<(), Exhausted> {
         let left = self.output_bytes.checked_sub(bytes as u64);
         self.output_bytes = left.ok_or(Exhausted::OutputBytes(self.limits.output_bytes))?;

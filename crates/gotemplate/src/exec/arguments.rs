@@ -40,11 +40,12 @@ fn wrong_constant(at: usize, parameter: Type) -> Stop {
 
 /// `value` as an argument of type `parameter`. Nothing is converted: the value has the type, or it is nil and the type has a nil.
 pub(super) fn convert(at: usize, value: Value, parameter: Type) -> Eval<Value> {
-    let fits = match (&value, parameter) {
-        (Value::Missing, _) => {
-            let message = || format!("invalid value; expected {}", parameter_name(parameter));
-            return nil(parameter).ok_or_else(|| error(at, message()));
-        }
+    if fits(&value, parameter) { Ok(value) } else { converted_nil(at, &value, parameter) }
+}
+
+fn fits(value: &Value, parameter: Type) -> bool {
+    match (value, parameter) {
+        (Value::Missing, _) => false,
         (_, Type::Any)
         | (Value::Text(_), Type::Text)
         | (Value::Bool(_), Type::Bool)
@@ -56,12 +57,16 @@ pub(super) fn convert(at: usize, value: Value, parameter: Type) -> Eval<Value> {
         (Value::List(list), Type::List) => list.kind == ListKind::Any,
         (Value::List(list), Type::Texts) => list.kind == ListKind::Text,
         _ => false,
-    };
-    if fits {
-        return Ok(value);
     }
+}
+
+#[cold]
+fn converted_nil(at: usize, value: &Value, parameter: Type) -> Eval<Value> {
     let expected = parameter_name(parameter);
-    let found = if matches!(value, Value::Nil) { "interface {}" } else { type_name(&value) };
+    if matches!(value, Value::Missing) {
+        return nil(parameter).ok_or_else(|| error(at, format!("invalid value; expected {expected}")));
+    }
+    let found = if matches!(value, Value::Nil) { "interface {}" } else { type_name(value) };
     Err(error(at, format!("wrong type for value; expected {expected}; got {found}")))
 }
 

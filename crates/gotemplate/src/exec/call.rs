@@ -1,7 +1,7 @@
 //! Calls functions and methods.
 
 use super::arguments::convert;
-use super::{Eval, Run, error, stop};
+use super::{Eval, Run, Stop, error, stop};
 use crate::function::{Call, Failure, Function, Type};
 use crate::nesting;
 use crate::parse::tree::{Callee, Operand};
@@ -63,9 +63,13 @@ impl Run<'_> {
     pub(super) fn call(&mut self, at: usize, function: &Function, given: Given<'_>) -> Eval<Value> {
         let bound = usize::from(given.receiver.is_some());
         let parameters = Parameters { types: function.params.get(bound..).unwrap_or_default(), function };
-        parameters.check(given.count()).map_err(|message| error(at, message))?;
+        if !parameters.allow(given.count()) {
+            return Err(error(at, parameters.mismatch(given.count())));
+        }
         let base = self.arguments.len();
-        self.arguments.extend(given.receiver);
+        if let Some(receiver) = given.receiver {
+            self.arguments.push(receiver);
+        }
         for (index, operand) in given.written.iter().enumerate() {
             let argument = self.argument(given.dot, operand, parameters.at(index))?;
             self.arguments.push(argument);
@@ -77,10 +81,7 @@ impl Run<'_> {
         self.spend(at, 1)?;
         let result = self.execute(function, base);
         self.arguments.truncate(base);
-        result.map_err(|failure| match failure {
-            Failure::Error(message) => error(at, format!("error calling {}: {message}", function.name)),
-            exhausted @ Failure::Exhausted(_) => stop(at, exhausted),
-        })
+        result.map_err(|failure| failed(at, function, failure))
     }
 
     /// Executes the function with the arguments from `base` on.
@@ -117,15 +118,27 @@ impl Parameters<'_> {
         self.types.get(index).or(repeated).copied().unwrap_or(Type::Any)
     }
 
-    fn check(&self, given: usize) -> Result<(), String> {
-        let Function { name, variadic, .. } = self.function;
-        let least = if *variadic { self.types.len().saturating_sub(1) } else { self.types.len() };
-        if given < least && *variadic {
-            return Err(format!("wrong number of args for {name}: want at least {least} got {given}"));
-        }
-        if given != least && !variadic {
-            return Err(format!("wrong number of args for {name}: want {least} got {given}"));
-        }
-        Ok(())
+    /// How many arguments there must be, or at least if the function is variadic.
+    fn least(&self) -> usize {
+        if self.function.variadic { self.types.len().saturating_sub(1) } else { self.types.len() }
+    }
+
+    fn allow(&self, given: usize) -> bool {
+        given == self.least() || (given > self.least() && self.function.variadic)
+    }
+
+    #[cold]
+    fn mismatch(&self, given: usize) -> String {
+        let (name, least) = (self.function.name, self.least());
+        let at_least = if self.function.variadic { "at least " } else { "" };
+        format!("wrong number of args for {name}: want {at_least}{least} got {given}")
+    }
+}
+
+#[cold]
+fn failed(at: usize, function: &Function, failure: Failure) -> Stop {
+    match failure {
+        Failure::Error(message) => error(at, format!("error calling {}: {message}", function.name)),
+        exhausted @ Failure::Exhausted(_) => stop(at, exhausted),
     }
 }

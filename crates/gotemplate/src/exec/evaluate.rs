@@ -8,13 +8,11 @@ use crate::value::Value;
 impl Run<'_> {
     /// The value of a pipeline, which its variables get too.
     pub(super) fn pipeline(&mut self, dot: &Value, pipeline: &Pipeline) -> Eval<Value> {
-        let mut value = None;
-        for command in &pipeline.commands {
-            let result = self.command(dot, command, value.take())?;
-            // A nil interface is unpacked, and nothing is in it.
-            value = Some(if matches!(result, Value::Nil) { Value::Missing } else { result });
+        let Some((first, others)) = pipeline.commands.split_first() else { return Ok(Value::Missing) };
+        let mut value = unpacked(self.command(dot, first, None)?);
+        for command in others {
+            value = unpacked(self.command(dot, command, Some(value))?);
         }
-        let value = value.unwrap_or(Value::Missing);
         for variable in &pipeline.variables {
             if pipeline.assigns {
                 self.assign(pipeline.at, *variable, value.clone())?;
@@ -60,6 +58,7 @@ impl Run<'_> {
             Term::Constant(value) => Ok(value.clone()),
             Term::Number(number) => ideal(*at, number),
             Term::Field(path) => self.fields(dot, path, Given::nothing(dot)),
+            Term::Variable(variable, path) if path.is_empty() => self.variable(*at, *variable).cloned(),
             Term::Variable(variable, path) => {
                 let (value, rest) = super::fields::reach(self.heap, self.variable(*at, *variable)?, path)?;
                 self.fields(&value, rest, Given::nothing(dot))
@@ -94,6 +93,11 @@ impl Run<'_> {
         let found = visible.iter().rfind(|(number, _)| *number == variable);
         found.map(|(_, value)| value).ok_or_else(|| error(at, "undefined variable"))
     }
+}
+
+/// A nil interface is unpacked, and nothing is in it.
+fn unpacked(value: Value) -> Value {
+    if matches!(value, Value::Nil) { Value::Missing } else { value }
 }
 
 /// The value of a number where nothing says which type it should have: its notation decides.

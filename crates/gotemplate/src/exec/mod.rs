@@ -67,6 +67,7 @@ enum Flow {
 }
 
 impl Run<'_> {
+    #[inline]
     fn enter(&mut self, at: usize) -> Eval<()> {
         self.depth += 1;
         let limit = self.fuel.limits().depth;
@@ -77,10 +78,12 @@ impl Run<'_> {
         self.depth -= 1;
     }
 
+    #[inline]
     fn spend(&mut self, at: usize, steps: u64) -> Eval<()> {
         self.fuel.steps(steps).map_err(|exhausted| stop(at, exhausted))
     }
 
+    #[inline]
     fn write(&mut self, at: usize, bytes: &[u8]) -> Eval<()> {
         self.fuel.output(bytes.len()).map_err(|exhausted| stop(at, exhausted))?;
         self.output.extend_from_slice(bytes);
@@ -88,10 +91,12 @@ impl Run<'_> {
     }
 }
 
+#[cold]
 fn stop(at: usize, failure: impl Into<Failure>) -> Stop {
     Stop(Box::new(Cause { at, failure: failure.into() }))
 }
 
+#[cold]
 fn error(at: usize, message: impl Into<String>) -> Stop {
     stop(at, Failure::Error(message.into()))
 }

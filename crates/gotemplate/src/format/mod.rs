@@ -30,6 +30,9 @@ pub fn display(value: &Value) -> Text {
 
 /// Appends what [`display`] gives.
 pub fn write_display(value: &Value, output: &mut Vec<u8>) {
+    if let Value::Text(text) = value {
+        return output.extend_from_slice(text.as_bytes());
+    }
     Printer::new(output).value(value, 'v');
 }
 

@@ -195,9 +195,19 @@ impl Writer {
     }
 }
 
-/// Whether JSON holds the byte as it is, and it is a character of its own.
+/// Which bytes JSON holds as they are, and are characters of their own.
+const PLAIN: [bool; 256] = {
+    let mut plain = [false; 256];
+    let mut byte = b' ';
+    while byte <= b'~' {
+        plain[byte as usize] = !matches!(byte, b'"' | b'\\' | b'<' | b'>' | b'&');
+        byte += 1;
+    }
+    plain
+};
+
 fn is_plain(byte: u8) -> bool {
-    matches!(byte, b' '..=b'~') && !matches!(byte, b'"' | b'\\' | b'<' | b'>' | b'&')
+    PLAIN[usize::from(byte)]
 }
 
 fn key_text(key: &Key) -> Text {

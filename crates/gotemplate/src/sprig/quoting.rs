@@ -54,7 +54,8 @@ fn is_nil(value: &Value) -> bool {
 
 /// All but nils, each written by `write`, with blanks between.
 fn shown(args: &[Value], write: impl Fn(&Value, &mut Vec<u8>)) -> Value {
-    let mut out = Vec::with_capacity(64);
+    let length = |arg: &Value| if let Value::Text(text) = arg { text.len() } else { 32 };
+    let mut out = Vec::with_capacity(args.iter().map(|arg| length(arg) + "'' ".len()).sum());
     for (index, arg) in args.iter().filter(|arg| !is_nil(arg)).enumerate() {
         if index > 0 {
             out.push(b' ');

@@ -43,6 +43,13 @@ fn merge_sort(entries: &mut Vec<(&Key, &Value)>) {
 
 fn is_less(left: &Key, right: &Key) -> bool {
     if let (Key::Text(left), Key::Text(right)) = (left, right) {
+        let mut differing = left.as_bytes().iter().zip(right.as_bytes()).skip_while(|(left, right)| left == right);
+        if let Some((left, right)) = differing.next()
+            && left.is_ascii_alphabetic()
+            && right.is_ascii_alphabetic()
+        {
+            return left < right;
+        }
         return is_text_less(&left.to_str(), &right.to_str());
     }
     let by_number = number(left).partial_cmp(&number(right));

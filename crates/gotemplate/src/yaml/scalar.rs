@@ -27,6 +27,14 @@ pub(super) enum Style {
 impl<'a> Scalar<'a> {
     /// Chooses the style for `bytes`.
     pub(super) fn of(bytes: &'a [u8]) -> Self {
+        if let Some(text) = word(bytes) {
+            let style = if resolve::is_text(text) { Style::Plain } else { Style::DoubleQuoted };
+            return Self { text: Cow::Borrowed(text), binary: false, multiline: false, style };
+        }
+        Self::analyzed(bytes)
+    }
+
+    fn analyzed(bytes: &'a [u8]) -> Self {
         let (text, binary) = match std::str::from_utf8(bytes) {
             Ok(text) => (Cow::Borrowed(text), false),
             Err(_) => (Cow::Owned(base64_lines(bytes)), true),
@@ -45,6 +53,13 @@ impl<'a> Scalar<'a> {
         };
         Self { text, binary, multiline: allowed.multiline, style }
     }
+}
+
+/// The text, if nothing in it means anything to YAML wherever it stands: most keys and values are such.
+fn word(bytes: &[u8]) -> Option<&str> {
+    let is_harmless = |byte: &u8| matches!(byte, b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'_' | b'-' | b'.' | b'/');
+    let is_word = bytes.first()?.is_ascii_alphabetic() && bytes.iter().all(is_harmless);
+    if is_word { std::str::from_utf8(bytes).ok() } else { None }
 }
 
 /// Which styles can hold a text.
@@ -227,7 +242,7 @@ fn base64_lines(bytes: &[u8]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::Allowed;
+    use super::{Allowed, Scalar};
 
     #[test]
     fn the_short_way_for_ascii_says_the_same() {
@@ -236,6 +251,7 @@ mod tests {
             let text: String =
                 (0..4).map(|place| characters[index / characters.len().pow(place) % characters.len()]).collect();
             assert_eq!(Allowed::by_ascii(text.as_bytes()), Allowed::by_chars(&text), "{text:?}");
+            assert_eq!(Scalar::of(text.as_bytes()).style, Scalar::analyzed(text.as_bytes()).style, "{text:?}");
         }
     }
 }
