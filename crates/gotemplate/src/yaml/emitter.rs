@@ -112,15 +112,15 @@ impl<'a> Emitter<'a> {
         match value {
             Value::Missing | Value::Nil => self.plain("null"),
             Value::Bool(yes) => self.plain(if *yes { "true" } else { "false" }),
-            Value::Int(number, _) => self.plain(&number.to_string()),
-            Value::Uint(number, _) => self.plain(&number.to_string()),
-            Value::Float(number) => self.plain(&float(*number)),
+            Value::Int(number, _) => self.plain(number.to_string()),
+            Value::Uint(number, _) => self.plain(number.to_string()),
+            Value::Float(number) => self.plain(float(*number)),
             Value::Complex(..) => return Err(Failure::error("cannot marshal type: complex128")),
-            Value::Text(text) => self.scalar(&Scalar::of(text.as_bytes()), place)?,
+            Value::Text(text) => self.text(text.as_bytes(), place)?,
             Value::Duration(nanoseconds) => {
                 self.scalar(&Scalar::of(crate::time::duration_text(*nanoseconds).as_bytes()), place)?;
             }
-            Value::Time(time) => self.plain(&time.to_rfc3339()),
+            Value::Time(time) => self.plain(time.to_rfc3339()),
             Value::List(list) => self.list(&list.items, place)?,
             Value::Map(map) => self.map(&map.entries, place, Self::node)?,
             Value::Struct(fields) => self.fields(fields, place)?,
@@ -142,6 +142,14 @@ impl<'a> Emitter<'a> {
         }
         let text = emit(value, self.fuel)?;
         self.scalar(&Scalar::of(&text), place)
+    }
+
+    fn text(&mut self, text: &[u8], place: Place) -> Result<(), Failure> {
+        if scalar::is_evidently_plain(text) {
+            self.plain(text);
+            return Ok(());
+        }
+        self.scalar(&Scalar::of(text), place)
     }
 
     fn list(&mut self, items: &[Value], place: Place) -> Result<(), Failure> {
@@ -199,12 +207,17 @@ impl<'a> Emitter<'a> {
             Key::Uint(number) => number.to_string().into(),
             Key::Float(number) => float(number.0).into(),
         };
-        self.plain(&plain);
+        self.plain(&*plain);
         self.indicator(":");
         Ok(())
     }
 
     fn text_key(&mut self, key: &[u8], place: Place) -> Result<(), Failure> {
+        if key.len() <= SIMPLE_KEY_MAX && scalar::is_evidently_plain(key) {
+            self.plain(key);
+            self.indicator(":");
+            return Ok(());
+        }
         let scalar = Scalar::of(key);
         let tag_length = if scalar.binary { BINARY_TAG.len() } else { 0 };
         if !scalar.multiline && scalar.text.len() + tag_length <= SIMPLE_KEY_MAX {
@@ -225,7 +238,7 @@ impl<'a> Emitter<'a> {
             self.plain(BINARY_TAG);
         }
         match scalar.style {
-            Style::Plain => self.plain(&scalar.text),
+            Style::Plain => self.plain(&*scalar.text),
             Style::SingleQuoted => self.single_quoted(&scalar.text, place.scalar_indent())?,
             Style::DoubleQuoted => self.double_quoted(&scalar.text),
             Style::Literal => self.literal(&scalar.text, place.scalar_indent())?,
@@ -233,9 +246,9 @@ impl<'a> Emitter<'a> {
         Ok(())
     }
 
-    fn plain(&mut self, text: &str) {
+    fn plain(&mut self, text: impl AsRef<[u8]>) {
         self.blank();
-        self.out.extend_from_slice(text.as_bytes());
+        self.out.extend_from_slice(text.as_ref());
         self.token_written();
     }
 
