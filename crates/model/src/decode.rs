@@ -302,6 +302,10 @@ impl<'a> Decoder<'a> {
     }
 
     fn check_moment(&mut self, node: &Node, name: &str) {
+        if node.as_scalar().is_none() {
+            self.wrong_type(node, "a day or a moment", name);
+            return;
+        }
         let text = scalar_text(node);
         if text.parse::<Expiry>().is_err() {
             self.error(

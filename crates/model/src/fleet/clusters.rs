@@ -8,36 +8,42 @@ use crate::diagnostic::{Code, Diagnostic, Origin};
 use crate::field_path::FieldPath;
 use crate::name::ClusterTypeName;
 use crate::object::cluster::CLUSTER_TYPE;
-use crate::object::{Cluster, Object};
+use crate::object::{Cluster, ClusterType, Object};
 
 /// How many clusters of one missing type are shown: there can be a million.
 const SHOWN_MAX: usize = 5;
 
 /// What is wrong with the clusters of a fleet.
 pub(super) fn problems(fleet: &Fleet) -> Vec<Diagnostic> {
-    let mut diagnostics = Vec::new();
+    let mut diagnostics: Vec<_> =
+        fleet.cluster_types.values().filter_map(|cluster_type| name_taken(fleet, cluster_type)).collect();
     let mut without_type: BTreeMap<&Arc<str>, Vec<&Object<Cluster>>> = BTreeMap::new();
+    // Of a million clusters, most have the type of the one before.
+    let mut known: Option<&Arc<str>> = None;
     for cluster in fleet.clusters.values() {
-        if fleet.cluster_types.contains_key(cluster.name.as_str()) {
-            diagnostics.push(name_taken(fleet, cluster));
-        } else if !fleet.cluster_types.contains_key(&*cluster.spec.cluster_type) {
-            without_type.entry(&cluster.spec.cluster_type).or_default().push(cluster);
+        let name = &cluster.spec.cluster_type;
+        if known == Some(name) {
+            continue;
+        }
+        if fleet.cluster_types.contains_key(&**name) {
+            known = Some(name);
+        } else if !fleet.cluster_types.contains_key(cluster.name.as_str()) {
+            without_type.entry(name).or_default().push(cluster);
         }
     }
     diagnostics.extend(without_type.into_iter().filter_map(|(name, clusters)| unknown_type(fleet, name, &clusters)));
     diagnostics
 }
 
-fn name_taken(fleet: &Fleet, cluster: &Object<Cluster>) -> Diagnostic {
+fn name_taken(fleet: &Fleet, cluster_type: &Object<ClusterType>) -> Option<Diagnostic> {
+    let cluster = fleet.clusters.get(cluster_type.name.as_str())?;
     let (key, name) = (cluster.key(), FieldPath::from(["metadata", "name"]));
     let message = format!("cluster `{}` has the name of a cluster type", cluster.name);
-    let mut diagnostic = Diagnostic::error(Code::ClusterNameTaken, message)
-        .at(Origin::field(&key, name.clone()), "this cluster is not scheduled");
-    if let Some(cluster_type) = fleet.cluster_types.get(cluster.name.as_str()) {
-        diagnostic = diagnostic
-            .at(Origin::field(&cluster_type.key(), name), "this cluster type is, into the folder of that name");
-    }
-    diagnostic.help("rename the cluster").about(&key)
+    let diagnostic = Diagnostic::error(Code::ClusterNameTaken, message)
+        .at(Origin::field(&key, name.clone()), "this cluster is not scheduled")
+        .at(Origin::field(&cluster_type.key(), name), "this cluster type is, into the folder of that name")
+        .help("rename the cluster");
+    Some(diagnostic.about(&key))
 }
 
 /// One diagnostic for all clusters of a type that does not exist.
@@ -51,7 +57,8 @@ fn unknown_type(fleet: &Fleet, name: &str, clusters: &[&Object<Cluster>]) -> Opt
     for cluster in clusters.iter().take(SHOWN_MAX) {
         diagnostic = diagnostic.at(Origin::field(&cluster.key(), FieldPath::from(CLUSTER_TYPE)), "");
     }
-    let diagnostic = diagnostic.note("what was published for it stays as it is");
+    let whom = if clusters.len() == 1 { "it" } else { "them" };
+    let diagnostic = diagnostic.note(format!("what was published for {whom} stays as it is"));
     Some(diagnostic.help(match nearest(fleet, name) {
         Some(nearest) => format!("did you mean `{nearest}`?"),
         None => format!("add a `ClusterType` named `{name}`, or name one that exists"),

@@ -78,6 +78,17 @@ fn a_selector_with_an_unknown_operator_is_refused() {
 }
 
 #[test]
+fn the_end_of_a_pin_is_a_day_or_a_moment() {
+    let expiring = |text: &str| crate::object::Kind::ReleasePin.example().replace("2027-01-31", text);
+    let pin: &[&str] = &["ReleasePin `hold-hello-world-in-chicago`"];
+    check(&expiring("2027-01-31T12:00:00+01:00"), pin, &[]);
+    check(&expiring("\"2027-01-31\""), pin, &[]);
+    check(&expiring(""), pin, &[]);
+    check(&expiring("in June"), &[], &["K0107 17: `expires` must be a day or a moment, here it is \"in June\""]);
+    check(&expiring("[2027]"), &[], &["K0107 17: `expires` must be a day or a moment, here it is a list"]);
+}
+
+#[test]
 fn a_label_can_not_smuggle_in_a_line() {
     let text = format!("{CONFIG}  labels:\n    region: \"a\\nb\"\n");
     check(&text, &[], &["K0112 6: '\\n' can't be in this text, which becomes part of manifests"]);
