@@ -129,7 +129,6 @@ mod tests {
     use model::git_id::GitId;
     use model::label::Labels;
     use model::name::EnvironmentName;
-    use model::read::read_file;
     use model::source::{File, Files, Source};
 
     use super::*;
@@ -154,7 +153,7 @@ spec: {environment: dev, manifests: {repo: r, branch: main, path: p}}
         let mut files = Files::default();
         let (source, id, content) = (Source::directory().into(), GitId::of_blob(b""), text.as_bytes().into());
         let file = files.add(File { source, path: "a.yaml".into(), id, content });
-        let contents = vec![FleetFile { role: Role::Platform, objects: read_file(file, "a.yaml", text.as_bytes()) }];
+        let contents = vec![FleetFile::read(Role::Platform, file, &files)];
         let (environment, unavailable) = (EnvironmentName::new("dev").unwrap(), BTreeSet::new());
         let (fleet, _) = Fleet::build(FleetInput { environment, files: files.into(), contents, unavailable });
         let place = Labels::from_iter([("site", "chicago"), ("size", "large")]);

@@ -8,18 +8,22 @@ use crate::field_path::FieldPath;
 use crate::name::{EnvironmentName, RegistrationName, WorkloadName};
 use crate::object::{
     Address, AnyObject, BaseRepo, Cluster, ClusterType, ConfigMap, ConfigSchema, DeploymentTarget, Environment,
-    GitOpsRepo, Kind, LabelMapping, Object, ReleasePin, SchedulingPolicy, Spec, Template, Workload,
-    WorkloadRegistration,
+    GitOpsRepo, Kind, LabelMapping, Object, ReleasePin, SchedulingPolicy, Template, Workload, WorkloadRegistration,
 };
-use crate::read::FileObjects;
-use crate::source::Files;
+use crate::read::{FileObjects, read_file};
+use crate::source::{File, FileId, Files};
 
+mod build;
 mod clusters;
+pub mod named;
+pub mod sources;
 
-/// Objects of one kind by name.
-pub type Named<S> = BTreeMap<<S as Spec>::Name, Arc<Object<S>>>;
+pub use named::Named;
+pub use sources::Sources;
 
 /// Everything an environment consists of, wherever it came from.
+///
+/// Clones share the objects and most of what holds them.
 #[derive(Clone, Debug)]
 pub struct Fleet {
     /// The environment's name.
@@ -35,7 +39,7 @@ pub struct Fleet {
     /// `DeploymentTarget`s that were written directly.
     pub deployment_targets: Named<DeploymentTarget>,
     /// `Workload`s
-    pub workloads: BTreeMap<WorkloadName, RegisteredWorkload>,
+    pub workloads: Arc<BTreeMap<WorkloadName, RegisteredWorkload>>,
     /// `LabelMapping`s
     pub label_mappings: Named<LabelMapping>,
     /// `ReleasePin`s
@@ -58,7 +62,8 @@ pub struct Fleet {
     pub duplicates: BTreeMap<ObjectKey, Vec<AnyObject>>,
     /// Registrations whose repository could not be read: what they bring is not known.
     pub unavailable: BTreeSet<RegistrationName>,
-    addresses: BTreeMap<ObjectKey, Address>,
+    /// What only the reader of repositories looks at.
+    references: BTreeMap<ObjectKey, AnyObject>,
 }
 
 /// A workload with what its registration says about it.
@@ -81,13 +86,54 @@ pub enum Role {
     Application(RegistrationName),
 }
 
+/// Which objects of a file count.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Scope {
+    /// All.
+    #[default]
+    Everything,
+    /// Only `Environment`s: what else stands beside them belongs to no environment.
+    Environments,
+    /// All but `Environment`s, which count where they are at the head of the main branch.
+    AllButEnvironments,
+}
+
+impl Scope {
+    /// Whether objects of a kind count.
+    pub fn takes(self, kind: Kind) -> bool {
+        match self {
+            Self::Everything => true,
+            Self::Environments => kind == Kind::Environment,
+            Self::AllButEnvironments => kind != Kind::Environment,
+        }
+    }
+}
+
 /// A file that was read for an environment.
 #[derive(Clone, Debug)]
 pub struct FleetFile {
     /// Who wrote it.
     pub role: Role,
+    /// Which of its objects count: those that are in `objects`.
+    pub scope: Scope,
+    /// The file. What counts for it may be from an earlier version of it.
+    pub file: FileId,
     /// What is in it.
     pub objects: FileObjects,
+}
+
+impl FleetFile {
+    /// Reads a file, all of which counts.
+    pub fn read(role: Role, file: FileId, files: &Files) -> Self {
+        let File { path, content, .. } = files.get(file);
+        Self { role, scope: Scope::Everything, file, objects: read_file(file, path, content) }
+    }
+
+    /// Leaves only the objects that count.
+    pub fn keep(&mut self, scope: Scope) {
+        self.scope = scope;
+        self.objects.objects.retain(|object| scope.takes(object.kind()));
+    }
 }
 
 /// What a fleet is made of.
@@ -109,25 +155,15 @@ impl Fleet {
     /// The diagnostics of the files themselves are among the result's. Files with errors contribute nothing.
     pub fn build(input: FleetInput) -> (Self, Vec<Diagnostic>) {
         let FleetInput { environment, files, contents, unavailable } = input;
-        let mut builder = Builder { fleet: Self::empty(environment, files, unavailable), diagnostics: Vec::new() };
-        let (mut platform, mut applications) = (Vec::new(), BTreeMap::<_, Vec<_>>::new());
-        for FleetFile { role, objects } in contents {
+        let mut diagnostics = Vec::new();
+        let good = contents.into_iter().filter_map(|FleetFile { role, mut objects, .. }| {
             let is_good = objects.is_good();
-            builder.diagnostics.extend(objects.diagnostics);
-            let objects = if is_good { objects.objects } else { Vec::new() };
-            match role {
-                Role::Platform => platform.extend(objects),
-                Role::Application(registration) => applications.entry(registration).or_default().extend(objects),
-            }
-        }
-        builder.add_sorted(platform);
-        builder.connect_workloads();
-        for (registration, objects) in applications {
-            builder.add_application(&registration, objects);
-        }
-        builder.report_duplicates();
-        builder.diagnostics.extend(clusters::problems(&builder.fleet));
-        (builder.fleet, builder.diagnostics)
+            diagnostics.append(&mut objects.diagnostics);
+            is_good.then_some((role, objects.objects))
+        });
+        let (fleet, found) = build::fleet(Self::empty(environment, files, unavailable), good);
+        diagnostics.extend(found);
+        (fleet, diagnostics)
     }
 
     fn empty(environment: EnvironmentName, files: Arc<Files>, unavailable: BTreeSet<RegistrationName>) -> Self {
@@ -135,22 +171,22 @@ impl Fleet {
             environment,
             files,
             declaration: None,
-            clusters: BTreeMap::new(),
-            cluster_types: BTreeMap::new(),
-            deployment_targets: BTreeMap::new(),
-            workloads: BTreeMap::new(),
-            label_mappings: BTreeMap::new(),
-            release_pins: BTreeMap::new(),
-            policies: BTreeMap::new(),
-            templates: BTreeMap::new(),
-            config_schemas: BTreeMap::new(),
-            config_maps: BTreeMap::new(),
-            gitops_repos: BTreeMap::new(),
-            base_repos: BTreeMap::new(),
-            registrations: BTreeMap::new(),
+            clusters: Named::default(),
+            cluster_types: Named::default(),
+            deployment_targets: Named::default(),
+            workloads: Arc::default(),
+            label_mappings: Named::default(),
+            release_pins: Named::default(),
+            policies: Named::default(),
+            templates: Named::default(),
+            config_schemas: Named::default(),
+            config_maps: Named::default(),
+            gitops_repos: Named::default(),
+            base_repos: Named::default(),
+            registrations: Named::default(),
             duplicates: BTreeMap::new(),
             unavailable,
-            addresses: BTreeMap::new(),
+            references: BTreeMap::new(),
         }
     }
 
@@ -193,147 +229,66 @@ impl Fleet {
 
     /// Where an object stands.
     pub fn address(&self, object: &ObjectKey) -> Option<Address> {
-        self.addresses.get(object).copied()
+        let ObjectKey { kind, name } = object;
+        match kind {
+            Kind::Workload => self.workloads.get(&**name).map(|workload| workload.object.address),
+            Kind::Environment => {
+                self.declaration.as_ref().filter(|found| *found.name.as_str() == **name).map(|found| found.address)
+            }
+            _ => self.plain_address(object).or_else(|| self.references.get(object).map(AnyObject::address)),
+        }
     }
 }
 
-/// Puts a fleet together.
-struct Builder {
-    fleet: Fleet,
-    diagnostics: Vec<Diagnostic>,
-}
-
-impl Builder {
-    /// Adds objects in an order that does not depend on that of the files.
-    fn add_sorted(&mut self, mut objects: Vec<AnyObject>) {
-        let files = Arc::clone(&self.fleet.files);
-        let place = |object: &AnyObject| {
-            let Address { file, document, item } = object.address();
-            let file = files.get(file);
-            (Arc::clone(&file.source), Arc::clone(&file.path), document, item)
-        };
-        objects.sort_by_cached_key(|object| (object.key(), place(object)));
-        objects.into_iter().for_each(|object| self.add(object));
-    }
-
-    fn add(&mut self, object: AnyObject) {
-        if let AnyObject::Environment(environment) = &object
-            && environment.name != self.fleet.environment
-        {
-            return;
-        }
-        let key = object.key();
-        if self.fleet.addresses.contains_key(&key) {
-            self.fleet.duplicates.entry(key).or_default().push(object);
-            return;
-        }
-        self.fleet.addresses.insert(key, object.address());
-        let fleet = &mut self.fleet;
-        match object {
-            AnyObject::BaseRepo(object) => insert(&mut fleet.base_repos, object),
-            AnyObject::Cluster(object) => insert(&mut fleet.clusters, object),
-            AnyObject::ClusterType(object) => insert(&mut fleet.cluster_types, object),
-            AnyObject::ConfigMap(object) => insert(&mut fleet.config_maps, object),
-            AnyObject::ConfigSchema(object) => insert(&mut fleet.config_schemas, object),
-            AnyObject::DeploymentTarget(object) => insert(&mut fleet.deployment_targets, object),
-            AnyObject::Environment(object) => fleet.declaration = Some(object),
-            AnyObject::GitOpsRepo(object) => insert(&mut fleet.gitops_repos, object),
-            AnyObject::LabelMapping(object) => insert(&mut fleet.label_mappings, object),
-            AnyObject::ReleasePin(object) => insert(&mut fleet.release_pins, object),
-            AnyObject::SchedulingPolicy(object) => insert(&mut fleet.policies, object),
-            AnyObject::Template(object) => insert(&mut fleet.templates, object),
-            AnyObject::Workload(object) => {
-                let workload = RegisteredWorkload { object, registration: None, workspace: "".into() };
-                fleet.workloads.insert(workload.object.name.clone(), workload);
-            }
-            AnyObject::WorkloadRegistration(object) => insert(&mut fleet.registrations, object),
-            // The reader of repositories follows these; they say nothing about assignments.
-            AnyObject::FluxGitRepository(_) | AnyObject::FluxKustomization(_) => {}
-        }
-    }
-
-    /// Finds the registrations of workloads that stand beside them, as in a plain directory: by name, or by the label that Flux leaves.
-    fn connect_workloads(&mut self) {
-        let prefix = format!("{}-", self.fleet.environment);
-        for workload in self.fleet.workloads.values_mut() {
-            let flux_name = workload.object.labels.get("kustomize.toolkit.fluxcd.io/name");
-            let flux_name = flux_name.and_then(|name| name.strip_prefix(&prefix));
-            let name = flux_name.unwrap_or(workload.object.name.as_str());
-            if let Some((name, registration)) = self.fleet.registrations.get_key_value(name) {
-                workload.registration = Some(name.clone());
-                workload.workspace = Arc::clone(&registration.spec.workspace);
-            }
-        }
-    }
-
-    fn add_application(&mut self, registration: &RegistrationName, objects: Vec<AnyObject>) {
-        let is_workload = |object: &AnyObject| object.kind() == Kind::Workload;
-        let own: BTreeSet<Arc<str>> =
-            objects.iter().filter(|object| is_workload(object)).map(|object| object.key().name).collect();
-        let (allowed, refused): (Vec<_>, Vec<_>) = objects.into_iter().partition(|object| match object {
-            AnyObject::Workload(_) => true,
-            AnyObject::ConfigSchema(schema) => {
-                schema.labels.get("workload").is_some_and(|workload| own.contains(workload))
-            }
-            _ => false,
-        });
-        refused.iter().for_each(|object| self.refuse(registration, object));
-        let mut seen = BTreeSet::new();
-        for object in allowed {
-            match object {
-                // A second copy in the same repository is an ordinary duplicate.
-                AnyObject::Workload(workload) if !seen.insert(workload.name.clone()) => {
-                    self.add(AnyObject::Workload(workload));
+/// Kinds of which nothing is to be known but the objects themselves.
+macro_rules! plain_kinds {
+    ($($kind:ident: $objects:ident,)+) => {
+        impl Fleet {
+            fn plain_address(&self, object: &ObjectKey) -> Option<Address> {
+                match object.kind {
+                    $(Kind::$kind => self.$objects.get(&object.name).map(|object| object.address),)+
+                    _ => None,
                 }
-                AnyObject::Workload(workload) => self.add_workload(registration, workload),
-                other => self.add(other),
+            }
+
+            /// Puts an object to the others of its kind. Gives it back if it is of another sort of kind.
+            fn put(&mut self, object: AnyObject) -> Option<AnyObject> {
+                match object {
+                    $(AnyObject::$kind(object) => drop(self.$objects.insert(object)),)+
+                    other => return Some(other),
+                }
+                None
+            }
+
+            fn take(&mut self, object: &ObjectKey) {
+                match object.kind {
+                    $(Kind::$kind => drop(self.$objects.remove(&object.name)),)+
+                    _ => {}
+                }
             }
         }
-    }
 
-    fn refuse(&mut self, registration: &RegistrationName, object: &AnyObject) {
-        let key = object.key();
-        let origin = Origin::At(object.address(), FieldPath::from(["kind"]));
-        let diagnostic = Diagnostic::error(Code::NotAllowedHere, format!("{key} may not come from an application repository"))
-            .at(origin, format!("brought by registration `{registration}`"))
-            .help("an application repository brings its `Workload`s, and `ConfigSchema`s labelled with the name of one of them");
-        self.diagnostics.push(diagnostic.about(&key));
-    }
-
-    fn add_workload(&mut self, registration: &RegistrationName, object: Arc<Object<Workload>>) {
-        if let Some(first) = self.fleet.workloads.get(&object.name) {
-            let key = object.key();
-            let owner = first
-                .registration
-                .as_ref()
-                .map_or("the control plane".to_owned(), |name| format!("registration `{name}`"));
-            let diagnostic = Diagnostic::error(
-                Code::WorkloadTaken,
-                format!("{key} of registration `{registration}` exists already"),
-            )
-            .at(Origin::At(object.address, FieldPath::from(["metadata", "name"])), "this one is ignored")
-            .at(
-                Origin::field(&key, FieldPath::from(["metadata", "name"])),
-                format!("{owner} brings this one, which counts"),
-            )
-            .help("rename one of the two workloads");
-            self.diagnostics.push(diagnostic.about(&key));
-            return;
+        /// Whether nothing is to be known of objects of this kind but themselves.
+        fn is_plain(kind: Kind) -> bool {
+            matches!(kind, $(Kind::$kind)|+)
         }
-        let registered = self.fleet.registrations.get(registration);
-        let workspace = registered.map_or_else(|| "".into(), |object| Arc::clone(&object.spec.workspace));
-        self.fleet.addresses.insert(object.key(), object.address);
-        let name = object.name.clone();
-        let workload = RegisteredWorkload { object, registration: Some(registration.clone()), workspace };
-        self.fleet.workloads.insert(name, workload);
-    }
-
-    fn report_duplicates(&mut self) {
-        let keys = self.fleet.duplicates.keys();
-        self.diagnostics.extend(keys.filter_map(|key| self.fleet.duplicate_diagnostic(key)));
-    }
+    };
 }
 
-fn insert<S: Spec>(objects: &mut Named<S>, object: Arc<Object<S>>) {
-    objects.insert(object.name.clone(), object);
+plain_kinds! {
+    BaseRepo: base_repos,
+    Cluster: clusters,
+    ClusterType: cluster_types,
+    ConfigMap: config_maps,
+    ConfigSchema: config_schemas,
+    DeploymentTarget: deployment_targets,
+    GitOpsRepo: gitops_repos,
+    LabelMapping: label_mappings,
+    ReleasePin: release_pins,
+    SchedulingPolicy: policies,
+    Template: templates,
+    WorkloadRegistration: registrations,
 }
+
+#[cfg(test)]
+mod tests;

@@ -59,18 +59,23 @@ impl fmt::Display for File {
 }
 
 /// A file of a [`Files`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct FileId(u32);
 
 /// The files that something was read from, so that a message can show the lines it is about.
 #[derive(Clone, Debug, Default)]
-pub struct Files(Vec<File>);
+pub struct Files(Vec<Arc<File>>);
 
 impl Files {
     /// Adds a file.
     pub fn add(&mut self, file: File) -> FileId {
-        self.0.push(file);
+        self.0.push(Arc::new(file));
         FileId(self.0.len() as u32 - 1)
+    }
+
+    /// Puts another version of a file into its place.
+    pub fn set(&mut self, id: FileId, file: File) {
+        self.0[id.0 as usize] = Arc::new(file);
     }
 
     /// The file with this id. Ids are only given out by [`Files::add`] of the same value.
@@ -80,7 +85,7 @@ impl Files {
 
     /// All files in the order in which they were added.
     pub fn iter(&self) -> impl Iterator<Item = (FileId, &File)> {
-        self.0.iter().enumerate().map(|(index, file)| (FileId(index as u32), file))
+        self.0.iter().enumerate().map(|(index, file)| (FileId(index as u32), &**file))
     }
 
     /// How many files there are.

@@ -8,7 +8,7 @@ use model::diagnostic::Diagnostic;
 use model::fleet::{Fleet, FleetFile, FleetInput, Role};
 use model::git_id::GitId;
 use model::name::EnvironmentName;
-use model::read::{is_read, read_file};
+use model::read::is_read;
 use model::source::{File, Files, Source};
 use model::tree::Tree;
 
@@ -33,7 +33,7 @@ pub fn fleet_of(texts: Vec<(String, Vec<u8>)>, environment: &str) -> std::io::Re
     for (path, content) in texts {
         let (source, id) = (Arc::clone(&source), GitId::of_blob(&content));
         let file = files.add(File { source, path: path.as_str().into(), id, content: content.as_slice().into() });
-        contents.push(FleetFile { role: Role::Platform, objects: read_file(file, &path, &content) });
+        contents.push(FleetFile::read(Role::Platform, file, &files));
     }
     let environment = EnvironmentName::new(environment).map_err(std::io::Error::other)?;
     Ok(Fleet::build(FleetInput { environment, files: Arc::new(files), contents, unavailable: BTreeSet::new() }))

@@ -10,7 +10,6 @@ use engine::compile::Prepared;
 use model::fleet::{Fleet, FleetFile, FleetInput, Role};
 use model::git_id::GitId;
 use model::name::{EnvironmentName, RegistrationName};
-use model::read::read_file;
 use model::source::{File, Files, Source};
 
 /// The application repositories. Each is registered under its own name.
@@ -35,7 +34,7 @@ fn fleet(environment: &str) -> Fleet {
             let model::tree::Blob::Bytes(content) = &blob.blob else { panic!("{path} has no content") };
             let (source, id) = (Arc::clone(&source), GitId::of_blob(content));
             let file = files.add(File { source, path: path.clone(), id, content: Arc::clone(content) });
-            contents.push(FleetFile { role: role.clone(), objects: read_file(file, path, content) });
+            contents.push(FleetFile::read(role.clone(), file, &files));
         }
     }
     let environment = EnvironmentName::new(environment).unwrap();

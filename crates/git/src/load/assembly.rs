@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use model::diagnostic::{Code, Diagnostic, Origin};
 use model::digest::DigestBuilder;
-use model::fleet::{FleetFile, FleetInput, Role};
+use model::fleet::{FleetFile, FleetInput, Role, Scope};
 use model::git_id::GitId;
 use model::name::{EnvironmentName, RegistrationName};
-use model::object::{AnyObject, Kind};
+use model::object::AnyObject;
 use model::progress::{Phase, Progress};
 use model::read::{self, FileObjects};
 use model::source::{File, FileId, Files, Source};
@@ -66,7 +66,7 @@ impl Assembly {
     /// Leaves nothing but `Environment`s: other things that stand beside them belong to no environment.
     pub(super) fn keep_environments(&mut self) {
         for file in &mut self.contents {
-            file.objects.objects.retain(|object| object.kind() == Kind::Environment);
+            file.keep(Scope::Environments);
         }
     }
 
@@ -123,15 +123,17 @@ impl Assembly {
         };
         let found: Vec<_> = parsed.par_iter().map(look).collect();
         for (parsed, found) in parsed.into_iter().zip(found) {
-            let mut objects = self.chosen(&role, &snapshot, (parsed, found));
+            let file = parsed.id;
+            let objects = self.chosen(&role, &snapshot, (parsed, found));
+            let mut file = FleetFile { role: role.clone(), scope: Scope::Everything, file, objects };
             // The main branch counts at its head. As a base repository it is read again, at another commit.
             if matches!(place.role, ReadRole::Base(_) | ReadRole::Flux(_)) {
-                objects.objects.retain(|object| object.kind() != Kind::Environment);
+                file.keep(Scope::AllButEnvironments);
             }
             if place.role == ReadRole::Environment {
-                objects.objects.iter_mut().for_each(|object| self.promote(object));
+                file.objects.objects.iter_mut().for_each(|object| self.promote(object));
             }
-            self.contents.push(FleetFile { role: role.clone(), objects });
+            self.contents.push(file);
         }
         self.contents.get(first..).unwrap_or_default()
     }
@@ -153,9 +155,9 @@ impl Assembly {
     /// Adds files that have no history.
     pub(super) fn add_plain(&mut self, files: Vec<RawFile>) {
         let source = Arc::new(Source::directory());
-        for Parsed { objects, .. } in self.parse(&source, files) {
+        for Parsed { id, objects, .. } in self.parse(&source, files) {
             self.note_unknown_content(&Role::Platform, &objects);
-            self.contents.push(FleetFile { role: Role::Platform, objects });
+            self.contents.push(FleetFile { role: Role::Platform, scope: Scope::Everything, file: id, objects });
         }
     }
 

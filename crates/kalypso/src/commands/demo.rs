@@ -113,7 +113,7 @@ impl Company<'_> {
     }
 
     fn applications(&self) -> String {
-        let workloads = self.environments.iter().flat_map(|loaded| &loaded.fleet.workloads);
+        let workloads = self.environments.iter().flat_map(|loaded| loaded.fleet.workloads.iter());
         let (mut names, mut targets) = (BTreeSet::new(), BTreeSet::new());
         for (name, workload) in workloads {
             names.insert(name.as_str());

@@ -139,10 +139,25 @@ macro_rules! kinds {
                 }
             }
 
+            /// Its name.
+            pub fn name(&self) -> &Arc<str> {
+                match self {
+                    $(Self::$variant(object) => object.name.as_ref(),)+
+                }
+            }
+
             /// Where it stands.
             pub fn address(&self) -> Address {
                 match self {
                     $(Self::$variant(object) => object.address,)+
+                }
+            }
+
+            /// Whether both are one value in memory.
+            pub(crate) fn is_same(&self, other: &Self) -> bool {
+                match (self, other) {
+                    $((Self::$variant(object), Self::$variant(other)) => Arc::ptr_eq(object, other),)+
+                    _ => false,
                 }
             }
 

@@ -11,7 +11,6 @@ use model::fleet::{Fleet, FleetFile, FleetInput, Role};
 use model::git_id::GitId;
 use model::locate::Locator;
 use model::name::{EnvironmentName, RegistrationName};
-use model::read::read_file;
 use model::source::{File, Files, Source};
 use model::tree::{Blob, Tree};
 
@@ -77,7 +76,7 @@ fn fleet(case: &Case, texts: &[(String, Vec<u8>)]) -> Result<(Fleet, Vec<Diagnos
         let (role, source, path) = whose(path)?;
         let id = GitId::of_blob(text);
         let file = files.add(File { source: source.into(), path: path.into(), id, content: text.as_slice().into() });
-        contents.push(FleetFile { role, objects: read_file(file, path, text) });
+        contents.push(FleetFile::read(role, file, &files));
     }
     let unavailable = case.unavailable.iter().map(|name| RegistrationName::new(name.as_str()));
     let unavailable = unavailable.collect::<Result<_, _>>().map_err(|error| error.to_string())?;

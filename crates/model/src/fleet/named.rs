@@ -1,0 +1,270 @@
+//! Objects of one kind by name, by the million.
+
+use std::borrow::Borrow;
+use std::cmp::Ordering;
+use std::sync::Arc;
+
+use crate::object::{Object, Spec};
+
+/// Objects of one kind, sorted by name.
+///
+/// They are in chunks that clones share: a clone costs a count for each chunk, a change copies one chunk,
+/// and where two maps are the same is seen without looking at every object ([`Named::changes`]).
+/// An object costs its pointer and nothing more, because it knows its name.
+#[derive(Debug)]
+pub struct Named<S: Spec> {
+    /// None is empty, and none is longer than [`CHUNK_MAX`].
+    chunks: Vec<Chunk<S>>,
+    len: usize,
+}
+
+type Chunk<S> = Arc<Vec<Arc<Object<S>>>>;
+
+/// A million objects are two thousand chunks: both copying one and counting all take microseconds.
+const CHUNK_MAX: usize = 512;
+
+/// An object before and after: none where it did not exist.
+pub type Changed<'a, S> = (Option<&'a Arc<Object<S>>>, Option<&'a Arc<Object<S>>>);
+
+impl<S: Spec> Named<S> {
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// The object of this name.
+    pub fn get(&self, name: &(impl Borrow<str> + ?Sized)) -> Option<&Arc<Object<S>>> {
+        let (chunk, at) = self.position(name.borrow()).ok()?;
+        self.chunks.get(chunk)?.get(at)
+    }
+
+    /// Whether there is an object of this name.
+    pub fn contains_key(&self, name: &(impl Borrow<str> + ?Sized)) -> bool {
+        self.get(name).is_some()
+    }
+
+    /// All, by name.
+    pub fn values(&self) -> impl DoubleEndedIterator<Item = &Arc<Object<S>>> + Clone {
+        self.chunks.iter().flat_map(|chunk| chunk.iter())
+    }
+
+    /// Their names, sorted.
+    pub fn keys(&self) -> impl DoubleEndedIterator<Item = &S::Name> + Clone {
+        self.values().map(|object| &object.name)
+    }
+
+    /// All with their names, by name.
+    pub fn iter(&self) -> impl DoubleEndedIterator<Item = (&S::Name, &Arc<Object<S>>)> + Clone {
+        self.values().map(|object| (&object.name, object))
+    }
+
+    /// Puts an object in the place of the one of its name, which it gives back.
+    pub fn insert(&mut self, object: Arc<Object<S>>) -> Option<Arc<Object<S>>> {
+        let (chunk, at) = match self.position(name(&object)) {
+            Ok((chunk, at)) => {
+                let slot = Arc::make_mut(self.chunks.get_mut(chunk)?).get_mut(at)?;
+                return Some(std::mem::replace(slot, object));
+            }
+            Err(place) => place,
+        };
+        self.len += 1;
+        let is_end = chunk + 1 >= self.chunks.len();
+        match self.chunks.get_mut(chunk) {
+            // What comes in order fills one chunk after the other.
+            Some(found) if found.len() < CHUNK_MAX => Arc::make_mut(found).insert(at, object),
+            Some(found) if !is_end || at < found.len() => {
+                let found = Arc::make_mut(found);
+                let mut behind = found.split_off(CHUNK_MAX / 2);
+                let (half, at) = if at <= found.len() { (found, at) } else { (&mut behind, at - CHUNK_MAX / 2) };
+                half.insert(at, object);
+                self.chunks.insert(chunk + 1, Arc::new(behind));
+            }
+            _ => self.chunks.push(Arc::new(vec![object])),
+        }
+        None
+    }
+
+    /// Takes the object of this name out.
+    pub fn remove(&mut self, name: &str) -> Option<Arc<Object<S>>> {
+        let (chunk, at) = self.position(name).ok()?;
+        let found = Arc::make_mut(self.chunks.get_mut(chunk)?);
+        let object = found.remove(at);
+        if found.is_empty() {
+            self.chunks.remove(chunk);
+        }
+        self.len -= 1;
+        Some(object)
+    }
+
+    /// What means something else than in `earlier`, by name. Takes as long as there are chunks and changes, if one came from the other.
+    pub fn changes<'a>(&'a self, earlier: &'a Self) -> Vec<Changed<'a, S>> {
+        let (mut before, mut after) = (Cursor::of(earlier), Cursor::of(self));
+        let mut changes = Vec::new();
+        loop {
+            if before.skips_with(&after) {
+                (before, after) = (before.next_chunk(), after.next_chunk());
+                continue;
+            }
+            let order = match (before.object(), after.object()) {
+                (None, None) => return changes,
+                (None, Some(_)) => Ordering::Greater,
+                (Some(_), None) => Ordering::Less,
+                (Some(old), Some(new)) => old.name.cmp(&new.name),
+            };
+            let old = before.object().filter(|_| order.is_le());
+            let new = after.object().filter(|_| order.is_ge());
+            if old.map(|object| object.digest) != new.map(|object| object.digest) {
+                changes.push((old, new));
+            }
+            before = if order.is_le() { before.next() } else { before };
+            after = if order.is_ge() { after.next() } else { after };
+        }
+    }
+
+    /// Where the object of this name is, or would be.
+    fn position(&self, name: &str) -> Result<(usize, usize), (usize, usize)> {
+        // What comes in order comes last.
+        if let Some(last) = self.chunks.last()
+            && last.last().is_some_and(|object| self::name(object) < name)
+        {
+            return Err((self.chunks.len() - 1, last.len()));
+        }
+        let is_at_or_before = |chunk: &Chunk<S>| chunk.first().is_some_and(|first| self::name(first) <= name);
+        let chunk = self.chunks.partition_point(is_at_or_before).saturating_sub(1);
+        let Some(found) = self.chunks.get(chunk) else { return Err((chunk, 0)) };
+        let at = found.binary_search_by(|object| self::name(object).cmp(name));
+        at.map(|at| (chunk, at)).map_err(|at| (chunk, at))
+    }
+}
+
+fn name<S: Spec>(object: &Object<S>) -> &str {
+    object.name.as_ref()
+}
+
+/// A place between the objects of a map.
+struct Cursor<'a, S: Spec> {
+    chunks: &'a [Chunk<S>],
+    /// In the first of the chunks.
+    at: usize,
+}
+
+impl<S: Spec> Clone for Cursor<'_, S> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<S: Spec> Copy for Cursor<'_, S> {}
+
+impl<'a, S: Spec> Cursor<'a, S> {
+    fn of(objects: &'a Named<S>) -> Self {
+        Self { chunks: &objects.chunks, at: 0 }
+    }
+
+    fn object(self) -> Option<&'a Arc<Object<S>>> {
+        self.chunks.first()?.get(self.at)
+    }
+
+    /// Whether both are before one and the same chunk.
+    fn skips_with(self, other: &Self) -> bool {
+        let chunks = self.chunks.first().zip(other.chunks.first());
+        self.at == 0 && other.at == 0 && chunks.is_some_and(|(one, other)| Arc::ptr_eq(one, other))
+    }
+
+    fn next(self) -> Self {
+        let is_last = self.chunks.first().is_none_or(|chunk| self.at + 1 >= chunk.len());
+        if is_last { self.next_chunk() } else { Self { at: self.at + 1, ..self } }
+    }
+
+    fn next_chunk(self) -> Self {
+        Self { chunks: self.chunks.get(1..).unwrap_or_default(), at: 0 }
+    }
+}
+
+impl<S: Spec> Default for Named<S> {
+    fn default() -> Self {
+        Self { chunks: Vec::new(), len: 0 }
+    }
+}
+
+impl<S: Spec> Clone for Named<S> {
+    fn clone(&self) -> Self {
+        Self { chunks: self.chunks.clone(), len: self.len }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::*;
+    use crate::fleet::tests::cluster;
+    use crate::object::Cluster;
+
+    type Expected = BTreeMap<String, u64>;
+
+    /// A sequence of numbers that is the same in every run.
+    fn numbers(mut seed: u64) -> impl Iterator<Item = u64> {
+        std::iter::repeat_with(move || {
+            seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            seed >> 33
+        })
+    }
+
+    fn check(objects: &Named<Cluster>, expected: &Expected) {
+        let found: Vec<_> = objects.iter().map(|(name, object)| (name.to_string(), object.digest)).collect();
+        let expected: Vec<_> =
+            expected.iter().map(|(name, version)| (name.clone(), cluster(name, *version).digest)).collect();
+        assert!(found == expected);
+        assert_eq!(objects.len(), found.len());
+        assert!(objects.chunks.iter().all(|chunk| (1..=CHUNK_MAX).contains(&chunk.len())));
+    }
+
+    /// Makes the same changes to both.
+    fn change(objects: &mut Named<Cluster>, expected: &mut Expected, (count, seed): (usize, u64)) {
+        for number in numbers(seed).take(count) {
+            let (name, version) = (format!("c{}", number % 5000), number % 3);
+            if version == 0 {
+                assert_eq!(objects.remove(&name).is_some(), expected.remove(&name).is_some());
+            } else {
+                let replaced = objects.insert(Arc::new(cluster(&name, version)));
+                assert_eq!(replaced.is_some(), expected.insert(name, version).is_some());
+            }
+        }
+    }
+
+    #[test]
+    fn it_is_a_map_and_tells_what_changed() {
+        let (mut objects, mut expected) = (Named::default(), Expected::new());
+        for round in 0..8 {
+            let (earlier, before) = (objects.clone(), expected.clone());
+            change(&mut objects, &mut expected, (if round % 2 == 0 { 3000 } else { 3 }, round));
+            check(&objects, &expected);
+            check(&earlier, &before);
+            let changed: Vec<_> = objects
+                .changes(&earlier)
+                .into_iter()
+                .filter_map(|(old, new)| Some(old.or(new)?.name.to_string()))
+                .collect();
+            let names: std::collections::BTreeSet<_> = before.keys().chain(expected.keys()).collect();
+            let expected: Vec<_> =
+                names.into_iter().filter(|name| before.get(*name) != expected.get(*name)).cloned().collect();
+            assert_eq!(changed, expected);
+        }
+    }
+
+    #[test]
+    fn what_comes_in_order_fills_the_chunks() {
+        let mut objects = Named::default();
+        for number in 0..2000 {
+            objects.insert(Arc::new(cluster(&format!("c{number:04}"), 1)));
+        }
+        assert_eq!(objects.chunks.len(), 2000_usize.div_ceil(CHUNK_MAX));
+        assert!(objects.contains_key("c1999") && objects.get("c0512").is_some() && !objects.contains_key("c2000"));
+    }
+}

@@ -1,0 +1,276 @@
+//! The files of an environment with what they hold, kept so that a change costs only what it changes.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use super::{Fleet, FleetFile, FleetInput, Role, Scope, build, is_plain};
+use crate::diagnostic::{Diagnostic, ObjectKey};
+use crate::git_id::GitId;
+use crate::object::{Address, AnyObject, Kind};
+use crate::read::FileObjects;
+use crate::source::{File, FileId, Source};
+
+/// The files of an environment, and the fleet that they make.
+///
+/// What [`Sources::update`] gives is what [`Fleet::build`] gives for the same files, but for the ids of files: a file keeps its id as long as it exists.
+#[derive(Clone, Debug)]
+pub struct Sources {
+    fleet: Arc<Fleet>,
+    contents: BTreeMap<FileId, FleetFile>,
+    places: BTreeMap<Place, FileId>,
+    /// Files with diagnostics.
+    flawed: BTreeSet<FileId>,
+    /// What does not fit together.
+    found: Vec<Diagnostic>,
+}
+
+/// What makes a file the same file at another commit: who wrote it, URL and revision of the repository, path.
+type Place = (Role, Arc<str>, Arc<str>, Arc<str>);
+
+/// A change of one file.
+#[derive(Clone, Debug)]
+pub enum Change {
+    /// It is new, or has another content or comes from another commit.
+    Written {
+        /// Who wrote it.
+        role: Role,
+        /// Which of its objects count.
+        scope: Scope,
+        /// The file as it is now.
+        file: File,
+    },
+    /// It is there no more.
+    Removed {
+        /// Who wrote it.
+        role: Role,
+        /// Where it was from; the commit does not matter.
+        source: Arc<Source>,
+        /// Its path.
+        path: Arc<str>,
+    },
+}
+
+/// What came of changes.
+#[derive(Clone, Debug)]
+pub struct Update {
+    /// The fleet as it is now.
+    pub fleet: Arc<Fleet>,
+    /// All that is wrong with it, as [`Fleet::build`] says it.
+    pub diagnostics: Vec<Diagnostic>,
+    /// How many files were parsed.
+    pub parsed: usize,
+    /// Whether the fleet was put together anew, because the change touched what decides about other objects.
+    pub is_rebuilt: bool,
+}
+
+/// What a file contributed and contributes no more, and what it contributes now.
+struct Exchange {
+    role: Role,
+    old: Vec<AnyObject>,
+    new: Vec<AnyObject>,
+}
+
+impl Sources {
+    /// Builds the fleet of these files, and keeps them.
+    pub fn new(input: FleetInput) -> Self {
+        let FleetInput { environment, files, contents, unavailable } = input;
+        let place = |file: &FleetFile| {
+            let found = files.get(file.file);
+            (place(&file.role, &found.source, &found.path), file.file)
+        };
+        let places = contents.iter().map(place).collect();
+        let is_flawed = |file: &&FleetFile| !file.objects.diagnostics.is_empty();
+        let flawed = contents.iter().filter(is_flawed).map(|file| file.file).collect();
+        let contents: BTreeMap<_, _> = contents.into_iter().map(|file| (file.file, file)).collect();
+        let fleet = Arc::new(Fleet::empty(environment, files, unavailable));
+        let mut sources = Self { fleet, contents, places, flawed, found: Vec::new() };
+        sources.rebuild();
+        sources
+    }
+
+    /// The fleet as it is now.
+    pub fn fleet(&self) -> &Arc<Fleet> {
+        &self.fleet
+    }
+
+    /// All that is wrong with the files and with what they make together.
+    pub fn diagnostics(&self) -> Vec<Diagnostic> {
+        let of_files = self.flawed.iter().filter_map(|id| self.contents.get(id));
+        of_files.flat_map(|file| &file.objects.diagnostics).chain(&self.found).cloned().collect()
+    }
+
+    /// Makes changes, one after the other.
+    ///
+    /// A file with the content that it had is not parsed. An object that means what it meant and stands where it stood stays the very same value.
+    pub fn update(&mut self, changes: impl IntoIterator<Item = Change>) -> Update {
+        let (mut parsed, mut exchanges) = (0, Vec::new());
+        for change in changes {
+            let exchange = match change {
+                Change::Written { role, scope, file } => self.write((role, scope), file, &mut parsed),
+                Change::Removed { role, source, path } => self.remove(role, &source, &path),
+            };
+            exchanges.extend(exchange);
+        }
+        let fleet = Arc::make_mut(&mut self.fleet);
+        let is_rebuilt = !exchanges.iter().all(|exchange| exchange.patch(fleet).is_some());
+        if is_rebuilt {
+            self.rebuild();
+        }
+        Update { fleet: Arc::clone(&self.fleet), diagnostics: self.diagnostics(), parsed, is_rebuilt }
+    }
+
+    fn write(&mut self, (role, scope): (Role, Scope), file: File, parsed: &mut usize) -> Option<Exchange> {
+        let place = place(&role, &file.source, &file.path);
+        let files = Arc::make_mut(&mut Arc::make_mut(&mut self.fleet).files);
+        let id = *self.places.entry(place).or_insert_with(|| files.add(file.clone()));
+        let old = self.contents.get(&id);
+        let is_same = old.is_some() && files.get(id).id == file.id;
+        files.set(id, file);
+        if is_same {
+            return None;
+        }
+        *parsed += 1;
+        let mut file = FleetFile::read(role.clone(), id, files);
+        file.keep(scope);
+        let FileObjects { objects, diagnostics } = &mut file.objects;
+        if let Some(old) = old {
+            keep_same(&old.objects.objects, objects);
+        }
+        if diagnostics.is_empty() {
+            self.flawed.remove(&id)
+        } else {
+            self.flawed.insert(id)
+        };
+        let new = contributed(&file.objects);
+        let old = self.contents.insert(id, file);
+        let old = old.map(|old| contributed(&old.objects)).unwrap_or_default();
+        Some(Exchange::new(role, old, new))
+    }
+
+    fn remove(&mut self, role: Role, source: &Source, path: &Arc<str>) -> Option<Exchange> {
+        let id = *self.places.get(&place(&role, source, path))?;
+        let old = self.contents.remove(&id)?;
+        self.flawed.remove(&id);
+        // Its id is kept for the day on which it comes back.
+        let files = Arc::make_mut(&mut Arc::make_mut(&mut self.fleet).files);
+        let nothing = File { content: Arc::default(), id: GitId::of_blob(b""), ..files.get(id).clone() };
+        files.set(id, nothing);
+        Some(Exchange::new(role, contributed(&old.objects), Vec::new()))
+    }
+
+    /// Puts everything together anew.
+    fn rebuild(&mut self) {
+        let Fleet { environment, files, unavailable, .. } = &*self.fleet;
+        let empty = Fleet::empty(environment.clone(), Arc::clone(files), unavailable.clone());
+        let objects = self.contents.values().map(|file| (file.role.clone(), contributed(&file.objects)));
+        let (fleet, found) = build::fleet(empty, objects);
+        (self.fleet, self.found) = (Arc::new(fleet), found);
+    }
+}
+
+impl Exchange {
+    fn new(role: Role, mut old: Vec<AnyObject>, mut new: Vec<AnyObject>) -> Self {
+        let stays = |object: &&AnyObject| standing_at(&old, object.address()).is_some_and(|old| old.is_same(object));
+        let same: BTreeSet<_> = new.iter().filter(stays).map(AnyObject::address).collect();
+        for objects in [&mut old, &mut new] {
+            objects.retain(|object| !same.contains(&object.address()));
+        }
+        Self { role, old, new }
+    }
+
+    /// Makes the change in a fleet. None if that is not enough: then everything is to be put together anew.
+    fn patch(&self, fleet: &mut Fleet) -> Option<()> {
+        let mut old = by_key(&self.old)?;
+        for (key, new) in by_key(&self.new)? {
+            let old = old.remove(&key);
+            self.is_alone(fleet, &key, (old, Some(new))).then_some(())?;
+            replace(fleet, new)?;
+        }
+        for (key, old) in old {
+            self.is_alone(fleet, &key, (Some(old), None)).then_some(())?;
+            fleet.take(&key);
+        }
+        Some(())
+    }
+
+    /// Whether a change of an object says nothing about any other object, nor others about it.
+    fn is_alone(&self, fleet: &Fleet, key: &ObjectKey, change: (Option<&AnyObject>, Option<&AnyObject>)) -> bool {
+        if fleet.duplicates.contains_key(key) || fleet.address(key) != change.0.map(AnyObject::address) {
+            return false;
+        }
+        let (old, new) = match change {
+            (Some(old), Some(new)) => (old, new),
+            (None, None) => return true,
+            (Some(object), None) | (None, Some(object)) => return self.is_unconnected(fleet, object),
+        };
+        match (old, new) {
+            _ if !is_plain(old.kind()) && old.kind() != Kind::Workload => false,
+            _ if old.digest() == new.digest() => true,
+            // Labels say which registration is theirs.
+            (AnyObject::Workload(old), AnyObject::Workload(new)) => old.labels == new.labels,
+            // In repositories of applications, labels say whether a schema may be there.
+            (AnyObject::ConfigSchema(old), AnyObject::ConfigSchema(new)) if self.role != Role::Platform => {
+                old.labels == new.labels
+            }
+            (AnyObject::ClusterType(_), AnyObject::ClusterType(_)) => true,
+            _ => self.is_unconnected(fleet, old) && self.is_unconnected(fleet, new),
+        }
+    }
+
+    /// Whether an object can come and go without anything else being different.
+    fn is_unconnected(&self, fleet: &Fleet, object: &AnyObject) -> bool {
+        self.role == Role::Platform
+            && match object {
+                AnyObject::Cluster(cluster) => fleet.type_of(cluster).is_some(),
+                AnyObject::ClusterType(_) | AnyObject::WorkloadRegistration(_) => false,
+                other => is_plain(other.kind()),
+            }
+    }
+}
+
+fn replace(fleet: &mut Fleet, object: &AnyObject) -> Option<()> {
+    match fleet.put(object.clone()) {
+        None => {}
+        Some(AnyObject::Workload(object)) => {
+            let workload = Arc::make_mut(&mut fleet.workloads).get_mut(object.name.as_str())?;
+            workload.object = object;
+        }
+        Some(_) => return None,
+    }
+    Some(())
+}
+
+/// The objects that count: those of a broken file don't.
+fn contributed(objects: &FileObjects) -> Vec<AnyObject> {
+    if objects.is_good() { objects.objects.clone() } else { Vec::new() }
+}
+
+/// The objects by kind and name. None if two have the same.
+fn by_key(objects: &[AnyObject]) -> Option<BTreeMap<ObjectKey, &AnyObject>> {
+    let by_key: BTreeMap<_, _> = objects.iter().map(|object| (object.key(), object)).collect();
+    (by_key.len() == objects.len()).then_some(by_key)
+}
+
+/// Takes the old value of every object that stands where it stood and means what it meant.
+fn keep_same(old: &[AnyObject], new: &mut [AnyObject]) {
+    for object in new {
+        let same = standing_at(old, object.address());
+        let same = same.filter(|old| old.kind() == object.kind() && old.digest() == object.digest());
+        if let Some(same) = same {
+            *object = AnyObject::clone(same);
+        }
+    }
+}
+
+/// The object of a file that stands here.
+fn standing_at(objects: &[AnyObject], address: Address) -> Option<&AnyObject> {
+    let at = objects.binary_search_by_key(&address, AnyObject::address).ok()?;
+    objects.get(at)
+}
+
+fn place(role: &Role, source: &Source, path: &Arc<str>) -> Place {
+    (role.clone(), Arc::clone(&source.url), Arc::clone(&source.revision), Arc::clone(path))
+}
+
+#[cfg(test)]
+mod tests;

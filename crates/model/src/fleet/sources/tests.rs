@@ -1,0 +1,200 @@
+//! Sequences of changes, after each of which the fleet must be the one that everything together gives.
+
+use super::*;
+use crate::locate::Locator;
+use crate::name::{EnvironmentName, RegistrationName};
+use crate::source::Files;
+
+/// A sequence of numbers that is the same in every run.
+struct Numbers(u64);
+
+impl Numbers {
+    fn below(&mut self, limit: usize) -> usize {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) as usize % limit
+    }
+
+    fn of<'a>(&mut self, texts: &[&'a str]) -> &'a str {
+        texts[self.below(texts.len())]
+    }
+}
+
+/// The files as they should be, by role and path.
+type Paper = BTreeMap<(Role, String), String>;
+
+fn object(numbers: &mut Numbers) -> String {
+    let kind = numbers.of(&[
+        "v1 ConfigMap",
+        "v1 ConfigMap",
+        "v1 ConfigMap",
+        "scheduler.kalypso.io/v1 ClusterType",
+        "fleet.kalypso.io/v1 Cluster",
+        "fleet.kalypso.io/v1 Cluster",
+        "scheduler.kalypso.io/v1 Workload",
+        "scheduler.kalypso.io/v1 WorkloadRegistration",
+        "scheduler.kalypso.io/v1 ConfigSchema",
+        "scheduler.kalypso.io/v1 Environment",
+        "kustomize.toolkit.fluxcd.io/v1 Kustomization",
+    ]);
+    let (version, kind) = kind.split_once(' ').unwrap();
+    let place = |name: &str| format!("{{repo: 'https://a.b/{name}', branch: main, path: .}}");
+    let body = match kind {
+        "ConfigMap" => format!("data: {{x: {}}}", numbers.of(&["one", "two", "three"])),
+        "ClusterType" => {
+            format!("spec: {{reconciler: {}, namespaceService: b, configType: c}}", numbers.of(&["a", "b"]))
+        }
+        "Cluster" => format!("spec: {{clusterType: {}}}", numbers.of(&["a", "b", "c", "none"])),
+        "Workload" => "spec: {deploymentTargets: []}".to_owned(),
+        "WorkloadRegistration" => {
+            format!("spec: {{workload: {}, workspace: {}}}", place("w"), numbers.of(&["one", "two"]))
+        }
+        "ConfigSchema" => format!("spec: {{schema: '{}'}}", numbers.of(&["{}", "true"])),
+        "Environment" => format!("spec: {{controlPlane: {}}}", place("c")),
+        _ => "spec: {sourceRef: {kind: GitRepository, name: a}}".to_owned(),
+    };
+    let label = numbers.of(&["workload: a", "workload: b", "kustomize.toolkit.fluxcd.io/name: dev-b"]);
+    let name = numbers.of(&["a", "b", "c", "d", "e", "f"]);
+    format!("apiVersion: {version}\nkind: {kind}\nmetadata: {{name: {name}, labels: {{{label}}}}}\n{body}\n")
+}
+
+fn text(numbers: &mut Numbers) -> String {
+    let objects: Vec<_> = (0..numbers.below(4)).map(|_| object(numbers)).collect();
+    objects.join("---\n")
+}
+
+/// Makes one change on paper, and says what it is.
+fn edit(paper: &mut Paper, numbers: &mut Numbers) -> Change {
+    let role = match numbers.of(&["platform", "platform", "platform", "a", "b"]) {
+        "platform" => Role::Platform,
+        name => Role::Application(RegistrationName::new(name).unwrap()),
+    };
+    let path = numbers.of(&["1.yaml", "2.yaml", "3.yaml", "4.yaml", "5.yaml"]);
+    let known = paper.get(&(role.clone(), path.to_owned())).cloned().unwrap_or_default();
+    let text = match numbers.below(12) {
+        0 => {
+            paper.remove(&(role.clone(), path.to_owned()));
+            return Change::Removed { role, source: Source::directory().into(), path: path.into() };
+        }
+        1 => format!("# more\n{known}"),
+        2 => known.replace("one", "two"),
+        3 => known.replace("name: a", "name: e"),
+        4 => format!("{known}---\n{}", object(numbers)),
+        5 => format!("{known}---\nbroken: ["),
+        6 => format!("{}---\n{known}", object(numbers)),
+        7 => known.replace("clusterType: a", "clusterType: b").replace("three", "four"),
+        8 => known,
+        _ => self::text(numbers),
+    };
+    paper.insert((role.clone(), path.to_owned()), text.clone());
+    Change::Written { role, scope: Scope::Everything, file: file(path, &text) }
+}
+
+fn file(path: &str, text: &str) -> File {
+    let content = text.as_bytes();
+    File { source: Source::directory().into(), path: path.into(), id: GitId::of_blob(content), content: content.into() }
+}
+
+fn build(paper: &Paper) -> (Fleet, Vec<Diagnostic>) {
+    Fleet::build(input(paper))
+}
+
+fn input(paper: &Paper) -> FleetInput {
+    let (mut files, mut contents) = (Files::default(), Vec::new());
+    for ((role, path), text) in paper {
+        let id = files.add(file(path, text));
+        contents.push(FleetFile::read(role.clone(), id, &files));
+    }
+    let environment = EnvironmentName::new("dev").unwrap();
+    FleetInput { environment, files: Arc::new(files), contents, unavailable: BTreeSet::new() }
+}
+
+/// All of a fleet in words that don't depend on the ids of files.
+fn told(fleet: &Fleet, diagnostics: &[Diagnostic]) -> Vec<String> {
+    let at = |object: &AnyObject| {
+        let address = object.address();
+        format!("{} {} {}:{}", object.key(), object.digest(), fleet.files.get(address.file).path, address.document)
+    };
+    let mut told = Vec::new();
+    macro_rules! plain {
+        ($($kind:ident $objects:ident),+) => {$(
+            told.extend(fleet.$objects.values().map(|object| at(&AnyObject::$kind(Arc::clone(object)))));
+        )+};
+    }
+    plain!(ConfigMap config_maps, ClusterType cluster_types, Cluster clusters, ConfigSchema config_schemas);
+    plain!(WorkloadRegistration registrations);
+    told.extend(fleet.declaration.iter().map(|object| at(&AnyObject::Environment(Arc::clone(object)))));
+    told.extend(fleet.references.values().map(at));
+    told.extend(fleet.duplicates.values().flatten().map(|object| format!("again {}", at(object))));
+    for workload in fleet.workloads.values() {
+        let object = at(&AnyObject::Workload(Arc::clone(&workload.object)));
+        told.push(format!("{object} {:?} {}", workload.registration, workload.workspace));
+    }
+    let mut locator = Locator::new(fleet);
+    let mut said: Vec<_> = diagnostics
+        .iter()
+        .map(|diagnostic| {
+            let Diagnostic { severity, code, message, labels, notes, help, object, .. } = diagnostic;
+            let labels: Vec<_> = labels.iter().map(|label| (locator.shown(&label.origin), &label.text)).collect();
+            format!("{severity} {code} {message} {labels:?} {notes:?} {help:?} {object:?}")
+        })
+        .collect();
+    said.sort();
+    told.extend(said);
+    told
+}
+
+fn check(sources: &Sources, update: &Update, paper: &Paper) {
+    let (fleet, diagnostics) = build(paper);
+    assert_eq!(told(&update.fleet, &update.diagnostics), told(&fleet, &diagnostics));
+    assert!(Arc::ptr_eq(&update.fleet, sources.fleet()));
+}
+
+#[test]
+fn after_any_change_the_fleet_is_the_one_that_everything_together_gives() {
+    let (mut patched, mut rebuilt) = (0, 0);
+    for seed in 0..8 {
+        let (mut numbers, mut paper) = (Numbers(seed), Paper::new());
+        let mut sources = Sources::new(input(&paper));
+        for _ in 0..40 {
+            let changes: Vec<_> = (0..=numbers.below(2)).map(|_| edit(&mut paper, &mut numbers)).collect();
+            let earlier = Arc::clone(sources.fleet());
+            let before = told(&earlier, &[]);
+            let update = sources.update(changes);
+            check(&sources, &update, &paper);
+            assert_eq!(told(&earlier, &[]), before, "an earlier fleet stays as it was");
+            if update.is_rebuilt { rebuilt += 1 } else { patched += 1 }
+        }
+    }
+    assert!(patched > 40 && rebuilt > 40, "{patched} {rebuilt}");
+}
+
+const MAP: &str = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata: {x: one}\n";
+
+fn written(path: &str, text: &str) -> Change {
+    Change::Written { role: Role::Platform, scope: Scope::Everything, file: file(path, text) }
+}
+
+#[test]
+fn a_comment_changes_no_object_and_lines_are_those_of_today() {
+    let mut sources = Sources::new(input(&Paper::new()));
+    let before = sources.update([written("a.yaml", MAP), written("b.yaml", "x: [")]).fleet;
+    let update = sources.update([written("a.yaml", &format!("# new\n{MAP}")), written("b.yaml", "x: [")]);
+    assert_eq!((update.parsed, update.is_rebuilt), (1, false));
+    let (old, new) = (before.config_maps.get("a").unwrap(), update.fleet.config_maps.get("a").unwrap());
+    assert!(Arc::ptr_eq(old, new) && update.fleet.config_maps.changes(&before.config_maps).is_empty());
+    let origin = crate::diagnostic::Origin::field(&new.key(), crate::field_path::FieldPath::from(["data", "x"]));
+    assert_eq!(Locator::new(&update.fleet).shown(&origin).as_deref(), Some("a.yaml:5"));
+    assert_eq!(Locator::new(&before).shown(&origin).as_deref(), Some("a.yaml:4"));
+}
+
+#[test]
+fn a_value_changes_its_object_alone() {
+    let mut sources = Sources::new(input(&Paper::new()));
+    let other = MAP.replace("name: a", "name: b");
+    let before = sources.update([written("a.yaml", &format!("{MAP}---\n{other}"))]).fleet;
+    let update = sources.update([written("a.yaml", &format!("{}---\n{other}", MAP.replace("one", "two")))]);
+    assert!(!update.is_rebuilt);
+    let changes = update.fleet.config_maps.changes(&before.config_maps);
+    assert_eq!(changes.iter().filter_map(|(_, new)| Some(new.as_ref()?.name.as_str())).collect::<Vec<_>>(), ["a"]);
+    assert!(Arc::ptr_eq(before.config_maps.get("b").unwrap(), update.fleet.config_maps.get("b").unwrap()));
+}

@@ -1,0 +1,19 @@
+//! Objects for the tests of what holds them.
+
+use crate::digest::Digest;
+use crate::label::Labels;
+use crate::name::ClusterName;
+use crate::object::{Address, Cluster, Object};
+use crate::source::FileId;
+
+/// A cluster whose meaning depends on `version`.
+pub(super) fn cluster(name: &str, version: u64) -> Object<Cluster> {
+    Object {
+        name: ClusterName::new(name).unwrap(),
+        labels: Labels::default(),
+        annotations: Labels::default(),
+        address: Address { file: FileId::default(), document: 0, item: None },
+        digest: Digest::of(&(name, version)),
+        spec: Cluster { cluster_type: "large".into() },
+    }
+}
