@@ -16,12 +16,12 @@ const RESOLVE_DEPTH_MAX: usize = 1_000;
 pub struct Heap {
     /// The map is kept alive beside its new entries, so that its address stays its identity.
     changed: HashMap<usize, (Arc<Map>, BTreeMap<Key, Value>)>,
-    /// The YAML of a map that other renderings have too.
+    /// The texts of a map that other renderings have too.
     pub(crate) written: Option<Arc<Written>>,
 }
 
 impl Heap {
-    /// Nothing is changed yet, and the YAML of this map is known.
+    /// Nothing is changed yet, and the texts of this map are known.
     pub(crate) fn knowing(written: Option<Arc<Written>>) -> Self {
         Self { written, ..Self::default() }
     }

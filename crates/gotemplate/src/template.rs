@@ -27,7 +27,7 @@ pub struct Options<'a> {
     pub limits: Limits,
     /// Whether output that contains `{{` is left as it is instead of being rendered again.
     pub is_literal: bool,
-    /// A map that other renderings have too: what `toYaml` makes of it is written once for all.
+    /// A map that other renderings have too: what `toYaml` and `stringify` make of it is written once for all.
     pub written: Option<&'a Arc<Written>>,
 }
 

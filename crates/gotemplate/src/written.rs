@@ -1,4 +1,4 @@
-//! The YAML of a map that many renderings share.
+//! The texts of a map that many renderings share.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -8,7 +8,7 @@ use crate::function::Failure;
 use crate::text::Text;
 use crate::value::{Map, Value};
 
-/// What `toYaml` makes of one map, and `indent` and `nindent` of that, kept from the second rendering on that asks for it: a map that
+/// What `toYaml` and `stringify` make of one map, and `indent` and `nindent` of that, kept from the second rendering on that asks for it: a map that
 /// only one rendering has costs no memory.
 ///
 /// It changes only the time that a rendering takes: each pays for the texts as if it had written them itself.
@@ -17,13 +17,29 @@ pub struct Written {
     map: Arc<Map>,
     /// The steps that it takes to read the map all levels down.
     size: OnceLock<u64>,
+    yaml: Slot,
+    stringified: Slot,
+}
+
+/// A text that a function makes of a map.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Form {
+    /// `toYaml`
+    Yaml,
+    /// `stringify`
+    Stringified,
+}
+
+/// The place of a text that is not kept before it is asked for twice.
+#[derive(Debug, Default)]
+struct Slot {
     was_asked: AtomicBool,
-    yaml: OnceLock<Box<Yaml>>,
+    made: OnceLock<Box<Made>>,
 }
 
 /// A text and what writing it takes.
 #[derive(Debug)]
-struct Yaml {
+struct Made {
     text: Text,
     steps: u64,
     output_bytes: u64,
@@ -52,7 +68,7 @@ pub(crate) struct Indentation {
 impl Written {
     /// For a map.
     pub fn of(map: Arc<Map>) -> Self {
-        Self { map, size: OnceLock::new(), was_asked: AtomicBool::new(false), yaml: OnceLock::new() }
+        Self { map, size: OnceLock::new(), yaml: Slot::default(), stringified: Slot::default() }
     }
 
     /// Whether `value` is the map.
@@ -76,47 +92,55 @@ impl Written {
         Ok(())
     }
 
-    /// The text of `value`, made by `write` where it is not known.
+    /// The text of `value` in a form, made by `write` where it is not known.
     pub(crate) fn text(
         &self,
-        value: &Value,
+        (form, value): (Form, &Value),
         fuel: &mut Fuel,
         write: impl FnOnce(&mut Fuel) -> Result<Text, Failure>,
     ) -> Result<Text, Failure> {
         if !self.is_of(value) {
             return write(fuel);
         }
-        if let Some(yaml) = self.yaml.get() {
-            fuel.steps(yaml.steps)?;
-            fuel.output(usize::try_from(yaml.output_bytes).unwrap_or(usize::MAX))?;
-            return Ok(yaml.text.clone());
+        let slot = match form {
+            Form::Yaml => &self.yaml,
+            Form::Stringified => &self.stringified,
+        };
+        if let Some(made) = slot.made.get() {
+            fuel.steps(made.steps)?;
+            fuel.output(usize::try_from(made.output_bytes).unwrap_or(usize::MAX))?;
+            return Ok(made.text.clone());
         }
         let (steps, output_bytes) = fuel.left();
         let text = write(fuel)?;
-        if self.was_asked.swap(true, Ordering::Relaxed) {
+        if slot.was_asked.swap(true, Ordering::Relaxed) {
             let (steps_left, output_left) = fuel.left();
             let (steps, output_bytes) = (steps - steps_left, output_bytes - output_left);
             let indented = Default::default();
-            self.yaml.get_or_init(|| Box::new(Yaml { text: text.clone(), steps, output_bytes, indented }));
+            slot.made.get_or_init(|| Box::new(Made { text: text.clone(), steps, output_bytes, indented }));
         }
         Ok(text)
     }
 
-    /// What indenting `text` gives, if it is the map's and was indented like that before.
+    /// What indenting `text` gives, if it is one of the map's and was indented like that before.
     pub(crate) fn indented(&self, text: &Text, by: Indentation) -> Option<&Text> {
-        let yaml = self.yaml.get().filter(|yaml| yaml.text.is_same(text))?;
-        let mut known = yaml.indented.iter().map_while(OnceLock::get);
+        let mut known = self.made(text)?.indented.iter().map_while(OnceLock::get);
         known.find(|indented| indented.by == by).map(|indented| &indented.text)
     }
 
-    /// Keeps what indenting `text` gives, if it is the map's and there is room.
+    /// Keeps what indenting `text` gives, if it is one of the map's and there is room.
     pub(crate) fn keep_indented(&self, text: &Text, by: Indentation, indented: &Text) {
-        let Some(yaml) = self.yaml.get().filter(|yaml| yaml.text.is_same(text)) else { return };
-        for place in &yaml.indented {
+        let Some(made) = self.made(text) else { return };
+        for place in &made.indented {
             if place.get_or_init(|| Indented { by, text: indented.clone() }).by == by {
                 return;
             }
         }
+    }
+
+    fn made(&self, text: &Text) -> Option<&Made> {
+        let made = [&self.yaml, &self.stringified].into_iter().filter_map(|slot| slot.made.get());
+        made.map(|made| &**made).find(|made| made.text.is_same(text))
     }
 }
 
@@ -145,6 +169,7 @@ mod tests {
     #[test]
     fn sharing_changes_no_byte() {
         check("{{ toYaml .data }}{{ .data | toYaml | indent 2 }}", Limits::default());
+        check("{{ stringify .data }}{{ toYaml .data | indent 2 }}{{ stringify .data | indent 2 }}", Limits::default());
         let ways = ["indent 2", "nindent 2", "indent 4", "indent 0", "nindent 1", "indent 2 | indent 2"];
         let all: String = ways.iter().map(|way| format!("{{{{ toYaml .data | {way} }}}}")).collect();
         check(&all, Limits::default());
@@ -161,7 +186,7 @@ mod tests {
     fn everybody_pays_for_the_text() {
         for spent in 0..100 {
             check("{{ toYaml .data | indent 2 }}", Limits { steps: spent, ..Limits::default() });
-            check("{{ toYaml .data | nindent 2 }}", Limits { output_bytes: spent, ..Limits::default() });
+            check("{{ stringify .data | nindent 2 }}", Limits { output_bytes: spent, ..Limits::default() });
         }
     }
 }

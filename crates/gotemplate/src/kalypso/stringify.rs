@@ -2,6 +2,7 @@
 
 use crate::function::{Call, Failure, Function, Type};
 use crate::value::Value;
+use crate::written::Form;
 use crate::yaml;
 
 pub(super) const FUNCTION: Function =
@@ -13,11 +14,11 @@ pub(super) const FUNCTION: Function =
 /// Microsoft's scheduler leaves maps with untyped keys as they are, which is what composed values have: there the
 /// result is no valid `data`.
 fn stringify(call: &mut Call<'_>, arguments: &[Value]) -> Result<Value, Failure> {
-    let yaml = match arguments.first().unwrap_or(&Value::Nil) {
-        Value::Map(map) => yaml::to_yaml_of_texts(&map.entries, call.fuel)?,
-        other => yaml::to_yaml_with(other, call.fuel)?,
-    };
-    Ok(Value::Text(super::without_last_newline(yaml)))
+    let value = arguments.first().unwrap_or(&Value::Nil);
+    super::written(call, (Form::Stringified, value), |fuel| match value {
+        Value::Map(map) => yaml::to_yaml_of_texts(&map.entries, fuel),
+        other => yaml::to_yaml_with(other, fuel),
+    })
 }
 
 #[cfg(test)]

@@ -1,8 +1,8 @@
 //! `toYaml`: a value as YAML text.
 
-use crate::fuel::Fuel;
 use crate::function::{Call, Failure, Function, Type};
 use crate::value::Value;
+use crate::written::Form;
 use crate::yaml;
 
 pub(super) const FUNCTION: Function =
@@ -10,12 +10,7 @@ pub(super) const FUNCTION: Function =
 
 fn to_yaml(call: &mut Call<'_>, arguments: &[Value]) -> Result<Value, Failure> {
     let value = arguments.first().unwrap_or(&Value::Nil);
-    let write = |fuel: &mut Fuel| Ok(super::without_last_newline(yaml::to_yaml_with(value, fuel)?));
-    match &call.heap.written {
-        Some(written) => written.text(value, call.fuel, write),
-        None => write(call.fuel),
-    }
-    .map(Value::Text)
+    super::written(call, (Form::Yaml, value), |fuel| yaml::to_yaml_with(value, fuel))
 }
 
 #[cfg(test)]

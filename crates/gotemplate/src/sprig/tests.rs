@@ -134,6 +134,12 @@ fn merging_fills_what_is_empty() {
 }
 
 #[test]
+fn quotes_leave_bytes_as_they_are() {
+    check(r#"{{ squote "a'b" nil 1 true }} {{ cat "a" nil 1.5 }}"#, "'a'b' '1' 'true' a 1.5");
+    check(r#"{{ "\xff" | squote | b64enc }} {{ quote "\xff" }}"#, r#"J/8n "\xff""#);
+}
+
+#[test]
 fn json_is_written_as_go_writes_it() {
     check("{{ toJson (list 1e21 1e-7 1e20 -0.0 2.50) }}", "[1e+21,1e-7,100000000000000000000,-0,2.5]");
     check(r#"{{ toJson "<\u2028\x07\"" }}{{ toJson .bytes }}"#, r#""\u003c\u2028\u0007\"""a\ufffd\ufffdz""#);
