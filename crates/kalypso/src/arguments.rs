@@ -123,6 +123,9 @@ pub(crate) struct Render {
 Examples:
   kalypso plan -e prod                       compared with the environment's GitOps branch
   kalypso plan -e prod --diff                with the difference of every file
+  kalypso plan -e prod --commit HEAD~1..     what the last commit of the environment's branch changed
+  kalypso plan -e prod --commit main         what promoting the head of main would change
+  git diff | kalypso plan -e prod --patch -  what a change would do that is not committed yet
   kalypso plan --from . -e dev --against DIR compared with a folder of rendered files")]
 pub(crate) struct Plan {
     /// The environment
@@ -133,6 +136,12 @@ pub(crate) struct Plan {
     /// Compare with the files in this folder instead of the GitOps branch
     #[arg(long, value_name = "DIR")]
     pub(crate) against: Option<PathBuf>,
+    /// Compare two commits of the control plane; with B alone, compare it with what the environment is made of now
+    #[arg(long, value_name = "A..B", conflicts_with_all = ["from", "against", "patch", "gitops_repo", "adopt"])]
+    pub(crate) commit: Option<String>,
+    /// Say what a patch of the control plane would change: the output of `git diff`; `-` is standard input
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["against", "gitops_repo", "adopt"])]
+    pub(crate) patch: Option<PathBuf>,
     /// Only the `GitOpsRepo` of this name
     #[arg(long, value_name = "NAME")]
     pub(crate) gitops_repo: Option<String>,

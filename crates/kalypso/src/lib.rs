@@ -1,16 +1,20 @@
 //! The binary: arguments, configuration, wiring, words on the screen.
 
 mod arguments;
+mod change;
 mod commands;
 mod configuration;
 mod delivery;
 mod demo;
+mod edited;
 mod exit;
 mod expiry;
 mod folder;
 mod loading;
+mod patch;
 mod pinned;
 mod progress;
+mod range;
 pub mod reference;
 pub mod report;
 mod reporting;

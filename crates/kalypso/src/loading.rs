@@ -31,7 +31,8 @@ pub(crate) struct Loaded {
     /// Whether everything of the platform's is known.
     pub(crate) is_whole: bool,
     pub(crate) reads: Vec<Read>,
-    directory: Option<String>,
+    /// The plain directory that was read, if it was one.
+    pub(crate) directory: Option<String>,
     pub(crate) place: Option<Arc<Place>>,
 }
 
@@ -58,6 +59,12 @@ pub(crate) fn environment(options: &SourceOptions, name: &str, watch: &mut Watch
     let Some(loaded) = loaded.pop() else {
         return Err(Failure::refused(format!("there is no environment `{name}`")).into());
     };
+    whole(loaded, watch)
+}
+
+/// What was read, if everything of the platform's is known; else that is said.
+pub(crate) fn whole(loaded: Loaded, watch: &mut Watch) -> anyhow::Result<Loaded> {
+    let name = &loaded.fleet.environment;
     if !loaded.is_whole {
         watch.end();
         let mut report = Report::new();
@@ -170,14 +177,14 @@ fn no_environments(environments: &git::load::Environments, place: &Place) -> Fai
     }
 }
 
-fn built(read: git::load::Loaded, directory: Option<String>, place: Option<&Arc<Place>>) -> Loaded {
+pub(crate) fn built(read: git::load::Loaded, directory: Option<String>, place: Option<&Arc<Place>>) -> Loaded {
     let (fleet, found) = Fleet::build(read.input);
     let diagnostics = model::diagnostic::merged(read.diagnostics.into_iter().chain(found).collect());
     Loaded { fleet, diagnostics, is_whole: read.is_whole, reads: read.reads, directory, place: place.cloned() }
 }
 
 impl Place {
-    fn control_plane(&self) -> ControlPlane<'_> {
+    pub(crate) fn control_plane(&self) -> ControlPlane<'_> {
         let Configuration { repo, branch, git } = &self.configuration;
         ControlPlane { url: repo, branch, rewrite: &git.rewrite, promoted: None, progress: &self.progress }
     }

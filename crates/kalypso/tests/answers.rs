@@ -53,6 +53,11 @@ kind: ConfigSchema
 metadata: {name: regions}
 spec: {schema: '{"properties": {"REGION": {"type": "string"}, "PORT": {"type": "integer"}}}'}
 ---
+apiVersion: fleet.kalypso.io/v1alpha1
+kind: LabelMapping
+metadata: {name: tests}
+spec: {from: {purpose: test}, add: {tier: lab}}
+---
 apiVersion: scheduler.kalypso.io/v1alpha1
 kind: Workload
 metadata: {name: hello}
@@ -68,6 +73,19 @@ kind: ConfigMap
 metadata: {name: broken, labels: {platform-config: "true", deployment-target: hello-web}}
 data: {PORT: many}
 "#;
+
+/// Adds a value.
+const PATCH: &str = "\
+diff --git a/port.yaml b/port.yaml
+new file mode 100644
+--- /dev/null
++++ b/port.yaml
+@@ -0,0 +1,4 @@
++apiVersion: v1
++kind: ConfigMap
++metadata: {name: port, labels: {platform-config: \"true\"}}
++data: {PORT: \"80\"}
+";
 
 fn run(folder: &Path, arguments: &[&str]) -> Value {
     let output =
@@ -124,6 +142,8 @@ fn answers_hold_what_the_reference_says() {
     let rendered = run(&["render", "--out", "out"]);
     fs::write(folder.path().join("out/drone/hello-web/platform-config.yaml"), "REGION: other\n").unwrap();
     let mut plans = vec![run(&["plan", "--against", "out", "--diff"]), run(&["plan", "--diff"])];
+    fs::write(folder.path().join("it.patch"), PATCH).unwrap();
+    plans.push(run(&["plan", "--patch", "it.patch"]));
     fs::write(folder.path().join("in/broken.yaml"), BROKEN).unwrap();
     plans.extend([run(&["plan", "--against", "out"]), run(&["plan"])]);
     check("plan", &plans);

@@ -5,6 +5,8 @@ mod diff;
 mod places;
 mod summary;
 
+use std::sync::Arc;
+
 use engine::compile::{Compiled, Prepared};
 use engine::output::{Destination, Folder, Output, Removal, assemble};
 use engine::plan::{Comparison, Plan, Side};
@@ -16,6 +18,7 @@ use serde_json::json;
 use self::diff::Diffs;
 
 use crate::arguments::{self, Format};
+use crate::change::{self, Change};
 use crate::exit::{Exit, Failure};
 use crate::loading::{self, Branch, Loaded};
 use crate::progress::Watch;
@@ -24,6 +27,13 @@ use crate::{folder, reporting, terminal};
 
 pub(super) fn run(options: &arguments::Plan) -> anyhow::Result<Exit> {
     let mut watch = Watch::start();
+    let (source, environment) = (&options.source, options.environment.as_str());
+    if let Some(text) = &options.commit {
+        return between(options, &change::of_commits(source, environment, text, &mut watch)?, watch);
+    }
+    if let Some(file) = &options.patch {
+        return between(options, &change::of_patch(source, environment, file, &mut watch)?, watch);
+    }
     let loaded = loading::environment(&options.source, &options.environment, &mut watch)?;
     let prepared = Prepared::new(&loaded.fleet);
     let compiled = prepared.compile();
@@ -37,29 +47,74 @@ pub(super) fn run(options: &arguments::Plan) -> anyhow::Result<Exit> {
         answers.push(planned);
     }
     watch.end();
-    let diffs = |planned| options.diff.then(|| Diffs::new(planned, &prepared));
-    match options.output {
-        Format::Human => {
-            reporting::to_stderr(&report)?;
-            let texts = answers.iter().map(|planned| text(planned, &loaded, diffs(planned).as_ref()));
-            terminal::answer(&texts.collect::<Vec<_>>().join("\n"))?;
+    let told = Told { loaded: &loaded, prepared: &prepared, change: None, report: &report };
+    told.tell(options, &answers)
+}
+
+/// Two states of the control plane, both compiled from their sources.
+fn between(options: &arguments::Plan, change: &Change, mut watch: Watch) -> anyhow::Result<Exit> {
+    let loaded = &*change.new;
+    let (old_prepared, prepared) = (Prepared::new(&change.old.fleet), Prepared::new(&loaded.fleet));
+    let (old_compiled, compiled) = (old_prepared.compile(), prepared.compile());
+    let object = loaded.fleet.gitops_repos.values().next();
+    let folder = object.map_or(Ok(Folder::default()), |object| folder_of(object))?;
+    let promoted_commit = change.old.fleet.promoted_commit().cloned();
+    let destination = Destination { folder: folder.clone(), promoted_commit, adopt: false };
+    let previous = assemble(&old_compiled, &Tree::default(), &destination).tree;
+    let branch = Branch::of_tree(change.from.clone(), previous);
+    let target = Target { name: change.from.clone(), place: nowhere(), folder, branch };
+    let old = Some(Before { loaded: Arc::clone(&change.old), prepared: &old_prepared, compiled: &old_compiled });
+    let planned = Planned::compared(loaded, (&prepared, &compiled), (target, old), false);
+    let diagnostics = super::render::all_diagnostics(loaded, &compiled, &planned.output);
+    let mut report = Report::new();
+    let fallback = planned.fallback();
+    loaded.report(&mut report, Batch { fallback, ..reporting::batch(&diagnostics, compiled.assignments.len()) });
+    watch.end();
+    Told { loaded, prepared: &prepared, change: Some(change), report: &report }.tell(options, &[planned])
+}
+
+/// What there is to tell, beside the plans.
+struct Told<'a> {
+    loaded: &'a Loaded,
+    prepared: &'a Prepared<'a>,
+    change: Option<&'a Change>,
+    report: &'a Report<'a>,
+}
+
+impl Told<'_> {
+    fn tell(&self, options: &arguments::Plan, answers: &[Planned]) -> anyhow::Result<Exit> {
+        let diffs = |planned| options.diff.then(|| Diffs::new(planned, self.prepared));
+        match options.output {
+            Format::Human => {
+                reporting::to_stderr(self.report)?;
+                let texts = answers.iter().map(|planned| text(planned, self, diffs(planned).as_ref()));
+                terminal::answer(&texts.collect::<Vec<_>>().join("\n"))?;
+            }
+            format => {
+                let plans = answers.iter().map(|planned| planned.answer(self.loaded, diffs(planned).as_ref()));
+                let answer = json!({
+                    "environment": options.environment,
+                    "change": self.change.map(Change::answer),
+                    "plans": plans.collect::<Vec<_>>(),
+                    "report": reporting::json(self.report),
+                });
+                terminal::answer(&terminal::structured(&answer, format))?;
+            }
         }
-        format => {
-            let plans: Vec<_> =
-                answers.iter().map(|planned| planned.answer(&loaded, diffs(planned).as_ref())).collect();
-            let answer =
-                json!({"environment": options.environment, "plans": plans, "report": reporting::json(&report)});
-            terminal::answer(&terminal::structured(&answer, format))?;
-        }
+        let pending = answers.iter().any(|planned| !planned.plan.is_empty());
+        let exit = if pending { Exit::Pending } else { Exit::Good };
+        Ok(exit.unless(reporting::has_problems(self.report, options.source.strict)))
     }
-    let pending = answers.iter().any(|planned| !planned.plan.is_empty());
-    let exit = if pending { Exit::Pending } else { Exit::Good };
-    Ok(exit.unless(reporting::has_problems(&report, options.source.strict)))
 }
 
 /// The plan for one place, for reading.
-fn text(planned: &Planned, loaded: &Loaded, diffs: Option<&Diffs<'_>>) -> String {
-    let mut text = format!("{} → {}\n\n{}", loaded.title(), planned.target.branch.name, planned.summary(loaded));
+fn text(planned: &Planned, told: &Told<'_>, diffs: Option<&Diffs<'_>>) -> String {
+    let loaded = told.loaded;
+    let title = match told.change {
+        Some(change) => change.title(),
+        None => format!("{} → {}", loaded.title(), planned.target.branch.name),
+    };
+    let mut text = format!("{title}\n\n{}", planned.summary(loaded));
     match diffs {
         Some(diffs) => {
             text.push('\n');
@@ -146,7 +201,14 @@ pub(super) struct Planned {
     pub(super) output: Output,
     pub(super) plan: Plan,
     pub(super) removal: Removal,
-    old: Option<Loaded>,
+    old: Option<Arc<Loaded>>,
+}
+
+/// What is compared with, compiled from its sources.
+struct Before<'a> {
+    loaded: Arc<Loaded>,
+    prepared: &'a Prepared<'a>,
+    compiled: &'a Compiled,
 }
 
 impl Planned {
@@ -156,25 +218,38 @@ impl Planned {
         target: Target,
         adopt: bool,
     ) -> Self {
+        let Some(old) = target.branch.published_from(loaded) else {
+            return Self::compared(loaded, (prepared, compiled), (target, None), adopt);
+        };
+        let old = Arc::new(old);
+        let old_prepared = Prepared::new(&old.fleet);
+        let old_compiled = old_prepared.compile();
+        let old = Before { loaded: Arc::clone(&old), prepared: &old_prepared, compiled: &old_compiled };
+        Self::compared(loaded, (prepared, compiled), (target, Some(old)), adopt)
+    }
+
+    /// Compares with what is in a place, and with what that was made of.
+    fn compared(
+        loaded: &Loaded,
+        (prepared, compiled): (&Prepared<'_>, &Compiled),
+        (target, old): (Target, Option<Before<'_>>),
+        adopt: bool,
+    ) -> Self {
         let promoted_commit = loaded.fleet.promoted_commit().cloned();
         let destination = Destination { folder: target.folder.clone(), promoted_commit, adopt };
         let previous = &target.branch.tree;
         let output = assemble(compiled, previous, &destination);
-        let old = target.branch.published_from(loaded);
-        let old_prepared = old.as_ref().map(|old| Prepared::new(&old.fleet));
-        let old_compiled = old_prepared.as_ref().map(Prepared::compile);
-        let old_side = old_prepared.as_ref().zip(old_compiled.as_ref());
+        let old_side = old.as_ref().map(|old| Side { prepared: old.prepared, compiled: old.compiled });
         let plan = engine::plan::plan(&Comparison {
             previous,
             output: &output,
             folder: &target.folder,
             new: Side { prepared, compiled },
-            old: old_side.map(|(prepared, compiled)| Side { prepared, compiled }),
+            old: old_side,
             content: &|id| target.branch.content(id),
         });
         let removal = Removal::between(previous, &output.tree, &target.folder);
-        drop(old_compiled);
-        drop(old_prepared);
+        let old = old.map(|old| old.loaded);
         Self { target, output, plan, removal, old }
     }
 

@@ -32,9 +32,9 @@ fn answers_in_json_hold_their_keys() {
     check(
         "explain -e dev west/shop-test",
         0,
-        "clusterType configVersion place policies registration target templates values workload workspace",
+        "clusterType configVersion mappedLabels place policies registration target templates values workload workspace",
     );
-    let plan = check("plan -e dev", 2, "environment plans report");
+    let plan = check("plan -e dev", 2, "change environment plans report");
     let expected = "branch changes commit counts gitopsRepo kept missing needsConfirmation otherFiles tree";
     assert_eq!(keys(&plan["plans"][0]), expected);
     assert_eq!(keys(&plan["plans"][0]["changes"][0]), "assignment files kind reasons values workload");

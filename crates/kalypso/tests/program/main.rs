@@ -1,6 +1,8 @@
 //! The program as people run it: real repositories, real files, exit statuses and words.
 
 #[cfg(test)]
+mod changes;
+#[cfg(test)]
 mod company;
 #[cfg(test)]
 mod folders;

@@ -1,0 +1,309 @@
+//! Two states of what an environment is made of: before and after a change of the control plane.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::Read as _;
+use std::path::Path;
+use std::sync::Arc;
+
+use git::load::{Directory, Moment, Read, ReadRole};
+use git::{Commit, Content, Edits, Repositories, RepositoryError, Revision};
+use model::git_id::GitId;
+use model::name::{BaseRepoName, EnvironmentName};
+use serde_json::{Value as Json, json};
+
+use crate::arguments::SourceOptions;
+use crate::edited::{Edited, Next};
+use crate::exit::Failure;
+use crate::loading::{self, Loaded, Place};
+use crate::patch::{PATCH_BYTES_MAX, Patch, ReadFile};
+use crate::pinned::Pinned;
+use crate::progress::Watch;
+use crate::range::{Branches, Of, Range};
+use crate::terminal::count;
+
+/// The name by which people give a patch through a pipe.
+const STANDARD_INPUT: &str = "-";
+/// How many files of a patch are named.
+const FILES_NAMED_MAX: usize = 3;
+/// How much of a file a patch may change.
+const FILE_BYTES_MAX: u64 = 64 << 20;
+
+/// Two states of an environment.
+pub(crate) struct Change {
+    pub(crate) old: Arc<Loaded>,
+    pub(crate) new: Arc<Loaded>,
+    /// The state before, for reading: `prod@77aa012`.
+    pub(crate) from: String,
+    to: String,
+    /// What else the environment is made of, which is the same on both sides.
+    stays: Option<String>,
+    answer: Json,
+}
+
+impl Change {
+    /// What is compared, for reading: `prod@77aa012 → prod@90be4d1   (main stays at 41c77fe)`.
+    pub(crate) fn title(&self) -> String {
+        let stays = self.stays.as_ref().map_or_else(String::new, |stays| format!("   ({stays})"));
+        format!("{} → {}{stays}", self.from, self.to)
+    }
+
+    /// The same for programs.
+    pub(crate) fn answer(&self) -> &Json {
+        &self.answer
+    }
+}
+
+/// What an environment is made of, with where that is read from.
+struct Now {
+    loaded: Arc<Loaded>,
+    place: Arc<Place>,
+    own: Commit,
+    /// The promoted commit of the main branch, if the environment builds on it.
+    promoted: Option<Commit>,
+}
+
+/// The environment at two commits of the control plane: `A..B`, or from now to `B`.
+///
+/// Applications are read at the same commits both times.
+pub(crate) fn of_commits(
+    source: &SourceOptions,
+    environment: &str,
+    text: &str,
+    watch: &mut Watch,
+) -> anyhow::Result<Change> {
+    let now = Now::read(source, environment, watch)?;
+    let repositories = &now.place.repositories;
+    let main = now.main_head()?;
+    let Range { of, from, to } = Branches { repositories, own: now.own.clone(), main }.range(text)?;
+    let current = now.commit(of);
+    let from = from.unwrap_or(current);
+    let old = now.at(of, from, watch)?;
+    let new = if to == from { Arc::clone(&old) } else { now.at(of, to, watch)? };
+    let name = now.name(of);
+    let answer = json!({"branch": name, "from": from.to_string(), "to": to.to_string()});
+    let at = |id: GitId| format!("{name}@{}", id.short());
+    Ok(Change { old, new, from: at(from), to: at(to), stays: now.stays(of), answer })
+}
+
+/// The environment before and after a patch, which is read from a file or from standard input (`-`).
+pub(crate) fn of_patch(
+    source: &SourceOptions,
+    environment: &str,
+    file: &Path,
+    watch: &mut Watch,
+) -> anyhow::Result<Change> {
+    let text = read_patch(file)?;
+    let shown = if file == Path::new(STANDARD_INPUT) { "patch".to_owned() } else { file.display().to_string() };
+    let named = |failure: Failure| {
+        let message = format!("{shown} can't be applied: {}", failure.message);
+        anyhow::Error::from(Failure { message, ..failure })
+    };
+    let patch = Patch::parse(&text).map_err(named)?;
+    let apply = |read: &ReadFile<'_>| {
+        patch.apply(read).map_err(|error| error.downcast::<Failure>().map_or_else(|error| error, named))
+    };
+    let paths = patch.paths();
+    let answer = |branch: Option<&str>, from: Option<GitId>| {
+        let from = from.map(|id| id.to_string());
+        json!({"branch": branch, "from": from, "to": null, "patch": file.display().to_string(), "files": paths})
+    };
+    let with = |state: &str| format!("{state} + {shown} ({})", named_files(&paths));
+    if let Some(directory) = &source.from {
+        let old = loading::environment(source, environment, watch)?;
+        let edits = apply(&|path| Ok(file_of(directory, path)?))?;
+        let directory = Directory { path: directory, edits: &edits, progress: watch.progress() };
+        let read = git::load::read_directory(directory, &old.fleet.environment);
+        let read = read.map_err(|error| Failure::usage(error.to_string()))?;
+        let new = loading::whole(loading::built(read, old.directory.clone(), None), watch)?;
+        let from = old.title();
+        let (to, answer) = (with(&from), answer(None, None));
+        return Ok(Change { old: Arc::new(old), new: Arc::new(new), from, to, stays: None, answer });
+    }
+    let now = Now::read(source, environment, watch)?;
+    let (of, next) = now.next(&apply)?;
+    let new = now.after(next, watch)?;
+    let (name, id) = (now.name(of), now.commit(of));
+    let from = format!("{name}@{}", id.short());
+    let (to, answer) = (with(&from), answer(Some(&name), Some(id)));
+    Ok(Change { old: Arc::clone(&now.loaded), new, from, to, stays: now.stays(of), answer })
+}
+
+fn named_files(paths: &[String]) -> String {
+    let named = paths.iter().take(FILES_NAMED_MAX).map(String::as_str).collect::<Vec<_>>().join(", ");
+    match paths.len().saturating_sub(FILES_NAMED_MAX) {
+        0 => named,
+        more => format!("{named} and {}", count(more, "more file")),
+    }
+}
+
+fn read_patch(file: &Path) -> Result<Vec<u8>, Failure> {
+    let mut text = Vec::new();
+    let read = if file == Path::new(STANDARD_INPUT) {
+        std::io::stdin().take(PATCH_BYTES_MAX + 1).read_to_end(&mut text)
+    } else {
+        fs::File::open(file).and_then(|file| file.take(PATCH_BYTES_MAX + 1).read_to_end(&mut text))
+    };
+    read.map_err(|error| Failure::usage(format!("the patch `{}` can't be read: {error}", file.display())))?;
+    if text.len() as u64 > PATCH_BYTES_MAX {
+        let limit = PATCH_BYTES_MAX >> 20;
+        return Err(Failure::usage(format!("the patch `{}` is larger than {limit} MiB", file.display())));
+    }
+    Ok(text)
+}
+
+/// A file of a plain directory; none if there is none.
+fn file_of(directory: &Path, path: &str) -> Result<Option<Arc<[u8]>>, Failure> {
+    if Path::new(path).components().any(|part| !matches!(part, std::path::Component::Normal(_))) {
+        return Ok(None);
+    }
+    match fs::read(directory.join(path)) {
+        Ok(bytes) => Ok(Some(bytes.into())),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(Failure::outside(format!("`{path}` can't be read: {error}"))),
+    }
+}
+
+/// Applies a patch to files that are read with a function.
+type Apply<'a> = dyn Fn(&ReadFile<'_>) -> anyhow::Result<Edits> + 'a;
+
+impl Now {
+    fn read(source: &SourceOptions, environment: &str, watch: &mut Watch) -> anyhow::Result<Self> {
+        let loaded = loading::environment(source, environment, watch)?;
+        let Some(place) = loaded.place.clone() else {
+            return Err(Failure::usage("a plain directory has no commits").into());
+        };
+        let commit = |read: &Read| Commit {
+            url: read.url.clone(),
+            revision: Revision::Branch(Arc::clone(&read.revision)),
+            id: read.commit,
+        };
+        let main = BaseRepoName::new("main")?;
+        let read_as = |role: &ReadRole| loaded.reads.iter().find(|read| read.role == *role).map(commit);
+        let Some(own) = read_as(&ReadRole::Environment) else {
+            return Err(Failure::refused(format!("environment `{environment}` has no branch of its own")).into());
+        };
+        let promoted = read_as(&ReadRole::Base(main));
+        Ok(Self { loaded: Arc::new(loaded), place, own, promoted })
+    }
+
+    fn environment(&self) -> &EnvironmentName {
+        &self.loaded.fleet.environment
+    }
+
+    fn name(&self, of: Of) -> String {
+        match of {
+            Of::Own => self.environment().to_string(),
+            Of::Main => self
+                .promoted
+                .as_ref()
+                .map_or_else(|| "main".to_owned(), |promoted| promoted.revision.name().to_string()),
+        }
+    }
+
+    fn commit(&self, of: Of) -> GitId {
+        match of {
+            Of::Own => self.own.id,
+            Of::Main => self.promoted.as_ref().map_or(self.own.id, |promoted| promoted.id),
+        }
+    }
+
+    fn stays(&self, of: Of) -> Option<String> {
+        let other = match of {
+            Of::Own => Of::Main,
+            Of::Main => Of::Own,
+        };
+        self.promoted.as_ref()?;
+        Some(format!("{} stays at {}", self.name(other), self.commit(other).short()))
+    }
+
+    /// The head of the branch that the promoted commit is of.
+    fn main_head(&self) -> anyhow::Result<Option<Commit>> {
+        let Some(promoted) = &self.promoted else { return Ok(None) };
+        match self.place.repositories.resolve(&promoted.url, &promoted.revision) {
+            Ok(head) => Ok(Some(head)),
+            // A promoted commit without a branch counts, but nothing comes after it.
+            Err(RepositoryError::NoRevision { .. }) => Ok(Some(promoted.clone())),
+            Err(error) => Err(Failure::outside(error.to_string()).into()),
+        }
+    }
+
+    /// The branches as they are now, of applications too.
+    fn pins(&self) -> BTreeMap<(String, String), GitId> {
+        let is_of_branch =
+            |read: &&Read| matches!(read.role, ReadRole::Main | ReadRole::Application(_) | ReadRole::Environment);
+        let pin = |read: &Read| ((read.url.as_str().to_owned(), read.revision.to_string()), read.commit);
+        self.loaded.reads.iter().filter(is_of_branch).map(pin).collect()
+    }
+
+    /// The environment with another commit of one of its branches.
+    fn at(&self, of: Of, id: GitId, watch: &mut Watch) -> anyhow::Result<Arc<Loaded>> {
+        if id == self.commit(of) {
+            return Ok(Arc::clone(&self.loaded));
+        }
+        let mut pins = self.pins();
+        if of == Of::Own {
+            pins.insert((self.own.url.as_str().to_owned(), self.own.revision.name().to_string()), id);
+        }
+        let pinned = Pinned::new(&self.place.repositories, pins);
+        self.load(&pinned, (of == Of::Main).then_some(id), watch)
+    }
+
+    /// The environment after commits that nobody has made yet.
+    fn after(&self, next: Vec<Next>, watch: &mut Watch) -> anyhow::Result<Arc<Loaded>> {
+        let pinned = Pinned::new(&self.place.repositories, self.pins());
+        self.load(&Edited::new(&pinned, next), None, watch)
+    }
+
+    fn load(
+        &self,
+        repositories: &dyn Repositories,
+        promoted: Option<GitId>,
+        watch: &mut Watch,
+    ) -> anyhow::Result<Arc<Loaded>> {
+        let control_plane = git::load::ControlPlane { promoted, ..self.place.control_plane() };
+        let read = Moment::new(repositories, control_plane).load(self.environment());
+        Ok(Arc::new(loading::whole(loading::built(read, None, Some(&self.place)), watch)?))
+    }
+
+    /// What a patch makes: of the environment's branch if it fits there, else of the main branch.
+    fn next(&self, apply: &Apply<'_>) -> anyhow::Result<(Of, Vec<Next>)> {
+        let own = apply(&|path| Ok(self.file(&self.own, path)?));
+        let error = match own {
+            Ok(edits) => return Ok((Of::Own, vec![Next::new(self.own.clone(), edits)])),
+            Err(error) => error,
+        };
+        // `Environment` objects count at the head of the main branch, everything else at the promoted commit.
+        let Some(head) = self.loaded.reads.iter().find(|read| read.role == ReadRole::Main) else { return Err(error) };
+        let revision = Revision::Branch(Arc::clone(&head.revision));
+        let head = Commit { url: head.url.clone(), revision, id: head.commit };
+        let promoted = self.promoted.as_ref().unwrap_or(&head);
+        let side = |path: &str| if path.starts_with(git::ENVIRONMENTS) { &head } else { promoted };
+        let Ok(edits) = apply(&|path| Ok(self.file(side(path), path)?)) else { return Err(error) };
+        let part = |commit: &Commit| {
+            let files = edits.paths().filter(|path| side(path).id == commit.id);
+            let files = files.map(|path| (Arc::clone(path), edits.get(path).flatten().cloned()));
+            Next::new(commit.clone(), files.collect())
+        };
+        let mut next = vec![part(promoted)];
+        if head.id != promoted.id {
+            next.push(part(&head));
+        }
+        Ok((Of::Main, next))
+    }
+
+    /// A file of a commit; none if there is none.
+    fn file(&self, commit: &Commit, path: &str) -> Result<Option<Arc<[u8]>>, Failure> {
+        let failed = |error: RepositoryError| Failure::outside(error.to_string());
+        let repositories = &self.place.repositories;
+        let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
+        let items = repositories.folder(commit, folder).map_err(failed)?.unwrap_or_default();
+        let Some(item) = items.into_iter().find(|item| item.name == name && item.kind == git::ItemKind::File) else {
+            return Ok(None);
+        };
+        match repositories.content(commit, item.id, FILE_BYTES_MAX).map_err(failed)? {
+            Content::Bytes(bytes) => Ok(Some(bytes)),
+            Content::TooLarge(size) => Err(Failure::refused(format!("`{path}` has {size} bytes, which is too much"))),
+        }
+    }
+}

@@ -1,0 +1,270 @@
+//! Patches: changes of files that nobody has committed yet, as `git diff` and `git format-patch` write them.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use diffy::patch_set::{FileMode, FileOperation, FilePatch, ParseOptions, PatchKind, PatchSet};
+use diffy::{Hunk, Line};
+use git::Edits;
+
+use crate::exit::Failure;
+
+/// What is taken for a patch at most: far more than anybody reads.
+pub(crate) const PATCH_BYTES_MAX: u64 = 64 << 20;
+
+/// A patch that was read.
+pub(crate) struct Patch<'a> {
+    text: &'a [u8],
+    files: Vec<FilePatch<'a, [u8]>>,
+}
+
+/// Reads a file.
+pub(crate) type ReadFile<'a> = dyn Fn(&str) -> anyhow::Result<Content> + 'a;
+
+/// What a file holds; none if there is no such file.
+pub(crate) type Content = Option<Arc<[u8]>>;
+
+/// The first line of git's part for a file.
+const GIT_HEADER: &[u8] = b"diff --git ";
+
+impl<'a> Patch<'a> {
+    /// Reads a patch.
+    ///
+    /// # Errors
+    /// If it is none: says which part of it can't be read.
+    pub(crate) fn parse(text: &'a [u8]) -> Result<Self, Failure> {
+        let is_git = lines(text).any(|line| line.starts_with(GIT_HEADER));
+        let (options, header) =
+            if is_git { (ParseOptions::gitdiff(), GIT_HEADER) } else { (ParseOptions::unidiff(), &b"--- "[..]) };
+        let mut files = Vec::new();
+        for file in PatchSet::parse_bytes(text, options) {
+            match file {
+                Ok(file) => files.push(file),
+                Err(error) => {
+                    return Err(unreadable(&error.to_string(), line_of(text, header, files.len()), files.len() + 1));
+                }
+            }
+        }
+        Ok(Self { text, files })
+    }
+
+    /// The paths that it names, before and after, sorted.
+    pub(crate) fn paths(&self) -> Vec<String> {
+        let both = self.files.iter().map(paths);
+        let mut paths: Vec<_> = both.flat_map(|(before, after)| [before, after]).flatten().collect();
+        paths.sort();
+        paths.dedup();
+        paths
+    }
+
+    /// Applies it to files, of which nothing is changed: the new contents are given back.
+    ///
+    /// # Errors
+    /// If a part does not fit: says which one, and why.
+    pub(crate) fn apply(&self, read: &ReadFile<'_>) -> anyhow::Result<Edits> {
+        let mut edits: BTreeMap<Arc<str>, Content> = BTreeMap::new();
+        let mut hunks_before = 0;
+        for file in &self.files {
+            let (before, after) = paths(file);
+            let current = |path: &str| match edits.get(path) {
+                Some(content) => Ok(content.clone()),
+                None => read(path),
+            };
+            let old = match &before {
+                Some(path) => current(path)?.ok_or_else(|| missing(path))?,
+                None => Arc::default(),
+            };
+            if let Some(path) = after.as_ref().filter(|path| before.as_ref() != Some(path)) {
+                refuse_path(path, file)?;
+                if current(path)?.is_some() {
+                    let help = "is the patch applied there already?";
+                    return Err(Failure::refused(format!("it makes `{path}`, which is there already"))
+                        .help(help)
+                        .into());
+                }
+            }
+            let name = after.as_ref().or(before.as_ref()).cloned().unwrap_or_default();
+            let new = self.patched(file, &name, (&old, hunks_before))?;
+            hunks_before += hunks(file).len();
+            if after.is_none() && !new.is_empty() {
+                return Err(
+                    Failure::refused(format!("it removes `{name}`, which holds more than the patch knows")).into()
+                );
+            }
+            let is_copy = matches!(file.operation(), FileOperation::Copy { .. });
+            if let Some(path) = before.filter(|path| !is_copy && after.as_ref() != Some(path)) {
+                edits.insert(path.into(), None);
+            }
+            if let Some(path) = after {
+                edits.insert(path.into(), Some(new));
+            }
+        }
+        Ok(edits.into_iter().collect())
+    }
+
+    fn patched(
+        &self,
+        file: &FilePatch<'_, [u8]>,
+        path: &str,
+        (old, hunks_before): (&Arc<[u8]>, usize),
+    ) -> Result<Arc<[u8]>, Failure> {
+        if matches!(file.patch(), PatchKind::Binary(_)) {
+            // Of what Kalypso does not read, it does not matter what it holds.
+            let is_read = model::read::is_read(path);
+            let refused = || Failure::refused(format!("its part for `{path}` is binary, which can't be read as YAML"));
+            return if is_read { Err(refused()) } else { Ok(Arc::clone(old)) };
+        }
+        let image: Vec<_> = lines(old).collect();
+        apply(&image, hunks(file)).map_err(|misfit| {
+            let at = line_of(self.text, b"@@ -", hunks_before + misfit.hunk);
+            let at = at.map_or_else(String::new, |line| format!(" (line {line} of the patch)"));
+            let message = format!("hunk {}{at} does not fit `{path}`: {}", misfit.hunk + 1, misfit.why);
+            Failure::refused(message).help("was it made from the files that are there now? Nothing of it was applied")
+        })
+    }
+}
+
+fn hunks<'f>(file: &'f FilePatch<'_, [u8]>) -> &'f [Hunk<'f, [u8]>] {
+    file.patch().as_text().map_or(&[], |patch| patch.hunks())
+}
+
+fn missing(path: &str) -> Failure {
+    Failure::refused(format!("it changes `{path}`, which is not there"))
+        .help("was it made in another branch or folder? Its paths begin at the root of the control plane's repository")
+}
+
+fn unreadable(error: &str, line: Option<usize>, part: usize) -> Failure {
+    let Some(line) = line else {
+        return Failure::refused("it holds no change of a file").help("make one with `git diff` or `git format-patch`");
+    };
+    // What is before the last colon counts bytes, from where nobody can see.
+    let reason = error.rsplit(": ").next().unwrap_or(error);
+    Failure::refused(format!("its part for file {part}, from line {line} on, can't be read: {reason}"))
+        .help("make it with `git diff` or `git format-patch`, and leave its hunks as they are")
+}
+
+/// New files are read like all others: only from inside the repository, and only if they are files.
+fn refuse_path(path: &str, file: &FilePatch<'_, [u8]>) -> Result<(), Failure> {
+    if path.is_empty() || path.split('/').any(|part| matches!(part, "" | "." | "..")) {
+        return Err(Failure::refused(format!("it makes `{}`, which is not in the repository", path.escape_debug())));
+    }
+    match file.new_mode() {
+        Some(FileMode::Symlink | FileMode::Gitlink) => {
+            Err(Failure::refused(format!("it makes `{path}`, which is a symbolic link or a submodule")))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// The path before and after, without the prefixes that git and others put before them.
+fn paths(file: &FilePatch<'_, [u8]>) -> (Option<String>, Option<String>) {
+    let text = |path: &[u8]| String::from_utf8_lossy(path).into_owned();
+    let stripped = |path: &[u8]| {
+        let path = text(path);
+        // `a/`, `b/`, and those of `diff.mnemonicPrefix`. With `--no-prefix` there is none.
+        let rest = path.split_once('/').filter(|(prefix, _)| matches!(*prefix, "a" | "b" | "c" | "i" | "o" | "w"));
+        rest.map_or_else(|| path.clone(), |(_, rest)| rest.to_owned())
+    };
+    match file.operation() {
+        FileOperation::Delete(path) => (Some(stripped(path)), None),
+        FileOperation::Create(path) => (None, Some(stripped(path))),
+        FileOperation::Modify { modified, .. } => (Some(stripped(modified)), Some(stripped(modified))),
+        // These headers have no prefixes.
+        FileOperation::Rename { from, to } | FileOperation::Copy { from, to } => (Some(text(from)), Some(text(to))),
+    }
+}
+
+/// Why a patch does not fit.
+#[derive(Debug, PartialEq, Eq)]
+struct Misfit {
+    /// Which hunk, from 0.
+    hunk: usize,
+    why: String,
+}
+
+/// Puts hunks into the lines of a file. They may have moved, but every line that they know must be there, as `git apply` has it.
+fn apply(image: &[&[u8]], hunks: &[Hunk<'_, [u8]>]) -> Result<Arc<[u8]>, Misfit> {
+    let mut made = Vec::new();
+    let (mut done, mut drift) = (0, 0_isize);
+    for (number, hunk) in hunks.iter().enumerate() {
+        let known: Vec<_> = hunk.lines().iter().filter_map(known).collect();
+        let start = hunk.old_range().start();
+        // After line 5 nothing is removed: the hunk begins behind it.
+        let stated = if known.is_empty() { start } else { start.saturating_sub(1) };
+        let expected = stated.saturating_add_signed(drift).max(done);
+        let last = image.len().checked_sub(known.len()).filter(|last| *last >= done);
+        let fits = |position: &usize| image.get(*position..*position + known.len()) == Some(known.as_slice());
+        let ends_open = matches!(hunk.lines().last(), Some(Line::Context(_)));
+        let found = match last {
+            None => None,
+            // What has no context before or behind it stands at the beginning or the end.
+            Some(_) if start <= 1 => {
+                Some(0).filter(|_| done == 0).filter(fits).filter(|_| ends_open || known.len() == image.len())
+            }
+            Some(last) if !ends_open => Some(last).filter(fits),
+            Some(last) => nearest(expected, done..=last).find(fits),
+        };
+        let position = found.ok_or_else(|| Misfit { hunk: number, why: misfit(image, &known, expected) })?;
+        made.extend_from_slice(&image[done..position].concat());
+        hunk.lines().iter().filter_map(wanted).for_each(|line| made.extend_from_slice(line));
+        drift = position as isize - stated as isize;
+        done = position + known.len();
+    }
+    made.extend_from_slice(&image[done..].concat());
+    Ok(made.into())
+}
+
+/// All positions of a range, those nearest to the expected one first.
+fn nearest(expected: usize, range: std::ops::RangeInclusive<usize>) -> impl Iterator<Item = usize> {
+    let (first, last) = (*range.start(), *range.end());
+    let expected = expected.clamp(first, last);
+    let reach = (expected - first).max(last - expected);
+    let both = move |distance: usize| {
+        [expected.checked_sub(distance), expected.checked_add(distance).filter(|_| distance > 0)]
+    };
+    (0..=reach).flat_map(both).flatten().filter(move |position| range.contains(position))
+}
+
+/// The first line that is not as a hunk says.
+fn misfit(image: &[&[u8]], known: &[&[u8]], expected: usize) -> String {
+    let shown = |line: &[u8]| {
+        let text = String::from_utf8_lossy(line);
+        text.trim_end_matches(['\n', '\r']).chars().take(60).flat_map(char::escape_debug).collect::<String>()
+    };
+    let differs = known.iter().enumerate().find(|(offset, line)| image.get(expected + offset) != Some(line));
+    match differs.map(|(offset, line)| (expected + offset, line)) {
+        Some((position, line)) => match image.get(position) {
+            Some(there) => format!("line {} is `{}`, and should be `{}`", position + 1, shown(there), shown(line)),
+            None => format!("it has {} lines, and line {} should be `{}`", image.len(), position + 1, shown(line)),
+        },
+        None => "there is more before or behind it than the patch knows".to_owned(),
+    }
+}
+
+fn known<'a>(line: &Line<'a, [u8]>) -> Option<&'a [u8]> {
+    match line {
+        Line::Context(line) | Line::Delete(line) => Some(line),
+        Line::Insert(_) => None,
+    }
+}
+
+fn wanted<'a>(line: &Line<'a, [u8]>) -> Option<&'a [u8]> {
+    match line {
+        Line::Context(line) | Line::Insert(line) => Some(line),
+        Line::Delete(_) => None,
+    }
+}
+
+/// The lines of a text, each with its end.
+fn lines(text: &[u8]) -> impl Iterator<Item = &[u8]> {
+    text.split_inclusive(|byte| *byte == b'\n')
+}
+
+/// The number of the line that begins so for the time after `earlier` others.
+fn line_of(text: &[u8], start: &[u8], earlier: usize) -> Option<usize> {
+    let numbered = lines(text).enumerate().filter(|(_, line)| line.starts_with(start));
+    numbered.map(|(number, _)| number + 1).nth(earlier)
+}
+
+#[cfg(test)]
+mod tests;
