@@ -18,7 +18,11 @@ pub(crate) fn rows() -> Result<Vec<Row>> {
     let mut rows = vec![row(&kalypso, "kalypso --help", &["--help".into()], 10.0)?];
     let what = "kalypso check of the sample";
     match Sample::create()? {
-        None => rows.push(Row::skipped(what, "the variable KALYPSO_CONFORMANCE names no folder with reference/sample")),
+        None => rows.push(Row::skipped(
+            what,
+            "ms",
+            "the variable KALYPSO_CONFORMANCE names no folder with reference/sample",
+        )),
         Some(sample) => {
             let directory = sample.directory();
             rows.push(row(&kalypso, &format!("{what}, a directory"), &directory, 100.0)?);
@@ -42,7 +46,7 @@ fn row(kalypso: &Path, what: &str, arguments: &[OsString], at_most_ms: f64) -> R
     let usage = process::fastest(kalypso.as_os_str(), arguments, RUNS)?;
     Ok(match usage.status {
         Some(0 | 1) if !usage.last_line.is_empty() => Row::measured(what, usage.wall_s * 1e3, "ms").at_most(at_most_ms),
-        Some(status) => Row::skipped(what, format!("kalypso does not know this command (status {status})")),
-        None => Row::skipped(what, "kalypso was ended by a signal"),
+        Some(status) => Row::skipped(what, "ms", format!("kalypso does not know this command (status {status})")),
+        None => Row::skipped(what, "ms", "kalypso was ended by a signal"),
     })
 }

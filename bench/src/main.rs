@@ -3,20 +3,30 @@
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a table of figures is what this program is for")]
 
 mod assignments;
+mod cold;
 mod command;
+mod floor;
 mod process;
 mod report;
 mod sample;
+mod scale;
 mod templates;
+mod warm;
 mod yaml;
 
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use anyhow::{Result, bail};
+use anyhow::{Result, bail, ensure};
 use clap::Parser;
+use testkit::generator::{self, Size};
 
 use report::Row;
+
+/// The seed of every fleet that is measured.
+const SEED: u64 = 1;
+/// How often what takes less than a second is repeated; the best run counts.
+const RUNS: usize = 5;
 
 /// The one that `kalypso` has.
 #[global_allocator]
@@ -26,14 +36,17 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 #[derive(Parser)]
 #[command(name = "cargo xtask bench")]
 struct Arguments {
-    /// What to measure: `fleet`, `growth`, `command`, `templates`, `yaml`; everything if nothing is named.
+    /// What to measure: `fleet`, `million`, `clusters`, `warm`, `memo`, `growth`, `command`, `templates`, `yaml`; everything if nothing is named.
     names: Vec<String>,
     /// Print the figures as JSON.
     #[arg(long)]
     json: bool,
-    /// Write the fleet that `fleet` compiles into this directory, to look at it, and measure nothing.
+    /// Write the fleet that is measured (`fleet`, `million` or `clusters`) into this directory, to look at it, and measure nothing.
     #[arg(long, value_name = "DIR")]
     write: Option<PathBuf>,
+    /// Measure the large fleets with this part of their cluster types or clusters, and hold nothing against its bound.
+    #[arg(long, value_name = "PART", default_value_t = 1.0)]
+    share: f64,
     /// Compile the generated fleet in this directory, and say how long each step took.
     #[arg(long, hide = true, value_name = "DIR")]
     compile: Option<PathBuf>,
@@ -42,44 +55,79 @@ struct Arguments {
     measure: Vec<OsString>,
 }
 
-/// A benchmark: its name, and what makes its rows.
-type Benchmark = (&'static str, fn() -> Result<Vec<Row>>);
+/// What all benchmarks are told.
+struct Options {
+    /// The part of a large fleet that is made, above 0, at most 1.
+    share: f64,
+}
 
-const BENCHMARKS: [Benchmark; 5] = [
-    ("fleet", assignments::fleet),
-    ("growth", assignments::growth),
-    ("command", command::rows),
-    ("templates", templates::rows),
-    ("yaml", yaml::rows),
+impl Options {
+    /// So many of the cluster types or clusters, at least one.
+    fn share_of(&self, count: usize) -> usize {
+        ((count as f64 * self.share) as usize).max(1)
+    }
+}
+
+/// A benchmark: its name, and what makes its rows.
+type Benchmark = (&'static str, fn(&Options) -> Result<Vec<Row>>);
+
+const BENCHMARKS: [Benchmark; 9] = [
+    ("fleet", |_| assignments::fleet()),
+    ("million", scale::million),
+    ("clusters", scale::clusters),
+    ("warm", |_| Ok(warm::warm())),
+    ("memo", |_| Ok(warm::memo())),
+    ("growth", |_| assignments::growth()),
+    ("command", |_| command::rows()),
+    ("templates", |_| templates::rows()),
+    ("yaml", |_| yaml::rows()),
 ];
 
 fn main() -> Result<()> {
     let arguments = Arguments::parse();
     if let Some(directory) = &arguments.compile {
-        println!("{}", assignments::compile_once(directory)?);
-        return Ok(());
-    }
-    if let Some(directory) = &arguments.write {
-        return assignments::write(directory);
+        return cold::compile_and_exit(directory);
     }
     if let [program, rest @ ..] = &arguments.measure[..] {
         println!("{}", process::run_measured(program, rest)?.to_json());
         return Ok(());
     }
-    let known = BENCHMARKS.map(|(name, _)| name);
-    if let Some(unknown) = arguments.names.iter().find(|name| !known.contains(&name.as_str())) {
-        bail!("there is no benchmark {unknown:?}: there are {}", known.join(", "));
+    ensure!(arguments.share > 0.0 && arguments.share <= 1.0, "--share is above 0 and at most 1");
+    let options = Options { share: arguments.share };
+    if let Some(directory) = &arguments.write {
+        return write(&arguments.names, &options, directory);
     }
-    let is_wanted = |name: &str| arguments.names.is_empty() || arguments.names.iter().any(|wanted| wanted == name);
-    let mut rows = Vec::new();
-    for (name, benchmark) in BENCHMARKS.into_iter().filter(|(name, _)| is_wanted(name)) {
-        eprintln!("measuring {name} …");
-        rows.extend(benchmark()?.into_iter().map(|row| row.of(name)));
-    }
+    let rows = measure(&arguments.names, &options)?;
     if arguments.json {
         println!("{}", report::json(&rows));
     } else {
         print!("{}", report::table(&rows));
     }
     Ok(())
+}
+
+/// The rows of these benchmarks, of all if none is named.
+fn measure(names: &[String], options: &Options) -> Result<Vec<Row>> {
+    let known = BENCHMARKS.map(|(name, _)| name);
+    if let Some(unknown) = names.iter().find(|name| !known.contains(&name.as_str())) {
+        bail!("there is no benchmark {unknown:?}: there are {}", known.join(", "));
+    }
+    let is_wanted = |name: &str| names.is_empty() || names.iter().any(|wanted| wanted == name);
+    let mut rows = Vec::new();
+    for (name, benchmark) in BENCHMARKS.into_iter().filter(|(name, _)| is_wanted(name)) {
+        eprintln!("measuring {name} …");
+        let row = |row: Row| if options.share < 1.0 { row.without_bound() } else { row };
+        rows.extend(benchmark(options)?.into_iter().map(|measured| row(measured).of(name)));
+    }
+    Ok(rows)
+}
+
+/// Writes the fleet that a benchmark measures.
+fn write(names: &[String], options: &Options, directory: &Path) -> Result<()> {
+    match names.first().map_or("fleet", String::as_str) {
+        "fleet" => Ok(generator::write(directory, generator::fleet(Size::HUNDRED, SEED))?),
+        "million" => scale::write_million(options, directory),
+        "clusters" => scale::write_clusters(options, directory),
+        other => bail!("{other:?} has no fleet to write: `fleet`, `million` and `clusters` have"),
+    }
 }

@@ -4,37 +4,65 @@ use std::fmt::Write as _;
 
 use serde_json::{Value as Json, json};
 
-/// A figure, or why there is none.
+/// Bytes in a MiB.
+pub(crate) const MIB: f64 = 1024.0 * 1024.0;
+
+/// A figure, or why there is none, and what it should be.
 #[derive(Clone, Debug)]
 pub(crate) struct Row {
     benchmark: &'static str,
     what: String,
-    outcome: Outcome,
+    unit: &'static str,
+    figure: Result<f64, String>,
+    bound: Option<Bound>,
 }
 
-#[derive(Clone, Debug)]
-enum Outcome {
-    Measured { figure: f64, unit: &'static str, at_most: Option<f64> },
-    Skipped(String),
+#[derive(Clone, Copy, Debug)]
+enum Bound {
+    AtMost(f64),
+    Exactly(f64),
+}
+
+impl Bound {
+    fn words(self) -> (&'static str, f64) {
+        match self {
+            Self::AtMost(bound) => ("at most", bound),
+            Self::Exactly(bound) => ("exactly", bound),
+        }
+    }
+
+    fn is_met(self, figure: f64) -> bool {
+        match self {
+            Self::AtMost(bound) => figure <= bound,
+            Self::Exactly(bound) => (figure - bound).abs() < 0.5,
+        }
+    }
 }
 
 impl Row {
     /// A figure that has no bound.
     pub(crate) fn measured(what: impl Into<String>, figure: f64, unit: &'static str) -> Self {
-        Self { benchmark: "", what: what.into(), outcome: Outcome::Measured { figure, unit, at_most: None } }
+        Self { benchmark: "", what: what.into(), unit, figure: Ok(figure), bound: None }
     }
 
     /// Something that could not be measured.
-    pub(crate) fn skipped(what: impl Into<String>, why: impl Into<String>) -> Self {
-        Self { benchmark: "", what: what.into(), outcome: Outcome::Skipped(why.into()) }
+    pub(crate) fn skipped(what: impl Into<String>, unit: &'static str, why: impl Into<String>) -> Self {
+        Self { benchmark: "", what: what.into(), unit, figure: Err(why.into()), bound: None }
     }
 
     /// The largest figure that is good.
-    pub(crate) fn at_most(mut self, bound: f64) -> Self {
-        if let Outcome::Measured { at_most, .. } = &mut self.outcome {
-            *at_most = Some(bound);
-        }
-        self
+    pub(crate) fn at_most(self, bound: f64) -> Self {
+        Self { bound: Some(Bound::AtMost(bound)), ..self }
+    }
+
+    /// The only count that is good.
+    pub(crate) fn exactly(self, count: f64) -> Self {
+        Self { bound: Some(Bound::Exactly(count)), ..self }
+    }
+
+    /// The same figure without what it should be.
+    pub(crate) fn without_bound(self) -> Self {
+        Self { bound: None, ..self }
     }
 
     pub(crate) fn of(mut self, benchmark: &'static str) -> Self {
@@ -47,22 +75,27 @@ impl Row {
     }
 
     fn verdict(&self) -> String {
-        match &self.outcome {
-            Outcome::Measured { figure, unit, at_most: Some(bound) } => {
-                let word = if figure <= bound { "ok" } else { "MISSED" };
-                format!("at most {} {unit}: {word}", shown(*bound))
+        let bound = self.bound.map(|bound| {
+            let (words, limit) = bound.words();
+            (bound, format!("{words} {}", with_unit(limit, self.unit)))
+        });
+        match (&self.figure, bound) {
+            (Ok(figure), Some((bound, words))) => {
+                format!("{words}: {}", if bound.is_met(*figure) { "ok" } else { "MISSED" })
             }
-            Outcome::Measured { at_most: None, .. } => String::new(),
-            Outcome::Skipped(why) => format!("skipped: {why}"),
+            (Ok(_), None) => String::new(),
+            (Err(why), Some((_, words))) => format!("{words}; skipped: {why}"),
+            (Err(why), None) => format!("skipped: {why}"),
         }
     }
 
     fn figure(&self) -> String {
-        match &self.outcome {
-            Outcome::Measured { figure, unit, .. } => format!("{} {unit}", shown(*figure)),
-            Outcome::Skipped(_) => "–".to_owned(),
-        }
+        self.figure.as_ref().map_or_else(|_| "–".to_owned(), |figure| with_unit(*figure, self.unit))
     }
+}
+
+fn with_unit(figure: f64, unit: &str) -> String {
+    format!("{} {unit}", shown(figure)).trim_end().to_owned()
 }
 
 /// Three digits that count.
@@ -90,17 +123,18 @@ pub(crate) fn table(rows: &[Row]) -> String {
 /// The figures as a JSON list.
 pub(crate) fn json(rows: &[Row]) -> Json {
     let row = |row: &Row| {
-        let mut json = json!({ "benchmark": row.benchmark, "what": row.what, "repeat": row.repeat() });
-        match &row.outcome {
-            Outcome::Measured { figure, unit, at_most } => {
-                json["figure"] = json!(figure);
-                json["unit"] = json!(unit);
-                if let Some(bound) = at_most {
-                    json["at_most"] = json!(bound);
-                    json["ok"] = json!(figure <= bound);
-                }
+        let mut json =
+            json!({ "benchmark": row.benchmark, "what": row.what, "repeat": row.repeat(), "unit": row.unit });
+        match &row.figure {
+            Ok(figure) => json["figure"] = json!(figure),
+            Err(why) => json["skipped"] = json!(why),
+        }
+        if let Some(bound) = row.bound {
+            let (words, limit) = bound.words();
+            json[words.replace(' ', "_")] = json!(limit);
+            if let Ok(figure) = row.figure {
+                json["ok"] = json!(bound.is_met(figure));
             }
-            Outcome::Skipped(why) => json["skipped"] = json!(why),
         }
         json
     };
@@ -120,11 +154,14 @@ mod tests {
         check(Row::measured("a", 0.41, "s").at_most(1.0), "0.41 s", "at most 1 s: ok");
         check(Row::measured("a", 1.25, "s").at_most(1.0), "1.25 s", "at most 1 s: MISSED");
         check(Row::measured("a", 1234.5, "MB/s"), "1234 MB/s", "");
+        check(Row::measured("a", 999.0, "").exactly(1_000.0), "999", "exactly 1000: MISSED");
+        check(Row::measured("a", 2.0, "s").at_most(1.0).without_bound(), "2 s", "");
     }
 
     #[test]
     fn what_was_not_measured_says_why() {
-        check(Row::skipped("a", "no sample"), "–", "skipped: no sample");
-        assert_eq!(json(&[Row::skipped("a", "no sample").of("b")])[0]["skipped"], "no sample");
+        check(Row::skipped("a", "s", "no sample"), "–", "skipped: no sample");
+        check(Row::skipped("a", "s", "no sample").at_most(2.0), "–", "at most 2 s; skipped: no sample");
+        assert_eq!(json(&[Row::skipped("a", "s", "no sample").of("b")])[0]["skipped"], "no sample");
     }
 }

@@ -123,3 +123,12 @@ fn clusters_stand_in_files_of_thousands() {
     assert_eq!(own.iter().map(|(_, text)| text.matches("kind: ConfigMap\n").count()).sum::<usize>(), 120);
     assert!(clusters::files(size, 1).eq(clusters::files(size, 1)));
 }
+
+#[test]
+fn clusters_are_read_without_a_complaint() {
+    let files = clusters::files(Clusters { clusters: 300, ..Clusters::MILLION }, 1);
+    let files = files.map(|(path, text)| (path, text.into_bytes())).collect();
+    let (fleet, read) = crate::directory::fleet_of(files, ENVIRONMENT).expect("the name is one");
+    assert!(read.is_empty(), "{read:?}");
+    assert_eq!((fleet.clusters.len(), fleet.cluster_types.len(), fleet.config_maps.len()), (300, 20, 33));
+}
