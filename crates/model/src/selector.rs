@@ -1,7 +1,10 @@
 //! Label selectors with the meaning that Kubernetes gives them.
 
+mod parse;
+
 use std::sync::Arc;
 
+pub use self::parse::SelectorError;
 use crate::label::Labels;
 
 /// All requirements must hold; a selector without any selects everything.
