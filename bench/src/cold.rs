@@ -2,12 +2,13 @@
 
 use std::ffi::OsString;
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Instant;
 
 use anyhow::{Result, ensure};
 use engine::compile::Prepared;
 use engine::output::{Destination, assemble};
-use model::tree::{Blob, Tree};
+use model::tree::{Tree, closed};
 use serde_json::{Value as Json, json};
 use testkit::generator::ENVIRONMENT;
 
@@ -76,7 +77,7 @@ pub(crate) fn compile_and_exit(directory: &Path) -> Result<()> {
     let preparing = took_s();
     let compiled = prepared.compile();
     let compiling = took_s();
-    let tree = assemble(&compiled, &Tree::default(), &Destination::default()).tree;
+    let tree = assemble(&compiled, &Tree::default(), &Destination::default(), &closed)?.tree;
     let assembling = took_s();
     let id = tree.id();
     let hashing = took_s();
@@ -86,10 +87,10 @@ pub(crate) fn compile_and_exit(directory: &Path) -> Result<()> {
     let work = compiled.work;
     let counts = json!({
         "different sets of values": work.compositions, "checks of values": work.checks, "renderings": work.renderings,
-        "files": tree.len(),
+        "files": tree.files(&closed).count(),
     });
     let assignments = compiled.assignments.values().filter(|assignment| assignment.files.is_some()).count();
-    let output_bytes: usize = blobs(&tree).map(<[u8]>::len).sum();
+    let output_bytes: usize = blobs(&tree).map(|bytes| bytes.len()).sum();
     let tree = id.to_string();
     println!(
         "{}",
@@ -100,9 +101,6 @@ pub(crate) fn compile_and_exit(directory: &Path) -> Result<()> {
 }
 
 /// The contents of a tree's files.
-pub(crate) fn blobs(tree: &Tree) -> impl Iterator<Item = &[u8]> {
-    tree.iter().filter_map(|(_, entry)| match &entry.blob {
-        Blob::Bytes(bytes) => Some(&**bytes),
-        Blob::Existing(_) => None,
-    })
+pub(crate) fn blobs(tree: &Tree) -> impl Iterator<Item = Arc<[u8]>> {
+    tree.files(&closed).filter_map(|file| file.ok()?.1.blob.bytes().cloned())
 }

@@ -3,7 +3,9 @@
 use model::diagnostic::{Code, Diagnostic, FieldOrigin, ObjectKey, Origin, Part};
 use model::field_path::FieldPath;
 use model::label::Labels;
-use model::object::{config_map, environment};
+use model::object::{config_map, environment, gitops_repo};
+
+use crate::output::Layout;
 
 /// What happens when nobody gives a value that a schema requires.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -60,6 +62,11 @@ pub(crate) fn missing_values(object: &ObjectKey, annotations: &Labels) -> Result
 pub(crate) fn long_names(object: &ObjectKey, annotations: &Labels) -> Result<Option<LongNames>, Diagnostic> {
     let choices = [("error", LongNames::Error), ("shorten", LongNames::Shorten)];
     choice(object, annotations, environment::LONG_NAMES, &choices)
+}
+
+/// Annotation `output.kalypso.io/fan-out`; none if it is not there.
+pub(crate) fn fan_out(object: &ObjectKey, annotations: &Labels) -> Result<Option<Layout>, Diagnostic> {
+    choice(object, annotations, gitops_repo::FAN_OUT, &[("true", Layout::FanOut), ("false", Layout::Plain)])
 }
 
 /// Annotation `config.kalypso.io/priority`.

@@ -23,7 +23,7 @@ fn shop_with(files: &[(&str, String)]) -> Outcome {
 }
 
 fn is_made(outcome: &Outcome, cluster_type: &str) -> bool {
-    outcome.tree.get(&format!("{cluster_type}/hello-web/reconciler.yaml")).is_some()
+    outcome.tree.file(&format!("{cluster_type}/hello-web/reconciler.yaml"), &model::tree::closed).unwrap().is_some()
 }
 
 fn indented(text: &str) -> String {

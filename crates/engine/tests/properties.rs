@@ -4,6 +4,7 @@
 
 use std::path::Path;
 
+use model::tree::{Blob, closed};
 use testkit::suite::{self, Case, Outcome, run, run_with};
 
 type Files = Vec<(String, Vec<u8>)>;
@@ -37,11 +38,9 @@ fn without_places(outcome: &Outcome) -> (Vec<String>, String, Vec<(String, Strin
 }
 
 fn contents(outcome: &Outcome) -> Vec<(String, String)> {
-    let text = |blob: &model::tree::Blob| match blob {
-        model::tree::Blob::Bytes(bytes) => String::from_utf8_lossy(bytes).into_owned(),
-        model::tree::Blob::Existing(id) => id.to_string(),
-    };
-    outcome.tree.iter().map(|(path, entry)| (path.to_string(), text(&entry.blob))).collect()
+    let text = |blob: &Blob| String::from_utf8_lossy(blob.bytes().unwrap()).into_owned();
+    let files = outcome.tree.files(&closed).map(Result::unwrap);
+    files.map(|(path, entry)| (path, text(&entry.blob))).collect()
 }
 
 /// Every file of a case with its text changed.

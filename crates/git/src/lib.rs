@@ -16,7 +16,7 @@ mod walk;
 pub use edits::Edits;
 pub use repositories::{
     Commit, CommitInfo, Content, GitRepositories, Item, ItemKind, MemoryRepositories, NewCommit, Person, Push, Pushed,
-    Repositories, RepositoryError, Revision,
+    Repositories, RepositoryError, Revision, opener,
 };
 pub use settings::{Credential, Rewrite, Settings, Token};
 pub use url::{RepositoryUrl, UrlError};

@@ -3,7 +3,7 @@
 use model::diagnostic::{Code, Diagnostic};
 use model::git_id::GitId;
 use model::name::EnvironmentName;
-use model::tree::Tree;
+use model::tree::{Open, Tree};
 
 use crate::limits::{BASE_REACHES, OWN_COMMITS_MAX};
 use crate::load::problem;
@@ -45,10 +45,12 @@ pub struct Target {
 }
 
 /// What shall be published.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 pub struct Change<'a> {
     /// The whole tree, foreign files included.
     pub tree: &'a Tree,
+    /// Opens what is sealed in it.
+    pub open: &'a Open<'a>,
     /// Why; the trailer that names the environment is added.
     pub message: &'a str,
     /// More trailers.
@@ -175,6 +177,7 @@ pub fn publish(
     let commit = NewCommit {
         parents: &[target.base.id],
         tree: change.tree,
+        open: change.open,
         message: &trailer::with_trailers(change.message, &trailers),
         author: &Person { name: AUTHOR_NAME.to_owned(), email: AUTHOR_EMAIL.to_owned() },
         seconds: change.seconds,

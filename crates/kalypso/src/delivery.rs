@@ -5,7 +5,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use git::publish::{Change, Destination, Published, Target};
 use model::git_id::GitId;
 use model::object::environment::RepositoryPlace;
-use model::tree::Tree;
+use model::tree::{Open, Tree};
 
 use crate::loading::{Loaded, publish_failure};
 
@@ -19,6 +19,8 @@ pub(crate) struct Delivery<'a> {
     pub(crate) base: Option<GitId>,
     /// The whole tree.
     pub(crate) tree: &'a Tree,
+    /// Opens what is sealed in it.
+    pub(crate) open: &'a Open<'a>,
     /// Why.
     pub(crate) message: &'a str,
 }
@@ -58,7 +60,8 @@ pub(crate) fn deliver(loaded: &Loaded, delivery: &Delivery<'_>) -> anyhow::Resul
     let sources: Vec<_> = loaded.published_sources().collect();
     let trailers: Vec<_> = sources.iter().map(|source| (crate::pinned::SOURCE, source.as_str())).collect();
     let seconds = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs() as i64);
-    let change = Change { tree: delivery.tree, message: delivery.message, trailers: &trailers, seconds };
+    let change =
+        Change { tree: delivery.tree, open: delivery.open, message: delivery.message, trailers: &trailers, seconds };
     let published =
         git::publish::publish(repositories, &destination, &target, &change).map_err(|error| publish_failure(&error))?;
     let branch = delivery.branch.unwrap_or(&delivery.place.branch).to_owned();

@@ -72,6 +72,10 @@ impl Repositories for Edited<'_> {
         self.repositories.tree(&self.made(commit).0)
     }
 
+    fn subtree(&self, commit: &Commit, tree: GitId) -> Result<Tree, RepositoryError> {
+        self.repositories.subtree(&self.made(commit).0, tree)
+    }
+
     fn info(&self, commit: &Commit) -> Result<CommitInfo, RepositoryError> {
         self.repositories.info(&self.made(commit).0)
     }
@@ -106,7 +110,8 @@ mod tests {
         let mut tree = Tree::default();
         tree.write("a.yaml", text.as_bytes());
         let author = git::Person { name: "Ann".to_owned(), email: "ann@example.com".to_owned() };
-        let commit = git::NewCommit { parents: &[], tree: &tree, message: "Begin", author: &author, seconds: 0 };
+        let (open, message) = (&model::tree::closed, "Begin");
+        let commit = git::NewCommit { parents: &[], tree: &tree, open, message, author: &author, seconds: 0 };
         repositories.push(url, &Push { branch: "main", expected: None, commit: Some(commit) }).unwrap();
         repositories.resolve(url, &Revision::branch("main")).unwrap()
     }

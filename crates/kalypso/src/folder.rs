@@ -6,7 +6,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use model::progress::{Phase, Progress};
-use model::tree::{Blob, Tree};
+use model::tree::{Child, Entry, Open, OpenError, Tree, closed};
 use serde::{Deserialize, Serialize};
 
 use crate::exit::Failure;
@@ -29,8 +29,10 @@ pub(crate) struct Receipt {
 }
 
 /// How a tree is written.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 pub(crate) struct Write<'a> {
+    /// Opens what is sealed in it.
+    pub(crate) open: &'a Open<'a>,
     /// The environment that it is of.
     pub(crate) environment: &'a str,
     /// Write among what others have put there.
@@ -39,9 +41,9 @@ pub(crate) struct Write<'a> {
     pub(crate) progress: &'a Progress,
 }
 
-/// Writes a tree into `folder`, each file whole, and removes what an earlier run wrote and is not in the tree.
+/// Writes a tree into `folder`, each file whole, and removes what an earlier run wrote and is not in the tree. One folder of it is in memory at a time.
 pub(crate) fn write(folder: &Path, tree: &Tree, options: &Write<'_>) -> Result<(), Failure> {
-    let Write { environment, force, progress } = *options;
+    let Write { open, environment, force, progress } = *options;
     let earlier = earlier_files(folder, force)?;
     let failed = |path: &Path, error: io::Error| {
         Failure::outside(format!("`{}` can't be written: {error}", path.display()))
@@ -49,13 +51,9 @@ pub(crate) fn write(folder: &Path, tree: &Tree, options: &Write<'_>) -> Result<(
     };
     let receipt_path = folder.join(RECEIPT);
     let fail_receipt = |error: io::Error| failed(&receipt_path, error);
-    let written = || {
-        tree.iter().filter_map(|(path, entry)| match &entry.blob {
-            Blob::Bytes(bytes) => Some((path, bytes)),
-            Blob::Existing(_) => None,
-        })
-    };
-    let files: BTreeSet<_> = written().map(|(path, _)| path.to_string()).collect();
+    let unopened = |error: OpenError| Failure::outside(error.to_string());
+    let written = || tree.files(open).map(|file| file.map_err(unopened));
+    let files = written().map(|file| Ok(file?.0)).collect::<Result<BTreeSet<_>, Failure>>()?;
     let receipt = |files| {
         let receipt = Receipt { version: 1, environment: environment.to_owned(), tree: tree.id().to_string(), files };
         serde_json::to_vec_pretty(&receipt).map_err(|error| fail_receipt(error.into()))
@@ -65,8 +63,10 @@ pub(crate) fn write(folder: &Path, tree: &Tree, options: &Write<'_>) -> Result<(
     remove_if_there(&receipt_path).map_err(fail_receipt)?;
     let writing = progress.begin(Phase::Writing);
     writing.expect(files.len());
-    for (path, bytes) in written() {
-        let target = folder.join(&**path);
+    for file in written() {
+        let (path, entry) = file?;
+        let Some(bytes) = entry.blob.bytes() else { continue };
+        let target = folder.join(path);
         write_file(&target, bytes).map_err(|error| failed(&target, error))?;
         writing.advance(1);
     }
@@ -168,7 +168,8 @@ pub(crate) fn read(folder: &Path) -> Result<Tree, Failure> {
             if kind.is_dir() && !matches!(&*path, ".kalypso" | ".git") {
                 folders.push(path);
             } else if kind.is_file() {
-                tree.write(path, fs::read(entry.path()).map_err(failed)?);
+                let file = Child::File(Entry::file(fs::read(entry.path()).map_err(failed)?));
+                tree.put(&path, file, &closed).map_err(|error| Failure::usage(error.to_string()))?;
             }
         }
     }

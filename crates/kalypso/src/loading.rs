@@ -12,7 +12,7 @@ use model::locate::Locator;
 use model::name::EnvironmentName;
 use model::object::environment::RepositoryPlace;
 use model::progress::Progress;
-use model::tree::{Blob, Tree};
+use model::tree::{OpenError, Sealed, Tree, closed};
 
 use crate::arguments::SourceOptions;
 use crate::configuration::{self, Configuration};
@@ -280,18 +280,21 @@ impl Branch {
         self.head.as_ref().map(|(commit, _)| commit.id)
     }
 
-    /// The content of a file of the branch.
+    /// The content of a file of the branch. Of a branch that is only a tree, files have theirs with them.
     pub(crate) fn content(&self, id: GitId) -> Option<Arc<[u8]>> {
-        if let Some((commit, place)) = &self.head {
-            return match place.repositories.content(commit, id, CONTENT_BYTES_MAX) {
-                Ok(git::Content::Bytes(bytes)) => Some(bytes),
-                _ => None,
-            };
-        }
-        self.tree.iter().find_map(|(_, entry)| match &entry.blob {
-            Blob::Bytes(bytes) if GitId::of_blob(bytes) == id => Some(Arc::clone(bytes)),
+        let (commit, place) = self.head.as_ref()?;
+        match place.repositories.content(commit, id, CONTENT_BYTES_MAX) {
+            Ok(git::Content::Bytes(bytes)) => Some(bytes),
             _ => None,
-        })
+        }
+    }
+
+    /// What is in a folder of the branch.
+    pub(crate) fn open(&self, sealed: &Sealed) -> Result<Tree, OpenError> {
+        match &self.head {
+            Some((commit, place)) => git::opener(&place.repositories, commit)(sealed),
+            None => closed(sealed),
+        }
     }
 
     /// The fleet that was published last on the branch, if its commits say and it can still be read.

@@ -68,6 +68,10 @@ impl Repositories for Pinned<'_> {
         self.repositories.tree(commit)
     }
 
+    fn subtree(&self, commit: &Commit, tree: GitId) -> Result<Tree, RepositoryError> {
+        self.repositories.subtree(commit, tree)
+    }
+
     fn info(&self, commit: &Commit) -> Result<CommitInfo, RepositoryError> {
         self.repositories.info(commit)
     }

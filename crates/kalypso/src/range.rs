@@ -208,7 +208,7 @@ fn back(steps: &str) -> Option<usize> {
 #[cfg(test)]
 mod tests {
     use git::{MemoryRepositories, NewCommit, Person};
-    use model::tree::Tree;
+    use model::tree::{Tree, closed};
 
     use super::*;
 
@@ -224,8 +224,9 @@ mod tests {
             tree.write("file", ids.len().to_string().into_bytes());
             let author = Person { name: "Ann".to_owned(), email: "ann@example.com".to_owned() };
             let parents: Vec<_> = parent.map(|parent: usize| ids[parent]).into_iter().collect();
-            let commit = NewCommit { parents: &parents, tree: &tree, message: "A change", author: &author, seconds: 0 };
-            ids.push(repositories.commit(&url, branch, &commit));
+            let (open, message) = (&closed, "A change");
+            let commit = NewCommit { parents: &parents, tree: &tree, open, message, author: &author, seconds: 0 };
+            ids.push(repositories.commit(&url, branch, &commit).unwrap());
         }
         repositories.tag(&url, "v1", ids[3]);
         let head = |branch| repositories.resolve(&url, &Revision::branch(branch)).unwrap();

@@ -531,6 +531,21 @@ codes! {
     ///
     /// Merge the commit, or move it to another branch.
     ForeignCommit = "K0506",
+    /// Too many folders would be beside each other.
+    ///
+    /// With more than 10,000 folders in one, git writes that one anew for every change, and hosts stop showing it. So nothing is published until the folders
+    /// are spread over others.
+    ///
+    /// ```yaml
+    /// kind: GitOpsRepo
+    /// metadata:
+    ///   annotations:
+    ///     output.kalypso.io/fan-out: "true"
+    /// ```
+    ///
+    /// The folder of a cluster type is then in two others, named by the first four digits of the SHA-256 of its name: `printf %s large | sha256sum` begins with
+    /// `d35c`, so `large/` becomes `d3/5c/large/`. Clusters have to look at the new paths: change them together with the annotation.
+    TooManyFolders = "K0507",
 
     /// A repository can't be read.
     ///

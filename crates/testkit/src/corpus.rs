@@ -8,7 +8,7 @@ use engine::output::{Destination, assemble};
 use libtest_mimic::Trial;
 use model::diagnostic::{Code, Diagnostic};
 
-use model::tree::Tree;
+use model::tree::{Blob, FileDifference, OpenError, Tree, closed};
 
 /// The tests that `make` makes of the folder with the corpora. Where there is none, a test that is counted as skipped, and says why by its name.
 pub fn trials(folder: Option<PathBuf>, make: impl FnOnce(PathBuf) -> Vec<Trial>) -> Vec<Trial> {
@@ -26,7 +26,8 @@ pub fn check_fleet(case: &Path) -> Result<(), String> {
     let environment = json["environment"].as_str().unwrap_or_default();
     let (fleet, read) = crate::directory::fleet(&case.join("input"), environment).map_err(|error| error.to_string())?;
     let compiled = Prepared::new(&fleet).compile();
-    let output = assemble(&compiled, &Tree::default(), &Destination::default());
+    let output = assemble(&compiled, &Tree::default(), &Destination::default(), &closed);
+    let output = output.map_err(|error| error.to_string())?;
     let expected = crate::directory::tree(&case.join("expected")).map_err(|error| error.to_string())?;
     let mut differences = differences(&expected, &output.tree);
     let diagnostics: Vec<_> =
@@ -43,29 +44,20 @@ pub fn check_fleet(case: &Path) -> Result<(), String> {
 
 /// What differs between two trees, a line a file.
 pub fn differences(expected: &Tree, found: &Tree) -> Vec<String> {
-    let mut lines = Vec::new();
-    for (path, entry) in expected.iter() {
-        match found.get(path) {
-            Some(other) if other.blob == entry.blob => {}
-            Some(other) => lines.push(format!(
-                "{path} differs:\nexpected {:?}\nfound    {:?}",
-                shown(&entry.blob),
-                shown(&other.blob)
-            )),
-            None => lines.push(format!("{path} is missing")),
+    let line = |difference: Result<FileDifference, OpenError>| match difference {
+        Ok(FileDifference { path, before: Some(before), after: Some(after) }) => {
+            let (expected, found) = (shown(&before.blob), shown(&after.blob));
+            format!("{path} differs:\nexpected {expected:?}\nfound    {found:?}")
         }
-    }
-    lines.extend(
-        found.iter().filter(|(path, _)| expected.get(path).is_none()).map(|(path, _)| format!("{path} is too much")),
-    );
-    lines
+        Ok(FileDifference { path, before: Some(_), after: None }) => format!("{path} is missing"),
+        Ok(FileDifference { path, .. }) => format!("{path} is too much"),
+        Err(error) => error.to_string(),
+    };
+    expected.diff(found, &closed).map(line).collect()
 }
 
-fn shown(blob: &model::tree::Blob) -> String {
-    match blob {
-        model::tree::Blob::Bytes(bytes) => String::from_utf8_lossy(bytes).into_owned(),
-        model::tree::Blob::Existing(id) => id.to_string(),
-    }
+fn shown(blob: &Blob) -> String {
+    blob.bytes().map_or_else(|| blob.id().to_string(), |bytes| String::from_utf8_lossy(bytes).into_owned())
 }
 
 /// The outcome of each assignment and broken policy, in the words of the corpus.

@@ -46,7 +46,7 @@ pub fn fleet_of(texts: Vec<(String, Vec<u8>)>, environment: &str) -> std::io::Re
 pub fn tree(directory: &Path) -> std::io::Result<Tree> {
     let mut tree = Tree::default();
     for path in files_below(directory)? {
-        tree.write(path.as_str(), std::fs::read(directory.join(&path))?);
+        tree.write(&path, std::fs::read(directory.join(&path))?);
     }
     Ok(tree)
 }

@@ -27,13 +27,14 @@ fn fleet(environment: &str) -> Fleet {
     let application = |name| (String::from(name), Role::Application(RegistrationName::new(name).unwrap()));
     for (folder, role) in platform.into_iter().chain(APPLICATIONS.map(application)) {
         let source = Arc::new(Source { url: folder.as_str().into(), ..Source::directory() });
-        for (path, blob) in testkit::directory::tree(&company().join(&folder)).unwrap().iter() {
-            if !model::read::is_read(path) {
+        for file in testkit::directory::tree(&company().join(&folder)).unwrap().files(&model::tree::closed) {
+            let (path, entry) = file.unwrap();
+            if !model::read::is_read(&path) {
                 continue;
             }
-            let model::tree::Blob::Bytes(content) = &blob.blob else { panic!("{path} has no content") };
+            let content = entry.blob.bytes().unwrap();
             let (source, id) = (Arc::clone(&source), GitId::of_blob(content));
-            let file = files.add(File { source, path: path.clone(), id, content: Arc::clone(content) });
+            let file = files.add(File { source, path: path.as_str().into(), id, content: Arc::clone(content) });
             contents.push(FleetFile::read(role.clone(), file, &files));
         }
     }

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use model::git_id::GitId;
+use model::tree::OpenError;
 
 use super::Revision;
 use crate::url::{RepositoryUrl, UrlError};
@@ -76,6 +77,14 @@ pub enum RepositoryError {
         path: String,
         /// The blob.
         blob: GitId,
+    },
+    /// A folder of what should be pushed can't be made.
+    #[error("what should go to repository `{url}` can't be put together: {error}")]
+    Unopened {
+        /// The repository.
+        url: RepositoryUrl,
+        /// Why not.
+        error: OpenError,
     },
     /// The cache can't be written.
     #[error("the cache `{}` can't be used: {reason}", path.display())]

@@ -4,11 +4,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use model::git_id::GitId;
-use model::tree::{Blob, Entry, Mode, Tree};
+use model::tree::{Blob, Child, DEPTH_MAX, Entry, Mode, OpenError, Sealed, SealedBy, Tree};
 
 use super::object::{commit_info, commit_object, encode, from_gix, object_id};
 use super::{
     Commit, CommitInfo, Content, Item, ItemKind, NewCommit, Push, Pushed, Repositories, RepositoryError, Revision,
+    opener,
 };
 use crate::url::RepositoryUrl;
 
@@ -26,7 +27,8 @@ struct State {
 struct Repository {
     branches: BTreeMap<String, GitId>,
     tags: BTreeMap<String, GitId>,
-    commits: BTreeMap<GitId, (CommitInfo, Tree)>,
+    commits: BTreeMap<GitId, CommitInfo>,
+    trees: BTreeMap<GitId, Tree>,
     blobs: BTreeMap<GitId, Arc<[u8]>>,
     broken: Option<String>,
     requests: usize,
@@ -39,12 +41,16 @@ impl MemoryRepositories {
     }
 
     /// Makes a commit at the head of a branch, as somebody with a clone would. The repository and branch are made if they are not there.
-    pub fn commit(&self, url: &RepositoryUrl, branch: &str, commit: &NewCommit<'_>) -> GitId {
+    ///
+    /// # Errors
+    /// If the commit's tree can't be opened, or has a file that is not there.
+    pub fn commit(&self, url: &RepositoryUrl, branch: &str, commit: &NewCommit<'_>) -> Result<GitId, RepositoryError> {
+        let new = self.new_objects(url, commit)?;
         let mut state = self.state();
         let repository = state.repositories.entry(url.clone()).or_default();
-        let id = repository.add(commit);
+        let id = repository.add(commit, new);
         repository.branches.insert(branch.to_owned(), id);
-        id
+        Ok(id)
     }
 
     /// Puts a tag on a commit.
@@ -72,19 +78,62 @@ impl MemoryRepositories {
     }
 
     /// What a commit holds; it is there even while the repository does not answer.
-    fn with<T>(
-        &self,
-        commit: &Commit,
-        read: impl FnOnce(&Repository, &CommitInfo, &Tree) -> T,
-    ) -> Result<T, RepositoryError> {
+    fn with<T>(&self, commit: &Commit, read: impl FnOnce(&Repository, &CommitInfo) -> T) -> Result<T, RepositoryError> {
         let state = self.state();
         let repository = state.repositories.get(&commit.url);
         let found = repository.and_then(|repository| Some((repository, repository.commits.get(&commit.id)?)));
-        let Some((repository, (info, tree))) = found else {
+        let Some((repository, info)) = found else {
             return Err(damaged(&commit.url, format!("commit {} is missing", commit.id)));
         };
-        Ok(read(repository, info, tree))
+        Ok(read(repository, info))
     }
+
+    /// The folders and files of a new commit that a repository lacks. Without holding the state: what is sealed may be opened by asking it.
+    fn new_objects(&self, url: &RepositoryUrl, commit: &NewCommit<'_>) -> Result<Objects, RepositoryError> {
+        let unopened = |error| RepositoryError::Unopened { url: url.clone(), error };
+        let with = |read: &dyn Fn(&Repository) -> bool| self.state().repositories.get(url).is_some_and(read);
+        let mut new = Objects::default();
+        let mut folders = vec![(String::new(), Child::Tree(commit.tree.clone()))];
+        while let Some((folder, child)) = folders.pop() {
+            if folder.matches('/').count() > DEPTH_MAX {
+                return Err(unopened(OpenError::TooDeep { path: folder }));
+            }
+            if with(&|repository| repository.trees.contains_key(&child.id())) {
+                continue;
+            }
+            let tree = child.opened(commit.open).map_err(unopened)?.unwrap_or_default();
+            for (name, child) in tree.children() {
+                let (path, blob) = (format!("{folder}{name}"), child.id());
+                match child {
+                    Child::File(Entry { mode: Mode::Submodule, .. }) => {}
+                    Child::File(Entry { blob: content, .. }) => match content.bytes() {
+                        Some(bytes) => drop(new.blobs.insert(blob, Arc::clone(bytes))),
+                        None if with(&|repository| repository.blobs.contains_key(&blob)) => {}
+                        None => return Err(RepositoryError::NoBlob { url: url.clone(), path, blob }),
+                    },
+                    folder => folders.push((format!("{path}/"), folder.clone())),
+                }
+            }
+            new.trees.insert(tree.id(), sealed(&tree));
+        }
+        Ok(new)
+    }
+}
+
+/// The folders and files of a commit.
+#[derive(Default)]
+struct Objects {
+    trees: BTreeMap<GitId, Tree>,
+    blobs: BTreeMap<GitId, Arc<[u8]>>,
+}
+
+/// A folder as a repository gives it: everything in it is known by its id.
+fn sealed(tree: &Tree) -> Tree {
+    let child = |child: &Child| match child {
+        Child::File(entry) => Child::File(Entry { mode: entry.mode, blob: Blob::existing(entry.blob.id()) }),
+        folder => Child::Sealed(Sealed { id: folder.id(), by: SealedBy::Repository }),
+    };
+    Tree::with_id(tree.id(), tree.children().map(|(name, of)| (Arc::clone(name), child(of))).collect::<Vec<_>>())
 }
 
 impl State {
@@ -101,19 +150,14 @@ impl State {
 }
 
 impl Repository {
-    fn add(&mut self, commit: &NewCommit<'_>) -> GitId {
+    fn add(&mut self, commit: &NewCommit<'_>, new: Objects) -> GitId {
         let bytes = encode(&commit_object(commit));
         let id = from_gix(&object_id(gix::objs::Kind::Commit, &bytes));
-        let mut tree = Tree::default();
-        for (path, Entry { mode, blob }) in commit.tree.iter() {
-            if let Blob::Bytes(bytes) = blob {
-                self.blobs.insert(blob.id(), Arc::clone(bytes));
-            }
-            tree.insert(Arc::clone(path), Entry { mode: *mode, blob: Blob::Existing(blob.id()) });
-        }
+        self.trees.extend(new.trees);
+        self.blobs.extend(new.blobs);
         match (id, commit_info(&bytes)) {
             (Some(id), Some(info)) => {
-                self.commits.insert(id, (info, tree));
+                self.commits.insert(id, info);
                 id
             }
             _ => unreachable!("what was just encoded can be read"),
@@ -152,24 +196,21 @@ impl Repositories for MemoryRepositories {
     }
 
     fn folder(&self, commit: &Commit, path: &str) -> Result<Option<Vec<Item>>, RepositoryError> {
-        self.with(commit, |_, _, tree| {
-            let mut items = BTreeMap::new();
-            let start = if path.is_empty() { 0 } else { path.len() + 1 };
-            for (below, entry) in tree.below(path) {
-                let rest = below.get(start..).unwrap_or_default();
-                let (name, kind) = match rest.split_once('/') {
-                    Some((name, _)) => (name, ItemKind::Folder),
-                    None => (rest, item_kind(entry.mode)),
-                };
-                // A folder stands for what is below it; its own id is of no use to anybody.
-                items.insert(name.to_owned(), Item { name: name.to_owned(), kind, id: entry.blob.id() });
-            }
-            (!items.is_empty() || path.is_empty()).then(|| items.into_values().collect())
-        })
+        let found = self.tree(commit)?.folder(path, &opener(self, commit));
+        let found = found.map_err(|error| damaged(&commit.url, error.to_string()))?;
+        let item = |(name, child): (&Arc<str>, &Child)| {
+            let kind = child.as_file().map_or(ItemKind::Folder, |entry| item_kind(entry.mode));
+            Item { name: name.to_string(), kind, id: child.id() }
+        };
+        Ok(found.map(|tree| {
+            let mut items: Vec<_> = tree.children().map(item).collect();
+            items.sort();
+            items
+        }))
     }
 
     fn content(&self, commit: &Commit, blob: GitId, limit: u64) -> Result<Content, RepositoryError> {
-        let content = self.with(commit, |repository, _, _| repository.blobs.get(&blob).cloned())?;
+        let content = self.with(commit, |repository, _| repository.blobs.get(&blob).cloned())?;
         match content {
             Some(bytes) if bytes.len() as u64 > limit => Ok(Content::TooLarge(bytes.len() as u64)),
             Some(bytes) => Ok(Content::Bytes(bytes)),
@@ -178,11 +219,16 @@ impl Repositories for MemoryRepositories {
     }
 
     fn tree(&self, commit: &Commit) -> Result<Tree, RepositoryError> {
-        self.with(commit, |_, _, tree| tree.clone())
+        self.subtree(commit, self.info(commit)?.tree)
+    }
+
+    fn subtree(&self, commit: &Commit, tree: GitId) -> Result<Tree, RepositoryError> {
+        let found = self.with(commit, |repository, _| repository.trees.get(&tree).cloned())?;
+        found.ok_or_else(|| damaged(&commit.url, format!("tree {tree} is missing")))
     }
 
     fn info(&self, commit: &Commit) -> Result<CommitInfo, RepositoryError> {
-        self.with(commit, |_, info, _| info.clone())
+        self.with(commit, |_, info| info.clone())
     }
 
     fn history(&self, commit: &Commit, reach: usize) -> Result<Vec<Commit>, RepositoryError> {
@@ -212,6 +258,10 @@ impl Repositories for MemoryRepositories {
     }
 
     fn push(&self, url: &RepositoryUrl, push: &Push<'_>) -> Result<Pushed, RepositoryError> {
+        let new = match &push.commit {
+            Some(commit) => self.new_objects(url, commit)?,
+            None => Objects::default(),
+        };
         let mut state = self.state();
         let repository = state.request(url)?;
         if repository.branches.get(push.branch).copied() != push.expected {
@@ -221,15 +271,7 @@ impl Repositories for MemoryRepositories {
             repository.branches.remove(push.branch);
             return Ok(Pushed::Removed);
         };
-        for (path, entry) in commit.tree.iter() {
-            if let Blob::Existing(blob) = &entry.blob
-                && entry.mode != Mode::Submodule
-                && !repository.blobs.contains_key(blob)
-            {
-                return Err(RepositoryError::NoBlob { url: url.clone(), path: path.to_string(), blob: *blob });
-            }
-        }
-        let id = repository.add(commit);
+        let id = repository.add(commit, new);
         repository.branches.insert(push.branch.to_owned(), id);
         Ok(Pushed::Moved(id))
     }

@@ -9,7 +9,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use model::git_id::GitId;
-use model::tree::Tree;
+use model::tree::{Open, OpenError, Sealed, SealedBy, Tree};
 
 pub use self::error::RepositoryError;
 pub use self::memory::MemoryRepositories;
@@ -41,11 +41,17 @@ pub trait Repositories: Sync {
     /// If the repository is damaged.
     fn content(&self, commit: &Commit, blob: GitId, limit: u64) -> Result<Content, RepositoryError>;
 
-    /// All files of a commit; their content is known by id.
+    /// What is at the root of a commit. Folders are sealed, and the content of files is known by id.
     ///
     /// # Errors
-    /// If the repository is damaged, or has a path that is not UTF-8.
+    /// If the repository is damaged, or has a name that is not UTF-8.
     fn tree(&self, commit: &Commit) -> Result<Tree, RepositoryError>;
+
+    /// What is in a folder that a commit was found to have, by the id of its tree. Folders in it are sealed.
+    ///
+    /// # Errors
+    /// As [`Self::tree`].
+    fn subtree(&self, commit: &Commit, tree: GitId) -> Result<Tree, RepositoryError>;
 
     /// Who made a commit from which, and why.
     ///
@@ -70,6 +76,22 @@ pub trait Repositories: Sync {
     /// # Errors
     /// If the repository can't be reached, or refuses.
     fn push(&self, url: &RepositoryUrl, push: &Push<'_>) -> Result<Pushed, RepositoryError>;
+}
+
+/// Opens the folders of a commit that [`Repositories::tree`] has sealed, and no others.
+pub fn opener<'a>(
+    repositories: &'a dyn Repositories,
+    commit: &'a Commit,
+) -> impl Fn(&Sealed) -> Result<Tree, OpenError> + Sync + 'a {
+    move |sealed| {
+        let unreadable = |reason: String| OpenError::Unreadable { id: sealed.id, reason };
+        match sealed.by {
+            SealedBy::Repository => {
+                repositories.subtree(commit, sealed.id).map_err(|error| unreadable(error.to_string()))
+            }
+            SealedBy::Maker(_) => Err(unreadable("it is not of a repository".to_owned())),
+        }
+    }
 }
 
 /// A name for a commit.
@@ -190,12 +212,14 @@ impl fmt::Display for Person {
 }
 
 /// A commit to be made.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct NewCommit<'a> {
     /// The commits that it is made from.
     pub parents: &'a [GitId],
     /// What it holds. Blobs known by id must be in the repository, in a commit that was resolved.
     pub tree: &'a Tree,
+    /// Opens what is sealed in it, as far as the repository does not have it.
+    pub open: &'a Open<'a>,
     /// Why it is made, with its trailers.
     pub message: &'a str,
     /// Who makes it.
@@ -205,7 +229,7 @@ pub struct NewCommit<'a> {
 }
 
 /// A branch to be moved.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Push<'a> {
     /// The branch.
     pub branch: &'a str,

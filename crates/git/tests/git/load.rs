@@ -11,7 +11,7 @@ use model::git_id::GitId;
 use model::name::EnvironmentName;
 use model::object::Kind;
 use model::progress::{Phase, Progress};
-use model::tree::{Blob, Entry, Mode};
+use model::tree::{Blob, Child, Entry, Mode, closed};
 
 use crate::objects::{base, config, environment, flux_pair, registration, workload};
 use crate::playground::{Disk, HOST, commit, commit_tree, memory, tree, url};
@@ -157,10 +157,10 @@ fn a_link_out_of_the_repository_is_not_followed() {
     let environment = environment("dev");
     fill(&repositories, &[("control-plane", "main", &[(".environments/dev.yaml", &environment)])]);
     let mut tree = tree(&[("a.yaml", &config("a")), ("binary.yaml", "\u{0}\u{1}")]);
-    let target = Blob::Bytes(b"/etc/passwd".as_slice().into());
-    tree.insert("link.yaml", Entry { mode: Mode::Link, blob: target.clone() });
-    tree.insert(".sourceignore", Entry { mode: Mode::Link, blob: target.clone() });
-    tree.insert("folder", Entry { mode: Mode::Link, blob: target });
+    let target = Blob::new(*b"/etc/passwd");
+    tree.put("link.yaml", Child::File(Entry { mode: Mode::Link, blob: target.clone() }), &closed).unwrap();
+    tree.put(".sourceignore", Child::File(Entry { mode: Mode::Link, blob: target.clone() }), &closed).unwrap();
+    tree.put("folder", Child::File(Entry { mode: Mode::Link, blob: target }), &closed).unwrap();
     commit_tree(&repositories, &url("control-plane"), "dev", &tree);
     assert_eq!(told(load_dev(&repositories)), "a, K0103, K0118");
 }

@@ -8,7 +8,7 @@ use git::{
     GitRepositories, MemoryRepositories, NewCommit, Person, Repositories, RepositoryUrl, Revision, Rewrite, Settings,
 };
 use model::git_id::GitId;
-use model::tree::Tree;
+use model::tree::{Tree, closed};
 use tempfile::TempDir;
 
 /// Where URLs of the playground begin.
@@ -25,7 +25,7 @@ pub(crate) fn person(name: &str) -> Person {
 pub(crate) fn tree(files: &[(&str, &str)]) -> Tree {
     let mut tree = Tree::default();
     for (path, text) in files {
-        tree.write(*path, text.as_bytes());
+        tree.write(path, text.as_bytes());
     }
     tree
 }
@@ -95,7 +95,8 @@ pub(crate) fn commit_tree(repositories: &dyn Repositories, url: &RepositoryUrl, 
     let head = repositories.resolve(url, &Revision::branch(branch)).ok().map(|commit| commit.id);
     let author = person("Ann");
     let parents: Vec<_> = head.into_iter().collect();
-    let commit = NewCommit { parents: &parents, tree, message: "a change", author: &author, seconds: 1_000 };
+    let commit =
+        NewCommit { parents: &parents, tree, open: &closed, message: "a change", author: &author, seconds: 1_000 };
     let push = git::Push { branch, expected: head, commit: Some(commit) };
     match repositories.push(url, &push).unwrap() {
         git::Pushed::Moved(id) => id,

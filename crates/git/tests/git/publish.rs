@@ -4,7 +4,7 @@ use git::publish::{Change, Destination, PublishError, Published, Target, look, p
 use git::{GitRepositories, Repositories, Revision, trailer};
 use model::git_id::GitId;
 use model::name::EnvironmentName;
-use model::tree::Tree;
+use model::tree::{Child, Entry, Tree, closed};
 use testkit::git_server::GitServer;
 
 use crate::playground::{Disk, commit, memory, tree, url};
@@ -38,12 +38,14 @@ fn look_at(repositories: &dyn Repositories, branch: Option<&str>) -> Result<Targ
 
 fn put(repositories: &dyn Repositories, branch: Option<&str>, target: &Target, text: &str) -> Published {
     let mut tree = target.base_tree.clone();
-    tree.write("large/app/x.yaml", text.as_bytes());
+    let file = Child::File(Entry::file(text.as_bytes()));
+    tree.put("large/app/x.yaml", file, &git::opener(repositories, &target.base)).unwrap();
     put_tree(repositories, branch, target, &tree)
 }
 
 fn put_tree(repositories: &dyn Repositories, branch: Option<&str>, target: &Target, tree: &Tree) -> Published {
-    let change = Change { tree, message: "Publish dev", trailers: &[("Kalypso-Source", "x")], seconds: 7 };
+    let change =
+        Change { tree, open: &closed, message: "Publish dev", trailers: &[("Kalypso-Source", "x")], seconds: 7 };
     with_destination(branch, |destination| publish(repositories, destination, target, &change).unwrap())
 }
 

@@ -2,7 +2,7 @@
 
 use git::{Content, GitRepositories, ItemKind, NewCommit, Push, Pushed, Repositories, RepositoryError, Revision};
 use model::git_id::GitId;
-use model::tree::{Blob, Entry, Mode, Tree};
+use model::tree::{Blob, Child, Entry, Mode, Open, Sealed, SealedBy, Tree, closed};
 use testkit::git_server::GitServer;
 
 use crate::playground::{Disk, commit, memory, person, tree, url};
@@ -29,8 +29,17 @@ fn push(
     expected: Option<GitId>,
     tree: &Tree,
 ) -> Result<Pushed, RepositoryError> {
+    push_opening(repositories, (branch, expected), tree, &closed)
+}
+
+fn push_opening(
+    repositories: &dyn Repositories,
+    (branch, expected): (&str, Option<GitId>),
+    tree: &Tree,
+    open: &Open<'_>,
+) -> Result<Pushed, RepositoryError> {
     let (author, parents) = (person("Kalypso"), expected.into_iter().collect::<Vec<_>>());
-    let commit = NewCommit { parents: &parents, tree, message: "publish\n", author: &author, seconds: 5 };
+    let commit = NewCommit { parents: &parents, tree, open, message: "publish\n", author: &author, seconds: 5 };
     repositories.push(&url("app"), &Push { branch, expected, commit: Some(commit) })
 }
 
@@ -126,13 +135,49 @@ fn a_push_keeps_what_is_there_by_its_id() {
         commit(repositories, &url("app"), "main", &[("docs/x", "1"), ("a/b", "2")]);
         let main = head(repositories, "main");
         let mut wanted = repositories.tree(&main).unwrap();
-        wanted.write("a/c", b"3".as_slice());
+        let open = git::opener(repositories, &main);
+        wanted.put("a/c", Child::File(Entry::file(*b"3")), &open).unwrap();
         push(repositories, "main", Some(main.id), &wanted).unwrap();
         let now = repositories.tree(&head(repositories, "main")).unwrap();
         assert_eq!(now, tree(&[("docs/x", "1"), ("a/b", "2"), ("a/c", "3")]));
-        wanted.insert("a/d", Entry { mode: Mode::File, blob: Blob::Existing(GitId::of_blob(b"nowhere")) });
+        let nowhere = Entry { mode: Mode::File, blob: Blob::existing(GitId::of_blob(b"nowhere")) };
+        wanted.put("a/d", Child::File(nowhere), &open).unwrap();
         let missing = push(repositories, "main", Some(main.id), &wanted);
         assert!(!matches!(missing, Ok(Pushed::Moved(_))), "{missing:?}");
+    });
+}
+
+#[test]
+fn folders_are_made_when_the_repository_lacks_them() {
+    check(|repositories| {
+        let known = tree(&[("x", "1")]);
+        commit(repositories, &url("app"), "main", &[("old/x", "1")]);
+        let main = head(repositories, "main");
+        let opened = std::sync::Mutex::new(Vec::new());
+        let open = |sealed: &Sealed| {
+            opened.lock().unwrap().push(sealed.by);
+            Ok(tree(&[("y", "2")]))
+        };
+        let mut wanted = repositories.tree(&main).unwrap();
+        for (name, id, by) in [("known", known.id(), 1), ("new", tree(&[("y", "2")]).id(), 2)] {
+            wanted.set(name, Child::Sealed(Sealed { id, by: SealedBy::Maker(by) }));
+        }
+        push_opening(repositories, ("main", Some(main.id)), &wanted, &open).unwrap();
+        assert_eq!(*opened.lock().unwrap(), [SealedBy::Maker(2)]);
+        let main = head(repositories, "main");
+        let open = git::opener(repositories, &main);
+        let files = repositories.tree(&main).unwrap().files(&open).map(Result::unwrap);
+        assert_eq!(files.map(|(path, _)| path).collect::<Vec<_>>(), ["known/x", "new/y", "old/x"]);
+    });
+}
+
+#[test]
+fn what_a_folder_turns_out_to_be_is_compared_with_what_was_said() {
+    check(|repositories| {
+        let wrong = Sealed { id: tree(&[("x", "1")]).id(), by: SealedBy::Maker(0) };
+        let wanted = Tree::from_children([("a".into(), Child::Sealed(wrong))]);
+        let pushed = push_opening(repositories, ("main", None), &wanted, &|_| Ok(Tree::default()));
+        assert!(matches!(pushed, Err(RepositoryError::Unopened { .. })), "{pushed:?}");
     });
 }
 
@@ -156,7 +201,8 @@ fn a_branch_can_be_made_and_removed() {
     check(|repositories| {
         let first = commit(repositories, &url("app"), "main", &[("a", "1")]);
         let (tree, author) = (tree(&[("a", "2")]), person("Kalypso"));
-        let commit = NewCommit { parents: &[first], tree: &tree, message: "m", author: &author, seconds: 5 };
+        let commit =
+            NewCommit { parents: &[first], tree: &tree, open: &closed, message: "m", author: &author, seconds: 5 };
         let made =
             repositories.push(&url("app"), &Push { branch: "kalypso/dev", expected: None, commit: Some(commit) });
         let Ok(Pushed::Moved(id)) = made else { panic!("{made:?}") };

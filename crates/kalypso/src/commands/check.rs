@@ -1,7 +1,7 @@
 //! `kalypso check`: everything that is wrong.
 
 use engine::compile::Prepared;
-use engine::output::{same_destination, shared_destinations};
+use engine::output::{destination_problems, shared_destinations};
 
 use crate::arguments::Check;
 use crate::exit::Exit;
@@ -25,7 +25,7 @@ pub(super) fn run(options: &Check) -> anyhow::Result<Exit> {
             .chain(&compiled.diagnostics)
             .chain(shared.get(&loaded.fleet.environment).into_iter().flatten())
             .cloned()
-            .chain(same_destination(&loaded.fleet))
+            .chain(destination_problems(&loaded.fleet))
             .chain(expired_pins(&loaded.fleet, now));
         let diagnostics = model::diagnostic::merged(found.collect());
         // A directory is published by nobody, so there is nothing to keep.

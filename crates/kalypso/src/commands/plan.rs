@@ -8,11 +8,11 @@ mod summary;
 use std::sync::Arc;
 
 use engine::compile::{Compiled, Prepared};
-use engine::output::{Destination, Folder, Output, Removal, assemble};
-use engine::plan::{Comparison, Plan, Side};
+use engine::output::{Destination, Folder, Layout, Output, assemble, layout};
+use engine::plan::{Comparison, FileChange, Plan, PlannedId, Side};
 use model::object::environment::RepositoryPlace;
 use model::object::{GitOpsRepo, Object};
-use model::tree::Tree;
+use model::tree::{OpenError, Sealed, Tree, closed};
 use serde_json::json;
 
 use self::diff::Diffs;
@@ -40,7 +40,7 @@ pub(super) fn run(options: &arguments::Plan) -> anyhow::Result<Exit> {
     let mut report = Report::new();
     let mut answers = Vec::new();
     for destination in destinations(options, &loaded)? {
-        let planned = Planned::new(&loaded, (&prepared, &compiled), destination, options.adopt);
+        let planned = Planned::new(&loaded, (&prepared, &compiled), destination, options.adopt)?;
         let diagnostics = super::render::all_diagnostics(&loaded, &compiled, &planned.output);
         let fallback = planned.fallback();
         loaded.report(&mut report, Batch { fallback, ..reporting::batch(&diagnostics, compiled.assignments.len()) });
@@ -56,15 +56,15 @@ fn between(options: &arguments::Plan, change: &Change, mut watch: Watch) -> anyh
     let loaded = &*change.new;
     let (old_prepared, prepared) = (Prepared::new(&change.old.fleet), Prepared::new(&loaded.fleet));
     let (old_compiled, compiled) = (old_prepared.compile(), prepared.compile());
-    let object = loaded.fleet.gitops_repos.values().next();
-    let folder = object.map_or(Ok(Folder::default()), |object| folder_of(object))?;
+    let (folder, new_layout) = laid_out(loaded)?;
     let promoted_commit = change.old.fleet.promoted_commit().cloned();
-    let destination = Destination { folder: folder.clone(), promoted_commit, adopt: false };
-    let previous = assemble(&old_compiled, &Tree::default(), &destination).tree;
+    let (_, old_layout) = laid_out(&change.old)?;
+    let destination = Destination { folder: folder.clone(), layout: old_layout, promoted_commit, adopt: false };
+    let previous = assemble(&old_compiled, &Tree::default(), &destination, &closed)?.tree;
     let branch = Branch::of_tree(change.from.clone(), previous);
-    let target = Target { name: change.from.clone(), place: nowhere(), folder, branch };
+    let target = Target { name: change.from.clone(), place: nowhere(), folder, layout: new_layout, branch };
     let old = Some(Before { loaded: Arc::clone(&change.old), prepared: &old_prepared, compiled: &old_compiled });
-    let planned = Planned::compared(loaded, (&prepared, &compiled), (target, old), false);
+    let planned = Planned::compared(loaded, (&prepared, &compiled), (target, old), false)?;
     let diagnostics = super::render::all_diagnostics(loaded, &compiled, &planned.output);
     let mut report = Report::new();
     let fallback = planned.fallback();
@@ -88,14 +88,14 @@ impl Told<'_> {
             Format::Human => {
                 reporting::to_stderr(self.report)?;
                 let texts = answers.iter().map(|planned| text(planned, self, diffs(planned).as_ref()));
-                terminal::answer(&texts.collect::<Vec<_>>().join("\n"))?;
+                terminal::answer(&texts.collect::<Result<Vec<_>, _>>()?.join("\n"))?;
             }
             format => {
                 let plans = answers.iter().map(|planned| planned.answer(self.loaded, diffs(planned).as_ref()));
                 let answer = json!({
                     "environment": options.environment,
                     "change": self.change.map(Change::answer),
-                    "plans": plans.collect::<Vec<_>>(),
+                    "plans": plans.collect::<Result<Vec<_>, _>>()?,
                     "report": reporting::json(self.report),
                 });
                 terminal::answer(&terminal::structured(&answer, format))?;
@@ -108,7 +108,7 @@ impl Told<'_> {
 }
 
 /// The plan for one place, for reading.
-fn text(planned: &Planned, told: &Told<'_>, diffs: Option<&Diffs<'_>>) -> String {
+fn text(planned: &Planned, told: &Told<'_>, diffs: Option<&Diffs<'_>>) -> Result<String, OpenError> {
     let loaded = told.loaded;
     let title = match told.change {
         Some(change) => change.title(),
@@ -118,12 +118,12 @@ fn text(planned: &Planned, told: &Told<'_>, diffs: Option<&Diffs<'_>>) -> String
     match diffs {
         Some(diffs) => {
             text.push('\n');
-            text.push_str(&diffs.text());
+            text.push_str(&diffs.text()?);
         }
         None if planned.plan.is_empty() => {}
         None => text.push_str("\n  --diff shows every file\n"),
     }
-    text
+    Ok(text)
 }
 
 /// The folder that a `GitOpsRepo`'s output lives under.
@@ -145,6 +145,8 @@ pub(super) struct Target {
     pub(super) place: RepositoryPlace,
     /// The folder that output lives under.
     pub(super) folder: Folder,
+    /// Where in it the folders of cluster types are.
+    layout: Layout,
     /// What is there.
     pub(super) branch: Branch,
 }
@@ -158,7 +160,7 @@ pub(super) fn targets(loaded: &Loaded, only: Option<&str>) -> anyhow::Result<Vec
         let folder = folder_of(object)?;
         let branch = loaded.branch(&object.spec.place)?;
         let place = object.spec.place.clone();
-        found.push(Target { name: object.name.to_string(), place, folder, branch });
+        found.push(Target { name: object.name.to_string(), place, folder, layout: layout(object), branch });
     }
     if found.is_empty() {
         let message = match only {
@@ -179,15 +181,21 @@ fn destinations(options: &arguments::Plan, loaded: &Loaded) -> anyhow::Result<Ve
         }
         let name = against.display().to_string();
         let branch = Branch::of_tree(name.clone(), folder::read(against)?);
-        let folder =
-            loaded.fleet.gitops_repos.values().next().map_or(Ok(Folder::default()), |object| folder_of(object))?;
-        return Ok(vec![Target { name, place: nowhere(), folder, branch }]);
+        let (folder, layout) = laid_out(loaded)?;
+        return Ok(vec![Target { name, place: nowhere(), folder, layout, branch }]);
     }
     if options.source.from.is_some() && loaded.fleet.gitops_repos.is_empty() {
         let branch = Branch::of_tree("nothing".to_owned(), Tree::default());
-        return Ok(vec![Target { name: "nothing".to_owned(), place: nowhere(), folder: Folder::default(), branch }]);
+        let (folder, layout) = Default::default();
+        return Ok(vec![Target { name: "nothing".to_owned(), place: nowhere(), folder, layout, branch }]);
     }
     targets(loaded, options.gitops_repo.as_deref())
+}
+
+/// Where the output of an environment is laid out, if nobody says which of its `GitOpsRepo`s is meant.
+fn laid_out(loaded: &Loaded) -> Result<(Folder, Layout), Failure> {
+    let Some(object) = loaded.fleet.gitops_repos.values().next() else { return Ok(Default::default()) };
+    Ok((folder_of(object)?, layout(object)))
 }
 
 /// The place of what is in no repository.
@@ -200,7 +208,6 @@ pub(super) struct Planned {
     pub(super) target: Target,
     pub(super) output: Output,
     pub(super) plan: Plan,
-    pub(super) removal: Removal,
     old: Option<Arc<Loaded>>,
 }
 
@@ -217,7 +224,7 @@ impl Planned {
         (prepared, compiled): (&Prepared<'_>, &Compiled),
         target: Target,
         adopt: bool,
-    ) -> Self {
+    ) -> Result<Self, OpenError> {
         let Some(old) = target.branch.published_from(loaded) else {
             return Self::compared(loaded, (prepared, compiled), (target, None), adopt);
         };
@@ -234,11 +241,12 @@ impl Planned {
         (prepared, compiled): (&Prepared<'_>, &Compiled),
         (target, old): (Target, Option<Before<'_>>),
         adopt: bool,
-    ) -> Self {
+    ) -> Result<Self, OpenError> {
         let promoted_commit = loaded.fleet.promoted_commit().cloned();
-        let destination = Destination { folder: target.folder.clone(), promoted_commit, adopt };
+        let destination = Destination { folder: target.folder.clone(), layout: target.layout, promoted_commit, adopt };
+        let open = |sealed: &Sealed| target.branch.open(sealed);
         let previous = &target.branch.tree;
-        let output = assemble(compiled, previous, &destination);
+        let output = assemble(compiled, previous, &destination, &open)?;
         let old_side = old.as_ref().map(|old| Side { prepared: old.prepared, compiled: old.compiled });
         let plan = engine::plan::plan(&Comparison {
             previous,
@@ -246,11 +254,16 @@ impl Planned {
             folder: &target.folder,
             new: Side { prepared, compiled },
             old: old_side,
+            open: &open,
             content: &|id| target.branch.content(id),
-        });
-        let removal = Removal::between(previous, &output.tree, &target.folder);
+        })?;
         let old = old.map(|old| old.loaded);
-        Self { target, output, plan, removal, old }
+        Ok(Self { target, output, plan, old })
+    }
+
+    /// The files of an assignment that change.
+    fn files(&self, id: &PlannedId) -> Result<Vec<FileChange>, OpenError> {
+        self.plan.files(id, &|sealed| self.target.branch.open(sealed))
     }
 
     /// What becomes of the assignments that fail: where nothing was published before, nothing is kept.

@@ -4,6 +4,7 @@ use engine::compile::{Compiled, Prepared};
 use engine::output::OWNER_FILE;
 use engine::plan::ChangeKind;
 use model::diagnostic::{Code, Diagnostic};
+use model::tree::{Child, Entry, Sealed};
 use serde_json::{Value as Json, json};
 
 use super::plan::{Planned, Target, targets};
@@ -66,22 +67,30 @@ pub(super) fn publish(
 ) -> anyhow::Result<Outcome> {
     let mut target = first;
     for _ in 0..RACES_MAX {
-        let mut planned = Planned::new(loaded, (prepared, compiled), target, options.adopt);
+        let mut planned = Planned::new(loaded, (prepared, compiled), target, options.adopt)?;
         let mut diagnostics = super::render::all_diagnostics(loaded, compiled, &planned.output);
-        let refusals = refusals(options, loaded, &planned);
+        let refusals = refusals(options, loaded, &planned)?;
         if !refusals.is_empty() {
             diagnostics.extend(refusals);
             return Ok(Outcome { planned, diagnostics, delivered: None });
         }
         if !planned.plan.is_empty() {
             let owner = planned.target.folder.join(OWNER_FILE);
-            planned.output.tree.write(owner, owner_text(loaded).into_bytes());
+            let text = Child::File(Entry::file(owner_text(loaded).into_bytes()));
+            planned.output.tree.put(&owner, text, &|sealed| planned.target.branch.open(sealed))?;
         }
         let branch = (!options.direct).then(|| our_branch(loaded, &planned.target.name));
         let message = message(loaded, &planned);
         let Planned { target: Target { place, branch: base, .. }, output, .. } = &planned;
-        let (base, tree) = (base.commit(), &output.tree);
-        let delivery = Delivery { place, branch: branch.as_deref(), base, tree, message: &message };
+        let open = |sealed: &Sealed| planned.target.branch.open(sealed);
+        let delivery = Delivery {
+            place,
+            branch: branch.as_deref(),
+            base: base.commit(),
+            tree: &output.tree,
+            open: &open,
+            message: &message,
+        };
         match delivery::deliver(loaded, &delivery)? {
             Delivered::LostRace => target = again(loaded, options, &planned.target.name)?,
             delivered => return Ok(Outcome { planned, diagnostics, delivered: Some(delivered) }),
@@ -108,13 +117,13 @@ fn again(loaded: &Loaded, options: &Publish, name: &str) -> anyhow::Result<Targe
 }
 
 /// Why nothing is published.
-fn refusals(options: &Publish, loaded: &Loaded, planned: &Planned) -> Vec<Diagnostic> {
+fn refusals(options: &Publish, loaded: &Loaded, planned: &Planned) -> anyhow::Result<Vec<Diagnostic>> {
     let mut refusals = Vec::new();
     let fatal = planned.output.diagnostics.iter().filter(|diagnostic| diagnostic.code == Code::PathMoved);
     refusals.extend(fatal.cloned());
-    refusals.extend(engine::output::same_destination(&loaded.fleet));
+    refusals.extend(engine::output::destination_problems(&loaded.fleet));
     let owner = planned.target.folder.join(OWNER_FILE);
-    if let Some(entry) = planned.target.branch.tree.get(&owner)
+    if let Some(entry) = planned.target.branch.tree.file(&owner, &|sealed| planned.target.branch.open(sealed))?
         && !engine::output::is_text(&entry.blob, &owner_text(loaded))
     {
         let whose = planned
@@ -131,9 +140,9 @@ fn refusals(options: &Publish, loaded: &Loaded, planned: &Planned) -> Vec<Diagno
         .help("give each environment a branch or path of its own; remove the file if the other one is gone for good");
         refusals.push(diagnostic);
     }
-    if options.direct && !options.confirm && planned.removal.needs_confirmation() {
-        let removal = &planned.removal;
-        let names: Vec<_> = removal.cluster_types.iter().map(|name| format!("`{name}`")).collect();
+    if options.direct && !options.confirm && planned.plan.needs_confirmation() {
+        let plan = &planned.plan;
+        let names: Vec<_> = plan.gone.iter().map(|name| format!("`{name}`")).collect();
         let cluster_types = match names.as_slice() {
             [] => String::new(),
             [name] => format!(", and the cluster type {name}"),
@@ -141,15 +150,15 @@ fn refusals(options: &Publish, loaded: &Loaded, planned: &Planned) -> Vec<Diagno
         };
         let message = format!(
             "this would remove {} of {}{cluster_types}",
-            removal.removed,
-            terminal::count(removal.before, "assignment")
+            plan.count(ChangeKind::Removed),
+            terminal::count(plan.before(), "assignment")
         );
         refusals.push(
             Diagnostic::error(Code::NeedsConfirmation, message)
                 .help("look at `kalypso plan`, and say --confirm if that is meant"),
         );
     }
-    refusals
+    Ok(refusals)
 }
 
 /// What the owner file says: whose output this is, the same on every machine.

@@ -1,9 +1,11 @@
 //! `kalypso render`: an environment's files in a folder, or their digest.
 
+use std::sync::Arc;
+
 use engine::compile::{Compiled, Prepared};
-use engine::output::{Destination, Folder, Output, assemble};
+use engine::output::{Destination, Output, assemble};
 use model::diagnostic::Diagnostic;
-use model::tree::Tree;
+use model::tree::{Entry, OpenError, Tree, closed};
 use serde_json::{Value as Json, json};
 
 use crate::arguments::{Format, Render};
@@ -18,32 +20,37 @@ pub(super) fn run(options: &Render) -> anyhow::Result<Exit> {
     let mut watch = Watch::start();
     let loaded = loading::environment(&options.source, &options.environment, &mut watch)?;
     let compiled = Prepared::new(&loaded.fleet).compile();
-    let output = assemble(&compiled, &Tree::default(), &destination(&loaded)?);
+    let output = assemble(&compiled, &Tree::default(), &destination(&loaded)?, &closed)?;
     let diagnostics = all_diagnostics(&loaded, &compiled, &output);
     let mut report = Report::new();
     loaded.report(&mut report, reporting::batch(&diagnostics, compiled.assignments.len()));
     if let Some(out) = &options.out {
-        let write = Write { environment: &options.environment, force: options.force, progress: watch.progress() };
+        let write = Write {
+            open: &closed,
+            environment: &options.environment,
+            force: options.force,
+            progress: watch.progress(),
+        };
         folder::write(out, &output.tree, &write)?;
     }
     watch.end();
     match options.output {
         Format::Human => {
             reporting::to_stderr(&report)?;
-            terminal::answer(&text(options, &compiled, &output))?;
+            terminal::answer(&text(options, &compiled, &output)?)?;
         }
-        format => terminal::answer(&terminal::structured(&answer(options, &compiled, &output, &report), format))?,
+        format => terminal::answer(&terminal::structured(&answer(options, &compiled, &output, &report)?, format))?,
     }
     Ok(Exit::Good.unless(reporting::has_problems(&report, options.source.strict)))
 }
 
 /// Where output goes: the path of the environment's `GitOpsRepo`, if there is one.
 fn destination(loaded: &Loaded) -> Result<Destination, Failure> {
-    let folders = loaded.fleet.gitops_repos.values().map(|object| super::plan::folder_of(object));
-    let mut folders = folders.collect::<Result<Vec<_>, _>>()?;
-    folders.dedup();
-    let folder = if folders.len() == 1 { folders.swap_remove(0) } else { Folder::default() };
-    Ok(Destination { folder, promoted_commit: loaded.fleet.promoted_commit().cloned(), adopt: false })
+    let place = |object: &Arc<_>| Ok((super::plan::folder_of(object)?, engine::output::layout(object)));
+    let mut places = loaded.fleet.gitops_repos.values().map(place).collect::<Result<Vec<_>, Failure>>()?;
+    places.dedup();
+    let (folder, layout) = if places.len() == 1 { places.swap_remove(0) } else { Default::default() };
+    Ok(Destination { folder, layout, promoted_commit: loaded.fleet.promoted_commit().cloned(), adopt: false })
 }
 
 /// Everything that is wrong: with what was read, compiled and put together.
@@ -57,14 +64,15 @@ fn failed(compiled: &Compiled) -> Vec<String> {
     failed.map(|(id, _)| id.to_string()).collect()
 }
 
-fn text(options: &Render, compiled: &Compiled, output: &Output) -> String {
+fn text(options: &Render, compiled: &Compiled, output: &Output) -> Result<String, OpenError> {
     let failed = failed(compiled);
     let mut lines = Vec::new();
     let rendered = terminal::count(compiled.assignments.len() - failed.len(), "assignment");
     let environment = &options.environment;
     match &options.out {
         Some(out) => {
-            let files = terminal::count(output.tree.len(), "file");
+            let count = output.tree.files(&closed).try_fold(0, |count, file| file.map(|_| count + 1))?;
+            let files = terminal::count(count, "file");
             lines.push(format!(
                 "Rendered {environment}: {rendered} on {}, {files} in {}",
                 terminal::count(compiled.cluster_types.len(), "cluster type"),
@@ -80,20 +88,22 @@ fn text(options: &Render, compiled: &Compiled, output: &Output) -> String {
         let named = failed.iter().take(NAMED_MAX).cloned().collect::<Vec<_>>().join(", ");
         lines.push(format!("{} failed: {named}{more}", terminal::count(failed.len(), "assignment")));
     }
-    lines.join("\n") + "\n"
+    Ok(lines.join("\n") + "\n")
 }
 
-fn answer(options: &Render, compiled: &Compiled, output: &Output, report: &Report<'_>) -> Json {
+fn answer(options: &Render, compiled: &Compiled, output: &Output, report: &Report<'_>) -> Result<Json, OpenError> {
     let failed: Vec<_> = failed(compiled);
-    let files: Vec<_> =
-        output.tree.iter().map(|(path, entry)| json!({"path": &**path, "id": entry.blob.id().to_string()})).collect();
-    json!({
+    let file = |file: Result<(String, Entry), OpenError>| {
+        file.map(|(path, entry)| json!({"path": path, "id": entry.blob.id().to_string()}))
+    };
+    let files = || output.tree.files(&closed).map(file).collect::<Result<Vec<_>, _>>();
+    Ok(json!({
         "environment": options.environment,
         "tree": output.tree.id().to_string(),
         "assignments": compiled.assignments.len(),
         "clusterTypes": compiled.cluster_types.len(),
         "failed": failed,
-        "files": if options.digest { Json::Null } else { files.into() },
+        "files": if options.digest { Json::Null } else { files()?.into() },
         "report": reporting::json(report),
-    })
+    }))
 }

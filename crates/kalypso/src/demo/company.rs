@@ -49,7 +49,7 @@ mod tests {
         for folder in FOLDERS {
             let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/acme").join(folder);
             let tree = testkit::directory::tree(&root).unwrap();
-            let paths: Vec<_> = tree.iter().map(|(path, _)| path.to_string()).collect();
+            let paths: Vec<_> = tree.files(&model::tree::closed).map(|file| file.unwrap().0).collect();
             let embedded: Vec<_> = files(folder).into_iter().map(|file| file.path).collect();
             assert_eq!(embedded, paths, "{folder}: touch crates/kalypso/src/demo/company.rs to embed new files");
         }

@@ -4,6 +4,7 @@ use model::object::Kind;
 use model::object::config_map::{MERGE, PLATFORM_CONFIG, PRIORITY};
 use model::object::deployment_target::{WORKLOAD_LABEL, WORKSPACE_LABEL};
 use model::object::environment::{LONG_NAMES, MISSING_VALUES};
+use model::object::gitops_repo::FAN_OUT;
 use model::object::template::{EXTENSION, LITERAL};
 
 /// An annotation or label with a meaning.
@@ -53,6 +54,14 @@ pub(super) const ANNOTATIONS: &[Setting] = &[
         values: "`error` (if left out) or `shorten`",
         doc: "What happens to namespace names beyond Kubernetes' 63 characters. `error` stops the assignment; `shorten` cuts the name, and ends it \
               with a short hash that stays the same.",
+    },
+    Setting {
+        kinds: &[Kind::GitOpsRepo],
+        key: FAN_OUT,
+        pattern: Some("^(true|false)$"),
+        values: "`\"true\"` or `\"false\"` (if left out)",
+        doc: "Whether the folders of cluster types are spread over others, `d3/5c/large/` in place of `large/`: the first four digits of the SHA-256 \
+              of the name, as `printf %s large | sha256sum` prints it. Needed for more than 10,000 of them.",
     },
     Setting {
         kinds: &[Kind::Template],

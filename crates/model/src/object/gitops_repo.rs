@@ -6,6 +6,9 @@ use super::{Decoder, Field, Kind, Shape, Spec};
 use crate::name::GitOpsRepoName;
 use crate::yaml::Node;
 
+/// The annotation that says whether folders are spread over others: `true` or `false`.
+pub const FAN_OUT: &str = "output.kalypso.io/fan-out";
+
 /// What a `GitOpsRepo` says.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct GitOpsRepo {

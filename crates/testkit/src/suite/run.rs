@@ -5,14 +5,14 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 
 use engine::compile::{Compiled, Prepared};
-use engine::output::{Destination, Folder, Output, assemble, same_destination};
+use engine::output::{Destination, Folder, Layout, Output, assemble, destination_problems, layout};
 use model::diagnostic::{AssignmentId, Diagnostic, Origin, merged};
 use model::fleet::{Fleet, FleetFile, FleetInput, Role};
 use model::git_id::GitId;
 use model::locate::Locator;
 use model::name::{EnvironmentName, RegistrationName};
 use model::source::{File, Files, Source};
-use model::tree::{Blob, Tree};
+use model::tree::{Entry, Tree, closed};
 
 use super::Case;
 
@@ -47,14 +47,15 @@ pub fn run_with(case: &Case, files: &[(String, Vec<u8>)]) -> Result<Outcome, Str
         None => Tree::default(),
     };
     for (path, text) in &case.branch {
-        previous.write(path.as_str(), text.as_bytes());
+        previous.write(path, text.as_bytes());
     }
     let (fleet, mut diagnostics) = fleet(case, files)?;
     let compiled = Prepared::new(&fleet).compile();
-    let output = assemble(&compiled, &previous, &destination(case, &fleet)?);
+    let output = assemble(&compiled, &previous, &destination(case, &fleet)?, &closed);
+    let output = output.map_err(|error| error.to_string())?;
     diagnostics.extend(compiled.diagnostics.iter().cloned());
     diagnostics.extend(output.diagnostics.iter().cloned());
-    diagnostics.extend(same_destination(&fleet));
+    diagnostics.extend(destination_problems(&fleet));
     let diagnostics = merged(diagnostics);
     let mut locator = Locator::new(&fleet);
     let says = diagnostics.iter().map(|diagnostic| said(diagnostic, &mut locator)).collect();
@@ -65,7 +66,8 @@ pub fn run_with(case: &Case, files: &[(String, Vec<u8>)]) -> Result<Outcome, Str
 fn destination(case: &Case, fleet: &Fleet) -> Result<Destination, String> {
     let path = fleet.gitops_repos.values().next().map_or("", |object| &object.spec.place.path);
     let folder = Folder::parse(path).ok_or_else(|| format!("the path {path:?} leads out of the repository"))?;
-    Ok(Destination { folder, promoted_commit: fleet.promoted_commit().cloned(), adopt: case.adopt })
+    let layout = fleet.gitops_repos.values().next().map_or(Layout::Plain, |object| layout(object));
+    Ok(Destination { folder, layout, promoted_commit: fleet.promoted_commit().cloned(), adopt: case.adopt })
 }
 
 /// The fleet of these files.
@@ -133,10 +135,11 @@ fn said(diagnostic: &Diagnostic, locator: &mut Locator<'_>) -> String {
 /// The files of a tree, a folder a line, each file with what became of it if the branch held something before.
 fn listing(previous: &Tree, output: &Output, compiled: &Compiled) -> String {
     let mut folders: BTreeMap<&str, Vec<String>> = BTreeMap::new();
-    let paths: BTreeSet<_> = previous.iter().chain(output.tree.iter()).map(|(path, _)| path).collect();
+    let (before, after) = (files(previous), files(&output.tree));
+    let paths: BTreeSet<_> = before.keys().chain(after.keys()).collect();
     for path in paths {
-        let (folder, name) = path.rsplit_once('/').map_or(("", &**path), |(folder, name)| (folder, name));
-        let mark = match (previous.get(path), output.tree.get(path)) {
+        let (folder, name) = path.rsplit_once('/').map_or(("", path.as_str()), |(folder, name)| (folder, name));
+        let mark = match (before.get(path), after.get(path)) {
             _ if previous.is_empty() => "",
             (None, _) => "+",
             (Some(_), None) => "-",
@@ -155,6 +158,10 @@ fn listing(previous: &Tree, output: &Output, compiled: &Compiled) -> String {
     text
 }
 
+fn files(tree: &Tree) -> BTreeMap<String, Entry> {
+    tree.files(&closed).filter_map(Result::ok).collect()
+}
+
 /// What is to be said about the folder of an assignment.
 fn remarks(folder: &str, output: &Output, compiled: &Compiled) -> String {
     let is_folder = |id: &&AssignmentId| folder == id.to_string() || folder.ends_with(&format!("/{id}"));
@@ -171,8 +178,6 @@ fn remarks(folder: &str, output: &Output, compiled: &Compiled) -> String {
 
 /// The text of a file of the outcome.
 pub(super) fn text_of(tree: &Tree, path: &str) -> Option<String> {
-    match &tree.get(path)?.blob {
-        Blob::Bytes(bytes) => Some(String::from_utf8_lossy(bytes).into_owned()),
-        Blob::Existing(_) => None,
-    }
+    let entry = tree.file(path, &closed).ok()??;
+    entry.blob.bytes().map(|bytes| String::from_utf8_lossy(bytes).into_owned())
 }

@@ -148,6 +148,10 @@ impl Repositories for GitRepositories {
         self.reading(commit, |repository| read::tree(repository, commit.id))
     }
 
+    fn subtree(&self, commit: &Commit, tree: GitId) -> Result<Tree, RepositoryError> {
+        self.reading(commit, |repository| read::subtree(repository, tree))
+    }
+
     fn info(&self, commit: &Commit) -> Result<CommitInfo, RepositoryError> {
         self.reading(commit, |repository| read::info(repository, commit.id))
     }

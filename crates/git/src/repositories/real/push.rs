@@ -13,8 +13,9 @@ impl GitRepositories {
     /// Pushes to a repository on another machine, from its copy.
     pub(super) fn push_remote(&self, remote: &Remote, push: &Push<'_>) -> Result<Pushed, RepositoryError> {
         let Work { lock, opened, .. } = self.locked(remote)?;
-        let id = push.commit.as_ref().map(|commit| self.write(remote, &opened, commit)).transpose()?;
-        let failure = self.run(remote, &arguments(&remote.url, push, id), Some(lock.file()))?.failure;
+        let written = push.commit.as_ref().map(|commit| self.write(remote, &opened, commit)).transpose()?;
+        let id = written.map(|(id, _)| id);
+        let failure = self.run(remote, &arguments(&remote.url, push, written), Some(lock.file()))?.failure;
         let head = || self.remote_reference(remote, &format!("refs/heads/{}", push.branch));
         let pushed = outcome(&remote.name, push, (id, failure), head)?;
         if let Pushed::Moved(id) = pushed {
@@ -47,8 +48,9 @@ impl GitRepositories {
         remote.copy.prepare(&lock, Some(&objects))?;
         let scratch = self.open(remote.copy.git_dir());
         let scratch = scratch.map_err(|Fault(reason)| RepositoryError::Damaged { url: url.clone(), reason })?;
-        let id = push.commit.as_ref().map(|commit| self.write(&remote, &scratch, commit)).transpose()?;
-        let failure = self.run(&remote, &arguments(&remote.url, push, id), Some(lock.file()))?.failure;
+        let written = push.commit.as_ref().map(|commit| self.write(&remote, &scratch, commit)).transpose()?;
+        let id = written.map(|(id, _)| id);
+        let failure = self.run(&remote, &arguments(&remote.url, push, written), Some(lock.file()))?.failure;
         let head = || {
             let found = read::resolve(&target.to_thread_local(), &Revision::branch(push.branch));
             found.map_err(|Fault(reason)| RepositoryError::Damaged { url: url.clone(), reason })
@@ -60,13 +62,19 @@ impl GitRepositories {
     }
 }
 
-fn arguments(url: &str, push: &Push<'_>, id: Option<GitId>) -> Vec<String> {
+/// From so many new objects on, git looks for no similar ones: that takes it longer than the network takes for what it saves.
+const UNLIKE_FROM: usize = 20_000;
+
+fn arguments(url: &str, push: &Push<'_>, written: Option<(GitId, usize)>) -> Vec<String> {
+    let id = written.map(|(id, _)| id);
     let reference = format!("refs/heads/{}", push.branch);
     let text = |id: Option<GitId>| id.map_or_else(String::new, |id| id.to_string());
     let lease = format!("--force-with-lease={reference}:{}", text(push.expected));
     let refspec = format!("{}:{reference}", text(id));
-    let options = ["push", "--quiet", "--no-verify", "--no-follow-tags"].map(str::to_owned);
-    options.into_iter().chain([lease, "--".to_owned(), url.to_owned(), refspec]).collect()
+    let is_large = written.is_some_and(|(_, count)| count >= UNLIKE_FROM);
+    let unlike: &[&str] = if is_large { &["-c", "pack.window=0"] } else { &[] };
+    let options = unlike.iter().chain(&["push", "--quiet", "--no-verify", "--no-follow-tags"]);
+    options.map(|option| (*option).to_owned()).chain([lease, "--".to_owned(), url.to_owned(), refspec]).collect()
 }
 
 /// What became of a push. What git says is for people; what counts is where the branch is now.

@@ -2,13 +2,13 @@
 
 use std::collections::BTreeSet;
 use std::fmt;
+use std::sync::Arc;
 
 use gix::bstr::ByteSlice as _;
 use gix::objs::Kind;
 use model::git_id::GitId;
-use model::tree::{Blob, Entry, Tree};
+use model::tree::{Blob, Child, Entry, Sealed, SealedBy, Tree};
 
-use crate::limits::FOLDER_DEPTH_MAX;
 use crate::repositories::object::{commit_info, from_gix, item, mode, to_gix};
 use crate::repositories::{CommitInfo, Content, Item, Revision};
 
@@ -88,27 +88,26 @@ pub(super) fn content(repository: &gix::Repository, blob: GitId, limit: u64) -> 
     Ok(Content::Bytes(object(repository, blob, Kind::Blob)?.into()))
 }
 
-/// All files of a commit.
+/// What is at the root of a commit.
 pub(super) fn tree(repository: &gix::Repository, commit: GitId) -> Result<Tree, Fault> {
-    let mut result = Tree::default();
-    let mut folders = vec![(String::new(), info(repository, commit)?.tree)];
-    while let Some((folder, id)) = folders.pop() {
-        if folder.matches('/').count() > FOLDER_DEPTH_MAX {
-            return Err(Fault(format!("`{folder}` is in more than {FOLDER_DEPTH_MAX} folders")));
-        }
-        let bytes = object(repository, id, Kind::Tree)?;
-        for entry in gix::objs::TreeRefIter::from_bytes(&bytes, gix::hash::Kind::Sha1) {
-            let entry = entry.map_err(fault)?;
-            let name = entry.filename.to_str().map_err(|_| Fault(format!("a name in `{folder}` is not UTF-8")))?;
-            let path = format!("{folder}{name}");
-            let Some(id) = from_gix(entry.oid) else { continue };
-            match mode(entry.mode.kind()) {
-                None => folders.push((format!("{path}/"), id)),
-                Some(mode) => result.insert(path, Entry { mode, blob: Blob::Existing(id) }),
-            }
-        }
+    subtree(repository, info(repository, commit)?.tree)
+}
+
+/// What is in a folder; the folders in it are sealed.
+pub(super) fn subtree(repository: &gix::Repository, tree: GitId) -> Result<Tree, Fault> {
+    let bytes = object(repository, tree, Kind::Tree)?;
+    let mut children: Vec<(Arc<str>, Child)> = Vec::new();
+    for entry in gix::objs::TreeRefIter::from_bytes(&bytes, gix::hash::Kind::Sha1) {
+        let entry = entry.map_err(fault)?;
+        let name = entry.filename.to_str().map_err(|_| Fault(format!("a name in folder {tree} is not UTF-8")))?;
+        let Some(id) = from_gix(entry.oid) else { continue };
+        let child = match mode(entry.mode.kind()) {
+            None => Child::Sealed(Sealed { id, by: SealedBy::Repository }),
+            Some(mode) => Child::File(Entry { mode, blob: Blob::existing(id) }),
+        };
+        children.push((name.into(), child));
     }
-    Ok(result)
+    Ok(Tree::with_id(tree, children))
 }
 
 /// A commit and those before it by first parents.

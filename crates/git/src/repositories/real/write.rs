@@ -1,104 +1,145 @@
 //! Puts the objects of a commit into a repository, as far as they are not there.
+//!
+//! The new tree is walked against the one of the commit before it: what is the same there is in the repository already, and is not looked into. What is
+//! new is made, compressed and written some hundreds of folders at a time, so that neither all files nor all ids are in memory at once.
 
-use std::collections::BTreeSet;
-use std::fs::{self, File};
-use std::sync::Arc;
-
-use gix::objs::{Kind, Write as _};
+use gix::objs::Kind;
 use model::git_id::GitId;
-use model::tree::{Blob, Entry, Mode, Tree};
+use model::tree::{Child, Mode, Open};
 use rayon::prelude::*;
 
-use super::pack::{NewObject, pack};
+use super::pack::{PackFile, Packed, Packer};
+use super::read::{self, Fault};
 use super::{GitRepositories, Opened, Remote};
-use crate::repositories::object::{commit_object, encode, from_gix, object_id, to_gix, tree_objects};
+use crate::repositories::object::{commit_object, encode, from_gix, object_id, to_gix};
 use crate::repositories::{NewCommit, RepositoryError};
 use crate::url::RepositoryUrl;
 
-/// From so many objects on, starting git costs less than making a file for each.
-const PACK_FROM: usize = 64;
+/// Folders that are made at once: enough to keep all processors busy, and to hold what they contain in memory.
+const FOLDERS_AT_ONCE: usize = 512;
 
 impl GitRepositories {
-    /// Puts a commit and all that it consists of into the copy of a repository.
+    /// Puts a commit and all that it consists of into the copy of a repository. The id of the commit, and how many objects are new.
     pub(super) fn write(
         &self,
         remote: &Remote,
         opened: &Opened,
         commit: &NewCommit<'_>,
-    ) -> Result<GitId, RepositoryError> {
-        let (id, objects) = new_objects(opened, &remote.name, commit)?;
-        if objects.len() < PACK_FROM {
-            let failed = |error: gix::Error| damaged(&remote.name, error.to_string());
-            let repository = opened.to_thread_local();
-            // Blobs first, the commit last: so whatever is there is complete.
-            for NewObject { id, kind, bytes } in objects {
-                repository.objects.write_buf_with_known_id(kind, &bytes, id).map_err(failed)?;
+    ) -> Result<(GitId, usize), RepositoryError> {
+        let folder = remote.copy.git_dir().join("objects");
+        let failed = |error: std::io::Error| RepositoryError::Cache { path: folder.clone(), reason: error.to_string() };
+        let bytes = encode(&commit_object(commit));
+        let id = from_gix(&object_id(Kind::Commit, &bytes));
+        let id = id.ok_or_else(|| damaged(&remote.name, "it is not a SHA-1 repository"))?;
+        let mut pack = PackFile::new(&folder).map_err(failed)?;
+        let walk = Walk { opened, url: &remote.name, open: commit.open };
+        let mut folders = vec![walk.root(commit)?];
+        while !folders.is_empty() {
+            let some = folders.split_off(folders.len().saturating_sub(FOLDERS_AT_ONCE));
+            let written = |folder: &New| pack.has(folder.after.id());
+            let some: Vec<_> = some.into_iter().filter(|folder| !written(folder)).collect();
+            let made = some.par_iter().map_init(|| walk.worker(), |worker, folder| walk.make(worker, folder));
+            for made in made.collect::<Result<Vec<_>, _>>()? {
+                made.objects.iter().try_for_each(|object| pack.add(object)).map_err(failed)?;
+                folders.extend(made.folders);
             }
-        } else {
-            self.write_pack(remote, &objects)?;
         }
-        Ok(id)
-    }
-
-    fn write_pack(&self, remote: &Remote, objects: &[NewObject]) -> Result<(), RepositoryError> {
-        let path = remote.copy.git_dir().join("new-objects.pack");
-        let failed = |error: std::io::Error| RepositoryError::Cache { path: path.clone(), reason: error.to_string() };
-        fs::write(&path, pack(objects).map_err(failed)?).map_err(failed)?;
-        let file = File::open(&path).map_err(failed)?;
-        let failure = self.run(remote, &["index-pack", "--stdin"], Some(&file))?.failure;
-        fs::remove_file(&path).map_err(failed)?;
-        failure.map_or(Ok(()), |reason| Err(damaged(&remote.name, reason)))
+        pack.add(&Packer::new().pack(id, Kind::Commit, &bytes).map_err(failed)?).map_err(failed)?;
+        let count = pack.len();
+        pack.finish().map_err(failed)?;
+        // A repository that is open for long has room for so many packs only.
+        self.forget(remote.copy.git_dir());
+        Ok((id, count))
     }
 }
 
-/// The id of a commit, and the objects of it that the repository lacks: blobs, then trees from the deepest up, then the commit.
-fn new_objects(
-    opened: &Opened,
-    url: &RepositoryUrl,
-    commit: &NewCommit<'_>,
-) -> Result<(GitId, Vec<NewObject>), RepositoryError> {
-    // Looking for new packs at every object that is not there would take longer than writing it.
-    let at_hand = || {
-        let mut repository = opened.to_thread_local();
+/// A folder that is not as it was.
+struct New {
+    path: String,
+    before: Option<GitId>,
+    after: Child,
+}
+
+/// What comes of a folder: its own objects, and the folders in it that are not as they were.
+#[derive(Default)]
+struct Made {
+    objects: Vec<Packed>,
+    folders: Vec<New>,
+}
+
+/// What each thread works with.
+struct Worker {
+    repository: gix::Repository,
+    packer: Packer,
+}
+
+struct Walk<'a> {
+    opened: &'a Opened,
+    url: &'a RepositoryUrl,
+    open: &'a Open<'a>,
+}
+
+impl Walk<'_> {
+    fn worker(&self) -> Worker {
+        let mut repository = self.opened.to_thread_local();
+        // Looking for new packs at every object that is not there would take longer than writing it.
         repository.objects.refresh_never();
-        repository
-    };
-    let trees = missing_trees(&at_hand(), commit.tree);
-    let folders: BTreeSet<&str> = trees.iter().map(|(folder, _)| folder.as_str()).collect();
-    let in_them = |path: &str| folders.contains(path.rsplit_once('/').map_or("", |(folder, _)| folder));
-    let entries: Vec<_> = commit.tree.iter().filter(|(path, _)| in_them(path)).collect();
-    let new_blob = |repository: &mut gix::Repository, (path, entry): &(&Arc<str>, &Entry)| {
-        let id = to_gix(entry.blob.id());
-        match &entry.blob {
-            _ if entry.mode == Mode::Submodule || repository.has_object(id) => Ok(None),
-            Blob::Bytes(bytes) => Ok(Some(NewObject { id, kind: Kind::Blob, bytes: Arc::clone(bytes) })),
-            // It may have come after we looked last.
-            Blob::Existing(_) if opened.to_thread_local().has_object(id) => Ok(None),
-            Blob::Existing(blob) => {
-                Err(RepositoryError::NoBlob { url: url.clone(), path: path.to_string(), blob: *blob })
+        Worker { repository, packer: Packer::new() }
+    }
+
+    fn root(&self, commit: &NewCommit<'_>) -> Result<New, RepositoryError> {
+        let repository = self.opened.to_thread_local();
+        // A branch that is expected somewhere else has a commit that we may not know: the push will say so.
+        let parent = commit.parents.first().filter(|parent| repository.has_object(to_gix(**parent)));
+        let before = parent.map(|parent| read::info(&repository, *parent).map(|info| info.tree)).transpose();
+        let before = before.map_err(|Fault(reason)| damaged(self.url, &reason))?;
+        Ok(New { path: String::new(), before, after: Child::Tree(commit.tree.clone()) })
+    }
+
+    /// Makes the objects of a folder that the repository lacks.
+    fn make(&self, worker: &mut Worker, folder: &New) -> Result<Made, RepositoryError> {
+        // Who has a folder has all that is in it: it was written after that, or together with it.
+        if worker.repository.has_object(to_gix(folder.after.id())) {
+            return Ok(Made::default());
+        }
+        let before = folder.before.map(|id| read::subtree(&worker.repository, id)).transpose();
+        let before = before.map_err(|Fault(reason)| damaged(self.url, &reason))?.unwrap_or_default();
+        let after = folder.after.opened(self.open);
+        let after = after.map_err(|error| RepositoryError::Unopened { url: self.url.clone(), error })?;
+        let after = after.unwrap_or_default();
+        let mut made = Made::default();
+        self.pack(worker, (after.id(), Kind::Tree, &after.encode()), &mut made)?;
+        for (name, before, after) in before.changes(&after) {
+            let Some(after) = after else { continue };
+            let path = if folder.path.is_empty() { name.to_string() } else { format!("{}/{name}", folder.path) };
+            let Child::File(entry) = after else {
+                let before = before.filter(|child| child.is_folder()).map(Child::id);
+                made.folders.push(New { path, before, after: after.clone() });
+                continue;
+            };
+            match entry.blob.bytes() {
+                _ if entry.mode == Mode::Submodule => {}
+                Some(bytes) => self.pack(worker, (entry.blob.id(), Kind::Blob, bytes), &mut made)?,
+                // It may have come after we looked last.
+                None if self.opened.to_thread_local().has_object(to_gix(entry.blob.id())) => {}
+                None => return Err(RepositoryError::NoBlob { url: self.url.clone(), path, blob: entry.blob.id() }),
             }
         }
-    };
-    let blobs: Vec<_> = entries.par_iter().map_init(at_hand, new_blob).collect::<Result<_, _>>()?;
-    let (mut seen, mut objects) = (BTreeSet::new(), Vec::new());
-    objects.extend(blobs.into_iter().flatten().filter(|blob| seen.insert(blob.id)));
-    objects.extend(trees.into_iter().map(|(_, tree)| tree).filter(|tree| seen.insert(tree.id)));
-    let commit = new_object(Kind::Commit, encode(&commit_object(commit)));
-    let id = from_gix(&commit.id).ok_or_else(|| damaged(url, "it is not a SHA-1 repository".to_owned()))?;
-    objects.push(commit);
-    Ok((id, objects))
+        Ok(made)
+    }
+
+    fn pack(
+        &self,
+        worker: &mut Worker,
+        (id, kind, content): (GitId, Kind, &[u8]),
+        made: &mut Made,
+    ) -> Result<(), RepositoryError> {
+        let packed = worker.packer.pack(id, kind, content);
+        made.objects.push(packed.map_err(|error| damaged(self.url, &error.to_string()))?);
+        Ok(())
+    }
 }
 
-/// The trees that are not there, with the paths of their folders.
-fn missing_trees(repository: &gix::Repository, tree: &Tree) -> Vec<(String, NewObject)> {
-    let trees = tree_objects(tree).into_iter().map(|(folder, tree)| (folder, new_object(Kind::Tree, encode(&tree))));
-    trees.filter(|(_, tree)| !repository.has_object(tree.id)).collect()
-}
-
-fn new_object(kind: Kind, bytes: Vec<u8>) -> NewObject {
-    NewObject { id: object_id(kind, &bytes), kind, bytes: bytes.into() }
-}
-
-fn damaged(url: &RepositoryUrl, reason: String) -> RepositoryError {
-    RepositoryError::Damaged { url: url.clone(), reason }
+fn damaged(url: &RepositoryUrl, reason: &str) -> RepositoryError {
+    RepositoryError::Damaged { url: url.clone(), reason: reason.to_owned() }
 }

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use engine::plan::{Change, ChangeKind, FileChange};
 use model::diagnostic::AssignmentId;
+use model::tree::OpenError;
 use serde_json::{Value as Json, json};
 
 use super::Planned;
@@ -13,18 +14,19 @@ use crate::loading::Loaded;
 
 impl Planned {
     /// The plan for one place.
-    pub(super) fn answer(&self, loaded: &Loaded, diffs: Option<&Diffs<'_>>) -> Json {
+    pub(super) fn answer(&self, loaded: &Loaded, diffs: Option<&Diffs<'_>>) -> Result<Json, OpenError> {
         let mut places = Places::new(self, loaded);
         let plan = &self.plan;
         let changes = plan.changes.iter().map(|(id, change)| {
-            let texts = diffs.map(|diffs| diffs.of(id, change));
-            change_json((&id.to_string(), change), texts, &mut places)
+            let files = self.files(id)?;
+            let texts = diffs.map(|diffs| diffs.of(id, &files));
+            Ok(change_json((&id.to_string(), change), (&files, texts), &mut places))
         });
-        let changes: Vec<_> = changes.collect();
+        let changes = changes.collect::<Result<Vec<_>, _>>()?;
         let other_files =
             plan.other_files.iter().map(|change| file_json(change, diffs.map(|diffs| diffs.other(change))));
         let ids = |ids: &BTreeSet<AssignmentId>| ids.iter().map(ToString::to_string).collect::<Vec<_>>();
-        json!({
+        Ok(json!({
             "gitopsRepo": self.target.name,
             "branch": self.target.branch.name,
             "commit": self.target.branch.commit().map(|commit| commit.to_string()),
@@ -37,17 +39,21 @@ impl Planned {
                 "kept": plan.kept.len(),
                 "missing": plan.missing.len(),
             },
-            "needsConfirmation": self.removal.needs_confirmation(),
+            "needsConfirmation": plan.needs_confirmation(),
             "changes": changes,
             "otherFiles": other_files.collect::<Vec<_>>(),
             "kept": ids(&plan.kept),
             "missing": ids(&plan.missing),
-        })
+        }))
     }
 }
 
-fn change_json((id, change): (&str, &Change), diffs: Option<Vec<String>>, places: &mut Places<'_>) -> Json {
-    let values = change.values.iter().map(|value| {
+fn change_json(
+    (id, change): (&str, &Change),
+    (files, diffs): (&[FileChange], Option<Vec<String>>),
+    places: &mut Places<'_>,
+) -> Json {
+    let values = change.why.iter().flat_map(|why| &why.values).map(|value| {
         json!({
             "key": value.path.to_string(),
             "before": value.before,
@@ -56,7 +62,7 @@ fn change_json((id, change): (&str, &Change), diffs: Option<Vec<String>>, places
         })
     });
     let values: Vec<_> = values.collect();
-    let reasons: Vec<_> = change.reasons.iter().map(|reason| places.reason(reason)).collect();
+    let reasons: Vec<_> = change.why.iter().flat_map(|why| &why.reasons).map(|reason| places.reason(reason)).collect();
     let mut diffs = diffs.unwrap_or_default().into_iter();
     json!({
         "assignment": id,
@@ -64,7 +70,7 @@ fn change_json((id, change): (&str, &Change), diffs: Option<Vec<String>>, places
         "workload": &*change.workload,
         "values": values,
         "reasons": reasons,
-        "files": change.files.iter().map(|file| file_json(file, diffs.next())).collect::<Vec<_>>(),
+        "files": files.iter().map(|file| file_json(file, diffs.next())).collect::<Vec<_>>(),
     })
 }
 

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use engine::compile::Prepared;
-use engine::plan::{Change, FileChange, PlannedId};
+use engine::plan::{FileChange, PlannedId};
 use engine::sensitive::Secrets;
-use model::tree::Blob;
+use model::tree::{Blob, OpenError};
 
 use super::Planned;
 
@@ -22,16 +22,20 @@ impl<'a> Diffs<'a> {
     }
 
     /// All differences.
-    pub(super) fn text(&self) -> String {
+    pub(super) fn text(&self) -> Result<String, OpenError> {
         let plan = &self.planned.plan;
-        let of_assignments = plan.changes.iter().flat_map(|(id, change)| self.of(id, change));
-        of_assignments.chain(plan.other_files.iter().map(|change| self.other(change))).collect()
+        let mut text = String::new();
+        for id in plan.changes.keys() {
+            text.extend(self.of(id, &self.planned.files(id)?));
+        }
+        text.extend(plan.other_files.iter().map(|change| self.other(change)));
+        Ok(text)
     }
 
     /// The differences of an assignment's files, in their order.
-    pub(super) fn of(&self, id: &PlannedId, change: &Change) -> Vec<String> {
-        let secrets = self.secrets(id, change);
-        change.files.iter().map(|file| self.unified(file, secrets.as_ref())).collect()
+    pub(super) fn of(&self, id: &PlannedId, files: &[FileChange]) -> Vec<String> {
+        let secrets = self.secrets(id, files);
+        files.iter().map(|file| self.unified(file, secrets.as_ref())).collect()
     }
 
     /// The difference of a file that belongs to no assignment, and so holds none of its values.
@@ -40,7 +44,7 @@ impl<'a> Diffs<'a> {
     }
 
     /// What is sensitive in an assignment's files; none if nobody can say.
-    fn secrets(&self, id: &PlannedId, change: &Change) -> Option<Secrets> {
+    fn secrets(&self, id: &PlannedId, files: &[FileChange]) -> Option<Secrets> {
         let id = id.assignment()?;
         let sides = [Some(self.new), self.old.as_ref()].into_iter().flatten();
         let mut found = sides.filter_map(|side| Some((side.secrets(&id)?, side.sensitive_paths(&id)))).peekable();
@@ -51,18 +55,15 @@ impl<'a> Diffs<'a> {
             paths.extend(at);
         }
         // What a file was made of is not always known, and values may become others while they are rendered.
-        for blob in change.files.iter().flat_map(|file| [&file.before, &file.after]) {
+        for blob in files.iter().flat_map(|file| [&file.before, &file.after]) {
             secrets.add_file(&self.content(blob.as_ref()), &paths);
         }
         Some(secrets)
     }
 
     fn content(&self, blob: Option<&Blob>) -> Arc<[u8]> {
-        let content = blob.and_then(|blob| match blob {
-            Blob::Bytes(bytes) => Some(Arc::clone(bytes)),
-            Blob::Existing(id) => self.planned.target.branch.content(*id),
-        });
-        content.unwrap_or_default()
+        let known = |blob: &Blob| blob.bytes().cloned().or_else(|| self.planned.target.branch.content(blob.id()));
+        blob.and_then(known).unwrap_or_default()
     }
 
     fn unified(&self, change: &FileChange, secrets: Option<&Secrets>) -> String {

@@ -46,8 +46,8 @@ impl Planned {
         }
         let mut text = self.counts();
         text.push_str(&self.failing());
-        if self.removal.needs_confirmation() {
-            let (removed, before) = (thousands(self.removal.removed), count(self.removal.before, "assignment"));
+        if plan.needs_confirmation() {
+            let (removed, before) = (thousands(plan.count(ChangeKind::Removed)), count(plan.before(), "assignment"));
             let _ = writeln!(text, "\n  this removes {removed} of {before}: publishing it directly needs --confirm");
         }
         let groups = self.groups(&mut Places::new(self, loaded));
@@ -167,8 +167,9 @@ fn whats(change: &Change, places: &mut Places<'_>) -> Vec<(String, Option<String
         };
         (words(reason), because.and_then(|because| places.short(&because)))
     };
-    let mut whats: Vec<_> = change.values.iter().map(|change| value(change, places)).collect();
-    whats.extend(change.reasons.iter().map(|change| reason(change, places)));
+    let Some(why) = &change.why else { return vec![("(values not compared)".to_owned(), None)] };
+    let mut whats: Vec<_> = why.values.iter().map(|change| value(change, places)).collect();
+    whats.extend(why.reasons.iter().map(|change| reason(change, places)));
     if whats.is_empty() {
         whats.push((String::new(), None));
     }

@@ -1,0 +1,250 @@
+//! Lays what was compiled over what a branch holds, opening only what is not as it should be.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use model::diagnostic::{AssignmentId, Code, Diagnostic, ObjectKey, Origin};
+use model::field_path::FieldPath;
+use model::name::{ClusterTypeName, DeploymentTargetName};
+use model::object::Kind;
+use model::tree::{Child, Entry, Open, OpenError, Tree};
+
+use super::layout::{is_marked, is_prefix};
+use super::{Destination, Found, Layout, Level, Output, TRACKING_FILE, joined, left_behind, wanted};
+use crate::compile::{Assignment, Compiled};
+
+/// Lays what was compiled over what the branch holds.
+///
+/// # Errors
+/// If a folder that matters can't be opened.
+pub fn assemble(
+    compiled: &Compiled,
+    previous: &Tree,
+    destination: &Destination,
+    open: &Open<'_>,
+) -> Result<Output, OpenError> {
+    let places = wanted::places(compiled);
+    let wanted = wanted::laid_out(&places, destination.layout);
+    let folder = destination.folder.as_str();
+    let mut output = Output { tree: previous.clone(), assignments: 0, kept: BTreeSet::new(), diagnostics: Vec::new() };
+    output.diagnostics.extend(left_behind(previous, destination, open)?);
+    let mut assembly =
+        Assembly { compiled, destination, open, ours: BTreeMap::new(), foreign: BTreeSet::new(), output };
+    if is_blocked(previous, folder, open)? {
+        places.keys().for_each(|name| assembly.refuse(name, folder));
+    } else {
+        let before = previous.folder(folder, open)?.unwrap_or_default();
+        let others = assembly.taken_out(&before, &wanted, (Level::Top, ""))?;
+        let after = assembly.laid_over(&others, &wanted, (Level::Top, ""))?;
+        assembly.output.put(folder, after, open)?;
+    }
+    let mut output = assembly.finish();
+    if let Some(commit) = &destination.promoted_commit {
+        output.tree.put(TRACKING_FILE, Child::File(Entry::file(commit.as_bytes())), open)?;
+    }
+    Ok(output)
+}
+
+/// Whether there is a file where the folder, or one around it, should be.
+fn is_blocked(tree: &Tree, folder: &str, open: &Open<'_>) -> Result<bool, OpenError> {
+    for (end, _) in folder.match_indices('/').chain([(folder.len(), "")]) {
+        if tree.find(folder.get(..end).unwrap_or_default(), open)?.is_some_and(|child| !child.is_folder()) {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+impl Output {
+    fn put(&mut self, folder: &str, after: Tree, open: &Open<'_>) -> Result<(), OpenError> {
+        if folder.is_empty() {
+            self.tree = after;
+        } else if after.is_empty() {
+            self.tree.remove(folder, open)?;
+        } else {
+            self.tree.put(folder, Child::Tree(after), open)?;
+        }
+        Ok(())
+    }
+}
+
+struct Assembly<'a> {
+    compiled: &'a Compiled,
+    destination: &'a Destination,
+    open: &'a Open<'a>,
+    /// What places have in the branch, as far as that is not what they should have.
+    ours: BTreeMap<Arc<str>, Tree>,
+    /// Places whose folders are somebody else's.
+    foreign: BTreeSet<Arc<str>>,
+    output: Output,
+}
+
+impl Assembly<'_> {
+    /// A folder without what is ours in it and not as it should be.
+    fn taken_out(&mut self, before: &Tree, wanted: &Tree, (level, around): (Level, &str)) -> Result<Tree, OpenError> {
+        let mut edits = Vec::new();
+        for (name, child, wanted) in before.changes(wanted) {
+            let Some(folder) = child.map(|child| child.opened(self.open)).transpose()?.flatten() else { continue };
+            match level.find(around, name, &folder) {
+                Found::Place => {
+                    edits.push((Arc::clone(name), None));
+                    // A place may be there in both layouts. What counts is what clusters look at.
+                    if level_of(self.destination) == level || !self.ours.contains_key(name) {
+                        self.ours.insert(Arc::clone(name), folder);
+                    }
+                }
+                Found::Prefix(next) => {
+                    let wanted = folder_of(wanted);
+                    let below = self.taken_out(&folder, &wanted, (next, &joined(around, name)))?;
+                    let is_empty = below.is_empty();
+                    edits.push((Arc::clone(name), (!is_empty).then_some(Child::Tree(below))));
+                }
+                Found::Foreign => {}
+            }
+        }
+        let mut rest = before.clone();
+        rest.edit(edits);
+        Ok(rest)
+    }
+
+    /// A folder with the folders of places in it.
+    fn laid_over(&mut self, others: &Tree, wanted: &Tree, (level, around): (Level, &str)) -> Result<Tree, OpenError> {
+        let mut edits = Vec::new();
+        for (name, other, wanted) in others.changes(wanted) {
+            let Some(wanted) = wanted else { continue };
+            // A file of that name stands in the way like a folder.
+            let other = other.or_else(|| others.child(name));
+            let path = joined(around, name);
+            let child = if level == level_of(self.destination) {
+                match other {
+                    Some(_) if !self.destination.adopt => {
+                        self.refuse(name, &self.destination.folder.join(&path));
+                        continue;
+                    }
+                    Some(other) => {
+                        let other = other.opened(self.open)?.unwrap_or_default();
+                        self.ours.insert(Arc::clone(name), other);
+                    }
+                    None => {}
+                }
+                self.place(name, wanted)?
+            } else {
+                let Some(below) = other.map_or(Ok(Some(Tree::default())), |other| other.opened(self.open))? else {
+                    self.refuse_all(&folder_of(Some(wanted)), &self.destination.folder.join(&path));
+                    continue;
+                };
+                let next = if level == Level::Top { Level::First } else { Level::Second };
+                let below = self.laid_over(&below, &folder_of(Some(wanted)), (next, &path))?;
+                if below.is_empty() {
+                    continue;
+                }
+                Child::Tree(below)
+            };
+            edits.push((Arc::clone(name), Some(child)));
+        }
+        let mut folder = others.clone();
+        folder.edit(edits);
+        Ok(folder)
+    }
+
+    /// What a place's folder holds: what it should, and what must stay as it is.
+    fn place(&mut self, name: &Arc<str>, wanted: &Child) -> Result<Child, OpenError> {
+        let Some(before) = self.ours.get(name) else { return Ok(wanted.clone()) };
+        let Some(mut folder) = wanted.opened(self.open)? else { return Ok(wanted.clone()) };
+        let mut has_kept = false;
+        for (target, child, wanted) in before.changes(&folder.clone()) {
+            let Some(child) = child.filter(|child| child.is_folder() && wanted.is_none()) else { continue };
+            match kept_as(self.compiled, name, target) {
+                Some(Kept::Failing(id)) => drop(self.output.kept.insert(id)),
+                Some(Kept::Unknown) => {}
+                None => continue,
+            }
+            has_kept = true;
+            self.output.assignments += 1;
+            folder.set(Arc::clone(target), child.clone());
+        }
+        Ok(if has_kept { Child::Tree(folder) } else { wanted.clone() })
+    }
+
+    /// Does not write the places in a folder, because there is a file in its place.
+    fn refuse_all(&mut self, wanted: &Tree, path: &str) {
+        for (name, child) in wanted.children() {
+            // The folders that places are spread over are at hand; places may be sealed.
+            match child {
+                Child::Tree(below) if is_prefix(name) && !is_marked(below) => {
+                    below.children().for_each(|(name, _)| self.refuse(name, path));
+                }
+                _ => self.refuse(name, path),
+            }
+        }
+    }
+
+    /// Does not write a place, because its folder is somebody else's.
+    fn refuse(&mut self, name: &Arc<str>, path: &str) {
+        self.foreign.insert(Arc::clone(name));
+        if let Ok(name) = ClusterTypeName::new(Arc::clone(name)) {
+            self.output.diagnostics.push(foreign_folder(self.compiled, &name, path));
+        }
+    }
+
+    fn finish(mut self) -> Output {
+        let written = self.compiled.assignments.iter().filter(|(_, assignment)| has_files(assignment));
+        self.output.assignments += written.filter(|(id, _)| !self.foreign.contains(id.cluster_type.as_str())).count();
+        self.output
+    }
+}
+
+fn has_files(assignment: &Assignment) -> bool {
+    assignment.files.as_ref().is_some_and(|files| !files.is_empty())
+}
+
+/// Where the folders of places stand.
+fn level_of(destination: &Destination) -> Level {
+    match destination.layout {
+        Layout::Plain => Level::Top,
+        Layout::FanOut => Level::Second,
+    }
+}
+
+/// The folders that should be in a folder that places are spread over.
+fn folder_of(wanted: Option<&Child>) -> Tree {
+    match wanted {
+        Some(Child::Tree(tree)) => tree.clone(),
+        _ => Tree::default(),
+    }
+}
+
+/// Why a folder stays as it is.
+enum Kept {
+    /// Its assignment fails.
+    Failing(AssignmentId),
+    /// Its assignment may be one of a workload that could not be read, or of an object that exists more than once.
+    Unknown,
+}
+
+fn kept_as(compiled: &Compiled, cluster_type: &str, target: &str) -> Option<Kept> {
+    let cluster_type = compiled.cluster_types.get(cluster_type)?.clone();
+    let target = DeploymentTargetName::new(target).ok()?;
+    let id = AssignmentId { cluster_type, target };
+    match compiled.assignments.get(&id) {
+        Some(assignment) if assignment.files.is_none() => Some(Kept::Failing(id)),
+        None if compiled.is_incomplete || is_unclear(compiled, &id) => Some(Kept::Unknown),
+        _ => None,
+    }
+}
+
+/// Which copy of an object counts decides whether there is such an assignment.
+fn is_unclear(compiled: &Compiled, id: &AssignmentId) -> bool {
+    compiled.unclear_cluster_types.contains(&id.cluster_type) || compiled.unclear_targets.contains(&id.target)
+}
+
+fn foreign_folder(compiled: &Compiled, name: &ClusterTypeName, path: &str) -> Diagnostic {
+    let key = ObjectKey { kind: Kind::ClusterType, name: Arc::clone(name.as_arc()) };
+    let message = format!("the GitOps branch has a folder `{path}` that is not Kalypso's");
+    let mut diagnostic = Diagnostic::error(Code::ForeignFolder, message)
+        .at(Origin::field(&key, FieldPath::from(["metadata", "name"])), "this cluster type needs the folder")
+        .note("the folder stays as it is; the cluster type's assignments are not written")
+        .help("rename the cluster type, move the folder, or take it over with `--adopt`, which replaces what is in it");
+    diagnostic.assignments = compiled.assignments.keys().filter(|id| id.cluster_type == *name).cloned().collect();
+    diagnostic.about(&key)
+}

@@ -1,0 +1,89 @@
+//! What `GitOpsRepo`s say about where output goes.
+
+use std::collections::BTreeMap;
+
+use model::diagnostic::{Code, Diagnostic, Origin};
+use model::field_path::FieldPath;
+use model::fleet::Fleet;
+use model::name::EnvironmentName;
+use model::object::{GitOpsRepo, Object, gitops_repo};
+
+use super::{Folder, Layout};
+use crate::settings;
+
+/// How many folders may be beside each other. Git writes a folder anew whenever anything below it changes, and hosts stop showing folders, or refuse
+/// them, at some thousands of entries: with 10,000, each commit writes 400 kB for the one folder alone.
+pub const FOLDERS_MAX: usize = 10_000;
+
+/// The layout that a `GitOpsRepo` asks for.
+pub fn layout(object: &Object<GitOpsRepo>) -> Layout {
+    settings::fan_out(&object.key(), &object.annotations).ok().flatten().unwrap_or_default()
+}
+
+/// What is wrong with the destinations of a fleet's output.
+pub fn destination_problems(fleet: &Fleet) -> Vec<Diagnostic> {
+    let layouts = fleet.gitops_repos.values().filter_map(|object| layout_problem(fleet, object));
+    layouts.chain(same_destination(fleet)).collect()
+}
+
+fn layout_problem(fleet: &Fleet, object: &Object<GitOpsRepo>) -> Option<Diagnostic> {
+    let key = object.key();
+    let layout = match settings::fan_out(&key, &object.annotations) {
+        Ok(layout) => layout.unwrap_or_default(),
+        Err(diagnostic) => return Some(diagnostic),
+    };
+    let count = fleet.cluster_types.len();
+    if layout == Layout::FanOut || count <= FOLDERS_MAX {
+        return None;
+    }
+    let message =
+        format!("{count} folders would be beside each other in the GitOps branch, and more than {FOLDERS_MAX} may not");
+    let help = format!(
+        "set the annotation `{}: \"true\"` on this GitOpsRepo, and let clusters look at their new paths",
+        gitops_repo::FAN_OUT
+    );
+    let origin = Origin::field(&key, FieldPath::from(["metadata", "name"]));
+    Some(Diagnostic::error(Code::TooManyFolders, message).at(origin, "its output goes here").help(help).about(&key))
+}
+
+/// `GitOpsRepo`s of a fleet that name the same repository, branch and path.
+fn same_destination(fleet: &Fleet) -> Vec<Diagnostic> {
+    let mut seen: BTreeMap<_, &Object<GitOpsRepo>> = BTreeMap::new();
+    let mut found = Vec::new();
+    for object in fleet.gitops_repos.values() {
+        let Some(first) = seen.insert(destination(object), object) else { continue };
+        let name = FieldPath::from(["metadata", "name"]);
+        let message = format!("`{}` and `{}` name the same repository, branch and path", first.name, object.name);
+        let diagnostic = Diagnostic::error(Code::SameDestination, message)
+            .at(Origin::field(&object.key(), name.clone()), "")
+            .at(Origin::field(&first.key(), name), "")
+            .help("give each its own branch or path");
+        found.push(diagnostic.about(&object.key()));
+    }
+    found
+}
+
+/// Environments that write to the same repository, branch and path: for each, those before it that it collides with.
+pub fn shared_destinations<'a>(fleets: impl Iterator<Item = &'a Fleet>) -> BTreeMap<EnvironmentName, Vec<Diagnostic>> {
+    let mut seen: BTreeMap<_, &EnvironmentName> = BTreeMap::new();
+    let mut found: BTreeMap<EnvironmentName, Vec<Diagnostic>> = BTreeMap::new();
+    for fleet in fleets {
+        let environment = &fleet.environment;
+        for object in fleet.gitops_repos.values() {
+            let other = seen.insert(destination(object), environment).filter(|other| *other != environment);
+            let Some(other) = other else { continue };
+            let message =
+                format!("environments {other} and {environment} write to the same repository, branch and path");
+            let origin = Origin::field(&object.key(), FieldPath::from(["spec"]));
+            let diagnostic = Diagnostic::error(Code::SameDestination, message).at(origin, format!("of {environment}"));
+            found.entry(environment.clone()).or_default().push(diagnostic.help("give each its own branch or path"));
+        }
+    }
+    found
+}
+
+/// What makes two destinations the same, however their URLs and paths are written.
+fn destination(object: &Object<GitOpsRepo>) -> (&str, &str, Option<Folder>) {
+    let place = &object.spec.place;
+    (place.repo.trim_end_matches('/').trim_end_matches(".git"), &place.branch, Folder::parse(&place.path))
+}

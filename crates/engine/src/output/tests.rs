@@ -1,0 +1,85 @@
+//! Where output goes, and what is opened on the way.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use model::fleet::{Fleet, FleetFile, FleetInput, Named, Role};
+use model::git_id::GitId;
+use model::name::{ClusterTypeName, EnvironmentName};
+use model::object::Object;
+use model::source::{File, Files, Source};
+use model::tree::{Child, Sealed, SealedBy, Tree, closed};
+
+use super::*;
+use crate::compile::Prepared;
+
+/// A fleet of cluster types without assignments, and a `GitOpsRepo` with this annotation.
+fn fleet(count: usize, fan_out: &str) -> Fleet {
+    let text = format!(
+        "apiVersion: scheduler.kalypso.io/v1alpha1
+kind: ClusterType
+metadata: {{name: small}}
+spec: {{reconciler: flux, namespaceService: namespace, configType: values}}
+---
+apiVersion: scheduler.kalypso.io/v1alpha1
+kind: GitOpsRepo
+metadata: {{name: dev, annotations: {{output.kalypso.io/fan-out: {fan_out:?}}}}}
+spec: {{repo: 'https://git.example/x', branch: dev, path: .}}
+"
+    );
+    let mut files = Files::default();
+    let (id, content) = (GitId::of_blob(text.as_bytes()), Arc::from(text.as_bytes()));
+    let file = files.add(File { source: Source::directory().into(), path: "all.yaml".into(), id, content });
+    let contents = vec![FleetFile::read(Role::Platform, file, &files)];
+    let environment = EnvironmentName::new("dev").unwrap();
+    let input = FleetInput { environment, files: Arc::new(files), contents, unavailable: BTreeSet::new() };
+    let (mut fleet, found) = Fleet::build(input);
+    assert!(found.is_empty(), "{found:?}");
+    let small = Arc::clone(fleet.cluster_types.values().next().unwrap());
+    fleet.cluster_types = Named::default();
+    for index in 0..count {
+        let name = ClusterTypeName::new(format!("c{index}")).unwrap();
+        fleet.cluster_types.insert(Arc::new(Object { name, ..(*small).clone() }));
+    }
+    fleet
+}
+
+fn check(count: usize, fan_out: &str, expected: &[Code]) {
+    let found: Vec<_> = destination_problems(&fleet(count, fan_out)).iter().map(|found| found.code).collect();
+    assert_eq!(found, expected, "{count} with {fan_out}");
+}
+
+#[test]
+fn many_folders_have_to_be_spread() {
+    check(FOLDERS_MAX, "false", &[]);
+    check(FOLDERS_MAX + 1, "false", &[Code::TooManyFolders]);
+    check(FOLDERS_MAX + 1, "true", &[]);
+    check(1, "yes", &[Code::InvalidAnnotation]);
+}
+
+/// The branch as a repository gives it, with what opens its folders, counting.
+fn as_in_a_repository(tree: &Tree, opened: &AtomicUsize) -> (Tree, impl Fn(&Sealed) -> Result<Tree, OpenError> + Sync) {
+    let sealed = |child: &Child| Child::Sealed(Sealed { id: child.id(), by: SealedBy::Repository });
+    let root = tree.children().map(|(name, child)| (Arc::clone(name), sealed(child)));
+    let known: Vec<_> = tree.children().filter_map(|(_, child)| child.opened(&closed).unwrap()).collect();
+    let open = move |sealed: &Sealed| {
+        opened.fetch_add(1, Ordering::Relaxed);
+        known.iter().find(|tree| tree.id() == sealed.id).cloned().ok_or_else(|| closed(sealed).unwrap_err())
+    };
+    (Tree::from_children(root.collect::<Vec<_>>()), open)
+}
+
+#[test]
+fn what_is_as_it_should_be_is_not_opened() {
+    let fleet = fleet(50, "false");
+    let compiled = Prepared::new(&fleet).compile();
+    let assembled =
+        |previous: &Tree, open: &Open<'_>| assemble(&compiled, previous, &Destination::default(), open).unwrap().tree;
+    let first = assembled(&Tree::default(), &closed);
+    let opened = AtomicUsize::new(0);
+    let mut branch = first.clone();
+    branch.write("c7/old/x.yaml", *b"old");
+    let (branch, open) = as_in_a_repository(&branch, &opened);
+    assert_eq!(assembled(&branch, &open), first);
+    assert_eq!(opened.load(Ordering::Relaxed), 1);
+}

@@ -1,0 +1,319 @@
+//! Plans: what a new tree changes, by assignment and by value, and why.
+//!
+//! A plan is made of ids: which folders of assignments differ. Their files are looked at when somebody asks for them.
+
+mod places;
+mod values;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use model::diagnostic::{AssignmentId, Origin};
+use model::field_path::FieldPath;
+use model::git_id::GitId;
+use model::name::{ClusterTypeName, DeploymentTargetName, PolicyName};
+use model::tree::{Blob, Child, FileDifference, Open, OpenError, Tree};
+
+use self::places::{Differences, Place};
+use crate::compile::{Compiled, Prepared};
+use crate::output::{Folder, Output, joined};
+
+/// What is on one side of a comparison.
+#[derive(Clone, Copy, Debug)]
+pub struct Side<'a> {
+    /// The fleet.
+    pub prepared: &'a Prepared<'a>,
+    /// What was compiled of it.
+    pub compiled: &'a Compiled,
+}
+
+/// What is compared.
+#[derive(Clone, Copy)]
+pub struct Comparison<'a> {
+    /// The tree of the GitOps branch as it is.
+    pub previous: &'a Tree,
+    /// The tree that it should be.
+    pub output: &'a Output,
+    /// The folder that output lives under.
+    pub folder: &'a Folder,
+    /// The fleet that should be.
+    pub new: Side<'a>,
+    /// The fleet that the branch was made of, if that is known.
+    pub old: Option<Side<'a>>,
+    /// Opens folders of both trees.
+    pub open: &'a Open<'a>,
+    /// The content of a blob of the branch.
+    pub content: &'a dyn Fn(GitId) -> Option<Arc<[u8]>>,
+}
+
+/// What changes.
+#[derive(Clone, Debug, Default)]
+pub struct Plan {
+    /// Assignments that change, by name.
+    pub changes: BTreeMap<PlannedId, Change>,
+    /// Files that change and belong to no assignment: of cluster types, and the tracking file.
+    pub other_files: Vec<FileChange>,
+    /// How many assignments stay as they are.
+    pub unchanged: usize,
+    /// How many folders of cluster types move, because the layout changes.
+    pub moved: usize,
+    /// Cluster types that had a folder and have none any more.
+    pub gone: Vec<Arc<str>>,
+    /// Assignments that fail and keep their last good folder.
+    pub kept: BTreeSet<AssignmentId>,
+    /// Assignments that fail and have no folder.
+    pub missing: BTreeSet<AssignmentId>,
+    /// The folders of cluster types in which something changes, by path in the repository.
+    folders: BTreeMap<Arc<str>, Arc<str>>,
+}
+
+/// The names of the cluster type and the target of a folder, which may be of an object that is gone.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct PlannedId {
+    /// The cluster type's folder.
+    pub cluster_type: Arc<str>,
+    /// The target's folder.
+    pub target: Arc<str>,
+}
+
+impl PlannedId {
+    /// The assignment of that name, if it can be one.
+    pub fn assignment(&self) -> Option<AssignmentId> {
+        let cluster_type = ClusterTypeName::new(Arc::clone(&self.cluster_type)).ok()?;
+        Some(AssignmentId { cluster_type, target: DeploymentTargetName::new(Arc::clone(&self.target)).ok()? })
+    }
+}
+
+impl std::fmt::Display for PlannedId {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}/{}", self.cluster_type, self.target)
+    }
+}
+
+/// How an assignment changes.
+#[derive(Clone, Debug)]
+pub struct Change {
+    /// What happens to it.
+    pub kind: ChangeKind,
+    /// Its workload; empty if nobody knows.
+    pub workload: Arc<str>,
+    /// Its folder as it was.
+    pub before: Option<Child>,
+    /// Its folder as it will be.
+    pub after: Option<Child>,
+    /// What changes in it, and why. None if so many others change in other ways that it was not looked at.
+    pub why: Option<Arc<Why>>,
+}
+
+/// The reasons of a change, which many assignments may share.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Why {
+    /// The values that change.
+    pub values: Vec<ValueChange>,
+    /// Other reasons for the change.
+    pub reasons: Vec<Reason>,
+}
+
+/// What happens to an assignment or a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum ChangeKind {
+    /// It is new.
+    Added,
+    /// It is there before and after.
+    Changed,
+    /// It is gone.
+    Removed,
+}
+
+/// A file that changes.
+#[derive(Clone, Debug)]
+pub struct FileChange {
+    /// Its path in the repository.
+    pub path: Arc<str>,
+    /// What happens to it.
+    pub kind: ChangeKind,
+    /// Its content before.
+    pub before: Option<Blob>,
+    /// Its content after.
+    pub after: Option<Blob>,
+}
+
+/// A configuration value that changes.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ValueChange {
+    /// The value.
+    pub path: FieldPath,
+    /// What it was, as it may be shown; none if it is new.
+    pub before: Option<String>,
+    /// What it will be, as it may be shown; none if it is gone.
+    pub after: Option<String>,
+    /// Where the new value is written, or where the old one was.
+    pub because: Option<Because>,
+}
+
+/// Where something is written.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Because {
+    /// In the fleet that should be.
+    New(Origin),
+    /// In the fleet that was.
+    Old(Origin),
+}
+
+/// Why an assignment changes, beside its values.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Reason {
+    /// These policies assign it.
+    AssignedBy(Vec<(PolicyName, Origin)>),
+    /// The cluster type does not exist any more.
+    ClusterTypeGone,
+    /// The deployment target does not exist any more.
+    TargetGone,
+    /// No policy assigns it any more; these did.
+    NotAssigned(Vec<PolicyName>),
+    /// A template, or what it sees beside the values (labels, manifests), is different.
+    Template,
+}
+
+/// Compares what is with what should be.
+///
+/// # Errors
+/// If a folder that differs can't be opened.
+pub fn plan(comparison: &Comparison<'_>) -> Result<Plan, OpenError> {
+    let Comparison { previous, output, folder, new, open, .. } = *comparison;
+    let mut plan = Plan { kept: output.kept.clone(), ..Plan::default() };
+    let inside = |tree: &Tree| Ok(tree.folder(folder.as_str(), open)?.unwrap_or_default());
+    let mut differences = Differences::between(inside(previous)?, inside(&output.tree)?, open)?;
+    for (name, place) in std::mem::take(&mut differences.places) {
+        plan.add_place(&name, &place, (&mut differences, comparison))?;
+    }
+    plan.other_files = others(comparison, &differences)?;
+    let mut why = values::Reasons::new(comparison);
+    for (id, change) in &mut plan.changes {
+        let path = plan.folders.get(&id.cluster_type).map(|folder| format!("{folder}/{}", id.target));
+        (change.workload, change.why) = why.of(id, change, &path.unwrap_or_default())?;
+    }
+    let changed = plan.changes.values().filter(|change| change.kind != ChangeKind::Removed).count();
+    plan.unchanged = output.assignments.saturating_sub(changed);
+    let failing = new.compiled.assignments.iter().filter(|(_, assignment)| assignment.files.is_none());
+    plan.missing = failing.map(|(id, _)| id.clone()).filter(|id| !plan.kept.contains(id)).collect();
+    Ok(plan)
+}
+
+/// The files that belong to no assignment: in the folder that output lives under, and beside it.
+fn others(comparison: &Comparison<'_>, differences: &Differences) -> Result<Vec<FileChange>, OpenError> {
+    let Comparison { previous, output, folder, open, .. } = *comparison;
+    let mut changes = file_changes((&differences.before, &differences.after), folder.as_str(), open)?;
+    if !folder.as_str().is_empty() {
+        let (mut before, mut after) = (previous.clone(), output.tree.clone());
+        before.remove(folder.as_str(), open)?;
+        after.remove(folder.as_str(), open)?;
+        changes.extend(file_changes((&before, &after), "", open)?);
+        changes.sort_by(|left, right| left.path.cmp(&right.path));
+    }
+    Ok(changes)
+}
+
+/// The files that differ between two folders at a path of the repository.
+fn file_changes((before, after): (&Tree, &Tree), path: &str, open: &Open<'_>) -> Result<Vec<FileChange>, OpenError> {
+    let change = |difference: Result<FileDifference, OpenError>| {
+        let FileDifference { path: below, before, after } = difference?;
+        let kind = ChangeKind::of(before.is_some(), after.is_some());
+        let blob = |entry: Option<model::tree::Entry>| entry.map(|entry| entry.blob);
+        Ok(FileChange { path: joined(path, &below).into(), kind, before: blob(before), after: blob(after) })
+    };
+    before.diff(after, open).map(change).collect()
+}
+
+impl ChangeKind {
+    fn of(is_before: bool, is_after: bool) -> Self {
+        match (is_before, is_after) {
+            (false, _) => Self::Added,
+            (true, false) => Self::Removed,
+            (true, true) => Self::Changed,
+        }
+    }
+}
+
+impl Change {
+    /// The files that change in the assignment's folder, which is at this path.
+    ///
+    /// # Errors
+    /// If the folder can't be opened.
+    fn files(&self, path: &str, open: &Open<'_>) -> Result<Vec<FileChange>, OpenError> {
+        let opened = |child: &Option<Child>| match child {
+            Some(child) => Ok(child.opened(open)?.unwrap_or_default()),
+            None => Ok(Tree::default()),
+        };
+        file_changes((&opened(&self.before)?, &opened(&self.after)?), path, open)
+    }
+}
+
+impl Plan {
+    /// Whether nothing changes.
+    pub fn is_empty(&self) -> bool {
+        self.changes.is_empty() && self.other_files.is_empty() && self.moved == 0
+    }
+
+    /// The files of an assignment that change.
+    ///
+    /// # Errors
+    /// If its folder can't be opened.
+    pub fn files(&self, id: &PlannedId, open: &Open<'_>) -> Result<Vec<FileChange>, OpenError> {
+        let (Some(change), Some(folder)) = (self.changes.get(id), self.folders.get(&id.cluster_type)) else {
+            return Ok(Vec::new());
+        };
+        change.files(&format!("{folder}/{}", id.target), open)
+    }
+
+    /// How many assignments had a folder before.
+    pub fn before(&self) -> usize {
+        self.unchanged + self.count(ChangeKind::Changed) + self.count(ChangeKind::Removed)
+    }
+
+    /// Whether somebody has to say that this is meant: more than a fifth of the assignments and at least five of them go, or a whole cluster type.
+    pub fn needs_confirmation(&self) -> bool {
+        const COUNT_MIN: usize = 5;
+        let removed = self.count(ChangeKind::Removed);
+        (removed >= COUNT_MIN && removed * 5 > self.before()) || !self.gone.is_empty()
+    }
+
+    /// How many assignments change in this way.
+    pub fn count(&self, kind: ChangeKind) -> usize {
+        self.changes.values().filter(|change| change.kind == kind).count()
+    }
+
+    /// Adds what changes in the folder of a place.
+    fn add_place(
+        &mut self,
+        name: &Arc<str>,
+        place: &Place,
+        (others, comparison): (&mut Differences, &Comparison<'_>),
+    ) -> Result<(), OpenError> {
+        let opened = |side: Option<&places::Side>| match side {
+            Some(side) => Ok(side.folder.opened(comparison.open)?.unwrap_or_default()),
+            None => Ok(Tree::default()),
+        };
+        let (before, after) = (opened(place.before.as_ref())?, opened(place.after.as_ref())?);
+        let was_ours = place.before.as_ref().is_some_and(|side| side.is_ours);
+        let Some(path) = place.after.as_ref().or(place.before.as_ref()).map(|side| &side.path) else { return Ok(()) };
+        if place.after.is_none() && was_ours {
+            self.gone.push(Arc::clone(name));
+        }
+        self.moved += usize::from(place.before.as_ref().is_some_and(|side| side.path != *path));
+        self.folders.insert(Arc::clone(name), comparison.folder.join(path).into());
+        for (target, before, after) in before.changes(&after) {
+            let is_folder = |child: Option<&Child>| child.is_some_and(Child::is_folder);
+            let (is_before, is_after) = (was_ours && is_folder(before), is_folder(after));
+            if is_before || is_after {
+                let id = PlannedId { cluster_type: Arc::clone(name), target: Arc::clone(target) };
+                let kind = ChangeKind::of(is_before, is_after);
+                let (before, after) = (before.cloned(), after.cloned());
+                self.changes.insert(id, Change { kind, workload: "".into(), before, after, why: None });
+            } else {
+                others.put(&joined(path, target), before, after)?;
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,223 @@
+//! Why assignments change: the values that are others, and where they are written.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use model::diagnostic::{AssignmentId, Origin};
+use model::field_path::FieldPath;
+use model::name::PolicyName;
+use model::tree::{Blob, OpenError};
+use model::yaml;
+
+use super::{Because, Change, ChangeKind, Comparison, FileChange, PlannedId, Reason, Side, ValueChange, Why};
+use crate::sensitive::Secrets;
+
+/// How many different changes of values are looked for. Each takes composing twice, or reading files; nobody reads more of them.
+const WHYS_MAX: usize = 2_000;
+
+/// Finds the reasons of changes, each once.
+pub(super) struct Reasons<'a> {
+    comparison: &'a Comparison<'a>,
+    by_values: BTreeMap<SameValues, Arc<Why>>,
+    all: BTreeSet<Arc<Why>>,
+    looked_at: usize,
+}
+
+/// Assignments of which this is equal have the same values before, and the same after, and hide the same of them.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+struct SameValues {
+    old: usize,
+    new: usize,
+    hidden: [BTreeSet<FieldPath>; 2],
+}
+
+impl<'a> Reasons<'a> {
+    pub(super) fn new(comparison: &'a Comparison<'a>) -> Self {
+        Self { comparison, by_values: BTreeMap::new(), all: BTreeSet::new(), looked_at: 0 }
+    }
+
+    /// The workload of an assignment, and why it changes. Its folder is at `path`.
+    pub(super) fn of(
+        &mut self,
+        id: &PlannedId,
+        change: &Change,
+        path: &str,
+    ) -> Result<(Arc<str>, Option<Arc<Why>>), OpenError> {
+        let Some(id) = id.assignment() else { return Ok(("".into(), Some(self.shared(Why::default())))) };
+        let workload = self.comparison.workload(&id).unwrap_or_else(|| "".into());
+        if change.kind != ChangeKind::Changed {
+            let reasons = self.comparison.reasons(&id, change.kind);
+            return Ok((workload, Some(self.shared(Why { values: Vec::new(), reasons }))));
+        }
+        let same = self.comparison.same_values(&id);
+        if let Some(known) = same.as_ref().and_then(|same| self.by_values.get(same)) {
+            return Ok((workload, Some(Arc::clone(known))));
+        }
+        if self.looked_at >= WHYS_MAX {
+            return Ok((workload, None));
+        }
+        self.looked_at += 1;
+        let values = match self.comparison.composed_changes(&id) {
+            Some(values) => values,
+            None => self.comparison.file_values(&id, &change.files(path, self.comparison.open)?),
+        };
+        let reasons = if values.is_empty() { vec![Reason::Template] } else { Vec::new() };
+        let why = self.shared(Why { values: values.into_iter().collect(), reasons });
+        if let Some(same) = same {
+            self.by_values.insert(same, Arc::clone(&why));
+        }
+        Ok((workload, Some(why)))
+    }
+
+    fn shared(&mut self, why: Why) -> Arc<Why> {
+        if let Some(known) = self.all.get(&why) {
+            return Arc::clone(known);
+        }
+        let why = Arc::new(why);
+        self.all.insert(Arc::clone(&why));
+        why
+    }
+}
+
+impl Comparison<'_> {
+    fn workload(&self, id: &AssignmentId) -> Option<Arc<str>> {
+        let of = |side: &Side<'_>| side.compiled.assignments.get(id).map(|assignment| Arc::clone(&assignment.workload));
+        of(&self.new).or_else(|| self.old.as_ref().and_then(of))
+    }
+
+    fn reasons(&self, id: &AssignmentId, kind: ChangeKind) -> Vec<Reason> {
+        let policies = |side: &Side<'_>| {
+            side.compiled
+                .assignments
+                .get(id)
+                .into_iter()
+                .flat_map(|assignment| assignment.policies.iter().cloned())
+                .collect::<Vec<_>>()
+        };
+        match kind {
+            ChangeKind::Added => {
+                let origin = |policy: &PolicyName| {
+                    let object = self.new.prepared.fleet.policies.get(policy)?;
+                    Some(Origin::field(&object.key(), FieldPath::from(["spec"])))
+                };
+                let named =
+                    policies(&self.new).into_iter().filter_map(|policy| origin(&policy).map(|origin| (policy, origin)));
+                vec![Reason::AssignedBy(named.collect())]
+            }
+            ChangeKind::Changed => Vec::new(),
+            ChangeKind::Removed if !self.new.compiled.cluster_types.contains(&id.cluster_type) => {
+                vec![Reason::ClusterTypeGone]
+            }
+            ChangeKind::Removed if self.new.prepared.position(&id.target).is_none() => vec![Reason::TargetGone],
+            ChangeKind::Removed => vec![Reason::NotAssigned(self.old.as_ref().map(policies).unwrap_or_default())],
+        }
+    }
+
+    /// What decides over the values of an assignment before and after; none if it is not known what was before.
+    fn same_values(&self, id: &AssignmentId) -> Option<SameValues> {
+        let composition = |side: &Side<'_>| {
+            let assignment = side.compiled.assignments.get(id)?;
+            assignment.composition.as_ref().map(|composition| Arc::as_ptr(composition) as usize)
+        };
+        let old = self.old?;
+        let hidden = [old.prepared.sensitive_paths(id), self.new.prepared.sensitive_paths(id)];
+        Some(SameValues { old: composition(&old)?, new: composition(&self.new)?, hidden })
+    }
+
+    /// The values that change, if it is known what they were made of before.
+    fn composed_changes(&self, id: &AssignmentId) -> Option<BTreeSet<ValueChange>> {
+        let old = self.old.filter(|old| old.compiled.assignments.contains_key(id))?;
+        // What one side hides, the other side does not show either: a mark is mostly set after the value.
+        let before = old.prepared.shown_values(id, self.new.prepared.sensitive_paths(id));
+        Some(compare(&before, &self.new.prepared.shown_values(id, old.prepared.sensitive_paths(id))))
+    }
+
+    /// The values that change, as the configuration files show them.
+    fn file_values(&self, id: &AssignmentId, files: &[FileChange]) -> BTreeSet<ValueChange> {
+        let sensitive = self.new.prepared.sensitive_paths(id);
+        let new = self.new.prepared.shown_values(id, BTreeSet::new());
+        let files = self.config_files(files);
+        // A template may write a secret under another key, or a part of it.
+        let mut secrets = self.new.prepared.secrets(id).unwrap_or_default();
+        files.iter().flatten().for_each(|content| secrets.add_file(content, &sensitive));
+        values_in_files(&files, &new, (&sensitive, &secrets))
+    }
+
+    /// What the configuration files that change hold, before and after.
+    fn config_files(&self, files: &[FileChange]) -> Vec<[Arc<[u8]>; 2]> {
+        let is_config = |change: &&FileChange| {
+            change.path.rsplit('/').next().is_some_and(|name| name.starts_with("platform-config."))
+        };
+        let content = |blob: &Option<Blob>| {
+            let blob = blob.as_ref()?;
+            blob.bytes().cloned().or_else(|| (self.content)(blob.id()))
+        };
+        let both = |change: &FileChange| Some([content(&change.before)?, content(&change.after)?]);
+        files.iter().filter(is_config).filter_map(both).collect()
+    }
+}
+
+/// What configuration files say before and after, where nobody knows what they were made of: the `data` of the YAML in them.
+fn values_in_files(
+    files: &[[Arc<[u8]>; 2]],
+    new: &[Shown],
+    hidden: (&BTreeSet<FieldPath>, &Secrets),
+) -> BTreeSet<ValueChange> {
+    let origins: BTreeMap<_, _> = new.iter().filter_map(|(path, _, origin)| Some((path, origin.clone()?))).collect();
+    let mut changes = BTreeSet::new();
+    for [before, after] in files {
+        let (Some(before), Some(after)) = (data_leaves(before, hidden), data_leaves(after, hidden)) else { continue };
+        let with_origin = |(path, shown): (FieldPath, String)| {
+            let origin = origins.get(&path).cloned();
+            (path, shown, origin)
+        };
+        let before: Vec<_> = before.into_iter().map(|(path, shown)| (path, shown, None)).collect();
+        changes.extend(compare(&before, &after.into_iter().map(with_origin).collect::<Vec<_>>()));
+    }
+    changes
+}
+
+type Shown = (FieldPath, String, Option<Origin>);
+
+fn compare(before: &[Shown], after: &[Shown]) -> BTreeSet<ValueChange> {
+    let by_path = |values: &[Shown]| {
+        values.iter().map(|(path, shown, origin)| (path.clone(), (shown.clone(), origin.clone()))).collect()
+    };
+    let (old, new): (BTreeMap<_, (String, Option<Origin>)>, BTreeMap<_, _>) = (by_path(before), by_path(after));
+    let mut changes = BTreeSet::new();
+    for path in old.keys().chain(new.keys()) {
+        let (old, new): (Option<&(String, _)>, Option<&(String, _)>) = (old.get(path), new.get(path));
+        if old.map(|(shown, _)| shown) == new.map(|(shown, _)| shown) {
+            continue;
+        }
+        let because = match (old, new) {
+            (_, Some((_, origin))) => origin.clone().map(Because::New),
+            (Some((_, origin)), None) => origin.clone().map(Because::Old),
+            (None, None) => None,
+        };
+        let shown = |side: Option<&(String, Option<Origin>)>| side.map(|(shown, _)| shown.clone());
+        changes.insert(ValueChange { path: path.clone(), before: shown(old), after: shown(new), because });
+    }
+    changes
+}
+
+/// The values in the `data` of a rendered YAML mapping (or in all of it, if it has none), leaf by leaf.
+fn data_leaves(
+    content: &[u8],
+    (sensitive, secrets): (&BTreeSet<FieldPath>, &Secrets),
+) -> Option<Vec<(FieldPath, String)>> {
+    let reading = yaml::read_bytes(content, &yaml::Options::VALUES);
+    let root = &reading.documents.first()?.root;
+    let data = root.get("data").unwrap_or(root);
+    data.as_mapping()?;
+    let value = crate::value::of_node(data);
+    let mut leaves = Vec::new();
+    crate::trace::collect_leaves(&value, &mut FieldPath::default(), &mut leaves);
+    let shown = |(path, value): (FieldPath, _)| {
+        let is_sensitive = sensitive.iter().any(|secret| path.is_at_or_below(secret) || secret.is_at_or_below(&path));
+        let shown =
+            if is_sensitive { crate::sensitive::digest(&value) } else { secrets.hide(&crate::explain::shown(&value)) };
+        (path, shown)
+    };
+    Some(leaves.into_iter().map(shown).collect())
+}

@@ -1,0 +1,162 @@
+//! Trees of every shape.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use proptest::prelude::*;
+
+use super::*;
+
+fn tree(files: &[(&str, &str)]) -> Tree {
+    let mut tree = Tree::default();
+    files.iter().for_each(|(path, text)| tree.write(path, text.as_bytes()));
+    tree
+}
+
+fn paths(tree: &Tree) -> Vec<String> {
+    tree.files(&closed).map(|file| file.unwrap().0).collect()
+}
+
+/// The tree with the folders at its root sealed, and what opens them.
+fn sealed(tree: &Tree) -> (Tree, impl Fn(&Sealed) -> Result<Tree, OpenError> + Sync + use<>) {
+    let mut folders = BTreeMap::new();
+    let children = tree.children().map(|(name, child)| match child {
+        Child::Tree(tree) => {
+            folders.insert(tree.id(), tree.clone());
+            (Arc::clone(name), Child::Sealed(Sealed { id: tree.id(), by: SealedBy::Repository }))
+        }
+        other => (Arc::clone(name), other.clone()),
+    });
+    let tree = Tree::from_children(children.collect::<Vec<_>>());
+    (tree, move |sealed: &Sealed| folders.get(&sealed.id).cloned().ok_or_else(|| closed(sealed).unwrap_err()))
+}
+
+#[test]
+fn trees_have_the_ids_that_git_gives_them() {
+    assert_eq!(tree(&[]).id().to_string(), "4b825dc642cb6eb9a060e54bf8d69288fbee4904");
+    // `git mktree` and `git write-tree` of the same files.
+    let tree = tree(&[("a-b/x", "1"), ("a.txt", "2"), ("a/b/c", "3"), ("a/d", "4")]);
+    assert_eq!(tree.id().to_string(), "f72343927640848e2fd84664074be765a2985686");
+    assert_eq!(sealed(&tree).0, tree);
+}
+
+#[test]
+fn files_come_in_the_order_of_their_paths() {
+    let tree = tree(&[("a0", ""), ("a/y/z", ""), ("a/x", ""), ("a-b/x", ""), ("a.b", "")]);
+    assert_eq!(paths(&tree), ["a-b/x", "a.b", "a/x", "a/y/z", "a0"]);
+}
+
+#[test]
+fn what_is_put_somewhere_takes_the_place_of_what_was_there() {
+    assert_eq!(paths(&tree(&[("a/x", ""), ("a", "")])), ["a"]);
+    assert_eq!(paths(&tree(&[("a", ""), ("a/x", "")])), ["a/x"]);
+}
+
+#[test]
+fn a_change_reaches_the_ids_above_it_only() {
+    let before = tree(&[("a/b/c", "1"), ("d/e", "2")]);
+    let mut after = before.clone();
+    after.write("a/b/c", *b"3");
+    assert_ne!(before.id(), after.id());
+    assert_eq!(before.child("d"), after.child("d"));
+    assert_eq!(before, tree(&[("a/b/c", "1"), ("d/e", "2")]));
+}
+
+#[test]
+fn folders_that_become_empty_go() {
+    let mut tree = tree(&[("a/b/c", "1"), ("a/d", "2")]);
+    assert!(tree.remove("a/b/c", &closed).unwrap().is_some());
+    assert_eq!(paths(&tree), ["a/d"]);
+    assert!(tree.remove("a/x/y", &closed).unwrap().is_none());
+    tree.remove("a/d", &closed).unwrap();
+    assert!(tree.is_empty());
+}
+
+#[test]
+fn many_children_are_changed_at_once() {
+    let mut tree = tree(&[("a", "1"), ("b/x", "2"), ("c", "3")]);
+    let file = Child::File(Entry::file(*b"4"));
+    tree.edit([("b".into(), Some(file.clone())), ("c".into(), None), ("d".into(), Some(file)), ("e".into(), None)]);
+    assert_eq!(paths(&tree), ["a", "b", "d"]);
+}
+
+#[test]
+fn only_what_matters_is_opened() {
+    let (before, open) = sealed(&tree(&[("a/x", "1"), ("b/x", "1"), ("c/x", "1")]));
+    let opened = AtomicUsize::new(0);
+    let counting = |sealed: &Sealed| {
+        opened.fetch_add(1, Ordering::Relaxed);
+        open(sealed)
+    };
+    let mut after = before.clone();
+    after.put("b/x", Child::File(Entry::file(*b"2")), &counting).unwrap();
+    let changed: Vec<_> = before.diff(&after, &counting).map(|file| file.unwrap().path).collect();
+    assert_eq!((changed, opened.into_inner()), (vec!["b/x".to_owned()], 2));
+}
+
+#[test]
+fn what_opens_to_something_else_is_refused() {
+    let sealed = Sealed { id: tree(&[("x", "1")]).id(), by: SealedBy::Maker(7) };
+    let open = |_: &Sealed| Ok(Tree::default());
+    assert!(matches!(sealed.opened(&open), Err(OpenError::Different { .. })));
+}
+
+#[test]
+fn what_is_too_deep_is_refused() {
+    let deep = "a/".repeat(DEPTH_MAX) + "x";
+    let put = Tree::default().put(&deep, Child::File(Entry::file(*b"")), &closed);
+    assert!(matches!(put, Err(OpenError::TooDeep { .. })));
+    // A folder that is in itself, as no git would have it.
+    let id = GitId::of_blob(b"");
+    let inside = |_: &Sealed| {
+        let child = Child::Sealed(Sealed { id, by: SealedBy::Repository });
+        Ok(Tree::with_id(id, [("a".into(), child)]))
+    };
+    let endless = inside(&Sealed { id, by: SealedBy::Repository }).unwrap();
+    assert!(matches!(endless.files(&inside).last(), Some(Err(OpenError::TooDeep { .. }))));
+    assert!(matches!(Tree::default().diff(&endless, &inside).last(), Some(Err(OpenError::TooDeep { .. }))));
+}
+
+fn trees() -> impl Strategy<Value = Tree> {
+    let files = proptest::collection::vec(("[ab]([-./0][ab]){0,3}", "[xy]?"), 0..12);
+    files.prop_map(|files| {
+        let mut tree = Tree::default();
+        for (path, text) in files {
+            tree.write(&path, text.into_bytes());
+        }
+        tree
+    })
+}
+
+proptest! {
+    #[test]
+    fn a_diff_leads_from_before_to_after(before in trees(), after in trees()) {
+        let ((before, open_before), (after, open_after)) = (sealed(&before), sealed(&after));
+        let open = |sealed: &Sealed| open_before(sealed).or_else(|_| open_after(sealed));
+        let changes: Vec<_> = before.diff(&after, &open).map(Result::unwrap).collect();
+        prop_assert!(changes.is_sorted_by(|left, right| left.path < right.path));
+        let mut now = before.clone();
+        for change in changes.iter().filter(|change| change.after.is_none()) {
+            prop_assert_eq!(now.remove(&change.path, &open).unwrap(), change.before.clone().map(Child::File));
+        }
+        for change in &changes {
+            if let Some(entry) = &change.after {
+                now.put(&change.path, Child::File(entry.clone()), &open).unwrap();
+            }
+        }
+        prop_assert_eq!(now.id(), after.id());
+    }
+
+    #[test]
+    fn whatever_the_order_of_files_the_tree_is_the_same(tree in trees()) {
+        let mut again = Tree::default();
+        for file in tree.files(&closed).collect::<Vec<_>>().into_iter().rev() {
+            let (path, entry) = file.unwrap();
+            again.put(&path, Child::File(entry), &closed).unwrap();
+        }
+        prop_assert_eq!(again.encode(), tree.encode());
+        let children: Vec<_> = tree.children().map(|(name, child)| (Arc::clone(name), child.clone())).collect();
+        prop_assert_eq!(Tree::from_children(children.into_iter().rev()).encode(), tree.encode());
+        prop_assert!(paths(&tree).is_sorted());
+    }
+}
