@@ -39,6 +39,12 @@ pub(crate) fn text_map(root: &Node, keys: &[&str]) -> BTreeMap<Arc<str>, Arc<str
     entries.iter().map(|(key, value)| (scalar_text(key), scalar_text(value))).collect()
 }
 
+/// The labels that `keys` lead to.
+pub(crate) fn labels(root: &Node, keys: &[&str]) -> Labels {
+    let entries = node(root, keys).and_then(Node::as_mapping).unwrap_or_default();
+    entries.iter().map(|(key, value)| (scalar_text(key), scalar_text(value))).collect()
+}
+
 /// The text of a scalar; empty for `null` and for what is not a scalar.
 fn scalar_text(node: &Node) -> Arc<str> {
     match node.as_scalar() {
@@ -73,7 +79,7 @@ impl Header {
         };
         decoder.check_fields(metadata, METADATA, true);
         let name_node = node(metadata, &["name"])?;
-        let labels = |key| text_map(metadata, &[key]).into_iter().collect();
+        let labels = |key| self::labels(metadata, &[key]);
         Some(Self {
             name: scalar_text(name_node),
             name_span: name_node.span,

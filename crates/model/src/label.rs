@@ -1,6 +1,5 @@
 //! Labels: key and value pairs on objects, by which everything in Kalypso finds everything else.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// The labels (or annotations) of an object, sorted by key.
@@ -53,8 +52,15 @@ impl Labels {
 /// Of pairs with one key the last counts.
 impl<K: Into<Arc<str>>, V: Into<Arc<str>>> FromIterator<(K, V)> for Labels {
     fn from_iter<I: IntoIterator<Item = (K, V)>>(pairs: I) -> Self {
-        let sorted: BTreeMap<_, _> = pairs.into_iter().map(|(key, value)| (key.into(), value.into())).collect();
-        if sorted.is_empty() { Self::default() } else { Self(sorted.into_iter().collect()) }
+        let mut pairs: Vec<Pair> = pairs.into_iter().map(|(key, value)| (key.into(), value.into())).collect();
+        if pairs.is_empty() {
+            return Self::default();
+        }
+        // Equal keys stay in their order, and the last of them comes first when it is the first that is kept.
+        pairs.reverse();
+        pairs.sort_by(|(one, _), (other, _)| one.cmp(other));
+        pairs.dedup_by(|(later, _), (first, _)| later == first);
+        Self(pairs.into())
     }
 }
 

@@ -31,16 +31,19 @@ pub fn is_read(path: &str) -> bool {
 /// Reads a file.
 pub fn read_file(id: FileId, path: &str, content: &[u8]) -> FileObjects {
     let mut result = FileObjects::default();
-    let reading = yaml::read_bytes(content, &yaml::Options::OBJECTS);
-    result.diagnostics.extend(reading.problems.into_iter().map(|problem| diagnostic(id, problem)));
     let name = path.rsplit('/').next().unwrap_or(path);
-    if matches!(name, "kustomization.yaml" | "kustomization.yml") {
+    let is_kustomization = matches!(name, "kustomization.yaml" | "kustomization.yml");
+    let mut documents = 0..;
+    let read = |document: Document| {
+        let address = Address { file: id, document: documents.next().unwrap_or_default(), item: None };
+        if !is_kustomization {
+            read_object(&document.root, address, &mut result);
+        }
+    };
+    let problems = yaml::read_bytes_each(content, &yaml::Options::OBJECTS, read);
+    result.diagnostics.splice(0..0, problems.into_iter().map(|problem| diagnostic(id, problem)));
+    if is_kustomization {
         result.diagnostics.push(kustomization(id));
-        return result;
-    }
-    for (index, document) in reading.documents.iter().enumerate() {
-        let address = Address { file: id, document: index as u32, item: None };
-        read_object(&document.root, address, &mut result);
     }
     result
 }

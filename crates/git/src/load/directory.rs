@@ -8,6 +8,7 @@ use std::sync::Arc;
 use model::git_id::GitId;
 use model::name::EnvironmentName;
 use model::progress::Progress;
+use rayon::prelude::*;
 
 use super::Loaded;
 use super::assembly::Assembly;
@@ -59,7 +60,7 @@ pub fn read_directory(directory: Directory<'_>, environment: &EnvironmentName) -
         PlainError::Folder(path, source) => DirectoryError::Folder { path, source },
         PlainError::Path(reason) => DirectoryError::Path { path: directory.to_owned(), reason: reason.to_string() },
     })?;
-    let files = found.into_iter().map(|found| {
+    let files = found.into_par_iter().map(|found| {
         let content = match found.item.kind {
             ItemKind::File => match edits.get(&found.path) {
                 Some(Some(bytes)) => RawContent::Bytes(Arc::clone(bytes)),

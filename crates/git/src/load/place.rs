@@ -1,10 +1,12 @@
 //! Reads the files of one place: a path at a commit.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use model::fleet::Role;
 use model::git_id::GitId;
 use model::source::Source;
+use rayon::prelude::*;
 
 use super::ReadRole;
 use crate::limits::{FILE_BYTES_MAX, IGNORE_BYTES_MAX, TOTAL_BYTES_MAX};
@@ -73,21 +75,19 @@ pub(super) enum RawContent {
 /// Reads the files at and below a path of a commit.
 pub(super) fn snapshot(repositories: &dyn Repositories, commit: Commit, path: &str) -> Result<Snapshot, PlaceError> {
     let found = walk::walk(&CommitFolders { repositories, commit: &commit }, path)?;
-    let mut files = Vec::with_capacity(found.len());
-    let mut total = 0;
-    for Found { path, item } in found {
+    let total = AtomicU64::new(0);
+    let read = |Found { path, item }| {
         let content = match item.kind {
             ItemKind::File => content(repositories, &commit, item.id)?,
             _ => RawContent::NotAFile,
         };
-        if let RawContent::Bytes(bytes) = &content {
-            total += bytes.len() as u64;
-        }
-        if total > TOTAL_BYTES_MAX {
+        let bytes = if let RawContent::Bytes(bytes) = &content { bytes.len() as u64 } else { 0 };
+        if total.fetch_add(bytes, Ordering::Relaxed) + bytes > TOTAL_BYTES_MAX {
             return Err(PlaceError::TooLarge);
         }
-        files.push(RawFile { path: path.into(), id: item.id, content });
-    }
+        Ok(RawFile { path: path.into(), id: item.id, content })
+    };
+    let files = found.into_par_iter().map(read).collect::<Result<_, _>>()?;
     let source = source(&commit);
     Ok(Snapshot { commit, source, files })
 }

@@ -56,7 +56,7 @@ spec:
 ";
 
     fn decode(root: &Node, decoder: &mut Decoder<'_>) -> Self {
-        let labels = |keys: [&str; 2]| decode::text_map(root, &keys).into_iter().collect();
+        let labels = |keys: [&str; 2]| decode::labels(root, &keys);
         for (key, _) in decode::node(root, &ADD).and_then(Node::as_mapping).unwrap_or_default() {
             let reserved = key.as_scalar().filter(|scalar| matches!(&*scalar.text, WORKLOAD_LABEL | WORKSPACE_LABEL));
             if let Some(label) = reserved.map(|scalar| &scalar.text) {

@@ -88,7 +88,7 @@ impl WorkloadTarget {
     fn decode(node: &Node) -> Self {
         Self {
             name: decode::text(node, &["name"]),
-            labels: decode::text_map(node, &["labels"]).into_iter().collect(),
+            labels: decode::labels(node, &["labels"]),
             spec: DeploymentTarget {
                 environment: decode::text(node, &["environment"]),
                 manifests: decode::text_map(node, &["manifests"]),

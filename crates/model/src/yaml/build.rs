@@ -8,6 +8,7 @@ use super::explain::tab_in_indentation;
 use super::fault;
 use super::keys::{self, Entry};
 use super::problem::Findings;
+use super::recent::Recent;
 use super::source::block_span;
 use super::{Limits, Node, NodeValue, Options, Problem, Scalar, ScalarStyle, Span, Tag};
 
@@ -19,6 +20,7 @@ pub(super) struct Builder<'t> {
     root: Option<Node>,
     anchors: HashMap<usize, Part>,
     findings: Findings,
+    texts: Recent,
     /// The range of the last event that stood for something in the text.
     last: Span,
     /// Nodes written in this document, and added to it by aliases.
@@ -75,6 +77,7 @@ impl<'t> Builder<'t> {
             root: None,
             anchors: HashMap::new(),
             findings: Findings::new(options.limits.problems),
+            texts: Recent::within(text.len()),
             last: Span::default(),
             written: 0,
             expanded: 0,
@@ -113,7 +116,8 @@ impl<'t> Builder<'t> {
             Event::Scalar(text, style, anchor, tag) => {
                 let tag = tag.map(|tag| self.scalar_tag(&tag, place));
                 self.check_indentation(span)?;
-                let part = self.scalar(Scalar { text: (*text).into(), style: style_of(style), tag }, span);
+                let text = self.texts.share(&text);
+                let part = self.scalar(Scalar { text, style: style_of(style), tag }, span);
                 self.last = part.node.span;
                 self.count()?;
                 self.close(part, anchor);

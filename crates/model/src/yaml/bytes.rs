@@ -1,17 +1,30 @@
 //! Reading YAML from bytes that may be anything.
 
-use super::{Options, Problem, ProblemKind, Reading, Span, read};
+use super::reader::{Document, Reading, read, read_each};
+use super::{Options, Problem, ProblemKind, Span};
 
 /// Reads all documents of `bytes`, if they are UTF-8. Otherwise the only result is a problem that says what they are.
 pub fn read_bytes(bytes: &[u8], options: &Options) -> Reading {
-    match std::str::from_utf8(bytes) {
+    match text(bytes) {
         Ok(text) => read(text, options),
-        Err(error) => {
-            let at = error.valid_up_to();
-            let span = Span::new(at, at + error.error_len().unwrap_or(bytes.len() - at));
-            Reading { problems: vec![not_utf8(bytes, span)], ..Reading::default() }
-        }
+        Err(problem) => Reading { problems: vec![problem], ..Reading::default() },
     }
+}
+
+/// Reads `bytes`, and hands over each document that has no error as soon as it is read, so that they need not all be there at once.
+/// What is wrong is the result.
+pub fn read_bytes_each(bytes: &[u8], options: &Options, each: impl FnMut(Document)) -> Vec<Problem> {
+    match text(bytes) {
+        Ok(text) => read_each(text, options, each),
+        Err(problem) => vec![problem],
+    }
+}
+
+fn text(bytes: &[u8]) -> Result<&str, Problem> {
+    std::str::from_utf8(bytes).map_err(|error| {
+        let at = error.valid_up_to();
+        not_utf8(bytes, Span::new(at, at + error.error_len().unwrap_or(bytes.len() - at)))
+    })
 }
 
 fn not_utf8(bytes: &[u8], span: Span) -> Problem {

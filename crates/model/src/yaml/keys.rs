@@ -72,6 +72,9 @@ fn report_duplicates(entries: &[Entry], findings: &mut Findings) {
     if entries.len() < 2 {
         return;
     }
+    if entries.len() <= FEW && all_differ(entries) {
+        return;
+    }
     let mut places: HashMap<Identity<'_>, Span> = HashMap::with_capacity(entries.len());
     for (key, _) in entries {
         let Some(identity) = identity(key, Dialect::Objects) else { continue };
@@ -90,6 +93,18 @@ fn report_duplicates(entries: &[Entry], findings: &mut Findings) {
             }
         }
     }
+}
+
+/// So many keys are compared with one another sooner than they are hashed.
+const FEW: usize = 8;
+
+/// Whether no two keys have the same text.
+fn all_differ(entries: &[Entry]) -> bool {
+    let differ = |(one, _): &Entry, (other, _): &Entry| match (one.as_scalar(), other.as_scalar()) {
+        (Some(one), Some(other)) => one.text != other.text,
+        _ => true,
+    };
+    entries.iter().enumerate().all(|(at, entry)| entries.iter().take(at).all(|other| differ(entry, other)))
 }
 
 /// `yaml.v3`: what is merged stands below every key that is written out, and below what was merged before it.

@@ -25,11 +25,12 @@ mod limits;
 mod node;
 mod problem;
 mod reader;
+mod recent;
 mod resolve;
 mod source;
 mod structure;
 
-pub use bytes::read_bytes;
+pub use bytes::{read_bytes, read_bytes_each};
 pub use limits::Limits;
 pub use node::{Node, NodeValue, Scalar, ScalarStyle, Span, Tag};
 pub use problem::{Problem, ProblemKind};

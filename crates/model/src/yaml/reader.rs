@@ -52,12 +52,21 @@ pub struct Document {
 
 /// Reads all documents of `text`.
 pub fn read(text: &str, options: &Options) -> Reading {
-    read_until(text, options, Until::End)
+    collect(text, options, Until::End)
+}
+
+/// Reads `text`, and hands over each document that has no error as soon as it is read.
+pub(super) fn read_each(text: &str, options: &Options, mut each: impl FnMut(Document)) -> Vec<Problem> {
+    let mut take = |found| match found {
+        Found::Document(document) => each(document),
+        Found::Fragment(_) => {}
+    };
+    read_until(text, options, (Until::End, &mut take))
 }
 
 /// Reads the first document of `text`. What is behind it is not looked at.
 pub(super) fn read_first(text: &str, options: &Options) -> Reading {
-    read_until(text, options, Until::FirstDocument)
+    collect(text, options, Until::FirstDocument)
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -66,17 +75,33 @@ enum Until {
     End,
 }
 
-fn read_until(text: &str, options: &Options, until: Until) -> Reading {
+/// A document, or what could be read of one.
+enum Found {
+    Document(Document),
+    Fragment(Document),
+}
+
+fn collect(text: &str, options: &Options, until: Until) -> Reading {
+    let (mut documents, mut fragments) = (Vec::new(), Vec::new());
+    let mut take = |found| match found {
+        Found::Document(document) => documents.push(document),
+        Found::Fragment(document) => fragments.push(document),
+    };
+    let problems = read_until(text, options, (until, &mut take));
+    Reading { documents, problems, fragments }
+}
+
+fn read_until(text: &str, options: &Options, (until, take): (Until, &mut dyn FnMut(Found))) -> Vec<Problem> {
     if let Some(problem) = unreadable(text, &options.limits) {
-        return Reading { problems: vec![problem], ..Reading::default() };
+        return vec![problem];
     }
-    let mut reader = Reader::new(text, options);
+    let mut reader = Reader::new(text, options, take);
     while reader.step() {
         if until == Until::FirstDocument && reader.documents > 0 {
             break;
         }
     }
-    reader.finish()
+    reader.builder.into_problems()
 }
 
 /// What keeps a text from being parsed at all.
@@ -104,10 +129,10 @@ fn is_readable(character: char) -> bool {
     }
 }
 
-struct Reader<'t> {
+struct Reader<'t, 'a> {
     parser: Parser<'t, granit_parser::StrInput<'t>>,
     builder: Builder<'t>,
-    reading: Reading,
+    take: &'a mut dyn FnMut(Found),
     limits: Limits,
     text: &'t str,
     /// Documents met so far, whatever became of them.
@@ -116,8 +141,8 @@ struct Reader<'t> {
     errors: usize,
 }
 
-impl<'t> Reader<'t> {
-    fn new(text: &'t str, options: &Options) -> Self {
+impl<'t, 'a> Reader<'t, 'a> {
+    fn new(text: &'t str, options: &Options, take: &'a mut dyn FnMut(Found)) -> Self {
         let nesting = options.limits.depth;
         let parsing = granit_parser::options! {
             emit_unresolved_aliases: true,
@@ -128,7 +153,7 @@ impl<'t> Reader<'t> {
         Self {
             parser: Parser::new_from_str_with_options(text, parsing),
             builder: Builder::new(text, options),
-            reading: Reading::default(),
+            take,
             limits: options.limits,
             text,
             documents: 0,
@@ -165,8 +190,8 @@ impl<'t> Reader<'t> {
         let root = self.builder.finish();
         let errors = self.builder.findings().errors();
         if let Some(root) = root {
-            let kept = if errors == self.errors { &mut self.reading.documents } else { &mut self.reading.fragments };
-            kept.push(Document { root });
+            let kept = if errors == self.errors { Found::Document } else { Found::Fragment };
+            (self.take)(kept(Document { root }));
         }
         self.errors = errors;
         if self.documents < self.limits.documents {
@@ -178,10 +203,6 @@ impl<'t> Reader<'t> {
             .findings()
             .add(Problem::new(ProblemKind::Limit, here, message).hint("split it into several files"));
         false
-    }
-
-    fn finish(self) -> Reading {
-        Reading { problems: self.builder.into_problems(), ..self.reading }
     }
 }
 
