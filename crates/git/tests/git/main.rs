@@ -5,6 +5,8 @@ mod load;
 #[cfg(test)]
 mod objects;
 #[cfg(test)]
+mod packs;
+#[cfg(test)]
 mod playground;
 #[cfg(test)]
 mod publish;

@@ -172,7 +172,9 @@ fn message(loaded: &Loaded, planned: &Planned) -> String {
     let parts = [(ChangeKind::Changed, "changed"), (ChangeKind::Added, "added"), (ChangeKind::Removed, "removed")];
     let counts = parts.into_iter().map(|(kind, word)| (plan.count(kind), word)).filter(|(count, _)| *count > 0);
     let counts: Vec<_> = counts.map(|(count, word)| format!("{count} {word}")).collect();
-    let subject = if counts.is_empty() {
+    let subject = if plan.moved > 0 && counts.is_empty() {
+        format!("{} moved", terminal::count(plan.moved, "folder"))
+    } else if counts.is_empty() {
         "files of cluster types changed".to_owned()
     } else {
         format!("assignments {}", counts.join(", "))

@@ -39,6 +39,7 @@ const PLAN: &[Field] = &[
     ("plans[].counts.added", "assignments that are added"),
     ("plans[].counts.removed", "assignments that are removed"),
     ("plans[].counts.unchanged", "assignments that stay as they are"),
+    ("plans[].counts.moved", "folders of cluster types that move, because the layout of the branch changes"),
     ("plans[].counts.kept", "assignments that fail, and keep their last good output"),
     ("plans[].counts.missing", "assignments that fail, and have no output yet"),
     ("plans[].needsConfirmation", "whether so much is removed that `publish --direct` needs `--confirm`"),

@@ -36,6 +36,7 @@ impl Planned {
                 "added": plan.count(ChangeKind::Added),
                 "removed": plan.count(ChangeKind::Removed),
                 "unchanged": plan.unchanged,
+                "moved": plan.moved,
                 "kept": plan.kept.len(),
                 "missing": plan.missing.len(),
             },

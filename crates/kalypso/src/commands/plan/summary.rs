@@ -81,6 +81,10 @@ impl Planned {
             let (workloads, on) = (count(workloads.len(), "workload"), count(cluster_types.len(), "cluster type"));
             let _ = writeln!(text, "  {} {what:<32} {workloads} · {on}", sign(kind));
         }
+        if self.plan.moved > 0 {
+            let verb = if self.plan.moved == 1 { "moves" } else { "move" };
+            let _ = writeln!(text, "  > {} {verb} to another path", count(self.plan.moved, "folder"));
+        }
         if self.plan.unchanged > 0 {
             let stay = if self.plan.unchanged == 1 { "stays as it is" } else { "stay as they are" };
             let _ = writeln!(text, "    {} {stay}", count(self.plan.unchanged, "assignment"));
