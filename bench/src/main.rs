@@ -5,6 +5,7 @@
 mod assignments;
 mod cold;
 mod command;
+mod commit;
 mod floor;
 mod process;
 mod report;
@@ -36,7 +37,7 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 #[derive(Parser)]
 #[command(name = "cargo xtask bench")]
 struct Arguments {
-    /// What to measure: `fleet`, `million`, `clusters`, `warm`, `memo`, `growth`, `command`, `templates`, `yaml`; everything if nothing is named.
+    /// What to measure: `fleet`, `million`, `clusters`, `warm`, `memo`, `commit`, `growth`, `command`, `templates`, `yaml`; everything if nothing is named.
     names: Vec<String>,
     /// Print the figures as JSON.
     #[arg(long)]
@@ -71,12 +72,13 @@ impl Options {
 /// A benchmark: its name, and what makes its rows.
 type Benchmark = (&'static str, fn(&Options) -> Result<Vec<Row>>);
 
-const BENCHMARKS: [Benchmark; 9] = [
+const BENCHMARKS: [Benchmark; 10] = [
     ("fleet", |_| assignments::fleet()),
     ("million", scale::million),
     ("clusters", scale::clusters),
     ("warm", |_| Ok(warm::warm())),
     ("memo", |_| Ok(warm::memo())),
+    ("commit", commit::rows),
     ("growth", |_| assignments::growth()),
     ("command", |_| command::rows()),
     ("templates", |_| templates::rows()),
