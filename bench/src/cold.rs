@@ -6,9 +6,9 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use anyhow::{Result, ensure};
-use engine::compile::Prepared;
+use engine::compile::{Compiled, Options, Prepared};
 use engine::output::{Destination, assemble};
-use model::tree::{Tree, closed};
+use model::tree::Tree;
 use serde_json::{Value as Json, json};
 use testkit::generator::ENVIRONMENT;
 
@@ -73,24 +73,23 @@ pub(crate) fn compile_and_exit(directory: &Path) -> Result<()> {
     let mut took_s = || std::mem::replace(&mut last, Instant::now()).elapsed().as_secs_f64();
     let (fleet, _) = testkit::directory::fleet(directory, ENVIRONMENT)?;
     let reading = took_s();
+    let fleet = Arc::new(fleet);
     let prepared = Prepared::new(&fleet);
     let preparing = took_s();
-    let compiled = prepared.compile();
+    let compiled = Compiled::of(prepared, Options::default());
     let compiling = took_s();
-    let tree = assemble(&compiled, &Tree::default(), &Destination::default(), &closed)?.tree;
+    let tree = assemble(&compiled, &Tree::default(), &Destination::default(), &|sealed| compiled.open(sealed))?.tree;
     let assembling = took_s();
     let id = tree.id();
     let hashing = took_s();
     let steps = json!({
         READING: reading, "preparing": preparing, "compiling": compiling, "assembling": assembling, "hashing": hashing,
     });
-    let work = compiled.work;
+    let work = compiled.last_update().work;
     let counts = json!({
         "different sets of values": work.compositions, "checks of values": work.checks, "renderings": work.renderings,
-        "files": tree.files(&closed).count(),
     });
-    let assignments = compiled.assignments.values().filter(|assignment| assignment.files.is_some()).count();
-    let output_bytes: usize = blobs(&tree).map(|bytes| bytes.len()).sum();
+    let (assignments, output_bytes) = (compiled.good_count(), work.bytes);
     let tree = id.to_string();
     println!(
         "{}",
@@ -100,7 +99,8 @@ pub(crate) fn compile_and_exit(directory: &Path) -> Result<()> {
     std::process::exit(0);
 }
 
-/// The contents of a tree's files.
-pub(crate) fn blobs(tree: &Tree) -> impl Iterator<Item = Arc<[u8]>> {
-    tree.files(&closed).filter_map(|file| file.ok()?.1.blob.bytes().cloned())
+/// The contents of all files.
+pub(crate) fn blobs(compiled: &Compiled) -> Vec<Arc<[u8]>> {
+    let files: Vec<_> = compiled.tree().files(&|sealed| compiled.open(sealed)).collect();
+    files.into_iter().filter_map(|file| file.ok()?.1.blob.bytes().cloned()).collect()
 }

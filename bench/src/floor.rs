@@ -3,10 +3,8 @@
 use std::time::Instant;
 
 use anyhow::Result;
-use engine::compile::Prepared;
-use engine::output::{Destination, assemble};
+use engine::compile::Compiled;
 use model::git_id::GitId;
-use model::tree::{Tree, closed};
 use rayon::prelude::*;
 use testkit::generator::{self, ENVIRONMENT, Size};
 
@@ -17,8 +15,7 @@ use crate::{RUNS, SEED};
 pub(crate) fn seconds_per_byte() -> Result<f64> {
     let files = generator::fleet(Size::HUNDRED, SEED).into_iter().map(|(path, text)| (path, text.into_bytes()));
     let (fleet, _) = testkit::directory::fleet_of(files.collect(), ENVIRONMENT)?;
-    let tree = assemble(&Prepared::new(&fleet).compile(), &Tree::default(), &Destination::default(), &closed)?.tree;
-    let blobs: Vec<_> = blobs(&tree).collect();
+    let blobs = blobs(&Compiled::new(&fleet.into()));
     let once = || {
         let start = Instant::now();
         let copied: Vec<(GitId, Vec<u8>)> =

@@ -10,9 +10,6 @@ use crate::cold::Cold;
 use crate::report::Row;
 use crate::{Options, RUNS, SEED, floor};
 
-/// More than these don't fit into an ordinary machine while the bytes of all of them are kept: 15 KiB for each.
-const ASSIGNMENTS_MAX: usize = 200_000;
-
 /// A million assignments, and what one of them costs compared with one of 10,000.
 pub(crate) fn million(options: &Options) -> Result<Vec<Row>> {
     let size = million_size(options);
@@ -73,9 +70,6 @@ fn clusters_size(options: &Options) -> Clusters {
 
 /// The fleet in a directory, compiled once; or why not.
 fn compiled(directory: &Path, assignments: usize) -> Result<Result<Cold, String>> {
-    if assignments > ASSIGNMENTS_MAX {
-        return Ok(Err(format!("more than {ASSIGNMENTS_MAX} assignments don't fit into memory")));
-    }
     let cold = Cold::measure(directory, 1)?;
     if cold.assignments != assignments {
         return Ok(Err(format!("only {} of {assignments} assignments were compiled", cold.assignments)));

@@ -1,44 +1,63 @@
-//! From a fleet to the rendered assignments of its environment.
+//! From a fleet to the assignments of its environment, and from there to a changed fleet's, doing only what the change is about.
+//!
+//! There is one way for both. Each assignment has a digest of all that it depends on: the containers that its values are composed of, the
+//! schemas that check them, and what its templates read. A change marks the assignments that may have other inputs, generously; of
+//! those, the ones whose digest is another one are made anew. The first time, no digest is known.
+
+mod pairs;
+mod problems;
+mod rows;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use gotemplate::Value;
-use model::diagnostic::{AssignmentId, Code, Diagnostic, Origin};
-use model::field_path::FieldPath;
+use model::diagnostic::{AssignmentId, Diagnostic};
 use model::fleet::Fleet;
-use model::name::{ClusterTypeName, DeploymentTargetName, EnvironmentName, PolicyName};
-use model::object::{AnyObject, ClusterType, Object};
+use model::git_id::GitId;
+use model::name::{DeploymentTargetName, EnvironmentName, PlaceName, PolicyName};
+use model::object::AnyObject;
+use model::progress::{Phase, Progress};
+use model::tree::{Child, Entry, OpenError, Sealed, SealedBy, Tree};
 use rayon::prelude::*;
 
-use crate::compose::{Candidates, Composition};
-use crate::container::{Container, Met, containers};
-use crate::merge::STEPS_MAX;
-use crate::render::{self, Context, Files, Parsed, Templates};
-use crate::schedule::{Schedule, schedule};
-use crate::schema::{Labelled, Schema, Schemas};
-use crate::settings::{self, LongNames, MissingValues};
-use crate::shared::Shared;
-use crate::target::{Target, targets};
-use crate::trace;
+use crate::compose::Composition;
+use crate::memo::{Memo, MemoWriter, Rendering};
+use crate::output::MARKER;
+use crate::place::Place;
+pub use crate::prepare::Prepared;
+use crate::prepare::{Delta, PreparedTarget, folder_order};
+use crate::render::Files;
+use pairs::{Pair, Pairs};
+use rows::{Evaluated, Row, RowContext, Slot, folder_of};
 
-/// Everything that was compiled for an environment.
+/// Everything that was compiled for an environment: for each assignment the id of its folder, whose files are rendered again when they
+/// are wanted.
 #[derive(Debug)]
 pub struct Compiled {
-    /// The environment.
-    pub environment: EnvironmentName,
-    /// All its cluster types, those without assignments too.
-    pub cluster_types: BTreeSet<ClusterTypeName>,
-    /// The assignments by cluster type and target.
-    pub assignments: BTreeMap<AssignmentId, Assignment>,
-    /// What is wrong.
-    pub diagnostics: Vec<Diagnostic>,
-    /// Whether there are registrations whose workloads are not known, so that targets that nobody wants may only be unknown.
-    pub is_incomplete: bool,
-    /// Cluster types that exist more than once, so that what is on them is not clear.
-    pub unclear_cluster_types: BTreeSet<ClusterTypeName>,
-    /// Targets of which it is not clear what they are, because they, or their workload, exist more than once.
-    pub unclear_targets: BTreeSet<DeploymentTargetName>,
+    prepared: Prepared,
+    pairs: Pairs,
+    /// By place.
+    rows: BTreeMap<u32, Row>,
+    /// Why assignments could not be rendered, by place and target.
+    failures: BTreeMap<(u32, u32), Vec<Diagnostic>>,
+    /// The folders of all places, in one folder.
+    tree: Tree,
+    memo: Memo,
+    progress: Progress,
+    /// What the keys of sealed folders have in common.
+    mark: u64,
+    last: Update,
+}
+
+/// What an update did.
+#[derive(Clone, Debug, Default)]
+pub struct Update {
+    /// Assignments some of whose inputs were not as before, or that are new: place and target.
+    recomputed: Vec<(u32, u32)>,
+    /// Of these, and of those that others' problems stop or stop no more, the ones whose folder is another one than before.
+    changed: Vec<(u32, u32)>,
+    /// Assignments that are gone.
+    removed: Vec<(u32, u32)>,
     /// How much work it was.
     pub work: Work,
 }
@@ -46,266 +65,622 @@ pub struct Compiled {
 /// How often each expensive thing was done.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Work {
+    /// Containers and schemas that were looked at to see whether they match.
+    pub matches: usize,
     /// Different sets of values that were composed: assignments with the same matching `ConfigMap`s share one.
     pub compositions: usize,
     /// Sets of values that were checked, each by one schema.
     pub checks: usize,
     /// Assignments whose templates were rendered.
     pub renderings: usize,
+    /// Folders of places whose id was found out.
+    pub folders: usize,
+    /// Assignments that were known from an earlier run.
+    pub saved: usize,
+    /// Bytes of all files that were rendered.
+    pub bytes: usize,
 }
 
-/// A workload's target on a cluster type.
-#[derive(Clone, Debug)]
-pub struct Assignment {
-    /// The workload; empty if nobody says.
-    pub workload: Arc<str>,
-    /// The policies that assigned it.
-    pub policies: BTreeSet<PolicyName>,
-    /// Its values, if they could be composed.
-    pub composition: Option<Arc<Composition>>,
-    /// Its files; none if something is wrong with it.
-    pub files: Option<Files>,
+/// An assignment of a [`Compiled`].
+#[derive(Clone, Copy, Debug)]
+pub struct Assignment<'a> {
+    compiled: &'a Compiled,
+    place: u32,
+    target: u32,
+    slot: &'a Slot,
 }
 
-/// A fleet with everything in it prepared: values and schemas read, templates parsed, targets expanded.
-#[derive(Debug)]
-pub struct Prepared<'a> {
-    pub(crate) fleet: &'a Fleet,
-    pub(crate) targets: Vec<Target>,
-    pub(crate) schedule: Schedule,
-    pub(crate) containers: Vec<Container>,
-    pub(crate) schemas: Schemas,
-    templates: BTreeMap<Arc<str>, Parsed>,
-    long_names: LongNames,
-    has_nested: bool,
-    diagnostics: Vec<Diagnostic>,
+/// How to compile.
+#[derive(Debug, Default)]
+pub struct Options {
+    /// What is known from an earlier run.
+    pub memo: Memo,
+    /// Where the work is counted.
+    pub progress: Progress,
+    /// Whether this is the earlier one of two that are compared: the keys of its sealed folders are others than those of the later one.
+    pub is_earlier: bool,
 }
 
-impl<'a> Prepared<'a> {
-    /// Prepares a fleet.
-    pub fn new(fleet: &'a Fleet) -> Self {
-        let (targets, mut diagnostics) = targets(fleet);
-        let schedule = schedule(fleet, &targets);
-        diagnostics.extend(schedule.diagnostics.iter().cloned());
-        let (containers, found) = containers(fleet);
-        diagnostics.extend(found);
-        let (missing, long_names) = environment_settings(fleet, &mut diagnostics);
-        let schemas = Schemas::compile(fleet, &targets, missing);
-        let templates = render::parse(fleet);
-        // What is broken is said even where it stops no assignment. Where it does, the two are put together.
-        diagnostics.extend(containers.iter().filter_map(|container| container.problem.clone()));
-        diagnostics.extend(schemas.problems());
-        diagnostics.extend(templates.values().filter_map(Parsed::problem));
-        // A checkout of one branch has cluster types without the templates, which are on another.
-        if !templates.is_empty() {
-            let find = |object| Templates::find(&templates, object).err();
-            diagnostics.extend(fleet.cluster_types.values().filter_map(|object| find(object)).flatten());
-        }
-        let has_nested =
-            fleet.config_maps.values().flat_map(|object| object.spec.data.values()).any(|text| text.contains("{{"));
-        Self { fleet, targets, schedule, containers, schemas, templates, long_names, has_nested, diagnostics }
+/// The largest number of assignments of one place that one thread works on at a time.
+const CHUNK: usize = 256;
+
+impl Compiled {
+    /// Compiles every assignment of a fleet. One that fails stops no other.
+    pub fn new(fleet: &Arc<Fleet>) -> Self {
+        Self::with(fleet, Options::default())
     }
 
-    /// Compiles every assignment. One that fails stops no other.
-    pub fn compile(&self) -> Compiled {
-        let shared = Shared::new(&self.containers, &self.schemas);
-        let cluster_types: Vec<_> = self.all_cluster_types().collect();
-        let parts: Vec<_> =
-            cluster_types.par_iter().map(|cluster_type| self.compile_cluster_type(cluster_type, &shared)).collect();
-        let mut diagnostics = self.diagnostics.clone();
-        let mut assignments = BTreeMap::new();
-        let mut work = Work { compositions: shared.composition_count(), checks: shared.check_count(), renderings: 0 };
-        for (compiled, found) in parts {
-            work.renderings += compiled.len();
-            assignments.extend(compiled);
-            diagnostics.extend(found);
-        }
-        let unclear_targets = self.targets.iter().filter(|target| target.problem.is_some());
-        Compiled {
-            environment: self.fleet.environment.clone(),
-            cluster_types: self.fleet.cluster_types.keys().cloned().collect(),
-            assignments,
-            diagnostics: model::diagnostic::merged(diagnostics),
-            is_incomplete: !self.fleet.unavailable.is_empty(),
-            unclear_cluster_types: self.unclear_cluster_types(),
-            unclear_targets: unclear_targets.map(|target| target.name.clone()).collect(),
-            work,
-        }
+    /// Compiles a fleet in this way.
+    pub fn with(fleet: &Arc<Fleet>, options: Options) -> Self {
+        Self::of(Prepared::new(fleet), options)
     }
 
-    fn unclear_cluster_types(&self) -> BTreeSet<ClusterTypeName> {
+    /// Compiles what was prepared.
+    pub fn of(prepared: Prepared, Options { memo, progress, is_earlier }: Options) -> Self {
+        let mut compiled = Self {
+            prepared,
+            pairs: Pairs::default(),
+            rows: BTreeMap::new(),
+            failures: BTreeMap::new(),
+            tree: Tree::default(),
+            memo,
+            progress,
+            mark: if is_earlier { EARLIER } else { 0 },
+            last: Update::default(),
+        };
+        let delta = Delta { everything: true, schedule: true, matching: true, ..Delta::default() };
+        compiled.advance(&delta);
+        compiled
+    }
+
+    /// Goes on to another fleet, mostly one that was changed a little. The result is as if it had been compiled from the beginning.
+    pub fn update(&mut self, fleet: &Arc<Fleet>) -> &Update {
+        let delta = self.prepared.update(fleet);
+        self.advance(&delta);
+        &self.last
+    }
+
+    /// What compiling, or the last update, did.
+    pub fn last_update(&self) -> &Update {
+        &self.last
+    }
+
+    /// What the fleet is made of.
+    pub fn prepared(&self) -> &Prepared {
+        &self.prepared
+    }
+
+    /// The fleet.
+    pub fn fleet(&self) -> &Arc<Fleet> {
+        self.prepared.fleet()
+    }
+
+    /// The environment.
+    pub fn environment(&self) -> &EnvironmentName {
+        &self.prepared.fleet.environment
+    }
+
+    /// How many assignments there are.
+    pub fn len(&self) -> usize {
+        self.rows.values().map(|row| row.slots.len()).sum()
+    }
+
+    /// How many of them have nothing wrong with them, so that they have files.
+    pub fn good_count(&self) -> usize {
+        self.rows.values().flat_map(|row| &row.slots).filter(|slot| slot.is_shown).count()
+    }
+
+    /// Whether there is no assignment.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The names of all places, those without assignments too, in the order of their names.
+    pub fn places(&self) -> Vec<PlaceName> {
+        let mut names: Vec<_> = self.prepared.places().map(|(_, place)| place.name()).collect();
+        names.par_sort_unstable();
+        names
+    }
+
+    /// Whether there is a place of this name.
+    pub fn has_place(&self, name: &str) -> bool {
+        self.prepared.place_id(name).is_some()
+    }
+
+    /// Whether there is a deployment target of this name.
+    pub fn has_target(&self, name: &str) -> bool {
+        self.prepared.target_id(name).is_some()
+    }
+
+    /// All assignments, place by place in the order of their names.
+    pub fn assignments(&self) -> impl Iterator<Item = Assignment<'_>> {
+        let mut places: Vec<_> = self.prepared.places().map(|(id, place)| (place.name_text(), id)).collect();
+        places.par_sort_unstable();
+        places.into_iter().flat_map(|(_, place)| self.assignments_at(Some(place)))
+    }
+
+    /// The assignments of one place, in the order of their folders.
+    pub fn assignments_on(&self, place: &str) -> impl Iterator<Item = Assignment<'_>> {
+        self.assignments_at(self.prepared.place_id(place))
+    }
+
+    fn assignments_at(&self, place: Option<u32>) -> impl Iterator<Item = Assignment<'_>> {
+        let row = place.and_then(|place| Some((place, self.rows.get(&place)?)));
+        row.into_iter().flat_map(move |(place, row)| {
+            let both = row.targets.iter().zip(&row.slots);
+            both.map(move |(target, slot)| Assignment { compiled: self, place, target: *target, slot })
+        })
+    }
+
+    /// An assignment, if there is one of this name.
+    pub fn get(&self, id: &AssignmentId) -> Option<Assignment<'_>> {
+        let (place, target) =
+            (self.prepared.place_id(id.place.as_str())?, self.prepared.target_id(id.target.as_str())?);
+        self.assignment(place, target)
+    }
+
+    /// The folder of each place, whose id is known and which [`Compiled::open`] opens, in one folder.
+    pub fn tree(&self) -> &Tree {
+        &self.tree
+    }
+
+    /// The folders of the assignments of a place that have files, by the target's name, in the order of a tree.
+    pub fn folders_on(&self, place: &str) -> Vec<(Arc<str>, Child)> {
+        let good = self.assignments_on(place).filter(|assignment| assignment.slot.is_shown);
+        good.filter_map(|assignment| {
+            Some((Arc::clone(assignment.prepared_target()?.target.name.as_arc()), assignment.child()?))
+        })
+        .collect()
+    }
+
+    /// Opens a folder of [`Compiled::tree`], or one in it: the files are rendered.
+    ///
+    /// # Errors
+    /// If there is no such folder.
+    pub fn open(&self, sealed: &Sealed) -> Result<Tree, OpenError> {
+        let SealedBy::Maker(key) = sealed.by else { return Err(OpenError::unknown(sealed)) };
+        if key & EARLIER != self.mark {
+            return Err(OpenError::unknown(sealed));
+        }
+        let (place, target) = (((key & !EARLIER) >> 32) as u32, key as u32);
+        let opened = if target == WHOLE_PLACE {
+            self.prepared.place(place).map(|at| self.place_folder(at))
+        } else {
+            self.assignment(place, target).and_then(|assignment| assignment.files().ok()).map(folder_of)
+        };
+        opened.ok_or_else(|| OpenError::unknown(sealed))
+    }
+
+    /// What is wrong.
+    pub fn diagnostics(&self) -> Vec<Diagnostic> {
+        problems::all(self)
+    }
+
+    /// Whether there are registrations whose workloads are not known, so that targets that nobody wants may only be unknown.
+    pub fn is_incomplete(&self) -> bool {
+        !self.prepared.fleet.unavailable.is_empty()
+    }
+
+    /// Names of which it is not clear what their place is: cluster types or clusters that exist more than once, and clusters whose cluster
+    /// type is not there.
+    pub fn unclear_places(&self) -> BTreeSet<Arc<str>> {
+        let fleet = &self.prepared.fleet;
         let of_copy = |copy: &AnyObject| match copy {
-            AnyObject::ClusterType(object) => Some(object.name.clone()),
+            AnyObject::ClusterType(object) => Some(Arc::clone(object.name.as_arc())),
+            AnyObject::Cluster(object) => Some(Arc::clone(object.name.as_arc())),
             _ => None,
         };
-        self.fleet.duplicates.values().flatten().filter_map(of_copy).collect()
-    }
-
-    fn all_cluster_types(&self) -> impl Iterator<Item = &Arc<Object<ClusterType>>> {
-        self.fleet.cluster_types.values()
-    }
-
-    fn compile_cluster_type(
-        &self,
-        object: &Object<ClusterType>,
-        shared: &Shared<'_>,
-    ) -> (Vec<(AssignmentId, Assignment)>, Vec<Diagnostic>) {
-        let Some(scheduled) = self.schedule.assignments.get(&object.name) else { return (Vec::new(), Vec::new()) };
-        let mut work = ClusterTypeWork {
-            prepared: self,
-            object,
-            problem: self.fleet.duplicate_diagnostic(&object.key()),
-            candidates: Candidates::on(&self.containers, object),
-            templates: Templates::find(&self.templates, object),
-            schemas: self.schemas.labelled.iter().map(|labelled| labelled.conditions.on(object)).collect(),
-            shared,
-            diagnostics: Vec::new(),
+        let copies = fleet.duplicates.values().flatten().filter_map(of_copy);
+        let is_lost = |cluster: &&Arc<model::object::Object<model::object::Cluster>>| {
+            !fleet.cluster_types.contains_key(&*cluster.spec.cluster_type)
         };
-        let assignments = scheduled.iter().map(|(position, policies)| work.assignment(*position, policies)).collect();
-        (assignments, work.diagnostics)
+        let lost = fleet.clusters.values().filter(is_lost).map(|cluster| Arc::clone(cluster.name.as_arc()));
+        copies.chain(lost).collect()
     }
 
-    /// The deployment targets of the environment, by name.
-    pub fn targets(&self) -> &[Target] {
-        &self.targets
+    /// Targets of which it is not clear what they are, because they, or their workload, exist more than once.
+    pub fn unclear_targets(&self) -> BTreeSet<DeploymentTargetName> {
+        let unclear = self.prepared.targets().iter().filter(|target| target.problem.is_some());
+        unclear.map(|target| target.name.clone()).collect()
     }
 
-    /// The names of the targets that are assigned to a cluster type.
-    pub fn targets_on(&self, cluster_type: &ClusterTypeName) -> Vec<&model::name::DeploymentTargetName> {
-        let assigned = self.schedule.assignments.get(cluster_type).into_iter().flat_map(BTreeMap::keys);
-        assigned.map(|position| &self.targets[*position].name).collect()
+    /// What is known, in a form that [`Memo::read`] reads.
+    pub fn save(&self) -> Vec<u8> {
+        let mut writer = MemoWriter::new(self.len());
+        let clean = || self.pairs.known().filter(|pair| !pair.is_troubled);
+        let compositions: BTreeMap<_, _> = clean().map(|pair| (pair.values.inputs, pair.values.digest)).collect();
+        compositions.into_iter().for_each(|(inputs, values)| writer.composition(inputs, values));
+        writer.next_table();
+        let checks: BTreeMap<_, _> = clean().map(|pair| (pair.validation, pair.checked.has_sensitive)).collect();
+        checks.into_iter().for_each(|(validation, has_sensitive)| writer.check(validation, has_sensitive));
+        writer.next_table();
+        for slot in self.rows.values().flat_map(|row| &row.slots) {
+            if let Some(tree) = slot.tree {
+                writer.rendering(slot.inputs, Rendering { tree, is_wide: slot.is_wide });
+            }
+        }
+        writer.finish()
     }
 
-    /// The lines of an assignment's files that would be other ones if the value at `path` were: found by rendering with another value there.
-    pub(crate) fn lines_of(
-        &self,
-        (object, target): (&Object<ClusterType>, &Target),
-        data: &Value,
-        path: &FieldPath,
-    ) -> Vec<(Arc<str>, usize)> {
-        const OTHER: &str = "kalypso-asks-where-this-value-ends-up";
-        let Ok(templates) = Templates::find(&self.templates, object) else { return Vec::new() };
-        let render = |data: Value| {
-            let composition = Composition::new(data, BTreeSet::new());
-            let composition = &composition;
-            let (fleet, long_names, has_nested) = (self.fleet, self.long_names, self.has_nested);
-            let hides_output = true;
-            let cluster_type = object;
-            let context = Context { fleet, cluster_type, target, composition, long_names, has_nested, hides_output };
-            templates.render(&context).ok()
-        };
-        let Some(other) = trace::with_value(data, path.steps(), &Value::text(OTHER)) else { return Vec::new() };
-        let (Some(before), Some(after)) = (render(data.clone()), render(other)) else { return Vec::new() };
-        let first_line = |(name, bytes): (&Arc<str>, &Arc<[u8]>)| {
-            let other = after.get(name)?;
-            let lines = |bytes: &[u8]| bytes.split(|byte| *byte == b'\n').map(<[u8]>::to_vec).collect::<Vec<_>>();
-            let (before, after) = (lines(bytes), lines(other));
-            let differs = before.iter().zip(&after).position(|(before, after)| before != after);
-            Some((Arc::clone(name), 1 + differs?))
-        };
-        before.iter().filter_map(first_line).collect()
+    fn assignment(&self, place: u32, target: u32) -> Option<Assignment<'_>> {
+        let row = self.rows.get(&place)?;
+        let position = row.targets.iter().position(|other| *other == target)?;
+        Some(Assignment { compiled: self, place, target, slot: row.slots.get(position)? })
     }
 
-    pub(crate) fn position(&self, target: &model::name::DeploymentTargetName) -> Option<usize> {
-        self.targets.binary_search_by(|other| other.name.cmp(target)).ok()
+    fn sealed(&self, id: GitId, place: u32, target: u32) -> Child {
+        let key = self.mark | u64::from(place) << 32 | u64::from(target);
+        Child::Sealed(Sealed { id, by: SealedBy::Maker(key) })
     }
 
-    /// The schemas that apply to a target on a cluster type, in the order in which they are checked.
-    pub(crate) fn schemas_of(&self, object: &Object<ClusterType>, target: &Target) -> Vec<Schema> {
-        let applies = |labelled: &&Labelled| match labelled.conditions.on(object) {
-            Met::If(left) => left.are_met_by(target),
-            Met::Never => false,
-        };
-        let labelled = self.schemas.labelled.iter().filter(applies).map(|labelled| labelled.schema.clone());
-        labelled.chain(target.schemas.iter().map(|text| self.schemas.of_target(text))).collect()
+    fn pair(&self, place: u32, target: u32) -> Option<&Pair> {
+        self.pairs.get(self.prepared.class_of_place(place), self.prepared.class_of_target(target))
+    }
+
+    /// The folder of a place: the marker, and a folder for each assignment with which nothing is wrong.
+    fn place_folder(&self, place: &Place) -> Tree {
+        let folders = self.folders_on(place.name_text());
+        let readme: (Arc<str>, Child) = ("README.md".into(), Child::File(Entry::file(MARKER.as_bytes())));
+        let position = folders.partition_point(|(name, _)| **name < *readme.0);
+        let (before, after) = folders.split_at(position);
+        Tree::from_children(before.iter().cloned().chain([readme]).chain(after.iter().cloned()))
     }
 }
 
-fn environment_settings(fleet: &Fleet, diagnostics: &mut Vec<Diagnostic>) -> (MissingValues, LongNames) {
-    let Some(declaration) = &fleet.declaration else { return Default::default() };
-    let key = declaration.key();
-    let missing = settings::missing_values(&key, &declaration.annotations);
-    let long = settings::long_names(&key, &declaration.annotations);
-    let missing = missing.map_err(|diagnostic| diagnostics.push(diagnostic)).unwrap_or_default().unwrap_or_default();
-    let long = long.map_err(|diagnostic| diagnostics.push(diagnostic)).unwrap_or_default().unwrap_or_default();
-    (missing, long)
-}
+/// In the key of a sealed folder, in place of a target: the folder of the whole place.
+const WHOLE_PLACE: u32 = u32::MAX;
 
-/// The assignments of one cluster type on their way.
-struct ClusterTypeWork<'a> {
-    prepared: &'a Prepared<'a>,
-    object: &'a Object<ClusterType>,
-    problem: Option<Diagnostic>,
-    candidates: Candidates,
-    templates: Result<Templates<'a>, Vec<Diagnostic>>,
-    schemas: Vec<Met>,
-    shared: &'a Shared<'a>,
-    diagnostics: Vec<Diagnostic>,
-}
+/// In the key of a sealed folder: it is one of the earlier of two that are compared.
+const EARLIER: u64 = 1 << 63;
 
-impl ClusterTypeWork<'_> {
-    fn assignment(&mut self, position: usize, policies: &BTreeSet<PolicyName>) -> (AssignmentId, Assignment) {
-        let target = &self.prepared.targets[position];
-        let id = AssignmentId { cluster_type: self.object.name.clone(), target: target.name.clone() };
-        let mut problems: Vec<Diagnostic> = self.problem.iter().chain(&target.problem).cloned().collect();
-        let unclear = policies.intersection(&self.prepared.schedule.unclear);
-        problems.extend(unclear.filter_map(|policy| self.policy_problem(policy)));
-        let matching = self.candidates.matching(target);
-        let containers = &self.prepared.containers;
-        problems.extend(matching.iter().filter_map(|position| containers[*position].problem.clone()));
-        let (composed, composition) = self.shared.composed(&matching);
-        problems.extend(composition.overflow.map(|position| too_much_to_merge(&containers[position])));
-        let schemas = self.schemas_of(position, target);
-        let hides_output = self.shared.checked(&composed, (&matching, &schemas), |checked| {
-            problems.extend_from_slice(&checked.diagnostics);
-            checked.has_sensitive
-        });
-        let context = Context { hides_output, ..self.context(target, &composition) };
-        let files = match &self.templates {
-            Ok(templates) => templates.render(&context),
-            Err(missing) => Err(missing.clone()),
-        };
-        let files = files.map_err(|failures| problems.extend(failures)).ok();
-        let is_good = !problems.iter().any(Diagnostic::is_error);
-        self.diagnostics.extend(problems.into_iter().map(|problem| problem.reaching(&id)));
-        let assignment = Assignment {
-            workload: target.workload().into(),
-            policies: policies.clone(),
-            composition: Some(composition),
-            files: files.filter(|_| is_good),
-        };
-        (id, assignment)
+impl Update {
+    /// The assignments some of whose inputs were not as before, or that are new.
+    pub fn recomputed<'c>(&'c self, compiled: &'c Compiled) -> impl Iterator<Item = AssignmentId> + 'c {
+        self.recomputed.iter().filter_map(|(place, target)| compiled.prepared.assignment_id(*place, *target))
     }
 
-    fn policy_problem(&self, policy: &PolicyName) -> Option<Diagnostic> {
-        let fleet = self.prepared.fleet;
-        fleet.duplicate_diagnostic(&fleet.policies.get(policy)?.key())
+    /// How many these are.
+    pub fn recomputed_count(&self) -> usize {
+        self.recomputed.len()
     }
 
-    fn context<'b>(&'b self, target: &'b Target, composition: &'b Composition) -> Context<'b> {
-        Context {
-            fleet: self.prepared.fleet,
-            cluster_type: self.object,
-            target,
-            composition,
-            long_names: self.prepared.long_names,
-            has_nested: self.prepared.has_nested,
-            hides_output: false,
+    /// The assignments whose folder is another one than before.
+    pub fn changed<'c>(&'c self, compiled: &'c Compiled) -> impl Iterator<Item = AssignmentId> + 'c {
+        self.changed.iter().filter_map(|(place, target)| compiled.prepared.assignment_id(*place, *target))
+    }
+
+    /// How many these are.
+    pub fn changed_count(&self) -> usize {
+        self.changed.len()
+    }
+
+    /// The assignments that are gone.
+    pub fn removed<'c>(&'c self, compiled: &'c Compiled) -> impl Iterator<Item = AssignmentId> + 'c {
+        self.removed.iter().filter_map(|(place, target)| compiled.prepared.assignment_id(*place, *target))
+    }
+}
+
+impl<'a> Assignment<'a> {
+    /// Its name. None only if its place or target is gone, which no assignment of a [`Compiled`] is.
+    pub fn id(&self) -> Option<AssignmentId> {
+        self.compiled.prepared.assignment_id(self.place, self.target)
+    }
+
+    /// Its workload; empty if nobody says.
+    pub fn workload(&self) -> &'a str {
+        self.prepared_target().map_or("", |target| target.target.workload())
+    }
+
+    /// The policies that assigned it.
+    pub fn policies(&self) -> BTreeSet<PolicyName> {
+        let policies = self.compiled.prepared.schedule.policies(self.place, self.target);
+        policies.map(|policy| policy.name.clone()).collect()
+    }
+
+    /// Where it runs.
+    pub fn place(&self) -> Option<&'a Place> {
+        self.compiled.prepared.place(self.place)
+    }
+
+    /// Its target.
+    pub fn target(&self) -> Option<&'a crate::target::Target> {
+        self.prepared_target().map(|target| &*target.target)
+    }
+
+    /// Whether nothing is wrong with it, so that it has files.
+    pub fn is_good(&self) -> bool {
+        self.slot.is_shown
+    }
+
+    /// The id of its folder; none if something is wrong with it.
+    pub fn folder(&self) -> Option<GitId> {
+        self.slot.tree.filter(|_| self.slot.is_shown)
+    }
+
+    /// What its values are: assignments with the same values have the same.
+    pub fn values(&self) -> Option<model::digest::Digest> {
+        Some(self.pair()?.values.digest)
+    }
+
+    /// What its values are made of: assignments whose values come from the same places have the same.
+    pub fn composition_inputs(&self) -> Option<model::digest::Digest> {
+        Some(self.pair()?.values.inputs)
+    }
+
+    /// Everything that it depends on: assignments with other inputs have another.
+    pub fn inputs(&self) -> model::digest::Digest {
+        self.slot.inputs
+    }
+
+    /// Its values.
+    pub fn composition(&self) -> Option<Arc<Composition>> {
+        let pair = self.pair()?;
+        Some(Arc::clone(pair.values.composition(|| self.compiled.prepared.containers_at(&pair.containers))))
+    }
+
+    /// Its files, rendered again.
+    ///
+    /// # Errors
+    /// Why it can't be rendered.
+    pub fn files(&self) -> Result<Files, Vec<Diagnostic>> {
+        let (Some(place), Some(target), Some(pair)) = (self.place(), self.prepared_target(), self.pair()) else {
+            return Err(Vec::new());
+        };
+        RowContext::new(&self.compiled.prepared, place).files(target, pair)
+    }
+
+    fn child(&self) -> Option<Child> {
+        Some(self.compiled.sealed(self.slot.tree?, self.place, self.target))
+    }
+
+    fn pair(&self) -> Option<&'a Pair> {
+        self.compiled.pair(self.place, self.target)
+    }
+
+    fn prepared_target(&self) -> Option<&'a PreparedTarget> {
+        self.compiled.prepared.target(self.target)
+    }
+}
+
+/// Going on.
+impl Compiled {
+    fn advance(&mut self, delta: &Delta) {
+        self.last = Update::default();
+        if delta.matching {
+            self.pairs.forget_classes();
+        }
+        let changed_pairs = self.remake_pairs(delta);
+        self.remove_rows(delta);
+        let mut touched = BTreeSet::from_iter(&delta.places);
+        if delta.everything || delta.schedule {
+            touched.extend(self.realign_rows());
+        }
+        let dirty = self.dirty(delta, &changed_pairs);
+        self.make_missing_pairs(&dirty);
+        self.progress.begin(Phase::Compiling).expect(dirty.values().map(Vec::len).sum());
+        let found = self.evaluate(&dirty);
+        touched.extend(dirty.into_keys());
+        let before = self.take_over(found);
+        self.show(touched.into_iter().collect(), &before);
+    }
+
+    /// Makes the values of pairs of classes anew that have changed containers, or schemas. Which these are.
+    fn remake_pairs(&mut self, delta: &Delta) -> BTreeSet<(u32, u32)> {
+        let keys: BTreeSet<_> = if delta.schemas || delta.everything {
+            self.pairs.keys().iter().copied().collect()
+        } else {
+            self.pairs.with_containers(&delta.containers)
+        };
+        self.make_pairs(keys.iter().copied().collect());
+        keys
+    }
+
+    fn make_pairs(&mut self, keys: Vec<(u32, u32)>) {
+        if keys.is_empty() {
+            return;
+        }
+        let made = self.pairs.make(&self.prepared, keys, &self.memo);
+        self.last.work.matches += made.matches;
+        self.last.work.compositions += made.compositions;
+        self.last.work.checks += made.checks;
+    }
+
+    fn make_missing_pairs(&mut self, dirty: &BTreeMap<u32, Vec<u32>>) {
+        let mut missing = BTreeSet::new();
+        for (place, positions) in dirty {
+            let Some(row) = self.rows.get(place) else { continue };
+            let class = self.prepared.class_of_place(*place);
+            for target in positions.iter().filter_map(|position| row.targets.get(*position as usize)) {
+                let key = (class, self.prepared.class_of_target(*target));
+                if self.pairs.position(key.0, key.1).is_none() {
+                    missing.insert(key);
+                }
+            }
+        }
+        self.make_pairs(missing.into_iter().collect());
+    }
+
+    /// Forgets the assignments of places that are gone.
+    fn remove_rows(&mut self, delta: &Delta) {
+        for place in &delta.places_gone {
+            let targets = self.rows.remove(&place).map(|row| row.targets).unwrap_or_default();
+            targets.iter().for_each(|target| self.forget((place, *target)));
+            if let Some(id) = self.prepared.assignment_id(place, WHOLE_PLACE) {
+                self.tree.take(id.place.as_str());
+            }
         }
     }
 
-    /// The ids of the schemas that apply to the target at a position.
-    fn schemas_of(&self, position: usize, target: &Target) -> Vec<usize> {
-        let labelled = self.schemas.iter().enumerate();
-        let labelled = labelled.filter(|(_, met)| matches!(met, Met::If(left) if left.are_met_by(target)));
-        labelled.map(|(id, _)| id).chain(self.prepared.schemas.ids_of_target(position)).collect()
+    fn forget(&mut self, assignment: (u32, u32)) {
+        self.failures.remove(&assignment);
+        self.last.removed.push(assignment);
+    }
+
+    /// Gives every place the targets that are scheduled on it now. The places that have others than before.
+    fn realign_rows(&mut self) -> Vec<u32> {
+        let ids = self.prepared.places().map(|(id, _)| id);
+        let is_other = |place: &u32| {
+            let old = self.rows.get(place);
+            old.is_none_or(|old| !Arc::ptr_eq(&old.targets, self.prepared.schedule.targets_on(*place)))
+        };
+        let others: Vec<u32> = ids.filter(is_other).collect();
+        for place in &others {
+            let targets = self.prepared.schedule.targets_on(*place);
+            let (row, gone) = Row::realigned(targets, self.rows.get(place));
+            self.rows.insert(*place, row);
+            gone.into_iter().for_each(|target| self.forget((*place, target)));
+        }
+        others
+    }
+
+    /// The assignments that may have other inputs than before: by place, the positions in its row.
+    fn dirty(&self, delta: &Delta, changed_pairs: &BTreeSet<(u32, u32)>) -> BTreeMap<u32, Vec<u32>> {
+        let mut of_class: BTreeMap<u32, BTreeSet<u32>> = BTreeMap::new();
+        for (place, target) in changed_pairs {
+            of_class.entry(*place).or_default().insert(*target);
+        }
+        let all = delta.everything || delta.matching;
+        let of_row = |(place, row): (&u32, &Row)| {
+            let at = self.prepared.place(*place)?;
+            let is_whole =
+                all || delta.places.contains(*place) || delta.templates.contains(at.cluster_type.name.as_arc());
+            let classes = of_class.get(&self.prepared.class_of_place(*place));
+            if !is_whole && classes.is_none() && delta.targets.is_empty() && !delta.schedule {
+                return None;
+            }
+            let is_dirty = |(target, slot): (&u32, &Slot)| {
+                is_whole
+                    || !slot.is_known
+                    || delta.targets.contains(*target)
+                    || classes.is_some_and(|classes| classes.contains(&self.prepared.class_of_target(*target)))
+            };
+            let numbered = row.targets.iter().zip(&row.slots).enumerate();
+            let positions: Vec<u32> =
+                numbered.filter(|(_, slot)| is_dirty(*slot)).map(|(position, _)| position as u32).collect();
+            (!positions.is_empty()).then_some((*place, positions))
+        };
+        self.rows.par_iter().filter_map(of_row).collect()
+    }
+
+    fn evaluate(&self, dirty: &BTreeMap<u32, Vec<u32>>) -> Vec<(u32, u32, Evaluated)> {
+        let chunks: Vec<_> =
+            dirty.iter().flat_map(|(place, positions)| positions.chunks(CHUNK).map(|chunk| (*place, chunk))).collect();
+        let counter = self.progress.begin(Phase::Compiling);
+        let of_chunk = |(place, positions): (u32, &[u32])| {
+            let found = self.evaluate_chunk(place, positions).unwrap_or_default();
+            counter.advance(positions.len());
+            found
+        };
+        chunks.into_par_iter().flat_map_iter(of_chunk).collect()
+    }
+
+    fn evaluate_chunk(&self, place: u32, positions: &[u32]) -> Option<Vec<(u32, u32, Evaluated)>> {
+        let row = self.rows.get(&place)?;
+        let class = self.prepared.class_of_place(place);
+        let context = RowContext::new(&self.prepared, self.prepared.place(place)?);
+        let of_one = |position: &u32| {
+            let (target, before) = (row.targets.get(*position as usize)?, row.slots.get(*position as usize)?);
+            let pair = self.pairs.get(class, self.prepared.class_of_target(*target))?;
+            let evaluated = context.evaluate(self.prepared.target(*target)?, pair, before, &self.memo)?;
+            Some((place, *position, evaluated))
+        };
+        Some(positions.iter().filter_map(of_one).collect())
+    }
+
+    /// Takes over what was found. The folders that assignments had, where these are other ones now.
+    fn take_over(&mut self, found: Vec<(u32, u32, Evaluated)>) -> Before {
+        let mut changed = Before::new();
+        for (place, position, Evaluated { slot, failures, was_rendered, was_saved, bytes }) in found {
+            let Some(row) = self.rows.get_mut(&place) else { continue };
+            let (target, known) = (row.targets.get(position as usize), row.slots.get_mut(position as usize));
+            let (Some(target), Some(known)) = (target, known) else { continue };
+            let key = (place, *target);
+            match failures {
+                Some(failures) if failures.is_empty() => {
+                    self.failures.remove(&key);
+                }
+                Some(failures) => {
+                    self.failures.insert(key, failures);
+                }
+                None => {}
+            }
+            if !was_saved {
+                self.last.recomputed.push(key);
+            }
+            self.last.work.saved += usize::from(was_saved);
+            self.last.work.renderings += usize::from(was_rendered);
+            self.last.work.bytes += bytes;
+            if known.is_known && known.tree != slot.tree {
+                changed.insert(key, known.tree.filter(|_| known.is_shown));
+            }
+            *known = Slot { is_shown: known.is_shown, ..slot };
+        }
+        changed
+    }
+
+    /// Finds out the folders of places, some of whose assignments may have other folders, or be stopped by something else, than before.
+    fn show(&mut self, places: Vec<u32>, before: &Before) {
+        let found: Vec<_> =
+            places.into_par_iter().filter_map(|place| Some((place, self.shown(place, before)?))).collect();
+        let is_new = self.tree.is_empty();
+        let mut children = Vec::new();
+        for (place, Shown { is_shown, changed, is_folder_known }) in found {
+            let Some(row) = self.rows.get_mut(&place) else { continue };
+            row.slots.iter_mut().zip(is_shown).for_each(|(slot, is_shown)| slot.is_shown = is_shown);
+            self.last.changed.extend(changed.into_iter().map(|target| (place, target)));
+            if !is_folder_known {
+                children.push(place);
+            }
+        }
+        self.last.work.folders += children.len();
+        let folders = |place: u32| {
+            let at = self.prepared.place(place)?;
+            let id = self.place_folder(at).id();
+            Some((Arc::clone(at.name_text()), self.sealed(id, place, WHOLE_PLACE)))
+        };
+        let mut folders: Vec<_> = children.into_par_iter().filter_map(folders).collect();
+        if is_new {
+            folders.par_sort_unstable_by(|(one, _), (other, _)| folder_order(one).cmp(folder_order(other)));
+            self.tree = Tree::from_children(folders);
+        } else {
+            for (name, child) in folders {
+                self.tree.set(name, child);
+            }
+        }
+    }
+
+    /// Which assignments of a place are in its folder. None if there is no such place.
+    fn shown(&self, place: u32, before: &Before) -> Option<Shown> {
+        let (at, row) = (self.prepared.place(place)?, self.rows.get(&place)?);
+        let is_stopped = problems::of_place(&self.prepared, at).next().is_some();
+        let class = self.prepared.class_of_place(place);
+        let mut shown =
+            Shown { is_shown: Vec::with_capacity(row.slots.len()), changed: Vec::new(), is_folder_known: true };
+        for (target, slot) in row.targets.iter().zip(&row.slots) {
+            let pair = self.pairs.get(class, self.prepared.class_of_target(*target));
+            let is_good = !is_stopped
+                && slot.tree.is_some()
+                && pair.is_some_and(|pair| !pair.is_failing)
+                && problems::of_target(&self.prepared, place, *target).next().is_none();
+            let old = before.get(&(place, *target)).copied().unwrap_or(slot.tree.filter(|_| slot.is_shown));
+            if old != slot.tree.filter(|_| is_good) {
+                shown.changed.push(*target);
+            }
+            shown.is_shown.push(is_good);
+        }
+        shown.is_folder_known =
+            shown.changed.is_empty() && self.tree.child(at.name_text()).is_some() && self.last.removed.is_empty();
+        Some(shown)
     }
 }
 
-fn too_much_to_merge(container: &Container) -> Diagnostic {
-    let key = container.key();
-    Diagnostic::error(Code::TooMuchToMerge, format!("merging the values up to {key} takes more than {STEPS_MAX} steps"))
-        .at(Origin::field(&key, FieldPath::from(["metadata", "name"])), "too much at the latest here")
-        .help("merge lists with `config.kalypso.io/merge: append` or `replace`, or give their items names of their own")
-        .about(&key)
+/// The folders that assignments had, by place and target.
+type Before = BTreeMap<(u32, u32), Option<GitId>>;
+
+/// What is in the folder of a place.
+struct Shown {
+    is_shown: Vec<bool>,
+    /// The targets whose folders are other ones than before.
+    changed: Vec<u32>,
+    is_folder_known: bool,
 }

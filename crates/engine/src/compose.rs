@@ -6,11 +6,11 @@ use std::sync::{Arc, OnceLock};
 use gotemplate::value::{Key, MapKind, Value};
 use gotemplate::{Text, Written};
 
-use crate::container::{Conditions, Container, Met};
+use crate::container::Container;
 use crate::merge::{Merge, STEPS_MAX};
 use crate::record::Sink;
-use crate::target::Target;
-use model::object::{ClusterType, Object};
+use crate::value;
+use model::digest::Digest;
 
 /// The values of an assignment.
 #[derive(Debug)]
@@ -19,8 +19,10 @@ pub struct Composition {
     pub data: Value,
     /// The keys whose value is a text that stood in single quotes.
     pub(crate) quoted: BTreeSet<Text>,
-    /// The container (by position) at which there was too much to merge, if there was.
+    /// The container (by its position among those that were merged) at which there was too much to merge, if there was.
     pub(crate) overflow: Option<usize>,
+    /// What the values are, however they came about.
+    pub(crate) digest: Digest,
     version: OnceLock<Arc<str>>,
     /// The values as YAML, for the templates of all that share them.
     pub(crate) written: Option<Arc<Written>>,
@@ -33,7 +35,8 @@ impl Composition {
             Value::Map(map) => Some(Arc::new(Written::of(Arc::clone(map)))),
             _ => None,
         };
-        Self { data, quoted, overflow: None, version: OnceLock::new(), written }
+        let digest = value::digest(&data, &quoted);
+        Self { data, quoted, overflow: None, digest, version: OnceLock::new(), written }
     }
 
     /// The value of a key.
@@ -60,35 +63,15 @@ impl Composition {
     }
 }
 
-/// The containers that can match some target on a cluster type, with what is left of their conditions.
-#[derive(Debug)]
-pub(crate) struct Candidates(Vec<(usize, Conditions)>);
-
-impl Candidates {
-    /// Those of `containers` (by position) for a cluster type.
-    pub(crate) fn on(containers: &[Container], cluster_type: &Object<ClusterType>) -> Self {
-        let on = |(index, container): (usize, &Container)| match container.conditions.on(cluster_type) {
-            Met::If(left) => Some((index, left)),
-            Met::Never => None,
-        };
-        Self(containers.iter().enumerate().filter_map(on).collect())
-    }
-
-    /// The positions of the containers that match a target, in the order in which they are merged.
-    pub(crate) fn matching(&self, target: &Target) -> Vec<usize> {
-        self.0.iter().filter(|(_, left)| left.are_met_by(target)).map(|(index, _)| *index).collect()
-    }
-}
-
-/// Merges the values of the containers at the positions `matching`.
-pub(crate) fn compose(containers: &[Container], matching: &[usize], sink: &mut impl Sink) -> Composition {
+/// Merges the values of containers, in this order. Positions that the sink and the overflow name are those in `containers`.
+pub(crate) fn compose(containers: &[Arc<Container>], sink: &mut impl Sink) -> Composition {
     let mut entries: BTreeMap<Key, Value> = BTreeMap::new();
     let mut quoted = BTreeSet::new();
     let mut overflow = None;
     let mut steps_left = STEPS_MAX;
-    for container in matching {
-        for (position, entry) in containers[*container].entries.iter().enumerate() {
-            sink.begin(*container, position);
+    for (number, container) in containers.iter().enumerate() {
+        for (position, entry) in container.entries.iter().enumerate() {
+            sink.begin(number, position);
             let text = &entry.text;
             if entry.value.is_quoted {
                 quoted.insert(text.clone());
@@ -107,7 +90,7 @@ pub(crate) fn compose(containers: &[Container], matching: &[usize], sink: &mut i
             sink.leave();
         }
         if steps_left == 0 {
-            overflow.get_or_insert(*container);
+            overflow.get_or_insert(number);
         }
     }
     Composition { overflow, ..Composition::new(Value::map(MapKind::TextToAny, entries), quoted) }

@@ -1,18 +1,20 @@
 //! Containers of values: the `ConfigMap`s of a fleet, read and put into the order in which they are merged.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use gotemplate::Text;
 use model::diagnostic::{Code, Diagnostic, ObjectKey, Origin, Part};
+use model::digest::Digest;
 use model::field_path::FieldPath;
 use model::fleet::Fleet;
 use model::label::Labels;
 use model::name::ConfigMapName;
 use model::object::config_map::{AZURE_PREFIX, PLATFORM_CONFIG};
-use model::object::{AnyObject, ClusterType, ConfigMap, Object};
+use model::object::{AnyObject, ConfigMap, Object};
+use rayon::prelude::*;
 
 use crate::settings::{self, Strategies, Strategy};
-use crate::target::Target;
 use crate::value::{self, Parsed};
 
 /// Labels of a container that say nothing about what it matches.
@@ -27,6 +29,11 @@ pub(crate) struct Container {
     pub(crate) entries: Vec<Entry>,
     /// Why whatever it matches can't be composed.
     pub(crate) problem: Option<Diagnostic>,
+    /// Whether a value of it is itself a template, which may use anything.
+    pub(crate) has_nested: bool,
+    /// What it is and what it gives, without for whom.
+    pub(crate) digest: Digest,
+    order: Order,
 }
 
 /// A value of a container.
@@ -46,19 +53,15 @@ pub(crate) struct Entry {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Conditions(Vec<(Arc<str>, Arc<str>)>);
 
-/// What a cluster type meets of the conditions of a container.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Met {
-    /// No target can meet what is left.
-    Never,
-    /// What is left is up to the target; nothing left means that every target will do.
-    If(Conditions),
-}
-
 impl Container {
     /// Where an entry is written.
     pub(crate) fn origin(&self, entry: &Entry, part: Part) -> Origin {
         Origin::part(&self.key(), FieldPath::from(["data"]).key(Arc::clone(&entry.data_key)), part)
+    }
+
+    /// Whether it is merged at the same place among the others, for the same assignments.
+    pub(crate) fn is_of_same_place(&self, other: &Self) -> bool {
+        self.name == other.name && self.order == other.order && self.conditions == other.conditions
     }
 
     pub(crate) fn key(&self) -> ObjectKey {
@@ -77,62 +80,81 @@ impl Conditions {
     pub(crate) fn iter(&self) -> impl Iterator<Item = &(Arc<str>, Arc<str>)> {
         self.0.iter()
     }
+}
 
-    /// What is left of them for the targets on a cluster type.
-    pub(crate) fn on(&self, cluster_type: &Object<ClusterType>) -> Met {
-        let mut left = Vec::new();
-        for (key, value) in &self.0 {
-            match &**key {
-                "cluster-type" if **value == *cluster_type.name.as_str() => {}
-                "cluster-type" => return Met::Never,
-                "deployment-target" | "workload" => left.push((Arc::clone(key), Arc::clone(value))),
-                _ if cluster_type.labels.get(key) == Some(value) => {}
-                _ => left.push((Arc::clone(key), Arc::clone(value))),
-            }
+/// All containers of a fleet, in the order in which they are merged.
+#[derive(Debug, Default)]
+pub(crate) struct Containers {
+    pub(crate) list: Vec<Arc<Container>>,
+    /// What is to be said about them.
+    pub(crate) diagnostics: Vec<Diagnostic>,
+    by_object: HashMap<ConfigMapName, OfObject>,
+}
+
+/// The containers that one `ConfigMap` is.
+#[derive(Clone, Debug)]
+struct OfObject {
+    object: Digest,
+    containers: Vec<Arc<Container>>,
+    diagnostics: Vec<Diagnostic>,
+}
+
+impl Containers {
+    /// Those of a fleet. What is known of `before` is not read again.
+    ///
+    /// First come the platform's `ConfigMap`s by priority and name, then the keys of `azure-app-config` maps by length and key.
+    pub(crate) fn of(fleet: &Fleet, before: &Self) -> Self {
+        let mut all = Self::default();
+        // What is said of copies names their places, which may have changed.
+        let is_known = |object: &Object<ConfigMap>| {
+            let known = before.by_object.get(&object.name).filter(|known| known.object == object.digest);
+            known
+                .filter(|_| fleet.duplicates.is_empty())
+                .filter(|known| known.containers.iter().all(|container| container.problem.is_none()))
+        };
+        let originals: Vec<_> = fleet.config_maps.values().collect();
+        let read: Vec<_> = originals
+            .par_iter()
+            .map(|object| is_known(object).cloned().unwrap_or_else(|| of_object(fleet, object)))
+            .collect();
+        let copies = fleet.duplicates.values().flatten().filter_map(|object| match object {
+            AnyObject::ConfigMap(object) => Some(of_object(fleet, object)),
+            _ => None,
+        });
+        for found in read.iter().cloned().chain(copies) {
+            all.list.extend(found.containers);
+            all.diagnostics.extend(found.diagnostics);
         }
-        Met::If(Self(left))
-    }
-
-    /// Whether a target meets them.
-    pub(crate) fn are_met_by(&self, target: &Target) -> bool {
-        self.0.iter().all(|(key, value)| is_met_by_target(key, value, target))
+        all.by_object = originals.iter().map(|object| object.name.clone()).zip(read).collect();
+        all.list.sort_by(|one, other| one.order.cmp(&other.order).then_with(|| one.name.cmp(&other.name)));
+        all
     }
 }
 
-/// Whether a target meets one condition on its own.
-pub(crate) fn is_met_by_target(key: &str, value: &str, target: &Target) -> bool {
-    match key {
-        "deployment-target" => value == target.name.as_str(),
-        "workload" => value == target.workload(),
-        _ => target.labels.get(key).is_some_and(|label| &**label == value),
-    }
+/// When a container is merged.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Order {
+    /// A `ConfigMap` of the platform, by its priority.
+    Platform(i64),
+    /// A key of an `azure-app-config` map: longer ones say more about whom they are for.
+    Azure(usize, Arc<str>),
 }
 
-/// All containers of a fleet in the order in which they are merged, and what is to be said about them.
-///
-/// First the platform's `ConfigMap`s by priority and name, then the keys of `azure-app-config` maps by length and key.
-pub(crate) fn containers(fleet: &Fleet) -> (Vec<Container>, Vec<Diagnostic>) {
-    let mut diagnostics = Vec::new();
-    let copies = fleet.duplicates.values().flatten().filter_map(|object| match object {
-        AnyObject::ConfigMap(object) => Some(&**object),
-        _ => None,
-    });
-    let all: Vec<_> = fleet.config_maps.values().map(|object| &**object).chain(copies).collect();
-    let is_platform =
-        |object: &&&Object<ConfigMap>| object.labels.get(PLATFORM_CONFIG).is_some_and(|value| &**value == "true");
-    let mut platform: Vec<_> = all.iter().filter(is_platform).map(|object| platform_container(fleet, object)).collect();
-    platform.sort_by(|(left, a), (right, b)| (left, &a.name).cmp(&(right, &b.name)));
-    let mut azure = Vec::new();
-    for object in all.iter().filter(|object| object.name.as_str().starts_with(AZURE_PREFIX)) {
-        azure.extend(
-            object.spec.data.iter().map(|(key, text)| azure_container(fleet, object, (key, text), &mut diagnostics)),
-        );
+fn of_object(fleet: &Fleet, object: &Object<ConfigMap>) -> OfObject {
+    let mut of_object = OfObject { object: object.digest, containers: Vec::new(), diagnostics: Vec::new() };
+    if object.labels.get(PLATFORM_CONFIG).is_some_and(|value| &**value == "true") {
+        of_object.containers.push(Arc::new(platform_container(fleet, object)));
     }
-    azure.sort_by(|a, b| azure_order(a).cmp(&azure_order(b)));
-    (platform.into_iter().map(|(_, container)| container).chain(azure).collect(), diagnostics)
+    if object.name.as_str().starts_with(AZURE_PREFIX) {
+        for (key, text) in &object.spec.data {
+            let container = azure_container(fleet, object, (key, text), &mut of_object.diagnostics);
+            of_object.containers.push(Arc::new(container));
+        }
+    }
+    of_object
 }
 
-fn platform_container(fleet: &Fleet, object: &Object<ConfigMap>) -> (i64, Container) {
+fn platform_container(fleet: &Fleet, object: &Object<ConfigMap>) -> Container {
     let key = object.key();
     let mut problem = fleet.duplicate_diagnostic(&key);
     let priority = settings::priority(&key, &object.annotations).unwrap_or_else(|diagnostic| {
@@ -151,7 +173,17 @@ fn platform_container(fleet: &Fleet, object: &Object<ConfigMap>) -> (i64, Contai
         strategy: strategies.of(key),
     };
     let entries = object.spec.data.iter().map(entry).collect();
-    (priority, Container { name: object.name.clone(), conditions: Conditions::of(&object.labels), entries, problem })
+    let merging = object.annotations.get(model::object::config_map::MERGE);
+    let digest = Digest::of(&("platform", object.name.as_str(), merging, &object.spec.data));
+    Container {
+        name: object.name.clone(),
+        conditions: Conditions::of(&object.labels),
+        entries,
+        problem,
+        order: Order::Platform(priority),
+        has_nested: object.spec.data.values().any(|text| text.contains("{{")),
+        digest,
+    }
 }
 
 fn azure_container(
@@ -184,10 +216,8 @@ fn azure_container(
         conditions: Conditions::of(&labels),
         entries: vec![entry],
         problem: fleet.duplicate_diagnostic(&object.key()),
+        order: Order::Azure(data_key.len(), Arc::clone(data_key)),
+        has_nested: text.contains("{{"),
+        digest: Digest::of(&("azure", object.name.as_str(), data_key, text)),
     }
-}
-
-fn azure_order(container: &Container) -> (usize, Option<&Arc<str>>, &ConfigMapName) {
-    let key = container.entries.first().map(|entry| &entry.data_key);
-    (key.map_or(0, |key| key.len()), key, &container.name)
 }

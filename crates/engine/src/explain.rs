@@ -4,15 +4,17 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use gotemplate::value::Value;
-use model::diagnostic::{AssignmentId, Diagnostic, Origin, Part};
+use model::diagnostic::{AssignmentId, Origin, Part};
 use model::field_path::{FieldPath, Step};
 use model::name::{ConfigMapName, LabelMappingName, PolicyName, RegistrationName};
-use model::object::{ClusterType, Object, SchedulingPolicy};
+use model::object::{Object, SchedulingPolicy};
 use model::selector::Requirement;
 
 use crate::compile::Prepared;
-use crate::container::{Conditions, Container, is_met_by_target};
+use crate::container::{Conditions, Container};
 use crate::mapping;
+use crate::matching;
+use crate::place::Place;
 use crate::sensitive::{self, Secrets};
 use crate::target::{SchemaText, Target};
 use crate::trace::{Setting, Trace, follow};
@@ -122,14 +124,14 @@ pub struct Check {
     pub demands: String,
 }
 
-impl Prepared<'_> {
+impl Prepared {
     /// Explains an assignment. None if there is no such assignment.
     pub fn explain(&self, id: &AssignmentId) -> Option<Explanation> {
         let asked = Asked::find(self, id)?;
         let trace = asked.trace();
         let values = trace.leaves().into_iter().map(|(path, _)| asked.value(&trace, &path)).collect();
         let (object, path) = &asked.target.origin;
-        let spec = &asked.cluster_type.spec;
+        let spec = &asked.place.cluster_type.spec;
         Some(Explanation {
             id: id.clone(),
             workload: asked.target.workload().into(),
@@ -151,7 +153,7 @@ impl Prepared<'_> {
         let trace = asked.trace();
         let path = parse_path(&trace.data, key);
         let mut reason = asked.value(&trace, &path);
-        reason.ends_up_in = self.lines_of((asked.cluster_type, asked.target), &trace.data, &path);
+        reason.ends_up_in = crate::whereabouts::lines_of(self, (asked.place_id, asked.target_id), &path);
         Some(reason)
     }
 
@@ -224,44 +226,43 @@ fn next_step<'k>(value: Option<&Value>, key: &'k str) -> (Step, &'k str) {
 
 /// An assignment that somebody asks about.
 struct Asked<'a> {
-    prepared: &'a Prepared<'a>,
-    cluster_type: &'a Object<ClusterType>,
+    prepared: &'a Prepared,
+    place_id: u32,
+    place: &'a Place,
+    target_id: u32,
     target: &'a Target,
-    policies: &'a BTreeSet<PolicyName>,
-    matching: Vec<usize>,
+    containers: Vec<Arc<Container>>,
     schemas: Vec<SchemaText>,
     sensitive: BTreeSet<FieldPath>,
     version: std::sync::OnceLock<Arc<str>>,
 }
 
 impl<'a> Asked<'a> {
-    fn find(prepared: &'a Prepared<'a>, id: &AssignmentId) -> Option<Self> {
-        let cluster_type = prepared.fleet.cluster_types.get(&id.cluster_type)?;
-        let position = prepared.position(&id.target)?;
-        let policies = prepared.schedule.assignments.get(&id.cluster_type)?.get(&position)?;
-        let target = &prepared.targets[position];
-        let matching = crate::compose::Candidates::on(&prepared.containers, cluster_type).matching(target);
-        let schemas = prepared.schemas_of(cluster_type, target);
+    fn find(prepared: &'a Prepared, id: &AssignmentId) -> Option<Self> {
+        let (place_id, target_id) = (prepared.place_id(id.place.as_str())?, prepared.target_id(id.target.as_str())?);
+        if !prepared.schedule.targets_on(place_id).contains(&target_id) {
+            return None;
+        }
+        let (place, target) = (prepared.place(place_id)?, &*prepared.target(target_id)?.target);
+        let (containers, schemas) = prepared.inputs_of(place_id, target_id);
+        let schemas = schemas.into_iter().map(|schema| schema.text.clone()).collect();
         let sensitive = prepared.schemas.sensitive.clone();
-        let schemas = schemas.into_iter().map(|schema| schema.text).collect();
         let version = std::sync::OnceLock::new();
-        Some(Self { prepared, cluster_type, target, policies, matching, schemas, sensitive, version })
+        Some(Self { prepared, place_id, place, target_id, target, containers, schemas, sensitive, version })
     }
 
-    fn trace(&self) -> Trace<'a> {
-        Trace::record(&self.prepared.containers, &self.matching)
+    fn trace(&self) -> Trace {
+        Trace::record(self.containers.clone())
     }
 
     fn composition_version(&self) -> &Arc<str> {
         self.version.get_or_init(|| {
-            let composition =
-                crate::compose::compose(&self.prepared.containers, &self.matching, &mut crate::record::Silent);
+            let composition = crate::compose::compose(&self.containers, &mut crate::record::Silent);
             Arc::clone(composition.version())
         })
     }
 
     fn policies(&self) -> Vec<PolicyReason> {
-        let policies = self.policies.iter().filter_map(|name| self.prepared.fleet.policies.get(name));
         let reason = |policy: &Arc<Object<SchedulingPolicy>>| {
             let spec = &policy.spec;
             let workspace = (!spec.workspace.is_empty()).then(|| format!("workspace {}", spec.workspace));
@@ -274,10 +275,10 @@ impl<'a> Asked<'a> {
                 cluster_type: requirements(&spec.cluster_types.requirements),
             }
         };
-        policies.map(reason).collect()
+        self.prepared.schedule.policies(self.place_id, self.target_id).map(reason).collect()
     }
 
-    fn value(&self, trace: &Trace<'_>, path: &FieldPath) -> ValueReason {
+    fn value(&self, trace: &Trace, path: &FieldPath) -> ValueReason {
         let mut settings = trace.settings(path).into_iter().map(|setting| self.source(path, setting));
         let value = follow(&trace.data, path.steps());
         ValueReason {
@@ -292,7 +293,7 @@ impl<'a> Asked<'a> {
     }
 
     fn source(&self, path: &FieldPath, setting: Setting) -> Source {
-        let container = &self.prepared.containers[setting.container];
+        let container = &setting.container;
         Source {
             container: container.name.clone(),
             origin: setting.origin,
@@ -302,24 +303,21 @@ impl<'a> Asked<'a> {
     }
 
     fn matches(&self, conditions: &Conditions) -> Vec<String> {
-        let by = |key: &str, value: &str| match key {
-            "cluster-type" => "cluster type",
-            "deployment-target" | "workload" => "target",
-            _ if self.cluster_type.labels.get(key).is_some_and(|label| **label == *value) => "cluster type",
-            _ => "target",
+        let by = |key: &str, value: &str| {
+            if matching::is_met_by_place(key, value, self.place) { self.place.kind() } else { "target" }
         };
         conditions.iter().map(|(key, value)| format!("{key}={value} ({})", by(key, value))).collect()
     }
 
     fn not_used(&self, path: &FieldPath) -> Vec<NotUsed> {
         let Some(Step::Key(key)) = path.steps().first() else { return Vec::new() };
-        let containers = self.prepared.containers.iter().enumerate();
-        let others = containers.filter(|(position, _)| self.matching.binary_search(position).is_err());
-        let with_key = others.flat_map(|(_, container)| {
+        let is_used = |other: &Arc<Container>| self.containers.iter().any(|used| Arc::ptr_eq(used, other));
+        let others = self.prepared.containers.list.iter().filter(|container| !is_used(container));
+        let with_key = others.flat_map(|container| {
             let entries = container.entries.iter().filter(|entry| entry.key == *key);
             entries.map(move |entry| (container, entry))
         });
-        let not_used = |(container, entry): (&Container, _)| NotUsed {
+        let not_used = |(container, entry): (&Arc<Container>, _)| NotUsed {
             container: container.name.clone(),
             origin: container.origin(entry, Part::Value),
             because: self.mismatches(&container.conditions),
@@ -329,24 +327,21 @@ impl<'a> Asked<'a> {
 
     fn mismatches(&self, conditions: &Conditions) -> Vec<String> {
         let differs = |key: &str, value: &str| {
+            if matching::is_met_by_place(key, value, self.place) || matching::is_met_by_target(key, value, self.target)
+            {
+                return None;
+            }
             let actual = match key {
-                "cluster-type" => Some(self.cluster_type.name.as_str()),
+                "cluster-type" => Some(self.place.cluster_type.name.as_str()),
+                "cluster" if self.place.cluster.is_some() => Some(&**self.place.name_text()),
                 "deployment-target" => Some(self.target.name.as_str()),
                 "workload" => Some(self.target.workload()),
-                _ => self.cluster_type.labels.get(key).or_else(|| self.target.labels.get(key)).map(|label| &**label),
+                _ => self.place.label(key).or_else(|| self.target.labels.get(key)).map(|label| &**label),
             };
-            let is_met = match key {
-                "cluster-type" => actual == Some(value),
-                _ => {
-                    is_met_by_target(key, value, self.target)
-                        || self.cluster_type.labels.get(key).is_some_and(|label| **label == *value)
-                }
-            };
-            match actual {
-                _ if is_met => None,
-                Some(actual) => Some(format!("{key}={value} does not match {key}={actual}")),
-                None => Some(format!("{key}={value}: neither the cluster type nor the target has this label")),
-            }
+            Some(match actual {
+                Some(actual) => format!("{key}={value} does not match {key}={actual}"),
+                None => format!("{key}={value}: neither the {} nor the target has this label", self.place.kind()),
+            })
         };
         conditions.iter().filter_map(|(key, value)| differs(key, value)).collect()
     }
@@ -373,9 +368,4 @@ impl<'a> Asked<'a> {
 /// A value on one line: texts in quotes, mappings and lists as JSON.
 pub fn shown(value: &Value) -> String {
     crate::schema::nested(value).to_string()
-}
-
-/// The diagnostics that reach an assignment.
-pub fn diagnostics_of<'d>(diagnostics: &'d [Diagnostic], id: &'d AssignmentId) -> impl Iterator<Item = &'d Diagnostic> {
-    diagnostics.iter().filter(move |diagnostic| diagnostic.assignments.contains(id))
 }

@@ -3,16 +3,19 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use gotemplate::template::Options;
 use gotemplate::value::{Struct, Value};
-use gotemplate::{ErrorKind, Limits, Options, TemplateError};
+use gotemplate::{ErrorKind, Limits, Reads, TemplateError};
 use model::diagnostic::{Code, Diagnostic, ObjectKey, Origin, Part};
+use model::digest::{Digest, DigestBuilder};
 use model::field_path::FieldPath;
 use model::fleet::Fleet;
-use model::name::ClusterTypeName;
+use model::name::EnvironmentName;
 use model::object::template::{EXTENSION, LITERAL, MANIFESTS};
 use model::object::{ClusterType, Kind, Object, Template};
 
 use crate::compose::Composition;
+use crate::place::Place;
 use crate::settings::LongNames;
 use crate::target::Target;
 
@@ -34,38 +37,135 @@ pub(crate) struct Parsed {
     extension: Arc<str>,
     /// Why nothing can be rendered with it.
     problem: Option<Diagnostic>,
-    uses_version: bool,
+    reads: Reads,
+    /// What it says that counts.
+    digest: Digest,
+    object: Digest,
 }
 
 /// The templates of a cluster type.
-#[derive(Debug)]
-pub(crate) struct Templates<'a> {
-    reconciler: &'a Parsed,
-    namespace: &'a Parsed,
-    config: &'a Parsed,
+#[derive(Clone, Debug)]
+pub(crate) struct Templates {
+    reconciler: Arc<Parsed>,
+    namespace: Arc<Parsed>,
+    config: Arc<Parsed>,
+    /// What the three of them can read.
+    reads: Reads,
+    digest: Digest,
 }
 
+/// All templates of a fleet by name.
+pub(crate) type ParsedTemplates = BTreeMap<Arc<str>, Arc<Parsed>>;
+
 /// What an assignment's templates see.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Context<'a> {
-    pub(crate) fleet: &'a Fleet,
-    pub(crate) cluster_type: &'a Object<ClusterType>,
+    pub(crate) environment: &'a EnvironmentName,
+    pub(crate) place: &'a Place,
+    pub(crate) place_fields: &'a PlaceFields,
     pub(crate) target: &'a Target,
-    pub(crate) composition: &'a Composition,
-    pub(crate) long_names: LongNames,
+    pub(crate) target_fields: &'a TargetFields,
+    /// What pins lay over the target's manifests.
+    pub(crate) pinned: Option<&'a Pinned>,
+    /// What the values are.
+    pub(crate) values: Digest,
     /// Whether some value is itself a template, which may use anything.
     pub(crate) has_nested: bool,
+    pub(crate) long_names: LongNames,
     /// Whether messages must not show what a template makes, because a sensitive value may be in it.
     pub(crate) hides_output: bool,
 }
 
-/// Parses every template of a fleet.
-pub(crate) fn parse(fleet: &Fleet) -> BTreeMap<Arc<str>, Parsed> {
-    fleet
-        .templates
-        .iter()
-        .map(|(name, template)| (Arc::clone(name.as_arc()), parse_template(fleet, template)))
-        .collect()
+/// What templates see of a place.
+#[derive(Debug)]
+pub(crate) struct PlaceFields {
+    cluster_type: Value,
+    cluster_type_labels: Value,
+    cluster: Value,
+    cluster_labels: Value,
+    labels_digest: Digest,
+}
+
+/// What templates see of a target.
+#[derive(Debug)]
+pub(crate) struct TargetFields {
+    name: Value,
+    workspace: Value,
+    workload: Value,
+    labels: Value,
+    manifests: Value,
+    labels_digest: Digest,
+    manifests_digest: Digest,
+    identity_digest: Digest,
+}
+
+/// Manifests with what pins lay over them.
+#[derive(Debug)]
+pub(crate) struct Pinned {
+    manifests: Value,
+    digest: Digest,
+}
+
+/// What was rendered.
+#[derive(Debug)]
+pub(crate) struct Rendered {
+    pub(crate) files: Result<Files, Vec<Diagnostic>>,
+    /// Whether something was rendered that came out of the data, so that nobody knows what it read.
+    pub(crate) has_read_anything: bool,
+}
+
+impl PlaceFields {
+    pub(crate) fn of(place: &Place) -> Self {
+        let cluster = place.cluster.as_ref();
+        let cluster_labels = cluster.map(|_| place.labels()).unwrap_or_default();
+        let type_labels = &place.cluster_type.labels;
+        Self {
+            cluster_type: Value::text(place.cluster_type.name.as_str()),
+            cluster_type_labels: text_map(type_labels.iter()),
+            cluster: Value::text(cluster.map_or("", |cluster| cluster.name.as_str())),
+            cluster_labels: text_map(cluster_labels.iter()),
+            labels_digest: Digest::of(&(type_labels, &cluster_labels)),
+        }
+    }
+}
+
+impl TargetFields {
+    pub(crate) fn of(target: &Target) -> Self {
+        Self {
+            name: Value::text(target.name.as_str()),
+            workspace: Value::text(target.workspace()),
+            workload: Value::text(target.workload()),
+            labels: text_map(target.labels.iter()),
+            manifests: text_map(target.manifests.iter()),
+            labels_digest: Digest::of(&target.labels),
+            manifests_digest: Digest::of(&target.manifests),
+            identity_digest: Digest::of(&(target.name.as_str(), target.workspace(), target.workload(), &target.origin)),
+        }
+    }
+}
+
+impl Pinned {
+    pub(crate) fn of(manifests: &BTreeMap<Arc<str>, Arc<str>>) -> Self {
+        Self { manifests: text_map(manifests.iter()), digest: Digest::of(manifests) }
+    }
+}
+
+fn text_map<'l>(pairs: impl Iterator<Item = (&'l Arc<str>, &'l Arc<str>)>) -> Value {
+    Value::text_map(pairs.map(|(key, value)| (&**key, &**value)))
+}
+
+/// Parses every template of a fleet. One that was parsed `before` is not parsed again.
+pub(crate) fn parse(fleet: &Fleet, before: &ParsedTemplates) -> ParsedTemplates {
+    let parsed = |name: &Arc<str>, template: &Object<Template>| {
+        // What is said of copies names their places, which may have changed.
+        let known = before.get(name).filter(|known| known.object == template.digest && known.problem.is_none());
+        match known.filter(|_| fleet.duplicates.is_empty()) {
+            Some(known) => Arc::clone(known),
+            None => Arc::new(parse_template(fleet, template)),
+        }
+    };
+    let by_name = fleet.templates.iter().map(|(name, template)| (name.as_arc(), template));
+    by_name.map(|(name, template)| (Arc::clone(name), parsed(name, template))).collect()
 }
 
 fn parse_template(fleet: &Fleet, object: &Object<Template>) -> Parsed {
@@ -90,13 +190,9 @@ fn parse_template(fleet: &Fleet, object: &Object<Template>) -> Parsed {
         }
     };
     let is_literal = object.annotations.get(LITERAL).is_some_and(|value| &**value == "true");
-    // A template that prints all of its data, `{{ . }}`, prints the version with it.
-    let uses_version = object
-        .spec
-        .manifests
-        .iter()
-        .any(|text| text.contains("ConfigVersion") || text.split_whitespace().any(|word| word == "."));
-    Parsed { key, texts, is_literal, extension, problem, uses_version }
+    let reads = texts.iter().fold(Reads::default(), |reads, text| reads.union(text.reads()));
+    let digest = Digest::of(&(key.name.as_ref(), &object.spec.manifests, is_literal, &extension));
+    Parsed { key, texts, is_literal, extension, problem, reads, digest, object: object.digest }
 }
 
 fn is_extension(text: &str) -> bool {
@@ -116,21 +212,18 @@ fn bad_extension(key: &ObjectKey, extension: &str) -> Diagnostic {
         .about(key)
 }
 
-impl<'a> Templates<'a> {
+impl Templates {
     /// Finds the templates of a cluster type.
-    pub(crate) fn find(
-        parsed: &'a BTreeMap<Arc<str>, Parsed>,
-        object: &Object<ClusterType>,
-    ) -> Result<Self, Vec<Diagnostic>> {
+    pub(crate) fn find(parsed: &ParsedTemplates, object: &Object<ClusterType>) -> Result<Self, Vec<Diagnostic>> {
         let mut problems = Vec::new();
         let mut find = |field: &str, name: &Arc<str>| {
             let found = parsed.get(name);
-            match found {
-                Some(Parsed { problem: Some(problem), .. }) => problems.push(problem.clone()),
-                Some(_) => {}
+            match found.map(|template| &template.problem) {
+                Some(Some(problem)) => problems.push(problem.clone()),
+                Some(None) => {}
                 None => problems.push(missing(parsed, object, field, name)),
             }
-            found
+            found.map(Arc::clone)
         };
         let spec = &object.spec;
         let reconciler = find("reconciler", &spec.reconciler);
@@ -138,21 +231,83 @@ impl<'a> Templates<'a> {
         let config = find("configType", &spec.config_type);
         match (reconciler, namespace, config) {
             (Some(reconciler), Some(namespace), Some(config)) if problems.is_empty() => {
-                Ok(Self { reconciler, namespace, config })
+                Ok(Self::of([reconciler, namespace, config]))
             }
             _ => Err(problems),
         }
     }
 
+    fn of([reconciler, namespace, config]: [Arc<Parsed>; 3]) -> Self {
+        let all = [&reconciler, &namespace, &config];
+        let reads = all.iter().fold(Reads::default(), |reads, template| reads.union(&template.reads));
+        let mut digest = DigestBuilder::new("templates");
+        for template in all {
+            digest.digest(template.digest);
+        }
+        Self { reconciler, namespace, config, reads, digest: digest.finish() }
+    }
+
+    /// Whether others render the same.
+    pub(crate) fn is_same(&self, other: &Self) -> bool {
+        self.digest == other.digest
+    }
+
+    /// Whether the version of the configuration has to be known.
+    fn reads_version(&self, context: &Context<'_>) -> bool {
+        context.has_nested || self.reads.field("ConfigVersion")
+    }
+
+    /// What the rendered files depend on: whatever the templates read of an assignment, or all of it, if they may read `anything`.
+    pub(crate) fn inputs(&self, context: &Context<'_>, anything: bool) -> Digest {
+        let Context { place_fields: place, target_fields: target, .. } = context;
+        let anything = anything || context.has_nested;
+        let reads = |field: &str| anything || self.reads.field(field);
+        let mut inputs = DigestBuilder::new("rendering");
+        inputs.digest(self.digest).digest(target.identity_digest);
+        inputs.text(context.environment.as_str()).text(context.place.name_text());
+        let flags =
+            [context.place.cluster.is_some(), context.long_names == LongNames::Shorten, context.hides_output, anything];
+        inputs.number(flags.iter().fold(0, |bits, flag| bits << 1 | u64::from(*flag)));
+        // Which of them are there is known by the templates and by `anything`.
+        if reads("ClusterType") {
+            inputs.text(context.place.cluster_type.name.as_str());
+        }
+        if reads("ClusterTypeLabels") || reads("ClusterLabels") {
+            inputs.digest(place.labels_digest);
+        }
+        if reads("Labels") {
+            inputs.digest(target.labels_digest);
+        }
+        if reads("Manifests") {
+            inputs.digest(context.pinned.map_or(target.manifests_digest, |pinned| pinned.digest));
+        }
+        // A message that must show no value is compared with all of them.
+        if reads("ConfigData") || reads("ConfigVersion") || context.hides_output {
+            inputs.digest(context.values);
+        }
+        inputs.finish()
+    }
+
     /// Renders the files of one assignment.
-    pub(crate) fn render(&self, context: &Context<'_>) -> Result<Files, Vec<Diagnostic>> {
-        let dot = self.data(context);
-        let mut files = Files::new();
+    pub(crate) fn render(&self, context: &Context<'_>, composition: &Composition) -> Rendered {
+        let has_version = self.reads_version(context);
+        let version = if has_version { Arc::clone(composition.version()) } else { "".into() };
+        let rendered = self.render_with(context, composition, &version);
+        // What came out of the data may have asked for the version as well.
+        if rendered.has_read_anything && !has_version {
+            return self.render_with(context, composition, composition.version());
+        }
+        rendered
+    }
+
+    fn render_with(&self, context: &Context<'_>, composition: &Composition, version: &str) -> Rendered {
+        let dot = data(context, composition, version);
+        let (mut files, mut has_read_anything) = (Files::new(), context.has_nested);
         let mut problems = Vec::new();
         for (name, template) in
-            [("reconciler", self.reconciler), ("namespace", self.namespace), ("platform-config", self.config)]
+            [("reconciler", &self.reconciler), ("namespace", &self.namespace), ("platform-config", &self.config)]
         {
-            match template.render(&dot, context) {
+            match template.render(&dot, (context, composition), &mut has_read_anything) {
                 Ok(None) if name == "platform-config" => {}
                 Ok(bytes) => {
                     let extension = if name == "platform-config" { &template.extension } else { "yaml" };
@@ -162,36 +317,33 @@ impl<'a> Templates<'a> {
             }
         }
         problems.extend(check_namespace(context, &files));
-        if problems.is_empty() { Ok(files) } else { Err(problems) }
-    }
-
-    fn data(&self, context: &Context<'_>) -> Value {
-        let Context { fleet, cluster_type, target, composition, .. } = context;
-        let uses_version = context.has_nested
-            || [self.reconciler, self.namespace, self.config].iter().any(|template| template.uses_version);
-        let version = if uses_version { Arc::clone(composition.version()) } else { "".into() };
-        let labels =
-            |labels: &model::label::Labels| Value::text_map(labels.iter().map(|(key, value)| (&**key, &**value)));
-        let fields = vec![
-            ("DeploymentTargetName", Value::text(target.name.as_str())),
-            ("Namespace", Value::text(namespace(context).as_str())),
-            ("Environment", Value::text(fleet.environment.as_str())),
-            ("Workspace", Value::text(target.workspace())),
-            ("Workload", Value::text(target.workload())),
-            ("Labels", labels(&target.labels)),
-            ("Manifests", Value::text_map(target.manifests.iter().map(|(key, value)| (&**key, &**value)))),
-            ("ClusterType", Value::text(cluster_type.name.as_str())),
-            ("ConfigData", composition.data.clone()),
-            ("ClusterTypeLabels", labels(&cluster_type.labels)),
-            ("Cluster", Value::text("")),
-            ("ClusterLabels", labels(&model::label::Labels::default())),
-            ("ConfigVersion", Value::text(&*version)),
-        ];
-        Value::Struct(Arc::new(Struct { type_name: "Assignment", fields }))
+        Rendered { files: if problems.is_empty() { Ok(files) } else { Err(problems) }, has_read_anything }
     }
 }
 
-fn missing(parsed: &BTreeMap<Arc<str>, Parsed>, object: &Object<ClusterType>, field: &str, name: &str) -> Diagnostic {
+/// The data of an assignment's templates.
+fn data(context: &Context<'_>, composition: &Composition, version: &str) -> Value {
+    let Context { place_fields: place, target_fields: target, .. } = context;
+    let manifests = context.pinned.map_or(&target.manifests, |pinned| &pinned.manifests);
+    let fields = vec![
+        ("DeploymentTargetName", target.name.clone()),
+        ("Namespace", Value::text(namespace(context).as_str())),
+        ("Environment", Value::text(context.environment.as_str())),
+        ("Workspace", target.workspace.clone()),
+        ("Workload", target.workload.clone()),
+        ("Labels", target.labels.clone()),
+        ("Manifests", manifests.clone()),
+        ("ClusterType", place.cluster_type.clone()),
+        ("ConfigData", composition.data.clone()),
+        ("ClusterTypeLabels", place.cluster_type_labels.clone()),
+        ("Cluster", place.cluster.clone()),
+        ("ClusterLabels", place.cluster_labels.clone()),
+        ("ConfigVersion", Value::text(version)),
+    ];
+    Value::Struct(Arc::new(Struct { type_name: "Assignment", fields }))
+}
+
+fn missing(parsed: &ParsedTemplates, object: &Object<ClusterType>, field: &str, name: &str) -> Diagnostic {
     let key = object.key();
     let origin = Origin::field(&key, FieldPath::from(["spec", field]));
     let diagnostic = Diagnostic::error(Code::MissingTemplate, format!("there is no template `{name}`"))
@@ -211,17 +363,26 @@ impl Parsed {
         self.problem.clone()
     }
 
-    /// The manifests that are not empty, one behind the other. None if all are empty.
-    fn render(&self, dot: &Value, context: &Context<'_>) -> Result<Option<Vec<u8>>, Diagnostic> {
+    /// The manifests that are not empty, one behind the other. None if all are empty. `has_read_anything` becomes true where something was
+    /// rendered that came out of the data.
+    fn render(
+        &self,
+        dot: &Value,
+        (context, composition): (&Context<'_>, &Composition),
+        has_read_anything: &mut bool,
+    ) -> Result<Option<Vec<u8>>, Diagnostic> {
+        let written = composition.written.as_ref();
+        let options = Options { limits: Limits::default(), is_literal: self.is_literal, written };
         let mut joined: Option<Vec<u8>> = None;
         for (index, text) in self.texts.iter().enumerate() {
-            let written = context.composition.written.as_ref();
-            let options = Options { limits: Limits::default(), is_literal: self.is_literal, written };
-            let rendered = text.render_with(dot, &options).map(|rendered| rendered.bytes);
+            let rendered = text.render_with(dot, &options);
             let rendered = rendered.map_err(|error| {
-                let shown = if context.hides_output { without_values(error, context.composition) } else { error };
+                *has_read_anything |= error.pass > 0;
+                let shown = if context.hides_output { without_values(error, composition) } else { error };
                 failure(&self.key, index, &shown)
             })?;
+            *has_read_anything |= rendered.passes > 1;
+            let rendered = rendered.bytes;
             if rendered.is_empty() {
                 continue;
             }
@@ -302,8 +463,7 @@ fn namespace(context: &Context<'_>) -> String {
 }
 
 fn whole_namespace(context: &Context<'_>) -> String {
-    let cluster: &ClusterTypeName = &context.cluster_type.name;
-    format!("{}-{cluster}-{}", context.fleet.environment, context.target.name)
+    format!("{}-{}-{}", context.environment, context.place.name_text(), context.target.name)
 }
 
 /// Reports a namespace that is too long, where it is in a file. Templates that cut it themselves are fine.
@@ -314,7 +474,8 @@ fn check_namespace(context: &Context<'_>, files: &Files) -> Option<Diagnostic> {
     }
     let contains = |bytes: &Arc<[u8]>| String::from_utf8_lossy(bytes).contains(&name);
     let (file, _) = files.iter().find(|(_, bytes)| contains(bytes))?;
-    let key = ObjectKey { kind: Kind::ClusterType, name: Arc::clone(context.cluster_type.name.as_arc()) };
+    let key = context.place.key();
+    let what = context.place.kind();
     let message =
         format!("the namespace `{name}` has {} characters, Kubernetes allows {NAMESPACE_LENGTH_MAX}", name.len());
     let (object, path) = &context.target.origin;
@@ -322,7 +483,7 @@ fn check_namespace(context: &Context<'_>, files: &Files) -> Option<Diagnostic> {
     Some(
         Diagnostic::error(Code::NamespaceTooLong, message)
             .at(Origin::field(object, path), "the target's part of the name")
-            .at(Origin::field(&key, FieldPath::from(["metadata", "name"])), "the cluster type's part of the name")
+            .at(Origin::field(&key, FieldPath::from(["metadata", "name"])), format!("the {what}'s part of the name"))
             .note(format!("it is used in {file}"))
             .help(
                 "shorten one of the names, or put the annotation `names.kalypso.io/long: shorten` on the environment",

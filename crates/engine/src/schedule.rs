@@ -1,70 +1,158 @@
-//! Scheduling: which deployment target goes to which cluster type, and which policies say so.
+//! Scheduling: which deployment targets go to which places, and which policies say so.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeSet, HashMap};
+use std::sync::Arc;
 
 use model::diagnostic::{Code, Diagnostic, Origin};
 use model::field_path::FieldPath;
 use model::fleet::Fleet;
-use model::name::{ClusterTypeName, PolicyName};
+use model::name::PolicyName;
+use model::object::deployment_target::WORKSPACE_LABEL;
 use model::object::scheduling_policy::{CLUSTER_TYPE_SELECTOR, TARGET_SELECTOR};
-use model::object::{AnyObject, ClusterType, Object, SchedulingPolicy};
+use model::object::{AnyObject, Object, SchedulingPolicy};
+use roaring::RoaringBitmap;
 
-use crate::target::Target;
+use crate::index::LabelIndex;
 
-/// What is scheduled.
-#[derive(Clone, Debug, Default)]
-pub struct Schedule {
-    /// For each cluster type, the positions of its targets (in the list that was scheduled) with the policies that selected both.
-    pub assignments: BTreeMap<ClusterTypeName, BTreeMap<usize, BTreeSet<PolicyName>>>,
-    /// Policies that are not clear, because they exist more than once: what they select is not rendered.
-    pub unclear: BTreeSet<PolicyName>,
+/// What is scheduled. Places that the same policies select are one group: they have the same targets.
+#[derive(Debug, Default)]
+pub(crate) struct Schedule {
+    selections: Vec<Selection>,
+    groups: Vec<Group>,
+    group_of: Vec<u32>,
     /// Policies that select nothing.
-    pub diagnostics: Vec<Diagnostic>,
+    pub(crate) diagnostics: Vec<Diagnostic>,
 }
 
-/// Applies every policy: the union of what they select, each pair once.
-pub fn schedule(fleet: &Fleet, targets: &[Target]) -> Schedule {
-    let mut schedule = Schedule::default();
-    for policy in fleet.policies.values() {
-        apply(fleet, targets, policy, &mut schedule);
-    }
-    for copy in fleet.duplicates.values().flatten() {
-        if let AnyObject::SchedulingPolicy(policy) = copy {
-            schedule.unclear.insert(policy.name.clone());
-            apply(fleet, targets, policy, &mut schedule);
+/// What a policy selects.
+#[derive(Debug)]
+struct Selection {
+    policy: Arc<Object<SchedulingPolicy>>,
+    places: RoaringBitmap,
+    targets: RoaringBitmap,
+    /// Whether the policy exists more than once: then it is not clear what it selects.
+    is_unclear: bool,
+}
+
+/// Places that the same policies select.
+#[derive(Debug, Default)]
+struct Group {
+    selections: Vec<u32>,
+    /// The numbers of the targets, in the order of their folders.
+    targets: Arc<[u32]>,
+}
+
+/// Whom policies select among.
+pub(crate) struct Candidates<'a> {
+    pub(crate) fleet: &'a Fleet,
+    pub(crate) places: &'a LabelIndex,
+    pub(crate) targets: &'a LabelIndex,
+    /// The position of a target among all, in the order of their folders.
+    pub(crate) rank: &'a dyn Fn(u32) -> u32,
+}
+
+impl Schedule {
+    /// Applies every policy: the union of what they select, each pair once. Lists of targets that are as `before` are the same ones.
+    pub(crate) fn of(candidates: &Candidates<'_>, before: &Self) -> Self {
+        let mut schedule = Self::default();
+        for policy in candidates.fleet.policies.values() {
+            schedule.select(candidates, policy, false);
         }
-    }
-    schedule
-}
-
-/// Whether a policy selects a cluster type.
-pub fn selects_cluster_type(policy: &SchedulingPolicy, cluster_type: &Object<ClusterType>) -> bool {
-    policy.cluster_types.matches(&cluster_type.labels)
-}
-
-/// Whether a policy selects a target.
-pub fn selects_target(policy: &SchedulingPolicy, target: &Target) -> bool {
-    (policy.workspace.is_empty() || *policy.workspace == *target.workspace()) && policy.targets.matches(&target.labels)
-}
-
-fn apply(fleet: &Fleet, targets: &[Target], policy: &Object<SchedulingPolicy>, schedule: &mut Schedule) {
-    let selected = |(index, target): (usize, &Target)| selects_target(&policy.spec, target).then_some(index);
-    let selected: Vec<_> = targets.iter().enumerate().filter_map(selected).collect();
-    let cluster_types =
-        fleet.cluster_types.values().filter(|cluster_type| selects_cluster_type(&policy.spec, cluster_type));
-    let mut any = false;
-    for cluster_type in cluster_types {
-        any = true;
-        let assigned = schedule.assignments.entry(cluster_type.name.clone()).or_default();
-        for target in &selected {
-            assigned.entry(*target).or_default().insert(policy.name.clone());
+        for copy in candidates.fleet.duplicates.values().flatten() {
+            if let AnyObject::SchedulingPolicy(policy) = copy {
+                let of_same_name =
+                    schedule.selections.iter_mut().filter(|selection| selection.policy.name == policy.name);
+                of_same_name.for_each(|selection| selection.is_unclear = true);
+                schedule.select(candidates, policy, true);
+            }
         }
+        schedule.divide(candidates);
+        let known: HashMap<&[u32], &Arc<[u32]>> =
+            before.groups.iter().map(|group| (&*group.targets, &group.targets)).collect();
+        for group in &mut schedule.groups {
+            if let Some(same) = known.get(&*group.targets) {
+                group.targets = Arc::clone(same);
+            }
+        }
+        schedule
     }
-    if !any {
-        schedule.diagnostics.push(selects_nothing(fleet, policy, Code::NoClusterTypeSelected));
+
+    /// The numbers of the targets on a place, in the order of their folders.
+    pub(crate) fn targets_on(&self, place: u32) -> &Arc<[u32]> {
+        static NONE: std::sync::LazyLock<Arc<[u32]>> = std::sync::LazyLock::new(Arc::default);
+        self.group_with(place).map_or(&NONE, |group| &group.targets)
     }
-    if selected.is_empty() {
-        schedule.diagnostics.push(selects_nothing(fleet, policy, Code::NoTargetSelected));
+
+    /// The policies that put a target on a place, by name.
+    pub(crate) fn policies(&self, place: u32, target: u32) -> impl Iterator<Item = &Arc<Object<SchedulingPolicy>>> {
+        self.selections(place)
+            .filter(move |selection| selection.targets.contains(target))
+            .map(|selection| &selection.policy)
+    }
+
+    /// The policies among those that put a target on a place that exist more than once.
+    pub(crate) fn unclear(&self, place: u32, target: u32) -> BTreeSet<PolicyName> {
+        let unclear =
+            self.selections(place).filter(|selection| selection.is_unclear && selection.targets.contains(target));
+        unclear.map(|selection| selection.policy.name.clone()).collect()
+    }
+
+    /// Whether any policy exists more than once.
+    pub(crate) fn has_unclear(&self) -> bool {
+        self.selections.iter().any(|selection| selection.is_unclear)
+    }
+
+    fn group_with(&self, place: u32) -> Option<&Group> {
+        self.groups.get(*self.group_of.get(place as usize)? as usize)
+    }
+
+    fn selections(&self, place: u32) -> impl Iterator<Item = &Selection> {
+        let numbers = self.group_with(place).into_iter().flat_map(|group| &group.selections);
+        numbers.filter_map(|number| self.selections.get(*number as usize))
+    }
+
+    fn select(&mut self, candidates: &Candidates<'_>, policy: &Arc<Object<SchedulingPolicy>>, is_unclear: bool) {
+        let spec = &policy.spec;
+        let places = candidates.places.select(&spec.cluster_types);
+        let mut targets = candidates.targets.select(&spec.targets);
+        if !spec.workspace.is_empty() {
+            targets &= candidates.targets.with(WORKSPACE_LABEL, &spec.workspace);
+        }
+        if places.is_empty() {
+            self.diagnostics.push(selects_nothing(candidates.fleet, policy, Code::NoClusterTypeSelected));
+        }
+        if targets.is_empty() {
+            self.diagnostics.push(selects_nothing(candidates.fleet, policy, Code::NoTargetSelected));
+        }
+        self.selections.push(Selection { policy: Arc::clone(policy), places, targets, is_unclear });
+    }
+
+    /// Puts places together that the same policies select: policy by policy, each divides the groups that there are.
+    fn divide(&mut self, candidates: &Candidates<'_>) {
+        const NONE: u32 = 0;
+        let mut group_of = vec![NONE; candidates.places.id_bound()];
+        let mut members: Vec<Vec<u32>> = vec![Vec::new()];
+        for (number, selection) in self.selections.iter().enumerate() {
+            let mut divided: HashMap<u32, u32> = HashMap::new();
+            for place in &selection.places {
+                let Some(group) = group_of.get_mut(place as usize) else { continue };
+                *group = *divided.entry(*group).or_insert_with(|| {
+                    let mut selections = members.get(*group as usize).cloned().unwrap_or_default();
+                    selections.push(number as u32);
+                    members.push(selections);
+                    members.len() as u32 - 1
+                });
+            }
+        }
+        let of_members = |selections: Vec<u32>| {
+            let targets = selections.iter().filter_map(|number| self.selections.get(*number as usize));
+            let targets = targets.fold(RoaringBitmap::new(), |all, selection| all | &selection.targets);
+            let mut targets: Vec<u32> = targets.into_iter().collect();
+            targets.sort_by_cached_key(|target| (candidates.rank)(*target));
+            Group { selections, targets: targets.into() }
+        };
+        self.groups = members.into_iter().map(of_members).collect();
+        self.group_of = group_of;
     }
 }
 

@@ -47,6 +47,16 @@ pub struct SchemaText {
 }
 
 impl Target {
+    /// Whether another says the same, whatever is wrong with it.
+    pub(crate) fn is_same(&self, other: &Self) -> bool {
+        self.name == other.name
+            && self.labels == other.labels
+            && self.manifests == other.manifests
+            && self.schemas == other.schemas
+            && self.origin == other.origin
+            && self.registration == other.registration
+    }
+
     /// The name of its workload; empty if nobody says.
     pub fn workload(&self) -> &str {
         self.labels.get(WORKLOAD_LABEL).map_or("", |name| name)

@@ -1,5 +1,7 @@
 //! Where values come from: composition again, with everything that it does recorded.
 
+use std::sync::Arc;
+
 use gotemplate::value::{Key, Value};
 use model::diagnostic::{Origin, Part};
 use model::field_path::{FieldPath, Step};
@@ -11,8 +13,8 @@ use crate::record::{Event, Recording, key_text};
 /// One container's say about a value.
 #[derive(Clone, Debug)]
 pub struct Setting {
-    /// The container, by its position.
-    pub(crate) container: usize,
+    /// The container.
+    pub(crate) container: Arc<Container>,
     /// Where it is written.
     pub origin: Origin,
     /// The value that was set there.
@@ -21,17 +23,17 @@ pub struct Setting {
 
 /// Everything that was done to the values of one assignment, in order.
 #[derive(Debug)]
-pub(crate) struct Trace<'a> {
-    containers: &'a [Container],
+pub(crate) struct Trace {
+    containers: Vec<Arc<Container>>,
     events: Vec<Event>,
     pub(crate) data: Value,
 }
 
-impl<'a> Trace<'a> {
-    /// Composes the containers at the positions `matching` and remembers how.
-    pub(crate) fn record(containers: &'a [Container], matching: &[usize]) -> Self {
+impl Trace {
+    /// Composes containers and remembers how.
+    pub(crate) fn record(containers: Vec<Arc<Container>>) -> Self {
         let mut recording = Recording::default();
-        let composition = compose(containers, matching, &mut recording);
+        let composition = compose(&containers, &mut recording);
         Self { containers, events: recording.events, data: composition.data }
     }
 
@@ -57,7 +59,7 @@ impl<'a> Trace<'a> {
         let entry = &container.entries[event.entry];
         let inside: FieldPath = event.source.steps().iter().chain(rest).cloned().collect();
         let part = if inside.steps().is_empty() { Part::Value } else { Part::Inside(inside) };
-        Setting { container: event.container, origin: container.origin(entry, part), value: value.clone() }
+        Setting { container: Arc::clone(container), origin: container.origin(entry, part), value: value.clone() }
     }
 }
 

@@ -1,8 +1,11 @@
 //! From the text of a configuration value to the value.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::hash::{Hash, Hasher};
 
+use gotemplate::Text;
 use gotemplate::value::{Key, MapKind, UintKind, Value};
+use model::digest::Digest;
 use model::yaml::{self, Node, NodeValue, Resolved, Scalar};
 
 /// A configuration value.
@@ -61,4 +64,37 @@ fn key(node: &Node) -> Key {
         Resolved::Float(number) => Key::Float(gotemplate::value::FloatKey(number)),
         Resolved::Text(text) => Key::Text((&*text).into()),
     }
+}
+
+/// What composed values are: equal for equal ones.
+pub(crate) fn digest(value: &Value, quoted: &BTreeSet<Text>) -> Digest {
+    /// Values as something that can be hashed; what composition can't hold is told apart by its kind only.
+    struct Hashed<'v>(&'v Value);
+
+    impl Hash for Hashed<'_> {
+        fn hash<H: Hasher>(&self, state: &mut H) {
+            std::mem::discriminant(self.0).hash(state);
+            match self.0 {
+                Value::Bool(value) => value.hash(state),
+                Value::Int(number, _) | Value::Duration(number) => number.hash(state),
+                Value::Uint(number, _) => number.hash(state),
+                Value::Float(number) => number.to_bits().hash(state),
+                Value::Text(text) => text.hash(state),
+                Value::List(list) => {
+                    list.items.len().hash(state);
+                    list.items.iter().for_each(|item| Hashed(item).hash(state));
+                }
+                Value::Map(map) => {
+                    map.entries.len().hash(state);
+                    for (key, value) in &map.entries {
+                        key.hash(state);
+                        Hashed(value).hash(state);
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+
+    Digest::of(&(Hashed(value), quoted))
 }

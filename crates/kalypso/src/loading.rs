@@ -26,7 +26,7 @@ const CONTENT_BYTES_MAX: u64 = 8 << 20;
 
 /// An environment that was read.
 pub(crate) struct Loaded {
-    pub(crate) fleet: Fleet,
+    pub(crate) fleet: Arc<Fleet>,
     pub(crate) diagnostics: Vec<Diagnostic>,
     /// Whether everything of the platform's is known.
     pub(crate) is_whole: bool,
@@ -180,7 +180,14 @@ fn no_environments(environments: &git::load::Environments, place: &Place) -> Fai
 pub(crate) fn built(read: git::load::Loaded, directory: Option<String>, place: Option<&Arc<Place>>) -> Loaded {
     let (fleet, found) = Fleet::build(read.input);
     let diagnostics = model::diagnostic::merged(read.diagnostics.into_iter().chain(found).collect());
-    Loaded { fleet, diagnostics, is_whole: read.is_whole, reads: read.reads, directory, place: place.cloned() }
+    Loaded {
+        fleet: Arc::new(fleet),
+        diagnostics,
+        is_whole: read.is_whole,
+        reads: read.reads,
+        directory,
+        place: place.cloned(),
+    }
 }
 
 impl Place {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 pub use crate::code::Code;
 use crate::field_path::FieldPath;
-use crate::name::{ClusterTypeName, DeploymentTargetName};
+use crate::name::{DeploymentTargetName, PlaceName};
 use crate::object::Address;
 use crate::source::FileId;
 use crate::yaml::Span;
@@ -32,8 +32,8 @@ impl fmt::Display for Severity {
 /// The identity of an assignment inside an environment.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct AssignmentId {
-    /// Where it runs.
-    pub cluster_type: ClusterTypeName,
+    /// Where it runs: a cluster type, or one cluster.
+    pub place: PlaceName,
     /// What runs.
     pub target: DeploymentTargetName,
 }
@@ -41,7 +41,7 @@ pub struct AssignmentId {
 /// `chicago-edge/checkout-eu`
 impl fmt::Display for AssignmentId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}/{}", self.cluster_type, self.target)
+        write!(f, "{}/{}", self.place, self.target)
     }
 }
 

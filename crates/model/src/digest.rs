@@ -23,7 +23,7 @@ impl Digest {
     }
 
     /// The digest with these bytes.
-    pub fn from_bytes(bytes: [u8; 16]) -> Self {
+    pub const fn from_bytes(bytes: [u8; 16]) -> Self {
         Self(bytes)
     }
 

@@ -3,12 +3,12 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use engine::compile::{Compiled, Prepared};
+use engine::compile::{Assignment, Compiled};
 use engine::output::{Destination, assemble};
 use libtest_mimic::Trial;
 use model::diagnostic::{Code, Diagnostic};
 
-use model::tree::{Blob, FileDifference, OpenError, Tree, closed};
+use model::tree::{Blob, FileDifference, Open, OpenError, Sealed, Tree};
 
 /// The tests that `make` makes of the folder with the corpora. Where there is none, a test that is counted as skipped, and says why by its name.
 pub fn trials(folder: Option<PathBuf>, make: impl FnOnce(PathBuf) -> Vec<Trial>) -> Vec<Trial> {
@@ -25,17 +25,17 @@ pub fn check_fleet(case: &Path) -> Result<(), String> {
     let json: serde_json::Value = serde_json::from_str(&text).map_err(|error| error.to_string())?;
     let environment = json["environment"].as_str().unwrap_or_default();
     let (fleet, read) = crate::directory::fleet(&case.join("input"), environment).map_err(|error| error.to_string())?;
-    let compiled = Prepared::new(&fleet).compile();
-    let output = assemble(&compiled, &Tree::default(), &Destination::default(), &closed);
+    let compiled = Compiled::new(&fleet.into());
+    let open = |sealed: &Sealed| compiled.open(sealed);
+    let output = assemble(&compiled, &Tree::default(), &Destination::default(), &open);
     let output = output.map_err(|error| error.to_string())?;
     let expected = crate::directory::tree(&case.join("expected")).map_err(|error| error.to_string())?;
-    let mut differences = differences(&expected, &output.tree);
-    let diagnostics: Vec<_> =
-        read.into_iter().chain(compiled.diagnostics.iter().cloned()).chain(output.diagnostics).collect();
+    let mut differences = differences(&expected, &output.tree, &open);
+    let diagnostics: Vec<_> = read.into_iter().chain(compiled.diagnostics()).chain(output.diagnostics).collect();
     let outcomes = outcomes(&compiled, &diagnostics);
-    let expected = match std::fs::read_to_string(case.join("expected-errors.txt")) {
+    let expected: BTreeSet<String> = match std::fs::read_to_string(case.join("expected-errors.txt")) {
         Ok(text) => text.lines().filter(|line| !line.starts_with('#')).map(str::to_owned).collect(),
-        Err(_) => compiled.assignments.keys().map(|id| format!("ok {id}")).collect::<BTreeSet<_>>(),
+        Err(_) => compiled.assignments().filter_map(|assignment| Some(format!("ok {}", assignment.id()?))).collect(),
     };
     differences.extend(expected.difference(&outcomes).map(|line| format!("missing: {line}")));
     differences.extend(outcomes.difference(&expected).map(|line| format!("unexpected: {line}")));
@@ -43,7 +43,7 @@ pub fn check_fleet(case: &Path) -> Result<(), String> {
 }
 
 /// What differs between two trees, a line a file.
-pub fn differences(expected: &Tree, found: &Tree) -> Vec<String> {
+pub fn differences(expected: &Tree, found: &Tree, open: &Open<'_>) -> Vec<String> {
     let line = |difference: Result<FileDifference, OpenError>| match difference {
         Ok(FileDifference { path, before: Some(before), after: Some(after) }) => {
             let (expected, found) = (shown(&before.blob), shown(&after.blob));
@@ -53,7 +53,7 @@ pub fn differences(expected: &Tree, found: &Tree) -> Vec<String> {
         Ok(FileDifference { path, .. }) => format!("{path} is too much"),
         Err(error) => error.to_string(),
     };
-    expected.diff(found, &closed).map(line).collect()
+    expected.diff(found, open).map(line).collect()
 }
 
 fn shown(blob: &Blob) -> String {
@@ -63,11 +63,8 @@ fn shown(blob: &Blob) -> String {
 /// The outcome of each assignment and broken policy, in the words of the corpus.
 fn outcomes(compiled: &Compiled, diagnostics: &[Diagnostic]) -> BTreeSet<String> {
     let mut lines = BTreeSet::new();
-    for (id, assignment) in &compiled.assignments {
-        if assignment.files.is_some() {
-            lines.insert(format!("ok {id}"));
-        }
-    }
+    let good = compiled.assignments().filter(Assignment::is_good);
+    lines.extend(good.filter_map(|assignment| Some(format!("ok {}", assignment.id()?))));
     for diagnostic in diagnostics.iter().filter(|diagnostic| diagnostic.is_error()) {
         let class = match diagnostic.code {
             Code::MissingValue | Code::WrongValue | Code::InvalidSchema => "schema",

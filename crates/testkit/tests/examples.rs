@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use engine::compile::Prepared;
+use engine::compile::Compiled;
 use model::fleet::{Fleet, FleetFile, FleetInput, Role};
 use model::git_id::GitId;
 use model::name::{EnvironmentName, RegistrationName};
@@ -46,10 +46,10 @@ fn fleet(environment: &str) -> Fleet {
 }
 
 fn check(environment: &str, cluster_types: usize, policies: usize, assignments: usize) {
-    let fleet = fleet(environment);
-    let compiled = Prepared::new(&fleet).compile();
-    assert!(compiled.diagnostics.is_empty(), "{:#?}", compiled.diagnostics);
-    let counts = (fleet.cluster_types.len(), fleet.policies.len(), compiled.assignments.len());
+    let fleet = Arc::new(fleet(environment));
+    let compiled = Compiled::new(&fleet);
+    assert_eq!(compiled.diagnostics(), []);
+    let counts = (fleet.cluster_types.len(), fleet.policies.len(), compiled.len());
     assert_eq!(counts, (cluster_types, policies, assignments), "cluster types, policies and assignments");
 }
 

@@ -3,15 +3,15 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use model::diagnostic::{AssignmentId, Code, Diagnostic, ObjectKey, Origin};
+use model::diagnostic::{AssignmentId, Code, Diagnostic, Origin};
 use model::field_path::FieldPath;
-use model::name::{ClusterTypeName, DeploymentTargetName};
-use model::object::Kind;
+use model::name::{DeploymentTargetName, PlaceName};
 use model::tree::{Child, Entry, Open, OpenError, Tree};
 
 use super::layout::{is_marked, is_prefix};
 use super::{Destination, Found, Layout, Level, Output, TRACKING_FILE, joined, left_behind, wanted};
 use crate::compile::{Assignment, Compiled};
+use crate::place::Place;
 
 /// Lays what was compiled over what the branch holds.
 ///
@@ -23,15 +23,15 @@ pub fn assemble(
     destination: &Destination,
     open: &Open<'_>,
 ) -> Result<Output, OpenError> {
-    let places = wanted::places(compiled);
-    let wanted = wanted::laid_out(&places, destination.layout);
+    let wanted = wanted::laid_out(compiled.tree(), destination.layout);
     let folder = destination.folder.as_str();
     let mut output = Output { tree: previous.clone(), assignments: 0, kept: BTreeSet::new(), diagnostics: Vec::new() };
     output.diagnostics.extend(left_behind(previous, destination, open)?);
+    let unclear = Unclear::of(compiled);
     let mut assembly =
-        Assembly { compiled, destination, open, ours: BTreeMap::new(), foreign: BTreeSet::new(), output };
+        Assembly { compiled, unclear, destination, open, ours: BTreeMap::new(), foreign: BTreeSet::new(), output };
     if is_blocked(previous, folder, open)? {
-        places.keys().for_each(|name| assembly.refuse(name, folder));
+        compiled.tree().children().for_each(|(name, _)| assembly.refuse(name, folder));
     } else {
         let before = previous.folder(folder, open)?.unwrap_or_default();
         let others = assembly.taken_out(&before, &wanted, (Level::Top, ""))?;
@@ -70,6 +70,7 @@ impl Output {
 
 struct Assembly<'a> {
     compiled: &'a Compiled,
+    unclear: Unclear,
     destination: &'a Destination,
     open: &'a Open<'a>,
     /// What places have in the branch, as far as that is not what they should have.
@@ -154,7 +155,7 @@ impl Assembly<'_> {
         let mut has_kept = false;
         for (target, child, wanted) in before.changes(&folder.clone()) {
             let Some(child) = child.filter(|child| child.is_folder() && wanted.is_none()) else { continue };
-            match kept_as(self.compiled, name, target) {
+            match self.kept_as(name, target) {
                 Some(Kept::Failing(id)) => drop(self.output.kept.insert(id)),
                 Some(Kept::Unknown) => {}
                 None => continue,
@@ -182,20 +183,17 @@ impl Assembly<'_> {
     /// Does not write a place, because its folder is somebody else's.
     fn refuse(&mut self, name: &Arc<str>, path: &str) {
         self.foreign.insert(Arc::clone(name));
-        if let Ok(name) = ClusterTypeName::new(Arc::clone(name)) {
-            self.output.diagnostics.push(foreign_folder(self.compiled, &name, path));
+        if let Some(place) = Place::find(self.compiled.fleet(), name) {
+            self.output.diagnostics.push(foreign_folder(self.compiled, &place, path));
         }
     }
 
     fn finish(mut self) -> Output {
-        let written = self.compiled.assignments.iter().filter(|(_, assignment)| has_files(assignment));
-        self.output.assignments += written.filter(|(id, _)| !self.foreign.contains(id.cluster_type.as_str())).count();
+        let good = |place: &Arc<str>| self.compiled.assignments_on(place).filter(Assignment::is_good).count();
+        let refused: usize = self.foreign.iter().map(good).sum();
+        self.output.assignments += self.compiled.good_count() - refused;
         self.output
     }
-}
-
-fn has_files(assignment: &Assignment) -> bool {
-    assignment.files.as_ref().is_some_and(|files| !files.is_empty())
 }
 
 /// Where the folders of places stand.
@@ -222,29 +220,42 @@ enum Kept {
     Unknown,
 }
 
-fn kept_as(compiled: &Compiled, cluster_type: &str, target: &str) -> Option<Kept> {
-    let cluster_type = compiled.cluster_types.get(cluster_type)?.clone();
-    let target = DeploymentTargetName::new(target).ok()?;
-    let id = AssignmentId { cluster_type, target };
-    match compiled.assignments.get(&id) {
-        Some(assignment) if assignment.files.is_none() => Some(Kept::Failing(id)),
-        None if compiled.is_incomplete || is_unclear(compiled, &id) => Some(Kept::Unknown),
-        _ => None,
+/// Names of which it is not clear what they mean, because objects exist more than once, or are not there.
+struct Unclear {
+    places: BTreeSet<Arc<str>>,
+    targets: BTreeSet<DeploymentTargetName>,
+}
+
+impl Unclear {
+    fn of(compiled: &Compiled) -> Self {
+        Self { places: compiled.unclear_places(), targets: compiled.unclear_targets() }
     }
 }
 
-/// Which copy of an object counts decides whether there is such an assignment.
-fn is_unclear(compiled: &Compiled, id: &AssignmentId) -> bool {
-    compiled.unclear_cluster_types.contains(&id.cluster_type) || compiled.unclear_targets.contains(&id.target)
+impl Assembly<'_> {
+    fn kept_as(&self, place: &Arc<str>, target: &str) -> Option<Kept> {
+        let target = DeploymentTargetName::new(target).ok()?;
+        let is_unclear = self.unclear.places.contains(place) || self.unclear.targets.contains(&target);
+        let id = AssignmentId { place: PlaceName::new(Arc::clone(place)).ok()?, target };
+        match self.compiled.get(&id) {
+            Some(assignment) if !assignment.is_good() => Some(Kept::Failing(id)),
+            None if self.compiled.is_incomplete() || is_unclear => Some(Kept::Unknown),
+            _ => None,
+        }
+    }
 }
 
-fn foreign_folder(compiled: &Compiled, name: &ClusterTypeName, path: &str) -> Diagnostic {
-    let key = ObjectKey { kind: Kind::ClusterType, name: Arc::clone(name.as_arc()) };
+fn foreign_folder(compiled: &Compiled, place: &Place, path: &str) -> Diagnostic {
+    let key = place.key();
+    let what = place.kind();
     let message = format!("the GitOps branch has a folder `{path}` that is not Kalypso's");
     let mut diagnostic = Diagnostic::error(Code::ForeignFolder, message)
-        .at(Origin::field(&key, FieldPath::from(["metadata", "name"])), "this cluster type needs the folder")
-        .note("the folder stays as it is; the cluster type's assignments are not written")
-        .help("rename the cluster type, move the folder, or take it over with `--adopt`, which replaces what is in it");
-    diagnostic.assignments = compiled.assignments.keys().filter(|id| id.cluster_type == *name).cloned().collect();
+        .at(Origin::field(&key, FieldPath::from(["metadata", "name"])), format!("this {what} needs the folder"))
+        .note(format!("the folder stays as it is; the {what}'s assignments are not written"))
+        .help(format!(
+            "rename the {what}, move the folder, or take it over with `--adopt`, which replaces what is in it"
+        ));
+    let ids = compiled.assignments_on(place.name_text()).filter_map(|assignment| assignment.id());
+    diagnostic.assignments = ids.collect();
     diagnostic.about(&key)
 }

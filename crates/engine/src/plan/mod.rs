@@ -11,21 +11,12 @@ use std::sync::Arc;
 use model::diagnostic::{AssignmentId, Origin};
 use model::field_path::FieldPath;
 use model::git_id::GitId;
-use model::name::{ClusterTypeName, DeploymentTargetName, PolicyName};
+use model::name::{DeploymentTargetName, PlaceName, PolicyName};
 use model::tree::{Blob, Child, FileDifference, Open, OpenError, Tree};
 
 use self::places::{Differences, Place};
-use crate::compile::{Compiled, Prepared};
+use crate::compile::Compiled;
 use crate::output::{Folder, Output, joined};
-
-/// What is on one side of a comparison.
-#[derive(Clone, Copy, Debug)]
-pub struct Side<'a> {
-    /// The fleet.
-    pub prepared: &'a Prepared<'a>,
-    /// What was compiled of it.
-    pub compiled: &'a Compiled,
-}
 
 /// What is compared.
 #[derive(Clone, Copy)]
@@ -37,9 +28,9 @@ pub struct Comparison<'a> {
     /// The folder that output lives under.
     pub folder: &'a Folder,
     /// The fleet that should be.
-    pub new: Side<'a>,
+    pub new: &'a Compiled,
     /// The fleet that the branch was made of, if that is known.
-    pub old: Option<Side<'a>>,
+    pub old: Option<&'a Compiled>,
     /// Opens folders of both trees.
     pub open: &'a Open<'a>,
     /// The content of a blob of the branch.
@@ -67,11 +58,11 @@ pub struct Plan {
     folders: BTreeMap<Arc<str>, Arc<str>>,
 }
 
-/// The names of the cluster type and the target of a folder, which may be of an object that is gone.
+/// The names of the place and the target of a folder, which may be of an object that is gone.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PlannedId {
-    /// The cluster type's folder.
-    pub cluster_type: Arc<str>,
+    /// The folder of the cluster type or cluster.
+    pub place: Arc<str>,
     /// The target's folder.
     pub target: Arc<str>,
 }
@@ -79,14 +70,14 @@ pub struct PlannedId {
 impl PlannedId {
     /// The assignment of that name, if it can be one.
     pub fn assignment(&self) -> Option<AssignmentId> {
-        let cluster_type = ClusterTypeName::new(Arc::clone(&self.cluster_type)).ok()?;
-        Some(AssignmentId { cluster_type, target: DeploymentTargetName::new(Arc::clone(&self.target)).ok()? })
+        let place = PlaceName::new(Arc::clone(&self.place)).ok()?;
+        Some(AssignmentId { place, target: DeploymentTargetName::new(Arc::clone(&self.target)).ok()? })
     }
 }
 
 impl std::fmt::Display for PlannedId {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{}/{}", self.cluster_type, self.target)
+        write!(f, "{}/{}", self.place, self.target)
     }
 }
 
@@ -165,8 +156,8 @@ pub enum Because {
 pub enum Reason {
     /// These policies assign it.
     AssignedBy(Vec<(PolicyName, Origin)>),
-    /// The cluster type does not exist any more.
-    ClusterTypeGone,
+    /// The cluster type or cluster does not exist any more.
+    PlaceGone,
     /// The deployment target does not exist any more.
     TargetGone,
     /// No policy assigns it any more; these did.
@@ -190,13 +181,13 @@ pub fn plan(comparison: &Comparison<'_>) -> Result<Plan, OpenError> {
     plan.other_files = others(comparison, &differences)?;
     let mut why = values::Reasons::new(comparison);
     for (id, change) in &mut plan.changes {
-        let path = plan.folders.get(&id.cluster_type).map(|folder| format!("{folder}/{}", id.target));
+        let path = plan.folders.get(&id.place).map(|folder| format!("{folder}/{}", id.target));
         (change.workload, change.why) = why.of(id, change, &path.unwrap_or_default())?;
     }
     let changed = plan.changes.values().filter(|change| change.kind != ChangeKind::Removed).count();
     plan.unchanged = output.assignments.saturating_sub(changed);
-    let failing = new.compiled.assignments.iter().filter(|(_, assignment)| assignment.files.is_none());
-    plan.missing = failing.map(|(id, _)| id.clone()).filter(|id| !plan.kept.contains(id)).collect();
+    let failing = new.assignments().filter(|assignment| !assignment.is_good());
+    plan.missing = failing.filter_map(|assignment| assignment.id()).filter(|id| !plan.kept.contains(id)).collect();
     Ok(plan)
 }
 
@@ -260,7 +251,7 @@ impl Plan {
     /// # Errors
     /// If its folder can't be opened.
     pub fn files(&self, id: &PlannedId, open: &Open<'_>) -> Result<Vec<FileChange>, OpenError> {
-        let (Some(change), Some(folder)) = (self.changes.get(id), self.folders.get(&id.cluster_type)) else {
+        let (Some(change), Some(folder)) = (self.changes.get(id), self.folders.get(&id.place)) else {
             return Ok(Vec::new());
         };
         change.files(&format!("{folder}/{}", id.target), open)
@@ -306,7 +297,7 @@ impl Plan {
             let is_folder = |child: Option<&Child>| child.is_some_and(Child::is_folder);
             let (is_before, is_after) = (was_ours && is_folder(before), is_folder(after));
             if is_before || is_after {
-                let id = PlannedId { cluster_type: Arc::clone(name), target: Arc::clone(target) };
+                let id = PlannedId { place: Arc::clone(name), target: Arc::clone(target) };
                 let kind = ChangeKind::of(is_before, is_after);
                 let (before, after) = (before.cloned(), after.cloned());
                 self.changes.insert(id, Change { kind, workload: "".into(), before, after, why: None });

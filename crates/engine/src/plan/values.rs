@@ -4,12 +4,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use model::diagnostic::{AssignmentId, Origin};
+use model::digest::Digest;
 use model::field_path::FieldPath;
 use model::name::PolicyName;
 use model::tree::{Blob, OpenError};
 use model::yaml;
 
-use super::{Because, Change, ChangeKind, Comparison, FileChange, PlannedId, Reason, Side, ValueChange, Why};
+use super::{Because, Change, ChangeKind, Comparison, FileChange, PlannedId, Reason, ValueChange, Why};
+use crate::compile::Compiled;
 use crate::sensitive::Secrets;
 
 /// How many different changes of values are looked for. Each takes composing twice, or reading files; nobody reads more of them.
@@ -23,12 +25,11 @@ pub(super) struct Reasons<'a> {
     looked_at: usize,
 }
 
-/// Assignments of which this is equal have the same values before, and the same after, and hide the same of them.
+/// Assignments of which this is equal have the same values before, and the same after, written in the same places.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 struct SameValues {
-    old: usize,
-    new: usize,
-    hidden: [BTreeSet<FieldPath>; 2],
+    old: Digest,
+    new: Digest,
 }
 
 impl<'a> Reasons<'a> {
@@ -81,64 +82,51 @@ impl<'a> Reasons<'a> {
 
 impl Comparison<'_> {
     fn workload(&self, id: &AssignmentId) -> Option<Arc<str>> {
-        let of = |side: &Side<'_>| side.compiled.assignments.get(id).map(|assignment| Arc::clone(&assignment.workload));
-        of(&self.new).or_else(|| self.old.as_ref().and_then(of))
+        let of = |side: &Compiled| side.get(id).map(|assignment| Arc::from(assignment.workload()));
+        of(self.new).or_else(|| self.old.and_then(of))
     }
 
     fn reasons(&self, id: &AssignmentId, kind: ChangeKind) -> Vec<Reason> {
-        let policies = |side: &Side<'_>| {
-            side.compiled
-                .assignments
-                .get(id)
-                .into_iter()
-                .flat_map(|assignment| assignment.policies.iter().cloned())
-                .collect::<Vec<_>>()
-        };
+        let policies =
+            |side: &Compiled| side.get(id).into_iter().flat_map(|assignment| assignment.policies()).collect::<Vec<_>>();
         match kind {
             ChangeKind::Added => {
                 let origin = |policy: &PolicyName| {
-                    let object = self.new.prepared.fleet.policies.get(policy)?;
+                    let object = self.new.fleet().policies.get(policy)?;
                     Some(Origin::field(&object.key(), FieldPath::from(["spec"])))
                 };
                 let named =
-                    policies(&self.new).into_iter().filter_map(|policy| origin(&policy).map(|origin| (policy, origin)));
+                    policies(self.new).into_iter().filter_map(|policy| origin(&policy).map(|origin| (policy, origin)));
                 vec![Reason::AssignedBy(named.collect())]
             }
             ChangeKind::Changed => Vec::new(),
-            ChangeKind::Removed if !self.new.compiled.cluster_types.contains(&id.cluster_type) => {
-                vec![Reason::ClusterTypeGone]
-            }
-            ChangeKind::Removed if self.new.prepared.position(&id.target).is_none() => vec![Reason::TargetGone],
-            ChangeKind::Removed => vec![Reason::NotAssigned(self.old.as_ref().map(policies).unwrap_or_default())],
+            ChangeKind::Removed if !self.new.has_place(id.place.as_str()) => vec![Reason::PlaceGone],
+            ChangeKind::Removed if !self.new.has_target(id.target.as_str()) => vec![Reason::TargetGone],
+            ChangeKind::Removed => vec![Reason::NotAssigned(self.old.map(policies).unwrap_or_default())],
         }
     }
 
     /// What decides over the values of an assignment before and after; none if it is not known what was before.
     fn same_values(&self, id: &AssignmentId) -> Option<SameValues> {
-        let composition = |side: &Side<'_>| {
-            let assignment = side.compiled.assignments.get(id)?;
-            assignment.composition.as_ref().map(|composition| Arc::as_ptr(composition) as usize)
-        };
-        let old = self.old?;
-        let hidden = [old.prepared.sensitive_paths(id), self.new.prepared.sensitive_paths(id)];
-        Some(SameValues { old: composition(&old)?, new: composition(&self.new)?, hidden })
+        let inputs = |side: &Compiled| side.get(id)?.composition_inputs();
+        Some(SameValues { old: inputs(self.old?)?, new: inputs(self.new)? })
     }
 
     /// The values that change, if it is known what they were made of before.
     fn composed_changes(&self, id: &AssignmentId) -> Option<BTreeSet<ValueChange>> {
-        let old = self.old.filter(|old| old.compiled.assignments.contains_key(id))?;
+        let old = self.old.filter(|old| old.get(id).is_some())?;
         // What one side hides, the other side does not show either: a mark is mostly set after the value.
-        let before = old.prepared.shown_values(id, self.new.prepared.sensitive_paths(id));
-        Some(compare(&before, &self.new.prepared.shown_values(id, old.prepared.sensitive_paths(id))))
+        let before = old.prepared().shown_values(id, self.new.prepared().sensitive_paths(id));
+        Some(compare(&before, &self.new.prepared().shown_values(id, old.prepared().sensitive_paths(id))))
     }
 
     /// The values that change, as the configuration files show them.
     fn file_values(&self, id: &AssignmentId, files: &[FileChange]) -> BTreeSet<ValueChange> {
-        let sensitive = self.new.prepared.sensitive_paths(id);
-        let new = self.new.prepared.shown_values(id, BTreeSet::new());
+        let sensitive = self.new.prepared().sensitive_paths(id);
+        let new = self.new.prepared().shown_values(id, BTreeSet::new());
         let files = self.config_files(files);
         // A template may write a secret under another key, or a part of it.
-        let mut secrets = self.new.prepared.secrets(id).unwrap_or_default();
+        let mut secrets = self.new.prepared().secrets(id).unwrap_or_default();
         files.iter().flatten().for_each(|content| secrets.add_file(content, &sensitive));
         values_in_files(&files, &new, (&sensitive, &secrets))
     }

@@ -11,6 +11,7 @@ use std::sync::Arc;
 use jsonschema::error::ValidationErrorKind;
 use jsonschema::{Draft, PatternOptions, ValidationError, Validator};
 use model::diagnostic::{Code, Diagnostic, Origin, Part};
+use model::digest::Digest;
 use model::field_path::FieldPath;
 use model::fleet::Fleet;
 use model::object::{AnyObject, ConfigSchema, Object, config_schema};
@@ -47,6 +48,8 @@ pub(crate) struct Schema {
     pub(crate) text: SchemaText,
     pub(crate) compiled: Result<Arc<Compiled>, Diagnostic>,
     pub(crate) missing: MissingValues,
+    /// What it asks for, and where it is written.
+    pub(crate) digest: Digest,
 }
 
 /// A `ConfigSchema` with the labels that say for whom it is.
@@ -57,45 +60,44 @@ pub(crate) struct Labelled {
 }
 
 /// All schemas of a fleet.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Schemas {
     pub(crate) labelled: Vec<Labelled>,
-    /// Those that targets bring, by text: the same text is compiled once.
+    /// By text: the same text is compiled once.
     compiled: BTreeMap<Arc<str>, Result<Arc<Compiled>, Unusable>>,
     missing: MissingValues,
     /// Those that targets bring, each once.
     own: Vec<Schema>,
-    /// For each target, the positions of its schemas in `own`.
-    of_targets: Vec<Vec<usize>>,
+    /// The positions in `own` of the schemas of targets, by what these write.
+    positions: BTreeMap<SchemaText, u32>,
     /// What any of them marks as sensitive. A value often reaches more assignments than the schema that marks it, so a mark holds for all.
     pub(crate) sensitive: BTreeSet<FieldPath>,
 }
 
 impl Schemas {
-    /// Compiles the schemas of a fleet and of its targets.
-    pub(crate) fn compile(fleet: &Fleet, targets: &[Target], missing: MissingValues) -> Self {
-        let (labelled, own, of_targets) = (Vec::new(), Vec::new(), Vec::new());
-        let (compiled, sensitive) = (BTreeMap::new(), BTreeSet::new());
-        let mut schemas = Self { labelled, compiled, missing, own, of_targets, sensitive };
+    /// Compiles the schemas of a fleet and of its targets. A text that was compiled `before` is not compiled again.
+    pub(crate) fn compile<'t>(
+        fleet: &Fleet,
+        targets: impl Iterator<Item = &'t Target>,
+        missing: MissingValues,
+        before: &Self,
+    ) -> Self {
+        let mut schemas = Self { missing, ..Self::default() };
         let copies = fleet.duplicates.values().flatten().filter_map(|object| match object {
-            AnyObject::ConfigSchema(object) => Some(&**object),
+            AnyObject::ConfigSchema(object) => Some(object),
             _ => None,
         });
-        for object in fleet.config_schemas.values().map(|object| &**object).chain(copies) {
-            let labelled = schemas.labelled(fleet, object);
+        for object in fleet.config_schemas.values().chain(copies) {
+            let labelled = schemas.labelled(fleet, object, before);
             schemas.labelled.push(labelled);
         }
-        let mut positions = BTreeMap::new();
-        for target in targets {
-            let of_target = target.schemas.iter().map(|text| {
-                *positions.entry(text).or_insert_with(|| {
-                    let _ = schemas.compiled_text(&text.text);
-                    schemas.own.push(schemas.of_target(text));
-                    schemas.own.len() - 1
-                })
-            });
-            let of_target = of_target.collect();
-            schemas.of_targets.push(of_target);
+        for text in targets.flat_map(|target| &target.schemas) {
+            if !schemas.positions.contains_key(text) {
+                let _ = schemas.compiled_text(&text.text, before);
+                let schema = schemas.of_target(text);
+                schemas.positions.insert(text.clone(), schemas.own.len() as u32);
+                schemas.own.push(schema);
+            }
         }
         let usable = schemas.compiled.values().flatten();
         schemas.sensitive = usable.flat_map(|compiled| &compiled.sensitive).cloned().collect();
@@ -109,19 +111,18 @@ impl Schemas {
     }
 
     /// The schema with an id: first those with labels, by position, then those of targets.
-    pub(crate) fn get(&self, id: usize) -> Option<&Schema> {
-        let labelled = self.labelled.get(id).map(|labelled| &labelled.schema);
-        labelled.or_else(|| self.own.get(id.checked_sub(self.labelled.len())?))
+    pub(crate) fn get(&self, id: u32) -> Option<&Schema> {
+        let labelled = self.labelled.get(id as usize).map(|labelled| &labelled.schema);
+        labelled.or_else(|| self.own.get((id as usize).checked_sub(self.labelled.len())?))
     }
 
-    /// The ids of the schemas that the target at a position brings.
-    pub(crate) fn ids_of_target(&self, position: usize) -> impl Iterator<Item = usize> {
-        let of_target = self.of_targets.get(position).map_or(&[][..], Vec::as_slice);
-        of_target.iter().map(|own| self.labelled.len() + own)
+    /// The ids of the schemas that a target brings.
+    pub(crate) fn ids_of_target(&self, target: &Target) -> impl Iterator<Item = u32> {
+        let positions = target.schemas.iter().filter_map(|text| self.positions.get(text));
+        positions.map(|position| self.labelled.len() as u32 + position)
     }
 
-    /// The schema that a target brings.
-    pub(crate) fn of_target(&self, text: &SchemaText) -> Schema {
+    fn of_target(&self, text: &SchemaText) -> Schema {
         let compiled = match self.compiled.get(&text.text) {
             Some(Ok(compiled)) => Ok(Arc::clone(compiled)),
             Some(Err(reason)) => Err(unusable(text, reason)),
@@ -130,17 +131,17 @@ impl Schemas {
                 Err(unusable(text, &Unusable { reason, part: Part::Value }))
             }
         };
-        Schema { text: text.clone(), compiled, missing: self.missing }
+        Schema::new(text.clone(), compiled, self.missing)
     }
 
-    fn labelled(&mut self, fleet: &Fleet, object: &Object<ConfigSchema>) -> Labelled {
+    fn labelled(&mut self, fleet: &Fleet, object: &Object<ConfigSchema>, before: &Self) -> Labelled {
         let key = object.key();
         let text = SchemaText {
             text: Arc::clone(&object.spec.schema),
             object: key.clone(),
             path: FieldPath::from(config_schema::SCHEMA),
         };
-        let mut compiled = self.compiled_text(&text.text).map_err(|reason| unusable(&text, &reason));
+        let mut compiled = self.compiled_text(&text.text, before).map_err(|reason| unusable(&text, &reason));
         let mut missing = self.missing;
         // What a schema says about itself counts more than what the environment says about all.
         match settings::missing_values(&key, &object.annotations) {
@@ -150,15 +151,21 @@ impl Schemas {
         if let Some(diagnostic) = fleet.duplicate_diagnostic(&key) {
             compiled = Err(diagnostic);
         }
-        Labelled { conditions: Conditions::of(&object.labels), schema: Schema { text, compiled, missing } }
+        Labelled { conditions: Conditions::of(&object.labels), schema: Schema::new(text, compiled, missing) }
     }
 
-    fn compiled_text(&mut self, text: &Arc<str>) -> Result<Arc<Compiled>, Unusable> {
-        self.compiled.entry(Arc::clone(text)).or_insert_with(|| compile(text).map(Arc::new)).clone()
+    fn compiled_text(&mut self, text: &Arc<str>, before: &Self) -> Result<Arc<Compiled>, Unusable> {
+        let known = || before.compiled.get(text).cloned().unwrap_or_else(|| compile(text).map(Arc::new));
+        self.compiled.entry(Arc::clone(text)).or_insert_with(known).clone()
     }
 }
 
 impl Schema {
+    fn new(text: SchemaText, compiled: Result<Arc<Compiled>, Diagnostic>, missing: MissingValues) -> Self {
+        let digest = Digest::of(&(&text, missing == MissingValues::Warn));
+        Self { text, compiled, missing, digest }
+    }
+
     /// Checks the values of a composition. `data` is as before afterwards. Nothing below the paths `sensitive` is shown.
     pub(crate) fn check(
         &self,

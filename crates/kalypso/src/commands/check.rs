@@ -1,6 +1,6 @@
 //! `kalypso check`: everything that is wrong.
 
-use engine::compile::Prepared;
+use engine::compile::Compiled;
 use engine::output::{destination_problems, shared_destinations};
 
 use crate::arguments::Check;
@@ -14,23 +14,23 @@ use crate::{reporting, terminal};
 pub(super) fn run(options: &Check) -> anyhow::Result<Exit> {
     let mut watch = Watch::start();
     let environments = loading::environments(&options.source, options.environment.as_deref(), watch.progress())?;
-    let compiled: Vec<_> = environments.iter().map(|loaded| Prepared::new(&loaded.fleet).compile()).collect();
-    let shared = shared_destinations(environments.iter().map(|loaded| &loaded.fleet));
+    let compiled: Vec<_> = environments.iter().map(|loaded| Compiled::new(&loaded.fleet)).collect();
+    let shared = shared_destinations(environments.iter().map(|loaded| &*loaded.fleet));
     let now = jiff::Timestamp::now();
     let mut report = Report::new().checked_out(checkout(options));
     for (loaded, compiled) in environments.iter().zip(&compiled) {
         let found = loaded
             .diagnostics
             .iter()
-            .chain(&compiled.diagnostics)
             .chain(shared.get(&loaded.fleet.environment).into_iter().flatten())
             .cloned()
+            .chain(compiled.diagnostics())
             .chain(destination_problems(&loaded.fleet))
             .chain(expired_pins(&loaded.fleet, now));
         let diagnostics = model::diagnostic::merged(found.collect());
         // A directory is published by nobody, so there is nothing to keep.
         let fallback = if options.source.from.is_some() { Fallback::Nothing } else { Fallback::LastGood(None) };
-        loaded.report(&mut report, Batch { fallback, ..reporting::batch(&diagnostics, compiled.assignments.len()) });
+        loaded.report(&mut report, Batch { fallback, ..reporting::batch(&diagnostics, compiled.len()) });
     }
     watch.end();
     terminal::answer(&report.render(options.output))?;

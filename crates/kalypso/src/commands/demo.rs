@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use engine::compile::{Compiled, Prepared};
+use engine::compile::Compiled;
 use model::name::ClusterTypeName;
 
 use super::plan::targets;
@@ -27,16 +27,15 @@ pub(super) fn run(options: &Demo) -> anyhow::Result<Exit> {
     let load = |name: &&str| loading::environment(&source, name, &mut watch);
     let environments = demo::ENVIRONMENTS.iter().map(load).collect::<anyhow::Result<Vec<_>>>()?;
     let started = Instant::now();
-    let prepared: Vec<_> = environments.iter().map(|loaded| Prepared::new(&loaded.fleet)).collect();
-    let compiled: Vec<_> = prepared.iter().map(Prepared::compile).collect();
+    let compiled: Vec<_> = environments.iter().map(|loaded| Compiled::new(&loaded.fleet)).collect();
     let took = started.elapsed();
     let mut report = Report::new();
     let mut published = Vec::new();
-    for (loaded, (prepared, compiled)) in environments.iter().zip(prepared.iter().zip(&compiled)) {
+    for (loaded, compiled) in environments.iter().zip(&compiled) {
         let options = publication(folder, loaded);
         for target in targets(loaded, None)? {
-            let outcome = publish(&options, loaded, (prepared, compiled), target)?;
-            let batch = reporting::batch(&outcome.diagnostics, compiled.assignments.len());
+            let outcome = publish(&options, loaded, compiled, target)?;
+            let batch = reporting::batch(&outcome.diagnostics, compiled.len());
             loaded.report(&mut report, Batch { fallback: outcome.fallback(), ..batch });
             published.push((loaded, outcome));
         }
@@ -68,7 +67,7 @@ struct Company<'a> {
     environments: &'a [Loaded],
     compiled: &'a [Compiled],
     took: Duration,
-    published: &'a [(&'a Loaded, Outcome)],
+    published: &'a [(&'a Loaded, Outcome<'a>)],
 }
 
 impl Company<'_> {
@@ -125,7 +124,7 @@ impl Company<'_> {
 
     fn compilation(&self) -> String {
         let count = |(loaded, compiled): (&Loaded, &Compiled)| {
-            format!("{} {}", loaded.fleet.environment, terminal::thousands(compiled.assignments.len()))
+            format!("{} {}", loaded.fleet.environment, terminal::thousands(compiled.len()))
         };
         let counts: Vec<_> = self.environments.iter().zip(self.compiled).map(count).collect();
         format!("{} assignments in {} ms", counts.join(" · "), self.took.as_millis().max(1))
@@ -154,7 +153,7 @@ impl Company<'_> {
     }
 }
 
-fn is_unchanged(outcome: &Outcome) -> bool {
+fn is_unchanged(outcome: &Outcome<'_>) -> bool {
     matches!(outcome.delivered, Some(Delivered::UpToDate))
 }
 

@@ -1,10 +1,11 @@
 //! `kalypso explain`: why an assignment is there, and where its values come from.
 
 use engine::compile::Prepared;
-use engine::explain::{Explanation, MappedLabel, NotUsed, Source, ValueReason, diagnostics_of};
+use engine::explain::{Explanation, MappedLabel, NotUsed, Source, ValueReason};
+use engine::place::Place;
 use model::diagnostic::{AssignmentId, Origin};
 use model::locate::Locator;
-use model::name::{ClusterTypeName, DeploymentTargetName};
+use model::name::{ClusterName, ClusterTypeName, DeploymentTargetName, PlaceName};
 use serde_json::{Value as Json, json};
 
 use crate::arguments::{Explain, Format};
@@ -47,35 +48,38 @@ fn assignment(text: &str) -> Result<AssignmentId, Failure> {
         Failure::usage(format!("`{text}` is not an assignment"))
             .help("write CLUSTER_TYPE/TARGET, as in the GitOps repository: chicago-edge/checkout-eu")
     };
-    let (cluster_type, target) = text.trim_matches('/').split_once('/').ok_or_else(usage)?;
+    let (place, target) = text.trim_matches('/').split_once('/').ok_or_else(usage)?;
     Ok(AssignmentId {
-        cluster_type: ClusterTypeName::new(cluster_type).map_err(|_| usage())?,
+        place: PlaceName::new(place).map_err(|_| usage())?,
         target: DeploymentTargetName::new(target).map_err(|_| usage())?,
     })
 }
 
 /// There is no such assignment: says what there is.
-fn not_assigned(prepared: &Prepared<'_>, loaded: &loading::Loaded, id: &AssignmentId) -> Failure {
+fn not_assigned(prepared: &Prepared, loaded: &loading::Loaded, id: &AssignmentId) -> Failure {
     let environment = &loaded.fleet.environment;
     let nearest = |name: &str, known: Vec<&str>| {
         let scored = known.into_iter().map(|other| (strsim::damerau_levenshtein(name, other), other));
         scored.min().map_or_else(String::new, |(_, nearest)| format!("the nearest name is `{nearest}`"))
     };
-    let cluster_types: Vec<_> = loaded.fleet.cluster_types.keys().map(ClusterTypeName::as_str).collect();
-    if !cluster_types.contains(&id.cluster_type.as_str()) {
-        let help = nearest(id.cluster_type.as_str(), cluster_types);
-        return Failure::refused(format!("{environment} has no cluster type `{}`", id.cluster_type)).help(help);
+    let fleet = &loaded.fleet;
+    if Place::find(fleet, id.place.as_str()).is_none() {
+        let cluster_types = fleet.cluster_types.keys().map(ClusterTypeName::as_str);
+        let help =
+            nearest(id.place.as_str(), cluster_types.chain(fleet.clusters.keys().map(ClusterName::as_str)).collect());
+        let what = if fleet.clusters.is_empty() { "cluster type" } else { "cluster type or cluster" };
+        return Failure::refused(format!("{environment} has no {what} `{}`", id.place)).help(help);
     }
     let targets: Vec<_> = prepared.targets().iter().map(|target| target.name.as_str()).collect();
     if !targets.contains(&id.target.as_str()) {
         let help = nearest(id.target.as_str(), targets);
         return Failure::refused(format!("{environment} has no deployment target `{}`", id.target)).help(help);
     }
-    let here = prepared.targets_on(&id.cluster_type);
+    let here = prepared.targets_on(id.place.as_str());
     let here: Vec<_> = here.iter().take(10).map(|name| format!("`{name}`")).collect();
     let help =
         if here.is_empty() { "it has no targets at all".to_owned() } else { format!("it has {}", here.join(", ")) };
-    Failure::refused(format!("no policy of {environment} assigns `{}` to `{}`", id.target, id.cluster_type)).help(help)
+    Failure::refused(format!("no policy of {environment} assigns `{}` to `{}`", id.target, id.place)).help(help)
 }
 
 /// What every text needs.
@@ -92,7 +96,7 @@ impl Words<'_, '_> {
 
 fn value_text(reason: &ValueReason, id: &AssignmentId, words: &mut Words<'_, '_>) -> String {
     let environment = words.environment;
-    let whose = format!("in {environment}, cluster type {}, target {}", id.cluster_type, id.target);
+    let whose = format!("in {environment}, cluster type {}, target {}", id.place, id.target);
     let mut rows: Vec<[String; 2]> = Vec::new();
     let mut lines = match (&reason.shown, &reason.set_by) {
         (Some(shown), Some(source)) => {
@@ -147,7 +151,7 @@ fn assignment_text(explanation: &Explanation, words: &mut Words<'_, '_>) -> Stri
     let mut lines = vec![format!(
         "{} runs on {} in {} because {} so",
         id.target,
-        id.cluster_type,
+        id.place,
         words.environment,
         says(policies.len())
     )];
@@ -201,9 +205,8 @@ fn cut(text: &str) -> String {
 }
 
 /// What keeps the assignment from being rendered.
-fn problems_text(prepared: &Prepared<'_>, id: &AssignmentId) -> String {
-    let compiled = prepared.compile();
-    let problems: Vec<_> = diagnostics_of(&compiled.diagnostics, id).collect();
+fn problems_text(prepared: &Prepared, id: &AssignmentId) -> String {
+    let problems = prepared.problems(id);
     if problems.is_empty() {
         return String::new();
     }
@@ -267,7 +270,7 @@ fn assignment_json(explanation: &Explanation, locator: &mut Locator<'_>) -> Json
     });
     let mapped: Vec<_> = mapped.collect();
     json!({
-        "clusterType": explanation.id.cluster_type.as_str(),
+        "clusterType": explanation.id.place.as_str(),
         "target": explanation.id.target.as_str(),
         "workload": &*explanation.workload,
         "workspace": &*explanation.workspace,

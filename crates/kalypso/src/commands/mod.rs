@@ -12,6 +12,18 @@ mod schema;
 
 use crate::arguments::{Arguments, Command};
 use crate::exit::Exit;
+use crate::terminal;
+use engine::compile::Compiled;
+
+/// How many places there are: `12 cluster types and 3 clusters`.
+fn places_text(compiled: &Compiled) -> String {
+    let fleet = compiled.fleet();
+    let cluster_types = terminal::count(fleet.cluster_types.len(), "cluster type");
+    match fleet.clusters.len() {
+        0 => cluster_types,
+        clusters => format!("{cluster_types} and {}", terminal::count(clusters, "cluster")),
+    }
+}
 
 /// Does what was asked for.
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {

@@ -7,12 +7,12 @@ mod summary;
 
 use std::sync::Arc;
 
-use engine::compile::{Compiled, Prepared};
+use engine::compile::{Compiled, Options};
 use engine::output::{Destination, Folder, Layout, Output, assemble, layout};
-use engine::plan::{Comparison, FileChange, Plan, PlannedId, Side};
+use engine::plan::{Comparison, FileChange, Plan, PlannedId};
 use model::object::environment::RepositoryPlace;
 use model::object::{GitOpsRepo, Object};
-use model::tree::{OpenError, Sealed, Tree, closed};
+use model::tree::{OpenError, Sealed, SealedBy, Tree};
 use serde_json::json;
 
 use self::diff::Diffs;
@@ -35,55 +35,51 @@ pub(super) fn run(options: &arguments::Plan) -> anyhow::Result<Exit> {
         return between(options, &change::of_patch(source, environment, file, &mut watch)?, watch);
     }
     let loaded = loading::environment(&options.source, &options.environment, &mut watch)?;
-    let prepared = Prepared::new(&loaded.fleet);
-    let compiled = prepared.compile();
+    let compiled = Compiled::new(&loaded.fleet);
     let mut report = Report::new();
     let mut answers = Vec::new();
     for destination in destinations(options, &loaded)? {
-        let planned = Planned::new(&loaded, (&prepared, &compiled), destination, options.adopt)?;
+        let planned = Planned::new(&loaded, &compiled, destination, options.adopt)?;
         let diagnostics = super::render::all_diagnostics(&loaded, &compiled, &planned.output);
         let fallback = planned.fallback();
-        loaded.report(&mut report, Batch { fallback, ..reporting::batch(&diagnostics, compiled.assignments.len()) });
+        loaded.report(&mut report, Batch { fallback, ..reporting::batch(&diagnostics, compiled.len()) });
         answers.push(planned);
     }
     watch.end();
-    let told = Told { loaded: &loaded, prepared: &prepared, change: None, report: &report };
+    let told = Told { loaded: &loaded, change: None, report: &report };
     told.tell(options, &answers)
 }
 
 /// Two states of the control plane, both compiled from their sources.
 fn between(options: &arguments::Plan, change: &Change, mut watch: Watch) -> anyhow::Result<Exit> {
     let loaded = &*change.new;
-    let (old_prepared, prepared) = (Prepared::new(&change.old.fleet), Prepared::new(&loaded.fleet));
-    let (old_compiled, compiled) = (old_prepared.compile(), prepared.compile());
+    let (old, compiled) = (Before::new(&change.old), Compiled::new(&loaded.fleet));
     let (folder, new_layout) = laid_out(loaded)?;
     let promoted_commit = change.old.fleet.promoted_commit().cloned();
     let (_, old_layout) = laid_out(&change.old)?;
     let destination = Destination { folder: folder.clone(), layout: old_layout, promoted_commit, adopt: false };
-    let previous = assemble(&old_compiled, &Tree::default(), &destination, &closed)?.tree;
+    let previous = assemble(&old.compiled, &Tree::default(), &destination, &|sealed| old.compiled.open(sealed))?.tree;
     let branch = Branch::of_tree(change.from.clone(), previous);
     let target = Target { name: change.from.clone(), place: nowhere(), folder, layout: new_layout, branch };
-    let old = Some(Before { loaded: Arc::clone(&change.old), prepared: &old_prepared, compiled: &old_compiled });
-    let planned = Planned::compared(loaded, (&prepared, &compiled), (target, old), false)?;
+    let planned = Planned::compared(loaded, &compiled, (target, Some(old)), false)?;
     let diagnostics = super::render::all_diagnostics(loaded, &compiled, &planned.output);
     let mut report = Report::new();
     let fallback = planned.fallback();
-    loaded.report(&mut report, Batch { fallback, ..reporting::batch(&diagnostics, compiled.assignments.len()) });
+    loaded.report(&mut report, Batch { fallback, ..reporting::batch(&diagnostics, compiled.len()) });
     watch.end();
-    Told { loaded, prepared: &prepared, change: Some(change), report: &report }.tell(options, &[planned])
+    Told { loaded, change: Some(change), report: &report }.tell(options, &[planned])
 }
 
 /// What there is to tell, beside the plans.
 struct Told<'a> {
     loaded: &'a Loaded,
-    prepared: &'a Prepared<'a>,
     change: Option<&'a Change>,
     report: &'a Report<'a>,
 }
 
 impl Told<'_> {
-    fn tell(&self, options: &arguments::Plan, answers: &[Planned]) -> anyhow::Result<Exit> {
-        let diffs = |planned| options.diff.then(|| Diffs::new(planned, self.prepared));
+    fn tell(&self, options: &arguments::Plan, answers: &[Planned<'_>]) -> anyhow::Result<Exit> {
+        let diffs = |planned| options.diff.then(|| Diffs::new(planned));
         match options.output {
             Format::Human => {
                 reporting::to_stderr(self.report)?;
@@ -108,7 +104,7 @@ impl Told<'_> {
 }
 
 /// The plan for one place, for reading.
-fn text(planned: &Planned, told: &Told<'_>, diffs: Option<&Diffs<'_>>) -> Result<String, OpenError> {
+fn text(planned: &Planned<'_>, told: &Told<'_>, diffs: Option<&Diffs<'_>>) -> Result<String, OpenError> {
     let loaded = told.loaded;
     let title = match told.change {
         Some(change) => change.title(),
@@ -204,70 +200,80 @@ fn nowhere() -> RepositoryPlace {
 }
 
 /// What changes in one place.
-pub(super) struct Planned {
+pub(super) struct Planned<'a> {
+    compiled: &'a Compiled,
     pub(super) target: Target,
     pub(super) output: Output,
     pub(super) plan: Plan,
-    old: Option<Arc<Loaded>>,
+    old: Option<Before>,
 }
 
 /// What is compared with, compiled from its sources.
-struct Before<'a> {
+struct Before {
     loaded: Arc<Loaded>,
-    prepared: &'a Prepared<'a>,
-    compiled: &'a Compiled,
+    compiled: Compiled,
 }
 
-impl Planned {
-    pub(super) fn new(
-        loaded: &Loaded,
-        (prepared, compiled): (&Prepared<'_>, &Compiled),
-        target: Target,
-        adopt: bool,
-    ) -> Result<Self, OpenError> {
-        let Some(old) = target.branch.published_from(loaded) else {
-            return Self::compared(loaded, (prepared, compiled), (target, None), adopt);
-        };
-        let old = Arc::new(old);
-        let old_prepared = Prepared::new(&old.fleet);
-        let old_compiled = old_prepared.compile();
-        let old = Before { loaded: Arc::clone(&old), prepared: &old_prepared, compiled: &old_compiled };
-        Self::compared(loaded, (prepared, compiled), (target, Some(old)), adopt)
+impl Before {
+    fn new(loaded: &Arc<Loaded>) -> Self {
+        let compiled = Compiled::with(&loaded.fleet, Options { is_earlier: true, ..Options::default() });
+        Self { loaded: Arc::clone(loaded), compiled }
+    }
+}
+
+impl<'a> Planned<'a> {
+    pub(super) fn new(loaded: &Loaded, compiled: &'a Compiled, target: Target, adopt: bool) -> Result<Self, OpenError> {
+        let old = target.branch.published_from(loaded).map(|old| Before::new(&Arc::new(old)));
+        Self::compared(loaded, compiled, (target, old), adopt)
     }
 
     /// Compares with what is in a place, and with what that was made of.
     fn compared(
         loaded: &Loaded,
-        (prepared, compiled): (&Prepared<'_>, &Compiled),
-        (target, old): (Target, Option<Before<'_>>),
+        compiled: &'a Compiled,
+        (target, old): (Target, Option<Before>),
         adopt: bool,
     ) -> Result<Self, OpenError> {
         let promoted_commit = loaded.fleet.promoted_commit().cloned();
         let destination = Destination { folder: target.folder.clone(), layout: target.layout, promoted_commit, adopt };
-        let open = |sealed: &Sealed| target.branch.open(sealed);
+        let open = |sealed: &Sealed| opened((compiled, old.as_ref()), &target, sealed);
         let previous = &target.branch.tree;
         let output = assemble(compiled, previous, &destination, &open)?;
-        let old_side = old.as_ref().map(|old| Side { prepared: old.prepared, compiled: old.compiled });
         let plan = engine::plan::plan(&Comparison {
             previous,
             output: &output,
             folder: &target.folder,
-            new: Side { prepared, compiled },
-            old: old_side,
+            new: compiled,
+            old: old.as_ref().map(|old| &old.compiled),
             open: &open,
             content: &|id| target.branch.content(id),
         })?;
-        let old = old.map(|old| old.loaded);
-        Ok(Self { target, output, plan, old })
+        Ok(Self { compiled, target, output, plan, old })
     }
 
     /// The files of an assignment that change.
     fn files(&self, id: &PlannedId) -> Result<Vec<FileChange>, OpenError> {
-        self.plan.files(id, &|sealed| self.target.branch.open(sealed))
+        self.plan.files(id, &|sealed| self.open(sealed))
+    }
+
+    /// Opens a folder of what is or of what should be.
+    pub(super) fn open(&self, sealed: &Sealed) -> Result<Tree, OpenError> {
+        opened((self.compiled, self.old.as_ref()), &self.target, sealed)
     }
 
     /// What becomes of the assignments that fail: where nothing was published before, nothing is kept.
     pub(super) fn fallback(&self) -> Fallback {
         if self.plan.kept.is_empty() { Fallback::Nothing } else { Fallback::LastGood(self.target.branch.commit()) }
+    }
+}
+
+/// Opens a folder: one of the repository, or one that is made of either fleet.
+fn opened((new, old): (&Compiled, Option<&Before>), target: &Target, sealed: &Sealed) -> Result<Tree, OpenError> {
+    match sealed.by {
+        SealedBy::Repository => target.branch.open(sealed),
+        SealedBy::Maker(_) => {
+            let made = new.open(sealed);
+            made.or_else(|error| old.map_or(Err(error), |old| old.compiled.open(sealed)))
+        }
     }
 }

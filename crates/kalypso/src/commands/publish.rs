@@ -1,6 +1,6 @@
 //! `kalypso publish`: the environment's files, committed and pushed to the GitOps repository.
 
-use engine::compile::{Compiled, Prepared};
+use engine::compile::Compiled;
 use engine::output::OWNER_FILE;
 use engine::plan::ChangeKind;
 use model::diagnostic::{Code, Diagnostic};
@@ -23,13 +23,12 @@ pub(super) fn run(options: &Publish) -> anyhow::Result<Exit> {
     let source = SourceOptions { from: None, config: options.config.clone(), strict: options.strict };
     let mut watch = Watch::start();
     let loaded = loading::environment(&source, &options.environment, &mut watch)?;
-    let prepared = Prepared::new(&loaded.fleet);
-    let compiled = prepared.compile();
+    let compiled = Compiled::new(&loaded.fleet);
     let mut report = Report::new();
     let mut outcomes = Vec::new();
     for target in targets(&loaded, options.gitops_repo.as_deref())? {
-        let outcome = publish(options, &loaded, (&prepared, &compiled), target)?;
-        let batch = reporting::batch(&outcome.diagnostics, compiled.assignments.len());
+        let outcome = publish(options, &loaded, &compiled, target)?;
+        let batch = reporting::batch(&outcome.diagnostics, compiled.len());
         loaded.report(&mut report, Batch { fallback: outcome.fallback(), ..batch });
         outcomes.push(outcome);
     }
@@ -40,7 +39,7 @@ pub(super) fn run(options: &Publish) -> anyhow::Result<Exit> {
             terminal::answer(&outcomes.iter().map(|outcome| outcome.text(options, &loaded)).collect::<String>())?;
         }
         format => {
-            let answers: Vec<_> = outcomes.iter().map(Outcome::answer).collect();
+            let answers: Vec<_> = outcomes.iter().map(|outcome| outcome.answer()).collect();
             let answer =
                 json!({"environment": options.environment, "published": answers, "report": reporting::json(&report)});
             terminal::answer(&terminal::structured(&answer, format))?;
@@ -50,8 +49,8 @@ pub(super) fn run(options: &Publish) -> anyhow::Result<Exit> {
 }
 
 /// What came of one place.
-pub(super) struct Outcome {
-    planned: Planned,
+pub(super) struct Outcome<'a> {
+    planned: Planned<'a>,
     /// Everything that is wrong.
     pub(super) diagnostics: Vec<Diagnostic>,
     /// None if it was not even tried.
@@ -59,15 +58,15 @@ pub(super) struct Outcome {
 }
 
 /// Publishes an environment to one place.
-pub(super) fn publish(
+pub(super) fn publish<'a>(
     options: &Publish,
     loaded: &Loaded,
-    (prepared, compiled): (&Prepared<'_>, &Compiled),
+    compiled: &'a Compiled,
     first: Target,
-) -> anyhow::Result<Outcome> {
+) -> anyhow::Result<Outcome<'a>> {
     let mut target = first;
     for _ in 0..RACES_MAX {
-        let mut planned = Planned::new(loaded, (prepared, compiled), target, options.adopt)?;
+        let mut planned = Planned::new(loaded, compiled, target, options.adopt)?;
         let mut diagnostics = super::render::all_diagnostics(loaded, compiled, &planned.output);
         let refusals = refusals(options, loaded, &planned)?;
         if !refusals.is_empty() {
@@ -77,12 +76,14 @@ pub(super) fn publish(
         if !planned.plan.is_empty() {
             let owner = planned.target.folder.join(OWNER_FILE);
             let text = Child::File(Entry::file(owner_text(loaded).into_bytes()));
-            planned.output.tree.put(&owner, text, &|sealed| planned.target.branch.open(sealed))?;
+            let mut tree = planned.output.tree.clone();
+            tree.put(&owner, text, &|sealed| planned.open(sealed))?;
+            planned.output.tree = tree;
         }
         let branch = (!options.direct).then(|| our_branch(loaded, &planned.target.name));
         let message = message(loaded, &planned);
         let Planned { target: Target { place, branch: base, .. }, output, .. } = &planned;
-        let open = |sealed: &Sealed| planned.target.branch.open(sealed);
+        let open = |sealed: &Sealed| planned.open(sealed);
         let delivery = Delivery {
             place,
             branch: branch.as_deref(),
@@ -117,7 +118,7 @@ fn again(loaded: &Loaded, options: &Publish, name: &str) -> anyhow::Result<Targe
 }
 
 /// Why nothing is published.
-fn refusals(options: &Publish, loaded: &Loaded, planned: &Planned) -> anyhow::Result<Vec<Diagnostic>> {
+fn refusals(options: &Publish, loaded: &Loaded, planned: &Planned<'_>) -> anyhow::Result<Vec<Diagnostic>> {
     let mut refusals = Vec::new();
     let fatal = planned.output.diagnostics.iter().filter(|diagnostic| diagnostic.code == Code::PathMoved);
     refusals.extend(fatal.cloned());
@@ -167,7 +168,7 @@ fn owner_text(loaded: &Loaded) -> String {
     format!("environment: {}\ncontrol-plane: {}\n", loaded.fleet.environment, control_plane.unwrap_or_default())
 }
 
-fn message(loaded: &Loaded, planned: &Planned) -> String {
+fn message(loaded: &Loaded, planned: &Planned<'_>) -> String {
     let plan = &planned.plan;
     let parts = [(ChangeKind::Changed, "changed"), (ChangeKind::Added, "added"), (ChangeKind::Removed, "removed")];
     let counts = parts.into_iter().map(|(kind, word)| (plan.count(kind), word)).filter(|(count, _)| *count > 0);
@@ -182,7 +183,7 @@ fn message(loaded: &Loaded, planned: &Planned) -> String {
     format!("{}: {subject}", loaded.fleet.environment)
 }
 
-impl Outcome {
+impl Outcome<'_> {
     /// What failing assignments keep.
     pub(super) fn fallback(&self) -> Fallback {
         self.planned.fallback()

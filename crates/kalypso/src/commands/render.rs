@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use engine::compile::{Compiled, Prepared};
+use engine::compile::Compiled;
 use engine::output::{Destination, Output, assemble};
 use model::diagnostic::Diagnostic;
-use model::tree::{Entry, OpenError, Tree, closed};
+use model::tree::{Entry, OpenError, Sealed, Tree};
 use serde_json::{Value as Json, json};
 
 use crate::arguments::{Format, Render};
@@ -19,18 +19,15 @@ use crate::{reporting, terminal};
 pub(super) fn run(options: &Render) -> anyhow::Result<Exit> {
     let mut watch = Watch::start();
     let loaded = loading::environment(&options.source, &options.environment, &mut watch)?;
-    let compiled = Prepared::new(&loaded.fleet).compile();
-    let output = assemble(&compiled, &Tree::default(), &destination(&loaded)?, &closed)?;
+    let compiled = Compiled::new(&loaded.fleet);
+    let open = |sealed: &Sealed| compiled.open(sealed);
+    let output = assemble(&compiled, &Tree::default(), &destination(&loaded)?, &open)?;
     let diagnostics = all_diagnostics(&loaded, &compiled, &output);
     let mut report = Report::new();
-    loaded.report(&mut report, reporting::batch(&diagnostics, compiled.assignments.len()));
+    loaded.report(&mut report, reporting::batch(&diagnostics, compiled.len()));
     if let Some(out) = &options.out {
-        let write = Write {
-            open: &closed,
-            environment: &options.environment,
-            force: options.force,
-            progress: watch.progress(),
-        };
+        let write =
+            Write { open: &open, environment: &options.environment, force: options.force, progress: watch.progress() };
         folder::write(out, &output.tree, &write)?;
     }
     watch.end();
@@ -55,27 +52,30 @@ fn destination(loaded: &Loaded) -> Result<Destination, Failure> {
 
 /// Everything that is wrong: with what was read, compiled and put together.
 pub(super) fn all_diagnostics(loaded: &Loaded, compiled: &Compiled, output: &Output) -> Vec<Diagnostic> {
-    let parts = [&loaded.diagnostics, &compiled.diagnostics, &output.diagnostics];
-    model::diagnostic::merged(parts.into_iter().flatten().cloned().collect())
+    let others = loaded.diagnostics.iter().chain(&output.diagnostics).cloned();
+    model::diagnostic::merged(others.chain(compiled.diagnostics()).collect())
 }
 
 fn failed(compiled: &Compiled) -> Vec<String> {
-    let failed = compiled.assignments.iter().filter(|(_, assignment)| assignment.files.is_none());
-    failed.map(|(id, _)| id.to_string()).collect()
+    let failed = compiled.assignments().filter(|assignment| !assignment.is_good());
+    failed.filter_map(|assignment| Some(assignment.id()?.to_string())).collect()
 }
 
 fn text(options: &Render, compiled: &Compiled, output: &Output) -> Result<String, OpenError> {
     let failed = failed(compiled);
     let mut lines = Vec::new();
-    let rendered = terminal::count(compiled.assignments.len() - failed.len(), "assignment");
+    let rendered = terminal::count(compiled.len() - failed.len(), "assignment");
     let environment = &options.environment;
     match &options.out {
         Some(out) => {
-            let count = output.tree.files(&closed).try_fold(0, |count, file| file.map(|_| count + 1))?;
+            let count = output
+                .tree
+                .files(&|sealed| compiled.open(sealed))
+                .try_fold(0, |count, file| file.map(|_| count + 1))?;
             let files = terminal::count(count, "file");
             lines.push(format!(
                 "Rendered {environment}: {rendered} on {}, {files} in {}",
-                terminal::count(compiled.cluster_types.len(), "cluster type"),
+                super::places_text(compiled),
                 out.display()
             ));
         }
@@ -96,12 +96,13 @@ fn answer(options: &Render, compiled: &Compiled, output: &Output, report: &Repor
     let file = |file: Result<(String, Entry), OpenError>| {
         file.map(|(path, entry)| json!({"path": path, "id": entry.blob.id().to_string()}))
     };
-    let files = || output.tree.files(&closed).map(file).collect::<Result<Vec<_>, _>>();
+    let files = || output.tree.files(&|sealed| compiled.open(sealed)).map(file).collect::<Result<Vec<_>, _>>();
     Ok(json!({
         "environment": options.environment,
         "tree": output.tree.id().to_string(),
-        "assignments": compiled.assignments.len(),
-        "clusterTypes": compiled.cluster_types.len(),
+        "assignments": compiled.len(),
+        "clusterTypes": compiled.fleet().cluster_types.len(),
+        "clusters": compiled.fleet().clusters.len(),
         "failed": failed,
         "files": if options.digest { Json::Null } else { files()?.into() },
         "report": reporting::json(report),

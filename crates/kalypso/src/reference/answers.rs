@@ -15,6 +15,7 @@ const RENDER: &[Field] = &[
     ("tree", "the git tree id of the result"),
     ("assignments", "how many assignments there are"),
     ("clusterTypes", "how many cluster types there are"),
+    ("clusters", "how many clusters there are that are places of their own"),
     ("failed[]", "assignments that could not be rendered, as `CLUSTER_TYPE/TARGET`"),
     ("files", "`null` with `--digest`"),
     ("files[].path", "a file of the result"),

@@ -90,9 +90,9 @@ fn environment(reach: &Reach) -> Option<&str> {
 }
 
 fn assignments(reach: &Reach) -> impl Iterator<Item = Assignment<'_>> {
-    reach.assignments.iter().map(|AssignmentId { cluster_type, target }| Assignment {
+    reach.assignments.iter().map(|AssignmentId { place, target }| Assignment {
         environment: environment(reach),
-        cluster_type: cluster_type.as_str(),
+        cluster_type: place.as_str(),
         target: target.as_str(),
     })
 }

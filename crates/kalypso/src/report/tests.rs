@@ -54,10 +54,11 @@ spec:
 fn seen(files: &[(&str, &[u8])]) -> String {
     let files = files.iter().map(|(path, content)| ((*path).to_owned(), content.to_vec()));
     let (fleet, mut diagnostics) = testkit::directory::fleet_of(files.collect(), "prod").unwrap();
-    let compiled = engine::compile::Prepared::new(&fleet).compile();
-    diagnostics.extend(compiled.diagnostics);
+    let fleet = std::sync::Arc::new(fleet);
+    let compiled = engine::compile::Compiled::new(&fleet);
+    diagnostics.extend(compiled.diagnostics());
     let diagnostics = merged(diagnostics);
-    let assignments = Some(compiled.assignments.len());
+    let assignments = Some(compiled.len());
     let mut report = Report::new();
     report.add(Batch { diagnostics: &diagnostics, assignments, ..Batch::default() }, &mut Locator::new(&fleet));
     anstream::adapter::strip_str(&report.render(Format::Human)).to_string()

@@ -27,7 +27,7 @@ fn answers_in_json_hold_their_keys() {
         json
     };
     check("check", 0, "diagnostics summary");
-    check("render -e dev --digest", 0, "assignments clusterTypes environment failed files report tree");
+    check("render -e dev --digest", 0, "assignments clusterTypes clusters environment failed files report tree");
     check("explain -e dev west/shop-test DATABASE", 0, "checks endsUpIn key notUsed overrides setBy value");
     check(
         "explain -e dev west/shop-test",

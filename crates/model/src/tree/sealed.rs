@@ -51,6 +51,13 @@ pub enum OpenError {
     },
 }
 
+impl OpenError {
+    /// That nobody knows the folder.
+    pub fn unknown(sealed: &Sealed) -> Self {
+        Self::Unreadable { id: sealed.id, reason: "there is no such folder".to_owned() }
+    }
+}
+
 impl Sealed {
     /// What is in the folder.
     ///

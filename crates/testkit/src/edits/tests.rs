@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use engine::compile::Prepared;
+use engine::compile::Compiled;
 use model::diagnostic::Code;
 use model::git_id::GitId;
 use model::read::read_file;
@@ -89,9 +89,8 @@ fn most_assignments_are_good_most_of_the_time() {
         edits.by_ref().nth(4);
         let files = edits.files().iter().map(|(path, text)| (path.clone(), text.clone().into_bytes())).collect();
         let (fleet, _) = fleet_of(files, ENVIRONMENT).expect("the name is one");
-        let assignments = Prepared::new(&fleet).compile().assignments;
-        let good = assignments.values().filter(|assignment| assignment.files.is_some()).count();
-        shares.push(good * 100 / assignments.len().max(1));
+        let compiled = Compiled::new(&fleet.into());
+        shares.push(compiled.good_count() * 100 / compiled.len().max(1));
     }
     let healthy = shares.iter().filter(|share| **share > 80).count();
     assert!((11..20).contains(&healthy), "{shares:?}");

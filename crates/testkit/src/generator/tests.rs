@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use engine::compile::{Compiled, Prepared};
+use engine::compile::Compiled;
 
 use super::change::Change;
 use super::clusters::{self, Clusters};
@@ -14,7 +14,7 @@ fn compile(files: impl IntoIterator<Item = File>) -> Compiled {
     let files = files.into_iter().map(|(path, text)| (path, text.into_bytes())).collect();
     let (fleet, read) = crate::directory::fleet_of(files, ENVIRONMENT).expect("the name is one");
     assert!(read.is_empty(), "{read:?}");
-    Prepared::new(&fleet).compile()
+    Compiled::new(&fleet.into())
 }
 
 #[test]
@@ -32,21 +32,19 @@ fn the_fleet_that_was_always_measured_never_changes() {
 #[test]
 fn every_target_is_rendered_on_every_cluster_type() {
     let compiled = compile(fleet(SMALL, 1));
-    assert!(compiled.diagnostics.is_empty(), "{:?}", compiled.diagnostics);
-    assert_eq!(compiled.assignments.len(), SMALL.assignments());
-    assert!(
-        compiled.assignments.values().all(|assignment| assignment.files.as_ref().is_some_and(|files| files.len() == 3))
-    );
+    assert_eq!(compiled.diagnostics(), []);
+    assert_eq!(compiled.len(), SMALL.assignments());
+    assert!(compiled.assignments().all(|assignment| assignment.files().is_ok_and(|files| files.len() == 3)));
 }
 
 #[test]
 fn a_part_of_the_maps_matches_an_assignment() {
     for size in [Size::HUNDRED, Size::MILLION] {
         let compiled = compile(fleet(Size { cluster_types: 4, targets: 4, ..size }, 1));
-        assert!(compiled.diagnostics.is_empty(), "{:?}", compiled.diagnostics);
-        let compositions = compiled.assignments.values().filter_map(|assignment| assignment.composition.as_deref());
+        assert_eq!(compiled.diagnostics(), []);
+        let compositions = compiled.assignments().filter_map(|assignment| assignment.composition());
         // Every map but the first has a text of its own.
-        let own = |composition: &engine::compose::Composition| {
+        let own = |composition: std::sync::Arc<engine::compose::Composition>| {
             composition.entries().keys().filter(|key| format!("{key:?}").contains("OWN_TEXT_")).count()
         };
         let matching: Vec<_> = compositions.map(own).collect();
@@ -108,8 +106,10 @@ fn a_change_reaches_what_it_says() {
         let text = change.apply(&files[&change.path]);
         assert_ne!(files.insert(change.path.clone(), text.clone()), Some(text));
         let after = compile(files);
-        let changed = before.assignments.iter().filter(|(id, old)| after.assignments[*id].files != old.files);
-        assert_eq!(changed.count(), change.reached, "{change:?}");
+        let folders =
+            |compiled: &Compiled| compiled.assignments().map(|assignment| assignment.folder()).collect::<Vec<_>>();
+        let both = folders(&before).into_iter().zip(folders(&after));
+        assert_eq!(both.filter(|(before, after)| before != after).count(), change.reached, "{change:?}");
     }
 }
 

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::sync::Arc;
 
-use engine::compile::{Compiled, Prepared};
+use engine::compile::Compiled;
 use engine::output::{Destination, Folder, Layout, Output, assemble, destination_problems, layout};
 use model::diagnostic::{AssignmentId, Diagnostic, Origin, merged};
 use model::fleet::{Fleet, FleetFile, FleetInput, Role};
@@ -12,7 +12,7 @@ use model::git_id::GitId;
 use model::locate::Locator;
 use model::name::{EnvironmentName, RegistrationName};
 use model::source::{File, Files, Source};
-use model::tree::{Entry, Tree, closed};
+use model::tree::{Child, Entry, Open, OpenError, Sealed, Tree, closed};
 
 use super::Case;
 
@@ -50,10 +50,13 @@ pub fn run_with(case: &Case, files: &[(String, Vec<u8>)]) -> Result<Outcome, Str
         previous.write(path, text.as_bytes());
     }
     let (fleet, mut diagnostics) = fleet(case, files)?;
-    let compiled = Prepared::new(&fleet).compile();
-    let output = assemble(&compiled, &previous, &destination(case, &fleet)?, &closed);
-    let output = output.map_err(|error| error.to_string())?;
-    diagnostics.extend(compiled.diagnostics.iter().cloned());
+    let fleet = Arc::new(fleet);
+    let compiled = Compiled::new(&fleet);
+    let open = |sealed: &Sealed| compiled.open(sealed);
+    let output = assemble(&compiled, &previous, &destination(case, &fleet)?, &open);
+    let mut output = output.map_err(|error| error.to_string())?;
+    output.tree = whole(&output.tree, &open).map_err(|error| error.to_string())?;
+    diagnostics.extend(compiled.diagnostics());
     diagnostics.extend(output.diagnostics.iter().cloned());
     diagnostics.extend(destination_problems(&fleet));
     let diagnostics = merged(diagnostics);
@@ -61,6 +64,16 @@ pub fn run_with(case: &Case, files: &[(String, Vec<u8>)]) -> Result<Outcome, Str
     let says = diagnostics.iter().map(|diagnostic| said(diagnostic, &mut locator)).collect();
     let makes = listing(&previous, &output, &compiled);
     Ok(Outcome { says, makes, tree: output.tree, diagnostics })
+}
+
+/// A tree with everything that was sealed in memory.
+fn whole(tree: &Tree, open: &Open<'_>) -> Result<Tree, OpenError> {
+    let mut whole = Tree::default();
+    for file in tree.files(open) {
+        let (path, entry) = file?;
+        whole.put(&path, Child::File(entry), &closed)?;
+    }
+    Ok(whole)
 }
 
 fn destination(case: &Case, fleet: &Fleet) -> Result<Destination, String> {
@@ -164,16 +177,12 @@ fn files(tree: &Tree) -> BTreeMap<String, Entry> {
 
 /// What is to be said about the folder of an assignment.
 fn remarks(folder: &str, output: &Output, compiled: &Compiled) -> String {
-    let is_folder = |id: &&AssignmentId| folder == id.to_string() || folder.ends_with(&format!("/{id}"));
-    let Some(id) = compiled.assignments.keys().find(is_folder) else { return String::new() };
-    let kept = if output.kept.contains(id) { "  (kept)" } else { "" };
-    match compiled.assignments.get(id) {
-        Some(assignment) if assignment.policies.len() > 1 => {
-            let policies: Vec<_> = assignment.policies.iter().map(ToString::to_string).collect();
-            format!("{kept}  by {}", policies.join(", "))
-        }
-        _ => kept.to_owned(),
-    }
+    let is_folder = |id: &AssignmentId| folder == id.to_string() || folder.ends_with(&format!("/{id}"));
+    let found = compiled.assignments().filter_map(|assignment| Some((assignment.id()?, assignment)));
+    let Some((id, assignment)) = found.into_iter().find(|(id, _)| is_folder(id)) else { return String::new() };
+    let kept = if output.kept.contains(&id) { "  (kept)" } else { "" };
+    let policies: Vec<_> = assignment.policies().iter().map(ToString::to_string).collect();
+    if policies.len() > 1 { format!("{kept}  by {}", policies.join(", ")) } else { kept.to_owned() }
 }
 
 /// The text of a file of the outcome.

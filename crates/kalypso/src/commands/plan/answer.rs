@@ -12,7 +12,7 @@ use super::diff::Diffs;
 use super::places::Places;
 use crate::loading::Loaded;
 
-impl Planned {
+impl Planned<'_> {
     /// The plan for one place.
     pub(super) fn answer(&self, loaded: &Loaded, diffs: Option<&Diffs<'_>>) -> Result<Json, OpenError> {
         let mut places = Places::new(self, loaded);

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use engine::compile::Prepared;
+use engine::compile::Compiled;
 use engine::plan::{FileChange, PlannedId};
 use engine::sensitive::Secrets;
 use model::tree::{Blob, OpenError};
@@ -11,14 +11,12 @@ use super::Planned;
 
 /// What differences are made of.
 pub(super) struct Diffs<'a> {
-    planned: &'a Planned,
-    new: &'a Prepared<'a>,
-    old: Option<Prepared<'a>>,
+    planned: &'a Planned<'a>,
 }
 
 impl<'a> Diffs<'a> {
-    pub(super) fn new(planned: &'a Planned, new: &'a Prepared<'a>) -> Self {
-        Self { planned, new, old: planned.old.as_ref().map(|old| Prepared::new(&old.fleet)) }
+    pub(super) fn new(planned: &'a Planned<'a>) -> Self {
+        Self { planned }
     }
 
     /// All differences.
@@ -46,7 +44,8 @@ impl<'a> Diffs<'a> {
     /// What is sensitive in an assignment's files; none if nobody can say.
     fn secrets(&self, id: &PlannedId, files: &[FileChange]) -> Option<Secrets> {
         let id = id.assignment()?;
-        let sides = [Some(self.new), self.old.as_ref()].into_iter().flatten();
+        let old = self.planned.old.as_ref().map(|old| &old.compiled);
+        let sides = [Some(self.planned.compiled), old].into_iter().flatten().map(Compiled::prepared);
         let mut found = sides.filter_map(|side| Some((side.secrets(&id)?, side.sensitive_paths(&id)))).peekable();
         found.peek()?;
         let (mut secrets, mut paths) = (Secrets::default(), std::collections::BTreeSet::new());

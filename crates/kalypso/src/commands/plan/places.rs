@@ -21,11 +21,11 @@ pub(super) struct Places<'a> {
 }
 
 impl<'a> Places<'a> {
-    pub(super) fn new(planned: &'a Planned, loaded: &'a Loaded) -> Self {
+    pub(super) fn new(planned: &'a Planned<'a>, loaded: &'a Loaded) -> Self {
         let own = loaded.reads.iter().find(|read| read.role == ReadRole::Environment);
         Self {
             new: Locator::new(&loaded.fleet),
-            old: planned.old.as_ref().map(|old| Locator::new(&old.fleet)),
+            old: planned.old.as_ref().map(|old| Locator::new(&old.loaded.fleet)),
             found: BTreeMap::new(),
             own: own.map(|read| format!("{}@{}:", read.url.label(), read.revision)),
         }
@@ -69,7 +69,7 @@ pub(super) fn words(reason: &Reason) -> String {
             let named = policies.iter().map(|(policy, _): &(PolicyName, Origin)| format!("policy {policy}"));
             format!("assigned by {}", named.collect::<Vec<_>>().join(", "))
         }
-        Reason::ClusterTypeGone => "its cluster type does not exist any more".to_owned(),
+        Reason::PlaceGone => "its cluster type does not exist any more".to_owned(),
         Reason::TargetGone => "its deployment target does not exist any more".to_owned(),
         Reason::NotAssigned(policies) if policies.is_empty() => "no policy assigns it any more".to_owned(),
         Reason::NotAssigned(policies) => {

@@ -35,7 +35,7 @@ struct Group {
 
 type Groups<'p> = Vec<(Group, Vec<&'p PlannedId>)>;
 
-impl Planned {
+impl Planned<'_> {
     /// The plan in words.
     pub(in crate::commands) fn summary(&self, loaded: &Loaded) -> String {
         let plan = &self.plan;
@@ -77,7 +77,7 @@ impl Planned {
             }
             let what = format!("{} {}", count(number, "assignment"), if number == 1 { one } else { many });
             let workloads: BTreeSet<_> = changes().map(|(_, change)| &change.workload).collect();
-            let cluster_types: BTreeSet<_> = changes().map(|(id, _)| &id.cluster_type).collect();
+            let cluster_types: BTreeSet<_> = changes().map(|(id, _)| &id.place).collect();
             let (workloads, on) = (count(workloads.len(), "workload"), count(cluster_types.len(), "cluster type"));
             let _ = writeln!(text, "  {} {what:<32} {workloads} · {on}", sign(kind));
         }

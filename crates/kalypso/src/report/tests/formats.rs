@@ -6,7 +6,7 @@ use insta::assert_snapshot;
 use model::diagnostic::{AssignmentId, Code, Diagnostic, Origin};
 use model::git_id::GitId;
 use model::locate::Locator;
-use model::name::{ClusterTypeName, DeploymentTargetName, EnvironmentName};
+use model::name::{DeploymentTargetName, EnvironmentName, PlaceName};
 use model::source::{File, Files, Source};
 use model::yaml::Span;
 
@@ -23,8 +23,8 @@ fn add(files: &mut Files, label: &str, path: &str, content: &str) -> model::sour
 fn diagnostic(files: &mut Files) -> Diagnostic {
     let config = add(files, "control-plane", "configs/we, st.yaml", "data:\n  PORT: \"54x2\"\n");
     let schema = add(files, "shop", "workload.yaml", "PORT: { type: integer }\n");
-    let assignment = |cluster_type, target| AssignmentId {
-        cluster_type: ClusterTypeName::new(cluster_type).unwrap(),
+    let assignment = |place, target| AssignmentId {
+        place: PlaceName::new(place).unwrap(),
         target: DeploymentTargetName::new(target).unwrap(),
     };
     let diagnostic = Diagnostic::error(Code::WrongValue, "`PORT` is 100% wrong")

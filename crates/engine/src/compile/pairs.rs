@@ -1,0 +1,298 @@
+//! The values of assignments, and what the schemas say about them: made once for all assignments that have the same inputs.
+
+use std::collections::{BTreeSet, HashMap};
+use std::sync::{Arc, OnceLock};
+
+use model::diagnostic::{Code, Diagnostic, Origin};
+use model::digest::{Digest, DigestBuilder};
+use model::field_path::FieldPath;
+use rayon::prelude::*;
+
+use crate::check::{Checked, check, sensitive_in};
+use crate::compose::{Composition, compose};
+use crate::container::Container;
+use crate::memo::Memo;
+use crate::merge::STEPS_MAX;
+use crate::prepare::Prepared;
+use crate::record::Silent;
+
+/// What places of one class and targets of one class have in common: their values, and what is wrong with these.
+#[derive(Debug)]
+pub(crate) struct Pair {
+    /// The containers that match, by position.
+    pub(crate) containers: Box<[u32]>,
+    /// The schemas that apply, by id.
+    schemas: Box<[u32]>,
+    pub(crate) values: Arc<Values>,
+    pub(crate) checked: Arc<Checked>,
+    /// What was checked by what.
+    pub(crate) validation: Digest,
+    /// Whether there are values that are templates themselves.
+    pub(crate) has_nested: bool,
+    /// Whether something is to be said about its assignments.
+    pub(crate) is_troubled: bool,
+    /// Whether its assignments fail.
+    pub(crate) is_failing: bool,
+}
+
+/// Values, by the inputs that they were made of.
+#[derive(Debug)]
+pub(crate) struct Values {
+    /// The containers that they were merged from.
+    pub(crate) inputs: Digest,
+    /// What they are.
+    pub(crate) digest: Digest,
+    /// The container, by its position among those that match, at which there was too much to merge.
+    overflow: Option<usize>,
+    composition: OnceLock<Arc<Composition>>,
+}
+
+impl Values {
+    fn made(inputs: Digest, composition: Composition) -> Self {
+        let (digest, overflow) = (composition.digest, composition.overflow);
+        Self { inputs, digest, overflow, composition: OnceLock::from(Arc::new(composition)) }
+    }
+
+    /// The values themselves; made again, if only their digest was known.
+    pub(crate) fn composition(&self, containers: impl FnOnce() -> Vec<Arc<Container>>) -> &Arc<Composition> {
+        self.composition.get_or_init(|| Arc::new(compose(&containers(), &mut Silent)))
+    }
+}
+
+/// How much of it was work.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct PairWork {
+    pub(crate) matches: usize,
+    pub(crate) compositions: usize,
+    pub(crate) checks: usize,
+}
+
+/// All pairs of classes that assignments are of.
+#[derive(Debug, Default)]
+pub(crate) struct Pairs {
+    pairs: Vec<Pair>,
+    keys: Vec<(u32, u32)>,
+    /// By the place's class, then the target's: a position in `pairs`.
+    positions: Vec<Vec<u32>>,
+    values: HashMap<Digest, Arc<Values>>,
+    checks: HashMap<Digest, Arc<Checked>>,
+}
+
+/// No pair of these classes was asked for.
+const NONE: u32 = u32::MAX;
+
+/// A pair in the making.
+struct Draft {
+    key: (u32, u32),
+    containers: Vec<u32>,
+    schemas: Vec<u32>,
+    looked_at: usize,
+    inputs: Digest,
+    validation: Digest,
+}
+
+impl Pairs {
+    /// The position of the pair of two classes, if it is there.
+    pub(crate) fn position(&self, place: u32, target: u32) -> Option<u32> {
+        self.positions.get(place as usize)?.get(target as usize).copied().filter(|position| *position != NONE)
+    }
+
+    /// The pair at a position.
+    pub(crate) fn at(&self, position: u32) -> Option<&Pair> {
+        self.pairs.get(position as usize)
+    }
+
+    /// The pair of two classes.
+    pub(crate) fn get(&self, place: u32, target: u32) -> Option<&Pair> {
+        self.at(self.position(place, target)?)
+    }
+
+    /// The classes of all pairs.
+    pub(crate) fn keys(&self) -> &[(u32, u32)] {
+        &self.keys
+    }
+
+    /// The classes of the pairs that one of these containers matches.
+    pub(crate) fn with_containers(&self, containers: &[u32]) -> BTreeSet<(u32, u32)> {
+        if containers.is_empty() {
+            return BTreeSet::new();
+        }
+        let has = |pair: &Pair| containers.iter().any(|container| pair.containers.binary_search(container).is_ok());
+        self.pairs.iter().zip(&self.keys).filter(|(pair, _)| has(pair)).map(|(_, key)| *key).collect()
+    }
+
+    /// Forgets which classes there are. Values and findings are kept by their inputs.
+    pub(crate) fn forget_classes(&mut self) {
+        self.pairs.clear();
+        self.keys.clear();
+        self.positions.clear();
+    }
+
+    /// Makes the pairs of these classes, or makes them anew.
+    pub(crate) fn make(&mut self, prepared: &Prepared, keys: Vec<(u32, u32)>, memo: &Memo) -> PairWork {
+        let drafts: Vec<Draft> = keys.into_par_iter().map(|key| draft(prepared, key)).collect();
+        let mut work = PairWork { matches: drafts.iter().map(|draft| draft.looked_at).sum(), ..PairWork::default() };
+        work.compositions = self.compose(prepared, &drafts, memo);
+        work.checks = self.check(prepared, &drafts, memo);
+        for draft in drafts {
+            self.put(prepared, draft);
+        }
+        self.prune();
+        work
+    }
+
+    /// Composes what was not composed before: how many that were.
+    fn compose(&mut self, prepared: &Prepared, drafts: &[Draft], memo: &Memo) -> usize {
+        let mut missing: HashMap<Digest, &Draft> = HashMap::new();
+        for draft in drafts.iter().filter(|draft| !self.values.contains_key(&draft.inputs)) {
+            missing.insert(draft.inputs, draft);
+        }
+        let missing: Vec<_> = missing.into_iter().collect();
+        let made: Vec<_> = missing
+            .into_par_iter()
+            .map(|(inputs, draft)| match memo.values(inputs) {
+                Some(digest) => (false, Values { inputs, digest, overflow: None, composition: OnceLock::new() }),
+                None => {
+                    let composition = compose(&prepared.containers_at(&draft.containers), &mut Silent);
+                    (true, Values::made(inputs, composition))
+                }
+            })
+            .collect();
+        let count = made.iter().filter(|(is_new, _)| *is_new).count();
+        self.values.extend(made.into_iter().map(|(_, values)| (values.inputs, Arc::new(values))));
+        count
+    }
+
+    /// Checks what was not checked before: how many sets of values that were, each by one schema.
+    fn check(&mut self, prepared: &Prepared, drafts: &[Draft], memo: &Memo) -> usize {
+        let mut missing: HashMap<Digest, &Draft> = HashMap::new();
+        for draft in drafts.iter().filter(|draft| !self.checks.contains_key(&draft.validation)) {
+            missing.insert(draft.validation, draft);
+        }
+        let missing: Vec<_> = missing.into_iter().collect();
+        let values = &self.values;
+        let made: Vec<_> = missing
+            .into_par_iter()
+            .map(|(validation, draft)| {
+                if let Some(checked) = memo.checked(validation) {
+                    return (0, validation, checked);
+                }
+                let containers = prepared.containers_at(&draft.containers);
+                let schemas = draft.schemas.iter().filter_map(|id| prepared.schemas.get(*id));
+                let usable: Vec<_> = schemas.filter(|schema| schema.compiled.is_ok()).collect();
+                let composition = values.get(&draft.inputs).map(|values| values.composition(|| containers.clone()));
+                let sensitive = &prepared.schemas.sensitive;
+                let checked = composition.map(|values| check(values, &containers, &usable, sensitive));
+                (usable.len(), validation, Arc::new(checked.unwrap_or_default()))
+            })
+            .collect();
+        let count = made.iter().map(|(count, ..)| count).sum();
+        self.checks.extend(made.into_iter().map(|(_, validation, checked)| (validation, checked)));
+        count
+    }
+
+    fn put(&mut self, prepared: &Prepared, draft: Draft) {
+        let Draft { key, containers, schemas, inputs, validation, .. } = draft;
+        let (Some(values), Some(checked)) = (self.values.get(&inputs), self.checks.get(&validation)) else { return };
+        let mut pair = Pair {
+            containers: containers.into(),
+            schemas: schemas.into(),
+            values: Arc::clone(values),
+            checked: Arc::clone(checked),
+            validation,
+            has_nested: false,
+            is_troubled: false,
+            is_failing: false,
+        };
+        let found = prepared.containers_at(&pair.containers);
+        pair.has_nested = found.iter().any(|container| container.has_nested);
+        let said = pair.diagnostics(prepared);
+        pair.is_troubled = !said.is_empty();
+        pair.is_failing = said.iter().any(Diagnostic::is_error);
+        let position = self.position(key.0, key.1).unwrap_or_else(|| self.new_position(key));
+        if let Some(known) = self.pairs.get_mut(position as usize) {
+            *known = pair;
+        } else {
+            self.pairs.push(pair);
+            self.keys.push(key);
+        }
+    }
+
+    fn new_position(&mut self, (place, target): (u32, u32)) -> u32 {
+        let position = self.pairs.len() as u32;
+        let (place, target) = (place as usize, target as usize);
+        if self.positions.len() <= place {
+            self.positions.resize_with(place + 1, Vec::new);
+        }
+        if let Some(of_place) = self.positions.get_mut(place) {
+            if of_place.len() <= target {
+                of_place.resize(target + 1, NONE);
+            }
+            if let Some(slot) = of_place.get_mut(target) {
+                *slot = position;
+            }
+        }
+        position
+    }
+
+    /// Forgets values and findings that no pair has any more, once there are many of them.
+    fn prune(&mut self) {
+        const SPARE: usize = 1_000;
+        if self.values.len() > 2 * self.pairs.len() + SPARE {
+            let used: BTreeSet<Digest> = self.pairs.iter().map(|pair| pair.values.inputs).collect();
+            self.values.retain(|inputs, _| used.contains(inputs));
+        }
+        if self.checks.len() > 2 * self.pairs.len() + SPARE {
+            let used: BTreeSet<Digest> = self.pairs.iter().map(|pair| pair.validation).collect();
+            self.checks.retain(|validation, _| used.contains(validation));
+        }
+    }
+
+    /// All values and findings, for those who save them.
+    pub(crate) fn known(&self) -> impl Iterator<Item = &Pair> {
+        self.pairs.iter()
+    }
+}
+
+impl Pair {
+    /// What is wrong with every assignment that it is about.
+    pub(crate) fn diagnostics(&self, prepared: &Prepared) -> Vec<Diagnostic> {
+        let containers = prepared.containers_at(&self.containers);
+        let mut said: Vec<_> = containers.iter().filter_map(|container| container.problem.clone()).collect();
+        let overflow = self.values.overflow.and_then(|position| containers.get(position));
+        said.extend(overflow.map(|container| too_much_to_merge(container)));
+        let schemas = self.schemas.iter().filter_map(|id| prepared.schemas.get(*id));
+        said.extend(schemas.filter_map(|schema| schema.compiled.clone().err()));
+        said.extend(self.checked.diagnostics.iter().cloned());
+        said
+    }
+}
+
+/// Finds out what assignments of two classes are made of.
+fn draft(prepared: &Prepared, key: (u32, u32)) -> Draft {
+    let (containers, schemas, looked_at) = prepared.matching(key.0, key.1);
+    let found = prepared.containers_at(&containers);
+    let mut inputs = DigestBuilder::new("composition");
+    found.iter().for_each(|container| {
+        inputs.digest(container.digest);
+    });
+    let inputs = inputs.finish();
+    let mut validation = DigestBuilder::new("validation");
+    validation.digest(inputs);
+    for schema in schemas.iter().filter_map(|id| prepared.schemas.get(*id)) {
+        validation.digest(schema.digest).number(u64::from(schema.compiled.is_ok()));
+    }
+    for path in sensitive_in(&found, &prepared.schemas.sensitive) {
+        validation.value(path);
+    }
+    let validation = validation.finish();
+    Draft { key, containers, schemas, looked_at, inputs, validation }
+}
+
+fn too_much_to_merge(container: &Container) -> Diagnostic {
+    let key = container.key();
+    Diagnostic::error(Code::TooMuchToMerge, format!("merging the values up to {key} takes more than {STEPS_MAX} steps"))
+        .at(Origin::field(&key, FieldPath::from(["metadata", "name"])), "too much at the latest here")
+        .help("merge lists with `config.kalypso.io/merge: append` or `replace`, or give their items names of their own")
+        .about(&key)
+}

@@ -1,0 +1,117 @@
+//! What is wrong with assignments: what stops them is kept where it is, and put together when somebody asks.
+
+use std::collections::BTreeMap;
+
+use model::diagnostic::{AssignmentId, Diagnostic};
+use rayon::prelude::*;
+
+use super::{Compiled, Pairs, Row, RowContext};
+use crate::memo::Memo;
+use crate::place::Place;
+use crate::prepare::Prepared;
+
+/// Everything that is wrong, each thing once with all assignments that it reaches.
+pub(super) fn all(compiled: &Compiled) -> Vec<Diagnostic> {
+    let prepared = &compiled.prepared;
+    let mut diagnostics = prepared.diagnostics();
+    let of_row = |(place, row): (&u32, &Row)| of_row(compiled, *place, row);
+    let found: Vec<Vec<(Said, AssignmentId)>> = compiled.rows.par_iter().map(of_row).collect();
+    // What is said of the same object is the same for all its assignments, and is put into words once.
+    let mut reached: BTreeMap<Said, Vec<AssignmentId>> = BTreeMap::new();
+    for (said, id) in found.into_iter().flatten() {
+        reached.entry(said).or_default().push(id);
+    }
+    for (said, ids) in reached {
+        for mut diagnostic in in_words(compiled, said) {
+            diagnostic.assignments.extend(ids.iter().cloned());
+            diagnostics.push(diagnostic);
+        }
+    }
+    model::diagnostic::merged(diagnostics)
+}
+
+/// Why nothing on a place can be rendered.
+pub(super) fn of_place(prepared: &Prepared, place: &Place) -> impl Iterator<Item = Diagnostic> {
+    let problem = place.problem(&prepared.fleet).into_iter();
+    let templates = prepared.templates(place).err().unwrap_or_default();
+    problem.chain(templates.iter().cloned())
+}
+
+/// Why a target can't be rendered on a place, as far as the target and the policies go.
+pub(super) fn of_target(prepared: &Prepared, place: u32, target: u32) -> impl Iterator<Item = Diagnostic> {
+    let problem = prepared.target(target).and_then(|target| target.target.problem.clone());
+    let unclear =
+        if prepared.schedule.has_unclear() { prepared.schedule.unclear(place, target) } else { Default::default() };
+    let fleet = &prepared.fleet;
+    let policies =
+        unclear.into_iter().filter_map(|policy| fleet.duplicate_diagnostic(&fleet.policies.get(&policy)?.key()));
+    problem.into_iter().chain(policies)
+}
+
+impl Prepared {
+    /// What is wrong with one assignment: only that one is looked at. Nothing, if there is no such assignment.
+    pub fn problems(&self, id: &AssignmentId) -> Vec<Diagnostic> {
+        let (Some(place), Some(target)) = (self.place_id(id.place.as_str()), self.target_id(id.target.as_str())) else {
+            return Vec::new();
+        };
+        let key = (self.class_of_place(place), self.class_of_target(target));
+        let mut pairs = Pairs::default();
+        pairs.make(self, vec![key], &Memo::default());
+        let (Some(at), Some(prepared), Some(pair)) = (self.place(place), self.target(target), pairs.get(key.0, key.1))
+        else {
+            return Vec::new();
+        };
+        let mut said: Vec<_> = of_place(self, at).chain(of_target(self, place, target)).collect();
+        said.extend(pair.diagnostics(self));
+        said.extend(RowContext::new(self, at).files(prepared, pair).err().unwrap_or_default());
+        model::diagnostic::merged(said)
+    }
+}
+
+/// Who has something to say about an assignment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Said {
+    /// The place.
+    OfPlace(u32),
+    /// The target or the policies, on this place.
+    OfTarget(u32, u32),
+    /// The values, by the position of the pair of classes.
+    OfValues(u32),
+    /// The rendering.
+    OfRendering(u32, u32),
+}
+
+fn of_row(compiled: &Compiled, place: u32, row: &Row) -> Vec<(Said, AssignmentId)> {
+    let prepared = &compiled.prepared;
+    let Some(at) = prepared.place(place) else { return Vec::new() };
+    let is_place_stopped = of_place(prepared, at).next().is_some();
+    let class = prepared.class_of_place(place);
+    let mut found = Vec::new();
+    for target in row.targets.iter().copied() {
+        let pair = compiled.pairs.position(class, prepared.class_of_target(target));
+        let is_troubled = pair.and_then(|pair| compiled.pairs.at(pair)).is_some_and(|pair| pair.is_troubled);
+        let said = [
+            is_place_stopped.then_some(Said::OfPlace(place)),
+            of_target(prepared, place, target).next().map(|_| Said::OfTarget(place, target)),
+            pair.filter(|_| is_troubled).map(Said::OfValues),
+            compiled.failures.contains_key(&(place, target)).then_some(Said::OfRendering(place, target)),
+        ];
+        let mut said = said.into_iter().flatten().peekable();
+        if said.peek().is_some()
+            && let Some(id) = prepared.assignment_id(place, target)
+        {
+            found.extend(said.map(|said| (said, id.clone())));
+        }
+    }
+    found
+}
+
+fn in_words(compiled: &Compiled, said: Said) -> Vec<Diagnostic> {
+    let prepared = &compiled.prepared;
+    match said {
+        Said::OfPlace(place) => prepared.place(place).map(|at| of_place(prepared, at).collect()).unwrap_or_default(),
+        Said::OfTarget(place, target) => of_target(prepared, place, target).collect(),
+        Said::OfValues(pair) => compiled.pairs.at(pair).map(|pair| pair.diagnostics(prepared)).unwrap_or_default(),
+        Said::OfRendering(place, target) => compiled.failures.get(&(place, target)).cloned().unwrap_or_default(),
+    }
+}

@@ -1,0 +1,133 @@
+//! Labels the other way round: which places, or targets, have a label, as compressed sets of numbers.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use model::selector::{LabelSelector, Operator, Requirement};
+use roaring::RoaringBitmap;
+
+/// Who has which labels. Selecting costs by the requirements and by how many are selected, not by how many there are.
+#[derive(Debug, Default)]
+pub(crate) struct LabelIndex {
+    all: RoaringBitmap,
+    keys: HashMap<Arc<str>, Bearers>,
+}
+
+/// Who has a label.
+#[derive(Debug, Default)]
+struct Bearers {
+    any: RoaringBitmap,
+    by_value: HashMap<Arc<str>, RoaringBitmap>,
+}
+
+impl LabelIndex {
+    /// Adds one with its labels.
+    pub(crate) fn insert<'l>(&mut self, id: u32, labels: impl Iterator<Item = (&'l Arc<str>, &'l Arc<str>)>) {
+        self.all.insert(id);
+        for (key, value) in labels {
+            if !self.keys.contains_key(key) {
+                self.keys.insert(Arc::clone(key), Bearers::default());
+            }
+            let Some(bearers) = self.keys.get_mut(key) else { continue };
+            bearers.any.insert(id);
+            match bearers.by_value.get_mut(value) {
+                Some(with_value) => {
+                    with_value.insert(id);
+                }
+                None => {
+                    bearers.by_value.insert(Arc::clone(value), RoaringBitmap::from_iter([id]));
+                }
+            }
+        }
+    }
+
+    /// Takes one away that was added with these labels.
+    pub(crate) fn remove<'l>(&mut self, id: u32, labels: impl Iterator<Item = (&'l Arc<str>, &'l Arc<str>)>) {
+        self.all.remove(id);
+        for (key, value) in labels {
+            let Some(bearers) = self.keys.get_mut(key) else { continue };
+            bearers.any.remove(id);
+            if let Some(with_value) = bearers.by_value.get_mut(value) {
+                with_value.remove(id);
+            }
+        }
+    }
+
+    /// Those that have a label with a value.
+    pub(crate) fn with(&self, key: &str, value: &str) -> RoaringBitmap {
+        let with_value = self.keys.get(key).and_then(|bearers| bearers.by_value.get(value));
+        with_value.cloned().unwrap_or_default()
+    }
+
+    /// A number that is greater than that of any that was added.
+    pub(crate) fn id_bound(&self) -> usize {
+        self.all.max().map_or(0, |id| id as usize + 1)
+    }
+
+    /// Those that meet all requirements of a selector.
+    pub(crate) fn select(&self, selector: &LabelSelector) -> RoaringBitmap {
+        let mut selected: Option<RoaringBitmap> = None;
+        for requirement in &selector.requirements {
+            let meeting = self.meeting(requirement);
+            match &mut selected {
+                None => selected = Some(meeting),
+                Some(selected) => *selected &= meeting,
+            }
+        }
+        selected.unwrap_or_else(|| self.all.clone())
+    }
+
+    fn meeting(&self, Requirement { key, operator }: &Requirement) -> RoaringBitmap {
+        let with = |values: &[Arc<str>]| {
+            values.iter().map(|value| self.with(key, value)).fold(RoaringBitmap::new(), |all, some| all | some)
+        };
+        let any = || self.keys.get(key).map(|bearers| bearers.any.clone()).unwrap_or_default();
+        match operator {
+            Operator::In(values) => with(values),
+            Operator::NotIn(values) => &self.all - with(values),
+            Operator::Exists => any(),
+            Operator::DoesNotExist => &self.all - any(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use model::label::Labels;
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn labels() -> impl Strategy<Value = Labels> {
+        proptest::collection::vec(("[ab]", "[xyz]"), 0..3).prop_map(|pairs| pairs.into_iter().collect())
+    }
+
+    fn requirement() -> impl Strategy<Value = Requirement> {
+        let values = proptest::collection::vec("[xyz]".prop_map(Arc::from), 0..3);
+        let operator = prop_oneof![
+            values.clone().prop_map(Operator::In),
+            values.prop_map(Operator::NotIn),
+            Just(Operator::Exists),
+            Just(Operator::DoesNotExist)
+        ];
+        ("[ab]".prop_map(Arc::from), operator).prop_map(|(key, operator)| Requirement { key, operator })
+    }
+
+    proptest! {
+        #[test]
+        fn those_are_selected_whose_labels_the_selector_matches(
+            bearers in proptest::collection::vec(labels(), 0..20),
+            gone in proptest::collection::vec(any::<prop::sample::Index>(), 0..3),
+            requirements in proptest::collection::vec(requirement(), 0..3),
+        ) {
+            let selector = LabelSelector { requirements };
+            let mut index = LabelIndex::default();
+            bearers.iter().enumerate().for_each(|(id, labels)| index.insert(id as u32, labels.iter()));
+            let gone: Vec<_> = gone.iter().filter(|_| !bearers.is_empty()).map(|index| index.index(bearers.len())).collect();
+            gone.iter().for_each(|id| index.remove(*id as u32, bearers[*id].iter()));
+            let matching = bearers.iter().enumerate().filter(|(id, labels)| !gone.contains(id) && selector.matches(labels));
+            let expected: Vec<_> = matching.map(|(id, _)| id as u32).collect();
+            prop_assert_eq!(index.select(&selector).into_iter().collect::<Vec<_>>(), expected);
+        }
+    }
+}

@@ -1,0 +1,36 @@
+//! The index finds what comparing everything with everything finds.
+
+use model::label::Labels;
+use proptest::prelude::*;
+
+use super::*;
+
+fn conditions() -> impl Strategy<Value = Conditions> {
+    let labels = proptest::collection::vec(("[abc]", "[xyz]"), 0..3);
+    labels.prop_map(|pairs| Conditions::of(&pairs.into_iter().collect::<Labels>()))
+}
+
+fn numbers(pairs: &Pairs, labels: &Labels) -> Vec<u32> {
+    let mut numbers: Vec<_> = labels.iter().filter_map(|(key, value)| pairs.get(key, value)).collect();
+    numbers.sort_unstable();
+    numbers
+}
+
+proptest! {
+    #[test]
+    fn what_matches_is_what_has_all_its_conditions_met(
+        all in proptest::collection::vec(conditions(), 0..12),
+        place in proptest::collection::vec(("[abc]", "[xyz]"), 0..3),
+        target in proptest::collection::vec(("[abc]", "[xyz]"), 0..3),
+    ) {
+        let (place, target): (Labels, Labels) = (place.into_iter().collect(), target.into_iter().collect());
+        let mut pairs = Pairs::default();
+        let matcher = Matcher::new(&mut pairs, all.iter());
+        let is_met = |(key, value): &(Arc<str>, Arc<str>)| place.get(key) == Some(value) || target.get(key) == Some(value);
+        let matching = all.iter().enumerate().filter(|(_, conditions)| conditions.iter().all(is_met));
+        let expected: Vec<_> = matching.map(|(position, _)| position as u32).collect();
+        let (found, looked_at) = matcher.matching(&numbers(&pairs, &place), &numbers(&pairs, &target));
+        prop_assert_eq!(&found, &expected);
+        prop_assert!(looked_at >= found.len() && looked_at <= all.len());
+    }
+}

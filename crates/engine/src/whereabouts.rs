@@ -1,0 +1,50 @@
+//! Where a value ends up in an assignment's files.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use gotemplate::Value;
+use model::field_path::FieldPath;
+
+use crate::compile::Prepared;
+use crate::compose::{Composition, compose};
+use crate::record::Silent;
+use crate::render::{Context, Files, PlaceFields};
+use crate::trace;
+
+/// The lines of an assignment's files that would be other ones if the value at `path` were: found by rendering with another value there.
+pub(crate) fn lines_of(prepared: &Prepared, (place, target): (u32, u32), path: &FieldPath) -> Vec<(Arc<str>, usize)> {
+    const OTHER: &str = "kalypso-asks-where-this-value-ends-up";
+    let (containers, _) = prepared.inputs_of(place, target);
+    let data = compose(&containers, &mut Silent).data;
+    let Some(other) = trace::with_value(&data, path.steps(), &Value::text(OTHER)) else { return Vec::new() };
+    let has_nested = containers.iter().any(|container| container.has_nested);
+    let render = |data| rendered(prepared, (place, target), (data, has_nested));
+    let (Some(before), Some(after)) = (render(data), render(other)) else { return Vec::new() };
+    let first_line = |(name, bytes): (&Arc<str>, &Arc<[u8]>)| {
+        let other = after.get(name)?;
+        let lines = |bytes: &[u8]| bytes.split(|byte| *byte == b'\n').map(<[u8]>::to_vec).collect::<Vec<_>>();
+        let (before, after) = (lines(bytes), lines(other));
+        let differs = before.iter().zip(&after).position(|(before, after)| before != after);
+        Some((Arc::clone(name), 1 + differs?))
+    };
+    before.iter().filter_map(first_line).collect()
+}
+
+fn rendered(prepared: &Prepared, (place, target): (u32, u32), (data, has_nested): (Value, bool)) -> Option<Files> {
+    let (place, target) = (prepared.place(place)?, prepared.target(target)?);
+    let composition = Composition::new(data, BTreeSet::new());
+    let context = Context {
+        environment: &prepared.fleet.environment,
+        place,
+        place_fields: &PlaceFields::of(place),
+        target: &target.target,
+        target_fields: &target.fields,
+        pinned: None,
+        values: composition.digest,
+        has_nested,
+        long_names: prepared.settings.long_names,
+        hides_output: true,
+    };
+    prepared.templates(place).ok()?.render(&context, &composition).files.ok()
+}
