@@ -7,7 +7,7 @@ use gotemplate::value::Value;
 use model::diagnostic::{AssignmentId, Origin, Part};
 use model::field_path::{FieldPath, Step};
 use model::name::{ConfigMapName, LabelMappingName, PolicyName, RegistrationName};
-use model::object::{Object, SchedulingPolicy};
+use model::object::{Object, ReleasePin, SchedulingPolicy};
 use model::selector::Requirement;
 
 use crate::compile::Prepared;
@@ -24,6 +24,8 @@ use crate::trace::{Setting, Trace, follow};
 pub struct Explanation {
     /// The assignment.
     pub id: AssignmentId,
+    /// Where it runs.
+    pub place: Place,
     /// Its workload; empty if nobody says.
     pub workload: Arc<str>,
     /// Its workspace; empty if nobody says.
@@ -34,6 +36,8 @@ pub struct Explanation {
     pub registration: Option<RegistrationName>,
     /// The labels of its deployment target that label mappings added.
     pub mapped: Vec<MappedLabel>,
+    /// The release pins that hold it.
+    pub pins: Vec<Arc<Object<ReleasePin>>>,
     /// The policies that assigned it.
     pub policies: Vec<PolicyReason>,
     /// The version of its configuration.
@@ -134,11 +138,13 @@ impl Prepared {
         let spec = &asked.place.cluster_type.spec;
         Some(Explanation {
             id: id.clone(),
+            place: asked.place.clone(),
             workload: asked.target.workload().into(),
             workspace: asked.target.workspace().into(),
             target: Origin::field(object, path.clone()),
             registration: asked.target.registration.clone(),
             mapped: mapped_labels(asked.target),
+            pins: self.pins.holding(|key| asked.place.label(key), asked.target).into_iter().map(Arc::clone).collect(),
             policies: asked.policies(),
             version: Arc::clone(asked.composition_version()),
             values,

@@ -8,10 +8,13 @@ use model::digest::Digest;
 use model::field_path::FieldPath;
 use model::fleet::Fleet;
 use model::name::ReleasePinName;
+use model::object::deployment_target::WORKSPACE_LABEL;
 use model::object::release_pin::MANIFESTS;
-use model::object::{AnyObject, Object, ReleasePin};
+use model::object::scheduling_policy::{CLUSTER_TYPE_SELECTOR, TARGET_SELECTOR};
+use model::object::{AnyObject, Object, ReleasePin, SchedulingPolicy};
 use model::selector::{LabelSelector, Operator};
 
+use crate::index::LabelIndex;
 use crate::pair::ByPair;
 use crate::target::Target;
 
@@ -72,6 +75,25 @@ impl Pins {
         candidates.filter_map(|position| self.objects.get(position)).filter(holds).collect()
     }
 
+    /// What to say about pins that hold nothing, because no place, or no target, is as they ask for.
+    pub(crate) fn idle(&self, places: &LabelIndex, targets: &LabelIndex) -> Vec<Diagnostic> {
+        let mut diagnostics = Vec::new();
+        for pin in &self.objects {
+            let SchedulingPolicy { workspace, targets: wanted, cluster_types } = &pin.spec.selection;
+            let mut selected = targets.select(wanted);
+            if !workspace.is_empty() {
+                selected &= targets.with(WORKSPACE_LABEL, workspace);
+            }
+            if selected.is_empty() {
+                diagnostics.push(holds_nothing(pin, "deployment target", TARGET_SELECTOR));
+            }
+            if places.select(cluster_types).is_empty() {
+                diagnostics.push(holds_nothing(pin, "cluster type and no cluster", CLUSTER_TYPE_SELECTOR));
+            }
+        }
+        diagnostics
+    }
+
     /// The manifests of a target with what pins lay over them, at the place whose labels `label` finds by their keys. None if no pin holds the target there.
     ///
     /// # Errors
@@ -110,6 +132,12 @@ fn pair(selector: &LabelSelector) -> Option<(&Arc<str>, &Arc<str>)> {
         },
         _ => None,
     })
+}
+
+fn holds_nothing(pin: &Object<ReleasePin>, what: &str, selector: [&str; 2]) -> Diagnostic {
+    let message = format!("release pin `{}` selects no {what}, so it holds nothing", pin.name);
+    let key = pin.key();
+    Diagnostic::warning(Code::IdlePin, message).at(Origin::field(&key, FieldPath::from(selector)), "").about(&key)
 }
 
 fn conflict(key: &str, pins: [(&Arc<str>, &Object<ReleasePin>); 2]) -> Diagnostic {

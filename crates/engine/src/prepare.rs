@@ -142,6 +142,7 @@ impl Prepared {
     pub(crate) fn diagnostics(&self) -> Vec<Diagnostic> {
         let mut diagnostics = self.target_diagnostics.clone();
         diagnostics.extend(self.schedule.diagnostics.iter().cloned());
+        diagnostics.extend(self.pins.idle(&self.place_index, &self.target_index));
         diagnostics.extend(self.containers.diagnostics.iter().cloned());
         diagnostics.extend(self.setting_diagnostics.iter().cloned());
         // What is broken is said even where it stops no assignment. Where it does, the two are put together.

@@ -363,6 +363,22 @@ codes! {
     ///
     /// Is the reason gone? Then remove the pin. Otherwise write a later `expires`.
     ExpiredPin = "K0205",
+    /// A release pin holds nothing.
+    ///
+    /// No deployment target, or no cluster type and no cluster, is as the pin asks for. So the release that it should hold back goes everywhere; mostly it is a
+    /// label that is spelled in another way there.
+    ///
+    /// ```yaml
+    /// kind: ReleasePin
+    /// spec:
+    ///   clusterTypeSelector:
+    ///     labelSelector:
+    ///       matchLabels:
+    ///         site: chigaco        # the cluster has `chicago`
+    /// ```
+    ///
+    /// Compare the selectors with the labels of the targets, the cluster types and the clusters. Several requirements must all hold.
+    IdlePin = "K0206",
 
     /// A dotted key of an `azure-app-config` map has a part too many.
     ///

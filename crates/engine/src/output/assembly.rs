@@ -87,6 +87,10 @@ impl Assembly<'_> {
         for (name, child, wanted) in before.changes(wanted) {
             let Some(folder) = child.map(|child| child.opened(self.open)).transpose()?.flatten() else { continue };
             match level.find(around, name, &folder) {
+                // Nobody knows what the folder of a cluster should be while its cluster type is not there.
+                Found::Place if wanted.is_none() && self.is_lost(name) => {
+                    self.output.assignments += folder.children().filter(|(_, child)| child.is_folder()).count();
+                }
                 Found::Place => {
                     edits.push((Arc::clone(name), None));
                     // A place may be there in both layouts. What counts is what clusters look at.
@@ -233,6 +237,11 @@ impl Unclear {
 }
 
 impl Assembly<'_> {
+    /// Whether it is not clear what a name is the place of, so that there is no place of that name.
+    fn is_lost(&self, name: &Arc<str>) -> bool {
+        self.unclear.places.contains(name) && !self.compiled.has_place(name)
+    }
+
     fn kept_as(&self, place: &Arc<str>, target: &str) -> Option<Kept> {
         let target = DeploymentTargetName::new(target).ok()?;
         let is_unclear = self.unclear.places.contains(place) || self.unclear.targets.contains(&target);

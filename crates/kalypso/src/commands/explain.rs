@@ -4,9 +4,13 @@ use engine::compile::Prepared;
 use engine::explain::{Explanation, MappedLabel, NotUsed, Source, ValueReason};
 use engine::place::Place;
 use model::diagnostic::{AssignmentId, Origin};
+use model::field_path::FieldPath;
+use model::fleet::Fleet;
 use model::locate::Locator;
 use model::name::{ClusterName, ClusterTypeName, DeploymentTargetName, PlaceName};
-use serde_json::{Value as Json, json};
+use model::object::release_pin::MANIFESTS;
+use model::object::{Object, ReleasePin};
+use serde_json::{Map, Value as Json, json};
 
 use crate::arguments::{Explain, Format};
 use crate::exit::{Exit, Failure};
@@ -20,16 +24,20 @@ pub(super) fn run(options: &Explain) -> anyhow::Result<Exit> {
     let prepared = Prepared::new(&loaded.fleet);
     let id = assignment(&options.assignment)?;
     let mut locator = Locator::new(&loaded.fleet);
+    let whereabouts = whereabouts(&loaded.fleet, &id);
     let answer = match &options.key {
         Some(key) => prepared.explain_value(&id, key).map(|reason| match options.output {
-            Format::Human => {
-                value_text(&reason, &id, &mut Words { environment: &options.environment, locator: &mut locator })
-            }
+            Format::Human => value_text(
+                &reason,
+                &id,
+                &mut Words { environment: &options.environment, whereabouts: &whereabouts, locator: &mut locator },
+            ),
             format => terminal::structured(&value_json(&reason, &mut locator), format),
         }),
         None => prepared.explain(&id).map(|explanation| match options.output {
             Format::Human => {
-                let mut words = Words { environment: &options.environment, locator: &mut locator };
+                let mut words =
+                    Words { environment: &options.environment, whereabouts: &whereabouts, locator: &mut locator };
                 let mut text = assignment_text(&explanation, &mut words);
                 text.push_str(&problems_text(&prepared, &id));
                 text
@@ -53,6 +61,16 @@ fn assignment(text: &str) -> Result<AssignmentId, Failure> {
         place: PlaceName::new(place).map_err(|_| usage())?,
         target: DeploymentTargetName::new(target).map_err(|_| usage())?,
     })
+}
+
+/// The place of an assignment, in words.
+fn whereabouts(fleet: &Fleet, id: &AssignmentId) -> String {
+    match Place::find(fleet, id.place.as_str()) {
+        Some(Place { cluster_type, cluster: Some(cluster) }) => {
+            format!("cluster {} of cluster type {}", cluster.name, cluster_type.name)
+        }
+        _ => format!("cluster type {}", id.place),
+    }
 }
 
 /// There is no such assignment: says what there is.
@@ -85,6 +103,8 @@ fn not_assigned(prepared: &Prepared, loaded: &loading::Loaded, id: &AssignmentId
 /// What every text needs.
 struct Words<'a, 'f> {
     environment: &'a str,
+    /// What kind of place the assignment is on, and which.
+    whereabouts: &'a str,
     locator: &'a mut Locator<'f>,
 }
 
@@ -96,7 +116,7 @@ impl Words<'_, '_> {
 
 fn value_text(reason: &ValueReason, id: &AssignmentId, words: &mut Words<'_, '_>) -> String {
     let environment = words.environment;
-    let whose = format!("in {environment}, cluster type {}, target {}", id.place, id.target);
+    let whose = format!("in {environment}, {}, target {}", words.whereabouts, id.target);
     let mut rows: Vec<[String; 2]> = Vec::new();
     let mut lines = match (&reason.shown, &reason.set_by) {
         (Some(shown), Some(source)) => {
@@ -170,6 +190,7 @@ fn assignment_text(explanation: &Explanation, words: &mut Words<'_, '_>) -> Stri
     for MappedLabel { key, value, mapping, origin } in &explanation.mapped {
         lines.push(format!("  label          {key}={value}, added by mapping {mapping}   {}", words.place(origin)));
     }
+    lines.extend(explanation.pins.iter().flat_map(|pin| pin_lines(pin, words)));
     let [reconciler, namespace, config] = &explanation.templates;
     lines.push(format!("  templates      {reconciler}, {namespace}, {config}"));
     lines.push(format!("  configuration  version {}, {}", explanation.version, terminal::count(values.len(), "value")));
@@ -186,6 +207,20 @@ fn assignment_text(explanation: &Explanation, words: &mut Words<'_, '_>) -> Stri
     lines.push(String::new());
     lines.push(format!("  kalypso explain -e {} {id} KEY says more about one value", words.environment));
     lines.join("\n") + "\n"
+}
+
+fn pin_lines(pin: &Object<ReleasePin>, words: &mut Words<'_, '_>) -> Vec<String> {
+    let ReleasePin { manifests, reason, expires, .. } = &pin.spec;
+    let place = words.place(&Origin::field(&pin.key(), FieldPath::from(MANIFESTS)));
+    let manifests: Vec<_> = manifests.iter().map(|(key, value)| format!("{key}={value}")).collect();
+    let mut lines = vec![format!("  pinned by      {}   {place}   {}", pin.name, manifests.join("   "))];
+    let expires = expires.map(|expiry| format!("expires {expiry}"));
+    let reason = (!reason.is_empty()).then(|| reason.lines().collect::<Vec<_>>().join(" "));
+    let more: Vec<_> = expires.into_iter().chain(reason).collect();
+    if !more.is_empty() {
+        lines.push(format!("                 {}", more.join(": ")));
+    }
+    lines
 }
 
 fn says(count: usize) -> String {
@@ -269,8 +304,19 @@ fn assignment_json(explanation: &Explanation, locator: &mut Locator<'_>) -> Json
         })
     });
     let mapped: Vec<_> = mapped.collect();
+    let pins = explanation.pins.iter().map(|pin| {
+        json!({
+            "releasePin": pin.name.as_str(),
+            "place": place_json(&Origin::field(&pin.key(), FieldPath::from(MANIFESTS)), locator),
+            "manifests": pin.spec.manifests.iter().map(|(key, value)| (key.to_string(), Json::from(&**value))).collect::<Map<_, _>>(),
+            "reason": &*pin.spec.reason,
+            "expires": pin.spec.expires.map(|expiry| expiry.to_string()),
+        })
+    });
+    let pins: Vec<_> = pins.collect();
     json!({
-        "clusterType": explanation.id.place.as_str(),
+        "clusterType": explanation.place.cluster_type.name.as_str(),
+        "cluster": explanation.place.cluster.as_ref().map(|cluster| cluster.name.as_str()),
         "target": explanation.id.target.as_str(),
         "workload": &*explanation.workload,
         "workspace": &*explanation.workspace,
@@ -278,6 +324,7 @@ fn assignment_json(explanation: &Explanation, locator: &mut Locator<'_>) -> Json
         "place": place_json(&explanation.target, locator),
         "policies": policies,
         "mappedLabels": mapped,
+        "releasePins": pins,
         "templates": explanation.templates.iter().map(|name| &**name).collect::<Vec<_>>(),
         "configVersion": &*explanation.version,
         "values": explanation.values.iter().map(|value| value_json(value, locator)).collect::<Vec<_>>(),
