@@ -95,7 +95,14 @@ pub(super) const LABELS: &[Setting] = &[
         key: "cluster-type",
         pattern: None,
         values: "the name of a `ClusterType`",
-        doc: "Only for assignments of this cluster type.",
+        doc: "Only for assignments of this cluster type, and of the clusters of it.",
+    },
+    Setting {
+        kinds: &[Kind::ConfigMap, Kind::ConfigSchema],
+        key: "cluster",
+        pattern: None,
+        values: "the name of a `Cluster`",
+        doc: "Only for assignments of this cluster.",
     },
     Setting {
         kinds: &[Kind::ConfigMap, Kind::ConfigSchema],
@@ -116,7 +123,7 @@ pub(super) const LABELS: &[Setting] = &[
         key: "any other label",
         pattern: None,
         values: "any",
-        doc: "Only for assignments whose cluster type or deployment target has the same label. All labels must match.",
+        doc: "Only for assignments whose cluster type, cluster or deployment target has the same label. All labels must match.",
     },
     Setting {
         kinds: &[Kind::DeploymentTarget],
