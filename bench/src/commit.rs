@@ -127,7 +127,7 @@ fn target_folder(key: usize, changed: usize) -> Tree {
         "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: platform-config\n  namespace: dev-{place}-{name}\ndata:\n"
     );
     let mut state = (key as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ version as u64;
-    for index in 0..110 {
+    for index in 0..170 {
         // A step of xorshift: different everywhere, the same in every run.
         state ^= state << 13;
         state ^= state >> 7;

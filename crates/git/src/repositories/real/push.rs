@@ -62,7 +62,7 @@ impl GitRepositories {
     }
 }
 
-/// From so many new objects on, git looks for no similar ones: that takes it longer than the network takes for what it saves.
+/// From so many new objects on, git looks for no similar ones: it would compare each with ten others before it sends the first.
 const UNLIKE_FROM: usize = 20_000;
 
 fn arguments(url: &str, push: &Push<'_>, written: Option<(GitId, usize)>) -> Vec<String> {
