@@ -32,7 +32,8 @@ fn layout_problem(fleet: &Fleet, object: &Object<GitOpsRepo>) -> Option<Diagnost
         Ok(layout) => layout.unwrap_or_default(),
         Err(diagnostic) => return Some(diagnostic),
     };
-    let count = fleet.cluster_types.len();
+    // Each cluster has a folder, like each cluster type.
+    let count = fleet.cluster_types.len() + fleet.clusters.len();
     if layout == Layout::FanOut || count <= FOLDERS_MAX {
         return None;
     }
