@@ -26,6 +26,7 @@ pub struct Memo {
     checks: HashMap<Digest, bool>,
     /// The folders that were rendered, by all inputs of their assignments.
     renderings: HashMap<Digest, Rendering>,
+    has_wide: bool,
 }
 
 /// What is known about an assignment.
@@ -81,6 +82,11 @@ impl Memo {
         self.renderings.is_empty()
     }
 
+    /// Whether any assignment is among them that may have read all of its data.
+    pub(crate) fn has_wide(&self) -> bool {
+        self.has_wide
+    }
+
     /// How many assignments are known.
     pub fn len(&self) -> usize {
         self.renderings.len()
@@ -121,6 +127,7 @@ impl Memo {
         } else {
             let (tree, rest) = value.split_first_chunk::<20>()?;
             let is_wide = rest.first()? == &1;
+            self.has_wide |= is_wide;
             self.renderings.insert(key, Rendering { tree: GitId::from_bytes(*tree), is_wide });
         }
         Some(())

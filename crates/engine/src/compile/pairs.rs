@@ -70,9 +70,9 @@ pub(crate) struct PairWork {
 /// All pairs of classes that assignments are of.
 #[derive(Debug, Default)]
 pub(crate) struct Pairs {
-    pairs: Vec<Pair>,
+    all: Vec<Pair>,
     keys: Vec<(u32, u32)>,
-    /// By the place's class, then the target's: a position in `pairs`.
+    /// By the place's class, then the target's: a position in `all`.
     positions: Vec<Vec<u32>>,
     values: HashMap<Digest, Arc<Values>>,
     checks: HashMap<Digest, Arc<Checked>>,
@@ -99,7 +99,7 @@ impl Pairs {
 
     /// The pair at a position.
     pub(crate) fn at(&self, position: u32) -> Option<&Pair> {
-        self.pairs.get(position as usize)
+        self.all.get(position as usize)
     }
 
     /// The pair of two classes.
@@ -118,12 +118,12 @@ impl Pairs {
             return BTreeSet::new();
         }
         let has = |pair: &Pair| containers.iter().any(|container| pair.containers.binary_search(container).is_ok());
-        self.pairs.iter().zip(&self.keys).filter(|(pair, _)| has(pair)).map(|(_, key)| *key).collect()
+        self.all.iter().zip(&self.keys).filter(|(pair, _)| has(pair)).map(|(_, key)| *key).collect()
     }
 
     /// Forgets which classes there are. Values and findings are kept by their inputs.
     pub(crate) fn forget_classes(&mut self) {
-        self.pairs.clear();
+        self.all.clear();
         self.keys.clear();
         self.positions.clear();
     }
@@ -150,12 +150,12 @@ impl Pairs {
         let missing: Vec<_> = missing.into_iter().collect();
         let made: Vec<_> = missing
             .into_par_iter()
-            .map(|(inputs, draft)| match memo.values(inputs) {
-                Some(digest) => (false, Values { inputs, digest, overflow: None, composition: OnceLock::new() }),
-                None => {
-                    let composition = compose(&prepared.containers_at(&draft.containers), &mut Silent);
-                    (true, Values::made(inputs, composition))
+            .map(|(inputs, draft)| {
+                if let Some(digest) = memo.values(inputs) {
+                    return (false, Values { inputs, digest, overflow: None, composition: OnceLock::new() });
                 }
+                let composition = compose(&prepared.containers_at(&draft.containers), &mut Silent);
+                (true, Values::made(inputs, composition))
             })
             .collect();
         let count = made.iter().filter(|(is_new, _)| *is_new).count();
@@ -210,16 +210,16 @@ impl Pairs {
         pair.is_troubled = !said.is_empty();
         pair.is_failing = said.iter().any(Diagnostic::is_error);
         let position = self.position(key.0, key.1).unwrap_or_else(|| self.new_position(key));
-        if let Some(known) = self.pairs.get_mut(position as usize) {
+        if let Some(known) = self.all.get_mut(position as usize) {
             *known = pair;
         } else {
-            self.pairs.push(pair);
+            self.all.push(pair);
             self.keys.push(key);
         }
     }
 
     fn new_position(&mut self, (place, target): (u32, u32)) -> u32 {
-        let position = self.pairs.len() as u32;
+        let position = self.all.len() as u32;
         let (place, target) = (place as usize, target as usize);
         if self.positions.len() <= place {
             self.positions.resize_with(place + 1, Vec::new);
@@ -238,19 +238,19 @@ impl Pairs {
     /// Forgets values and findings that no pair has any more, once there are many of them.
     fn prune(&mut self) {
         const SPARE: usize = 1_000;
-        if self.values.len() > 2 * self.pairs.len() + SPARE {
-            let used: BTreeSet<Digest> = self.pairs.iter().map(|pair| pair.values.inputs).collect();
+        if self.values.len() > 2 * self.all.len() + SPARE {
+            let used: BTreeSet<Digest> = self.all.iter().map(|pair| pair.values.inputs).collect();
             self.values.retain(|inputs, _| used.contains(inputs));
         }
-        if self.checks.len() > 2 * self.pairs.len() + SPARE {
-            let used: BTreeSet<Digest> = self.pairs.iter().map(|pair| pair.validation).collect();
+        if self.checks.len() > 2 * self.all.len() + SPARE {
+            let used: BTreeSet<Digest> = self.all.iter().map(|pair| pair.validation).collect();
             self.checks.retain(|validation, _| used.contains(validation));
         }
     }
 
     /// All values and findings, for those who save them.
     pub(crate) fn known(&self) -> impl Iterator<Item = &Pair> {
-        self.pairs.iter()
+        self.all.iter()
     }
 }
 

@@ -1,10 +1,11 @@
 //! What is wrong with assignments: what stops them is kept where it is, and put together when somebody asks.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use model::diagnostic::{AssignmentId, Diagnostic};
 use rayon::prelude::*;
 
+use super::rows::Asked;
 use super::{Compiled, Pairs, Row, RowContext};
 use crate::memo::Memo;
 use crate::place::Place;
@@ -41,7 +42,7 @@ pub(super) fn of_place(prepared: &Prepared, place: &Place) -> impl Iterator<Item
 pub(super) fn of_target(prepared: &Prepared, place: u32, target: u32) -> impl Iterator<Item = Diagnostic> {
     let problem = prepared.target(target).and_then(|target| target.target.problem.clone());
     let unclear =
-        if prepared.schedule.has_unclear() { prepared.schedule.unclear(place, target) } else { Default::default() };
+        if prepared.schedule.has_unclear() { prepared.schedule.unclear(place, target) } else { BTreeSet::new() };
     let fleet = &prepared.fleet;
     let policies =
         unclear.into_iter().filter_map(|policy| fleet.duplicate_diagnostic(&fleet.policies.get(&policy)?.key()));
@@ -63,7 +64,7 @@ impl Prepared {
         };
         let mut said: Vec<_> = of_place(self, at).chain(of_target(self, place, target)).collect();
         said.extend(pair.diagnostics(self));
-        said.extend(RowContext::new(self, at).files(prepared, pair).err().unwrap_or_default());
+        said.extend(RowContext::new(self, at).files(&Asked { target: prepared, pair }).err().unwrap_or_default());
         model::diagnostic::merged(said)
     }
 }
@@ -72,13 +73,13 @@ impl Prepared {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Said {
     /// The place.
-    OfPlace(u32),
+    Place(u32),
     /// The target or the policies, on this place.
-    OfTarget(u32, u32),
+    Target(u32, u32),
     /// The values, by the position of the pair of classes.
-    OfValues(u32),
+    Values(u32),
     /// The rendering.
-    OfRendering(u32, u32),
+    Rendering(u32, u32),
 }
 
 fn of_row(compiled: &Compiled, place: u32, row: &Row) -> Vec<(Said, AssignmentId)> {
@@ -91,10 +92,10 @@ fn of_row(compiled: &Compiled, place: u32, row: &Row) -> Vec<(Said, AssignmentId
         let pair = compiled.pairs.position(class, prepared.class_of_target(target));
         let is_troubled = pair.and_then(|pair| compiled.pairs.at(pair)).is_some_and(|pair| pair.is_troubled);
         let said = [
-            is_place_stopped.then_some(Said::OfPlace(place)),
-            of_target(prepared, place, target).next().map(|_| Said::OfTarget(place, target)),
-            pair.filter(|_| is_troubled).map(Said::OfValues),
-            compiled.failures.contains_key(&(place, target)).then_some(Said::OfRendering(place, target)),
+            is_place_stopped.then_some(Said::Place(place)),
+            of_target(prepared, place, target).next().map(|_| Said::Target(place, target)),
+            pair.filter(|_| is_troubled).map(Said::Values),
+            compiled.failures.contains_key(&(place, target)).then_some(Said::Rendering(place, target)),
         ];
         let mut said = said.into_iter().flatten().peekable();
         if said.peek().is_some()
@@ -109,9 +110,9 @@ fn of_row(compiled: &Compiled, place: u32, row: &Row) -> Vec<(Said, AssignmentId
 fn in_words(compiled: &Compiled, said: Said) -> Vec<Diagnostic> {
     let prepared = &compiled.prepared;
     match said {
-        Said::OfPlace(place) => prepared.place(place).map(|at| of_place(prepared, at).collect()).unwrap_or_default(),
-        Said::OfTarget(place, target) => of_target(prepared, place, target).collect(),
-        Said::OfValues(pair) => compiled.pairs.at(pair).map(|pair| pair.diagnostics(prepared)).unwrap_or_default(),
-        Said::OfRendering(place, target) => compiled.failures.get(&(place, target)).cloned().unwrap_or_default(),
+        Said::Place(place) => prepared.place(place).map(|at| of_place(prepared, at).collect()).unwrap_or_default(),
+        Said::Target(place, target) => of_target(prepared, place, target).collect(),
+        Said::Values(pair) => compiled.pairs.at(pair).map(|pair| pair.diagnostics(prepared)).unwrap_or_default(),
+        Said::Rendering(place, target) => compiled.failures.get(&(place, target)).cloned().unwrap_or_default(),
     }
 }

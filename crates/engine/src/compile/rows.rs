@@ -9,7 +9,7 @@ use model::git_id::GitId;
 use model::tree::{Child, Entry, Tree};
 
 use super::pairs::Pair;
-use crate::memo::{Memo, Rendering};
+use crate::memo::Memo;
 use crate::place::Place;
 use crate::prepare::{Prepared, PreparedTarget};
 use crate::render::{Context, Files, Pinned, PlaceFields, Rendered};
@@ -54,6 +54,14 @@ pub(crate) struct Evaluated {
     pub(crate) bytes: usize,
 }
 
+/// An assignment of a place that somebody asks about.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Asked<'a> {
+    pub(crate) target: &'a PreparedTarget,
+    /// What it has in common with others.
+    pub(crate) pair: &'a Pair,
+}
+
 /// A place, as its assignments see it.
 #[derive(Debug)]
 pub(crate) struct RowContext<'a> {
@@ -90,6 +98,19 @@ impl Slot {
         is_known: false,
         is_shown: false,
     };
+
+    /// Whether it is known, and depends on the same as the other one.
+    fn is_like(&self, other: &Self) -> bool {
+        self.is_known && self.inputs == other.inputs
+    }
+}
+
+impl Evaluated {
+    /// An assignment of which nothing is known but what it depends on.
+    fn known(pair: &Pair, rendering: Digest) -> Self {
+        let slot = Slot { inputs: all_inputs(pair, rendering), rendering, is_known: true, ..Slot::UNKNOWN };
+        Self { slot, failures: Some(Vec::new()), was_rendered: false, was_saved: false, bytes: 0 }
+    }
 }
 
 impl<'a> RowContext<'a> {
@@ -97,84 +118,62 @@ impl<'a> RowContext<'a> {
         Self { prepared, place, fields: PlaceFields::of(place) }
     }
 
-    /// Looks at an assignment. None if all that it depends on is as it was.
-    pub(crate) fn evaluate(
-        &self,
-        target: &PreparedTarget,
-        pair: &Pair,
-        before: &Slot,
-        memo: &Memo,
-    ) -> Option<Evaluated> {
+    /// Looks at an assignment, which was like this before. None if all that it depends on is as it was.
+    pub(crate) fn evaluate(&self, asked: &Asked<'_>, before: &Slot, memo: &Memo) -> Option<Evaluated> {
         let Ok(templates) = self.prepared.templates(self.place) else {
-            let nothing = Digest::of("no templates");
-            let slot = Slot { inputs: all_inputs(pair, nothing), rendering: nothing, is_known: true, ..Slot::UNKNOWN };
-            let is_same = before.is_known && before.inputs == slot.inputs;
-            return (!is_same).then_some(Evaluated {
-                slot,
-                failures: Some(Vec::new()),
-                was_rendered: false,
-                was_saved: false,
-                bytes: 0,
-            });
+            let found = Evaluated::known(asked.pair, Digest::of("no templates"));
+            return (!before.is_like(&found.slot)).then_some(found);
         };
-        let pinned = self.pinned(target);
-        let context = self.context(target, pair, pinned.as_ref().ok().and_then(Option::as_ref));
-        let rendering_of = |is_wide| match &pinned {
-            Ok(_) => templates.inputs(&context, is_wide),
-            Err(conflicts) => Digest::of(conflicts),
+        let pinned = self.pinned(asked.target);
+        let context = self.context(asked, pinned.as_ref().ok().and_then(Option::as_ref));
+        let found_by = |is_wide| {
+            let rendering = match &pinned {
+                Ok(_) => templates.inputs(&context, is_wide),
+                Err(conflicts) => Digest::of(conflicts),
+            };
+            let found = Evaluated::known(asked.pair, rendering);
+            Evaluated { slot: Slot { is_wide, ..found.slot }, ..found }
         };
-        let mut is_wide = before.is_wide;
-        let mut rendering = rendering_of(is_wide);
-        let mut inputs = all_inputs(pair, rendering);
-        if before.is_known && before.inputs == inputs {
+        let found = found_by(before.is_wide);
+        if before.is_like(&found.slot) {
             return None;
         }
-        let slot = Slot { inputs, rendering, is_wide, is_known: true, ..Slot::UNKNOWN };
-        let found = Evaluated { slot, failures: Some(Vec::new()), was_rendered: false, was_saved: false, bytes: 0 };
-        if before.is_known && before.rendering == rendering {
-            return Some(Evaluated { slot: Slot { tree: before.tree, ..slot }, failures: None, ..found });
-        }
-        if let Some(Rendering { tree, is_wide }) = self.saved(&inputs, memo, || all_inputs(pair, rendering_of(true))) {
-            if is_wide {
-                rendering = rendering_of(true);
-                inputs = all_inputs(pair, rendering);
-            }
-            let slot = Slot { inputs, rendering, is_wide, tree: Some(tree), ..slot };
-            return Some(Evaluated { slot, was_saved: true, ..found });
+        if before.is_known && before.rendering == found.slot.rendering {
+            return Some(Evaluated { slot: Slot { tree: before.tree, ..found.slot }, failures: None, ..found });
         }
         if let Err(conflicts) = pinned {
             return Some(Evaluated { failures: Some(conflicts), ..found });
         }
-        let Rendered { files, has_read_anything } = self.render(target, pair, &context);
-        if has_read_anything != is_wide {
-            is_wide = has_read_anything;
-            rendering = rendering_of(is_wide);
-            inputs = all_inputs(pair, rendering);
+        // What may have read all of the data is known only by all of it.
+        let saved = [false, true].into_iter().filter(|is_wide| !is_wide || memo.has_wide()).find_map(|is_wide| {
+            let found = found_by(is_wide);
+            let tree = memo.rendering(found.slot.inputs).filter(|saved| saved.is_wide == is_wide)?.tree;
+            Some(Evaluated { slot: Slot { tree: Some(tree), ..found.slot }, was_saved: true, ..found })
+        });
+        if saved.is_some() {
+            return saved;
         }
-        let bytes = files.as_ref().map_or(0, |files| files.values().map(|bytes| bytes.len()).sum());
-        let (tree, failures) = match files {
-            Ok(files) => (Some(folder_of(files).id()), Vec::new()),
-            Err(failures) => (None, failures),
-        };
-        let slot = Slot { inputs, rendering, is_wide, tree, ..slot };
-        Some(Evaluated { slot, failures: Some(failures), was_rendered: true, was_saved: false, bytes })
+        let Rendered { files, has_read_anything } = self.render(asked.pair, &context);
+        let found = found_by(has_read_anything);
+        let found = Evaluated { was_rendered: true, ..found };
+        Some(match files {
+            Ok(files) => {
+                let bytes = files.values().map(|bytes| bytes.len()).sum();
+                Evaluated { slot: Slot { tree: Some(folder_of(files).id()), ..found.slot }, bytes, ..found }
+            }
+            Err(failures) => Evaluated { failures: Some(failures), ..found },
+        })
     }
 
     /// The files of an assignment, or why there are none.
-    pub(crate) fn files(&self, target: &PreparedTarget, pair: &Pair) -> Result<Files, Vec<Diagnostic>> {
+    pub(crate) fn files(&self, asked: &Asked<'_>) -> Result<Files, Vec<Diagnostic>> {
         self.prepared.templates(self.place).map_err(<[_]>::to_vec)?;
-        let pinned = self.pinned(target)?;
-        self.render(target, pair, &self.context(target, pair, pinned.as_ref())).files
+        let pinned = self.pinned(asked.target)?;
+        self.render(asked.pair, &self.context(asked, pinned.as_ref())).files
     }
 
-    fn saved(&self, inputs: &Digest, memo: &Memo, wide_inputs: impl FnOnce() -> Digest) -> Option<Rendering> {
-        let saved = memo.rendering(*inputs)?;
-        if saved.is_wide { memo.rendering(wide_inputs()) } else { Some(saved) }
-    }
-
-    fn render(&self, target: &PreparedTarget, pair: &Pair, context: &Context<'_>) -> Rendered {
+    fn render(&self, pair: &Pair, context: &Context<'_>) -> Rendered {
         let composition = pair.values.composition(|| self.prepared.containers_at(&pair.containers));
-        debug_assert_eq!(context.target.name, target.target.name);
         match self.prepared.templates(self.place) {
             Ok(templates) => templates.render(context, composition),
             Err(problems) => Rendered { files: Err(problems.to_vec()), has_read_anything: false },
@@ -186,7 +185,8 @@ impl<'a> RowContext<'a> {
         Ok(laid_over.map(|manifests| Pinned::of(&manifests)))
     }
 
-    fn context<'c>(&'c self, target: &'c PreparedTarget, pair: &'c Pair, pinned: Option<&'c Pinned>) -> Context<'c> {
+    fn context<'c>(&'c self, asked: &Asked<'c>, pinned: Option<&'c Pinned>) -> Context<'c> {
+        let Asked { target, pair } = *asked;
         Context {
             environment: &self.prepared.fleet.environment,
             place: self.place,

@@ -1,0 +1,258 @@
+//! Going on to another fleet: what may be different is looked at, and what is different is made anew.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use model::git_id::GitId;
+use model::progress::Phase;
+use model::tree::Tree;
+use rayon::prelude::*;
+
+use super::rows::{Asked, Evaluated, Row, RowContext, Slot};
+use super::{Compiled, Update, WHOLE_PLACE, problems};
+use crate::prepare::{Delta, Reach, folder_order};
+
+/// The largest number of assignments of one place that one thread works on at a time.
+const CHUNK: usize = 256;
+
+impl Compiled {
+    pub(super) fn advance(&mut self, delta: &Delta) {
+        self.last = Update::default();
+        if delta.reach >= Reach::Matching {
+            self.pairs.forget_classes();
+        }
+        let changed_pairs = self.remake_pairs(delta);
+        self.remove_rows(delta);
+        let mut touched = BTreeSet::from_iter(&delta.places);
+        if delta.reach == Reach::Everything || delta.schedule {
+            touched.extend(self.realign_rows());
+        }
+        let dirty = self.dirty(delta, &changed_pairs);
+        self.make_missing_pairs(&dirty);
+        self.progress.begin(Phase::Compiling).expect(dirty.values().map(Vec::len).sum());
+        let found = self.evaluate(&dirty);
+        touched.extend(dirty.into_keys());
+        let before = self.take_over(found);
+        self.show(touched.into_iter().collect(), &before);
+    }
+
+    /// Makes the values of pairs of classes anew that have changed containers, or schemas. Which these are.
+    fn remake_pairs(&mut self, delta: &Delta) -> BTreeSet<(u32, u32)> {
+        let keys: BTreeSet<_> = if delta.schemas || delta.reach == Reach::Everything {
+            self.pairs.keys().iter().copied().collect()
+        } else {
+            self.pairs.with_containers(&delta.containers)
+        };
+        self.make_pairs(keys.iter().copied().collect());
+        keys
+    }
+
+    fn make_pairs(&mut self, keys: Vec<(u32, u32)>) {
+        if keys.is_empty() {
+            return;
+        }
+        let made = self.pairs.make(&self.prepared, keys, &self.memo);
+        self.last.work.matches += made.matches;
+        self.last.work.compositions += made.compositions;
+        self.last.work.checks += made.checks;
+    }
+
+    fn make_missing_pairs(&mut self, dirty: &BTreeMap<u32, Vec<u32>>) {
+        let mut missing = BTreeSet::new();
+        for (place, positions) in dirty {
+            let Some(row) = self.rows.get(place) else { continue };
+            let class = self.prepared.class_of_place(*place);
+            for target in positions.iter().filter_map(|position| row.targets.get(*position as usize)) {
+                let key = (class, self.prepared.class_of_target(*target));
+                if self.pairs.position(key.0, key.1).is_none() {
+                    missing.insert(key);
+                }
+            }
+        }
+        self.make_pairs(missing.into_iter().collect());
+    }
+
+    /// Forgets the assignments of places that are gone.
+    fn remove_rows(&mut self, delta: &Delta) {
+        for place in &delta.places_gone {
+            let targets = self.rows.remove(&place).map(|row| row.targets).unwrap_or_default();
+            targets.iter().for_each(|target| self.forget((place, *target)));
+            if let Some(id) = self.prepared.assignment_id(place, WHOLE_PLACE) {
+                self.tree.take(id.place.as_str());
+            }
+        }
+    }
+
+    fn forget(&mut self, assignment: (u32, u32)) {
+        self.failures.remove(&assignment);
+        self.last.removed.push(assignment);
+    }
+
+    /// Gives every place the targets that are scheduled on it now. The places that have others than before.
+    fn realign_rows(&mut self) -> Vec<u32> {
+        let ids = self.prepared.places().map(|(id, _)| id);
+        let is_other = |place: &u32| {
+            let old = self.rows.get(place);
+            old.is_none_or(|old| !Arc::ptr_eq(&old.targets, self.prepared.schedule.targets_on(*place)))
+        };
+        let others: Vec<u32> = ids.filter(is_other).collect();
+        for place in &others {
+            let targets = self.prepared.schedule.targets_on(*place);
+            let (row, gone) = Row::realigned(targets, self.rows.get(place));
+            self.rows.insert(*place, row);
+            gone.into_iter().for_each(|target| self.forget((*place, target)));
+        }
+        others
+    }
+
+    /// The assignments that may have other inputs than before: by place, the positions in its row.
+    fn dirty(&self, delta: &Delta, changed_pairs: &BTreeSet<(u32, u32)>) -> BTreeMap<u32, Vec<u32>> {
+        let mut of_class: BTreeMap<u32, BTreeSet<u32>> = BTreeMap::new();
+        for (place, target) in changed_pairs {
+            of_class.entry(*place).or_default().insert(*target);
+        }
+        let all = delta.reach >= Reach::Matching;
+        let of_row = |(place, row): (&u32, &Row)| {
+            let at = self.prepared.place(*place)?;
+            let is_whole =
+                all || delta.places.contains(*place) || delta.templates.contains(at.cluster_type.name.as_arc());
+            let classes = of_class.get(&self.prepared.class_of_place(*place));
+            if !is_whole && classes.is_none() && delta.targets.is_empty() && !delta.schedule {
+                return None;
+            }
+            let is_dirty = |(target, slot): (&u32, &Slot)| {
+                is_whole
+                    || !slot.is_known
+                    || delta.targets.contains(*target)
+                    || classes.is_some_and(|classes| classes.contains(&self.prepared.class_of_target(*target)))
+            };
+            let numbered = row.targets.iter().zip(&row.slots).enumerate();
+            let positions: Vec<u32> =
+                numbered.filter(|(_, slot)| is_dirty(*slot)).map(|(position, _)| position as u32).collect();
+            (!positions.is_empty()).then_some((*place, positions))
+        };
+        self.rows.par_iter().filter_map(of_row).collect()
+    }
+
+    fn evaluate(&self, dirty: &BTreeMap<u32, Vec<u32>>) -> Vec<(u32, u32, Evaluated)> {
+        let chunks: Vec<_> =
+            dirty.iter().flat_map(|(place, positions)| positions.chunks(CHUNK).map(|chunk| (*place, chunk))).collect();
+        let counter = self.progress.begin(Phase::Compiling);
+        let of_chunk = |(place, positions): (u32, &[u32])| {
+            let found = self.evaluate_chunk(place, positions).unwrap_or_default();
+            counter.advance(positions.len());
+            found
+        };
+        chunks.into_par_iter().flat_map_iter(of_chunk).collect()
+    }
+
+    fn evaluate_chunk(&self, place: u32, positions: &[u32]) -> Option<Vec<(u32, u32, Evaluated)>> {
+        let row = self.rows.get(&place)?;
+        let class = self.prepared.class_of_place(place);
+        let context = RowContext::new(&self.prepared, self.prepared.place(place)?);
+        let of_one = |position: &u32| {
+            let (target, before) = (row.targets.get(*position as usize)?, row.slots.get(*position as usize)?);
+            let pair = self.pairs.get(class, self.prepared.class_of_target(*target))?;
+            let asked = Asked { target: self.prepared.target(*target)?, pair };
+            let evaluated = context.evaluate(&asked, before, &self.memo)?;
+            Some((place, *position, evaluated))
+        };
+        Some(positions.iter().filter_map(of_one).collect())
+    }
+
+    /// Takes over what was found. The folders that assignments had, where these are other ones now.
+    fn take_over(&mut self, found: Vec<(u32, u32, Evaluated)>) -> Before {
+        let mut changed = Before::new();
+        for (place, position, Evaluated { slot, failures, was_rendered, was_saved, bytes }) in found {
+            let Some(row) = self.rows.get_mut(&place) else { continue };
+            let (target, known) = (row.targets.get(position as usize), row.slots.get_mut(position as usize));
+            let (Some(target), Some(known)) = (target, known) else { continue };
+            let key = (place, *target);
+            match failures {
+                Some(failures) if failures.is_empty() => {
+                    self.failures.remove(&key);
+                }
+                Some(failures) => {
+                    self.failures.insert(key, failures);
+                }
+                None => {}
+            }
+            if !was_saved {
+                self.last.recomputed.push(key);
+            }
+            self.last.work.saved += usize::from(was_saved);
+            self.last.work.renderings += usize::from(was_rendered);
+            self.last.work.bytes += bytes;
+            if known.is_known && known.tree != slot.tree {
+                changed.insert(key, known.tree.filter(|_| known.is_shown));
+            }
+            *known = Slot { is_shown: known.is_shown, ..slot };
+        }
+        changed
+    }
+
+    /// Finds out the folders of places, some of whose assignments may have other folders, or be stopped by something else, than before.
+    fn show(&mut self, places: Vec<u32>, before: &Before) {
+        let found: Vec<_> =
+            places.into_par_iter().filter_map(|place| Some((place, self.shown(place, before)?))).collect();
+        let is_new = self.tree.is_empty();
+        let mut children = Vec::new();
+        for (place, Shown { good, changed, is_folder_known }) in found {
+            let Some(row) = self.rows.get_mut(&place) else { continue };
+            row.slots.iter_mut().zip(good).for_each(|(slot, is_good)| slot.is_shown = is_good);
+            self.last.changed.extend(changed.into_iter().map(|target| (place, target)));
+            if !is_folder_known {
+                children.push(place);
+            }
+        }
+        self.last.work.folders += children.len();
+        let folders = |place: u32| {
+            let at = self.prepared.place(place)?;
+            let id = self.place_folder(at).id();
+            Some((Arc::clone(at.name_text()), self.sealed(id, place, WHOLE_PLACE)))
+        };
+        let mut folders: Vec<_> = children.into_par_iter().filter_map(folders).collect();
+        if is_new {
+            folders.par_sort_unstable_by(|(one, _), (other, _)| folder_order(one).cmp(folder_order(other)));
+            self.tree = Tree::from_children(folders);
+        } else {
+            for (name, child) in folders {
+                self.tree.set(name, child);
+            }
+        }
+    }
+
+    /// Which assignments of a place are in its folder. None if there is no such place.
+    fn shown(&self, place: u32, before: &Before) -> Option<Shown> {
+        let (at, row) = (self.prepared.place(place)?, self.rows.get(&place)?);
+        let is_stopped = problems::of_place(&self.prepared, at).next().is_some();
+        let class = self.prepared.class_of_place(place);
+        let mut shown = Shown { good: Vec::with_capacity(row.slots.len()), changed: Vec::new(), is_folder_known: true };
+        for (target, slot) in row.targets.iter().zip(&row.slots) {
+            let pair = self.pairs.get(class, self.prepared.class_of_target(*target));
+            let is_good = !is_stopped
+                && slot.tree.is_some()
+                && pair.is_some_and(|pair| !pair.is_failing)
+                && problems::of_target(&self.prepared, place, *target).next().is_none();
+            let old = before.get(&(place, *target)).copied().unwrap_or(slot.tree.filter(|_| slot.is_shown));
+            if old != slot.tree.filter(|_| is_good) {
+                shown.changed.push(*target);
+            }
+            shown.good.push(is_good);
+        }
+        shown.is_folder_known =
+            shown.changed.is_empty() && self.tree.child(at.name_text()).is_some() && self.last.removed.is_empty();
+        Some(shown)
+    }
+}
+
+/// The folders that assignments had, by place and target.
+type Before = BTreeMap<(u32, u32), Option<GitId>>;
+
+/// What is in the folder of a place.
+struct Shown {
+    good: Vec<bool>,
+    /// The targets whose folders are other ones than before.
+    changed: Vec<u32>,
+    is_folder_known: bool,
+}

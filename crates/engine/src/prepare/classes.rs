@@ -1,0 +1,125 @@
+//! What places and targets have of what containers and schemas ask for: those that have the same are one class.
+
+use std::sync::Arc;
+
+use rayon::prelude::*;
+
+use super::{Delta, Prepared, Reach};
+use crate::container::Container;
+use crate::matching::{Classes, Matcher, PairSet, Pairs};
+use crate::place::Place;
+use crate::schema::Schema;
+
+/// Who asks for which labels, and what places and targets have of them.
+#[derive(Debug, Default)]
+pub(super) struct Matching {
+    pairs: Pairs,
+    containers: Matcher,
+    schemas: Matcher,
+    place_classes: Classes<PairSet>,
+    class_of_place: Vec<u32>,
+    target_classes: Classes<PairSet>,
+    class_of_target: Vec<u32>,
+}
+
+/// The number of a place without a class: there is no such place.
+const NO_CLASS: u32 = u32::MAX;
+/// Between what a target has and the schemas that it brings, in the key of its class.
+const SCHEMAS_FOLLOW: u32 = u32::MAX;
+
+impl Prepared {
+    /// The class of a place and that of a target: what has the same classes matches the same containers and schemas.
+    pub(crate) fn class_of_place(&self, place: u32) -> u32 {
+        self.matching.class_of_place.get(place as usize).copied().unwrap_or(NO_CLASS)
+    }
+
+    pub(crate) fn class_of_target(&self, target: u32) -> u32 {
+        self.matching.class_of_target.get(target as usize).copied().unwrap_or(NO_CLASS)
+    }
+
+    /// The positions of the containers, and the ids of the schemas, that are for assignments of these classes; and how many were looked at.
+    pub(crate) fn matching(&self, place_class: u32, target_class: u32) -> (Vec<u32>, Vec<u32>, usize) {
+        let Matching { containers, schemas, place_classes, target_classes, .. } = &self.matching;
+        let place = place_classes.get(place_class).map_or(&[][..], |pairs| pairs);
+        let target = target_classes.get(target_class).map_or(&[][..], |key| key);
+        let (target, own) = match target.iter().position(|pair| *pair == SCHEMAS_FOLLOW) {
+            Some(end) => (&target[..end], &target[end + 1..]),
+            None => (target, &[][..]),
+        };
+        let (containers, looked_at) = containers.matching(place, target);
+        let (mut schemas, more) = schemas.matching(place, target);
+        schemas.extend(own);
+        (containers, schemas, looked_at + more)
+    }
+
+    /// The containers of an assignment, in the order in which they are merged, and its schemas.
+    pub(crate) fn inputs_of(&self, place: u32, target: u32) -> (Vec<Arc<Container>>, Vec<&Schema>) {
+        let (containers, schemas, _) = self.matching(self.class_of_place(place), self.class_of_target(target));
+        let containers = self.containers_at(&containers);
+        (containers, schemas.iter().filter_map(|id| self.schemas.get(*id)).collect())
+    }
+
+    pub(crate) fn containers_at(&self, positions: &[u32]) -> Vec<Arc<Container>> {
+        positions.iter().filter_map(|position| self.containers.list.get(*position as usize)).map(Arc::clone).collect()
+    }
+
+    /// Finds out what places and targets have of what containers and schemas ask for.
+    pub(super) fn match_labels(&mut self, asked_changed: bool, delta: &mut Delta) {
+        let Matching { pairs, containers, schemas, .. } = &mut self.matching;
+        let all = asked_changed || delta.reach == Reach::Everything;
+        if all {
+            *containers = Matcher::new(pairs, self.containers.list.iter().map(|container| &container.conditions));
+            *schemas = Matcher::new(pairs, self.schemas.labelled.iter().map(|labelled| &labelled.conditions));
+            self.matching.place_classes = Classes::default();
+            self.matching.target_classes = Classes::default();
+            delta.reach = delta.reach.max(Reach::Matching);
+        }
+        self.classify_places(all, delta);
+        if all || !delta.targets.is_empty() {
+            self.classify_targets();
+        }
+    }
+
+    fn classify_places(&mut self, all: bool, delta: &Delta) {
+        let classified = |(id, place): (u32, &Place)| {
+            let mut found = Vec::new();
+            self.matching.pairs.of_place(place, &mut found);
+            (id, found)
+        };
+        let found: Vec<_> = if all {
+            let places: Vec<_> = self.places.iter().collect();
+            places.into_par_iter().map(classified).collect()
+        } else {
+            delta.places.iter().filter_map(|id| Some(classified((id, self.places.get(id)?)))).collect()
+        };
+        let Matching { place_classes, class_of_place, .. } = &mut self.matching;
+        for (id, pairs) in found {
+            if class_of_place.len() <= id as usize {
+                class_of_place.resize(id as usize + 1, NO_CLASS);
+            }
+            let class = place_classes.of(pairs.as_slice());
+            if let Some(slot) = class_of_place.get_mut(id as usize) {
+                *slot = class;
+            }
+        }
+    }
+
+    fn classify_targets(&mut self) {
+        let mut key = Vec::new();
+        for (id, prepared) in self.targets.iter() {
+            let Matching { pairs, target_classes, class_of_target, .. } = &mut self.matching;
+            pairs.of_target(&prepared.target, &mut key);
+            if !prepared.target.schemas.is_empty() {
+                key.push(SCHEMAS_FOLLOW);
+                key.extend(self.schemas.ids_of_target(&prepared.target));
+            }
+            if class_of_target.len() <= id as usize {
+                class_of_target.resize(id as usize + 1, NO_CLASS);
+            }
+            let class = target_classes.of(key.as_slice());
+            if let Some(slot) = class_of_target.get_mut(id as usize) {
+                *slot = class;
+            }
+        }
+    }
+}

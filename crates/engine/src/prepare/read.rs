@@ -1,0 +1,258 @@
+//! Reading a fleet, and only what is different in it from the fleet before.
+
+use std::collections::{BTreeSet, HashMap};
+use std::sync::Arc;
+
+use model::diagnostic::Diagnostic;
+use model::fleet::named::Changed;
+use model::fleet::{Fleet, Named};
+use model::object::{ClusterType, Object, Spec};
+
+use super::{Delta, Prepared, PreparedTarget, Reach, Settings, folder_order};
+use crate::container::{Container, Containers};
+use crate::pin::Pins;
+use crate::place::Place;
+use crate::render::{self, TargetFields, Templates};
+use crate::schedule::{Candidates, Schedule};
+use crate::schema::Schemas;
+use crate::settings;
+use crate::target::{Target, targets};
+
+impl Prepared {
+    /// Reads a fleet; what is as in the fleet `before` is left as it is.
+    pub(super) fn read(&mut self, fleet: &Fleet, before: Option<&Fleet>) -> Delta {
+        // What is said of objects that exist more than once names their places, and those may have changed.
+        let has_copies = !fleet.duplicates.is_empty() || before.is_some_and(|before| !before.duplicates.is_empty());
+        let is_other = before.is_none_or(|before| before.environment != fleet.environment);
+        let is_new = has_copies || is_other;
+        let reach = if is_new { Reach::Everything } else { Reach::Listed };
+        let mut delta = Delta { reach, ..Delta::default() };
+        let known = before.filter(|_| !is_new);
+        self.read_settings(fleet, &mut delta);
+        self.read_places(fleet, known, &mut delta);
+        self.read_targets(fleet, known, &mut delta);
+        let policies = known.is_none_or(|before| differ(&before.policies, &fleet.policies));
+        if policies
+            || !delta.places.is_empty()
+            || !delta.places_gone.is_empty()
+            || !delta.targets.is_empty()
+            || delta.schedule
+        {
+            self.read_policies(fleet);
+            delta.schedule = true;
+        }
+        let containers = self.read_containers(fleet, known, &mut delta);
+        let schemas = known.is_none_or(|before| differ(&before.config_schemas, &fleet.config_schemas));
+        delta.schemas |= schemas || delta.reach == Reach::Everything;
+        if delta.schemas {
+            let targets = self.target_list.iter().map(|target| &**target);
+            self.schemas = Schemas::compile(fleet, targets, self.settings.missing, &self.schemas);
+        }
+        self.read_templates(fleet, known, &mut delta);
+        if known.is_none_or(|before| differ(&before.release_pins, &fleet.release_pins)) {
+            let before = std::mem::replace(&mut self.pins, Pins::new(fleet));
+            if before.digest() != self.pins.digest() {
+                delta.reach = Reach::Everything;
+            }
+        }
+        self.match_labels(containers || delta.schemas, &mut delta);
+        delta
+    }
+
+    fn read_settings(&mut self, fleet: &Fleet, delta: &mut Delta) {
+        self.setting_diagnostics.clear();
+        let settings = environment_settings(fleet, &mut self.setting_diagnostics);
+        if settings != self.settings {
+            delta.reach = Reach::Everything;
+        }
+        self.settings = settings;
+    }
+
+    fn read_places(&mut self, fleet: &Fleet, before: Option<&Fleet>, delta: &mut Delta) {
+        let mut changed: BTreeSet<Arc<str>> = BTreeSet::new();
+        match before {
+            None => {
+                changed.extend(fleet.cluster_types.keys().map(|name| Arc::clone(name.as_arc())));
+                changed.extend(fleet.clusters.keys().map(|name| Arc::clone(name.as_arc())));
+                changed.extend(self.places.iter().map(|(_, place)| Arc::clone(place.name_text())));
+            }
+            Some(before) => {
+                for cluster_type in differences(&before.cluster_types, &fleet.cluster_types) {
+                    // Its clusters have its labels and templates.
+                    let clusters = self.by_type.get(cluster_type.as_arc()).into_iter().flatten();
+                    let clusters = clusters.filter_map(|id| self.places.get(id));
+                    changed.extend(clusters.map(|place| Arc::clone(place.name_text())));
+                    if before.cluster_types.contains_key(cluster_type) {
+                        changed.insert(Arc::clone(cluster_type.as_arc()));
+                        continue;
+                    }
+                    let waiting =
+                        fleet.clusters.values().filter(|cluster| cluster.spec.cluster_type == *cluster_type.as_arc());
+                    changed.extend(waiting.map(|cluster| Arc::clone(cluster.name.as_arc())));
+                    changed.insert(Arc::clone(cluster_type.as_arc()));
+                }
+                changed.extend(differences(&before.clusters, &fleet.clusters).map(|name| Arc::clone(name.as_arc())));
+            }
+        }
+        for name in changed {
+            self.read_place(fleet, &name, delta);
+        }
+    }
+
+    fn read_place(&mut self, fleet: &Fleet, name: &Arc<str>, delta: &mut Delta) {
+        let place = Place::find(fleet, name);
+        if place.is_none() && self.place_ids.get(name).is_none() {
+            return;
+        }
+        let id = self.place_ids.of(name);
+        let old = self.places.remove(id);
+        if let (Some(old), Some(place)) = (&old, &place)
+            && old.is_same(place)
+        {
+            self.places.set(id, place.clone());
+            return;
+        }
+        if let Some(old) = &old {
+            self.place_index.remove(id, old.labels_iter());
+            if let Some(of_type) = self.by_type.get_mut(old.cluster_type.name.as_arc()) {
+                of_type.remove(id);
+            }
+            delta.places_gone.insert(id);
+        }
+        if let Some(place) = place {
+            self.place_index.insert(id, place.labels_iter());
+            if place.cluster.is_some() {
+                self.by_type.entry(Arc::clone(place.cluster_type.name.as_arc())).or_default().insert(id);
+            }
+            self.places.set(id, place);
+            delta.places_gone.remove(id);
+            delta.places.insert(id);
+        }
+    }
+
+    fn read_targets(&mut self, fleet: &Fleet, before: Option<&Fleet>, delta: &mut Delta) {
+        let is_same = before.is_some_and(|before| {
+            !differ(&before.deployment_targets, &fleet.deployment_targets)
+                && !differ(&before.label_mappings, &fleet.label_mappings)
+                && before.workloads.len() == fleet.workloads.len()
+                && before.workloads.iter().zip(fleet.workloads.iter()).all(|((_, one), (_, other))| {
+                    one.object.digest == other.object.digest
+                        && one.registration == other.registration
+                        && one.workspace == other.workspace
+                })
+        });
+        if is_same {
+            return;
+        }
+        let (list, diagnostics) = targets(fleet);
+        self.target_diagnostics = diagnostics;
+        let mut gone: BTreeSet<u32> = self.targets.iter().map(|(id, _)| id).collect();
+        self.target_list = list.into_iter().map(Arc::new).collect();
+        let mut in_order: Vec<_> = self.target_list.iter().map(Arc::clone).collect();
+        in_order.sort_by(|one, other| folder_order(one.name.as_str()).cmp(folder_order(other.name.as_str())));
+        for (rank, target) in in_order.into_iter().enumerate() {
+            let id = self.target_ids.of(target.name.as_arc());
+            gone.remove(&id);
+            self.read_target((id, rank as u32), target, delta);
+        }
+        for id in gone {
+            if let Some(old) = self.targets.remove(id) {
+                self.target_index.remove(id, old.target.labels.iter());
+                delta.schemas |= !old.target.schemas.is_empty();
+            }
+            delta.schedule = true;
+        }
+    }
+
+    fn read_target(&mut self, (id, rank): (u32, u32), target: Arc<Target>, delta: &mut Delta) {
+        if let Some(known) = self.targets.get_mut(id)
+            && known.target.is_same(&target)
+        {
+            if known.target.problem != target.problem {
+                delta.targets.insert(id);
+            }
+            (known.rank, known.target) = (rank, target);
+            return;
+        }
+        let old = self.targets.remove(id);
+        if let Some(old) = &old {
+            self.target_index.remove(id, old.target.labels.iter());
+        }
+        delta.schemas |= old.map_or(!target.schemas.is_empty(), |old| old.target.schemas != target.schemas);
+        self.target_index.insert(id, target.labels.iter());
+        self.targets.set(id, PreparedTarget { fields: TargetFields::of(&target), target, rank });
+        delta.targets.insert(id);
+    }
+
+    fn read_policies(&mut self, fleet: &Fleet) {
+        let rank = |target| self.targets.get(target).map_or(0, |target| target.rank);
+        let candidates = Candidates { fleet, places: &self.place_index, targets: &self.target_index, rank: &rank };
+        self.schedule = Schedule::of(&candidates, &self.schedule);
+    }
+
+    /// Reads the containers. Whether their order, or what they match, is different.
+    fn read_containers(&mut self, fleet: &Fleet, before: Option<&Fleet>, delta: &mut Delta) -> bool {
+        if before.is_some_and(|before| !differ(&before.config_maps, &fleet.config_maps)) {
+            return false;
+        }
+        let old = std::mem::take(&mut self.containers);
+        self.containers = Containers::of(fleet, &old);
+        let pairs = || old.list.iter().zip(&self.containers.list);
+        let is_in_place =
+            old.list.len() == self.containers.list.len() && pairs().all(|(old, new)| old.is_of_same_place(new));
+        if !is_in_place {
+            return true;
+        }
+        let differs = |(old, new): &(&Arc<Container>, &Arc<Container>)| {
+            !Arc::ptr_eq(old, new) && (old.digest != new.digest || old.problem != new.problem)
+        };
+        let changed = pairs().enumerate().filter(|(_, pair)| differs(pair));
+        delta.containers = changed.map(|(position, _)| position as u32).collect();
+        false
+    }
+
+    fn read_templates(&mut self, fleet: &Fleet, before: Option<&Fleet>, delta: &mut Delta) {
+        let is_same = before.is_some_and(|before| {
+            !differ(&before.templates, &fleet.templates) && !differ(&before.cluster_types, &fleet.cluster_types)
+        });
+        if is_same {
+            return;
+        }
+        self.templates = render::parse(fleet, &self.templates);
+        let find = |object: &Arc<Object<ClusterType>>| {
+            (Arc::clone(object.name.as_arc()), Templates::find(&self.templates, object).map(Arc::new))
+        };
+        let found: HashMap<_, _> = fleet.cluster_types.values().map(find).collect();
+        let before = std::mem::replace(&mut self.by_cluster_type, found);
+        for (name, found) in &self.by_cluster_type {
+            let is_same = match (before.get(name), found) {
+                (Some(Ok(old)), Ok(new)) => old.is_same(new),
+                (Some(Err(old)), Err(new)) => old == new,
+                _ => false,
+            };
+            if !is_same {
+                delta.templates.insert(Arc::clone(name));
+            }
+        }
+    }
+}
+
+/// The names of objects that are on one side only, or say something else than on the other.
+fn differences<'m, S: Spec>(before: &'m Named<S>, after: &'m Named<S>) -> impl Iterator<Item = &'m S::Name> {
+    let name = |(old, new): Changed<'m, S>| new.or(old).map(|object| &object.name);
+    after.changes(before).into_iter().filter_map(name)
+}
+
+fn differ<S: Spec>(before: &Named<S>, after: &Named<S>) -> bool {
+    !after.changes(before).is_empty()
+}
+
+fn environment_settings(fleet: &Fleet, diagnostics: &mut Vec<Diagnostic>) -> Settings {
+    let Some(declaration) = &fleet.declaration else { return Settings::default() };
+    let key = declaration.key();
+    let missing = settings::missing_values(&key, &declaration.annotations);
+    let long = settings::long_names(&key, &declaration.annotations);
+    let missing = missing.map_err(|diagnostic| diagnostics.push(diagnostic)).unwrap_or_default().unwrap_or_default();
+    let long_names = long.map_err(|diagnostic| diagnostics.push(diagnostic)).unwrap_or_default().unwrap_or_default();
+    Settings { missing, long_names }
+}
