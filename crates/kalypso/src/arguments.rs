@@ -126,6 +126,7 @@ Examples:
   kalypso plan -e prod --commit HEAD~1..     what the last commit of the environment's branch changed
   kalypso plan -e prod --commit main         what promoting the head of main would change
   git diff | kalypso plan -e prod --patch -  what a change would do that is not committed yet
+  kalypso plan -e prod -l region=west,!edge  only what changes where these labels are
   kalypso plan --from . -e dev --against DIR compared with a folder of rendered files")]
 pub(crate) struct Plan {
     /// The environment
@@ -148,6 +149,21 @@ pub(crate) struct Plan {
     /// Show the difference of every file
     #[arg(long)]
     pub(crate) diff: bool,
+    /// Show only the changes of this workload
+    #[arg(long, value_name = "NAME")]
+    pub(crate) workload: Option<String>,
+    /// Show only the changes on this cluster type (and its clusters), or on this cluster
+    #[arg(long, value_name = "NAME")]
+    pub(crate) cluster_type: Option<String>,
+    /// Show only the changes of assignments whose target or cluster type has these labels, as `kubectl -l` has it
+    #[arg(short = 'l', long, value_name = "LABELS")]
+    pub(crate) selector: Option<String>,
+    /// How many changes are listed at most [default: 40 groups for reading, 1000 for programs]
+    #[arg(long, value_name = "N")]
+    pub(crate) limit: Option<usize>,
+    /// Say how much work each stage of compiling was
+    #[arg(long)]
+    pub(crate) stats: bool,
     /// Take over folders of the GitOps branch that are not marked as Kalypso's
     #[arg(long)]
     pub(crate) adopt: bool,

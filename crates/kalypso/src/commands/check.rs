@@ -1,6 +1,5 @@
 //! `kalypso check`: everything that is wrong.
 
-use engine::compile::Compiled;
 use engine::output::{destination_problems, shared_destinations};
 
 use crate::arguments::Check;
@@ -14,7 +13,7 @@ use crate::{reporting, terminal};
 pub(super) fn run(options: &Check) -> anyhow::Result<Exit> {
     let mut watch = Watch::start();
     let environments = loading::environments(&options.source, options.environment.as_deref(), watch.progress())?;
-    let compiled: Vec<_> = environments.iter().map(|loaded| Compiled::new(&loaded.fleet)).collect();
+    let compiled: Vec<_> = environments.iter().map(|loaded| super::compiled(loaded, watch.progress())).collect();
     let shared = shared_destinations(environments.iter().map(|loaded| &*loaded.fleet));
     let now = jiff::Timestamp::now();
     let mut report = Report::new().checked_out(checkout(options));

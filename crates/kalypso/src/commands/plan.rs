@@ -3,19 +3,25 @@
 mod answer;
 mod diff;
 mod places;
+pub(super) mod selection;
+mod stats;
 mod summary;
 
+use std::fmt::Write as _;
 use std::sync::Arc;
 
 use engine::compile::{Compiled, Options};
+use engine::memo::Memo;
 use engine::output::{Destination, Folder, Layout, Output, assemble, layout};
 use engine::plan::{Comparison, FileChange, Plan, PlannedId};
 use model::object::environment::RepositoryPlace;
 use model::object::{GitOpsRepo, Object};
+use model::progress::Progress;
 use model::tree::{OpenError, Sealed, SealedBy, Tree};
 use serde_json::json;
 
 use self::diff::Diffs;
+use self::selection::{Selection, View};
 
 use crate::arguments::{self, Format};
 use crate::change::{self, Change};
@@ -26,16 +32,19 @@ use crate::report::{Batch, Fallback, Report};
 use crate::{folder, reporting, terminal};
 
 pub(super) fn run(options: &arguments::Plan) -> anyhow::Result<Exit> {
+    let selection = &Selection::of(options)?;
     let mut watch = Watch::start();
     let (source, environment) = (&options.source, options.environment.as_str());
     if let Some(text) = &options.commit {
-        return between(options, &change::of_commits(source, environment, text, &mut watch)?, watch);
+        let change = change::of_commits(source, environment, text, &mut watch)?;
+        return between((options, selection), &change, watch);
     }
     if let Some(file) = &options.patch {
-        return between(options, &change::of_patch(source, environment, file, &mut watch)?, watch);
+        let change = change::of_patch(source, environment, file, &mut watch)?;
+        return between((options, selection), &change, watch);
     }
     let loaded = loading::environment(&options.source, &options.environment, &mut watch)?;
-    let compiled = Compiled::new(&loaded.fleet);
+    let compiled = super::compiled(&loaded, watch.progress());
     let mut report = Report::new();
     let mut answers = Vec::new();
     for destination in destinations(options, &loaded)? {
@@ -46,14 +55,22 @@ pub(super) fn run(options: &arguments::Plan) -> anyhow::Result<Exit> {
         answers.push(planned);
     }
     watch.end();
-    let told = Told { loaded: &loaded, change: None, report: &report };
+    let told = Told { selection, loaded: &loaded, compiled: &compiled, change: None, report: &report };
     told.tell(options, &answers)
 }
 
 /// Two states of the control plane, both compiled from their sources.
-fn between(options: &arguments::Plan, change: &Change, mut watch: Watch) -> anyhow::Result<Exit> {
+fn between(
+    (options, selection): (&arguments::Plan, &Selection),
+    change: &Change,
+    mut watch: Watch,
+) -> anyhow::Result<Exit> {
     let loaded = &*change.new;
-    let (old, compiled) = (Before::new(&change.old), Compiled::new(&loaded.fleet));
+    let old = Before::new(&change.old, watch.progress());
+    // What has the same inputs on both sides is made once.
+    let memo = Memo::read(&old.compiled.save()).unwrap_or_default();
+    let progress = watch.progress().clone();
+    let compiled = Compiled::with(&loaded.fleet, Options { memo, progress, ..Options::default() });
     let (folder, new_layout) = laid_out(loaded)?;
     let promoted_commit = change.old.fleet.promoted_commit().cloned();
     let (_, old_layout) = laid_out(&change.old)?;
@@ -67,12 +84,15 @@ fn between(options: &arguments::Plan, change: &Change, mut watch: Watch) -> anyh
     let fallback = planned.fallback();
     loaded.report(&mut report, Batch { fallback, ..reporting::batch(&diagnostics, compiled.len()) });
     watch.end();
-    Told { loaded, change: Some(change), report: &report }.tell(options, &[planned])
+    let told = Told { selection, loaded, compiled: &compiled, change: Some(change), report: &report };
+    told.tell(options, &[planned])
 }
 
 /// What there is to tell, beside the plans.
 struct Told<'a> {
+    selection: &'a Selection,
     loaded: &'a Loaded,
+    compiled: &'a Compiled,
     change: Option<&'a Change>,
     report: &'a Report<'a>,
 }
@@ -80,18 +100,25 @@ struct Told<'a> {
 impl Told<'_> {
     fn tell(&self, options: &arguments::Plan, answers: &[Planned<'_>]) -> anyhow::Result<Exit> {
         let diffs = |planned| options.diff.then(|| Diffs::new(planned));
+        let views = answers.iter().map(|planned| self.selection.view(planned));
         match options.output {
             Format::Human => {
                 reporting::to_stderr(self.report)?;
-                let texts = answers.iter().map(|planned| text(planned, self, diffs(planned).as_ref()));
-                terminal::answer(&texts.collect::<Result<Vec<_>, _>>()?.join("\n"))?;
+                let texts = views.map(|view| text(&view, self, diffs(view.planned).as_ref()));
+                let mut texts = texts.collect::<Result<Vec<_>, _>>()?.join("\n");
+                let _ = writeln!(texts, "\n  {}", stats::recomputed(self.compiled));
+                if options.stats {
+                    texts.push_str(&stats::text(&self.compiled.last_update().work));
+                }
+                terminal::answer(&texts)?;
             }
             format => {
-                let plans = answers.iter().map(|planned| planned.answer(self.loaded, diffs(planned).as_ref()));
+                let plans = views.map(|view| view.answer(self.loaded, diffs(view.planned).as_ref()));
                 let answer = json!({
                     "environment": options.environment,
                     "change": self.change.map(Change::answer),
                     "plans": plans.collect::<Result<Vec<_>, _>>()?,
+                    "stats": stats::answer(self.compiled),
                     "report": reporting::json(self.report),
                 });
                 terminal::answer(&terminal::structured(&answer, format))?;
@@ -104,19 +131,22 @@ impl Told<'_> {
 }
 
 /// The plan for one place, for reading.
-fn text(planned: &Planned<'_>, told: &Told<'_>, diffs: Option<&Diffs<'_>>) -> Result<String, OpenError> {
-    let loaded = told.loaded;
+fn text(view: &View<'_>, told: &Told<'_>, diffs: Option<&Diffs<'_>>) -> Result<String, OpenError> {
+    let (planned, loaded) = (view.planned, told.loaded);
     let title = match told.change {
         Some(change) => change.title(),
         None => format!("{} → {}", loaded.title(), planned.target.branch.name),
     };
-    let mut text = format!("{title}\n\n{}", planned.summary(loaded));
+    let mut text = format!("{title}\n\n{}", view.summary(loaded));
     match diffs {
         Some(diffs) => {
             text.push('\n');
-            text.push_str(&diffs.text()?);
+            text.push_str(&diffs.text(view)?);
         }
         None if planned.plan.is_empty() => {}
+        None if view.is_long() => {
+            text.push_str("\n  --workload, --cluster-type and --selector show a part, --diff every file\n");
+        }
         None => text.push_str("\n  --diff shows every file\n"),
     }
     Ok(text)
@@ -215,15 +245,16 @@ struct Before {
 }
 
 impl Before {
-    fn new(loaded: &Arc<Loaded>) -> Self {
-        let compiled = Compiled::with(&loaded.fleet, Options { is_earlier: true, ..Options::default() });
+    fn new(loaded: &Arc<Loaded>, progress: &Progress) -> Self {
+        let options = Options { is_earlier: true, progress: progress.clone(), ..Options::default() };
+        let compiled = Compiled::with(&loaded.fleet, options);
         Self { loaded: Arc::clone(loaded), compiled }
     }
 }
 
 impl<'a> Planned<'a> {
     pub(super) fn new(loaded: &Loaded, compiled: &'a Compiled, target: Target, adopt: bool) -> Result<Self, OpenError> {
-        let old = target.branch.published_from(loaded).map(|old| Before::new(&Arc::new(old)));
+        let old = target.branch.published_from(loaded).map(|old| Before::new(&Arc::new(old), &loaded.progress()));
         Self::compared(loaded, compiled, (target, old), adopt)
     }
 

@@ -7,6 +7,7 @@ use model::diagnostic::{Code, Diagnostic};
 use model::tree::{Child, Entry, Sealed};
 use serde_json::{Value as Json, json};
 
+use super::plan::selection::View;
 use super::plan::{Planned, Target, targets};
 use crate::arguments::{Format, Publish, SourceOptions};
 use crate::delivery::{self, Delivered, Delivery};
@@ -23,7 +24,7 @@ pub(super) fn run(options: &Publish) -> anyhow::Result<Exit> {
     let source = SourceOptions { from: None, config: options.config.clone(), strict: options.strict };
     let mut watch = Watch::start();
     let loaded = loading::environment(&source, &options.environment, &mut watch)?;
-    let compiled = Compiled::new(&loaded.fleet);
+    let compiled = super::compiled(&loaded, watch.progress());
     let mut report = Report::new();
     let mut outcomes = Vec::new();
     for target in targets(&loaded, options.gitops_repo.as_deref())? {
@@ -202,13 +203,13 @@ impl Outcome<'_> {
                 format!(
                     "Published {environment} to {pushed} ({})\n\n{}{next}",
                     commit.short(),
-                    self.planned.summary(loaded)
+                    View::whole(&self.planned).summary(loaded)
                 )
             }
             Some(Delivered::Proposed { branch: pushed }) => {
                 format!(
                     "Nothing to do: {pushed} proposes this for {branch} already\n\n{}",
-                    self.planned.summary(loaded)
+                    View::whole(&self.planned).summary(loaded)
                 )
             }
             Some(Delivered::Withdrawn { branch: withdrawn, is_merged }) => {

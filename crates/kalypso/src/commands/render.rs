@@ -19,7 +19,7 @@ use crate::{reporting, terminal};
 pub(super) fn run(options: &Render) -> anyhow::Result<Exit> {
     let mut watch = Watch::start();
     let loaded = loading::environment(&options.source, &options.environment, &mut watch)?;
-    let compiled = Compiled::new(&loaded.fleet);
+    let compiled = super::compiled(&loaded, watch.progress());
     let open = |sealed: &Sealed| compiled.open(sealed);
     let output = assemble(&compiled, &Tree::default(), &destination(&loaded)?, &open)?;
     let diagnostics = all_diagnostics(&loaded, &compiled, &output);

@@ -60,6 +60,7 @@ fn two_commits_of_the_environment_are_compared() {
     let plan = plan.says(&[
         "1 assignment changes",
         "\"mysql://west-2/a\" → \"mysql://west-3/a\"",
+        "1 of 2 assignments recomputed",
         "because configs/west.yaml:7",
     ]);
     let head = company.head("control-plane", "dev").unwrap();

@@ -34,8 +34,9 @@ fn answers_in_json_hold_their_keys() {
         0,
         "clusterType configVersion mappedLabels place policies registration target templates values workload workspace",
     );
-    let plan = check("plan -e dev", 2, "change environment plans report");
-    let expected = "branch changes commit counts gitopsRepo kept missing needsConfirmation otherFiles tree";
+    let plan = check("plan -e dev", 2, "change environment plans report stats");
+    let expected =
+        "branch changes commit counts gitopsRepo groups kept missing needsConfirmation otherFiles tree truncated";
     assert_eq!(keys(&plan["plans"][0]), expected);
     assert_eq!(keys(&plan["plans"][0]["changes"][0]), "assignment files kind reasons values workload");
     let value = &plan["plans"][0]["changes"][0]["values"][0];

@@ -18,3 +18,5 @@ mod objects;
 mod publishing;
 #[cfg(test)]
 mod secrets;
+#[cfg(test)]
+mod selecting;

@@ -100,7 +100,7 @@ fn a_plan_of_many_changes_is_short() {
     let company = Company::new().published();
     let values: Vec<_> = (0..100).map(|index| format!("KEY_{index}: \"{}\"", "x".repeat(index * 2))).collect();
     company.change("control-plane@dev", "configs/many.yaml", &config("many", "", &values.join("\n")));
-    let plan = company.kalypso("plan -e dev").ends(2).says(&["and 60 more groups: -o json shows all"]);
+    let plan = company.kalypso("plan -e dev").ends(2).says(&["and 60 more groups: --limit 100 shows all"]);
     assert!(plan.out.lines().count() <= 50 && plan.out.lines().all(|line| line.chars().count() <= 120), "{}", plan.out);
     let json = company.kalypso("plan -e dev -o json").ends(2).json();
     assert_eq!(json["plans"][0]["changes"][0]["values"].as_array().unwrap().len(), 100);

@@ -1,36 +1,45 @@
 //! Plans as structured answers.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use engine::plan::{Change, ChangeKind, FileChange};
 use model::diagnostic::AssignmentId;
 use model::tree::OpenError;
 use serde_json::{Value as Json, json};
 
-use super::Planned;
 use super::diff::Diffs;
 use super::places::Places;
+use super::selection::View;
 use crate::loading::Loaded;
 
-impl Planned<'_> {
+/// How many of anything are listed, unless somebody wants more or fewer.
+const LISTED_MAX: usize = 1_000;
+/// How to see what is not listed.
+const MORE: &str = "--workload, --cluster-type and --selector select changes; --limit N lists more";
+
+impl View<'_> {
     /// The plan for one place.
     pub(super) fn answer(&self, loaded: &Loaded, diffs: Option<&Diffs<'_>>) -> Result<Json, OpenError> {
-        let mut places = Places::new(self, loaded);
-        let plan = &self.plan;
-        let changes = plan.changes.iter().map(|(id, change)| {
-            let files = self.files(id)?;
+        let (planned, plan) = (self.planned, &self.planned.plan);
+        let mut places = Places::new(planned, loaded);
+        let limit = self.limit.unwrap_or(LISTED_MAX);
+        let changes = self.changes.iter().take(limit).map(|(id, change)| {
+            let files = planned.files(id)?;
             let texts = diffs.map(|diffs| diffs.of(id, &files));
             Ok(change_json((&id.to_string(), change), (&files, texts), &mut places))
         });
         let changes = changes.collect::<Result<Vec<_>, _>>()?;
-        let other_files =
-            plan.other_files.iter().map(|change| file_json(change, diffs.map(|diffs| diffs.other(change))));
-        let ids = |ids: &BTreeSet<AssignmentId>| ids.iter().map(ToString::to_string).collect::<Vec<_>>();
+        let other_files = plan.other_files.iter().take(limit);
+        let other_files = other_files.map(|change| file_json(change, diffs.map(|diffs| diffs.other(change))));
+        let ids = |ids: &BTreeSet<AssignmentId>| ids.iter().take(limit).map(ToString::to_string).collect::<Vec<_>>();
+        let groups = self.group_counts();
+        let left_out = [groups.len(), self.changes.len(), plan.other_files.len(), plan.kept.len(), plan.missing.len()]
+            .map(|number| number.saturating_sub(limit));
         Ok(json!({
-            "gitopsRepo": self.target.name,
-            "branch": self.target.branch.name,
-            "commit": self.target.branch.commit().map(|commit| commit.to_string()),
-            "tree": self.output.tree.id().to_string(),
+            "gitopsRepo": planned.target.name,
+            "branch": planned.target.branch.name,
+            "commit": planned.target.branch.commit().map(|commit| commit.to_string()),
+            "tree": planned.output.tree.id().to_string(),
             "counts": {
                 "changed": plan.count(ChangeKind::Changed),
                 "added": plan.count(ChangeKind::Added),
@@ -39,14 +48,43 @@ impl Planned<'_> {
                 "moved": plan.moved,
                 "kept": plan.kept.len(),
                 "missing": plan.missing.len(),
+                "selected": self.changes.len(),
             },
             "needsConfirmation": plan.needs_confirmation(),
+            "groups": groups.iter().take(limit).map(group_json).collect::<Vec<_>>(),
             "changes": changes,
             "otherFiles": other_files.collect::<Vec<_>>(),
             "kept": ids(&plan.kept),
             "missing": ids(&plan.missing),
+            "truncated": truncated_json(left_out),
         }))
     }
+
+    /// How many changes of each kind a workload has on a cluster type, those with most first.
+    fn group_counts(&self) -> Vec<(Group<'_>, usize)> {
+        let mut counts: BTreeMap<Group<'_>, usize> = BTreeMap::new();
+        for (id, change) in &self.changes {
+            *counts.entry((&*change.workload, &*id.place, change.kind)).or_default() += 1;
+        }
+        let mut counts: Vec<_> = counts.into_iter().collect();
+        counts.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+        counts
+    }
+}
+
+/// A workload, a cluster type, and what happens.
+type Group<'a> = (&'a str, &'a str, ChangeKind);
+
+fn group_json(((workload, cluster_type, kind), assignments): &(Group<'_>, usize)) -> Json {
+    json!({"workload": workload, "clusterType": cluster_type, "kind": kind_word(*kind), "assignments": assignments})
+}
+
+/// What is not listed; null if everything is.
+fn truncated_json([groups, changes, other_files, kept, missing]: [usize; 5]) -> Json {
+    if groups + changes + other_files + kept + missing == 0 {
+        return Json::Null;
+    }
+    json!({"groups": groups, "changes": changes, "otherFiles": other_files, "kept": kept, "missing": missing, "help": MORE})
 }
 
 fn change_json(

@@ -1,5 +1,6 @@
 //! The differences of files, without what is sensitive in them.
 
+use std::fmt::Write as _;
 use std::sync::Arc;
 
 use engine::compile::Compiled;
@@ -8,6 +9,11 @@ use engine::sensitive::Secrets;
 use model::tree::{Blob, OpenError};
 
 use super::Planned;
+use super::selection::View;
+use crate::terminal::count;
+
+/// How many assignments' differences are shown, unless somebody wants more or fewer.
+const DIFFS_MAX: usize = 1_000;
 
 /// What differences are made of.
 pub(super) struct Diffs<'a> {
@@ -19,14 +25,19 @@ impl<'a> Diffs<'a> {
         Self { planned }
     }
 
-    /// All differences.
-    pub(super) fn text(&self) -> Result<String, OpenError> {
-        let plan = &self.planned.plan;
+    /// The differences of what is shown.
+    pub(super) fn text(&self, view: &View<'_>) -> Result<String, OpenError> {
+        let limit = view.limit.unwrap_or(DIFFS_MAX);
         let mut text = String::new();
-        for id in plan.changes.keys() {
+        for (id, _) in view.changes.iter().take(limit) {
             text.extend(self.of(id, &self.planned.files(id)?));
         }
-        text.extend(plan.other_files.iter().map(|change| self.other(change)));
+        let other_files = &self.planned.plan.other_files;
+        text.extend(other_files.iter().take(limit).map(|change| self.other(change)));
+        let more = view.changes.len().saturating_sub(limit) + other_files.len().saturating_sub(limit);
+        if more > 0 {
+            let _ = writeln!(text, "\n  and {}: --limit N shows more", count(more, "more difference"));
+        }
         Ok(text)
     }
 

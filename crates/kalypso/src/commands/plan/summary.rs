@@ -6,17 +6,19 @@ use std::sync::Arc;
 
 use engine::plan::{Because, Change, ChangeKind, FileChange, PlannedId, Reason, ValueChange};
 
-use super::Planned;
 use super::places::{Places, words};
+use super::selection::View;
 use crate::loading::Loaded;
 use crate::terminal::{count, thousands};
 
-/// How many groups of equal changes are shown: two screens.
+/// How many groups of equal changes are shown, unless somebody wants more or fewer: two screens.
 const GROUPS_MAX: usize = 40;
 /// How many other files are shown.
 const FILES_MAX: usize = 10;
 /// How many columns places stand behind, where changes are shorter.
 const WHAT_CHARS: usize = 60;
+/// How many cluster types are named, of those with most changes.
+const CLUSTER_TYPES_MAX: usize = 5;
 /// How many assignments are named.
 const NAMES_MAX: usize = 2;
 /// How much is shown of a key or value.
@@ -35,10 +37,10 @@ struct Group {
 
 type Groups<'p> = Vec<(Group, Vec<&'p PlannedId>)>;
 
-impl Planned<'_> {
+impl View<'_> {
     /// The plan in words.
     pub(in crate::commands) fn summary(&self, loaded: &Loaded) -> String {
-        let plan = &self.plan;
+        let plan = &self.planned.plan;
         if plan.is_empty() {
             let unchanged = count(plan.unchanged, "assignment");
             let stay = if plan.unchanged == 1 { "stays as it should be" } else { "stay as they should be" };
@@ -50,16 +52,26 @@ impl Planned<'_> {
             let (removed, before) = (thousands(plan.count(ChangeKind::Removed)), count(plan.before(), "assignment"));
             let _ = writeln!(text, "\n  this removes {removed} of {before}: publishing it directly needs --confirm");
         }
-        let groups = self.groups(&mut Places::new(self, loaded));
+        if !self.filters.is_empty() {
+            let (shown, all) = (thousands(self.changes.len()), count(plan.changes.len(), "change"));
+            let _ = writeln!(text, "\n  {shown} of {all} selected by {}", self.filters);
+        }
+        let groups = self.groups(&mut Places::new(self.planned, loaded));
         if !groups.is_empty() {
             text.push('\n');
-            text.push_str(&groups_text(&groups));
+            text.push_str(&groups_text(&groups, self.limit.unwrap_or(GROUPS_MAX)));
+            text.push_str(&self.cluster_types(&groups));
         }
         let others = self.others();
         if !others.is_empty() {
             let _ = write!(text, "\n{others}");
         }
         text
+    }
+
+    /// Whether it is worth looking at a part.
+    pub(super) fn is_long(&self) -> bool {
+        self.changes.len() > GROUPS_MAX
     }
 
     fn counts(&self) -> String {
@@ -70,7 +82,7 @@ impl Planned<'_> {
             (ChangeKind::Removed, "is removed", "are removed"),
         ];
         for (kind, one, many) in kinds {
-            let changes = || self.plan.changes.iter().filter(|(_, change)| change.kind == kind);
+            let changes = || self.planned.plan.changes.iter().filter(|(_, change)| change.kind == kind);
             let number = changes().count();
             if number == 0 {
                 continue;
@@ -81,19 +93,19 @@ impl Planned<'_> {
             let (workloads, on) = (count(workloads.len(), "workload"), count(cluster_types.len(), "cluster type"));
             let _ = writeln!(text, "  {} {what:<32} {workloads} · {on}", sign(kind));
         }
-        if self.plan.moved > 0 {
-            let verb = if self.plan.moved == 1 { "moves" } else { "move" };
-            let _ = writeln!(text, "  > {} {verb} to another path", count(self.plan.moved, "folder"));
+        if self.planned.plan.moved > 0 {
+            let verb = if self.planned.plan.moved == 1 { "moves" } else { "move" };
+            let _ = writeln!(text, "  > {} {verb} to another path", count(self.planned.plan.moved, "folder"));
         }
-        if self.plan.unchanged > 0 {
-            let stay = if self.plan.unchanged == 1 { "stays as it is" } else { "stay as they are" };
-            let _ = writeln!(text, "    {} {stay}", count(self.plan.unchanged, "assignment"));
+        if self.planned.plan.unchanged > 0 {
+            let stay = if self.planned.plan.unchanged == 1 { "stays as it is" } else { "stay as they are" };
+            let _ = writeln!(text, "    {} {stay}", count(self.planned.plan.unchanged, "assignment"));
         }
         text
     }
 
     fn failing(&self) -> String {
-        let (kept, missing) = (self.plan.kept.len(), self.plan.missing.len());
+        let (kept, missing) = (self.planned.plan.kept.len(), self.planned.plan.missing.len());
         let mut text = String::new();
         if kept > 0 {
             let keep = if kept == 1 { "keeps its" } else { "keep their" };
@@ -110,11 +122,11 @@ impl Planned<'_> {
     fn groups(&self, places: &mut Places<'_>) -> Groups<'_> {
         let mut groups: BTreeMap<Group, Vec<&PlannedId>> = BTreeMap::new();
         let mut of_workload: BTreeMap<Arc<str>, usize> = BTreeMap::new();
-        for (id, change) in &self.plan.changes {
+        for (id, change) in &self.changes {
             *of_workload.entry(Arc::clone(&change.workload)).or_default() += 1;
             for (what, because) in whats(change, places) {
                 let group = Group { workload: Arc::clone(&change.workload), kind: change.kind, what, because };
-                groups.entry(group).or_default().push(id);
+                groups.entry(group).or_default().push(*id);
             }
         }
         let mut groups: Vec<_> = groups.into_iter().collect();
@@ -129,9 +141,39 @@ impl Planned<'_> {
         groups
     }
 
+    /// Where most changes are, unless the groups name all of them.
+    fn cluster_types(&self, groups: &Groups<'_>) -> String {
+        let counts = self.cluster_type_counts();
+        if counts.len() < 2 || groups.iter().all(|(_, ids)| ids.len() <= NAMES_MAX) {
+            return String::new();
+        }
+        let kinds = |kinds: &BTreeMap<ChangeKind, usize>| {
+            let each = kinds.iter().map(|(kind, number)| format!("{} {}", sign(*kind), thousands(*number)));
+            each.collect::<Vec<_>>().join(" ")
+        };
+        let named = counts.iter().take(CLUSTER_TYPES_MAX).map(|(name, found)| format!("{name} {}", kinds(found)));
+        let mut parts: Vec<_> = named.collect();
+        if let Some(more) = counts.len().checked_sub(CLUSTER_TYPES_MAX).filter(|more| *more > 0) {
+            parts.push(format!("{} more", thousands(more)));
+        }
+        format!("\n  on {}\n", parts.join(" · "))
+    }
+
+    /// How many changes there are on each cluster type, those with most first.
+    fn cluster_type_counts(&self) -> Vec<(&str, BTreeMap<ChangeKind, usize>)> {
+        let mut counts: BTreeMap<&str, BTreeMap<ChangeKind, usize>> = BTreeMap::new();
+        for (id, change) in &self.changes {
+            *counts.entry(&id.place).or_default().entry(change.kind).or_default() += 1;
+        }
+        let mut counts: Vec<_> = counts.into_iter().collect();
+        counts.sort_by_key(|(_, kinds)| std::cmp::Reverse(kinds.values().sum::<usize>()));
+        counts
+    }
+
     /// The files that belong to no assignment.
     fn others(&self) -> String {
-        let (markers, others): (Vec<_>, Vec<_>) = self.plan.other_files.iter().partition(|change| is_marker(change));
+        let (markers, others): (Vec<_>, Vec<_>) =
+            self.planned.plan.other_files.iter().partition(|change| is_marker(change));
         let mut text = String::new();
         for kind in [ChangeKind::Added, ChangeKind::Changed, ChangeKind::Removed] {
             let names: Vec<_> =
@@ -191,8 +233,8 @@ fn value_words(value: &ValueChange) -> String {
     }
 }
 
-fn groups_text(groups: &Groups<'_>) -> String {
-    let shown = groups.get(..GROUPS_MAX).unwrap_or(groups);
+fn groups_text(groups: &Groups<'_>, limit: usize) -> String {
+    let shown = groups.get(..limit).unwrap_or(groups);
     let workload_width = shown.iter().map(|(group, _)| chars(&group.workload)).max().unwrap_or_default();
     let count_width = shown.iter().map(|(_, ids)| chars(&thousands(ids.len()))).max().unwrap_or_default();
     let what_width = shown.iter().map(|(group, _)| chars(&group.what)).max().unwrap_or_default().min(WHAT_CHARS);
@@ -225,7 +267,7 @@ fn groups_text(groups: &Groups<'_>) -> String {
     }
     if groups.len() > shown.len() {
         let more = groups.len() - shown.len();
-        let _ = writeln!(text, "  and {}: -o json shows all", count(more, "more group"));
+        let _ = writeln!(text, "  and {}: --limit {} shows all", count(more, "more group"), groups.len());
     }
     text
 }

@@ -1,0 +1,53 @@
+//! How much work each stage of compiling was.
+
+use engine::compile::{Compiled, Work};
+use serde_json::{Value as Json, json};
+
+use crate::terminal::{count, thousands};
+
+/// The stages in the order in which they follow one another, with what is counted in them.
+fn stages(work: &Work) -> [(&'static str, usize); 5] {
+    let Work { matches, compositions, checks, renderings, folders, .. } = *work;
+    [
+        ("matches", matches),
+        ("compositions", compositions),
+        ("checks", checks),
+        ("renderings", renderings),
+        ("trees", folders),
+    ]
+}
+
+/// How much of a fleet was made anew: `3 of 1,000,000 assignments recomputed`.
+pub(in crate::commands) fn recomputed(compiled: &Compiled) -> String {
+    let all = count(compiled.len(), "assignment");
+    format!("{} of {all} recomputed", thousands(compiled.last_update().recomputed_count()))
+}
+
+/// The numbers for reading.
+pub(super) fn text(work: &Work) -> String {
+    let stages = stages(work).map(|(stage, number)| (stage, thousands(number)));
+    let name_width = stages.iter().map(|(stage, _)| stage.len()).max().unwrap_or_default();
+    let number_width = stages.iter().map(|(_, number)| number.len()).max().unwrap_or_default();
+    let line = |(stage, number): &(&str, String)| format!("  {stage:<name_width$}  {number:>number_width$}\n");
+    format!("\n{}", stages.iter().map(line).collect::<String>())
+}
+
+/// The numbers for programs.
+pub(super) fn answer(compiled: &Compiled) -> Json {
+    let update = compiled.last_update();
+    let totals = [("assignments", compiled.len()), ("recomputed", update.recomputed_count())];
+    let numbers = totals.into_iter().chain(stages(&update.work));
+    numbers.map(|(name, number)| (name.to_owned(), json!(number))).collect::<serde_json::Map<_, _>>().into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_stand_below_one_another() {
+        let work = Work { matches: 7, compositions: 12, checks: 1_200, renderings: 1_000_000, ..Work::default() };
+        let lines = ["", "  matches               7", "  compositions         12", "  checks            1,200"];
+        assert_eq!(text(&work).lines().take(4).collect::<Vec<_>>(), lines);
+    }
+}

@@ -1,0 +1,71 @@
+//! A part of a plan: what is selected, and how much is listed.
+
+use crate::company::Company;
+use crate::objects::{config, registration, workload};
+
+/// A company with two workloads on two cluster types each, all of which change.
+fn company() -> Company {
+    let company = Company::new();
+    company.commit(
+        "bank",
+        "main",
+        &[("bank.yaml", workload("bank").replace("{purpose: bank}", "{purpose: shop, tier: gold}"))],
+    );
+    company.change("control-plane@main", "workloads/bank.yaml", &registration("bank", "https://git.example/acme/bank"));
+    let company = company.published();
+    company.change("control-plane@dev", "configs/new.yaml", &config("new", "", "NEW: value"));
+    company
+}
+
+/// Compares the assignments that are listed.
+fn check(company: &Company, options: &str, expected: &[&str]) {
+    let json = company.kalypso(&format!("plan -e dev -o json {options}")).ends(2).json();
+    let changes = json["plans"][0]["changes"].as_array().unwrap();
+    let names: Vec<_> = changes.iter().map(|change| change["assignment"].as_str().unwrap()).collect();
+    assert_eq!(names, expected, "{options}");
+    assert_eq!(json["plans"][0]["counts"]["changed"], 4);
+}
+
+#[test]
+fn changes_are_selected_by_name_and_label() {
+    let company = company();
+    check(&company, "--workload bank", &["east/bank-test", "west/bank-test"]);
+    check(&company, "--cluster-type west", &["west/bank-test", "west/shop-test"]);
+    check(&company, "--selector=tier=gold,region=east-us", &["east/bank-test"]);
+    check(&company, "-l !tier,region!=west-us", &["east/shop-test"]);
+    check(&company, "-l region,purpose=shop --workload shop", &["east/shop-test", "west/shop-test"]);
+    company.kalypso("plan -e dev -l a>1").ends(64).says(&["--selector can't be read", "`a>1`", "help"]);
+    let text = company.kalypso("plan -e dev --workload bank").ends(2);
+    text.says(&["4 assignments change", "2 of 4 changes selected by --workload bank"]);
+}
+
+#[test]
+fn what_is_removed_has_the_labels_that_it_had() {
+    let company = company();
+    company.remove("control-plane", "dev", "cluster-types/west.yaml");
+    let json = company.kalypso("plan -e dev -l region=west-us -o json").ends(2).json();
+    assert_eq!(json["plans"][0]["counts"]["selected"], 2);
+    assert_eq!(json["plans"][0]["changes"][0]["kind"], "removed");
+}
+
+#[test]
+fn what_is_not_listed_is_counted() {
+    let company = company();
+    let json = company.kalypso("plan -e dev --limit 1 -o json").ends(2).json();
+    let plan = &json["plans"][0];
+    assert_eq!(plan["changes"].as_array().unwrap().len(), 1);
+    assert_eq!((&plan["truncated"]["changes"], &plan["truncated"]["groups"]), (&3.into(), &3.into()));
+    let group = serde_json::json!({"workload": "bank", "clusterType": "east", "kind": "changed", "assignments": 1});
+    assert_eq!(plan["groups"], serde_json::json!([group]));
+    let all = company.kalypso("plan -e dev -o json").ends(2).json();
+    assert!(all["plans"][0]["truncated"].is_null());
+    company.kalypso("plan -e dev --limit 1").ends(2).says(&["and 1 more group: --limit 2 shows all"]);
+    company.kalypso("plan -e dev --limit 1 --diff").ends(2).says(&["and 3 more differences"]);
+}
+
+#[test]
+fn the_work_of_each_stage_is_counted() {
+    let company = company();
+    let plan = company.kalypso("plan -e dev --stats").ends(2);
+    plan.says(&["compositions  2", "renderings    4"]);
+}
