@@ -54,6 +54,15 @@ metadata: {name: regions}
 spec: {schema: '{"properties": {"REGION": {"type": "string"}, "PORT": {"type": "integer"}}}'}
 ---
 apiVersion: fleet.kalypso.io/v1alpha1
+kind: ReleasePin
+metadata: {name: hold}
+spec:
+  deploymentTargetSelector: {labelSelector: {matchLabels: {purpose: test}}}
+  clusterTypeSelector: {labelSelector: {matchLabels: {region: east}}}
+  manifests: {branch: release-1}
+  reason: Not yet.
+---
+apiVersion: fleet.kalypso.io/v1alpha1
 kind: LabelMapping
 metadata: {name: tests}
 spec: {from: {purpose: test}, add: {tier: lab}}

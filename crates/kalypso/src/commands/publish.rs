@@ -40,7 +40,7 @@ pub(super) fn run(options: &Publish) -> anyhow::Result<Exit> {
             terminal::answer(&outcomes.iter().map(|outcome| outcome.text(options, &loaded)).collect::<String>())?;
         }
         format => {
-            let answers: Vec<_> = outcomes.iter().map(|outcome| outcome.answer()).collect();
+            let answers: Vec<_> = outcomes.iter().map(Outcome::answer).collect();
             let answer =
                 json!({"environment": options.environment, "published": answers, "report": reporting::json(&report)});
             terminal::answer(&terminal::structured(&answer, format))?;

@@ -110,6 +110,7 @@ const PUBLISH: &[Field] = &[
 
 const EXPLAIN: &[Field] = &[
     ("clusterType", "the cluster type"),
+    ("cluster", "the cluster; `null` if the assignment is the cluster type's"),
     ("target", "the deployment target"),
     ("workload", "its workload"),
     ("workspace", "the workspace (the team) that it belongs to"),
@@ -123,6 +124,11 @@ const EXPLAIN: &[Field] = &[
     ("mappedLabels[].value", "its value"),
     ("mappedLabels[].labelMapping", "that `LabelMapping`"),
     ("mappedLabels[].place", "where the label is written"),
+    ("releasePins[].releasePin", "a `ReleasePin` that holds it"),
+    ("releasePins[].place", "where it is written"),
+    ("releasePins[].manifests.branch", "what it lays over the manifests, key by key"),
+    ("releasePins[].reason", "why, in its words"),
+    ("releasePins[].expires", "the day after which it is warned of; `null` if there is none"),
     ("templates[]", "the names of the templates: reconciler, namespace, configuration"),
     ("configVersion", "the version of the configuration: the same for the same values"),
     ("values[]", "every value, as `explain KEY` says it"),

@@ -32,7 +32,7 @@ fn answers_in_json_hold_their_keys() {
     check(
         "explain -e dev west/shop-test",
         0,
-        "clusterType configVersion mappedLabels place policies registration target templates values workload workspace",
+        "cluster clusterType configVersion mappedLabels place policies registration releasePins target templates values workload workspace",
     );
     let plan = check("plan -e dev", 2, "change environment plans report stats");
     let expected =
