@@ -27,9 +27,10 @@ use crate::output::MARKER;
 use crate::place::Place;
 pub use crate::prepare::Prepared;
 use crate::prepare::{Delta, Reach};
+use crate::render::SharedFiles;
 pub use assignment::Assignment;
 use pairs::{Pair, Pairs};
-use rows::{Row, RowContext, folder_of};
+use rows::{Row, RowContext, with_bytes};
 
 /// Everything that was compiled for an environment: for each assignment the id of its folder, whose files are rendered again when they
 /// are wanted.
@@ -43,6 +44,8 @@ pub struct Compiled {
     failures: BTreeMap<(u32, u32), Vec<Diagnostic>>,
     /// The folders of all places, in one folder.
     tree: Tree,
+    /// Files that several assignments have.
+    shared: SharedFiles,
     memo: Memo,
     progress: Progress,
     /// What the keys of sealed folders have in common.
@@ -78,7 +81,9 @@ pub struct Work {
     pub folders: usize,
     /// Assignments that were known from an earlier run.
     pub saved: usize,
-    /// Bytes of all files that were rendered.
+    /// Files that were rendered; one that several assignments have counts once.
+    pub files: usize,
+    /// Bytes of the files that were rendered for one assignment alone.
     pub bytes: usize,
 }
 
@@ -112,6 +117,7 @@ impl Compiled {
             rows: BTreeMap::new(),
             failures: BTreeMap::new(),
             tree: Tree::default(),
+            shared: SharedFiles::default(),
             memo,
             progress,
             mark: if is_earlier { EARLIER } else { 0 },
@@ -235,7 +241,7 @@ impl Compiled {
         let opened = if target == WHOLE_PLACE {
             self.prepared.place(place).map(|at| self.place_folder(at))
         } else {
-            self.assignment(place, target).and_then(|assignment| assignment.files().ok()).map(folder_of)
+            self.assignment(place, target).and_then(|assignment| assignment.files().ok()).map(with_bytes)
         };
         opened.ok_or_else(|| OpenError::unknown(sealed))
     }

@@ -30,3 +30,66 @@ fn each_further_schema_checks_each_composition_once() -> Result<()> {
     assert_eq!(work(Size { schemas: 5, ..SIZE })?, [6, 30, 80]);
     Ok(())
 }
+
+/// A target on clusters of one type. Only the namespace's template reads where it is.
+const CLUSTERS: &str = r#"
+apiVersion: scheduler.kalypso.io/v1alpha1
+kind: ClusterType
+metadata: {name: edge}
+spec: {reconciler: flux, namespaceService: namespace, configType: values}
+---
+apiVersion: scheduler.kalypso.io/v1alpha1
+kind: Template
+metadata: {name: flux}
+spec: {type: reconciler, manifests: ["name: {{ .DeploymentTargetName }}"]}
+---
+apiVersion: scheduler.kalypso.io/v1alpha1
+kind: Template
+metadata: {name: namespace}
+spec: {type: namespace, manifests: ["name: {{ .Namespace }}"]}
+---
+apiVersion: scheduler.kalypso.io/v1alpha1
+kind: Template
+metadata: {name: values}
+spec: {type: config, manifests: ["{{ toYaml .ConfigData }}"]}
+---
+apiVersion: scheduler.kalypso.io/v1alpha1
+kind: DeploymentTarget
+metadata: {name: shop-live}
+spec: {name: shop-live, environment: prod, manifests: {repo: https://git.example/shop, branch: prod, path: live}}
+---
+apiVersion: scheduler.kalypso.io/v1alpha1
+kind: SchedulingPolicy
+metadata: {name: all}
+spec:
+  deploymentTargetSelector: {labelSelector: {}}
+  clusterTypeSelector: {labelSelector: {matchLabels: {is: cluster}}}
+---
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: all, labels: {platform-config: "true"}}
+data: {REGION: west}
+"#;
+
+/// How many files are rendered for so many clusters.
+fn files_of_clusters(count: usize) -> Result<usize> {
+    let cluster = |number| {
+        format!(
+            "---\napiVersion: fleet.kalypso.io/v1alpha1\nkind: Cluster\nmetadata: {{name: c{number}, labels: {{is: cluster}}}}\n\
+             spec: {{clusterType: edge}}\n"
+        )
+    };
+    let text = (0..count).map(cluster).fold(CLUSTERS.to_owned(), |text, cluster| text + &cluster);
+    let (fleet, found) = testkit::directory::fleet_of(vec![("all.yaml".to_owned(), text.into_bytes())], ENVIRONMENT)?;
+    assert_eq!(found, []);
+    let compiled = Compiled::new(&fleet.into());
+    assert_eq!((compiled.good_count(), compiled.diagnostics()), (count, Vec::new()));
+    Ok(compiled.last_update().work.files)
+}
+
+#[test]
+fn files_that_many_clusters_have_are_rendered_once() -> Result<()> {
+    assert_eq!(files_of_clusters(1)?, 3);
+    assert_eq!(files_of_clusters(200)?, 202);
+    Ok(())
+}

@@ -12,12 +12,17 @@ use super::rows::{Asked, Evaluated, Row, RowContext, Slot};
 use super::{Compiled, Update, WHOLE_PLACE, problems};
 use crate::prepare::{Delta, Reach, folder_order};
 
+/// From how many shared files on they are forgotten: three for each assignment are enough for all of them.
+const SHARED_PER_ASSIGNMENT: usize = 4;
+const SHARED_MIN: usize = 10_000;
+
 /// The largest number of assignments of one place that one thread works on at a time.
 const CHUNK: usize = 256;
 
 impl Compiled {
     pub(super) fn advance(&mut self, delta: &Delta) {
         self.last = Update::default();
+        self.shared.bound(SHARED_PER_ASSIGNMENT * self.len() + SHARED_MIN);
         if delta.reach >= Reach::Matching {
             self.pairs.forget_classes();
         }
@@ -149,7 +154,7 @@ impl Compiled {
     fn evaluate_chunk(&self, place: u32, positions: &[u32]) -> Option<Vec<(u32, u32, Evaluated)>> {
         let row = self.rows.get(&place)?;
         let class = self.prepared.class_of_place(place);
-        let context = RowContext::new(&self.prepared, self.prepared.place(place)?);
+        let context = RowContext::new(&self.prepared, &self.shared, self.prepared.place(place)?);
         let of_one = |position: &u32| {
             let (target, before) = (row.targets.get(*position as usize)?, row.slots.get(*position as usize)?);
             let pair = self.pairs.get(class, self.prepared.class_of_target(*target))?;
@@ -163,7 +168,7 @@ impl Compiled {
     /// Takes over what was found. The folders that assignments had, where these are other ones now.
     fn take_over(&mut self, found: Vec<(u32, u32, Evaluated)>) -> Before {
         let mut changed = Before::new();
-        for (place, position, Evaluated { slot, failures, was_rendered, was_saved, bytes }) in found {
+        for (place, position, Evaluated { slot, failures, was_rendered, was_saved, files, bytes }) in found {
             let Some(row) = self.rows.get_mut(&place) else { continue };
             let (target, known) = (row.targets.get(position as usize), row.slots.get_mut(position as usize));
             let (Some(target), Some(known)) = (target, known) else { continue };
@@ -182,12 +187,14 @@ impl Compiled {
             }
             self.last.work.saved += usize::from(was_saved);
             self.last.work.renderings += usize::from(was_rendered);
+            self.last.work.files += files;
             self.last.work.bytes += bytes;
             if known.is_known && known.tree != slot.tree {
                 changed.insert(key, known.tree.filter(|_| known.is_shown));
             }
             *known = Slot { is_shown: known.is_shown, ..slot };
         }
+        self.last.work.files += self.shared.take_rendered();
         changed
     }
 

@@ -93,7 +93,7 @@ impl<'a> Assignment<'a> {
         let (Some(place), Some(target), Some(pair)) = (self.place(), self.prepared_target(), self.pair()) else {
             return Err(Vec::new());
         };
-        RowContext::new(&self.compiled.prepared, place).files(&Asked { target, pair })
+        RowContext::new(&self.compiled.prepared, &self.compiled.shared, place).files(&Asked { target, pair })
     }
 
     pub(super) fn child(&self) -> Option<Child> {

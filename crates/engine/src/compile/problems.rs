@@ -10,6 +10,7 @@ use super::{Compiled, Pairs, Row, RowContext};
 use crate::memo::Memo;
 use crate::place::Place;
 use crate::prepare::Prepared;
+use crate::render::SharedFiles;
 
 /// Everything that is wrong, each thing once with all assignments that it reaches.
 pub(super) fn all(compiled: &Compiled) -> Vec<Diagnostic> {
@@ -64,7 +65,10 @@ impl Prepared {
         };
         let mut said: Vec<_> = of_place(self, at).chain(of_target(self, place, target)).collect();
         said.extend(pair.diagnostics(self));
-        said.extend(RowContext::new(self, at).files(&Asked { target: prepared, pair }).err().unwrap_or_default());
+        let shared = SharedFiles::default();
+        said.extend(
+            RowContext::new(self, &shared, at).files(&Asked { target: prepared, pair }).err().unwrap_or_default(),
+        );
         model::diagnostic::merged(said)
     }
 }

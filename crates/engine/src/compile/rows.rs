@@ -1,18 +1,18 @@
 //! The assignments of one place: what is known about each, in little memory.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use model::diagnostic::Diagnostic;
 use model::digest::{Digest, DigestBuilder};
 use model::git_id::GitId;
-use model::tree::{Child, Entry, Tree};
+use model::tree::{Blob, Child, Entry, Mode, Tree};
 
 use super::pairs::Pair;
 use crate::memo::Memo;
 use crate::place::Place;
 use crate::prepare::{Prepared, PreparedTarget};
-use crate::render::{Context, Files, Pinned, PlaceFields, Rendered};
+use crate::render::{Content, Context, Files, Pinned, PlaceFields, Rendered, SharedFiles};
 
 /// The assignments of a place.
 #[derive(Debug)]
@@ -50,7 +50,9 @@ pub(crate) struct Evaluated {
     pub(crate) was_rendered: bool,
     /// Whether it was known from an earlier run.
     pub(crate) was_saved: bool,
-    /// The bytes of its files, if it was rendered.
+    /// How many files were rendered for it alone.
+    pub(crate) files: usize,
+    /// The bytes of these files.
     pub(crate) bytes: usize,
 }
 
@@ -66,6 +68,7 @@ pub(crate) struct Asked<'a> {
 #[derive(Debug)]
 pub(crate) struct RowContext<'a> {
     prepared: &'a Prepared,
+    shared: &'a SharedFiles,
     place: &'a Place,
     fields: PlaceFields,
 }
@@ -109,13 +112,13 @@ impl Evaluated {
     /// An assignment of which nothing is known but what it depends on.
     fn known(pair: &Pair, rendering: Digest) -> Self {
         let slot = Slot { inputs: all_inputs(pair, rendering), rendering, is_known: true, ..Slot::UNKNOWN };
-        Self { slot, failures: Some(Vec::new()), was_rendered: false, was_saved: false, bytes: 0 }
+        Self { slot, failures: Some(Vec::new()), was_rendered: false, was_saved: false, files: 0, bytes: 0 }
     }
 }
 
 impl<'a> RowContext<'a> {
-    pub(crate) fn new(prepared: &'a Prepared, place: &'a Place) -> Self {
-        Self { prepared, place, fields: PlaceFields::of(place) }
+    pub(crate) fn new(prepared: &'a Prepared, shared: &'a SharedFiles, place: &'a Place) -> Self {
+        Self { prepared, shared, place, fields: PlaceFields::of(place) }
     }
 
     /// Looks at an assignment, which was like this before. None if all that it depends on is as it was.
@@ -153,12 +156,11 @@ impl<'a> RowContext<'a> {
         if saved.is_some() {
             return saved;
         }
-        let Rendered { files, has_read_anything } = self.render(asked.pair, &context);
-        let found = found_by(has_read_anything);
-        let found = Evaluated { was_rendered: true, ..found };
+        let Rendered { files, has_read_anything, own_files } = self.render(asked.pair, &context, Some(self.shared));
+        let found = Evaluated { was_rendered: true, files: own_files, ..found_by(has_read_anything) };
         Some(match files {
             Ok(files) => {
-                let bytes = files.values().map(|bytes| bytes.len()).sum();
+                let bytes = files.values().map(Content::len).sum();
                 Evaluated { slot: Slot { tree: Some(folder_of(files).id()), ..found.slot }, bytes, ..found }
             }
             Err(failures) => Evaluated { failures: Some(failures), ..found },
@@ -169,14 +171,19 @@ impl<'a> RowContext<'a> {
     pub(crate) fn files(&self, asked: &Asked<'_>) -> Result<Files, Vec<Diagnostic>> {
         self.prepared.templates(self.place).map_err(<[_]>::to_vec)?;
         let pinned = self.pinned(asked.target)?;
-        self.render(asked.pair, &self.context(asked, pinned.as_ref())).files
+        let rendered = self.render(asked.pair, &self.context(asked, pinned.as_ref()), None);
+        let with_bytes = |(name, content)| match content {
+            Content::Bytes(bytes) => Some((name, bytes)),
+            Content::Known(_) => None,
+        };
+        Ok(rendered.files?.into_iter().filter_map(with_bytes).collect())
     }
 
-    fn render(&self, pair: &Pair, context: &Context<'_>) -> Rendered {
+    fn render(&self, pair: &Pair, context: &Context<'_>, shared: Option<&SharedFiles>) -> Rendered {
         let composition = pair.values.composition(|| self.prepared.containers_at(&pair.containers));
         match self.prepared.templates(self.place) {
-            Ok(templates) => templates.render(context, composition),
-            Err(problems) => Rendered { files: Err(problems.to_vec()), has_read_anything: false },
+            Ok(templates) => templates.render(context, composition, shared),
+            Err(problems) => Rendered { files: Err(problems.to_vec()), has_read_anything: false, own_files: 0 },
         }
     }
 
@@ -203,8 +210,18 @@ impl<'a> RowContext<'a> {
 }
 
 /// The folder that an assignment's files are.
-pub(crate) fn folder_of(files: Files) -> Tree {
-    Tree::from_children(files.into_iter().map(|(name, bytes)| (name, Child::File(Entry::file(bytes)))))
+fn folder_of(files: BTreeMap<Arc<str>, Content>) -> Tree {
+    let blob = |content| match content {
+        Content::Bytes(bytes) => Blob::new(bytes),
+        Content::Known(id) => Blob::existing(id),
+    };
+    let file = |content| Child::File(Entry { mode: Mode::File, blob: blob(content) });
+    Tree::from_children(files.into_iter().map(|(name, content)| (name, file(content))))
+}
+
+/// The folder that files are whose bytes are known.
+pub(crate) fn with_bytes(files: Files) -> Tree {
+    folder_of(files.into_iter().map(|(name, bytes)| (name, Content::Bytes(bytes))).collect())
 }
 
 fn all_inputs(pair: &Pair, rendering: Digest) -> Digest {
