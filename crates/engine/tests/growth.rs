@@ -56,7 +56,7 @@ spec: {type: config, manifests: ["{{ toYaml .ConfigData }}"]}
 apiVersion: scheduler.kalypso.io/v1alpha1
 kind: DeploymentTarget
 metadata: {name: shop-live}
-spec: {name: shop-live, environment: prod, manifests: {repo: https://git.example/shop, branch: prod, path: live}}
+spec: {environment: prod, manifests: {repo: https://git.example/shop, branch: prod, path: live}}
 ---
 apiVersion: scheduler.kalypso.io/v1alpha1
 kind: SchedulingPolicy
