@@ -14,6 +14,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use model::diagnostic::{AssignmentId, Diagnostic};
+use model::digest::Digest;
 use model::fleet::Fleet;
 use model::git_id::GitId;
 use model::name::{DeploymentTargetName, EnvironmentName, PlaceName};
@@ -22,7 +23,7 @@ use model::progress::Progress;
 use model::tree::{Child, Entry, OpenError, Sealed, SealedBy, Tree};
 use rayon::prelude::*;
 
-use crate::memo::{Memo, MemoWriter, Rendering};
+use crate::memo::{Memo, Rendering};
 use crate::output::MARKER;
 use crate::place::Place;
 pub use crate::prepare::Prepared;
@@ -279,22 +280,35 @@ impl Compiled {
         unclear.map(|target| target.name.clone()).collect()
     }
 
+    /// Results by the digests of their inputs, for other runs. Of what failed nothing is in it: that is looked at each time.
+    pub fn known(&self) -> Memo {
+        let mut memo = Memo::default();
+        for pair in self.pairs.known().filter(|pair| !pair.is_troubled) {
+            memo.set_values(pair.values.inputs, pair.values.digest);
+            memo.set_checked(pair.validation, pair.checked.has_sensitive);
+        }
+        self.renderings().for_each(|(inputs, rendering)| memo.set_rendering(inputs, rendering));
+        memo
+    }
+
     /// What is known, in a form that [`Memo::read`] reads.
     pub fn save(&self) -> Vec<u8> {
-        let mut writer = MemoWriter::new(self.len());
-        let clean = || self.pairs.known().filter(|pair| !pair.is_troubled);
-        let compositions: BTreeMap<_, _> = clean().map(|pair| (pair.values.inputs, pair.values.digest)).collect();
-        compositions.into_iter().for_each(|(inputs, values)| writer.composition(inputs, values));
-        writer.next_table();
-        let checks: BTreeMap<_, _> = clean().map(|pair| (pair.validation, pair.checked.has_sensitive)).collect();
-        checks.into_iter().for_each(|(validation, has_sensitive)| writer.check(validation, has_sensitive));
-        writer.next_table();
-        for slot in self.rows.values().flat_map(|row| &row.slots) {
-            if let Some(tree) = slot.tree {
-                writer.rendering(slot.inputs, Rendering { tree, is_wide: slot.is_wide });
-            }
-        }
-        writer.finish()
+        self.known().write()
+    }
+
+    /// Whether [`Compiled::known`] knows an assignment that the memo that was given did not.
+    pub fn has_news(&self) -> bool {
+        self.renderings().any(|(inputs, _)| self.memo.rendering(inputs).is_none())
+    }
+
+    /// Gives back the memo that was given. Later updates go without.
+    pub fn take_memo(&mut self) -> Memo {
+        std::mem::take(&mut self.memo)
+    }
+
+    fn renderings(&self) -> impl Iterator<Item = (Digest, Rendering)> {
+        let slots = self.rows.values().flat_map(|row| &row.slots);
+        slots.filter_map(|slot| Some((slot.inputs, Rendering { tree: slot.tree?, is_wide: slot.is_wide })))
     }
 
     fn assignment(&self, place: u32, target: u32) -> Option<Assignment<'_>> {

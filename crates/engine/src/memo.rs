@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use model::digest::Digest;
 use model::git_id::GitId;
+use rayon::prelude::*;
 use sha2::{Digest as _, Sha256};
 
 use crate::check::Checked;
@@ -50,7 +51,7 @@ pub enum MemoError {
 }
 
 impl Memo {
-    /// Reads what [`MemoWriter::finish`] gave.
+    /// Reads what [`Memo::write`] gave.
     ///
     /// # Errors
     /// If it is not that.
@@ -75,6 +76,27 @@ impl Memo {
             rest = after;
         }
         if rest.is_empty() { Ok(memo) } else { Err(MemoError::Damaged) }
+    }
+
+    /// What is known, in a form that [`Memo::read`] reads. There is no value and no text in it, only digests and ids.
+    pub fn write(&self) -> Vec<u8> {
+        let counts = [self.compositions.len(), self.checks.len(), self.renderings.len()];
+        let mut writer = Writer::new(counts.iter().zip(ENTRY_BYTES).map(|(count, bytes)| count * bytes).sum());
+        writer.table(&self.compositions, |values: Digest, bytes| bytes.extend_from_slice(values.as_bytes()));
+        writer.table(&self.checks, |has_sensitive, bytes| bytes.push(u8::from(has_sensitive)));
+        writer.table(&self.renderings, |Rendering { tree, is_wide }, bytes| {
+            bytes.extend_from_slice(tree.as_bytes());
+            bytes.push(u8::from(is_wide));
+        });
+        writer.finish()
+    }
+
+    /// Takes in everything that another one knows.
+    pub fn extend(&mut self, other: Self) {
+        self.compositions.extend(other.compositions);
+        self.checks.extend(other.checks);
+        self.renderings.extend(other.renderings);
+        self.has_wide |= other.has_wide;
     }
 
     /// Whether nothing is known.
@@ -108,6 +130,19 @@ impl Memo {
         self.renderings.get(&inputs).copied()
     }
 
+    pub(crate) fn set_values(&mut self, inputs: Digest, values: Digest) {
+        self.compositions.insert(inputs, values);
+    }
+
+    pub(crate) fn set_checked(&mut self, validation: Digest, has_sensitive: bool) {
+        self.checks.insert(validation, has_sensitive);
+    }
+
+    pub(crate) fn set_rendering(&mut self, inputs: Digest, rendering: Rendering) {
+        self.has_wide |= rendering.is_wide;
+        self.renderings.insert(inputs, rendering);
+    }
+
     fn reserve(&mut self, table: usize, count: usize) {
         match table {
             0 => self.compositions.reserve(count),
@@ -126,9 +161,7 @@ impl Memo {
             self.checks.insert(key, *has_sensitive != 0);
         } else {
             let (tree, rest) = value.split_first_chunk::<20>()?;
-            let is_wide = rest.first()? == &1;
-            self.has_wide |= is_wide;
-            self.renderings.insert(key, Rendering { tree: GitId::from_bytes(*tree), is_wide });
+            self.set_rendering(key, Rendering { tree: GitId::from_bytes(*tree), is_wide: rest.first()? == &1 });
         }
         Some(())
     }
@@ -136,64 +169,34 @@ impl Memo {
 
 /// Writes a memo, table by table.
 #[derive(Debug)]
-pub(crate) struct MemoWriter {
+struct Writer {
     bytes: Vec<u8>,
-    count_at: usize,
-    count: u64,
 }
 
-impl MemoWriter {
-    /// One for so many assignments.
-    pub(crate) fn new(assignments: usize) -> Self {
-        let [.., rendering] = ENTRY_BYTES;
-        let mut bytes = Vec::with_capacity(assignments * rendering + 1024);
+impl Writer {
+    /// One for so many bytes of entries.
+    fn new(entries_bytes: usize) -> Self {
+        let counts_bytes = ENTRY_BYTES.len() * size_of::<u64>();
+        let mut bytes = Vec::with_capacity(MAGIC.len() + counts_bytes + entries_bytes + CHECK_SUM_BYTES);
         bytes.extend_from_slice(MAGIC);
-        let mut writer = Self { bytes, count_at: 0, count: 0 };
-        writer.begin();
-        writer
+        Self { bytes }
     }
 
-    pub(crate) fn composition(&mut self, inputs: Digest, values: Digest) {
-        self.entry(inputs, values.as_bytes(), &[]);
+    /// Writes a table in the order of its keys, so that what is known is always written alike.
+    fn table<V: Copy + Send>(&mut self, entries: &HashMap<Digest, V>, value: impl Fn(V, &mut Vec<u8>)) {
+        let mut entries: Vec<_> = entries.iter().map(|(key, value)| (*key, *value)).collect();
+        entries.par_sort_unstable_by_key(|(key, _)| *key);
+        self.bytes.extend_from_slice(&(entries.len() as u64).to_le_bytes());
+        for (key, of_key) in entries {
+            self.bytes.extend_from_slice(key.as_bytes());
+            value(of_key, &mut self.bytes);
+        }
     }
 
-    pub(crate) fn check(&mut self, validation: Digest, has_sensitive: bool) {
-        self.entry(validation, &[u8::from(has_sensitive)], &[]);
-    }
-
-    pub(crate) fn rendering(&mut self, inputs: Digest, Rendering { tree, is_wide }: Rendering) {
-        self.entry(inputs, tree.as_bytes(), &[u8::from(is_wide)]);
-    }
-
-    /// Goes on to the next table.
-    pub(crate) fn next_table(&mut self) {
-        self.end();
-        self.begin();
-    }
-
-    pub(crate) fn finish(mut self) -> Vec<u8> {
-        self.end();
+    fn finish(mut self) -> Vec<u8> {
         let sum = Sha256::digest(self.bytes.get(MAGIC.len()..).unwrap_or_default());
         self.bytes.extend_from_slice(&sum);
         self.bytes
-    }
-
-    fn entry(&mut self, key: Digest, value: &[u8], more: &[u8]) {
-        self.bytes.extend_from_slice(key.as_bytes());
-        self.bytes.extend_from_slice(value);
-        self.bytes.extend_from_slice(more);
-        self.count += 1;
-    }
-
-    fn begin(&mut self) {
-        (self.count_at, self.count) = (self.bytes.len(), 0);
-        self.bytes.extend_from_slice(&[0; 8]);
-    }
-
-    fn end(&mut self) {
-        if let Some(place) = self.bytes.get_mut(self.count_at..self.count_at + 8) {
-            place.copy_from_slice(&self.count.to_le_bytes());
-        }
     }
 }
 
@@ -201,26 +204,43 @@ impl MemoWriter {
 mod tests {
     use super::*;
 
+    fn digest(number: u8) -> Digest {
+        Digest::from_bytes([number; 16])
+    }
+
+    fn rendering(number: u8, is_wide: bool) -> Rendering {
+        Rendering { tree: GitId::from_bytes([number; 20]), is_wide }
+    }
+
+    fn memo() -> Memo {
+        let mut memo = Memo::default();
+        memo.set_values(digest(1), digest(2));
+        memo.set_checked(digest(3), true);
+        memo.set_rendering(digest(6), rendering(7, true));
+        memo.set_rendering(digest(4), rendering(5, false));
+        memo
+    }
+
     fn written() -> Vec<u8> {
-        let digest = |number: u8| Digest::from_bytes([number; 16]);
-        let mut writer = MemoWriter::new(2);
-        writer.composition(digest(1), digest(2));
-        writer.next_table();
-        writer.check(digest(3), true);
-        writer.next_table();
-        writer.rendering(digest(4), Rendering { tree: GitId::from_bytes([5; 20]), is_wide: false });
-        writer.rendering(digest(6), Rendering { tree: GitId::from_bytes([7; 20]), is_wide: true });
-        writer.finish()
+        memo().write()
     }
 
     #[test]
     fn what_was_written_is_read() {
         let memo = Memo::read(&written()).unwrap();
-        let digest = |number: u8| Digest::from_bytes([number; 16]);
         assert_eq!(memo.values(digest(1)), Some(digest(2)));
         assert!(memo.checked(digest(3)).unwrap().has_sensitive);
-        let known = Rendering { tree: GitId::from_bytes([7; 20]), is_wide: true };
-        assert_eq!((memo.len(), memo.rendering(digest(6))), (2, Some(known)));
+        assert_eq!((memo.len(), memo.rendering(digest(6))), (2, Some(rendering(7, true))));
+        assert_eq!(memo.write(), written());
+    }
+
+    #[test]
+    fn one_takes_in_what_another_knows() {
+        let mut both = Memo::default();
+        both.set_rendering(digest(8), rendering(9, false));
+        both.extend(memo());
+        assert_eq!((both.len(), both.rendering(digest(8))), (3, Some(rendering(9, false))));
+        assert_eq!(both.values(digest(1)), Some(digest(2)));
     }
 
     #[test]
