@@ -164,6 +164,11 @@ impl Prepared {
         Some(AssignmentId { place, target })
     }
 
+    /// The name of a place, also of one that is gone.
+    pub(crate) fn place_name(&self, id: u32) -> Option<&Arc<str>> {
+        self.place_ids.name(id)
+    }
+
     pub(crate) fn place(&self, id: u32) -> Option<&Place> {
         self.places.get(id)
     }

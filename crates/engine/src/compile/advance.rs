@@ -82,10 +82,9 @@ impl Compiled {
         for place in &delta.places_gone {
             let targets = self.rows.remove(&place).map(|row| row.targets).unwrap_or_default();
             targets.iter().for_each(|target| self.forget((place, *target)));
-            if let Some(id) = self.prepared.assignment_id(place, WHOLE_PLACE) {
-                self.tree.take(id.place.as_str());
-            }
         }
+        let names = delta.places_gone.iter().filter_map(|place| self.prepared.place_name(place));
+        self.tree.edit(names.map(|name| (Arc::clone(name), None)));
     }
 
     fn forget(&mut self, assignment: (u32, u32)) {
