@@ -1,8 +1,13 @@
 //! How much work there is, counted: it grows with what differs, not with the number of assignments.
 
 use std::io::Result;
+use std::sync::Arc;
 
 use engine::compile::{Compiled, Work};
+use model::fleet::{Role, Scope, Sources, sources};
+use model::git_id::GitId;
+use model::source::{File, Source};
+use testkit::generator::change::Change;
 use testkit::generator::{self, ENVIRONMENT, Size};
 
 /// How many sets of values are composed, how many checks that takes, and how many assignments are rendered.
@@ -91,5 +96,53 @@ fn files_of_clusters(count: usize) -> Result<usize> {
 fn files_that_many_clusters_have_are_rendered_once() -> Result<()> {
     assert_eq!(files_of_clusters(1)?, 3);
     assert_eq!(files_of_clusters(200)?, 202);
+    Ok(())
+}
+
+/// How many assignments a change of one file recomputes, and what else it costs.
+fn work_of(size: Size, change: &Change) -> Result<(usize, Work)> {
+    let files = generator::fleet(size, 1);
+    let text = change.apply(&files[&change.path]).into_bytes();
+    let texts = files.into_iter().map(|(path, text)| (path, text.into_bytes())).collect();
+    let mut sources = Sources::new(testkit::directory::input_of(texts, ENVIRONMENT)?);
+    let mut compiled = Compiled::new(sources.fleet());
+    let (source, path) = (Arc::new(Source::directory()), change.path.as_str().into());
+    let file = File { source, path, id: GitId::of_blob(&text), content: text.into() };
+    let written = sources::Change::Written { role: Role::Platform, scope: Scope::Everything, file };
+    let update = compiled.update(&sources.update([written]).fleet);
+    Ok((update.recomputed_count(), update.work))
+}
+
+/// Many maps, among them one for each of some cluster types and one for a single assignment.
+const SMALL: Size = Size { cluster_types: 10, targets: 8, config_maps: 201, schemas: 2 };
+
+#[test]
+fn a_change_costs_the_same_however_many_places_there_are() -> Result<()> {
+    let large = Size { cluster_types: 40, ..SMALL };
+    for change in [Change::value_on_cluster_type(SMALL), Change::value_of_assignment(SMALL), Change::comment()] {
+        let (recomputed, work) = work_of(SMALL, &change)?;
+        assert_eq!(recomputed, change.reached, "{}", change.what);
+        assert_eq!(work_of(large, &change)?, (recomputed, work), "{}", change.what);
+    }
+    Ok(())
+}
+
+#[test]
+fn a_change_of_one_assignment_costs_the_same_however_many_targets_there_are() -> Result<()> {
+    let change = Change::value_of_assignment(SMALL);
+    let (recomputed, work) = work_of(SMALL, &change)?;
+    assert_eq!((recomputed, work.compositions, work.checks, work.renderings, work.folders), (1, 1, 2, 1, 1));
+    assert_eq!(work_of(Size { targets: 32, ..SMALL }, &change)?, (recomputed, work));
+    Ok(())
+}
+
+#[test]
+fn a_label_of_a_place_costs_what_is_on_the_place() -> Result<()> {
+    for size in [SMALL, Size { cluster_types: 40, ..SMALL }] {
+        let change = Change::label_of_cluster_type(size);
+        let (recomputed, work) = work_of(size, &change)?;
+        assert_eq!((recomputed, work.folders), (change.reached, 1));
+        assert!(work.renderings <= change.reached && work.compositions <= change.reached, "{work:?}");
+    }
     Ok(())
 }

@@ -27,6 +27,14 @@ pub fn fleet(directory: &Path, environment: &str) -> std::io::Result<(Fleet, Vec
 /// # Errors
 /// If the environment's name is none.
 pub fn fleet_of(texts: Vec<(String, Vec<u8>)>, environment: &str) -> std::io::Result<(Fleet, Vec<Diagnostic>)> {
+    input_of(texts, environment).map(Fleet::build)
+}
+
+/// What the fleet of these files is made of.
+///
+/// # Errors
+/// If the environment's name is none.
+pub fn input_of(texts: Vec<(String, Vec<u8>)>, environment: &str) -> std::io::Result<FleetInput> {
     let source = Arc::new(Source::directory());
     let mut files = Files::default();
     let mut contents = Vec::new();
@@ -36,7 +44,7 @@ pub fn fleet_of(texts: Vec<(String, Vec<u8>)>, environment: &str) -> std::io::Re
         contents.push(FleetFile::read(Role::Platform, file, &files));
     }
     let environment = EnvironmentName::new(environment).map_err(std::io::Error::other)?;
-    Ok(Fleet::build(FleetInput { environment, files: Arc::new(files), contents, unavailable: BTreeSet::new() }))
+    Ok(FleetInput { environment, files: Arc::new(files), contents, unavailable: BTreeSet::new() })
 }
 
 /// The tree of the files under a directory.

@@ -156,6 +156,11 @@ impl Edit {
         self.kind
     }
 
+    /// Whether it changes no meaning: comments, order, names of files.
+    pub fn is_layout(&self) -> bool {
+        LAYOUT.iter().any(|(kind, _)| *kind == self.kind)
+    }
+
     /// The files that change, with their new texts; none for a file that goes.
     pub fn changes(&self) -> &BTreeMap<String, Option<String>> {
         &self.changes

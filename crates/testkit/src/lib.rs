@@ -6,5 +6,6 @@ pub mod edits;
 pub mod fuzz;
 pub mod generator;
 pub mod git_server;
+pub mod incremental;
 mod random;
 pub mod suite;

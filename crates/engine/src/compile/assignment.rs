@@ -6,7 +6,7 @@ use std::sync::Arc;
 use model::diagnostic::{AssignmentId, Diagnostic};
 use model::digest::Digest;
 use model::git_id::GitId;
-use model::name::PolicyName;
+use model::name::{ConfigMapName, PolicyName};
 use model::tree::Child;
 
 use super::Compiled;
@@ -83,6 +83,12 @@ impl<'a> Assignment<'a> {
     pub fn composition(&self) -> Option<Arc<Composition>> {
         let pair = self.pair()?;
         Some(Arc::clone(pair.values.composition(|| self.compiled.prepared.containers_at(&pair.containers))))
+    }
+
+    /// The `ConfigMap`s that its values are from, once for each set of values in them, in the order in which they are merged.
+    pub fn config_maps(&self) -> Vec<ConfigMapName> {
+        let containers = self.pair().map(|pair| self.compiled.prepared.containers_at(&pair.containers));
+        containers.unwrap_or_default().iter().map(|container| container.name.clone()).collect()
     }
 
     /// Its files, rendered again.

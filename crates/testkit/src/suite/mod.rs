@@ -13,6 +13,7 @@ use std::path::{Path, PathBuf};
 
 pub use bless::bless;
 pub use case::Case;
+pub(crate) use run::said;
 pub use run::{Outcome, run, run_with};
 
 /// The folder of the cases, from a crate's own folder.

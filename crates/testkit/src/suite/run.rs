@@ -109,7 +109,7 @@ fn whose(path: &str) -> Result<(Role, Source, &str), String> {
 }
 
 /// A diagnostic as cases write it.
-fn said(diagnostic: &Diagnostic, locator: &mut Locator<'_>) -> String {
+pub(crate) fn said(diagnostic: &Diagnostic, locator: &mut Locator<'_>) -> String {
     let mut place = |origin: &Origin| {
         let place = locator.locate(origin);
         place.map_or("(nowhere)".to_owned(), |place| {

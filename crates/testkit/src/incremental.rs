@@ -1,0 +1,264 @@
+//! What holds for every change of a fleet: going on from what is known gives what compiling from the beginning gives, and no more work.
+
+mod matching;
+mod oddities;
+mod seen;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use engine::compile::{Compiled, Options};
+use engine::memo::Memo;
+use model::diagnostic::AssignmentId;
+use model::fleet::sources::Change;
+use model::fleet::{Fleet, Role, Scope, Sources};
+use model::git_id::GitId;
+use model::source::{File, Source};
+
+use crate::directory::{fleet_of, input_of};
+use crate::edits::Edits;
+use crate::generator::ENVIRONMENT;
+use crate::random::Random;
+use oddities::Oddities;
+use seen::{Seen, same};
+
+/// How much was tried.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Edits, each once, whether they were made alone or with others.
+    pub edits: usize,
+    /// Changes of a fleet, of one edit or of several, or back to what was before.
+    pub changes: usize,
+    /// Assignments of all the fleets.
+    pub assignments: usize,
+    /// Assignments that were recomputed.
+    pub recomputed: usize,
+    /// Assignments whose folder became another one.
+    pub changed: usize,
+    /// Assignments that went.
+    pub removed: usize,
+    /// Assignments that a saved memo knew.
+    pub saved: usize,
+    /// Changes of layout, which recompute nothing.
+    pub layout: usize,
+}
+
+impl std::ops::AddAssign for Counts {
+    fn add_assign(&mut self, more: Self) {
+        self.edits += more.edits;
+        self.changes += more.changes;
+        self.assignments += more.assignments;
+        self.recomputed += more.recomputed;
+        self.changed += more.changed;
+        self.removed += more.removed;
+        self.saved += more.saved;
+        self.layout += more.layout;
+    }
+}
+
+/// Files with the texts that they get; none for those that go.
+type Changes = BTreeMap<String, Option<String>>;
+
+/// Edits a small fleet, and compares after each change what was updated with what is compiled from the beginning: assignments, their
+/// files, the tree, diagnostics with their places, and what is said to have been recomputed with the inputs that differ.
+///
+/// # Errors
+/// What differs, and after which edit.
+pub fn check(seed: u64, edits: usize) -> Result<Counts, String> {
+    let mut walk = Walk::new(seed)?;
+    let mut random = Random::new(seed);
+    while walk.counts.edits < edits {
+        let (step, number) = (walk.edits.step(&mut random), walk.counts.edits);
+        let at = |problem| format!("seed {seed}, edit {number} ({}): {problem}", step.titles.join(" + "));
+        walk.counts.edits += step.edits;
+        let back = step.changes.keys().map(|path| (path.clone(), walk.files.get(path).cloned())).collect();
+        walk.change(&step.changes, step.is_layout).map_err(at)?;
+        if random.below(6) == 0 {
+            walk.change(&back, step.is_layout).map_err(|problem| at(format!("undone: {problem}")))?;
+            walk.change(&step.changes, step.is_layout).map_err(|problem| at(format!("redone: {problem}")))?;
+        }
+    }
+    Ok(walk.counts)
+}
+
+/// Edits a small fleet, and compares what one thread makes of each change with what eight make of it, the amount of work included.
+///
+/// # Errors
+/// What differs, and after which edit.
+pub fn check_threads(seed: u64, edits: usize) -> Result<(), String> {
+    let pool =
+        |threads| rayon::ThreadPoolBuilder::new().num_threads(threads).build().map_err(|error| error.to_string());
+    let pools = [pool(1)?, pool(8)?];
+    let mut script = Script { edits: Edits::new(seed), oddities: Oddities::default() };
+    let mut sources = sources(script.edits.files())?;
+    let mut compiled = [Compiled::new(sources.fleet()), Compiled::new(sources.fleet())];
+    let mut random = Random::new(seed);
+    for number in 0..edits {
+        let step = script.step(&mut random);
+        let fleet = sources.update(step.changes.iter().map(change_of)).fleet;
+        for (pool, compiled) in pools.iter().zip(&mut compiled) {
+            pool.install(|| compiled.update(&fleet).work);
+        }
+        let at = |problem| format!("seed {seed}, edit {number} ({}): {problem}", step.titles.join(" + "));
+        let [one, many] = &compiled;
+        same("the result", &Seen::of(one, &[]), &Seen::of(many, &[])).map_err(at)?;
+        same("the work", &one.last_update().work, &many.last_update().work).map_err(at)?;
+        let recomputed = |compiled: &Compiled| compiled.last_update().recomputed(compiled).collect::<Vec<_>>();
+        same("what was recomputed", &recomputed(one), &recomputed(many)).map_err(at)?;
+    }
+    Ok(())
+}
+
+/// Where edits come from.
+struct Script {
+    edits: Edits,
+    oddities: Oddities,
+}
+
+/// What happens at once.
+struct Step {
+    titles: Vec<String>,
+    changes: Changes,
+    edits: usize,
+    is_layout: bool,
+}
+
+impl Script {
+    /// The next edit, or sometimes several at once.
+    fn step(&mut self, random: &mut Random) -> Step {
+        let edits = if random.below(5) == 0 { 2 + random.below(4) as usize } else { 1 };
+        let mut step = Step { titles: Vec::new(), changes: Changes::new(), edits, is_layout: true };
+        for _ in 0..edits {
+            let (title, changes, is_layout) = if random.below(4) == 0 {
+                let (title, path, text) = self.oddities.next(random);
+                (title, Changes::from([(path, text)]), false)
+            } else {
+                let Some(edit) = self.edits.next() else { continue };
+                (edit.to_string(), edit.changes().clone(), edit.is_layout())
+            };
+            step.titles.push(title);
+            step.changes.extend(changes);
+            step.is_layout &= is_layout;
+        }
+        step
+    }
+}
+
+/// A fleet that is edited, and what is known of it.
+struct Walk {
+    edits: Script,
+    files: BTreeMap<String, String>,
+    sources: Sources,
+    compiled: Compiled,
+    /// What compiling from the beginning gave the last time.
+    before: Seen,
+    saved: Vec<u8>,
+    counts: Counts,
+}
+
+impl Walk {
+    fn new(seed: u64) -> Result<Self, String> {
+        let edits = Script { edits: Edits::new(seed), oddities: Oddities::default() };
+        let files = edits.edits.files().clone();
+        let sources = sources(&files)?;
+        let compiled = Compiled::new(sources.fleet());
+        let (before, saved) = (Seen::of(&compiled, &[]), compiled.save());
+        Ok(Self { edits, files, sources, compiled, before, saved, counts: Counts::default() })
+    }
+
+    fn change(&mut self, changes: &Changes, is_layout: bool) -> Result<(), String> {
+        for (path, text) in changes {
+            match text {
+                Some(text) => drop(self.files.insert(path.clone(), text.clone())),
+                None => drop(self.files.remove(path)),
+            }
+        }
+        let update = self.sources.update(changes.iter().map(change_of));
+        self.compiled.update(&update.fleet);
+        let (fleet, found) = fleet_of(texts(&self.files), ENVIRONMENT).map_err(|error| error.to_string())?;
+        let fleet = Arc::new(fleet);
+        let cold = Compiled::new(&fleet);
+        let after = Seen::of(&cold, &found);
+        same("cold and updated", &after, &Seen::of(&self.compiled, &update.diagnostics))?;
+        self.check_update(&after)?;
+        seen::check_tree(&self.compiled)?;
+        matching::check(&cold)?;
+        if is_layout && fleet.duplicates.is_empty() && !self.before.has_duplicates {
+            self.counts.layout += 1;
+            same("what layout recomputes", &0, &self.compiled.last_update().recomputed_count())?;
+        }
+        if self.counts.changes.is_multiple_of(3) {
+            self.check_saved(&fleet, &after)?;
+        }
+        self.counts.changes += 1;
+        self.counts.assignments += after.assignments.len();
+        (self.before, self.saved) = (after, self.compiled.save());
+        Ok(())
+    }
+
+    /// What is said to have been recomputed is what has other inputs than before, and likewise for folders.
+    fn check_update(&mut self, after: &Seen) -> Result<(), String> {
+        let update = self.compiled.last_update();
+        let recomputed = sorted(update.recomputed(&self.compiled));
+        same("what was recomputed", &self.with_other_inputs(after), &recomputed)?;
+        let old = |id| self.before.assignments.get(id);
+        let others = after.assignments.iter().filter(|(id, new)| old(id).and_then(|old| old.folder) != new.folder);
+        let changed = sorted(update.changed(&self.compiled));
+        same("what changed", &sorted(others.map(|(id, _)| id.clone())), &changed)?;
+        let gone = self.before.assignments.keys().filter(|id| !after.assignments.contains_key(id));
+        let removed = sorted(update.removed(&self.compiled));
+        same("what was removed", &sorted(gone.cloned()), &removed)?;
+        self.counts.recomputed += recomputed.len();
+        self.counts.changed += changed.len();
+        self.counts.removed += removed.len();
+        Ok(())
+    }
+
+    fn with_other_inputs(&self, after: &Seen) -> Vec<AssignmentId> {
+        let is_other =
+            |id, new: &seen::Assignment| self.before.assignments.get(id).is_none_or(|old| old.inputs != new.inputs);
+        sorted(after.assignments.iter().filter(|(id, new)| is_other(id, new)).map(|(id, _)| id.clone()))
+    }
+
+    /// With what an earlier run has saved, the result is the same. Whatever had the same inputs and could be rendered is known.
+    fn check_saved(&mut self, fleet: &Arc<Fleet>, after: &Seen) -> Result<(), String> {
+        let memo = Memo::read(&self.saved).map_err(|error| error.to_string())?;
+        let compiled = Compiled::with(fleet, Options { memo, ..Options::default() });
+        let mut seen = Seen::of(&compiled, &[]);
+        seen.says.clone_from(&after.says);
+        same("cold and with what was saved", after, &seen)?;
+        let update = compiled.last_update();
+        let others: BTreeSet<_> = self.with_other_inputs(after).into_iter().collect();
+        let was_rendered = |id: &AssignmentId| self.before.assignments.get(id).is_some_and(|old| old.folder.is_some());
+        let wrong: Vec<_> =
+            update.recomputed(&compiled).filter(|id| !others.contains(id) && was_rendered(id)).collect();
+        same("what was saved and is not known", &Vec::new(), &wrong)?;
+        self.counts.saved += update.work.saved;
+        Ok(())
+    }
+}
+
+fn sorted(ids: impl Iterator<Item = AssignmentId>) -> Vec<AssignmentId> {
+    let mut ids: Vec<_> = ids.collect();
+    ids.sort();
+    ids
+}
+
+fn texts(files: &BTreeMap<String, String>) -> Vec<(String, Vec<u8>)> {
+    files.iter().map(|(path, text)| (path.clone(), text.clone().into_bytes())).collect()
+}
+
+fn sources(files: &BTreeMap<String, String>) -> Result<Sources, String> {
+    Ok(Sources::new(input_of(texts(files), ENVIRONMENT).map_err(|error| error.to_string())?))
+}
+
+fn change_of((path, text): (&String, &Option<String>)) -> Change {
+    let (role, source, path) = (Role::Platform, Arc::new(Source::directory()), path.as_str().into());
+    match text {
+        None => Change::Removed { role, source, path },
+        Some(text) => {
+            let (id, content) = (GitId::of_blob(text.as_bytes()), text.as_bytes().into());
+            Change::Written { role, scope: Scope::Everything, file: File { source, path, id, content } }
+        }
+    }
+}

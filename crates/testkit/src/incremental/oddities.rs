@@ -1,0 +1,230 @@
+//! Files that seldom occur, each in several forms: names that are taken, copies, conflicts, values that are templates, sensitive values.
+
+use std::collections::BTreeMap;
+
+use crate::generator::ENVIRONMENT;
+use crate::random::Random;
+
+/// Which of them are there.
+#[derive(Debug, Default)]
+pub(super) struct Oddities {
+    present: BTreeMap<&'static str, usize>,
+}
+
+impl Oddities {
+    /// A file comes, becomes another one, or goes: what it is called, its path, its text.
+    pub(super) fn next(&mut self, random: &mut Random) -> (String, String, Option<String>) {
+        let (name, forms) = ALL[random.below(ALL.len() as u64) as usize];
+        let path = format!("odd/{name}.yaml");
+        let present = self.present.remove(name);
+        if present.is_some() && random.below(3) > 0 {
+            return (format!("{name} goes"), path, None);
+        }
+        let form = random.below(forms.len() as u64) as usize;
+        self.present.insert(name, form);
+        let text = forms.get(form).map(|(kind, rest)| object(name, kind, rest));
+        (format!("{name} in form {form}"), path, text)
+    }
+}
+
+/// An object, or several, each with what follows its name.
+fn object(name: &str, kind: &str, rest: &str) -> String {
+    let name = name.trim_end_matches('+');
+    let group = match kind {
+        "ConfigMap" => "v1",
+        "Cluster" | "LabelMapping" | "ReleasePin" => "fleet.kalypso.io/v1alpha1",
+        _ => "scheduler.kalypso.io/v1alpha1",
+    };
+    let rest = rest.replace("ENVIRONMENT", ENVIRONMENT);
+    format!("apiVersion: {group}\nkind: {kind}\nmetadata:\n  name: {name}\n{rest}")
+}
+
+/// A kind and what follows the name.
+type Form = (&'static str, &'static str);
+
+/// By name; a plus sign behind it makes another file with an object of that name.
+const ALL: &[(&str, &[Form])] = &[
+    // Names that clusters and cluster types have.
+    ("ct-2", &[("Cluster", "spec: {clusterType: ct-0}\n"), ("Cluster", "spec: {clusterType: ct-2}\n")]),
+    (
+        "edge-03",
+        &[(
+            "ClusterType",
+            "  labels: {region: region-0, ring: early}\nspec: {reconciler: flux, namespaceService: namespace, configType: env-file}\n",
+        )],
+    ),
+    (
+        "ct-none",
+        &[(
+            "ClusterType",
+            "  labels: {size: large}\nspec: {reconciler: flux, namespaceService: namespace, configType: config-map}\n",
+        )],
+    ),
+    (
+        "0-first",
+        &[
+            (
+                "ClusterType",
+                "  labels: {region: region-1, cluster: edge-03}\nspec: {reconciler: absent, namespaceService: namespace, configType: config-map}\n",
+            ),
+            (
+                "ClusterType",
+                "  labels: {region: region-1}\nspec: {reconciler: flux, namespaceService: namespace, configType: env-file}\n",
+            ),
+        ],
+    ),
+    (
+        "absent",
+        &[
+            ("Template", "spec: {type: reconciler, manifests: [\"a: {{ .Manifests.path }}\"]}\n"),
+            ("Template", "spec: {type: reconciler, manifests: [\"a: {{ .Labels.team\"]}\n"),
+            (
+                "Template",
+                "  annotations: {template.kalypso.io/literal: \"true\"}\nspec: {type: reconciler, manifests: [\"a: {{ .Manifests.path }}\"]}\n",
+            ),
+        ],
+    ),
+    // Values that are templates, and such as nobody should see.
+    (
+        "nested",
+        &[
+            (
+                "ConfigMap",
+                "  labels: {platform-config: \"true\", region: region-0}\ndata: {NESTED: \"{{ .ClusterTypeLabels.ring }}\"}\n",
+            ),
+            ("ConfigMap", "  labels: {platform-config: \"true\", region: region-0}\ndata: {NESTED: \"plain\"}\n"),
+            (
+                "ConfigMap",
+                "  labels: {platform-config: \"true\", region: region-0}\ndata: {NESTED: \"{{ .ConfigVersion }} {{ .Labels.size }}\"}\n",
+            ),
+            (
+                "ConfigMap",
+                "  labels: {platform-config: \"true\", region: region-0}\ndata: {NESTED: \"{{ fail .Cluster }}\"}\n",
+            ),
+        ],
+    ),
+    (
+        "azure-app-config-odd",
+        &[
+            ("ConfigMap", "data: {region.region-1.FRESH: a, region.region-1.ring.late.FRESH: b, odd.FRESH: c}\n"),
+            (
+                "ConfigMap",
+                "  labels: {platform-config: \"true\", ring: late}\ndata: {region.region-1.FRESH: a, workload.app-1.SETTING_03: d}\n",
+            ),
+        ],
+    ),
+    (
+        "secret",
+        &[
+            (
+                "ConfigSchema",
+                "spec: {schema: '{\"properties\": {\"SETTING_03\": {\"writeOnly\": true}, \"NESTED\": {\"x-sensitive\": true}}}'}\n",
+            ),
+            (
+                "ConfigSchema",
+                "  labels: {region: region-2}\nspec: {schema: '{\"properties\": {\"SETTING_11\": {\"writeOnly\": true, \"maxLength\": 2}}}'}\n",
+            ),
+            (
+                "ConfigSchema",
+                "  annotations: {schema.kalypso.io/missing: warn}\nspec: {schema: '{\"required\": [\"FRESH\"]}'}\n",
+            ),
+            (
+                "ConfigSchema",
+                "  annotations: {schema.kalypso.io/missing: never}\nspec: {schema: '{\"required\": [\"FRESH\"]}'}\n",
+            ),
+        ],
+    ),
+    // Targets with schemas of their own, with braces in what templates read, and with names that are taken.
+    (
+        "9th",
+        &[
+            (
+                "Workload",
+                "  labels: {team: team-0}\nspec: {deploymentTargets: [{name: live, labels: {purpose: live}, environment: ENVIRONMENT, manifests: {branch: b, path: \"{{ .ClusterTypeLabels.ring }}{{ .ConfigVersion }}\"}, configSchemas: ['{\"required\": [\"FRESH\"]}']}]}\n",
+            ),
+            (
+                "Workload",
+                "  labels: {team: team-0}\nspec: {deploymentTargets: [{name: live, labels: {purpose: live}, environment: ENVIRONMENT, manifests: {branch: b, path: p}, configSchemas: ['{\"properties\": {\"LOG_LEVEL\": {\"const\": \"debug\"}}}']}]}\n",
+            ),
+            (
+                "Workload",
+                "  labels: {team: team-1}\nspec: {deploymentTargets: [{name: functional, labels: {purpose: functional}, environment: ENVIRONMENT, manifests: {branch: b, path: p}}, {name: live, labels: {purpose: live}, environment: ENVIRONMENT, manifests: {branch: \"{{ .Labels.team }}\", path: p}}]}\n",
+            ),
+        ],
+    ),
+    (
+        "app-1-live",
+        &[
+            (
+                "DeploymentTarget",
+                "  labels: {purpose: live, workload: app-1}\nspec: {environment: ENVIRONMENT, manifests: {branch: b, path: p}}\n",
+            ),
+            (
+                "DeploymentTarget",
+                "  labels: {purpose: other}\nspec: {environment: elsewhere, manifests: {branch: b, path: p}}\n",
+            ),
+        ],
+    ),
+    (
+        "readme.md",
+        &[(
+            "DeploymentTarget",
+            "  labels: {purpose: functional, workspace: team-0}\nspec: {environment: ENVIRONMENT, manifests: {branch: b, path: p}}\n",
+        )],
+    ),
+    // Two of one name, and such as contradict each other.
+    (
+        "twice",
+        &[
+            (
+                "ReleasePin",
+                "spec: {deploymentTargetSelector: {labelSelector: {matchLabels: {purpose: live}}}, clusterTypeSelector: {labelSelector: {}}, manifests: {branch: b1}}\n",
+            ),
+            ("LabelMapping", "spec: {from: {tier: batch}, add: {size: small}}\n"),
+            (
+                "SchedulingPolicy",
+                "spec: {deploymentTargetSelector: {workspace: team-1, labelSelector: {}}, clusterTypeSelector: {labelSelector: {matchLabels: {ring: early}}}}\n",
+            ),
+        ],
+    ),
+    (
+        "twice+",
+        &[
+            (
+                "ReleasePin",
+                "spec: {deploymentTargetSelector: {labelSelector: {matchLabels: {purpose: live}}}, clusterTypeSelector: {labelSelector: {matchLabels: {ring: late}}}, manifests: {branch: b2}}\n",
+            ),
+            ("LabelMapping", "spec: {from: {tier: batch}, add: {size: large}}\n"),
+            (
+                "SchedulingPolicy",
+                "spec: {deploymentTargetSelector: {labelSelector: {matchLabels: {purpose: live}}}, clusterTypeSelector: {labelSelector: {matchLabels: {ring: late}}}}\n",
+            ),
+        ],
+    ),
+    (
+        "thrice",
+        &[
+            (
+                "ReleasePin",
+                "spec: {deploymentTargetSelector: {labelSelector: {matchLabels: {workload: app-1}}}, clusterTypeSelector: {labelSelector: {}}, manifests: {branch: b3}}\n",
+            ),
+            ("LabelMapping", "spec: {from: {tier: batch}, add: {size: medium, ring: late}}\n"),
+            (
+                "SchedulingPolicy",
+                "spec: {deploymentTargetSelector: {labelSelector: {}}, clusterTypeSelector: {labelSelector: {matchLabels: {nobody: has}}}}\n",
+            ),
+        ],
+    ),
+    // Files that are broken as a whole.
+    (
+        "broken",
+        &[
+            ("SchedulingPolicy", "spec: {clusterTypeSelector: {}}\n"),
+            (
+                "SchedulingPolicy",
+                "spec: {deploymentTargetSelector: {labelSelector: {}}, clusterTypeSelector: {labelSelector: {matchLabels: {size: small}}}}\n",
+            ),
+            ("SchedulingPolicy", "  spec: ]\n"),
+        ],
+    ),
+];
