@@ -143,11 +143,7 @@ impl Pairs {
 
     /// Composes what was not composed before: how many that were.
     fn compose(&mut self, prepared: &Prepared, drafts: &[Draft], memo: &Memo) -> usize {
-        let mut missing: HashMap<Digest, &Draft> = HashMap::new();
-        for draft in drafts.iter().filter(|draft| !self.values.contains_key(&draft.inputs)) {
-            missing.insert(draft.inputs, draft);
-        }
-        let missing: Vec<_> = missing.into_iter().collect();
+        let missing = missing(&self.values, drafts, |draft| draft.inputs);
         let made: Vec<_> = missing
             .into_par_iter()
             .map(|(inputs, draft)| {
@@ -165,11 +161,7 @@ impl Pairs {
 
     /// Checks what was not checked before: how many sets of values that were, each by one schema.
     fn check(&mut self, prepared: &Prepared, drafts: &[Draft], memo: &Memo) -> usize {
-        let mut missing: HashMap<Digest, &Draft> = HashMap::new();
-        for draft in drafts.iter().filter(|draft| !self.checks.contains_key(&draft.validation)) {
-            missing.insert(draft.validation, draft);
-        }
-        let missing: Vec<_> = missing.into_iter().collect();
+        let missing = missing(&self.checks, drafts, |draft| draft.validation);
         let values = &self.values;
         let made: Vec<_> = missing
             .into_par_iter()
@@ -252,6 +244,16 @@ impl Pairs {
     pub(crate) fn known(&self) -> impl Iterator<Item = &Pair> {
         self.all.iter()
     }
+}
+
+/// One draft for each digest that is not known.
+fn missing<'d, T>(
+    known: &HashMap<Digest, T>,
+    drafts: &'d [Draft],
+    digest: impl Fn(&Draft) -> Digest,
+) -> Vec<(Digest, &'d Draft)> {
+    let unknown = drafts.iter().map(|draft| (digest(draft), draft)).filter(|(digest, _)| !known.contains_key(digest));
+    unknown.collect::<HashMap<_, _>>().into_iter().collect()
 }
 
 impl Pair {
