@@ -141,8 +141,8 @@ fn resolve(options: Options, base: &Path) -> anyhow::Result<Configuration> {
     Ok(Configuration { repo, branch: options.control_plane.branch, git })
 }
 
-/// The folder for copies of repositories: `KALYPSO_CACHE_DIR`, or the user's cache directory.
-fn default_cache() -> anyhow::Result<PathBuf> {
+/// The folder for copies of repositories and memos: `KALYPSO_CACHE_DIR`, or the user's cache directory.
+pub(crate) fn default_cache() -> anyhow::Result<PathBuf> {
     use etcetera::BaseStrategy as _;
     if let Some(folder) = std::env::var_os("KALYPSO_CACHE_DIR").filter(|folder| !folder.is_empty()) {
         return Ok(folder.into());

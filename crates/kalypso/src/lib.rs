@@ -3,6 +3,7 @@
 mod arguments;
 mod change;
 mod commands;
+mod compiling;
 mod configuration;
 mod delivery;
 mod demo;
@@ -11,6 +12,7 @@ mod exit;
 mod expiry;
 mod folder;
 mod loading;
+mod memo;
 mod patch;
 mod pinned;
 mod progress;

@@ -8,15 +8,15 @@ use crate::expiry::expired_pins;
 use crate::loading;
 use crate::progress::Watch;
 use crate::report::{Batch, Checkout, Fallback, Report};
-use crate::{reporting, terminal};
+use crate::{compiling, reporting, terminal};
 
 pub(super) fn run(options: &Check) -> anyhow::Result<Exit> {
     let mut watch = Watch::start();
     let environments = loading::environments(&options.source, options.environment.as_deref(), watch.progress())?;
-    let compiled: Vec<_> = environments.iter().map(|loaded| super::compiled(loaded, watch.progress())).collect();
+    let compiled: Vec<_> = environments.iter().map(|loaded| compiling::compile(loaded, watch.progress())).collect();
     let shared = shared_destinations(environments.iter().map(|loaded| &*loaded.fleet));
     let now = jiff::Timestamp::now();
-    let mut report = Report::new().checked_out(checkout(options));
+    let mut report = Report::new().checked_out(checkout(options)).made_with(compiling::reuse(&compiled));
     for (loaded, compiled) in environments.iter().zip(&compiled) {
         let found = loaded
             .diagnostics

@@ -16,7 +16,7 @@ use crate::exit::Exit;
 use crate::loading::{self, Loaded};
 use crate::progress::Watch;
 use crate::report::{Batch, Report};
-use crate::{configuration, reporting, terminal};
+use crate::{compiling, configuration, reporting, terminal};
 
 pub(super) fn run(options: &Demo) -> anyhow::Result<Exit> {
     let folder = &options.directory;
@@ -27,7 +27,7 @@ pub(super) fn run(options: &Demo) -> anyhow::Result<Exit> {
     let load = |name: &&str| loading::environment(&source, name, &mut watch);
     let environments = demo::ENVIRONMENTS.iter().map(load).collect::<anyhow::Result<Vec<_>>>()?;
     let started = Instant::now();
-    let compiled: Vec<_> = environments.iter().map(|loaded| Compiled::new(&loaded.fleet)).collect();
+    let compiled: Vec<_> = environments.iter().map(|loaded| compiling::compile(loaded, watch.progress())).collect();
     let took = started.elapsed();
     let mut report = Report::new();
     let mut published = Vec::new();
@@ -127,7 +127,9 @@ impl Company<'_> {
             format!("{} {}", loaded.fleet.environment, terminal::thousands(compiled.len()))
         };
         let counts: Vec<_> = self.environments.iter().zip(self.compiled).map(count).collect();
-        format!("{} assignments in {} ms", counts.join(" · "), self.took.as_millis().max(1))
+        let reuse = compiling::reuse(self.compiled);
+        let recomputed = if reuse.recomputed == reuse.assignments { String::new() } else { format!(", {reuse}") };
+        format!("{} assignments in {} ms{recomputed}", counts.join(" · "), self.took.as_millis().max(1))
     }
 
     fn publication(&self) -> String {

@@ -12,15 +12,8 @@ mod schema;
 
 use crate::arguments::{Arguments, Command};
 use crate::exit::Exit;
-use crate::loading::Loaded;
 use crate::terminal;
-use engine::compile::{Compiled, Options};
-use model::progress::Progress;
-
-/// Compiles an environment, and counts how far it is.
-fn compiled(loaded: &Loaded, progress: &Progress) -> Compiled {
-    Compiled::with(&loaded.fleet, Options { progress: progress.clone(), ..Options::default() })
-}
+use engine::compile::Compiled;
 
 /// How many places there are: `12 cluster types and 3 clusters`.
 fn places_text(compiled: &Compiled) -> String {

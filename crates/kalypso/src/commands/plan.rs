@@ -10,13 +10,11 @@ mod summary;
 use std::fmt::Write as _;
 use std::sync::Arc;
 
-use engine::compile::{Compiled, Options};
-use engine::memo::Memo;
+use engine::compile::Compiled;
 use engine::output::{Destination, Folder, Layout, Output, assemble, layout};
 use engine::plan::{Comparison, FileChange, Plan, PlannedId};
 use model::object::environment::RepositoryPlace;
 use model::object::{GitOpsRepo, Object};
-use model::progress::Progress;
 use model::tree::{OpenError, Sealed, SealedBy, Tree};
 use serde_json::json;
 
@@ -29,7 +27,7 @@ use crate::exit::{Exit, Failure};
 use crate::loading::{self, Branch, Loaded};
 use crate::progress::Watch;
 use crate::report::{Batch, Fallback, Report};
-use crate::{folder, reporting, terminal};
+use crate::{compiling, folder, reporting, terminal};
 
 pub(super) fn run(options: &arguments::Plan) -> anyhow::Result<Exit> {
     let selection = &Selection::of(options)?;
@@ -44,7 +42,7 @@ pub(super) fn run(options: &arguments::Plan) -> anyhow::Result<Exit> {
         return between((options, selection), &change, watch);
     }
     let loaded = loading::environment(&options.source, &options.environment, &mut watch)?;
-    let compiled = super::compiled(&loaded, watch.progress());
+    let compiled = compiling::compile(&loaded, watch.progress());
     let mut report = Report::new();
     let mut answers = Vec::new();
     for destination in destinations(options, &loaded)? {
@@ -66,11 +64,8 @@ fn between(
     mut watch: Watch,
 ) -> anyhow::Result<Exit> {
     let loaded = &*change.new;
-    let old = Before::new(&change.old, watch.progress());
-    // What has the same inputs on both sides is made once.
-    let memo = Memo::read(&old.compiled.save()).unwrap_or_default();
-    let progress = watch.progress().clone();
-    let compiled = Compiled::with(&loaded.fleet, Options { memo, progress, ..Options::default() });
+    let [earlier, compiled] = compiling::compile_both(&change.old, loaded, watch.progress());
+    let old = Before { loaded: Arc::clone(&change.old), compiled: earlier };
     let (folder, new_layout) = laid_out(loaded)?;
     let promoted_commit = change.old.fleet.promoted_commit().cloned();
     let (_, old_layout) = laid_out(&change.old)?;
@@ -106,7 +101,7 @@ impl Told<'_> {
                 reporting::to_stderr(self.report)?;
                 let texts = views.map(|view| text(&view, self, diffs(view.planned).as_ref()));
                 let mut texts = texts.collect::<Result<Vec<_>, _>>()?.join("\n");
-                let _ = writeln!(texts, "\n  {}", stats::recomputed(self.compiled));
+                let _ = writeln!(texts, "\n  {}", compiling::reuse([self.compiled]));
                 if options.stats {
                     texts.push_str(&stats::text(&self.compiled.last_update().work));
                 }
@@ -244,17 +239,12 @@ struct Before {
     compiled: Compiled,
 }
 
-impl Before {
-    fn new(loaded: &Arc<Loaded>, progress: &Progress) -> Self {
-        let options = Options { is_earlier: true, progress: progress.clone(), ..Options::default() };
-        let compiled = Compiled::with(&loaded.fleet, options);
-        Self { loaded: Arc::clone(loaded), compiled }
-    }
-}
-
 impl<'a> Planned<'a> {
     pub(super) fn new(loaded: &Loaded, compiled: &'a Compiled, target: Target, adopt: bool) -> Result<Self, OpenError> {
-        let old = target.branch.published_from(loaded).map(|old| Before::new(&Arc::new(old), &loaded.progress()));
+        let old = target.branch.published_from(loaded).map(|old| {
+            let compiled = compiling::compile_earlier(&old, &loaded.progress());
+            Before { loaded: Arc::new(old), compiled }
+        });
         Self::compared(loaded, compiled, (target, old), adopt)
     }
 

@@ -14,8 +14,8 @@ use crate::delivery::{self, Delivered, Delivery};
 use crate::exit::Exit;
 use crate::loading::{self, Loaded};
 use crate::progress::Watch;
-use crate::report::{Batch, Fallback, Report};
-use crate::{reporting, terminal};
+use crate::report::{Batch, Fallback, Report, Reuse};
+use crate::{compiling, reporting, terminal};
 
 /// How often a publication starts over because somebody else pushed at the same moment.
 const RACES_MAX: usize = 5;
@@ -24,7 +24,7 @@ pub(super) fn run(options: &Publish) -> anyhow::Result<Exit> {
     let source = SourceOptions { from: None, config: options.config.clone(), strict: options.strict };
     let mut watch = Watch::start();
     let loaded = loading::environment(&source, &options.environment, &mut watch)?;
-    let compiled = super::compiled(&loaded, watch.progress());
+    let compiled = compiling::compile(&loaded, watch.progress());
     let mut report = Report::new();
     let mut outcomes = Vec::new();
     for target in targets(&loaded, options.gitops_repo.as_deref())? {
@@ -37,12 +37,19 @@ pub(super) fn run(options: &Publish) -> anyhow::Result<Exit> {
     match options.output {
         Format::Human => {
             reporting::to_stderr(&report)?;
-            terminal::answer(&outcomes.iter().map(|outcome| outcome.text(options, &loaded)).collect::<String>())?;
+            let texts = outcomes.iter().map(|outcome| outcome.text(options, &loaded)).collect::<String>();
+            terminal::answer(&format!("{texts}\n{}\n", compiling::reuse([&compiled])))?;
         }
         format => {
             let answers: Vec<_> = outcomes.iter().map(Outcome::answer).collect();
-            let answer =
-                json!({"environment": options.environment, "published": answers, "report": reporting::json(&report)});
+            let Reuse { recomputed, assignments } = compiling::reuse([&compiled]);
+            let answer = json!({
+                "environment": options.environment,
+                "assignments": assignments,
+                "recomputed": recomputed,
+                "published": answers,
+                "report": reporting::json(&report),
+            });
             terminal::answer(&terminal::structured(&answer, format))?;
         }
     }

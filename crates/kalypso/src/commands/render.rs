@@ -14,12 +14,12 @@ use crate::folder::{self, Write};
 use crate::loading::{self, Loaded};
 use crate::progress::Watch;
 use crate::report::Report;
-use crate::{reporting, terminal};
+use crate::{compiling, reporting, terminal};
 
 pub(super) fn run(options: &Render) -> anyhow::Result<Exit> {
     let mut watch = Watch::start();
     let loaded = loading::environment(&options.source, &options.environment, &mut watch)?;
-    let compiled = super::compiled(&loaded, watch.progress());
+    let compiled = compiling::compile(&loaded, watch.progress());
     let open = |sealed: &Sealed| compiled.open(sealed);
     let output = assemble(&compiled, &Tree::default(), &destination(&loaded)?, &open)?;
     let diagnostics = all_diagnostics(&loaded, &compiled, &output);
@@ -88,6 +88,7 @@ fn text(options: &Render, compiled: &Compiled, output: &Output) -> Result<String
         let named = failed.iter().take(NAMED_MAX).cloned().collect::<Vec<_>>().join(", ");
         lines.push(format!("{} failed: {named}{more}", terminal::count(failed.len(), "assignment")));
     }
+    lines.push(compiling::reuse([compiled]).to_string());
     Ok(lines.join("\n") + "\n")
 }
 
@@ -101,6 +102,7 @@ fn answer(options: &Render, compiled: &Compiled, output: &Output, report: &Repor
         "environment": options.environment,
         "tree": output.tree.id().to_string(),
         "assignments": compiled.len(),
+        "recomputed": compiling::reuse([compiled]).recomputed,
         "clusterTypes": compiled.fleet().cluster_types.len(),
         "clusters": compiled.fleet().clusters.len(),
         "failed": failed,

@@ -14,6 +14,7 @@ const RENDER: &[Field] = &[
     ("environment", "the environment"),
     ("tree", "the git tree id of the result"),
     ("assignments", "how many assignments there are"),
+    ("recomputed", "those that no earlier run knew"),
     ("clusterTypes", "how many cluster types there are"),
     ("clusters", "how many clusters there are that are places of their own"),
     ("failed[]", "assignments that could not be rendered, as `CLUSTER_TYPE/TARGET`"),
@@ -81,7 +82,7 @@ const PLAN: &[Field] = &[
     ("plans[].kept[]", "the assignments that keep their last good output"),
     ("plans[].missing[]", "the assignments that have no output yet"),
     ("stats.assignments", "how many assignments there are"),
-    ("stats.recomputed", "those that were not known from the other side or an earlier run"),
+    ("stats.recomputed", "those that neither the other side nor an earlier run knew"),
     ("stats.matches", "`ConfigMap`s and schemas that were looked at to see whether they match"),
     ("stats.compositions", "different sets of values that were composed"),
     ("stats.checks", "sets of values that were checked, each by one schema"),
@@ -92,6 +93,8 @@ const PLAN: &[Field] = &[
 
 const PUBLISH: &[Field] = &[
     ("environment", "the environment"),
+    ("assignments", "how many assignments there are"),
+    ("recomputed", "those that no earlier run knew"),
     ("published[]", "one for each `GitOpsRepo`"),
     ("published[].gitopsRepo", "its name"),
     (

@@ -25,7 +25,7 @@ const ENVIRONMENT: &str = "
 
 | variable | meaning |
 |---|---|
-| `KALYPSO_CACHE_DIR` | The folder for copies of remote repositories, if `kalypso.toml` names none. Left out, it is `kalypso` in the user's cache folder. It may be removed at any time. |
+| `KALYPSO_CACHE_DIR` | The folder for copies of remote repositories and for what earlier runs have found out ([the cache](configuration.md#the-cache)), if `kalypso.toml` names none. Left out, it is `kalypso` in the user's cache folder. It may be removed at any time. |
 | `NO_COLOR` | Set to anything: no colours. They are used on terminals only. |
 | the ones named by `token-env` | The tokens for repositories: [`kalypso.toml`](configuration.md#gitcredentials) says which goes where. |
 

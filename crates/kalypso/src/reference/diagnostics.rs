@@ -29,7 +29,7 @@ code scanning, `-o github` for annotations of a workflow.
 | `diagnostics[].environments[]` | the environments in which it was found |
 | `diagnostics[].assignments[]` | all assignments that it reaches, each with `environment`, `cluster_type` and `target` |
 | `diagnostics[].object` | the object that it is about, with `kind` and `name`; may be `null` |
-| `summary` | `errors`, `warnings`, `files` and `repositories` that were read |
+| `summary` | `errors`, `warnings`, `files` and `repositories` that were read; in the answer of `check` also how many `assignments` there are, and how many were `recomputed` because no earlier run knew them |
 ";
 
 /// The groups of codes, by the first three characters of their ids.

@@ -23,7 +23,8 @@ pub(super) fn render(report: &Report<'_>) -> String {
         text.push_str(&renderer.render(&[group(finding, reaches, report.environments.len() > 1)]));
         text.push_str("\n\n");
     }
-    text + &report.summary().to_string() + "\n"
+    let reuse = report.reuse.filter(|reuse| reuse.assignments > 0);
+    text + &format!("{}\n", report.summary()) + &reuse.map_or_else(String::new, |reuse| format!("{reuse}\n"))
 }
 
 fn group(finding: &Finding<'_>, reaches: &[Reach], names_environments: bool) -> Group<'static> {

@@ -59,13 +59,18 @@ struct Counts {
     warnings: usize,
     files: usize,
     repositories: usize,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    assignments: Option<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    recomputed: Option<usize>,
 }
 
 pub(super) fn render(report: &Report<'_>) -> serde_json::Value {
     let Summary { errors, warnings, files, repositories } = report.summary();
+    let (assignments, recomputed) = report.reuse.map(|reuse| (reuse.assignments, reuse.recomputed)).unzip();
     let document = Document {
         diagnostics: report.findings.iter().map(|(finding, reaches)| diagnostic(finding, reaches)).collect(),
-        summary: Counts { errors, warnings, files, repositories },
+        summary: Counts { errors, warnings, files, repositories, assignments, recomputed },
     };
     // Texts, numbers and lists of them: nothing in there can fail.
     serde_json::to_value(document).unwrap_or_default()

@@ -24,6 +24,8 @@ use model::source::{File, Source};
 use finding::{Finding, Reach};
 use words::counted;
 
+use crate::terminal::{count, thousands};
+
 pub use yaml::to_yaml;
 
 /// How a report is written.
@@ -97,6 +99,16 @@ pub struct Report<'a> {
     environments: BTreeSet<EnvironmentName>,
     files: BTreeSet<(Arc<Source>, Arc<str>)>,
     checkout: Checkout,
+    reuse: Option<Reuse>,
+}
+
+/// How much of what was compiled was not known from earlier runs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Reuse {
+    /// How many assignments had to be made.
+    pub recomputed: usize,
+    /// How many there are.
+    pub assignments: usize,
 }
 
 /// How much is wrong, in how much.
@@ -132,6 +144,13 @@ impl<'a> Report<'a> {
     #[must_use]
     pub fn checked_out(mut self, checkout: Checkout) -> Self {
         self.checkout = checkout;
+        self
+    }
+
+    /// With how much work it was.
+    #[must_use]
+    pub fn made_with(mut self, reuse: Reuse) -> Self {
+        self.reuse = Some(reuse);
         self
     }
 
@@ -183,6 +202,13 @@ impl fmt::Display for Summary {
             1 => f.write_str(" of 1 repository"),
             repositories => write!(f, " of {repositories} repositories"),
         }
+    }
+}
+
+/// `3 of 1,000,000 assignments recomputed`
+impl fmt::Display for Reuse {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} of {} recomputed", thousands(self.recomputed), count(self.assignments, "assignment"))
     }
 }
 

@@ -4,8 +4,8 @@ use std::fs;
 use std::io::Write as _;
 use std::process::Stdio;
 
-use crate::company::{Company, Ran, dev, git};
-use crate::objects::{base, config, environment, registration, templates, workload};
+use crate::company::{Company, Ran, git};
+use crate::objects::{base, config, environment, registration, workload};
 
 const WEST: &str = "configs/west.yaml";
 
@@ -183,12 +183,7 @@ fn a_patch_that_does_not_fit_says_where() {
 #[test]
 fn a_patch_of_a_plain_directory_needs_no_git() {
     let company = Company::new();
-    let folder = company.path("plain");
-    let files = dev().into_iter().chain(templates()).chain([("shop.yaml", workload("shop"))]);
-    for (path, text) in files.filter(|(path, _)| !path.contains("base")) {
-        fs::create_dir_all(folder.join(path).parent().unwrap()).unwrap();
-        fs::write(folder.join(path), text).unwrap();
-    }
+    let folder = company.write_plain("plain");
     patch(&company, "dev", WEST, Some(&west("mysql://west-2/a")));
     let before = crate::company::folder_text(&folder);
     let plan: Ran = company.kalypso("plan --from plain -e dev --patch it.patch").ends(2);

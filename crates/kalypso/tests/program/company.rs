@@ -110,6 +110,17 @@ impl Company {
         fs::write(self.path("kalypso.toml"), text).unwrap();
     }
 
+    /// Writes all that environment `dev` consists of into a plain folder.
+    pub(crate) fn write_plain(&self, folder: &str) -> PathBuf {
+        let folder = self.path(folder);
+        let files = dev().into_iter().chain(objects::templates()).chain([("shop.yaml", objects::workload("shop"))]);
+        for (path, text) in files.filter(|(path, _)| !path.contains("base")) {
+            fs::create_dir_all(folder.join(path).parent().unwrap()).unwrap();
+            fs::write(folder.join(path), text).unwrap();
+        }
+        folder
+    }
+
     /// Runs the program in the company's folder.
     pub(crate) fn kalypso(&self, arguments: &str) -> Ran {
         Ran::of(self.command().args(arguments.split_whitespace()))

@@ -27,7 +27,11 @@ fn answers_in_json_hold_their_keys() {
         json
     };
     check("check", 0, "diagnostics summary");
-    check("render -e dev --digest", 0, "assignments clusterTypes clusters environment failed files report tree");
+    check(
+        "render -e dev --digest",
+        0,
+        "assignments clusterTypes clusters environment failed files recomputed report tree",
+    );
     check("explain -e dev west/shop-test DATABASE", 0, "checks endsUpIn key notUsed overrides setBy value");
     check(
         "explain -e dev west/shop-test",
@@ -42,6 +46,7 @@ fn answers_in_json_hold_their_keys() {
     let value = &plan["plans"][0]["changes"][0]["values"][0];
     assert_eq!(value["because"], "control-plane@dev:configs/west.yaml:7");
     let published = company.kalypso("publish -e dev -o json").ends(0).json();
+    assert_eq!(keys(&published), "assignments environment published recomputed report");
     assert_eq!(keys(&published["published"][0]), "branch commit counts gitopsRepo result");
     assert_eq!(published["published"][0]["result"], "pushed");
 }

@@ -3,7 +3,9 @@
 use engine::compile::{Compiled, Work};
 use serde_json::{Value as Json, json};
 
-use crate::terminal::{count, thousands};
+use crate::compiling;
+use crate::report::Reuse;
+use crate::terminal::thousands;
 
 /// The stages in the order in which they follow one another, with what is counted in them.
 fn stages(work: &Work) -> [(&'static str, usize); 5] {
@@ -17,12 +19,6 @@ fn stages(work: &Work) -> [(&'static str, usize); 5] {
     ]
 }
 
-/// How much of a fleet was made anew: `3 of 1,000,000 assignments recomputed`.
-pub(in crate::commands) fn recomputed(compiled: &Compiled) -> String {
-    let all = count(compiled.len(), "assignment");
-    format!("{} of {all} recomputed", thousands(compiled.last_update().recomputed_count()))
-}
-
 /// The numbers for reading.
 pub(super) fn text(work: &Work) -> String {
     let stages = stages(work).map(|(stage, number)| (stage, thousands(number)));
@@ -34,9 +30,9 @@ pub(super) fn text(work: &Work) -> String {
 
 /// The numbers for programs.
 pub(super) fn answer(compiled: &Compiled) -> Json {
-    let update = compiled.last_update();
-    let totals = [("assignments", compiled.len()), ("recomputed", update.recomputed_count())];
-    let numbers = totals.into_iter().chain(stages(&update.work));
+    let Reuse { recomputed, assignments } = compiling::reuse([compiled]);
+    let totals = [("assignments", assignments), ("recomputed", recomputed)];
+    let numbers = totals.into_iter().chain(stages(&compiled.last_update().work));
     numbers.map(|(name, number)| (name.to_owned(), json!(number))).collect::<serde_json::Map<_, _>>().into()
 }
 
