@@ -1,5 +1,9 @@
 //! Going on from what is known gives what compiling from the beginning gives, and recomputes only what has other inputs.
 
+use engine::compile::Compiled;
+use model::digest::Digest;
+use testkit::directory::fleet_of;
+use testkit::generator::ENVIRONMENT;
 use testkit::incremental::{Counts, check, check_threads};
 
 /// Edits of each seed: as many as take a few seconds. `cargo xtask bench` makes many more.
@@ -19,4 +23,24 @@ fn an_updated_fleet_is_as_one_compiled_from_the_beginning() -> Result<(), String
 #[test]
 fn how_many_threads_update_does_not_matter() -> Result<(), String> {
     check_threads(1, EDITS)
+}
+
+const PIN: &str = "{apiVersion: fleet.kalypso.io/v1alpha1, kind: ReleasePin, metadata: {name: twice}, spec: {manifests: {branch: b}, \
+    deploymentTargetSelector: {labelSelector: {}}, clusterTypeSelector: {labelSelector: {}}}}";
+
+/// What the assignments of a fleet depend on, with one pin in each of these files.
+fn inputs(pins: [&str; 2]) -> std::io::Result<Vec<Digest>> {
+    let files = testkit::edits::fleet(1).into_iter().map(|(path, text)| (path, text.into_bytes()));
+    let pins = pins.map(|path| (path.to_owned(), PIN.as_bytes().to_vec()));
+    let mut files: Vec<_> = files.chain(pins).collect();
+    files.sort();
+    let compiled = Compiled::new(&fleet_of(files, ENVIRONMENT)?.0.into());
+    assert_eq!((compiled.good_count(), compiled.is_empty()), (0, false));
+    Ok(compiled.assignments().map(|assignment| assignment.inputs()).collect())
+}
+
+#[test]
+fn where_the_copies_of_a_pin_are_is_no_input() -> std::io::Result<()> {
+    assert_eq!(inputs(["pins/a.yaml", "pins/b.yaml"])?, inputs(["a.yaml", "z.yaml"])?);
+    Ok(())
 }

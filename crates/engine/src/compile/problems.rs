@@ -50,6 +50,12 @@ pub(super) fn of_target(prepared: &Prepared, place: u32, target: u32) -> impl It
     problem.into_iter().chain(policies)
 }
 
+/// Why pins can't be laid over a target on a place.
+fn of_pins(prepared: &Prepared, place: u32, target: u32) -> Option<Vec<Diagnostic>> {
+    let (place, target) = (prepared.place(place)?, prepared.target(target)?);
+    prepared.pins.over(|key| place.label(key), &target.target).err()
+}
+
 impl Prepared {
     /// What is wrong with one assignment: only that one is looked at. Nothing, if there is no such assignment.
     pub fn problems(&self, id: &AssignmentId) -> Vec<Diagnostic> {
@@ -117,6 +123,9 @@ fn in_words(compiled: &Compiled, said: Said) -> Vec<Diagnostic> {
         Said::Place(place) => prepared.place(place).map(|at| of_place(prepared, at).collect()).unwrap_or_default(),
         Said::Target(place, target) => of_target(prepared, place, target).collect(),
         Said::Values(pair) => compiled.pairs.at(pair).map(|pair| pair.diagnostics(prepared)).unwrap_or_default(),
-        Said::Rendering(place, target) => compiled.failures.get(&(place, target)).cloned().unwrap_or_default(),
+        // What is said of pins that exist more than once names their places, which may be others by now.
+        Said::Rendering(place, target) => of_pins(prepared, place, target)
+            .or_else(|| compiled.failures.get(&(place, target)).cloned())
+            .unwrap_or_default(),
     }
 }

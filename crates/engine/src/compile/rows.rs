@@ -132,7 +132,7 @@ impl<'a> RowContext<'a> {
         let found_by = |is_wide| {
             let rendering = match &pinned {
                 Ok(_) => templates.inputs(&context, is_wide),
-                Err(conflicts) => Digest::of(conflicts),
+                Err(conflicts) => meaning(conflicts),
             };
             let found = Evaluated::known(asked.pair, rendering);
             Evaluated { slot: Slot { is_wide, ..found.slot }, ..found }
@@ -222,6 +222,18 @@ fn folder_of(files: BTreeMap<Arc<str>, Content>) -> Tree {
 /// The folder that files are whose bytes are known.
 pub(crate) fn with_bytes(files: Files) -> Tree {
     folder_of(files.into_iter().map(|(name, bytes)| (name, Content::Bytes(bytes))).collect())
+}
+
+/// What is wrong, wherever it is: an object that moves is still the same.
+fn meaning(problems: &[Diagnostic]) -> Digest {
+    let mut meaning = DigestBuilder::new("problems");
+    for problem in problems {
+        meaning.text(&problem.message);
+        problem.labels.iter().for_each(|label| {
+            meaning.text(&label.text);
+        });
+    }
+    meaning.finish()
 }
 
 fn all_inputs(pair: &Pair, rendering: Digest) -> Digest {
