@@ -199,8 +199,13 @@ impl Compiled {
 
     /// Finds out the folders of places, some of whose assignments may have other folders, or be stopped by something else, than before.
     fn show(&mut self, places: Vec<u32>, before: &Before) {
-        let found: Vec<_> =
-            places.into_par_iter().filter_map(|place| Some((place, self.shown(place, before)?))).collect();
+        let emptied: BTreeSet<u32> = self.last.removed.iter().map(|(place, _)| *place).collect();
+        let shown = |place| {
+            let mut shown = self.shown(place, before)?;
+            shown.is_folder_known &= !emptied.contains(&place);
+            Some((place, shown))
+        };
+        let found: Vec<_> = places.into_par_iter().filter_map(shown).collect();
         let is_new = self.tree.is_empty();
         let mut children = Vec::new();
         for (place, Shown { good, changed, is_folder_known }) in found {
@@ -246,8 +251,7 @@ impl Compiled {
             }
             shown.good.push(is_good);
         }
-        shown.is_folder_known =
-            shown.changed.is_empty() && self.tree.child(at.name_text()).is_some() && self.last.removed.is_empty();
+        shown.is_folder_known = shown.changed.is_empty() && self.tree.child(at.name_text()).is_some();
         Some(shown)
     }
 }
