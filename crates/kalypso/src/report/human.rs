@@ -1,5 +1,6 @@
 //! The report as text for people.
 
+use std::fmt::Write as _;
 use std::ops::Range;
 
 use annotate_snippets::{AnnotationKind, Element, Group, Level, Origin, Renderer, Snippet};
@@ -10,18 +11,24 @@ use super::Report;
 use super::excerpt::Excerpt;
 use super::finding::{Finding, Mark, Reach};
 use super::text::visible;
-use super::words::{self, counted};
+use super::words;
+use crate::terminal::{count, thousands};
 
 /// How many places of one message are shown.
 const PLACES_SHOWN_MAX: usize = 8;
+/// How many findings are shown, the errors first: nobody mends more of them before looking again.
+const FINDINGS_SHOWN_MAX: usize = 50;
 
 /// The report, with colours.
 pub(super) fn render(report: &Report<'_>) -> String {
     let renderer = Renderer::styled();
     let mut text = String::new();
-    for (finding, reaches) in &report.findings {
+    for (finding, reaches) in report.findings.iter().take(FINDINGS_SHOWN_MAX) {
         text.push_str(&renderer.render(&[group(finding, reaches, report.environments.len() > 1)]));
         text.push_str("\n\n");
+    }
+    if let Some(more) = report.findings.len().checked_sub(FINDINGS_SHOWN_MAX).filter(|more| *more > 0) {
+        let _ = writeln!(text, "and {} more: `kalypso check -o json` lists all of them\n", thousands(more));
     }
     let reuse = report.reuse.filter(|reuse| reuse.assignments > 0);
     text + &format!("{}\n", report.summary()) + &reuse.map_or_else(String::new, |reuse| format!("{reuse}\n"))
@@ -66,7 +73,7 @@ fn places(marks: &[Mark<'_>]) -> Vec<Element<'static>> {
         }
     }
     if marks.len() > PLACES_SHOWN_MAX {
-        facts.push(format!("and {}", counted(marks.len() - PLACES_SHOWN_MAX, "more place")));
+        facts.push(format!("and {}", count(marks.len() - PLACES_SHOWN_MAX, "more place")));
     }
     let mut elements = Vec::new();
     for (index, shown) in shown.iter().enumerate() {

@@ -7,6 +7,9 @@ use serde::Serialize;
 use super::finding::{Finding, Mark, Reach};
 use super::{Report, Summary};
 
+/// How many diagnostics, and assignments of each, are listed in a part of a larger answer: as many as a plan lists of anything.
+const LISTED_MAX: usize = 1_000;
+
 #[derive(Serialize)]
 struct Document<'r> {
     diagnostics: Vec<Diagnostic<'r>>,
@@ -23,6 +26,7 @@ struct Diagnostic<'r> {
     help: &'r [String],
     environments: Vec<&'r str>,
     assignments: Vec<Assignment<'r>>,
+    assignment_count: usize,
     object: Option<Object<'r>>,
 }
 
@@ -59,24 +63,41 @@ struct Counts {
     warnings: usize,
     files: usize,
     repositories: usize,
+    not_listed: usize,
     #[serde(skip_serializing_if = "Option::is_none")]
     assignments: Option<usize>,
     #[serde(skip_serializing_if = "Option::is_none")]
     recomputed: Option<usize>,
 }
 
-pub(super) fn render(report: &Report<'_>) -> serde_json::Value {
-    let Summary { errors, warnings, files, repositories } = report.summary();
-    let (assignments, recomputed) = report.reuse.map(|reuse| (reuse.assignments, reuse.recomputed)).unzip();
-    let document = Document {
-        diagnostics: report.findings.iter().map(|(finding, reaches)| diagnostic(finding, reaches)).collect(),
-        summary: Counts { errors, warnings, files, repositories, assignments, recomputed },
-    };
+/// The report with everything that there is to list, as indented text.
+pub(super) fn text(report: &Report<'_>) -> String {
     // Texts, numbers and lists of them: nothing in there can fail.
-    serde_json::to_value(document).unwrap_or_default()
+    serde_json::to_string_pretty(&document(report, usize::MAX)).unwrap_or_default() + "\n"
 }
 
-fn diagnostic<'r>(finding: &'r Finding<'_>, reaches: &'r [Reach]) -> Diagnostic<'r> {
+/// The report with everything that there is to list.
+pub(super) fn whole(report: &Report<'_>) -> serde_json::Value {
+    serde_json::to_value(document(report, usize::MAX)).unwrap_or_default()
+}
+
+/// The report as a part of a larger answer, of a size that does not depend on the fleet's.
+pub(super) fn part(report: &Report<'_>) -> serde_json::Value {
+    serde_json::to_value(document(report, LISTED_MAX)).unwrap_or_default()
+}
+
+fn document<'r>(report: &'r Report<'_>, listed_max: usize) -> Document<'r> {
+    let Summary { errors, warnings, files, repositories } = report.summary();
+    let (assignments, recomputed) = report.reuse.map(|reuse| (reuse.assignments, reuse.recomputed)).unzip();
+    let not_listed = report.findings.len().saturating_sub(listed_max);
+    let listed = report.findings.iter().take(listed_max);
+    Document {
+        diagnostics: listed.map(|(finding, reaches)| diagnostic(finding, reaches, listed_max)).collect(),
+        summary: Counts { errors, warnings, files, repositories, not_listed, assignments, recomputed },
+    }
+}
+
+fn diagnostic<'r>(finding: &'r Finding<'_>, reaches: &'r [Reach], listed_max: usize) -> Diagnostic<'r> {
     Diagnostic {
         code: finding.code.id(),
         severity: finding.severity.to_string(),
@@ -85,7 +106,8 @@ fn diagnostic<'r>(finding: &'r Finding<'_>, reaches: &'r [Reach]) -> Diagnostic<
         notes: &finding.notes,
         help: &finding.help,
         environments: reaches.iter().filter_map(environment).collect(),
-        assignments: reaches.iter().flat_map(assignments).collect(),
+        assignments: reaches.iter().flat_map(assignments).take(listed_max).collect(),
+        assignment_count: reaches.iter().map(|reach| reach.assignments.len()).sum(),
         object: finding.object.as_ref().map(|object| Object { kind: object.kind.name(), name: &object.name }),
     }
 }

@@ -22,7 +22,6 @@ use model::name::EnvironmentName;
 use model::source::{File, Source};
 
 use finding::{Finding, Reach};
-use words::counted;
 
 use crate::terminal::{count, thousands};
 
@@ -173,17 +172,17 @@ impl<'a> Report<'a> {
     pub fn render(&self, format: Format) -> String {
         match format {
             Format::Human => human::render(self),
-            Format::Json => format!("{:#}\n", self.to_json()),
-            Format::Yaml => to_yaml(&self.to_json()),
+            Format::Json => json::text(self),
+            Format::Yaml => to_yaml(&json::whole(self)),
             Format::Sarif => format!("{:#}\n", sarif::render(self)),
             Format::Github => github::render(self),
         }
     }
 
-    /// The report as a JSON object with `diagnostics` and `summary`, as a part of larger answers. Its shape is stable; the
-    /// reference of diagnostics describes it.
+    /// The report as a JSON object with `diagnostics` and `summary`, as a part of larger answers: long lists are cut off. Its shape is
+    /// stable; the reference of diagnostics describes it.
     pub fn to_json(&self) -> serde_json::Value {
-        json::render(self)
+        json::part(self)
     }
 }
 
@@ -192,11 +191,11 @@ impl fmt::Display for Summary {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match (self.errors, self.warnings) {
             (0, 0) => f.write_str("nothing wrong")?,
-            (errors, 0) => f.write_str(&counted(errors, "error"))?,
-            (0, warnings) => f.write_str(&counted(warnings, "warning"))?,
-            (errors, warnings) => write!(f, "{}, {}", counted(errors, "error"), counted(warnings, "warning"))?,
+            (errors, 0) => f.write_str(&count(errors, "error"))?,
+            (0, warnings) => f.write_str(&count(warnings, "warning"))?,
+            (errors, warnings) => write!(f, "{}, {}", count(errors, "error"), count(warnings, "warning"))?,
         }
-        write!(f, " in {}", counted(self.files, "file"))?;
+        write!(f, " in {}", count(self.files, "file"))?;
         match self.repositories {
             0 => Ok(()),
             1 => f.write_str(" of 1 repository"),

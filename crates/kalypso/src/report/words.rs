@@ -4,6 +4,7 @@ use model::diagnostic::Severity;
 
 use super::Fallback;
 use super::finding::{Finding, Reach};
+use crate::terminal::{count, thousands};
 
 /// How many assignments are named where there are more.
 const ASSIGNMENTS_SHOWN: usize = 2;
@@ -25,15 +26,15 @@ pub(super) fn all_consequences(finding: &Finding<'_>, reaches: &[Reach], names_e
 
 /// Whom it reaches, and what becomes of them.
 fn consequences(reach: &Reach, is_error: bool, names_environments: bool) -> Vec<String> {
-    let count = reach.assignments.len();
-    let named = if count <= ASSIGNMENTS_SHOWN + 1 { count } else { ASSIGNMENTS_SHOWN };
+    let number = reach.assignments.len();
+    let named = if number <= ASSIGNMENTS_SHOWN + 1 { number } else { ASSIGNMENTS_SHOWN };
     let mut names: Vec<_> = reach.assignments.iter().take(named).map(ToString::to_string).collect();
-    if named < count {
-        names.push(format!("{} more", count - named));
+    if named < number {
+        names.push(format!("{} more", thousands(number - named)));
     }
     let environment = reach.environment.as_ref().filter(|_| names_environments);
     let environment = environment.map_or_else(String::new, |environment| format!(" of {environment}"));
-    let reached = format!("reaches {}{environment}: {}", counted(count, "assignment"), listed(&names));
+    let reached = format!("reaches {}{environment}: {}", count(number, "assignment"), listed(&names));
     if is_error { vec![reached, kept(reach)] } else { vec![reached] }
 }
 
@@ -52,7 +53,7 @@ fn kept(reach: &Reach) -> String {
     let others = match reach.others {
         None | Some(0) => String::new(),
         Some(1) => "; 1 other is not affected".to_owned(),
-        Some(others) => format!("; {others} others are not affected"),
+        Some(others) => format!("; {} others are not affected", thousands(others)),
     };
     format!("{kept}{commit}{others}")
 }
@@ -64,9 +65,4 @@ fn listed(names: &[String]) -> String {
         [only] => only.clone(),
         [first @ .., last] => format!("{} and {last}", first.join(", ")),
     }
-}
-
-/// `1 error`, `2 errors`
-pub(super) fn counted(count: usize, noun: &str) -> String {
-    if count == 1 { format!("1 {noun}") } else { format!("{count} {noun}s") }
 }

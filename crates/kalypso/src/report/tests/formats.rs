@@ -35,6 +35,30 @@ fn diagnostic(files: &mut Files) -> Diagnostic {
     ["a", "b", "c", "d"].into_iter().fold(diagnostic, |diagnostic, name| diagnostic.reaching(&assignment("edge", name)))
 }
 
+#[test]
+fn a_part_of_an_answer_stays_short_however_much_is_wrong() {
+    let assignment = |index: usize| AssignmentId {
+        place: PlaceName::new(format!("place-{index:04}")).unwrap(),
+        target: DeploymentTargetName::new("shop").unwrap(),
+    };
+    let wrong = |index: usize| Diagnostic::error(Code::WrongValue, format!("value {index:04} is wrong"));
+    let mut diagnostics: Vec<_> = (0..1_500).map(wrong).collect();
+    diagnostics[0].assignments = (0..1_200).map(assignment).collect();
+    let (mut report, files) = (Report::new(), Files::default());
+    report.add(Batch { diagnostics: &diagnostics, ..Batch::default() }, &mut Locator::of_files(&files));
+    let check = |json: &serde_json::Value, [findings, assignments, not_listed]: [usize; 3]| {
+        assert_eq!(json["diagnostics"].as_array().unwrap().len(), findings);
+        assert_eq!(json["diagnostics"][0]["assignments"].as_array().unwrap().len(), assignments);
+        assert_eq!(json["diagnostics"][0]["assignment_count"], 1_200);
+        assert_eq!(json["summary"]["not_listed"], not_listed);
+    };
+    check(&report.to_json(), [1_000, 1_000, 500]);
+    check(&serde_json::from_str(&report.render(Format::Json)).unwrap(), [1_500, 1_200, 0]);
+    let human = anstream::adapter::strip_str(&report.render(Format::Human)).to_string();
+    assert_eq!(human.matches("error[K0312]").count(), 50);
+    assert!(human.contains("reaches 1,200 assignments") && human.contains("and 1,450 more: "), "{human}");
+}
+
 fn rendered(format: Format) -> String {
     let mut files = Files::default();
     let diagnostics = [diagnostic(&mut files), Diagnostic::warning(Code::NoTargetSelected, "nothing here")];
@@ -87,10 +111,10 @@ fn json() {
     8
     ");
     assert_snapshot!(json["diagnostics"][1], @r#"
-    {"code":"K0202","severity":"warning","message":"nothing here","labels":[],"notes":[],"help":[],"environments":["prod","stage"],"assignments":[],"object":null}
+    {"code":"K0202","severity":"warning","message":"nothing here","labels":[],"notes":[],"help":[],"environments":["prod","stage"],"assignments":[],"assignment_count":0,"object":null}
     "#);
     assert_snapshot!(json["summary"], @r#"
-    {"errors":1,"warnings":1,"files":2,"repositories":2}
+    {"errors":1,"warnings":1,"files":2,"repositories":2,"not_listed":0}
     "#);
 }
 
@@ -111,6 +135,7 @@ fn yaml_says_what_json_says() {
     summary:
         errors: 1
         files: 2
+        not_listed: 0
         repositories: 2
         warnings: 1
     ");
