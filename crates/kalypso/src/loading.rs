@@ -94,31 +94,47 @@ pub(crate) fn environments(
 }
 
 fn from_directory(directory: Directory<'_>, name: Option<EnvironmentName>) -> anyhow::Result<Vec<Loaded>> {
-    let read = |name: &EnvironmentName| {
-        git::load::read_directory(directory, name).map_err(|error| Failure::usage(error.to_string()))
-    };
-    let names = match name {
-        Some(name) => vec![name],
+    let reads = match name {
+        Some(name) => vec![read_directory(directory, &name)?],
         None => environments_in(directory)?,
     };
     let shown = directory.path.display().to_string();
-    let load = |name: &EnvironmentName| {
-        let mut loaded = built(read(name)?, Some(shown.clone()), None);
+    let load = |read| {
+        let mut loaded = built(read, Some(shown.clone()), None);
         // Files that are all broken leave nothing, which needs no word of its own, least of all about a name that nobody gave.
         let is_empty = |diagnostic: &Diagnostic| diagnostic.code == Code::EmptyEnvironment;
         if loaded.diagnostics.iter().any(|diagnostic| diagnostic.is_error() && !is_empty(diagnostic)) {
             loaded.diagnostics.retain(|diagnostic| !is_empty(diagnostic));
         }
-        Ok(loaded)
+        loaded
     };
-    names.iter().map(load).collect()
+    Ok(reads.into_iter().map(load).collect())
+}
+
+fn read_directory(directory: Directory<'_>, name: &EnvironmentName) -> Result<git::load::Loaded, Failure> {
+    git::load::read_directory(directory, name).map_err(|error| Failure::usage(error.to_string()))
+}
+
+/// What a plain directory holds of each environment that it is about. Its files are read once for all of them.
+fn environments_in(directory: Directory<'_>) -> anyhow::Result<Vec<git::load::Loaded>> {
+    let any = EnvironmentName::new("all")?;
+    let read = read_directory(directory, &any)?;
+    let names = names_in(directory, &read)?;
+    if !read.is_whole {
+        // What is said of an environment without objects names it.
+        return Ok(names.iter().map(|name| read_directory(directory, name)).collect::<Result<_, _>>()?);
+    }
+    let of = |environment| {
+        let mut read = read.clone();
+        read.input.environment = environment;
+        read
+    };
+    Ok(names.into_iter().map(of).collect())
 }
 
 /// The environments that a plain directory is about: those it declares, else those that its targets are for.
-fn environments_in(directory: Directory<'_>) -> anyhow::Result<Vec<EnvironmentName>> {
+fn names_in(directory: Directory<'_>, read: &git::load::Loaded) -> anyhow::Result<BTreeSet<EnvironmentName>> {
     use model::object::AnyObject;
-    let any = EnvironmentName::new("all")?;
-    let read = git::load::read_directory(directory, &any).map_err(|error| Failure::usage(error.to_string()))?;
     let objects = || read.input.contents.iter().flat_map(|file| &file.objects.objects);
     let declared: BTreeSet<_> = objects()
         .filter_map(|object| match object {
@@ -142,7 +158,7 @@ fn environments_in(directory: Directory<'_>) -> anyhow::Result<Vec<EnvironmentNa
             .into());
     }
     // Without any, what is wrong with the files is still worth saying.
-    Ok(if names.is_empty() { vec![any] } else { names.into_iter().collect() })
+    Ok(if names.is_empty() { BTreeSet::from([read.input.environment.clone()]) } else { names })
 }
 
 fn from_git(
@@ -325,5 +341,27 @@ impl Branch {
         let pinned = Pinned::new(&place.repositories, crate::pinned::pins(&message));
         let read = Moment::new(&pinned, place.control_plane()).load(environment);
         Some(built(read, None, Some(place))).filter(|loaded| loaded.is_whole)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_files_of_a_directory_are_read_once_for_all_environments() {
+        let folder = tempfile::tempdir().unwrap();
+        for name in ["dev", "prod"] {
+            let text = format!(
+                "{{apiVersion: scheduler.kalypso.io/v1alpha1, kind: Environment, metadata: {{name: {name}}}, \
+                 spec: {{controlPlane: {{repo: r, branch: {name}, path: .}}}}}}\n"
+            );
+            std::fs::write(folder.path().join(format!("{name}.yaml")), text).unwrap();
+        }
+        let progress = Progress::watched();
+        let directory = Directory { path: folder.path(), edits: &Edits::default(), progress: &progress };
+        let loaded = from_directory(directory, None).unwrap();
+        assert_eq!(loaded.iter().map(|loaded| loaded.fleet.environment.as_str()).collect::<Vec<_>>(), ["dev", "prod"]);
+        assert_eq!(progress.seen().map(|seen| (seen.done, seen.total)), Some((2, 2)));
     }
 }
