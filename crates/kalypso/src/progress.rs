@@ -128,7 +128,8 @@ fn words(seen: &Seen, per_second: f64) -> String {
     };
     if !under_way.is_empty() {
         parts.push(under_way.join(", "));
-    } else if per_second.is_finite() && per_second > 0.0 {
+    } else if per_second.is_finite() && per_second > 0.0 && (*total == 0 || done < total) {
+        // What is done does not get slower while something that nobody counts goes on.
         parts.push(format!("{}/s", rounded(per_second)));
         let left = total.saturating_sub(*done);
         if left > 0 {
@@ -248,16 +249,22 @@ mod tests {
 
     #[test]
     fn each_phase_has_a_speed_of_its_own() {
-        let (reading, compiling) = (seen(Phase::Reading, 9_000, 9_000), |done| seen(Phase::Compiling, done, 100));
+        let (reading, compiling) = (seen(Phase::Reading, 9_000, 18_000), |done| seen(Phase::Compiling, done, 100));
         check(
             DRAW_EVERY,
             &[(0, seen(Phase::Reading, 0, 0)), (900, reading), (1000, compiling(0)), (3000, compiling(10))],
             &[
-                (900, "reading  9,000/9,000  10,000/s"),
+                (900, "reading  9,000/18,000  10,000/s  1 s left"),
                 (1000, "compiling  0/100"),
                 (3000, "compiling  10/100  5.0/s  18 s left"),
             ],
         );
+    }
+
+    #[test]
+    fn what_is_done_has_no_speed_any_more() {
+        let reading = |done| seen(Phase::Reading, done, 9_000);
+        check(DRAW_EVERY, &[(0, reading(0)), (4000, reading(9_000))], &[(4000, "reading  9,000/9,000")]);
     }
 
     #[test]
