@@ -13,15 +13,15 @@ mod schema;
 use crate::arguments::{Arguments, Command};
 use crate::exit::Exit;
 use crate::terminal;
-use engine::compile::Compiled;
 
-/// How many places there are: `12 cluster types and 3 clusters`.
-fn places_text(compiled: &Compiled) -> String {
-    let fleet = compiled.fleet();
-    let cluster_types = terminal::count(fleet.cluster_types.len(), "cluster type");
-    match fleet.clusters.len() {
-        0 => cluster_types,
-        clusters => format!("{cluster_types} and {}", terminal::count(clusters, "cluster")),
+/// How many places these are: `12 cluster types and 3 clusters`.
+fn places_text(cluster_types: usize, clusters: usize) -> String {
+    let (types_text, clusters_text) =
+        (terminal::count(cluster_types, "cluster type"), terminal::count(clusters, "cluster"));
+    match (cluster_types, clusters) {
+        (_, 0) => types_text,
+        (0, _) => clusters_text,
+        _ => format!("{types_text} and {clusters_text}"),
     }
 }
 
@@ -37,5 +37,17 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
         Command::Schema(options) => schema::run(options),
         Command::Completions(options) => completions::run(options),
         Command::Man(options) => man::run(options),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn places_have_their_words() {
+        let check = |cluster_types, clusters, text| assert_eq!(super::places_text(cluster_types, clusters), text);
+        check(0, 0, "0 cluster types");
+        check(12, 0, "12 cluster types");
+        check(0, 1, "1 cluster");
+        check(1, 1_000_000, "1 cluster type and 1,000,000 clusters");
     }
 }

@@ -5,9 +5,10 @@ mod diff;
 mod places;
 pub(super) mod selection;
 mod stats;
-mod summary;
+pub(super) mod summary;
 
 use std::fmt::Write as _;
+use std::iter;
 use std::sync::Arc;
 
 use engine::compile::Compiled;
@@ -280,6 +281,14 @@ impl<'a> Planned<'a> {
     /// Opens a folder of what is or of what should be.
     pub(super) fn open(&self, sealed: &Sealed) -> Result<Tree, OpenError> {
         opened((self.compiled, self.old.as_ref()), &self.target, sealed)
+    }
+
+    /// How many places these are: `12 cluster types and 3 clusters`. What nobody knows any more counts as a cluster type.
+    pub(super) fn places_text<'n>(&self, names: impl IntoIterator<Item = &'n str>) -> String {
+        let sides = || iter::once(self.compiled).chain(self.old.as_ref().map(|old| &old.compiled));
+        let is_cluster = |name: &&str| sides().any(|side| side.fleet().clusters.contains_key(*name));
+        let (clusters, cluster_types): (Vec<_>, Vec<_>) = names.into_iter().partition(is_cluster);
+        super::places_text(cluster_types.len(), clusters.len())
     }
 
     /// What becomes of the assignments that fail: where nothing was published before, nothing is kept.

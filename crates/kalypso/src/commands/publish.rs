@@ -8,6 +8,7 @@ use model::tree::{Child, Entry, Sealed};
 use serde_json::{Value as Json, json};
 
 use super::plan::selection::View;
+use super::plan::summary::named;
 use super::plan::{Planned, Target, targets};
 use crate::arguments::{Format, Publish, SourceOptions};
 use crate::delivery::{self, Delivered, Delivery};
@@ -152,13 +153,13 @@ fn refusals(options: &Publish, loaded: &Loaded, planned: &Planned<'_>) -> anyhow
     if options.direct && !options.confirm && planned.plan.needs_confirmation() {
         let plan = &planned.plan;
         let names: Vec<_> = plan.gone.iter().map(|name| format!("`{name}`")).collect();
-        let cluster_types = match names.as_slice() {
-            [] => String::new(),
-            [name] => format!(", and the cluster type {name}"),
-            names => format!(", and the cluster types {}", names.join(", ")),
+        let places = if names.is_empty() {
+            String::new()
+        } else {
+            format!(", and {}: {}", planned.places_text(plan.gone.iter().map(|name| &**name)), named(&names))
         };
         let message = format!(
-            "this would remove {} of {}{cluster_types}",
+            "this would remove {} of {}{places}",
             plan.count(ChangeKind::Removed),
             terminal::count(plan.before(), "assignment")
         );

@@ -75,7 +75,7 @@ fn text(options: &Render, compiled: &Compiled, output: &Output) -> Result<String
             let files = terminal::count(count, "file");
             lines.push(format!(
                 "Rendered {environment}: {rendered} on {}, {files} in {}",
-                super::places_text(compiled),
+                super::places_text(compiled.fleet().cluster_types.len(), compiled.fleet().clusters.len()),
                 out.display()
             ));
         }

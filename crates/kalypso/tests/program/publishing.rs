@@ -136,7 +136,7 @@ fn large_removals_need_a_word() {
 fn a_vanished_cluster_type_needs_a_word() {
     let company = Company::new().published();
     company.remove("control-plane", "dev", "cluster-types/east.yaml");
-    company.kalypso("publish -e dev --direct").ends(1).says(&["K0505", "cluster type `east`"]);
+    company.kalypso("publish -e dev --direct").ends(1).says(&["K0505", "1 cluster type: `east`"]);
     company.kalypso("publish -e dev").ends(0).says(&["1 assignment is removed"]);
 }
 

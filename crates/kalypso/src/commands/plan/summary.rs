@@ -89,8 +89,8 @@ impl View<'_> {
             }
             let what = format!("{} {}", count(number, "assignment"), if number == 1 { one } else { many });
             let workloads: BTreeSet<_> = changes().map(|(_, change)| &change.workload).collect();
-            let cluster_types: BTreeSet<_> = changes().map(|(id, _)| &id.place).collect();
-            let (workloads, on) = (count(workloads.len(), "workload"), count(cluster_types.len(), "cluster type"));
+            let places: BTreeSet<_> = changes().map(|(id, _)| &*id.place).collect();
+            let (workloads, on) = (count(workloads.len(), "workload"), self.planned.places_text(places));
             let _ = writeln!(text, "  {} {what:<32} {workloads} · {on}", sign(kind));
         }
         if self.planned.plan.moved > 0 {
@@ -179,7 +179,8 @@ impl View<'_> {
             let names: Vec<_> =
                 markers.iter().filter(|change| change.kind == kind).map(|change| folder(change)).collect();
             if !names.is_empty() {
-                let _ = writeln!(text, "  {} {}: {}", sign(kind), count(names.len(), "cluster type"), named(&names));
+                let places = self.planned.places_text(names.iter().map(String::as_str));
+                let _ = writeln!(text, "  {} {places}: {}", sign(kind), named(&names));
             }
         }
         for change in others.iter().take(FILES_MAX) {
@@ -276,7 +277,8 @@ fn chars(text: &str) -> usize {
     text.chars().count()
 }
 
-fn named(names: &[String]) -> String {
+/// The first of these names, and how many more there are.
+pub(in crate::commands) fn named(names: &[String]) -> String {
     const MARKED_MAX: usize = 5;
     let shown = names.get(..MARKED_MAX).unwrap_or(names).join(", ");
     let more = names.len().saturating_sub(MARKED_MAX);
