@@ -1,13 +1,20 @@
-//! A cold compilation as a process of its own: from files on disk to the digest of the tree, in memory.
+//! A compilation as a process of its own: from files on disk to the digest of the tree, in memory.
 
 use std::ffi::OsString;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
 
 use anyhow::{Result, ensure};
+use clap::Args;
 use engine::compile::{Compiled, Options, Prepared};
+use engine::memo::Memo;
 use engine::output::{Destination, assemble};
+use git::Edits;
+use git::load::{Directory, read_directory};
+use model::fleet::{Fleet, FleetInput};
+use model::name::EnvironmentName;
+use model::progress::Progress;
 use model::tree::Tree;
 use serde_json::{Value as Json, json};
 use testkit::generator::ENVIRONMENT;
@@ -21,6 +28,10 @@ pub(crate) struct Cold {
     pub(crate) usage: Usage,
     /// How many assignments have files.
     pub(crate) assignments: usize,
+    /// How many assignments were not known from a memo.
+    pub(crate) recomputed: usize,
+    /// The id of the tree.
+    pub(crate) tree: String,
     /// Bytes of the tree's files.
     pub(crate) output_bytes: usize,
     /// The steps in their order, with the seconds that each took.
@@ -29,13 +40,27 @@ pub(crate) struct Cold {
     counts: Vec<(String, f64)>,
 }
 
-/// The step that ends where objects are known.
-const READING: &str = "reading";
+/// Where a memo is.
+#[derive(Args, Clone, Debug, Default)]
+pub(crate) struct Memos {
+    /// Begin with what this file holds.
+    #[arg(long, hide = true, value_name = "FILE")]
+    pub(crate) read: Option<PathBuf>,
+    /// Save what is known at the end into this file.
+    #[arg(long, hide = true, value_name = "FILE")]
+    pub(crate) save: Option<PathBuf>,
+}
+
+/// The steps that end where objects are known.
+const READING: [&str; 2] = ["reading files", "reading the memo"];
 
 impl Cold {
     /// Compiles the fleet in a directory so many times, and keeps the fastest.
-    pub(crate) fn measure(directory: &Path, runs: usize) -> Result<Self> {
-        let arguments: [OsString; 2] = ["--compile".into(), directory.into()];
+    pub(crate) fn measure(directory: &Path, memos: &Memos, runs: usize) -> Result<Self> {
+        let mut arguments: Vec<OsString> = vec!["--compile".into(), directory.into()];
+        for (option, file) in [("--read", &memos.read), ("--save", &memos.save)] {
+            arguments.extend(file.iter().flat_map(|file| [option.into(), file.into()]));
+        }
         let usage = process::fastest(std::env::current_exe()?.as_os_str(), &arguments, runs)?;
         ensure!(usage.status == Some(0), "the compiling process failed: {}", usage.last_line);
         let said: Json = serde_json::from_str(&usage.last_line)?;
@@ -44,18 +69,29 @@ impl Cold {
             entries.map(|(name, figure)| (name.clone(), figure.as_f64().unwrap_or(f64::NAN))).collect()
         };
         let number = |key: &str| said[key].as_u64().unwrap_or_default() as usize;
-        let (assignments, output_bytes) = (number("assignments"), number("output_bytes"));
-        Ok(Self { assignments, output_bytes, steps: named("steps"), counts: named("counts"), usage })
+        Ok(Self {
+            assignments: number("assignments"),
+            recomputed: number("recomputed"),
+            tree: said["tree"].to_string(),
+            output_bytes: number("output_bytes"),
+            steps: named("steps"),
+            counts: named("counts"),
+            usage,
+        })
     }
 
     /// From parsed objects to the digest of the tree: seconds.
     pub(crate) fn after_reading_s(&self) -> f64 {
-        self.steps.iter().filter(|(name, _)| name != READING).map(|(_, seconds)| seconds).sum()
+        self.steps.iter().filter(|(name, _)| !READING.contains(&&**name)).map(|(_, seconds)| seconds).sum()
+    }
+
+    /// A row for each step.
+    pub(crate) fn steps(&self) -> impl Iterator<Item = Row> {
+        self.steps.iter().map(|(name, seconds)| Row::measured(format!("  of which {name}"), *seconds, "s"))
     }
 
     /// A row for each step, for each count, and for the least that anything could take.
     pub(crate) fn details(&self, floor_s_per_byte: f64) -> Vec<Row> {
-        let steps = self.steps.iter().map(|(name, seconds)| Row::measured(format!("  of which {name}"), *seconds, "s"));
         let counts = self.counts.iter().map(|(name, count)| Row::measured(format!("  {name}"), *count, ""));
         let floor_s = floor_s_per_byte * self.output_bytes as f64;
         let floor = [
@@ -63,38 +99,50 @@ impl Cold {
             Row::measured("  floor: hashing and copying the output", floor_s, "s"),
             Row::measured("  time above the floor", self.usage.wall_s / floor_s, "times"),
         ];
-        steps.chain(counts).chain(floor).collect()
+        let processor = Row::measured("  processor time", self.usage.cpu_s, "s");
+        [processor].into_iter().chain(self.steps()).chain(counts).chain(floor).collect()
     }
 }
 
+/// Reads the files in a directory as the program does.
+pub(crate) fn read(directory: &Path) -> Result<FleetInput> {
+    let (edits, progress) = (Edits::default(), Progress::default());
+    let directory = Directory { path: directory, edits: &edits, progress: &progress };
+    Ok(read_directory(directory, &EnvironmentName::new(ENVIRONMENT)?)?.input)
+}
+
 /// Compiles the fleet in a directory, for the process that is measured: says what it took, and ends the process.
-pub(crate) fn compile_and_exit(directory: &Path) -> Result<()> {
+pub(crate) fn compile_and_exit(directory: &Path, memos: &Memos) -> Result<()> {
     let mut last = Instant::now();
     let mut took_s = || std::mem::replace(&mut last, Instant::now()).elapsed().as_secs_f64();
-    let (fleet, _) = testkit::directory::fleet(directory, ENVIRONMENT)?;
+    let fleet = Arc::new(Fleet::build(read(directory)?).0);
     let reading = took_s();
-    let fleet = Arc::new(fleet);
+    let memo = memos.read.as_ref().map(|file| anyhow::Ok(Memo::read(&std::fs::read(file)?)?)).transpose()?;
+    let remembering = took_s();
     let prepared = Prepared::new(&fleet);
     let preparing = took_s();
-    let compiled = Compiled::of(prepared, Options::default());
+    let options = Options { memo: memo.unwrap_or_default(), ..Options::default() };
+    let compiled = Compiled::of(prepared, options);
     let compiling = took_s();
     let tree = assemble(&compiled, &Tree::default(), &Destination::default(), &|sealed| compiled.open(sealed))?.tree;
-    let assembling = took_s();
     let id = tree.id();
-    let hashing = took_s();
+    let assembling = took_s();
+    if let Some(file) = &memos.save {
+        std::fs::write(file, compiled.save())?;
+    }
     let steps = json!({
-        READING: reading, "preparing": preparing, "compiling": compiling, "assembling": assembling, "hashing": hashing,
+        READING[0]: reading, READING[1]: remembering, "preparing": preparing, "compiling": compiling,
+        "assembling": assembling,
     });
-    let work = compiled.last_update().work;
+    let (update, work) = (compiled.last_update(), compiled.last_update().work);
     let counts = json!({
         "different sets of values": work.compositions, "checks of values": work.checks, "renderings": work.renderings,
     });
-    let (assignments, output_bytes) = (compiled.good_count(), work.bytes);
-    let tree = id.to_string();
-    println!(
-        "{}",
-        json!({ "steps": steps, "counts": counts, "assignments": assignments, "output_bytes": output_bytes, "tree": tree })
-    );
+    let said = json!({
+        "steps": steps, "counts": counts, "assignments": compiled.good_count(), "recomputed": update.recomputed_count(),
+        "output_bytes": work.bytes, "tree": id.to_string(),
+    });
+    println!("{said}");
     // The system takes the memory back faster than we could.
     std::process::exit(0);
 }

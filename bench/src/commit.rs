@@ -15,7 +15,7 @@ use model::tree::{Child, Entry, OpenError, Sealed, SealedBy, Tree, closed};
 use rayon::prelude::*;
 
 use crate::Options;
-use crate::report::{MIB, Row};
+use crate::report::{MIB, Row, grouped};
 
 const PLACES: usize = 100;
 const TARGETS: usize = 1_000;
@@ -44,10 +44,10 @@ pub(crate) fn rows(options: &Options) -> Result<Vec<Row>> {
     ensure!(was == tree(&imported)?, "fast-import made another tree");
     let (count, whole) = (places * TARGETS, places == PLACES);
     let bounded = |row: Row, bound| if whole { row.at_most(bound) } else { row };
-    let name = |what: &str| format!("commit of {count} assignments: {what}");
+    let name = |what: &str| format!("commit of {} assignments: {what}", grouped(count));
     Ok(vec![
         bounded(Row::measured(name("first, into a bare repository"), first_s, "s"), 15.0),
-        bounded(Row::measured(format!("  after a change of {}", places * CHANGED), second_s, "s"), 1.0),
+        bounded(Row::measured(format!("  after a change of {}", grouped(places * CHANGED)), second_s, "s"), 1.0),
         Row::measured("  files", bytes as f64 / MIB, "MiB"),
         Row::measured("  git fast-import of the same files", import_s, "s"),
         Row::measured("  first commit beside git fast-import", first_s / import_s, "times").at_most(3.0),

@@ -7,6 +7,7 @@ mod cold;
 mod command;
 mod commit;
 mod floor;
+mod page;
 mod process;
 mod report;
 mod sample;
@@ -22,6 +23,7 @@ use anyhow::{Result, bail, ensure};
 use clap::Parser;
 use testkit::generator::{self, Size};
 
+use cold::Memos;
 use report::Row;
 
 /// The seed of every fleet that is measured.
@@ -37,7 +39,7 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 #[derive(Parser)]
 #[command(name = "cargo xtask bench")]
 struct Arguments {
-    /// What to measure: `fleet`, `million`, `clusters`, `warm`, `memo`, `commit`, `growth`, `command`, `templates`, `yaml`; everything if nothing is named.
+    /// What to measure: `fleet`, `million`, `clusters`, `warm`, `memo`, `commit`, `command`, `templates`, `yaml`; everything if nothing is named.
     names: Vec<String>,
     /// Print the figures as JSON.
     #[arg(long)]
@@ -48,9 +50,17 @@ struct Arguments {
     /// Measure the large fleets with this part of their cluster types or clusters, and hold nothing against its bound.
     #[arg(long, value_name = "PART", default_value_t = 1.0)]
     share: f64,
+    /// Put the figures into the table of this page as well. Then everything is measured, so that they are all of one run.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["names", "share"])]
+    page: Option<PathBuf>,
     /// Compile the generated fleet in this directory, and say how long each step took.
     #[arg(long, hide = true, value_name = "DIR")]
     compile: Option<PathBuf>,
+    #[command(flatten)]
+    memos: Memos,
+    /// Change the generated fleet in this directory, and say how long each change took.
+    #[arg(long, hide = true, value_name = "DIR")]
+    change: Option<PathBuf>,
     /// Run a program, and say what it used.
     #[arg(long, hide = true, num_args = 1.., allow_hyphen_values = true)]
     measure: Vec<OsString>,
@@ -72,14 +82,13 @@ impl Options {
 /// A benchmark: its name, and what makes its rows.
 type Benchmark = (&'static str, fn(&Options) -> Result<Vec<Row>>);
 
-const BENCHMARKS: [Benchmark; 10] = [
+const BENCHMARKS: [Benchmark; 9] = [
     ("fleet", |_| assignments::fleet()),
     ("million", scale::million),
     ("clusters", scale::clusters),
-    ("warm", |_| Ok(warm::warm())),
-    ("memo", |_| Ok(warm::memo())),
+    ("warm", warm::warm),
+    ("memo", warm::memo),
     ("commit", commit::rows),
-    ("growth", |_| assignments::growth()),
     ("command", |_| command::rows()),
     ("templates", |_| templates::rows()),
     ("yaml", |_| yaml::rows()),
@@ -88,7 +97,7 @@ const BENCHMARKS: [Benchmark; 10] = [
 fn main() -> Result<()> {
     let arguments = Arguments::parse();
     if let Some(directory) = &arguments.compile {
-        return cold::compile_and_exit(directory);
+        return cold::compile_and_exit(directory, &arguments.memos);
     }
     if let [program, rest @ ..] = &arguments.measure[..] {
         println!("{}", process::run_measured(program, rest)?.to_json());
@@ -96,10 +105,16 @@ fn main() -> Result<()> {
     }
     ensure!(arguments.share > 0.0 && arguments.share <= 1.0, "--share is above 0 and at most 1");
     let options = Options { share: arguments.share };
+    if let Some(directory) = &arguments.change {
+        return warm::change_and_exit(&options, directory);
+    }
     if let Some(directory) = &arguments.write {
         return write(&arguments.names, &options, directory);
     }
     let rows = measure(&arguments.names, &options)?;
+    if let Some(page) = &arguments.page {
+        page::update(page, &rows)?;
+    }
     if arguments.json {
         println!("{}", report::json(&rows));
     } else {

@@ -70,11 +70,18 @@ impl Row {
         self
     }
 
-    fn repeat(&self) -> String {
+    /// What was measured; what belongs to the row above begins with two spaces.
+    pub(crate) fn what(&self) -> &str {
+        &self.what
+    }
+
+    /// How to measure it again.
+    pub(crate) fn repeat(&self) -> String {
         format!("cargo xtask bench {}", self.benchmark)
     }
 
-    fn verdict(&self) -> String {
+    /// What the figure should be, and whether it is; or why there is none.
+    pub(crate) fn verdict(&self) -> String {
         let bound = self.bound.map(|bound| {
             let (words, limit) = bound.words();
             (bound, format!("{words} {}", with_unit(limit, self.unit)))
@@ -89,7 +96,8 @@ impl Row {
         }
     }
 
-    fn figure(&self) -> String {
+    /// The figure with its unit.
+    pub(crate) fn figure(&self) -> String {
         self.figure.as_ref().map_or_else(|_| "–".to_owned(), |figure| with_unit(*figure, self.unit))
     }
 }
@@ -98,10 +106,19 @@ fn with_unit(figure: f64, unit: &str) -> String {
     format!("{} {unit}", shown(figure)).trim_end().to_owned()
 }
 
+/// A count as people write it: `1,000,000`.
+pub(crate) fn grouped(count: usize) -> String {
+    let digits = count.to_string();
+    let is_start = |position: usize| position > 0 && (digits.len() - position).is_multiple_of(3);
+    let digit = |(position, digit): (usize, char)| is_start(position).then_some(',').into_iter().chain([digit]);
+    digits.chars().enumerate().flat_map(digit).collect()
+}
+
 /// Three digits that count.
 fn shown(figure: f64) -> String {
     match figure.abs() {
-        size if size >= 100.0 || figure.fract() == 0.0 => format!("{figure:.0}"),
+        size if (size >= 100.0 || figure.fract() == 0.0) && figure >= 0.0 => grouped(figure.round() as usize),
+        size if size >= 100.0 => format!("{figure:.0}"),
         size if size >= 10.0 => format!("{figure:.1}"),
         size if size >= 0.1 => format!("{figure:.2}"),
         _ => format!("{figure:.4}"),
@@ -153,8 +170,8 @@ mod tests {
     fn a_figure_is_held_against_its_bound() {
         check(Row::measured("a", 0.41, "s").at_most(1.0), "0.41 s", "at most 1 s: ok");
         check(Row::measured("a", 1.25, "s").at_most(1.0), "1.25 s", "at most 1 s: MISSED");
-        check(Row::measured("a", 1234.5, "MB/s"), "1234 MB/s", "");
-        check(Row::measured("a", 999.0, "").exactly(1_000.0), "999", "exactly 1000: MISSED");
+        check(Row::measured("a", 1234.4, "MB/s"), "1,234 MB/s", "");
+        check(Row::measured("a", 999.0, "").exactly(1_000.0), "999", "exactly 1,000: MISSED");
         check(Row::measured("a", 2.0, "s").at_most(1.0).without_bound(), "2 s", "");
     }
 

@@ -2,34 +2,40 @@
 
 use std::path::Path;
 
-use anyhow::Result;
+use anyhow::{Result, ensure};
 use testkit::generator::clusters::{self, Clusters};
 use testkit::generator::{self, Size};
 
-use crate::cold::Cold;
-use crate::report::Row;
+use crate::cold::{Cold, Memos};
+use crate::report::{Row, grouped};
 use crate::{Options, RUNS, SEED, floor};
+
+/// A part of the cluster types of [`Size::MILLION`], for the growth of what an assignment costs. The `ConfigMap`s and the targets are the
+/// same, and so there are as many different sets of values for each assignment.
+const SMALL: Size = Size { cluster_types: 10, ..Size::MILLION };
 
 /// A million assignments, and what one of them costs compared with one of 10,000.
 pub(crate) fn million(options: &Options) -> Result<Vec<Row>> {
     let size = million_size(options);
     let (large, small) = (tempfile::tempdir()?, tempfile::tempdir()?);
     write_million(options, large.path())?;
-    generator::write(small.path(), generator::fleet(Size::HUNDRED, SEED))?;
-    let cold = compiled(large.path(), size.assignments())?;
-    let of_hundred = Cold::measure(small.path(), RUNS)?;
-    let cost = |cold: &Cold| cold.after_reading_s() / cold.assignments as f64;
-    let growth = |cold: &Cold| (cost(cold) / cost(&of_hundred) - 1.0) * 100.0;
-    let what = |what: &str| format!("{} assignments, {what}", size.assignments());
+    generator::write(small.path(), generator::fleet(SMALL, SEED))?;
+    let cold = compiled(large.path(), size.assignments(), 1)?;
+    let of_small = compiled(small.path(), SMALL.assignments(), RUNS)?;
+    let cost_us = |cold: &Cold| cold.after_reading_s() / cold.assignments as f64 * 1e6;
+    let growth = (cost_us(&cold) / cost_us(&of_small) - 1.0) * 100.0;
+    let what = |what: &str| format!("{} assignments, {what}", grouped(size.assignments()));
+    let one_of = |size: Size| format!("  an assignment among {}", grouped(size.assignments()));
     let mut rows = vec![
-        row(&cold, what("objects to tree: time"), "s", Cold::after_reading_s).at_most(20.0),
-        row(&cold, what("files to tree: time"), "s", |cold| cold.usage.wall_s).at_most(25.0),
-        row(&cold, what("files to tree: memory"), "MiB", |cold| cold.usage.memory_mib).at_most(3.0 * 1024.0),
-        row(&cold, "  growth of an assignment's cost from 10,000".to_owned(), "%", growth).at_most(20.0),
+        Row::measured(what("objects to tree: time"), cold.after_reading_s(), "s").at_most(20.0),
+        Row::measured(what("files to tree: time"), cold.usage.wall_s, "s").at_most(25.0),
+        Row::measured(what("files to tree: memory"), cold.usage.memory_mib, "MiB").at_most(3.0 * 1024.0),
     ];
-    if let Ok(cold) = &cold {
-        rows.extend(cold.details(floor::seconds_per_byte()?));
-    }
+    rows.extend(cold.details(floor::seconds_per_byte()?));
+    rows.push(Row::measured("growth of the cost of an assignment", growth, "%").at_most(20.0));
+    rows.extend(
+        [(SMALL, &of_small), (size, &cold)].map(|(size, cold)| Row::measured(one_of(size), cost_us(cold), "µs")),
+    );
     Ok(rows)
 }
 
@@ -38,15 +44,13 @@ pub(crate) fn clusters(options: &Options) -> Result<Vec<Row>> {
     let size = clusters_size(options);
     let directory = tempfile::tempdir()?;
     write_clusters(options, directory.path())?;
-    let cold = compiled(directory.path(), size.assignments())?;
-    let what = |what: &str| format!("{} clusters × {} targets, {what}", size.clusters, size.targets);
+    let cold = compiled(directory.path(), size.assignments(), 1)?;
+    let what = |what: &str| format!("{} clusters × {} targets, {what}", grouped(size.clusters), size.targets);
     let mut rows = vec![
-        row(&cold, what("files to tree: time"), "s", |cold| cold.usage.wall_s).at_most(45.0),
-        row(&cold, what("files to tree: memory"), "MiB", |cold| cold.usage.memory_mib).at_most(6.0 * 1024.0),
+        Row::measured(what("files to tree: time"), cold.usage.wall_s, "s").at_most(45.0),
+        Row::measured(what("files to tree: memory"), cold.usage.memory_mib, "MiB").at_most(6.0 * 1024.0),
     ];
-    if let Ok(cold) = &cold {
-        rows.extend(cold.details(floor::seconds_per_byte()?));
-    }
+    rows.extend(cold.details(floor::seconds_per_byte()?));
     Ok(rows)
 }
 
@@ -60,7 +64,8 @@ pub(crate) fn write_clusters(options: &Options, directory: &Path) -> Result<()> 
     Ok(generator::write(directory, clusters::files(clusters_size(options), SEED))?)
 }
 
-fn million_size(options: &Options) -> Size {
+/// How large the fleet is that `million` compiles.
+pub(crate) fn million_size(options: &Options) -> Size {
     Size { cluster_types: options.share_of(Size::MILLION.cluster_types), ..Size::MILLION }
 }
 
@@ -68,19 +73,9 @@ fn clusters_size(options: &Options) -> Clusters {
     Clusters { clusters: options.share_of(Clusters::MILLION.clusters), ..Clusters::MILLION }
 }
 
-/// The fleet in a directory, compiled once; or why not.
-fn compiled(directory: &Path, assignments: usize) -> Result<Result<Cold, String>> {
-    let cold = Cold::measure(directory, 1)?;
-    if cold.assignments != assignments {
-        return Ok(Err(format!("only {} of {assignments} assignments were compiled", cold.assignments)));
-    }
-    Ok(Ok(cold))
-}
-
-/// A figure of what was compiled, or why it was not.
-fn row(cold: &Result<Cold, String>, what: String, unit: &'static str, figure: impl Fn(&Cold) -> f64) -> Row {
-    match cold {
-        Ok(cold) => Row::measured(what, figure(cold), unit),
-        Err(why) => Row::skipped(what, unit, &**why),
-    }
+/// The fleet in a directory, whose assignments must all come out.
+fn compiled(directory: &Path, assignments: usize, runs: usize) -> Result<Cold> {
+    let cold = Cold::measure(directory, &Memos::default(), runs)?;
+    ensure!(cold.assignments == assignments, "only {} of {assignments} assignments were compiled", cold.assignments);
+    Ok(cold)
 }

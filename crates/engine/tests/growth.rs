@@ -102,7 +102,7 @@ fn files_that_many_clusters_have_are_rendered_once() -> Result<()> {
 /// How many assignments a change of one file recomputes, and what else it costs.
 fn work_of(size: Size, change: &Change) -> Result<(usize, Work)> {
     let files = generator::fleet(size, 1);
-    let text = change.apply(&files[&change.path]).into_bytes();
+    let text = change.apply(&files[&change.path], 0).into_bytes();
     let texts = files.into_iter().map(|(path, text)| (path, text.into_bytes())).collect();
     let mut sources = Sources::new(testkit::directory::input_of(texts, ENVIRONMENT)?);
     let mut compiled = Compiled::new(sources.fleet());

@@ -19,8 +19,10 @@ pub struct Change {
 enum Line {
     /// A comment becomes the first line.
     Comment,
-    /// The line that begins so becomes this one.
-    Replaced { beginning: String, by: String },
+    /// The line that begins so gets another value.
+    Value { beginning: String },
+    /// The line of the ring, of which this one is given, becomes one of another.
+    Ring { given: usize },
 }
 
 impl Change {
@@ -43,26 +45,26 @@ impl Change {
     /// A label of a cluster type, by which values find it.
     pub fn label_of_cluster_type(size: Size) -> Self {
         let spread = Spread::of(size);
-        let other = if spread.ring(0) == RINGS[0] { RINGS[1] } else { RINGS[0] };
-        let line = Line::Replaced { beginning: "    ring: ".to_owned(), by: format!("    ring: {other}") };
+        let given = RINGS.iter().position(|ring| *ring == spread.ring(0)).unwrap_or_default();
+        let line = Line::Ring { given };
         let path = objects::cluster_type_path(0, spread);
         Self { what: "a label of a cluster type", path, reached: size.targets, line }
     }
 
     fn value(what: &'static str, index: usize, reached: usize) -> Self {
-        let beginning = config::own_text(index);
-        let by = format!("{beginning}https://changed.example/");
-        Self { what, path: config::path(index), reached, line: Line::Replaced { beginning, by } }
+        Self { what, path: config::path(index), reached, line: Line::Value { beginning: config::own_text(index) } }
     }
 
-    /// The file's text after the change.
-    pub fn apply(&self, text: &str) -> String {
-        match &self.line {
-            Line::Comment => format!("# Nobody reads this.\n{text}"),
-            Line::Replaced { beginning, by } => {
-                let line = |line: &str| format!("{}\n", if line.starts_with(&**beginning) { by } else { line });
-                text.lines().map(line).collect()
+    /// The file's text after the change. Different turns make different changes; with labels, up to three.
+    pub fn apply(&self, text: &str, turn: usize) -> String {
+        let (beginning, value) = match &self.line {
+            Line::Comment => return format!("# Nobody reads this ({turn}).\n{text}"),
+            Line::Value { beginning } => (&**beginning, format!("https://changed-{turn}.example/")),
+            Line::Ring { given } => {
+                ("    ring: ", RINGS[(given + 1 + turn % (RINGS.len() - 1)) % RINGS.len()].to_owned())
             }
-        }
+        };
+        let by = format!("{beginning}{value}");
+        text.lines().map(|line| format!("{}\n", if line.starts_with(beginning) { &by } else { line })).collect()
     }
 }

@@ -103,7 +103,8 @@ fn a_change_reaches_what_it_says() {
         [Change::value_on_cluster_type(size), Change::value_of_assignment(size), Change::label_of_cluster_type(size)];
     for change in changes.into_iter().chain([Change::comment()]) {
         let mut files = fleet(size, 1);
-        let text = change.apply(&files[&change.path]);
+        let text = change.apply(&files[&change.path], 0);
+        assert_ne!(text, change.apply(&files[&change.path], 1));
         assert_ne!(files.insert(change.path.clone(), text.clone()), Some(text));
         let after = compile(files);
         let folders =
