@@ -32,7 +32,7 @@ impl Compiled {
         if delta.reach == Reach::Everything || delta.schedule {
             touched.extend(self.realign_rows());
         }
-        let dirty = self.dirty(delta, &changed_pairs);
+        let dirty = self.dirty(delta, &touched, &changed_pairs);
         self.make_missing_pairs(&dirty);
         self.progress.begin(Phase::Compiling).expect(dirty.values().map(Vec::len).sum());
         let found = self.evaluate(&dirty);
@@ -109,8 +109,14 @@ impl Compiled {
         others
     }
 
-    /// The assignments that may have other inputs than before: by place, the positions in its row.
-    fn dirty(&self, delta: &Delta, changed_pairs: &BTreeSet<(u32, u32)>) -> BTreeMap<u32, Vec<u32>> {
+    /// The assignments that may have other inputs than before: by place, the positions in its row. Only `touched` places may have
+    /// assignments that nobody has looked at yet.
+    fn dirty(
+        &self,
+        delta: &Delta,
+        touched: &BTreeSet<u32>,
+        changed_pairs: &BTreeSet<(u32, u32)>,
+    ) -> BTreeMap<u32, Vec<u32>> {
         let mut of_class: BTreeMap<u32, BTreeSet<u32>> = BTreeMap::new();
         for (place, target) in changed_pairs {
             of_class.entry(*place).or_default().insert(*target);
@@ -121,7 +127,7 @@ impl Compiled {
             let is_whole =
                 all || delta.places.contains(*place) || delta.templates.contains(at.cluster_type.name.as_arc());
             let classes = of_class.get(&self.prepared.class_of_place(*place));
-            if !is_whole && classes.is_none() && delta.targets.is_empty() && !delta.schedule {
+            if !is_whole && classes.is_none() && delta.targets.is_empty() && !touched.contains(place) {
                 return None;
             }
             let is_dirty = |(target, slot): (&u32, &Slot)| {
