@@ -7,6 +7,7 @@ mod cold;
 mod command;
 mod commit;
 mod floor;
+mod incremental;
 mod page;
 mod process;
 mod report;
@@ -39,7 +40,7 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 #[derive(Parser)]
 #[command(name = "cargo xtask bench")]
 struct Arguments {
-    /// What to measure: `fleet`, `million`, `clusters`, `warm`, `memo`, `commit`, `command`, `templates`, `yaml`; everything if nothing is named.
+    /// What to measure: `fleet`, `million`, `clusters`, `warm`, `memo`, `commit`, `incremental`, `command`, `templates`, `yaml`; everything if nothing is named.
     names: Vec<String>,
     /// Print the figures as JSON.
     #[arg(long)]
@@ -82,13 +83,14 @@ impl Options {
 /// A benchmark: its name, and what makes its rows.
 type Benchmark = (&'static str, fn(&Options) -> Result<Vec<Row>>);
 
-const BENCHMARKS: [Benchmark; 9] = [
+const BENCHMARKS: [Benchmark; 10] = [
     ("fleet", |_| assignments::fleet()),
     ("million", scale::million),
     ("clusters", scale::clusters),
     ("warm", warm::warm),
     ("memo", warm::memo),
     ("commit", commit::rows),
+    ("incremental", |options| Ok(incremental::rows(options))),
     ("command", |_| command::rows()),
     ("templates", |_| templates::rows()),
     ("yaml", |_| yaml::rows()),
