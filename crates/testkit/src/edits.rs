@@ -105,7 +105,7 @@ impl Edits {
         Self { state, random: Random::new(seed) }
     }
 
-    /// The files as they are now: before the first edit those of [`fleet`], later what the edits until now made of them.
+    /// The files as they are now: before the first edit those of [`fleet()`], later what the edits until now made of them.
     pub fn files(&self) -> &BTreeMap<String, String> {
         &self.state.files
     }
