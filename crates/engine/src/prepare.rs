@@ -63,6 +63,7 @@ pub(crate) struct Settings {
     missing: MissingValues,
     pub(crate) long_names: LongNames,
 }
+
 /// What is different from before, as far as assignments can notice it.
 #[derive(Debug, Default)]
 pub(crate) struct Delta {
@@ -99,8 +100,7 @@ pub(crate) enum Reach {
 impl Prepared {
     /// Prepares a fleet.
     pub fn new(fleet: &Arc<Fleet>) -> Self {
-        let empty = Self::empty(Arc::clone(fleet));
-        let mut prepared = empty;
+        let mut prepared = Self::empty(Arc::clone(fleet));
         prepared.read(fleet, None);
         prepared
     }

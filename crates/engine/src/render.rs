@@ -112,6 +112,17 @@ impl Content {
     }
 }
 
+impl Rendered {
+    /// The files with their bytes, which all have that were rendered without [`SharedFiles`]; or why there are none.
+    pub(crate) fn into_files(self) -> Result<Files, Vec<Diagnostic>> {
+        let with_bytes = |(name, content)| match content {
+            Content::Bytes(bytes) => Some((name, bytes)),
+            Content::Known(_) => None,
+        };
+        Ok(self.files?.into_iter().filter_map(with_bytes).collect())
+    }
+}
+
 impl Templates {
     /// Finds the templates of a cluster type.
     pub(crate) fn find(parsed: &ParsedTemplates, object: &Object<ClusterType>) -> Result<Self, Vec<Diagnostic>> {

@@ -9,7 +9,7 @@ use model::field_path::FieldPath;
 use crate::compile::Prepared;
 use crate::compose::{Composition, compose};
 use crate::record::Silent;
-use crate::render::{Content, Context, Files, PlaceFields};
+use crate::render::{Context, Files, PlaceFields};
 use crate::trace;
 
 /// The lines of an assignment's files that would be other ones if the value at `path` were: found by rendering with another value there.
@@ -46,10 +46,5 @@ fn rendered(prepared: &Prepared, (place, target): (u32, u32), (data, has_nested)
         long_names: prepared.settings.long_names,
         hides_output: true,
     };
-    let files = prepared.templates(place).ok()?.render(&context, &composition, None).files.ok()?;
-    let bytes = |(name, content)| match content {
-        Content::Bytes(bytes) => Some((name, bytes)),
-        Content::Known(_) => None,
-    };
-    Some(files.into_iter().filter_map(bytes).collect())
+    prepared.templates(place).ok()?.render(&context, &composition, None).into_files().ok()
 }

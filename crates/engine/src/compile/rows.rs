@@ -171,12 +171,7 @@ impl<'a> RowContext<'a> {
     pub(crate) fn files(&self, asked: &Asked<'_>) -> Result<Files, Vec<Diagnostic>> {
         self.prepared.templates(self.place).map_err(<[_]>::to_vec)?;
         let pinned = self.pinned(asked.target)?;
-        let rendered = self.render(asked.pair, &self.context(asked, pinned.as_ref()), None);
-        let with_bytes = |(name, content)| match content {
-            Content::Bytes(bytes) => Some((name, bytes)),
-            Content::Known(_) => None,
-        };
-        Ok(rendered.files?.into_iter().filter_map(with_bytes).collect())
+        self.render(asked.pair, &self.context(asked, pinned.as_ref()), None).into_files()
     }
 
     fn render(&self, pair: &Pair, context: &Context<'_>, shared: Option<&SharedFiles>) -> Rendered {
