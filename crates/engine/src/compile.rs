@@ -151,6 +151,11 @@ impl Compiled {
         self.prepared.fleet()
     }
 
+    /// Where the work on it is counted.
+    pub fn progress(&self) -> &Progress {
+        &self.progress
+    }
+
     /// The environment.
     pub fn environment(&self) -> &EnvironmentName {
         &self.prepared.fleet.environment

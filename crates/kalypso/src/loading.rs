@@ -220,11 +220,6 @@ impl Loaded {
         report.add(batch, &mut Locator::new(&self.fleet));
     }
 
-    /// Where work on it is counted.
-    pub(crate) fn progress(&self) -> Progress {
-        self.place.as_ref().map(|place| place.progress.clone()).unwrap_or_default()
-    }
-
     /// Whether a part of the platform's is not known because a repository can't be reached.
     pub(crate) fn is_unreachable(&self) -> bool {
         !self.is_whole && self.diagnostics.iter().any(|diagnostic| diagnostic.code == Code::Unreachable)

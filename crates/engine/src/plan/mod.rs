@@ -12,6 +12,7 @@ use model::diagnostic::{AssignmentId, Origin};
 use model::field_path::FieldPath;
 use model::git_id::GitId;
 use model::name::{DeploymentTargetName, PlaceName, PolicyName};
+use model::progress::Phase;
 use model::tree::{Blob, Child, FileDifference, Open, OpenError, Tree};
 
 use self::places::{Differences, Place};
@@ -27,7 +28,7 @@ pub struct Comparison<'a> {
     pub output: &'a Output,
     /// The folder that output lives under.
     pub folder: &'a Folder,
-    /// The fleet that should be.
+    /// The fleet that should be. What differs is counted where it was counted.
     pub new: &'a Compiled,
     /// The fleet that the branch was made of, if that is known.
     pub old: Option<&'a Compiled>,
@@ -173,16 +174,22 @@ pub enum Reason {
 pub fn plan(comparison: &Comparison<'_>) -> Result<Plan, OpenError> {
     let Comparison { previous, output, folder, new, open, .. } = *comparison;
     let mut plan = Plan { kept: output.kept.clone(), ..Plan::default() };
+    let comparing = new.progress().begin(Phase::Comparing);
     let inside = |tree: &Tree| Ok(tree.folder(folder.as_str(), open)?.unwrap_or_default());
-    let mut differences = Differences::between(inside(previous)?, inside(&output.tree)?, open)?;
-    for (name, place) in std::mem::take(&mut differences.places) {
+    let mut differences = Differences::between(inside(previous)?, inside(&output.tree)?, (open, comparing))?;
+    let places = std::mem::take(&mut differences.places);
+    comparing.expect(places.len());
+    for (name, place) in places {
         plan.add_place(&name, &place, (&mut differences, comparison))?;
+        comparing.advance(1);
     }
     plan.other_files = others(comparison, &differences)?;
     let mut why = values::Reasons::new(comparison);
+    comparing.expect(plan.changes.len());
     for (id, change) in &mut plan.changes {
         let path = plan.folders.get(&id.place).map(|folder| format!("{folder}/{}", id.target));
         (change.workload, change.why) = why.of(id, change, &path.unwrap_or_default())?;
+        comparing.advance(1);
     }
     let changed = plan.changes.values().filter(|change| change.kind != ChangeKind::Removed).count();
     plan.unchanged = output.assignments.saturating_sub(changed);

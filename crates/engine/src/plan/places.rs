@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use model::progress::Counter;
 use model::tree::{Child, Open, OpenError, Tree};
 
 use crate::output::{Found, Level, joined};
@@ -52,12 +53,19 @@ struct Pair {
 }
 
 impl Differences {
-    /// Compares two folders that output lives under.
-    pub(super) fn between(before: Tree, after: Tree, open: &Open<'_>) -> Result<Self, OpenError> {
+    /// Compares two folders that output lives under, and counts what differs.
+    pub(super) fn between(
+        before: Tree,
+        after: Tree,
+        (open, comparing): (&Open<'_>, Counter<'_>),
+    ) -> Result<Self, OpenError> {
         let mut found = Self::default();
         let mut pairs = vec![Pair { level: Level::Top, path: String::new(), before, after }];
         while let Some(pair) = pairs.pop() {
-            for (name, before, after) in pair.before.changes(&pair.after) {
+            let changes: Vec<_> = pair.before.changes(&pair.after).collect();
+            comparing.expect(changes.len());
+            for (name, before, after) in changes {
+                comparing.advance(1);
                 let path = joined(&pair.path, name);
                 let (was, is) = (pair.look(name, before, open)?, pair.look(name, after, open)?);
                 if matches!(was, What::Place) || matches!(is, What::Place) {

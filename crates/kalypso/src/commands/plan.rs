@@ -243,7 +243,7 @@ struct Before {
 impl<'a> Planned<'a> {
     pub(super) fn new(loaded: &Loaded, compiled: &'a Compiled, target: Target, adopt: bool) -> Result<Self, OpenError> {
         let old = target.branch.published_from(loaded).map(|old| {
-            let compiled = compiling::compile_earlier(&old, &loaded.progress());
+            let compiled = compiling::compile_earlier(&old, compiled.progress());
             Before { loaded: Arc::new(old), compiled }
         });
         Self::compared(loaded, compiled, (target, old), adopt)

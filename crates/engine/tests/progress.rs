@@ -1,0 +1,61 @@
+//! Long work is counted to its end, so that whoever looks can see how far it is.
+
+use std::io::{self, Result};
+
+use engine::compile::{Compiled, Options};
+use engine::output::{Destination, assemble};
+use engine::plan::{Comparison, plan};
+use model::progress::{Phase, Progress};
+use model::tree::{OpenError, Sealed, Tree};
+use testkit::generator::change::Change;
+use testkit::generator::{self, ENVIRONMENT, Size};
+
+const SIZE: Size = Size { cluster_types: 10, targets: 8, config_maps: 21, schemas: 2 };
+
+/// A fleet, after this change, with what it was counted with.
+fn compiled(change: Option<&Change>, is_earlier: bool) -> Result<(Compiled, Progress)> {
+    let mut files = generator::fleet(SIZE, 1);
+    if let Some(change) = change {
+        let text = change.apply(&files[&change.path], 0);
+        files.insert(change.path.clone(), text);
+    }
+    let texts = files.into_iter().map(|(path, text)| (path, text.into_bytes())).collect();
+    let (fleet, _) = testkit::directory::fleet_of(texts, ENVIRONMENT)?;
+    let progress = Progress::watched();
+    let options = Options { progress: progress.clone(), is_earlier, ..Options::default() };
+    Ok((Compiled::with(&fleet.into(), options), progress))
+}
+
+/// The phase that was begun last was counted to its end, and this is the end.
+fn check(progress: &Progress, phase: Phase, count: usize) {
+    let seen = progress.seen().map(|seen| (seen.phase, seen.done, seen.total));
+    assert_eq!(seen, Some((phase, count as u64, count as u64)));
+}
+
+#[test]
+fn every_assignment_is_counted() -> Result<()> {
+    let (compiled, progress) = compiled(None, false)?;
+    check(&progress, Phase::Compiling, compiled.len());
+    Ok(())
+}
+
+#[test]
+fn folders_that_differ_are_counted() -> Result<()> {
+    let change = Change::value_on_cluster_type(SIZE);
+    let ((old, _), (new, progress)) = (compiled(None, true)?, compiled(Some(&change), false)?);
+    let open = |sealed: &Sealed| old.open(sealed).or_else(|_| new.open(sealed));
+    let tree = |compiled, previous: &Tree| assemble(compiled, previous, &Destination::default(), &open);
+    let planned = || {
+        let before = tree(&old, &Tree::default())?.tree;
+        let output = tree(&new, &before)?;
+        let folder = &Destination::default().folder;
+        let (content, old) = (&|_| None, Some(&old));
+        plan(&Comparison { previous: &before, output: &output, folder, new: &new, old, open: &open, content })
+    };
+    let planned: std::result::Result<_, OpenError> = planned();
+    let planned = planned.map_err(io::Error::other)?;
+    assert_eq!(planned.changes.len(), change.reached);
+    // The place is found, and looked into; and each of its assignments says why it changes.
+    check(&progress, Phase::Comparing, 2 + change.reached);
+    Ok(())
+}
