@@ -11,6 +11,7 @@ use std::time::Instant;
 use anyhow::{Result, bail, ensure};
 use git::{GitRepositories, NewCommit, Person, Push, Pushed, Repositories as _, RepositoryUrl, Settings};
 use model::git_id::GitId;
+use model::progress::Progress;
 use model::tree::{Child, Entry, OpenError, Sealed, SealedBy, Tree, closed};
 use rayon::prelude::*;
 
@@ -156,8 +157,9 @@ fn push(
         author: &author,
         seconds: 0,
     };
+    let push = Push { branch: "main", expected: parent, commit: Some(commit), progress: &Progress::default() };
     let start = Instant::now();
-    match repositories.push(url, &Push { branch: "main", expected: parent, commit: Some(commit) })? {
+    match repositories.push(url, &push)? {
         Pushed::Moved(id) => Ok((id, start.elapsed().as_secs_f64())),
         other => bail!("the push came to nothing: {other:?}"),
     }

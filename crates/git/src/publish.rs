@@ -3,6 +3,7 @@
 use model::diagnostic::{Code, Diagnostic};
 use model::git_id::GitId;
 use model::name::EnvironmentName;
+use model::progress::Progress;
 use model::tree::{Open, Tree};
 
 use crate::limits::{BASE_REACHES, OWN_COMMITS_MAX};
@@ -57,6 +58,8 @@ pub struct Change<'a> {
     pub trailers: &'a [(&'a str, &'a str)],
     /// When, in seconds since 1970.
     pub seconds: i64,
+    /// Where what is written is counted, as [`Push::progress`] says.
+    pub progress: &'a Progress,
 }
 
 /// What became of a change.
@@ -183,7 +186,7 @@ pub fn publish(
         seconds: change.seconds,
     };
     let branch = destination.branch.unwrap_or(destination.base);
-    let push = Push { branch, expected: head.map(|head| head.id), commit: Some(commit) };
+    let push = Push { branch, expected: head.map(|head| head.id), commit: Some(commit), progress: change.progress };
     Ok(match repositories.push(destination.url, &push)? {
         Pushed::Moved(id) => Published::Pushed(id),
         Pushed::Removed | Pushed::LostRace => Published::LostRace,
@@ -198,11 +201,12 @@ pub fn withdraw(
     repositories: &dyn Repositories,
     destination: &Destination<'_>,
     target: &Target,
+    progress: &Progress,
 ) -> Result<Published, PublishError> {
     let (Some(branch), Some(head)) = (destination.branch, &target.branch) else {
         return Ok(Published::Unchanged(target.base.id));
     };
-    let push = Push { branch, expected: Some(head.id), commit: None };
+    let push = Push { branch, expected: Some(head.id), commit: None, progress };
     Ok(match repositories.push(destination.url, &push)? {
         Pushed::Removed => Published::Unchanged(target.base.id),
         Pushed::Moved(_) | Pushed::LostRace => Published::LostRace,

@@ -5,6 +5,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use git::publish::{Change, Destination, Published, Target};
 use model::git_id::GitId;
 use model::object::environment::RepositoryPlace;
+use model::progress::{Phase, Progress};
 use model::tree::{Open, Tree};
 
 use crate::loading::{Loaded, publish_failure};
@@ -23,6 +24,10 @@ pub(crate) struct Delivery<'a> {
     pub(crate) open: &'a Open<'a>,
     /// Why.
     pub(crate) message: &'a str,
+    /// How many folders of it are not as they are in the branch.
+    pub(crate) folders: usize,
+    /// Where they are counted.
+    pub(crate) progress: &'a Progress,
 }
 
 /// What came of it.
@@ -55,13 +60,14 @@ pub(crate) fn deliver(loaded: &Loaded, delivery: &Delivery<'_>) -> anyhow::Resul
         return Ok(Delivered::LostRace);
     }
     if *delivery.tree == target.base_tree {
-        return withdraw(repositories, &destination, &target);
+        return withdraw(repositories, (&destination, &target), delivery.progress);
     }
     let sources: Vec<_> = loaded.published_sources().collect();
     let trailers: Vec<_> = sources.iter().map(|source| (crate::pinned::SOURCE, source.as_str())).collect();
     let seconds = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs() as i64);
-    let change =
-        Change { tree: delivery.tree, open: delivery.open, message: delivery.message, trailers: &trailers, seconds };
+    let Delivery { tree, open, message, folders, progress, .. } = *delivery;
+    progress.begin(Phase::Writing).expect(folders);
+    let change = Change { tree, open, message, trailers: &trailers, seconds, progress };
     let published =
         git::publish::publish(repositories, &destination, &target, &change).map_err(|error| publish_failure(&error))?;
     let branch = delivery.branch.unwrap_or(&delivery.place.branch).to_owned();
@@ -76,13 +82,13 @@ pub(crate) fn deliver(loaded: &Loaded, delivery: &Delivery<'_>) -> anyhow::Resul
 /// The change has vanished: what proposed one is removed.
 fn withdraw(
     repositories: &dyn git::Repositories,
-    destination: &Destination<'_>,
-    target: &Target,
+    (destination, target): (&Destination<'_>, &Target),
+    progress: &Progress,
 ) -> anyhow::Result<Delivered> {
     let (Some(branch), Some(_)) = (destination.branch, &target.branch) else { return Ok(Delivered::UpToDate) };
     let is_merged = target.branch_tree.as_ref() == Some(&target.base_tree);
     let published =
-        git::publish::withdraw(repositories, destination, target).map_err(|error| publish_failure(&error))?;
+        git::publish::withdraw(repositories, destination, target, progress).map_err(|error| publish_failure(&error))?;
     Ok(match published {
         Published::LostRace => Delivered::LostRace,
         _ => Delivered::Withdrawn { branch: branch.to_owned(), is_merged },

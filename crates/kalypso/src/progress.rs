@@ -275,6 +275,13 @@ mod tests {
     }
 
     #[test]
+    fn a_push_is_seen_after_what_was_written() {
+        let under_way = vec!["push to gitops".into()];
+        let pushing = Seen { under_way, ..seen(Phase::Writing, 2_000, 2_001) };
+        check(DRAW_EVERY, &[(700, pushing)], &[(700, "writing  2,000/2,001  push to gitops")]);
+    }
+
+    #[test]
     fn the_time_left_is_easy_to_read() {
         let check = |seconds, text| assert_eq!(duration(seconds), text);
         check(0.2, "1 s");

@@ -57,6 +57,8 @@ pub struct Plan {
     pub missing: BTreeSet<AssignmentId>,
     /// The folders of cluster types in which something changes, by path in the repository.
     folders: BTreeMap<Arc<str>, Arc<str>>,
+    /// How many of these will be there.
+    new_places: usize,
 }
 
 /// The names of the place and the target of a folder, which may be of an object that is gone.
@@ -276,6 +278,11 @@ impl Plan {
         (removed >= COUNT_MIN && removed * 5 > self.before()) || !self.gone.is_empty()
     }
 
+    /// How many folders of places and assignments will be there that are not there as they will be: what is to be written.
+    pub fn new_folders(&self) -> usize {
+        self.new_places + self.changes.values().filter(|change| change.after.is_some()).count()
+    }
+
     /// How many assignments change in this way.
     pub fn count(&self, kind: ChangeKind) -> usize {
         self.changes.values().filter(|change| change.kind == kind).count()
@@ -299,6 +306,7 @@ impl Plan {
             self.gone.push(Arc::clone(name));
         }
         self.moved += usize::from(place.before.as_ref().is_some_and(|side| side.path != *path));
+        self.new_places += usize::from(place.after.is_some());
         self.folders.insert(Arc::clone(name), comparison.folder.join(path).into());
         for (target, before, after) in before.changes(&after) {
             let is_folder = |child: Option<&Child>| child.is_some_and(Child::is_folder);

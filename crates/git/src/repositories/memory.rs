@@ -4,12 +4,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use model::git_id::GitId;
+use model::progress::Phase;
 use model::tree::{Blob, Child, DEPTH_MAX, Entry, Mode, OpenError, Sealed, SealedBy, Tree};
 
 use super::object::{commit_info, commit_object, encode, from_gix, object_id};
 use super::{
     Commit, CommitInfo, Content, Item, ItemKind, NewCommit, Push, Pushed, Repositories, RepositoryError, Revision,
-    opener,
+    opener, push_name,
 };
 use crate::url::RepositoryUrl;
 
@@ -262,6 +263,9 @@ impl Repositories for MemoryRepositories {
             Some(commit) => self.new_objects(url, commit)?,
             None => Objects::default(),
         };
+        let writing = push.progress.begin(Phase::Writing);
+        writing.advance(new.trees.len());
+        let _sending = writing.named(|| push_name(url));
         let mut state = self.state();
         let repository = state.request(url)?;
         if repository.branches.get(push.branch).copied() != push.expected {

@@ -9,6 +9,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use model::git_id::GitId;
+use model::progress::Progress;
 use model::tree::{Open, OpenError, Sealed, SealedBy, Tree};
 
 pub use self::error::RepositoryError;
@@ -237,6 +238,14 @@ pub struct Push<'a> {
     pub expected: Option<GitId>,
     /// Where it shall be. None: it is removed.
     pub commit: Option<NewCommit<'a>>,
+    /// Where the folders that are not as before count as [`Phase::Writing`](model::progress::Phase::Writing). How many there will be only those
+    /// know who made them, and say so before.
+    pub progress: &'a Progress,
+}
+
+/// What is under way while a push is.
+fn push_name(url: &RepositoryUrl) -> Arc<str> {
+    format!("push to {}", url.label()).into()
 }
 
 /// What became of a push.

@@ -8,6 +8,7 @@ use git::{
     GitRepositories, MemoryRepositories, NewCommit, Person, Repositories, RepositoryUrl, Revision, Rewrite, Settings,
 };
 use model::git_id::GitId;
+use model::progress::Progress;
 use model::tree::{Tree, closed};
 use tempfile::TempDir;
 
@@ -97,7 +98,7 @@ pub(crate) fn commit_tree(repositories: &dyn Repositories, url: &RepositoryUrl, 
     let parents: Vec<_> = head.into_iter().collect();
     let commit =
         NewCommit { parents: &parents, tree, open: &closed, message: "a change", author: &author, seconds: 1_000 };
-    let push = git::Push { branch, expected: head, commit: Some(commit) };
+    let push = git::Push { branch, expected: head, commit: Some(commit), progress: &Progress::default() };
     match repositories.push(url, &push).unwrap() {
         git::Pushed::Moved(id) => id,
         other => panic!("{other:?}"),

@@ -4,6 +4,7 @@ use git::publish::{Change, Destination, PublishError, Published, Target, look, p
 use git::{GitRepositories, Repositories, Revision, trailer};
 use model::git_id::GitId;
 use model::name::EnvironmentName;
+use model::progress::Progress;
 use model::tree::{Child, Entry, Tree, closed};
 use testkit::git_server::GitServer;
 
@@ -44,8 +45,8 @@ fn put(repositories: &dyn Repositories, branch: Option<&str>, target: &Target, t
 }
 
 fn put_tree(repositories: &dyn Repositories, branch: Option<&str>, target: &Target, tree: &Tree) -> Published {
-    let change =
-        Change { tree, open: &closed, message: "Publish dev", trailers: &[("Kalypso-Source", "x")], seconds: 7 };
+    let (trailers, progress) = (&[("Kalypso-Source", "x")], &Progress::default());
+    let change = Change { tree, open: &closed, message: "Publish dev", trailers, seconds: 7, progress };
     with_destination(branch, |destination| publish(repositories, destination, target, &change).unwrap())
 }
 
@@ -145,7 +146,9 @@ fn our_branch_can_be_withdrawn() {
         let target = look_at(repositories, Some(BRANCH)).unwrap();
         pushed(&put(repositories, Some(BRANCH), &target, "1"));
         let target = look_at(repositories, Some(BRANCH)).unwrap();
-        let gone = with_destination(Some(BRANCH), |destination| withdraw(repositories, destination, &target));
+        let gone = with_destination(Some(BRANCH), |destination| {
+            withdraw(repositories, destination, &target, &Progress::default())
+        });
         assert_eq!(gone, Ok(Published::Unchanged(target.base.id)));
         assert!(look_at(repositories, Some(BRANCH)).unwrap().branch.is_none());
     });

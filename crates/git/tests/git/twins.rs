@@ -2,6 +2,7 @@
 
 use git::{Content, GitRepositories, ItemKind, NewCommit, Push, Pushed, Repositories, RepositoryError, Revision};
 use model::git_id::GitId;
+use model::progress::{Phase, Progress};
 use model::tree::{Blob, Child, Entry, Mode, Open, Sealed, SealedBy, Tree, closed};
 use testkit::git_server::GitServer;
 
@@ -40,7 +41,7 @@ fn push_opening(
 ) -> Result<Pushed, RepositoryError> {
     let (author, parents) = (person("Kalypso"), expected.into_iter().collect::<Vec<_>>());
     let commit = NewCommit { parents: &parents, tree, open, message: "publish\n", author: &author, seconds: 5 };
-    repositories.push(&url("app"), &Push { branch, expected, commit: Some(commit) })
+    repositories.push(&url("app"), &Push { branch, expected, commit: Some(commit), progress: &Progress::default() })
 }
 
 #[test]
@@ -197,18 +198,40 @@ fn many_files_of_all_sizes_arrive() {
 }
 
 #[test]
+fn folders_that_are_written_are_counted() {
+    let author = person("Kalypso");
+    let counted = |repositories: &dyn Repositories, parent: Option<GitId>, files: &[(&str, &str)]| {
+        let (progress, tree) = (Progress::watched(), tree(files));
+        let parents = Vec::from_iter(parent);
+        let commit =
+            NewCommit { parents: &parents, tree: &tree, open: &closed, message: "m", author: &author, seconds: 5 };
+        let push = Push { branch: "main", expected: parent, commit: Some(commit), progress: &progress };
+        let Ok(Pushed::Moved(id)) = repositories.push(&url("app"), &push) else { panic!("it is not there") };
+        let seen = progress.seen().unwrap();
+        assert_eq!((seen.phase, seen.total, seen.under_way.len()), (Phase::Writing, 1, 0), "the push itself is one");
+        (id, seen.done - seen.total)
+    };
+    check(|repositories| {
+        let (first, folders) = counted(repositories, None, &[("a/x/f", "1"), ("a/y/f", "2"), ("b/f", "3")]);
+        assert_eq!(folders, 5);
+        let (_, folders) = counted(repositories, Some(first), &[("a/x/f", "1"), ("a/y/f", "4"), ("b/f", "3")]);
+        assert_eq!(folders, 3);
+    });
+}
+
+#[test]
 fn a_branch_can_be_made_and_removed() {
     check(|repositories| {
         let first = commit(repositories, &url("app"), "main", &[("a", "1")]);
         let (tree, author) = (tree(&[("a", "2")]), person("Kalypso"));
         let commit =
             NewCommit { parents: &[first], tree: &tree, open: &closed, message: "m", author: &author, seconds: 5 };
-        let made =
-            repositories.push(&url("app"), &Push { branch: "kalypso/dev", expected: None, commit: Some(commit) });
+        let (branch, progress) = ("kalypso/dev", &Progress::default());
+        let made = repositories.push(&url("app"), &Push { branch, expected: None, commit: Some(commit), progress });
         let Ok(Pushed::Moved(id)) = made else { panic!("{made:?}") };
         let info = repositories.info(&head(repositories, "kalypso/dev")).unwrap();
         assert_eq!((info.parents, info.author, info.message), (vec![first], author, "m".to_owned()));
-        let remove = |expected| repositories.push(&url("app"), &Push { branch: "kalypso/dev", expected, commit: None });
+        let remove = |expected| repositories.push(&url("app"), &Push { branch, expected, commit: None, progress });
         assert_eq!(remove(Some(first)), Ok(Pushed::LostRace));
         assert_eq!(remove(Some(id)), Ok(Pushed::Removed));
         assert!(repositories.resolve(&url("app"), &Revision::branch("kalypso/dev")).is_err());

@@ -100,6 +100,8 @@ pub(super) fn publish<'a>(
             tree: &output.tree,
             open: &open,
             message: &message,
+            folders: planned.plan.new_folders(),
+            progress: compiled.progress(),
         };
         match delivery::deliver(loaded, &delivery)? {
             Delivered::LostRace => target = again(loaded, options, &planned.target.name)?,

@@ -1,21 +1,20 @@
 //! Moves a branch of another repository: all or nothing.
 
 use model::git_id::GitId;
+use model::progress::Phase;
 
-use super::cache::Copy;
+use super::cache::{Copy, Lock};
 use super::fetch::{self, Work};
 use super::read::{self, Fault};
 use super::{GitRepositories, Opened, Remote};
-use crate::repositories::{Push, Pushed, RepositoryError, Revision};
+use crate::repositories::{Push, Pushed, RepositoryError, Revision, push_name};
 use crate::url::{RepositoryUrl, Scheme};
 
 impl GitRepositories {
     /// Pushes to a repository on another machine, from its copy.
     pub(super) fn push_remote(&self, remote: &Remote, push: &Push<'_>) -> Result<Pushed, RepositoryError> {
         let Work { lock, opened, .. } = self.locked(remote)?;
-        let written = push.commit.as_ref().map(|commit| self.write(remote, &opened, commit)).transpose()?;
-        let id = written.map(|(id, _)| id);
-        let failure = self.run(remote, &arguments(&remote.url, push, written), Some(lock.file()))?.failure;
+        let (id, failure) = self.written_and_sent(remote, (&opened, &lock), push)?;
         let head = || self.remote_reference(remote, &format!("refs/heads/{}", push.branch));
         let pushed = outcome(&remote.name, push, (id, failure), head)?;
         if let Pushed::Moved(id) = pushed {
@@ -48,9 +47,7 @@ impl GitRepositories {
         remote.copy.prepare(&lock, Some(&objects))?;
         let scratch = self.open(remote.copy.git_dir());
         let scratch = scratch.map_err(|Fault(reason)| RepositoryError::Damaged { url: url.clone(), reason })?;
-        let written = push.commit.as_ref().map(|commit| self.write(&remote, &scratch, commit)).transpose()?;
-        let id = written.map(|(id, _)| id);
-        let failure = self.run(&remote, &arguments(&remote.url, push, written), Some(lock.file()))?.failure;
+        let (id, failure) = self.written_and_sent(&remote, (&scratch, &lock), push)?;
         let head = || {
             let found = read::resolve(&target.to_thread_local(), &Revision::branch(push.branch));
             found.map_err(|Fault(reason)| RepositoryError::Damaged { url: url.clone(), reason })
@@ -59,6 +56,21 @@ impl GitRepositories {
         self.forget(remote.copy.git_dir());
         remote.copy.remove()?;
         Ok(pushed)
+    }
+
+    /// Puts what is new into a copy, and lets git send it: the id of the commit, and what git says if it fails.
+    fn written_and_sent(
+        &self,
+        remote: &Remote,
+        (copy, lock): (&Opened, &Lock),
+        push: &Push<'_>,
+    ) -> Result<(Option<GitId>, Option<String>), RepositoryError> {
+        let write = |commit| self.write(remote, copy, (commit, push.progress));
+        let written = push.commit.as_ref().map(write).transpose()?;
+        let writing = push.progress.begin(Phase::Writing);
+        let _sending = writing.named(|| push_name(&remote.name));
+        let sent = self.run(remote, &arguments(&remote.url, push, written), Some(lock.file()))?;
+        Ok((written.map(|(id, _)| id), sent.failure))
     }
 }
 

@@ -5,6 +5,7 @@
 
 use gix::objs::Kind;
 use model::git_id::GitId;
+use model::progress::{Phase, Progress};
 use model::tree::{Child, Mode, Open};
 use rayon::prelude::*;
 
@@ -24,8 +25,9 @@ impl GitRepositories {
         &self,
         remote: &Remote,
         opened: &Opened,
-        commit: &NewCommit<'_>,
+        (commit, progress): (&NewCommit<'_>, &Progress),
     ) -> Result<(GitId, usize), RepositoryError> {
+        let writing = progress.begin(Phase::Writing);
         let folder = remote.copy.git_dir().join("objects");
         let failed = |error: std::io::Error| RepositoryError::Cache { path: folder.clone(), reason: error.to_string() };
         let bytes = encode(&commit_object(commit));
@@ -36,9 +38,16 @@ impl GitRepositories {
         let mut folders = vec![walk.root(commit)?];
         while !folders.is_empty() {
             let some = folders.split_off(folders.len().saturating_sub(FOLDERS_AT_ONCE));
+            let count = some.len();
             let written = |folder: &New| pack.has(folder.after.id());
             let some: Vec<_> = some.into_iter().filter(|folder| !written(folder)).collect();
-            let made = some.par_iter().map_init(|| walk.worker(), |worker, folder| walk.make(worker, folder));
+            writing.advance(count - some.len());
+            let make = |worker: &mut Worker, folder| {
+                let made = walk.make(worker, folder);
+                writing.advance(1);
+                made
+            };
+            let made = some.par_iter().map_init(|| walk.worker(), make);
             for made in made.collect::<Result<Vec<_>, _>>()? {
                 made.objects.iter().try_for_each(|object| pack.add(object)).map_err(failed)?;
                 folders.extend(made.folders);
