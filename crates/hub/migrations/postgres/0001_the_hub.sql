@@ -1,0 +1,253 @@
+-- What is wanted, what is reported, and since when. Times are UTC, in milliseconds; nothing here has a time zone.
+-- Tables and columns up to `deployment` have the names of Microsoft's hub, so that SQL written for it keeps working.
+
+create table workspace (
+    id          serial primary key,
+    name        varchar(253) not null unique,
+    description text,
+    created_on  timestamp(3) not null default (current_timestamp at time zone 'utc'),
+    created_by  varchar(253) not null default current_user,
+    updated_on  timestamp(3) not null default (current_timestamp at time zone 'utc'),
+    updated_by  varchar(253) not null default current_user
+);
+
+create table application (
+    id           serial primary key,
+    name         varchar(253) not null,
+    description  text,
+    workspace_id integer not null references workspace,
+    created_on   timestamp(3) not null default (current_timestamp at time zone 'utc'),
+    created_by   varchar(253) not null default current_user,
+    updated_on   timestamp(3) not null default (current_timestamp at time zone 'utc'),
+    updated_by   varchar(253) not null default current_user,
+    unique (workspace_id, name)
+);
+
+create table workload (
+    id                  serial primary key,
+    name                varchar(253) not null,
+    description         text,
+    source_storage_type varchar(253) not null default 'git',
+    source_endpoint     text,
+    application_id      integer not null references application,
+    created_on          timestamp(3) not null default (current_timestamp at time zone 'utc'),
+    created_by          varchar(253) not null default current_user,
+    updated_on          timestamp(3) not null default (current_timestamp at time zone 'utc'),
+    updated_by          varchar(253) not null default current_user,
+    unique (application_id, name)
+);
+
+create table environment (
+    id          serial primary key,
+    name        varchar(253) not null unique,
+    description text,
+    created_on  timestamp(3) not null default (current_timestamp at time zone 'utc'),
+    created_by  varchar(253) not null default current_user,
+    updated_on  timestamp(3) not null default (current_timestamp at time zone 'utc'),
+    updated_by  varchar(253) not null default current_user
+);
+
+-- Two targets may share a folder: the endpoint is not unique.
+create table deployment_target (
+    id                     serial primary key,
+    name                   varchar(253) not null,
+    description            text,
+    workload_id            integer not null references workload,
+    environment_id         integer not null references environment,
+    labels                 text,
+    manifests_storage_type varchar(253) not null default 'git',
+    manifests_endpoint     text,
+    created_on             timestamp(3) not null default (current_timestamp at time zone 'utc'),
+    created_by             varchar(253) not null default current_user,
+    updated_on             timestamp(3) not null default (current_timestamp at time zone 'utc'),
+    updated_by             varchar(253) not null default current_user,
+    unique (workload_id, environment_id, name)
+);
+create index deployment_target_endpoint on deployment_target (manifests_endpoint);
+create index deployment_target_environment on deployment_target (environment_id);
+
+create table workload_version (
+    id              serial primary key,
+    version         varchar(253) not null,
+    build_id        varchar(253),
+    build_commit_id varchar(253),
+    workload_id     integer not null references workload,
+    created_on      timestamp(3) not null default (current_timestamp at time zone 'utc'),
+    created_by      varchar(253) not null default current_user,
+    unique (workload_id, version)
+);
+
+-- Which version a target was to have, since which commit of its GitOps repository. Rows are never changed.
+create table deployment_assignment (
+    id                   serial primary key,
+    deployment_target_id integer not null references deployment_target,
+    workload_version_id  integer not null references workload_version,
+    gitops_commit_id     varchar(253) not null,
+    created_on           timestamp(3) not null default (current_timestamp at time zone 'utc'),
+    created_by           varchar(253) not null default current_user,
+    unique (deployment_target_id, workload_version_id, gitops_commit_id)
+);
+create index deployment_assignment_commit on deployment_assignment (gitops_commit_id);
+
+create table host (
+    id          serial primary key,
+    name        varchar(253) not null unique,
+    description text,
+    host_type   varchar(253) not null default 'K8s-cluster',
+    labels      text,
+    created_on  timestamp(3) not null default (current_timestamp at time zone 'utc'),
+    created_by  varchar(253) not null default current_user,
+    updated_on  timestamp(3) not null default (current_timestamp at time zone 'utc'),
+    updated_by  varchar(253) not null default current_user,
+    -- Out of service since then: in no total, but in the history.
+    retired_on  timestamp(3)
+);
+
+-- The labels of hosts, one row each, to select by them.
+create table host_label (
+    host_id integer not null references host on delete cascade,
+    key     varchar(317) not null,
+    value   varchar(63) not null,
+    primary key (host_id, key)
+);
+create index host_label_pair on host_label (key, value, host_id);
+
+-- A branch of a GitOps repository, and how far its commits were read.
+create table gitops_branch (
+    id         serial primary key,
+    repository text not null,
+    branch     varchar(253) not null,
+    head       varchar(64),
+    read_on    timestamp(3),
+    unique (repository, branch)
+);
+
+-- The commits of a branch that the hub knows, in the order in which the branch went through them.
+create table gitops_commit (
+    id           serial primary key,
+    branch_id    integer not null references gitops_branch,
+    commit_id    varchar(64) not null,
+    sequence     integer not null,
+    committed_on timestamp(3) not null,
+    unique (branch_id, commit_id),
+    unique (branch_id, sequence)
+);
+create index gitops_commit_id on gitops_commit (commit_id);
+
+-- Places whose reconcilers are counted together: those of one folder, or of the folders of all clusters of a type.
+create table place_group (
+    id             serial primary key,
+    name           text not null unique,
+    environment_id integer references environment,
+    cluster_type   varchar(253),
+    -- What is at these places: `application` (a workload's manifests) or `platform` (namespace, configuration, reconciler).
+    role           varchar(16) not null
+);
+create index place_group_environment on place_group (environment_id);
+
+create table place_group_target (
+    place_group_id       integer not null references place_group,
+    deployment_target_id integer not null references deployment_target,
+    primary key (place_group_id, deployment_target_id)
+);
+create index place_group_target_target on place_group_target (deployment_target_id);
+
+-- A folder of a branch that reconcilers apply.
+create table place (
+    id                 serial primary key,
+    endpoint           text not null unique,
+    branch_id          integer references gitops_branch,
+    path               text not null,
+    place_group_id     integer not null references place_group,
+    cluster            varchar(253),
+    -- What it should hold now; none if it is wanted no more.
+    wanted_revision_id integer
+);
+create index place_branch on place (branch_id);
+create index place_of_group on place (place_group_id);
+
+-- What a place was to hold, since which commit. Rows are never changed. The tree is absent where the place was removed.
+create table place_revision (
+    id               serial primary key,
+    place_id         integer not null references place,
+    gitops_commit_id integer not null references gitops_commit,
+    tree             varchar(64),
+    config_version   varchar(253),
+    wanted_on        timestamp(3) not null,
+    unique (place_id, gitops_commit_id)
+);
+create index place_revision_commit on place_revision (gitops_commit_id);
+alter table place add foreign key (wanted_revision_id) references place_revision;
+
+create table reconciler (
+    id                     serial primary key,
+    name                   varchar(253) not null,
+    host_id                integer not null references host,
+    description            text,
+    reconciler_type        varchar(253) not null default 'generic',
+    labels                 text,
+    manifests_storage_type varchar(253) not null default 'git',
+    manifests_endpoint     text,
+    created_on             timestamp(3) not null default (current_timestamp at time zone 'utc'),
+    created_by             varchar(253) not null default current_user,
+    updated_on             timestamp(3) not null default (current_timestamp at time zone 'utc'),
+    updated_by             varchar(253) not null default current_user,
+    place_id               integer references place,
+    -- It reports at least that often; none if it reports changes only.
+    heartbeat_seconds      integer,
+    retired_on             timestamp(3),
+    unique (host_id, name)
+);
+create index reconciler_place on reconciler (place_id);
+create index reconciler_endpoint on reconciler (manifests_endpoint);
+
+-- What was reported. Rows are only added; `created_on` is when it was so, `received_on` when the hub heard of it.
+create table deployment (
+    id               bigserial primary key,
+    gitops_commit_id varchar(253) not null,
+    reconciler_id    integer not null references reconciler,
+    status           varchar(16) not null,
+    status_message   text,
+    created_on       timestamp(3) not null,
+    created_by       varchar(253) not null default current_user,
+    updated_on       timestamp(3) not null default (current_timestamp at time zone 'utc'),
+    updated_by       varchar(253) not null default current_user,
+    received_on      timestamp(3) not null,
+    revision         text,
+    tree             varchar(64),
+    version          varchar(253),
+    digest           bigint not null,
+    -- The report of the same reconciler before this one.
+    previous_id      bigint
+);
+create index deployment_commit on deployment (gitops_commit_id);
+create index deployment_reconciler on deployment (reconciler_id, created_on);
+
+-- How many reconcilers are in one state. Questions about a million hosts read these.
+create table tally (
+    id               serial primary key,
+    place_group_id   integer not null,
+    wanted_commit_id integer not null,
+    held_commit_id   integer not null,
+    is_current       smallint not null,
+    status           smallint not null,
+    is_silent        smallint not null,
+    reconcilers      bigint not null,
+    unique (place_group_id, wanted_commit_id, held_commit_id, is_current, status, is_silent)
+);
+create index tally_wanted on tally (wanted_commit_id);
+
+-- The latest of each reconciler, in as few bytes as possible: this is what every report changes.
+create table reconciler_state (
+    reconciler_id    integer primary key references reconciler,
+    deployment_id    bigint,
+    reported_on      timestamp(3),
+    seen_on          timestamp(3),
+    status           smallint not null,
+    digest           bigint not null,
+    held_revision_id integer,
+    tally_id         integer,
+    silent_after     timestamp(3),
+    is_silent        smallint not null default 0
+) with (fillfactor = 75);
+create index reconciler_state_attention on reconciler_state (tally_id, reconciler_id) where status <> 2 or is_silent <> 0;

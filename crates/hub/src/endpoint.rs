@@ -1,0 +1,120 @@
+//! Endpoints: the folder of a branch of a repository, in one text.
+
+use std::fmt;
+
+use crate::limits::ENDPOINT_CHARACTERS_MAX;
+
+/// A folder that reconcilers apply, as `repository/branch/path`: what the columns `manifests_endpoint` hold.
+///
+/// The same folder always gives the same text: a trailing `.git` or slash of the repository, and `./` before a path, are left out; user names and tokens in URLs too.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Endpoint {
+    repository: String,
+    branch: String,
+    path: String,
+}
+
+/// It is no endpoint.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum EndpointError {
+    /// A part is missing.
+    #[error("the {0} is missing")]
+    Missing(&'static str),
+    /// It has control characters, or is too long.
+    #[error("the {0} has control characters, or more than {ENDPOINT_CHARACTERS_MAX} characters")]
+    Text(&'static str),
+    /// The path leaves its repository.
+    #[error("the path `{0}` leaves its repository")]
+    Path(String),
+}
+
+impl Endpoint {
+    /// The folder `path` (empty for the root) of a branch.
+    ///
+    /// # Errors
+    /// A part is empty, too long, or has control characters; the path has `..` in it.
+    pub fn new(repository: &str, branch: &str, path: &str) -> Result<Self, EndpointError> {
+        for (name, text) in [("repository", repository), ("branch", branch), ("path", path)] {
+            if text.chars().any(char::is_control) || text.chars().count() > ENDPOINT_CHARACTERS_MAX {
+                return Err(EndpointError::Text(name));
+            }
+        }
+        let (repository, branch) = (self::repository(repository), branch.trim());
+        for (name, text) in [("repository", repository.as_str()), ("branch", branch)] {
+            if text.is_empty() {
+                return Err(EndpointError::Missing(name));
+            }
+        }
+        let segments: Vec<_> = path.trim().split('/').filter(|segment| !matches!(*segment, "" | ".")).collect();
+        if segments.contains(&"..") {
+            return Err(EndpointError::Path(path.to_owned()));
+        }
+        Ok(Self { repository, branch: branch.to_owned(), path: segments.join("/") })
+    }
+
+    /// The repository's URL.
+    pub fn repository(&self) -> &str {
+        &self.repository
+    }
+
+    /// The branch.
+    pub fn branch(&self) -> &str {
+        &self.branch
+    }
+
+    /// The folder, without slashes at its ends; empty for the root.
+    pub fn path(&self) -> &str {
+        &self.path
+    }
+}
+
+/// A repository's URL in the form that all endpoints have.
+pub fn repository(url: &str) -> String {
+    let url = url.trim().trim_end_matches('/');
+    let url = url.strip_suffix(".git").unwrap_or(url).trim_end_matches('/');
+    match url.split_once("://") {
+        Some((scheme, rest)) => {
+            let (authority, path) = rest.split_once('/').unwrap_or((rest, ""));
+            let host = authority.rsplit_once('@').map_or(authority, |(_, host)| host).to_ascii_lowercase();
+            let separator = if path.is_empty() { "" } else { "/" };
+            format!("{}://{host}{separator}{path}", scheme.to_ascii_lowercase())
+        }
+        None => url.to_owned(),
+    }
+}
+
+impl fmt::Display for Endpoint {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{}/{}", self.repository, self.branch)?;
+        if self.path.is_empty() { Ok(()) } else { write!(formatter, "/{}", self.path) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(repository: &str, path: &str) -> String {
+        Endpoint::new(repository, "prod", path).map_or_else(|error| error.to_string(), |endpoint| endpoint.to_string())
+    }
+
+    #[test]
+    fn the_same_folder_gives_the_same_text() {
+        for repository in
+            ["https://git.example/a/b", "https://me:token@GIT.example/a/b.git/", " HTTPS://git.example/a/b "]
+        {
+            for path in ["./chicago/checkout", "chicago//checkout/", "/chicago/./checkout"] {
+                assert_eq!(check(repository, path), "https://git.example/a/b/prod/chicago/checkout");
+            }
+        }
+        assert_eq!(check("https://git.example/a", "."), "https://git.example/a/prod");
+    }
+
+    #[test]
+    fn what_is_no_folder_is_refused() {
+        assert_eq!(check(" ", "x"), "the repository is missing");
+        assert_eq!(check("https://git.example/a", "a/../../b"), "the path `a/../../b` leaves its repository");
+        assert!(check("https://git.example/a", "a\nb").starts_with("the path has control characters"));
+        assert!(check(&"a".repeat(3000), "").starts_with("the repository has control"));
+    }
+}

@@ -1,0 +1,1 @@
+//! Puts reports into the store.

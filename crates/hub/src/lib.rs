@@ -1,0 +1,11 @@
+//! Stores what is wanted and what is reported, and answers over HTTP.
+//!
+//! Reports of every kind become [`report::Report`]s; [`ingest`] puts them into the [`store`], where what is wanted is too. Times are UTC, in milliseconds.
+
+pub mod endpoint;
+pub mod ingest;
+pub mod limits;
+pub mod moment;
+pub mod report;
+pub mod revision;
+pub mod store;

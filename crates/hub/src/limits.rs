@@ -1,0 +1,39 @@
+//! Every limit of the hub, with its reason.
+
+use std::time::Duration;
+
+/// Characters of a name: of hosts, reconcilers and what else is named. What Kubernetes allows for objects.
+pub const NAME_CHARACTERS_MAX: usize = 253;
+
+/// Characters of an endpoint (`repository/branch/path`): URLs may be long, but not endless.
+pub const ENDPOINT_CHARACTERS_MAX: usize = 2_048;
+
+/// Characters of a status message that are kept; the rest is cut off. Flux and Argo CD put whole error chains into messages.
+pub const MESSAGE_CHARACTERS_MAX: usize = 4_096;
+
+/// Labels of one host.
+pub const LABELS_MAX: usize = 64;
+
+/// Bytes of one report. A Flux event has about one kilobyte.
+pub const REPORT_BYTES_MAX: usize = 64 * 1024;
+
+/// Bytes of a request with reports, after decompression.
+pub const REQUEST_BYTES_MAX: usize = 16 * 1024 * 1024;
+
+/// Reports in one request.
+pub const BATCH_REPORTS_MAX: usize = 10_000;
+
+/// Reports that wait to be stored. Beyond it, new ones are turned away with 429, so that memory is bounded and waiting stays short.
+pub const QUEUE_REPORTS_MAX: usize = 30_000;
+
+/// Reports that are stored in one transaction. More amortize the commit better, but keep the first one waiting for longer.
+pub const TRANSACTION_REPORTS_MAX: usize = 4_000;
+
+/// How far in the future a report may say that it was made: clocks differ.
+pub const FUTURE_MAX: Duration = Duration::from_mins(10);
+
+/// The shortest time between two heartbeats that a reconciler may promise.
+pub const HEARTBEAT_MIN: Duration = Duration::from_secs(10);
+
+/// The longest.
+pub const HEARTBEAT_MAX: Duration = Duration::from_hours(24 * 31);

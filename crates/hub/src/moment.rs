@@ -1,0 +1,117 @@
+//! Moments: UTC, in milliseconds.
+
+use std::fmt;
+use std::str::FromStr;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use serde::{Deserialize, Serialize};
+
+/// A moment in UTC, in milliseconds since 1970. Written as RFC 3339 (`2026-11-21T13:44:01.250Z`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(into = "String", try_from = "String")]
+pub struct Moment(i64);
+
+impl Moment {
+    /// The earliest moment that is accepted, 1970-01-01.
+    pub const MIN: Self = Self(0);
+    /// The last moment that is accepted: the end of the year 9998, which has four digits in every time zone.
+    pub const MAX: Self = Self(253_370_764_799_999);
+
+    /// The moment that many milliseconds after 1970; moments outside of 1970 to 9998 become the nearest inside.
+    pub fn from_millis(millis: i64) -> Self {
+        Self(millis.clamp(Self::MIN.0, Self::MAX.0))
+    }
+
+    /// Now, by the clock of this machine.
+    pub fn now() -> Self {
+        let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        Self::from_millis(i64::try_from(since.as_millis()).unwrap_or(i64::MAX))
+    }
+
+    /// Milliseconds since 1970.
+    pub fn millis(self) -> i64 {
+        self.0
+    }
+
+    /// That much later.
+    #[must_use]
+    pub fn after(self, duration: Duration) -> Self {
+        Self::from_millis(self.0.saturating_add(i64::try_from(duration.as_millis()).unwrap_or(i64::MAX)))
+    }
+
+    /// That much earlier.
+    #[must_use]
+    pub fn before(self, duration: Duration) -> Self {
+        Self::from_millis(self.0.saturating_sub(i64::try_from(duration.as_millis()).unwrap_or(i64::MAX)))
+    }
+
+    /// The time from an earlier moment to this one; nothing if that one is later.
+    pub fn since(self, earlier: Self) -> Duration {
+        Duration::from_millis(u64::try_from(self.0.saturating_sub(earlier.0)).unwrap_or(0))
+    }
+}
+
+impl fmt::Display for Moment {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let timestamp = jiff::Timestamp::from_millisecond(self.0).unwrap_or_default();
+        write!(formatter, "{timestamp:.3}")
+    }
+}
+
+impl From<Moment> for String {
+    fn from(moment: Moment) -> Self {
+        moment.to_string()
+    }
+}
+
+/// It is no moment.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("`{0}` is no time as RFC 3339 writes it, such as 2026-11-21T13:44:01Z")]
+pub struct MomentError(String);
+
+impl FromStr for Moment {
+    type Err = MomentError;
+
+    fn from_str(text: &str) -> Result<Self, MomentError> {
+        let error = || MomentError(text.chars().take(64).collect());
+        let timestamp: jiff::Timestamp = text.parse().map_err(|_| error())?;
+        let millis = timestamp.as_millisecond();
+        (Self::MIN.0..=Self::MAX.0).contains(&millis).then_some(Self(millis)).ok_or_else(error)
+    }
+}
+
+impl TryFrom<String> for Moment {
+    type Error = MomentError;
+
+    fn try_from(text: String) -> Result<Self, MomentError> {
+        text.parse()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn is_written_with_milliseconds_and_read_with_any_offset() {
+        let moment: Moment = "2026-11-21T15:44:01.25+02:00".parse().unwrap();
+        assert_eq!(moment.to_string(), "2026-11-21T13:44:01.250Z");
+        assert_eq!(moment.to_string().parse(), Ok(moment));
+    }
+
+    #[test]
+    fn outside_of_what_can_be_written_is_refused() {
+        for text in ["1969-12-31T23:59:59Z", "soon", "", "2026-11-21", "-009998-01-02T01:59:59Z"] {
+            assert!(text.parse::<Moment>().is_err(), "{text}");
+        }
+        assert_eq!(Moment::from_millis(i64::MAX), Moment::MAX);
+        assert_eq!(Moment::MAX.to_string(), "9998-12-31T23:59:59.999Z");
+    }
+
+    #[test]
+    fn arithmetic_stays_inside() {
+        assert_eq!(Moment::MAX.after(Duration::MAX), Moment::MAX);
+        assert_eq!(Moment::MIN.before(Duration::MAX), Moment::MIN);
+        assert_eq!(Moment::MIN.since(Moment::MAX), Duration::ZERO);
+    }
+}

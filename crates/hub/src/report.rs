@@ -1,0 +1,277 @@
+//! Reports: what a reconciler says of itself, whatever format it came in.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+use sha2::{Digest as _, Sha256};
+
+use crate::endpoint::{Endpoint, EndpointError};
+use crate::limits::{
+    FUTURE_MAX, HEARTBEAT_MAX, HEARTBEAT_MIN, LABELS_MAX, MESSAGE_CHARACTERS_MAX, NAME_CHARACTERS_MAX,
+};
+use crate::moment::Moment;
+use crate::revision;
+
+/// How far a reconciler got.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Status {
+    /// It is at work.
+    InProgress,
+    /// It applied the revision, and what it applied is healthy.
+    Success,
+    /// It could not.
+    Failure,
+}
+
+impl Status {
+    /// As it is stored and written.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::InProgress => "in_progress",
+            Self::Success => "success",
+            Self::Failure => "failure",
+        }
+    }
+
+    /// As it is stored where every byte counts; 0 means that nothing was reported yet.
+    pub fn number(self) -> i64 {
+        match self {
+            Self::InProgress => 1,
+            Self::Success => 2,
+            Self::Failure => 3,
+        }
+    }
+
+    /// The status of a number.
+    pub fn from_number(number: i64) -> Option<Self> {
+        [Self::InProgress, Self::Success, Self::Failure].into_iter().find(|status| status.number() == number)
+    }
+}
+
+impl fmt::Display for Status {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(self.as_str())
+    }
+}
+
+/// What one reconciler of one host says: it was so at a moment.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Report {
+    /// The host's name.
+    pub host: String,
+    /// The reconciler's name, unique on its host.
+    pub reconciler: String,
+    /// What kind of reconciler it is (`flux`, `argocd`, `ansible`, …).
+    pub kind: String,
+    /// The folder that it applies; none if the report doesn't say, and then it is the one that is known.
+    pub endpoint: Option<Endpoint>,
+    /// The revision as it was reported; empty if none was.
+    pub revision: String,
+    /// The git tree of what it applied, if the reporter knows it.
+    pub tree: Option<String>,
+    /// The version of the workload, if the reporter knows it.
+    pub version: Option<String>,
+    /// How far it got.
+    pub status: Status,
+    /// What it says about that; empty if nothing.
+    pub message: String,
+    /// When it was so, by the reporter's clock.
+    pub observed_on: Moment,
+    /// It promises to report again within this time.
+    pub heartbeat: Option<Duration>,
+    /// Labels of the host; empty if the report says nothing of them.
+    pub labels: BTreeMap<String, String>,
+}
+
+/// A report that can't be taken, and where it is wrong.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error, Serialize, Deserialize)]
+#[error("{field}: {message}")]
+pub struct ReportError {
+    /// The field, in the words of the format that it came in.
+    pub field: String,
+    /// What is wrong, and what would be right.
+    pub message: String,
+}
+
+impl ReportError {
+    /// That field is wrong.
+    pub fn new(field: impl Into<String>, message: impl Into<String>) -> Self {
+        Self { field: field.into(), message: message.into() }
+    }
+}
+
+impl Report {
+    /// The commit that was reported; empty if none was.
+    pub fn commit(&self) -> &str {
+        revision::commit(&self.revision)
+    }
+
+    /// What was reported, without when: reports with the same digest say the same.
+    pub fn digest(&self) -> i64 {
+        let mut hasher = Sha256::new();
+        let endpoint = self.endpoint.as_ref().map(ToString::to_string).unwrap_or_default();
+        let tree = self.tree.as_deref().unwrap_or_default();
+        let version = self.version.as_deref().unwrap_or_default();
+        for part in [self.status.as_str(), self.commit(), tree, version, &endpoint, &self.message] {
+            hasher.update((part.len() as u64).to_le_bytes());
+            hasher.update(part);
+        }
+        let digest = hasher.finalize();
+        i64::from_le_bytes(std::array::from_fn(|index| digest[index]))
+    }
+
+    /// Brings it into the form in which it is stored: cuts messages, and refuses what can't be right.
+    ///
+    /// # Errors
+    /// A name is empty, too long or has control characters; the moment lies in the future; there are too many labels.
+    pub fn check(mut self, now: Moment) -> Result<Self, ReportError> {
+        for (field, name) in [("host", &self.host), ("reconciler", &self.reconciler), ("type", &self.kind)] {
+            check_name(field, name)?;
+        }
+        for (field, text) in
+            [("revision", Some(&self.revision)), ("tree", self.tree.as_ref()), ("version", self.version.as_ref())]
+        {
+            check_text(field, text.map_or("", String::as_str))?;
+        }
+        if let Some(tree) = self.tree.as_ref().filter(|tree| !revision::is_hash(tree)) {
+            return Err(ReportError::new("tree", format!("`{tree}` is no git tree: 40 or 64 hexadecimal digits")));
+        }
+        if self.observed_on > now.after(FUTURE_MAX) {
+            let message =
+                format!("{} is in the future; it is {now} here: is the clock of the host right?", self.observed_on);
+            return Err(ReportError::new("observedAt", message));
+        }
+        if let Some(heartbeat) = self.heartbeat.filter(|heartbeat| !(HEARTBEAT_MIN..=HEARTBEAT_MAX).contains(heartbeat))
+        {
+            let (min, max) = (HEARTBEAT_MIN.as_secs(), HEARTBEAT_MAX.as_secs());
+            let message = format!("{} seconds; {min} to {max} are possible", heartbeat.as_secs());
+            return Err(ReportError::new("heartbeatSeconds", message));
+        }
+        check_labels(&self.labels)?;
+        self.message = cut(&self.message);
+        Ok(self)
+    }
+}
+
+/// A name as it is stored: anything that a person can read, in any script.
+fn check_name(field: &str, name: &str) -> Result<(), ReportError> {
+    if name.trim().is_empty() {
+        return Err(ReportError::new(field, "is missing"));
+    }
+    if name.trim() != name {
+        return Err(ReportError::new(field, "has blanks at its ends"));
+    }
+    check_text(field, name)
+}
+
+fn check_text(field: &str, text: &str) -> Result<(), ReportError> {
+    let count = text.chars().count();
+    if count > NAME_CHARACTERS_MAX {
+        return Err(ReportError::new(
+            field,
+            format!("has {count} characters; at most {NAME_CHARACTERS_MAX} are possible"),
+        ));
+    }
+    if text.chars().any(char::is_control) {
+        return Err(ReportError::new(field, "has control characters"));
+    }
+    Ok(())
+}
+
+fn check_labels(labels: &BTreeMap<String, String>) -> Result<(), ReportError> {
+    if labels.len() > LABELS_MAX {
+        return Err(ReportError::new("labels", format!("are {}; at most {LABELS_MAX} are possible", labels.len())));
+    }
+    for (key, value) in labels {
+        check_name("labels", key)?;
+        check_text(&format!("labels.{key}"), value)?;
+    }
+    Ok(())
+}
+
+/// A message without what databases and terminals can't show, and without its end if it is too long.
+fn cut(message: &str) -> String {
+    let shown = |character: &char| !character.is_control() || matches!(character, '\n' | '\t');
+    let mut kept: String = message.trim().chars().filter(shown).take(MESSAGE_CHARACTERS_MAX).collect();
+    if kept.chars().count() == MESSAGE_CHARACTERS_MAX {
+        kept.push('…');
+    }
+    kept
+}
+
+impl From<EndpointError> for ReportError {
+    fn from(error: EndpointError) -> Self {
+        Self::new("place", error.to_string())
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+
+    /// A report that is right.
+    pub(crate) fn report() -> Report {
+        Report {
+            host: "chicago-edge-04".into(),
+            reconciler: "checkout-eu".into(),
+            kind: "flux".into(),
+            endpoint: Endpoint::new("https://git.example/acme/gitops", "prod", "chicago-edge/checkout-eu").ok(),
+            revision: format!("prod@sha1:{}", "4".repeat(40)),
+            tree: None,
+            version: None,
+            status: Status::Success,
+            message: "applied".into(),
+            observed_on: Moment::from_millis(1_000),
+            heartbeat: None,
+            labels: BTreeMap::new(),
+        }
+    }
+
+    fn check(change: impl FnOnce(&mut Report)) -> String {
+        let mut report = report();
+        change(&mut report);
+        report.check(Moment::from_millis(1_000)).map_or_else(|error| error.to_string(), |_| "good".to_owned())
+    }
+
+    #[test]
+    fn names_are_anything_that_a_person_can_read() {
+        assert_eq!(check(|report| report.host = "シカゴ-04'; drop table host; --%_".into()), "good");
+        assert_eq!(check(|report| report.host = " ".into()), "host: is missing");
+        assert_eq!(check(|report| report.host = "a\0".into()), "host: has control characters");
+        assert_eq!(
+            check(|report| report.reconciler = "é".repeat(254)),
+            "reconciler: has 254 characters; at most 253 are possible"
+        );
+        assert_eq!(check(|report| report.reconciler = "é".repeat(253)), "good");
+    }
+
+    #[test]
+    fn clocks_may_differ_but_not_by_much() {
+        assert_eq!(check(|report| report.observed_on = Moment::from_millis(601_000)), "good");
+        assert!(check(|report| report.observed_on = Moment::from_millis(601_001)).contains("is in the future"));
+    }
+
+    #[test]
+    fn what_is_said_makes_the_digest_and_not_when() {
+        let digest = |change: fn(&mut Report)| {
+            let mut report = report();
+            change(&mut report);
+            report.digest()
+        };
+        assert_eq!(digest(|_| ()), digest(|report| report.observed_on = Moment::MAX));
+        assert_eq!(digest(|_| ()), digest(|report| report.revision = "4".repeat(40)));
+        assert_ne!(digest(|_| ()), digest(|report| report.message.push('.')));
+        assert_ne!(digest(|_| ()), digest(|report| report.version = Some("1".into())));
+    }
+
+    #[test]
+    fn long_messages_are_cut_and_control_characters_left_out() {
+        let long = Report { message: "é".repeat(5_000), ..report() }.check(Moment::MAX).unwrap();
+        assert_eq!(long.message.chars().count(), MESSAGE_CHARACTERS_MAX + 1);
+        let bell = Report { message: "a\u{7}\0b\nc".into(), ..report() }.check(Moment::MAX).unwrap();
+        assert_eq!(bell.message, "ab\nc");
+    }
+}

@@ -1,0 +1,256 @@
+//! SQLite or PostgreSQL: how to reach it.
+
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+use std::time::Duration;
+
+use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
+use sqlx::sqlite::{SqliteAutoVacuum, SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous};
+use sqlx::{PgPool, SqlitePool};
+
+use super::dialect::Dialect;
+use super::transaction::Transaction;
+use super::value::{Row, Value};
+
+/// How long to wait for a connection before the database counts as gone.
+const ACQUIRE_TIMEOUT: Duration = Duration::from_secs(5);
+/// How long another process may hold SQLite's only write lock.
+const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
+/// Questions that are answered at once.
+const READERS: u32 = 8;
+
+/// Where the database is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum DatabaseUrl {
+    /// A file, made if it is not there.
+    Sqlite(PathBuf),
+    /// A database in memory, gone with the process.
+    Memory,
+    /// A PostgreSQL server: `postgres://user:password@host/database`.
+    Postgres(String),
+}
+
+/// It is no place of a database.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("a database is `sqlite:FILE` or `postgres://USER@HOST/DATABASE`")]
+pub struct DatabaseUrlError;
+
+impl FromStr for DatabaseUrl {
+    type Err = DatabaseUrlError;
+
+    fn from_str(text: &str) -> Result<Self, DatabaseUrlError> {
+        if text.starts_with("postgres://") || text.starts_with("postgresql://") {
+            return Ok(Self::Postgres(text.to_owned()));
+        }
+        match text.strip_prefix("sqlite:").map(|file| file.strip_prefix("//").unwrap_or(file)) {
+            Some(":memory:") => Ok(Self::Memory),
+            Some(file) if !file.is_empty() => Ok(Self::Sqlite(file.into())),
+            _ => Err(DatabaseUrlError),
+        }
+    }
+}
+
+/// The database can't do what was asked for.
+#[derive(Debug, thiserror::Error)]
+pub enum DatabaseError {
+    /// It can't be reached now: worth another try.
+    #[error("the database can't be reached: {0}")]
+    Unreachable(String),
+    /// Its disk is full.
+    #[error("the disk of the database is full: {0}")]
+    Full(String),
+    /// Another transaction was in the way: worth another try at once.
+    #[error("another transaction was in the way: {0}")]
+    Conflict(String),
+    /// It was made by a later version of Kalypso, or its migrations were changed.
+    #[error("the tables of the database do not fit this version: {0}")]
+    Tables(String),
+    /// It refused.
+    #[error("the database refused: {0}")]
+    Refused(String),
+}
+
+impl From<sqlx::Error> for DatabaseError {
+    fn from(error: sqlx::Error) -> Self {
+        let text = error.to_string();
+        let code =
+            error.as_database_error().and_then(sqlx::error::DatabaseError::code).unwrap_or_default().into_owned();
+        match (&error, code.as_str()) {
+            (_, "40001" | "40P01" | "5" | "517" | "261") => Self::Conflict(text),
+            // SQLite: disk full, and what a full disk makes of a write (SQLITE_IOERR_WRITE, _FSYNC, _SHMSIZE). PostgreSQL: disk_full.
+            (_, "13" | "778" | "1034" | "4874" | "53100") => Self::Full(text),
+            // SQLite: it can't be opened. PostgreSQL: shutting down, starting up, too many connections.
+            (sqlx::Error::Database(_), "14" | "57P01" | "57P02" | "57P03" | "53300") => Self::Unreachable(text),
+            _ if is_gone(&error) => Self::Unreachable(text),
+            _ => Self::Refused(text),
+        }
+    }
+}
+
+/// Whether the connection is what failed.
+fn is_gone(error: &sqlx::Error) -> bool {
+    use sqlx::Error as E;
+    matches!(error, E::Io(_) | E::Tls(_) | E::Protocol(_) | E::PoolTimedOut | E::PoolClosed | E::WorkerCrashed)
+}
+
+impl DatabaseError {
+    /// Whether the same may succeed later.
+    pub fn is_passing(&self) -> bool {
+        matches!(self, Self::Unreachable(_) | Self::Full(_) | Self::Conflict(_))
+    }
+}
+
+/// A database that is open, with all its tables.
+#[derive(Clone, Debug)]
+pub struct Database(Pools);
+
+#[derive(Clone, Debug)]
+enum Pools {
+    /// SQLite has one writer at a time: a connection of its own, so that nobody waits for a lock in vain.
+    Sqlite {
+        writer: SqlitePool,
+        readers: SqlitePool,
+    },
+    Postgres(PgPool),
+}
+
+impl Database {
+    /// Opens a database and brings its tables up to date. Several processes may do that at once.
+    ///
+    /// # Errors
+    /// It can't be reached, or was made by a later version.
+    pub async fn open(url: &DatabaseUrl) -> Result<Self, DatabaseError> {
+        match url {
+            DatabaseUrl::Sqlite(file) => open_sqlite(file).await,
+            DatabaseUrl::Memory => open_memory().await,
+            DatabaseUrl::Postgres(url) => open_postgres(url).await,
+        }
+    }
+
+    /// What is different between the two.
+    pub fn dialect(&self) -> Dialect {
+        match &self.0 {
+            Pools::Sqlite { .. } => Dialect::Sqlite,
+            Pools::Postgres(_) => Dialect::Postgres,
+        }
+    }
+
+    /// Begins to write. What is not committed never was.
+    ///
+    /// # Errors
+    /// The database can't be reached.
+    pub async fn begin(&self) -> Result<Transaction, DatabaseError> {
+        Ok(match &self.0 {
+            // An immediate transaction has the lock from its beginning, and never fails for one in its middle.
+            Pools::Sqlite { writer, .. } => Transaction::Sqlite(writer.begin_with("begin immediate").await?),
+            Pools::Postgres(pool) => Transaction::Postgres(pool.begin().await?),
+        })
+    }
+
+    /// Begins to read: all answers are of one moment.
+    ///
+    /// # Errors
+    /// The database can't be reached.
+    pub async fn begin_reading(&self) -> Result<Transaction, DatabaseError> {
+        Ok(match &self.0 {
+            Pools::Sqlite { readers, .. } => Transaction::Sqlite(readers.begin().await?),
+            Pools::Postgres(pool) => {
+                let begin = "begin isolation level repeatable read read only";
+                Transaction::Postgres(pool.begin_with(begin).await?)
+            }
+        })
+    }
+
+    /// Asks one question.
+    ///
+    /// # Errors
+    /// The database can't be reached, or refuses.
+    pub async fn query(&self, sql: &str, parameters: Vec<Value>) -> Result<Vec<Row>, DatabaseError> {
+        match &self.0 {
+            Pools::Sqlite { readers, .. } => super::transaction::query_sqlite(readers, sql, parameters).await,
+            Pools::Postgres(pool) => super::transaction::query_postgres(pool, sql, parameters).await,
+        }
+    }
+
+    /// Waits for what is under way, and closes all connections.
+    pub async fn close(&self) {
+        match &self.0 {
+            Pools::Sqlite { writer, readers } => {
+                readers.close().await;
+                writer.close().await;
+            }
+            Pools::Postgres(pool) => pool.close().await,
+        }
+    }
+}
+
+async fn open_sqlite(file: &Path) -> Result<Database, DatabaseError> {
+    let options = sqlite_options().filename(file).create_if_missing(true);
+    let writer = SqlitePoolOptions::new().max_connections(1).acquire_timeout(BUSY_TIMEOUT);
+    let writer = writer.connect_with(options.clone()).await?;
+    migrate_sqlite(&writer).await?;
+    let readers = SqlitePoolOptions::new().max_connections(READERS).acquire_timeout(ACQUIRE_TIMEOUT);
+    let readers = readers.connect_with(options.pragma("query_only", "on")).await?;
+    Ok(Database(Pools::Sqlite { writer, readers }))
+}
+
+/// A database in memory belongs to one connection: the one that writes answers too.
+async fn open_memory() -> Result<Database, DatabaseError> {
+    let pool = SqlitePoolOptions::new().max_connections(1).idle_timeout(None).max_lifetime(None);
+    let pool = pool.connect_with(sqlite_options().in_memory(true)).await?;
+    migrate_sqlite(&pool).await?;
+    Ok(Database(Pools::Sqlite { writer: pool.clone(), readers: pool }))
+}
+
+fn sqlite_options() -> SqliteConnectOptions {
+    SqliteConnectOptions::new()
+        .journal_mode(SqliteJournalMode::Wal)
+        // What is acknowledged survives the power going off, not only the process.
+        .synchronous(SqliteSynchronous::Full)
+        .busy_timeout(BUSY_TIMEOUT)
+        .foreign_keys(true)
+        .auto_vacuum(SqliteAutoVacuum::Incremental)
+        .pragma("cache_size", "-65536")
+        .pragma("mmap_size", "268435456")
+        // Pages that change often are copied from the log into the file once for many transactions.
+        .pragma("wal_autocheckpoint", "16384")
+        .pragma("temp_store", "memory")
+        .statement_cache_capacity(256)
+}
+
+async fn migrate_sqlite(pool: &SqlitePool) -> Result<(), DatabaseError> {
+    sqlx::migrate!("migrations/sqlite").run(pool).await.map_err(of_migration)
+}
+
+async fn open_postgres(url: &str) -> Result<Database, DatabaseError> {
+    let options: PgConnectOptions = url.parse().map_err(|_| DatabaseError::Refused("its URL is wrong".to_owned()))?;
+    let options = options.application_name("kalypso-hub").options([("timezone", "utc")]);
+    let pool = PgPoolOptions::new().max_connections(READERS + 4).acquire_timeout(ACQUIRE_TIMEOUT);
+    let pool = pool.connect_with(options).await?;
+    sqlx::migrate!("migrations/postgres").run(&pool).await.map_err(of_migration)?;
+    Ok(Database(Pools::Postgres(pool)))
+}
+
+fn of_migration(error: sqlx::migrate::MigrateError) -> DatabaseError {
+    match error {
+        sqlx::migrate::MigrateError::Execute(error) => error.into(),
+        error => DatabaseError::Tables(error.to_string()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn urls_say_which_database() {
+        let check = |text: &str| text.parse::<DatabaseUrl>();
+        assert_eq!(check("sqlite:kalypso.db"), Ok(DatabaseUrl::Sqlite("kalypso.db".into())));
+        assert_eq!(check("sqlite:///var/kalypso.db"), Ok(DatabaseUrl::Sqlite("/var/kalypso.db".into())));
+        assert_eq!(check("sqlite::memory:"), Ok(DatabaseUrl::Memory));
+        assert!(matches!(check("postgresql://hub@localhost/hub"), Ok(DatabaseUrl::Postgres(_))));
+        for wrong in ["", "sqlite:", "mysql://x", "kalypso.db"] {
+            assert_eq!(check(wrong), Err(DatabaseUrlError), "{wrong}");
+        }
+    }
+}

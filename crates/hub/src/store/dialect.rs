@@ -1,0 +1,54 @@
+//! What SQLite and PostgreSQL say differently.
+
+/// Which SQL is understood.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Dialect {
+    /// SQLite: moments are integers.
+    Sqlite,
+    /// PostgreSQL: moments are timestamps.
+    Postgres,
+}
+
+impl Dialect {
+    /// Milliseconds as a moment of the database.
+    pub fn instant(self, millis: &str) -> String {
+        match self {
+            Self::Sqlite => millis.to_owned(),
+            Self::Postgres => format!("(timestamp 'epoch' + {millis} * interval '1 millisecond')"),
+        }
+    }
+
+    /// A moment of the database as milliseconds.
+    pub fn millis(self, moment: &str) -> String {
+        match self {
+            Self::Sqlite => moment.to_owned(),
+            Self::Postgres => format!("(extract(epoch from {moment}) * 1000)::bigint"),
+        }
+    }
+
+    /// Whether an integer is among those of a parameter ([`super::Value::Ints`]).
+    pub fn any_int(self, column: &str, parameter: &str) -> String {
+        match self {
+            Self::Sqlite => format!("{column} in (select value from json_each({parameter}))"),
+            Self::Postgres => format!("{column} = any({parameter})"),
+        }
+    }
+
+    /// Whether a text is among those of a parameter ([`super::Value::Texts`]).
+    pub fn any_text(self, column: &str, parameter: &str) -> String {
+        self.any_int(column, parameter)
+    }
+
+    /// Behind a `select` of rows that are about to be changed: nobody else changes them meanwhile. SQLite has one writer anyway.
+    pub fn for_update(self, table: &str) -> String {
+        match self {
+            Self::Sqlite => String::new(),
+            Self::Postgres => format!(" for update of {table}"),
+        }
+    }
+
+    /// The type of integers that hold counts, for casts of sums.
+    pub fn int(self, expression: &str) -> String {
+        format!("cast({expression} as bigint)")
+    }
+}

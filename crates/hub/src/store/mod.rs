@@ -1,0 +1,16 @@
+//! What the hub remembers, in SQLite or PostgreSQL.
+//!
+//! The two are the twins of this seam: the same statements run on both, with the few fragments of [`Dialect`] that differ, and the same tests.
+//! `sqlite::memory:` is the one for tests and for trying something out.
+
+mod database;
+mod dialect;
+mod rows;
+mod transaction;
+mod value;
+
+pub use database::{Database, DatabaseError, DatabaseUrl, DatabaseUrlError};
+pub use dialect::Dialect;
+pub use rows::{Kind, Rows};
+pub use transaction::Transaction;
+pub use value::{Row, Value};

@@ -1,0 +1,150 @@
+//! Statements, with their parameters and answers.
+
+use sqlx::postgres::{PgArguments, PgRow};
+use sqlx::query::Query;
+use sqlx::sqlite::{SqliteArguments, SqliteRow};
+use sqlx::{AssertSqlSafe, Column as _, Postgres, Row as _, Sqlite, TypeInfo as _, ValueRef as _};
+
+use super::database::DatabaseError;
+use super::dialect::Dialect;
+use super::rows::Rows;
+use super::value::{Row, Value};
+
+/// What is done together or not at all.
+#[derive(Debug)]
+pub enum Transaction {
+    /// On SQLite.
+    Sqlite(sqlx::Transaction<'static, Sqlite>),
+    /// On PostgreSQL.
+    Postgres(sqlx::Transaction<'static, Postgres>),
+}
+
+impl Transaction {
+    /// What is different between the two.
+    pub fn dialect(&self) -> Dialect {
+        match self {
+            Self::Sqlite(_) => Dialect::Sqlite,
+            Self::Postgres(_) => Dialect::Postgres,
+        }
+    }
+
+    /// Runs a statement, and gives the rows that it answers.
+    ///
+    /// # Errors
+    /// The database can't be reached, or refuses.
+    pub async fn query(&mut self, sql: &str, parameters: Vec<Value>) -> Result<Vec<Row>, DatabaseError> {
+        match self {
+            Self::Sqlite(transaction) => query_sqlite(&mut **transaction, sql, parameters).await,
+            Self::Postgres(transaction) => query_postgres(&mut **transaction, sql, parameters).await,
+        }
+    }
+
+    /// Runs a statement that reads rows as the table `source`, and gives the rows that it answers.
+    ///
+    /// # Errors
+    /// The database can't be reached, or refuses.
+    pub async fn with(&mut self, rows: Rows, statement: &str) -> Result<Vec<Row>, DatabaseError> {
+        let mut answers = Vec::new();
+        for (sql, parameters) in rows.statements(self.dialect(), statement) {
+            answers.extend(self.query(&sql, parameters).await?);
+        }
+        Ok(answers)
+    }
+
+    /// Runs several statements without parameters.
+    ///
+    /// # Errors
+    /// The database can't be reached, or refuses.
+    pub async fn run(&mut self, sql: &str) -> Result<(), DatabaseError> {
+        let sql = sqlx::raw_sql(AssertSqlSafe(sql.to_owned()));
+        match self {
+            Self::Sqlite(transaction) => sql.execute(&mut **transaction).await.map(|_| ())?,
+            Self::Postgres(transaction) => sql.execute(&mut **transaction).await.map(|_| ())?,
+        }
+        Ok(())
+    }
+
+    /// Keeps what was done.
+    ///
+    /// # Errors
+    /// It could not be kept, and then nothing of it is.
+    pub async fn commit(self) -> Result<(), DatabaseError> {
+        match self {
+            Self::Sqlite(transaction) => transaction.commit().await?,
+            Self::Postgres(transaction) => transaction.commit().await?,
+        }
+        Ok(())
+    }
+}
+
+pub(super) async fn query_sqlite<'c, E>(
+    executor: E,
+    sql: &str,
+    parameters: Vec<Value>,
+) -> Result<Vec<Row>, DatabaseError>
+where
+    E: sqlx::Executor<'c, Database = Sqlite>,
+{
+    let query = parameters.into_iter().fold(sqlx::query(AssertSqlSafe(sql.to_owned())), bind_sqlite);
+    executor.fetch_all(query).await?.iter().map(of_sqlite).collect()
+}
+
+pub(super) async fn query_postgres<'c, E>(
+    executor: E,
+    sql: &str,
+    parameters: Vec<Value>,
+) -> Result<Vec<Row>, DatabaseError>
+where
+    E: sqlx::Executor<'c, Database = Postgres>,
+{
+    let query = parameters.into_iter().fold(sqlx::query(AssertSqlSafe(sql.to_owned())), bind_postgres);
+    executor.fetch_all(query).await?.iter().map(of_postgres).collect()
+}
+
+fn bind_sqlite(query: Query<'_, Sqlite, SqliteArguments>, value: Value) -> Query<'_, Sqlite, SqliteArguments> {
+    match value {
+        Value::Int(number) => query.bind(number),
+        Value::Text(text) => query.bind(text),
+        Value::Ints(numbers) => query.bind(serde_json::json!(numbers).to_string()),
+        Value::Texts(texts) => query.bind(serde_json::json!(texts).to_string()),
+        Value::OptionalInts(numbers) => query.bind(serde_json::json!(numbers).to_string()),
+        Value::OptionalTexts(texts) => query.bind(serde_json::json!(texts).to_string()),
+    }
+}
+
+fn bind_postgres(query: Query<'_, Postgres, PgArguments>, value: Value) -> Query<'_, Postgres, PgArguments> {
+    match value {
+        Value::Int(number) => query.bind(number),
+        Value::Text(text) => query.bind(text),
+        Value::Ints(numbers) => query.bind(numbers),
+        Value::Texts(texts) => query.bind(texts),
+        Value::OptionalInts(numbers) => query.bind(numbers),
+        Value::OptionalTexts(texts) => query.bind(texts),
+    }
+}
+
+fn of_sqlite(row: &SqliteRow) -> Result<Row, DatabaseError> {
+    let value = |index| {
+        let raw = row.try_get_raw(index)?;
+        let is_text = raw.type_info().name() == "TEXT";
+        Ok(match (raw.is_null(), is_text) {
+            (true, _) => Value::Int(None),
+            (false, true) => Value::Text(Some(row.try_get(index)?)),
+            (false, false) => Value::Int(Some(row.try_get(index)?)),
+        })
+    };
+    (0..row.len()).map(value).collect::<Result<_, sqlx::Error>>().map(Row).map_err(Into::into)
+}
+
+fn of_postgres(row: &PgRow) -> Result<Row, DatabaseError> {
+    let value = |index: usize| {
+        Ok(match row.column(index).type_info().name() {
+            "INT8" => Value::Int(row.try_get(index)?),
+            "INT4" => Value::Int(row.try_get::<Option<i32>, _>(index)?.map(i64::from)),
+            "INT2" => Value::Int(row.try_get::<Option<i16>, _>(index)?.map(i64::from)),
+            "BOOL" => Value::Int(row.try_get::<Option<bool>, _>(index)?.map(i64::from)),
+            _ => Value::Text(row.try_get(index)?),
+        })
+    };
+    (0..row.len()).map(value).collect::<Result<_, sqlx::Error>>().map(Row).map_err(Into::into)
+}
