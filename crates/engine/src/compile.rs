@@ -107,7 +107,7 @@ impl Compiled {
 
     /// Compiles a fleet in this way.
     pub fn with(fleet: &Arc<Fleet>, options: Options) -> Self {
-        Self::of(Prepared::new(fleet), options)
+        Self::of(Prepared::counted(fleet, &options.progress), options)
     }
 
     /// Compiles what was prepared.
@@ -131,7 +131,7 @@ impl Compiled {
 
     /// Goes on to another fleet, mostly one that was changed a little. The result is as if it had been compiled from the beginning.
     pub fn update(&mut self, fleet: &Arc<Fleet>) -> &Update {
-        let delta = self.prepared.update(fleet);
+        let delta = self.prepared.update(fleet, &self.progress);
         self.advance(&delta);
         &self.last
     }

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use model::diagnostic::{AssignmentId, Diagnostic};
 use model::fleet::Fleet;
 use model::name::{DeploymentTargetName, PlaceName};
+use model::progress::{Phase, Progress};
 use roaring::RoaringBitmap;
 
 use crate::container::Containers;
@@ -100,8 +101,13 @@ pub(crate) enum Reach {
 impl Prepared {
     /// Prepares a fleet.
     pub fn new(fleet: &Arc<Fleet>) -> Self {
+        Self::counted(fleet, &Progress::default())
+    }
+
+    /// Prepares a fleet, and counts that.
+    pub fn counted(fleet: &Arc<Fleet>, progress: &Progress) -> Self {
         let mut prepared = Self::empty(Arc::clone(fleet));
-        prepared.read(fleet, None);
+        prepared.read(fleet, None, progress.begin(Phase::Preparing));
         prepared
     }
 
@@ -125,9 +131,9 @@ impl Prepared {
     }
 
     /// Goes on to another fleet of the same environment.
-    pub(crate) fn update(&mut self, fleet: &Arc<Fleet>) -> Delta {
+    pub(crate) fn update(&mut self, fleet: &Arc<Fleet>, progress: &Progress) -> Delta {
         let before = std::mem::replace(&mut self.fleet, Arc::clone(fleet));
-        self.read(fleet, Some(&before))
+        self.read(fleet, Some(&before), progress.begin(Phase::Preparing))
     }
 
     /// What is to be said about objects, whatever assignments there are.

@@ -1,10 +1,12 @@
 //! Long work is counted to its end, so that whoever looks can see how far it is.
 
 use std::io::{self, Result};
+use std::sync::Arc;
 
-use engine::compile::{Compiled, Options};
+use engine::compile::{Compiled, Options, Prepared};
 use engine::output::{Destination, assemble};
 use engine::plan::{Comparison, plan};
+use model::fleet::Fleet;
 use model::progress::{Phase, Progress};
 use model::tree::{OpenError, Sealed, Tree};
 use testkit::generator::change::Change;
@@ -12,24 +14,36 @@ use testkit::generator::{self, ENVIRONMENT, Size};
 
 const SIZE: Size = Size { cluster_types: 10, targets: 8, config_maps: 21, schemas: 2 };
 
-/// A fleet, after this change, with what it was counted with.
-fn compiled(change: Option<&Change>, is_earlier: bool) -> Result<(Compiled, Progress)> {
+/// A fleet, after this change.
+fn fleet(change: Option<&Change>) -> Result<Arc<Fleet>> {
     let mut files = generator::fleet(SIZE, 1);
     if let Some(change) = change {
         let text = change.apply(&files[&change.path], 0);
         files.insert(change.path.clone(), text);
     }
     let texts = files.into_iter().map(|(path, text)| (path, text.into_bytes())).collect();
-    let (fleet, _) = testkit::directory::fleet_of(texts, ENVIRONMENT)?;
+    Ok(testkit::directory::fleet_of(texts, ENVIRONMENT)?.0.into())
+}
+
+/// A compiled fleet, with what it was counted with.
+fn compiled(change: Option<&Change>, is_earlier: bool) -> Result<(Compiled, Progress)> {
     let progress = Progress::watched();
     let options = Options { progress: progress.clone(), is_earlier, ..Options::default() };
-    Ok((Compiled::with(&fleet.into(), options), progress))
+    Ok((Compiled::with(&fleet(change)?, options), progress))
 }
 
 /// The phase that was begun last was counted to its end, and this is the end.
 fn check(progress: &Progress, phase: Phase, count: usize) {
     let seen = progress.seen().map(|seen| (seen.phase, seen.done, seen.total));
     assert_eq!(seen, Some((phase, count as u64, count as u64)));
+}
+
+#[test]
+fn every_place_is_counted() -> Result<()> {
+    let (fleet, progress) = (fleet(None)?, Progress::watched());
+    Prepared::counted(&fleet, &progress);
+    check(&progress, Phase::Preparing, SIZE.cluster_types);
+    Ok(())
 }
 
 #[test]

@@ -143,6 +143,7 @@ fn verb(phase: Phase) -> &'static str {
     match phase {
         Phase::Fetching => "fetching",
         Phase::Reading => "reading",
+        Phase::Preparing => "preparing",
         Phase::Compiling => "compiling",
         Phase::Comparing => "comparing",
         Phase::Writing => "writing",

@@ -10,6 +10,8 @@ pub enum Phase {
     Fetching,
     /// Files are read; counted in files.
     Reading,
+    /// What all assignments need is made ready; counted in cluster types and clusters.
+    Preparing,
     /// Assignments are composed, checked and rendered; counted in assignments.
     Compiling,
     /// What is and what should be are compared; counted in folders.
@@ -20,7 +22,8 @@ pub enum Phase {
 
 impl Phase {
     /// All of them.
-    pub const ALL: [Self; 5] = [Self::Fetching, Self::Reading, Self::Compiling, Self::Comparing, Self::Writing];
+    pub const ALL: [Self; 6] =
+        [Self::Fetching, Self::Reading, Self::Preparing, Self::Compiling, Self::Comparing, Self::Writing];
 }
 
 /// Where work is counted. A clone counts into the same place; [`Progress::default`] counts nothing, for when nobody looks.

@@ -7,6 +7,7 @@ use model::diagnostic::Diagnostic;
 use model::fleet::named::Changed;
 use model::fleet::{Fleet, Named};
 use model::object::{ClusterType, Object, Spec};
+use model::progress::Counter;
 
 use super::{Delta, Prepared, PreparedTarget, Reach, Settings, folder_order};
 use crate::container::{Container, Containers};
@@ -20,7 +21,7 @@ use crate::target::{Target, targets};
 
 impl Prepared {
     /// Reads a fleet; what is as in the fleet `before` is left as it is.
-    pub(super) fn read(&mut self, fleet: &Fleet, before: Option<&Fleet>) -> Delta {
+    pub(super) fn read(&mut self, fleet: &Fleet, before: Option<&Fleet>, preparing: Counter<'_>) -> Delta {
         // What is said of objects that exist more than once names their places, and those may have changed.
         let has_copies = !fleet.duplicates.is_empty() || before.is_some_and(|before| !before.duplicates.is_empty());
         let is_other = before.is_none_or(|before| before.environment != fleet.environment);
@@ -29,7 +30,7 @@ impl Prepared {
         let mut delta = Delta { reach, ..Delta::default() };
         let known = before.filter(|_| !is_new);
         self.read_settings(fleet, &mut delta);
-        self.read_places(fleet, known, &mut delta);
+        self.read_places((fleet, known), preparing, &mut delta);
         self.read_targets(fleet, known, &mut delta);
         let policies = known.is_none_or(|before| differ(&before.policies, &fleet.policies));
         if policies
@@ -68,7 +69,7 @@ impl Prepared {
         self.settings = settings;
     }
 
-    fn read_places(&mut self, fleet: &Fleet, before: Option<&Fleet>, delta: &mut Delta) {
+    fn read_places(&mut self, (fleet, before): (&Fleet, Option<&Fleet>), preparing: Counter<'_>, delta: &mut Delta) {
         let mut changed: BTreeSet<Arc<str>> = BTreeSet::new();
         match before {
             None => {
@@ -94,8 +95,10 @@ impl Prepared {
                 changed.extend(differences(&before.clusters, &fleet.clusters).map(|name| Arc::clone(name.as_arc())));
             }
         }
+        preparing.expect(changed.len());
         for name in changed {
             self.read_place(fleet, &name, delta);
+            preparing.advance(1);
         }
     }
 

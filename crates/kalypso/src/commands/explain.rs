@@ -21,7 +21,7 @@ use crate::terminal;
 pub(super) fn run(options: &Explain) -> anyhow::Result<Exit> {
     let mut watch = Watch::start();
     let loaded = loading::environment(&options.source, &options.environment, &mut watch)?;
-    let prepared = Prepared::new(&loaded.fleet);
+    let prepared = Prepared::counted(&loaded.fleet, watch.progress());
     let id = assignment(&options.assignment)?;
     let mut locator = Locator::new(&loaded.fleet);
     let whereabouts = whereabouts(&loaded.fleet, &id);
