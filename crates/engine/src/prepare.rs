@@ -17,7 +17,7 @@ use crate::ids::{ById, Ids};
 use crate::index::LabelIndex;
 use crate::pin::Pins;
 use crate::place::Place;
-use crate::render::{ParsedTemplates, TargetFields, Templates};
+use crate::render::{ParsedTemplates, Pinned, TargetFields, Templates};
 use crate::schedule::Schedule;
 use crate::schema::Schemas;
 use crate::settings::{LongNames, MissingValues};
@@ -194,6 +194,12 @@ impl Prepared {
             Some(Err(problems)) => Err(problems),
             None => Err(&[]),
         }
+    }
+
+    /// What release pins lay over a target's manifests at a place; none if no pin holds it there.
+    pub(crate) fn pinned(&self, place: &Place, target: &PreparedTarget) -> Result<Option<Pinned>, Vec<Diagnostic>> {
+        let laid_over = self.pins.over(|key| place.label(key), &target.target)?;
+        Ok(laid_over.map(|manifests| Pinned::of(&manifests)))
     }
 
     fn empty(fleet: Arc<Fleet>) -> Self {

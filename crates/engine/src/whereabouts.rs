@@ -33,6 +33,7 @@ pub(crate) fn lines_of(prepared: &Prepared, (place, target): (u32, u32), path: &
 
 fn rendered(prepared: &Prepared, (place, target): (u32, u32), (data, has_nested): (Value, bool)) -> Option<Files> {
     let (place, target) = (prepared.place(place)?, prepared.target(target)?);
+    let pinned = prepared.pinned(place, target).ok()?;
     let composition = Composition::new(data, BTreeSet::new());
     let context = Context {
         environment: &prepared.fleet.environment,
@@ -40,7 +41,7 @@ fn rendered(prepared: &Prepared, (place, target): (u32, u32), (data, has_nested)
         place_fields: &PlaceFields::of(place),
         target: &target.target,
         target_fields: &target.fields,
-        pinned: None,
+        pinned: pinned.as_ref(),
         values: composition.digest,
         has_nested,
         long_names: prepared.settings.long_names,

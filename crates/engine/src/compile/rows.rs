@@ -127,7 +127,7 @@ impl<'a> RowContext<'a> {
             let found = Evaluated::known(asked.pair, Digest::of("no templates"));
             return (!before.is_like(&found.slot)).then_some(found);
         };
-        let pinned = self.pinned(asked.target);
+        let pinned = self.prepared.pinned(self.place, asked.target);
         let context = self.context(asked, pinned.as_ref().ok().and_then(Option::as_ref));
         let found_by = |is_wide| {
             let rendering = match &pinned {
@@ -170,7 +170,7 @@ impl<'a> RowContext<'a> {
     /// The files of an assignment, or why there are none.
     pub(crate) fn files(&self, asked: &Asked<'_>) -> Result<Files, Vec<Diagnostic>> {
         self.prepared.templates(self.place).map_err(<[_]>::to_vec)?;
-        let pinned = self.pinned(asked.target)?;
+        let pinned = self.prepared.pinned(self.place, asked.target)?;
         self.render(asked.pair, &self.context(asked, pinned.as_ref()), None).into_files()
     }
 
@@ -180,11 +180,6 @@ impl<'a> RowContext<'a> {
             Ok(templates) => templates.render(context, composition, shared),
             Err(problems) => Rendered { files: Err(problems.to_vec()), has_read_anything: false, own_files: 0 },
         }
-    }
-
-    fn pinned(&self, target: &PreparedTarget) -> Result<Option<Pinned>, Vec<Diagnostic>> {
-        let laid_over = self.prepared.pins.over(|key| self.place.label(key), &target.target)?;
-        Ok(laid_over.map(|manifests| Pinned::of(&manifests)))
     }
 
     fn context<'c>(&'c self, asked: &Asked<'c>, pinned: Option<&'c Pinned>) -> Context<'c> {

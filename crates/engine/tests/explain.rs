@@ -1,0 +1,71 @@
+//! Where a value ends up: the line of the file that is rendered.
+
+use std::io::{self, Result};
+use std::sync::Arc;
+
+use engine::compile::Prepared;
+use model::diagnostic::AssignmentId;
+use model::name::{DeploymentTargetName, PlaceName};
+use testkit::generator::ENVIRONMENT;
+
+/// One assignment, whose configuration file has a line for each manifest before the values.
+const FLEET: &str = r#"
+apiVersion: scheduler.kalypso.io/v1alpha1
+kind: ClusterType
+metadata: {name: edge}
+spec: {reconciler: flux, namespaceService: flux, configType: values}
+---
+apiVersion: scheduler.kalypso.io/v1alpha1
+kind: Template
+metadata: {name: flux}
+spec: {type: reconciler, manifests: ["name: {{ .DeploymentTargetName }}"]}
+---
+apiVersion: scheduler.kalypso.io/v1alpha1
+kind: Template
+metadata: {name: values}
+spec: {type: config, manifests: ["{{ range $key, $value := .Manifests }}{{ $key }}: {{ $value }}\n{{ end }}{{ toYaml .ConfigData }}"]}
+---
+apiVersion: scheduler.kalypso.io/v1alpha1
+kind: DeploymentTarget
+metadata: {name: shop-live}
+spec: {environment: prod, manifests: {repo: https://git.example/shop, branch: prod}}
+---
+apiVersion: scheduler.kalypso.io/v1alpha1
+kind: SchedulingPolicy
+metadata: {name: all}
+spec: {deploymentTargetSelector: {labelSelector: {}}, clusterTypeSelector: {labelSelector: {}}}
+---
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: all, labels: {platform-config: "true"}}
+data: {REGION: west}
+"#;
+
+/// Holds the assignment, and gives it a manifest more.
+const PIN: &str = r"
+---
+apiVersion: fleet.kalypso.io/v1alpha1
+kind: ReleasePin
+metadata: {name: hold}
+spec: {deploymentTargetSelector: {labelSelector: {}}, clusterTypeSelector: {labelSelector: {}}, manifests: {commit: abc}, reason: slow}
+";
+
+/// Where the value ends up.
+fn check(files: &[&str], expected: &[(&str, usize)]) -> Result<()> {
+    let text = files.concat().into_bytes();
+    let (fleet, found) = testkit::directory::fleet_of(vec![("all.yaml".to_owned(), text)], ENVIRONMENT)?;
+    assert_eq!(found, []);
+    let place = PlaceName::new("edge").map_err(io::Error::other)?;
+    let id = AssignmentId { place, target: DeploymentTargetName::new("shop-live").map_err(io::Error::other)? };
+    let reason = Prepared::new(&Arc::new(fleet)).explain_value(&id, "REGION");
+    let found = reason.map(|reason| reason.ends_up_in).unwrap_or_default();
+    let found: Vec<_> = found.iter().map(|(file, line)| (&**file, *line)).collect();
+    assert_eq!(found, expected);
+    Ok(())
+}
+
+#[test]
+fn the_lines_of_a_held_release_are_those_of_its_files() -> Result<()> {
+    check(&[FLEET], &[("platform-config.yaml", 3)])?;
+    check(&[FLEET, PIN], &[("platform-config.yaml", 4)])
+}
