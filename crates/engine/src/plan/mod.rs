@@ -57,8 +57,8 @@ pub struct Plan {
     pub missing: BTreeSet<AssignmentId>,
     /// The folders of cluster types in which something changes, by path in the repository.
     folders: BTreeMap<Arc<str>, Arc<str>>,
-    /// How many of these will be there.
-    new_places: usize,
+    /// How many folders of places, and around them, will be there that are not there as they will be.
+    new_folders: usize,
 }
 
 /// The names of the place and the target of a folder, which may be of an object that is gone.
@@ -180,14 +180,13 @@ pub fn plan(comparison: &Comparison<'_>) -> Result<Plan, OpenError> {
     let inside = |tree: &Tree| Ok(tree.folder(folder.as_str(), open)?.unwrap_or_default());
     let mut differences = Differences::between(inside(previous)?, inside(&output.tree)?, (open, comparing))?;
     let places = std::mem::take(&mut differences.places);
-    comparing.expect(places.len());
+    plan.new_folders = differences.new_folders;
     for (name, place) in places {
         plan.add_place(&name, &place, (&mut differences, comparison))?;
         comparing.advance(1);
     }
     plan.other_files = others(comparison, &differences)?;
     let mut why = values::Reasons::new(comparison);
-    comparing.expect(plan.changes.len());
     for (id, change) in &mut plan.changes {
         let path = plan.folders.get(&id.place).map(|folder| format!("{folder}/{}", id.target));
         (change.workload, change.why) = why.of(id, change, &path.unwrap_or_default())?;
@@ -278,9 +277,9 @@ impl Plan {
         (removed >= COUNT_MIN && removed * 5 > self.before()) || !self.gone.is_empty()
     }
 
-    /// How many folders of places and assignments will be there that are not there as they will be: what is to be written.
+    /// How many folders of assignments and places, and around them, will be there that are not there as they will be: what is to be written.
     pub fn new_folders(&self) -> usize {
-        self.new_places + self.changes.values().filter(|change| change.after.is_some()).count()
+        self.new_folders + self.changes.values().filter(|change| change.after.is_some()).count()
     }
 
     /// How many assignments change in this way.
@@ -306,7 +305,7 @@ impl Plan {
             self.gone.push(Arc::clone(name));
         }
         self.moved += usize::from(place.before.as_ref().is_some_and(|side| side.path != *path));
-        self.new_places += usize::from(place.after.is_some());
+        self.new_folders += usize::from(place.after.is_some());
         self.folders.insert(Arc::clone(name), comparison.folder.join(path).into());
         for (target, before, after) in before.changes(&after) {
             let is_folder = |child: Option<&Child>| child.is_some_and(Child::is_folder);
@@ -315,6 +314,7 @@ impl Plan {
                 let id = PlannedId { place: Arc::clone(name), target: Arc::clone(target) };
                 let kind = ChangeKind::of(is_before, is_after);
                 let (before, after) = (before.cloned(), after.cloned());
+                comparison.new.progress().begin(Phase::Comparing).expect(1);
                 self.changes.insert(id, Change { kind, workload: "".into(), before, after, why: None });
             } else {
                 others.put(&joined(path, target), before, after)?;

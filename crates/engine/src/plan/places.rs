@@ -17,6 +17,8 @@ pub(super) struct Differences {
     pub(super) before: Tree,
     /// Everything else that differs, as it will be.
     pub(super) after: Tree,
+    /// How many folders, around those of places, will be there that are not there as they will be.
+    pub(super) new_folders: usize,
 }
 
 /// A place's folder before and after.
@@ -53,7 +55,7 @@ struct Pair {
 }
 
 impl Differences {
-    /// Compares two folders that output lives under, and counts what differs.
+    /// Compares two folders that output lives under, and counts what differs. Places are to be counted once more by who looks into them.
     pub(super) fn between(
         before: Tree,
         after: Tree,
@@ -64,12 +66,16 @@ impl Differences {
         while let Some(pair) = pairs.pop() {
             let changes: Vec<_> = pair.before.changes(&pair.after).collect();
             comparing.expect(changes.len());
+            found.new_folders += usize::from(!pair.after.is_empty());
             for (name, before, after) in changes {
                 comparing.advance(1);
                 let path = joined(&pair.path, name);
                 let (was, is) = (pair.look(name, before, open)?, pair.look(name, after, open)?);
                 if matches!(was, What::Place) || matches!(is, What::Place) {
-                    let place = found.places.entry(Arc::clone(name)).or_default();
+                    let place = found.places.entry(Arc::clone(name)).or_insert_with(|| {
+                        comparing.expect(1);
+                        Place::default()
+                    });
                     place.set(&path, (&was, before), (&is, after));
                 } else if matches!(was, What::Other) || matches!(is, What::Other) {
                     found.put(
