@@ -159,8 +159,10 @@ pub enum Because {
 pub enum Reason {
     /// These policies assign it.
     AssignedBy(Vec<(PolicyName, Origin)>),
-    /// The cluster type or cluster does not exist any more.
-    PlaceGone,
+    /// The cluster type does not exist any more; or the cluster, if nobody knows what was.
+    ClusterTypeGone,
+    /// The cluster does not exist any more.
+    ClusterGone,
     /// The deployment target does not exist any more.
     TargetGone,
     /// No policy assigns it any more; these did.

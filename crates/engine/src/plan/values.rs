@@ -100,7 +100,10 @@ impl Comparison<'_> {
                 vec![Reason::AssignedBy(named.collect())]
             }
             ChangeKind::Changed => Vec::new(),
-            ChangeKind::Removed if !self.new.has_place(id.place.as_str()) => vec![Reason::PlaceGone],
+            ChangeKind::Removed if !self.new.has_place(id.place.as_str()) => {
+                let was_cluster = self.old.is_some_and(|old| old.fleet().clusters.contains_key(id.place.as_str()));
+                vec![if was_cluster { Reason::ClusterGone } else { Reason::ClusterTypeGone }]
+            }
             ChangeKind::Removed if !self.new.has_target(id.target.as_str()) => vec![Reason::TargetGone],
             ChangeKind::Removed => vec![Reason::NotAssigned(self.old.map(policies).unwrap_or_default())],
         }

@@ -69,7 +69,8 @@ pub(super) fn words(reason: &Reason) -> String {
             let named = policies.iter().map(|(policy, _): &(PolicyName, Origin)| format!("policy {policy}"));
             format!("assigned by {}", named.collect::<Vec<_>>().join(", "))
         }
-        Reason::PlaceGone => "its cluster type does not exist any more".to_owned(),
+        Reason::ClusterTypeGone => "its cluster type does not exist any more".to_owned(),
+        Reason::ClusterGone => "its cluster does not exist any more".to_owned(),
         Reason::TargetGone => "its deployment target does not exist any more".to_owned(),
         Reason::NotAssigned(policies) if policies.is_empty() => "no policy assigns it any more".to_owned(),
         Reason::NotAssigned(policies) => {
