@@ -9,3 +9,4 @@ pub mod moment;
 pub mod report;
 pub mod revision;
 pub mod store;
+pub mod wanted;

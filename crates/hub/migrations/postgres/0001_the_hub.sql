@@ -77,17 +77,17 @@ create table workload_version (
     unique (workload_id, version)
 );
 
--- Which version a target was to have, since which commit of its GitOps repository. Rows are never changed.
+-- Which version a target was to have, since which commit of its GitOps repository. Rows are only added: going back to an earlier one is a new row.
 create table deployment_assignment (
     id                   serial primary key,
     deployment_target_id integer not null references deployment_target,
     workload_version_id  integer not null references workload_version,
     gitops_commit_id     varchar(253) not null,
     created_on           timestamp(3) not null default (current_timestamp at time zone 'utc'),
-    created_by           varchar(253) not null default current_user,
-    unique (deployment_target_id, workload_version_id, gitops_commit_id)
+    created_by           varchar(253) not null default current_user
 );
 create index deployment_assignment_commit on deployment_assignment (gitops_commit_id);
+create index deployment_assignment_target on deployment_assignment (deployment_target_id, id);
 
 create table host (
     id          serial primary key,
@@ -166,16 +166,16 @@ create table place (
 create index place_branch on place (branch_id);
 create index place_of_group on place (place_group_id);
 
--- What a place was to hold, since which commit. Rows are never changed. The tree is absent where the place was removed.
+-- What a place was to hold, since which commit. Rows are only added: going back to an earlier one is a new row. The tree is absent where the place was removed.
 create table place_revision (
     id               serial primary key,
     place_id         integer not null references place,
     gitops_commit_id integer not null references gitops_commit,
     tree             varchar(64),
     config_version   varchar(253),
-    wanted_on        timestamp(3) not null,
-    unique (place_id, gitops_commit_id)
+    wanted_on        timestamp(3) not null
 );
+create index place_revision_place on place_revision (place_id, gitops_commit_id);
 create index place_revision_commit on place_revision (gitops_commit_id);
 alter table place add foreign key (wanted_revision_id) references place_revision;
 
@@ -201,7 +201,8 @@ create table reconciler (
 create index reconciler_place on reconciler (place_id);
 create index reconciler_endpoint on reconciler (manifests_endpoint);
 
--- What was reported. Rows are only added; `created_on` is when it was so, `received_on` when the hub heard of it.
+-- What was reported. Rows are only added; `created_on` is when it was so, `received_on` when the hub heard of it. `revision` is as it was reported;
+-- `gitops_commit_id` is the commit at which what the place held then became wanted, where that is known, so that commits elsewhere in the branch don't matter.
 create table deployment (
     id               bigserial primary key,
     gitops_commit_id varchar(253) not null,
@@ -250,4 +251,4 @@ create table reconciler_state (
     silent_after     timestamp(3),
     is_silent        smallint not null default 0
 ) with (fillfactor = 75);
-create index reconciler_state_attention on reconciler_state (tally_id, reconciler_id) where status <> 2 or is_silent <> 0;
+create index reconciler_state_attention on reconciler_state (tally_id, reconciler_id) where status <> 2 or is_silent <> 0 or held_revision_id is null;

@@ -1,1 +1,17 @@
-//! Puts reports into the store.
+//! Puts reports into the store: many at a time, each exactly once, in the order in which things happened.
+
+mod batch;
+pub(crate) mod history;
+pub(crate) mod labels;
+pub(crate) mod places;
+mod queue;
+mod registry;
+pub(crate) mod subjects;
+pub(crate) mod tally;
+mod timeline;
+
+pub use batch::Outcome;
+pub use queue::{Ingest, Receipt, SubmitError};
+
+#[cfg(test)]
+mod tests;

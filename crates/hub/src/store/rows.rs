@@ -47,6 +47,8 @@ impl Rows {
     }
 
     /// The statements, each with its parameters, in which `statement` reads all rows from `source`.
+    ///
+    /// A statement that begins with a comma adds tables to the same `with`, which may be recursive.
     pub(super) fn statements(self, dialect: Dialect, statement: &str) -> Vec<(String, Vec<Value>)> {
         if self.rows.is_empty() {
             return Vec::new();
@@ -64,7 +66,7 @@ impl Rows {
         let mut rows = self.rows.into_iter();
         while let Some(length) = PIECES.iter().copied().find(|length| *length <= rows.len()) {
             let values = vec![row.as_str(); length].join(",");
-            let sql = format!("with source({}) as (values {values}) {statement}", names.join(","));
+            let sql = format!("with recursive source({}) as (values {values}) {statement}", names.join(","));
             statements.push((sql, rows.by_ref().take(length).flatten().collect()));
         }
         statements
@@ -87,7 +89,7 @@ impl Rows {
             });
         }
         let (names, taken, types) = (names.join(","), taken.join(","), types.join(","));
-        let source = format!("with source as (select {taken} from unnest({types}) as given({names}))");
+        let source = format!("with recursive source as (select {taken} from unnest({types}) as given({names}))");
         (format!("{source} {statement}"), arrays)
     }
 }
@@ -121,7 +123,7 @@ mod tests {
         let statements = rows(293).statements(Dialect::Sqlite, "select a from source");
         let lengths: Vec<_> = statements.iter().map(|(_, values)| values.len() / 2).collect();
         assert_eq!(lengths, [256, 32, 4, 1]);
-        assert_eq!(statements[3].0, "with source(a,b) as (values (?,?)) select a from source");
+        assert_eq!(statements[3].0, "with recursive source(a,b) as (values (?,?)) select a from source");
     }
 
     #[test]

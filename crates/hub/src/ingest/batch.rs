@@ -1,0 +1,276 @@
+//! One transaction's reports: what they change, and nothing else.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use serde::{Deserialize, Serialize};
+
+use super::history::{self, Chain, NewRow, Said};
+use super::places::{self, Content, Contents, Place, Revision};
+use super::subjects::{self, Name, State, Subject};
+use super::tally::{self, Deltas, TallyKey};
+use super::timeline::{Added, Entry, Origin, Timeline};
+use super::{labels, registry};
+use crate::moment::Moment;
+use crate::report::Report;
+use crate::store::{DatabaseError, Transaction};
+
+/// What became of a report that was taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Outcome {
+    /// It is in the history.
+    Stored,
+    /// It said what was so already, a little later: the reconciler was heard of.
+    Confirmed,
+    /// It had arrived before.
+    Repeated,
+}
+
+/// The reports of one reconciler, and what is known of it.
+pub(super) struct Work<'a> {
+    pub(super) subject: Subject,
+    reports: Vec<(usize, &'a Report)>,
+    timeline: Timeline,
+    previous_id: Option<i64>,
+    /// The newest report, if it is newer than all that is known.
+    pub(super) newest: Option<&'a Report>,
+    /// Where the reconciler is now.
+    pub(super) place_id: Option<i64>,
+}
+
+/// Stores reports; what became of each, in their order. Nothing is kept until the transaction is committed.
+pub(super) async fn store(
+    transaction: &mut Transaction,
+    contents: &mut Contents,
+    reports: &[&Report],
+    now: Moment,
+) -> Result<Vec<Outcome>, DatabaseError> {
+    let subjects = subjects::find(transaction, reports).await?;
+    let mut works = works(reports, subjects);
+    read_chains(transaction, &mut works).await?;
+    let mut outcomes = vec![Outcome::Repeated; reports.len()];
+    for work in &mut works {
+        work.enter(&mut outcomes);
+    }
+    registry::follow(transaction, &mut works, now).await?;
+    labels::follow(transaction, &works).await?;
+    let mut states: Vec<State> = works.iter().map(|work| work.heard_of(now)).collect();
+    let places = locate(transaction, contents, &works).await?;
+    let located = Located { places: &places, contents };
+    write_history(transaction, &works, &mut states, (&located, now)).await?;
+    count(transaction, &located, &works, &mut states).await?;
+    let changed = works.iter().zip(states).filter(|(work, state)| work.subject.state != *state);
+    subjects::write_states(transaction, changed.map(|(work, state)| (work.subject.reconciler_id, state))).await?;
+    Ok(outcomes)
+}
+
+/// The reports by reconciler, each reconciler's in the order of their moments.
+fn works<'a>(reports: &[&'a Report], mut subjects: HashMap<Name, Subject>) -> Vec<Work<'a>> {
+    let mut grouped: BTreeMap<(&str, &str), Vec<(usize, &'a Report)>> = BTreeMap::new();
+    for (number, report) in reports.iter().enumerate() {
+        grouped.entry((&report.host, &report.reconciler)).or_default().push((number, report));
+    }
+    let work = |((host, reconciler), mut reports): ((&str, &str), Vec<(usize, &'a Report)>)| {
+        let subject = subjects.remove(&(host.to_owned(), reconciler.to_owned()))?;
+        reports.sort_by_key(|(_, report)| report.observed_on);
+        let last = reports.last().map(|(_, report)| *report);
+        let newest = last.filter(|report| subject.state.seen_on.is_none_or(|seen| report.observed_on >= seen));
+        let place_id = subject.place_id;
+        Some(Work { timeline: head(&subject.state), subject, reports, previous_id: None, newest, place_id })
+    };
+    grouped.into_iter().filter_map(work).collect()
+}
+
+/// The timeline as far as a reconciler's state knows it: its last entry.
+fn head(state: &State) -> Timeline {
+    let entry =
+        |id| Entry { origin: Origin::Stored(id), since: state.reported_on.unwrap_or_default(), digest: state.digest };
+    Timeline::new(state.deployment_id.map(entry).into_iter().collect(), state.seen_on.unwrap_or_default())
+}
+
+/// Reads earlier entries for those of whom there is a report that is not newer than all others.
+async fn read_chains(transaction: &mut Transaction, works: &mut [Work<'_>]) -> Result<(), DatabaseError> {
+    let late = |(number, work): (usize, &Work<'_>)| {
+        let first = work.reports.first()?.1.observed_on;
+        let is_late = work.subject.state.seen_on.is_some_and(|seen| first <= seen);
+        Some((number, work.subject.state.deployment_id?, first)).filter(|_| is_late)
+    };
+    let wanted: Vec<_> = works.iter().enumerate().filter_map(late).collect();
+    for (number, Chain { entries, previous_id }) in history::chains(transaction, &wanted).await? {
+        let work = &mut works[number];
+        work.timeline = Timeline::new(entries, work.timeline.seen_on());
+        work.previous_id = previous_id;
+    }
+    Ok(())
+}
+
+impl<'a> Work<'a> {
+    fn enter(&mut self, outcomes: &mut [Outcome]) {
+        for (number, report) in &self.reports {
+            outcomes[*number] = match self.timeline.add(Origin::New(*number), report.observed_on, report.digest()) {
+                Added::Entered => Outcome::Stored,
+                Added::Confirmed => Outcome::Confirmed,
+                Added::Repeated => Outcome::Repeated,
+            };
+        }
+    }
+
+    /// Its state with what the reports say of when it was heard of.
+    fn heard_of(&self, now: Moment) -> State {
+        let mut state = self.subject.state.clone();
+        state.seen_on = Some(self.timeline.seen_on());
+        if let Some(newest) = self.newest {
+            let promised = newest.heartbeat.map(|heartbeat| heartbeat.saturating_add(heartbeat / 2));
+            state.silent_after = promised.map(|promised| newest.observed_on.min(now).after(promised));
+            state.is_silent = state.silent_after.is_some_and(|silent_after| silent_after < now);
+        }
+        state
+    }
+
+    /// The report of the last entry, if the last entry is new.
+    fn head_report(&self) -> Option<&'a Report> {
+        match self.timeline.entries().last()?.origin {
+            Origin::New(number) => self.reports.iter().find(|(known, _)| *known == number).map(|(_, report)| *report),
+            Origin::Stored(_) | Origin::Resumed => None,
+        }
+    }
+
+    /// What the entry of that index says: a resumed one says what the one before the one before it says.
+    fn said(&self, index: usize, located: &Located<'_>) -> Said<'a> {
+        match self.timeline.entries()[index].origin {
+            Origin::New(number) => match self.reports.iter().find(|(known, _)| *known == number) {
+                Some((_, report)) => {
+                    let commit = located.held(self, report).map_or(report.commit(), |held| held.commit.as_str());
+                    Said::Now { report, commit: commit.to_owned() }
+                }
+                None => Said::Before(0),
+            },
+            Origin::Stored(id) => Said::Before(id),
+            Origin::Resumed => self.said(index.saturating_sub(2), located),
+        }
+    }
+}
+
+/// Writes the new entries, and links their neighbours to them.
+async fn write_history(
+    transaction: &mut Transaction,
+    works: &[Work<'_>],
+    states: &mut [State],
+    (located, now): (&Located<'_>, Moment),
+) -> Result<(), DatabaseError> {
+    let is_new = |entry: &&Entry| !matches!(entry.origin, Origin::Stored(_));
+    let count = works.iter().map(|work| work.timeline.entries().iter().filter(is_new).count()).sum();
+    if count == 0 {
+        return Ok(());
+    }
+    let mut reserved = history::reserve(transaction, count).await?.into_iter();
+    let (mut rows, mut links) = (Vec::with_capacity(count), Vec::new());
+    for (work, state) in works.iter().zip(states) {
+        let id = |entry: &Entry| match entry.origin {
+            Origin::Stored(id) => id,
+            Origin::New(_) | Origin::Resumed => reserved.next().unwrap_or_default(),
+        };
+        let ids: Vec<i64> = work.timeline.entries().iter().map(id).collect();
+        let mut previous_id = work.previous_id;
+        let mut is_previous_new = false;
+        for (index, (entry, id)) in work.timeline.entries().iter().zip(&ids).enumerate() {
+            if is_new(&entry) {
+                let reconciler_id = work.subject.reconciler_id;
+                let said = work.said(index, located);
+                rows.push((*id, NewRow { reconciler_id, since: entry.since, digest: entry.digest, said, previous_id }));
+            } else if is_previous_new && let Some(previous_id) = previous_id {
+                links.push((*id, previous_id));
+            }
+            is_previous_new = is_new(&entry);
+            previous_id = Some(*id);
+        }
+        if let Some((entry, id)) = work.timeline.entries().last().zip(ids.last()) {
+            state.deployment_id = Some(*id);
+            state.reported_on = Some(entry.since);
+            state.digest = entry.digest;
+        }
+    }
+    history::add(transaction, rows, now).await?;
+    history::relink(transaction, links).await
+}
+
+/// Where reconcilers are, and what their reports mean there.
+struct Located<'a> {
+    places: &'a BTreeMap<i64, Place>,
+    contents: &'a Contents,
+}
+
+impl Located<'_> {
+    /// What a report says that its reconciler holds; none if nobody knows that commit there.
+    fn held(&self, work: &Work<'_>, report: &Report) -> Option<&Revision> {
+        self.contents.get(&content(self.places, work, report)?)
+    }
+}
+
+/// Which content a report means.
+fn content(places: &BTreeMap<i64, Place>, work: &Work<'_>, report: &Report) -> Option<Content> {
+    let place = places.get(&work.place_id?)?;
+    let (commit, tree) = (report.commit().to_owned(), report.tree.clone());
+    Some(Content { place_id: place.id, branch_id: place.branch_id, commit, tree })
+}
+
+/// Finds the places of the reconcilers, before and after their reports, and what new reports mean there.
+async fn locate(
+    transaction: &mut Transaction,
+    contents: &mut Contents,
+    works: &[Work<'_>],
+) -> Result<BTreeMap<i64, Place>, DatabaseError> {
+    let ids = works.iter().flat_map(|work| [work.subject.place_id, work.place_id]).flatten().collect();
+    let places = places::places(transaction, ids).await?;
+    let of_work = |work| new_reports(work).filter_map(|report| content(&places, work, report)).collect::<Vec<_>>();
+    contents.look_up(transaction, works.iter().flat_map(of_work).collect()).await?;
+    Ok(places)
+}
+
+/// The reports of a work that became entries.
+fn new_reports<'a>(work: &Work<'a>) -> impl Iterator<Item = &'a Report> {
+    let is_entered = |number: &usize| work.timeline.entries().iter().any(|entry| entry.origin == Origin::New(*number));
+    work.reports.iter().filter(move |(number, _)| is_entered(number)).map(|(_, report)| *report)
+}
+
+/// Counts the reconcilers where they belong now.
+async fn count(
+    transaction: &mut Transaction,
+    located: &Located<'_>,
+    works: &[Work<'_>],
+    states: &mut [State],
+) -> Result<(), DatabaseError> {
+    let old = tally::keys(transaction, states.iter().filter_map(|state| state.tally_id).collect()).await?;
+    let known = held(transaction, works, states).await?;
+    let (mut deltas, mut keys) = (Deltas::default(), Vec::new());
+    for (work, state) in works.iter().zip(states.iter_mut()) {
+        let revision = match work.head_report() {
+            Some(report) => {
+                state.status = report.status.number();
+                located.held(work, report)
+            }
+            None => state.held_revision_id.and_then(|id| known.get(&id)),
+        };
+        state.held_revision_id = revision.map(|revision| revision.id);
+        let place = work.place_id.and_then(|id| located.places.get(&id)).filter(|_| !work.subject.is_retired);
+        let key = place.map(|place| place.key(revision, state.status, state.is_silent));
+        deltas.moves(state.tally_id.and_then(|id| old.get(&id).copied()), key);
+        keys.push(key);
+    }
+    let tallies = deltas.write(transaction).await?;
+    for (state, key) in states.iter_mut().zip(keys) {
+        state.tally_id = key.and_then(|key: TallyKey| tallies.get(&key).copied());
+    }
+    Ok(())
+}
+
+/// The revisions that reconcilers hold of whom there is nothing new.
+async fn held(
+    transaction: &mut Transaction,
+    works: &[Work<'_>],
+    states: &[State],
+) -> Result<BTreeMap<i64, Revision>, DatabaseError> {
+    let unchanged = works.iter().zip(states).filter(|(work, _)| work.head_report().is_none());
+    let ids: BTreeSet<i64> = unchanged.filter_map(|(_, state)| state.held_revision_id).collect();
+    places::revisions(transaction, ids).await
+}

@@ -1,0 +1,44 @@
+//! The labels of hosts, as their newest reports give them.
+
+use std::collections::BTreeMap;
+
+use super::batch::Work;
+use crate::store::{DatabaseError, Kind, Rows, Transaction};
+
+/// Writes the labels of hosts whose newest report has others than before. A report without labels says nothing of them.
+pub(super) async fn follow(transaction: &mut Transaction, works: &[Work<'_>]) -> Result<(), DatabaseError> {
+    let mut changed = BTreeMap::new();
+    for work in works {
+        let Some(newest) = work.newest.filter(|newest| !newest.labels.is_empty()) else { continue };
+        let text = text(&newest.labels);
+        if work.subject.host_labels.as_ref() != Some(&text) {
+            changed.insert(work.subject.host_id, (text, &newest.labels));
+        }
+    }
+    for (host_id, (text, labels)) in changed {
+        write(transaction, host_id, &text, labels).await?;
+    }
+    Ok(())
+}
+
+/// Labels as the column `host.labels` holds them: a JSON object, in the order of keys.
+pub(crate) fn text(labels: &BTreeMap<String, String>) -> String {
+    serde_json::json!(labels).to_string()
+}
+
+/// Gives a host these labels instead of those that it had.
+pub(crate) async fn write(
+    transaction: &mut Transaction,
+    host_id: i64,
+    text: &str,
+    labels: &BTreeMap<String, String>,
+) -> Result<(), DatabaseError> {
+    transaction.query("update host set labels = $1 where id = $2", vec![text.into(), host_id.into()]).await?;
+    transaction.query("delete from host_label where host_id = $1", vec![host_id.into()]).await?;
+    let mut rows = Rows::new(&[("host_id", Kind::Int), ("key", Kind::Text), ("value", Kind::Text)]);
+    for (key, value) in labels {
+        rows.push(vec![host_id.into(), key.as_str().into(), value.as_str().into()]);
+    }
+    let statement = "insert into host_label (host_id, key, value) select host_id, key, value from source";
+    transaction.with(rows, statement).await.map(drop)
+}

@@ -1,0 +1,197 @@
+//! Places, what they should hold, and what of it a report says that they hold.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use super::tally::TallyKey;
+use crate::store::{DatabaseError, Kind, Row, Rows, Transaction, Value};
+
+/// A place as far as counting goes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Place {
+    pub(crate) id: i64,
+    pub(crate) group_id: i64,
+    pub(crate) branch_id: Option<i64>,
+    /// What it should hold; none if nothing.
+    pub(crate) wanted: Option<Revision>,
+}
+
+/// What a place was to hold since some commit.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Revision {
+    pub(crate) id: i64,
+    pub(crate) commit_id: i64,
+    /// The commit itself.
+    pub(crate) commit: String,
+    pub(crate) tree: String,
+}
+
+impl Revision {
+    /// The revision in a row whose columns from that one on are [`REVISION`].
+    fn of(row: &Row, first: usize) -> Option<Self> {
+        Some(Self {
+            id: row.optional_int(first)?,
+            commit_id: row.int(first + 1),
+            commit: row.text(first + 2),
+            tree: row.optional_text(first + 3)?.to_owned(),
+        })
+    }
+}
+
+/// The columns of a revision `w`, made at a commit `c`.
+const REVISION: &str = "w.id, w.gitops_commit_id, c.commit_id, w.tree";
+
+impl Place {
+    /// How a reconciler of this place is counted.
+    pub(crate) fn key(&self, held: Option<&Revision>, status: i64, is_silent: bool) -> TallyKey {
+        TallyKey {
+            place_group_id: self.group_id,
+            wanted_commit_id: self.wanted.as_ref().map_or(0, |revision| revision.commit_id),
+            held_commit_id: held.map_or(0, |revision| revision.commit_id),
+            is_current: self.is_current(held),
+            status,
+            is_silent,
+        }
+    }
+
+    fn is_current(&self, held: Option<&Revision>) -> bool {
+        self.wanted.as_ref().zip(held).is_some_and(|(wanted, held)| wanted.tree == held.tree)
+    }
+}
+
+/// The places of these ids. What they should hold does not change until the transaction ends.
+pub(crate) async fn places(
+    transaction: &mut Transaction,
+    ids: BTreeSet<i64>,
+) -> Result<BTreeMap<i64, Place>, DatabaseError> {
+    if ids.is_empty() {
+        return Ok(BTreeMap::new());
+    }
+    let dialect = transaction.dialect();
+    let sql = format!(
+        "select p.id, p.place_group_id, p.branch_id, {REVISION} from place p \
+         left join place_revision w on w.id = p.wanted_revision_id left join gitops_commit c on c.id = w.gitops_commit_id \
+         where {} order by p.id{}",
+        dialect.any_int("p.id", "$1"),
+        dialect.for_share("p"),
+    );
+    let rows = transaction.query(&sql, vec![ids.into_iter().collect::<Vec<_>>().into()]).await?;
+    let place = |row: &Row| Place {
+        id: row.int(0),
+        group_id: row.int(1),
+        branch_id: row.optional_int(2),
+        wanted: Revision::of(row, 3),
+    };
+    Ok(rows.iter().map(|row| (row.int(0), place(row))).collect())
+}
+
+/// The places of these endpoints that somebody wants or wanted something at.
+pub(crate) async fn by_endpoint(
+    transaction: &mut Transaction,
+    endpoints: BTreeSet<String>,
+) -> Result<HashMap<String, i64>, DatabaseError> {
+    if endpoints.is_empty() {
+        return Ok(HashMap::new());
+    }
+    let sql = format!("select endpoint, id from place where {}", transaction.dialect().any_text("endpoint", "$1"));
+    let rows = transaction.query(&sql, vec![endpoints.into_iter().collect::<Vec<_>>().into()]).await?;
+    Ok(rows.iter().map(|row| (row.text(0), row.int(1))).collect())
+}
+
+/// Which content of a place is meant: by its tree, if the report tells it, else by its commit.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct Content {
+    pub(crate) place_id: i64,
+    pub(crate) branch_id: Option<i64>,
+    pub(crate) commit: String,
+    pub(crate) tree: Option<String>,
+}
+
+/// What is known of contents. It stays true: which revision a commit means never changes once the commit is known.
+#[derive(Debug, Default)]
+pub(crate) struct Contents(HashMap<Content, Revision>);
+
+/// Contents that are remembered; beyond it everything is looked up anew.
+const CONTENTS_MAX: usize = 100_000;
+
+impl Contents {
+    /// The revision of a content that was looked up.
+    pub(crate) fn get(&self, content: &Content) -> Option<&Revision> {
+        self.0.get(content)
+    }
+
+    /// Looks up the revisions of those that are not known yet.
+    pub(crate) async fn look_up(
+        &mut self,
+        transaction: &mut Transaction,
+        contents: BTreeSet<Content>,
+    ) -> Result<(), DatabaseError> {
+        if self.0.len() > CONTENTS_MAX {
+            self.0.clear();
+        }
+        let unknown: Vec<_> = contents.into_iter().filter(|content| !self.0.contains_key(content)).collect();
+        let (by_tree, by_commit): (Vec<_>, Vec<_>) = unknown.into_iter().partition(|content| content.tree.is_some());
+        self.find(transaction, by_tree, BY_TREE).await?;
+        self.find(transaction, by_commit, BY_COMMIT).await
+    }
+
+    async fn find(
+        &mut self,
+        transaction: &mut Transaction,
+        contents: Vec<Content>,
+        statement: &str,
+    ) -> Result<(), DatabaseError> {
+        let mut rows = Rows::new(&[
+            ("number", Kind::Int),
+            ("place_id", Kind::Int),
+            ("branch_id", Kind::Int),
+            ("commit_id", Kind::Text),
+            ("tree", Kind::Text),
+        ]);
+        for (number, content) in contents.iter().enumerate() {
+            rows.push(vec![
+                Value::from(number as i64),
+                content.place_id.into(),
+                content.branch_id.into(),
+                content.commit.as_str().into(),
+                content.tree.as_deref().into(),
+            ]);
+        }
+        for row in transaction.with(rows, statement).await? {
+            let Some(content) = usize::try_from(row.int(0)).ok().and_then(|number| contents.get(number)) else {
+                continue;
+            };
+            if let Some(revision) = Revision::of(&row, 1) {
+                self.0.insert(content.clone(), revision);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The latest revision of the place with that tree.
+const BY_TREE: &str = "select s.number, w.id, w.gitops_commit_id, c.commit_id, w.tree from source s \
+    join place_revision w on w.id = (select max(id) from place_revision where place_id = s.place_id and tree = s.tree) \
+    join gitops_commit c on c.id = w.gitops_commit_id";
+
+/// The latest revision of the place at that commit of its branch, or before.
+const BY_COMMIT: &str = "select s.number, w.id, w.gitops_commit_id, c.commit_id, w.tree from source s \
+    join gitops_commit reported on reported.branch_id = s.branch_id and reported.commit_id = s.commit_id \
+    join place_revision w on w.id = (select e.id from place_revision e join gitops_commit o on o.id = e.gitops_commit_id \
+        where e.place_id = s.place_id and o.sequence <= reported.sequence order by o.sequence desc, e.id desc limit 1) \
+    join gitops_commit c on c.id = w.gitops_commit_id where w.tree is not null";
+
+/// The revisions of these ids.
+pub(crate) async fn revisions(
+    transaction: &mut Transaction,
+    ids: BTreeSet<i64>,
+) -> Result<BTreeMap<i64, Revision>, DatabaseError> {
+    if ids.is_empty() {
+        return Ok(BTreeMap::new());
+    }
+    let of_ids = transaction.dialect().any_int("w.id", "$1");
+    let sql = format!(
+        "select {REVISION} from place_revision w join gitops_commit c on c.id = w.gitops_commit_id where {of_ids}"
+    );
+    let rows = transaction.query(&sql, vec![ids.into_iter().collect::<Vec<_>>().into()]).await?;
+    Ok(rows.iter().filter_map(|row| Some((row.int(0), Revision::of(row, 0)?))).collect())
+}

@@ -1,0 +1,205 @@
+//! The one writer: whatever waits is stored in one transaction, so that the cost of a commit is shared.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use tokio::sync::{mpsc, oneshot};
+
+use super::batch::{self, Outcome};
+use super::places::Contents;
+use crate::limits::{QUEUE_REPORTS_MAX, TRANSACTION_REPORTS_MAX};
+use crate::moment::Moment;
+use crate::report::Report;
+use crate::store::{Database, DatabaseError};
+use crate::wanted::{self, Publication, Published};
+
+/// How often a transaction that another one was in the way of is tried again.
+const ATTEMPTS: usize = 5;
+
+/// How long a client that was turned away should wait.
+const RETRY_AFTER: Duration = Duration::from_secs(1);
+
+/// What became of the reports of one submission, in their order.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Receipt {
+    /// What became of each.
+    pub outcomes: Vec<Outcome>,
+}
+
+/// The reports are not stored, none of them.
+#[derive(Clone, Debug, thiserror::Error)]
+pub enum SubmitError {
+    /// Too much waits already.
+    #[error("the hub has more to store than it can; try again in {} s", .retry_after.as_secs())]
+    Busy {
+        /// When to try again.
+        retry_after: Duration,
+    },
+    /// The database could not store them.
+    #[error(transparent)]
+    Database(Arc<DatabaseError>),
+    /// The hub is being stopped.
+    #[error("the hub is being stopped")]
+    Stopped,
+}
+
+/// Takes what is to be written. Clones write to the same queue.
+#[derive(Clone, Debug)]
+pub struct Ingest {
+    jobs: mpsc::UnboundedSender<Job>,
+    waiting: Arc<AtomicUsize>,
+}
+
+enum Job {
+    Reports(Vec<Report>, oneshot::Sender<Result<Receipt, SubmitError>>),
+    Publication(Box<Publication>, oneshot::Sender<Result<Published, SubmitError>>),
+}
+
+impl Ingest {
+    /// Starts the writer, on the current tokio runtime. It ends when the last clone is gone and everything that waits is written.
+    pub fn start(database: Database) -> (Self, tokio::task::JoinHandle<()>) {
+        let (jobs, queue) = mpsc::unbounded_channel();
+        let waiting = Arc::new(AtomicUsize::new(0));
+        let writer = Writer { database, queue, waiting: Arc::clone(&waiting), contents: Contents::default() };
+        (Self { jobs, waiting }, tokio::spawn(writer.run()))
+    }
+
+    /// Stores reports. When this returns, they are stored, and stay so whatever happens; if it fails, none of them is.
+    ///
+    /// # Errors
+    /// Too much waits already, or the database can't store them.
+    pub async fn submit(&self, reports: Vec<Report>) -> Result<Receipt, SubmitError> {
+        let count = reports.len();
+        let claim = |waiting: usize| Some(waiting + count).filter(|total| *total <= QUEUE_REPORTS_MAX.max(count));
+        if self.waiting.fetch_update(Ordering::AcqRel, Ordering::Acquire, claim).is_err() {
+            return Err(SubmitError::Busy { retry_after: RETRY_AFTER });
+        }
+        let (answer, answered) = oneshot::channel();
+        let sent = self.jobs.send(Job::Reports(reports, answer));
+        if sent.is_err() {
+            self.waiting.fetch_sub(count, Ordering::AcqRel);
+            return Err(SubmitError::Stopped);
+        }
+        answered.await.unwrap_or(Err(SubmitError::Stopped))
+    }
+
+    /// Stores what is wanted from now on.
+    ///
+    /// # Errors
+    /// The database can't store it.
+    pub async fn publish(&self, publication: Publication) -> Result<Published, SubmitError> {
+        let (answer, answered) = oneshot::channel();
+        self.jobs.send(Job::Publication(Box::new(publication), answer)).map_err(|_| SubmitError::Stopped)?;
+        answered.await.unwrap_or(Err(SubmitError::Stopped))
+    }
+
+    /// How many reports wait to be stored.
+    pub fn waiting(&self) -> usize {
+        self.waiting.load(Ordering::Acquire)
+    }
+}
+
+struct Writer {
+    database: Database,
+    queue: mpsc::UnboundedReceiver<Job>,
+    waiting: Arc<AtomicUsize>,
+    contents: Contents,
+}
+
+type Submission = (Vec<Report>, oneshot::Sender<Result<Receipt, SubmitError>>);
+
+impl Writer {
+    async fn run(mut self) {
+        while let Some(job) = self.queue.recv().await {
+            let mut submissions = Vec::new();
+            let mut next = Some(job);
+            let mut count = 0;
+            while let Some(job) = next.take() {
+                match job {
+                    Job::Reports(reports, answer) => {
+                        count += reports.len();
+                        submissions.push((reports, answer));
+                    }
+                    Job::Publication(publication, answer) => {
+                        self.store(std::mem::take(&mut submissions)).await;
+                        let published = self.publish(&publication).await;
+                        let _ = answer.send(published.map_err(|error| SubmitError::Database(Arc::new(error))));
+                    }
+                }
+                if count < TRANSACTION_REPORTS_MAX {
+                    next = self.queue.try_recv().ok();
+                }
+            }
+            self.store(submissions).await;
+        }
+    }
+
+    /// Stores all of them in one transaction. If the database refuses something of them, each is stored for itself, so that only that one fails.
+    async fn store(&mut self, submissions: Vec<Submission>) {
+        if submissions.is_empty() {
+            return;
+        }
+        let reports: Vec<&Report> = submissions.iter().flat_map(|(reports, _)| reports).collect();
+        match self.attempt(&reports).await {
+            Err(DatabaseError::Refused(_)) if submissions.len() > 1 => {
+                for (reports, answer) in submissions {
+                    let stored = self.attempt(&reports.iter().collect::<Vec<_>>()).await;
+                    self.answer(vec![(reports, answer)], stored);
+                }
+            }
+            stored => self.answer(submissions, stored),
+        }
+    }
+
+    /// Tells those who asked. They may have gone: it is stored nevertheless.
+    fn answer(&self, submissions: Vec<Submission>, stored: Result<Vec<Outcome>, DatabaseError>) {
+        let mut stored = stored.map(Vec::into_iter).map_err(Arc::new);
+        for (reports, answer) in submissions {
+            self.waiting.fetch_sub(reports.len(), Ordering::AcqRel);
+            let _ = answer.send(match &mut stored {
+                Ok(outcomes) => Ok(Receipt { outcomes: outcomes.by_ref().take(reports.len()).collect() }),
+                Err(error) => Err(SubmitError::Database(Arc::clone(error))),
+            });
+        }
+    }
+
+    async fn attempt(&mut self, reports: &[&Report]) -> Result<Vec<Outcome>, DatabaseError> {
+        let mut attempt = 0;
+        loop {
+            attempt += 1;
+            match self.store_once(reports).await {
+                Err(DatabaseError::Conflict(_)) if attempt < ATTEMPTS => {}
+                result => return result,
+            }
+        }
+    }
+
+    async fn store_once(&mut self, reports: &[&Report]) -> Result<Vec<Outcome>, DatabaseError> {
+        let mut transaction = self.database.begin().await?;
+        let outcomes = batch::store(&mut transaction, &mut self.contents, reports, Moment::now()).await?;
+        transaction.commit().await?;
+        Ok(outcomes)
+    }
+
+    async fn publish(&mut self, publication: &Publication) -> Result<Published, DatabaseError> {
+        let mut attempt = 0;
+        loop {
+            attempt += 1;
+            match self.publish_once(publication).await {
+                Err(DatabaseError::Conflict(_)) if attempt < ATTEMPTS => {}
+                result => return result,
+            }
+        }
+    }
+
+    async fn publish_once(&mut self, publication: &Publication) -> Result<Published, DatabaseError> {
+        let mut transaction = self.database.begin().await?;
+        let published = wanted::publish(&mut transaction, &mut self.contents, publication).await;
+        // What was found may be of this transaction only.
+        self.contents = Contents::default();
+        let published = published?;
+        transaction.commit().await?;
+        Ok(published)
+    }
+}

@@ -1,0 +1,103 @@
+//! How many reconcilers are in which state: kept in step with every report, so that nobody has to count a million hosts.
+
+use std::collections::BTreeMap;
+
+use crate::store::{DatabaseError, Kind, Row, Rows, Transaction, Value};
+
+/// What reconcilers that are counted together have in common.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct TallyKey {
+    /// The group of their places.
+    pub(crate) place_group_id: i64,
+    /// The commit at which what they should hold became wanted; 0 if nothing is wanted there.
+    pub(crate) wanted_commit_id: i64,
+    /// The commit at which what they hold became wanted; 0 if that is not known.
+    pub(crate) held_commit_id: i64,
+    /// Whether what they hold has the same content as what they should hold.
+    pub(crate) is_current: bool,
+    /// How far they say they got: [`crate::report::Status::number`], 0 if they never said.
+    pub(crate) status: i64,
+    /// Whether they promised to report, and did not.
+    pub(crate) is_silent: bool,
+}
+
+impl TallyKey {
+    fn values(self) -> Vec<Value> {
+        vec![
+            self.place_group_id.into(),
+            self.wanted_commit_id.into(),
+            self.held_commit_id.into(),
+            self.is_current.into(),
+            self.status.into(),
+            self.is_silent.into(),
+        ]
+    }
+
+    /// The key that stands in a row from that column on.
+    fn of(row: &Row, first: usize) -> Self {
+        Self {
+            place_group_id: row.int(first),
+            wanted_commit_id: row.int(first + 1),
+            held_commit_id: row.int(first + 2),
+            is_current: row.is(first + 3),
+            status: row.int(first + 4),
+            is_silent: row.is(first + 5),
+        }
+    }
+}
+
+/// The columns of a key.
+const KEY: &str = "place_group_id, wanted_commit_id, held_commit_id, is_current, status, is_silent";
+
+/// The keys of tallies.
+pub(crate) async fn keys(
+    transaction: &mut Transaction,
+    ids: Vec<i64>,
+) -> Result<BTreeMap<i64, TallyKey>, DatabaseError> {
+    if ids.is_empty() {
+        return Ok(BTreeMap::new());
+    }
+    let of_ids = transaction.dialect().any_int("id", "$1");
+    let rows = transaction.query(&format!("select id, {KEY} from tally where {of_ids}"), vec![ids.into()]).await?;
+    Ok(rows.iter().map(|row| (row.int(0), TallyKey::of(row, 1))).collect())
+}
+
+/// How numbers change. The keys are in order, so that two replicas take locks in the same one.
+#[derive(Debug, Default)]
+pub(crate) struct Deltas(BTreeMap<TallyKey, i64>);
+
+impl Deltas {
+    /// One reconciler goes from one state to another; none is one that is not counted.
+    pub(crate) fn moves(&mut self, from: Option<TallyKey>, to: Option<TallyKey>) {
+        if let Some(from) = from {
+            *self.0.entry(from).or_default() -= 1;
+        }
+        if let Some(to) = to {
+            *self.0.entry(to).or_default() += 1;
+        }
+    }
+
+    /// Writes them, and gives the tallies of all keys.
+    pub(crate) async fn write(self, transaction: &mut Transaction) -> Result<BTreeMap<TallyKey, i64>, DatabaseError> {
+        let mut rows = Rows::new(&[
+            ("place_group_id", Kind::Int),
+            ("wanted_commit_id", Kind::Int),
+            ("held_commit_id", Kind::Int),
+            ("is_current", Kind::Int),
+            ("status", Kind::Int),
+            ("is_silent", Kind::Int),
+            ("delta", Kind::Int),
+        ]);
+        for (key, delta) in self.0 {
+            let mut values = key.values();
+            values.push(delta.into());
+            rows.push(values);
+        }
+        let statement = format!(
+            "insert into tally ({KEY}, reconcilers) select {KEY}, delta from source where true \
+             on conflict ({KEY}) do update set reconcilers = tally.reconcilers + excluded.reconcilers returning id, {KEY}"
+        );
+        let written = transaction.with(rows, &statement).await?;
+        Ok(written.iter().map(|row| (TallyKey::of(row, 1), row.int(0))).collect())
+    }
+}

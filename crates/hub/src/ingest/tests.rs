@@ -1,0 +1,235 @@
+//! What reports and publications make of the store.
+
+use std::collections::BTreeMap;
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::endpoint::Endpoint;
+use crate::moment::Moment;
+use crate::report::{Report, Status};
+use crate::store::{Database, DatabaseUrl};
+use crate::wanted::{Publication, Role, WantedPlace};
+
+const REPOSITORY: &str = "https://git.example/acme/gitops";
+
+struct Hub {
+    database: Database,
+    ingest: Ingest,
+}
+
+impl Hub {
+    async fn new() -> Self {
+        let database = Database::open(&DatabaseUrl::Memory).await.unwrap();
+        let (ingest, _) = Ingest::start(database.clone());
+        Self { database, ingest }
+    }
+
+    /// Publishes commit number `commit` with these trees at places `a`, `b`, ….
+    async fn publish(&self, commit: i64, trees: &[(&str, i64)]) {
+        let place = |(path, tree): &(&str, i64)| WantedPlace {
+            path: (*path).into(),
+            tree: Some(hash(*tree)),
+            role: Role::Platform,
+            environment: Some("prod".into()),
+            cluster_type: Some("edge".into()),
+            cluster: path.strip_prefix("cluster-").map(str::to_owned),
+            config_version: None,
+            targets: Vec::new(),
+        };
+        let publication = Publication {
+            repository: REPOSITORY.into(),
+            branch: "prod".into(),
+            commit: hash(commit),
+            committed_on: Moment::from_millis(commit),
+            places: trees.iter().map(place).collect(),
+            is_complete: true,
+        };
+        self.ingest.publish(publication).await.unwrap();
+    }
+
+    async fn submit(&self, reports: Vec<Report>) -> Vec<Outcome> {
+        self.ingest.submit(reports).await.unwrap().outcomes
+    }
+
+    /// `(wanted, held, is current, status): how many`, of those that are not none.
+    async fn tallies(&self) -> Vec<String> {
+        let sql = "select coalesce(w.sequence, 0), coalesce(h.sequence, 0), t.is_current, t.status, sum(t.reconcilers) \
+            from tally t left join gitops_commit w on w.id = t.wanted_commit_id \
+            left join gitops_commit h on h.id = t.held_commit_id where t.reconcilers <> 0 \
+            group by 1, 2, 3, 4 order by 1, 2, 3, 4";
+        let rows = self.database.query(sql, Vec::new()).await.unwrap();
+        let text = |row: &crate::store::Row| {
+            let current = if row.is(2) { "current" } else { "not current" };
+            let status = Status::from_number(row.int(3)).map_or("never reported", Status::as_str);
+            format!("wants {} has {}, {current}, {status}: {}", row.int(0), row.int(1), row.int(4))
+        };
+        rows.iter().map(text).collect()
+    }
+
+    /// The tallies, and what counting everything gives.
+    async fn counted(&self) -> (Vec<String>, Vec<String>) {
+        let tallies = "select place_group_id, wanted_commit_id, held_commit_id, is_current, status, is_silent, reconcilers \
+            from tally where reconcilers <> 0 order by 1, 2, 3, 4, 5, 6";
+        let naive = "select p.place_group_id, case when w.tree is null then 0 else w.gitops_commit_id end, \
+            coalesce(v.gitops_commit_id, 0), case when w.tree = v.tree then 1 else 0 end, s.status, s.is_silent, count(*) \
+            from reconciler_state s join reconciler r on r.id = s.reconciler_id \
+            join place p on p.endpoint = r.manifests_endpoint left join place_revision w on w.id = p.wanted_revision_id \
+            left join place_revision v on v.id = s.held_revision_id \
+            group by 1, 2, 3, 4, 5, 6 order by 1, 2, 3, 4, 5, 6";
+        let (tallies, naive) = (self.rows(tallies).await, self.rows(naive).await);
+        (tallies, naive)
+    }
+
+    async fn rows(&self, sql: &str) -> Vec<String> {
+        let rows = self.database.query(sql, Vec::new()).await.unwrap();
+        rows.iter().map(|row| format!("{row:?}")).collect()
+    }
+}
+
+/// A hash that is recognizable.
+fn hash(number: i64) -> String {
+    format!("{number:040x}")
+}
+
+fn report(host: &str, path: &str, at: i64, commit: i64) -> Report {
+    Report {
+        host: host.into(),
+        reconciler: format!("at-{path}"),
+        kind: "flux".into(),
+        endpoint: Endpoint::new(REPOSITORY, "prod", path).ok(),
+        revision: format!("prod@sha1:{}", hash(commit)),
+        tree: None,
+        version: None,
+        status: Status::Success,
+        message: String::new(),
+        observed_on: Moment::from_millis(at),
+        heartbeat: None,
+        labels: BTreeMap::new(),
+    }
+}
+
+#[tokio::test]
+async fn a_report_is_counted_where_its_place_is_wanted() {
+    let hub = Hub::new().await;
+    hub.publish(1, &[("a", 100)]).await;
+    assert_eq!(hub.submit(vec![report("h", "a", 10, 1)]).await, [Outcome::Stored]);
+    assert_eq!(hub.tallies().await, ["wants 1 has 1, current, success: 1"]);
+    hub.publish(2, &[("a", 200)]).await;
+    assert_eq!(hub.tallies().await, ["wants 2 has 1, not current, success: 1"]);
+    hub.submit(vec![report("h", "a", 20, 2)]).await;
+    assert_eq!(hub.tallies().await, ["wants 2 has 2, current, success: 1"]);
+}
+
+#[tokio::test]
+async fn a_commit_elsewhere_in_the_branch_changes_nobodys_state() {
+    let hub = Hub::new().await;
+    hub.publish(1, &[("a", 100), ("b", 100)]).await;
+    hub.submit(vec![report("h", "a", 10, 1)]).await;
+    hub.publish(2, &[("a", 100), ("b", 200)]).await;
+    assert_eq!(hub.tallies().await, ["wants 1 has 1, current, success: 1"]);
+    hub.submit(vec![report("h", "a", 20, 2)]).await;
+    assert_eq!(hub.tallies().await, ["wants 1 has 1, current, success: 1"]);
+}
+
+#[tokio::test]
+async fn a_report_may_come_before_what_it_tells_of_is_known() {
+    let hub = Hub::new().await;
+    hub.submit(vec![report("h", "a", 10, 1)]).await;
+    assert_eq!(hub.tallies().await, Vec::<String>::new());
+    hub.publish(1, &[("a", 100)]).await;
+    assert_eq!(hub.tallies().await, ["wants 1 has 1, current, success: 1"]);
+    hub.submit(vec![report("h", "a", 20, 2)]).await;
+    assert_eq!(hub.tallies().await, ["wants 1 has 0, not current, success: 1"]);
+    hub.publish(2, &[("a", 200)]).await;
+    assert_eq!(hub.tallies().await, ["wants 2 has 2, current, success: 1"]);
+}
+
+#[tokio::test]
+async fn going_back_to_earlier_content_makes_those_current_that_still_have_it() {
+    let hub = Hub::new().await;
+    hub.publish(1, &[("a", 100)]).await;
+    hub.submit(vec![report("h", "a", 10, 1)]).await;
+    hub.publish(2, &[("a", 200)]).await;
+    hub.publish(3, &[("a", 100)]).await;
+    assert_eq!(hub.tallies().await, ["wants 3 has 1, current, success: 1"]);
+    let revisions = hub.rows("select tree from place_revision order by id").await;
+    assert_eq!(revisions.len(), 3, "going back is an entry of its own");
+}
+
+#[tokio::test]
+async fn what_is_wanted_no_more_is_not_expected() {
+    let hub = Hub::new().await;
+    hub.publish(1, &[("a", 100), ("b", 100)]).await;
+    hub.submit(vec![report("h", "a", 10, 1)]).await;
+    hub.publish(2, &[("b", 100)]).await;
+    assert_eq!(hub.tallies().await, ["wants 0 has 1, not current, success: 1"]);
+}
+
+#[tokio::test]
+async fn the_same_report_twice_is_one_and_an_older_one_is_not_the_latest() {
+    let hub = Hub::new().await;
+    hub.publish(1, &[("a", 100)]).await;
+    let late = Report { status: Status::Failure, ..report("h", "a", 10, 1) };
+    let first = hub.submit(vec![report("h", "a", 20, 1), report("h", "a", 20, 1)]).await;
+    assert_eq!(first, [Outcome::Stored, Outcome::Repeated]);
+    assert_eq!(hub.submit(vec![late.clone()]).await, [Outcome::Stored]);
+    assert_eq!(hub.submit(vec![late, report("h", "a", 30, 1)]).await, [Outcome::Repeated, Outcome::Confirmed]);
+    assert_eq!(hub.tallies().await, ["wants 1 has 1, current, success: 1"]);
+    assert_eq!(hub.rows("select id from deployment").await.len(), 2);
+}
+
+#[tokio::test]
+async fn commits_are_named_by_what_they_mean_for_the_place() {
+    let hub = Hub::new().await;
+    hub.publish(1, &[("a", 100), ("b", 1)]).await;
+    hub.publish(2, &[("a", 100), ("b", 2)]).await;
+    hub.submit(vec![report("h", "a", 10, 2), report("h", "b", 10, 3)]).await;
+    hub.publish(3, &[("a", 100), ("b", 2)]).await;
+    let commits = hub.database.query("select gitops_commit_id from deployment order by id", Vec::new()).await.unwrap();
+    let commits: Vec<_> = commits.iter().map(|row| row.text(0)).collect();
+    assert_eq!(commits, [hash(1), hash(2)]);
+}
+
+#[derive(Clone, Debug)]
+enum Step {
+    Publish(Vec<(usize, i64)>),
+    Report { host: u8, place: usize, at: i64, commit: i64, fails: bool },
+}
+
+const PLACES: [&str; 4] = ["a", "b", "cluster-1", "cluster-2"];
+
+fn step() -> impl Strategy<Value = Step> {
+    let publish = prop::collection::vec((0usize..4, 1i64..3), 0..5).prop_map(Step::Publish);
+    let report = (0u8..3, 0usize..4, 0i64..8, 1i64..8, any::<bool>());
+    let report = report.prop_map(|(host, place, at, commit, fails)| Step::Report { host, place, at, commit, fails });
+    prop_oneof![1 => publish, 3 => report]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+    #[test]
+    fn tallies_are_what_counting_gives(steps in prop::collection::vec(step(), 1..25)) {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        let (tallies, naive) = runtime.block_on(async {
+            let hub = Hub::new().await;
+            let mut commit = 0;
+            for step in steps {
+                match step {
+                    Step::Publish(trees) => {
+                        commit += 1;
+                        let trees: BTreeMap<_, _> = trees.into_iter().map(|(place, tree)| (PLACES[place], tree)).collect();
+                        hub.publish(commit, &trees.into_iter().collect::<Vec<_>>()).await;
+                    }
+                    Step::Report { host, place, at, commit, fails } => {
+                        let status = if fails { Status::Failure } else { Status::Success };
+                        let report = Report { status, ..report(&format!("h{host}"), PLACES[place], at, commit) };
+                        hub.submit(vec![Report { reconciler: format!("r{}", place % 2), ..report }]).await;
+                    }
+                }
+            }
+            hub.counted().await
+        });
+        prop_assert_eq!(tallies, naive);
+    }
+}

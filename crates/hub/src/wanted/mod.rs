@@ -1,0 +1,129 @@
+//! What is wanted: which content which places should hold, from which commit on, and which versions of which workloads that is.
+
+mod publish;
+mod retally;
+mod vocabulary;
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+pub(crate) use self::publish::publish;
+use crate::moment::Moment;
+
+/// What a branch of a GitOps repository holds at a commit.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Publication {
+    /// The repository's URL.
+    pub repository: String,
+    /// The branch that reconcilers pull.
+    pub branch: String,
+    /// Its commit.
+    pub commit: String,
+    /// When that commit was made.
+    pub committed_on: Moment,
+    /// What the places hold.
+    pub places: Vec<WantedPlace>,
+    /// Whether these are all places of the branch: others are wanted no more.
+    #[serde(default)]
+    pub is_complete: bool,
+}
+
+/// What a place should hold.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct WantedPlace {
+    /// The folder in the branch.
+    pub path: String,
+    /// The git tree of the folder; none if it was removed.
+    pub tree: Option<String>,
+    /// What is in the folder.
+    pub role: Role,
+    /// The environment that it belongs to.
+    #[serde(default)]
+    pub environment: Option<String>,
+    /// The cluster type whose folder it is, or lies in.
+    #[serde(default)]
+    pub cluster_type: Option<String>,
+    /// The cluster whose own folder it is, or lies in. Such places are counted together with those of other clusters of the type.
+    #[serde(default)]
+    pub cluster: Option<String>,
+    /// The version of the configuration in it.
+    #[serde(default)]
+    pub config_version: Option<String>,
+    /// The deployment targets that it is for.
+    #[serde(default)]
+    pub targets: Vec<WantedTarget>,
+}
+
+/// What a place holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Role {
+    /// A workload's own manifests.
+    Application,
+    /// Namespace, configuration and reconciler of assignments.
+    Platform,
+}
+
+impl Role {
+    /// As it is stored.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Application => "application",
+            Self::Platform => "platform",
+        }
+    }
+}
+
+/// A deployment target, and the version that it should have.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct WantedTarget {
+    /// The workspace of the application.
+    pub workspace: String,
+    /// The application that the workload belongs to.
+    pub application: String,
+    /// The workload.
+    pub workload: String,
+    /// The target's own name.
+    pub name: String,
+    /// The target's environment.
+    pub environment: String,
+    /// The target's labels.
+    #[serde(default)]
+    pub labels: BTreeMap<String, String>,
+    /// Where the workload's source is, as `repository/branch/path`.
+    #[serde(default)]
+    pub source_endpoint: Option<String>,
+    /// The version of the workload, if this place says which one is wanted.
+    #[serde(default)]
+    pub version: Option<WantedVersion>,
+}
+
+/// A version of a workload.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct WantedVersion {
+    /// The version.
+    pub version: String,
+    /// The build that made it.
+    #[serde(default)]
+    pub build: Option<String>,
+    /// The commit of the source that it was made of.
+    #[serde(default)]
+    pub commit: Option<String>,
+}
+
+/// What a publication changed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Published {
+    /// Places that should hold something else from now on.
+    pub changed: usize,
+    /// Places at which nothing is wanted any more.
+    pub removed: usize,
+    /// Places that should hold what they should have held before.
+    pub unchanged: usize,
+}

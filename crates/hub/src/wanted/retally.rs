@@ -1,0 +1,169 @@
+//! Counts reconcilers anew where what they should hold, or what is known of what they hold, is different from before.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::ingest::history;
+use crate::ingest::places::{self, Content, Contents};
+use crate::ingest::subjects::{self, State};
+use crate::ingest::tally::{self, Deltas};
+use crate::store::{DatabaseError, Row, Transaction};
+
+/// Reconcilers that are counted anew in one step.
+const STEP: usize = 4_000;
+
+/// After a publication changed what places of a branch should hold.
+pub(super) async fn after_publication(
+    transaction: &mut Transaction,
+    contents: &mut Contents,
+    branch_id: i64,
+    changed: BTreeSet<i64>,
+) -> Result<(), DatabaseError> {
+    adopt(transaction, branch_id).await?;
+    let dialect = transaction.dialect();
+    let shared = format!(
+        "select p.id, (select count(*) from place o where o.place_group_id = p.place_group_id) from place p where {}",
+        dialect.any_int("p.id", "$1")
+    );
+    let ids: Vec<i64> = changed.into_iter().collect();
+    let rows = transaction.query(&shared, vec![ids.into()]).await?;
+    let (alone, together): (Vec<_>, Vec<_>) = rows.iter().partition(|row| row.int(1) == 1);
+    move_tallies(transaction, ids_of(&alone)).await?;
+    let sql = format!("select id from reconciler where {} order by id", dialect.any_int("place_id", "$1"));
+    let mut again: BTreeSet<i64> = ids_in(transaction, &sql, ids_of(&together)).await?;
+    // Those that told of a commit before the hub had heard of it, and those that were there before their place.
+    let unknown = "select s.reconciler_id from place p join reconciler r on r.place_id = p.id \
+        join reconciler_state s on s.reconciler_id = r.id \
+        where p.branch_id = $1 and r.retired_on is null and s.tally_id is null";
+    again.extend(transaction.query(unknown, vec![branch_id.into()]).await?.iter().map(|row| row.int(0)));
+    let unresolved = "select s.reconciler_id from place p join tally t on t.place_group_id = p.place_group_id \
+        join reconciler_state s on s.tally_id = t.id \
+        where p.branch_id = $1 and t.held_commit_id = 0 and t.status <> 0 and t.reconcilers > 0 \
+        and s.held_revision_id is null";
+    again.extend(transaction.query(unresolved, vec![branch_id.into()]).await?.iter().map(|row| row.int(0)));
+    restate(transaction, contents, again, |_| ()).await
+}
+
+fn ids_of(rows: &[&Row]) -> Vec<i64> {
+    rows.iter().map(|row| row.int(0)).collect()
+}
+
+async fn ids_in(transaction: &mut Transaction, sql: &str, ids: Vec<i64>) -> Result<BTreeSet<i64>, DatabaseError> {
+    if ids.is_empty() {
+        return Ok(BTreeSet::new());
+    }
+    Ok(transaction.query(sql, vec![ids.into()]).await?.iter().map(|row| row.int(0)).collect())
+}
+
+/// Reconcilers that told of places of the branch before anything was wanted there are at these places now.
+async fn adopt(transaction: &mut Transaction, branch_id: i64) -> Result<(), DatabaseError> {
+    let sql = "update reconciler set place_id = (select p.id from place p where p.endpoint = reconciler.manifests_endpoint) \
+        where place_id is null and manifests_endpoint in (select endpoint from place where branch_id = $1)";
+    transaction.query(sql, vec![branch_id.into()]).await.map(drop)
+}
+
+/// Places that are counted alone: their tallies go on with the new wish, however many reconcilers that are.
+async fn move_tallies(transaction: &mut Transaction, places: Vec<i64>) -> Result<(), DatabaseError> {
+    if places.is_empty() {
+        return Ok(());
+    }
+    let of_places = transaction.dialect().any_int("p.id", "$1");
+    let groups = format!("select p.place_group_id from place p where {of_places}");
+    let empty = format!("delete from tally where reconcilers = 0 and place_group_id in ({groups})");
+    transaction.query(&empty, vec![places.clone().into()]).await?;
+    let wanted = "from place p join place_revision w on w.id = p.wanted_revision_id where p.place_group_id = tally.place_group_id";
+    let sql = format!(
+        "update tally set \
+           wanted_commit_id = (select case when w.tree is null then 0 else w.gitops_commit_id end {wanted}), \
+           is_current = (select case when exists (select 1 from place_revision h where h.place_id = p.id \
+             and h.gitops_commit_id = tally.held_commit_id and h.tree = w.tree) then 1 else 0 end {wanted}) \
+         where place_group_id in ({groups})"
+    );
+    transaction.query(&sql, vec![places.into()]).await.map(drop)
+}
+
+/// Counts reconcilers anew, after a change of their states.
+pub(crate) async fn restate(
+    transaction: &mut Transaction,
+    contents: &mut Contents,
+    reconcilers: BTreeSet<i64>,
+    change: impl Fn(&mut State),
+) -> Result<(), DatabaseError> {
+    let all: Vec<i64> = reconcilers.into_iter().collect();
+    for some in all.chunks(STEP) {
+        restate_some(transaction, contents, some, &change).await?;
+    }
+    Ok(())
+}
+
+/// What a reconciler reported last, and where.
+struct Latest {
+    place_id: Option<i64>,
+    is_retired: bool,
+    deployment_id: Option<i64>,
+    commit: String,
+    tree: Option<String>,
+    /// The commit in its row.
+    noted_commit: String,
+}
+
+async fn restate_some(
+    transaction: &mut Transaction,
+    contents: &mut Contents,
+    ids: &[i64],
+    change: &impl Fn(&mut State),
+) -> Result<(), DatabaseError> {
+    let before = subjects::states(transaction, ids.iter().copied().collect()).await?;
+    let latest = latest(transaction, ids).await?;
+    let places = places::places(transaction, latest.values().filter_map(|latest| latest.place_id).collect()).await?;
+    let content = |latest: &Latest| {
+        let place = places.get(&latest.place_id?)?;
+        latest.deployment_id?;
+        let (commit, tree) = (latest.commit.clone(), latest.tree.clone());
+        Some(Content { place_id: place.id, branch_id: place.branch_id, commit, tree })
+    };
+    contents.look_up(transaction, latest.values().filter_map(content).collect()).await?;
+    let old = tally::keys(transaction, before.values().filter_map(|state| state.tally_id).collect()).await?;
+    let (mut deltas, mut after, mut keys) = (Deltas::default(), BTreeMap::new(), BTreeMap::new());
+    for (id, state) in &before {
+        let Some(latest) = latest.get(id) else { continue };
+        let mut state = state.clone();
+        change(&mut state);
+        let held = content(latest).and_then(|content| contents.get(&content));
+        state.held_revision_id = held.map(|held| held.id);
+        let place = latest.place_id.and_then(|id| places.get(&id)).filter(|_| !latest.is_retired);
+        let key = place.map(|place| place.key(held, state.status, state.is_silent));
+        deltas.moves(state.tally_id.and_then(|id| old.get(&id).copied()), key);
+        keys.insert(*id, key);
+        after.insert(*id, state);
+    }
+    let named = latest.values().filter_map(|latest| {
+        let held = content(latest).and_then(|content| contents.get(&content))?;
+        Some((latest.deployment_id?, held.commit.clone())).filter(|(_, commit)| *commit != latest.noted_commit)
+    });
+    history::name_commits(transaction, named.collect()).await?;
+    let tallies = deltas.write(transaction).await?;
+    for (id, state) in &mut after {
+        state.tally_id = keys.get(id).copied().flatten().and_then(|key| tallies.get(&key).copied());
+    }
+    let changed = after.into_iter().filter(|(id, state)| before.get(id) != Some(state));
+    subjects::write_states(transaction, changed).await
+}
+
+async fn latest(transaction: &mut Transaction, ids: &[i64]) -> Result<BTreeMap<i64, Latest>, DatabaseError> {
+    let sql = format!(
+        "select r.id, r.place_id, case when r.retired_on is null and h.retired_on is null then 0 else 1 end, \
+         d.id, d.revision, d.tree, d.gitops_commit_id from reconciler r join host h on h.id = r.host_id \
+         join reconciler_state s on s.reconciler_id = r.id left join deployment d on d.id = s.deployment_id where {}",
+        transaction.dialect().any_int("r.id", "$1")
+    );
+    let rows = transaction.query(&sql, vec![ids.to_vec().into()]).await?;
+    let latest = |row: &Row| Latest {
+        place_id: row.optional_int(1),
+        is_retired: row.is(2),
+        deployment_id: row.optional_int(3),
+        commit: row.optional_text(4).map(crate::revision::commit).unwrap_or_default().to_owned(),
+        tree: row.optional_text(5).map(str::to_owned),
+        noted_commit: row.text(6),
+    };
+    Ok(rows.iter().map(|row| (row.int(0), latest(row))).collect())
+}

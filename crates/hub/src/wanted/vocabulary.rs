@@ -1,0 +1,150 @@
+//! The names of what is wanted: workspaces, applications, workloads, environments, targets, versions.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::{WantedTarget, WantedVersion};
+use crate::store::{DatabaseError, Kind, Rows, Transaction, Value};
+
+/// A target, by all names that make it one.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct TargetKey {
+    workspace: String,
+    application: String,
+    workload: String,
+    environment: String,
+    name: String,
+}
+
+impl TargetKey {
+    pub(super) fn of(target: &WantedTarget) -> Self {
+        Self {
+            workspace: target.workspace.clone(),
+            application: target.application.clone(),
+            workload: target.workload.clone(),
+            environment: target.environment.clone(),
+            name: target.name.clone(),
+        }
+    }
+}
+
+/// A target in the store.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct TargetIds {
+    pub(super) target: i64,
+    pub(super) workload: i64,
+}
+
+/// Finds all environments, and adds those that are new.
+pub(super) async fn environments(
+    transaction: &mut Transaction,
+    names: BTreeSet<&str>,
+) -> Result<BTreeMap<String, i64>, DatabaseError> {
+    let mut rows = Rows::new(&[("name", Kind::Text)]);
+    names.iter().for_each(|name| rows.push(vec![(*name).into()]));
+    let statement = "insert into environment (name) select name from source where true on conflict (name) do nothing";
+    transaction.with(rows.clone(), statement).await?;
+    let statement = "select e.name, e.id from source s join environment e on e.name = s.name";
+    let found = transaction.with(rows, statement).await?;
+    Ok(found.iter().map(|row| (row.text(0), row.int(1))).collect())
+}
+
+/// Finds all targets, and adds those that are new, with everything above them.
+pub(super) async fn targets(
+    transaction: &mut Transaction,
+    targets: &BTreeMap<TargetKey, (&WantedTarget, Option<String>)>,
+) -> Result<BTreeMap<TargetKey, TargetIds>, DatabaseError> {
+    let mut rows = Rows::new(&[
+        ("number", Kind::Int),
+        ("workspace", Kind::Text),
+        ("application", Kind::Text),
+        ("workload", Kind::Text),
+        ("environment", Kind::Text),
+        ("name", Kind::Text),
+        ("labels", Kind::Text),
+        ("source", Kind::Text),
+        ("endpoint", Kind::Text),
+    ]);
+    for (number, (key, (target, endpoint))) in targets.iter().enumerate() {
+        let labels = (!target.labels.is_empty()).then(|| serde_json::json!(target.labels).to_string());
+        rows.push(vec![
+            Value::from(number as i64),
+            key.workspace.as_str().into(),
+            key.application.as_str().into(),
+            key.workload.as_str().into(),
+            key.environment.as_str().into(),
+            key.name.as_str().into(),
+            labels.into(),
+            target.source_endpoint.as_deref().into(),
+            endpoint.as_deref().into(),
+        ]);
+    }
+    for statement in ADD {
+        transaction.with(rows.clone(), statement).await?;
+    }
+    let found = transaction.with(rows, FIND).await?;
+    let ids: BTreeMap<i64, TargetIds> =
+        found.iter().map(|row| (row.int(0), TargetIds { target: row.int(1), workload: row.int(2) })).collect();
+    let with_ids = |(number, key): (i64, &TargetKey)| Some((key.clone(), *ids.get(&number)?));
+    Ok((0..).zip(targets.keys()).filter_map(with_ids).collect())
+}
+
+/// From the top down. What a publication does not say of a target or workload stays as it was.
+const ADD: [&str; 5] = [
+    "insert into workspace (name) select distinct workspace from source where true on conflict (name) do nothing",
+    "insert into application (name, workspace_id) select distinct s.application, w.id from source s \
+     join workspace w on w.name = s.workspace where true on conflict (workspace_id, name) do nothing",
+    "insert into workload (name, application_id, source_endpoint) select s.workload, a.id, max(s.source) from source s \
+     join workspace w on w.name = s.workspace join application a on a.workspace_id = w.id and a.name = s.application \
+     where true group by s.workload, a.id on conflict (application_id, name) do update set \
+     source_endpoint = coalesce(excluded.source_endpoint, workload.source_endpoint)",
+    "insert into environment (name) select distinct environment from source where true on conflict (name) do nothing",
+    "insert into deployment_target (name, workload_id, environment_id, labels, manifests_endpoint) \
+     select s.name, l.id, e.id, s.labels, s.endpoint from source s \
+     join workspace w on w.name = s.workspace join application a on a.workspace_id = w.id and a.name = s.application \
+     join workload l on l.application_id = a.id and l.name = s.workload join environment e on e.name = s.environment \
+     where true on conflict (workload_id, environment_id, name) do update set \
+     labels = coalesce(excluded.labels, deployment_target.labels), \
+     manifests_endpoint = coalesce(excluded.manifests_endpoint, deployment_target.manifests_endpoint)",
+];
+
+const FIND: &str = "select s.number, t.id, l.id from source s join workspace w on w.name = s.workspace \
+    join application a on a.workspace_id = w.id and a.name = s.application \
+    join workload l on l.application_id = a.id and l.name = s.workload join environment e on e.name = s.environment \
+    join deployment_target t on t.workload_id = l.id and t.environment_id = e.id and t.name = s.name";
+
+/// Notes which versions targets should have, from a commit on, where that is different from before.
+pub(super) async fn assign(
+    transaction: &mut Transaction,
+    commit: &str,
+    wanted: Vec<(TargetIds, WantedVersion)>,
+) -> Result<(), DatabaseError> {
+    let mut rows = Rows::new(&[
+        ("target_id", Kind::Int),
+        ("workload_id", Kind::Int),
+        ("version", Kind::Text),
+        ("build_id", Kind::Text),
+        ("build_commit_id", Kind::Text),
+        ("commit_id", Kind::Text),
+    ]);
+    for (ids, version) in wanted {
+        rows.push(vec![
+            Value::from(ids.target),
+            ids.workload.into(),
+            version.version.into(),
+            version.build.into(),
+            version.commit.into(),
+            commit.into(),
+        ]);
+    }
+    let statement = "insert into workload_version (version, build_id, build_commit_id, workload_id) \
+        select version, max(build_id), max(build_commit_id), workload_id from source where true \
+        group by version, workload_id on conflict (workload_id, version) do nothing";
+    transaction.with(rows.clone(), statement).await?;
+    let statement = "insert into deployment_assignment (deployment_target_id, workload_version_id, gitops_commit_id) \
+        select s.target_id, v.id, s.commit_id from source s \
+        join workload_version v on v.workload_id = s.workload_id and v.version = s.version \
+        where not exists (select 1 from deployment_assignment a where a.deployment_target_id = s.target_id \
+            and a.workload_version_id = v.id and a.gitops_commit_id = s.commit_id \
+            and a.id = (select max(l.id) from deployment_assignment l where l.deployment_target_id = s.target_id))";
+    transaction.with(rows, statement).await.map(drop)
+}
