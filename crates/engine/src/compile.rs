@@ -318,7 +318,8 @@ impl Compiled {
 
     fn assignment(&self, place: u32, target: u32) -> Option<Assignment<'_>> {
         let row = self.rows.get(&place)?;
-        let position = row.targets.iter().position(|other| *other == target)?;
+        let rank = |target| Some(self.prepared.target(target)?.rank);
+        let position = row.targets.binary_search_by_key(&rank(target), |other| rank(*other)).ok()?;
         Some(Assignment { compiled: self, place, target, slot: row.slots.get(position)? })
     }
 

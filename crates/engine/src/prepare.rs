@@ -55,7 +55,7 @@ pub(crate) struct PreparedTarget {
     pub(crate) target: Arc<Target>,
     pub(crate) fields: TargetFields,
     /// Its position among all targets in the order of their folders.
-    rank: u32,
+    pub(crate) rank: u32,
 }
 
 /// What the `Environment` object switches.
