@@ -18,6 +18,9 @@ use crate::loading;
 use crate::progress::Watch;
 use crate::terminal;
 
+/// How many of the `ConfigMap`s are named that have a value and do not match.
+const NOT_USED_MAX: usize = 10;
+
 pub(super) fn run(options: &Explain) -> anyhow::Result<Exit> {
     let mut watch = Watch::start();
     let loaded = loading::environment(&options.source, &options.environment, &mut watch)?;
@@ -136,7 +139,11 @@ fn value_text(reason: &ValueReason, id: &AssignmentId, words: &mut Words<'_, '_>
         ],
     };
     rows.extend(reason.overrides.iter().map(|source| ["overrides".into(), source_text(source, true, words)]));
-    rows.extend(reason.not_used.iter().map(|other| ["not used".into(), not_used_text(other, words)]));
+    let not_used = reason.not_used.iter().take(NOT_USED_MAX);
+    rows.extend(not_used.map(|other| ["not used".into(), not_used_text(other, words)]));
+    if let Some(more) = reason.not_used.len().checked_sub(NOT_USED_MAX).filter(|more| *more > 0) {
+        rows.push(["not used".into(), format!("{}: -o json lists all", terminal::count(more, "more ConfigMap"))]);
+    }
     rows.extend(reason.checks.iter().map(|check| {
         let object = match &check.origin {
             Origin::Field(field) => format!("{}'s schema", field.object),

@@ -8,6 +8,7 @@ use model::diagnostic::Diagnostic;
 use model::tree::{Entry, OpenError, Sealed, Tree};
 use serde_json::{Value as Json, json};
 
+use super::plan::summary::named;
 use crate::arguments::{Format, Render};
 use crate::exit::{Exit, Failure};
 use crate::folder::{self, Write};
@@ -15,6 +16,9 @@ use crate::loading::{self, Loaded};
 use crate::progress::Watch;
 use crate::report::Report;
 use crate::{compiling, reporting, terminal};
+
+/// How many failing assignments are listed for programs: as many as a plan lists of anything.
+const LISTED_MAX: usize = 1_000;
 
 pub(super) fn run(options: &Render) -> anyhow::Result<Exit> {
     let mut watch = Watch::start();
@@ -82,11 +86,7 @@ fn text(options: &Render, compiled: &Compiled, output: &Output) -> Result<String
         None => lines.push(format!("{environment}: tree {}, {rendered}", output.tree.id())),
     }
     if !failed.is_empty() {
-        const NAMED_MAX: usize = 5;
-        let more =
-            if failed.len() > NAMED_MAX { format!(" and {} more", failed.len() - NAMED_MAX) } else { String::new() };
-        let named = failed.iter().take(NAMED_MAX).cloned().collect::<Vec<_>>().join(", ");
-        lines.push(format!("{} failed: {named}{more}", terminal::count(failed.len(), "assignment")));
+        lines.push(format!("{} failed: {}", terminal::count(failed.len(), "assignment"), named(&failed)));
     }
     lines.push(compiling::reuse([compiled]).to_string());
     Ok(lines.join("\n") + "\n")
@@ -94,6 +94,7 @@ fn text(options: &Render, compiled: &Compiled, output: &Output) -> Result<String
 
 fn answer(options: &Render, compiled: &Compiled, output: &Output, report: &Report<'_>) -> Result<Json, OpenError> {
     let failed: Vec<_> = failed(compiled);
+    let listed = failed.get(..LISTED_MAX).unwrap_or(&failed);
     let file = |file: Result<(String, Entry), OpenError>| {
         file.map(|(path, entry)| json!({"path": path, "id": entry.blob.id().to_string()}))
     };
@@ -105,7 +106,8 @@ fn answer(options: &Render, compiled: &Compiled, output: &Output, report: &Repor
         "recomputed": compiling::reuse([compiled]).recomputed,
         "clusterTypes": compiled.fleet().cluster_types.len(),
         "clusters": compiled.fleet().clusters.len(),
-        "failed": failed,
+        "failed": listed,
+        "failedCount": failed.len(),
         "files": if options.digest { Json::Null } else { files()?.into() },
         "report": reporting::json(report),
     }))

@@ -5,7 +5,7 @@ use std::io::Read as _;
 use std::process::{Command, Stdio};
 
 use crate::company::{Company, Ran, git, kalypso};
-use crate::objects::config;
+use crate::objects::{cluster_type, config, policy, workload};
 
 /// The keys of an answer, with those below them, sorted.
 fn keys(json: &serde_json::Value) -> String {
@@ -30,7 +30,7 @@ fn answers_in_json_hold_their_keys() {
     check(
         "render -e dev --digest",
         0,
-        "assignments clusterTypes clusters environment failed files recomputed report tree",
+        "assignments clusterTypes clusters environment failed failedCount files recomputed report tree",
     );
     check("explain -e dev west/shop-test DATABASE", 0, "checks endsUpIn key notUsed overrides setBy value");
     check(
@@ -49,6 +49,35 @@ fn answers_in_json_hold_their_keys() {
     assert_eq!(keys(&published), "assignments environment published recomputed report");
     assert_eq!(keys(&published["published"][0]), "branch commit counts gitopsRepo result");
     assert_eq!(published["published"][0]["result"], "pushed");
+}
+
+#[test]
+fn an_answer_lists_no_more_failing_assignments_than_somebody_reads() {
+    let folder = tempfile::tempdir().unwrap();
+    // Nothing says what is rendered on them, so all of them fail.
+    let places = (0..1_002).map(|index| cluster_type(&format!("edge-{index}"), "west-us"));
+    let objects: Vec<_> = places.chain([policy("shop", "shop"), workload("shop")]).collect();
+    fs::write(folder.path().join("fleet.yaml"), objects.join("---\n")).unwrap();
+    let render = |output: &str| {
+        let arguments = ["render", "--from", ".", "-e", "dev", "--digest", "-o", output];
+        Ran::of(kalypso(folder.path()).args(arguments)).ends(1)
+    };
+    let json = render("json").json();
+    assert_eq!(json["failedCount"], 1_002);
+    assert_eq!(json["failed"].as_array().unwrap().len(), 1_000);
+    render("human").says(&["1,002 assignments failed: edge-0/shop-test, edge-1/shop-test", "and 997 more\n"]);
+}
+
+#[test]
+fn an_explanation_names_some_of_many_that_do_not_match() {
+    let company = Company::new();
+    let others: Vec<_> = (10..22).map(|at| config(&format!("c{at}"), "region: moon", "DATABASE: x")).collect();
+    company.change("control-plane@dev", "others.yaml", &others.join("---\n"));
+    let text = company.kalypso("explain -e dev west/shop-test DATABASE").ends(0);
+    assert_eq!(text.out.matches("not used").count(), 11);
+    text.says(&["2 more ConfigMaps: -o json lists all"]);
+    let json = company.kalypso("explain -e dev west/shop-test DATABASE -o json").ends(0).json();
+    assert_eq!(json["notUsed"].as_array().unwrap().len(), 12);
 }
 
 #[test]
