@@ -27,14 +27,15 @@ pub(super) fn run(options: &Demo) -> anyhow::Result<Exit> {
     let load = |name: &&str| loading::environment(&source, name, &mut watch);
     let environments = demo::ENVIRONMENTS.iter().map(load).collect::<anyhow::Result<Vec<_>>>()?;
     let started = Instant::now();
-    let compiled: Vec<_> = environments.iter().map(|loaded| compiling::compile(loaded, watch.progress())).collect();
+    let (compiled, known): (Vec<_>, Vec<_>) =
+        environments.iter().map(|loaded| compiling::begin(loaded, watch.progress())).unzip();
     let took = started.elapsed();
     let mut report = Report::new();
     let mut published = Vec::new();
-    for (loaded, compiled) in environments.iter().zip(&compiled) {
+    for ((loaded, compiled), mut known) in environments.iter().zip(&compiled).zip(known) {
         let options = publication(folder, loaded);
         for target in targets(loaded, None)? {
-            let outcome = publish(&options, loaded, compiled, target)?;
+            let outcome = publish(&options, loaded, (compiled, &mut known), target)?;
             let batch = reporting::batch(&outcome.diagnostics, compiled.len());
             loaded.report(&mut report, Batch { fallback: outcome.fallback(), ..batch });
             published.push((loaded, outcome));

@@ -24,11 +24,12 @@ use self::selection::{Selection, View};
 
 use crate::arguments::{self, Format};
 use crate::change::{self, Change};
+use crate::compiling::{self, Known};
 use crate::exit::{Exit, Failure};
 use crate::loading::{self, Branch, Loaded};
 use crate::progress::Watch;
 use crate::report::{Batch, Fallback, Report};
-use crate::{compiling, folder, reporting, terminal};
+use crate::{folder, reporting, terminal};
 
 pub(super) fn run(options: &arguments::Plan) -> anyhow::Result<Exit> {
     let selection = &Selection::of(options)?;
@@ -43,11 +44,11 @@ pub(super) fn run(options: &arguments::Plan) -> anyhow::Result<Exit> {
         return between((options, selection), &change, watch);
     }
     let loaded = loading::environment(&options.source, &options.environment, &mut watch)?;
-    let compiled = compiling::compile(&loaded, watch.progress());
+    let (compiled, mut known) = compiling::begin(&loaded, watch.progress());
     let mut report = Report::new();
     let mut answers = Vec::new();
     for destination in destinations(options, &loaded)? {
-        let planned = Planned::new(&loaded, &compiled, destination, options.adopt)?;
+        let planned = Planned::new(&loaded, (&compiled, &mut known), destination, options.adopt)?;
         let diagnostics = super::render::all_diagnostics(&loaded, &compiled, &planned.output);
         let fallback = planned.fallback();
         loaded.report(&mut report, Batch { fallback, ..reporting::batch(&diagnostics, compiled.len()) });
@@ -241,9 +242,14 @@ struct Before {
 }
 
 impl<'a> Planned<'a> {
-    pub(super) fn new(loaded: &Loaded, compiled: &'a Compiled, target: Target, adopt: bool) -> Result<Self, OpenError> {
+    pub(super) fn new(
+        loaded: &Loaded,
+        (compiled, known): (&'a Compiled, &mut Known),
+        target: Target,
+        adopt: bool,
+    ) -> Result<Self, OpenError> {
         let old = target.branch.published_from(loaded).map(|old| {
-            let compiled = compiling::compile_earlier(&old, compiled.progress());
+            let compiled = known.compile_earlier(&old, compiled);
             Before { loaded: Arc::new(old), compiled }
         });
         Self::compared(loaded, compiled, (target, old), adopt)

@@ -11,12 +11,13 @@ use super::plan::selection::View;
 use super::plan::summary::named;
 use super::plan::{Planned, Target, targets};
 use crate::arguments::{Format, Publish, SourceOptions};
+use crate::compiling::{self, Known};
 use crate::delivery::{self, Delivered, Delivery};
 use crate::exit::Exit;
 use crate::loading::{self, Loaded};
 use crate::progress::Watch;
 use crate::report::{Batch, Fallback, Report, Reuse};
-use crate::{compiling, reporting, terminal};
+use crate::{reporting, terminal};
 
 /// How often a publication starts over because somebody else pushed at the same moment.
 const RACES_MAX: usize = 5;
@@ -25,11 +26,11 @@ pub(super) fn run(options: &Publish) -> anyhow::Result<Exit> {
     let source = SourceOptions { from: None, config: options.config.clone(), strict: options.strict };
     let mut watch = Watch::start();
     let loaded = loading::environment(&source, &options.environment, &mut watch)?;
-    let compiled = compiling::compile(&loaded, watch.progress());
+    let (compiled, mut known) = compiling::begin(&loaded, watch.progress());
     let mut report = Report::new();
     let mut outcomes = Vec::new();
     for target in targets(&loaded, options.gitops_repo.as_deref())? {
-        let outcome = publish(options, &loaded, &compiled, target)?;
+        let outcome = publish(options, &loaded, (&compiled, &mut known), target)?;
         let batch = reporting::batch(&outcome.diagnostics, compiled.len());
         loaded.report(&mut report, Batch { fallback: outcome.fallback(), ..batch });
         outcomes.push(outcome);
@@ -70,12 +71,12 @@ pub(super) struct Outcome<'a> {
 pub(super) fn publish<'a>(
     options: &Publish,
     loaded: &Loaded,
-    compiled: &'a Compiled,
+    (compiled, known): (&'a Compiled, &mut Known),
     first: Target,
 ) -> anyhow::Result<Outcome<'a>> {
     let mut target = first;
     for _ in 0..RACES_MAX {
-        let mut planned = Planned::new(loaded, compiled, target, options.adopt)?;
+        let mut planned = Planned::new(loaded, (compiled, known), target, options.adopt)?;
         let mut diagnostics = super::render::all_diagnostics(loaded, compiled, &planned.output);
         let refusals = refusals(options, loaded, &planned)?;
         if !refusals.is_empty() {
