@@ -12,8 +12,9 @@ use std::iter;
 use std::sync::Arc;
 
 use engine::compile::Compiled;
-use engine::output::{Destination, Folder, Layout, Output, assemble, layout};
+use engine::output::{Destination, Folder, Layout, Output, assemble, destination_problems, layout};
 use engine::plan::{Comparison, FileChange, Plan, PlannedId};
+use model::diagnostic::Diagnostic;
 use model::object::environment::RepositoryPlace;
 use model::object::{GitOpsRepo, Object};
 use model::tree::{OpenError, Sealed, SealedBy, Tree};
@@ -49,7 +50,7 @@ pub(super) fn run(options: &arguments::Plan) -> anyhow::Result<Exit> {
     let mut answers = Vec::new();
     for destination in destinations(options, &loaded)? {
         let planned = Planned::new(&loaded, (&compiled, &mut known), destination, options.adopt)?;
-        let diagnostics = super::render::all_diagnostics(&loaded, &compiled, &planned.output);
+        let diagnostics = all_diagnostics(&loaded, &compiled, &planned.output);
         let fallback = planned.fallback();
         loaded.report(&mut report, Batch { fallback, ..reporting::batch(&diagnostics, compiled.len()) });
         answers.push(planned);
@@ -76,13 +77,20 @@ fn between(
     let branch = Branch::of_tree(change.from.clone(), previous);
     let target = Target { name: change.from.clone(), place: nowhere(), folder, layout: new_layout, branch };
     let planned = Planned::compared(loaded, &compiled, (target, Some(old)), false)?;
-    let diagnostics = super::render::all_diagnostics(loaded, &compiled, &planned.output);
+    let diagnostics = all_diagnostics(loaded, &compiled, &planned.output);
     let mut report = Report::new();
     let fallback = planned.fallback();
     loaded.report(&mut report, Batch { fallback, ..reporting::batch(&diagnostics, compiled.len()) });
     watch.end();
     let told = Told { selection, loaded, compiled: &compiled, change: Some(change), report: &report };
     told.tell(options, &[planned])
+}
+
+/// Everything that is wrong: also why nothing of it would be published.
+fn all_diagnostics(loaded: &Loaded, compiled: &Compiled, output: &Output) -> Vec<Diagnostic> {
+    let mut diagnostics = super::render::all_diagnostics(loaded, compiled, output);
+    diagnostics.extend(destination_problems(&loaded.fleet));
+    diagnostics
 }
 
 /// What there is to tell, beside the plans.

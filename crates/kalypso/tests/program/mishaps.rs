@@ -152,6 +152,15 @@ fn two_environments_never_write_to_one_place() {
 }
 
 #[test]
+fn a_plan_says_why_it_would_not_be_published() {
+    let company = Company::new().published();
+    company.change("control-plane@dev", "again.yaml", &objects::gitops("again", "dev", "."));
+    let refused = ["K0504", "`again` and `dev` name the same repository, branch and path"];
+    company.kalypso("plan -e dev").ends(1).says(&refused);
+    company.kalypso("plan -e dev --commit HEAD~1..").ends(1).says(&refused);
+}
+
+#[test]
 fn a_folder_without_objects_is_named_and_a_broken_one_says_what_is_broken() {
     let folder = tempfile::tempdir().unwrap();
     let check = || Ran::of(kalypso(folder.path()).args(["check", "--from", "."]));
