@@ -256,6 +256,11 @@ impl Plan {
         self.changes.is_empty() && self.other_files.is_empty() && self.moved == 0
     }
 
+    /// Whether there are assignments that fail, so that their folders are not as they should be.
+    pub fn is_failing(&self) -> bool {
+        !self.kept.is_empty() || !self.missing.is_empty()
+    }
+
     /// The files of an assignment that change.
     ///
     /// # Errors

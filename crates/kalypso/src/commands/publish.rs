@@ -163,7 +163,7 @@ fn refusals(options: &Publish, loaded: &Loaded, planned: &Planned<'_>) -> anyhow
         };
         let message = format!(
             "this would remove {} of {}{places}",
-            plan.count(ChangeKind::Removed),
+            terminal::thousands(plan.count(ChangeKind::Removed)),
             terminal::count(plan.before(), "assignment")
         );
         refusals.push(
@@ -226,6 +226,9 @@ impl Outcome<'_> {
             Some(Delivered::Withdrawn { branch: withdrawn, is_merged }) => {
                 let because = if *is_merged { "was merged" } else { "proposed something else" };
                 format!("Nothing to do: {branch} is as it should be; {withdrawn}, which {because}, was removed\n")
+            }
+            Some(_) if self.planned.plan.is_failing() => {
+                format!("Nothing to do: {branch} stays as it is\n\n{}", View::whole(&self.planned).summary(loaded))
             }
             Some(_) => format!(
                 "Nothing to do: {branch} is as it should be ({} assignments)\n",

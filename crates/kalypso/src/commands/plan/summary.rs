@@ -43,7 +43,12 @@ impl View<'_> {
         let plan = &self.planned.plan;
         if plan.is_empty() {
             let unchanged = count(plan.unchanged, "assignment");
-            let stay = if plan.unchanged == 1 { "stays as it should be" } else { "stay as they should be" };
+            let stay = match (plan.unchanged, plan.is_failing()) {
+                (1, false) => "stays as it should be",
+                (1, true) => "stays as it is",
+                (_, false) => "stay as they should be",
+                (_, true) => "stay as they are",
+            };
             return format!("  nothing changes: {unchanged} {stay}\n{}", self.failing());
         }
         let mut text = self.counts();
