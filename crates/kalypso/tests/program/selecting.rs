@@ -64,6 +64,29 @@ fn what_is_not_listed_is_counted() {
 }
 
 #[test]
+fn what_happens_to_many_workloads_is_said_once() {
+    let company = Company::new();
+    let names = ["a", "b", "c", "d", "e", "f"];
+    let workloads = names.map(|name| workload(name).replace(&format!("purpose: {name}"), "purpose: shop"));
+    company.change("shop@main", "shop.yaml", &workloads.join("---\n"));
+    let company = company.published();
+    company.change("control-plane@dev", "configs/new.yaml", &config("new", "", "NEW: value"));
+    company.change("control-plane@dev", "configs/f.yaml", &config("f", "workload: f", "OWN: value"));
+    let plan = company.kalypso("plan -e dev").ends(2);
+    let groups: Vec<_> = plan.out.lines().filter(|line| line.contains("because")).map(str::trim_end).collect();
+    assert_eq!(
+        groups,
+        [
+            "  6 workloads  ~ 12  NEW  (new) \"value\"   because configs/new.yaml:7",
+            "  f            ~  2  OWN  (new) \"value\"   because configs/f.yaml:7   on east/f-test, west/f-test",
+        ]
+    );
+    plan.says(&["  of a ~ 2 · b ~ 2 · c ~ 2 · d ~ 2 · e ~ 2 · 1 more\n  on east ~ 6 · west ~ 6\n"]);
+    let one = company.kalypso("plan -e dev --workload a").ends(2);
+    one.says(&["  a  ~ 2  NEW  (new) \"value\""]);
+}
+
+#[test]
 fn the_work_of_each_stage_is_counted() {
     let company = company();
     let plan = company.kalypso("plan -e dev --stats").ends(2);

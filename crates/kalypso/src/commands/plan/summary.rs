@@ -1,5 +1,6 @@
 //! Plans in words: counts, then equal changes together.
 
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -17,8 +18,10 @@ const GROUPS_MAX: usize = 40;
 const FILES_MAX: usize = 10;
 /// How many columns places stand behind, where changes are shorter.
 const WHAT_CHARS: usize = 60;
-/// How many cluster types are named, of those with most changes.
-const CLUSTER_TYPES_MAX: usize = 5;
+/// How many cluster types or workloads are named, of those with most changes.
+const COUNTED_MAX: usize = 5;
+/// How many workloads are listed one by one when the same happens to all of them.
+const WORKLOADS_MAX: usize = 5;
 /// How many assignments are named.
 const NAMES_MAX: usize = 2;
 /// How much is shown of a key or value.
@@ -26,16 +29,21 @@ const VALUE_CHARS_MAX: usize = 40;
 /// How wide a line may be.
 const LINE_CHARS_MAX: usize = 120;
 
-/// Assignments of one workload to which the same thing happens.
-#[derive(PartialEq, Eq, PartialOrd, Ord)]
+/// Assignments to which the same thing happens: of one workload, or of many.
 struct Group {
+    /// Its name, or how many these are.
     workload: Arc<str>,
-    kind: ChangeKind,
-    what: String,
-    because: Option<String>,
+    are_many: bool,
+    what: What,
 }
 
+/// What happens: its kind, its words, and where the reason is written.
+type What = (ChangeKind, String, Option<String>);
+
 type Groups<'p> = Vec<(Group, Vec<&'p PlannedId>)>;
+
+/// How many changes of each kind there are of a name, those with most first.
+type Counts<'v> = Vec<(&'v str, BTreeMap<ChangeKind, usize>)>;
 
 impl View<'_> {
     /// The plan in words.
@@ -65,7 +73,7 @@ impl View<'_> {
         if !groups.is_empty() {
             text.push('\n');
             text.push_str(&groups_text(&groups, self.limit.unwrap_or(GROUPS_MAX)));
-            text.push_str(&self.cluster_types(&groups));
+            text.push_str(&self.most(&groups));
         }
         let others = self.others();
         if !others.is_empty() {
@@ -123,55 +131,44 @@ impl View<'_> {
         text
     }
 
-    /// Equal changes with the assignments that they happen to: workload by workload, those with most changes first.
+    /// Equal changes with the assignments that they happen to: what happens to many workloads first, then workload by workload, those with
+    /// most changes first.
     fn groups(&self, places: &mut Places<'_>) -> Groups<'_> {
-        let mut groups: BTreeMap<Group, Vec<&PlannedId>> = BTreeMap::new();
+        let mut happening: BTreeMap<What, BTreeMap<Arc<str>, Vec<&PlannedId>>> = BTreeMap::new();
         let mut of_workload: BTreeMap<Arc<str>, usize> = BTreeMap::new();
         for (id, change) in &self.changes {
             *of_workload.entry(Arc::clone(&change.workload)).or_default() += 1;
             for (what, because) in whats(change, places) {
-                let group = Group { workload: Arc::clone(&change.workload), kind: change.kind, what, because };
-                groups.entry(group).or_default().push(*id);
+                let to = happening.entry((change.kind, what, because)).or_default();
+                to.entry(Arc::clone(&change.workload)).or_default().push(*id);
             }
         }
-        let mut groups: Vec<_> = groups.into_iter().collect();
+        let mut groups: Vec<_> = happening.into_iter().flat_map(|(what, to)| grouped(&what, to)).collect();
         let total = |group: &Group| of_workload.get(&group.workload).copied().unwrap_or_default();
-        groups.sort_by(|(left, a), (right, b)| {
-            total(right)
-                .cmp(&total(left))
-                .then_with(|| left.workload.cmp(&right.workload))
-                .then_with(|| b.len().cmp(&a.len()))
-                .then_with(|| left.cmp(right))
-        });
+        groups.sort_by(|(left, a), (right, b)| left.rank(total(left), a.len()).cmp(&right.rank(total(right), b.len())));
         groups
     }
 
-    /// Where most changes are, unless the groups name all of them.
-    fn cluster_types(&self, groups: &Groups<'_>) -> String {
-        let counts = self.cluster_type_counts();
-        if counts.len() < 2 || groups.iter().all(|(_, ids)| ids.len() <= NAMES_MAX) {
-            return String::new();
+    /// Where most changes are, unless the groups say all of it.
+    fn most(&self, groups: &Groups<'_>) -> String {
+        let mut text = String::new();
+        if groups.iter().any(|(group, _)| group.are_many) {
+            text.push_str(&most("of", &self.counted(|_, change| &*change.workload)));
         }
-        let kinds = |kinds: &BTreeMap<ChangeKind, usize>| {
-            let each = kinds.iter().map(|(kind, number)| format!("{} {}", sign(*kind), thousands(*number)));
-            each.collect::<Vec<_>>().join(" ")
-        };
-        let named = counts.iter().take(CLUSTER_TYPES_MAX).map(|(name, found)| format!("{name} {}", kinds(found)));
-        let mut parts: Vec<_> = named.collect();
-        if let Some(more) = counts.len().checked_sub(CLUSTER_TYPES_MAX).filter(|more| *more > 0) {
-            parts.push(format!("{} more", thousands(more)));
+        if groups.iter().any(|(_, ids)| ids.len() > NAMES_MAX) {
+            text.push_str(&most("on", &self.counted(|id, _| &*id.place)));
         }
-        format!("\n  on {}\n", parts.join(" · "))
+        if text.is_empty() { text } else { format!("\n{text}") }
     }
 
-    /// How many changes there are on each cluster type, those with most first.
-    fn cluster_type_counts(&self) -> Vec<(&str, BTreeMap<ChangeKind, usize>)> {
+    /// How many changes there are of each name, those with most first.
+    fn counted<'v>(&'v self, name: impl Fn(&'v PlannedId, &'v Change) -> &'v str) -> Counts<'v> {
         let mut counts: BTreeMap<&str, BTreeMap<ChangeKind, usize>> = BTreeMap::new();
         for (id, change) in &self.changes {
-            *counts.entry(&id.place).or_default().entry(change.kind).or_default() += 1;
+            *counts.entry(name(id, change)).or_default().entry(change.kind).or_default() += 1;
         }
         let mut counts: Vec<_> = counts.into_iter().collect();
-        counts.sort_by_key(|(_, kinds)| std::cmp::Reverse(kinds.values().sum::<usize>()));
+        counts.sort_by_key(|(_, kinds)| Reverse(kinds.values().sum::<usize>()));
         counts
     }
 
@@ -181,8 +178,9 @@ impl View<'_> {
             self.planned.plan.other_files.iter().partition(|change| is_marker(change));
         let mut text = String::new();
         for kind in [ChangeKind::Added, ChangeKind::Changed, ChangeKind::Removed] {
-            let names: Vec<_> =
+            let mut names: Vec<_> =
                 markers.iter().filter(|change| change.kind == kind).map(|change| folder(change)).collect();
+            names.sort_unstable();
             if !names.is_empty() {
                 let places = self.planned.places_text(names.iter().map(String::as_str));
                 let _ = writeln!(text, "  {} {places}: {}", sign(kind), named(&names));
@@ -196,6 +194,42 @@ impl View<'_> {
         }
         text
     }
+}
+
+impl Group {
+    /// What groups are ordered by, given how many changes its workload has, and how many are in the group.
+    fn rank(&self, total: usize, size: usize) -> impl Ord {
+        let workload = if self.are_many { "" } else { &*self.workload };
+        (Reverse(self.are_many), Reverse(total), workload, Reverse(size), &self.what)
+    }
+}
+
+/// The groups of those to which the same happens: one for each workload, or one for all of many.
+fn grouped<'p>(what: &What, to: BTreeMap<Arc<str>, Vec<&'p PlannedId>>) -> Groups<'p> {
+    let are_many = to.len() > WORKLOADS_MAX;
+    let group = |workload| Group { workload, are_many, what: what.clone() };
+    if are_many {
+        let name = count(to.len(), "workload").into();
+        return vec![(group(name), to.into_values().flatten().collect())];
+    }
+    to.into_iter().map(|(workload, ids)| (group(workload), ids)).collect()
+}
+
+/// The names with most changes, and how many more there are: `  on west ~ 4 - 1 · east ~ 3`. Nothing if there is only one.
+fn most(preposition: &str, counts: &Counts<'_>) -> String {
+    if counts.len() < 2 {
+        return String::new();
+    }
+    let kinds = |kinds: &BTreeMap<ChangeKind, usize>| {
+        let each = kinds.iter().map(|(kind, number)| format!("{} {}", sign(*kind), thousands(*number)));
+        each.collect::<Vec<_>>().join(" ")
+    };
+    let named = counts.iter().take(COUNTED_MAX).map(|(name, found)| format!("{name} {}", kinds(found)));
+    let mut parts: Vec<_> = named.collect();
+    if let Some(more) = counts.len().checked_sub(COUNTED_MAX).filter(|more| *more > 0) {
+        parts.push(format!("{} more", thousands(more)));
+    }
+    format!("  {preposition} {}\n", parts.join(" · "))
 }
 
 /// The file that marks a cluster type's folder.
@@ -243,19 +277,20 @@ fn groups_text(groups: &Groups<'_>, limit: usize) -> String {
     let shown = groups.get(..limit).unwrap_or(groups);
     let workload_width = shown.iter().map(|(group, _)| chars(&group.workload)).max().unwrap_or_default();
     let count_width = shown.iter().map(|(_, ids)| chars(&thousands(ids.len()))).max().unwrap_or_default();
-    let what_width = shown.iter().map(|(group, _)| chars(&group.what)).max().unwrap_or_default().min(WHAT_CHARS);
+    let what_width = shown.iter().map(|(group, _)| chars(&group.what.1)).max().unwrap_or_default().min(WHAT_CHARS);
     let mut text = String::new();
     let mut last: Option<&(Group, Vec<&PlannedId>)> = None;
     for shown @ (group, ids) in shown {
         // What the line before has said is not said again.
-        let is_said = last.is_some_and(|(last, _)| last.workload == group.workload);
+        let is_said = !group.are_many && last.is_some_and(|(last, _)| last.workload == group.workload);
         let are_named = last.is_some_and(|(_, last)| last == ids);
         last = Some(shown);
         let workload = if is_said { "" } else { &*group.workload };
+        let (kind, what, because) = &group.what;
         let number = thousands(ids.len());
-        let start = format!("  {workload:<workload_width$}  {} {number:>count_width$}  ", sign(group.kind));
-        let what = cut(&group.what, LINE_CHARS_MAX - chars(&start));
-        let because = group.because.as_ref().map(|place| format!("because {place}"));
+        let start = format!("  {workload:<workload_width$}  {} {number:>count_width$}  ", sign(*kind));
+        let what = cut(what, LINE_CHARS_MAX - chars(&start));
+        let because = because.as_ref().map(|place| format!("because {place}"));
         // Of more than can be named, the number says enough.
         let names = ids.iter().take(NAMES_MAX).map(ToString::to_string).collect::<Vec<_>>().join(", ");
         let on = (ids.len() <= NAMES_MAX && !are_named).then(|| format!("on {names}"));
