@@ -4,6 +4,7 @@
 
 pub mod endpoint;
 pub mod ingest;
+pub mod inputs;
 pub mod limits;
 pub mod moment;
 pub mod report;

@@ -1,0 +1,293 @@
+//! Notifications of Argo CD: an Application, or as much of it as the template in `deploy/argocd` sends.
+//!
+//! The fields are those of the Application itself (`argoproj.io/v1alpha1`, <https://argo-cd.readthedocs.io/en/stable/user-guide/application-specification/>
+//! and its status), so that a template of somebody's own, or the whole object, does as well.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use serde::Deserialize;
+
+use super::{Batch, BodyError, fields};
+use crate::endpoint::Endpoint;
+use crate::limits::REPORT_BYTES_MAX;
+use crate::moment::Moment;
+use crate::report::{Report, ReportError, Status};
+use crate::revision;
+
+/// The kind of reconcilers that report in this format.
+pub const KIND: &str = "argocd";
+
+/// The namespace of Argo CD itself: Applications in it are called by their names alone.
+const HOME_NAMESPACE: &str = "argocd";
+
+/// Annotations of an Application that say what it doesn't know of itself.
+const ANNOTATIONS: &str = "hub.kalypso.io/";
+
+/// What Argo CD calls the cluster that it runs in.
+const OWN_CLUSTER: &str = "in-cluster";
+
+/// How that cluster's address begins.
+const OWN_SERVER: &str = "https://kubernetes.default.svc";
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Application {
+    metadata: Metadata,
+    spec: Spec,
+    status: ApplicationStatus,
+    /// Ours, not the Application's: the name of the cluster that Argo CD runs in.
+    cluster: Option<String>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Metadata {
+    name: Option<String>,
+    namespace: Option<String>,
+    annotations: Option<BTreeMap<String, Option<String>>>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Spec {
+    destination: Option<Destination>,
+    source: Option<Source>,
+    sources: Option<Vec<Source>>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Destination {
+    name: Option<String>,
+    server: Option<String>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+struct Source {
+    #[serde(rename = "repoURL")]
+    repo_url: Option<String>,
+    target_revision: Option<String>,
+    path: Option<String>,
+    chart: Option<String>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+struct ApplicationStatus {
+    sync: Option<Sync>,
+    health: Option<Health>,
+    operation_state: Option<OperationState>,
+    conditions: Option<Vec<Condition>>,
+    reconciled_at: Option<String>,
+}
+
+/// Also what an operation should do and what it did: all have revisions.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Sync {
+    status: Option<String>,
+    revision: Option<String>,
+    revisions: Option<Vec<String>>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+struct Health {
+    status: Option<String>,
+    message: Option<String>,
+    last_transition_time: Option<String>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+struct OperationState {
+    phase: Option<String>,
+    message: Option<String>,
+    started_at: Option<String>,
+    finished_at: Option<String>,
+    operation: Option<Operation>,
+    sync_result: Option<Sync>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Operation {
+    sync: Option<Sync>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Condition {
+    #[serde(rename = "type")]
+    kind: Option<String>,
+    message: Option<String>,
+}
+
+/// Reads a notification.
+///
+/// # Errors
+/// It is no Application.
+pub fn read(body: &[u8], now: Moment) -> Result<Batch, BodyError> {
+    if body.trim_ascii().is_empty() {
+        return Err(BodyError::Empty);
+    }
+    if body.len() > REPORT_BYTES_MAX {
+        let message = format!("has {} bytes; at most {REPORT_BYTES_MAX} are possible", body.len());
+        return Ok(Batch::of_one(Some(Err(ReportError::new("report", message)))));
+    }
+    let application: Application = serde_json::from_slice(body).map_err(|error| BodyError::json(&error))?;
+    Ok(Batch::of_one(Some(application.report(now))))
+}
+
+impl Application {
+    fn report(self, now: Moment) -> Result<Report, ReportError> {
+        let status = self.status();
+        let (index, endpoint) = self.source()?;
+        let reconciler = self.annotation("reconciler").map_or_else(|| self.name(), |name| Ok(name.to_owned()))?;
+        Ok(Report {
+            host: self.host(),
+            reconciler,
+            kind: KIND.to_owned(),
+            endpoint,
+            revision: self.revision(index).to_owned(),
+            tree: None,
+            version: self.annotation("version").map(ToOwned::to_owned),
+            status,
+            message: self.message(status),
+            observed_on: self.observed_on(status)?.unwrap_or(now),
+            heartbeat: None,
+            labels: BTreeMap::new(),
+        })
+    }
+
+    fn name(&self) -> Result<String, ReportError> {
+        let name = text(self.metadata.name.as_ref()).ok_or_else(|| ReportError::new("metadata.name", "is missing"))?;
+        Ok(match text(self.metadata.namespace.as_ref()) {
+            Some(namespace) if namespace != HOME_NAMESPACE => format!("{namespace}/{name}"),
+            _ => name.to_owned(),
+        })
+    }
+
+    fn annotation(&self, name: &str) -> Option<&str> {
+        let value = self.metadata.annotations.as_ref()?.get(&format!("{ANNOTATIONS}{name}"))?;
+        text(value.as_ref())
+    }
+
+    /// The destination's name; for the cluster that Argo CD runs in, what the template calls it. A destination that has only an address is called by
+    /// the host in it.
+    fn host(&self) -> String {
+        let destination = self.spec.destination.as_ref();
+        let name = destination.and_then(|destination| text(destination.name.as_ref()));
+        let server = destination.and_then(|destination| text(destination.server.as_ref()));
+        let remote = name.filter(|name| *name != OWN_CLUSTER).or_else(|| {
+            let server = server.filter(|server| !server.starts_with(OWN_SERVER))?;
+            let (_, rest) = server.split_once("://").unwrap_or(("", server));
+            rest.split(['/', ':']).next()
+        });
+        self.annotation("host").or(remote).or_else(|| text(self.cluster.as_ref())).unwrap_or_default().to_owned()
+    }
+
+    /// The source that has a folder of a repository, and its number: others are charts, or files with values for them.
+    fn source(&self) -> Result<(usize, Option<Endpoint>), ReportError> {
+        let several = self.spec.sources.as_deref().filter(|sources| !sources.is_empty());
+        let mut sources = several.unwrap_or_default().iter().chain(self.spec.source.as_ref()).enumerate();
+        let is_folder = |source: &Source| text(source.path.as_ref()).is_some() && text(source.chart.as_ref()).is_none();
+        let Some((index, source)) = sources.find(|(_, source)| is_folder(source)) else { return Ok((0, None)) };
+        let Some(branch) = source.branch() else { return Ok((index, None)) };
+        let endpoint = fields::endpoint(text(source.repo_url.as_ref()), Some(branch), text(source.path.as_ref()))
+            .map_err(|error| ReportError::new("spec.source", error.message))?;
+        Ok((index, endpoint))
+    }
+
+    fn phase(&self) -> &str {
+        self.status.operation_state.as_ref().and_then(|state| text(state.phase.as_ref())).unwrap_or_default()
+    }
+
+    /// What is being applied while an operation runs, and what was applied by the last one otherwise: `status.sync.revision` alone is only what was
+    /// compared with, which nobody may have applied.
+    fn revision(&self, index: usize) -> &str {
+        let state = self.status.operation_state.as_ref();
+        let wanted = state.and_then(|state| state.operation.as_ref()?.sync.as_ref()?.revision(index));
+        let applied = state.and_then(|state| state.sync_result.as_ref()?.revision(index));
+        let compared = self.status.sync.as_ref().and_then(|sync| sync.revision(index));
+        let found = if self.phase() == "Running" { wanted.or(compared).or(applied) } else { applied.or(compared) };
+        found.unwrap_or_default()
+    }
+
+    fn status(&self) -> Status {
+        let health = self.status.health.as_ref().and_then(|health| text(health.status.as_ref())).unwrap_or_default();
+        let sync = self.status.sync.as_ref().and_then(|sync| text(sync.status.as_ref())).unwrap_or_default();
+        match (self.phase(), health) {
+            ("Running" | "Terminating", _) => Status::InProgress,
+            ("Failed" | "Error", _) | (_, "Degraded") => Status::Failure,
+            _ if sync == "Unknown" || self.errors().next().is_some() => Status::Failure,
+            ("Succeeded", "Healthy") => Status::Success,
+            // Adopted from outside, or its last operation is forgotten: what is there is what should be.
+            ("", "Healthy") if sync == "Synced" => Status::Success,
+            _ => Status::InProgress,
+        }
+    }
+
+    /// Conditions that are errors, by their names: `ComparisonError`, `SyncError`, `InvalidSpecError`; others are warnings.
+    fn errors(&self) -> impl Iterator<Item = &Condition> {
+        let conditions = self.status.conditions.as_deref().unwrap_or_default().iter();
+        conditions.filter(|condition| condition.kind.as_ref().is_some_and(|kind| kind.ends_with("Error")))
+    }
+
+    fn message(&self, status: Status) -> String {
+        let operation = self.status.operation_state.as_ref().and_then(|state| text(state.message.as_ref()));
+        if status != Status::Failure {
+            return operation.unwrap_or_default().to_owned();
+        }
+        let health = self.status.health.as_ref().and_then(|health| text(health.message.as_ref()));
+        let conditions = self.errors().filter_map(|condition| text(condition.message.as_ref()));
+        let failed = operation.filter(|_| self.phase() != "Succeeded");
+        failed.into_iter().chain(health).chain(conditions).collect::<Vec<_>>().join("\n")
+    }
+
+    /// The latest moment that the status knows. Argo CD writes whole seconds: of two notifications of one second, the one that ends something is the
+    /// later one.
+    fn observed_on(&self, status: Status) -> Result<Option<Moment>, ReportError> {
+        let (state, health) = (self.status.operation_state.as_ref(), self.status.health.as_ref());
+        let moments = [
+            ("status.operationState.startedAt", state.and_then(|state| text(state.started_at.as_ref()))),
+            ("status.operationState.finishedAt", state.and_then(|state| text(state.finished_at.as_ref()))),
+            ("status.health.lastTransitionTime", health.and_then(|health| text(health.last_transition_time.as_ref()))),
+            ("status.reconciledAt", text(self.status.reconciled_at.as_ref())),
+        ];
+        let mut latest = None;
+        for (field, moment) in moments.into_iter().filter_map(|(field, moment)| Some((field, moment?))) {
+            let moment: Moment = moment
+                .parse()
+                .map_err(|error: crate::moment::MomentError| ReportError::new(field, error.to_string()))?;
+            latest = latest.max(Some(moment));
+        }
+        let ending = if status == Status::InProgress { Duration::ZERO } else { Duration::from_millis(1) };
+        Ok(latest.map(|moment| moment.after(ending)))
+    }
+}
+
+impl Sync {
+    fn revision(&self, index: usize) -> Option<&str> {
+        let of_source = self.revisions.as_ref().and_then(|revisions| text(revisions.get(index)));
+        of_source.or_else(|| text(self.revision.as_ref()))
+    }
+}
+
+impl Source {
+    /// The branch; none where something else is followed: a commit, or whatever the repository's head is.
+    fn branch(&self) -> Option<&str> {
+        let target = text(self.target_revision.as_ref()).filter(|target| *target != "HEAD")?;
+        let target = target.strip_prefix("refs/heads/").unwrap_or(target);
+        Some(target).filter(|target| !revision::is_hash(target))
+    }
+}
+
+fn text(text: Option<&String>) -> Option<&str> {
+    text.map(String::as_str).filter(|text| !text.is_empty())
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,238 @@
+//! Events of Flux's notification-controller, from providers of type `generic` and `generic-hmac`.
+//!
+//! The event: <https://fluxcd.io/flux/components/notification/events/#event-structure>; its metadata:
+//! <https://fluxcd.io/flux/components/notification/alerts/#event-metadata>; the signature:
+//! <https://fluxcd.io/flux/components/notification/providers/#generic-webhook-with-hmac>.
+//!
+//! Both providers also get the events that end each reconciliation (`ReconciliationSucceeded`), once per interval, which others don't.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use hmac::{Hmac, KeyInit, Mac};
+use serde::Deserialize;
+use sha2::{Sha256, Sha384, Sha512};
+
+use super::names::TargetName;
+use super::{Batch, BodyError, fields};
+use crate::endpoint::Endpoint;
+use crate::limits::REPORT_BYTES_MAX;
+use crate::moment::Moment;
+use crate::report::{Report, ReportError, Status};
+use crate::revision;
+
+/// The kind of reconcilers that report in this format.
+pub const KIND: &str = "flux";
+
+/// The header with the signature, of providers of type `generic-hmac`.
+pub const SIGNATURE_HEADER: &str = "x-signature";
+
+/// The namespace that `flux bootstrap` makes: objects in it are called by their names alone.
+const HOME_NAMESPACE: &str = "flux-system";
+
+/// The group of annotations that Flux copies from an object into the metadata of its events.
+const EVENT_GROUP: &str = "event.toolkit.fluxcd.io";
+
+/// Objects whose events say how a place or a source is. Others (image policies, receivers, charts) are none of ours.
+const KINDS: &[&str] = &["Kustomization", "HelmRelease", "GitRepository", "OCIRepository"];
+
+/// Reasons that end well: of kustomize-controller, of helm-controller (`api/v2/condition_types.go`), of source-controller.
+const SUCCEEDED: &[&str] = &[
+    "ReconciliationSucceeded",
+    "InstallSucceeded",
+    "UpgradeSucceeded",
+    "TestSucceeded",
+    "DriftCorrected",
+    "NewArtifact",
+    "ArtifactUpToDate",
+    "GitOperationSucceeded",
+    "OCIOperationSucceeded",
+    "Succeeded",
+];
+
+/// Reasons that end badly though the event says `info`: another release than the wanted one runs, or none, or it has been changed.
+const FAILED: &[&str] = &["RollbackSucceeded", "UninstallSucceeded", "DriftDetected"];
+
+/// Reasons that are no end, though some versions say `error` with them.
+const UNFINISHED: &[&str] = &["Progressing", "ProgressingWithRetry", "DependencyNotReady", "HealthCheckCanceled"];
+
+/// A signature that is not right.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum SignatureError {
+    /// It is not of the form `sha256=<hexadecimal digits>`.
+    #[error("the signature is not of the form sha256=<hexadecimal digits>")]
+    Form,
+    /// It was made with another algorithm.
+    #[error("the signature is neither sha256 nor sha384 nor sha512")]
+    Algorithm,
+    /// It was made with another key, or of another body.
+    #[error("the signature does not fit the body: is the key the same on both sides?")]
+    Wrong,
+}
+
+/// An event as it is sent. What Flux adds one day is not looked at.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Event {
+    #[serde(default)]
+    involved_object: InvolvedObject,
+    #[serde(default)]
+    severity: String,
+    timestamp: Option<String>,
+    #[serde(default)]
+    message: String,
+    #[serde(default)]
+    reason: String,
+    metadata: Option<BTreeMap<String, String>>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+struct InvolvedObject {
+    api_version: String,
+    kind: String,
+    namespace: String,
+    name: String,
+}
+
+/// Whether a body was signed with this key: the value of the header `X-Signature`, as `generic-hmac` sends it. Takes the same time for every wrong
+/// signature. Where several keys are possible, try each.
+///
+/// # Errors
+/// It is no signature, or not of this body with this key.
+pub fn verify(signature: &str, body: &[u8], key: &[u8]) -> Result<(), SignatureError> {
+    let (algorithm, digits) = signature.trim().split_once('=').ok_or(SignatureError::Form)?;
+    let digits = digits.to_ascii_lowercase();
+    let code = data_encoding::HEXLOWER.decode(digits.as_bytes()).map_err(|_| SignatureError::Form)?;
+    let is_right = match algorithm {
+        "sha256" => is_code::<Hmac<Sha256>>(&code, body, key),
+        "sha384" => is_code::<Hmac<Sha384>>(&code, body, key),
+        "sha512" => is_code::<Hmac<Sha512>>(&code, body, key),
+        _ => return Err(SignatureError::Algorithm),
+    };
+    if is_right { Ok(()) } else { Err(SignatureError::Wrong) }
+}
+
+/// Reads an event. Events of other kinds than Kustomization, `HelmRelease`, `GitRepository` and `OCIRepository`, and those with severity `trace`, are
+/// counted as ignored.
+///
+/// # Errors
+/// It is no event.
+pub fn read(body: &[u8], now: Moment) -> Result<Batch, BodyError> {
+    if body.trim_ascii().is_empty() {
+        return Err(BodyError::Empty);
+    }
+    let event: Event = serde_json::from_slice(body).map_err(|error| BodyError::json(&error))?;
+    let is_ours = KINDS.contains(&event.involved_object.kind.as_str()) && event.severity != "trace";
+    if body.len() > REPORT_BYTES_MAX && is_ours {
+        let message = format!("has {} bytes; at most {REPORT_BYTES_MAX} are possible", body.len());
+        return Ok(Batch::of_one(Some(Err(ReportError::new("report", message)))));
+    }
+    Ok(Batch::of_one(is_ours.then(|| event.report(now))))
+}
+
+/// Compares in constant time (`verify_slice`).
+fn is_code<M: Mac + KeyInit>(code: &[u8], body: &[u8], key: &[u8]) -> bool {
+    <M as KeyInit>::new_from_slice(key).is_ok_and(|mac| mac.chain_update(body).verify_slice(code).is_ok())
+}
+
+impl Event {
+    fn report(self, now: Moment) -> Result<Report, ReportError> {
+        if self.involved_object.name.is_empty() {
+            return Err(ReportError::new("involvedObject.name", "is missing"));
+        }
+        let text = |key: &str| self.metadata(key).unwrap_or_default().to_owned();
+        let status = self.status();
+        Ok(Report {
+            host: self.metadata("host").or_else(|| self.metadata("cluster")).unwrap_or_default().to_owned(),
+            reconciler: self
+                .metadata("reconciler")
+                .map_or_else(|| self.involved_object.reconciler(), ToOwned::to_owned),
+            kind: KIND.to_owned(),
+            endpoint: self.endpoint()?,
+            revision: self.revision().to_owned(),
+            tree: None,
+            version: Some(text("version")).filter(|version| !version.is_empty()),
+            status,
+            message: self.message(),
+            observed_on: self.observed_on(now, status)?,
+            heartbeat: self.heartbeat()?,
+            labels: BTreeMap::new(),
+        })
+    }
+
+    /// An entry of the metadata, from the strongest source to the weakest, as notification-controller ranks them; old versions of it leave the
+    /// prefixes on.
+    fn metadata(&self, key: &str) -> Option<&str> {
+        let metadata = self.metadata.as_ref()?;
+        let (group, _) = self.involved_object.api_version.split_once('/').unwrap_or_default();
+        let prefixed = |group: &str| metadata.get(&format!("{group}/{key}"));
+        let value = prefixed(group).or_else(|| metadata.get(key)).or_else(|| prefixed(EVENT_GROUP))?;
+        Some(value.as_str()).filter(|value| !value.is_empty())
+    }
+
+    /// The git revision: of what an OCI artifact was made of, if that is known, else of the source itself.
+    fn revision(&self) -> &str {
+        self.metadata("originRevision").or_else(|| self.metadata("revision")).unwrap_or_default()
+    }
+
+    fn endpoint(&self) -> Result<Option<Endpoint>, ReportError> {
+        let branch = self.metadata("branch").or_else(|| revision::branch(self.revision()));
+        fields::endpoint(self.metadata("repository"), branch, self.metadata("path"))
+            .map_err(|error| ReportError::new("metadata", format!("{}: {}", error.field, error.message)))
+    }
+
+    fn status(&self) -> Status {
+        let reason = self.reason.as_str();
+        if UNFINISHED.contains(&reason) {
+            Status::InProgress
+        } else if self.severity == "error" || FAILED.contains(&reason) {
+            Status::Failure
+        } else if SUCCEEDED.contains(&reason) {
+            Status::Success
+        } else {
+            Status::InProgress
+        }
+    }
+
+    /// How long it took and when it comes again is left out where all is well, so that each interval says the same and history does not grow with it.
+    fn message(&self) -> String {
+        match self.reason.as_str() {
+            "ReconciliationSucceeded" => format!("Applied revision: {}", self.revision()),
+            _ => self.message.clone(),
+        }
+    }
+
+    /// Flux writes whole seconds. Of two events in one second, the one that ends something is the later one.
+    fn observed_on(&self, now: Moment, status: Status) -> Result<Moment, ReportError> {
+        let Some(timestamp) = &self.timestamp else { return Ok(now) };
+        let moment: Moment = timestamp
+            .parse()
+            .map_err(|error: crate::moment::MomentError| ReportError::new("timestamp", error.to_string()))?;
+        Ok(if status == Status::InProgress { moment } else { moment.after(Duration::from_millis(1)) })
+    }
+
+    fn heartbeat(&self) -> Result<Option<Duration>, ReportError> {
+        let Some(text) = self.metadata("heartbeatSeconds") else { return Ok(None) };
+        let seconds = text.parse().map_err(|_| {
+            let message = format!("`{}` is no whole number of seconds", fields::shown(text));
+            ReportError::new("metadata.heartbeatSeconds", message)
+        })?;
+        Ok(Some(Duration::from_secs(seconds)))
+    }
+}
+
+impl InvolvedObject {
+    /// The reconciler's name. A Kustomization is called by its own name, with its namespace before it if it is not in `flux-system` and does not name a
+    /// deployment target; other kinds have the kind before that, so that a release and a source may have the same name as a Kustomization.
+    fn reconciler(&self) -> String {
+        let is_plain = matches!(self.namespace.as_str(), "" | HOME_NAMESPACE);
+        let is_target = || self.kind == "Kustomization" && TargetName::parse(&self.name).is_some();
+        let name =
+            if is_plain || is_target() { self.name.clone() } else { format!("{}/{}", self.namespace, self.name) };
+        if self.kind == "Kustomization" { name } else { format!("{}/{name}", self.kind) }
+    }
+}
+
+#[cfg(test)]
+mod tests;

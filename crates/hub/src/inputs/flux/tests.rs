@@ -1,0 +1,136 @@
+//! Tests of Flux events.
+
+use super::*;
+
+const NOW: Moment = Moment::MIN;
+
+/// As kustomize-controller ends each reconciliation.
+const SUCCEEDED: &str = include_str!("../../../tests/payloads/flux-reconciliation-succeeded.json");
+
+/// The example of Flux's documentation, with a group before the keys of the metadata.
+const FAILED: &str = include_str!("../../../tests/payloads/flux-validation-failed.json");
+
+fn report(body: &str) -> Report {
+    let (mut taken, refused) = read(body.as_bytes(), NOW).unwrap().into_parts();
+    assert_eq!(refused, []);
+    taken.remove(0)
+}
+
+/// What is wrong with an event with this metadata.
+fn check_metadata(metadata: &str) -> String {
+    let body = format!(r#"{{"involvedObject": {{"kind": "Kustomization", "name": "a"}}, "metadata": {metadata}}}"#);
+    let (_, refused) = read(body.as_bytes(), NOW).unwrap().into_parts();
+    refused.into_iter().map(|refused| refused.error.to_string()).collect()
+}
+
+/// The reconciler and the status of an event.
+fn check(kind: &str, name: &str, reason: &str) -> String {
+    let (namespace, name) = name.rsplit_once('/').unwrap_or(("flux-system", name));
+    let (severity, reason) = reason.split_once(' ').unwrap_or(("info", reason));
+    let report = report(&format!(
+        r#"{{"involvedObject": {{"kind": "{kind}", "namespace": "{namespace}", "name": "{name}"}}, "reason": "{reason}", "severity": "{severity}"}}"#
+    ));
+    format!("{} {}", report.reconciler, report.status)
+}
+
+#[test]
+fn an_event_becomes_a_report() {
+    let report = report(SUCCEEDED).check(Moment::MAX).unwrap();
+    assert_eq!((report.host.as_str(), report.reconciler.as_str()), ("chicago-edge-04", "checkout-eu"));
+    assert_eq!((report.kind.as_str(), report.status, report.commit()), ("flux", Status::Success, &*"4".repeat(40)));
+    assert_eq!(report.endpoint.unwrap().to_string(), "https://git.example/acme/gitops/prod/chicago-edge/checkout-eu");
+    assert_eq!(report.observed_on.to_string(), "2026-11-21T13:44:01.001Z");
+    assert_eq!(report.heartbeat, Some(Duration::from_mins(20)));
+}
+
+#[test]
+fn the_documented_example_with_prefixed_metadata() {
+    let report = report(FAILED);
+    assert_eq!((report.reconciler.as_str(), report.status), ("apps/webapp", Status::Failure));
+    assert_eq!(report.commit(), "731f7eaddfb6af01cb2173e18f0f75b0ba780ef1");
+    assert_eq!((report.host.as_str(), report.endpoint.as_ref()), ("", None));
+    assert!(report.message.contains("Unsupported value: Ingress"));
+}
+
+#[test]
+fn each_interval_says_the_same() {
+    let later = SUCCEEDED.replace("211.4ms", "198.7ms").replace("13:44", "13:54");
+    assert_eq!(report(SUCCEEDED).digest(), report(&later).digest());
+}
+
+#[test]
+fn reasons_become_statuses() {
+    for reason in ["ReconciliationSucceeded", "InstallSucceeded", "UpgradeSucceeded", "TestSucceeded", "DriftCorrected"]
+    {
+        assert_eq!(check("Kustomization", "a", reason), "a success");
+    }
+    for reason in ["Progressing", "error ProgressingWithRetry", "DependencyNotReady", "info", "SomethingNew"] {
+        assert_eq!(check("Kustomization", "a", reason), "a in_progress");
+    }
+    let reasons =
+        ["ReconciliationFailed", "HealthCheckFailed", "ArtifactFailed", "BuildFailed", "PruneFailed", "SomethingNew"];
+    for reason in reasons {
+        assert_eq!(check("Kustomization", "a", &format!("error {reason}")), "a failure");
+    }
+    for reason in ["error UpgradeFailed", "error TestFailed", "RollbackSucceeded", "DriftDetected"] {
+        assert_eq!(check("HelmRelease", "a", reason), "HelmRelease/a failure");
+    }
+    assert_eq!(check("GitRepository", "flux-system", "NewArtifact"), "GitRepository/flux-system success");
+    assert_eq!(check("OCIRepository", "apps/a", "error OCIArtifactPullFailed"), "OCIRepository/apps/a failure");
+}
+
+#[test]
+fn names_do_not_collide_and_targets_keep_theirs() {
+    assert_eq!(check("Kustomization", "team-a/apps", "Progressing"), "team-a/apps in_progress");
+    let dotted = "dev.kaizen.greeting.hello.functional-test.drone";
+    assert_eq!(check("Kustomization", &format!("hello/{dotted}"), "Progressing"), format!("{dotted} in_progress"));
+    let named = SUCCEEDED.replace(r#""summary": "line 7""#, r#""event.toolkit.fluxcd.io/reconciler": "line-7""#);
+    assert_eq!(report(&named).reconciler, "line-7");
+}
+
+#[test]
+fn revisions_of_artifacts_lead_back_to_git() {
+    let of = |revision: &str| {
+        report(&SUCCEEDED.replace(r#""revision": "prod@sha1:4444444444444444444444444444444444444444""#, revision))
+            .revision
+    };
+    let artifact = r#""revision": "6.7.2@sha256:a", "originRevision": "refs/tags/v1@sha1:b", "branch": "prod""#;
+    assert_eq!(of(artifact), "refs/tags/v1@sha1:b");
+    assert_eq!(of(r#""revision": "6.7.2", "branch": "prod""#), "6.7.2");
+}
+
+#[test]
+fn what_is_no_event_about_a_reconciler_is_ignored() {
+    let policy = SUCCEEDED.replace("\"Kustomization\"", "\"ImagePolicy\"");
+    let trace = SUCCEEDED.replace("\"info\"", "\"trace\"");
+    for body in [policy.as_str(), trace.as_str(), "{}"] {
+        let batch = read(body.as_bytes(), NOW).unwrap();
+        assert_eq!((batch.ignored(), batch.into_parts()), (1, (Vec::new(), Vec::new())));
+    }
+}
+
+#[test]
+fn what_is_wrong_is_said_at_its_field() {
+    let metadata = r#"{"repository": "https://git.example/a", "path": "./b", "revision": "6.7.2"}"#;
+    assert_eq!(check_metadata(metadata), "metadata: place: the branch is missing");
+    let seconds = check_metadata(r#"{"heartbeatSeconds": "10m"}"#);
+    assert_eq!(seconds, "metadata.heartbeatSeconds: `10m` is no whole number of seconds");
+    assert!(matches!(read(b"[]", NOW), Err(BodyError::Syntax { .. })));
+    assert_eq!(read(b" ", NOW), Err(BodyError::Empty));
+    assert!(read("[".repeat(100_000).as_bytes(), NOW).is_err());
+}
+
+#[test]
+fn a_signature_is_of_one_body_and_one_key() {
+    // printf %s '{"a":1}' | openssl dgst -sha256 -hmac secret
+    let signature = "sha256=aa9e2e3575f5d7098b6caccd790888c36d5fdb63342a73bada2d6a51747a8494";
+    assert_eq!(verify(signature, br#"{"a":1}"#, b"secret"), Ok(()));
+    assert_eq!(verify(&signature.to_uppercase().replace("SHA", "sha"), br#"{"a":1}"#, b"secret"), Ok(()));
+    assert_eq!(verify(signature, br#"{"a":2}"#, b"secret"), Err(SignatureError::Wrong));
+    assert_eq!(verify(signature, br#"{"a":1}"#, b"Secret"), Err(SignatureError::Wrong));
+    assert_eq!(verify("sha256=aa9e", br#"{"a":1}"#, b"secret"), Err(SignatureError::Wrong));
+    assert_eq!(verify("sha1=00", b"", b""), Err(SignatureError::Algorithm));
+    for form in ["", "sha256", "sha256=xyz", "sha256=é"] {
+        assert_eq!(verify(form, b"", b"secret"), Err(SignatureError::Form), "{form}");
+    }
+}

@@ -1,0 +1,56 @@
+//! What holds for every body in every format: the body of the fuzz target, which also runs with fixed seeds.
+
+use crate::moment::Moment;
+
+use super::{Batch, argocd, flux, generic, otlp};
+
+/// Reads the bytes after the first one in the format that the first one names. Nothing is expected but that it ends without panic, that what is
+/// taken has the form in which it is stored, and that it can be written down and read again.
+#[doc(hidden)]
+pub fn fuzz(input: &[u8]) {
+    let Some((format, body)) = input.split_first() else { return };
+    let now = Moment::MAX;
+    let batch = match format % 5 {
+        0 => generic::read(body, now),
+        1 => flux::read(body, now),
+        2 => argocd::read(body, now),
+        3 => otlp::decode_json(body).and_then(|request| otlp::read(&request, now)),
+        _ => otlp::decode_protobuf(body).and_then(|request| otlp::read(&request, now)),
+    };
+    check(batch.unwrap_or_default(), now);
+    let _ = flux::verify(&String::from_utf8_lossy(body), body, body);
+}
+
+fn check(batch: Batch, now: Moment) {
+    let (taken, refused) = batch.and_then(|report| report.check(now)).into_parts();
+    for report in taken {
+        let again = generic::read_one(generic::write(&report).as_bytes(), now);
+        assert_eq!(again.and_then(|report| report.check(now)).as_ref(), Ok(&report));
+    }
+    let _ = otlp::encode_protobuf(&otlp::answer(&refused));
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::fuzz;
+
+    /// JSON that looks like the formats.
+    fn json() -> impl Strategy<Value = String> {
+        let words = "[{}\\[\\]:,\" \\n]|true|null|-1|1e999|\"(host|status|success|place|metadata|involvedObject|kind|Kustomization|spec|resourceLogs|value)\"";
+        proptest::collection::vec(words, 0..40).prop_map(|words| words.concat())
+    }
+
+    proptest! {
+        #[test]
+        fn any_bytes(input in proptest::collection::vec(any::<u8>(), 0..200)) {
+            fuzz(&input);
+        }
+
+        #[test]
+        fn anything_like_json(format in 0u8..5, json in json()) {
+            fuzz(&[&[format], json.as_bytes()].concat());
+        }
+    }
+}

@@ -1,0 +1,173 @@
+//! The generic report: JSON that a script, an agent, a CI job or an Ansible host sends.
+//!
+//! One object, a list of them, or one on each line (NDJSON). An unknown field is refused rather than ignored: a report with `observed` instead of
+//! `observedAt` would be stored with the wrong time, and nobody would see it.
+
+use std::time::Duration;
+
+use serde_json::value::RawValue;
+use serde_json::{Map, Value};
+
+use super::fields::{self, Fields};
+use super::{Batch, BodyError};
+use crate::endpoint::Endpoint;
+use crate::limits::{BATCH_REPORTS_MAX, REPORT_BYTES_MAX};
+use crate::moment::Moment;
+use crate::report::{Report, ReportError};
+use crate::revision;
+
+/// The kind of a reconciler that doesn't say what it is.
+pub const KIND: &str = "generic";
+
+const FIELDS: &[&str] = &[
+    "host",
+    "reconciler",
+    "type",
+    "place",
+    "revision",
+    "commit",
+    "tree",
+    "version",
+    "status",
+    "message",
+    "observedAt",
+    "heartbeatSeconds",
+    "labels",
+];
+
+const PLACE_FIELDS: &[&str] = &["repository", "branch", "path"];
+
+/// The JSON of one report, with its line if there are lines.
+type Piece<'a> = (Option<usize>, &'a [u8]);
+
+/// Reads a body. Reports that don't say when it was so get `now`.
+///
+/// # Errors
+/// There is nothing in it, it is no JSON at all, or there are too many reports.
+pub fn read(body: &[u8], now: Moment) -> Result<Batch, BodyError> {
+    let pieces = split(body)?;
+    if pieces.len() > BATCH_REPORTS_MAX {
+        return Err(BodyError::TooMany(pieces.len()));
+    }
+    let mut batch = Batch::default();
+    for (line, piece) in pieces {
+        batch.push(line, read_one(piece, now));
+    }
+    Ok(batch)
+}
+
+/// Reads one report.
+///
+/// # Errors
+/// It is too long, no JSON object, has unknown fields, or values of the wrong kind.
+pub fn read_one(json: &[u8], now: Moment) -> Result<Report, ReportError> {
+    if json.len() > REPORT_BYTES_MAX {
+        let message = format!("has {} bytes; at most {REPORT_BYTES_MAX} are possible", json.len());
+        return Err(ReportError::new("report", message));
+    }
+    let value: Value =
+        serde_json::from_slice(json).map_err(|error| ReportError::new("report", format!("is no JSON: {error}")))?;
+    let mut fields = Fields::of(value, "report")?;
+    let report = Report {
+        host: fields.text("host")?.unwrap_or_default(),
+        reconciler: fields.text("reconciler")?.unwrap_or_default(),
+        kind: fields.text("type")?.unwrap_or_else(|| KIND.to_owned()),
+        endpoint: place(&mut fields)?,
+        revision: revision(&mut fields)?,
+        tree: fields.text("tree")?,
+        version: fields.text("version")?,
+        status: fields::status("status", fields.text("status")?.as_deref())?,
+        message: fields.text("message")?.unwrap_or_default(),
+        observed_on: observed_at(&mut fields)?.unwrap_or(now),
+        heartbeat: fields.number("heartbeatSeconds")?.map(Duration::from_secs),
+        labels: fields.texts("labels")?,
+    };
+    fields.end(FIELDS)?;
+    Ok(report)
+}
+
+/// A report in this format, on one line, without what it doesn't say.
+pub fn write(report: &Report) -> String {
+    let mut map = Map::new();
+    let mut put = |name: &str, text: &str| {
+        if !text.is_empty() {
+            map.insert(name.to_owned(), Value::from(text));
+        }
+    };
+    put("host", &report.host);
+    put("reconciler", &report.reconciler);
+    put("type", &report.kind);
+    put("revision", &report.revision);
+    put("tree", report.tree.as_deref().unwrap_or_default());
+    put("version", report.version.as_deref().unwrap_or_default());
+    put("status", report.status.as_str());
+    put("message", &report.message);
+    put("observedAt", &report.observed_on.to_string());
+    if let Some(endpoint) = &report.endpoint {
+        let parts = [("repository", endpoint.repository()), ("branch", endpoint.branch()), ("path", endpoint.path())];
+        let place: Map<_, _> = parts.map(|(name, text)| (name.to_owned(), Value::from(text))).into_iter().collect();
+        map.insert("place".to_owned(), Value::Object(place));
+    }
+    if let Some(heartbeat) = report.heartbeat {
+        map.insert("heartbeatSeconds".to_owned(), Value::from(heartbeat.as_secs()));
+    }
+    if !report.labels.is_empty() {
+        let labels = report.labels.iter().map(|(key, value)| (key.clone(), Value::from(value.as_str()))).collect();
+        map.insert("labels".to_owned(), Value::Object(labels));
+    }
+    Value::Object(map).to_string()
+}
+
+/// The reports of a body.
+fn split(body: &[u8]) -> Result<Vec<Piece<'_>>, BodyError> {
+    let body = body.strip_prefix(b"\xef\xbb\xbf").unwrap_or(body);
+    match body.trim_ascii_start().first() {
+        None => Err(BodyError::Empty),
+        Some(b'[') => {
+            let items: Vec<&RawValue> = serde_json::from_slice(body).map_err(|error| BodyError::json(&error))?;
+            Ok(items.into_iter().map(|item| (None, item.get().as_bytes())).collect())
+        }
+        Some(_) => split_lines(body),
+    }
+}
+
+/// One object on several lines is one; otherwise each line is one, unless not a single line is JSON.
+fn split_lines(body: &[u8]) -> Result<Vec<Piece<'_>>, BodyError> {
+    let lines = body.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii).enumerate();
+    let lines: Vec<_> = lines.filter(|(_, line)| !line.is_empty()).collect();
+    let whole = serde_json::from_slice::<&RawValue>(body);
+    if lines.len() == 1 || whole.is_ok() {
+        return Ok(vec![(None, body.trim_ascii())]);
+    }
+    let is_json = |line: &[u8]| line.starts_with(b"{") && serde_json::from_slice::<&RawValue>(line).is_ok();
+    match whole {
+        Err(error) if !lines.iter().any(|(_, line)| is_json(line)) => Err(BodyError::json(&error)),
+        _ => Ok(lines.into_iter().map(|(index, line)| (Some(index + 1), line)).collect()),
+    }
+}
+
+fn place(fields: &mut Fields) -> Result<Option<Endpoint>, ReportError> {
+    let Some(mut place) = fields.object("place")? else { return Ok(None) };
+    let (repository, branch, path) = (place.text("repository")?, place.text("branch")?, place.text("path")?);
+    place.end(PLACE_FIELDS)?;
+    let text = |part: Option<String>| part.unwrap_or_default();
+    Ok(Some(Endpoint::new(&text(repository), &text(branch), &text(path))?))
+}
+
+fn revision(fields: &mut Fields) -> Result<String, ReportError> {
+    match (fields.text("revision")?, fields.text("commit")?) {
+        (Some(revision), Some(commit)) if revision::commit(&revision) != commit => {
+            Err(ReportError::new("commit", "is another one than `revision` has: one of the two is enough"))
+        }
+        (revision, commit) => Ok(revision.or(commit).unwrap_or_default()),
+    }
+}
+
+fn observed_at(fields: &mut Fields) -> Result<Option<Moment>, ReportError> {
+    let text = fields.text("observedAt")?;
+    let moment = text.map(|text| text.parse()).transpose();
+    moment.map_err(|error: crate::moment::MomentError| ReportError::new("observedAt", error.to_string()))
+}
+
+#[cfg(test)]
+mod tests;

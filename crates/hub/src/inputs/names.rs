@@ -1,0 +1,82 @@
+//! Names of reconcilers that say which deployment target they apply.
+
+/// What a dotted name of a reconciler says, as Microsoft's Kalypso writes it:
+/// `environment.workspace.application.workload.target[.clusterType]`, or `environment.workload.target`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TargetName {
+    /// The environment.
+    pub environment: String,
+    /// The workspace, if the name is a long one.
+    pub workspace: Option<String>,
+    /// The application, if the name is a long one.
+    pub application: Option<String>,
+    /// The workload.
+    pub workload: String,
+    /// The deployment target.
+    pub target: String,
+    /// The cluster type, if the name has it: whatever follows, dots included.
+    pub cluster_type: Option<String>,
+}
+
+impl TargetName {
+    /// Takes a name apart; none if it is not of this form. What is a target is not decided here: a name may look like one by accident.
+    pub fn parse(name: &str) -> Option<Self> {
+        let parts: Vec<&str> = name.splitn(6, '.').collect();
+        if parts.iter().any(|part| part.is_empty()) {
+            return None;
+        }
+        let text = |part: &&str| (*part).to_owned();
+        match parts.as_slice() {
+            [environment, workload, target, rest @ ..] if rest.len() < 2 => Some(Self {
+                environment: text(environment),
+                workspace: None,
+                application: None,
+                workload: text(workload),
+                target: text(target),
+                cluster_type: rest.first().map(text),
+            }),
+            [environment, workspace, application, workload, target, rest @ ..] => Some(Self {
+                environment: text(environment),
+                workspace: Some(text(workspace)),
+                application: Some(text(application)),
+                workload: text(workload),
+                target: text(target),
+                cluster_type: rest.first().map(text),
+            }),
+            _ => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(name: &str) -> String {
+        let none = || "-".to_owned();
+        TargetName::parse(name).map_or_else(none, |name| {
+            let (workspace, application) = (name.workspace.unwrap_or_else(none), name.application.unwrap_or_else(none));
+            let cluster_type = name.cluster_type.unwrap_or_else(none);
+            format!("{}/{workspace}/{application}/{}/{}/{cluster_type}", name.environment, name.workload, name.target)
+        })
+    }
+
+    #[test]
+    fn long_and_short_names() {
+        assert_eq!(check("dev.kaizen.greeting.hello.functional-test"), "dev/kaizen/greeting/hello/functional-test/-");
+        assert_eq!(
+            check("dev.kaizen.greeting.hello.functional-test.drone"),
+            "dev/kaizen/greeting/hello/functional-test/drone"
+        );
+        assert_eq!(check("dev.hello.functional-test"), "dev/-/-/hello/functional-test/-");
+        assert_eq!(check("dev.hello.functional-test.drone"), "dev/-/-/hello/functional-test/drone");
+        assert_eq!(check("a.b.c.d.e.f.g"), "a/b/c/d/e/f.g");
+    }
+
+    #[test]
+    fn other_names_are_none() {
+        for name in ["", "flux-system", "a.b", "a..b.c", ".a.b", "a.b.", "a.b.c.d.e."] {
+            assert_eq!(check(name), "-", "{name}");
+        }
+    }
+}

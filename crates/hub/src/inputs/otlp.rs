@@ -1,0 +1,210 @@
+//! OpenTelemetry logs (OTLP): log records with our attributes are reports.
+//!
+//! The protocol: <https://opentelemetry.io/docs/specs/otlp/>. A record is a report if it has an attribute of its own that begins with `kalypso.`;
+//! what it doesn't say itself is taken from its resource. All other records are ignored, so that a collector can send everything.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use opentelemetry_proto::tonic::collector::logs::v1::{
+    ExportLogsPartialSuccess, ExportLogsServiceRequest, ExportLogsServiceResponse,
+};
+use opentelemetry_proto::tonic::common::v1::any_value::Value;
+use opentelemetry_proto::tonic::common::v1::{AnyValue, KeyValue};
+use opentelemetry_proto::tonic::logs::v1::LogRecord;
+use prost::Message as _;
+
+use super::{Batch, BodyError, Position, Refused, fields};
+use crate::limits::BATCH_REPORTS_MAX;
+use crate::moment::Moment;
+use crate::report::{Report, ReportError};
+
+mod json;
+
+pub use json::{decode_json, encode_json};
+
+/// The kind of a reconciler that doesn't say what it is.
+pub const KIND: &str = "otlp";
+
+/// How our attributes begin.
+const PREFIX: &str = "kalypso.";
+
+/// How attributes with labels of the host begin.
+const LABEL_PREFIX: &str = "kalypso.label.";
+
+/// Attributes with the host's name, the strongest first: ours, and those of OpenTelemetry's conventions for clusters and machines.
+const HOST: &[&str] = &["kalypso.host", "k8s.cluster.name", "host.name"];
+
+const ATTRIBUTES: &[&str] = &[
+    "kalypso.host",
+    "kalypso.reconciler",
+    "kalypso.type",
+    "kalypso.place.repository",
+    "kalypso.place.branch",
+    "kalypso.place.path",
+    "kalypso.revision",
+    "kalypso.tree",
+    "kalypso.version",
+    "kalypso.status",
+    "kalypso.message",
+    "kalypso.heartbeat_seconds",
+    "kalypso.label.*",
+];
+
+const NANOSECONDS_PER_MILLISECOND: u64 = 1_000_000;
+
+/// Decodes a request in protobuf, as OTLP/HTTP sends it with content type `application/x-protobuf`.
+///
+/// # Errors
+/// It is no such request.
+pub fn decode_protobuf(body: &[u8]) -> Result<ExportLogsServiceRequest, BodyError> {
+    ExportLogsServiceRequest::decode(body)
+        .map_err(|error| BodyError::Syntax { format: "OTLP request in protobuf", message: error.to_string() })
+}
+
+/// Reads a request. Positions are numbers of log records; records without our attributes are counted as ignored.
+///
+/// # Errors
+/// There are too many reports in it.
+pub fn read(request: &ExportLogsServiceRequest, now: Moment) -> Result<Batch, BodyError> {
+    let mut batch = Batch::default();
+    let mut index = 0;
+    for resource in &request.resource_logs {
+        let shared = resource.resource.as_ref().map_or(&[][..], |resource| &resource.attributes);
+        for record in resource.scope_logs.iter().flat_map(|scope| &scope.log_records) {
+            if record.attributes.iter().any(|attribute| attribute.key.starts_with(PREFIX)) {
+                let entry = Attributes { record, shared }.report(now);
+                batch.entries.push((Position { index, line: None }, entry));
+            } else {
+                batch.ignored += 1;
+            }
+            index += 1;
+        }
+    }
+    if batch.entries.len() > BATCH_REPORTS_MAX {
+        return Err(BodyError::TooMany(batch.entries.len()));
+    }
+    Ok(batch)
+}
+
+/// The answer to a request, over gRPC and HTTP: how many records were refused, and why the first ones were.
+pub fn answer(refused: &[Refused]) -> ExportLogsServiceResponse {
+    const SHOWN_MAX: usize = 3;
+    if refused.is_empty() {
+        return ExportLogsServiceResponse { partial_success: None };
+    }
+    let shown = refused.iter().take(SHOWN_MAX);
+    let shown: Vec<_> = shown.map(|refused| format!("record {}: {}", refused.position.index, refused.error)).collect();
+    let partial_success = ExportLogsPartialSuccess {
+        rejected_log_records: i64::try_from(refused.len()).unwrap_or(i64::MAX),
+        error_message: shown.join("; "),
+    };
+    ExportLogsServiceResponse { partial_success: Some(partial_success) }
+}
+
+/// The answer in protobuf.
+pub fn encode_protobuf(answer: &ExportLogsServiceResponse) -> Vec<u8> {
+    answer.encode_to_vec()
+}
+
+/// The attributes of a record, with those of its resource behind them.
+struct Attributes<'a> {
+    record: &'a LogRecord,
+    shared: &'a [KeyValue],
+}
+
+impl Attributes<'_> {
+    fn report(&self, now: Moment) -> Result<Report, ReportError> {
+        self.check_names()?;
+        let repository = self.text("kalypso.place.repository")?;
+        let (branch, path) = (self.text("kalypso.place.branch")?, self.text("kalypso.place.path")?);
+        let endpoint = fields::endpoint(repository.as_deref(), branch.as_deref(), path.as_deref())
+            .map_err(|error| ReportError::new("kalypso.place", error.message))?;
+        Ok(Report {
+            host: self.host()?,
+            reconciler: self.text("kalypso.reconciler")?.unwrap_or_default(),
+            kind: self.text("kalypso.type")?.unwrap_or_else(|| KIND.to_owned()),
+            endpoint,
+            revision: self.text("kalypso.revision")?.unwrap_or_default(),
+            tree: self.text("kalypso.tree")?,
+            version: self.text("kalypso.version")?,
+            status: fields::status("kalypso.status", self.text("kalypso.status")?.as_deref())?,
+            message: self.text("kalypso.message")?.or_else(|| self.body()).unwrap_or_default(),
+            observed_on: self.observed_on().unwrap_or(now),
+            heartbeat: self.heartbeat()?,
+            labels: self.labels()?,
+        })
+    }
+
+    fn check_names(&self) -> Result<(), ReportError> {
+        let ours = self.record.attributes.iter().map(|attribute| attribute.key.as_str());
+        let mut ours = ours.filter(|key| key.starts_with(PREFIX) && !key.starts_with(LABEL_PREFIX));
+        match ours.find(|key| !ATTRIBUTES.contains(key)) {
+            Some(key) => Err(ReportError::new(fields::shown(key), fields::unknown(key, ATTRIBUTES))),
+            None => Ok(()),
+        }
+    }
+
+    /// A text; the record's own before the resource's, none if it is empty.
+    fn text(&self, key: &str) -> Result<Option<String>, ReportError> {
+        let found = self.record.attributes.iter().chain(self.shared).find(|attribute| attribute.key == key);
+        let text = found.map(scalar).transpose()?;
+        Ok(text.filter(|text| !text.is_empty()))
+    }
+
+    fn host(&self) -> Result<String, ReportError> {
+        for key in HOST {
+            if let Some(host) = self.text(key)? {
+                return Ok(host);
+            }
+        }
+        Ok(String::new())
+    }
+
+    fn body(&self) -> Option<String> {
+        match self.record.body.as_ref()?.value.as_ref()? {
+            Value::StringValue(text) => Some(text.clone()),
+            _ => None,
+        }
+    }
+
+    /// When it happened, or at least when it was seen; zero means unknown.
+    fn observed_on(&self) -> Option<Moment> {
+        let nanoseconds = [self.record.time_unix_nano, self.record.observed_time_unix_nano];
+        let nanoseconds = nanoseconds.into_iter().find(|nanoseconds| *nanoseconds > 0)?;
+        Some(Moment::from_millis(i64::try_from(nanoseconds / NANOSECONDS_PER_MILLISECOND).unwrap_or(i64::MAX)))
+    }
+
+    fn heartbeat(&self) -> Result<Option<Duration>, ReportError> {
+        const KEY: &str = "kalypso.heartbeat_seconds";
+        let Some(text) = self.text(KEY)? else { return Ok(None) };
+        let wrong = || ReportError::new(KEY, format!("`{}` is no whole number of seconds", fields::shown(&text)));
+        Ok(Some(Duration::from_secs(text.parse().map_err(|_| wrong())?)))
+    }
+
+    fn labels(&self) -> Result<BTreeMap<String, String>, ReportError> {
+        let mut labels = BTreeMap::new();
+        for attribute in self.shared.iter().chain(&self.record.attributes) {
+            if let Some(name) = attribute.key.strip_prefix(LABEL_PREFIX) {
+                labels.insert(name.to_owned(), scalar(attribute)?);
+            }
+        }
+        Ok(labels)
+    }
+}
+
+/// An attribute's value as a text. A number with a fraction is refused: version 1.10 would become 1.1.
+fn scalar(attribute: &KeyValue) -> Result<String, ReportError> {
+    match attribute.value.as_ref().and_then(|value: &AnyValue| value.value.as_ref()) {
+        None => Ok(String::new()),
+        Some(Value::StringValue(text)) => Ok(text.clone()),
+        Some(Value::IntValue(number)) => Ok(number.to_string()),
+        Some(Value::BoolValue(value)) => Ok(value.to_string()),
+        Some(_) => {
+            Err(ReportError::new(fields::shown(&attribute.key), "is no text and no whole number, and should be a text"))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,5 @@
+//! Reports are read, in every format.
+
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|input: &[u8]| hub::inputs::fuzz(input));
