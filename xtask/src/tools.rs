@@ -2,7 +2,7 @@
 
 use std::path::Path;
 use std::process::{Command, Stdio};
-use std::{env, iter};
+use std::{env, fs, iter};
 
 use crate::workspace;
 
@@ -22,6 +22,8 @@ const SYSTEM_PACKAGES: &[SystemPackage] = &[
     },
     // The tests only run its `sshd`, on a port of their own.
     SystemPackage { name: "openssh-server", why: "repositories over SSH", is_here: has_sshd, starts_service: true },
+    // The tests start servers of their own, in temporary folders.
+    SystemPackage { name: "postgresql", why: "the hub on PostgreSQL", is_here: has_postgres, starts_service: true },
 ];
 
 /// A program from cargo's registry.
@@ -141,6 +143,12 @@ fn has_git() -> bool {
 fn has_sshd() -> bool {
     // sshd must be called by its absolute path, which is often on root's search path only.
     Path::new("/usr/sbin/sshd").exists() || is_on_path("sshd")
+}
+
+fn has_postgres() -> bool {
+    // Debian keeps the server's programs, one folder a version, off the search path.
+    let versions = fs::read_dir("/usr/lib/postgresql").into_iter().flatten().flatten();
+    is_on_path("initdb") || versions.into_iter().any(|version| version.path().join("bin/initdb").exists())
 }
 
 fn is_on_path(program: &str) -> bool {

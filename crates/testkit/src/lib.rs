@@ -7,5 +7,6 @@ pub mod fuzz;
 pub mod generator;
 pub mod git_server;
 pub mod incremental;
+pub mod postgres;
 mod random;
 pub mod suite;

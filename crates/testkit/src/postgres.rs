@@ -1,0 +1,293 @@
+//! A real PostgreSQL server on a Unix socket in a temporary folder, which ends with the process that it is for.
+
+use std::fs::{self, File, Permissions};
+use std::io::{self, Write as _};
+use std::os::unix::fs::{PermissionsExt as _, chown};
+use std::os::unix::process::CommandExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+use std::{process, thread};
+
+/// The superuser of every server here. There is no password: who may enter the folder may do everything.
+const USER: &str = "kalypso";
+/// What the socket's name says. Nothing listens on TCP.
+const PORT: &str = "5432";
+/// How long the recovery of a server may take that was killed with much in its log.
+const START_TIMEOUT: Duration = Duration::from_mins(1);
+/// Good for tests: what was committed survives the death of the server, but not that of the machine.
+const SETTINGS: &[&str] = &["fsync=off", "full_page_writes=off", "max_connections=200", "listen_addresses="];
+
+/// A server. One that was started for oneself ends, and its folder is removed, when it is dropped or the process ends.
+#[derive(Debug)]
+pub struct PostgresServer {
+    folder: PathBuf,
+    settings: Vec<String>,
+    child: Mutex<Option<Child>>,
+    /// Other processes use it too.
+    is_shared: bool,
+}
+
+/// A database of its own, dropped with this.
+#[derive(Debug)]
+pub struct PostgresDatabase {
+    folder: PathBuf,
+    name: String,
+}
+
+/// Whether servers can be started here, and if not, why.
+///
+/// # Errors
+/// The reason, in words.
+pub fn availability() -> Result<(), String> {
+    programs().ok_or("PostgreSQL is not installed")?;
+    if is_superuser() && unprivileged().is_none() {
+        return Err("PostgreSQL does not run as root, and there is no user postgres or nobody".to_owned());
+    }
+    Ok(())
+}
+
+impl PostgresServer {
+    /// Starts a server that nobody else uses, so that it can be killed. Settings are `name=value`; they win over the ones for tests, such as `fsync=off`.
+    ///
+    /// # Errors
+    /// If it can't be started; the error has the words of the server.
+    pub fn start_private(settings: &[&str]) -> io::Result<Self> {
+        let folder = tempfile::Builder::new().prefix("kalypso-pg-").tempdir()?.keep();
+        let settings = SETTINGS.iter().chain(settings).map(|setting| (*setting).to_owned()).collect();
+        let server = Self { folder, settings, child: Mutex::default(), is_shared: false };
+        server.prepare(process::id())?;
+        server.start()?;
+        Ok(server)
+    }
+
+    /// The server in that folder, which several processes share: started by the first of them, removed when the process `guardian` is gone.
+    ///
+    /// # Errors
+    /// If it can't be started; the error has the words of the server.
+    pub fn shared(folder: &Path, guardian: u32) -> io::Result<Self> {
+        let settings = SETTINGS.iter().map(|setting| (*setting).to_owned()).collect();
+        let server = Self { folder: folder.to_owned(), settings, child: Mutex::default(), is_shared: true };
+        // Whoever has the lock looks whether the server is there; the others come when it is.
+        let lock = File::create(server.folder.with_extension("lock"))?;
+        lock.lock()?;
+        if !server.folder.exists() {
+            server.prepare(guardian)?;
+            server.start()?;
+        }
+        Ok(server)
+    }
+
+    /// Starts it again after [`PostgresServer::kill`] or [`PostgresServer::stop`], and waits until it answers.
+    ///
+    /// # Errors
+    /// If it does not start; the error has the words of the server.
+    pub fn start(&self) -> io::Result<()> {
+        let deadline = Instant::now() + START_TIMEOUT;
+        let mut child = self.spawn()?;
+        while !self.answers()? {
+            if child.try_wait()?.is_some() {
+                // Children of a server that was killed may still hold its memory.
+                child = self.spawn()?;
+            }
+            if Instant::now() > deadline {
+                drop(child.kill());
+                let log = fs::read_to_string(self.folder.join("log")).unwrap_or_default();
+                return Err(io::Error::other(format!("PostgreSQL does not start:\n{log}")));
+            }
+            thread::sleep(Duration::from_millis(50));
+        }
+        *self.child.lock().unwrap_or_else(PoisonError::into_inner) = Some(child);
+        Ok(())
+    }
+
+    /// Ends it as `kill -9` does.
+    pub fn kill(&self) {
+        if let Some(mut child) = self.child.lock().unwrap_or_else(PoisonError::into_inner).take() {
+            drop(child.kill());
+            drop(child.wait());
+        }
+    }
+
+    /// Shuts it down as an administrator does who doesn't wait for clients.
+    ///
+    /// # Errors
+    /// If the program that does it can't be started.
+    pub fn stop(&self) -> io::Result<()> {
+        let mut command = self.command("pg_ctl")?;
+        let data = self.folder.join("data");
+        succeed(command.arg("stop").args(["--mode=fast", "--wait", "--pgdata"]).arg(data))?;
+        self.kill();
+        Ok(())
+    }
+
+    /// Makes a new, empty database.
+    ///
+    /// # Errors
+    /// If the server refuses.
+    pub fn create_database(&self) -> io::Result<PostgresDatabase> {
+        static COUNT: AtomicU32 = AtomicU32::new(0);
+        let name = format!("test_{}_{}", process::id(), COUNT.fetch_add(1, Ordering::Relaxed));
+        psql(&self.folder, "postgres", &format!("create database {name}"))?;
+        Ok(PostgresDatabase { folder: self.folder.clone(), name })
+    }
+
+    /// Makes the folder, the files of a new server in it, and a process that removes both when the guardian is gone, however that ends.
+    fn prepare(&self, guardian: u32) -> io::Result<()> {
+        fs::create_dir_all(&self.folder)?;
+        fs::set_permissions(&self.folder, Permissions::from_mode(0o700))?;
+        self.watch(guardian)?;
+        if let Some((user, group)) = unprivileged().filter(|_| is_superuser()) {
+            chown(&self.folder, Some(user), Some(group))?;
+        }
+        let mut command = self.command("initdb")?;
+        command.args(["--no-sync", "--locale=C", "--encoding=UTF8", "--auth=trust", "--no-instructions"]);
+        succeed(command.args(["--username", USER, "--pgdata"]).arg(self.folder.join("data")))?;
+        Ok(())
+    }
+
+    fn watch(&self, guardian: u32) -> io::Result<()> {
+        const SCRIPT: &str = "while kill -0 $1 2>/dev/null; do sleep 1; done; \
+            test -f $2/data/postmaster.pid && kill -9 $(head -n 1 $2/data/postmaster.pid); rm -rf $2 $2.lock";
+        let mut command = Command::new("sh");
+        command.args(["-c", SCRIPT, "sh", &guardian.to_string()]).arg(&self.folder);
+        quiet(&mut command).process_group(0).spawn()?;
+        Ok(())
+    }
+
+    fn spawn(&self) -> io::Result<Child> {
+        let log = File::options().create(true).append(true).open(self.folder.join("log"))?;
+        let mut command = self.command("postgres")?;
+        command.arg("-D").arg(self.folder.join("data")).arg("-k").arg(&self.folder).args(["-p", PORT]);
+        command.args(self.settings.iter().flat_map(|setting| ["-c", setting]));
+        quiet(&mut command).stderr(log).process_group(0).spawn()
+    }
+
+    /// A program of PostgreSQL, run as somebody it runs for.
+    fn command(&self, program: &str) -> io::Result<Command> {
+        let mut command = Command::new(programs().ok_or(io::ErrorKind::NotFound)?.join(program));
+        command.current_dir(&self.folder);
+        if let Some((user, group)) = unprivileged().filter(|_| is_superuser()) {
+            command.uid(user).gid(group);
+        }
+        Ok(command)
+    }
+
+    fn answers(&self) -> io::Result<bool> {
+        let mut command = self.command("pg_isready")?;
+        let status = quiet(command.arg("--host").arg(&self.folder).args(["--port", PORT])).status()?;
+        Ok(status.success())
+    }
+}
+
+impl Drop for PostgresServer {
+    fn drop(&mut self) {
+        if !self.is_shared {
+            self.kill();
+            drop(fs::remove_dir_all(&self.folder));
+        }
+    }
+}
+
+impl PostgresDatabase {
+    /// Where it is, as programs are told.
+    pub fn url(&self) -> String {
+        format!("postgres://{USER}@localhost:{PORT}/{}?host={}", self.name, self.folder.display())
+    }
+
+    /// Runs SQL with `psql`, as somebody beside the program under test does. What it prints: a line a row, columns separated by `|`.
+    ///
+    /// # Errors
+    /// If the server refuses; the error has its words.
+    pub fn psql(&self, sql: &str) -> io::Result<String> {
+        psql(&self.folder, &self.name, sql)
+    }
+}
+
+impl Drop for PostgresDatabase {
+    fn drop(&mut self) {
+        // It is gone with the server at the latest.
+        drop(psql(&self.folder, "postgres", &format!("drop database if exists {} with (force)", self.name)));
+    }
+}
+
+fn psql(folder: &Path, database: &str, sql: &str) -> io::Result<String> {
+    let program = programs().ok_or(io::ErrorKind::NotFound)?.join("psql");
+    let mut command = Command::new(program);
+    command.args(["--no-psqlrc", "--quiet", "--tuples-only", "--no-align", "--set=ON_ERROR_STOP=1", "--file=-"]);
+    command.arg("--host").arg(folder).args(["--port", PORT, "--username", USER, "--dbname", database]);
+    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
+    if let Some(mut input) = child.stdin.take() {
+        input.write_all(sql.as_bytes())?;
+    }
+    Ok(String::from_utf8_lossy(&checked(child.wait_with_output()?)?.stdout).trim_end().to_owned())
+}
+
+/// The folder with the programs of PostgreSQL: the one on the search path, or the newest where Debian keeps them.
+fn programs() -> Option<PathBuf> {
+    let found = Command::new("sh").args(["-c", "command -v initdb"]).output().ok()?.stdout;
+    // It may be a link to a folder that has all of them.
+    if let Ok(program) = fs::canonicalize(String::from_utf8_lossy(&found).trim()) {
+        return program.parent().map(Path::to_owned);
+    }
+    let versions = fs::read_dir("/usr/lib/postgresql").ok()?.filter_map(|entry| Some(entry.ok()?.path().join("bin")));
+    versions.filter(|folder| folder.join("initdb").is_file()).max()
+}
+
+fn is_superuser() -> bool {
+    Command::new("id").arg("-u").output().is_ok_and(|output| output.stdout.trim_ascii() == b"0")
+}
+
+/// Who runs the server where we are root: user and group.
+fn unprivileged() -> Option<(u32, u32)> {
+    let users = fs::read_to_string("/etc/passwd").unwrap_or_default();
+    let ids = |name: &str| {
+        let mut fields = users.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':'))?.split(':').skip(1);
+        Some((fields.next()?.parse().ok()?, fields.next()?.parse().ok()?))
+    };
+    ids("postgres").or_else(|| ids("nobody"))
+}
+
+/// Without a hold on what our own caller reads, which would otherwise wait for the server to end.
+fn quiet(command: &mut Command) -> &mut Command {
+    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null())
+}
+
+fn succeed(command: &mut Command) -> io::Result<Output> {
+    checked(command.stdin(Stdio::null()).output()?)
+}
+
+fn checked(output: Output) -> io::Result<Output> {
+    if output.status.success() {
+        return Ok(output);
+    }
+    Err(io::Error::other(String::from_utf8_lossy(&output.stderr).into_owned()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The tests of the hub run on PostgreSQL too, and are counted as skipped where it is absent; this one looks at what they stand on.
+    #[test]
+    fn what_was_committed_is_there_after_a_kill() {
+        if let Err(reason) = availability() {
+            println!("skipped: {reason}");
+            return;
+        }
+        let server = PostgresServer::start_private(&[]).unwrap();
+        let database = server.create_database().unwrap();
+        database.psql("create table t (x int); insert into t values (7)").unwrap();
+        server.kill();
+        assert!(database.psql("select x from t").is_err());
+        server.start().unwrap();
+        assert_eq!(database.psql("select x from t").unwrap(), "7");
+        server.stop().unwrap();
+        server.start().unwrap();
+        let folder = server.folder.clone();
+        drop((database, server));
+        assert!(!folder.exists());
+    }
+}
