@@ -218,8 +218,11 @@ fn sqlite_options() -> SqliteConnectOptions {
         .statement_cache_capacity(256)
 }
 
+/// In one transaction that has the write lock from its beginning: sqlx locks only PostgreSQL against others who do the same.
 async fn migrate_sqlite(pool: &SqlitePool) -> Result<(), DatabaseError> {
-    sqlx::migrate!("migrations/sqlite").run(pool).await.map_err(of_migration)
+    let mut transaction = pool.begin_with("begin immediate").await?;
+    sqlx::migrate!("migrations/sqlite").run(&mut *transaction).await.map_err(of_migration)?;
+    Ok(transaction.commit().await?)
 }
 
 async fn open_postgres(url: &str) -> Result<Database, DatabaseError> {

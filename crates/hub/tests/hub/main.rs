@@ -1,0 +1,30 @@
+//! What this crate does with a database, each test on SQLite and on PostgreSQL.
+//!
+//! A test is an async function that takes a [`twins::Ground`]; its module lists it in `twins!`. It gets two names: `store::names_round_trip::sqlite` and
+//! `store::names_round_trip::postgres`. Where PostgreSQL can't be started, the second is counted as skipped.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::print_stderr,
+    reason = "these are tests, but clippy can't see it without their usual harness"
+)]
+
+use libtest_mimic::{Arguments, Trial};
+
+#[macro_use]
+mod twins;
+
+mod store;
+
+fn main() {
+    // Tests start this program to have several processes.
+    if let [_, word, url] = std::env::args().collect::<Vec<_>>().as_slice()
+        && word == store::OPEN
+    {
+        store::open(url);
+        return;
+    }
+    let trials: Vec<Trial> = [store::trials()].into_iter().flatten().collect();
+    libtest_mimic::run(&Arguments::from_args(), trials).exit();
+}

@@ -1,0 +1,172 @@
+//! Databases: made and brought up to date, gone and back.
+
+use std::process::Command;
+use std::str::FromStr as _;
+
+use hub::store::{Database, DatabaseError, DatabaseUrl, Kind, Row, Rows};
+use testkit::postgres::PostgresServer;
+
+use crate::twins::{Ground, wait};
+
+twins![
+    the_tables_are_those_of_microsofts_hub_and_ours,
+    several_processes_bring_a_database_up_to_date_at_once,
+    a_database_of_a_later_version_is_refused,
+    names_round_trip,
+    moments_round_trip,
+    what_is_not_committed_never_was,
+    all_answers_of_a_reading_are_of_one_moment;
+    a_server_that_comes_back_is_used_again,
+];
+
+/// The argument with which this program opens a database, and ends.
+pub(crate) const OPEN: &str = "open-the-database";
+
+/// What another process does.
+pub(crate) fn open(url: &str) {
+    let url = DatabaseUrl::from_str(url).unwrap();
+    wait(async { Database::open(&url).await.unwrap().close().await });
+}
+
+/// Where the database is, as a program is told.
+fn argument(url: &DatabaseUrl) -> String {
+    match url {
+        DatabaseUrl::Sqlite(file) => format!("sqlite:{}", file.display()),
+        DatabaseUrl::Memory => "sqlite::memory:".to_owned(),
+        DatabaseUrl::Postgres(url) => url.clone(),
+    }
+}
+
+async fn write(database: &Database, sql: &str) {
+    let mut transaction = database.begin().await.unwrap();
+    transaction.run(sql).await.unwrap();
+    transaction.commit().await.unwrap();
+}
+
+async fn environments(database: &Database) -> Vec<String> {
+    let rows = database.query("select name from environment order by id", Vec::new()).await.unwrap();
+    rows.iter().map(|row| row.text(0)).collect()
+}
+
+async fn the_tables_are_those_of_microsofts_hub_and_ours(ground: Ground) {
+    let tables = "workspace application workload workload_version environment deployment_target deployment_assignment host \
+        reconciler deployment place place_revision reconciler_state tally";
+    for table in tables.split_whitespace() {
+        let rows = ground.database.query(&format!("select count(*) from {table}"), Vec::new()).await.unwrap();
+        assert_eq!(rows.first().map(|row| row.int(0)), Some(0), "{table}");
+    }
+}
+
+async fn several_processes_bring_a_database_up_to_date_at_once(ground: Ground) {
+    let url = match &ground.url {
+        DatabaseUrl::Sqlite(file) => DatabaseUrl::Sqlite(file.with_extension("fresh")),
+        url => {
+            // As it was before the first process came.
+            ground.database.close().await;
+            let database = ground.postgres.as_ref().unwrap();
+            database.psql("drop schema public cascade; create schema public").unwrap();
+            url.clone()
+        }
+    };
+    let program = std::env::current_exe().unwrap();
+    let start = |_| Command::new(&program).args([OPEN, &argument(&url)]).spawn().unwrap();
+    let processes: Vec<_> = (0..6).map(start).collect();
+    for mut process in processes {
+        assert!(process.wait().unwrap().success());
+    }
+    assert!(environments(&Database::open(&url).await.unwrap()).await.is_empty());
+}
+
+async fn a_database_of_a_later_version_is_refused(ground: Ground) {
+    let sql = "insert into _sqlx_migrations (version, description, success, checksum, execution_time) \
+        select 999999, 'a later one', success, checksum, 0 from _sqlx_migrations where version = 1";
+    write(&ground.database, sql).await;
+    let refused = Database::open(&ground.url).await;
+    assert!(matches!(&refused, Err(DatabaseError::Tables(reason)) if reason.contains("999999")), "{refused:?}");
+}
+
+/// Names in every script, and with what means something to SQL, to its patterns, to JSON or to a shell.
+const NAMES: &[&str] = &[
+    "plain",
+    "Ørsted",
+    "門真",
+    "Ζαχάρω",
+    "مصنع",
+    "कारखाना",
+    "🏭 7",
+    "e\u{301}",
+    "é",
+    "O'Brien",
+    "\"quoted\"",
+    "a;b--c",
+    "100%",
+    "a_b",
+    "back\\slash",
+    "{1,2}",
+    "$1",
+    "?1",
+    ":name",
+    " leading",
+    "new\nline",
+    "x'; drop table environment; --",
+    "[null]",
+    "NULL",
+];
+
+async fn names_round_trip(ground: Ground) {
+    let mut rows = Rows::new(&[("name", Kind::Text)]);
+    NAMES.iter().for_each(|name| rows.push(vec![(*name).into()]));
+    let mut transaction = ground.database.begin().await.unwrap();
+    transaction.with(rows, "insert into environment (name) select name from source").await.unwrap();
+    transaction.commit().await.unwrap();
+    let mut found = environments(&ground.database).await;
+    found.sort();
+    let mut wanted: Vec<_> = NAMES.iter().map(|name| (*name).to_owned()).collect();
+    wanted.sort();
+    assert_eq!(found, wanted);
+    let any = ground.database.dialect().any_text("name", "$1");
+    for name in NAMES {
+        let parameters = vec![vec![(*name).to_owned()].into()];
+        let rows =
+            ground.database.query(&format!("select name from environment where {any}"), parameters).await.unwrap();
+        assert_eq!(rows.iter().map(|row| row.text(0)).collect::<Vec<_>>(), [*name]);
+    }
+}
+
+async fn moments_round_trip(ground: Ground) {
+    let dialect = ground.database.dialect();
+    for millis in [0, 1, 999, 1_795_269_600_123, 253_370_764_799_999] {
+        let sql = format!("select {}", dialect.millis(&dialect.instant("$1")));
+        let rows = ground.database.query(&sql, vec![millis.into()]).await.unwrap();
+        assert_eq!(rows.first().map(|row| row.int(0)), Some(millis));
+    }
+}
+
+async fn what_is_not_committed_never_was(ground: Ground) {
+    let mut transaction = ground.database.begin().await.unwrap();
+    transaction.run("insert into environment (name) values ('dev')").await.unwrap();
+    drop(transaction);
+    assert!(environments(&ground.database).await.is_empty());
+}
+
+async fn all_answers_of_a_reading_are_of_one_moment(ground: Ground) {
+    let count = "select count(*) from environment";
+    let mut reading = ground.database.begin_reading().await.unwrap();
+    let before = reading.query(count, Vec::new()).await.unwrap();
+    write(&ground.database, "insert into environment (name) values ('dev')").await;
+    assert_eq!(reading.query(count, Vec::new()).await.unwrap(), before);
+    assert_eq!(ground.database.query(count, Vec::new()).await.unwrap().first().map(|row: &Row| row.int(0)), Some(1));
+}
+
+async fn a_server_that_comes_back_is_used_again() {
+    let server = PostgresServer::start_private(&[]).unwrap();
+    let place = server.create_database().unwrap();
+    let url = DatabaseUrl::Postgres(place.url());
+    let database = Database::open(&url).await.unwrap();
+    write(&database, "insert into environment (name) values ('dev')").await;
+    server.kill();
+    let refused = database.query("select 1", Vec::new()).await.unwrap_err();
+    assert!(matches!(refused, DatabaseError::Unreachable(_)) && refused.is_passing(), "{refused:?}");
+    server.start().unwrap();
+    assert_eq!(environments(&database).await, ["dev"]);
+}

@@ -1,0 +1,86 @@
+//! The same test on both databases.
+
+use std::future::Future;
+use std::os::unix::process::parent_id;
+use std::sync::OnceLock;
+use std::{env, process};
+
+use hub::store::{Database, DatabaseUrl};
+use libtest_mimic::Trial;
+use tempfile::TempDir;
+use testkit::postgres::{PostgresDatabase, PostgresServer, availability};
+
+/// An empty database, with its tables, that only this test uses.
+pub(crate) struct Ground {
+    pub(crate) database: Database,
+    pub(crate) url: DatabaseUrl,
+    /// The same on PostgreSQL, for what programs besides the hub do with it.
+    pub(crate) postgres: Option<PostgresDatabase>,
+    _folder: TempDir,
+}
+
+impl Ground {
+    pub(crate) async fn sqlite() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let url = DatabaseUrl::Sqlite(folder.path().join("hub.db"));
+        Self { database: Database::open(&url).await.unwrap(), url, postgres: None, _folder: folder }
+    }
+
+    pub(crate) async fn postgres() -> Self {
+        static SERVER: OnceLock<PostgresServer> = OnceLock::new();
+        let database = SERVER.get_or_init(server).create_database().unwrap();
+        let url = DatabaseUrl::Postgres(database.url());
+        let folder = tempfile::tempdir().unwrap();
+        Self { database: Database::open(&url).await.unwrap(), url, postgres: Some(database), _folder: folder }
+    }
+}
+
+/// The server of this process, or of all the processes that nextest starts in a run.
+fn server() -> PostgresServer {
+    let (run, guardian) = match env::var("NEXTEST_RUN_ID") {
+        Ok(run) => (run, parent_id()),
+        Err(_) => (process::id().to_string(), process::id()),
+    };
+    PostgresServer::shared(&env::temp_dir().join(format!("kalypso-pg-{run}")), guardian).unwrap()
+}
+
+/// A test on both databases.
+pub(crate) fn of<F: Future<Output = ()> + 'static>(name: &str, test: fn(Ground) -> F) -> [Trial; 2] {
+    let on_sqlite = Trial::test(format!("{name}::sqlite"), move || {
+        wait(async move { test(Ground::sqlite().await).await });
+        Ok(())
+    });
+    [on_sqlite, on_postgres(name, async move || test(Ground::postgres().await).await)]
+}
+
+/// A test that makes sense on PostgreSQL only.
+pub(crate) fn on_postgres<F>(name: &str, test: F) -> Trial
+where
+    F: AsyncFnOnce() + Send + 'static,
+{
+    let is_skipped = availability().inspect_err(|reason| eprintln!("skipped: {name}::postgres: {reason}")).is_err();
+    let run = move || {
+        wait(test());
+        Ok(())
+    };
+    Trial::test(format!("{name}::postgres"), run).with_ignored_flag(is_skipped)
+}
+
+/// Runs until the future is done.
+pub(crate) fn wait<T>(future: impl Future<Output = T>) -> T {
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
+    runtime.block_on(future)
+}
+
+/// `trials()` of a module: each of these tests on both databases; behind a semicolon, those for PostgreSQL only.
+macro_rules! twins {
+    ($($test:ident),* $(,)? $(; $($of_postgres:ident),* $(,)?)?) => {
+        pub(crate) fn trials() -> Vec<libtest_mimic::Trial> {
+            let name = |test: &str| format!("{}::{test}", module_path!().trim_start_matches("hub::"));
+            let mut trials = Vec::new();
+            $(trials.extend($crate::twins::of(&name(stringify!($test)), $test));)*
+            $($(trials.push($crate::twins::on_postgres(&name(stringify!($of_postgres)), $of_postgres));)*)?
+            trials
+        }
+    };
+}
