@@ -6,6 +6,7 @@ use std::sync::Arc;
 use crate::diagnostic::{Code, Diagnostic, ObjectKey, Origin};
 use crate::digest::DigestBuilder;
 use crate::label::Labels;
+use crate::name::NAME_LENGTH_MAX;
 use crate::object::release_pin::Expiry;
 use crate::object::shape::METADATA;
 use crate::object::{Address, Field, Kind, Object, Shape, Spec};
@@ -156,6 +157,20 @@ impl<'a> Decoder<'a> {
     pub(crate) fn plain_text(&mut self, root: &Node, keys: &[&str]) {
         if let Some(node) = node(root, keys) {
             self.check_plain(node);
+        }
+    }
+
+    /// Checks that the text at `keys`, if there is one, can be a name: short enough, not empty, without control characters. Any script will do.
+    pub(crate) fn plain_name(&mut self, root: &Node, keys: &[&str]) {
+        let Some(node) = node(root, keys).filter(|node| !is_null(node)) else { return };
+        self.check_plain(node);
+        let characters = scalar_text(node).chars().count();
+        let name = keys.last().copied().unwrap_or_default();
+        if characters == 0 {
+            self.error(Code::InvalidName, node.span, format!("`{name}` is empty"));
+        } else if characters > NAME_LENGTH_MAX {
+            let message = format!("`{name}` has {characters} characters, at most {NAME_LENGTH_MAX} are allowed");
+            self.error(Code::InvalidName, node.span, message);
         }
     }
 

@@ -109,6 +109,8 @@ macro_rules! names {
 }
 
 names! {
+    /// The name of a deployment descriptor.
+    DeploymentDescriptorName;
     /// The name of an environment: `dev`, `stage`, `prod`.
     EnvironmentName;
     /// The name of a cluster type.

@@ -30,6 +30,15 @@ pub fn is_read(path: &str) -> bool {
 
 /// Reads a file.
 pub fn read_file(id: FileId, path: &str, content: &[u8]) -> FileObjects {
+    read_objects(id, path, content, None)
+}
+
+/// Reads the objects of one kind in a file. What else is in it is somebody else's, and nothing is said about it.
+pub fn read_kind(id: FileId, content: &[u8], kind: Kind) -> FileObjects {
+    read_objects(id, "", content, Some(kind))
+}
+
+fn read_objects(id: FileId, path: &str, content: &[u8], only: Option<Kind>) -> FileObjects {
     let mut result = FileObjects::default();
     let name = path.rsplit('/').next().unwrap_or(path);
     let is_kustomization = matches!(name, "kustomization.yaml" | "kustomization.yml");
@@ -37,7 +46,7 @@ pub fn read_file(id: FileId, path: &str, content: &[u8]) -> FileObjects {
     let read = |document: Document| {
         let address = Address { file: id, document: documents.next().unwrap_or_default(), item: None };
         if !is_kustomization {
-            read_object(&document.root, address, &mut result);
+            read_object(&document.root, address, only, &mut result);
         }
     };
     let problems = yaml::read_bytes_each(content, &yaml::Options::OBJECTS, read);
@@ -80,7 +89,10 @@ fn kustomization(id: FileId) -> Diagnostic {
         .help("write the objects as they should be and remove the file, or name the folder in `.sourceignore`")
 }
 
-fn read_object(root: &Node, address: Address, result: &mut FileObjects) {
+fn read_object(root: &Node, address: Address, only: Option<Kind>, result: &mut FileObjects) {
+    if only.is_some_and(|only| !may_hold(root, only)) {
+        return;
+    }
     let mut decoder = Decoder::new(address.file, &mut result.diagnostics);
     if root.as_mapping().is_none() {
         decoder.error(Code::WrongType, root.span, "an object is a mapping with `apiVersion`, `kind` and `metadata`");
@@ -97,7 +109,7 @@ fn read_object(root: &Node, address: Address, result: &mut FileObjects) {
     if &*kind == "List" {
         let items = crate::decode::items(root, &["items"]);
         for (item, node) in items.iter().enumerate() {
-            read_object(node, Address { item: Some(item as u32), ..address }, result);
+            read_object(node, Address { item: Some(item as u32), ..address }, only, result);
         }
         return;
     }
@@ -118,6 +130,13 @@ fn read_object(root: &Node, address: Address, result: &mut FileObjects) {
     let Some(header) = header else { return };
     decoder.about(known, &header.name);
     result.objects.extend(known.decode(header, root, &mut decoder));
+}
+
+/// Whether it is an object of that kind, or a list of objects.
+fn may_hold(root: &Node, kind: Kind) -> bool {
+    let [api_version, written] = ["apiVersion", "kind"].map(|key| crate::decode::text(root, &[key]));
+    let group = api_version.rsplit_once('/').map_or("", |(group, _)| group);
+    (group == kind.group() && *written == *kind.name()) || &*written == "List"
 }
 
 fn nearest_kind(written: &str) -> Option<Kind> {

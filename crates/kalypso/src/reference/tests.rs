@@ -65,6 +65,7 @@ fn mistakes_are_found_by_the_schema_and_the_reader() {
     check_mistake(Kind::Cluster, "kind: Cluster", "kind: Clusters");
     check_mistake(Kind::LabelMapping, "size: large", r#"size: "a\nb""#);
     check_mistake(Kind::ReleasePin, "expires: 2027-01-31", "expires: 31.1.2027");
+    check_mistake(Kind::DeploymentDescriptor, "workloadVersion:", "version:");
     check_mistake(Kind::FluxGitRepository, "url: ", "uri: ");
 }
 

@@ -56,6 +56,10 @@ impl Builder {
             return;
         }
         let key = object.key();
+        if !object.kind().is_of_fleets() {
+            self.ignore(&object);
+            return;
+        }
         let fleet = &mut self.fleet;
         if fleet.address(&key).is_some() {
             fleet.duplicates.entry(key).or_default().push(object);
@@ -90,6 +94,8 @@ impl Builder {
         let is_workload = |object: &AnyObject| object.kind() == Kind::Workload;
         let own: BTreeSet<Arc<str>> =
             objects.iter().filter(|object| is_workload(object)).map(|object| object.key().name).collect();
+        let (objects, ignored): (Vec<_>, Vec<_>) = objects.into_iter().partition(|object| object.kind().is_of_fleets());
+        ignored.iter().for_each(|object| self.ignore(object));
         let (allowed, refused): (Vec<_>, Vec<_>) = objects.into_iter().partition(|object| match object {
             AnyObject::Workload(_) => true,
             AnyObject::ConfigSchema(schema) => {
@@ -109,6 +115,16 @@ impl Builder {
                 other => self.add(other),
             }
         }
+    }
+
+    /// An object that only the hub reads does nothing here.
+    fn ignore(&mut self, object: &AnyObject) {
+        let key = object.key();
+        let origin = Origin::At(object.address(), FieldPath::from(["kind"]));
+        let diagnostic = Diagnostic::warning(Code::NotAllowedHere, format!("{key} means nothing here: it is ignored"))
+            .at(origin, "only the hub reads it, in GitOps repositories")
+            .help("put it beside the manifests that it describes");
+        self.diagnostics.push(diagnostic.about(&key));
     }
 
     fn refuse(&mut self, registration: &RegistrationName, object: &AnyObject) {

@@ -9,6 +9,7 @@ pub mod cluster;
 pub mod cluster_type;
 pub mod config_map;
 pub mod config_schema;
+pub mod deployment_descriptor;
 pub mod deployment_target;
 pub mod environment;
 pub mod flux;
@@ -33,6 +34,7 @@ pub use cluster::Cluster;
 pub use cluster_type::ClusterType;
 pub use config_map::ConfigMap;
 pub use config_schema::ConfigSchema;
+pub use deployment_descriptor::DeploymentDescriptor;
 pub use deployment_target::DeploymentTarget;
 pub use environment::Environment;
 pub use flux::{FluxGitRepository, FluxKustomization};
@@ -49,6 +51,8 @@ pub use workload_registration::WorkloadRegistration;
 pub const SCHEDULER_GROUP: &str = "scheduler.kalypso.io";
 /// The API group of the kinds that only this Kalypso has.
 pub const FLEET_GROUP: &str = "fleet.kalypso.io";
+/// The API group of what the hub reads.
+pub const HUB_GROUP: &str = "hub.kalypso.io";
 
 macro_rules! kinds {
     ($($variant:ident($spec:ty): $group:literal $version:literal $kind:literal,)+) => {
@@ -177,6 +181,7 @@ kinds! {
     ClusterType(ClusterType): "scheduler.kalypso.io" "v1alpha1" "ClusterType",
     ConfigMap(ConfigMap): "" "v1" "ConfigMap",
     ConfigSchema(ConfigSchema): "scheduler.kalypso.io" "v1alpha1" "ConfigSchema",
+    DeploymentDescriptor(DeploymentDescriptor): "hub.kalypso.io" "v1alpha1" "DeploymentDescriptor",
     DeploymentTarget(DeploymentTarget): "scheduler.kalypso.io" "v1alpha1" "DeploymentTarget",
     Environment(Environment): "scheduler.kalypso.io" "v1alpha1" "Environment",
     GitOpsRepo(GitOpsRepo): "scheduler.kalypso.io" "v1alpha1" "GitOpsRepo",
@@ -198,7 +203,12 @@ impl Kind {
 
     /// Whether it is one of Kalypso's own kinds, not one of Kubernetes or Flux.
     pub fn is_own(self) -> bool {
-        matches!(self.group(), SCHEDULER_GROUP | FLEET_GROUP)
+        matches!(self.group(), SCHEDULER_GROUP | FLEET_GROUP | HUB_GROUP)
+    }
+
+    /// Whether control planes and the repositories of workloads have objects of the kind. The others are for the hub.
+    pub fn is_of_fleets(self) -> bool {
+        self.group() != HUB_GROUP
     }
 
     /// The `apiVersion` that objects of the kind write.

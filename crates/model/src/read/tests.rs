@@ -135,3 +135,18 @@ fn the_digest_of_an_object_is_that_of_its_meaning() {
         assert_ne!(digest_of(&text), digest_of(&text.replace(from, to)), "{from} -> {to}");
     }
 }
+
+#[test]
+fn of_one_kind_only_these_objects_are_looked_at() {
+    let right = Kind::DeploymentDescriptor.example();
+    let check = |text: &str, found: usize, expected: &[&str]| {
+        let result = read_kind(any_file(), text.as_bytes(), Kind::DeploymentDescriptor);
+        let said: Vec<_> = result.diagnostics.iter().map(|diagnostic| diagnostic.message.to_string()).collect();
+        assert_eq!((result.objects.len(), said), (found, expected.iter().map(ToString::to_string).collect()), "{text}");
+    };
+    check(&format!("kind: Deployment\nspec: {{}}\n---\n[]\n---\n{right}"), 1, &[]);
+    check(&right.replace("  name: hello-world-functional-test\n", ""), 0, &["the object has no `metadata`"]);
+    check(&right.replace("    commit: 9f2c4e1d5b6a7f8091a2b3c4d5e6f708192a3b4c\n", ""), 0, &["`commit` is missing"]);
+    let long = right.replace("1.0.3", &"9.".repeat(127));
+    check(&long, 0, &["`version` has 254 characters, at most 253 are allowed"]);
+}

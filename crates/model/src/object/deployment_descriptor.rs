@@ -1,0 +1,148 @@
+//! `DeploymentDescriptor`: which version of a workload the manifests of a deployment target are of.
+
+use std::sync::Arc;
+
+use super::environment::RepositoryPlace;
+use super::shape::{REPOSITORY_PLACE, optional, required};
+use super::{Decoder, Field, Kind, Shape, Spec};
+use crate::decode;
+use crate::name::DeploymentDescriptorName;
+use crate::yaml::Node;
+
+/// What a `DeploymentDescriptor` says.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct DeploymentDescriptor {
+    /// The workload.
+    pub workload: Arc<str>,
+    /// Where its source is.
+    pub source: RepositoryPlace,
+    /// The application that it belongs to.
+    pub application: Arc<str>,
+    /// The application's workspace.
+    pub workspace: Arc<str>,
+    /// The deployment target's own name.
+    pub target: Arc<str>,
+    /// The target's environment.
+    pub environment: Arc<str>,
+    /// Where the target's manifests are.
+    pub manifests: RepositoryPlace,
+    /// The version of the workload that they are of.
+    pub version: Arc<str>,
+    /// The build that made them; empty if that is not said.
+    pub build: Arc<str>,
+    /// The commit of the source that they were made of.
+    pub commit: Arc<str>,
+}
+
+const WORKSPACE: [&str; 5] = ["spec", "workload", "application", "workspace", "name"];
+const APPLICATION: [&str; 4] = ["spec", "workload", "application", "name"];
+const WORKLOAD: [&str; 3] = ["spec", "workload", "name"];
+const TARGET: [&str; 3] = ["spec", "deploymentTarget", "name"];
+const ENVIRONMENT: [&str; 3] = ["spec", "deploymentTarget", "environment"];
+const VERSION: [&str; 3] = ["spec", "workloadVersion", "version"];
+const BUILD: [&str; 3] = ["spec", "workloadVersion", "build"];
+const COMMIT: [&str; 3] = ["spec", "workloadVersion", "commit"];
+
+impl Spec for DeploymentDescriptor {
+    type Name = DeploymentDescriptorName;
+    const KIND: Kind = Kind::DeploymentDescriptor;
+    const FIELDS: &'static [Field] = &[required(
+        "spec",
+        Shape::Fields(&[
+            required(
+                "workload",
+                Shape::Fields(&[
+                    required("name", Shape::Text, "The workload's name."),
+                    required("source", Shape::Fields(REPOSITORY_PLACE), "Where the workload's source is."),
+                    required(
+                        "application",
+                        Shape::Fields(&[
+                            required("name", Shape::Text, "The application's name."),
+                            required(
+                                "workspace",
+                                Shape::Fields(&[required("name", Shape::Text, "The workspace's name.")]),
+                                "The workspace (the team) that the application belongs to.",
+                            ),
+                        ]),
+                        "The application that the workload belongs to.",
+                    ),
+                ]),
+                "The workload.",
+            ),
+            required(
+                "deploymentTarget",
+                Shape::Fields(&[
+                    required("name", Shape::Text, "The target's own name, without the workload's."),
+                    required("environment", Shape::Text, "The environment that the target is for."),
+                    required(
+                        "manifests",
+                        Shape::Fields(REPOSITORY_PLACE),
+                        "The folder with the target's manifests, which its reconcilers apply.",
+                    ),
+                ]),
+                "The deployment target.",
+            ),
+            required(
+                "workloadVersion",
+                Shape::Fields(&[
+                    required("version", Shape::Text, "The version, in quotes if it looks like a number."),
+                    optional("build", Shape::Text, "The build that made the manifests."),
+                    required("commit", Shape::Text, "The commit of the source that they were made of."),
+                    optional("buildTime", Shape::Moment, "When they were made. Not looked at."),
+                ]),
+                "The version of the workload that the manifests are of.",
+            ),
+        ]),
+        "What the manifests are.",
+    )];
+    const DOC: &'static str = "Says which version of a workload the manifests in a folder of a GitOps repository are of. Whoever writes the manifests writes it beside them, in the \
+        same commit. Only the hub reads it; in a control plane it means nothing. No name has more than 253 characters.";
+    const EXAMPLE: &'static str = "\
+apiVersion: hub.kalypso.io/v1alpha1
+kind: DeploymentDescriptor
+metadata:
+  name: hello-world-functional-test
+spec:
+  workload:
+    name: hello-world
+    source:
+      repo: https://git.example/acme/hello-world
+      branch: main
+      path: .
+    application:
+      name: greetings
+      workspace:
+        name: web-team
+  deploymentTarget:
+    name: functional-test
+    environment: dev
+    manifests:
+      repo: https://git.example/acme/hello-world-gitops
+      branch: dev
+      path: ./functional-test
+  workloadVersion:
+    version: 1.0.3
+    build: \"57\"
+    commit: 9f2c4e1d5b6a7f8091a2b3c4d5e6f708192a3b4c
+    buildTime: 2026-11-21T13:44:01Z
+";
+
+    fn decode(root: &Node, decoder: &mut Decoder<'_>) -> Self {
+        for keys in [&WORKSPACE[..], &APPLICATION, &WORKLOAD, &TARGET, &ENVIRONMENT, &VERSION, &BUILD, &COMMIT] {
+            decoder.plain_name(root, keys);
+        }
+        let text = |keys: &[&str]| decode::text(root, keys);
+        Self {
+            workload: text(&WORKLOAD),
+            source: RepositoryPlace::decode(root, &["spec", "workload", "source"]),
+            application: text(&APPLICATION),
+            workspace: text(&WORKSPACE),
+            target: text(&TARGET),
+            environment: text(&ENVIRONMENT),
+            manifests: RepositoryPlace::decode(root, &["spec", "deploymentTarget", "manifests"]),
+            version: text(&VERSION),
+            build: text(&BUILD),
+            commit: text(&COMMIT),
+        }
+    }
+}
