@@ -12,7 +12,7 @@ use crate::limits::{QUEUE_REPORTS_MAX, TRANSACTION_REPORTS_MAX};
 use crate::moment::Moment;
 use crate::report::Report;
 use crate::store::{Database, DatabaseError};
-use crate::wanted::{self, Publication, Published};
+use crate::wanted::{self, Publication, Published, Wish};
 
 /// How often a transaction that another one was in the way of is tried again.
 const ATTEMPTS: usize = 5;
@@ -53,7 +53,7 @@ pub struct Ingest {
 
 enum Job {
     Reports(Vec<Report>, oneshot::Sender<Result<Receipt, SubmitError>>),
-    Publication(Box<Publication>, oneshot::Sender<Result<Published, SubmitError>>),
+    Wish(Box<Wish>, oneshot::Sender<Result<Published, SubmitError>>),
 }
 
 impl Ingest {
@@ -89,8 +89,16 @@ impl Ingest {
     /// # Errors
     /// The database can't store it.
     pub async fn publish(&self, publication: Publication) -> Result<Published, SubmitError> {
+        self.want(Wish::Published(publication)).await
+    }
+
+    /// Stores what somebody knows of what is wanted.
+    ///
+    /// # Errors
+    /// The database can't store it.
+    pub async fn want(&self, wish: Wish) -> Result<Published, SubmitError> {
         let (answer, answered) = oneshot::channel();
-        self.jobs.send(Job::Publication(Box::new(publication), answer)).map_err(|_| SubmitError::Stopped)?;
+        self.jobs.send(Job::Wish(Box::new(wish), answer)).map_err(|_| SubmitError::Stopped)?;
         answered.await.unwrap_or(Err(SubmitError::Stopped))
     }
 
@@ -121,9 +129,9 @@ impl Writer {
                         count += reports.len();
                         submissions.push((reports, answer));
                     }
-                    Job::Publication(publication, answer) => {
+                    Job::Wish(wish, answer) => {
                         self.store(std::mem::take(&mut submissions)).await;
-                        let published = self.publish(&publication).await;
+                        let published = self.want(&wish).await;
                         let _ = answer.send(published.map_err(|error| SubmitError::Database(Arc::new(error))));
                     }
                 }
@@ -182,20 +190,20 @@ impl Writer {
         Ok(outcomes)
     }
 
-    async fn publish(&mut self, publication: &Publication) -> Result<Published, DatabaseError> {
+    async fn want(&mut self, wish: &Wish) -> Result<Published, DatabaseError> {
         let mut attempt = 0;
         loop {
             attempt += 1;
-            match self.publish_once(publication).await {
+            match self.want_once(wish).await {
                 Err(DatabaseError::Conflict(_)) if attempt < ATTEMPTS => {}
                 result => return result,
             }
         }
     }
 
-    async fn publish_once(&mut self, publication: &Publication) -> Result<Published, DatabaseError> {
+    async fn want_once(&mut self, wish: &Wish) -> Result<Published, DatabaseError> {
         let mut transaction = self.database.begin().await?;
-        let published = wanted::publish(&mut transaction, &mut self.contents, publication).await;
+        let published = wanted::want(&mut transaction, &mut self.contents, wish).await;
         // What was found may be of this transaction only.
         self.contents = Contents::default();
         let published = published?;

@@ -1,5 +1,8 @@
 //! What is wanted: which content which places should hold, from which commit on, and which versions of which workloads that is.
 
+mod branch;
+mod groups;
+mod plans;
 mod publish;
 mod retally;
 mod vocabulary;
@@ -8,7 +11,8 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-pub(crate) use self::publish::publish;
+pub use self::branch::{read_up_to, wanted_paths};
+pub(crate) use self::publish::want;
 use crate::moment::Moment;
 
 /// What a branch of a GitOps repository holds at a commit.
@@ -28,6 +32,38 @@ pub struct Publication {
     /// Whether these are all places of the branch: others are wanted no more.
     #[serde(default)]
     pub is_complete: bool,
+}
+
+/// What somebody knows of what is wanted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Wish {
+    /// What a branch holds at a commit, by somebody who made it. It counts if the commit is not older than what is known.
+    Published(Publication),
+    /// The same, by somebody who looked at the branch. That counts, whatever the dates of commits say: branches are reset, too.
+    Seen(Publication, Seen),
+    /// What places will hold, as soon as somebody merges it: kept until that content is seen.
+    Planned(Plan),
+}
+
+/// How far a branch was read.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Seen {
+    /// The commit up to which it had been read before; none if it never had. If somebody else has read on meanwhile, nothing is changed.
+    pub before: Option<String>,
+    /// Whether nothing more is to be said of the commit. Large ones are told in several parts.
+    pub is_last: bool,
+}
+
+/// What places of a branch will hold, perhaps.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Plan {
+    /// The repository's URL.
+    pub repository: String,
+    /// The branch that reconcilers pull.
+    pub branch: String,
+    /// What the places will hold.
+    pub places: Vec<WantedPlace>,
 }
 
 /// What a place should hold.

@@ -1,124 +1,173 @@
-//! From what a branch holds to what its places should hold.
+//! From what a branch holds to what its places should hold. It costs what is told, however many places the branch has.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::branch::Branch;
+use super::retally::{self, Changes};
 use super::vocabulary::{self, TargetIds, TargetKey};
-use super::{Publication, Published, Role, WantedPlace, WantedVersion, retally};
+use super::{Plan, Publication, Published, Role, WantedPlace, WantedTarget, WantedVersion, Wish, groups, plans};
 use crate::endpoint::{Endpoint, EndpointError};
 use crate::ingest::places::Contents;
 use crate::store::{DatabaseError, Kind, Row, Rows, Transaction, Value};
 
-/// A place that the publication names, as far as the store knows it.
+/// A place that somebody tells of.
+pub(super) struct Named<'a> {
+    /// What is told, with what was told of its content before.
+    pub(super) place: Cow<'a, WantedPlace>,
+    pub(super) endpoint: &'a Endpoint,
+    /// The group that it is counted in.
+    pub(super) group: String,
+    known: Option<Known>,
+}
+
+/// A place as far as the store knows it.
 struct Known {
     id: i64,
     tree: Option<String>,
+    revision_id: Option<i64>,
+    config_version: Option<String>,
+    group: String,
 }
 
-/// Makes the content of a branch what is wanted. A publication of a commit that is not newer than what is known changes nothing.
-pub(crate) async fn publish(
+/// Makes a wish what is wanted.
+pub(crate) async fn want(
+    transaction: &mut Transaction,
+    contents: &mut Contents,
+    wish: &Wish,
+) -> Result<Published, DatabaseError> {
+    match wish {
+        Wish::Published(publication) => publish(transaction, contents, publication, None).await,
+        Wish::Planned(plan) => note(transaction, contents, plan).await,
+        Wish::Seen(publication, seen) => {
+            let branch = Branch::find(transaction, &publication.repository, &publication.branch).await?;
+            if branch.is_beyond(seen) {
+                return Ok(Published::default());
+            }
+            let published = publish(transaction, contents, publication, Some(&branch)).await?;
+            if seen.is_last {
+                branch.set_read(transaction, &publication.commit).await?;
+            }
+            Ok(published)
+        }
+    }
+}
+
+/// Keeps a plan, and applies what it says of contents that are wanted already.
+async fn note(transaction: &mut Transaction, contents: &mut Contents, plan: &Plan) -> Result<Published, DatabaseError> {
+    let branch = Branch::find(transaction, &plan.repository, &plan.branch).await?;
+    let endpoints = endpoints((&plan.repository, &plan.branch), &plan.places)?;
+    let told = told(&plan.places, &endpoints);
+    plans::note(transaction, &told).await?;
+    let mut named = named(transaction, &told).await?;
+    let is_wanted = |named: &Named<'_>| named.known.as_ref().is_some_and(|known| known.tree == named.place.tree);
+    named.retain(|named| named.place.tree.is_some() && is_wanted(named));
+    let targets = add_targets(transaction, &named).await?;
+    groups::add(transaction, &named, &targets).await?;
+    let regrouped = regroup(transaction, &named).await?;
+    complete(transaction, &named).await?;
+    let (changed, added) = (BTreeSet::new(), BTreeMap::new());
+    let changes = Changes { branch_id: branch.id, changed, regrouped, added, is_commit_new: false };
+    retally::after_publication(transaction, contents, changes).await?;
+    Ok(Published { unchanged: named.len(), ..Published::default() })
+}
+
+/// Makes the content of a branch what is wanted. Whoever did not see the branch itself may be late: then nothing changes.
+async fn publish(
     transaction: &mut Transaction,
     contents: &mut Contents,
     publication: &Publication,
+    seen: Option<&Branch>,
 ) -> Result<Published, DatabaseError> {
-    let branch = Branch::find(transaction, publication).await?;
-    let endpoints = publication.endpoints().map_err(|error| DatabaseError::Refused(error.to_string()))?;
-    let targets = add_targets(transaction, publication, &endpoints).await?;
-    let named: Vec<_> = publication.places.iter().zip(&endpoints).collect();
-    add_places(transaction, &branch, &named, &targets).await?;
-    let known = known(transaction, &branch).await?;
-    let Some(commit_id) = branch.commit(transaction, publication).await? else {
+    let found;
+    let branch = match seen {
+        Some(branch) => branch,
+        None => {
+            found = Branch::find(transaction, &publication.repository, &publication.branch).await?;
+            &found
+        }
+    };
+    let endpoints = endpoints((&publication.repository, &publication.branch), &publication.places)?;
+    let told = told(&publication.places, &endpoints);
+    let Some(commit) = branch.commit(transaction, publication, seen.is_some()).await? else {
+        plans::note(transaction, &told).await?;
         return Ok(Published { unchanged: endpoints.len(), ..Published::default() });
     };
-    let mut published = Published::default();
-    let mut revisions = Vec::new();
-    let mut versions: Vec<(TargetIds, WantedVersion)> = Vec::new();
-    for (place, endpoint) in publication.places.iter().zip(&endpoints) {
-        let Some(known) = known.get(&endpoint.to_string()) else { continue };
-        if known.tree == place.tree {
-            published.unchanged += 1;
-            continue;
-        }
-        *if place.tree.is_some() { &mut published.changed } else { &mut published.removed } += 1;
-        revisions.push((known.id, place.tree.clone(), place.config_version.clone()));
-        let wanted =
-            |target: &super::WantedTarget| Some((*targets.get(&TargetKey::of(target))?, target.version.clone()?));
-        versions.extend(place.targets.iter().filter_map(wanted));
-    }
+    let named = named(transaction, &told).await?;
+    let targets = add_targets(transaction, &named).await?;
+    groups::add(transaction, &named, &targets).await?;
+    let added = add_places(transaction, branch, &named).await?;
+    let regrouped = regroup(transaction, &named).await?;
+    complete(transaction, &named).await?;
+    let mut news = News::of(transaction, &named, (&added, &targets)).await?;
     if publication.is_complete {
-        let listed: BTreeSet<String> = endpoints.iter().map(ToString::to_string).collect();
-        let gone = known.iter().filter(|(endpoint, known)| known.tree.is_some() && !listed.contains(*endpoint));
-        let gone: Vec<_> = gone.map(|(_, known)| (known.id, None, None)).collect();
-        published.removed += gone.len();
-        revisions.extend(gone);
+        news.remove(others(transaction, branch, &endpoints).await?);
     }
-    let changed: BTreeSet<i64> = revisions.iter().map(|(id, _, _)| *id).collect();
-    want(transaction, publication, commit_id, revisions).await?;
+    let News { published, revisions, versions } = news;
+    let changed = revisions.iter().map(|(id, _, _)| *id).collect();
+    add_revisions(transaction, publication, commit.id, revisions).await?;
     vocabulary::assign(transaction, &publication.commit, versions).await?;
-    retally::after_publication(transaction, contents, branch.id, changed).await?;
+    let changes = Changes { branch_id: branch.id, changed, regrouped, added, is_commit_new: commit.is_new };
+    retally::after_publication(transaction, contents, changes).await?;
     Ok(published)
 }
 
-impl Publication {
-    /// The endpoints of its places, in their order.
-    fn endpoints(&self) -> Result<Vec<Endpoint>, EndpointError> {
-        let endpoint = |place: &WantedPlace| Endpoint::new(&self.repository, &self.branch, &place.path);
-        self.places.iter().map(endpoint).collect()
-    }
+/// The endpoints of places, in their order.
+fn endpoints((repository, branch): (&str, &str), places: &[WantedPlace]) -> Result<Vec<Endpoint>, DatabaseError> {
+    let endpoint = |place: &WantedPlace| Endpoint::new(repository, branch, &place.path);
+    let endpoints: Result<_, EndpointError> = places.iter().map(endpoint).collect();
+    endpoints.map_err(|error| DatabaseError::Refused(error.to_string()))
 }
 
-struct Branch {
-    id: i64,
+/// The places with their endpoints. Of two that are one, the last counts.
+fn told<'a>(places: &'a [WantedPlace], endpoints: &'a [Endpoint]) -> Vec<(&'a WantedPlace, &'a Endpoint)> {
+    let by_endpoint: BTreeMap<_, _> = endpoints.iter().zip(places).collect();
+    by_endpoint.into_iter().map(|(endpoint, place)| (place, endpoint)).collect()
 }
 
-impl Branch {
-    /// The branch; added if it is new. Nobody else publishes to it until the transaction ends.
-    async fn find(transaction: &mut Transaction, publication: &Publication) -> Result<Self, DatabaseError> {
-        let repository = crate::endpoint::repository(&publication.repository);
-        let names: Vec<Value> = vec![repository.into(), publication.branch.as_str().into()];
-        let sql = "insert into gitops_branch (repository, branch) values ($1, $2) \
-            on conflict (repository, branch) do update set branch = excluded.branch returning id";
-        let rows = transaction.query(sql, names).await?;
-        Ok(Self { id: rows.first().map_or(0, |row| row.int(0)) })
-    }
+/// The places with all that is known of them.
+async fn named<'a>(
+    transaction: &mut Transaction,
+    told: &[(&'a WantedPlace, &'a Endpoint)],
+) -> Result<Vec<Named<'a>>, DatabaseError> {
+    let places = plans::known(transaction, told).await?;
+    let mut known = known(transaction, told).await?;
+    let named = |(place, (_, endpoint)): (Cow<'a, WantedPlace>, &(_, &'a Endpoint))| {
+        let known = known.remove(&endpoint.to_string());
+        let group = groups::group_name(&place, endpoint);
+        // A place that was counted with others stays there, until somebody says more than that it is there.
+        let stays = known.as_ref().filter(|_| place.cluster.is_none()).map(|known| known.group.clone());
+        Named { group: stays.unwrap_or(group), place, endpoint, known }
+    };
+    Ok(places.into_iter().zip(told).map(named).collect())
+}
 
-    /// The commit of a publication, which is the branch's last one now; none if the branch was there before, and has gone on.
-    async fn commit(
-        &self,
-        transaction: &mut Transaction,
-        publication: &Publication,
-    ) -> Result<Option<i64>, DatabaseError> {
-        let dialect = transaction.dialect();
-        let sql = format!(
-            "select id, commit_id, sequence, {} from gitops_commit where branch_id = $1 order by sequence desc limit 1",
-            dialect.millis("committed_on")
-        );
-        let last = transaction.query(&sql, vec![self.id.into()]).await?;
-        let last = last.first();
-        if let Some(row) = last.filter(|row| row.text(1) == publication.commit) {
-            return Ok(Some(row.int(0)));
-        }
-        if last.and_then(|row| row.moment(3)).is_some_and(|last| last > publication.committed_on) {
-            return Ok(None);
-        }
-        let sequence = last.map_or(0, |row| row.int(2)) + 1;
-        let sql = format!(
-            "insert into gitops_commit (branch_id, commit_id, sequence, committed_on) values ($1, $2, $3, {}) \
-             on conflict (branch_id, commit_id) do update set sequence = excluded.sequence returning id",
-            dialect.instant("$4")
-        );
-        let values =
-            vec![self.id.into(), publication.commit.as_str().into(), sequence.into(), publication.committed_on.into()];
-        Ok(transaction.query(&sql, values).await?.first().map(|row| row.int(0)))
-    }
+async fn known(
+    transaction: &mut Transaction,
+    told: &[(&WantedPlace, &Endpoint)],
+) -> Result<BTreeMap<String, Known>, DatabaseError> {
+    let mut rows = Rows::new(&[("endpoint", Kind::Text)]);
+    told.iter().for_each(|(_, endpoint)| rows.push(vec![endpoint.to_string().into()]));
+    let statement = "select p.endpoint, p.id, w.tree, w.id, w.config_version, g.name from source s \
+        join place p on p.endpoint = s.endpoint join place_group g on g.id = p.place_group_id \
+        left join place_revision w on w.id = p.wanted_revision_id";
+    let known = |row: &Row| Known {
+        id: row.int(1),
+        tree: row.optional_text(2).map(str::to_owned),
+        revision_id: row.optional_int(3),
+        config_version: row.optional_text(4).map(str::to_owned),
+        group: row.text(5),
+    };
+    let found = transaction.with(rows, statement).await?;
+    Ok(found.iter().map(|row| (row.text(0), known(row))).collect())
 }
 
 async fn add_targets(
     transaction: &mut Transaction,
-    publication: &Publication,
-    endpoints: &[Endpoint],
+    named: &[Named<'_>],
 ) -> Result<BTreeMap<TargetKey, TargetIds>, DatabaseError> {
     let mut targets = BTreeMap::new();
-    for (place, endpoint) in publication.places.iter().zip(endpoints) {
+    for Named { place, endpoint, .. } in named {
         let own = (place.role == Role::Application).then(|| endpoint.to_string());
         for target in &place.targets {
             let entry = targets.entry(TargetKey::of(target)).or_insert((target, None));
@@ -128,95 +177,129 @@ async fn add_targets(
     vocabulary::targets(transaction, &targets).await
 }
 
-/// Adds the places that are new, with the groups in which they are counted; what is known of a place that is there already stays.
+/// Adds the places that are new; by their endpoints.
 async fn add_places(
     transaction: &mut Transaction,
     branch: &Branch,
-    named: &[(&WantedPlace, &Endpoint)],
-    targets: &BTreeMap<TargetKey, TargetIds>,
-) -> Result<(), DatabaseError> {
-    let names = named.iter().filter_map(|(place, _)| place.environment.as_deref()).collect();
-    let environments = vocabulary::environments(transaction, names).await?;
-    let mut groups = BTreeMap::new();
-    let mut members = BTreeSet::new();
-    let mut places = Rows::new(&[
+    named: &[Named<'_>],
+) -> Result<BTreeMap<String, i64>, DatabaseError> {
+    let mut rows = Rows::new(&[
         ("endpoint", Kind::Text),
         ("branch_id", Kind::Int),
         ("path", Kind::Text),
         ("group_name", Kind::Text),
         ("cluster", Kind::Text),
     ]);
-    for (place, endpoint) in named {
-        let group = group_name(place, endpoint);
-        let environment = place.environment.as_ref().and_then(|name| environments.get(name).copied());
-        let ids = place.targets.iter().filter_map(|target| targets.get(&TargetKey::of(target)));
-        members.extend(ids.map(|ids| (group.clone(), ids.target)));
-        places.push(vec![
+    for Named { place, endpoint, group, .. } in
+        named.iter().filter(|named| named.known.is_none() && named.place.tree.is_some())
+    {
+        rows.push(vec![
             Value::from(endpoint.to_string()),
             branch.id.into(),
             endpoint.path().into(),
             group.as_str().into(),
             place.cluster.as_deref().into(),
         ]);
-        groups.insert(group, (environment, place.cluster_type.clone(), place.role));
     }
-    add_groups(transaction, groups, members).await?;
     let statement = "insert into place (endpoint, branch_id, path, place_group_id, cluster) \
         select s.endpoint, s.branch_id, s.path, g.id, s.cluster from source s join place_group g on g.name = s.group_name \
-        where true on conflict (endpoint) do nothing";
-    transaction.with(places, statement).await.map(drop)
+        where true on conflict (endpoint) do update set path = excluded.path returning endpoint, id";
+    let added = transaction.with(rows, statement).await?;
+    Ok(added.iter().map(|row| (row.text(0), row.int(1))).collect())
 }
 
-async fn add_groups(
-    transaction: &mut Transaction,
-    groups: BTreeMap<String, (Option<i64>, Option<String>, Role)>,
-    members: BTreeSet<(String, i64)>,
-) -> Result<(), DatabaseError> {
-    let mut rows = Rows::new(&[
-        ("name", Kind::Text),
-        ("environment_id", Kind::Int),
-        ("cluster_type", Kind::Text),
-        ("role", Kind::Text),
-    ]);
-    for (name, (environment, cluster_type, role)) in groups {
-        rows.push(vec![Value::from(name), environment.into(), cluster_type.into(), role.as_str().into()]);
+/// Counts places with others of which it is known only now that they belong together.
+async fn regroup(transaction: &mut Transaction, named: &[Named<'_>]) -> Result<BTreeSet<i64>, DatabaseError> {
+    let mut rows = Rows::new(&[("place_id", Kind::Int), ("group_name", Kind::Text), ("cluster", Kind::Text)]);
+    for Named { place, group, known, .. } in named {
+        if let Some(known) = known.as_ref().filter(|known| known.group != *group) {
+            rows.push(vec![known.id.into(), group.as_str().into(), place.cluster.as_deref().into()]);
+        }
     }
-    let statement = "insert into place_group (name, environment_id, cluster_type, role) \
-        select name, environment_id, cluster_type, role from source where true on conflict (name) do update set \
-        environment_id = coalesce(excluded.environment_id, place_group.environment_id), \
-        cluster_type = coalesce(excluded.cluster_type, place_group.cluster_type)";
-    transaction.with(rows, statement).await?;
-    let mut rows = Rows::new(&[("name", Kind::Text), ("target_id", Kind::Int)]);
-    members.into_iter().for_each(|(name, target)| rows.push(vec![Value::from(name), target.into()]));
-    let statement = "insert into place_group_target (place_group_id, deployment_target_id) \
-        select g.id, s.target_id from source s join place_group g on g.name = s.name where true \
-        on conflict (place_group_id, deployment_target_id) do nothing";
+    let statement = "update place set place_group_id = g.id, cluster = s.cluster from source s \
+        join place_group g on g.name = s.group_name where place.id = s.place_id returning place.id";
+    Ok(transaction.with(rows, statement).await?.iter().map(|row| row.int(0)).collect())
+}
+
+/// Notes the versions of configurations that are wanted already, where they are known only now.
+async fn complete(transaction: &mut Transaction, named: &[Named<'_>]) -> Result<(), DatabaseError> {
+    let mut rows = Rows::new(&[("revision_id", Kind::Int), ("config_version", Kind::Text)]);
+    for Named { place, known, .. } in named {
+        let Some(known) = known.as_ref().filter(|known| known.tree == place.tree && known.config_version.is_none())
+        else {
+            continue;
+        };
+        if let (Some(version), Some(revision_id)) = (&place.config_version, known.revision_id) {
+            rows.push(vec![revision_id.into(), version.as_str().into()]);
+        }
+    }
+    let statement = "update place_revision set config_version = s.config_version from source s \
+        where place_revision.id = s.revision_id";
     transaction.with(rows, statement).await.map(drop)
 }
 
-/// Folders of single clusters are counted with those of the other clusters of their type; every other folder for itself.
-fn group_name(place: &WantedPlace, endpoint: &Endpoint) -> String {
-    let Some(cluster) = &place.cluster else { return endpoint.to_string() };
-    let below = place.path.split_once('/').map_or("", |(_, below)| below);
-    let below = if place.path == *cluster { "" } else { below };
-    let (environment, cluster_type) = (place.environment.as_deref(), place.cluster_type.as_deref());
-    format!("clusters of {} in {}: {below}", cluster_type.unwrap_or("no type"), environment.unwrap_or("no environment"))
+/// What is wanted that was not wanted before.
+#[derive(Default)]
+struct News {
+    published: Published,
+    /// Places, with what they should hold and the version of the configuration in it.
+    revisions: Vec<(i64, Option<String>, Option<String>)>,
+    versions: Vec<(TargetIds, WantedVersion)>,
 }
 
-/// All places of a branch.
-async fn known(transaction: &mut Transaction, branch: &Branch) -> Result<BTreeMap<String, Known>, DatabaseError> {
-    let sql = format!(
-        "select p.endpoint, p.id, w.tree from place p left join place_revision w on w.id = p.wanted_revision_id \
-         where p.branch_id = $1 order by p.id{}",
-        transaction.dialect().for_update("p")
-    );
-    let rows = transaction.query(&sql, vec![branch.id.into()]).await?;
-    let known = |row: &Row| Known { id: row.int(1), tree: row.optional_text(2).map(str::to_owned) };
-    Ok(rows.iter().map(|row| (row.text(0), known(row))).collect())
+impl News {
+    async fn of(
+        transaction: &mut Transaction,
+        named: &[Named<'_>],
+        (added, targets): (&BTreeMap<String, i64>, &BTreeMap<TargetKey, TargetIds>),
+    ) -> Result<Self, DatabaseError> {
+        let wanted = |target: &WantedTarget| Some((*targets.get(&TargetKey::of(target))?, target.version.clone()?));
+        let wanted = |place: &WantedPlace| place.targets.iter().filter_map(wanted).collect::<Vec<_>>();
+        let ids = named.iter().flat_map(|named| wanted(&named.place)).map(|(ids, _)| ids.target).collect();
+        let assigned = vocabulary::assigned(transaction, ids).await?;
+        let mut news = Self::default();
+        for Named { place, endpoint, known, .. } in named {
+            let id = known.as_ref().map(|known| known.id).or_else(|| added.get(&endpoint.to_string()).copied());
+            let Some(id) = id else { continue };
+            let versions = wanted(place);
+            let is_new = |(ids, version): &(TargetIds, WantedVersion)| {
+                assigned.get(&ids.target).is_none_or(|assigned| *assigned != version.version)
+            };
+            let had = known.as_ref().and_then(|known| known.tree.as_ref());
+            // The same manifests as another version are something else to be rolled out.
+            let is_changed = had != place.tree.as_ref() || (place.tree.is_some() && versions.iter().any(is_new));
+            if !is_changed {
+                news.published.unchanged += 1;
+                continue;
+            }
+            *if place.tree.is_some() { &mut news.published.changed } else { &mut news.published.removed } += 1;
+            news.revisions.push((id, place.tree.clone(), place.config_version.clone()));
+            news.versions.extend(versions.into_iter().filter(|_| place.tree.is_some()));
+        }
+        Ok(news)
+    }
+
+    fn remove(&mut self, places: Vec<i64>) {
+        self.published.removed += places.len();
+        self.revisions.extend(places.into_iter().map(|id| (id, None, None)));
+    }
+}
+
+/// The places of a branch at which something is wanted, except these.
+async fn others(
+    transaction: &mut Transaction,
+    branch: &Branch,
+    except: &[Endpoint],
+) -> Result<Vec<i64>, DatabaseError> {
+    let sql = "select p.endpoint, p.id from place p join place_revision w on w.id = p.wanted_revision_id \
+        where p.branch_id = $1 and w.tree is not null";
+    let rows = transaction.query(sql, vec![branch.id.into()]).await?;
+    let except: BTreeSet<String> = except.iter().map(ToString::to_string).collect();
+    Ok(rows.iter().filter(|row| !except.contains(&row.text(0))).map(|row| row.int(1)).collect())
 }
 
 /// Writes what places should hold from a commit on.
-async fn want(
+async fn add_revisions(
     transaction: &mut Transaction,
     publication: &Publication,
     commit_id: i64,

@@ -6,40 +6,58 @@ use crate::ingest::history;
 use crate::ingest::places::{self, Content, Contents};
 use crate::ingest::subjects::{self, State};
 use crate::ingest::tally::{self, Deltas};
-use crate::store::{DatabaseError, Row, Transaction};
+use crate::store::{DatabaseError, Kind, Row, Rows, Transaction, Value};
 
 /// Reconcilers that are counted anew in one step.
 const STEP: usize = 4_000;
 
-/// After a publication changed what places of a branch should hold.
+/// What a publication changed.
+pub(super) struct Changes {
+    /// The branch.
+    pub(super) branch_id: i64,
+    /// Places that should hold something else.
+    pub(super) changed: BTreeSet<i64>,
+    /// Places that are counted elsewhere from now on.
+    pub(super) regrouped: BTreeSet<i64>,
+    /// Places that are new, by their endpoints.
+    pub(super) added: BTreeMap<String, i64>,
+    /// Whether nobody told of the commit before. Otherwise there may be reports of it already, which were taken for reports of what was wanted before.
+    pub(super) is_commit_new: bool,
+}
+
+/// After a publication changed what places of a branch should hold. It costs what changed, however many places the branch has.
 pub(super) async fn after_publication(
     transaction: &mut Transaction,
     contents: &mut Contents,
-    branch_id: i64,
-    changed: BTreeSet<i64>,
+    changes: Changes,
 ) -> Result<(), DatabaseError> {
-    adopt(transaction, branch_id).await?;
+    let mut again = adopt(transaction, changes.added).await?;
     let dialect = transaction.dialect();
     let shared = format!(
-        "select p.id, (select count(*) from place o where o.place_group_id = p.place_group_id) from place p where {}",
+        "select p.id, case when exists (select 1 from place o where o.place_group_id = p.place_group_id and o.id <> p.id) \
+         then 1 else 0 end from place p where {}",
         dialect.any_int("p.id", "$1")
     );
-    let ids: Vec<i64> = changed.into_iter().collect();
-    let rows = transaction.query(&shared, vec![ids.into()]).await?;
-    let (alone, together): (Vec<_>, Vec<_>) = rows.iter().partition(|row| row.int(1) == 1);
-    move_tallies(transaction, ids_of(&alone)).await?;
-    let sql = format!("select id from reconciler where {} order by id", dialect.any_int("place_id", "$1"));
-    let mut again: BTreeSet<i64> = ids_in(transaction, &sql, ids_of(&together)).await?;
-    // Those that told of a commit before the hub had heard of it, and those that were there before their place.
-    let unknown = "select s.reconciler_id from place p join reconciler r on r.place_id = p.id \
-        join reconciler_state s on s.reconciler_id = r.id \
-        where p.branch_id = $1 and r.retired_on is null and s.tally_id is null";
-    again.extend(transaction.query(unknown, vec![branch_id.into()]).await?.iter().map(|row| row.int(0)));
-    let unresolved = "select s.reconciler_id from place p join tally t on t.place_group_id = p.place_group_id \
-        join reconciler_state s on s.tally_id = t.id \
-        where p.branch_id = $1 and t.held_commit_id = 0 and t.status <> 0 and t.reconcilers > 0 \
-        and s.held_revision_id is null";
-    again.extend(transaction.query(unresolved, vec![branch_id.into()]).await?.iter().map(|row| row.int(0)));
+    let ids: Vec<i64> = changes.changed.difference(&changes.regrouped).copied().collect();
+    let rows = if ids.is_empty() { Vec::new() } else { transaction.query(&shared, vec![ids.into()]).await? };
+    let (together, alone): (Vec<_>, Vec<_>) = rows.iter().partition(|row| row.is(1));
+    let mut one_by_one = ids_of(&together);
+    if changes.is_commit_new {
+        move_tallies(transaction, ids_of(&alone)).await?;
+    } else {
+        one_by_one.extend(ids_of(&alone));
+    }
+    one_by_one.extend(changes.regrouped);
+    let sql = format!("select id from reconciler where {}", dialect.any_int("place_id", "$1"));
+    again.extend(ids_in(transaction, &sql, one_by_one).await?);
+    if !changes.changed.is_empty() || changes.is_commit_new {
+        // Those that told of a commit before the hub had heard of it.
+        let unresolved = "select s.reconciler_id from tally t cross join reconciler_state s cross join reconciler r \
+            cross join place p where t.held_commit_id = 0 and t.status <> 0 and t.reconcilers > 0 and s.tally_id = t.id \
+            and s.held_revision_id is null and r.id = s.reconciler_id and p.id = r.place_id and p.branch_id = $1";
+        let unresolved = transaction.query(unresolved, vec![changes.branch_id.into()]).await?;
+        again.extend(unresolved.iter().map(|row| row.int(0)));
+    }
     restate(transaction, contents, again, |_| ()).await
 }
 
@@ -54,11 +72,13 @@ async fn ids_in(transaction: &mut Transaction, sql: &str, ids: Vec<i64>) -> Resu
     Ok(transaction.query(sql, vec![ids.into()]).await?.iter().map(|row| row.int(0)).collect())
 }
 
-/// Reconcilers that told of places of the branch before anything was wanted there are at these places now.
-async fn adopt(transaction: &mut Transaction, branch_id: i64) -> Result<(), DatabaseError> {
-    let sql = "update reconciler set place_id = (select p.id from place p where p.endpoint = reconciler.manifests_endpoint) \
-        where place_id is null and manifests_endpoint in (select endpoint from place where branch_id = $1)";
-    transaction.query(sql, vec![branch_id.into()]).await.map(drop)
+/// Reconcilers that told of places before anything was wanted there are at these places now.
+async fn adopt(transaction: &mut Transaction, added: BTreeMap<String, i64>) -> Result<BTreeSet<i64>, DatabaseError> {
+    let mut rows = Rows::new(&[("endpoint", Kind::Text), ("place_id", Kind::Int)]);
+    added.into_iter().for_each(|(endpoint, id)| rows.push(vec![Value::from(endpoint), id.into()]));
+    let statement = "update reconciler set place_id = s.place_id from source s \
+        where reconciler.manifests_endpoint = s.endpoint and reconciler.place_id is null returning reconciler.id";
+    Ok(transaction.with(rows, statement).await?.iter().map(|row| row.int(0)).collect())
 }
 
 /// Places that are counted alone: their tallies go on with the new wish, however many reconcilers that are.

@@ -112,6 +112,20 @@ const FIND: &str = "select s.number, t.id, l.id from source s join workspace w o
     join workload l on l.application_id = a.id and l.name = s.workload join environment e on e.name = s.environment \
     join deployment_target t on t.workload_id = l.id and t.environment_id = e.id and t.name = s.name";
 
+/// The versions that targets should have now.
+pub(super) async fn assigned(
+    transaction: &mut Transaction,
+    targets: BTreeSet<i64>,
+) -> Result<BTreeMap<i64, String>, DatabaseError> {
+    let mut rows = Rows::new(&[("target_id", Kind::Int)]);
+    targets.into_iter().for_each(|target| rows.push(vec![target.into()]));
+    let statement = "select s.target_id, v.version from source s join deployment_assignment a on a.id = \
+        (select max(l.id) from deployment_assignment l where l.deployment_target_id = s.target_id) \
+        join workload_version v on v.id = a.workload_version_id";
+    let found = transaction.with(rows, statement).await?;
+    Ok(found.iter().map(|row| (row.int(0), row.text(1))).collect())
+}
+
 /// Notes which versions targets should have, from a commit on, where that is different from before.
 pub(super) async fn assign(
     transaction: &mut Transaction,

@@ -1,0 +1,116 @@
+//! Branches of GitOps repositories: their commits in order, and how far they were read.
+
+use super::{Publication, Role, Seen};
+use crate::store::{Database, DatabaseError, Transaction, Value};
+
+/// A branch in the store.
+pub(super) struct Branch {
+    pub(super) id: i64,
+    head: Option<String>,
+}
+
+/// A commit in the store.
+#[derive(Clone, Copy)]
+pub(super) struct CommitId {
+    pub(super) id: i64,
+    /// Whether nobody told of it before.
+    pub(super) is_new: bool,
+}
+
+impl Branch {
+    /// The branch; added if it is new. Nobody else publishes to it until the transaction ends.
+    pub(super) async fn find(
+        transaction: &mut Transaction,
+        repository: &str,
+        branch: &str,
+    ) -> Result<Self, DatabaseError> {
+        let names: Vec<Value> = vec![crate::endpoint::repository(repository).into(), branch.trim().into()];
+        let sql = "insert into gitops_branch (repository, branch) values ($1, $2) \
+            on conflict (repository, branch) do update set branch = excluded.branch returning id, head";
+        let rows = transaction.query(sql, names).await?;
+        let row = rows.first();
+        let head = row.and_then(|row| row.optional_text(1)).map(str::to_owned);
+        Ok(Self { id: row.map_or(0, |row| row.int(0)), head })
+    }
+
+    /// Whether somebody else has read on since then.
+    pub(super) fn is_beyond(&self, seen: &Seen) -> bool {
+        self.head != seen.before
+    }
+
+    /// The commit of a publication, which is the branch's last one now. None if the branch has gone on, by the dates of commits, unless somebody saw that it is the last one.
+    pub(super) async fn commit(
+        &self,
+        transaction: &mut Transaction,
+        publication: &Publication,
+        is_seen: bool,
+    ) -> Result<Option<CommitId>, DatabaseError> {
+        let dialect = transaction.dialect();
+        let sql = format!(
+            "select id, commit_id, sequence, {} from gitops_commit where branch_id = $1 order by sequence desc limit 1",
+            dialect.millis("committed_on")
+        );
+        let last = transaction.query(&sql, vec![self.id.into()]).await?;
+        let last = last.first();
+        if let Some(row) = last.filter(|row| row.text(1) == publication.commit) {
+            return Ok(Some(CommitId { id: row.int(0), is_new: false }));
+        }
+        if !is_seen && last.and_then(|row| row.moment(3)).is_some_and(|last| last > publication.committed_on) {
+            return Ok(None);
+        }
+        let sequence = last.map_or(0, |row| row.int(2)) + 1;
+        let sql = format!(
+            "insert into gitops_commit (branch_id, commit_id, sequence, committed_on) values ($1, $2, $3, {}) \
+             on conflict (branch_id, commit_id) do update set sequence = excluded.sequence returning id",
+            dialect.instant("$4")
+        );
+        let values =
+            vec![self.id.into(), publication.commit.as_str().into(), sequence.into(), publication.committed_on.into()];
+        Ok(transaction.query(&sql, values).await?.first().map(|row| CommitId { id: row.int(0), is_new: true }))
+    }
+
+    /// Notes that the branch was read up to a commit.
+    pub(super) async fn set_read(&self, transaction: &mut Transaction, commit: &str) -> Result<(), DatabaseError> {
+        let dialect = transaction.dialect();
+        let sql = format!("update gitops_branch set head = $1, read_on = {} where id = $2", dialect.instant("$3"));
+        let values = vec![commit.into(), self.id.into(), crate::moment::Moment::now().into()];
+        transaction.query(&sql, values).await.map(drop)
+    }
+}
+
+/// The commit up to which a branch was read; none if it never was.
+///
+/// # Errors
+/// The database can't be reached.
+pub async fn read_up_to(database: &Database, repository: &str, branch: &str) -> Result<Option<String>, DatabaseError> {
+    let sql = "select head from gitops_branch where repository = $1 and branch = $2";
+    let names = vec![crate::endpoint::repository(repository).into(), branch.trim().into()];
+    let rows = database.query(sql, names).await?;
+    Ok(rows.first().and_then(|row| row.optional_text(0)).map(str::to_owned))
+}
+
+/// Paths of a branch's places at which something of that role is wanted, in their order, after a path: at most so many.
+///
+/// # Errors
+/// The database can't be reached.
+pub async fn wanted_paths(
+    database: &Database,
+    (repository, branch, role): (&str, &str, Role),
+    after: Option<&str>,
+    count: usize,
+) -> Result<Vec<String>, DatabaseError> {
+    let sql = "select p.path from gitops_branch b join place p on p.branch_id = b.id \
+        join place_group g on g.id = p.place_group_id join place_revision w on w.id = p.wanted_revision_id \
+        where b.repository = $1 and b.branch = $2 and g.role = $3 and w.tree is not null \
+        and ($4 = 0 or p.path > $5) order by p.path limit $6";
+    let repository = crate::endpoint::repository(repository);
+    let values: Vec<Value> = vec![
+        repository.into(),
+        branch.trim().into(),
+        role.as_str().into(),
+        i64::from(after.is_some()).into(),
+        after.unwrap_or_default().into(),
+        i64::try_from(count).unwrap_or(i64::MAX).into(),
+    ];
+    Ok(database.query(sql, values).await?.iter().map(|row| row.text(0)).collect())
+}

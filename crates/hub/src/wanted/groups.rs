@@ -1,0 +1,102 @@
+//! Which places are counted together, and for which targets they are.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::publish::Named;
+use super::vocabulary::{self, TargetIds, TargetKey};
+use super::{Role, WantedPlace};
+use crate::endpoint::Endpoint;
+use crate::store::{DatabaseError, Kind, Rows, Transaction, Value};
+
+/// The group in which a place is counted: folders of single clusters with those of the other clusters of their type, every other folder for itself.
+pub(super) fn group_name(place: &WantedPlace, endpoint: &Endpoint) -> String {
+    let Some(cluster) = &place.cluster else { return endpoint.to_string() };
+    let mut segments = endpoint.path().split('/');
+    let is_below = segments.any(|segment| segment == cluster);
+    let below: Vec<_> = if is_below { segments.collect() } else { endpoint.path().split('/').collect() };
+    let (environment, cluster_type) = (place.environment.as_deref(), place.cluster_type.as_deref());
+    let (cluster_type, environment) = (cluster_type.unwrap_or("no type"), environment.unwrap_or("no environment"));
+    format!("clusters of {cluster_type} in {environment}: {}", below.join("/"))
+}
+
+/// Adds the groups of places that are new, or of which more is known now.
+pub(super) async fn add(
+    transaction: &mut Transaction,
+    named: &[Named<'_>],
+    targets: &BTreeMap<TargetKey, TargetIds>,
+) -> Result<(), DatabaseError> {
+    let names = named.iter().filter_map(|named| named.place.environment.as_deref()).collect();
+    let environments = vocabulary::environments(transaction, names).await?;
+    let mut rows = Rows::new(&[
+        ("name", Kind::Text),
+        ("environment_id", Kind::Int),
+        ("cluster_type", Kind::Text),
+        ("role", Kind::Text),
+    ]);
+    let groups: BTreeMap<&str, &WantedPlace> =
+        named.iter().map(|named| (named.group.as_str(), &*named.place)).collect();
+    for (name, place) in groups {
+        let environment = place.environment.as_ref().and_then(|name| environments.get(name).copied());
+        let cluster_type = place.cluster_type.as_deref();
+        rows.push(vec![Value::from(name), environment.into(), cluster_type.into(), place.role.as_str().into()]);
+    }
+    let statement = "insert into place_group (name, environment_id, cluster_type, role) \
+        select name, environment_id, cluster_type, role from source where true on conflict (name) do update set \
+        environment_id = coalesce(excluded.environment_id, place_group.environment_id), \
+        cluster_type = coalesce(excluded.cluster_type, place_group.cluster_type)";
+    transaction.with(rows, statement).await?;
+    set_targets(transaction, named, targets).await
+}
+
+/// Notes for which targets groups are. A workload's manifests are for those that are named now, and no others.
+async fn set_targets(
+    transaction: &mut Transaction,
+    named: &[Named<'_>],
+    targets: &BTreeMap<TargetKey, TargetIds>,
+) -> Result<(), DatabaseError> {
+    let (mut members, mut applications) = (BTreeSet::new(), BTreeSet::new());
+    for Named { place, group, .. } in named.iter().filter(|named| !named.place.targets.is_empty()) {
+        let ids = place.targets.iter().filter_map(|target| targets.get(&TargetKey::of(target)));
+        members.extend(ids.map(|ids| (group.as_str(), ids.target)));
+        applications.extend((place.role == Role::Application).then_some(group.as_str()));
+    }
+    let mut rows = Rows::new(&[("name", Kind::Text)]);
+    applications.into_iter().for_each(|name| rows.push(vec![name.into()]));
+    let statement = "delete from place_group_target where place_group_id in \
+        (select g.id from source s join place_group g on g.name = s.name)";
+    transaction.with(rows, statement).await?;
+    let mut rows = Rows::new(&[("name", Kind::Text), ("target_id", Kind::Int)]);
+    members.into_iter().for_each(|(name, target)| rows.push(vec![Value::from(name), target.into()]));
+    let statement = "insert into place_group_target (place_group_id, deployment_target_id) \
+        select g.id, s.target_id from source s join place_group g on g.name = s.name where true \
+        on conflict (place_group_id, deployment_target_id) do nothing";
+    transaction.with(rows, statement).await.map(drop)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(path: &str, cluster: Option<&str>) -> String {
+        let place = WantedPlace {
+            path: path.into(),
+            tree: None,
+            role: Role::Platform,
+            environment: Some("prod".into()),
+            cluster_type: Some("edge".into()),
+            cluster: cluster.map(str::to_owned),
+            config_version: None,
+            targets: Vec::new(),
+        };
+        group_name(&place, &Endpoint::new("https://git.example/r", "b", path).unwrap())
+    }
+
+    #[test]
+    fn clusters_of_a_type_are_counted_together_wherever_their_folders_are() {
+        for path in ["line-7/checkout", "d3/5c/line-7/checkout", "fleet/line-7/checkout"] {
+            assert_eq!(check(path, Some("line-7")), "clusters of edge in prod: checkout", "{path}");
+        }
+        assert_eq!(check("a/line-7", Some("line-7")), "clusters of edge in prod: ");
+        assert_eq!(check("edge/checkout", None), "https://git.example/r/b/edge/checkout");
+    }
+}

@@ -1,0 +1,73 @@
+//! What publishers say of content before anybody knows its commit.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use super::WantedPlace;
+use crate::endpoint::Endpoint;
+use crate::moment::Moment;
+use crate::store::{DatabaseError, Kind, Rows, Transaction, Value};
+
+/// How long it is kept: reviews take long, but not that long.
+const KEPT: Duration = Duration::from_hours(24 * 90);
+
+/// Keeps what is said of contents.
+pub(super) async fn note(
+    transaction: &mut Transaction,
+    places: &[(&WantedPlace, &Endpoint)],
+) -> Result<(), DatabaseError> {
+    let now = Moment::now();
+    let mut rows =
+        Rows::new(&[("endpoint", Kind::Text), ("tree", Kind::Text), ("place", Kind::Text), ("noted_on", Kind::Moment)]);
+    let contents: BTreeMap<_, _> = places
+        .iter()
+        .filter_map(|(place, endpoint)| Some(((endpoint.to_string(), place.tree.as_deref()?), *place)))
+        .collect();
+    for ((endpoint, tree), place) in contents {
+        let place = serde_json::json!(place).to_string();
+        rows.push(vec![Value::from(endpoint), tree.into(), place.into(), now.into()]);
+    }
+    let statement = "insert into planned_content (endpoint, tree, place, noted_on) \
+        select endpoint, tree, place, noted_on from source where true on conflict (endpoint, tree) do update set \
+        place = excluded.place, noted_on = excluded.noted_on";
+    transaction.with(rows, statement).await?;
+    let sql = format!("delete from planned_content where noted_on < {}", transaction.dialect().instant("$1"));
+    transaction.query(&sql, vec![now.before(KEPT).into()]).await.map(drop)
+}
+
+/// The places, with what was said of their contents before.
+pub(super) async fn known<'a>(
+    transaction: &mut Transaction,
+    places: &[(&'a WantedPlace, &Endpoint)],
+) -> Result<Vec<Cow<'a, WantedPlace>>, DatabaseError> {
+    let mut rows = Rows::new(&[("number", Kind::Int), ("endpoint", Kind::Text), ("tree", Kind::Text)]);
+    for (number, (place, endpoint)) in places.iter().enumerate() {
+        if let Some(tree) = &place.tree {
+            rows.push(vec![Value::from(number as i64), endpoint.to_string().into(), tree.as_str().into()]);
+        }
+    }
+    let statement =
+        "select s.number, c.place from source s join planned_content c on c.endpoint = s.endpoint and c.tree = s.tree";
+    let mut found: Vec<Cow<'a, WantedPlace>> = places.iter().map(|(place, _)| Cow::Borrowed(*place)).collect();
+    for row in transaction.with(rows, statement).await? {
+        let place = usize::try_from(row.int(0)).ok().and_then(|number| found.get_mut(number));
+        let Some((place, said)) = place.zip(serde_json::from_str::<WantedPlace>(&row.text(1)).ok()) else { continue };
+        complete(place.to_mut(), said);
+    }
+    Ok(found)
+}
+
+/// Who made a folder knows more of it than who only sees it.
+fn complete(place: &mut WantedPlace, said: WantedPlace) {
+    if place.role != said.role {
+        return;
+    }
+    place.environment = said.environment.or(place.environment.take());
+    place.cluster_type = said.cluster_type.or(place.cluster_type.take());
+    place.cluster = said.cluster.or(place.cluster.take());
+    place.config_version = said.config_version.or(place.config_version.take());
+    if place.targets.is_empty() {
+        place.targets = said.targets;
+    }
+}
