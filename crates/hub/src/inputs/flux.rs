@@ -1,17 +1,15 @@
 //! Events of Flux's notification-controller, from providers of type `generic` and `generic-hmac`.
 //!
 //! The event: <https://fluxcd.io/flux/components/notification/events/#event-structure>; its metadata:
-//! <https://fluxcd.io/flux/components/notification/alerts/#event-metadata>; the signature:
-//! <https://fluxcd.io/flux/components/notification/providers/#generic-webhook-with-hmac>.
+//! <https://fluxcd.io/flux/components/notification/alerts/#event-metadata>. Signatures are the
+//! token's affair: they are of the whole body.
 //!
 //! Both providers also get the events that end each reconciliation (`ReconciliationSucceeded`), once per interval, which others don't.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use hmac::{Hmac, KeyInit, Mac};
 use serde::Deserialize;
-use sha2::{Sha256, Sha384, Sha512};
 
 use super::names::TargetName;
 use super::{Batch, BodyError, fields};
@@ -23,9 +21,6 @@ use crate::revision;
 
 /// The kind of reconcilers that report in this format.
 pub const KIND: &str = "flux";
-
-/// The header with the signature, of providers of type `generic-hmac`.
-pub const SIGNATURE_HEADER: &str = "x-signature";
 
 /// The namespace that `flux bootstrap` makes: objects in it are called by their names alone.
 const HOME_NAMESPACE: &str = "flux-system";
@@ -56,20 +51,6 @@ const FAILED: &[&str] = &["RollbackSucceeded", "UninstallSucceeded", "DriftDetec
 /// Reasons that are no end, though some versions say `error` with them.
 const UNFINISHED: &[&str] = &["Progressing", "ProgressingWithRetry", "DependencyNotReady", "HealthCheckCanceled"];
 
-/// A signature that is not right.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum SignatureError {
-    /// It is not of the form `sha256=<hexadecimal digits>`.
-    #[error("the signature is not of the form sha256=<hexadecimal digits>")]
-    Form,
-    /// It was made with another algorithm.
-    #[error("the signature is neither sha256 nor sha384 nor sha512")]
-    Algorithm,
-    /// It was made with another key, or of another body.
-    #[error("the signature does not fit the body: is the key the same on both sides?")]
-    Wrong,
-}
-
 /// An event as it is sent. What Flux adds one day is not looked at.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -95,24 +76,6 @@ struct InvolvedObject {
     name: String,
 }
 
-/// Whether a body was signed with this key: the value of the header `X-Signature`, as `generic-hmac` sends it. Takes the same time for every wrong
-/// signature. Where several keys are possible, try each.
-///
-/// # Errors
-/// It is no signature, or not of this body with this key.
-pub fn verify(signature: &str, body: &[u8], key: &[u8]) -> Result<(), SignatureError> {
-    let (algorithm, digits) = signature.trim().split_once('=').ok_or(SignatureError::Form)?;
-    let digits = digits.to_ascii_lowercase();
-    let code = data_encoding::HEXLOWER.decode(digits.as_bytes()).map_err(|_| SignatureError::Form)?;
-    let is_right = match algorithm {
-        "sha256" => is_code::<Hmac<Sha256>>(&code, body, key),
-        "sha384" => is_code::<Hmac<Sha384>>(&code, body, key),
-        "sha512" => is_code::<Hmac<Sha512>>(&code, body, key),
-        _ => return Err(SignatureError::Algorithm),
-    };
-    if is_right { Ok(()) } else { Err(SignatureError::Wrong) }
-}
-
 /// Reads an event. Events of other kinds than Kustomization, `HelmRelease`, `GitRepository` and `OCIRepository`, and those with severity `trace`, are
 /// counted as ignored.
 ///
@@ -129,11 +92,6 @@ pub fn read(body: &[u8], now: Moment) -> Result<Batch, BodyError> {
         return Ok(Batch::of_one(Some(Err(ReportError::new("report", message)))));
     }
     Ok(Batch::of_one(is_ours.then(|| event.report(now))))
-}
-
-/// Compares in constant time (`verify_slice`).
-fn is_code<M: Mac + KeyInit>(code: &[u8], body: &[u8], key: &[u8]) -> bool {
-    <M as KeyInit>::new_from_slice(key).is_ok_and(|mac| mac.chain_update(body).verify_slice(code).is_ok())
 }
 
 impl Event {
