@@ -1,5 +1,6 @@
 //! Fleets and hosts that don't exist, for tests, benchmarks, the demo.
 
+pub mod argocd;
 pub mod corpus;
 pub mod directory;
 pub mod edits;
