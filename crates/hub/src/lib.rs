@@ -7,6 +7,7 @@ pub mod ingest;
 pub mod inputs;
 pub mod limits;
 pub mod moment;
+pub mod questions;
 pub mod report;
 pub mod revision;
 pub mod store;

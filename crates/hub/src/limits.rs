@@ -37,3 +37,15 @@ pub const HEARTBEAT_MIN: Duration = Duration::from_secs(10);
 
 /// The longest.
 pub const HEARTBEAT_MAX: Duration = Duration::from_hours(24 * 31);
+
+/// Rows of one page of an answer, if the question doesn't say how many.
+pub const PAGE_DEFAULT: usize = 100;
+
+/// Rows of one page at most: an answer stays below a megabyte.
+pub const PAGE_MAX: usize = 1_000;
+
+/// Reconcilers that one page looks at at most, whatever is selected: a page that finds few among many ends early, and the next one goes on.
+pub const PAGE_EXAMINED_MAX: usize = 20_000;
+
+/// Hosts that labels may select to be looked at one by one. Beyond it they are so many that looking at places finds them soon.
+pub const SELECTED_HOSTS_MAX: usize = 5_000;

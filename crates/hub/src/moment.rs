@@ -5,6 +5,8 @@ use std::str::FromStr;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use serde::{Deserialize, Serialize};
+use utoipa::openapi::schema::{KnownFormat, ObjectBuilder, Schema, SchemaFormat, Type};
+use utoipa::openapi::RefOr;
 
 /// A moment in UTC, in milliseconds since 1970. Written as RFC 3339 (`2026-11-21T13:44:01.250Z`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -63,6 +65,15 @@ impl From<Moment> for String {
         moment.to_string()
     }
 }
+
+impl utoipa::PartialSchema for Moment {
+    fn schema() -> RefOr<Schema> {
+        let format = SchemaFormat::KnownFormat(KnownFormat::DateTime);
+        ObjectBuilder::new().schema_type(Type::String).format(Some(format)).into()
+    }
+}
+
+impl utoipa::ToSchema for Moment {}
 
 /// It is no moment.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

@@ -15,7 +15,7 @@ use crate::moment::Moment;
 use crate::revision;
 
 /// How far a reconciler got.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, utoipa::ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Status {
     /// It is at work.
@@ -34,6 +34,11 @@ impl Status {
             Self::Success => "success",
             Self::Failure => "failure",
         }
+    }
+
+    /// The status that is written like that.
+    pub fn parse(text: &str) -> Option<Self> {
+        [Self::InProgress, Self::Success, Self::Failure].into_iter().find(|status| status.as_str() == text)
     }
 
     /// As it is stored where every byte counts; 0 means that nothing was reported yet.

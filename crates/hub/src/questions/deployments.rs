@@ -1,0 +1,199 @@
+//! What is where: which version of which workload, with which configuration, on which host, since when.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use super::cursor::Cursor;
+use super::facts::{self, Below, Fact};
+use super::scope::Scope;
+use super::walk::Walk;
+use super::{Filter, Page, QuestionError, Standing, TargetNames};
+use crate::moment::Moment;
+use crate::report::Status;
+use crate::store::{Database, Transaction};
+
+/// A page of what is where.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Deployments {
+    /// The rows.
+    pub items: Vec<Deployment>,
+    /// The cursor of the next page; none if this is the last one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub next: Option<String>,
+}
+
+/// What a host has of a workload.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Deployment {
+    /// The host.
+    pub host: String,
+    /// The reconciler on it that says so.
+    pub reconciler: String,
+    /// What kind of reconciler that is.
+    pub kind: String,
+    /// The environment.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub environment: Option<String>,
+    /// The cluster type.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cluster_type: Option<String>,
+    /// What it is that the host has; none if what the reconciler applies belongs to nothing that the hub knows.
+    #[serde(flatten, skip_serializing_if = "Option::is_none")]
+    pub target: Option<TargetNames>,
+    /// The version of the workload that the host has.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub version: Option<String>,
+    /// The version of the configuration that the host has.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub config_version: Option<String>,
+    /// The commit that the host has: the one at which what it has became wanted, where that is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub commit: Option<String>,
+    /// The commit that is wanted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub wanted_commit: Option<String>,
+    /// Where the host stands with what is wanted; none if nothing is wanted there.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub standing: Option<Standing>,
+    /// What the reconciler reported.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub status: Option<Status>,
+    /// What it said about that.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub message: Option<String>,
+    /// Since when that has been so, by the reporter's clock.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub since: Option<Moment>,
+    /// When the reconciler was last heard of.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub last_heard: Option<Moment>,
+    /// Whether it promised to report, and did not.
+    pub silent: bool,
+}
+
+/// What is where; with a moment, what was where then.
+///
+/// # Errors
+/// The filter or the page can't be meant; the database can't answer.
+pub async fn deployments(
+    database: &Database,
+    filter: &Filter,
+    page: &Page,
+    at: Option<Moment>,
+) -> Result<Deployments, QuestionError> {
+    let after = page.cursor.as_deref().map(|cursor| Cursor::read(cursor, LIST)).transpose()?;
+    let limit = page.limit()?;
+    if at.is_some() && filter.status.is_some() {
+        let message = "can be asked for now only, not at a moment".to_owned();
+        return Err(QuestionError::Wrong { parameter: "status", message });
+    }
+    let mut transaction = database.begin_reading().await?;
+    let scope = Scope::of(&mut transaction, filter).await?;
+    let targets = scope.targets.clone();
+    let walk = Walk::of_scope(&mut transaction, scope).await?;
+    let found = walk.page(&mut transaction, after, limit).await?;
+    let items = rows(&mut transaction, &found.reconcilers, (targets.as_ref(), at)).await?;
+    Ok(Deployments { items, next: found.next.map(|next| next.write(LIST)) })
+}
+
+/// The word for cursors of this list.
+const LIST: &str = "deployments";
+
+/// The rows of reconcilers: one for each target that a reconciler applies.
+pub(super) async fn rows(
+    transaction: &mut Transaction,
+    reconcilers: &[i64],
+    (only, at): (Option<&BTreeSet<i64>>, Option<Moment>),
+) -> Result<Vec<Deployment>, QuestionError> {
+    let facts = facts::facts(transaction, reconcilers, at).await?;
+    let hosts = facts.iter().map(|fact| fact.host_id).collect();
+    let platform = facts::platform_reconcilers(transaction, hosts).await?;
+    let platform = facts::facts(transaction, &platform, at).await?;
+    let groups = facts.iter().chain(&platform).filter_map(|fact| Some(fact.place.as_ref()?.group_id)).collect();
+    let targets = facts::targets(transaction, groups).await?;
+    let none = BTreeMap::new();
+    let targets_of = |fact: &Fact| fact.place.as_ref().and_then(|place| targets.get(&place.group_id)).unwrap_or(&none);
+    let config = configurations(transaction, &platform, targets_of).await?;
+    let asked = facts.iter().flat_map(|fact| {
+        let commit = fact.commit.clone().unwrap_or_default();
+        targets_of(fact).keys().map(move |target| (*target, commit.clone()))
+    });
+    let versions = facts::versions(transaction, &asked.collect()).await?;
+    let mut rows = Vec::new();
+    for fact in &facts {
+        let targets = targets_of(fact);
+        let chosen = targets.iter().filter(|(id, _)| only.is_none_or(|only| only.contains(*id)));
+        let commit = fact.commit.clone().unwrap_or_default();
+        for (id, names) in chosen {
+            rows.push(Deployment {
+                target: Some(names.clone()),
+                version: versions.get(&(*id, commit.clone())).or(fact.version.as_ref()).cloned(),
+                config_version: config.get(&(fact.host_id, *id)).cloned(),
+                ..row(fact)
+            });
+        }
+        if targets.is_empty() {
+            rows.push(row(fact));
+        }
+    }
+    Ok(rows)
+}
+
+/// The versions of the configuration that hosts have, by host and target.
+async fn configurations<'a>(
+    transaction: &mut Transaction,
+    platform: &[Fact],
+    targets_of: impl Fn(&Fact) -> &'a BTreeMap<i64, TargetNames>,
+) -> Result<BTreeMap<(i64, i64), String>, QuestionError> {
+    let mut known = BTreeMap::new();
+    let mut asked = BTreeMap::new();
+    for fact in platform {
+        let (Some(place), Some(held)) = (&fact.place, &fact.held) else { continue };
+        for target in targets_of(fact).keys() {
+            let key = (fact.host_id, *target);
+            match &held.config_version {
+                Some(version) => {
+                    known.insert(key, version.clone());
+                }
+                None => {
+                    let (path, sequence) = (place.path.clone(), held.sequence);
+                    asked.insert(key, Below { branch_id: place.branch_id, path, target_id: *target, sequence });
+                }
+            }
+        }
+    }
+    let found = facts::config_versions(transaction, asked.values().cloned().collect()).await?;
+    for (key, below) in asked {
+        if let Some(version) = found.get(&below) {
+            known.entry(key).or_insert_with(|| version.clone());
+        }
+    }
+    Ok(known)
+}
+
+/// What is the same for all targets of a reconciler.
+fn row(fact: &Fact) -> Deployment {
+    let place = fact.place.as_ref();
+    Deployment {
+        host: fact.host.clone(),
+        reconciler: fact.name.clone(),
+        kind: fact.kind.clone(),
+        environment: place.and_then(|place| place.environment.clone()),
+        cluster_type: place.and_then(|place| place.cluster_type.clone()),
+        target: None,
+        version: fact.version.clone(),
+        config_version: fact.held.as_ref().and_then(|held| held.config_version.clone()),
+        commit: fact.commit.clone(),
+        wanted_commit: place.and_then(|place| Some(place.wanted.as_ref()?.commit.clone())),
+        standing: fact.standing(),
+        status: fact.status,
+        message: fact.message.clone(),
+        since: fact.since,
+        last_heard: fact.heard,
+        silent: fact.is_silent,
+    }
+}

@@ -1,0 +1,293 @@
+//! What is known of single reconcilers, now or at a moment: what they reported, what they hold, which versions that is.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use super::{Standing, TargetNames};
+use crate::moment::Moment;
+use crate::report::Status;
+use crate::store::{DatabaseError, Dialect, Kind, Row, Rows, Transaction};
+
+/// The most that is read of one chain to find what was so at a moment. Retention keeps chains shorter.
+const CHAIN_MAX: i64 = 20_000;
+
+/// What is known of a reconciler.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Fact {
+    pub(super) id: i64,
+    pub(super) host_id: i64,
+    pub(super) host: String,
+    pub(super) name: String,
+    pub(super) kind: String,
+    pub(super) endpoint: Option<String>,
+    pub(super) place: Option<Place>,
+    /// What it held, if it is known what that is.
+    pub(super) held: Option<Held>,
+    /// The commit that it reported; the one at which what it holds became wanted, where that is known.
+    pub(super) commit: Option<String>,
+    pub(super) version: Option<String>,
+    pub(super) status: Option<Status>,
+    pub(super) message: Option<String>,
+    pub(super) since: Option<Moment>,
+    pub(super) heard: Option<Moment>,
+    pub(super) is_silent: bool,
+}
+
+/// Where a reconciler is.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Place {
+    pub(super) id: i64,
+    pub(super) branch_id: i64,
+    pub(super) path: String,
+    pub(super) group_id: i64,
+    pub(super) role: String,
+    pub(super) environment: Option<String>,
+    pub(super) cluster_type: Option<String>,
+    pub(super) cluster: Option<String>,
+    /// What it should hold.
+    pub(super) wanted: Option<Wanted>,
+}
+
+/// What a place should hold.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Wanted {
+    pub(super) commit: String,
+    pub(super) tree: String,
+    pub(super) since: Option<Moment>,
+}
+
+/// What a reconciler holds.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Held {
+    pub(super) sequence: i64,
+    pub(super) tree: String,
+    pub(super) config_version: Option<String>,
+}
+
+impl Fact {
+    /// Where it stands with what is wanted; none if nothing is.
+    pub(super) fn standing(&self) -> Option<Standing> {
+        let wanted = self.place.as_ref()?.wanted.as_ref()?;
+        let holds = self.held.as_ref().is_some_and(|held| held.tree == wanted.tree);
+        Some(Standing::of(self.status, (holds, self.held.is_none()), self.is_silent))
+    }
+}
+
+/// What is known of reconcilers, in the order of the ids; those of retired hosts are left out. With a moment: what was known to be so then.
+pub(super) async fn facts(
+    transaction: &mut Transaction,
+    reconcilers: &[i64],
+    at: Option<Moment>,
+) -> Result<Vec<Fact>, DatabaseError> {
+    if reconcilers.is_empty() {
+        return Ok(Vec::new());
+    }
+    let mut rows = Rows::new(&[("id", Kind::Int), ("at", Kind::Moment)]);
+    for id in reconcilers {
+        rows.push(vec![(*id).into(), at.unwrap_or(Moment::MAX).into()]);
+    }
+    let statement = if at.is_some() { statement_at(transaction.dialect()) } else { statement(transaction.dialect()) };
+    let found = transaction.with(rows, &statement).await?;
+    let mut facts: HashMap<i64, Fact> = found.iter().map(|row| (row.int(0), fact(row))).collect();
+    Ok(reconcilers.iter().filter_map(|id| facts.remove(id)).collect())
+}
+
+const OF_RECONCILER: &str = "s.id, r.host_id, h.name, r.name, r.reconciler_type, r.manifests_endpoint, \
+    p.id, p.branch_id, p.path, g.id, g.role, e.name, g.cluster_type, p.cluster";
+
+const PLACES: &str = "left join place p on p.id = r.place_id left join place_group g on g.id = p.place_group_id \
+    left join environment e on e.id = g.environment_id";
+
+fn statement(dialect: Dialect) -> String {
+    let (since, heard, wanted) =
+        (dialect.millis("t.reported_on"), dialect.millis("t.seen_on"), dialect.millis("w.wanted_on"));
+    format!(
+        "select {OF_RECONCILER}, wc.commit_id, w.tree, {wanted}, vc.sequence, v.tree, v.config_version, \
+         d.gitops_commit_id, d.version, d.status, d.status_message, {since}, {heard}, t.is_silent \
+         from source s join reconciler r on r.id = s.id join host h on h.id = r.host_id \
+         left join reconciler_state t on t.reconciler_id = r.id left join deployment d on d.id = t.deployment_id {PLACES} \
+         left join place_revision w on w.id = p.wanted_revision_id left join gitops_commit wc on wc.id = w.gitops_commit_id \
+         left join place_revision v on v.id = t.held_revision_id left join gitops_commit vc on vc.id = v.gitops_commit_id \
+         where h.retired_on is null"
+    )
+}
+
+fn statement_at(dialect: Dialect) -> String {
+    let (since, wanted) = (dialect.millis("d.created_on"), dialect.millis("w.wanted_on"));
+    let latest_of = |of: &str| {
+        format!(
+            "(select v.id from place_revision v join gitops_commit o on o.id = v.gitops_commit_id \
+              where v.place_id = p.id and {of} order by o.sequence desc, v.id desc limit 1)"
+        )
+    };
+    let wanted_then = latest_of("v.wanted_on <= s.at");
+    let held_then = latest_of(
+        "o.sequence <= (select c.sequence from gitops_commit c where c.branch_id = p.branch_id and c.commit_id = d.gitops_commit_id)",
+    );
+    format!(
+        ", chain(id, at, deployment_id, created_on, previous_id, depth) as (\
+           select s.id, s.at, d.id, d.created_on, d.previous_id, 1 from source s \
+           join reconciler_state t on t.reconciler_id = s.id join deployment d on d.id = t.deployment_id \
+           union all \
+           select c.id, c.at, d.id, d.created_on, d.previous_id, c.depth + 1 \
+           from chain c join deployment d on d.id = c.previous_id where c.created_on > c.at and c.depth < {CHAIN_MAX}) \
+         select {OF_RECONCILER}, wc.commit_id, w.tree, {wanted}, vc.sequence, v.tree, v.config_version, \
+         d.gitops_commit_id, d.version, d.status, d.status_message, {since}, {since}, 0 \
+         from source s join reconciler r on r.id = s.id join host h on h.id = r.host_id \
+         left join chain x on x.id = s.id and x.created_on <= s.at left join deployment d on d.id = x.deployment_id {PLACES} \
+         left join place_revision w on w.id = {wanted_then} left join gitops_commit wc on wc.id = w.gitops_commit_id \
+         left join place_revision v on v.id = {held_then} left join gitops_commit vc on vc.id = v.gitops_commit_id \
+         where (h.created_on <= s.at or x.id is not null) and (h.retired_on is null or h.retired_on > s.at)"
+    )
+}
+
+fn fact(row: &Row) -> Fact {
+    let text = |column| row.optional_text(column).map(str::to_owned);
+    let wanted = text(15).map(|tree| Wanted { commit: row.text(14), tree, since: row.moment(16) });
+    let place = row.optional_int(6).map(|id| Place {
+        id,
+        branch_id: row.int(7),
+        path: row.text(8),
+        group_id: row.int(9),
+        role: row.text(10),
+        environment: text(11),
+        cluster_type: text(12),
+        cluster: text(13),
+        wanted,
+    });
+    let held = text(18).map(|tree| Held { sequence: row.int(17), tree, config_version: text(19) });
+    Fact {
+        id: row.int(0),
+        host_id: row.int(1),
+        host: row.text(2),
+        name: row.text(3),
+        kind: row.text(4),
+        endpoint: text(5),
+        place,
+        held,
+        commit: text(20).filter(|commit| !commit.is_empty()),
+        version: text(21),
+        status: row.optional_text(22).and_then(Status::parse),
+        message: text(23),
+        since: row.moment(24),
+        heard: row.moment(25),
+        is_silent: row.is(26),
+    }
+}
+
+/// The targets of groups of places, by their ids.
+pub(super) async fn targets(
+    transaction: &mut Transaction,
+    groups: BTreeSet<i64>,
+) -> Result<BTreeMap<i64, BTreeMap<i64, TargetNames>>, DatabaseError> {
+    if groups.is_empty() {
+        return Ok(BTreeMap::new());
+    }
+    let sql = format!(
+        "select m.place_group_id, t.id, w.name, a.name, l.name, t.name from place_group_target m \
+         join deployment_target t on t.id = m.deployment_target_id join workload l on l.id = t.workload_id \
+         join application a on a.id = l.application_id join workspace w on w.id = a.workspace_id where {}",
+        transaction.dialect().any_int("m.place_group_id", "$1")
+    );
+    let rows = transaction.query(&sql, vec![groups.into_iter().collect::<Vec<_>>().into()]).await?;
+    let mut targets: BTreeMap<i64, BTreeMap<i64, TargetNames>> = BTreeMap::new();
+    for row in rows {
+        targets.entry(row.int(0)).or_default().insert(row.int(1), names(&row, 2));
+    }
+    Ok(targets)
+}
+
+/// The names of a target that stand in a row from that column on.
+pub(super) fn names(row: &Row, first: usize) -> TargetNames {
+    TargetNames {
+        workspace: row.text(first),
+        application: row.text(first + 1),
+        workload: row.text(first + 2),
+        target: row.text(first + 3),
+    }
+}
+
+/// Which version a target was to have since a commit, by target and commit.
+pub(super) type Versions = HashMap<(i64, String), String>;
+
+/// The versions of targets at commits.
+pub(super) async fn versions(
+    transaction: &mut Transaction,
+    wanted: &BTreeSet<(i64, String)>,
+) -> Result<Versions, DatabaseError> {
+    let mut rows = Rows::new(&[("target_id", Kind::Int), ("commit_id", Kind::Text)]);
+    for (target, commit) in wanted {
+        rows.push(vec![(*target).into(), commit.as_str().into()]);
+    }
+    let statement = "select s.target_id, s.commit_id, v.version from source s \
+        join deployment_assignment a on a.id = (select max(o.id) from deployment_assignment o \
+            where o.deployment_target_id = s.target_id and o.gitops_commit_id = s.commit_id) \
+        join workload_version v on v.id = a.workload_version_id";
+    let found = transaction.with(rows, statement).await?;
+    Ok(found.iter().map(|row| ((row.int(0), row.text(1)), row.text(2))).collect())
+}
+
+/// What of the folders below a folder is asked for: those of a target, at a commit of the branch.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) struct Below {
+    pub(super) branch_id: i64,
+    pub(super) path: String,
+    pub(super) target_id: i64,
+    pub(super) sequence: i64,
+}
+
+/// The configuration versions in folders below folders: a reconciler of a cluster type's folder applies all of them.
+pub(super) async fn config_versions(
+    transaction: &mut Transaction,
+    wanted: BTreeSet<Below>,
+) -> Result<BTreeMap<Below, String>, DatabaseError> {
+    let wanted: Vec<_> = wanted.into_iter().collect();
+    let mut rows = Rows::new(&[
+        ("number", Kind::Int),
+        ("branch_id", Kind::Int),
+        ("prefix", Kind::Text),
+        ("target_id", Kind::Int),
+        ("sequence", Kind::Int),
+    ]);
+    for (number, below) in wanted.iter().enumerate() {
+        let prefix = if below.path.is_empty() { String::new() } else { format!("{}/", below.path) };
+        rows.push(vec![
+            (number as i64).into(),
+            below.branch_id.into(),
+            prefix.into(),
+            below.target_id.into(),
+            below.sequence.into(),
+        ]);
+    }
+    let statement = "select s.number, v.config_version from source s \
+        join place_group_target m on m.deployment_target_id = s.target_id \
+        join place c on c.place_group_id = m.place_group_id and c.branch_id = s.branch_id \
+            and substr(c.path, 1, length(s.prefix)) = s.prefix \
+        join place_revision v on v.id = (select e.id from place_revision e join gitops_commit o on o.id = e.gitops_commit_id \
+            where e.place_id = c.id and o.sequence <= s.sequence order by o.sequence desc, e.id desc limit 1) \
+        where v.config_version is not null order by s.number, c.path";
+    let mut versions = BTreeMap::new();
+    for row in transaction.with(rows, statement).await? {
+        let below = usize::try_from(row.int(0)).ok().and_then(|number| wanted.get(number));
+        if let Some(below) = below {
+            versions.entry(below.clone()).or_insert_with(|| row.text(1));
+        }
+    }
+    Ok(versions)
+}
+
+/// The reconcilers of the same hosts that apply what the platform made: they hold the configuration.
+pub(super) async fn platform_reconcilers(
+    transaction: &mut Transaction,
+    hosts: BTreeSet<i64>,
+) -> Result<Vec<i64>, DatabaseError> {
+    if hosts.is_empty() {
+        return Ok(Vec::new());
+    }
+    let sql = format!(
+        "select r.id from reconciler r join place p on p.id = r.place_id join place_group g on g.id = p.place_group_id \
+         where {} and g.role = 'platform' and r.retired_on is null order by r.id",
+        transaction.dialect().any_int("r.host_id", "$1")
+    );
+    let rows = transaction.query(&sql, vec![hosts.into_iter().collect::<Vec<_>>().into()]).await?;
+    Ok(rows.iter().map(|row| row.int(0)).collect())
+}

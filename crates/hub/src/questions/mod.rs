@@ -1,0 +1,69 @@
+//! The questions that the hub answers: one file each, with what it asks for and what it answers.
+//!
+//! Totals come from the tallies, whatever the size of the fleet; lists come in pages, and no page looks at more than a bounded number of rows.
+
+mod cursor;
+mod deployments;
+mod facts;
+mod filter;
+mod scope;
+mod standing;
+mod walk;
+
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+pub use self::deployments::{Deployment, Deployments, deployments};
+pub use self::filter::{Filter, Page};
+pub use self::standing::{Counts, Standing};
+use crate::store::DatabaseError;
+
+/// A question that can't be answered.
+#[derive(Debug, thiserror::Error)]
+pub enum QuestionError {
+    /// What was asked for can't be meant.
+    #[error("`{parameter}`: {message}")]
+    Wrong {
+        /// The parameter of the question.
+        parameter: &'static str,
+        /// What is wrong with it, and what would be right.
+        message: String,
+    },
+    /// The hub has never heard of it.
+    #[error("there is no {what} `{name}`{}", did_you_mean(similar))]
+    Unknown {
+        /// What kind of thing it would be.
+        what: &'static str,
+        /// Its name.
+        name: String,
+        /// Names that are nearly the same.
+        similar: Vec<String>,
+    },
+    /// The database can't answer.
+    #[error(transparent)]
+    Database(#[from] DatabaseError),
+}
+
+fn did_you_mean(similar: &[String]) -> String {
+    match similar {
+        [] => String::new(),
+        names => format!("; did you mean `{}`?", names.join("`, `")),
+    }
+}
+
+/// A workload's place in the organization: all names that make a deployment target one.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct TargetNames {
+    /// The workspace.
+    pub workspace: String,
+    /// The application.
+    pub application: String,
+    /// The workload.
+    pub workload: String,
+    /// The deployment target's own name.
+    pub target: String,
+}
+
+#[cfg(test)]
+mod tests;

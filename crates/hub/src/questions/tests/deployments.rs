@@ -1,0 +1,127 @@
+//! What is where.
+
+use super::fleet::{Fleet, WORKLOAD, of_application};
+use crate::moment::Moment;
+use crate::questions::{Filter, Page, deployments};
+use crate::report::{Report, Status};
+
+fn short(commit: Option<&str>) -> String {
+    commit.map_or("-".to_owned(), |commit| commit.trim_start_matches('0').to_owned())
+}
+
+/// The rows as `host reconciler version config commit standing`.
+async fn check(fleet: &Fleet, filter: &Filter, at: Option<i64>) -> Vec<String> {
+    let page = Page::default();
+    let answer = match deployments(&fleet.database, filter, &page, at.map(Moment::from_millis)).await {
+        Ok(answer) => answer,
+        Err(error) => return vec![error.to_string()],
+    };
+    let row = |row: &crate::questions::Deployment| {
+        let (version, config) = (row.version.as_deref().unwrap_or("-"), row.config_version.as_deref().unwrap_or("-"));
+        let standing = row.standing.map_or("unwanted", crate::questions::Standing::as_str);
+        format!("{} {} {version} {config} {} {standing}", row.host, row.reconciler, short(row.commit.as_deref()))
+    };
+    answer.items.iter().map(row).collect()
+}
+
+#[tokio::test]
+async fn hosts_have_versions_with_configurations() {
+    let fleet = Fleet::new().await;
+    fleet.platform("h-1", 20, 1, Status::Success).await;
+    fleet.application("h-1", 21, 11, Status::Success).await;
+    let expected = ["h-1 platform - c1 1 succeeded", "h-1 checkout 1.0 c1 b succeeded"];
+    assert_eq!(check(&fleet, &Filter::default(), None).await, expected);
+}
+
+#[tokio::test]
+async fn what_a_host_has_is_not_what_is_wanted() {
+    let fleet = Fleet::new().await;
+    fleet.platform("h-1", 20, 1, Status::Success).await;
+    fleet.application("h-1", 21, 11, Status::Success).await;
+    fleet.publish_platform("prod", 2, "c2").await;
+    fleet.publish_application("prod", 12, "2.0").await;
+    let expected = ["h-1 platform - c1 1 outdated", "h-1 checkout 1.0 c1 b outdated"];
+    assert_eq!(check(&fleet, &Filter::default(), None).await, expected);
+    fleet.application("h-1", 31, 12, Status::Failure).await;
+    let failed = Filter { status: Some("failed".into()), ..Filter::default() };
+    assert_eq!(check(&fleet, &failed, None).await, ["h-1 checkout 2.0 c1 c failed"]);
+}
+
+#[tokio::test]
+async fn what_was_where_at_a_moment_can_be_asked_for() {
+    let fleet = Fleet::new().await;
+    fleet.application("h-1", 21, 11, Status::Success).await;
+    fleet.publish_application("prod", 30, "2.0").await;
+    fleet.application("h-1", 40, 30, Status::Failure).await;
+    let filter = Filter::default();
+    assert_eq!(check(&fleet, &filter, Some(25)).await, ["h-1 checkout 1.0 - b succeeded"]);
+    assert_eq!(check(&fleet, &filter, Some(35)).await, ["h-1 checkout 1.0 - b outdated"]);
+    assert_eq!(check(&fleet, &filter, Some(40)).await, ["h-1 checkout 2.0 - 1e failed"]);
+    assert_eq!(check(&fleet, &filter, Some(20)).await, Vec::<String>::new());
+}
+
+#[tokio::test]
+async fn names_and_labels_select() {
+    let fleet = Fleet::new().await;
+    for host in ["h-1", "h_%-2", "h'-3"] {
+        fleet.application(host, 21, 11, Status::Success).await;
+    }
+    let hosts = async |filter: Filter| {
+        let rows = check(&fleet, &filter, None).await;
+        rows.iter().map(|row| row.replace(" checkout 1.0 - b succeeded", "")).collect::<Vec<_>>().join(", ")
+    };
+    let text = |text: &str| Some(text.to_owned());
+    assert_eq!(hosts(Filter { host: text("h_%-2"), ..Filter::default() }).await, "h_%-2");
+    assert_eq!(hosts(Filter { selector: text("number in (1, 3)"), ..Filter::default() }).await, "h-1, h'-3");
+    assert_eq!(hosts(Filter { selector: text("region,number!=1"), ..Filter::default() }).await, "h_%-2, h'-3");
+    assert_eq!(hosts(Filter { selector: text("!region"), ..Filter::default() }).await, "");
+    assert_eq!(hosts(Filter { target_selector: text("purpose=prod"), ..Filter::default() }).await, "h-1, h_%-2, h'-3");
+    assert_eq!(hosts(Filter { target_selector: text("purpose!=prod"), ..Filter::default() }).await, "");
+    let succeeded = Filter { status: text("succeeded"), selector: text("number=3"), ..Filter::default() };
+    assert_eq!(hosts(succeeded).await, "h'-3");
+    let of_workload = Filter { workload: text(WORKLOAD), environment: text("prod"), ..Filter::default() };
+    assert_eq!(hosts(of_workload).await, "h-1, h_%-2, h'-3");
+}
+
+#[tokio::test]
+async fn a_name_that_is_not_known_is_said_with_those_that_are_like_it() {
+    let fleet = Fleet::new().await;
+    let filter = Filter { environment: Some("prodd".into()), ..Filter::default() };
+    assert_eq!(check(&fleet, &filter, None).await, ["there is no environment `prodd`; did you mean `prod`?"]);
+    let filter = Filter { workload: Some("check_out".into()), ..Filter::default() };
+    let said = format!("there is no workload `check_out`; did you mean `{WORKLOAD}`?");
+    assert_eq!(check(&fleet, &filter, None).await, [said]);
+    let filter = Filter { status: Some("good".into()), ..Filter::default() };
+    assert!(check(&fleet, &filter, None).await[0].starts_with("`status`: `good` is none of succeeded, failed"));
+}
+
+#[tokio::test]
+async fn pages_follow_each_other_whatever_is_added_meanwhile() {
+    let fleet = Fleet::new().await;
+    for number in 0..5 {
+        fleet.application(&format!("h-{number}"), 21, 11, Status::Success).await;
+    }
+    for status in [None, Some("succeeded".to_owned())] {
+        let filter = Filter { status, ..Filter::default() };
+        let mut page = Page { limit: Some(2), cursor: None };
+        let mut hosts = Vec::new();
+        loop {
+            let answer = deployments(&fleet.database, &filter, &page, None).await.unwrap();
+            assert!(answer.items.len() <= 2);
+            hosts.extend(answer.items.into_iter().map(|row| row.host));
+            page.cursor = answer.next;
+            if page.cursor.is_none() {
+                break;
+            }
+        }
+        assert_eq!(hosts, ["h-0", "h-1", "h-2", "h-3", "h-4"]);
+    }
+}
+
+#[tokio::test]
+async fn reconcilers_of_nothing_that_is_known_are_shown_too() {
+    let fleet = Fleet::new().await;
+    let report = Report { endpoint: None, version: Some("6.7.2".into()), ..of_application("h-1", 21, 11) };
+    fleet.submit(report).await;
+    assert_eq!(check(&fleet, &Filter::default(), None).await, ["h-1 checkout 6.7.2 - b unwanted"]);
+}

@@ -1,0 +1,139 @@
+//! A small company: two environments, a workload with a target in each, hosts that pull platform and application.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use crate::endpoint::Endpoint;
+use crate::ingest::Ingest;
+use crate::moment::Moment;
+use crate::report::{Report, Status};
+use crate::store::{Database, DatabaseUrl};
+use crate::wanted::{Publication, Role, WantedPlace, WantedTarget, WantedVersion};
+
+const PLATFORM: &str = "https://git.example/acme/platform";
+const APPLICATION: &str = "https://git.example/acme/checkout";
+/// The workload's name: quotes and wildcards are letters like others.
+pub(in crate::questions) const WORKLOAD: &str = "check'out_100%";
+
+/// A hub, and the commits of its repositories so far.
+pub(in crate::questions) struct Fleet {
+    pub(in crate::questions) database: Database,
+    pub(in crate::questions) ingest: Ingest,
+}
+
+impl Fleet {
+    /// A hub that knows nothing.
+    pub(in crate::questions) async fn empty() -> Self {
+        let database = Database::open(&DatabaseUrl::Memory).await.unwrap();
+        let (ingest, _) = Ingest::start(database.clone());
+        Self { database, ingest }
+    }
+
+    /// Version 1 with configuration `c1` is wanted in prod since commits 1 (platform) and 11 (application).
+    pub(in crate::questions) async fn new() -> Self {
+        let fleet = Self::empty().await;
+        fleet.publish_platform("prod", 1, "c1").await;
+        fleet.publish_application("prod", 11, "1.0").await;
+        fleet
+    }
+
+    /// Publishes a configuration for the cluster type `edge`: its folder, and the folder of the assignment in it.
+    pub(in crate::questions) async fn publish_platform(&self, environment: &str, commit: i64, config: &str) {
+        let place = |path: &str, config: Option<&str>, tree: i64| WantedPlace {
+            path: path.into(),
+            tree: Some(hash(tree)),
+            role: Role::Platform,
+            environment: Some(environment.into()),
+            cluster_type: Some("edge".into()),
+            cluster: None,
+            config_version: config.map(str::to_owned),
+            targets: vec![target(environment, None)],
+        };
+        let tree = 1_000 + i64::from(config.bytes().last().unwrap_or_default());
+        let places = vec![place("edge", None, tree), place("edge/checkout", Some(config), tree + 500)];
+        self.publish((PLATFORM, environment), commit, places).await;
+    }
+
+    /// Publishes a version of the workload.
+    pub(in crate::questions) async fn publish_application(&self, environment: &str, commit: i64, version: &str) {
+        let place = WantedPlace {
+            path: "checkout".into(),
+            tree: Some(hash(2_000 + commit)),
+            role: Role::Application,
+            environment: Some(environment.into()),
+            cluster_type: None,
+            cluster: None,
+            config_version: None,
+            targets: vec![target(environment, Some(version))],
+        };
+        self.publish((APPLICATION, environment), commit, vec![place]).await;
+    }
+
+    async fn publish(&self, (repository, branch): (&str, &str), commit: i64, places: Vec<WantedPlace>) {
+        let publication = Publication {
+            repository: repository.into(),
+            branch: branch.into(),
+            commit: hash(commit),
+            committed_on: Moment::from_millis(commit),
+            places,
+            is_complete: true,
+        };
+        self.ingest.publish(publication).await.unwrap();
+    }
+
+    /// A host says at a moment that it applied a commit of the platform.
+    pub(in crate::questions) async fn platform(&self, host: &str, at: i64, commit: i64, status: Status) {
+        self.submit(Report { status, ..report(host, ("platform", PLATFORM, "edge"), at, commit) }).await;
+    }
+
+    /// A host says at a moment that it applied a commit of the application.
+    pub(in crate::questions) async fn application(&self, host: &str, at: i64, commit: i64, status: Status) {
+        self.submit(Report { status, ..report(host, ("checkout", APPLICATION, "checkout"), at, commit) }).await;
+    }
+
+    /// Takes a report.
+    pub(in crate::questions) async fn submit(&self, report: Report) {
+        self.ingest.submit(vec![report]).await.unwrap();
+    }
+}
+
+/// A report of an application's commit, to be changed.
+pub(in crate::questions) fn of_application(host: &str, at: i64, commit: i64) -> Report {
+    report(host, ("checkout", APPLICATION, "checkout"), at, commit)
+}
+
+fn target(environment: &str, version: Option<&str>) -> WantedTarget {
+    WantedTarget {
+        workspace: "store-team".into(),
+        application: "store".into(),
+        workload: WORKLOAD.into(),
+        name: format!("checkout-{environment}"),
+        environment: environment.into(),
+        labels: [("purpose".to_owned(), environment.to_owned())].into(),
+        source_endpoint: None,
+        version: version.map(|version| WantedVersion { version: version.into(), build: None, commit: None }),
+    }
+}
+
+fn report(host: &str, (name, repository, path): (&str, &str, &str), at: i64, commit: i64) -> Report {
+    let labels = |number: &str| BTreeMap::from([("region".to_owned(), "west".to_owned()), ("number".to_owned(), number.to_owned())]);
+    Report {
+        host: host.into(),
+        reconciler: name.into(),
+        kind: "flux".into(),
+        endpoint: Endpoint::new(repository, "prod", path).ok(),
+        revision: format!("prod@sha1:{}", hash(commit)),
+        tree: None,
+        version: None,
+        status: Status::Success,
+        message: "it's done".into(),
+        observed_on: Moment::from_millis(at),
+        heartbeat: None::<Duration>,
+        labels: labels(host.rsplit('-').next().unwrap_or_default()),
+    }
+}
+
+/// A hash that is recognizable.
+pub(in crate::questions) fn hash(number: i64) -> String {
+    format!("{number:040x}")
+}

@@ -1,0 +1,259 @@
+//! Finds the reconcilers of a list, page by page, without looking at more than a bounded number.
+//!
+//! They are found along lanes, each of which an index holds in order: those of a place, of a host, or those of a tally that need attention.
+
+use std::collections::BTreeSet;
+
+use super::QuestionError;
+use super::cursor::Cursor;
+use super::scope::{Scope, host_condition};
+use super::standing::{self, Standing};
+use crate::limits::PAGE_EXAMINED_MAX;
+use crate::store::{DatabaseError, Transaction, Value};
+
+/// Lanes that are asked for at once.
+const LANES: usize = 1_000;
+
+/// Along what reconcilers are found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Along {
+    Places,
+    Hosts,
+    Tallies,
+}
+
+/// A list of reconcilers.
+#[derive(Clone, Debug)]
+pub(super) struct Walk {
+    along: Along,
+    scope: Scope,
+    /// Only those that are counted there.
+    tallies: Option<Vec<i64>>,
+}
+
+/// A page of reconcilers.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Found {
+    /// Their ids.
+    pub(super) reconcilers: Vec<i64>,
+    /// Where the next page begins; none if this is the last one.
+    pub(super) next: Option<Cursor<2>>,
+}
+
+/// A tally that is selected: its id, the group that it belongs to, and where its reconcilers stand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Selected {
+    pub(super) id: i64,
+    pub(super) group_id: i64,
+    pub(super) standing: Standing,
+    /// Whether the index of those that need attention has its reconcilers.
+    pub(super) is_attention: bool,
+}
+
+/// The columns of a tally `t` from which [`Selected::of`] reads; the standing is the expression that is put in.
+pub(super) fn selected_columns(standing: &str) -> String {
+    format!(
+        "t.id, t.place_group_id, {standing}, \
+         case when t.status <> 2 or t.is_silent <> 0 or t.held_commit_id = 0 then 1 else 0 end"
+    )
+}
+
+impl Selected {
+    pub(super) fn of(row: &crate::store::Row) -> Option<Self> {
+        let standing = Standing::from_number(row.int(2))?;
+        Some(Self { id: row.int(0), group_id: row.int(1), standing, is_attention: row.is(3) })
+    }
+}
+
+impl Walk {
+    /// The reconcilers of a scope, by where they stand with what is wanted now.
+    pub(super) async fn of_scope(transaction: &mut Transaction, scope: Scope) -> Result<Self, QuestionError> {
+        let Some(standings) = scope.standings.clone() else {
+            let along = if scope.hosts.is_some() { Along::Hosts } else { Along::Places };
+            return Ok(Self { along, scope, tallies: None });
+        };
+        let columns = selected_columns(&standing::expression(standing::HOLDS_WANTED));
+        let mut values = Vec::new();
+        let of_groups = scope.groups.clone().map(|groups| {
+            values.push(Value::from(groups));
+            format!(" and {}", transaction.dialect().any_int("t.place_group_id", "$1"))
+        });
+        let sql = format!(
+            "select {columns} from tally t where t.wanted_commit_id <> 0 and t.reconcilers > 0{} order by t.id",
+            of_groups.unwrap_or_default()
+        );
+        let rows = transaction.query(&sql, values).await?;
+        let selected = rows.iter().filter_map(Selected::of);
+        Ok(Self::of_tallies(scope, selected.filter(|selected| standings.contains(&selected.standing)).collect()))
+    }
+
+    /// The reconcilers of tallies.
+    pub(super) fn of_tallies(mut scope: Scope, selected: Vec<Selected>) -> Self {
+        let along = match (&scope.hosts, selected.iter().all(|selected| selected.is_attention)) {
+            (Some(_), _) => Along::Hosts,
+            (None, true) => Along::Tallies,
+            (None, false) => Along::Places,
+        };
+        scope.groups = Some(selected.iter().map(|selected| selected.group_id).collect::<BTreeSet<_>>().into_iter().collect());
+        Self { along, scope, tallies: Some(selected.iter().map(|selected| selected.id).collect()) }
+    }
+
+    /// The page behind a cursor.
+    pub(super) async fn page(
+        &self,
+        transaction: &mut Transaction,
+        after: Option<Cursor<2>>,
+        limit: usize,
+    ) -> Result<Found, DatabaseError> {
+        let mut progress =
+            Progress { found: Vec::new(), limit, left: PAGE_EXAMINED_MAX, position: after.unwrap_or(Cursor([0, 0])) };
+        loop {
+            let lanes = self.lanes(transaction, progress.position.0[0]).await?;
+            for lane in &lanes {
+                if *lane != progress.position.0[0] {
+                    progress.position = Cursor([*lane, 0]);
+                }
+                if !self.follow(transaction, &mut progress).await? {
+                    return Ok(Found { reconcilers: progress.found, next: Some(progress.position) });
+                }
+            }
+            match lanes.last() {
+                Some(last) if lanes.len() >= LANES => progress.position = Cursor([last + 1, 0]),
+                _ => return Ok(Found { reconcilers: progress.found, next: None }),
+            }
+        }
+    }
+
+    /// Looks at the rest of a lane; whether it came to its end.
+    async fn follow(&self, transaction: &mut Transaction, progress: &mut Progress) -> Result<bool, DatabaseError> {
+        loop {
+            let wanted = progress.limit - progress.found.len();
+            if wanted == 0 || progress.left == 0 {
+                return Ok(false);
+            }
+            let stretch = self.stretch(transaction, progress.position, (wanted, progress.left)).await?;
+            progress.left = progress.left.saturating_sub(stretch.examined.max(1));
+            progress.found.extend(stretch.found);
+            match stretch.end {
+                Some(end) => progress.position.0[1] = end,
+                None => return Ok(true),
+            }
+        }
+    }
+
+    fn ids(&self) -> &[i64] {
+        let ids = if self.along == Along::Hosts { &self.scope.hosts } else { &self.tallies };
+        ids.as_deref().unwrap_or_default()
+    }
+
+    /// The next lanes, from that one on, in the order of their ids. Reconcilers of which nobody knows where they are come first, as lane 0.
+    async fn lanes(&self, transaction: &mut Transaction, from: i64) -> Result<Vec<i64>, DatabaseError> {
+        if self.along != Along::Places {
+            let ids = self.ids();
+            let first = ids.partition_point(|id| *id < from);
+            return Ok(ids[first..].iter().copied().take(LANES).collect());
+        }
+        let mut values = vec![Value::from(from), (LANES as i64).into()];
+        let of_groups = self.scope.groups.clone().map(|groups| {
+            values.push(groups.into());
+            format!(" and {}", transaction.dialect().any_int("p.place_group_id", "$3"))
+        });
+        let sql = format!(
+            "select p.id from place p where p.id >= $1{} \
+             and exists (select 1 from reconciler r where r.place_id = p.id) order by p.id limit $2",
+            of_groups.unwrap_or_default()
+        );
+        let rows = transaction.query(&sql, values).await?;
+        let unplaced = (from == 0 && !self.scope.is_of_places()).then_some(0);
+        Ok(unplaced.into_iter().chain(rows.iter().map(|row| row.int(0))).take(LANES).collect())
+    }
+
+    /// Looks at the next reconcilers of a lane.
+    async fn stretch(
+        &self,
+        transaction: &mut Transaction,
+        Cursor([lane, after]): Cursor<2>,
+        (wanted, examined_max): (usize, usize),
+    ) -> Result<Stretch, DatabaseError> {
+        let mut values = vec![Value::from(after), (examined_max as i64).into()];
+        let inner = self.inner(lane, &mut values);
+        let mut selecting = values.clone();
+        let conditions = self.conditions(transaction, &mut selecting);
+        selecting.push((wanted as i64).into());
+        let limit = selecting.len();
+        let sql = format!("select x.id from ({inner}) as x where {conditions} order by x.id limit ${limit}");
+        let found: Vec<i64> = transaction.query(&sql, selecting).await?.iter().map(|row| row.int(0)).collect();
+        if found.len() == wanted || conditions == NO_CONDITION {
+            let end = found.last().copied().filter(|_| found.len() == wanted);
+            return Ok(Stretch { examined: found.len(), found, end });
+        }
+        let sql = format!("select count(*), max(y.id) from ({inner}) as y");
+        let looked_at = transaction.query(&sql, values).await?;
+        let (examined, end) = looked_at.first().map_or((0, None), |row| (row.int(0) as usize, row.optional_int(1)));
+        Ok(Stretch { found, examined, end: end.filter(|_| examined == examined_max) })
+    }
+
+    /// The reconcilers of a lane behind `$1`, at most `$2`.
+    fn inner(&self, lane: i64, values: &mut Vec<Value>) -> String {
+        let of_reconciler = |condition: &str| {
+            format!(
+                "select r.id, r.host_id, r.place_id from reconciler r where {condition} and r.id > $1 \
+                 and r.retired_on is null order by r.id limit $2"
+            )
+        };
+        if self.along == Along::Places && lane == 0 {
+            return of_reconciler("r.place_id is null");
+        }
+        values.push(lane.into());
+        let parameter = format!("${}", values.len());
+        match self.along {
+            Along::Places => of_reconciler(&format!("r.place_id = {parameter}")),
+            Along::Hosts => of_reconciler(&format!("r.host_id = {parameter}")),
+            Along::Tallies => format!(
+                "select s.reconciler_id as id, r.host_id, r.place_id from reconciler_state s \
+                 join reconciler r on r.id = s.reconciler_id where s.tally_id = {parameter} and s.reconciler_id > $1 \
+                 and (s.status <> 2 or s.is_silent <> 0 or s.held_revision_id is null) order by s.reconciler_id limit $2"
+            ),
+        }
+    }
+
+    /// What else reconcilers `x` of a lane must be.
+    fn conditions(&self, transaction: &Transaction, values: &mut Vec<Value>) -> String {
+        let dialect = transaction.dialect();
+        let mut conditions = Vec::new();
+        if self.along != Along::Hosts && !self.scope.host_labels.requirements.is_empty() {
+            conditions.push(host_condition(dialect, &self.scope.host_labels, "x.host_id", values));
+        }
+        if let Some(tallies) = self.tallies.as_ref().filter(|_| self.along != Along::Tallies) {
+            values.push(tallies.clone().into());
+            let of_tallies = dialect.any_int("s.tally_id", &format!("${}", values.len()));
+            conditions.push(format!(
+                "exists (select 1 from reconciler_state s where s.reconciler_id = x.id and {of_tallies})"
+            ));
+        } else if let Some(groups) = self.scope.groups.as_ref().filter(|_| self.along == Along::Hosts) {
+            values.push(groups.clone().into());
+            let of_groups = dialect.any_int("p.place_group_id", &format!("${}", values.len()));
+            conditions.push(format!("exists (select 1 from place p where p.id = x.place_id and {of_groups})"));
+        }
+        if conditions.is_empty() { NO_CONDITION.to_owned() } else { conditions.join(" and ") }
+    }
+}
+
+const NO_CONDITION: &str = "1 = 1";
+
+/// How far a page is.
+struct Progress {
+    found: Vec<i64>,
+    limit: usize,
+    /// How many more may be looked at.
+    left: usize,
+    position: Cursor<2>,
+}
+
+/// What was found in a part of a lane.
+struct Stretch {
+    found: Vec<i64>,
+    examined: usize,
+    /// The last that was looked at; none if the lane ends there.
+    end: Option<i64>,
+}
