@@ -20,7 +20,8 @@ impl<const N: usize> Cursor<N> {
     /// Reads what a client gives back.
     pub(super) fn read(text: &str, list: &str) -> Result<Self, QuestionError> {
         Self::parse(text, list).ok_or_else(|| {
-            let message = "is no cursor of this list: give what the page before had as `next`, and nothing else".to_owned();
+            let message =
+                "is no cursor of this list: give what the page before had as `next`, and nothing else".to_owned();
             QuestionError::Wrong { parameter: "cursor", message }
         })
     }

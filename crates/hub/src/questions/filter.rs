@@ -92,9 +92,10 @@ impl Page {
     pub(super) fn limit(&self) -> Result<usize, QuestionError> {
         match self.limit.unwrap_or(PAGE_DEFAULT) {
             limit @ 1..=PAGE_MAX => Ok(limit),
-            limit => {
-                Err(QuestionError::Wrong { parameter: "limit", message: format!("{limit}; 1 to {PAGE_MAX} are possible") })
-            }
+            limit => Err(QuestionError::Wrong {
+                parameter: "limit",
+                message: format!("{limit}; 1 to {PAGE_MAX} are possible"),
+            }),
         }
     }
 }

@@ -2,19 +2,32 @@
 //!
 //! Totals come from the tallies, whatever the size of the fleet; lists come in pages, and no page looks at more than a bounded number of rows.
 
+mod compare;
 mod cursor;
+mod deployment_state;
 mod deployments;
+mod environments;
 mod facts;
 mod filter;
+mod rollouts;
 mod scope;
 mod standing;
 mod walk;
+mod wants;
 
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
+pub use self::compare::{Compared, ComparedConfig, ComparedSide, ComparedTarget, Comparison, Holding, compare};
+pub use self::deployment_state::{DeploymentState, DeploymentStateRequest, Subscriber, deployment_state};
 pub use self::deployments::{Deployment, Deployments, deployments};
+pub use self::environments::{
+    Environment, EnvironmentTarget, EnvironmentTargets, Environments, environment_targets, environments,
+};
 pub use self::filter::{Filter, Page};
+pub use self::rollouts::{
+    EnvironmentRollout, ListedRollout, Rollout, RolloutVersion, Rollouts, rollout, rollout_hosts, rollouts,
+};
 pub use self::standing::{Counts, Standing};
 use crate::store::DatabaseError;
 
@@ -64,6 +77,3 @@ pub struct TargetNames {
     /// The deployment target's own name.
     pub target: String,
 }
-
-#[cfg(test)]
-mod tests;

@@ -183,12 +183,14 @@ async fn few_hosts(transaction: &mut Transaction, labels: &LabelSelector) -> Res
     let mut values = vec![Value::from(&*first.key), chosen.into()];
     let of_value = dialect.any_text("value", "$2");
     let max = SELECTED_HOSTS_MAX as i64;
-    let sql = format!("select count(*) from (select 1 from host_label where key = $1 and {of_value} limit {max} + 1) as b");
+    let sql =
+        format!("select count(*) from (select 1 from host_label where key = $1 and {of_value} limit {max} + 1) as b");
     if transaction.query(&sql, values.clone()).await?.first().is_none_or(|row| row.int(0) > max) {
         return Ok(None);
     }
     let others = host_condition(dialect, labels, "b.host_id", &mut values);
-    let sql = format!("select b.host_id from host_label b where b.key = $1 and b.{of_value} and {others} order by b.host_id");
+    let sql =
+        format!("select b.host_id from host_label b where b.key = $1 and b.{of_value} and {others} order by b.host_id");
     Ok(Some(transaction.query(&sql, values).await?.iter().map(|row| row.int(0)).collect()))
 }
 

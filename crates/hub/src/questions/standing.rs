@@ -136,6 +136,18 @@ impl Counts {
         }
     }
 
+    /// Adds all of others.
+    pub(super) fn merge(&mut self, others: &Self) {
+        self.expected += others.expected;
+        self.succeeded += others.succeeded;
+        self.failed += others.failed;
+        self.in_progress += others.in_progress;
+        self.silent += others.silent;
+        self.outdated += others.outdated;
+        self.never_reported += others.never_reported;
+        self.succeeded_but_silent += others.succeeded_but_silent;
+    }
+
     fn part(&mut self, standing: Standing) -> &mut i64 {
         match standing {
             Standing::Succeeded => &mut self.succeeded,

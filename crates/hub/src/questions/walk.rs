@@ -94,7 +94,8 @@ impl Walk {
             (None, true) => Along::Tallies,
             (None, false) => Along::Places,
         };
-        scope.groups = Some(selected.iter().map(|selected| selected.group_id).collect::<BTreeSet<_>>().into_iter().collect());
+        scope.groups =
+            Some(selected.iter().map(|selected| selected.group_id).collect::<BTreeSet<_>>().into_iter().collect());
         Self { along, scope, tallies: Some(selected.iter().map(|selected| selected.id).collect()) }
     }
 

@@ -15,6 +15,7 @@ use libtest_mimic::{Arguments, Trial};
 #[macro_use]
 mod twins;
 
+mod questions;
 mod store;
 
 fn main() {
@@ -25,6 +26,6 @@ fn main() {
         store::open(url);
         return;
     }
-    let trials: Vec<Trial> = [store::trials()].into_iter().flatten().collect();
+    let trials: Vec<Trial> = [questions::trials(), store::trials()].into_iter().flatten().collect();
     libtest_mimic::run(&Arguments::from_args(), trials).exit();
 }

@@ -1,44 +1,42 @@
 //! A small company: two environments, a workload with a target in each, hosts that pull platform and application.
 
 use std::collections::BTreeMap;
-use std::time::Duration;
 
-use crate::endpoint::Endpoint;
-use crate::ingest::Ingest;
-use crate::moment::Moment;
-use crate::report::{Report, Status};
-use crate::store::{Database, DatabaseUrl};
-use crate::wanted::{Publication, Role, WantedPlace, WantedTarget, WantedVersion};
+use hub::endpoint::Endpoint;
+use hub::ingest::Ingest;
+use hub::moment::Moment;
+use hub::report::{Report, Status};
+use hub::store::Database;
+use hub::wanted::{Publication, Role, WantedPlace, WantedTarget, WantedVersion};
 
 const PLATFORM: &str = "https://git.example/acme/platform";
 const APPLICATION: &str = "https://git.example/acme/checkout";
 /// The workload's name: quotes and wildcards are letters like others.
-pub(in crate::questions) const WORKLOAD: &str = "check'out_100%";
+pub(crate) const WORKLOAD: &str = "check'out_100%";
 
 /// A hub, and the commits of its repositories so far.
-pub(in crate::questions) struct Fleet {
-    pub(in crate::questions) database: Database,
-    pub(in crate::questions) ingest: Ingest,
+pub(crate) struct Fleet {
+    pub(crate) database: Database,
+    pub(crate) ingest: Ingest,
 }
 
 impl Fleet {
     /// A hub that knows nothing.
-    pub(in crate::questions) async fn empty() -> Self {
-        let database = Database::open(&DatabaseUrl::Memory).await.unwrap();
+    pub(crate) fn empty(database: &Database) -> Self {
         let (ingest, _) = Ingest::start(database.clone());
-        Self { database, ingest }
+        Self { database: database.clone(), ingest }
     }
 
     /// Version 1 with configuration `c1` is wanted in prod since commits 1 (platform) and 11 (application).
-    pub(in crate::questions) async fn new() -> Self {
-        let fleet = Self::empty().await;
+    pub(crate) async fn new(database: &Database) -> Self {
+        let fleet = Self::empty(database);
         fleet.publish_platform("prod", 1, "c1").await;
         fleet.publish_application("prod", 11, "1.0").await;
         fleet
     }
 
     /// Publishes a configuration for the cluster type `edge`: its folder, and the folder of the assignment in it.
-    pub(in crate::questions) async fn publish_platform(&self, environment: &str, commit: i64, config: &str) {
+    pub(crate) async fn publish_platform(&self, environment: &str, commit: i64, config: &str) {
         let place = |path: &str, config: Option<&str>, tree: i64| WantedPlace {
             path: path.into(),
             tree: Some(hash(tree)),
@@ -55,7 +53,7 @@ impl Fleet {
     }
 
     /// Publishes a version of the workload.
-    pub(in crate::questions) async fn publish_application(&self, environment: &str, commit: i64, version: &str) {
+    pub(crate) async fn publish_application(&self, environment: &str, commit: i64, version: &str) {
         let place = WantedPlace {
             path: "checkout".into(),
             tree: Some(hash(2_000 + commit)),
@@ -82,23 +80,23 @@ impl Fleet {
     }
 
     /// A host says at a moment that it applied a commit of the platform.
-    pub(in crate::questions) async fn platform(&self, host: &str, at: i64, commit: i64, status: Status) {
+    pub(crate) async fn platform(&self, host: &str, at: i64, commit: i64, status: Status) {
         self.submit(Report { status, ..report(host, ("platform", PLATFORM, "edge"), at, commit) }).await;
     }
 
     /// A host says at a moment that it applied a commit of the application.
-    pub(in crate::questions) async fn application(&self, host: &str, at: i64, commit: i64, status: Status) {
+    pub(crate) async fn application(&self, host: &str, at: i64, commit: i64, status: Status) {
         self.submit(Report { status, ..report(host, ("checkout", APPLICATION, "checkout"), at, commit) }).await;
     }
 
     /// Takes a report.
-    pub(in crate::questions) async fn submit(&self, report: Report) {
+    pub(crate) async fn submit(&self, report: Report) {
         self.ingest.submit(vec![report]).await.unwrap();
     }
 }
 
 /// A report of an application's commit, to be changed.
-pub(in crate::questions) fn of_application(host: &str, at: i64, commit: i64) -> Report {
+pub(crate) fn of_application(host: &str, at: i64, commit: i64) -> Report {
     report(host, ("checkout", APPLICATION, "checkout"), at, commit)
 }
 
@@ -116,7 +114,9 @@ fn target(environment: &str, version: Option<&str>) -> WantedTarget {
 }
 
 fn report(host: &str, (name, repository, path): (&str, &str, &str), at: i64, commit: i64) -> Report {
-    let labels = |number: &str| BTreeMap::from([("region".to_owned(), "west".to_owned()), ("number".to_owned(), number.to_owned())]);
+    let labels = |number: &str| {
+        BTreeMap::from([("region".to_owned(), "west".to_owned()), ("number".to_owned(), number.to_owned())])
+    };
     Report {
         host: host.into(),
         reconciler: name.into(),
@@ -128,12 +128,12 @@ fn report(host: &str, (name, repository, path): (&str, &str, &str), at: i64, com
         status: Status::Success,
         message: "it's done".into(),
         observed_on: Moment::from_millis(at),
-        heartbeat: None::<Duration>,
+        heartbeat: None,
         labels: labels(host.rsplit('-').next().unwrap_or_default()),
     }
 }
 
 /// A hash that is recognizable.
-pub(in crate::questions) fn hash(number: i64) -> String {
+pub(crate) fn hash(number: i64) -> String {
     format!("{number:040x}")
 }

@@ -1,9 +1,21 @@
 //! What is where.
 
-use super::fleet::{Fleet, WORKLOAD, of_application};
-use crate::moment::Moment;
-use crate::questions::{Filter, Page, deployments};
-use crate::report::{Report, Status};
+use crate::questions::fleet::{Fleet, WORKLOAD, of_application};
+use hub::moment::Moment;
+use hub::questions::{Deployment, Filter, Page, Standing, deployments};
+use hub::report::{Report, Status};
+
+use crate::twins::Ground;
+
+twins![
+    hosts_have_versions_with_configurations,
+    what_a_host_has_is_not_what_is_wanted,
+    what_was_where_at_a_moment_can_be_asked_for,
+    names_and_labels_select,
+    a_name_that_is_not_known_is_said_with_those_that_are_like_it,
+    pages_follow_each_other_whatever_is_added_meanwhile,
+    reconcilers_of_nothing_that_is_known_are_shown_too,
+];
 
 fn short(commit: Option<&str>) -> String {
     commit.map_or("-".to_owned(), |commit| commit.trim_start_matches('0').to_owned())
@@ -16,26 +28,24 @@ async fn check(fleet: &Fleet, filter: &Filter, at: Option<i64>) -> Vec<String> {
         Ok(answer) => answer,
         Err(error) => return vec![error.to_string()],
     };
-    let row = |row: &crate::questions::Deployment| {
+    let row = |row: &Deployment| {
         let (version, config) = (row.version.as_deref().unwrap_or("-"), row.config_version.as_deref().unwrap_or("-"));
-        let standing = row.standing.map_or("unwanted", crate::questions::Standing::as_str);
+        let standing = row.standing.map_or("unwanted", Standing::as_str);
         format!("{} {} {version} {config} {} {standing}", row.host, row.reconciler, short(row.commit.as_deref()))
     };
     answer.items.iter().map(row).collect()
 }
 
-#[tokio::test]
-async fn hosts_have_versions_with_configurations() {
-    let fleet = Fleet::new().await;
+async fn hosts_have_versions_with_configurations(ground: Ground) {
+    let fleet = Fleet::new(&ground.database).await;
     fleet.platform("h-1", 20, 1, Status::Success).await;
     fleet.application("h-1", 21, 11, Status::Success).await;
     let expected = ["h-1 platform - c1 1 succeeded", "h-1 checkout 1.0 c1 b succeeded"];
     assert_eq!(check(&fleet, &Filter::default(), None).await, expected);
 }
 
-#[tokio::test]
-async fn what_a_host_has_is_not_what_is_wanted() {
-    let fleet = Fleet::new().await;
+async fn what_a_host_has_is_not_what_is_wanted(ground: Ground) {
+    let fleet = Fleet::new(&ground.database).await;
     fleet.platform("h-1", 20, 1, Status::Success).await;
     fleet.application("h-1", 21, 11, Status::Success).await;
     fleet.publish_platform("prod", 2, "c2").await;
@@ -47,9 +57,8 @@ async fn what_a_host_has_is_not_what_is_wanted() {
     assert_eq!(check(&fleet, &failed, None).await, ["h-1 checkout 2.0 c1 c failed"]);
 }
 
-#[tokio::test]
-async fn what_was_where_at_a_moment_can_be_asked_for() {
-    let fleet = Fleet::new().await;
+async fn what_was_where_at_a_moment_can_be_asked_for(ground: Ground) {
+    let fleet = Fleet::new(&ground.database).await;
     fleet.application("h-1", 21, 11, Status::Success).await;
     fleet.publish_application("prod", 30, "2.0").await;
     fleet.application("h-1", 40, 30, Status::Failure).await;
@@ -60,9 +69,8 @@ async fn what_was_where_at_a_moment_can_be_asked_for() {
     assert_eq!(check(&fleet, &filter, Some(20)).await, Vec::<String>::new());
 }
 
-#[tokio::test]
-async fn names_and_labels_select() {
-    let fleet = Fleet::new().await;
+async fn names_and_labels_select(ground: Ground) {
+    let fleet = Fleet::new(&ground.database).await;
     for host in ["h-1", "h_%-2", "h'-3"] {
         fleet.application(host, 21, 11, Status::Success).await;
     }
@@ -83,9 +91,8 @@ async fn names_and_labels_select() {
     assert_eq!(hosts(of_workload).await, "h-1, h_%-2, h'-3");
 }
 
-#[tokio::test]
-async fn a_name_that_is_not_known_is_said_with_those_that_are_like_it() {
-    let fleet = Fleet::new().await;
+async fn a_name_that_is_not_known_is_said_with_those_that_are_like_it(ground: Ground) {
+    let fleet = Fleet::new(&ground.database).await;
     let filter = Filter { environment: Some("prodd".into()), ..Filter::default() };
     assert_eq!(check(&fleet, &filter, None).await, ["there is no environment `prodd`; did you mean `prod`?"]);
     let filter = Filter { workload: Some("check_out".into()), ..Filter::default() };
@@ -95,9 +102,8 @@ async fn a_name_that_is_not_known_is_said_with_those_that_are_like_it() {
     assert!(check(&fleet, &filter, None).await[0].starts_with("`status`: `good` is none of succeeded, failed"));
 }
 
-#[tokio::test]
-async fn pages_follow_each_other_whatever_is_added_meanwhile() {
-    let fleet = Fleet::new().await;
+async fn pages_follow_each_other_whatever_is_added_meanwhile(ground: Ground) {
+    let fleet = Fleet::new(&ground.database).await;
     for number in 0..5 {
         fleet.application(&format!("h-{number}"), 21, 11, Status::Success).await;
     }
@@ -118,9 +124,8 @@ async fn pages_follow_each_other_whatever_is_added_meanwhile() {
     }
 }
 
-#[tokio::test]
-async fn reconcilers_of_nothing_that_is_known_are_shown_too() {
-    let fleet = Fleet::new().await;
+async fn reconcilers_of_nothing_that_is_known_are_shown_too(ground: Ground) {
+    let fleet = Fleet::new(&ground.database).await;
     let report = Report { endpoint: None, version: Some("6.7.2".into()), ..of_application("h-1", 21, 11) };
     fleet.submit(report).await;
     assert_eq!(check(&fleet, &Filter::default(), None).await, ["h-1 checkout 6.7.2 - b unwanted"]);

@@ -1,0 +1,340 @@
+//! How two environments differ: versions and configuration, target by target.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::{Deserialize, Serialize};
+use utoipa::{IntoParams, ToSchema};
+
+use super::cursor::Cursor;
+use super::scope::Scope;
+use super::standing::Counts;
+use super::{Filter, Page, QuestionError, TargetNames, facts, wants};
+use crate::moment::Moment;
+use crate::store::{Database, DatabaseError, Row, Transaction};
+
+/// Which environments are compared.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, IntoParams)]
+#[serde(rename_all = "camelCase")]
+#[into_params(parameter_in = Query)]
+pub struct Compared {
+    /// The one.
+    pub from: String,
+    /// The other.
+    pub to: String,
+    /// Targets that correspond though their names differ: `uat=production`, several with commas; with a workload, `checkout/uat=production`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub map: Option<String>,
+    /// Only targets that differ.
+    #[serde(default)]
+    pub differing: bool,
+}
+
+/// A page of how two environments differ.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Comparison {
+    /// The one environment.
+    pub from: String,
+    /// The other.
+    pub to: String,
+    /// The targets.
+    pub items: Vec<ComparedTarget>,
+    /// The cursor of the next page; none if this is the last one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub next: Option<String>,
+}
+
+/// A target in both environments.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ComparedTarget {
+    /// The workspace.
+    pub workspace: String,
+    /// The application.
+    pub application: String,
+    /// The workload.
+    pub workload: String,
+    /// What is in the one environment; none if the target is not there.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub from: Option<ComparedSide>,
+    /// What is in the other.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub to: Option<ComparedSide>,
+    /// Whether the wanted versions are the same.
+    pub same_version: bool,
+    /// Cluster types for which the wanted configuration has another version, or is in one of the environments only.
+    pub config_differs: Vec<ComparedConfig>,
+    /// On how many cluster types the configuration has the same version.
+    pub config_same: usize,
+}
+
+/// A target in one environment.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ComparedSide {
+    /// The target's name there.
+    pub target: String,
+    /// The version that is wanted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub version: Option<String>,
+    /// The commit at which that became wanted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub commit: Option<String>,
+    /// Since when.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub wanted_since: Option<Moment>,
+    /// How many hosts stand where with that.
+    pub counts: Counts,
+    /// What the hosts really have.
+    pub holding: Vec<Holding>,
+}
+
+/// A version, and how many hosts have it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Holding {
+    /// The version; none if nobody knows which version the commit has.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub version: Option<String>,
+    /// The commit; none if the hosts hold something that was never wanted, or have not reported.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub commit: Option<String>,
+    /// How many hosts have it.
+    pub hosts: i64,
+}
+
+/// The configuration of a cluster type in both environments.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ComparedConfig {
+    /// The cluster type.
+    pub cluster_type: String,
+    /// Its version in the one environment.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub from: Option<String>,
+    /// In the other.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub to: Option<String>,
+}
+
+/// How two environments differ.
+///
+/// # Errors
+/// An environment is not known, the mapping can't be read; the database can't answer.
+pub async fn compare(
+    database: &Database,
+    compared: &Compared,
+    filter: &Filter,
+    page: &Page,
+) -> Result<Comparison, QuestionError> {
+    filter.refuse_hosts()?;
+    let after = page.cursor.as_deref().map(|cursor| Cursor::<2>::read(cursor, LIST)).transpose()?;
+    let limit = page.limit()?;
+    let map = Map::parse(compared.map.as_deref())?;
+    let mut transaction = database.begin_reading().await?;
+    let mut sides = Vec::new();
+    for environment in [&compared.from, &compared.to] {
+        let filter = Filter { environment: Some(environment.clone()), ..filter.clone() };
+        let scope = Scope::of(&mut transaction, &filter).await?;
+        sides.push(targets(&mut transaction, &scope).await?);
+    }
+    let (to, from) = (sides.pop().unwrap_or_default(), sides.pop().unwrap_or_default());
+    let mut pairs = pairs(&from, &to, &map);
+    pairs.retain(|pair| after.is_none_or(|after| *pair > after));
+    // Those that differ are known only when all of a step are read: a step is a page, and a page may have fewer rows.
+    let next = (pairs.len() > limit).then(|| pairs.truncate(limit)).and_then(|()| pairs.last());
+    let next = next.map(|last| last.write(LIST));
+    let from = sides_of(&mut transaction, from, pairs.iter().map(|pair| pair.0[0])).await?;
+    let to = sides_of(&mut transaction, to, pairs.iter().map(|pair| pair.0[1])).await?;
+    let rows = pairs.iter().map(|Cursor([one, other])| row(from.get(one), to.get(other)));
+    let differs = |row: &ComparedTarget| !row.same_version || !row.config_differs.is_empty();
+    let items = rows.filter(|row| !compared.differing || differs(row)).collect();
+    Ok(Comparison { from: compared.from.clone(), to: compared.to.clone(), items, next })
+}
+
+/// The word for cursors of this list.
+const LIST: &str = "compared";
+
+/// Which names correspond: (workload, name) in the one to the name in the other; without a workload, those of all.
+#[derive(Debug, Default)]
+struct Map(BTreeMap<(Option<String>, String), String>);
+
+impl Map {
+    fn parse(text: Option<&str>) -> Result<Self, QuestionError> {
+        let mut map = BTreeMap::new();
+        for pair in text.unwrap_or_default().split(',').map(str::trim).filter(|pair| !pair.is_empty()) {
+            let wrong = || {
+                let message = format!("`{pair}` is not `NAME=NAME` or `WORKLOAD/NAME=NAME`");
+                QuestionError::Wrong { parameter: "map", message }
+            };
+            let (from, to) = pair.split_once('=').ok_or_else(wrong)?;
+            let (workload, from) =
+                from.rsplit_once('/').map_or((None, from), |(workload, from)| (Some(workload), from));
+            if from.is_empty() || to.is_empty() {
+                return Err(wrong());
+            }
+            map.insert((workload.map(str::to_owned), from.to_owned()), to.to_owned());
+        }
+        Ok(Self(map))
+    }
+
+    fn corresponding(&self, names: &TargetNames) -> TargetNames {
+        let of = |workload: Option<&str>| self.0.get(&(workload.map(str::to_owned), names.target.clone()));
+        let target = of(Some(&names.workload)).or_else(|| of(None)).unwrap_or(&names.target).clone();
+        TargetNames { target, ..names.clone() }
+    }
+}
+
+/// The targets of an environment.
+async fn targets(transaction: &mut Transaction, scope: &Scope) -> Result<BTreeMap<i64, TargetNames>, DatabaseError> {
+    let sql = "select t.id, w.name, a.name, l.name, t.name from deployment_target t \
+        join workload l on l.id = t.workload_id join application a on a.id = l.application_id \
+        join workspace w on w.id = a.workspace_id where t.environment_id = $1";
+    let rows = transaction.query(sql, vec![scope.environment_id.into()]).await?;
+    let is_asked = |id: i64| scope.targets.as_ref().is_none_or(|targets| targets.contains(&id));
+    Ok(rows.iter().filter(|row| is_asked(row.int(0))).map(|row| (row.int(0), facts::names(row, 1))).collect())
+}
+
+/// The ids of targets that correspond, 0 where there is none, in their order.
+fn pairs(from: &BTreeMap<i64, TargetNames>, to: &BTreeMap<i64, TargetNames>, map: &Map) -> Vec<Cursor<2>> {
+    let by_names: BTreeMap<_, _> = to.iter().map(|(id, names)| (names, *id)).collect();
+    let found = |names| by_names.get(&map.corresponding(names)).copied().unwrap_or_default();
+    let mut pairs: BTreeSet<_> = from.iter().map(|(id, names)| Cursor([*id, found(names)])).collect();
+    let taken: BTreeSet<_> = pairs.iter().map(|pair| pair.0[1]).collect();
+    pairs.extend(to.keys().filter(|id| !taken.contains(id)).map(|id| Cursor([0, *id])));
+    pairs.into_iter().collect()
+}
+
+/// A target in one environment, with its configuration versions by cluster type.
+struct Side {
+    names: TargetNames,
+    side: ComparedSide,
+    configs: BTreeMap<String, String>,
+}
+
+async fn sides_of(
+    transaction: &mut Transaction,
+    mut named: BTreeMap<i64, TargetNames>,
+    ids: impl Iterator<Item = i64>,
+) -> Result<BTreeMap<i64, Side>, DatabaseError> {
+    let ids: BTreeSet<i64> = ids.collect();
+    named.retain(|id, _| ids.contains(id));
+    if named.is_empty() {
+        return Ok(BTreeMap::new());
+    }
+    let groups = application_groups(transaction, named.keys().copied().collect()).await?;
+    let all: Vec<i64> = groups.values().flatten().copied().collect();
+    let wanted = wants::of_groups(transaction, all.clone(), None).await?;
+    let counts = wants::counts(transaction, all.clone()).await?;
+    let held = held(transaction, all).await?;
+    let none = Vec::new();
+    let of_target = |id: &i64| groups.get(id).unwrap_or(&none);
+    let asked = named.keys().flat_map(|id| {
+        let wanted = of_target(id).iter().filter_map(|group| Some(wanted.get(group)?.commit.clone()));
+        let held = of_target(id).iter().filter_map(|group| held.get(group)).flatten();
+        wanted.chain(held.filter_map(|(commit, _)| commit.clone())).map(|commit| (*id, commit)).collect::<Vec<_>>()
+    });
+    let versions = facts::versions(transaction, &asked.collect()).await?;
+    let mut configs = configs(transaction, named.keys().copied().collect()).await?;
+    let side = |(id, names): (i64, TargetNames)| {
+        let group = of_target(&id).iter().find(|group| wanted.contains_key(group)).copied();
+        let wanted = group.and_then(|group| wanted.get(&group));
+        let version = |commit: &str| versions.get(&(id, commit.to_owned())).cloned();
+        let holding = of_target(&id).iter().filter_map(|group| held.get(group)).flatten();
+        let holding = holding.map(|(commit, hosts)| Holding {
+            version: commit.as_deref().and_then(version),
+            commit: commit.clone(),
+            hosts: *hosts,
+        });
+        let side = ComparedSide {
+            target: names.target.clone(),
+            version: wanted.and_then(|wanted| version(&wanted.commit)),
+            commit: wanted.map(|wanted| wanted.commit.clone()),
+            wanted_since: wanted.and_then(|wanted| wanted.since),
+            counts: group.and_then(|group| counts.get(&group)).copied().unwrap_or_default(),
+            holding: holding.collect(),
+        };
+        (id, Side { names, side, configs: configs.remove(&id).unwrap_or_default() })
+    };
+    Ok(named.into_iter().map(side).collect())
+}
+
+/// The groups of places with the manifests of targets.
+async fn application_groups(
+    transaction: &mut Transaction,
+    targets: Vec<i64>,
+) -> Result<BTreeMap<i64, Vec<i64>>, DatabaseError> {
+    let sql = format!(
+        "select m.deployment_target_id, g.id from place_group_target m join place_group g on g.id = m.place_group_id \
+         where {} and g.role = 'application' order by 1, 2",
+        transaction.dialect().any_int("m.deployment_target_id", "$1")
+    );
+    let mut groups: BTreeMap<i64, Vec<i64>> = BTreeMap::new();
+    for row in transaction.query(&sql, vec![targets.into()]).await? {
+        groups.entry(row.int(0)).or_default().push(row.int(1));
+    }
+    Ok(groups)
+}
+
+/// What the reconcilers of groups hold: commits, and how many hold each.
+async fn held(
+    transaction: &mut Transaction,
+    groups: Vec<i64>,
+) -> Result<BTreeMap<i64, Vec<(Option<String>, i64)>>, DatabaseError> {
+    let sql = format!(
+        "select t.place_group_id, c.commit_id, {} from tally t left join gitops_commit c on c.id = t.held_commit_id \
+         where {} and t.reconcilers > 0 group by 1, 2 order by 1, 3 desc, 2",
+        transaction.dialect().int("sum(t.reconcilers)"),
+        transaction.dialect().any_int("t.place_group_id", "$1")
+    );
+    let mut held: BTreeMap<i64, Vec<_>> = BTreeMap::new();
+    let commit = |row: &Row| row.optional_text(1).map(str::to_owned);
+    for row in transaction.query(&sql, vec![groups.into()]).await? {
+        held.entry(row.int(0)).or_default().push((commit(&row), row.int(2)));
+    }
+    Ok(held)
+}
+
+/// The configuration versions that are wanted, by target and cluster type.
+async fn configs(
+    transaction: &mut Transaction,
+    targets: Vec<i64>,
+) -> Result<BTreeMap<i64, BTreeMap<String, String>>, DatabaseError> {
+    let sql = format!(
+        "select m.deployment_target_id, g.cluster_type, w.config_version from place_group_target m \
+         join place_group g on g.id = m.place_group_id join place p on p.place_group_id = g.id \
+         join place_revision w on w.id = p.wanted_revision_id \
+         where {} and g.role = 'platform' and w.config_version is not null order by p.id",
+        transaction.dialect().any_int("m.deployment_target_id", "$1")
+    );
+    let mut configs: BTreeMap<i64, BTreeMap<String, String>> = BTreeMap::new();
+    for row in transaction.query(&sql, vec![targets.into()]).await? {
+        configs.entry(row.int(0)).or_default().insert(row.text(1), row.text(2));
+    }
+    Ok(configs)
+}
+
+fn row(from: Option<&Side>, to: Option<&Side>) -> ComparedTarget {
+    let names = from.or(to).map(|side| side.names.clone()).unwrap_or_default();
+    let none = BTreeMap::new();
+    let (one, other) = (from.map_or(&none, |side| &side.configs), to.map_or(&none, |side| &side.configs));
+    let cluster_types: BTreeSet<_> = one.keys().chain(other.keys()).collect();
+    let (same, differing): (Vec<_>, Vec<_>) =
+        cluster_types.into_iter().partition(|name| one.get(*name) == other.get(*name));
+    let config = |name: &String| ComparedConfig {
+        cluster_type: name.clone(),
+        from: one.get(name).cloned(),
+        to: other.get(name).cloned(),
+    };
+    let version = |side: Option<&Side>| side.and_then(|side| side.side.version.clone());
+    ComparedTarget {
+        workspace: names.workspace,
+        application: names.application,
+        workload: names.workload,
+        from: from.map(|side| side.side.clone()),
+        to: to.map(|side| side.side.clone()),
+        same_version: from.is_some() && to.is_some() && version(from) == version(to),
+        config_differs: differing.into_iter().map(config).collect(),
+        config_same: same.len(),
+    }
+}

@@ -1,0 +1,226 @@
+//! How environments are: what each target should have, and on how many hosts it does.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use super::cursor::Cursor;
+use super::scope::Scope;
+use super::standing::{self, Counts};
+use super::{Filter, Page, QuestionError, TargetNames, facts, wants};
+use crate::moment::Moment;
+use crate::store::{Database, DatabaseError, Row, Transaction, Value};
+use crate::wanted::Role;
+
+/// All environments.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Environments {
+    /// The environments, by name.
+    pub items: Vec<Environment>,
+}
+
+/// How an environment is.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Environment {
+    /// Its name.
+    pub name: String,
+    /// Its deployment targets.
+    pub targets: i64,
+    /// Its cluster types.
+    pub cluster_types: i64,
+    /// All its reconcilers.
+    pub counts: Counts,
+    /// Of these, those of workloads' manifests.
+    pub applications: Counts,
+    /// Of these, those of what the platform made: namespaces, configuration, reconcilers.
+    pub platform: Counts,
+}
+
+/// A page of what an environment's targets should have, and do have.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct EnvironmentTargets {
+    /// The rows.
+    pub items: Vec<EnvironmentTarget>,
+    /// The cursor of the next page; none if this is the last one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub next: Option<String>,
+}
+
+/// What a target should have at one folder, or at the folders of one cluster type, and how many do.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct EnvironmentTarget {
+    /// The environment.
+    pub environment: String,
+    /// The cluster type, where the folder is one's.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cluster_type: Option<String>,
+    /// What is in the folder.
+    pub role: Role,
+    /// The target.
+    #[serde(flatten, skip_serializing_if = "Option::is_none")]
+    pub target: Option<TargetNames>,
+    /// The version that is wanted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub version: Option<String>,
+    /// The version of the configuration that is wanted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub config_version: Option<String>,
+    /// The commit at which that became wanted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub commit: Option<String>,
+    /// Since when.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub wanted_since: Option<Moment>,
+    /// How many stand where; at an earlier moment that is not known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub counts: Option<Counts>,
+}
+
+/// How all environments are, or those that the filter names.
+///
+/// # Errors
+/// The filter can't be meant; the database can't answer.
+pub async fn environments(database: &Database, filter: &Filter) -> Result<Environments, QuestionError> {
+    filter.refuse_hosts()?;
+    let mut transaction = database.begin_reading().await?;
+    let scope = Scope::of(&mut transaction, filter).await?;
+    let mut environments = named(&mut transaction, scope.environment_id).await?;
+    let (standing, sum) =
+        (standing::expression(standing::HOLDS_WANTED), transaction.dialect().int("sum(t.reconcilers)"));
+    let mut values = Vec::new();
+    let of_groups = scope.groups.map(|groups| {
+        values.push(Value::from(groups));
+        format!(" and {}", transaction.dialect().any_int("t.place_group_id", "$1"))
+    });
+    let sql = format!(
+        "select g.environment_id, case when g.role = 'platform' then 1 else 0 end, {standing} as standing, t.is_silent, {sum} \
+         from tally t join place_group g on g.id = t.place_group_id \
+         where t.wanted_commit_id <> 0 and t.reconcilers > 0{} group by 1, 2, 3, 4",
+        of_groups.unwrap_or_default()
+    );
+    for row in transaction.query(&sql, values).await? {
+        let Some(environment) = row.optional_int(0).and_then(|id| environments.get_mut(&id)) else { continue };
+        let of_role = if row.is(1) { &mut environment.platform } else { &mut environment.applications };
+        wants::add(of_role, &row, 2);
+        wants::add(&mut environment.counts, &row, 2);
+    }
+    let mut items: Vec<_> = environments.into_values().collect();
+    items.sort_by(|one, other| one.name.cmp(&other.name));
+    Ok(Environments { items })
+}
+
+async fn named(transaction: &mut Transaction, only: Option<i64>) -> Result<BTreeMap<i64, Environment>, DatabaseError> {
+    let sql = "select e.id, e.name, (select count(*) from deployment_target t where t.environment_id = e.id), \
+        (select count(distinct g.cluster_type) from place_group g where g.environment_id = e.id) \
+        from environment e where $1 = 0 or e.id = $1";
+    let rows = transaction.query(sql, vec![only.unwrap_or_default().into()]).await?;
+    let environment = |row: &Row| Environment {
+        name: row.text(1),
+        targets: row.int(2),
+        cluster_types: row.int(3),
+        ..Environment::default()
+    };
+    Ok(rows.iter().map(|row| (row.int(0), environment(row))).collect())
+}
+
+/// What the targets of environments should have and do have; with a moment, what they should have had then.
+///
+/// # Errors
+/// The filter or the page can't be meant; the database can't answer.
+pub async fn environment_targets(
+    database: &Database,
+    filter: &Filter,
+    page: &Page,
+    at: Option<Moment>,
+) -> Result<EnvironmentTargets, QuestionError> {
+    filter.refuse_hosts()?;
+    let after = page.cursor.as_deref().map(|cursor| Cursor::read(cursor, LIST)).transpose()?;
+    let limit = page.limit()?;
+    let mut transaction = database.begin_reading().await?;
+    let scope = Scope::of(&mut transaction, filter).await?;
+    let mut listed = list(&mut transaction, &scope, (after.unwrap_or(Cursor([0, 0])), limit + 1)).await?;
+    let next = (listed.len() > limit).then(|| listed.truncate(limit)).and_then(|()| listed.last());
+    let next = next.map(|last| Cursor([last.group_id, last.target_id]).write(LIST));
+    let groups: Vec<_> = listed.iter().map(|listed| listed.group_id).collect();
+    let wanted = wants::of_groups(&mut transaction, groups.clone(), at).await?;
+    let counts = if at.is_none() { Some(wants::counts(&mut transaction, groups).await?) } else { None };
+    let of = |listed: &Listed| Some((listed.target_id, wanted.get(&listed.group_id)?));
+    let asked = listed.iter().filter_map(of).map(|(target, wanted)| (target, wanted.commit.clone())).collect();
+    let versions = facts::versions(&mut transaction, &asked).await?;
+    let unknown = listed.iter().filter(|listed| listed.role == Role::Platform).filter_map(of);
+    let below = unknown.filter(|(_, wanted)| wanted.config_version.is_none());
+    let below = below.map(|(target, wanted)| wanted.below(target)).collect();
+    let configs = facts::config_versions(&mut transaction, below).await?;
+    let row = |listed: Listed| {
+        let wanted = wanted.get(&listed.group_id);
+        let version = wanted.and_then(|wanted| versions.get(&(listed.target_id, wanted.commit.clone())));
+        let config = wanted
+            .and_then(|wanted| wanted.config_version.as_ref().or_else(|| configs.get(&wanted.below(listed.target_id))));
+        EnvironmentTarget {
+            environment: listed.environment,
+            cluster_type: listed.cluster_type,
+            role: listed.role,
+            target: listed.target,
+            version: version.cloned(),
+            config_version: config.cloned(),
+            commit: wanted.map(|wanted| wanted.commit.clone()),
+            wanted_since: wanted.and_then(|wanted| wanted.since),
+            counts: counts.as_ref().map(|counts| counts.get(&listed.group_id).copied().unwrap_or_default()),
+        }
+    };
+    Ok(EnvironmentTargets { items: listed.into_iter().map(row).collect(), next })
+}
+
+/// The word for cursors of this list.
+const LIST: &str = "targets";
+
+struct Listed {
+    group_id: i64,
+    target_id: i64,
+    environment: String,
+    cluster_type: Option<String>,
+    role: Role,
+    target: Option<TargetNames>,
+}
+
+/// The targets of groups of places: of platform folders, only those that reconcilers apply.
+async fn list(
+    transaction: &mut Transaction,
+    scope: &Scope,
+    (Cursor([group, target]), limit): (Cursor<2>, usize),
+) -> Result<Vec<Listed>, DatabaseError> {
+    let dialect = transaction.dialect();
+    let mut values = vec![Value::from(group), target.into(), (limit as i64).into()];
+    let mut conditions = String::new();
+    if let Some(groups) = &scope.groups {
+        values.push(groups.clone().into());
+        conditions.push_str(&format!(" and {}", dialect.any_int("g.id", &format!("${}", values.len()))));
+    }
+    if let Some(targets) = &scope.targets {
+        values.push(targets.iter().copied().collect::<Vec<_>>().into());
+        conditions.push_str(&format!(" and {}", dialect.any_int("t.id", &format!("${}", values.len()))));
+    }
+    let sql = format!(
+        "select g.id, coalesce(t.id, 0), e.name, g.cluster_type, g.role, w.name, a.name, l.name, t.name from place_group g \
+         join environment e on e.id = g.environment_id left join place_group_target m on m.place_group_id = g.id \
+         left join deployment_target t on t.id = m.deployment_target_id left join workload l on l.id = t.workload_id \
+         left join application a on a.id = l.application_id left join workspace w on w.id = a.workspace_id \
+         where (g.id > $1 or g.id = $1 and coalesce(t.id, 0) > $2){conditions} \
+         and (g.role = 'application' or exists (select 1 from tally n where n.place_group_id = g.id and n.reconcilers > 0)) \
+         order by g.id, coalesce(t.id, 0) limit $3"
+    );
+    let listed = |row: &Row| Listed {
+        group_id: row.int(0),
+        target_id: row.int(1),
+        environment: row.text(2),
+        cluster_type: row.optional_text(3).map(str::to_owned),
+        role: if row.text(4) == Role::Platform.as_str() { Role::Platform } else { Role::Application },
+        target: (row.int(1) != 0).then(|| facts::names(row, 5)),
+    };
+    Ok(transaction.query(&sql, values).await?.iter().map(listed).collect())
+}

@@ -1,0 +1,72 @@
+//! How two environments differ.
+
+use hub::questions::{Compared, ComparedSide, Filter, Page, compare};
+use hub::report::Status;
+
+use crate::questions::fleet::Fleet;
+use crate::twins::Ground;
+
+twins![
+    names_that_differ_correspond_by_a_mapping,
+    what_is_the_same_is_left_out_if_asked_for,
+    a_mapping_that_is_none_is_refused
+];
+
+fn side(side: Option<&ComparedSide>) -> String {
+    let Some(side) = side else { return "-".to_owned() };
+    let holding = side.holding.iter().map(|held| format!("{}×{}", held.hosts, held.version.as_deref().unwrap_or("?")));
+    let version = side.version.as_deref().unwrap_or("-");
+    format!("{} {version} has {}", side.target, holding.collect::<Vec<_>>().join(" "))
+}
+
+async fn check(fleet: &Fleet, compared: Compared) -> Vec<String> {
+    let compared = Compared { from: "stage".into(), to: "prod".into(), ..compared };
+    let answer = compare(&fleet.database, &compared, &Filter::default(), &Page::default()).await;
+    let answer = match answer {
+        Ok(answer) => answer,
+        Err(error) => return vec![error.to_string()],
+    };
+    let config = |row: &hub::questions::ComparedTarget| {
+        let configs = row.config_differs.iter().map(|config| {
+            let text = |version: &Option<String>| version.clone().unwrap_or("-".into());
+            format!("{} {}→{}", config.cluster_type, text(&config.from), text(&config.to))
+        });
+        format!("{} same, {}", row.config_same, configs.collect::<Vec<_>>().join(" "))
+    };
+    let row = |row: &hub::questions::ComparedTarget| {
+        format!("{} | {} | {}", side(row.from.as_ref()), side(row.to.as_ref()), config(row))
+    };
+    answer.items.iter().map(row).collect()
+}
+
+async fn both(ground: &Ground, version: &str, config: &str) -> Fleet {
+    let fleet = Fleet::new(&ground.database).await;
+    fleet.application("h-1", 21, 11, Status::Success).await;
+    fleet.publish_application("stage", 12, version).await;
+    fleet.publish_platform("stage", 2, config).await;
+    fleet
+}
+
+async fn names_that_differ_correspond_by_a_mapping(ground: Ground) {
+    let fleet = both(&ground, "2.0", "c2").await;
+    let apart =
+        ["- | checkout-prod 1.0 has 1×1.0 | 0 same, edge -→c1", "checkout-stage 2.0 has  | - | 0 same, edge c2→-"];
+    assert_eq!(check(&fleet, Compared::default()).await, apart);
+    let map = Some("checkout-stage=checkout-prod".into());
+    let together = ["checkout-stage 2.0 has  | checkout-prod 1.0 has 1×1.0 | 0 same, edge c2→c1"];
+    assert_eq!(check(&fleet, Compared { map, ..Compared::default() }).await, together);
+}
+
+async fn what_is_the_same_is_left_out_if_asked_for(ground: Ground) {
+    let fleet = both(&ground, "1.0", "c1").await;
+    let map = Some("checkout-stage=checkout-prod".to_owned());
+    let same = ["checkout-stage 1.0 has  | checkout-prod 1.0 has 1×1.0 | 1 same, "];
+    assert_eq!(check(&fleet, Compared { map: map.clone(), ..Compared::default() }).await, same);
+    assert!(check(&fleet, Compared { map, differing: true, ..Compared::default() }).await.is_empty());
+}
+
+async fn a_mapping_that_is_none_is_refused(ground: Ground) {
+    let fleet = both(&ground, "1.0", "c1").await;
+    let said = check(&fleet, Compared { map: Some("a=b,c".into()), ..Compared::default() }).await;
+    assert_eq!(said, ["`map`: `c` is not `NAME=NAME` or `WORKLOAD/NAME=NAME`"]);
+}

@@ -1,0 +1,79 @@
+//! How environments are.
+
+use hub::moment::Moment;
+use hub::questions::{Counts, EnvironmentTarget, Filter, Page, environment_targets, environments};
+use hub::report::Status;
+
+use crate::questions::fleet::Fleet;
+use crate::twins::Ground;
+
+twins![
+    totals_are_by_role,
+    targets_say_what_is_wanted_and_how_many_have_it,
+    what_was_wanted_at_a_moment,
+    hosts_have_no_totals
+];
+
+fn counts(counts: &Counts) -> String {
+    let Counts { expected, succeeded, failed, in_progress, outdated, .. } = counts;
+    format!("{succeeded} of {expected}, {failed} failed, {in_progress} in progress, {outdated} outdated")
+}
+
+async fn totals_are_by_role(ground: Ground) {
+    let fleet = Fleet::new(&ground.database).await;
+    fleet.platform("h-1", 20, 1, Status::Success).await;
+    fleet.application("h-1", 21, 11, Status::Failure).await;
+    fleet.application("h-2", 21, 11, Status::InProgress).await;
+    fleet.application("h-3", 21, 7, Status::Success).await;
+    let answer = environments(&fleet.database, &Filter::default()).await.unwrap();
+    let prod = &answer.items[0];
+    assert_eq!((prod.name.as_str(), prod.targets, prod.cluster_types), ("prod", 1, 1));
+    assert_eq!(counts(&prod.platform), "1 of 1, 0 failed, 0 in progress, 0 outdated");
+    assert_eq!(counts(&prod.applications), "0 of 3, 1 failed, 1 in progress, 1 outdated");
+    assert_eq!(counts(&prod.counts), "1 of 4, 1 failed, 1 in progress, 1 outdated");
+}
+
+fn row(row: &EnvironmentTarget) -> String {
+    let text = |text: &Option<String>| text.clone().unwrap_or("-".into());
+    let commit = text(&row.commit);
+    let (version, config, commit) = (text(&row.version), text(&row.config_version), commit.trim_start_matches('0'));
+    let succeeded =
+        row.counts.as_ref().map_or("?".to_owned(), |counts| format!("{} of {}", counts.succeeded, counts.expected));
+    format!("{} {} {version} {config} {commit}: {succeeded}", row.role.as_str(), text(&row.cluster_type))
+}
+
+async fn targets_say_what_is_wanted_and_how_many_have_it(ground: Ground) {
+    let fleet = Fleet::new(&ground.database).await;
+    fleet.platform("h-1", 20, 1, Status::Success).await;
+    fleet.application("h-1", 21, 11, Status::Success).await;
+    fleet.publish_platform("prod", 2, "c2").await;
+    let mut page = Page { limit: Some(1), cursor: None };
+    let mut rows = Vec::new();
+    loop {
+        let answer = environment_targets(&fleet.database, &Filter::default(), &page, None).await.unwrap();
+        rows.extend(answer.items.iter().map(row));
+        page.cursor = answer.next;
+        if page.cursor.is_none() {
+            break;
+        }
+    }
+    assert_eq!(rows, ["platform edge - c2 2: 0 of 1", "application - 1.0 - b: 1 of 1"]);
+}
+
+async fn what_was_wanted_at_a_moment(ground: Ground) {
+    let fleet = Fleet::new(&ground.database).await;
+    fleet.publish_application("prod", 30, "2.0").await;
+    for (at, expected) in
+        [(5, "application - - - -: ?"), (20, "application - 1.0 - b: ?"), (30, "application - 2.0 - 1e: ?")]
+    {
+        let at = Some(Moment::from_millis(at));
+        let answer = environment_targets(&fleet.database, &Filter::default(), &Page::default(), at).await.unwrap();
+        assert_eq!(answer.items.iter().map(row).collect::<Vec<_>>(), [expected]);
+    }
+}
+
+async fn hosts_have_no_totals(ground: Ground) {
+    let filter = Filter { host: Some("h".into()), ..Filter::default() };
+    let error = environments(&ground.database, &filter).await.unwrap_err().to_string();
+    assert_eq!(error, "`host`: totals can't be selected by it; ask for `deployments`, which can");
+}
