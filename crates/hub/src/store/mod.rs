@@ -3,12 +3,14 @@
 //! The two are the twins of this seam: the same statements run on both, with the few fragments of [`Dialect`] that differ, and the same tests.
 //! `sqlite::memory:` is the one for tests and for trying something out.
 
+mod catalog;
 mod database;
 mod dialect;
 mod rows;
 mod transaction;
 mod value;
 
+pub use catalog::{Table, tables};
 pub use database::{Database, DatabaseError, DatabaseUrl, DatabaseUrlError};
 pub use dialect::Dialect;
 pub use rows::{Kind, Rows};

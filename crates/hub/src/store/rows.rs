@@ -17,7 +17,7 @@ pub enum Kind {
 /// Rows that a statement reads as the table `source`.
 #[derive(Clone, Debug)]
 pub struct Rows {
-    columns: &'static [(&'static str, Kind)],
+    columns: Vec<(String, Kind)>,
     rows: Vec<Vec<Value>>,
 }
 
@@ -26,7 +26,8 @@ const PIECES: [usize; 4] = [256, 32, 4, 1];
 
 impl Rows {
     /// No rows yet, of these columns.
-    pub fn new(columns: &'static [(&'static str, Kind)]) -> Self {
+    pub fn new(columns: &[(&str, Kind)]) -> Self {
+        let columns = columns.iter().map(|(name, kind)| ((*name).to_owned(), *kind)).collect();
         Self { columns, rows: Vec::new() }
     }
 
@@ -60,7 +61,7 @@ impl Rows {
     }
 
     fn in_pieces(self, statement: &str) -> Vec<(String, Vec<Value>)> {
-        let names: Vec<_> = self.columns.iter().map(|(name, _)| *name).collect();
+        let names: Vec<_> = self.columns.iter().map(|(name, _)| name.as_str()).collect();
         let row = format!("({})", vec!["?"; names.len()].join(","));
         let mut statements = Vec::new();
         let mut rows = self.rows.into_iter();
@@ -81,11 +82,11 @@ impl Rows {
                 Kind::Text => Value::OptionalTexts(of_column.map(text).collect()),
                 Kind::Int | Kind::Moment => Value::OptionalInts(of_column.map(int).collect()),
             });
-            names.push(*name);
+            names.push(name.as_str());
             types.push(format!("${}::{}[]", index + 1, if *kind == Kind::Text { "text" } else { "bigint" }));
             taken.push(match kind {
                 Kind::Moment => format!("{} as {name}", Dialect::Postgres.instant(name)),
-                _ => (*name).to_owned(),
+                _ => name.clone(),
             });
         }
         let (names, taken, types) = (names.join(","), taken.join(","), types.join(","));

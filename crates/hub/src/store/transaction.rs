@@ -1,5 +1,6 @@
 //! Statements, with their parameters and answers.
 
+use futures_util::TryStreamExt as _;
 use sqlx::postgres::{PgArguments, PgRow};
 use sqlx::query::Query;
 use sqlx::sqlite::{SqliteArguments, SqliteRow};
@@ -37,6 +38,36 @@ impl Transaction {
             Self::Sqlite(transaction) => query_sqlite(&mut **transaction, sql, parameters).await,
             Self::Postgres(transaction) => query_postgres(&mut **transaction, sql, parameters).await,
         }
+    }
+
+    /// Runs a statement, and gives each row that it answers to `take`, so that there may be more of them than memory holds.
+    ///
+    /// # Errors
+    /// The database can't be reached, or refuses; or what `take` says.
+    pub async fn each<E: From<DatabaseError>>(
+        &mut self,
+        sql: &str,
+        parameters: Vec<Value>,
+        mut take: impl FnMut(Row) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let query = AssertSqlSafe(sql.to_owned());
+        match self {
+            Self::Sqlite(transaction) => {
+                let query = parameters.into_iter().fold(sqlx::query(query), bind_sqlite);
+                let mut rows = query.fetch(&mut **transaction);
+                while let Some(row) = rows.try_next().await.map_err(DatabaseError::from)? {
+                    take(of_sqlite(&row)?)?;
+                }
+            }
+            Self::Postgres(transaction) => {
+                let query = parameters.into_iter().fold(sqlx::query(query), bind_postgres);
+                let mut rows = query.fetch(&mut **transaction);
+                while let Some(row) = rows.try_next().await.map_err(DatabaseError::from)? {
+                    take(of_postgres(&row)?)?;
+                }
+            }
+        }
+        Ok(())
     }
 
     /// Runs a statement that reads rows as the table `source`, and gives the rows that it answers.

@@ -90,6 +90,11 @@ impl From<Vec<String>> for Value {
 pub struct Row(pub(super) Vec<Value>);
 
 impl Row {
+    /// What is in a column, whatever it is.
+    pub fn value(&self, column: usize) -> Option<&Value> {
+        self.0.get(column)
+    }
+
     /// The integer in a column.
     pub fn optional_int(&self, column: usize) -> Option<i64> {
         match self.0.get(column) {

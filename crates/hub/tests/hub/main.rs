@@ -15,7 +15,11 @@ use libtest_mimic::{Arguments, Trial};
 #[macro_use]
 mod twins;
 
+mod backup;
+mod export;
 mod questions;
+mod retention;
+mod sample;
 mod store;
 
 fn main() {
@@ -26,6 +30,7 @@ fn main() {
         store::open(url);
         return;
     }
-    let trials: Vec<Trial> = [questions::trials(), store::trials()].into_iter().flatten().collect();
+    let modules = [backup::trials(), export::trials(), questions::trials(), retention::trials(), store::trials()];
+    let trials: Vec<Trial> = modules.into_iter().flatten().collect();
     libtest_mimic::run(&Arguments::from_args(), trials).exit();
 }

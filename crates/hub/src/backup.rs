@@ -1,0 +1,302 @@
+//! Everything in a database, as a file that either database can be made of again.
+//!
+//! A backup is NDJSON: a line that says what it is, then for each table a line with its columns and a line for each row, then a line with the number of
+//! rows, by which a file that was cut off is known. It is of one moment, and is made while the hub runs.
+
+use std::io::{self, BufRead, Write};
+
+use serde::{Deserialize, Serialize};
+
+use crate::store::{Database, DatabaseError, Dialect, Kind, Row, Rows, Table, Transaction, Value, tables};
+
+/// Rows that go into the database in one statement.
+const ROWS_PER_STATEMENT: usize = 500;
+
+/// There is no backup, or nothing was restored.
+#[derive(Debug, thiserror::Error)]
+pub enum BackupError {
+    /// The database can't do its part.
+    #[error(transparent)]
+    Database(#[from] DatabaseError),
+    /// The file can't be read or written.
+    #[error("the file of the backup: {0}")]
+    File(#[from] io::Error),
+    /// It is no backup, or a damaged one.
+    #[error("line {line} of the backup: {reason}")]
+    Damaged {
+        /// The line, counted from 1.
+        line: u64,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// It was made by a version with other tables.
+    #[error(
+        "the backup has the tables of version {found} and this Kalypso those of version {own}: restore it with the Kalypso that made it, which later ones take over"
+    )]
+    OtherVersion {
+        /// Of the backup.
+        found: i64,
+        /// Of the database.
+        own: i64,
+    },
+    /// Something is in the database already.
+    #[error("a backup is restored into an empty database only, and table {0} has rows")]
+    NotEmpty(String),
+}
+
+/// A line of a backup.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", untagged)]
+enum Line {
+    Head { kalypso_hub_backup: i64 },
+    Table { table: String, columns: Vec<String> },
+    Row(Vec<Cell>),
+    End { rows: u64 },
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(untagged)]
+enum Cell {
+    Int(Option<i64>),
+    Text(String),
+}
+
+/// Writes all that is in the database; gives the number of rows.
+///
+/// # Errors
+/// The database can't be read, or the file not written.
+pub async fn back_up(database: &Database, out: &mut impl Write) -> Result<u64, BackupError> {
+    let mut reading = database.begin_reading().await?;
+    let dialect = reading.dialect();
+    write(out, &Line::Head { kalypso_hub_backup: version(&mut reading).await? })?;
+    let mut rows = 0;
+    for table in tables(&mut reading).await? {
+        let columns = table.columns.iter().map(|(name, _)| name.clone()).collect();
+        write(out, &Line::Table { table: table.name.clone(), columns })?;
+        let width = table.columns.len();
+        let sql = format!("select {} from {}", table.selection(dialect), table.name);
+        let each = |row: Row| {
+            rows += 1;
+            write(out, &Line::Row((0..width).map(|column| cell(&row, column)).collect()))
+        };
+        reading.each(&sql, Vec::new(), each).await?;
+    }
+    write(out, &Line::End { rows })?;
+    out.flush()?;
+    Ok(rows)
+}
+
+/// Fills an empty database with what is in a backup, all of it or nothing; gives the number of rows.
+///
+/// # Errors
+/// The database is not empty, or can't be written; the backup is damaged, or of another version.
+pub async fn restore(database: &Database, backup: &mut impl BufRead) -> Result<u64, BackupError> {
+    let mut transaction = database.begin().await?;
+    let tables = tables(&mut transaction).await?;
+    for table in &tables {
+        let sql = format!("select 1 from {} limit 1", table.name);
+        if !transaction.query(&sql, Vec::new()).await?.is_empty() {
+            return Err(BackupError::NotEmpty(table.name.clone()));
+        }
+    }
+    let references = lift_references(&mut transaction).await?;
+    let own = version(&mut transaction).await?;
+    let mut restored = Restored { transaction, tables, own, current: None, rows: 0 };
+    let mut reader = Reader { backup, line: 0 };
+    while let Some(line) = reader.next()? {
+        let is_end = matches!(line, Line::End { .. });
+        restored.take(line).await.map_err(|problem| problem.at(reader.line))?;
+        if is_end {
+            let Restored { mut transaction, tables, rows, .. } = restored;
+            for sql in references {
+                transaction.run(&sql).await?;
+            }
+            set_sequences(&mut transaction, &tables).await?;
+            transaction.commit().await?;
+            return Ok(rows);
+        }
+    }
+    Err(Problem::Damaged("the end is missing: it was cut off".to_owned()).at(reader.line))
+}
+
+/// What is wrong with a line.
+#[derive(Debug)]
+enum Problem {
+    Damaged(String),
+    Other(BackupError),
+}
+
+impl Problem {
+    fn at(self, line: u64) -> BackupError {
+        match self {
+            Self::Damaged(reason) => BackupError::Damaged { line, reason },
+            Self::Other(error) => error,
+        }
+    }
+}
+
+impl From<DatabaseError> for Problem {
+    fn from(error: DatabaseError) -> Self {
+        Self::Other(error.into())
+    }
+}
+
+struct Reader<'a, R> {
+    backup: &'a mut R,
+    line: u64,
+}
+
+impl<R: BufRead> Reader<'_, R> {
+    fn next(&mut self) -> Result<Option<Line>, BackupError> {
+        let mut text = String::new();
+        self.line += 1;
+        if self.backup.read_line(&mut text)? == 0 {
+            return Ok(None);
+        }
+        let damaged = |error: serde_json::Error| Problem::Damaged(error.to_string()).at(self.line);
+        serde_json::from_str(&text).map(Some).map_err(damaged)
+    }
+}
+
+/// How far restoring is.
+struct Restored {
+    transaction: Transaction,
+    tables: Vec<Table>,
+    /// The version of the database.
+    own: i64,
+    current: Option<Filling>,
+    rows: u64,
+}
+
+/// A table that rows go into.
+struct Filling {
+    table: Table,
+    waiting: Rows,
+}
+
+impl Restored {
+    async fn take(&mut self, line: Line) -> Result<(), Problem> {
+        match line {
+            Line::Head { kalypso_hub_backup: found } if found == self.own => Ok(()),
+            Line::Head { kalypso_hub_backup: found } => {
+                Err(Problem::Other(BackupError::OtherVersion { found, own: self.own }))
+            }
+            Line::Table { table, columns } => {
+                self.flush().await?;
+                self.current = Some(self.filling(&table, &columns)?);
+                Ok(())
+            }
+            Line::Row(cells) => self.row(cells).await,
+            Line::End { rows } => {
+                self.flush().await?;
+                if rows == self.rows {
+                    return Ok(());
+                }
+                Err(Problem::Damaged(format!("it says that there are {rows} rows, and there are {}", self.rows)))
+            }
+        }
+    }
+
+    /// Names come from the database, never from the file.
+    fn filling(&self, name: &str, columns: &[String]) -> Result<Filling, Problem> {
+        let known = self.tables.iter().find(|table| table.name == name);
+        let known = known.ok_or_else(|| Problem::Damaged(format!("there is no table `{name}`")))?;
+        let column = |name: &String| {
+            let found = known.columns.iter().find(|(known, _)| known == name).cloned();
+            found.ok_or_else(|| Problem::Damaged(format!("table {} has no column `{name}`", known.name)))
+        };
+        let columns = columns.iter().map(column).collect::<Result<Vec<_>, _>>()?;
+        let table = Table { name: known.name.clone(), columns };
+        Ok(Filling { waiting: waiting(&table), table })
+    }
+
+    async fn row(&mut self, cells: Vec<Cell>) -> Result<(), Problem> {
+        let Some(Filling { table, waiting }) = &mut self.current else {
+            return Err(Problem::Damaged("a row before the first table".to_owned()));
+        };
+        if cells.len() != table.columns.len() {
+            return Err(Problem::Damaged(format!("{} values for {} columns", cells.len(), table.columns.len())));
+        }
+        let values = cells.into_iter().zip(&table.columns).map(|(cell, (name, kind))| value(cell, name, *kind));
+        waiting.push(values.collect::<Result<_, _>>()?);
+        self.rows += 1;
+        if waiting.len() >= ROWS_PER_STATEMENT {
+            self.flush().await?;
+        }
+        Ok(())
+    }
+
+    async fn flush(&mut self) -> Result<(), Problem> {
+        let Some(Filling { table, waiting: rows }) = &mut self.current else { return Ok(()) };
+        let columns = table.columns.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>().join(", ");
+        let statement = format!("insert into {} ({columns}) select {columns} from source", table.name);
+        let rows = std::mem::replace(rows, waiting(table));
+        self.transaction.with(rows, &statement).await?;
+        Ok(())
+    }
+}
+
+fn waiting(table: &Table) -> Rows {
+    let columns: Vec<_> = table.columns.iter().map(|(name, kind)| (name.as_str(), *kind)).collect();
+    Rows::new(&columns)
+}
+
+fn cell(row: &Row, column: usize) -> Cell {
+    match row.value(column) {
+        Some(Value::Text(Some(text))) => Cell::Text(text.clone()),
+        Some(Value::Int(number)) => Cell::Int(*number),
+        _ => Cell::Int(None),
+    }
+}
+
+fn value(cell: Cell, name: &str, kind: Kind) -> Result<Value, Problem> {
+    match (cell, kind) {
+        (Cell::Text(text), Kind::Text) => Ok(text.into()),
+        (Cell::Int(None), Kind::Text) => Ok(None::<String>.into()),
+        (Cell::Int(number), Kind::Int | Kind::Moment) => Ok(number.into()),
+        _ => Err(Problem::Damaged(format!("column {name} does not hold that"))),
+    }
+}
+
+fn write(out: &mut impl Write, line: &Line) -> Result<(), BackupError> {
+    serde_json::to_writer(&mut *out, line).map_err(io::Error::from)?;
+    Ok(out.write_all(b"\n")?)
+}
+
+/// The last migration that was run.
+async fn version(transaction: &mut Transaction) -> Result<i64, DatabaseError> {
+    let rows = transaction.query("select max(version) from _sqlx_migrations", Vec::new()).await?;
+    Ok(rows.first().map_or(0, |row| row.int(0)))
+}
+
+/// Lets rows refer to rows that come later. What has to be run at the end, so that nothing refers to what is not there.
+async fn lift_references(transaction: &mut Transaction) -> Result<Vec<String>, DatabaseError> {
+    if transaction.dialect() == Dialect::Sqlite {
+        transaction.run("pragma defer_foreign_keys = on").await?;
+        return Ok(Vec::new());
+    }
+    let sql = "select format('alter table %I drop constraint %I', r.relname, c.conname), \
+        format('alter table %I add constraint %I %s', r.relname, c.conname, pg_get_constraintdef(c.oid)) \
+        from pg_constraint c join pg_class r on r.oid = c.conrelid \
+        where c.contype = 'f' and c.connamespace = current_schema()::regnamespace";
+    let mut afterwards = Vec::new();
+    for row in transaction.query(sql, Vec::new()).await? {
+        transaction.run(&row.text(0)).await?;
+        afterwards.push(row.text(1));
+    }
+    Ok(afterwards)
+}
+
+/// The next row gets a number that no restored one has. SQLite looks for itself.
+async fn set_sequences(transaction: &mut Transaction, tables: &[Table]) -> Result<(), DatabaseError> {
+    let has_id = |table: &&Table| table.columns.iter().any(|(name, _)| name == "id");
+    for Table { name, .. } in tables.iter().filter(has_id) {
+        if transaction.dialect() == Dialect::Postgres {
+            let sql = format!(
+                "select setval(pg_get_serial_sequence('{name}', 'id'), coalesce(max(id), 1), max(id) is not null) from {name}"
+            );
+            transaction.query(&sql, Vec::new()).await?;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,190 @@
+//! Tables, as CSV or NDJSON for other programs; and who may read them in PostgreSQL.
+
+use std::io::{self, Write};
+
+use serde_json::json;
+
+use crate::moment::Moment;
+use crate::store::{Database, DatabaseError, Dialect, Kind, Row, Table, Value, tables};
+
+/// The tables that others may read. What is not here (such as digests of tokens) is in no export, and no reader's.
+pub const TABLES: &[&str] = &[
+    "workspace",
+    "application",
+    "workload",
+    "workload_version",
+    "environment",
+    "deployment_target",
+    "deployment_assignment",
+    "host",
+    "host_label",
+    "reconciler",
+    "reconciler_state",
+    "deployment",
+    "gitops_branch",
+    "gitops_commit",
+    "place_group",
+    "place_group_target",
+    "place",
+    "place_revision",
+    "tally",
+];
+
+/// The columns by which rows are selected by time: the first of these that a table has.
+const TIMES: [&str; 4] = ["created_on", "wanted_on", "committed_on", "reported_on"];
+
+/// How an export is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    /// RFC 4180, with a line of names first. A text that a spreadsheet would take for a formula (it begins with `=`, `+`, `-`, `@`, a tab or a carriage
+    /// return) gets a `'` before it: what hosts report must not run on somebody's machine.
+    Csv,
+    /// An object a line.
+    Ndjson,
+}
+
+/// What is exported.
+#[derive(Clone, Debug)]
+pub struct Selection {
+    /// A name of [`TABLES`].
+    pub table: String,
+    /// Only what is from then on, by the time at which a row was made, wanted or reported.
+    pub since: Option<Moment>,
+    /// Only what is before then.
+    pub until: Option<Moment>,
+}
+
+/// There is no export.
+#[derive(Debug, thiserror::Error)]
+pub enum ExportError {
+    /// No such table.
+    #[error("there is no table `{0}` to export; there are: {list}", list = TABLES.join(", "))]
+    NoTable(String),
+    /// The table knows no time.
+    #[error("rows of `{0}` have no time: they can't be selected by it")]
+    NoTime(String),
+    /// The role does not exist, or the database has no roles.
+    #[error("only PostgreSQL has roles")]
+    NoRoles,
+    /// The database can't be read.
+    #[error(transparent)]
+    Database(#[from] DatabaseError),
+    /// The output can't be written.
+    #[error("cannot write the export: {0}")]
+    Output(#[from] io::Error),
+}
+
+/// Writes a table, row by row; gives the number of rows.
+///
+/// # Errors
+/// There is no such table, or it can't be read or written.
+pub async fn export(
+    database: &Database,
+    selection: &Selection,
+    format: Format,
+    out: &mut impl Write,
+) -> Result<u64, ExportError> {
+    let no_table = || ExportError::NoTable(selection.table.clone());
+    let name = TABLES.iter().find(|name| **name == selection.table).ok_or_else(no_table)?;
+    let mut reading = database.begin_reading().await?;
+    let table = tables(&mut reading).await?.into_iter().find(|table| table.name == *name).ok_or_else(no_table)?;
+    let (sql, parameters) = question(&table, selection, reading.dialect())?;
+    if format == Format::Csv {
+        let names: Vec<_> = table.columns.iter().map(|(name, _)| name.as_str()).collect();
+        write!(out, "{}\r\n", names.join(","))?;
+    }
+    let mut rows = 0;
+    let each = |row: Row| -> Result<(), ExportError> {
+        rows += 1;
+        match format {
+            Format::Csv => write!(out, "{}\r\n", csv(&table, &row))?,
+            Format::Ndjson => writeln!(out, "{}", object(&table, &row))?,
+        }
+        Ok(())
+    };
+    reading.each(&sql, parameters, each).await?;
+    out.flush()?;
+    Ok(rows)
+}
+
+/// Lets a role of PostgreSQL read [`TABLES`], and nothing else. Running it again is harmless.
+///
+/// # Errors
+/// It is not PostgreSQL, there is no such role, or we may not.
+pub async fn grant_read(database: &Database, role: &str) -> Result<(), ExportError> {
+    if database.dialect() != Dialect::Postgres {
+        return Err(ExportError::NoRoles);
+    }
+    let mut transaction = database.begin().await?;
+    // The database quotes the name.
+    let sql = "select format('grant usage on schema %I to %I', current_schema(), $1::text), format('%I', $1::text)";
+    let quoted = transaction.query(sql, vec![role.into()]).await?;
+    for row in quoted {
+        transaction.run(&row.text(0)).await?;
+        transaction.run(&format!("grant select on {} to {}", TABLES.join(", "), row.text(1))).await?;
+    }
+    Ok(transaction.commit().await?)
+}
+
+fn question(table: &Table, selection: &Selection, dialect: Dialect) -> Result<(String, Vec<Value>), ExportError> {
+    let all = format!("select {} from {}", table.selection(dialect), table.name);
+    let bounds = [(">=", selection.since), ("<", selection.until)];
+    let bounds: Vec<_> = bounds.into_iter().filter_map(|(sign, moment)| Some((sign, moment?))).collect();
+    if bounds.is_empty() {
+        return Ok((all, Vec::new()));
+    }
+    let has = |time: &&str| table.columns.iter().any(|(name, _)| name == time);
+    let time = TIMES.iter().copied().find(has).ok_or_else(|| ExportError::NoTime(table.name.clone()))?;
+    let condition = |(index, (sign, _)): (usize, &(&str, Moment))| {
+        format!("{time} {sign} {}", dialect.instant(&format!("${}", index + 1)))
+    };
+    let conditions: Vec<_> = bounds.iter().enumerate().map(condition).collect();
+    let sql = format!("{all} where {}", conditions.join(" and "));
+    Ok((sql, bounds.into_iter().map(|(_, moment)| moment.into()).collect()))
+}
+
+fn csv(table: &Table, row: &Row) -> String {
+    let cells = table.columns.iter().enumerate().map(|(column, (_, kind))| match (kind, row.value(column)) {
+        (Kind::Moment, Some(Value::Int(Some(millis)))) => Moment::from_millis(*millis).to_string(),
+        (_, Some(Value::Int(Some(number)))) => number.to_string(),
+        (_, Some(Value::Text(Some(text)))) => quoted(text),
+        _ => String::new(),
+    });
+    cells.collect::<Vec<_>>().join(",")
+}
+
+/// In quotes where RFC 4180 wants it; an empty text is quoted too, so that it is not nothing.
+fn quoted(text: &str) -> String {
+    let guard = if text.starts_with(['=', '+', '-', '@', '\t', '\r']) { "'" } else { "" };
+    if text.is_empty() || text.contains([',', '"', '\r', '\n']) {
+        return format!("\"{guard}{}\"", text.replace('"', "\"\""));
+    }
+    format!("{guard}{text}")
+}
+
+fn object(table: &Table, row: &Row) -> serde_json::Value {
+    let fields = table.columns.iter().enumerate().map(|(column, (name, kind))| {
+        let value = match (kind, row.value(column)) {
+            (Kind::Moment, Some(Value::Int(Some(millis)))) => json!(Moment::from_millis(*millis)),
+            (_, Some(Value::Int(number))) => json!(number),
+            (_, Some(Value::Text(text))) => json!(text),
+            _ => serde_json::Value::Null,
+        };
+        (name.clone(), value)
+    });
+    serde_json::Value::Object(fields.collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_that_look_like_formulas_are_texts() {
+        assert_eq!(quoted("=HYPERLINK(\"x\",1)"), "\"'=HYPERLINK(\"\"x\"\",1)\"");
+        assert_eq!(quoted("-1"), "'-1");
+        assert_eq!(quoted("plain"), "plain");
+        assert_eq!(quoted(""), "\"\"");
+        assert_eq!(quoted("two\nlines"), "\"two\nlines\"");
+    }
+}

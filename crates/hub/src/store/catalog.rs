@@ -1,0 +1,64 @@
+//! Which tables a database has, and what is in their columns.
+
+use super::database::DatabaseError;
+use super::dialect::Dialect;
+use super::rows::Kind;
+use super::transaction::Transaction;
+
+/// A table, as the database itself describes it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Table {
+    /// Its name.
+    pub name: String,
+    /// Its columns, with what is in them.
+    pub columns: Vec<(String, Kind)>,
+}
+
+impl Table {
+    /// What selects all columns, moments in milliseconds.
+    pub fn selection(&self, dialect: Dialect) -> String {
+        let column = |(name, kind): &(String, Kind)| match kind {
+            Kind::Moment => dialect.millis(name),
+            Kind::Int | Kind::Text => name.clone(),
+        };
+        self.columns.iter().map(column).collect::<Vec<_>>().join(", ")
+    }
+}
+
+/// All tables of the hub, by their names.
+///
+/// # Errors
+/// The database can't be reached, or refuses.
+pub async fn tables(transaction: &mut Transaction) -> Result<Vec<Table>, DatabaseError> {
+    let sql = match transaction.dialect() {
+        Dialect::Sqlite => {
+            "select t.name, c.name, lower(c.type) from sqlite_schema t join pragma_table_info(t.name) c \
+             where t.type = 'table' and t.name not like 'sqlite%' and t.name <> '_sqlx_migrations' order by t.name, c.cid"
+        }
+        Dialect::Postgres => {
+            "select table_name::text, column_name::text, data_type::text from information_schema.columns \
+             join information_schema.tables using (table_schema, table_name) \
+             where table_schema = current_schema() and table_type = 'BASE TABLE' and table_name <> '_sqlx_migrations' \
+             order by table_name collate \"C\", ordinal_position"
+        }
+    };
+    let mut tables: Vec<Table> = Vec::new();
+    for row in transaction.query(sql, Vec::new()).await? {
+        let (table, column) = (row.text(0), row.text(1));
+        let kind = kind(&column, &row.text(2));
+        match tables.last_mut().filter(|last| last.name == table) {
+            Some(last) => last.columns.push((column, kind)),
+            None => tables.push(Table { name: table, columns: vec![(column, kind)] }),
+        }
+    }
+    Ok(tables)
+}
+
+/// SQLite has no type for moments: the name says that a column holds one.
+fn kind(column: &str, declared: &str) -> Kind {
+    let is_number = declared.contains("int");
+    if declared.starts_with("timestamp") || (is_number && (column.ends_with("_on") || column.ends_with("_after"))) {
+        return Kind::Moment;
+    }
+    if is_number { Kind::Int } else { Kind::Text }
+}

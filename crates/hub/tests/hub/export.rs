@@ -1,0 +1,113 @@
+//! Exports, and the role that may only read.
+
+use hub::export::{ExportError, Format, Selection, TABLES, export, grant_read};
+use hub::moment::Moment;
+use hub::store::{Database, tables};
+
+use crate::sample::fill;
+use crate::twins::Ground;
+
+twins![
+    every_table_can_be_exported,
+    csv_is_as_rfc_4180_wants_it,
+    ndjson_has_an_object_a_row,
+    rows_are_selected_by_time,
+    what_is_no_table_is_refused;
+    both_databases_have_the_same_columns,
+    a_reader_may_read_and_nothing_else,
+];
+
+fn all(table: &str) -> Selection {
+    Selection { table: table.to_owned(), since: None, until: None }
+}
+
+async fn text(database: &Database, selection: &Selection, format: Format) -> String {
+    let mut bytes = Vec::new();
+    export(database, selection, format, &mut bytes).await.unwrap();
+    String::from_utf8(bytes).unwrap()
+}
+
+async fn every_table_can_be_exported(ground: Ground) {
+    fill(&ground.database).await;
+    for table in TABLES {
+        let text = text(&ground.database, &all(table), Format::Csv).await;
+        assert!(text.ends_with("\r\n") && text.lines().count() > 1, "{table}: {text}");
+    }
+}
+
+async fn csv_is_as_rfc_4180_wants_it(ground: Ground) {
+    fill(&ground.database).await;
+    let text = text(&ground.database, &all("deployment"), Format::Csv).await;
+    assert!(text.starts_with("id,gitops_commit_id,reconciler_id,status,status_message,created_on,"), "{text}");
+    assert!(
+        text.contains(",failure,\"dry run: \"\"quoted\"\", 100 %; é\nsecond line\",1970-01-01T00:00:00.030Z,"),
+        "{text}"
+    );
+}
+
+async fn ndjson_has_an_object_a_row(ground: Ground) {
+    fill(&ground.database).await;
+    let text = text(&ground.database, &all("host"), Format::Ndjson).await;
+    let hosts: Vec<serde_json::Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let mut names: Vec<_> = hosts.iter().filter_map(|host| host["name"].as_str()).collect();
+    names.sort_unstable();
+    assert_eq!(names, ["berlin", "chicago", "門真"]);
+    assert!(hosts[0]["retired_on"].is_null() && hosts[0]["created_on"].as_str().unwrap().ends_with('Z'));
+}
+
+async fn rows_are_selected_by_time(ground: Ground) {
+    fill(&ground.database).await;
+    let (since, until) = (Some(Moment::from_millis(20)), Some(Moment::from_millis(40)));
+    let selection = Selection { since, until, ..all("deployment") };
+    let mut bytes = Vec::new();
+    assert_eq!(export(&ground.database, &selection, Format::Ndjson, &mut bytes).await.unwrap(), 24);
+    let selection = Selection { since, ..all("tally") };
+    let refused = export(&ground.database, &selection, Format::Csv, &mut bytes).await;
+    assert!(matches!(refused, Err(ExportError::NoTime(_))), "{refused:?}");
+}
+
+async fn what_is_no_table_is_refused(ground: Ground) {
+    for name in ["", "nothing", "_sqlx_migrations", "host; drop table host"] {
+        let refused = export(&ground.database, &all(name), Format::Csv, &mut Vec::new()).await;
+        assert!(matches!(refused, Err(ExportError::NoTable(_))), "{refused:?}");
+    }
+}
+
+async fn both_databases_have_the_same_columns() {
+    let (sqlite, postgres) = (Ground::sqlite().await, Ground::postgres().await);
+    let mut found = Vec::new();
+    for ground in [&sqlite, &postgres] {
+        let mut tables = tables(&mut ground.database.begin_reading().await.unwrap()).await.unwrap();
+        tables.iter_mut().for_each(|table| table.columns.sort_by(|one, other| one.0.cmp(&other.0)));
+        found.push(tables);
+    }
+    assert_eq!(found[0], found[1]);
+}
+
+async fn a_reader_may_read_and_nothing_else() {
+    let ground = Ground::postgres().await;
+    fill(&ground.database).await;
+    let (database, psql) = (&ground.database, ground.postgres.as_ref().unwrap());
+    // Roles belong to the server, which other tests use too.
+    let role = format!("reader \"of\" {}", std::process::id());
+    let quoted = role.replace('"', "\"\"");
+    psql.psql(&format!("create role \"{quoted}\"")).unwrap();
+    let as_reader = |sql: &str| psql.psql(&format!("set role \"{quoted}\"; {sql}"));
+    assert!(as_reader("select name from host").is_err());
+    grant_read(database, &role).await.unwrap();
+    grant_read(database, &role).await.unwrap();
+    assert_eq!(as_reader("select count(*) from host").unwrap(), "3");
+    for forbidden in [
+        "insert into environment (name) values ('x')",
+        "update host set name = 'x'",
+        "delete from tally",
+        "create table x (y int)",
+        "truncate deployment",
+        "select * from _sqlx_migrations",
+        "select nextval('host_id_seq')",
+    ] {
+        assert!(as_reader(forbidden).is_err(), "{forbidden}");
+    }
+    assert!(grant_read(database, "nobody of that name").await.is_err());
+    psql.psql(&format!("drop owned by \"{quoted}\"; drop role \"{quoted}\"")).unwrap();
+}

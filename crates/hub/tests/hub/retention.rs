@@ -1,0 +1,142 @@
+//! What is forgotten, and that the present never is.
+
+use std::time::Duration;
+
+use hub::ingest::Ingest;
+use hub::moment::Moment;
+use hub::report::Report;
+use hub::retention::{Forgotten, Keep, Retention, forget, run};
+use hub::store::Database;
+
+use crate::sample::{ENVIRONMENTS, HOSTS, WORKLOADS, fill, lines, publication, report};
+use crate::twins::Ground;
+
+twins![
+    without_bounds_everything_is_kept,
+    the_latest_is_kept_however_old_it_is,
+    what_was_in_effect_within_the_age_is_kept,
+    the_present_survives_any_retention,
+    reports_go_on_after_history_was_forgotten,
+    it_is_done_at_each_moment_that_comes,
+];
+
+/// Questions about the present.
+const PRESENT: [&str; 5] = [
+    "select h.name, r.name, d.gitops_commit_id, d.status, d.status_message, d.revision, s.held_revision_id, s.status \
+     from reconciler_state s join reconciler r on r.id = s.reconciler_id join host h on h.id = r.host_id \
+     left join deployment d on d.id = s.deployment_id order by 1, 2",
+    "select p.endpoint, w.tree, c.commit_id from place p left join place_revision w on w.id = p.wanted_revision_id \
+     left join gitops_commit c on c.id = w.gitops_commit_id order by 1",
+    "select r.id, w.tree from reconciler_state s join reconciler r on r.id = s.reconciler_id \
+     join place_revision w on w.id = s.held_revision_id order by 1",
+    "select place_group_id, wanted_commit_id, held_commit_id, is_current, status, is_silent, reconcilers from tally order by 1, 2, 3, 4, 5, 6",
+    "select distinct r.name, v.version from reconciler_state s join deployment d on d.id = s.deployment_id \
+     join reconciler r on r.id = s.reconciler_id join deployment_assignment a on a.gitops_commit_id = d.gitops_commit_id \
+     join workload_version v on v.id = a.workload_version_id order by 1, 2",
+];
+
+async fn present(database: &Database) -> Vec<Vec<String>> {
+    let mut answers = Vec::new();
+    for question in PRESENT {
+        answers.push(lines(database, question).await);
+    }
+    assert!(answers.iter().all(|answer| !answer.is_empty()));
+    answers
+}
+
+fn keep(age_ms: Option<u64>, count: Option<usize>) -> Retention {
+    let keep = Keep { age: age_ms.map(Duration::from_millis), count };
+    Retention { reports: keep, assignments: keep, revisions: keep }
+}
+
+async fn count(database: &Database, table: &str) -> i64 {
+    database
+        .query(&format!("select count(*) from {table}"), Vec::new())
+        .await
+        .unwrap()
+        .first()
+        .map_or(0, |row| row.int(0))
+}
+
+/// Every row is reached from its reconciler's latest.
+async fn check_chains(database: &Database) {
+    let sql = "select count(*) from deployment d where d.previous_id is not null \
+        and not exists (select 1 from deployment p where p.id = d.previous_id and p.reconciler_id = d.reconciler_id)";
+    assert_eq!(database.query(sql, Vec::new()).await.unwrap().first().map(|row| row.int(0)), Some(0));
+    let sql = "with recursive chain(id, previous_id) as (select d.id, d.previous_id from reconciler_state s \
+        join deployment d on d.id = s.deployment_id union all select d.id, d.previous_id from chain c \
+        join deployment d on d.id = c.previous_id) select count(*) from chain";
+    let reached = database.query(sql, Vec::new()).await.unwrap().first().map_or(0, |row| row.int(0));
+    assert_eq!(reached, count(database, "deployment").await);
+}
+
+async fn without_bounds_everything_is_kept(ground: Ground) {
+    fill(&ground.database).await;
+    let forgotten = forget(&ground.database, &Retention::default(), Moment::MAX).await.unwrap();
+    assert_eq!(forgotten, Forgotten::default());
+}
+
+async fn the_latest_is_kept_however_old_it_is(ground: Ground) {
+    fill(&ground.database).await;
+    let forgotten = forget(&ground.database, &keep(Some(0), None), Moment::MAX).await.unwrap();
+    assert!(forgotten.reports > 0 && forgotten.assignments > 0 && forgotten.revisions > 0, "{forgotten:?}");
+    let reconcilers = ENVIRONMENTS.len() * WORKLOADS.len() * HOSTS.len();
+    assert_eq!(count(&ground.database, "deployment").await, reconcilers as i64);
+    check_chains(&ground.database).await;
+}
+
+async fn what_was_in_effect_within_the_age_is_kept(ground: Ground) {
+    fill(&ground.database).await;
+    let retention =
+        Retention { reports: Keep { age: Some(Duration::from_millis(15)), count: None }, ..Retention::default() };
+    // Reports are of 10, 20, 30 and 40; the horizon is 25, when the one of 20 was in effect.
+    forget(&ground.database, &retention, Moment::from_millis(40)).await.unwrap();
+    let dialect = ground.database.dialect();
+    let sql = format!("select distinct {} from deployment order by 1", dialect.millis("created_on"));
+    let rows = ground.database.query(&sql, Vec::new()).await.unwrap();
+    assert_eq!(rows.iter().map(|row| row.int(0)).collect::<Vec<_>>(), [20, 30, 40]);
+    check_chains(&ground.database).await;
+}
+
+async fn the_present_survives_any_retention(ground: Ground) {
+    let (database, mut random) = (&ground.database, 12_345_u64);
+    let (ingest, _writer) = Ingest::start(database.clone());
+    fill(database).await;
+    for round in 5..17 {
+        random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        let pick = |shift: u32, of: usize| (random >> shift) as usize % of;
+        let environment = ENVIRONMENTS[pick(20, 2)];
+        ingest.publish(publication(environment, round)).await.unwrap();
+        // Some report the new commit, some an earlier one, some late.
+        let said = (round - pick(24, 4) as i64, round * 10 - pick(28, 25) as i64);
+        ingest.submit(vec![report(HOSTS[pick(32, 3)], environment, WORKLOADS[pick(36, 2)], said)]).await.unwrap();
+        let before = present(database).await;
+        let retention = keep(Some(pick(40, 60) as u64), (pick(44, 2) == 0).then(|| 1 + pick(48, 3)));
+        forget(database, &retention, Moment::from_millis(round * 10)).await.unwrap();
+        assert_eq!(present(database).await, before, "round {round}, {retention:?}");
+        check_chains(database).await;
+    }
+}
+
+async fn reports_go_on_after_history_was_forgotten(ground: Ground) {
+    fill(&ground.database).await;
+    forget(&ground.database, &keep(None, Some(1)), Moment::MAX).await.unwrap();
+    let (ingest, _writer) = Ingest::start(ground.database.clone());
+    let late: Report = report(HOSTS[0], "dev", "cart", (2, 25));
+    let new = report(HOSTS[0], "dev", "cart", (3, 50));
+    ingest.submit(vec![late, new]).await.unwrap();
+    check_chains(&ground.database).await;
+    let sql = "select d.gitops_commit_id from reconciler_state s join deployment d on d.id = s.deployment_id \
+        join reconciler r on r.id = s.reconciler_id join host h on h.id = r.host_id \
+        where h.name = 'berlin' and r.name like 'dev.%cart%'";
+    let rows = ground.database.query(sql, Vec::new()).await.unwrap();
+    assert_eq!(rows.iter().map(|row| row.text(0)).collect::<Vec<_>>(), [crate::sample::hash(3)]);
+}
+
+async fn it_is_done_at_each_moment_that_comes(ground: Ground) {
+    fill(&ground.database).await;
+    let retention = keep(Some(5), None);
+    let mut moments = [1, 100].into_iter().map(Moment::from_millis);
+    run(&ground.database, &retention, async move || moments.next()).await;
+    assert_eq!(count(&ground.database, "deployment").await, 12);
+}

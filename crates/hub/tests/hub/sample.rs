@@ -1,0 +1,115 @@
+//! A small company, whose workloads go through some versions in two environments while hosts report.
+
+use std::collections::BTreeMap;
+
+use hub::endpoint::Endpoint;
+use hub::ingest::Ingest;
+use hub::moment::Moment;
+use hub::report::{Report, Status};
+use hub::store::Database;
+use hub::wanted::{Publication, Role, WantedPlace, WantedTarget, WantedVersion};
+
+pub(crate) const REPOSITORY: &str = "https://git.example/acme/shop";
+pub(crate) const ENVIRONMENTS: [&str; 2] = ["dev", "prod"];
+pub(crate) const WORKLOADS: [&str; 2] = ["cart", "portal"];
+pub(crate) const HOSTS: [&str; 3] = ["berlin", "chicago", "門真"];
+
+/// A hash of git.
+pub(crate) fn hash(number: i64) -> String {
+    format!("{number:040x}")
+}
+
+/// Commit number `commit` of an environment's branch: each workload has version `1.<commit>`, made at that millisecond.
+pub(crate) fn publication(environment: &str, commit: i64) -> Publication {
+    let place = |workload: &&str| WantedPlace {
+        path: (*workload).into(),
+        tree: Some(hash(1000 + commit)),
+        role: Role::Application,
+        environment: Some(environment.into()),
+        cluster_type: None,
+        cluster: None,
+        config_version: None,
+        targets: vec![target(environment, workload, commit)],
+    };
+    Publication {
+        repository: REPOSITORY.into(),
+        branch: environment.into(),
+        commit: hash(commit),
+        committed_on: Moment::from_millis(commit),
+        places: WORKLOADS.iter().map(place).collect(),
+        is_complete: true,
+    }
+}
+
+fn target(environment: &str, workload: &str, commit: i64) -> WantedTarget {
+    WantedTarget {
+        workspace: "acme".into(),
+        application: "shop".into(),
+        workload: workload.into(),
+        name: "functional-test".into(),
+        environment: environment.into(),
+        labels: BTreeMap::new(),
+        source_endpoint: None,
+        version: Some(WantedVersion { version: format!("1.{commit}"), ..WantedVersion::default() }),
+    }
+}
+
+/// What a host says of a workload at that millisecond.
+pub(crate) fn report(host: &str, environment: &str, workload: &str, (commit, at): (i64, i64)) -> Report {
+    Report {
+        host: host.into(),
+        reconciler: format!("{environment}.acme.shop.{workload}.functional-test.edge"),
+        kind: "flux".into(),
+        endpoint: Endpoint::new(REPOSITORY, environment, workload).ok(),
+        revision: format!("{environment}@sha1:{}", hash(commit)),
+        tree: None,
+        version: None,
+        status: Status::Success,
+        message: String::new(),
+        observed_on: Moment::from_millis(at),
+        heartbeat: None,
+        labels: BTreeMap::from([("region".into(), "eu".into())]),
+    }
+}
+
+/// Commits 1 to 4 in both environments; every host reports each one after the other, but the last host stays at 3 in prod, and fails there.
+pub(crate) async fn fill(database: &Database) {
+    let (ingest, writer) = Ingest::start(database.clone());
+    for commit in 1..=4 {
+        for environment in ENVIRONMENTS {
+            ingest.publish(publication(environment, commit)).await.unwrap();
+        }
+        ingest.submit(reports(commit)).await.unwrap();
+    }
+    drop(ingest);
+    writer.await.unwrap();
+}
+
+fn reports(commit: i64) -> Vec<Report> {
+    let mut reports = Vec::new();
+    for environment in ENVIRONMENTS {
+        for (host, workload) in HOSTS.iter().flat_map(|host| WORKLOADS.map(|workload| (*host, workload))) {
+            let is_stuck = environment == "prod" && host == HOSTS[2];
+            match commit {
+                3 if is_stuck => {
+                    let failed = report(host, environment, workload, (3, 30));
+                    let message = "dry run: \"quoted\", 100 %; é\nsecond line".into();
+                    reports.push(Report { status: Status::Failure, message, ..failed });
+                }
+                4 if is_stuck => {}
+                _ => reports.push(report(host, environment, workload, (commit, commit * 10))),
+            }
+        }
+    }
+    reports
+}
+
+/// Rows as lines.
+pub(crate) async fn lines(database: &Database, sql: &str) -> Vec<String> {
+    let rows = database.query(sql, Vec::new()).await.unwrap();
+    let line = |row: &hub::store::Row| {
+        let cells = (0..).map_while(|column| row.value(column)).map(|value| format!("{value:?}"));
+        cells.collect::<Vec<_>>().join(" ").replace("Text(None)", "None").replace("Int(None)", "None")
+    };
+    rows.iter().map(line).collect()
+}
