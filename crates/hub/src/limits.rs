@@ -23,6 +23,10 @@ pub const REQUEST_BYTES_MAX: usize = 16 * 1024 * 1024;
 /// Reports in one request.
 pub const BATCH_REPORTS_MAX: usize = 10_000;
 
+/// Parts of a request with log records: records, attributes, texts. Each takes some hundred bytes of memory, and may be two bytes long on the wire.
+/// A collector's usual batch of 8,192 records has about 150,000.
+pub const OTLP_PARTS_MAX: usize = 500_000;
+
 /// Reports that wait to be stored. Beyond it, new ones are turned away with 429, so that memory is bounded and waiting stays short.
 pub const QUEUE_REPORTS_MAX: usize = 30_000;
 

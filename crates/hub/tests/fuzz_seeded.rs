@@ -13,6 +13,9 @@ const PAYLOADS: &[(u8, &[u8])] = &[
     (GENERIC, include_bytes!("payloads/report.json")),
     (FLUX, include_bytes!("payloads/flux-reconciliation-succeeded.json")),
     (FLUX, include_bytes!("payloads/flux-validation-failed.json")),
+    (FLUX, include_bytes!("payloads/flux-progressing.json")),
+    (FLUX, include_bytes!("payloads/flux-upgrade-failed.json")),
+    (FLUX, include_bytes!("payloads/flux-new-artifact.json")),
     (ARGO_CD, include_bytes!("payloads/argocd-deployed.json")),
     (OTLP_JSON, include_bytes!("payloads/otlp-logs.json")),
 ];

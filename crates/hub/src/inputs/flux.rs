@@ -85,12 +85,12 @@ pub fn read(body: &[u8], now: Moment) -> Result<Batch, BodyError> {
     if body.trim_ascii().is_empty() {
         return Err(BodyError::Empty);
     }
-    let event: Event = serde_json::from_slice(body).map_err(|error| BodyError::json(&error))?;
-    let is_ours = KINDS.contains(&event.involved_object.kind.as_str()) && event.severity != "trace";
-    if body.len() > REPORT_BYTES_MAX && is_ours {
+    if body.len() > REPORT_BYTES_MAX {
         let message = format!("has {} bytes; at most {REPORT_BYTES_MAX} are possible", body.len());
         return Ok(Batch::of_one(Some(Err(ReportError::new("report", message)))));
     }
+    let event: Event = serde_json::from_slice(body).map_err(|error| BodyError::json(&error))?;
+    let is_ours = KINDS.contains(&event.involved_object.kind.as_str()) && event.severity != "trace";
     Ok(Batch::of_one(is_ours.then(|| event.report(now))))
 }
 

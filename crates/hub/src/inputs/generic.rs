@@ -3,8 +3,10 @@
 //! One object, a list of them, or one on each line (NDJSON). An unknown field is refused rather than ignored: a report with `observed` instead of
 //! `observedAt` would be stored with the wrong time, and nobody would see it.
 
+use std::fmt;
 use std::time::Duration;
 
+use serde::de::{Deserialize, Deserializer, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
@@ -40,17 +42,20 @@ const PLACE_FIELDS: &[&str] = &["repository", "branch", "path"];
 /// The JSON of one report, with its line if there are lines.
 type Piece<'a> = (Option<usize>, &'a [u8]);
 
+/// A list of reports; of one that is too long, only how long it is. A list of millions of zeros takes no more memory than it has bytes.
+#[derive(Default)]
+struct Items<'a> {
+    kept: Vec<&'a RawValue>,
+    count: usize,
+}
+
 /// Reads a body. Reports that don't say when it was so get `now`.
 ///
 /// # Errors
 /// There is nothing in it, it is no JSON at all, or there are too many reports.
 pub fn read(body: &[u8], now: Moment) -> Result<Batch, BodyError> {
-    let pieces = split(body)?;
-    if pieces.len() > BATCH_REPORTS_MAX {
-        return Err(BodyError::TooMany(pieces.len()));
-    }
     let mut batch = Batch::default();
-    for (line, piece) in pieces {
+    for (line, piece) in split(body)? {
         batch.push(line, read_one(piece, now));
     }
     Ok(batch)
@@ -124,8 +129,9 @@ fn split(body: &[u8]) -> Result<Vec<Piece<'_>>, BodyError> {
     match body.trim_ascii_start().first() {
         None => Err(BodyError::Empty),
         Some(b'[') => {
-            let items: Vec<&RawValue> = serde_json::from_slice(body).map_err(|error| BodyError::json(&error))?;
-            Ok(items.into_iter().map(|item| (None, item.get().as_bytes())).collect())
+            let items: Items<'_> = serde_json::from_slice(body).map_err(|error| BodyError::json(&error))?;
+            check_count(items.count)?;
+            Ok(items.kept.into_iter().map(|item| (None, item.get().as_bytes())).collect())
         }
         Some(_) => split_lines(body),
     }
@@ -134,15 +140,47 @@ fn split(body: &[u8]) -> Result<Vec<Piece<'_>>, BodyError> {
 /// One object on several lines is one; otherwise each line is one, unless not a single line is JSON.
 fn split_lines(body: &[u8]) -> Result<Vec<Piece<'_>>, BodyError> {
     let lines = body.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii).enumerate();
-    let lines: Vec<_> = lines.filter(|(_, line)| !line.is_empty()).collect();
+    let lines = lines.filter(|(_, line)| !line.is_empty());
     let whole = serde_json::from_slice::<&RawValue>(body);
-    if lines.len() == 1 || whole.is_ok() {
+    if whole.is_ok() || lines.clone().nth(1).is_none() {
         return Ok(vec![(None, body.trim_ascii())]);
     }
+    check_count(lines.clone().count())?;
     let is_json = |line: &[u8]| line.starts_with(b"{") && serde_json::from_slice::<&RawValue>(line).is_ok();
     match whole {
-        Err(error) if !lines.iter().any(|(_, line)| is_json(line)) => Err(BodyError::json(&error)),
-        _ => Ok(lines.into_iter().map(|(index, line)| (Some(index + 1), line)).collect()),
+        Err(error) if !lines.clone().any(|(_, line)| is_json(line)) => Err(BodyError::json(&error)),
+        _ => Ok(lines.map(|(index, line)| (Some(index + 1), line)).collect()),
+    }
+}
+
+fn check_count(count: usize) -> Result<(), BodyError> {
+    if count > BATCH_REPORTS_MAX { Err(BodyError::TooMany(count)) } else { Ok(()) }
+}
+
+impl<'de> Deserialize<'de> for Items<'de> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_seq(ItemsVisitor)
+    }
+}
+
+struct ItemsVisitor;
+
+impl<'de> Visitor<'de> for ItemsVisitor {
+    type Value = Items<'de>;
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("a list of reports")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Items<'de>, A::Error> {
+        let mut items = Items::default();
+        while let Some(item) = list.next_element()? {
+            items.count += 1;
+            if items.count <= BATCH_REPORTS_MAX {
+                items.kept.push(item);
+            }
+        }
+        Ok(items)
     }
 }
 

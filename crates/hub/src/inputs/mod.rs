@@ -63,6 +63,9 @@ pub enum BodyError {
     /// There are too many reports in it.
     #[error("the body has {0} reports; at most {BATCH_REPORTS_MAX} are possible: send them in several requests")]
     TooMany(usize),
+    /// It is made of too many parts.
+    #[error("the body has too many log records and attributes: send them in several requests")]
+    TooManyParts,
 }
 
 impl Batch {

@@ -12,7 +12,6 @@ use opentelemetry_proto::tonic::collector::logs::v1::{
 use opentelemetry_proto::tonic::common::v1::any_value::Value;
 use opentelemetry_proto::tonic::common::v1::{AnyValue, KeyValue};
 use opentelemetry_proto::tonic::logs::v1::LogRecord;
-use prost::Message as _;
 
 use super::{Batch, BodyError, Position, Refused, fields};
 use crate::limits::BATCH_REPORTS_MAX;
@@ -20,8 +19,10 @@ use crate::moment::Moment;
 use crate::report::{Report, ReportError};
 
 mod json;
+mod protobuf;
 
 pub use json::{decode_json, encode_json};
+pub use protobuf::{decode_protobuf, encode_protobuf};
 
 /// The kind of a reconciler that doesn't say what it is.
 pub const KIND: &str = "otlp";
@@ -52,15 +53,6 @@ const ATTRIBUTES: &[&str] = &[
 ];
 
 const NANOSECONDS_PER_MILLISECOND: u64 = 1_000_000;
-
-/// Decodes a request in protobuf, as OTLP/HTTP sends it with content type `application/x-protobuf`.
-///
-/// # Errors
-/// It is no such request.
-pub fn decode_protobuf(body: &[u8]) -> Result<ExportLogsServiceRequest, BodyError> {
-    ExportLogsServiceRequest::decode(body)
-        .map_err(|error| BodyError::Syntax { format: "OTLP request in protobuf", message: error.to_string() })
-}
 
 /// Reads a request. Positions are numbers of log records; records without our attributes are counted as ignored.
 ///
@@ -100,11 +92,6 @@ pub fn answer(refused: &[Refused]) -> ExportLogsServiceResponse {
         error_message: shown.join("; "),
     };
     ExportLogsServiceResponse { partial_success: Some(partial_success) }
-}
-
-/// The answer in protobuf.
-pub fn encode_protobuf(answer: &ExportLogsServiceResponse) -> Vec<u8> {
-    answer.encode_to_vec()
 }
 
 /// The attributes of a record, with those of its resource behind them.

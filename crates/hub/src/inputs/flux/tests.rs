@@ -10,6 +10,15 @@ const SUCCEEDED: &str = include_str!("../../../tests/payloads/flux-reconciliatio
 /// The example of Flux's documentation, with a group before the keys of the metadata.
 const FAILED: &str = include_str!("../../../tests/payloads/flux-validation-failed.json");
 
+/// As kustomize-controller says what it changed, within the second in which it is done.
+const PROGRESSING: &str = include_str!("../../../tests/payloads/flux-progressing.json");
+
+/// As helm-controller says that it could not.
+const UPGRADE_FAILED: &str = include_str!("../../../tests/payloads/flux-upgrade-failed.json");
+
+/// As source-controller says that there is something new.
+const NEW_ARTIFACT: &str = include_str!("../../../tests/payloads/flux-new-artifact.json");
+
 fn report(body: &str) -> Report {
     let (mut taken, refused) = read(body.as_bytes(), NOW).unwrap().into_parts();
     assert_eq!(refused, []);
@@ -50,6 +59,24 @@ fn the_documented_example_with_prefixed_metadata() {
     assert_eq!(report.commit(), "731f7eaddfb6af01cb2173e18f0f75b0ba780ef1");
     assert_eq!((report.host.as_str(), report.endpoint.as_ref()), ("", None));
     assert!(report.message.contains("Unsupported value: Ingress"));
+}
+
+#[test]
+fn what_ends_is_later_than_what_goes_on_in_the_same_second() {
+    let (progressing, succeeded) = (report(PROGRESSING), report(SUCCEEDED));
+    assert_eq!((progressing.status, progressing.endpoint.clone()), (Status::InProgress, succeeded.endpoint));
+    assert!(progressing.observed_on < succeeded.observed_on);
+    assert!(progressing.message.contains("Deployment/checkout/checkout configured"));
+}
+
+#[test]
+fn releases_and_sources_report_too() {
+    let release = report(UPGRADE_FAILED).check(Moment::MAX).unwrap();
+    assert_eq!((release.reconciler.as_str(), release.status), ("HelmRelease/podinfo/podinfo", Status::Failure));
+    assert_eq!((release.revision.as_str(), release.endpoint), ("6.7.2", None));
+    let source = report(NEW_ARTIFACT).check(Moment::MAX).unwrap();
+    assert_eq!((source.reconciler.as_str(), source.status), ("GitRepository/flux-system", Status::Success));
+    assert_eq!((source.commit(), source.endpoint.is_none()), (&*"4".repeat(40), true));
 }
 
 #[test]
@@ -117,5 +144,7 @@ fn what_is_wrong_is_said_at_its_field() {
     assert_eq!(seconds, "metadata.heartbeatSeconds: `10m` is no whole number of seconds");
     assert!(matches!(read(b"[]", NOW), Err(BodyError::Syntax { .. })));
     assert_eq!(read(b" ", NOW), Err(BodyError::Empty));
-    assert!(read("[".repeat(100_000).as_bytes(), NOW).is_err());
+    assert!(read("[".repeat(60_000).as_bytes(), NOW).is_err());
+    let (_, refused) = read("[".repeat(REPORT_BYTES_MAX + 1).as_bytes(), NOW).unwrap().into_parts();
+    assert_eq!(refused[0].error.to_string(), "report: has 65537 bytes; at most 65536 are possible");
 }

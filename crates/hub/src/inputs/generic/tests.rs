@@ -148,6 +148,8 @@ fn deep_and_huge_reports_are_refused() {
     assert_eq!(huge, "0: report: has 65591 bytes; at most 65536 are possible");
     let many = format!("[{}0]", "0,".repeat(BATCH_REPORTS_MAX));
     assert_eq!(read(many.as_bytes(), NOW), Err(BodyError::TooMany(BATCH_REPORTS_MAX + 1)));
+    let lines = "{}\n".repeat(BATCH_REPORTS_MAX + 2);
+    assert_eq!(read(lines.as_bytes(), NOW), Err(BodyError::TooMany(BATCH_REPORTS_MAX + 2)));
 }
 
 proptest! {

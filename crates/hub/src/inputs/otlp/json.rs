@@ -12,6 +12,7 @@ use serde::Deserialize;
 use serde_json::Value as Json;
 
 use super::BodyError;
+use crate::limits::OTLP_PARTS_MAX;
 
 #[derive(Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
@@ -57,8 +58,12 @@ struct JsonAttribute {
 /// Decodes a request in JSON, as OTLP/HTTP sends it with content type `application/json`. Only what [`super::read`] looks at is in the result.
 ///
 /// # Errors
-/// It is no such request.
+/// It is no such request, or has too many parts.
 pub fn decode_json(body: &[u8]) -> Result<ExportLogsServiceRequest, BodyError> {
+    // Every part is an object; a text with braces in it is counted too generously, but has that many bytes.
+    if body.iter().filter(|byte| **byte == b'{').count() > OTLP_PARTS_MAX {
+        return Err(BodyError::TooManyParts);
+    }
     let request: JsonRequest = serde_json::from_slice(body)
         .map_err(|error| BodyError::Syntax { format: "OTLP request in JSON", message: error.to_string() })?;
     let resource_logs = request.resource_logs.unwrap_or_default().into_iter().map(resource_logs).collect();

@@ -1,6 +1,9 @@
 //! Tests of OTLP logs.
 
+use prost::Message as _;
+
 use super::*;
+use crate::limits::OTLP_PARTS_MAX;
 use crate::report::Status;
 
 const NOW: Moment = Moment::MIN;
@@ -98,4 +101,6 @@ fn little_and_deep_bodies() {
     }
     let deep = r#"{"resourceLogs": [{"resource": {"attributes": [{"value": "#.to_owned() + &"[".repeat(10_000);
     assert!(matches!(decode_json(deep.as_bytes()), Err(BodyError::Syntax { .. })));
+    let many = format!(r#"{{"resourceLogs": [{}{{}}]}}"#, "{},".repeat(OTLP_PARTS_MAX));
+    assert_eq!(decode_json(many.as_bytes()), Err(BodyError::TooManyParts));
 }
