@@ -13,5 +13,6 @@ pub mod questions;
 pub mod report;
 pub mod retention;
 pub mod revision;
+pub mod silence;
 pub mod store;
 pub mod wanted;

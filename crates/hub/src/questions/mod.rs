@@ -6,9 +6,11 @@ mod compare;
 mod cursor;
 mod deployment_state;
 mod deployments;
+mod drift;
 mod environments;
 mod facts;
 mod filter;
+mod history;
 mod rollouts;
 mod scope;
 mod standing;
@@ -21,10 +23,12 @@ use utoipa::ToSchema;
 pub use self::compare::{Compared, ComparedConfig, ComparedSide, ComparedTarget, Comparison, Holding, compare};
 pub use self::deployment_state::{DeploymentState, DeploymentStateRequest, Subscriber, deployment_state};
 pub use self::deployments::{Deployment, Deployments, deployments};
+pub use self::drift::{Drift, DriftKind, Drifting, drift, drift_hosts};
 pub use self::environments::{
     Environment, EnvironmentTarget, EnvironmentTargets, Environments, environment_targets, environments,
 };
 pub use self::filter::{Filter, Page};
+pub use self::history::{Event, History, Published, Reported, history};
 pub use self::rollouts::{
     EnvironmentRollout, ListedRollout, Rollout, RolloutVersion, Rollouts, rollout, rollout_hosts, rollouts,
 };

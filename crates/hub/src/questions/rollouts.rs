@@ -403,7 +403,7 @@ const ROLLOUTS: &str = "rollouts";
 /// Rollouts on a page, if it is not said: each takes a statement of its own.
 const ROLLOUTS_DEFAULT: usize = 20;
 
-async fn listed(
+pub(super) async fn listed(
     transaction: &mut Transaction,
     scope: &Scope,
     (Cursor([before, id]), limit): (Cursor<2>, usize),
@@ -439,7 +439,10 @@ async fn listed(
 }
 
 /// The versions that became wanted with a commit.
-async fn versions(transaction: &mut Transaction, commit: &str) -> Result<Vec<RolloutVersion>, DatabaseError> {
+pub(super) async fn versions(
+    transaction: &mut Transaction,
+    commit: &str,
+) -> Result<Vec<RolloutVersion>, DatabaseError> {
     let sql = "select distinct w.name, a.name, l.name, t.name, e.name, v.version from deployment_assignment d \
         join workload_version v on v.id = d.workload_version_id join deployment_target t on t.id = d.deployment_target_id \
         join environment e on e.id = t.environment_id join workload l on l.id = t.workload_id \

@@ -44,7 +44,7 @@ impl Standing {
     }
 
     /// As statements have it.
-    fn number(self) -> i64 {
+    pub(super) fn number(self) -> i64 {
         match self {
             Self::Succeeded => 1,
             Self::Failed => 2,

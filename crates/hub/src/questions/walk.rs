@@ -18,6 +18,7 @@ const LANES: usize = 1_000;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Along {
     Places,
+    Unplaced,
     Hosts,
     Tallies,
 }
@@ -99,6 +100,11 @@ impl Walk {
         Self { along, scope, tallies: Some(selected.iter().map(|selected| selected.id).collect()) }
     }
 
+    /// The reconcilers of which nobody knows where they are.
+    pub(super) fn of_unplaced(scope: Scope) -> Self {
+        Self { along: Along::Unplaced, scope, tallies: None }
+    }
+
     /// The page behind a cursor.
     pub(super) async fn page(
         &self,
@@ -149,6 +155,9 @@ impl Walk {
 
     /// The next lanes, from that one on, in the order of their ids. Reconcilers of which nobody knows where they are come first, as lane 0.
     async fn lanes(&self, transaction: &mut Transaction, from: i64) -> Result<Vec<i64>, DatabaseError> {
+        if self.along == Along::Unplaced {
+            return Ok(vec![0]);
+        }
         if self.along != Along::Places {
             let ids = self.ids();
             let first = ids.partition_point(|id| *id < from);
@@ -202,13 +211,13 @@ impl Walk {
                  and r.retired_on is null order by r.id limit $2"
             )
         };
-        if self.along == Along::Places && lane == 0 {
+        if lane == 0 {
             return of_reconciler("r.place_id is null");
         }
         values.push(lane.into());
         let parameter = format!("${}", values.len());
         match self.along {
-            Along::Places => of_reconciler(&format!("r.place_id = {parameter}")),
+            Along::Places | Along::Unplaced => of_reconciler(&format!("r.place_id = {parameter}")),
             Along::Hosts => of_reconciler(&format!("r.host_id = {parameter}")),
             Along::Tallies => format!(
                 "select s.reconciler_id as id, r.host_id, r.place_id from reconciler_state s \

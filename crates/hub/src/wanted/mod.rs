@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 
 pub use self::branch::{read_up_to, wanted_paths};
 pub(crate) use self::publish::want;
+pub(crate) use self::retally::restate;
 use crate::moment::Moment;
 
 /// What a branch of a GitOps repository holds at a commit.

@@ -67,6 +67,11 @@ impl Fleet {
         self.publish((APPLICATION, environment), commit, vec![place]).await;
     }
 
+    /// The workload is wanted no more.
+    pub(crate) async fn remove_application(&self, environment: &str, commit: i64) {
+        self.publish((APPLICATION, environment), commit, Vec::new()).await;
+    }
+
     async fn publish(&self, (repository, branch): (&str, &str), commit: i64, places: Vec<WantedPlace>) {
         let publication = Publication {
             repository: repository.into(),

@@ -2,15 +2,22 @@
 
 mod compare;
 mod deployments;
+mod drift;
 mod environments;
 mod fleet;
+mod history;
 mod rollouts;
 
 use libtest_mimic::Trial;
 
 pub(crate) fn trials() -> Vec<Trial> {
-    [compare::trials(), deployments::trials(), environments::trials(), rollouts::trials()]
-        .into_iter()
-        .flatten()
-        .collect()
+    let trials = [
+        compare::trials(),
+        deployments::trials(),
+        drift::trials(),
+        environments::trials(),
+        history::trials(),
+        rollouts::trials(),
+    ];
+    trials.into_iter().flatten().collect()
 }

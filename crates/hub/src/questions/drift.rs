@@ -1,0 +1,235 @@
+//! Where what is reported is not what is wanted: since when, who has gone silent, what nobody wants.
+
+use std::collections::BTreeMap;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use super::cursor::Cursor;
+use super::deployments::{self, Deployments};
+use super::scope::Scope;
+use super::standing::{self, Counts, Standing};
+use super::walk::{Selected, Walk, selected_columns};
+use super::{Filter, Page, QuestionError, wants};
+use crate::moment::Moment;
+use crate::store::{Database, DatabaseError, Transaction, Value};
+
+/// Where what is reported is not what is wanted.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Drift {
+    /// Where all reconcilers stand that the filter selects.
+    pub counts: Counts,
+    /// Those who promised to report, and did not, wherever they stand.
+    pub silent: i64,
+    /// Those who report what nobody wanted there.
+    pub unknown_content: i64,
+    /// Those who report of places at which nothing is wanted any more.
+    pub unwanted: i64,
+    /// Those who report of places that the hub has never heard of; only without a filter.
+    pub unknown_place: i64,
+    /// Whether there are more of these than were counted.
+    pub unknown_place_is_more: bool,
+    /// What is not there yet everywhere, by what has been wanted for the longest time.
+    pub items: Vec<Drifting>,
+    /// The cursor of the next page; none if this is the last one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub next: Option<String>,
+}
+
+/// A commit that is not everywhere where it is wanted.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Drifting {
+    /// The environment; empty for places that belong to none.
+    pub environment: String,
+    /// The commit.
+    pub commit: String,
+    /// Since when it is wanted.
+    pub wanted_since: Moment,
+    /// Where those stand at whose places it is wanted.
+    pub counts: Counts,
+}
+
+/// Whom a list is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum DriftKind {
+    /// Those who promised to report, and did not.
+    Silent,
+    /// Those who report what nobody wanted there.
+    UnknownContent,
+    /// Those who report of places at which nothing is wanted any more.
+    Unwanted,
+    /// Those who report of places that the hub has never heard of.
+    UnknownPlace,
+}
+
+impl DriftKind {
+    const ALL: [(Self, &'static str); 4] = [
+        (Self::Silent, "silent"),
+        (Self::UnknownContent, "unknown_content"),
+        (Self::Unwanted, "unwanted"),
+        (Self::UnknownPlace, "unknown_place"),
+    ];
+
+    /// As it is written.
+    pub fn as_str(self) -> &'static str {
+        Self::ALL.iter().find(|(kind, _)| *kind == self).map_or("", |(_, word)| word)
+    }
+
+    /// The condition on a tally `t` whose reconcilers are meant.
+    fn condition(self) -> &'static str {
+        match self {
+            Self::Silent => "t.is_silent = 1",
+            Self::UnknownContent => "t.wanted_commit_id <> 0 and t.held_commit_id = 0 and t.status <> 0",
+            Self::Unwanted => "t.wanted_commit_id = 0",
+            Self::UnknownPlace => "1 = 0",
+        }
+    }
+}
+
+impl FromStr for DriftKind {
+    type Err = QuestionError;
+
+    fn from_str(text: &str) -> Result<Self, QuestionError> {
+        Self::ALL.iter().find(|(_, word)| *word == text).map(|(kind, _)| *kind).ok_or_else(|| {
+            let known = Self::ALL.map(|(_, word)| word).join(", ");
+            QuestionError::Wrong { parameter: "kind", message: format!("`{text}` is none of {known}") }
+        })
+    }
+}
+
+/// Where what is reported is not what is wanted.
+///
+/// # Errors
+/// The filter or the page can't be meant; the database can't answer.
+pub async fn drift(database: &Database, filter: &Filter, page: &Page) -> Result<Drift, QuestionError> {
+    filter.refuse_hosts()?;
+    let after = page.cursor.as_deref().map(|cursor| Cursor::<3>::read(cursor, LIST)).transpose()?;
+    let limit = page.limit()?;
+    let mut transaction = database.begin_reading().await?;
+    let scope = Scope::of(&mut transaction, filter).await?;
+    let mut drift = Drift::default();
+    let wanted = wanted(&mut transaction, &scope, &mut drift).await?;
+    let is_drifting = |drifting: &Drifting| drifting.counts.succeeded != drifting.counts.expected;
+    let mut items: Vec<_> = wanted.into_iter().filter(|(_, drifting)| is_drifting(drifting)).collect();
+    items.retain(|(key, _)| after.is_none_or(|after| *key > after));
+    drift.next = (items.len() > limit).then(|| items.truncate(limit)).and_then(|()| Some(items.last()?.0.write(LIST)));
+    drift.items = items.into_iter().map(|(_, drifting)| drifting).collect();
+    others(&mut transaction, &scope, &mut drift).await?;
+    Ok(drift)
+}
+
+/// The word for cursors of this list.
+const LIST: &str = "drift";
+
+/// What is wanted, by since when, commit and environment.
+async fn wanted(
+    transaction: &mut Transaction,
+    scope: &Scope,
+    drift: &mut Drift,
+) -> Result<BTreeMap<Cursor<3>, Drifting>, DatabaseError> {
+    let dialect = transaction.dialect();
+    let mut values = Vec::new();
+    let groups = groups(transaction, scope, &mut values);
+    let sql = format!(
+        "select x.since, x.commit_id, x.environment_id, c.commit_id, e.name, x.standing, x.is_silent, x.reconcilers from \
+           (select {} as since, t.wanted_commit_id as commit_id, coalesce(g.environment_id, 0) as environment_id, \
+              {} as standing, t.is_silent, {} as reconcilers \
+            from tally t join place_group g on g.id = t.place_group_id join gitops_commit w on w.id = t.wanted_commit_id \
+            where t.reconcilers > 0{groups} group by w.committed_on, t.wanted_commit_id, 3, 4, t.is_silent) as x \
+         join gitops_commit c on c.id = x.commit_id left join environment e on e.id = x.environment_id",
+        dialect.millis("w.committed_on"),
+        standing::expression(standing::HOLDS_WANTED),
+        dialect.int("sum(t.reconcilers)"),
+    );
+    let mut wanted: BTreeMap<Cursor<3>, Drifting> = BTreeMap::new();
+    for row in transaction.query(&sql, values).await? {
+        wants::add(&mut drift.counts, &row, 5);
+        let key = Cursor([row.int(0), row.int(1), row.int(2)]);
+        let drifting = wanted.entry(key).or_insert_with(|| Drifting {
+            environment: row.text(4),
+            commit: row.text(3),
+            wanted_since: row.moment(0).unwrap_or_default(),
+            counts: Counts::default(),
+        });
+        wants::add(&mut drifting.counts, &row, 5);
+    }
+    Ok(wanted)
+}
+
+fn groups(transaction: &Transaction, scope: &Scope, values: &mut Vec<Value>) -> String {
+    let Some(groups) = &scope.groups else { return String::new() };
+    values.push(groups.clone().into());
+    format!(" and {}", transaction.dialect().any_int("t.place_group_id", &format!("${}", values.len())))
+}
+
+/// Reconcilers of unknown places that are counted.
+const UNPLACED_MAX: i64 = 10_000;
+
+/// Counts those who are silent, and those whose reports match nothing.
+async fn others(transaction: &mut Transaction, scope: &Scope, drift: &mut Drift) -> Result<(), DatabaseError> {
+    let dialect = transaction.dialect();
+    let mut values = Vec::new();
+    let groups = groups(transaction, scope, &mut values);
+    let count = |kind: DriftKind| {
+        let sum = dialect.int(&format!("sum(case when {} then t.reconcilers else 0 end)", kind.condition()));
+        format!("coalesce({sum}, 0)")
+    };
+    let sql = format!(
+        "select {}, {}, {} from tally t where t.reconcilers > 0{groups}",
+        count(DriftKind::Silent),
+        count(DriftKind::UnknownContent),
+        count(DriftKind::Unwanted),
+    );
+    if let Some(row) = transaction.query(&sql, values).await?.first() {
+        (drift.silent, drift.unknown_content, drift.unwanted) = (row.int(0), row.int(1), row.int(2));
+    }
+    if !scope.is_of_places() {
+        let sql = format!(
+            "select count(*) from (select 1 from reconciler r where r.place_id is null and r.retired_on is null \
+             limit {UNPLACED_MAX} + 1) as x"
+        );
+        let counted = transaction.query(&sql, Vec::new()).await?.first().map_or(0, |row| row.int(0));
+        drift.unknown_place = counted.min(UNPLACED_MAX);
+        drift.unknown_place_is_more = counted > UNPLACED_MAX;
+    }
+    Ok(())
+}
+
+/// Those who have gone silent, or whose reports match nothing.
+///
+/// # Errors
+/// The filter or the page can't be meant; the database can't answer.
+pub async fn drift_hosts(
+    database: &Database,
+    kind: DriftKind,
+    filter: &Filter,
+    page: &Page,
+) -> Result<Deployments, QuestionError> {
+    let after = page.cursor.as_deref().map(|cursor| Cursor::read(cursor, kind.as_str())).transpose()?;
+    let limit = page.limit()?;
+    let mut transaction = database.begin_reading().await?;
+    let scope = Scope::of(&mut transaction, filter).await?;
+    let targets = scope.targets.clone();
+    let walk = match kind {
+        DriftKind::UnknownPlace => Walk::of_unplaced(scope),
+        _ => {
+            let mut values = Vec::new();
+            let groups = groups(&transaction, &scope, &mut values);
+            let number = Standing::Outdated.number().to_string();
+            let sql = format!(
+                "select {} from tally t where t.reconcilers > 0 and {}{groups} order by t.id",
+                selected_columns(&number),
+                kind.condition()
+            );
+            let rows = transaction.query(&sql, values).await?;
+            Walk::of_tallies(scope, rows.iter().filter_map(Selected::of).collect())
+        }
+    };
+    let found = walk.page(&mut transaction, after, limit).await?;
+    let items = deployments::rows(&mut transaction, &found.reconcilers, (targets.as_ref(), None)).await?;
+    Ok(Deployments { items, next: found.next.map(|next| next.write(kind.as_str())) })
+}

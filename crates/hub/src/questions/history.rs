@@ -1,0 +1,309 @@
+//! What happened when: what became wanted, and what was reported, the newest first.
+
+use std::collections::BTreeSet;
+
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use super::cursor::Cursor;
+use super::rollouts::{self, ListedRollout, RolloutVersion};
+use super::scope::{Scope, host_condition};
+use super::{Filter, Page, QuestionError, TargetNames, facts};
+use crate::limits::PAGE_EXAMINED_MAX;
+use crate::moment::Moment;
+use crate::report::Status;
+use crate::store::{Database, DatabaseError, Dialect, Row, Transaction, Value};
+
+/// A page of what happened, the newest first.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct History {
+    /// What happened.
+    pub items: Vec<Event>,
+    /// The cursor of the next page; none if this is the last one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub next: Option<String>,
+}
+
+/// Something that happened.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", tag = "kind")]
+pub enum Event {
+    /// A commit changed what is wanted.
+    Published(Published),
+    /// A host reported something else than before.
+    Reported(Reported),
+}
+
+/// A commit changed what is wanted.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Published {
+    /// When the commit was made.
+    pub at: Moment,
+    /// The commit.
+    pub commit: String,
+    /// The repository.
+    pub repository: String,
+    /// The branch.
+    pub branch: String,
+    /// How many places are to hold something else since.
+    pub places: i64,
+    /// The versions that became wanted with it.
+    pub versions: Vec<RolloutVersion>,
+}
+
+/// A host reported something else than before.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Reported {
+    /// Since when it was so, by the reporter's clock.
+    pub at: Moment,
+    /// When the hub heard of it.
+    pub received: Moment,
+    /// The host.
+    pub host: String,
+    /// The reconciler on it.
+    pub reconciler: String,
+    /// The environment.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub environment: Option<String>,
+    /// Which workload it is about, if it is about one.
+    #[serde(flatten, skip_serializing_if = "Option::is_none")]
+    pub target: Option<TargetNames>,
+    /// The version that the host had from then on.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub version: Option<String>,
+    /// The commit that the host had from then on.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub commit: Option<String>,
+    /// How far it got.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub status: Option<Status>,
+    /// What it said about that.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub message: Option<String>,
+}
+
+/// What happened to what the filter selects. Of one host it is in the order in which it happened, of all others in that in which the hub heard of it.
+///
+/// # Errors
+/// The filter or the page can't be meant; the database can't answer.
+pub async fn history(database: &Database, filter: &Filter, page: &Page) -> Result<History, QuestionError> {
+    if filter.status.is_some() {
+        let message = "says how things are, not how they were; `deployments` can be asked for it".to_owned();
+        return Err(QuestionError::Wrong { parameter: "status", message });
+    }
+    let after = page.cursor.as_deref().map(|cursor| Cursor::read(cursor, LIST)).transpose()?;
+    let Cursor([time, report, committed, commit]) = after.unwrap_or(Cursor([i64::MAX; 4]));
+    let limit = page.limit()?;
+    let mut transaction = database.begin_reading().await?;
+    let mut scope = Scope::of(&mut transaction, filter).await?;
+    let reports = match (&filter.host, &scope.hosts) {
+        (Some(_), Some(hosts)) => {
+            let hosts = hosts.clone();
+            of_hosts(&mut transaction, (&scope, hosts), (time, report, limit)).await?
+        }
+        _ => of_all(&mut transaction, &scope, (report, limit)).await?,
+    };
+    if let (Some(_), Some(hosts)) = (&filter.host, &scope.hosts) {
+        scope.groups = Some(groups_of_hosts(&mut transaction, hosts.clone(), scope.groups.as_ref()).await?);
+    }
+    let publications = rollouts::listed(&mut transaction, &scope, (Cursor([committed, commit]), limit)).await?;
+    merge(&mut transaction, (reports, publications), [time, report, committed, commit], limit).await
+}
+
+/// The word for cursors of this list.
+const LIST: &str = "history";
+
+/// Reports, from the newest on.
+struct Reports {
+    rows: Vec<Found>,
+    /// Where the next ones would be looked for, and the moment up to which all are known; none if there are no more.
+    rest: Option<(i64, Moment)>,
+}
+
+struct Found {
+    id: i64,
+    /// By what it is put in order.
+    order: Moment,
+    group_id: Option<i64>,
+    is_application: bool,
+    reported: Reported,
+}
+
+/// Puts both into one order, and says where the next page begins.
+async fn merge(
+    transaction: &mut Transaction,
+    (reports, publications): (Reports, Vec<(i64, ListedRollout)>),
+    [mut time, mut report, mut committed, mut commit]: [i64; 4],
+    limit: usize,
+) -> Result<History, QuestionError> {
+    let are_more = publications.len() == limit || reports.rest.is_some() || reports.rows.len() == limit;
+    let known_from = reports.rest.map_or(Moment::MIN, |(_, moment)| moment);
+    let mut rows = with_versions(transaction, reports.rows).await?.into_iter().peekable();
+    let mut publications = publications.into_iter().peekable();
+    let mut items = Vec::new();
+    while items.len() < limit {
+        let published = publications.peek().map(|(_, publication)| publication.committed_on);
+        let is_report_next = rows.peek().is_some_and(|found| published.is_none_or(|at| found.order >= at));
+        if is_report_next {
+            let Some(found) = rows.next() else { break };
+            (time, report) = (found.order.millis(), found.id);
+            items.push(Event::Reported(found.reported));
+        } else {
+            let Some((id, publication)) = publications.next_if(|(_, next)| next.committed_on >= known_from) else {
+                break;
+            };
+            (committed, commit) = (publication.committed_on.millis(), id);
+            let versions = rollouts::versions(transaction, &publication.commit).await?;
+            items.push(Event::Published(published_event(publication, versions)));
+        }
+    }
+    if let Some((rest, _)) = reports.rest.filter(|_| rows.peek().is_none()) {
+        report = rest;
+    }
+    let are_left = rows.peek().is_some() || publications.peek().is_some();
+    let next = (are_more || are_left).then(|| Cursor([time, report, committed, commit]).write(LIST));
+    Ok(History { items, next })
+}
+
+fn published_event(publication: ListedRollout, versions: Vec<RolloutVersion>) -> Published {
+    Published {
+        at: publication.committed_on,
+        commit: publication.commit,
+        repository: publication.repository,
+        branch: publication.branch,
+        places: publication.places,
+        versions,
+    }
+}
+
+const COLUMNS: &str = "d.id, h.name, r.name, e.name, g.id, case when g.role = 'application' then 1 else 0 end, \
+    d.gitops_commit_id, d.version, d.status, d.status_message";
+
+fn columns(dialect: Dialect) -> String {
+    format!("{COLUMNS}, {}, {}", dialect.millis("d.created_on"), dialect.millis("d.received_on"))
+}
+
+const FROM: &str = "join reconciler r on r.id = d.reconciler_id join host h on h.id = r.host_id \
+    left join place p on p.id = r.place_id left join place_group g on g.id = p.place_group_id \
+    left join environment e on e.id = g.environment_id";
+
+/// The latest reports that the hub heard of, before one of them.
+async fn of_all(
+    transaction: &mut Transaction,
+    scope: &Scope,
+    (before, limit): (i64, usize),
+) -> Result<Reports, DatabaseError> {
+    let dialect = transaction.dialect();
+    let examined = format!(
+        "select d.id, d.received_on from deployment d where d.id < $1 order by d.id desc limit {PAGE_EXAMINED_MAX}"
+    );
+    let mut values = vec![Value::from(before)];
+    let mut conditions = vec![host_condition(dialect, &scope.host_labels, "r.host_id", &mut values)];
+    if let Some(groups) = &scope.groups {
+        values.push(groups.clone().into());
+        conditions.push(dialect.any_int("p.place_group_id", &format!("${}", values.len())));
+    }
+    let sql = format!(
+        "select {} from ({examined}) as x join deployment d on d.id = x.id {FROM} where {} order by x.id desc limit {limit}",
+        columns(dialect),
+        conditions.join(" and "),
+    );
+    let found = transaction.query(&sql, values).await?;
+    let rows: Vec<_> = found.iter().map(|row| of_row(row, row.moment(11))).collect();
+    if rows.len() == limit {
+        return Ok(Reports { rows, rest: None });
+    }
+    let sql = format!("select count(*), min(x.id), {} from ({examined}) as x", dialect.millis("min(x.received_on)"));
+    let boundary = transaction.query(&sql, vec![before.into()]).await?;
+    let rest = boundary.first().filter(|row| row.int(0) as usize == PAGE_EXAMINED_MAX);
+    Ok(Reports { rows, rest: rest.map(|row| (row.int(1), row.moment(2).unwrap_or_default())) })
+}
+
+/// The most that is read of one chain. Retention keeps chains shorter.
+const CHAIN_MAX: i64 = 20_000;
+
+/// The latest reports of hosts, before one of them: along the chains of their reconcilers.
+async fn of_hosts(
+    transaction: &mut Transaction,
+    (scope, hosts): (&Scope, Vec<i64>),
+    (time, before, limit): (i64, i64, usize),
+) -> Result<Reports, DatabaseError> {
+    let dialect = transaction.dialect();
+    let mut values = vec![Value::from(hosts), Moment::from_millis(time).into(), before.into()];
+    let of_groups = scope.groups.as_ref().map(|groups| {
+        values.push(groups.clone().into());
+        format!(" and {}", dialect.any_int("p.place_group_id", "$4"))
+    });
+    let instant = dialect.instant("$2");
+    let sql = format!(
+        "with recursive chain(id, previous_id, depth) as (\
+           select d.id, d.previous_id, 1 from reconciler r join reconciler_state s on s.reconciler_id = r.id \
+           join deployment d on d.id = s.deployment_id where {} \
+           union all select d.id, d.previous_id, c.depth + 1 from chain c join deployment d on d.id = c.previous_id \
+           where c.depth < {CHAIN_MAX}) \
+         select {} from chain x join deployment d on d.id = x.id {FROM} \
+         where (d.created_on < {instant} or d.created_on = {instant} and d.id < $3){} \
+         order by d.created_on desc, d.id desc limit {limit}",
+        dialect.any_int("r.host_id", "$1"),
+        columns(dialect),
+        of_groups.unwrap_or_default(),
+    );
+    let rows = transaction.query(&sql, values).await?;
+    Ok(Reports { rows: rows.iter().map(|row| of_row(row, row.moment(10))).collect(), rest: None })
+}
+
+fn of_row(row: &Row, order: Option<Moment>) -> Found {
+    let text = |column| row.optional_text(column).map(str::to_owned);
+    let reported = Reported {
+        at: row.moment(10).unwrap_or_default(),
+        received: row.moment(11).unwrap_or_default(),
+        host: row.text(1),
+        reconciler: row.text(2),
+        environment: text(3),
+        target: None,
+        version: text(7),
+        commit: text(6).filter(|commit| !commit.is_empty()),
+        status: row.optional_text(8).and_then(Status::parse),
+        message: text(9),
+    };
+    let (group_id, is_application) = (row.optional_int(4), row.is(5));
+    Found { id: row.int(0), order: order.unwrap_or_default(), group_id, is_application, reported }
+}
+
+/// Says of which target and version reports are.
+async fn with_versions(transaction: &mut Transaction, mut rows: Vec<Found>) -> Result<Vec<Found>, DatabaseError> {
+    let of_workloads = rows.iter().filter(|found| found.is_application);
+    let groups: BTreeSet<i64> = of_workloads.filter_map(|found| found.group_id).collect();
+    let targets = facts::targets(transaction, groups).await?;
+    let target =
+        |found: &Found| targets.get(&found.group_id?)?.first_key_value().map(|(id, names)| (*id, names.clone()));
+    let asked = rows.iter().filter_map(|found| Some((target(found)?.0, found.reported.commit.clone()?)));
+    let versions = facts::versions(transaction, &asked.collect()).await?;
+    for found in &mut rows {
+        let Some((id, names)) = target(found) else { continue };
+        let commit = found.reported.commit.clone().unwrap_or_default();
+        if let Some(version) = versions.get(&(id, commit)) {
+            found.reported.version = Some(version.clone());
+        }
+        found.reported.target = Some(names);
+    }
+    Ok(rows)
+}
+
+/// The groups of the places at which hosts are, among others.
+async fn groups_of_hosts(
+    transaction: &mut Transaction,
+    hosts: Vec<i64>,
+    among: Option<&Vec<i64>>,
+) -> Result<Vec<i64>, DatabaseError> {
+    let sql = format!(
+        "select distinct p.place_group_id from reconciler r join place p on p.id = r.place_id where {}",
+        transaction.dialect().any_int("r.host_id", "$1")
+    );
+    let rows = transaction.query(&sql, vec![hosts.into()]).await?;
+    let groups = rows.iter().map(|row| row.int(0));
+    Ok(groups.filter(|group| among.is_none_or(|among| among.contains(group))).collect())
+}

@@ -1,0 +1,86 @@
+//! Notices the reconcilers that promised to report and did not, and counts them as silent.
+
+use std::time::Duration;
+
+use crate::ingest::places::Contents;
+use crate::moment::Moment;
+use crate::store::{Database, DatabaseError};
+use crate::wanted::restate;
+
+/// Reconcilers that are looked at in one step: few enough for nobody to wait.
+const STEP: i64 = 10_000;
+
+/// Reconcilers that become silent in one transaction.
+const TRANSACTION: usize = 2_000;
+
+/// Between two steps others have their turn.
+const PAUSE: Duration = Duration::from_millis(20);
+
+/// Between two rounds through all reconcilers.
+const ROUND: Duration = Duration::from_secs(5);
+
+/// How often a transaction that another one was in the way of is tried again.
+const ATTEMPTS: usize = 5;
+
+/// Goes round until it is aborted. Several replicas may do so at once.
+pub async fn watch(database: Database) {
+    loop {
+        match sweep(&database, Moment::now).await {
+            Ok(0) => {}
+            Ok(count) => tracing::info!(count, "reconcilers have gone silent"),
+            Err(error) => tracing::warn!(%error, "who has gone silent can't be said now"),
+        }
+        tokio::time::sleep(ROUND).await;
+    }
+}
+
+/// Goes through all reconcilers once; how many have gone silent.
+///
+/// # Errors
+/// The database can't be reached, or refuses. What was noticed before that stays.
+pub async fn sweep(database: &Database, now: impl Fn() -> Moment) -> Result<usize, DatabaseError> {
+    let dialect = database.dialect();
+    let sql = format!(
+        "select s.reconciler_id from reconciler_state s where s.reconciler_id > $1 and s.reconciler_id <= $2 \
+         and s.is_silent = 0 and s.silent_after < {} order by s.reconciler_id",
+        dialect.instant("$3")
+    );
+    let last = database.query("select max(reconciler_id) from reconciler_state", Vec::new()).await?;
+    let last = last.first().map_or(0, |row| row.int(0));
+    let mut count = 0;
+    for after in (0..last).step_by(STEP as usize) {
+        let now = now();
+        let rows = database.query(&sql, vec![after.into(), (after + STEP).into(), now.into()]).await?;
+        let overdue: Vec<i64> = rows.iter().map(|row| row.int(0)).collect();
+        for some in overdue.chunks(TRANSACTION) {
+            silence(database, some, now).await?;
+        }
+        count += overdue.len();
+        if after + STEP < last {
+            tokio::time::sleep(PAUSE).await;
+        }
+    }
+    Ok(count)
+}
+
+/// Counts those as silent that still are: they may have reported meanwhile.
+async fn silence(database: &Database, reconcilers: &[i64], now: Moment) -> Result<(), DatabaseError> {
+    let mut attempt = 0;
+    loop {
+        attempt += 1;
+        match silence_once(database, reconcilers, now).await {
+            Err(DatabaseError::Conflict(_)) if attempt < ATTEMPTS => {}
+            result => return result,
+        }
+    }
+}
+
+async fn silence_once(database: &Database, reconcilers: &[i64], now: Moment) -> Result<(), DatabaseError> {
+    let mut transaction = database.begin().await?;
+    let ids = reconcilers.iter().copied().collect();
+    restate(&mut transaction, &mut Contents::default(), ids, |state| {
+        state.is_silent = state.silent_after.is_some_and(|silent_after| silent_after < now);
+    })
+    .await?;
+    transaction.commit().await
+}

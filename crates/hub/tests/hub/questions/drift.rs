@@ -1,0 +1,80 @@
+//! Drift, and silence.
+
+use std::time::Duration;
+
+use hub::moment::Moment;
+use hub::questions::{DriftKind, Filter, Page, drift, drift_hosts};
+use hub::report::{Report, Status};
+use hub::silence::sweep;
+
+use crate::questions::fleet::{Fleet, of_application};
+use crate::twins::Ground;
+
+twins![
+    what_is_wanted_for_long_comes_first,
+    reports_that_match_nothing_are_counted_and_listed,
+    who_does_not_keep_its_promise_is_silent,
+    who_reports_again_is_silent_no_more,
+];
+
+async fn what_is_wanted_for_long_comes_first(ground: Ground) {
+    let fleet = Fleet::new(&ground.database).await;
+    fleet.platform("h-1", 20, 1, Status::Failure).await;
+    fleet.application("h-1", 21, 11, Status::Success).await;
+    fleet.publish_application("prod", 30, "2.0").await;
+    let answer = drift(&fleet.database, &Filter::default(), &Page::default()).await.unwrap();
+    let lines = answer.items.iter().map(|row| {
+        let commit = row.commit.trim_start_matches('0');
+        format!("{} {commit} {} failed {} outdated", row.environment, row.counts.failed, row.counts.outdated)
+    });
+    assert_eq!(lines.collect::<Vec<_>>(), ["prod 1 1 failed 0 outdated", "prod 1e 0 failed 1 outdated"]);
+    assert_eq!((answer.counts.expected, answer.silent, answer.unknown_content), (2, 0, 0));
+}
+
+async fn listed(fleet: &Fleet, kind: DriftKind) -> Vec<String> {
+    let answer = drift_hosts(&fleet.database, kind, &Filter::default(), &Page::default()).await.unwrap();
+    answer.items.into_iter().map(|row| row.host).collect()
+}
+
+async fn reports_that_match_nothing_are_counted_and_listed(ground: Ground) {
+    let fleet = Fleet::new(&ground.database).await;
+    fleet.application("knows-more", 21, 99, Status::Success).await;
+    fleet.submit(Report { endpoint: None, ..of_application("nowhere", 21, 11) }).await;
+    let answer = drift(&fleet.database, &Filter::default(), &Page::default()).await.unwrap();
+    assert_eq!((answer.unknown_content, answer.unwanted, answer.unknown_place), (1, 0, 1));
+    assert_eq!(listed(&fleet, DriftKind::UnknownContent).await, ["knows-more"]);
+    assert_eq!(listed(&fleet, DriftKind::UnknownPlace).await, ["nowhere"]);
+    fleet.remove_application("prod", 30).await;
+    let answer = drift(&fleet.database, &Filter::default(), &Page::default()).await.unwrap();
+    assert_eq!((answer.unknown_content, answer.unwanted), (0, 1));
+    assert_eq!(listed(&fleet, DriftKind::Unwanted).await, ["knows-more"]);
+}
+
+/// A host that promises to report every minute, and when it did.
+async fn promising(fleet: &Fleet, host: &str) -> Moment {
+    let now = Moment::now();
+    let heartbeat = Some(Duration::from_mins(1));
+    fleet.submit(Report { heartbeat, observed_on: now, ..of_application(host, 0, 11) }).await;
+    now
+}
+
+async fn who_does_not_keep_its_promise_is_silent(ground: Ground) {
+    let fleet = Fleet::new(&ground.database).await;
+    let then = promising(&fleet, "h-1").await;
+    fleet.application("h-2", 21, 11, Status::Success).await;
+    assert_eq!(sweep(&fleet.database, || then.after(Duration::from_secs(89))).await.unwrap(), 0);
+    assert_eq!(sweep(&fleet.database, || then.after(Duration::from_secs(91))).await.unwrap(), 1);
+    assert_eq!(sweep(&fleet.database, || then.after(Duration::from_secs(91))).await.unwrap(), 0);
+    let answer = drift(&fleet.database, &Filter::default(), &Page::default()).await.unwrap();
+    assert_eq!((answer.silent, answer.counts.succeeded, answer.counts.succeeded_but_silent), (1, 2, 1));
+    assert_eq!(listed(&fleet, DriftKind::Silent).await, ["h-1"]);
+}
+
+async fn who_reports_again_is_silent_no_more(ground: Ground) {
+    let fleet = Fleet::new(&ground.database).await;
+    let then = promising(&fleet, "h-1").await;
+    sweep(&fleet.database, || then.after(Duration::from_hours(1))).await.unwrap();
+    assert_eq!(listed(&fleet, DriftKind::Silent).await, ["h-1"]);
+    promising(&fleet, "h-1").await;
+    assert_eq!(listed(&fleet, DriftKind::Silent).await, Vec::<String>::new());
+}
