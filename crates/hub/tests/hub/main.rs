@@ -16,6 +16,7 @@ use libtest_mimic::{Arguments, Trial};
 mod twins;
 
 mod backup;
+mod dashboards;
 mod export;
 mod questions;
 mod retention;
@@ -30,7 +31,14 @@ fn main() {
         store::open(url);
         return;
     }
-    let modules = [backup::trials(), export::trials(), questions::trials(), retention::trials(), store::trials()];
+    let modules = [
+        backup::trials(),
+        dashboards::trials(),
+        export::trials(),
+        questions::trials(),
+        retention::trials(),
+        store::trials(),
+    ];
     let trials: Vec<Trial> = modules.into_iter().flatten().collect();
     libtest_mimic::run(&Arguments::from_args(), trials).exit();
 }
