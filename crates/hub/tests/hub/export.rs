@@ -1,5 +1,8 @@
 //! Exports, and the role that may only read.
 
+use std::collections::BTreeMap;
+use std::path::Path;
+
 use hub::export::{ExportError, Format, Selection, TABLES, export, grant_read};
 use hub::moment::Moment;
 use hub::store::{Database, tables};
@@ -14,6 +17,8 @@ twins![
     rows_are_selected_by_time,
     what_is_no_table_is_refused;
     both_databases_have_the_same_columns,
+    the_diagram_shows_the_tables_as_they_are,
+    the_printed_grant_names_what_a_reader_may_read,
     a_reader_may_read_and_nothing_else,
 ];
 
@@ -82,6 +87,41 @@ async fn both_databases_have_the_same_columns() {
         found.push(tables);
     }
     assert_eq!(found[0], found[1]);
+}
+
+fn page(path: &str) -> String {
+    std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs").join(path)).unwrap()
+}
+
+async fn the_diagram_shows_the_tables_as_they_are() {
+    let page = page("reference/data-model.md");
+    let ground = Ground::postgres().await;
+    let mut shown = BTreeMap::new();
+    let mut lines = page.lines().skip_while(|line| *line != "erDiagram");
+    while let Some(line) = lines.next() {
+        if let Some(table) = line.trim().strip_suffix(" {") {
+            let columns = lines.by_ref().take_while(|line| line.trim() != "}");
+            shown.insert(
+                table.to_owned(),
+                columns.map(|line| line.trim().replace(" PK", "").replace(" FK", "")).collect(),
+            );
+        }
+    }
+    let mut wanted: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    let sql = "select table_name::text, replace(replace(data_type, ' without time zone', ''), 'character varying', 'varchar')::text \
+        || ' ' || column_name from information_schema.columns where table_schema = 'public' order by table_name, ordinal_position";
+    for row in ground.database.query(sql, Vec::new()).await.unwrap() {
+        wanted.entry(row.text(0)).or_default().push(row.text(1));
+    }
+    wanted.retain(|table, _| TABLES.contains(&table.as_str()));
+    assert_eq!(shown, wanted);
+}
+
+async fn the_printed_grant_names_what_a_reader_may_read() {
+    let page = page("how-to/run-on-postgresql.md");
+    let (_, grant) = page.split_once("grant select on ").unwrap();
+    let (tables, _) = grant.split_once(" to ").unwrap();
+    assert_eq!(tables.split(',').map(str::trim).collect::<Vec<_>>(), TABLES);
 }
 
 async fn a_reader_may_read_and_nothing_else() {
