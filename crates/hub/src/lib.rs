@@ -16,3 +16,4 @@ pub mod revision;
 pub mod silence;
 pub mod store;
 pub mod wanted;
+pub mod watch;

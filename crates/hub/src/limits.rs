@@ -36,6 +36,30 @@ pub const TRANSACTION_REPORTS_MAX: usize = 4_000;
 /// How far in the future a report may say that it was made: clocks differ.
 pub const FUTURE_MAX: Duration = Duration::from_mins(10);
 
+/// Commits of a branch that are read one after another. If there are more that the hub has not seen, it goes on with the last one.
+pub const COMMITS_MAX: usize = 200;
+
+/// Places of a branch that are stored in one transaction: reports wait as long as that takes.
+pub const PUBLICATION_PLACES_MAX: usize = 5_000;
+
+/// Bytes of a file that is looked through for deployment descriptors.
+pub const DESCRIPTOR_BYTES_MAX: u64 = 1024 * 1024;
+
+/// Files of a branch that are looked through for deployment descriptors.
+pub const DESCRIPTOR_FILES_MAX: usize = 100_000;
+
+/// Deployment descriptors of a branch.
+pub const DESCRIPTORS_MAX: usize = 10_000;
+
+/// Problems of a branch that are told; of the rest, how many there are.
+pub const PROBLEMS_MAX: usize = 100;
+
+/// Branches that are looked at, at the same time.
+pub const LOOKS_AT_ONCE: usize = 8;
+
+/// The longest pause between two looks at a branch that could not be read.
+pub const LOOK_PAUSE_MAX: Duration = Duration::from_mins(10);
+
 /// The shortest time between two heartbeats that a reconciler may promise.
 pub const HEARTBEAT_MIN: Duration = Duration::from_secs(10);
 

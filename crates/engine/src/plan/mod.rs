@@ -2,6 +2,7 @@
 //!
 //! A plan is made of ids: which folders of assignments differ. Their files are looked at when somebody asks for them.
 
+mod folders;
 mod places;
 mod values;
 
@@ -15,6 +16,7 @@ use model::name::{DeploymentTargetName, PlaceName, PolicyName};
 use model::progress::Phase;
 use model::tree::{Blob, Child, FileDifference, Open, OpenError, Tree};
 
+pub use self::folders::{FolderChanges, PlaceFolder, folder_changes};
 use self::places::{Differences, Place};
 use crate::compile::Compiled;
 use crate::output::{Folder, Output, joined};

@@ -192,6 +192,8 @@ pub struct CommitInfo {
     pub author: Person,
     /// Who committed it.
     pub committer: Person,
+    /// When it was committed, in seconds since 1970, by the committer's clock.
+    pub seconds: i64,
     /// Why.
     pub message: String,
 }

@@ -86,6 +86,7 @@ pub(super) fn commit_info(bytes: &[u8]) -> Option<CommitInfo> {
         tree: from_gix(&commit.tree())?,
         author: person(commit.author().ok()),
         committer: person(commit.committer().ok()),
+        seconds: commit.committer().ok().and_then(|signature| signature.time().ok()).map_or(0, |time| time.seconds),
         message: commit.message.to_str_lossy().into_owned(),
     })
 }

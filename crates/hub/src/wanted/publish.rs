@@ -37,14 +37,17 @@ pub(crate) async fn want(
     wish: &Wish,
 ) -> Result<Published, DatabaseError> {
     match wish {
-        Wish::Published(publication) => publish(transaction, contents, publication, None).await,
+        Wish::Published(publication) => {
+            let branch = Branch::find(transaction, &publication.repository, &publication.branch).await?;
+            publish(transaction, contents, publication, (&branch, false)).await
+        }
         Wish::Planned(plan) => note(transaction, contents, plan).await,
         Wish::Seen(publication, seen) => {
             let branch = Branch::find(transaction, &publication.repository, &publication.branch).await?;
             if branch.is_beyond(seen) {
                 return Ok(Published::default());
             }
-            let published = publish(transaction, contents, publication, Some(&branch)).await?;
+            let published = publish(transaction, contents, publication, (&branch, true)).await?;
             if seen.is_last {
                 branch.set_read(transaction, &publication.commit).await?;
             }
@@ -77,19 +80,11 @@ async fn publish(
     transaction: &mut Transaction,
     contents: &mut Contents,
     publication: &Publication,
-    seen: Option<&Branch>,
+    (branch, is_seen): (&Branch, bool),
 ) -> Result<Published, DatabaseError> {
-    let found;
-    let branch = match seen {
-        Some(branch) => branch,
-        None => {
-            found = Branch::find(transaction, &publication.repository, &publication.branch).await?;
-            &found
-        }
-    };
     let endpoints = endpoints((&publication.repository, &publication.branch), &publication.places)?;
     let told = told(&publication.places, &endpoints);
-    let Some(commit) = branch.commit(transaction, publication, seen.is_some()).await? else {
+    let Some(commit) = branch.commit(transaction, publication, is_seen).await? else {
         plans::note(transaction, &told).await?;
         return Ok(Published { unchanged: endpoints.len(), ..Published::default() });
     };

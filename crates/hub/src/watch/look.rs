@@ -1,0 +1,348 @@
+//! One look at a branch: what is new in it becomes what is wanted.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use engine::plan::FolderChanges;
+use git::{Commit, Repositories, Revision};
+use model::git_id::GitId;
+use model::tree::Tree;
+
+use super::commits::{Unread, unread};
+use super::descriptors::{Files, ReadError};
+use super::state::Problem;
+use super::{BranchKey, Resources, Shared, WatchedBranch, platform};
+use crate::limits::{PROBLEMS_MAX, PUBLICATION_PLACES_MAX};
+use crate::moment::Moment;
+use crate::wanted::{self, Publication, Role, WantedPlace, Wish};
+
+/// Looks at one branch.
+pub(super) struct Look {
+    branch: WatchedBranch,
+    key: BranchKey,
+    resources: Resources,
+    shared: Arc<Shared>,
+    memory: Memory,
+}
+
+/// What is known from one look to the next. All of it can be found out again.
+#[derive(Default)]
+struct Memory {
+    files: Files,
+    /// The places of manifests that are wanted; none if only the store knows.
+    applications: Option<Applications>,
+}
+
+/// The places of manifests that are wanted.
+struct Applications {
+    by_path: BTreeMap<String, WantedPlace>,
+    /// Whether the store wants no others.
+    is_all: bool,
+}
+
+/// A commit, opened.
+pub(super) struct Seen {
+    pub(super) commit: Commit,
+    pub(super) tree: Tree,
+    pub(super) message: String,
+    committed_on: Moment,
+}
+
+/// What a commit changes.
+struct Step {
+    seen: Seen,
+    /// Places of Kalypso's own layout that changed; all of them, if it is not known what was there before.
+    platform: Vec<WantedPlace>,
+    is_from_nothing: bool,
+    /// All places of manifests.
+    applications: BTreeMap<String, WantedPlace>,
+    /// Whether these are all.
+    is_whole: bool,
+    problems: Vec<Problem>,
+    /// Branches of which something else is known now.
+    woken: BTreeSet<BranchKey>,
+}
+
+impl Look {
+    pub(super) fn new(branch: WatchedBranch, resources: Resources, shared: Arc<Shared>) -> Self {
+        Self { key: branch.key(), branch, resources, shared, memory: Memory::default() }
+    }
+
+    /// Ends as soon as somebody wants another look.
+    pub(super) async fn woken(&self) {
+        match self.shared.wake.get(&self.key) {
+            Some(wake) => wake.notified().await,
+            None => std::future::pending().await,
+        }
+    }
+
+    /// Looks once, and says whether the branch could be read.
+    pub(super) async fn once(&mut self) -> bool {
+        let looked = self.look().await;
+        let now = Moment::now();
+        if let Err(error) = &looked {
+            // What was told halfway is told again.
+            self.memory.applications = None;
+            tracing::warn!(repository = self.key.repository, branch = self.key.branch, error, "branch not read");
+        }
+        self.shared.tell(&self.key, |state| {
+            state.looked_on = Some(now);
+            state.failing_since = looked.is_err().then(|| state.failing_since.unwrap_or(now));
+            state.error = looked.as_ref().err().cloned();
+        });
+        looked.is_ok()
+    }
+
+    async fn look(&mut self) -> Result<(), String> {
+        let shared = Arc::clone(&self.shared);
+        let _room = shared.room.acquire().await.map_err(|error| error.to_string())?;
+        let (repository, name) = (self.branch.url.as_str().to_owned(), self.branch.branch.clone());
+        let read = wanted::read_up_to(&self.resources.database, &repository, &name).await;
+        let mut read = read.map_err(|error| error.to_string())?;
+        let before = read.as_deref().and_then(GitId::from_hex);
+        let url = self.branch.url.clone();
+        let found = self.blocking(move |repositories, memory| {
+            let look = || {
+                let head = repositories.resolve(&url, &Revision::branch(&name))?;
+                Ok((unread(repositories, head.clone(), before)?, head))
+            };
+            (look().map_err(ReadError::Repository), memory)
+        });
+        let (Unread { mut base, mut commits }, head) = found.await?;
+        if commits.is_empty() {
+            commits.push(head);
+        }
+        for commit in commits {
+            let step = self.read(base.take(), commit.clone()).await?;
+            self.want(step, &mut read).await?;
+            base = Some(commit);
+        }
+        Ok(())
+    }
+
+    /// Reads a commit.
+    async fn read(&mut self, base: Option<Commit>, commit: Commit) -> Result<Step, String> {
+        let (branch, shared) = (self.branch.clone(), Arc::clone(&self.shared));
+        let step = self.blocking(move |repositories, mut memory| {
+            let step = step(repositories, (&branch, &shared), &mut memory.files, (base, commit));
+            (step, memory)
+        });
+        step.await
+    }
+
+    /// Does what blocks where that is allowed.
+    async fn blocking<T: Send + 'static>(
+        &mut self,
+        work: impl FnOnce(&dyn Repositories, Memory) -> (Result<T, ReadError>, Memory) + Send + 'static,
+    ) -> Result<T, String> {
+        let (repositories, memory) = (Arc::clone(&self.resources.repositories), std::mem::take(&mut self.memory));
+        let done = tokio::task::spawn_blocking(move || work(&*repositories, memory)).await;
+        let (result, memory) = done.map_err(|error| error.to_string())?;
+        self.memory = memory;
+        result.map_err(|error| match error {
+            ReadError::Repository(error) => error.to_string(),
+            ReadError::Open(error) => error.to_string(),
+        })
+    }
+
+    /// Makes what a commit holds what is wanted.
+    async fn want(&mut self, step: Step, read: &mut Option<String>) -> Result<(), String> {
+        let Step { seen, mut platform, is_from_nothing, applications, is_whole, problems, woken } = step;
+        let commit = seen.commit.id.to_string();
+        if is_from_nothing {
+            let known: BTreeSet<&str> = platform.iter().map(|place| place.path.as_str()).collect();
+            let gone = self.gone(Role::Platform, |path| known.contains(path)).await?;
+            platform.extend(gone.into_iter().map(|path| nothing(path, Role::Platform)));
+        }
+        let (places, applications) = self.differing(applications, is_whole).await?;
+        platform.extend(places);
+        if !platform.is_empty() || read.as_ref() != Some(&commit) {
+            let mut parts = platform.chunks(PUBLICATION_PLACES_MAX).peekable();
+            let mut next = parts.next().or(Some(&[]));
+            while let Some(places) = next {
+                next = parts.next();
+                let seen_by = wanted::Seen { before: read.clone(), is_last: next.is_none() };
+                let wish = Wish::Seen(self.publication(&seen, places.to_vec()), seen_by);
+                self.resources.ingest.want(wish).await.map_err(|error| error.to_string())?;
+            }
+            *read = Some(commit.clone());
+            tracing::info!(
+                repository = self.key.repository,
+                branch = self.key.branch,
+                commit,
+                places = platform.len(),
+                "commit read"
+            );
+        }
+        self.memory.applications = Some(applications);
+        let descriptors = self.memory.files.contribution().descriptors.len();
+        self.shared.tell(&self.key, |state| {
+            state.commit = Some(commit);
+            state.descriptors = descriptors;
+            state.problem_count = problems.len();
+            state.problems = problems;
+            state.problems.truncate(PROBLEMS_MAX);
+        });
+        woken.iter().filter_map(|other| self.shared.wake.get(other)).for_each(tokio::sync::Notify::notify_one);
+        Ok(())
+    }
+
+    fn publication(&self, seen: &Seen, places: Vec<WantedPlace>) -> Publication {
+        Publication {
+            repository: self.branch.url.as_str().to_owned(),
+            branch: self.branch.branch.clone(),
+            commit: seen.commit.id.to_string(),
+            committed_on: seen.committed_on,
+            places,
+            is_complete: false,
+        }
+    }
+
+    /// The places of manifests that are not as they were told before, and all that are wanted now.
+    async fn differing(
+        &self,
+        mut by_path: BTreeMap<String, WantedPlace>,
+        is_whole: bool,
+    ) -> Result<(Vec<WantedPlace>, Applications), String> {
+        let nothing_told = BTreeMap::new();
+        let told = self.memory.applications.as_ref();
+        let was_all = told.is_some_and(|told| told.is_all);
+        let told = told.map_or(&nothing_told, |told| &told.by_path);
+        let is_told = |place: &&WantedPlace| told.get(&place.path) == Some(*place);
+        let mut places: Vec<_> = by_path.values().filter(|place| !is_told(place)).cloned().collect();
+        let is_missing = |path: &&String| !by_path.contains_key(*path);
+        if !is_whole {
+            // What nobody names now may only be unreadable.
+            let missing: Vec<_> = told.keys().filter(is_missing).cloned().collect();
+            by_path.extend(missing.into_iter().filter_map(|path| told.get(&path).map(|place| (path, place.clone()))));
+        } else if was_all {
+            let gone = told.keys().filter(is_missing);
+            places.extend(gone.map(|path| nothing(path.clone(), Role::Application)));
+        } else {
+            let gone = self.gone(Role::Application, |path| by_path.contains_key(path)).await?;
+            places.extend(gone.into_iter().map(|path| nothing(path, Role::Application)));
+        }
+        Ok((places, Applications { by_path, is_all: is_whole }))
+    }
+
+    /// The paths at which something is wanted by what the store knows, except those that are there.
+    async fn gone(&self, role: Role, is_there: impl Fn(&str) -> bool) -> Result<Vec<String>, String> {
+        let (database, key) = (&self.resources.database, (self.branch.url.as_str(), self.branch.branch.as_str(), role));
+        let (mut gone, mut last) = (Vec::new(), None::<String>);
+        loop {
+            let paths = wanted::wanted_paths(database, key, last.as_deref(), PUBLICATION_PLACES_MAX).await;
+            let paths = paths.map_err(|error| error.to_string())?;
+            last = paths.last().cloned();
+            if paths.is_empty() {
+                return Ok(gone);
+            }
+            gone.extend(paths.into_iter().filter(|path| !is_there(path)));
+        }
+    }
+}
+
+/// A place at which nothing is wanted any more.
+fn nothing(path: String, role: Role) -> WantedPlace {
+    WantedPlace {
+        path,
+        tree: None,
+        role,
+        environment: None,
+        cluster_type: None,
+        cluster: None,
+        config_version: None,
+        targets: Vec::new(),
+    }
+}
+
+/// Reads a commit: what is different from the one before, and which manifests are described.
+fn step(
+    repositories: &dyn Repositories,
+    (branch, shared): (&WatchedBranch, &Shared),
+    files: &mut Files,
+    (base, commit): (Option<Commit>, Commit),
+) -> Result<Step, ReadError> {
+    let seen = open(repositories, commit)?;
+    let commit = seen.commit.clone();
+    let opener = git::opener(repositories, &commit);
+    let base = base.map(|base| Ok::<_, ReadError>((base.id, repositories.tree(&base)?))).transpose();
+    // A commit that can't be had any more is as good as none.
+    let base = base.ok().flatten();
+    let before = base.as_ref().map(|(_, tree)| tree.clone()).unwrap_or_default();
+    let changes = platform::changes(&before, &seen.tree, (&branch.folder, &opener))?;
+    let is_known = files.at.is_some() && files.at == base.as_ref().map(|(id, _)| *id);
+    let FolderChanges { before, after, .. } = if is_known {
+        FolderChanges { places: Vec::new(), before: changes.before.clone(), after: changes.after.clone() }
+    } else {
+        *files = Files::default();
+        platform::changes(&Tree::default(), &seen.tree, (&branch.folder, &opener))?
+    };
+    files.read(repositories, &commit, (&before, &after))?;
+    let woken = shared.registry.set(&branch.key(), files.contribution());
+    let environment = platform::environment(repositories, branch, &seen)?;
+    let platform = platform::places(&changes.places, (&branch.folder, environment.as_deref()), &opener)?;
+    let mut problems = files.problems();
+    let described = shared.registry.of(&branch.key());
+    let mut applications = BTreeMap::new();
+    for (path, descriptors) in described.by_path {
+        match seen.tree.folder(&path, &opener)? {
+            Some(folder) => {
+                let place = application(&path, folder.id(), &descriptors);
+                applications.insert(path, place);
+            }
+            None => problems.extend(descriptors.iter().map(|described| missing(&described.file, &path))),
+        }
+    }
+    let foreign =
+        files.contribution().descriptors.into_iter().filter(|described| !shared.registry.has(&described.manifests));
+    problems.extend(foreign.map(|described| unwatched(&described.file, &described.manifests)));
+    Ok(Step {
+        seen,
+        platform,
+        is_from_nothing: base.is_none(),
+        applications,
+        is_whole: described.is_whole,
+        problems,
+        woken,
+    })
+}
+
+fn open(repositories: &dyn Repositories, commit: Commit) -> Result<Seen, ReadError> {
+    let info = repositories.info(&commit)?;
+    let tree = repositories.tree(&commit)?;
+    let committed_on = Moment::from_millis(info.seconds.saturating_mul(1000));
+    Ok(Seen { commit, tree, message: info.message, committed_on })
+}
+
+fn application(path: &str, tree: GitId, descriptors: &[Arc<super::descriptors::Described>]) -> WantedPlace {
+    let environment = descriptors.first().map(|described| described.target.environment.clone());
+    WantedPlace {
+        path: path.to_owned(),
+        tree: Some(tree.to_string()),
+        role: Role::Application,
+        environment,
+        cluster_type: None,
+        cluster: None,
+        config_version: None,
+        targets: descriptors.iter().map(|described| described.target.clone()).collect(),
+    }
+}
+
+fn missing(file: &str, path: &str) -> Problem {
+    Problem {
+        file: Some(file.to_owned()),
+        line: None,
+        message: format!("there is no folder `{path}`, which `manifests` names"),
+        hint: Some("commit descriptor and manifests together".to_owned()),
+    }
+}
+
+fn unwatched(file: &str, branch: &BranchKey) -> Problem {
+    let BranchKey { repository, branch } = branch;
+    Problem {
+        file: Some(file.to_owned()),
+        line: None,
+        message: format!("its manifests are on branch `{branch}` of `{repository}`, which is not watched"),
+        hint: Some(format!("add `[[hub.watch]]` with `repo = \"{repository}\"` and `branch = \"{branch}\"`")),
+    }
+}

@@ -1,0 +1,103 @@
+//! Kalypso's own layout: the folders of places, and those of assignments in them.
+
+use engine::output::{Folder, OWNER_FILE};
+use engine::plan::{FolderChanges, PlaceFolder};
+use git::{Content, Repositories, RepositoryError};
+use model::tree::{Child, Open, OpenError, Tree};
+
+use super::WatchedBranch;
+use super::look::Seen;
+use crate::wanted::{Role, WantedPlace};
+
+/// Bytes of an owner file.
+const OWNER_BYTES_MAX: u64 = 4096;
+
+/// What differs in the folder that output lives under, and around it.
+pub(super) fn changes(
+    before: &Tree,
+    after: &Tree,
+    (folder, open): (&Folder, &Open<'_>),
+) -> Result<FolderChanges, OpenError> {
+    let path = folder.as_str();
+    if path.is_empty() {
+        return engine::plan::folder_changes(before.clone(), after.clone(), open);
+    }
+    let inside = |tree: &Tree| Ok(tree.folder(path, open)?.unwrap_or_default());
+    let mut changes = engine::plan::folder_changes(inside(before)?, inside(after)?, open)?;
+    (changes.before, changes.after) = (before.clone(), after.clone());
+    changes.before.remove(path, open)?;
+    changes.after.remove(path, open)?;
+    Ok(changes)
+}
+
+/// The places of the folders that changed. Those that are gone hold nothing.
+pub(super) fn places(
+    changes: &[PlaceFolder],
+    (folder, environment): (&Folder, Option<&str>),
+    open: &Open<'_>,
+) -> Result<Vec<WantedPlace>, OpenError> {
+    let mut places = Vec::new();
+    for PlaceFolder { name, before, after } in changes {
+        let mut add = |path: &str, below: &str, child: Option<&Child>| {
+            let path = if below.is_empty() { path.to_owned() } else { format!("{path}/{below}") };
+            places.push(WantedPlace {
+                path: folder.join(&path),
+                tree: child.map(|child| child.id().to_string()),
+                role: Role::Platform,
+                environment: environment.map(str::to_owned),
+                cluster_type: Some(name.to_string()),
+                cluster: None,
+                config_version: None,
+                targets: Vec::new(),
+            });
+        };
+        let opened = |side: &Option<(String, Child)>| match side {
+            Some((_, child)) => Ok(child.opened(open)?.unwrap_or_default()),
+            None => Ok(Tree::default()),
+        };
+        let (was, is) = (opened(before)?, opened(after)?);
+        let paths = (before.as_ref().map(|(path, _)| path), after.as_ref().map(|(path, _)| path));
+        match paths {
+            (Some(old), new) if new != Some(old) => {
+                add(old, "", None);
+                let folders = was.children().filter(|(_, child)| child.is_folder());
+                folders.for_each(|(target, _)| add(old, target, None));
+            }
+            _ => {}
+        }
+        let Some((path, child)) = after else { continue };
+        add(path, "", Some(child));
+        // Of a folder that moved, everything is new.
+        let was = if paths.0 == paths.1 { was } else { Tree::default() };
+        for (target, before, after) in was.changes(&is) {
+            let (before, after) = (before.filter(|child| child.is_folder()), after.filter(|child| child.is_folder()));
+            if before.is_some() || after.is_some() {
+                add(path, target, after);
+            }
+        }
+    }
+    Ok(places)
+}
+
+/// The environment that Kalypso's output in a branch is for: as configured, as the owner file says, or as the commit does.
+pub(super) fn environment(
+    repositories: &dyn Repositories,
+    branch: &WatchedBranch,
+    seen: &Seen,
+) -> Result<Option<String>, RepositoryError> {
+    if branch.environment.is_some() {
+        return Ok(branch.environment.clone());
+    }
+    let open = git::opener(repositories, &seen.commit);
+    let owner = seen.tree.file(&branch.folder.join(OWNER_FILE), &open).ok().flatten();
+    if let Some(owner) = owner
+        && let Content::Bytes(text) = repositories.content(&seen.commit, owner.blob.id(), OWNER_BYTES_MAX)?
+    {
+        let text = String::from_utf8_lossy(&text);
+        if let Some(name) = text.lines().find_map(|line| line.strip_prefix("environment:")) {
+            return Ok(Some(name.trim().to_owned()).filter(|name| !name.is_empty()));
+        }
+    }
+    let said = git::trailer::trailers(&seen.message, git::trailer::ENVIRONMENT);
+    Ok(said.first().map(|name| (*name).to_owned()).filter(|name| !name.is_empty()))
+}

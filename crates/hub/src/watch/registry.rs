@@ -1,0 +1,69 @@
+//! The descriptors of all branches: manifests may be on another branch than what describes them.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use super::BranchKey;
+use super::descriptors::Described;
+
+/// The descriptors of all branches.
+pub(super) struct Registry(Mutex<BTreeMap<BranchKey, Contribution>>);
+
+/// The descriptors in one branch.
+#[derive(Clone, Default)]
+pub(super) struct Contribution {
+    /// They.
+    pub(super) descriptors: Vec<Arc<Described>>,
+    /// Whether these are all: everything in the branch could be read.
+    pub(super) is_whole: bool,
+}
+
+/// The descriptors of manifests in one branch.
+pub(super) struct OfBranch {
+    /// They, by the path of the manifests.
+    pub(super) by_path: BTreeMap<String, Vec<Arc<Described>>>,
+    /// Whether these are all. Otherwise those that are missing are not gone.
+    pub(super) is_whole: bool,
+}
+
+impl Registry {
+    pub(super) fn new(branches: impl Iterator<Item = BranchKey>) -> Self {
+        Self(Mutex::new(branches.map(|branch| (branch, Contribution::default())).collect()))
+    }
+
+    /// Whether somebody looks at that branch.
+    pub(super) fn has(&self, branch: &BranchKey) -> bool {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).contains_key(branch)
+    }
+
+    /// Sets what a branch holds. The other branches whose manifests it describes, or described, if that is different from before.
+    pub(super) fn set(&self, branch: &BranchKey, contribution: Contribution) -> BTreeSet<BranchKey> {
+        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(old) = all.get_mut(branch) else { return BTreeSet::new() };
+        let became_whole = contribution.is_whole && !old.is_whole;
+        let is_same = old.descriptors == contribution.descriptors && !became_whole;
+        let of = |contribution: &Contribution| {
+            contribution.descriptors.iter().map(|described| described.manifests.clone()).collect::<BTreeSet<_>>()
+        };
+        let mut others = of(old);
+        others.extend(of(&contribution));
+        *old = contribution;
+        if became_whole {
+            others.extend(all.keys().cloned());
+        }
+        others.remove(branch);
+        if is_same { BTreeSet::new() } else { others }
+    }
+
+    /// The descriptors of manifests in a branch.
+    pub(super) fn of(&self, branch: &BranchKey) -> OfBranch {
+        let all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut by_path: BTreeMap<String, Vec<_>> = BTreeMap::new();
+        for described in all.values().flat_map(|contribution| &contribution.descriptors) {
+            if described.manifests == *branch {
+                by_path.entry(described.path.clone()).or_default().push(Arc::clone(described));
+            }
+        }
+        OfBranch { by_path, is_whole: all.values().all(|contribution| contribution.is_whole) }
+    }
+}

@@ -1,0 +1,60 @@
+//! What is told of a branch that is looked at.
+
+use serde::Serialize;
+
+use super::WatchedBranch;
+use crate::moment::Moment;
+
+/// A branch that is looked at.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct WatchState {
+    /// The repository's URL.
+    pub repository: String,
+    /// The branch.
+    pub branch: String,
+    /// The commit up to which it was read.
+    pub commit: Option<String>,
+    /// When it was looked at for the last time.
+    pub looked_on: Option<Moment>,
+    /// Since when it can't be read.
+    pub failing_since: Option<Moment>,
+    /// Why it can't be read.
+    pub error: Option<String>,
+    /// Deployment descriptors in it.
+    pub descriptors: usize,
+    /// What is wrong in it: the first of it, if it is much.
+    pub problems: Vec<Problem>,
+    /// How many problems there are.
+    pub problem_count: usize,
+}
+
+/// Something that is wrong in a branch. It hurts only what it is about, which stays as it was.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Problem {
+    /// The file.
+    pub file: Option<String>,
+    /// The line in it, from 1.
+    pub line: Option<usize>,
+    /// What is wrong.
+    pub message: String,
+    /// What to do.
+    pub hint: Option<String>,
+}
+
+impl WatchState {
+    pub(super) fn new(branch: &WatchedBranch) -> Self {
+        Self {
+            repository: crate::endpoint::repository(branch.url.as_str()),
+            branch: branch.branch.clone(),
+            commit: None,
+            looked_on: None,
+            failing_since: None,
+            error: None,
+            descriptors: 0,
+            problems: Vec::new(),
+            problem_count: 0,
+        }
+    }
+}
