@@ -63,7 +63,7 @@ pub enum ExportError {
     /// The table knows no time.
     #[error("rows of `{0}` have no time: they can't be selected by it")]
     NoTime(String),
-    /// The role does not exist, or the database has no roles.
+    /// The database is SQLite.
     #[error("only PostgreSQL has roles")]
     NoRoles,
     /// The database can't be read.

@@ -21,7 +21,7 @@ async fn backup(database: &Database) -> Vec<u8> {
     bytes
 }
 
-/// The lines without what is before the colon of an order that no table has: rows in any order are the same.
+/// The rows, each behind its table, in one order: tables have none.
 fn sorted(backup: &[u8]) -> Vec<String> {
     let mut table = String::new();
     let mut lines = Vec::new();

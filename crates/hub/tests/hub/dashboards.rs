@@ -55,20 +55,17 @@ fn queries(dashboard: &Value) -> Vec<&str> {
     of_panels.chain(of_variables).map(|sql| sql.as_str().unwrap()).collect()
 }
 
-async fn filled() -> (Ground, String) {
+async fn filled() -> Ground {
     let ground = Ground::postgres().await;
     fill(&ground.database).await;
-    let role = format!(
-        "grafana_{}",
-        ground.postgres.as_ref().unwrap().url().replace(|c: char| !c.is_ascii_alphanumeric(), "_")
-    );
-    let role = role.chars().rev().take(60).collect::<String>();
-    (ground, role)
+    ground
 }
 
 async fn every_query_of_every_dashboard_runs() {
-    let (ground, role) = filled().await;
+    let ground = filled().await;
     let postgres = ground.postgres.as_ref().unwrap();
+    // Roles belong to the server, which other tests use too.
+    let role = format!("grafana_{}", std::process::id());
     postgres.psql(&format!("create role \"{role}\"")).unwrap();
     hub::export::grant_read(&ground.database, &role).await.unwrap();
     for name in ["deployment-observability", "cluster-state", "environment-state", "environment-discrepancies"] {
@@ -83,7 +80,7 @@ async fn every_query_of_every_dashboard_runs() {
 }
 
 async fn deployment_observability_says_what_runs_where() {
-    let (ground, _) = filled().await;
+    let ground = filled().await;
     let show = |title: &str| panel(ground.postgres.as_ref().unwrap(), ("deployment-observability", title), &VALUES);
     assert_eq!(
         show("Environments state"),
@@ -98,7 +95,7 @@ async fn deployment_observability_says_what_runs_where() {
 }
 
 async fn cluster_state_says_which_clusters_fail() {
-    let (ground, _) = filled().await;
+    let ground = filled().await;
     let values: [(&str, &[&str]); 4] = [
         ("environment", &["prod"]),
         ("workload", &["cart"]),
@@ -114,7 +111,7 @@ async fn cluster_state_says_which_clusters_fail() {
 }
 
 async fn environment_state_is_the_history_of_a_rollout() {
-    let (ground, _) = filled().await;
+    let ground = filled().await;
     let values: [(&str, &[&str]); 3] =
         [("environment", &["prod"]), ("workload", &["cart"]), ("target", &["functional-test"])];
     let shown = panel(ground.postgres.as_ref().unwrap(), ("environment-state", "Environment history"), &values);
@@ -125,7 +122,7 @@ async fn environment_state_is_the_history_of_a_rollout() {
 }
 
 async fn environment_discrepancies_are_side_by_side() {
-    let (ground, _) = filled().await;
+    let ground = filled().await;
     let values: [(&str, &[&str]); 1] = [("environment", &ENVIRONMENTS)];
     let show = |title: &str| {
         panel(ground.postgres.as_ref().unwrap(), ("environment-discrepancies", title), &values)
@@ -142,7 +139,7 @@ async fn environment_discrepancies_are_side_by_side() {
 
 /// Joined by endpoint and commit, the latest by `created_on`, the reconciler's name split at dots: the ways of the original's dashboards.
 async fn queries_written_for_microsofts_hub_run() {
-    let (ground, _) = filled().await;
+    let ground = filled().await;
     let sql = "select h.name, split_part(r.name, '.', -1), e.name, wl.name, wv.version, d.status \
         from deployment d join reconciler r on d.reconciler_id = r.id join host h on r.host_id = h.id \
         join deployment_target dt on r.manifests_endpoint = dt.manifests_endpoint \
