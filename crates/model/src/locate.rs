@@ -1,13 +1,15 @@
 //! From origins to the places in files where they are now.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::ops::Range;
+use std::sync::Arc;
 
 use crate::diagnostic::{FieldOrigin, Origin, Part};
 use crate::field_path::{FieldPath, Step};
 use crate::fleet::Fleet;
 use crate::object::Address;
-use crate::source::{File, FileId, Files, Position};
+use crate::source::{File, FileId, Files, Position, Positions};
 use crate::yaml::{self, Document, Node, Span};
 
 /// A place in a file.
@@ -19,13 +21,14 @@ pub struct Place {
     pub bytes: Range<usize>,
 }
 
-/// Finds places, and remembers what it has parsed for that.
+/// Finds places, and remembers what it has read for that: many objects may stand in a file, and each may be asked for.
 #[derive(Debug)]
 pub struct Locator<'a> {
     fleet: Option<&'a Fleet>,
     files: &'a Files,
-    /// What files hold: many objects may stand in one, and each may be asked for.
-    documents: BTreeMap<FileId, Vec<Document>>,
+    positions: BTreeMap<FileId, Arc<Positions<'a>>>,
+    opened: BTreeMap<FileId, Opened<'a>>,
+    reads: usize,
     /// What the texts of fields hold.
     texts: BTreeMap<(Address, FieldPath), Option<Node>>,
 }
@@ -38,7 +41,8 @@ impl<'a> Locator<'a> {
 
     /// Where there are files but no fleet, because reading them failed: fields of objects are not found by the objects' names.
     pub fn of_files(files: &'a Files) -> Self {
-        Self { fleet: None, files, documents: BTreeMap::new(), texts: BTreeMap::new() }
+        let (positions, opened, texts) = Default::default();
+        Self { fleet: None, files, positions, opened, reads: 0, texts }
     }
 
     /// The files in which it looks.
@@ -61,40 +65,69 @@ impl<'a> Locator<'a> {
         self.files.get(place.file)
     }
 
+    /// Where the bytes of the file of a place stand: one value for all places of a file.
+    pub fn positions(&mut self, place: &Place) -> Arc<Positions<'a>> {
+        let file = self.files.get(place.file);
+        let positions = || Arc::new(Positions::new(&file.content));
+        Arc::clone(self.positions.entry(place.file).or_insert_with(positions))
+    }
+
     /// Where a place begins.
-    pub fn position(&self, place: &Place) -> Position {
-        Position::of(&self.file(place).content, place.bytes.start)
+    pub fn position(&mut self, place: &Place) -> Position {
+        self.positions(place).of(place.bytes.start)
+    }
+
+    /// How often a file was read as a whole to find something in it: not more often than there are files.
+    pub fn reads(&self) -> usize {
+        self.reads
     }
 
     /// `control-plane@prod:configs/west.yaml:9`
     pub fn shown(&mut self, origin: &Origin) -> Option<String> {
         let place = self.locate(origin)?;
-        Some(format!("{}:{}", self.file(&place), self.position(&place).line))
+        let line = self.position(&place).line;
+        Some(format!("{}:{line}", self.file(&place)))
     }
 
     fn field(&mut self, address: Address, path: &FieldPath, part: &Part) -> Option<Place> {
-        let file = self.files.get(address.file);
-        let read = || crate::yaml::read_bytes(&file.content, &yaml::Options::OBJECTS).documents;
-        let documents = self.documents.entry(address.file).or_insert_with(read);
+        let content = &self.files.get(address.file).content;
+        let open = || {
+            self.reads += 1;
+            Opened::new(content)
+        };
+        let Opened { text, documents } = self.opened.entry(address.file).or_insert_with(open);
         let root = crate::read::node_at(documents, address)?;
         let found = walk(root, path);
-        let text = String::from_utf8_lossy(&file.content);
         let span = match part {
             Part::Key => found.key.unwrap_or(found.node.span),
             Part::Text { line, column } => {
                 let scalar = found.node.as_scalar()?;
                 let offset = offset_of(&scalar.text, Position { line: *line, column: *column });
-                Span::at(yaml::source_offset(&text, found.node, offset))
+                Span::at(yaml::source_offset(text, found.node, offset))
             }
             Part::Inside(below) | Part::KeyInside(below) => {
                 let of_text = || structure_of(found.node);
                 let structure = self.texts.entry((address, path.clone())).or_insert_with(of_text).as_ref();
                 let is_key = matches!(part, Part::KeyInside(_));
-                structure.map_or(found.node.span, |structure| inside(&text, found.node, structure, (below, is_key)))
+                structure.map_or(found.node.span, |structure| inside(text, found.node, structure, (below, is_key)))
             }
             Part::Value => found.node.span,
         };
         Some(place(address.file, span))
+    }
+}
+
+/// A file and what it holds.
+#[derive(Debug)]
+struct Opened<'a> {
+    text: Cow<'a, str>,
+    documents: Vec<Document>,
+}
+
+impl<'a> Opened<'a> {
+    fn new(content: &'a [u8]) -> Self {
+        let documents = yaml::read_bytes(content, &yaml::Options::OBJECTS).documents;
+        Self { text: String::from_utf8_lossy(content), documents }
     }
 }
 
@@ -145,4 +178,28 @@ fn offset_of(text: &str, position: Position) -> usize {
     let line = lines.next().unwrap_or_default();
     let column = line.char_indices().nth(position.column.saturating_sub(1)).map_or(line.len(), |(offset, _)| offset);
     before + column
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::git_id::GitId;
+    use crate::source::Source;
+
+    #[test]
+    fn a_file_is_read_once_however_much_in_it_is_asked_for() {
+        let content = "---\na: {b: 1}\n".repeat(100);
+        let (id, content) = (GitId::of_blob(content.as_bytes()), content.as_bytes().into());
+        let mut files = Files::default();
+        let file = files.add(File { source: Source::directory().into(), path: "a.yaml".into(), id, content });
+        let mut locator = Locator::of_files(&files);
+        let positions = locator.positions(&Place { file, bytes: 0..0 });
+        for document in 0..100 {
+            let address = Address { file, document, item: None };
+            let place = locator.locate(&Origin::At(address, FieldPath::from(["a", "b"]))).unwrap();
+            assert_eq!(locator.position(&place), Position { line: 2 * document as usize + 2, column: 8 });
+            assert!(Arc::ptr_eq(&positions, &locator.positions(&place)));
+        }
+        assert_eq!(locator.reads(), 1);
+    }
 }

@@ -1,7 +1,7 @@
 //! Where objects come from: files at a commit of a repository.
 
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use crate::git_id::GitId;
 
@@ -108,14 +108,61 @@ pub struct Position {
     pub column: usize,
 }
 
+/// Where each byte of a text stands.
+///
+/// The text is gone through once, when the first position is asked for: after that, each costs the same wherever it is, however long the
+/// text or the line.
+#[derive(Debug)]
+pub struct Positions<'t> {
+    text: &'t [u8],
+    /// The positions of the bytes 0, [`STRIDE`], 2 × [`STRIDE`] and so on.
+    known: OnceLock<Vec<Position>>,
+}
+
+/// How many bytes lie between the positions that [`Positions`] keeps: two words of memory for each, so a 64th of the text.
+const STRIDE: usize = 1_024;
+
+impl<'t> Positions<'t> {
+    /// Of `text`. Goes through nothing yet.
+    pub fn new(text: &'t [u8]) -> Self {
+        Self { text, known: OnceLock::new() }
+    }
+
+    /// The position of a byte offset. Offsets past the end are the text's end. Where the text is not UTF-8, columns are approximate.
+    pub fn of(&self, offset: usize) -> Position {
+        let (known, between) = self.nearest(offset);
+        known.after(between)
+    }
+
+    /// The last position that is known up to `offset`, and what stands between.
+    fn nearest(&self, offset: usize) -> (Position, &'t [u8]) {
+        let offset = offset.min(self.text.len());
+        let known = self.known.get_or_init(|| known(self.text)).get(offset / STRIDE);
+        let from = offset - offset % STRIDE;
+        known.map_or((Position::START, &self.text[..offset]), |known| (*known, &self.text[from..offset]))
+    }
+}
+
+fn known(text: &[u8]) -> Vec<Position> {
+    let next = |at: &mut Position, stride: &[u8]| {
+        let end = at.after(stride);
+        Some(std::mem::replace(at, end))
+    };
+    // The end of a text that fills its last stride is a position as well.
+    text.chunks(STRIDE).chain([[].as_slice()]).scan(Position::START, next).collect()
+}
+
 impl Position {
-    /// The position of a byte offset in `text`. Offsets past the end are its end.
-    pub fn of(text: &[u8], offset: usize) -> Self {
-        let before = &text[..offset.min(text.len())];
-        let line_start = before.iter().rposition(|byte| *byte == b'\n').map_or(0, |newline| newline + 1);
-        let line = 1 + before.iter().filter(|byte| **byte == b'\n').count();
-        let column = 1 + String::from_utf8_lossy(&before[line_start..]).chars().count();
-        Self { line, column }
+    const START: Self = Self { line: 1, column: 1 };
+
+    /// The position behind `text`, which begins here.
+    fn after(self, text: &[u8]) -> Self {
+        let last = text.rsplit(|byte| *byte == b'\n').next().unwrap_or_default();
+        let lines = text[..text.len() - last.len()].iter().filter(|byte| **byte == b'\n').count();
+        let column = if lines == 0 { self.column } else { 1 };
+        // All bytes of a character but the first look like this.
+        let is_inside = |byte: &u8| byte & 0xC0 == 0x80;
+        Self { line: self.line + lines, column: column + last.iter().filter(|byte| !is_inside(byte)).count() }
     }
 }
 
@@ -124,7 +171,7 @@ mod tests {
     use super::*;
 
     fn check(text: &str, offset: usize, line: usize, column: usize) {
-        assert_eq!(Position::of(text.as_bytes(), offset), Position { line, column }, "{text:?} at {offset}");
+        assert_eq!(Positions::new(text.as_bytes()).of(offset), Position { line, column }, "{text:?} at {offset}");
     }
 
     #[test]
@@ -134,5 +181,19 @@ mod tests {
         check("ab\ncd", 4, 2, 2);
         check("ü=x", 2, 1, 2);
         check("ab", 99, 1, 3);
+        check("", 0, 1, 1);
+    }
+
+    #[test]
+    fn a_position_is_found_by_looking_at_little_in_many_lines_as_in_one() {
+        for text in ["üa\n".repeat(STRIDE), "üa".repeat(STRIDE + 1), "\n".repeat(2 * STRIDE)] {
+            let positions = Positions::new(text.as_bytes());
+            for (offset, _) in text.char_indices().chain([(text.len(), ' ')]) {
+                let line = 1 + text[..offset].matches('\n').count();
+                let column = 1 + text[..offset].rsplit('\n').next().unwrap().chars().count();
+                assert_eq!(positions.of(offset), Position { line, column }, "at {offset}");
+                assert!(positions.nearest(offset).1.len() < STRIDE, "at {offset}");
+            }
+        }
     }
 }

@@ -259,7 +259,7 @@ fn problems_text(prepared: &Prepared, id: &AssignmentId) -> String {
 
 fn place_json(origin: &Origin, locator: &mut Locator<'_>) -> Json {
     let Some(place) = locator.locate(origin) else { return Json::Null };
-    let (file, position) = (locator.file(&place), locator.position(&place));
+    let (position, file) = (locator.position(&place), locator.file(&place));
     json!({
         "repository": &*file.source.url,
         "revision": &*file.source.revision,

@@ -22,10 +22,7 @@ const RENDER: &[Field] = &[
     ("files", "`null` with `--digest`"),
     ("files[].path", "a file of the result"),
     ("files[].id", "its git blob id"),
-    (
-        "report",
-        "what is wrong, as `check -o json` says it, with at most 1,000 diagnostics and 1,000 assignments of each",
-    ),
+    ("report", "what is wrong, as `check -o json` says it, with at most 1,000 diagnostics"),
 ];
 
 const PLAN: &[Field] = &[
@@ -92,10 +89,7 @@ const PLAN: &[Field] = &[
     ("stats.checks", "sets of values that were checked, each by one schema"),
     ("stats.renderings", "assignments whose templates were rendered"),
     ("stats.trees", "folders of cluster types and clusters whose id was found out"),
-    (
-        "report",
-        "what is wrong, as `check -o json` says it, with at most 1,000 diagnostics and 1,000 assignments of each",
-    ),
+    ("report", "what is wrong, as `check -o json` says it, with at most 1,000 diagnostics"),
 ];
 
 const PUBLISH: &[Field] = &[
@@ -115,10 +109,7 @@ const PUBLISH: &[Field] = &[
     ("published[].counts.removed", "assignments that are removed"),
     ("published[].counts.unchanged", "assignments that stay as they are"),
     ("published[].counts.kept", "assignments that fail, and keep their last good output"),
-    (
-        "report",
-        "what is wrong, as `check -o json` says it, with at most 1,000 diagnostics and 1,000 assignments of each",
-    ),
+    ("report", "what is wrong, as `check -o json` says it, with at most 1,000 diagnostics"),
 ];
 
 const EXPLAIN: &[Field] = &[

@@ -27,7 +27,7 @@ code scanning, `-o github` for annotations of a workflow.
 | `diagnostics[].labels[].text` | what is there; may be empty |
 | `diagnostics[].notes[]`, `.help[]` | facts, and what to do |
 | `diagnostics[].environments[]` | the environments in which it was found |
-| `diagnostics[].assignments[]` | the assignments that it reaches, each with `environment`, `cluster_type` and `target`: all of them, in other answers the first 1,000 |
+| `diagnostics[].assignments[]` | the assignments that it reaches, each with `environment`, `cluster_type` and `target`: the first 1,000 |
 | `diagnostics[].assignment_count` | how many these are, listed or not |
 | `diagnostics[].object` | the object that it is about, with `kind` and `name`; may be `null` |
 | `summary` | `errors`, `warnings`, `files` and `repositories` that were read; in the answer of `check` also how many `assignments` there are, and how many were `recomputed` because no earlier run knew them |

@@ -3,11 +3,12 @@
 use std::cmp::Ordering;
 use std::fmt;
 use std::ops::Range;
+use std::sync::Arc;
 
 use model::diagnostic::{AssignmentId, Code, Diagnostic, FieldOrigin, Label, ObjectKey, Origin, Severity};
 use model::locate::Locator;
 use model::name::EnvironmentName;
-use model::source::{File, Position};
+use model::source::{File, Position, Positions};
 
 use super::{Batch, Fallback};
 
@@ -38,6 +39,8 @@ pub(super) struct Spot<'a> {
     pub(super) file: &'a File,
     /// The bytes; none for the file as a whole.
     pub(super) bytes: Option<Range<usize>>,
+    /// Where the bytes of the file stand. All spots of a file share it, and nothing is counted before one is shown.
+    positions: Arc<Positions<'a>>,
 }
 
 /// Whom a finding reaches in one environment.
@@ -68,7 +71,11 @@ impl<'a> Mark<'a> {
     fn new(label: &Label, locator: &mut Locator<'a>) -> Self {
         let place = locator.locate(&label.origin);
         let is_file = matches!(label.origin, Origin::File(_));
-        let spot = place.map(|place| Spot { file: locator.file(&place), bytes: (!is_file).then_some(place.bytes) });
+        let spot = place.map(|place| Spot {
+            file: locator.file(&place),
+            positions: locator.positions(&place),
+            bytes: (!is_file).then_some(place.bytes),
+        });
         let text = match (&spot, &label.origin) {
             (None, Origin::Field(field)) => named(field, &label.text),
             _ => label.text.clone(),
@@ -87,8 +94,7 @@ impl Spot<'_> {
     /// Where it begins and ends; none for a file as a whole.
     pub(super) fn positions(&self) -> Option<(Position, Position)> {
         let bytes = self.bytes.as_ref()?;
-        let position = |offset| Position::of(&self.file.content, offset);
-        Some((position(bytes.start), position(bytes.end.max(bytes.start))))
+        Some((self.positions.of(bytes.start), self.positions.of(bytes.end.max(bytes.start))))
     }
 
     fn order(&self) -> impl Ord {

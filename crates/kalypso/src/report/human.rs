@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use annotate_snippets::{AnnotationKind, Element, Group, Level, Origin, Renderer, Snippet};
 use model::diagnostic::Severity;
-use model::source::{File, Position};
+use model::source::{File, Positions};
 
 use super::Report;
 use super::excerpt::Excerpt;
@@ -114,9 +114,10 @@ impl Shown<'_> {
 
     /// The places without the lines.
     fn origins(&self) -> Vec<Element<'static>> {
+        let positions = Positions::new(&self.file.content);
         let file = || Origin::path(path(self.file));
         let origins = self.marks.iter().map(|(range, _)| {
-            let position = Position::of(&self.file.content, range.start);
+            let position = positions.of(range.start);
             file().line(position.line).char_column(position.column).into()
         });
         if self.marks.is_empty() { vec![file().into()] } else { origins.collect() }

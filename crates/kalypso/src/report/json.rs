@@ -7,8 +7,10 @@ use serde::Serialize;
 use super::finding::{Finding, Mark, Reach};
 use super::{Report, Summary};
 
-/// How many diagnostics, and assignments of each, are listed in a part of a larger answer: as many as a plan lists of anything.
-const LISTED_MAX: usize = 1_000;
+/// How many diagnostics are listed in a part of a larger answer: as many as a plan lists of anything.
+const DIAGNOSTICS_LISTED_MAX: usize = 1_000;
+/// How many assignments of a diagnostic are listed: what stops a whole fleet is one mistake, and to be read as one.
+const ASSIGNMENTS_LISTED_MAX: usize = 1_000;
 
 #[derive(Serialize)]
 struct Document<'r> {
@@ -70,20 +72,20 @@ struct Counts {
     recomputed: Option<usize>,
 }
 
-/// The report with everything that there is to list, as indented text.
+/// The report with every diagnostic, as indented text.
 pub(super) fn text(report: &Report<'_>) -> String {
     // Texts, numbers and lists of them: nothing in there can fail.
     serde_json::to_string_pretty(&document(report, usize::MAX)).unwrap_or_default() + "\n"
 }
 
-/// The report with everything that there is to list.
+/// The report with every diagnostic.
 pub(super) fn whole(report: &Report<'_>) -> serde_json::Value {
     serde_json::to_value(document(report, usize::MAX)).unwrap_or_default()
 }
 
 /// The report as a part of a larger answer, of a size that does not depend on the fleet's.
 pub(super) fn part(report: &Report<'_>) -> serde_json::Value {
-    serde_json::to_value(document(report, LISTED_MAX)).unwrap_or_default()
+    serde_json::to_value(document(report, DIAGNOSTICS_LISTED_MAX)).unwrap_or_default()
 }
 
 fn document<'r>(report: &'r Report<'_>, listed_max: usize) -> Document<'r> {
@@ -92,12 +94,12 @@ fn document<'r>(report: &'r Report<'_>, listed_max: usize) -> Document<'r> {
     let not_listed = report.findings.len().saturating_sub(listed_max);
     let listed = report.findings.iter().take(listed_max);
     Document {
-        diagnostics: listed.map(|(finding, reaches)| diagnostic(finding, reaches, listed_max)).collect(),
+        diagnostics: listed.map(|(finding, reaches)| diagnostic(finding, reaches)).collect(),
         summary: Counts { errors, warnings, files, repositories, not_listed, assignments, recomputed },
     }
 }
 
-fn diagnostic<'r>(finding: &'r Finding<'_>, reaches: &'r [Reach], listed_max: usize) -> Diagnostic<'r> {
+fn diagnostic<'r>(finding: &'r Finding<'_>, reaches: &'r [Reach]) -> Diagnostic<'r> {
     Diagnostic {
         code: finding.code.id(),
         severity: finding.severity.to_string(),
@@ -106,7 +108,7 @@ fn diagnostic<'r>(finding: &'r Finding<'_>, reaches: &'r [Reach], listed_max: us
         notes: &finding.notes,
         help: &finding.help,
         environments: reaches.iter().filter_map(environment).collect(),
-        assignments: reaches.iter().flat_map(assignments).take(listed_max).collect(),
+        assignments: reaches.iter().flat_map(assignments).take(ASSIGNMENTS_LISTED_MAX).collect(),
         assignment_count: reaches.iter().map(|reach| reach.assignments.len()).sum(),
         object: finding.object.as_ref().map(|object| Object { kind: object.kind.name(), name: &object.name }),
     }
