@@ -141,7 +141,7 @@ fn of_one_kind_only_these_objects_are_looked_at() {
     let right = Kind::DeploymentDescriptor.example();
     let check = |text: &str, found: usize, expected: &[&str]| {
         let result = read_kind(any_file(), text.as_bytes(), Kind::DeploymentDescriptor);
-        let said: Vec<_> = result.diagnostics.iter().map(|diagnostic| diagnostic.message.to_string()).collect();
+        let said: Vec<_> = result.diagnostics.iter().map(|diagnostic| diagnostic.message.clone()).collect();
         assert_eq!((result.objects.len(), said), (found, expected.iter().map(ToString::to_string).collect()), "{text}");
     };
     check(&format!("kind: Deployment\nspec: {{}}\n---\n[]\n---\n{right}"), 1, &[]);
