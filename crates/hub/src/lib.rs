@@ -2,18 +2,26 @@
 //!
 //! Reports of every kind become [`report::Report`]s; [`ingest`] puts them into the [`store`], where what is wanted is too. Times are UTC, in milliseconds.
 
+pub mod authority;
 pub mod backup;
+mod connections;
 pub mod endpoint;
 pub mod export;
+pub mod hosts;
+pub mod http;
 pub mod ingest;
 pub mod inputs;
 pub mod limits;
 pub mod moment;
+pub mod oidc;
 pub mod questions;
 pub mod report;
 pub mod retention;
 pub mod revision;
+pub mod server;
 pub mod silence;
 pub mod store;
+pub mod tls;
+pub mod tokens;
 pub mod wanted;
 pub mod watch;

@@ -77,3 +77,54 @@ pub const PAGE_EXAMINED_MAX: usize = 20_000;
 
 /// Hosts that labels may select to be looked at one by one. Beyond it they are so many that looking at places finds them soon.
 pub const SELECTED_HOSTS_MAX: usize = 5_000;
+
+/// How long a token is taken for what it was when it was looked up. Half of the 5 seconds within which a revocation takes effect in every replica.
+pub const TOKEN_CACHE: Duration = Duration::from_millis(2_500);
+
+/// Tokens that are remembered for that time, and tokens whose last use waits to be noted. Some hundred bytes each.
+pub const TOKENS_REMEMBERED_MAX: usize = 20_000;
+
+/// How often the last use of tokens is noted. Oftener would be a write for each request.
+pub const TOKEN_USE_NOTED: Duration = Duration::from_mins(1);
+
+/// Bytes of request bodies in memory at a time. Beyond it, requests are turned away with 429.
+pub const BODIES_BYTES_MAX: usize = 128 * 1024 * 1024;
+
+/// Bytes of a message of gRPC, after decompression. What gRPC takes if nothing else is said.
+pub const GRPC_BYTES_MAX: usize = 4 * 1024 * 1024;
+
+/// How long the body of a request may take to arrive.
+pub const BODY_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// How long reports may wait to be stored until the client is told to send them again. The same report twice is one.
+pub const SUBMIT_TIMEOUT: Duration = Duration::from_secs(20);
+
+/// How long the header of a request may take to arrive; an idle connection is kept for as long.
+pub const HEADER_TIMEOUT: Duration = Duration::from_secs(60);
+
+/// How long a TLS handshake may take.
+pub const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// Bytes of the header of a request. OIDC tokens may have some kilobytes.
+pub const HEADER_BYTES_MAX: usize = 64 * 1024;
+
+/// Connections at a time. Each is a file descriptor and some kilobytes; further ones wait to be accepted.
+pub const CONNECTIONS_MAX: usize = 4_096;
+
+/// Requests at a time on one HTTP/2 connection.
+pub const STREAMS_MAX: u32 = 256;
+
+/// How long requests may take to finish when the hub is stopped.
+pub const STOP_TIMEOUT: Duration = Duration::from_secs(25);
+
+/// Bytes of the answers of an OIDC issuer. Its keys have about one kilobyte each.
+pub const OIDC_BYTES_MAX: usize = 1024 * 1024;
+
+/// How long an OIDC issuer may take to answer.
+pub const OIDC_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// How old the keys of an OIDC issuer may be before they are asked for again.
+pub const OIDC_KEYS_AGE: Duration = Duration::from_mins(10);
+
+/// How often an OIDC issuer is asked for its keys in a minute: forged tokens must not make the hub flood it.
+pub const OIDC_FETCHES_MAX: usize = 5;

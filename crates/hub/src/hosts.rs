@@ -1,0 +1,265 @@
+//! Hosts: registered before they report, taken out of service, brought back, listed.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::Serialize;
+
+use crate::endpoint::Endpoint;
+use crate::ingest::labels;
+use crate::ingest::places::{self, Contents};
+use crate::limits::{LABELS_MAX, NAME_CHARACTERS_MAX};
+use crate::moment::Moment;
+use crate::store::{Database, DatabaseError, Row, Transaction, Value};
+use crate::wanted::restate;
+
+/// A host, or another reconciler of it, that is to be known before it reports.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Registration {
+    /// The host's name.
+    pub host: String,
+    /// What kind of host it is (`K8s-cluster`, `host`, …); as it is, if it is known already, else `K8s-cluster`.
+    pub kind: Option<String>,
+    /// Its labels, instead of those that it has; as they are, if there is none.
+    pub labels: BTreeMap<String, String>,
+    /// A reconciler that will report.
+    pub reconciler: Option<ReconcilerRegistration>,
+}
+
+/// A reconciler that is to be known before it reports.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ReconcilerRegistration {
+    /// Its name, unique on its host.
+    pub name: String,
+    /// What kind of reconciler it is (`flux`, `argocd`, …).
+    pub kind: String,
+    /// The folder that it will apply: it is expected there from now on.
+    pub place: Option<Endpoint>,
+}
+
+/// A host as it is listed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Host {
+    /// Its name.
+    pub name: String,
+    /// What kind of host it is.
+    #[serde(rename = "type")]
+    pub kind: String,
+    /// Its labels.
+    pub labels: BTreeMap<String, String>,
+    /// Since when it is known.
+    pub created_on: Moment,
+    /// Since when it is out of service.
+    pub retired_on: Option<Moment>,
+    /// Its reconcilers, by name.
+    pub reconcilers: Vec<Reconciler>,
+}
+
+/// A reconciler as it is listed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Reconciler {
+    /// Its name.
+    pub name: String,
+    /// What kind of reconciler it is.
+    #[serde(rename = "type")]
+    pub kind: String,
+    /// The folder that it applies, as `repository/branch/path`.
+    pub place: Option<String>,
+    /// When it reported last.
+    pub reported_on: Option<Moment>,
+    /// Since when it is out of service.
+    pub retired_on: Option<Moment>,
+}
+
+/// It is not done.
+#[derive(Debug, thiserror::Error)]
+pub enum HostError {
+    /// A name or label can't be used.
+    #[error(
+        "`{0}` can't be used: 1 to {NAME_CHARACTERS_MAX} characters that can be read, and at most {LABELS_MAX} labels"
+    )]
+    Text(String),
+    /// The host, or its reconciler, is not known.
+    #[error("`{0}` is not known")]
+    Unknown(String),
+    /// The database can't do it.
+    #[error(transparent)]
+    Database(#[from] DatabaseError),
+}
+
+/// Registers a host, or adds to what is known of it. One that was retired stays so.
+///
+/// # Errors
+/// A text can't be used, or the database can't store it.
+pub async fn register(database: &Database, registration: &Registration) -> Result<(), HostError> {
+    registration.check()?;
+    let mut transaction = database.begin().await?;
+    let kind = registration.kind.as_deref();
+    let sql = "insert into host (name, host_type) values ($1, coalesce($2, 'K8s-cluster')) \
+        on conflict (name) do update set host_type = coalesce($2, host.host_type) returning id";
+    let row = transaction.query(sql, vec![registration.host.as_str().into(), kind.into()]).await?;
+    let host_id = row.first().map(|row| row.int(0)).unwrap_or_default();
+    if !registration.labels.is_empty() {
+        let text = labels::text(&registration.labels);
+        labels::write(&mut transaction, host_id, &text, &registration.labels).await?;
+    }
+    if let Some(reconciler) = &registration.reconciler {
+        let id = add_reconciler(&mut transaction, host_id, reconciler).await?;
+        restate(&mut transaction, &mut Contents::default(), BTreeSet::from([id]), |_| ()).await?;
+    }
+    Ok(transaction.commit().await?)
+}
+
+async fn add_reconciler(
+    transaction: &mut Transaction,
+    host_id: i64,
+    reconciler: &ReconcilerRegistration,
+) -> Result<i64, DatabaseError> {
+    let endpoint = reconciler.place.as_ref().map(ToString::to_string);
+    let places = places::by_endpoint(transaction, endpoint.iter().cloned().collect()).await?;
+    let place_id = endpoint.as_ref().and_then(|endpoint| places.get(endpoint).copied());
+    let sql = "insert into reconciler (host_id, name, reconciler_type, manifests_endpoint, place_id) values ($1, $2, $3, $4, $5) \
+        on conflict (host_id, name) do update set reconciler_type = excluded.reconciler_type, \
+        manifests_endpoint = coalesce(excluded.manifests_endpoint, reconciler.manifests_endpoint), \
+        place_id = case when excluded.manifests_endpoint is null then reconciler.place_id else excluded.place_id end \
+        returning id";
+    let (name, kind) = (reconciler.name.as_str(), reconciler.kind.as_str());
+    let values = vec![host_id.into(), name.into(), kind.into(), endpoint.into(), Value::from(place_id)];
+    let id = transaction.query(sql, values).await?.first().map(|row| row.int(0)).unwrap_or_default();
+    let sql = "insert into reconciler_state (reconciler_id, status, digest) values ($1, 0, 0) on conflict do nothing";
+    transaction.query(sql, vec![id.into()]).await?;
+    Ok(id)
+}
+
+/// Takes a host, or one of its reconcilers, out of service: it leaves all totals, but not the history.
+///
+/// # Errors
+/// It is not known, or the database can't store it.
+pub async fn retire(database: &Database, host: &str, reconciler: Option<&str>) -> Result<(), HostError> {
+    set_retired(database, (host, reconciler), Some(Moment::now())).await
+}
+
+/// Brings a host, or one of its reconcilers, back into service.
+///
+/// # Errors
+/// It is not known, or the database can't store it.
+pub async fn restore(database: &Database, host: &str, reconciler: Option<&str>) -> Result<(), HostError> {
+    set_retired(database, (host, reconciler), None).await
+}
+
+async fn set_retired(
+    database: &Database,
+    (host, reconciler): (&str, Option<&str>),
+    retired_on: Option<Moment>,
+) -> Result<(), HostError> {
+    let mut transaction = database.begin().await?;
+    let instant = database.dialect().instant("$1");
+    let found = match reconciler {
+        None => {
+            let sql = format!("update host set retired_on = {instant} where name = $2 returning id");
+            transaction.query(&sql, vec![retired_on.into(), host.into()]).await?
+        }
+        Some(reconciler) => {
+            let of_host = "host_id = (select id from host where name = $2)";
+            let sql =
+                format!("update reconciler set retired_on = {instant} where {of_host} and name = $3 returning host_id");
+            transaction.query(&sql, vec![retired_on.into(), host.into(), reconciler.into()]).await?
+        }
+    };
+    let unknown =
+        || HostError::Unknown(reconciler.map_or(host.to_owned(), |reconciler| format!("{host}/{reconciler}")));
+    let host_id = found.first().ok_or_else(unknown)?.int(0);
+    let of_host = transaction.query("select id from reconciler where host_id = $1", vec![host_id.into()]).await?;
+    let ids = of_host.iter().map(|row| row.int(0)).collect();
+    restate(&mut transaction, &mut Contents::default(), ids, |_| ()).await?;
+    Ok(transaction.commit().await?)
+}
+
+/// Which hosts are listed.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct HostFilter {
+    /// Behind the host of this name, in the order of names.
+    pub after: Option<String>,
+    /// Those that are retired too.
+    pub with_retired: bool,
+    /// At most that many.
+    pub limit: usize,
+}
+
+/// Hosts in the order of their names, with their reconcilers.
+///
+/// # Errors
+/// The database can't answer.
+pub async fn list(database: &Database, filter: &HostFilter) -> Result<Vec<Host>, DatabaseError> {
+    let mut transaction = database.begin_reading().await?;
+    let dialect = transaction.dialect();
+    let sql = format!(
+        "select id, name, host_type, labels, {}, {} from host where name > $1 and (retired_on is null or $2 <> 0) order by name limit $3",
+        dialect.millis("created_on"),
+        dialect.millis("retired_on"),
+    );
+    let after = filter.after.as_deref().unwrap_or_default();
+    let limit = i64::try_from(filter.limit).unwrap_or(i64::MAX);
+    let rows = transaction.query(&sql, vec![after.into(), filter.with_retired.into(), limit.into()]).await?;
+    let sql = format!(
+        "select r.host_id, r.name, r.reconciler_type, r.manifests_endpoint, {}, {} from reconciler r \
+         left join reconciler_state s on s.reconciler_id = r.id where {} order by r.name",
+        dialect.millis("s.reported_on"),
+        dialect.millis("r.retired_on"),
+        dialect.any_int("r.host_id", "$1"),
+    );
+    let ids: Vec<i64> = rows.iter().map(|row| row.int(0)).collect();
+    let mut reconcilers: BTreeMap<i64, Vec<Reconciler>> = BTreeMap::new();
+    for row in transaction.query(&sql, vec![ids.into()]).await? {
+        reconcilers.entry(row.int(0)).or_default().push(reconciler(&row));
+    }
+    Ok(rows.iter().map(|row| host(row, reconcilers.remove(&row.int(0)).unwrap_or_default())).collect())
+}
+
+fn host(row: &Row, reconcilers: Vec<Reconciler>) -> Host {
+    Host {
+        name: row.text(1),
+        kind: row.text(2),
+        labels: row.optional_text(3).and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default(),
+        created_on: row.moment(4).unwrap_or_default(),
+        retired_on: row.moment(5),
+        reconcilers,
+    }
+}
+
+fn reconciler(row: &Row) -> Reconciler {
+    Reconciler {
+        name: row.text(1),
+        kind: row.text(2),
+        place: row.optional_text(3).map(str::to_owned),
+        reported_on: row.moment(4),
+        retired_on: row.moment(5),
+    }
+}
+
+impl Registration {
+    fn check(&self) -> Result<(), HostError> {
+        let reconciler = self.reconciler.iter().flat_map(|reconciler| [&reconciler.name, &reconciler.kind]);
+        let names = [&self.host].into_iter().chain(&self.kind).chain(self.labels.keys()).chain(reconciler);
+        let wrong = names.filter(|name| name.is_empty()).chain(self.texts().filter(|text| !is_readable(text))).next();
+        match wrong {
+            Some(text) => Err(HostError::Text(text.chars().take(NAME_CHARACTERS_MAX).collect())),
+            None if self.labels.len() > LABELS_MAX => Err(HostError::Text("--label".to_owned())),
+            None => Ok(()),
+        }
+    }
+
+    fn texts(&self) -> impl Iterator<Item = &String> {
+        let reconciler = self.reconciler.iter().flat_map(|reconciler| [&reconciler.name, &reconciler.kind]);
+        let labels = self.labels.iter().flat_map(|(key, value)| [key, value]);
+        [&self.host].into_iter().chain(&self.kind).chain(labels).chain(reconciler)
+    }
+}
+
+fn is_readable(text: &str) -> bool {
+    text.trim() == text && text.chars().count() <= NAME_CHARACTERS_MAX && !text.chars().any(char::is_control)
+}
+
+#[cfg(test)]
+mod tests;

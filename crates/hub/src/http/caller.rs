@@ -1,0 +1,91 @@
+//! Who is asking: what handlers name as a parameter, to be called only by those who may.
+
+use axum::extract::FromRequestParts;
+use http::request::Parts;
+use http::{HeaderMap, header};
+
+use super::App;
+use super::problem::{Kind, Problem};
+use crate::tokens::Identity;
+
+/// Somebody who may ask.
+#[derive(Clone, Debug)]
+pub struct Reader(pub Identity);
+
+/// Somebody who may change things.
+#[derive(Clone, Debug)]
+pub struct Administrator(pub Identity);
+
+impl FromRequestParts<App> for Reader {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Problem> {
+        let identity = identify(app, parts).await?;
+        if !identity.may_read() {
+            let hint = "`kalypso hub token create NAME --role read` makes one";
+            return Err(Problem::new(Kind::Forbidden, "this token is for reporting, not for asking").hint(hint));
+        }
+        Ok(Self(identity))
+    }
+}
+
+impl FromRequestParts<App> for Administrator {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Problem> {
+        let identity = identify(app, parts).await?;
+        if !identity.may_administer() {
+            let hint = "`kalypso hub token create NAME --role admin` makes one";
+            return Err(Problem::new(Kind::Forbidden, "that is for administrators").hint(hint));
+        }
+        Ok(Self(identity))
+    }
+}
+
+/// Who sends a request.
+pub(super) async fn identify(app: &App, parts: &Parts) -> Result<Identity, Problem> {
+    let identity = app.authority.identify(authorization(&parts.headers)?).await?;
+    if !parts.headers.contains_key(header::AUTHORIZATION) && !names_this_machine(parts) {
+        // A web page that makes its own name mean this machine could else speak for whoever looks at it.
+        let detail = "without tokens the hub is open to this machine only, and the request is for another name";
+        return Err(
+            Problem::new(Kind::Forbidden, detail).hint("use http://127.0.0.1 or http://localhost, or make a token")
+        );
+    }
+    Ok(identity)
+}
+
+/// The header `Authorization`.
+pub(super) fn authorization(headers: &HeaderMap) -> Result<Option<&str>, Problem> {
+    let text = headers.get(header::AUTHORIZATION).map(http::HeaderValue::to_str).transpose();
+    text.map_err(|_| Problem::new(Kind::Malformed, "the header `Authorization` is not ASCII"))
+}
+
+fn names_this_machine(parts: &Parts) -> bool {
+    let named = parts.headers.get(header::HOST).and_then(|host| host.to_str().ok());
+    let Some(named) = named.or(parts.uri.authority().map(http::uri::Authority::as_str)) else { return false };
+    let Ok(authority) = named.parse::<http::uri::Authority>() else { return false };
+    let host = authority.host().trim_start_matches('[').trim_end_matches(']');
+    host.eq_ignore_ascii_case("localhost")
+        || host.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(host: &str) -> bool {
+        let request = http::Request::builder().uri("/").header(header::HOST, host).body(()).unwrap();
+        names_this_machine(&request.into_parts().0)
+    }
+
+    #[test]
+    fn names_of_this_machine_are_known() {
+        for host in ["localhost", "LOCALHOST:8080", "127.0.0.1:8080", "127.0.0.2", "[::1]:8080"] {
+            assert!(check(host), "{host}");
+        }
+        for host in ["", "evil.example", "localhost.evil.example:8080", "10.0.0.1", "[::2]", "127.0.0.1@evil.example"] {
+            assert!(!check(host), "{host}");
+        }
+    }
+}

@@ -1,0 +1,96 @@
+//! What happens around every request, whatever its route.
+
+use std::any::Any;
+use std::time::Instant;
+
+use axum::Router;
+use axum::extract::{MatchedPath, Request, State};
+use axum::middleware::{Next, from_fn_with_state};
+use axum::response::{IntoResponse as _, Response};
+use data_encoding::HEXLOWER;
+use http::{HeaderName, HeaderValue, Method, Uri, header};
+use tower_http::catch_panic::CatchPanicLayer;
+use tower_http::compression::CompressionLayer;
+use tower_http::decompression::RequestDecompressionLayer;
+
+use super::App;
+use super::problem::{Kind, Problem};
+
+const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
+/// Characters of a request's id that somebody else gave it.
+const REQUEST_ID_CHARACTERS_MAX: usize = 64;
+
+/// What browsers must not do with answers. Pages say for themselves what they allow.
+const HEADERS: [(HeaderName, HeaderValue); 5] = [
+    (header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff")),
+    (header::X_FRAME_OPTIONS, HeaderValue::from_static("DENY")),
+    (header::REFERRER_POLICY, HeaderValue::from_static("no-referrer")),
+    (header::CONTENT_SECURITY_POLICY, HeaderValue::from_static("default-src 'none'; frame-ancestors 'none'")),
+    (header::CACHE_CONTROL, HeaderValue::from_static("no-store")),
+];
+
+/// Routes with all of it: counted, named, protected, compressed both ways; a panic hurts only its own request.
+pub(super) fn around(routes: Router, app: App) -> Router {
+    routes
+        .layer(RequestDecompressionLayer::new().pass_through_unaccepted(true))
+        .layer(CompressionLayer::new())
+        .layer(CatchPanicLayer::custom(panicked))
+        .layer(from_fn_with_state(app, observe))
+}
+
+async fn observe(State(app): State<App>, matched: Option<MatchedPath>, request: Request, next: Next) -> Response {
+    let started = Instant::now();
+    let id = request_id(&request);
+    let method = request.method().clone();
+    // Only routes are counted and logged, never paths: those come from outside.
+    let route = matched.as_ref().map_or("unknown", MatchedPath::as_str).to_owned();
+    let mut response = next.run(request).await;
+    let (status, duration) = (response.status().as_u16(), started.elapsed());
+    app.metrics.request(&route, status, duration);
+    let (shown_id, took_ms) = (id.to_str().unwrap_or_default(), duration.as_millis() as u64);
+    if status >= 500 {
+        tracing::warn!(request = shown_id, %method, route, status, took_ms, "answered");
+    } else {
+        tracing::debug!(request = shown_id, %method, route, status, took_ms, "answered");
+    }
+    let headers = response.headers_mut();
+    headers.insert(REQUEST_ID, id);
+    for (name, value) in HEADERS {
+        headers.entry(name).or_insert(value);
+    }
+    response
+}
+
+/// The id that a proxy gave the request, or a new one.
+fn request_id(request: &Request) -> HeaderValue {
+    let is_harmless = |text: &str| {
+        (1..=REQUEST_ID_CHARACTERS_MAX).contains(&text.len())
+            && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte))
+    };
+    let given = request.headers().get(REQUEST_ID).filter(|value| value.to_str().is_ok_and(is_harmless));
+    given.cloned().unwrap_or_else(|| {
+        let mut bytes = [0; 8];
+        // Without random numbers requests have no names; they are answered nevertheless.
+        let _ = getrandom::fill(&mut bytes);
+        HeaderValue::from_str(&HEXLOWER.encode(&bytes)).unwrap_or(HeaderValue::from_static("0"))
+    })
+}
+
+fn panicked(panic: Box<dyn Any + Send>) -> Response {
+    let text =
+        panic.downcast_ref::<&str>().map(ToString::to_string).or_else(|| panic.downcast_ref::<String>().cloned());
+    tracing::error!(panic = text.unwrap_or_default(), "a request hit a mistake in the hub");
+    Problem::new(Kind::Mistake, "the hub's log says what went wrong").into_response()
+}
+
+pub(super) async fn not_found(uri: Uri) -> Problem {
+    let path: String = uri.path().chars().take(128).collect();
+    Problem::new(Kind::NotFound, format!("there is nothing at `{path}`"))
+        .hint("/api/v1/openapi.json says what there is")
+}
+
+pub(super) async fn method_not_allowed(method: Method, uri: Uri) -> Problem {
+    let path: String = uri.path().chars().take(128).collect();
+    let detail = format!("`{path}` is not for {}", method.as_str().chars().take(16).collect::<String>());
+    Problem::new(Kind::Method, detail).hint("the header `Allow` says what is possible")
+}

@@ -1,0 +1,70 @@
+//! The API over HTTP: one file for each group of routes.
+
+mod caller;
+mod health;
+mod layers;
+pub mod metrics;
+mod openapi;
+mod otlp;
+mod problem;
+mod reports;
+mod submission;
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use axum::Router;
+use tokio::sync::Semaphore;
+
+pub use caller::{Administrator, Reader};
+pub use metrics::Metrics;
+pub use openapi::description;
+pub use problem::{Kind, Problem, RefusedReport};
+
+use crate::authority::Authority;
+use crate::ingest::Ingest;
+use crate::store::Database;
+
+/// What the handlers of all routes share.
+#[derive(Clone, Debug)]
+pub struct App {
+    /// Who is asking.
+    pub authority: Authority,
+    /// What is stored.
+    pub database: Database,
+    /// What is to be stored.
+    pub ingest: Ingest,
+    /// What is counted.
+    pub metrics: Arc<Metrics>,
+    room: Arc<Semaphore>,
+    is_stopping: Arc<AtomicBool>,
+}
+
+impl App {
+    /// What handlers need, over one database.
+    pub fn new(database: Database, ingest: Ingest, authority: Authority) -> Self {
+        let (room, is_stopping) = (submission::room(), Arc::default());
+        Self { authority, database, ingest, metrics: Arc::new(Metrics::new()), room, is_stopping }
+    }
+
+    /// From now on [`/readyz`](health) says that no more requests should come.
+    pub fn stop(&self) {
+        self.is_stopping.store(true, Ordering::Release);
+    }
+
+    fn is_stopping(&self) -> bool {
+        self.is_stopping.load(Ordering::Acquire)
+    }
+}
+
+/// All routes.
+pub fn router(app: App) -> Router {
+    let (routes, description) = openapi::routes().split_for_parts();
+    let routes = routes
+        .merge(openapi::route(&description))
+        .fallback(layers::not_found)
+        .method_not_allowed_fallback(layers::method_not_allowed)
+        .with_state(app.clone())
+        .merge(otlp::grpc(app.clone()));
+    layers::around(routes, app)
+}

@@ -1,0 +1,65 @@
+//! The description of the API, OpenAPI 3.1, made from the handlers.
+
+use axum::response::IntoResponse as _;
+use axum::routing::get;
+use http::header;
+use utoipa::openapi::OpenApi;
+use utoipa::openapi::security::{ApiKey, ApiKeyValue, HttpAuthScheme, HttpBuilder, SecurityScheme};
+use utoipa::{Modify, OpenApi as _};
+use utoipa_axum::router::OpenApiRouter;
+
+use super::{App, health, metrics, otlp, reports};
+
+/// Where the description is.
+const PATH: &str = "/api/v1/openapi.json";
+
+#[derive(utoipa::OpenApi)]
+#[openapi(
+    info(
+        title = "Kalypso hub",
+        description = "What is wanted, what is really there, since when, and what differs. Errors are `application/problem+json`.",
+        license(name = "MIT OR Apache-2.0", identifier = "MIT OR Apache-2.0"),
+    ),
+    tags(
+        (name = "Reports", description = "What reconcilers say of themselves comes in here."),
+        (name = "Operation", description = "For those who run the hub."),
+    ),
+    modifiers(&Schemes),
+    security(("token" = [])),
+)]
+struct Description;
+
+struct Schemes;
+
+impl Modify for Schemes {
+    fn modify(&self, openapi: &mut OpenApi) {
+        let components = openapi.components.get_or_insert_default();
+        let text = "A token of `kalypso hub token create`, or one of the OIDC issuer that is configured.";
+        let token = HttpBuilder::new().scheme(HttpAuthScheme::Bearer).description(Some(text)).build();
+        components.add_security_scheme("token", SecurityScheme::Http(token));
+        let text = "`sha256=` and the HMAC-SHA256 of the body, made with the signing key of a token, whose id is in the query: `?token=ID`. What Flux' provider `generic-hmac` sends.";
+        let signature = ApiKeyValue::with_description("X-Signature", text);
+        components.add_security_scheme("signature", SecurityScheme::ApiKey(ApiKey::Header(signature)));
+    }
+}
+
+/// The description as it is served, for documentation and tests.
+pub fn description() -> OpenApi {
+    routes().split_for_parts().1
+}
+
+/// All routes that are described.
+pub(super) fn routes() -> OpenApiRouter<App> {
+    OpenApiRouter::with_openapi(Description::openapi())
+        .merge(reports::routes())
+        .merge(otlp::routes())
+        .merge(health::routes())
+        .merge(metrics::routes())
+}
+
+/// The route of the description itself.
+pub(super) fn route(description: &OpenApi) -> axum::Router<App> {
+    let text = description.to_json().unwrap_or_default();
+    let answer = move || async move { ([(header::CONTENT_TYPE, "application/json")], text).into_response() };
+    axum::Router::new().route(PATH, get(answer))
+}

@@ -1,0 +1,167 @@
+//! OTLP logs, over HTTP and over gRPC on the same port.
+//!
+//! The protocol: <https://opentelemetry.io/docs/specs/otlp/>. What a collector must not send again is refused with a status that says so (4xx but 429;
+//! `INVALID_ARGUMENT` and the like), what it should send again with 429 or 503 (`UNAVAILABLE`).
+
+use axum::Router;
+use axum::extract::{Request, State};
+use axum::middleware::{Next, from_fn_with_state};
+use axum::response::{IntoResponse, Response};
+use http::{HeaderMap, HeaderValue, header};
+use opentelemetry_proto::tonic::collector::logs::v1::logs_service_server::{LogsService, LogsServiceServer};
+use opentelemetry_proto::tonic::collector::logs::v1::{ExportLogsServiceRequest, ExportLogsServiceResponse};
+use prost::Message as _;
+use tokio::time::timeout;
+use tonic::codec::CompressionEncoding;
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+use super::metrics::Source;
+use super::problem::{Kind, Problem};
+use super::submission::{Submission, check_may_report};
+use super::{App, caller, reports};
+use crate::inputs::otlp;
+use crate::limits::{BODY_TIMEOUT, GRPC_BYTES_MAX};
+use crate::moment::Moment;
+use crate::tokens::Identity;
+
+const PROTOBUF: &str = "application/x-protobuf";
+const JSON: &str = "application/json";
+
+pub(super) fn routes() -> OpenApiRouter<App> {
+    OpenApiRouter::new().routes(routes!(logs))
+}
+
+/// Log records of OpenTelemetry
+///
+/// As the exporter `otlphttp` of a collector sends them, in protobuf or JSON. Records with attributes that begin with `kalypso.` are reports; all
+/// others are ignored. Errors are a `google.rpc.Status` in the same encoding, as OTLP wants them.
+#[utoipa::path(
+    post,
+    path = "/v1/logs",
+    tag = "Reports",
+    request_body(content((Vec<u8> = "application/x-protobuf"), (serde_json::Value = "application/json")), description = "An `ExportLogsServiceRequest`, possibly with gzip"),
+    responses(
+        (status = 200, description = "Stored, except for what `partial_success` says", content((Vec<u8> = "application/x-protobuf"), (serde_json::Value = "application/json"))),
+        (status = "4XX", description = "Not taken; not to be sent again, except for 429", content((Vec<u8> = "application/x-protobuf"), (serde_json::Value = "application/json"))),
+        (status = "5XX", description = "Not possible now", content((Vec<u8> = "application/x-protobuf"), (serde_json::Value = "application/json"))),
+    ),
+)]
+async fn logs(State(app): State<App>, headers: HeaderMap, submission: Result<Submission, Problem>) -> Response {
+    let is_json = headers.get(header::CONTENT_TYPE).is_some_and(|value| value.as_bytes().starts_with(JSON.as_bytes()));
+    match export_submission(&app, submission).await {
+        Ok(answer) if is_json => encoded(JSON, otlp::encode_json(&answer).into_bytes()),
+        Ok(answer) => encoded(PROTOBUF, otlp::encode_protobuf(&answer)),
+        Err(problem) => status(problem, is_json),
+    }
+}
+
+async fn export_submission(
+    app: &App,
+    submission: Result<Submission, Problem>,
+) -> Result<ExportLogsServiceResponse, Problem> {
+    let submission = submission?;
+    submission.check_type(&[PROTOBUF, JSON])?;
+    let request = match submission.media_type.as_str() {
+        JSON => otlp::decode_json(&submission.body)?,
+        _ => otlp::decode_protobuf(&submission.body)?,
+    };
+    export(app, &submission.identity, &request).await
+}
+
+async fn export(
+    app: &App,
+    identity: &Identity,
+    request: &ExportLogsServiceRequest,
+) -> Result<ExportLogsServiceResponse, Problem> {
+    let batch = otlp::read(request, Moment::now())?;
+    let taken = reports::take(app, Source::Otlp, identity, batch).await?;
+    Ok(otlp::answer(&taken.refused))
+}
+
+fn encoded(media_type: &'static str, body: Vec<u8>) -> Response {
+    ([(header::CONTENT_TYPE, media_type)], body).into_response()
+}
+
+/// `google.rpc.Status`, without details.
+#[derive(Clone, PartialEq, prost::Message)]
+struct RpcStatus {
+    #[prost(int32, tag = "1")]
+    code: i32,
+    #[prost(string, tag = "2")]
+    message: String,
+}
+
+/// A problem as OTLP over HTTP wants it: the status and headers stay, the body changes.
+fn status(problem: Problem, is_json: bool) -> Response {
+    let (code, message) = (code(problem.what()) as i32, problem.detail().to_owned());
+    let (mut parts, _) = problem.into_response().into_parts();
+    let (media_type, body) = if is_json {
+        (JSON, serde_json::json!({"code": code, "message": message}).to_string().into_bytes())
+    } else {
+        (PROTOBUF, RpcStatus { code, message }.encode_to_vec())
+    };
+    parts.headers.remove(header::CONTENT_LENGTH);
+    parts.headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(media_type));
+    Response::from_parts(parts, body.into())
+}
+
+/// The status of gRPC for a kind of problem.
+fn code(kind: Kind) -> tonic::Code {
+    match kind {
+        Kind::Malformed | Kind::MediaType | Kind::Unprocessable => tonic::Code::InvalidArgument,
+        Kind::Unauthenticated => tonic::Code::Unauthenticated,
+        Kind::Forbidden => tonic::Code::PermissionDenied,
+        Kind::NotFound => tonic::Code::NotFound,
+        Kind::Method => tonic::Code::Unimplemented,
+        // Not `RESOURCE_EXHAUSTED`: collectors send that again.
+        Kind::TooLarge => tonic::Code::OutOfRange,
+        Kind::Slow | Kind::Busy | Kind::Unavailable => tonic::Code::Unavailable,
+        Kind::Mistake => tonic::Code::Internal,
+    }
+}
+
+/// The service of gRPC. Who is asking is found out before anything of the message is read.
+pub(super) fn grpc(app: App) -> Router {
+    let service = LogsServiceServer::new(Logs(app.clone()))
+        .accept_compressed(CompressionEncoding::Gzip)
+        .max_decoding_message_size(GRPC_BYTES_MAX);
+    let routes = tonic::service::Routes::new(service).into_axum_router().reset_fallback();
+    routes.layer(from_fn_with_state(app, admit))
+}
+
+async fn admit(State(app): State<App>, request: Request, next: Next) -> Response {
+    let (mut parts, body) = request.into_parts();
+    let admitted = async {
+        let identity = caller::identify(&app, &parts).await?;
+        check_may_report(&identity)?;
+        Ok::<_, Problem>((identity, app.room(GRPC_BYTES_MAX)?))
+    };
+    match admitted.await {
+        Err(problem) => rpc_status(&problem).into_http(),
+        Ok((identity, _room)) => {
+            parts.extensions.insert(identity);
+            let answered = timeout(BODY_TIMEOUT, next.run(Request::from_parts(parts, body))).await;
+            answered.unwrap_or_else(|_| tonic::Status::deadline_exceeded("the message took too long").into_http())
+        }
+    }
+}
+
+struct Logs(App);
+
+#[tonic::async_trait]
+impl LogsService for Logs {
+    async fn export(
+        &self,
+        request: tonic::Request<ExportLogsServiceRequest>,
+    ) -> Result<tonic::Response<ExportLogsServiceResponse>, tonic::Status> {
+        let identity = request.extensions().get::<Identity>().cloned();
+        let identity = identity.ok_or_else(|| tonic::Status::unauthenticated("nobody is known"))?;
+        let answer = export(&self.0, &identity, request.get_ref()).await;
+        answer.map(tonic::Response::new).map_err(|problem| rpc_status(&problem))
+    }
+}
+
+fn rpc_status(problem: &Problem) -> tonic::Status {
+    tonic::Status::new(code(problem.what()), problem.detail())
+}

@@ -1,0 +1,232 @@
+//! What goes wrong with a request, as `application/problem+json` (RFC 9457).
+
+use std::time::Duration;
+
+use axum::response::{IntoResponse, Response};
+use http::{HeaderValue, StatusCode, header};
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use crate::authority::Refusal;
+use crate::ingest::SubmitError;
+use crate::inputs::Refused;
+use crate::store::DatabaseError;
+
+/// How long to wait after the database was not there.
+const DATABASE_RETRY: Duration = Duration::from_secs(5);
+
+/// An answer that says what is wrong, and what to do about it.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct Problem {
+    /// What kind of problem it is: `urn:kalypso:problem:` and a word. Programs go by it.
+    #[serde(rename = "type")]
+    #[schema(example = "urn:kalypso:problem:busy")]
+    kind: String,
+    /// The kind in words.
+    #[schema(example = "The hub is busy")]
+    title: &'static str,
+    /// The HTTP status.
+    #[schema(value_type = u16, example = 429)]
+    status: u16,
+    /// What is wrong with this request.
+    detail: String,
+    /// What to do about it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    hint: Option<String>,
+    /// The reports that were refused, where reports were sent.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    refused: Vec<RefusedReport>,
+    #[serde(skip)]
+    retry_after: Option<Duration>,
+    #[serde(skip)]
+    what: Kind,
+}
+
+/// A report that was not taken.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct RefusedReport {
+    /// Which of the request, from 0.
+    pub index: usize,
+    /// The line on which it stands, from 1, if the request is made of lines.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub line: Option<usize>,
+    /// The field that is wrong, in the words of the format that it came in.
+    pub field: String,
+    /// What is wrong with it.
+    pub message: String,
+}
+
+impl From<Refused> for RefusedReport {
+    fn from(refused: Refused) -> Self {
+        let Refused { position, error } = refused;
+        Self { index: position.index, line: position.line, field: error.field, message: error.message }
+    }
+}
+
+impl Problem {
+    /// A problem of a kind.
+    pub fn new(kind: Kind, detail: impl Into<String>) -> Self {
+        let (status, word, title) = kind.parts();
+        Self {
+            kind: format!("urn:kalypso:problem:{word}"),
+            title,
+            status: status.as_u16(),
+            detail: detail.into(),
+            hint: None,
+            refused: Vec::new(),
+            retry_after: None,
+            what: kind,
+        }
+    }
+
+    /// With advice.
+    #[must_use]
+    pub fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.hint = Some(hint.into());
+        self
+    }
+
+    /// With the reports that were refused.
+    #[must_use]
+    pub fn refused(mut self, refused: Vec<Refused>) -> Self {
+        self.refused = refused.into_iter().map(Into::into).collect();
+        self
+    }
+
+    /// It may be over after that time.
+    #[must_use]
+    pub fn retry_after(mut self, retry_after: Duration) -> Self {
+        self.retry_after = Some(retry_after);
+        self
+    }
+
+    /// What is wrong with this request.
+    pub fn detail(&self) -> &str {
+        &self.detail
+    }
+
+    /// The kind of problem.
+    pub fn what(&self) -> Kind {
+        self.what
+    }
+
+    /// The HTTP status.
+    pub fn status(&self) -> StatusCode {
+        StatusCode::from_u16(self.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR)
+    }
+}
+
+/// The kinds of problems.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// The request can't be read.
+    Malformed,
+    /// Nobody said who is asking, or they are not known.
+    Unauthenticated,
+    /// Who is asking may not do that.
+    Forbidden,
+    /// There is no such thing.
+    NotFound,
+    /// The thing is there, but not for that method.
+    Method,
+    /// The body took too long to arrive.
+    Slow,
+    /// The body is too large.
+    TooLarge,
+    /// The body is in a format or encoding that is not read here.
+    MediaType,
+    /// The request can be read, but what it says can't be right.
+    Unprocessable,
+    /// There is more to do than can be done.
+    Busy,
+    /// A mistake of the hub's own.
+    Mistake,
+    /// The hub can't do it now.
+    Unavailable,
+}
+
+impl Kind {
+    fn parts(self) -> (StatusCode, &'static str, &'static str) {
+        match self {
+            Self::Malformed => (StatusCode::BAD_REQUEST, "malformed", "The request can't be read"),
+            Self::Unauthenticated => (StatusCode::UNAUTHORIZED, "unauthenticated", "It is not known who is asking"),
+            Self::Forbidden => (StatusCode::FORBIDDEN, "forbidden", "Who is asking may not do that"),
+            Self::NotFound => (StatusCode::NOT_FOUND, "not-found", "There is no such thing"),
+            Self::Method => (StatusCode::METHOD_NOT_ALLOWED, "method", "The method is not possible here"),
+            Self::Slow => (StatusCode::REQUEST_TIMEOUT, "slow", "The request took too long to arrive"),
+            Self::TooLarge => (StatusCode::PAYLOAD_TOO_LARGE, "too-large", "The request is too large"),
+            Self::MediaType => (StatusCode::UNSUPPORTED_MEDIA_TYPE, "media-type", "The format is not read here"),
+            Self::Unprocessable => (StatusCode::UNPROCESSABLE_ENTITY, "unprocessable", "What is said can't be right"),
+            Self::Busy => (StatusCode::TOO_MANY_REQUESTS, "busy", "The hub is busy"),
+            Self::Mistake => (StatusCode::INTERNAL_SERVER_ERROR, "mistake", "This is a mistake in the hub"),
+            Self::Unavailable => (StatusCode::SERVICE_UNAVAILABLE, "unavailable", "The hub can't do it now"),
+        }
+    }
+}
+
+impl From<Refusal> for Problem {
+    fn from(refusal: Refusal) -> Self {
+        let detail = refusal.to_string();
+        match refusal {
+            Refusal::Missing => Self::new(Kind::Unauthenticated, detail)
+                .hint("send a header `Authorization: Bearer TOKEN`; `kalypso hub token create` makes tokens"),
+            Refusal::Invalid(_) => Self::new(Kind::Unauthenticated, detail)
+                .hint("`kalypso hub token list` says which tokens there are, and until when they are good"),
+            Refusal::Forbidden(_) => Self::new(Kind::Forbidden, detail),
+            Refusal::Unavailable(_) => unavailable(&detail),
+        }
+    }
+}
+
+impl From<DatabaseError> for Problem {
+    fn from(error: DatabaseError) -> Self {
+        match error.is_passing() {
+            true => unavailable(&error.to_string()),
+            false => mistake(&error),
+        }
+    }
+}
+
+impl From<SubmitError> for Problem {
+    fn from(error: SubmitError) -> Self {
+        match error {
+            SubmitError::Busy { retry_after } => {
+                Self::new(Kind::Busy, "more reports wait to be stored than the hub can keep")
+                    .hint("send them again after the time in `Retry-After`; nothing of this request was stored")
+                    .retry_after(retry_after)
+            }
+            SubmitError::Stopped => unavailable("the hub is being stopped"),
+            SubmitError::Database(error) if error.is_passing() => unavailable(&error.to_string()),
+            SubmitError::Database(error) => mistake(&error),
+        }
+    }
+}
+
+/// The words of databases name files and servers: they are for the log.
+fn unavailable(reason: &str) -> Problem {
+    tracing::warn!(reason, "a request can't be answered now");
+    Problem::new(Kind::Unavailable, "the hub's database can't be used at the moment")
+        .hint("try again later; the hub's log says what is wrong")
+        .retry_after(DATABASE_RETRY)
+}
+
+fn mistake(error: &DatabaseError) -> Problem {
+    tracing::error!(%error, "a request can't be answered");
+    Problem::new(Kind::Mistake, "the hub's log says what went wrong")
+}
+
+impl IntoResponse for Problem {
+    fn into_response(self) -> Response {
+        let body = serde_json::to_vec(&self).unwrap_or_default();
+        let mut response = (self.status(), body).into_response();
+        let headers = response.headers_mut();
+        headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/problem+json"));
+        if let Some(retry_after) = self.retry_after {
+            headers.insert(header::RETRY_AFTER, HeaderValue::from(retry_after.as_secs().max(1)));
+        }
+        if self.status == StatusCode::UNAUTHORIZED {
+            headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer realm=\"kalypso\""));
+        }
+        response
+    }
+}

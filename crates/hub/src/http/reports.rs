@@ -1,0 +1,175 @@
+//! Reports come in: the generic one, and those of reconcilers that speak a format of their own.
+
+use std::time::{Duration, Instant};
+
+use axum::Json;
+use axum::extract::State;
+use serde::Serialize;
+use tokio::time::timeout;
+use utoipa::ToSchema;
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+use super::App;
+use super::metrics::Source;
+use super::problem::{Kind, Problem, RefusedReport};
+use super::submission::Submission;
+use crate::ingest::Outcome;
+use crate::inputs::{self, Batch, BodyError, Refused};
+use crate::limits::SUBMIT_TIMEOUT;
+use crate::moment::Moment;
+use crate::tokens::{self, Identity};
+
+/// How long a client whose reports are not stored yet should wait.
+const LATE_RETRY: Duration = Duration::from_secs(5);
+
+pub(super) fn routes() -> OpenApiRouter<App> {
+    OpenApiRouter::new().routes(routes!(report)).routes(routes!(report_flux)).routes(routes!(report_argocd))
+}
+
+/// What became of the reports of a request. Those that are not refused are stored.
+#[derive(Debug, Default, Serialize, ToSchema)]
+struct Receipt {
+    /// Reports that are in the history now.
+    stored: usize,
+    /// Reports that said what was so already, a little later.
+    confirmed: usize,
+    /// Reports that had arrived before.
+    repeated: usize,
+    /// What was no report, and not meant to be one.
+    ignored: usize,
+    /// Reports that were not taken.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    refused: Vec<RefusedReport>,
+}
+
+/// Report what reconcilers do
+///
+/// One report, a list of them, or one on each line (NDJSON). When this answers 200, all that are not among `refused` are stored, and stay
+/// so whatever happens. The same report sent twice is one.
+#[utoipa::path(
+    post,
+    path = "/api/v1/reports",
+    tag = "Reports",
+    request_body(content((serde_json::Value = "application/json"), (String = "application/x-ndjson")), description = "The reports, possibly with gzip"),
+    responses(
+        (status = 200, description = "Stored", body = Receipt),
+        (status = 400, description = "It can't be read", body = Problem, content_type = "application/problem+json"),
+        (status = 401, description = "The token is missing or not good", body = Problem, content_type = "application/problem+json"),
+        (status = 403, description = "The token is not for these reports", body = Problem, content_type = "application/problem+json"),
+        (status = 408, description = "The body took too long", body = Problem, content_type = "application/problem+json"),
+        (status = 413, description = "The body is too large", body = Problem, content_type = "application/problem+json"),
+        (status = 415, description = "The format is not read here", body = Problem, content_type = "application/problem+json"),
+        (status = 422, description = "None of the reports can be right", body = Problem, content_type = "application/problem+json"),
+        (status = 429, description = "Too much waits already; `Retry-After` says when to send it again", body = Problem, content_type = "application/problem+json"),
+        (status = 503, description = "It can't be stored now; `Retry-After` says when to send it again", body = Problem, content_type = "application/problem+json"),
+    ),
+)]
+async fn report(State(app): State<App>, submission: Submission) -> Result<Json<Receipt>, Problem> {
+    submission.check_type(&["application/json", "application/x-ndjson", "application/ndjson", "application/jsonl"])?;
+    let batch = inputs::generic::read(&submission.body, Moment::now())?;
+    take(&app, Source::Generic, &submission.identity, batch).await.map(Receipt::from).map(Json)
+}
+
+/// Events of Flux' notification-controller
+///
+/// As its providers `generic` and `generic-hmac` send them.
+#[utoipa::path(
+    post,
+    path = "/api/v1/reports/flux",
+    tag = "Reports",
+    params(("token" = Option<String>, Query, description = "The id of the token whose key signs the body")),
+    request_body(content = serde_json::Value, content_type = "application/json", description = "One event"),
+    security(("token" = []), ("signature" = [])),
+    responses(
+        (status = 200, description = "Stored, or no report at all", body = Receipt),
+        (status = "4XX", description = "Not taken", body = Problem, content_type = "application/problem+json"),
+        (status = "5XX", description = "Not possible now", body = Problem, content_type = "application/problem+json"),
+    ),
+)]
+async fn report_flux(State(app): State<App>, submission: Submission) -> Result<Json<Receipt>, Problem> {
+    submission.check_type(&["application/json"])?;
+    let batch = inputs::flux::read(&submission.body, Moment::now())?;
+    take(&app, Source::Flux, &submission.identity, batch).await.map(Receipt::from).map(Json)
+}
+
+/// Notifications of Argo CD
+///
+/// With the template that is in `deploy/argocd`.
+#[utoipa::path(
+    post,
+    path = "/api/v1/reports/argocd",
+    tag = "Reports",
+    request_body(content = serde_json::Value, content_type = "application/json", description = "One notification"),
+    responses(
+        (status = 200, description = "Stored", body = Receipt),
+        (status = "4XX", description = "Not taken", body = Problem, content_type = "application/problem+json"),
+        (status = "5XX", description = "Not possible now", body = Problem, content_type = "application/problem+json"),
+    ),
+)]
+async fn report_argocd(State(app): State<App>, submission: Submission) -> Result<Json<Receipt>, Problem> {
+    submission.check_type(&["application/json"])?;
+    let batch = inputs::argocd::read(&submission.body, Moment::now())?;
+    take(&app, Source::Argocd, &submission.identity, batch).await.map(Receipt::from).map(Json)
+}
+
+impl From<BodyError> for Problem {
+    fn from(error: BodyError) -> Self {
+        let kind = if matches!(error, BodyError::TooMany(_)) { Kind::TooLarge } else { Kind::Malformed };
+        Self::new(kind, error.to_string())
+    }
+}
+
+/// What became of the reports of a request.
+#[derive(Debug, Default)]
+pub(super) struct Taken {
+    outcomes: Vec<Outcome>,
+    ignored: usize,
+    /// Those that were not taken.
+    pub(super) refused: Vec<Refused>,
+}
+
+/// Stores what somebody may report and what can be right, and says what became of each. If nothing is left, that is a problem.
+pub(super) async fn take(app: &App, source: Source, identity: &Identity, batch: Batch) -> Result<Taken, Problem> {
+    let started = Instant::now();
+    let now = Moment::now();
+    let ignored = batch.ignored();
+    let (mut claimed, mut forbidden) = (0, 0);
+    let batch = batch.and_then(|report| {
+        claimed += 1;
+        tokens::claim(identity, report).inspect_err(|_| forbidden += 1)
+    });
+    let (reports, refused) = batch.and_then(|report| report.check(now)).into_parts();
+    app.metrics.refused(source, refused.len());
+    if let (true, Some(first)) = (reports.is_empty(), refused.first()) {
+        let kind = if forbidden > 0 && forbidden == claimed { Kind::Forbidden } else { Kind::Unprocessable };
+        return Err(Problem::new(kind, first.error.to_string()).refused(refused));
+    }
+    if reports.is_empty() {
+        return Ok(Taken { ignored, ..Taken::default() });
+    }
+    let sent = reports.len();
+    let stored = timeout(SUBMIT_TIMEOUT, app.ingest.submit(reports)).await;
+    let stored = stored.map_err(|_| late())?;
+    app.metrics.submitted(source, sent, &stored);
+    app.metrics.stored(started.elapsed());
+    Ok(Taken { outcomes: stored?.outcomes, ignored, refused })
+}
+
+fn late() -> Problem {
+    let detail = format!("storing takes longer than {} s, and may happen yet", SUBMIT_TIMEOUT.as_secs());
+    Problem::new(Kind::Unavailable, detail).hint("send it again: the same report twice is one").retry_after(LATE_RETRY)
+}
+
+impl From<Taken> for Receipt {
+    fn from(taken: Taken) -> Self {
+        let count = |outcome| taken.outcomes.iter().filter(|other| **other == outcome).count();
+        Self {
+            stored: count(Outcome::Stored),
+            confirmed: count(Outcome::Confirmed),
+            repeated: count(Outcome::Repeated),
+            ignored: taken.ignored,
+            refused: taken.refused.into_iter().map(Into::into).collect(),
+        }
+    }
+}

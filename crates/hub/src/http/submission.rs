@@ -1,0 +1,147 @@
+//! Requests that bring reports: who sends them, and their body, within limits.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::body::Body;
+use axum::extract::{FromRequest, Request};
+use bytes::{Bytes, BytesMut};
+use http::{HeaderMap, Uri, header};
+use http_body_util::BodyExt as _;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+use super::problem::{Kind, Problem};
+use super::{App, caller};
+use crate::limits::{BODIES_BYTES_MAX, BODY_TIMEOUT, REPORT_BYTES_MAX, REQUEST_BYTES_MAX};
+use crate::tokens::Identity;
+
+/// The header with the signature of a body, as Flux' provider `generic-hmac` sends it.
+const SIGNATURE: &str = "x-signature";
+/// Bytes of a body that one permit stands for.
+const PERMIT_BYTES: usize = 64 * 1024;
+/// How long a client that found no room should wait.
+const ROOM_RETRY: Duration = Duration::from_secs(1);
+
+/// A request with reports, from somebody who may send some.
+#[derive(Debug)]
+pub(super) struct Submission {
+    /// Who sends it.
+    pub(super) identity: Identity,
+    /// The type of the body, in small letters, without parameters; empty if it is not said.
+    pub(super) media_type: String,
+    /// The whole body, decompressed.
+    pub(super) body: Bytes,
+    /// The room in memory that it takes.
+    _permit: OwnedSemaphorePermit,
+}
+
+/// The room that bodies may take together.
+pub(super) fn room() -> Arc<Semaphore> {
+    Arc::new(Semaphore::new(BODIES_BYTES_MAX / PERMIT_BYTES))
+}
+
+impl FromRequest<App> for Submission {
+    type Rejection = Problem;
+
+    async fn from_request(request: Request, app: &App) -> Result<Self, Problem> {
+        let (parts, body) = request.into_parts();
+        check_encoding(&parts.headers)?;
+        let media_type = media_type(&parts.headers);
+        let signature = parts.headers.get(SIGNATURE).filter(|_| !parts.headers.contains_key(header::AUTHORIZATION));
+        let (identity, (body, permit)) = if let Some(signature) = signature {
+            let id = token_id(&parts.uri).ok_or_else(no_token_id)?;
+            // Nobody is known yet: they get no more room than one report needs.
+            let (body, permit) = read(app, body, REPORT_BYTES_MAX).await?;
+            let signature = signature.to_str().unwrap_or_default();
+            (app.authority.identify_signature(id, &body, signature).await?, (body, permit))
+        } else {
+            let identity = caller::identify(app, &parts).await?;
+            check_may_report(&identity)?;
+            (identity, read(app, body, REQUEST_BYTES_MAX).await?)
+        };
+        check_may_report(&identity)?;
+        Ok(Self { identity, media_type, body, _permit: permit })
+    }
+}
+
+impl Submission {
+    /// Whether the body is of one of these types.
+    pub(super) fn check_type(&self, types: &[&str]) -> Result<(), Problem> {
+        if types.contains(&self.media_type.as_str()) {
+            return Ok(());
+        }
+        let detail = format!("`Content-Type: {}` is not read here", self.media_type);
+        Err(Problem::new(Kind::MediaType, detail).hint(format!("it can be {}", types.join(", "))))
+    }
+}
+
+/// Whether that identity may report anything at all.
+pub(super) fn check_may_report(identity: &Identity) -> Result<(), Problem> {
+    let hint = "`kalypso hub token create NAME --host HOST` makes a token that is";
+    let problem = || Problem::new(Kind::Forbidden, "this token is for asking, not for reporting").hint(hint);
+    if identity.may_report() { Ok(()) } else { Err(problem()) }
+}
+
+/// What could be decompressed is; an encoding that is left is none that is read here.
+fn check_encoding(headers: &HeaderMap) -> Result<(), Problem> {
+    match headers.get(header::CONTENT_ENCODING).map(|value| value.to_str().unwrap_or_default()) {
+        None | Some("identity") => Ok(()),
+        Some(_) => {
+            Err(Problem::new(Kind::MediaType, "the body's `Content-Encoding` is not read here")
+                .hint("use gzip, or none"))
+        }
+    }
+}
+
+fn media_type(headers: &HeaderMap) -> String {
+    let value = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    value.split(';').next().unwrap_or_default().trim().to_ascii_lowercase()
+}
+
+/// The public part of the token with whose key the body is signed: `?token=ID`.
+fn token_id(uri: &Uri) -> Option<&str> {
+    uri.query()?.split('&').find_map(|pair| pair.strip_prefix("token=")).filter(|id| !id.is_empty())
+}
+
+fn no_token_id() -> Problem {
+    Problem::new(Kind::Unauthenticated, "the body is signed, but it is not said by which token")
+        .hint("end the address with ?token=ID, the part of the token between the underscores")
+}
+
+/// Reads a body, which keeps its room until the permit is gone.
+async fn read(app: &App, body: Body, max: usize) -> Result<(Bytes, OwnedSemaphorePermit), Problem> {
+    let slow = || Problem::new(Kind::Slow, format!("its body took more than {} s", BODY_TIMEOUT.as_secs()));
+    tokio::time::timeout(BODY_TIMEOUT, read_all(app, body, max)).await.map_err(|_| slow())?
+}
+
+async fn read_all(app: &App, mut body: Body, max: usize) -> Result<(Bytes, OwnedSemaphorePermit), Problem> {
+    let mut room = app.room(PERMIT_BYTES)?;
+    let mut read = BytesMut::new();
+    while let Some(frame) = body.frame().await {
+        let frame = frame.map_err(|error| Problem::new(Kind::Malformed, format!("its body can't be read: {error}")))?;
+        let Ok(data) = frame.into_data() else { continue };
+        if read.len() + data.len() > max {
+            let hint = "send fewer reports at a time";
+            return Err(Problem::new(Kind::TooLarge, format!("its body has more than {max} bytes")).hint(hint));
+        }
+        let taken = room.num_permits() * PERMIT_BYTES;
+        if read.len() + data.len() > taken {
+            room.merge(app.room(read.len() + data.len() - taken)?);
+        }
+        read.extend_from_slice(&data);
+    }
+    Ok((read.freeze(), room))
+}
+
+impl App {
+    /// Room for that many bytes.
+    pub(super) fn room(&self, bytes: usize) -> Result<OwnedSemaphorePermit, Problem> {
+        let count = u32::try_from(bytes.div_ceil(PERMIT_BYTES).max(1)).unwrap_or(u32::MAX);
+        let busy = |_| {
+            Problem::new(Kind::Busy, "the requests that are under way take all the room there is")
+                .hint("send it again after the time in `Retry-After`; nothing of this request was stored")
+                .retry_after(ROOM_RETRY)
+        };
+        Arc::clone(&self.room).try_acquire_many_owned(count).map_err(busy)
+    }
+}

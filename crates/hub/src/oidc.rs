@@ -1,0 +1,225 @@
+//! People and programs that an OIDC issuer vouches for: bearer tokens as RFC 7519 has them, with the issuer's keys (OpenID Connect Discovery 1.0, RFC 7517).
+
+use std::time::{Duration, Instant};
+
+use futures_util::StreamExt as _;
+use jsonwebtoken::jwk::{Jwk, PublicKeyUse};
+use jsonwebtoken::{Algorithm, DecodingKey, Validation, decode, decode_header};
+use serde::Deserialize;
+use serde_json::Value;
+use tokio::sync::Mutex;
+
+use crate::limits::{OIDC_BYTES_MAX, OIDC_FETCHES_MAX, OIDC_KEYS_AGE, OIDC_TIMEOUT};
+use crate::tokens::{Identity, Scope};
+
+/// Signatures with public keys. Never `none`, and never HMAC: there the public key would be the secret.
+const ALGORITHMS: [Algorithm; 9] = [
+    Algorithm::RS256,
+    Algorithm::RS384,
+    Algorithm::RS512,
+    Algorithm::PS256,
+    Algorithm::PS384,
+    Algorithm::PS512,
+    Algorithm::ES256,
+    Algorithm::ES384,
+    Algorithm::EdDSA,
+];
+
+/// By how much clocks may differ.
+const LEEWAY_SECONDS: u64 = 30;
+
+/// Whom the hub trusts to say who somebody is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct IssuerSettings {
+    /// The issuer's URL, as it stands in its tokens (`iss`).
+    pub issuer: String,
+    /// What its tokens for the hub are made for (`aud`).
+    pub audience: String,
+    /// The claim that says what somebody may do: a name, or a path with dots (`realm_access.roles`).
+    pub claim: String,
+    /// Values of that claim that may ask.
+    pub read: Vec<String>,
+    /// Values of that claim that may do everything.
+    pub admin: Vec<String>,
+}
+
+/// Somebody is not let in.
+#[derive(Debug, thiserror::Error)]
+pub enum OidcError {
+    /// The token is wrong, expired, or for somebody else.
+    #[error("the token of the OIDC issuer is not good: {0}")]
+    Token(String),
+    /// The token is good, but gives no right here.
+    #[error("`{0}` is known to the OIDC issuer, but may do nothing here")]
+    NoRole(String),
+    /// The issuer can't be asked for its keys.
+    #[error("the OIDC issuer can't be asked for its keys: {0}")]
+    Unreachable(String),
+}
+
+/// The settings are wrong.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the OIDC issuer `{0}` has to be an https:// URL (http:// only on this machine)")]
+pub struct IssuerError(String);
+
+/// An issuer, with its keys as far as they are known.
+#[derive(Debug)]
+pub struct Issuer {
+    settings: IssuerSettings,
+    client: reqwest::Client,
+    keys: Mutex<Keys>,
+}
+
+#[derive(Debug, Default)]
+struct Keys {
+    set: Vec<Jwk>,
+    fetched: Option<Instant>,
+    attempts: Vec<Instant>,
+}
+
+#[derive(Deserialize)]
+struct Discovery {
+    issuer: String,
+    jwks_uri: String,
+}
+
+impl Issuer {
+    /// An issuer that is asked when the first token comes.
+    ///
+    /// # Errors
+    /// Its URL is not safe.
+    pub fn new(settings: IssuerSettings) -> Result<Self, IssuerError> {
+        let error = || IssuerError(settings.issuer.clone());
+        if !is_safe(&settings.issuer) {
+            return Err(error());
+        }
+        crate::tls::install_provider();
+        let client = reqwest::Client::builder().timeout(OIDC_TIMEOUT).redirect(reqwest::redirect::Policy::none());
+        let client = client.build().map_err(|_| error())?;
+        Ok(Self { settings, client, keys: Mutex::default() })
+    }
+
+    /// Who brings a token.
+    ///
+    /// # Errors
+    /// The token is not good, or gives no right, or the issuer's keys are not known.
+    pub async fn identify(&self, token: &str) -> Result<Identity, OidcError> {
+        let wrong = |error: jsonwebtoken::errors::Error| OidcError::Token(error.to_string());
+        let header = decode_header(token).map_err(wrong)?;
+        if !ALGORITHMS.contains(&header.alg) {
+            return Err(OidcError::Token(format!("it is signed with {:?}", header.alg)));
+        }
+        let key = self.key(header.kid.as_deref(), header.alg).await?;
+        let mut validation = Validation::new(header.alg);
+        validation.set_audience(&[&self.settings.audience]);
+        validation.set_issuer(&[&self.settings.issuer]);
+        validation.set_required_spec_claims(&["exp", "iss", "aud", "sub"]);
+        validation.validate_nbf = true;
+        validation.leeway = LEEWAY_SECONDS;
+        let key = DecodingKey::from_jwk(&key).map_err(wrong)?;
+        let claims = decode::<Value>(token, &key, &validation).map_err(wrong)?.claims;
+        self.identity(&claims)
+    }
+
+    fn identity(&self, claims: &Value) -> Result<Identity, OidcError> {
+        let name = claims.get("sub").and_then(Value::as_str).unwrap_or_default().to_owned();
+        let roles = roles(claims, &self.settings.claim);
+        let has = |wanted: &[String]| wanted.iter().any(|value| roles.contains(&value.as_str()));
+        let scope = match (has(&self.settings.admin), has(&self.settings.read)) {
+            (true, _) => Scope::Admin,
+            (false, true) => Scope::Read,
+            (false, false) => return Err(OidcError::NoRole(name)),
+        };
+        Ok(Identity { name, scope })
+    }
+
+    /// The key with an id; a key that is not known may be a new one.
+    async fn key(&self, id: Option<&str>, algorithm: Algorithm) -> Result<Jwk, OidcError> {
+        let mut keys = self.keys.lock().await;
+        let is_old = keys.fetched.is_none_or(|fetched| fetched.elapsed() > OIDC_KEYS_AGE);
+        if is_old || keys.find(id, algorithm).is_none() {
+            let fetched = if keys.may_ask() { self.fetch().await } else { Err("it was asked too often".to_owned()) };
+            match fetched {
+                Ok(set) => (keys.set, keys.fetched) = (set, Some(Instant::now())),
+                // What is known stays good while the issuer is away.
+                Err(error) if keys.fetched.is_none() => return Err(OidcError::Unreachable(error)),
+                Err(error) => tracing::warn!(%error, "the OIDC issuer's keys are not up to date"),
+            }
+        }
+        keys.find(id, algorithm).cloned().ok_or_else(|| OidcError::Token("the issuer has no such key".to_owned()))
+    }
+
+    async fn fetch(&self) -> Result<Vec<Jwk>, String> {
+        let issuer = self.settings.issuer.trim_end_matches('/');
+        let discovery = self.get(&format!("{issuer}/.well-known/openid-configuration")).await?;
+        let discovery: Discovery = serde_json::from_slice(&discovery).map_err(|error| error.to_string())?;
+        if discovery.issuer != self.settings.issuer {
+            return Err(format!("it calls itself `{}`", discovery.issuer));
+        }
+        if !is_safe(&discovery.jwks_uri) {
+            return Err("the URL of its keys is not https".to_owned());
+        }
+        let set: Value =
+            serde_json::from_slice(&self.get(&discovery.jwks_uri).await?).map_err(|error| error.to_string())?;
+        // Keys of kinds that are not known here must not hide the others.
+        let keys = set.get("keys").and_then(Value::as_array).into_iter().flatten();
+        Ok(keys.filter_map(|key| serde_json::from_value(key.clone()).ok()).collect())
+    }
+
+    async fn get(&self, url: &str) -> Result<Vec<u8>, String> {
+        let text = |error: reqwest::Error| error.without_url().to_string();
+        let response = self.client.get(url).send().await.and_then(reqwest::Response::error_for_status).map_err(text)?;
+        let mut body = Vec::new();
+        let mut chunks = response.bytes_stream();
+        while let Some(chunk) = chunks.next().await {
+            body.extend_from_slice(&chunk.map_err(text)?);
+            if body.len() > OIDC_BYTES_MAX {
+                return Err(format!("its answer has more than {OIDC_BYTES_MAX} bytes"));
+            }
+        }
+        Ok(body)
+    }
+}
+
+impl Keys {
+    fn find(&self, id: Option<&str>, algorithm: Algorithm) -> Option<&Jwk> {
+        let is_for = |key: &&Jwk| {
+            let named = key.common.key_algorithm.is_none_or(|named| named.to_string() == format!("{algorithm:?}"));
+            let signs = !matches!(key.common.public_key_use, Some(PublicKeyUse::Encryption));
+            named && signs && id.is_none_or(|id| key.common.key_id.as_deref() == Some(id))
+        };
+        let mut found = self.set.iter().filter(is_for);
+        // Without an id in the token, there must be no doubt which key it is.
+        found.next().filter(|_| id.is_some() || found.next().is_none())
+    }
+
+    fn may_ask(&mut self) -> bool {
+        self.attempts.retain(|attempt| attempt.elapsed() < Duration::from_mins(1));
+        let may = self.attempts.len() < OIDC_FETCHES_MAX;
+        if may {
+            self.attempts.push(Instant::now());
+        }
+        may
+    }
+}
+
+/// Whether nobody on the way can change what comes from that URL.
+fn is_safe(url: &str) -> bool {
+    let Ok(url) = reqwest::Url::parse(url) else { return false };
+    let is_here = matches!(url.host_str(), Some("localhost" | "127.0.0.1" | "[::1]"));
+    url.scheme() == "https" || (url.scheme() == "http" && is_here)
+}
+
+/// The values of a claim: a list, or a text with blanks between them, as `scope` has it.
+fn roles<'a>(claims: &'a Value, claim: &str) -> Vec<&'a str> {
+    // Names of claims may be URLs: the whole name comes before the path.
+    let found = claims.get(claim).or_else(|| claim.split('.').try_fold(claims, |value, key| value.get(key)));
+    match found {
+        Some(Value::String(text)) => text.split_whitespace().collect(),
+        Some(Value::Array(values)) => values.iter().filter_map(Value::as_str).collect(),
+        _ => Vec::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests;

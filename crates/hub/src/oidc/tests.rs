@@ -1,0 +1,170 @@
+//! An issuer on this machine vouches, with keys that it changes.
+
+use std::sync::Arc;
+use std::sync::Mutex as StdMutex;
+
+use axum::extract::State;
+use axum::routing::get;
+use axum::{Json, Router};
+use jsonwebtoken::{EncodingKey, Header, encode, get_current_timestamp};
+use serde_json::json;
+
+use super::*;
+
+/// What the issuer publishes, and how often it was asked.
+#[derive(Clone, Default)]
+struct Published(Arc<StdMutex<(Vec<Value>, usize)>>);
+
+struct LocalIssuer {
+    url: String,
+    published: Published,
+}
+
+async fn keys(State((_, published)): State<(String, Published)>) -> Json<Value> {
+    let mut published = published.0.lock().unwrap();
+    published.1 += 1;
+    Json(json!({"keys": published.0}))
+}
+
+async fn discovery(State((url, _)): State<(String, Published)>) -> Json<Value> {
+    Json(json!({"issuer": url, "jwks_uri": format!("{url}/keys")}))
+}
+
+impl LocalIssuer {
+    async fn start() -> Self {
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let url = format!("http://{}", listener.local_addr().unwrap());
+        let published = Published::default();
+        let routes = Router::new()
+            .route("/.well-known/openid-configuration", get(discovery))
+            .route("/keys", get(keys))
+            .with_state((url.clone(), published.clone()));
+        tokio::spawn(async move { axum::serve(listener, routes).await });
+        Self { url, published }
+    }
+
+    /// What the hub knows of it.
+    fn known(&self) -> Issuer {
+        let (read, admin) = (vec!["developers".to_owned()], vec!["platform".to_owned()]);
+        let (issuer, audience, claim) = (self.url.clone(), "hub".to_owned(), "realm.roles".to_owned());
+        Issuer::new(IssuerSettings { issuer, audience, claim, read, admin }).unwrap()
+    }
+
+    /// A new key, which is published from now on instead of all others.
+    fn rotate(&self, id: &str) -> EncodingKey {
+        // An Ed25519 key as RFC 8410 has it: this, and 32 random bytes.
+        let mut der = data_encoding::HEXLOWER.decode(b"302e020100300506032b657004220420").unwrap();
+        let mut seed = [0; 32];
+        getrandom::fill(&mut seed).unwrap();
+        der.extend(seed);
+        let key = EncodingKey::from_ed_der(&der);
+        let mut jwk = Jwk::from_encoding_key(&key, Algorithm::EdDSA).unwrap();
+        jwk.common.key_id = Some(id.to_owned());
+        let unknown = json!({"kty": "of tomorrow", "kid": "x"});
+        self.published.0.lock().unwrap().0 = vec![unknown, serde_json::to_value(jwk).unwrap()];
+        key
+    }
+
+    fn claims(&self) -> Value {
+        let (now, roles) = (get_current_timestamp(), ["platform"]);
+        json!({"iss": self.url, "aud": "hub", "sub": "ada", "exp": now + 300, "realm": {"roles": roles}})
+    }
+}
+
+fn token(key: &EncodingKey, id: &str, claims: &Value) -> String {
+    encode(&Header { kid: Some(id.to_owned()), ..Header::new(Algorithm::EdDSA) }, claims, key).unwrap()
+}
+
+/// What becomes of somebody whose claims are changed.
+async fn check(change: impl FnOnce(&mut Value)) -> Result<Identity, OidcError> {
+    let issuer = LocalIssuer::start().await;
+    let key = issuer.rotate("1");
+    let mut claims = issuer.claims();
+    change(&mut claims);
+    issuer.known().identify(&token(&key, "1", &claims)).await
+}
+
+#[tokio::test]
+async fn a_claim_says_what_somebody_may_do() {
+    let identity = check(|_| ()).await.unwrap();
+    assert_eq!((identity.name.as_str(), identity.scope), ("ada", Scope::Admin));
+    let roles = |roles: Value| check(move |claims| claims["realm"]["roles"] = roles);
+    assert_eq!(roles(json!("openid developers")).await.unwrap().scope, Scope::Read);
+    assert!(matches!(roles(json!(["others"])).await, Err(OidcError::NoRole(_))));
+    assert!(matches!(roles(json!(7)).await, Err(OidcError::NoRole(_))));
+}
+
+#[tokio::test]
+async fn tokens_for_others_or_of_others_or_of_another_time_are_refused() {
+    for (claim, value) in [
+        ("aud", json!("others")),
+        ("iss", json!("https://others.example")),
+        ("exp", json!(get_current_timestamp() - 60)),
+        ("nbf", json!(get_current_timestamp() + 600)),
+    ] {
+        let refused = check(|claims| claims[claim] = value).await;
+        assert!(matches!(refused, Err(OidcError::Token(_))), "{claim}");
+    }
+    for claim in ["aud", "iss", "exp", "sub"] {
+        let refused = check(|claims| drop(claims.as_object_mut().unwrap().remove(claim))).await;
+        assert!(matches!(refused, Err(OidcError::Token(_))), "{claim}");
+    }
+}
+
+#[tokio::test]
+async fn new_keys_are_asked_for_and_old_ones_are_good_no_more() {
+    let issuer = LocalIssuer::start().await;
+    let known = issuer.known();
+    let (first, claims) = (issuer.rotate("1"), issuer.claims());
+    assert!(known.identify(&token(&first, "1", &claims)).await.is_ok());
+    let second = issuer.rotate("2");
+    assert!(known.identify(&token(&second, "2", &claims)).await.is_ok());
+    assert!(matches!(known.identify(&token(&first, "1", &claims)).await, Err(OidcError::Token(_))));
+    assert!(matches!(known.identify(&token(&first, "2", &claims)).await, Err(OidcError::Token(_))));
+}
+
+#[tokio::test]
+async fn forged_tokens_do_not_make_the_hub_flood_the_issuer() {
+    let issuer = LocalIssuer::start().await;
+    let known = issuer.known();
+    let key = issuer.rotate("1");
+    for number in 0..50 {
+        assert!(known.identify(&token(&key, &format!("forged-{number}"), &issuer.claims())).await.is_err());
+    }
+    assert!(known.identify(&token(&key, "1", &issuer.claims())).await.is_ok());
+    assert_eq!(issuer.published.0.lock().unwrap().1, OIDC_FETCHES_MAX);
+}
+
+#[tokio::test]
+async fn a_public_key_is_no_secret() {
+    let issuer = LocalIssuer::start().await;
+    issuer.rotate("1");
+    let public = issuer.published.0.lock().unwrap().0[1]["x"].as_str().unwrap().to_owned();
+    let header = Header { kid: Some("1".to_owned()), ..Header::new(Algorithm::HS256) };
+    let forged = encode(&header, &issuer.claims(), &EncodingKey::from_secret(public.as_bytes())).unwrap();
+    assert!(matches!(issuer.known().identify(&forged).await, Err(OidcError::Token(_))));
+    let none = format!("eyJhbGciOiJub25lIn0.{}.", forged.split('.').nth(1).unwrap());
+    assert!(matches!(issuer.known().identify(&none).await, Err(OidcError::Token(_))));
+}
+
+#[tokio::test]
+async fn without_the_issuer_nobody_is_known() {
+    let issuer = LocalIssuer { url: "http://127.0.0.1:9".to_owned(), published: Published::default() };
+    let key = issuer.rotate("1");
+    let refused = issuer.known().identify(&token(&key, "1", &issuer.claims())).await;
+    assert!(matches!(refused, Err(OidcError::Unreachable(_))));
+}
+
+#[test]
+fn an_issuer_is_asked_over_tls_or_not_at_all() {
+    for (url, is_good) in [
+        ("https://login.example/realms/acme", true),
+        ("http://localhost:8080", true),
+        ("http://login.example", false),
+        ("http://127.0.0.1@login.example", false),
+        ("ftp://login.example", false),
+        ("login.example", false),
+    ] {
+        assert_eq!(is_safe(url), is_good, "{url}");
+    }
+}

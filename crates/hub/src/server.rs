@@ -1,0 +1,176 @@
+//! The hub as a process: it opens its database, listens, answers, and stops in order.
+
+use std::net::SocketAddr;
+
+use tokio::net::TcpListener;
+use tokio::task::{JoinHandle, JoinSet};
+use tokio_rustls::TlsAcceptor;
+
+use crate::authority::Authority;
+use crate::connections;
+use crate::http::{self, App};
+use crate::ingest::Ingest;
+use crate::limits::TOKEN_USE_NOTED;
+use crate::oidc::{Issuer, IssuerError, IssuerSettings};
+use crate::silence;
+use crate::store::{Database, DatabaseError, DatabaseUrl};
+use crate::tls::{Certificate, CertificateError};
+use crate::tokens;
+
+/// How a hub is to run.
+#[derive(Clone, Debug)]
+pub struct ServerOptions {
+    /// The address and port to listen on: `127.0.0.1:8080`, `localhost:0`.
+    pub listen: String,
+    /// Where everything is stored.
+    pub database: DatabaseUrl,
+    /// Who else says who somebody is.
+    pub issuer: Option<IssuerSettings>,
+    /// For TLS; without it, plain HTTP is spoken.
+    pub certificate: Option<Certificate>,
+}
+
+/// The hub can't run like that.
+#[derive(Debug, thiserror::Error)]
+pub enum ServerError {
+    /// It can't listen there.
+    #[error("the hub can't listen on {address}: {error}")]
+    Listen {
+        /// The address as it was given.
+        address: String,
+        /// What the system says.
+        error: std::io::Error,
+    },
+    /// Everybody who can reach the address could do everything.
+    #[error("the hub does not listen on {0}, which others can reach, as long as it has no tokens")]
+    Open(SocketAddr),
+    /// The database can't be used.
+    #[error(transparent)]
+    Database(#[from] DatabaseError),
+    /// The settings of the OIDC issuer are wrong.
+    #[error(transparent)]
+    Issuer(#[from] IssuerError),
+    /// The certificate can't be used.
+    #[error(transparent)]
+    Certificate(#[from] CertificateError),
+}
+
+/// A hub that listens, but does not answer yet.
+pub struct Server {
+    listener: TcpListener,
+    address: SocketAddr,
+    tls: Option<TlsAcceptor>,
+    app: App,
+    writer: JoinHandle<()>,
+}
+
+impl Server {
+    /// Opens the database and listens. Without a token the hub is open, and then only to its own machine.
+    ///
+    /// # Errors
+    /// The database can't be opened, the address can't be listened on, or would let everybody in.
+    pub async fn start(options: ServerOptions) -> Result<Self, ServerError> {
+        let issuer = options.issuer.map(Issuer::new).transpose()?;
+        let tls = options.certificate.as_ref().map(Certificate::acceptor).transpose()?;
+        let listen_error = |error| ServerError::Listen { address: options.listen.clone(), error };
+        let listener = TcpListener::bind(&options.listen).await.map_err(listen_error)?;
+        let address = listener.local_addr().map_err(listen_error)?;
+        let database = Database::open(&options.database).await?;
+        let is_here = address.ip().is_loopback();
+        if !is_here && issuer.is_none() && !tokens::any(&database).await? {
+            return Err(ServerError::Open(address));
+        }
+        let authority = Authority::new(database.clone(), issuer, is_here);
+        let (ingest, writer) = Ingest::start(database.clone());
+        let server = Self { listener, address, tls, app: App::new(database, ingest, authority), writer };
+        server.say().await?;
+        Ok(server)
+    }
+
+    /// The address that it listens on.
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// Answers until `stop`. Then it finishes what is under way, stores what waits, and closes the database.
+    pub async fn run(self, stop: impl Future<Output = ()>) {
+        let Self { app, .. } = self;
+        let (database, authority) = (app.database.clone(), app.authority.clone());
+        let mut chores = JoinSet::new();
+        chores.spawn(note_uses(authority.clone()));
+        chores.spawn(silence::watch(database.clone()));
+        let stopping = {
+            let app = app.clone();
+            async move {
+                stop.await;
+                tracing::info!("stopping: requests that are under way are finished");
+                app.stop();
+            }
+        };
+        connections::serve(self.listener, self.tls, http::router(app), stopping).await;
+        chores.shutdown().await;
+        // All that could submit is gone: the writer ends when it has stored what waits.
+        if let Err(error) = self.writer.await {
+            tracing::error!(%error, "the writer did not end in order");
+        }
+        if let Err(error) = authority.write_uses().await {
+            tracing::warn!(%error, "the last use of tokens is not noted");
+        }
+        database.close().await;
+        tracing::info!("stopped");
+    }
+
+    async fn say(&self) -> Result<(), DatabaseError> {
+        let scheme = if self.tls.is_some() { "https" } else { "http" };
+        tracing::info!("listening on {scheme}://{}", self.address);
+        if self.app.authority.is_open().await? {
+            tracing::warn!(
+                "there is no token yet: whoever can reach {} on this machine may do everything. `kalypso hub token create` makes the first one, and closes the hub for all others",
+                self.address
+            );
+        }
+        if self.tls.is_none() && !self.address.ip().is_loopback() {
+            tracing::warn!("without TLS tokens can be read on the network: set a certificate, or put a proxy in front");
+        }
+        Ok(())
+    }
+}
+
+async fn note_uses(authority: Authority) {
+    loop {
+        tokio::time::sleep(TOKEN_USE_NOTED).await;
+        if let Err(error) = authority.write_uses().await {
+            tracing::warn!(%error, "the last use of tokens is not noted");
+        }
+    }
+}
+
+/// Waits until the system asks the process to stop: SIGTERM or SIGINT, or Ctrl-C.
+pub async fn asked_to_stop() {
+    let interrupt = async {
+        if let Err(error) = tokio::signal::ctrl_c().await {
+            tracing::warn!(%error, "interrupts are not noticed");
+            std::future::pending::<()>().await;
+        }
+    };
+    tokio::select! {
+        () = interrupt => {}
+        () = terminated() => {}
+    }
+}
+
+#[cfg(unix)]
+async fn terminated() {
+    match tokio::signal::unix::signal(tokio::signal::unix::SignalKind::terminate()) {
+        Ok(mut signal) => drop(signal.recv().await),
+        Err(error) => {
+            tracing::warn!(%error, "SIGTERM is not noticed");
+            std::future::pending().await
+        }
+    }
+}
+
+#[cfg(not(unix))]
+async fn terminated() {
+    std::future::pending().await
+}

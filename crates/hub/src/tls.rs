@@ -1,0 +1,52 @@
+//! TLS: rustls with one provider of cryptography, and the certificate of the hub.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use rustls::pki_types::pem::PemObject as _;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use tokio_rustls::TlsAcceptor;
+
+/// A certificate and its key, as PEM files.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Certificate {
+    /// The chain, the hub's own certificate first.
+    pub certificate: PathBuf,
+    /// Its private key.
+    pub key: PathBuf,
+}
+
+/// The certificate can't be used.
+#[derive(Debug, thiserror::Error)]
+#[error("`{}` can't be used for TLS: {reason}", .file.display())]
+pub struct CertificateError {
+    file: PathBuf,
+    reason: String,
+}
+
+/// Makes `ring` the provider of cryptography for the whole process. Programs do it first; to do it again does nothing.
+pub fn install_provider() {
+    // It fails only if there is one already.
+    let _ = rustls::crypto::ring::default_provider().install_default();
+}
+
+impl Certificate {
+    /// What accepts TLS connections with it.
+    ///
+    /// # Errors
+    /// A file can't be read, or they do not fit together.
+    pub(crate) fn acceptor(&self) -> Result<TlsAcceptor, CertificateError> {
+        install_provider();
+        let chain = CertificateDer::pem_file_iter(&self.certificate).and_then(Iterator::collect::<Result<Vec<_>, _>>);
+        let chain = chain.map_err(|error| wrong(&self.certificate, error))?;
+        let key = PrivateKeyDer::from_pem_file(&self.key).map_err(|error| wrong(&self.key, error))?;
+        let config = rustls::ServerConfig::builder().with_no_client_auth().with_single_cert(chain, key);
+        let mut config = config.map_err(|error| wrong(&self.certificate, error))?;
+        config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
+        Ok(Arc::new(config).into())
+    }
+}
+
+fn wrong(file: &Path, reason: impl ToString) -> CertificateError {
+    CertificateError { file: file.to_owned(), reason: reason.to_string() }
+}

@@ -1,0 +1,295 @@
+//! Tokens: who may talk to the hub, and what for.
+//!
+//! A token is `kal_<id>_<secret>`. The hub keeps the SHA-256 of the secret. Tokens are looked up by their public id and compared by digests,
+//! in constant time.
+
+mod scope;
+mod text;
+
+use std::time::Duration;
+
+use serde::Serialize;
+
+pub use scope::{Group, Identity, Scope, claim};
+pub use text::{RandomError, SecretDigest, SigningKey, TokenText, TokenTextError};
+
+use crate::limits::NAME_CHARACTERS_MAX;
+use crate::moment::Moment;
+use crate::store::{Database, DatabaseError, Dialect, Kind, Row, Rows};
+
+/// A token to be made.
+#[derive(Clone, Debug)]
+pub struct NewToken {
+    /// Its name, unique among those that are not revoked.
+    pub name: String,
+    /// What it is good for.
+    pub scope: Scope,
+    /// Whether signatures are accepted, besides the token itself.
+    pub signs: bool,
+    /// Until when it is good; for ever if there is none.
+    pub expires_on: Option<Moment>,
+}
+
+/// A token as the hub knows it.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Token {
+    /// The public part of its text.
+    pub id: String,
+    /// Its name.
+    pub name: String,
+    /// What it is good for.
+    #[serde(flatten)]
+    pub scope: Scope,
+    /// Whether signatures are accepted.
+    pub signs: bool,
+    /// When it was made.
+    pub created_on: Moment,
+    /// Until when it is good.
+    pub expires_on: Option<Moment>,
+    /// Since when it is revoked.
+    pub revoked_on: Option<Moment>,
+    /// When it was used last, to the minute.
+    pub last_used_on: Option<Moment>,
+    /// Until when the secret before the last rotation is good.
+    pub previous_until: Option<Moment>,
+    #[serde(skip)]
+    secret: Option<SecretDigest>,
+    #[serde(skip)]
+    previous: Option<SecretDigest>,
+}
+
+/// It is not done.
+#[derive(Debug, thiserror::Error)]
+pub enum TokenError {
+    /// The name is empty, too long, or has control characters.
+    #[error("`{0}` can't be the name of a token: 1 to {NAME_CHARACTERS_MAX} characters that can be read")]
+    Name(String),
+    /// The name belongs to another token.
+    #[error("there is a token `{0}` already")]
+    Taken(String),
+    /// No token that is not revoked has that name or id.
+    #[error("there is no token `{0}`, or it is revoked")]
+    Unknown(String),
+    /// The system has no random numbers.
+    #[error(transparent)]
+    Random(#[from] RandomError),
+    /// The database can't do it.
+    #[error(transparent)]
+    Database(#[from] DatabaseError),
+}
+
+/// Why a token is not good, although it is right.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Invalid {
+    /// The secret is another one.
+    #[error("the token is not known")]
+    Secret,
+    /// It was revoked.
+    #[error("the token is revoked")]
+    Revoked,
+    /// Its time is over.
+    #[error("the token has expired")]
+    Expired,
+}
+
+impl Token {
+    /// Who has that secret.
+    ///
+    /// # Errors
+    /// It is another one, or the token is good no more.
+    pub fn recognize(&self, text: &TokenText, now: Moment) -> Result<Identity, Invalid> {
+        let digest = text.digest();
+        self.identity_if(now, |known| known.is(&digest))
+    }
+
+    /// Who signed a message.
+    ///
+    /// # Errors
+    /// The signature is wrong, the token is not for signing, or good no more.
+    pub fn recognize_signature(&self, message: &[u8], signature: &str, now: Moment) -> Result<Identity, Invalid> {
+        let signed = |known: &SecretDigest| known.signing_key(&self.id).is_of(message, signature);
+        self.identity_if(now, |known| self.signs && signed(known))
+    }
+
+    fn identity_if(&self, now: Moment, is_right: impl Fn(&SecretDigest) -> bool) -> Result<Identity, Invalid> {
+        let previous = self.previous.as_ref().filter(|_| self.previous_until.is_some_and(|until| now < until));
+        if ![self.secret.as_ref(), previous].into_iter().flatten().any(is_right) {
+            return Err(Invalid::Secret);
+        }
+        if self.revoked_on.is_some() {
+            return Err(Invalid::Revoked);
+        }
+        if self.expires_on.is_some_and(|end| end <= now) {
+            return Err(Invalid::Expired);
+        }
+        Ok(Identity { name: self.name.clone(), scope: self.scope.clone() })
+    }
+}
+
+/// Makes a token. Its text is known to nobody but the caller.
+///
+/// # Errors
+/// The name can't be used, or the database can't store it.
+pub async fn create(database: &Database, token: &NewToken) -> Result<TokenText, TokenError> {
+    let length = token.name.chars().count();
+    if token.name.trim() != token.name
+        || !(1..=NAME_CHARACTERS_MAX).contains(&length)
+        || token.name.chars().any(char::is_control)
+    {
+        return Err(TokenError::Name(token.name.clone()));
+    }
+    let text = TokenText::random()?;
+    let mut transaction = database.begin().await?;
+    let dialect = database.dialect();
+    let sql = format!(
+        "insert into token (id, name, role, host, reconciler_types, places, labels, signs, secret_sha256, created_on, expires_on)
+         values ($1, $2, $3, $4, $5, $6, $7, {}, $9, {}, {}) on conflict (name) where revoked_on is null do nothing returning id",
+        "cast($8 as integer)",
+        dialect.instant("$10"),
+        dialect.instant("$11"),
+    );
+    let (role, host, group) = columns(&token.scope);
+    let json = |list: &[String]| serde_json::json!(list).to_string();
+    let values = vec![
+        text.id().into(),
+        token.name.as_str().into(),
+        role.into(),
+        host.into(),
+        json(&group.reconciler_types).into(),
+        json(&group.places).into(),
+        serde_json::json!(group.labels).to_string().into(),
+        token.signs.into(),
+        text.digest().to_hex().into(),
+        Moment::now().into(),
+        token.expires_on.into(),
+    ];
+    if transaction.query(&sql, values).await?.is_empty() {
+        return Err(TokenError::Taken(token.name.clone()));
+    }
+    transaction.commit().await?;
+    Ok(text)
+}
+
+/// All tokens, by name; revoked ones too.
+///
+/// # Errors
+/// The database can't answer.
+pub async fn list(database: &Database) -> Result<Vec<Token>, DatabaseError> {
+    let sql = format!("select {} from token order by name, created_on, id", names(database.dialect()));
+    Ok(database.query(&sql, vec![]).await?.iter().map(of_row).collect())
+}
+
+/// The token with an id.
+///
+/// # Errors
+/// The database can't answer.
+pub async fn find(database: &Database, id: &str) -> Result<Option<Token>, DatabaseError> {
+    let sql = format!("select {} from token where id = $1", names(database.dialect()));
+    Ok(database.query(&sql, vec![id.into()]).await?.first().map(of_row))
+}
+
+/// Whether there was ever a token.
+///
+/// # Errors
+/// The database can't answer.
+pub async fn any(database: &Database) -> Result<bool, DatabaseError> {
+    Ok(!database.query("select id from token limit 1", vec![]).await?.is_empty())
+}
+
+/// Revokes the token with that name or id.
+///
+/// # Errors
+/// There is none, or the database can't store it.
+pub async fn revoke(database: &Database, name: &str) -> Result<(), TokenError> {
+    let mut transaction = database.begin().await?;
+    let now = database.dialect().instant("$2");
+    let sql =
+        format!("update token set revoked_on = {now} where (name = $1 or id = $1) and revoked_on is null returning id");
+    if transaction.query(&sql, vec![name.into(), Moment::now().into()]).await?.is_empty() {
+        return Err(TokenError::Unknown(name.to_owned()));
+    }
+    Ok(transaction.commit().await?)
+}
+
+/// Gives the token with that name or id a new secret; the old one is good for some time longer.
+///
+/// # Errors
+/// There is none, or the database can't store it.
+pub async fn rotate(database: &Database, name: &str, grace: Duration) -> Result<TokenText, TokenError> {
+    let unknown = || TokenError::Unknown(name.to_owned());
+    let mut transaction = database.begin().await?;
+    let found = "select id from token where (name = $1 or id = $1) and revoked_on is null";
+    let found = format!("{found}{}", database.dialect().for_update("token"));
+    let found = transaction.query(&found, vec![name.into()]).await?;
+    let text = TokenText::renewed(&found.first().ok_or_else(unknown)?.text(0))?;
+    let until = database.dialect().instant("$3");
+    let sql = format!(
+        "update token set previous_sha256 = secret_sha256, previous_until = {until}, secret_sha256 = $2 where id = $1"
+    );
+    let values = vec![text.id().into(), text.digest().to_hex().into(), Moment::now().after(grace).into()];
+    transaction.query(&sql, values).await?;
+    transaction.commit().await?;
+    Ok(text)
+}
+
+/// Notes when tokens were used.
+///
+/// # Errors
+/// The database can't store it.
+pub(crate) async fn touch(database: &Database, used: Vec<(String, Moment)>) -> Result<(), DatabaseError> {
+    let mut rows = Rows::new(&[("id", Kind::Text), ("used_on", Kind::Moment)]);
+    used.into_iter().for_each(|(id, moment)| rows.push(vec![id.into(), moment.into()]));
+    let mut transaction = database.begin().await?;
+    let sql = "update token set last_used_on = source.used_on from source where token.id = source.id";
+    transaction.with(rows, sql).await?;
+    transaction.commit().await
+}
+
+fn columns(scope: &Scope) -> (&'static str, Option<&str>, Group) {
+    match scope {
+        Scope::Host { host } => ("host", Some(host), Group::default()),
+        Scope::Group(group) => ("group", Some(&group.hosts), group.clone()),
+        Scope::Read => ("read", None, Group::default()),
+        Scope::Admin => ("admin", None, Group::default()),
+    }
+}
+
+fn names(dialect: Dialect) -> String {
+    let moments = ["created_on", "expires_on", "revoked_on", "last_used_on", "previous_until"];
+    let moments = moments.map(|column| dialect.millis(column)).join(", ");
+    format!("id, name, role, host, reconciler_types, places, labels, signs, secret_sha256, previous_sha256, {moments}")
+}
+
+fn of_row(row: &Row) -> Token {
+    let json = |column| row.optional_text(column).unwrap_or_default();
+    let list = |column| serde_json::from_str::<Vec<String>>(json(column)).unwrap_or_default();
+    let host = row.text(3);
+    let scope = match row.text(2).as_str() {
+        "host" => Scope::Host { host },
+        "group" => Scope::Group(Group {
+            hosts: host,
+            reconciler_types: list(4),
+            places: list(5),
+            labels: serde_json::from_str(json(6)).unwrap_or_default(),
+        }),
+        "admin" => Scope::Admin,
+        _ => Scope::Read,
+    };
+    Token {
+        id: row.text(0),
+        name: row.text(1),
+        scope,
+        signs: row.is(7),
+        secret: row.optional_text(8).and_then(SecretDigest::from_hex),
+        previous: row.optional_text(9).and_then(SecretDigest::from_hex),
+        created_on: row.moment(10).unwrap_or_default(),
+        expires_on: row.moment(11),
+        revoked_on: row.moment(12),
+        last_used_on: row.moment(13),
+        previous_until: row.moment(14),
+    }
+}
+
+#[cfg(test)]
+mod tests;

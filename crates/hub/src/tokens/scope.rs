@@ -1,0 +1,180 @@
+//! What a token is good for.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use crate::report::{Report, ReportError};
+
+/// What somebody may do.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(tag = "role", rename_all = "lowercase")]
+pub enum Scope {
+    /// Report for one host.
+    Host {
+        /// Its name.
+        host: String,
+    },
+    /// Report for hosts of a group, which register themselves.
+    Group(Group),
+    /// Ask.
+    Read,
+    /// Everything: ask, report for every host, change.
+    Admin,
+}
+
+/// Hosts that share a token.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Group {
+    /// The pattern of their names; `*` stands for any characters.
+    pub hosts: String,
+    /// The types of reconcilers that may report; all if there is none.
+    pub reconciler_types: Vec<String>,
+    /// What the endpoints of the reported places begin with, by whole segments; all if there is none.
+    pub places: Vec<String>,
+    /// Labels that their hosts get, over what they say of themselves.
+    pub labels: BTreeMap<String, String>,
+}
+
+/// Somebody who was recognized.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Identity {
+    /// Who, for logs and answers: the token's name, or the subject of an OIDC issuer.
+    pub name: String,
+    /// What they may do.
+    pub scope: Scope,
+}
+
+impl Identity {
+    /// Whether they may ask.
+    pub fn may_read(&self) -> bool {
+        matches!(self.scope, Scope::Read | Scope::Admin)
+    }
+
+    /// Whether they may report anything.
+    pub fn may_report(&self) -> bool {
+        !matches!(self.scope, Scope::Read)
+    }
+
+    /// Whether they may change what the hub knows otherwise.
+    pub fn may_administer(&self) -> bool {
+        self.scope == Scope::Admin
+    }
+}
+
+/// The report as it counts when that identity brings it. A host is who its token says, whatever the report says.
+///
+/// # Errors
+/// The identity may not report that.
+pub fn claim(identity: &Identity, mut report: Report) -> Result<Report, ReportError> {
+    match &identity.scope {
+        Scope::Host { host } => report.host.clone_from(host),
+        Scope::Group(group) => {
+            group.check(&report)?;
+            report.labels.extend(group.labels.clone());
+        }
+        Scope::Admin => {}
+        Scope::Read => return Err(ReportError::new("host", "this token is for asking, not for reporting")),
+    }
+    Ok(report)
+}
+
+impl Group {
+    fn check(&self, report: &Report) -> Result<(), ReportError> {
+        if !matches_pattern(&self.hosts, &report.host) {
+            let message = format!("`{}` is none of the hosts of this token, `{}`", report.host, self.hosts);
+            return Err(ReportError::new("host", message));
+        }
+        if !self.reconciler_types.is_empty() && !self.reconciler_types.contains(&report.kind) {
+            let types = self.reconciler_types.join(", ");
+            let message = format!("`{}` is none of the types of reconcilers of this token: {types}", report.kind);
+            return Err(ReportError::new("type", message));
+        }
+        let endpoint = report.endpoint.as_ref().map(ToString::to_string);
+        let is_under = |prefix: &String| endpoint.as_deref().is_some_and(|endpoint| is_below(endpoint, prefix));
+        if !self.places.is_empty() && !self.places.iter().any(is_under) {
+            let message = format!("the report names no place below those of this token: {}", self.places.join(", "));
+            return Err(ReportError::new("place", message));
+        }
+        Ok(())
+    }
+}
+
+/// Whether an endpoint is a prefix, or continues it with another segment.
+fn is_below(endpoint: &str, prefix: &str) -> bool {
+    let prefix = prefix.trim_end_matches('/');
+    endpoint.strip_prefix(prefix).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+}
+
+/// Whether a name is one of a pattern's. The time is at most the product of their lengths, which are limited.
+fn matches_pattern(pattern: &str, name: &str) -> bool {
+    let mut pieces = pattern.split('*');
+    let Some(mut rest) = pieces.next().and_then(|first| name.strip_prefix(first)) else { return false };
+    let Some(last) = pieces.next_back() else { return rest.is_empty() };
+    for piece in pieces {
+        match rest.find(piece).and_then(|start| rest.get(start + piece.len()..)) {
+            Some(behind) => rest = behind,
+            None => return false,
+        }
+    }
+    rest.ends_with(last)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::tests::report;
+
+    fn check(group: Group, change: impl FnOnce(&mut Report)) -> String {
+        let mut report = report();
+        change(&mut report);
+        let identity = Identity { name: "t".into(), scope: Scope::Group(group) };
+        claim(&identity, report).map_or_else(|error| error.field, |report| report.host)
+    }
+
+    fn group(hosts: &str) -> Group {
+        Group { hosts: hosts.into(), ..Group::default() }
+    }
+
+    #[test]
+    fn a_host_is_who_its_token_says() {
+        let identity = Identity { name: "t".into(), scope: Scope::Host { host: "berlin".into() } };
+        assert_eq!(claim(&identity, report()).unwrap().host, "berlin");
+        let reader = Identity { name: "t".into(), scope: Scope::Read };
+        assert_eq!(claim(&reader, report()).unwrap_err().field, "host");
+    }
+
+    #[test]
+    fn a_group_is_the_hosts_of_a_pattern() {
+        assert_eq!(check(group("chicago-*"), |_| ()), "chicago-edge-04");
+        for pattern in ["*", "chicago-edge-04", "*edge*", "c*-*-04", "*04", "**"] {
+            assert!(matches_pattern(pattern, "chicago-edge-04"), "{pattern}");
+        }
+        for pattern in ["", "chicago", "berlin-*", "*edge", "chicago-edge-04*04", "%", "chicago-edge-0_", "chicago-?"] {
+            assert!(!matches_pattern(pattern, "chicago-edge-04"), "{pattern}");
+        }
+        assert_eq!(check(group("berlin-*"), |_| ()), "host");
+    }
+
+    #[test]
+    fn a_group_may_be_limited_to_types_and_places() {
+        let types = Group { reconciler_types: vec!["argocd".into()], ..group("*") };
+        assert_eq!(check(types.clone(), |_| ()), "type");
+        assert_eq!(check(types, |report| report.kind = "argocd".into()), "chicago-edge-04");
+        let places = |prefix: &str| Group { places: vec![prefix.into()], ..group("*") };
+        assert_eq!(check(places("https://git.example/acme/gitops/prod"), |_| ()), "chicago-edge-04");
+        assert_eq!(check(places("https://git.example/acme/gitops/prod"), |report| report.endpoint = None), "place");
+        assert_eq!(check(places("https://git.example/acme/gitops/pro"), |_| ()), "place");
+    }
+
+    #[test]
+    fn labels_of_a_group_win() {
+        let labels = BTreeMap::from([("site".to_owned(), "chicago".to_owned())]);
+        let identity =
+            Identity { name: "t".into(), scope: Scope::Group(Group { labels: labels.clone(), ..group("*") }) };
+        let mut report = report();
+        report.labels.insert("site".into(), "berlin".into());
+        assert_eq!(claim(&identity, report).unwrap().labels, labels);
+    }
+}

@@ -1,0 +1,220 @@
+//! The text of a token: what its owner keeps, and what is derived from it.
+
+use std::fmt;
+use std::str::FromStr;
+
+use data_encoding::{BASE32_NOPAD_NOCASE, HEXLOWER, HEXLOWER_PERMISSIVE};
+use hmac::{Hmac, KeyInit as _, Mac as _};
+use sha2::{Digest as _, Sha256};
+use subtle::ConstantTimeEq as _;
+
+/// What every token begins with, so that scanners for leaked secrets find it.
+const PREFIX: &str = "kal_";
+/// Random bytes of an id: never the same twice.
+const ID_BYTES: usize = 10;
+/// Random bytes of a secret: nobody guesses it, so that its plain SHA-256 gives nothing away.
+const SECRET_BYTES: usize = 32;
+/// What a signing key is made for. Another purpose would have another text.
+const SIGNING: &[u8] = b"kalypso signing key, version 1: ";
+
+/// A token as its owner keeps it: `kal_<id>_<secret>`. It is never shown but by [`TokenText::reveal`], and never stored.
+#[derive(Clone)]
+pub struct TokenText {
+    id: String,
+    secret: String,
+}
+
+/// It is no token.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("it is no token of the hub: those are `kal_ID_SECRET`")]
+pub struct TokenTextError;
+
+/// The system has no random numbers.
+#[derive(Clone, Debug, thiserror::Error)]
+#[error("the system gives no random numbers: {0}")]
+pub struct RandomError(String);
+
+impl TokenText {
+    /// A token that nobody had before.
+    ///
+    /// # Errors
+    /// The system has no random numbers.
+    pub fn random() -> Result<Self, RandomError> {
+        Ok(Self { id: random::<ID_BYTES>()?, secret: random::<SECRET_BYTES>()? })
+    }
+
+    /// The same token with another secret.
+    ///
+    /// # Errors
+    /// The system has no random numbers.
+    pub(super) fn renewed(id: &str) -> Result<Self, RandomError> {
+        Ok(Self { id: id.to_owned(), secret: random::<SECRET_BYTES>()? })
+    }
+
+    /// The public part.
+    pub fn id(&self) -> &str {
+        &self.id
+    }
+
+    /// The whole text, for its owner.
+    pub fn reveal(&self) -> String {
+        format!("{PREFIX}{}_{}", self.id, self.secret)
+    }
+
+    /// What is stored of it.
+    pub fn digest(&self) -> SecretDigest {
+        SecretDigest(Sha256::digest(self.secret.as_bytes()).into())
+    }
+
+    /// The key with which its owner signs.
+    pub fn signing_key(&self) -> SigningKey {
+        self.digest().signing_key(&self.id)
+    }
+}
+
+impl fmt::Debug for TokenText {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{PREFIX}{}_…", self.id)
+    }
+}
+
+impl FromStr for TokenText {
+    type Err = TokenTextError;
+
+    fn from_str(text: &str) -> Result<Self, TokenTextError> {
+        let (id, secret) = text.strip_prefix(PREFIX).and_then(|rest| rest.split_once('_')).ok_or(TokenTextError)?;
+        let is_right = |text: &str, bytes: usize| {
+            text.len() == BASE32_NOPAD_NOCASE.encode_len(bytes) && text.bytes().all(|byte| byte.is_ascii_alphanumeric())
+        };
+        if !is_right(id, ID_BYTES) || !is_right(secret, SECRET_BYTES) {
+            return Err(TokenTextError);
+        }
+        Ok(Self { id: id.to_owned(), secret: secret.to_owned() })
+    }
+}
+
+fn random<const BYTES: usize>() -> Result<String, RandomError> {
+    let mut bytes = [0; BYTES];
+    getrandom::fill(&mut bytes).map_err(|error| RandomError(error.to_string()))?;
+    Ok(BASE32_NOPAD_NOCASE.encode(&bytes).to_ascii_lowercase())
+}
+
+/// The SHA-256 of a secret.
+#[derive(Clone)]
+pub struct SecretDigest([u8; 32]);
+
+impl SecretDigest {
+    /// As it is stored.
+    pub fn to_hex(&self) -> String {
+        HEXLOWER.encode(&self.0)
+    }
+
+    /// From what is stored.
+    pub fn from_hex(text: &str) -> Option<Self> {
+        let bytes = HEXLOWER_PERMISSIVE.decode(text.as_bytes()).ok()?;
+        bytes.try_into().ok().map(Self)
+    }
+
+    /// Whether both are of one secret, in a time that says nothing about either.
+    pub fn is(&self, other: &Self) -> bool {
+        self.0.ct_eq(&other.0).into()
+    }
+
+    /// The key with which the owner of the token signs.
+    ///
+    /// The hub has to know it, to check signatures, but what is stored is not the key: it is made of the digest when it is needed. Who
+    /// can read the table of tokens could make it as well, and sign reports, though never send the token itself. So only tokens
+    /// that were made for it (`signs`) are accepted with a signature.
+    pub fn signing_key(&self, id: &str) -> SigningKey {
+        let mut mac = keyed(&self.0);
+        mac.update(SIGNING);
+        mac.update(id.as_bytes());
+        SigningKey(HEXLOWER.encode(&mac.finalize().into_bytes()))
+    }
+}
+
+impl fmt::Debug for SecretDigest {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("SecretDigest(…)")
+    }
+}
+
+/// A key for signatures, HMAC-SHA256: what Flux' provider `generic-hmac` has as its token.
+#[derive(Clone)]
+pub struct SigningKey(String);
+
+impl SigningKey {
+    /// The key, for its owner.
+    pub fn reveal(&self) -> &str {
+        &self.0
+    }
+
+    /// The signature of a message, as Flux writes it: `sha256=` and 64 hexadecimal digits.
+    pub fn sign(&self, message: &[u8]) -> String {
+        let mut mac = keyed(self.0.as_bytes());
+        mac.update(message);
+        format!("sha256={}", HEXLOWER.encode(&mac.finalize().into_bytes()))
+    }
+
+    /// Whether that is the signature of a message, in a time that says nothing about the right one.
+    pub fn is_of(&self, message: &[u8], signature: &str) -> bool {
+        let digits = signature.trim().strip_prefix("sha256=").unwrap_or_default();
+        let Ok(bytes) = HEXLOWER_PERMISSIVE.decode(digits.as_bytes()) else { return false };
+        let mut mac = keyed(self.0.as_bytes());
+        mac.update(message);
+        mac.verify_slice(&bytes).is_ok()
+    }
+}
+
+impl fmt::Debug for SigningKey {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("SigningKey(…)")
+    }
+}
+
+fn keyed(key: &[u8]) -> Hmac<Sha256> {
+    // HMAC takes keys of every length.
+    Hmac::new_from_slice(key).unwrap_or_else(|_| unreachable!("HMAC takes keys of every length"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_token_is_read_as_it_is_written() {
+        let token = TokenText::random().unwrap();
+        let read: TokenText = token.reveal().parse().unwrap();
+        assert_eq!(token.reveal().len(), 4 + 16 + 1 + 52);
+        assert!(read.digest().is(&token.digest()) && read.id() == token.id());
+        assert!(!TokenText::random().unwrap().digest().is(&token.digest()));
+    }
+
+    #[test]
+    fn what_is_no_token_is_none() {
+        let token = TokenText::random().unwrap().reveal();
+        for text in ["", "kal_", "kal_a_b", "Bearer x", &token[1..], &token[..token.len() - 1], &format!("{token}x")] {
+            assert_eq!(text.parse::<TokenText>().err(), Some(TokenTextError), "{text}");
+        }
+    }
+
+    #[test]
+    fn nothing_shows_a_secret_by_mistake() {
+        let token = TokenText::random().unwrap();
+        let shown = format!("{token:?} {:?} {:?}", token.digest(), token.signing_key());
+        assert!(!shown.contains(&token.secret) && !shown.contains(token.signing_key().reveal()), "{shown}");
+    }
+
+    #[test]
+    fn a_signature_is_of_one_key_and_message() {
+        let token = TokenText::random().unwrap();
+        let stored = SecretDigest::from_hex(&token.digest().to_hex()).unwrap();
+        let signature = token.signing_key().sign(b"body");
+        assert!(stored.signing_key(token.id()).is_of(b"body", &signature));
+        assert!(!stored.signing_key(token.id()).is_of(b"other", &signature));
+        assert!(!stored.signing_key("other").is_of(b"body", &signature));
+        for wrong in ["", "sha256=", "sha256=00", &signature[7..]] {
+            assert!(!stored.signing_key(token.id()).is_of(b"body", wrong), "{wrong}");
+        }
+    }
+}

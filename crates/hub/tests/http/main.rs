@@ -1,0 +1,116 @@
+//! The hub as its clients see it: real servers on this machine, spoken to over HTTP.
+
+mod formats;
+mod limits;
+mod operation;
+mod otlp;
+mod rights;
+mod statuses;
+mod stopping;
+
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use hub::server::{Server, ServerOptions};
+use hub::store::{Database, DatabaseUrl};
+use hub::tokens::{self, NewToken, Scope, TokenText};
+use reqwest::{RequestBuilder, Response, StatusCode};
+use serde_json::{Value, json};
+use tokio::sync::oneshot;
+use tokio::task::JoinHandle;
+
+/// A hub that runs, with a database of its own.
+struct Hub {
+    _folder: tempfile::TempDir,
+    /// As another process sees it.
+    database: Database,
+    address: SocketAddr,
+    client: reqwest::Client,
+    stop: Option<oneshot::Sender<()>>,
+    running: JoinHandle<()>,
+}
+
+impl Hub {
+    async fn start() -> Self {
+        Self::start_with(|_| ()).await
+    }
+
+    async fn start_with(change: impl FnOnce(&mut ServerOptions)) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let url = DatabaseUrl::Sqlite(folder.path().join("hub.db"));
+        let mut options =
+            ServerOptions { listen: "127.0.0.1:0".into(), database: url.clone(), issuer: None, certificate: None };
+        change(&mut options);
+        let server = Server::start(options).await.unwrap();
+        let database = Database::open(&url).await.unwrap();
+        let (stop, stopped) = oneshot::channel();
+        let address = server.address();
+        let running = tokio::spawn(server.run(async move { drop(stopped.await) }));
+        Self { _folder: folder, database, address, client: client(), stop: Some(stop), running }
+    }
+
+    fn url(&self, path: &str) -> String {
+        format!("http://{}{path}", self.address)
+    }
+
+    fn get(&self, path: &str) -> RequestBuilder {
+        self.client.get(self.url(path))
+    }
+
+    fn post(&self, path: &str) -> RequestBuilder {
+        self.client.post(self.url(path))
+    }
+
+    /// A token with a name and a scope.
+    async fn token(&self, name: &str, scope: Scope) -> TokenText {
+        let token = NewToken { name: name.into(), scope, signs: true, expires_on: None };
+        tokens::create(&self.database, &token).await.unwrap()
+    }
+
+    /// Sends a report as whoever has that token.
+    async fn report(&self, token: &TokenText, report: &Value) -> Response {
+        self.post("/api/v1/reports").bearer_auth(token.reveal()).json(report).send().await.unwrap()
+    }
+
+    /// What is in the history: host, reconciler and message of each report, in order.
+    async fn history(&self) -> Vec<String> {
+        let sql = "select h.name, r.name, d.status_message from deployment d join reconciler r on r.id = d.reconciler_id \
+                   join host h on h.id = r.host_id order by h.name, r.name, d.id";
+        let rows = self.database.query(sql, vec![]).await.unwrap();
+        rows.iter().map(|row| format!("{}/{}: {}", row.text(0), row.text(1), row.text(2))).collect()
+    }
+
+    /// Asks it to stop, and waits until it did.
+    async fn stop(&mut self) {
+        drop(self.stop.take());
+        (&mut self.running).await.unwrap();
+    }
+}
+
+/// Lets time go by, without waiting for it.
+async fn later(duration: Duration) {
+    tokio::time::pause();
+    tokio::time::advance(duration).await;
+    tokio::time::resume();
+}
+
+fn client() -> reqwest::Client {
+    hub::tls::install_provider();
+    reqwest::Client::builder().no_proxy().build().unwrap()
+}
+
+/// A report of a host that is right.
+fn report(host: &str, message: &str) -> Value {
+    json!({"host": host, "reconciler": "checkout", "status": "success", "revision": "main@sha1:4", "message": message})
+}
+
+/// The status of an answer, which has to be a whole problem, and its type and detail.
+async fn problem(response: Response) -> (StatusCode, String, String) {
+    let status = response.status();
+    assert_eq!(response.headers()["content-type"], "application/problem+json", "{status}");
+    let body: Value = response.json().await.unwrap();
+    assert_eq!(body["status"], status.as_u16(), "{body}");
+    assert!(body["title"].as_str().is_some_and(|title| !title.is_empty()), "{body}");
+    let kind = body["type"].as_str().unwrap().strip_prefix("urn:kalypso:problem:").unwrap().to_owned();
+    (status, kind, body["detail"].as_str().unwrap().to_owned())
+}

@@ -1,0 +1,76 @@
+//! What those see who run the hub.
+
+use reqwest::StatusCode;
+use serde_json::Value;
+
+use super::{Hub, problem, report};
+
+#[tokio::test]
+async fn it_says_that_it_lives_and_is_ready_to_anybody() {
+    let hub = Hub::start().await;
+    hub.token("t", hub::tokens::Scope::Read).await;
+    for path in ["/healthz", "/readyz", "/api/v1/openapi.json"] {
+        assert_eq!(hub.get(path).send().await.unwrap().status(), StatusCode::OK, "{path}");
+    }
+    assert_eq!(problem(hub.get("/metrics").send().await.unwrap()).await.0, StatusCode::UNAUTHORIZED);
+}
+
+#[tokio::test]
+async fn answers_are_safe_and_have_an_id() {
+    let hub = Hub::start().await;
+    let response = hub.get("/nothing").header("x-request-id", "from-the-proxy").send().await.unwrap();
+    for (name, value) in [
+        ("x-request-id", "from-the-proxy"),
+        ("x-content-type-options", "nosniff"),
+        ("x-frame-options", "DENY"),
+        ("cache-control", "no-store"),
+    ] {
+        assert_eq!(response.headers()[name], value);
+    }
+    let response = hub.get("/healthz").header("x-request-id", "<script>").send().await.unwrap();
+    assert_eq!(response.headers()["x-request-id"].len(), 16);
+}
+
+#[tokio::test]
+async fn metrics_count_requests_and_reports() {
+    let hub = Hub::start().await;
+    hub.post("/api/v1/reports").json(&report("a", "one")).send().await.unwrap();
+    hub.get("/nothing-like-this").send().await.unwrap();
+    let text = hub.get("/metrics").send().await.unwrap().text().await.unwrap();
+    for line in [
+        "kalypso_hub_requests_total{route=\"/api/v1/reports\",status=\"200\"} 1",
+        "kalypso_hub_requests_total{route=\"unknown\",status=\"404\"} 1",
+        "kalypso_hub_reports_total{source=\"generic\",outcome=\"stored\"} 1",
+        "kalypso_hub_store_duration_seconds_count 1",
+        "kalypso_hub_reports_waiting 0",
+        "kalypso_hub_database_up 1",
+        "# EOF",
+    ] {
+        assert!(text.lines().any(|found| found == line), "{line}\n{text}");
+    }
+    assert!(!text.contains("nothing-like-this"));
+}
+
+#[tokio::test]
+async fn it_speaks_http_2_without_tls() {
+    let hub = Hub::start().await;
+    let client = reqwest::Client::builder().no_proxy().http2_prior_knowledge().build().unwrap();
+    let response = client.get(hub.url("/healthz")).send().await.unwrap();
+    assert_eq!((response.version(), response.status()), (reqwest::Version::HTTP_2, StatusCode::OK));
+}
+
+#[tokio::test]
+async fn the_description_is_openapi_3_1_and_complete() {
+    let hub = Hub::start().await;
+    let description: Value = hub.get("/api/v1/openapi.json").send().await.unwrap().json().await.unwrap();
+    assert_eq!(description["openapi"], "3.1.0");
+    let paths = description["paths"].as_object().unwrap();
+    for (path, item) in paths {
+        for (method, operation) in item.as_object().unwrap() {
+            let described =
+                ["summary", "operationId", "responses", "tags"].iter().all(|key| operation.get(key).is_some());
+            assert!(described, "{method} {path}: {operation}");
+        }
+    }
+    assert!(paths.contains_key("/api/v1/reports"));
+}

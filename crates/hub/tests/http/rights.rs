@@ -1,0 +1,118 @@
+//! Who may do what.
+
+use std::time::Duration;
+
+use hub::moment::Moment;
+use hub::tokens::{self, Group, NewToken, Scope, TokenText};
+use reqwest::StatusCode;
+
+use super::{Hub, later, problem, report};
+
+fn host(name: &str) -> Scope {
+    Scope::Host { host: name.into() }
+}
+
+/// The status with which a report of a token's owner ends, and what is wrong.
+async fn check(hub: &Hub, token: &TokenText) -> (StatusCode, String) {
+    let response = hub.report(token, &report("chicago-1", "one")).await;
+    if response.status().is_success() {
+        return (response.status(), String::new());
+    }
+    let (status, _, detail) = problem(response).await;
+    (status, detail)
+}
+
+#[tokio::test]
+async fn without_a_token_nobody_gets_in_once_there_is_one() {
+    let hub = Hub::start().await;
+    hub.token("t", Scope::Read).await;
+    let response = hub.post("/api/v1/reports").json(&report("a", "one")).send().await.unwrap();
+    assert_eq!(response.headers()["www-authenticate"], "Bearer realm=\"kalypso\"");
+    assert_eq!(problem(response).await.0, StatusCode::UNAUTHORIZED);
+    assert_eq!(hub.history().await, [""; 0]);
+}
+
+#[tokio::test]
+async fn an_open_hub_does_not_answer_to_other_names() {
+    let hub = Hub::start().await;
+    let request = hub.post("/api/v1/reports").header("host", "evil.example").json(&report("a", "one"));
+    assert_eq!(problem(request.send().await.unwrap()).await.0, StatusCode::FORBIDDEN);
+}
+
+#[tokio::test]
+async fn a_host_is_who_its_token_says_whatever_the_body_says() {
+    let hub = Hub::start().await;
+    let token = hub.token("t", host("berlin")).await;
+    assert_eq!(check(&hub, &token).await.0, StatusCode::OK);
+    assert_eq!(hub.history().await, ["berlin/checkout: one"]);
+}
+
+#[tokio::test]
+async fn a_group_reports_for_the_hosts_of_its_pattern() {
+    let hub = Hub::start().await;
+    let group = |hosts: &str| Scope::Group(Group { hosts: hosts.into(), ..Group::default() });
+    let chicago = hub.token("chicago", group("chicago-*")).await;
+    let berlin = hub.token("berlin", group("berlin-*")).await;
+    assert_eq!(check(&hub, &chicago).await.0, StatusCode::OK);
+    let (status, detail) = check(&hub, &berlin).await;
+    assert_eq!(status, StatusCode::FORBIDDEN);
+    assert!(detail.contains("`chicago-1` is none of the hosts"), "{detail}");
+    assert_eq!(hub.history().await, ["chicago-1/checkout: one"]);
+}
+
+#[tokio::test]
+async fn forged_tokens_and_schemes_are_refused() {
+    let hub = Hub::start().await;
+    let token = hub.token("t", host("berlin")).await;
+    let forged =
+        format!("kal_{}_{}", token.id(), TokenText::random().unwrap().reveal().split('_').next_back().unwrap());
+    assert_eq!(
+        check(&hub, &forged.parse().unwrap()).await,
+        (StatusCode::UNAUTHORIZED, "the token is not known".into())
+    );
+    assert_eq!(check(&hub, &TokenText::random().unwrap()).await.0, StatusCode::UNAUTHORIZED);
+    let basic = hub.post("/api/v1/reports").basic_auth("me", Some(token.reveal())).json(&report("a", "one"));
+    assert_eq!(problem(basic.send().await.unwrap()).await.0, StatusCode::UNAUTHORIZED);
+}
+
+#[tokio::test]
+async fn a_revoked_token_is_good_no_longer_than_five_seconds() {
+    let hub = Hub::start().await;
+    let token = hub.token("t", host("berlin")).await;
+    assert_eq!(check(&hub, &token).await.0, StatusCode::OK);
+    tokens::revoke(&hub.database, "t").await.unwrap();
+    later(hub::limits::TOKEN_CACHE).await;
+    assert_eq!(check(&hub, &token).await, (StatusCode::UNAUTHORIZED, "the token is revoked".into()));
+}
+
+#[tokio::test]
+async fn an_expired_token_is_refused() {
+    let hub = Hub::start().await;
+    let expires_on = Some(Moment::now().before(Duration::from_secs(1)));
+    let token = NewToken { name: "t".into(), scope: host("berlin"), signs: false, expires_on };
+    let token = tokens::create(&hub.database, &token).await.unwrap();
+    assert_eq!(check(&hub, &token).await, (StatusCode::UNAUTHORIZED, "the token has expired".into()));
+}
+
+#[tokio::test]
+async fn a_rotated_token_has_a_grace_time() {
+    let hub = Hub::start().await;
+    let old = hub.token("t", host("berlin")).await;
+    let second = tokens::rotate(&hub.database, "t", Duration::from_mins(1)).await.unwrap();
+    assert_eq!([check(&hub, &old).await.0, check(&hub, &second).await.0], [StatusCode::OK; 2]);
+    let third = tokens::rotate(&hub.database, "t", Duration::ZERO).await.unwrap();
+    later(hub::limits::TOKEN_CACHE).await;
+    assert_eq!([check(&hub, &old).await.0, check(&hub, &second).await.0], [StatusCode::UNAUTHORIZED; 2]);
+    assert_eq!(check(&hub, &third).await.0, StatusCode::OK);
+}
+
+#[tokio::test]
+async fn those_who_ask_do_not_report_and_those_who_report_do_not_ask() {
+    let hub = Hub::start().await;
+    let reader = hub.token("reader", Scope::Read).await;
+    let reporter = hub.token("reporter", host("berlin")).await;
+    assert_eq!(check(&hub, &reader).await.0, StatusCode::FORBIDDEN);
+    let metrics = |token: &TokenText| hub.get("/metrics").bearer_auth(token.reveal()).send();
+    assert_eq!(metrics(&reader).await.unwrap().status(), StatusCode::OK);
+    assert_eq!(problem(metrics(&reporter).await.unwrap()).await.0, StatusCode::FORBIDDEN);
+}
