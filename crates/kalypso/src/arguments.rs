@@ -1,8 +1,12 @@
 //! The command line.
 
+mod hub;
+
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+
+pub(crate) use self::hub::*;
 
 /// Decides which workload runs where, with which configuration, and writes it to the GitOps repository that clusters pull.
 #[derive(Debug, Parser)]
@@ -26,6 +30,7 @@ pub(crate) enum Command {
     Plan(Plan),
     Publish(Publish),
     Explain(Explain),
+    Hub(Hub),
     Schema(Schema),
     Completions(Completions),
     Man(Man),

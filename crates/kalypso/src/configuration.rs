@@ -1,10 +1,14 @@
 //! `kalypso.toml`: where the control plane is, and how to get at repositories.
 
+mod hub;
+
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 use serde::Deserialize;
 
+use self::hub::HubOptions;
+pub(crate) use self::hub::read_hub;
 use crate::exit::Failure;
 
 /// The name of the configuration file.
@@ -22,7 +26,7 @@ struct Options {
     #[expect(dead_code, reason = "checked for its form, so that one file serves all versions")]
     host: Option<HostOptions>,
     #[serde(default)]
-    #[expect(dead_code, reason = "checked for its form, so that one file serves all versions")]
+    #[expect(dead_code, reason = "read by `kalypso hub`; checked for its form by all commands")]
     hub: Option<HubOptions>,
 }
 
@@ -65,14 +69,6 @@ struct HostOptions {
     kind: Option<String>,
 }
 
-#[derive(Debug, Deserialize)]
-#[serde(rename_all = "kebab-case", deny_unknown_fields)]
-#[expect(dead_code, reason = "checked for its form, so that one file serves all versions")]
-struct HubOptions {
-    listen: Option<String>,
-    database: Option<String>,
-}
-
 fn main_branch() -> String {
     "main".to_owned()
 }
@@ -108,15 +104,20 @@ pub(crate) fn without_file(repo: &git::RepositoryUrl) -> anyhow::Result<Configur
 }
 
 fn find() -> anyhow::Result<PathBuf> {
-    let start = std::env::current_dir().context("the current directory can't be read")?;
-    let found = start.ancestors().map(|folder| folder.join(FILE_NAME)).find(|path| path.is_file());
     let missing = || {
+        let start = std::env::current_dir().unwrap_or_default();
         let message = format!("there is no {FILE_NAME} in {} or above it", start.display());
         Failure::usage(message).help(
             "name one with --config FILE, or read a plain directory with --from DIR; `kalypso demo` makes an example",
         )
     };
-    Ok(found.ok_or_else(missing)?)
+    Ok(find_in_ancestors()?.ok_or_else(missing)?)
+}
+
+/// The nearest configuration file, from the current directory upwards.
+fn find_in_ancestors() -> anyhow::Result<Option<PathBuf>> {
+    let start = std::env::current_dir().context("the current directory can't be read")?;
+    Ok(start.ancestors().map(|folder| folder.join(FILE_NAME)).find(|path| path.is_file()))
 }
 
 fn resolve(options: Options, base: &Path) -> anyhow::Result<Configuration> {
@@ -181,7 +182,11 @@ mod tests {
             (all, ["repo", "branch"].as_slice()),
             ("[control-plane]\nrepo = 'r'\n[git]\nx = 1\n", &["rewrite", "credentials", "cache"]),
             ("[control-plane]\nrepo = 'r'\n[host]\nx = 1\n", &["kind"]),
-            ("[control-plane]\nrepo = 'r'\n[hub]\nx = 1\n", &["listen", "database"]),
+            (
+                "[control-plane]\nrepo = 'r'\n[hub]\nx = 1\n",
+                &["listen", "database", "database-url-file", "tls-certificate", "tls-key", "oidc"],
+            ),
+            ("[control-plane]\nrepo = 'r'\n[hub.oidc]\nx = 1\n", &["issuer", "audience", "claim", "read", "admin"]),
         ] {
             let error = toml::from_str::<Options>(text).unwrap_err().to_string();
             let known: Vec<_> = error.split('`').skip(3).step_by(2).collect();

@@ -11,6 +11,7 @@ mod edited;
 mod exit;
 mod expiry;
 mod folder;
+mod interrupts;
 mod loading;
 mod memo;
 mod patch;
@@ -36,8 +37,9 @@ const WORKER_STACK_BYTES: usize = 16 << 20;
 
 /// Runs the program with the arguments it was started with.
 pub fn run() -> ExitCode {
-    // A write that was interrupted left no file in pieces: files are renamed into their place.
-    let _ = ctrlc::set_handler(|| std::process::exit(Exit::Interrupted.code().into()));
+    interrupts::end_the_program();
+    // Before anything could use TLS: with two providers of cryptography it would panic.
+    hub::tls::install_provider();
     let arguments = match Arguments::try_parse() {
         Ok(arguments) => arguments,
         Err(error) => return exit::of_arguments(&error).into(),

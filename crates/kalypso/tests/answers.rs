@@ -103,10 +103,10 @@ fn run(folder: &Path, arguments: &[&str]) -> Value {
     serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{}", String::from_utf8_lossy(&output.stderr)))
 }
 
-/// The paths of all fields but those inside reports and places, which have tables of their own.
+/// The paths of all fields but those inside reports and places, which have tables of their own, and of labels.
 fn fields(value: &Value, path: &str, found: &mut BTreeSet<String>) {
     match value {
-        Value::Object(entries) if path != REPORT && !path.ends_with("place") => {
+        Value::Object(entries) if path != REPORT && !path.ends_with("place") && !path.ends_with("labels") => {
             for (key, value) in entries {
                 let path = if path.is_empty() { key.clone() } else { format!("{path}.{key}") };
                 fields(value, &path, found);
@@ -167,4 +167,20 @@ fn a_publication_answers_what_the_reference_says() {
     let answer = run(&folder.path().join("acme"), &["publish", "-e", "prod"]);
     assert_eq!(answer["published"][0]["result"], "unchanged");
     check("publish", &[answer]);
+}
+
+#[test]
+fn the_hub_answers_what_the_reference_says() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = |arguments: &[&str]| run(folder.path(), &[&["hub"], arguments].concat());
+    let group =
+        ["--hosts", "chicago-*", "--reconciler-type", "flux", "--place", "https://a", "--label", "a=b", "--signing"];
+    check("hub token create", &[run(&[&["token", "create", "chicago"], &group[..]].concat())]);
+    run(&["token", "create", "berlin", "--host", "berlin-1"]);
+    check("hub token rotate", &[run(&["token", "rotate", "chicago"])]);
+    check("hub token list", &[run(&["token", "list"])]);
+    let add = ["hub", "host", "add", "berlin-1", "--reconciler", "checkout"];
+    let added = Command::new(env!("CARGO_BIN_EXE_kalypso")).args(add).current_dir(folder.path()).status();
+    assert!(added.unwrap().success());
+    check("hub host list", &[run(&["host", "list"])]);
 }

@@ -4,6 +4,7 @@ mod check;
 mod completions;
 mod demo;
 mod explain;
+mod hub;
 mod man;
 mod plan;
 mod publish;
@@ -34,6 +35,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
         Command::Plan(options) => plan::run(options),
         Command::Publish(options) => publish::run(options),
         Command::Explain(options) => explain::run(options),
+        Command::Hub(options) => hub::run(options),
         Command::Schema(options) => schema::run(options),
         Command::Completions(options) => completions::run(options),
         Command::Man(options) => man::run(options),

@@ -4,8 +4,17 @@
 pub type Field = (&'static str, &'static str);
 
 /// The answers of commands with `-o json`: `[]` stands for each item of a list. What is inside `report` is on the page of diagnostics.
-pub const ANSWERS: &[(&str, &[Field])] =
-    &[("render", RENDER), ("plan", PLAN), ("publish", PUBLISH), ("explain", EXPLAIN), ("explain KEY", EXPLAIN_KEY)];
+pub const ANSWERS: &[(&str, &[Field])] = &[
+    ("render", RENDER),
+    ("plan", PLAN),
+    ("publish", PUBLISH),
+    ("explain", EXPLAIN),
+    ("explain KEY", EXPLAIN_KEY),
+    ("hub token create", HUB_SECRET),
+    ("hub token list", HUB_TOKENS),
+    ("hub token rotate", HUB_SECRET),
+    ("hub host list", HUB_HOSTS),
+];
 
 /// The field of other answers that holds a whole report.
 pub const REPORT: &str = "report";
@@ -158,4 +167,44 @@ const EXPLAIN_KEY: &[Field] = &[
     ("checks[].demands", "what it asks for, in words"),
     ("endsUpIn[].file", "a file of the assignment that holds the value"),
     ("endsUpIn[].line", "the line"),
+];
+
+const HUB_SECRET: &[Field] = &[
+    ("name", "the token's name, as it was given"),
+    ("id", "the public part of the token, for `?token=ID`"),
+    ("token", "the token; it is not shown again"),
+    ("signingKey", "the key for signatures; `null` without `--signing`"),
+];
+
+const HUB_TOKENS: &[Field] = &[
+    ("tokens[].id", "the public part of a token; tokens are in the order of their names"),
+    ("tokens[].name", "its name"),
+    ("tokens[].role", "`host`, `group`, `read` or `admin`"),
+    ("tokens[].host", "the host that it reports for, if its role is `host`"),
+    ("tokens[].hosts", "the pattern of the hosts that it reports for, if its role is `group`"),
+    ("tokens[].reconcilerTypes[]", "of a group: the types of reconcilers that may report; all if there is none"),
+    ("tokens[].places[]", "of a group: what the reported places begin with; all if there is none"),
+    ("tokens[].labels", "of a group: the labels that its hosts get"),
+    ("tokens[].signs", "whether signatures made with its signing key are taken"),
+    ("tokens[].createdOn", "when it was made"),
+    ("tokens[].expiresOn", "until when it is good; `null` for ever"),
+    ("tokens[].revokedOn", "since when it is revoked; `null` if it is not"),
+    ("tokens[].lastUsedOn", "when it was used last, to the minute; `null` if never"),
+    ("tokens[].previousUntil", "until when the secret before the last rotation is good; `null` if there was none"),
+];
+
+const HUB_HOSTS: &[Field] = &[
+    ("hosts[].name", "a host; hosts are in the order of their names"),
+    ("hosts[].type", "what kind of host it is"),
+    ("hosts[].labels", "its labels"),
+    ("hosts[].createdOn", "since when it is known"),
+    ("hosts[].retiredOn", "since when it is out of service; `null` if it is in service"),
+    ("hosts[].reconcilers[].name", "a reconciler of it"),
+    ("hosts[].reconcilers[].type", "what kind of reconciler it is"),
+    (
+        "hosts[].reconcilers[].place",
+        "the folder that it applies, `repository/branch/path`; `null` if that is not known",
+    ),
+    ("hosts[].reconcilers[].reportedOn", "when it reported last; `null` if never"),
+    ("hosts[].reconcilers[].retiredOn", "since when it is out of service"),
 ];

@@ -27,6 +27,7 @@ const ENVIRONMENT: &str = "
 |---|---|
 | `KALYPSO_CACHE_DIR` | The folder for copies of remote repositories and for what earlier runs have found out ([the cache](configuration.md#the-cache)), if `kalypso.toml` names none. Left out, it is `kalypso` in the user's cache folder. It may be removed at any time. |
 | `NO_COLOR` | Set to anything: no colours. They are used on terminals only. |
+| `KALYPSO_DATABASE_URL` | The URL of the hub's database, password included; it wins over `kalypso.toml`, and `--database` over it. |
 | the ones named by `token-env` | The tokens for repositories: [`kalypso.toml`](configuration.md#gitcredentials) says which goes where. |
 
 Git and ssh, which Kalypso starts to fetch and push, read their own variables and configuration. Kalypso never lets them ask a person.
@@ -55,7 +56,7 @@ pub fn command_line() -> String {
         format!("| [`{name}`](#kalypso-{name}) | {} |\n", plain(command.get_about()))
     };
     let rows: String = commands.iter().map(row).collect();
-    let sections: String = commands.iter().map(|command| section(command)).collect();
+    let sections: String = commands.iter().map(|command| sections(command, command.get_name())).collect();
     format!("{INTRODUCTION}| command | |\n|---|---|\n{rows}\n{}{ENVIRONMENT}{sections}{PLACE}", statuses())
 }
 
@@ -64,8 +65,15 @@ fn statuses() -> String {
     format!("## Exit status\n\n| status | meaning |\n|---|---|\n{rows}")
 }
 
-fn section(command: &Command) -> String {
-    let name = command.get_name();
+/// The section of a command, and those of the commands below it.
+fn sections(command: &Command, name: &str) -> String {
+    // Commands are built into the program: their depth is known.
+    let below = command.get_subcommands().filter(|command| command.get_name() != "help");
+    let below: String = below.map(|command| sections(command, &format!("{name} {}", command.get_name()))).collect();
+    format!("{}{below}", section(command, name))
+}
+
+fn section(command: &Command, name: &str) -> String {
     let usage = command.clone().render_usage().to_string();
     let usage = usage.trim_start_matches("Usage: ");
     let mut text = format!("\n## kalypso {name}\n\n{}.\n\n```text\n{usage}\n```\n", plain(command.get_about()));
@@ -79,13 +87,19 @@ fn section(command: &Command) -> String {
         let lines = examples.lines().filter(|line| *line != "Examples:").map(|line| line.trim_start_matches("  "));
         let _ = write!(text, "\n```text\n{}\n```\n", lines.collect::<Vec<_>>().join("\n"));
     }
-    for (title, fields) in ANSWERS.iter().filter(|(title, _)| title.split(' ').next() == Some(name)) {
+    for (title, fields) in ANSWERS.iter().filter(|(title, _)| answers_to(title, name)) {
         text.push_str(&answer(title, fields));
     }
     if name == "check" {
         text.push_str("\nWhat `-o json` prints is on the page of [diagnostics](diagnostics.md#for-programs).\n");
     }
     text
+}
+
+/// Whether an answer is of a command: its title is the command's name, possibly with an argument in capitals.
+fn answers_to(title: &str, name: &str) -> bool {
+    let words: Vec<_> = title.split(' ').filter(|word| !word.chars().all(char::is_uppercase)).collect();
+    words.join(" ") == name
 }
 
 fn row(argument: &Arg) -> String {
@@ -120,7 +134,8 @@ fn row(argument: &Arg) -> String {
 fn answer(title: &str, fields: &[Field]) -> String {
     let rows = fields.iter().filter(|(_, meaning)| !meaning.is_empty());
     let rows: String = rows.map(|(field, meaning)| format!("| `{field}` | {meaning} |\n")).collect();
-    let with = title.split_once(' ').map(|(_, argument)| format!(" with `{argument}`")).unwrap_or_default();
+    let argument = title.split(' ').find(|word| word.chars().all(char::is_uppercase));
+    let with = argument.map(|argument| format!(" with `{argument}`")).unwrap_or_default();
     format!("\n`-o json`{with} prints:\n\n| field | meaning |\n|---|---|\n{rows}")
 }
 

@@ -11,6 +11,8 @@ mod formats;
 #[cfg(test)]
 mod hostile;
 #[cfg(test)]
+mod hub;
+#[cfg(test)]
 mod memos;
 #[cfg(test)]
 mod mishaps;

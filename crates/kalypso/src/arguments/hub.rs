@@ -1,0 +1,315 @@
+//! The command line of the hub.
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand, ValueEnum};
+
+use super::Format;
+
+/// Run the hub: it stores what is wanted and what is reported, and answers over HTTP
+#[derive(Args, Debug)]
+#[command(
+    args_conflicts_with_subcommands = true,
+    after_help = "\
+Examples:
+  kalypso hub                                                  on 127.0.0.1:8080, with kalypso.db in this folder
+  kalypso hub --listen 0.0.0.0:8443 --tls-certificate hub.crt --tls-key hub.key
+  KALYPSO_DATABASE_URL=postgres://hub:secret@db/hub kalypso hub run
+  kalypso hub token create chicago --hosts 'chicago-*'         a token for the hosts of a site"
+)]
+pub(crate) struct Hub {
+    #[command(subcommand)]
+    pub(crate) command: Option<HubCommand>,
+    #[command(flatten)]
+    pub(crate) run: HubRun,
+}
+
+/// What to do with the hub.
+#[derive(Debug, Subcommand)]
+pub(crate) enum HubCommand {
+    Run(HubRun),
+    Token(HubToken),
+    Host(HubHost),
+}
+
+/// Where the hub's database is.
+#[derive(Args, Debug, Clone, Default)]
+pub(crate) struct HubDatabase {
+    /// The database: `sqlite:FILE`, or `postgres://USER@HOST/DATABASE` without a password [default: `hub.database` of kalypso.toml, else sqlite:kalypso.db]
+    #[arg(long, value_name = "URL")]
+    pub(crate) database: Option<String>,
+    /// The configuration file [default: kalypso.toml here or in a directory above, if there is one]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) config: Option<PathBuf>,
+}
+
+/// Run the hub, as `kalypso hub` alone does
+#[derive(Args, Debug, Clone)]
+#[command(after_help = "\
+Examples:
+  kalypso hub run --listen 127.0.0.1:9090 --database sqlite:/var/lib/kalypso/hub.db
+  kalypso hub run --log-format json --log debug")]
+pub(crate) struct HubRun {
+    /// The address and port to listen on [default: `hub.listen` of kalypso.toml, else 127.0.0.1:8080]
+    #[arg(long, value_name = "ADDRESS")]
+    pub(crate) listen: Option<String>,
+    #[command(flatten)]
+    pub(crate) database: HubDatabase,
+    /// Speak TLS with this certificate chain, a PEM file
+    #[arg(long, value_name = "FILE", requires = "tls_key")]
+    pub(crate) tls_certificate: Option<PathBuf>,
+    /// The private key of the certificate, a PEM file
+    #[arg(long, value_name = "FILE", requires = "tls_certificate")]
+    pub(crate) tls_key: Option<PathBuf>,
+    /// What is logged to standard error
+    #[arg(long, value_enum, value_name = "LEVEL", default_value_t)]
+    pub(crate) log: LogLevel,
+    /// How it is logged
+    #[arg(long, value_enum, value_name = "FORMAT", default_value_t)]
+    pub(crate) log_format: LogFormat,
+}
+
+/// How much is logged.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum LogLevel {
+    /// What went wrong
+    Warn,
+    /// What the hub does
+    #[default]
+    Info,
+    /// Every request
+    Debug,
+}
+
+/// How log lines are written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum LogFormat {
+    /// For reading
+    #[default]
+    Human,
+    /// A JSON object on each line
+    Json,
+}
+
+/// Make, list, revoke and rotate the tokens by which the hub knows who is talking to it
+#[derive(Args, Debug)]
+pub(crate) struct HubToken {
+    #[command(subcommand)]
+    pub(crate) command: HubTokenCommand,
+}
+
+/// What to do with tokens.
+#[derive(Debug, Subcommand)]
+pub(crate) enum HubTokenCommand {
+    Create(HubTokenCreate),
+    List(HubTokenList),
+    Revoke(HubTokenRevoke),
+    Rotate(HubTokenRotate),
+}
+
+/// Make a token, and print it: the hub keeps only a digest of it
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  kalypso hub token create berlin-1 --host berlin-1                    one host reports
+  kalypso hub token create chicago --hosts 'chicago-*' --label site=chicago    the hosts of a site report
+  kalypso hub token create flux --hosts '*' --reconciler-type flux --signing   for Flux' provider generic-hmac
+  kalypso hub token create grafana --role read --expires 365d          somebody asks")]
+pub(crate) struct HubTokenCreate {
+    /// Its name, unique among the tokens that are not revoked
+    #[arg(value_name = "NAME")]
+    pub(crate) name: String,
+    /// Report for this host
+    #[arg(long, value_name = "HOST", conflicts_with_all = ["hosts", "role"], required_unless_present_any = ["hosts", "role"])]
+    pub(crate) host: Option<String>,
+    /// Report for all hosts whose name this pattern matches; `*` stands for any characters
+    #[arg(long, value_name = "PATTERN", conflicts_with = "role")]
+    pub(crate) hosts: Option<String>,
+    /// Ask (`read`), or do everything (`admin`)
+    #[arg(long, value_enum, value_name = "ROLE")]
+    pub(crate) role: Option<TokenRole>,
+    /// With --hosts: only reconcilers of this type may report; may be given several times
+    #[arg(long, value_name = "TYPE", requires = "hosts")]
+    pub(crate) reconciler_type: Vec<String>,
+    /// With --hosts: only places whose `repository/branch/path` begins with this; may be given several times
+    #[arg(long, value_name = "PREFIX", requires = "hosts")]
+    pub(crate) place: Vec<String>,
+    /// With --hosts: a label that the hosts get; may be given several times
+    #[arg(long, value_name = "KEY=VALUE", requires = "hosts")]
+    pub(crate) label: Vec<String>,
+    /// Take reports that are signed with its signing key, too, and print that key
+    #[arg(long)]
+    pub(crate) signing: bool,
+    /// Until when it is good: a time from now such as 90d or 12h, or a date [default: for ever]
+    #[arg(long, value_name = "TIME")]
+    pub(crate) expires: Option<String>,
+    #[command(flatten)]
+    pub(crate) database: HubDatabase,
+    /// How the answer is written
+    #[arg(short, long, value_enum, default_value_t)]
+    pub(crate) output: Format,
+}
+
+/// What a token that does not report is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum TokenRole {
+    /// Ask
+    Read,
+    /// Everything
+    Admin,
+}
+
+/// List all tokens, without their secrets
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  kalypso hub token list
+  kalypso hub token list -o json")]
+pub(crate) struct HubTokenList {
+    #[command(flatten)]
+    pub(crate) database: HubDatabase,
+    /// How the answer is written
+    #[arg(short, long, value_enum, default_value_t)]
+    pub(crate) output: Format,
+}
+
+/// Revoke a token: within five seconds no replica takes it any more
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  kalypso hub token revoke chicago")]
+pub(crate) struct HubTokenRevoke {
+    /// Its name or id
+    #[arg(value_name = "NAME")]
+    pub(crate) name: String,
+    #[command(flatten)]
+    pub(crate) database: HubDatabase,
+}
+
+/// Give a token a new secret, and print it; the old one is good for some time longer
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  kalypso hub token rotate chicago                 both secrets are good for a day
+  kalypso hub token rotate chicago --grace 0s      the old one at once no more")]
+pub(crate) struct HubTokenRotate {
+    /// Its name or id
+    #[arg(value_name = "NAME")]
+    pub(crate) name: String,
+    /// For how long the old secret stays good, such as 7d, 12h or 0s
+    #[arg(long, value_name = "TIME", default_value = "1d")]
+    pub(crate) grace: String,
+    #[command(flatten)]
+    pub(crate) database: HubDatabase,
+    /// How the answer is written
+    #[arg(short, long, value_enum, default_value_t)]
+    pub(crate) output: Format,
+}
+
+/// Register, list, retire and restore hosts
+#[derive(Args, Debug)]
+pub(crate) struct HubHost {
+    #[command(subcommand)]
+    pub(crate) command: HubHostCommand,
+}
+
+/// What to do with hosts.
+#[derive(Debug, Subcommand)]
+pub(crate) enum HubHostCommand {
+    Add(HubHostAdd),
+    List(HubHostList),
+    Retire(HubHostRetire),
+    Restore(HubHostRestore),
+}
+
+/// Register a host before it reports, or change its labels
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  kalypso hub host add berlin-1 --label site=berlin --label ring=1
+  kalypso hub host add berlin-1 --reconciler checkout --reconciler-type flux \\
+    --repository https://git.example/acme/platform-gitops --branch prod --path berlin/checkout")]
+pub(crate) struct HubHostAdd {
+    /// The host
+    #[arg(value_name = "HOST")]
+    pub(crate) host: String,
+    /// What kind of host it is [default: K8s-cluster]
+    #[arg(long = "type", value_name = "TYPE")]
+    pub(crate) kind: Option<String>,
+    /// A label, instead of those that it has; may be given several times
+    #[arg(long, value_name = "KEY=VALUE")]
+    pub(crate) label: Vec<String>,
+    /// A reconciler on it that will report
+    #[arg(long, value_name = "NAME")]
+    pub(crate) reconciler: Option<String>,
+    /// What kind of reconciler it is
+    #[arg(long, value_name = "TYPE", default_value = "generic", requires = "reconciler")]
+    pub(crate) reconciler_type: String,
+    /// The repository that it applies: it is expected there from now on
+    #[arg(long, value_name = "URL", requires_all = ["reconciler", "branch"])]
+    pub(crate) repository: Option<String>,
+    /// The branch that it applies
+    #[arg(long, value_name = "BRANCH", requires = "repository")]
+    pub(crate) branch: Option<String>,
+    /// The folder that it applies
+    #[arg(long, value_name = "PATH", default_value = "", hide_default_value = true, requires = "repository")]
+    pub(crate) path: String,
+    #[command(flatten)]
+    pub(crate) database: HubDatabase,
+}
+
+/// List hosts, with their reconcilers
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  kalypso hub host list
+  kalypso hub host list --after chicago-0999 --limit 1000 -o json")]
+pub(crate) struct HubHostList {
+    /// Begin behind the host of this name
+    #[arg(long, value_name = "HOST")]
+    pub(crate) after: Option<String>,
+    /// List at most that many
+    #[arg(long, value_name = "N", default_value_t = 100)]
+    pub(crate) limit: usize,
+    /// List those that are retired too
+    #[arg(long)]
+    pub(crate) retired: bool,
+    #[command(flatten)]
+    pub(crate) database: HubDatabase,
+    /// How the answer is written
+    #[arg(short, long, value_enum, default_value_t)]
+    pub(crate) output: Format,
+}
+
+/// Take a host, or one of its reconcilers, out of service: it leaves all totals, but not the history
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  kalypso hub host retire berlin-1
+  kalypso hub host retire berlin-1 --reconciler checkout")]
+pub(crate) struct HubHostRetire {
+    /// The host
+    #[arg(value_name = "HOST")]
+    pub(crate) host: String,
+    /// Only this reconciler of it
+    #[arg(long, value_name = "NAME")]
+    pub(crate) reconciler: Option<String>,
+    #[command(flatten)]
+    pub(crate) database: HubDatabase,
+}
+
+/// Bring a host, or one of its reconcilers, back into service
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  kalypso hub host restore berlin-1")]
+pub(crate) struct HubHostRestore {
+    /// The host
+    #[arg(value_name = "HOST")]
+    pub(crate) host: String,
+    /// Only this reconciler of it
+    #[arg(long, value_name = "NAME")]
+    pub(crate) reconciler: Option<String>,
+    #[command(flatten)]
+    pub(crate) database: HubDatabase,
+}

@@ -1,0 +1,83 @@
+//! `kalypso hub`: the hub itself, and what is done to its database.
+
+mod host;
+mod run;
+mod token;
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use anyhow::Context as _;
+use hub::store::{Database, DatabaseError};
+
+use crate::arguments::{Hub, HubCommand, HubDatabase};
+use crate::configuration;
+use crate::exit::{Exit, Failure};
+
+pub(super) fn run(options: &Hub) -> anyhow::Result<Exit> {
+    match &options.command {
+        None => run::run(&options.run),
+        Some(HubCommand::Run(options)) => run::run(options),
+        Some(HubCommand::Token(options)) => token::run(&options.command),
+        Some(HubCommand::Host(options)) => host::run(&options.command),
+    }
+}
+
+/// Does something with the hub's database.
+fn with_database<T>(
+    options: &HubDatabase,
+    work: impl AsyncFnOnce(&Database) -> anyhow::Result<T>,
+) -> anyhow::Result<T> {
+    let url = configuration::read_hub(options)?.database;
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    runtime.context("the program can't wait for several things at once")?.block_on(async {
+        let database = Database::open(&url).await.map_err(unusable)?;
+        let result = work(&database).await;
+        database.close().await;
+        result
+    })
+}
+
+fn unusable(error: DatabaseError) -> Failure {
+    Failure::outside(error.to_string())
+}
+
+/// Labels as they are given on the command line.
+fn labels(texts: &[String]) -> Result<BTreeMap<String, String>, Failure> {
+    let parse = |text: &String| {
+        let (key, value) = text.split_once('=').unwrap_or_default();
+        let wrong = || Failure::usage(format!("`--label {text}` is no label: those are KEY=VALUE"));
+        if key.is_empty() { Err(wrong()) } else { Ok((key.to_owned(), value.to_owned())) }
+    };
+    texts.iter().map(parse).collect()
+}
+
+/// A time such as `90d` or `12h`. A day has 24 hours.
+fn duration(name: &str, text: &str) -> Result<Duration, Failure> {
+    let wrong = || Failure::usage(format!("`{name} {text}` is no length of time: those are like 90d, 12h or 30m"));
+    let span: jiff::Span = text.parse().map_err(|_| wrong())?;
+    let duration = span.to_duration(jiff::SpanRelativeTo::days_are_24_hours()).map_err(|_| wrong())?;
+    duration.try_into().map_err(|_| wrong())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_have_units() {
+        let check = |text| duration("--grace", text).ok().map(|duration| duration.as_secs());
+        assert_eq!(check("90d"), Some(90 * 86_400));
+        assert_eq!(check("1h30m"), Some(5_400));
+        assert_eq!(check("0s"), Some(0));
+        assert_eq!([check("90"), check("-1d"), check("soon"), check("1mo")], [None; 4]);
+    }
+
+    #[test]
+    fn labels_have_a_key_and_a_value() {
+        let check = |text: &str| labels(&[text.to_owned()]).ok();
+        assert_eq!(check("site=a=b"), Some(BTreeMap::from([("site".to_owned(), "a=b".to_owned())])));
+        assert_eq!(check("empty="), Some(BTreeMap::from([("empty".to_owned(), String::new())])));
+        assert_eq!([check("site"), check("=a")], [None, None]);
+    }
+}

@@ -1,0 +1,91 @@
+//! `kalypso hub host`: the hosts that the hub knows.
+
+use hub::endpoint::Endpoint;
+use hub::hosts::{self, Host, HostError, HostFilter, ReconcilerRegistration, Registration};
+use serde_json::json;
+
+use super::{labels, unusable, with_database};
+use crate::arguments::{Format, HubHostAdd, HubHostCommand, HubHostList};
+use crate::exit::{Exit, Failure};
+use crate::terminal;
+
+pub(super) fn run(command: &HubHostCommand) -> anyhow::Result<Exit> {
+    match command {
+        HubHostCommand::Add(options) => add(options),
+        HubHostCommand::List(options) => list(options),
+        HubHostCommand::Retire(options) => with_database(&options.database, async |database| {
+            hosts::retire(database, &options.host, options.reconciler.as_deref()).await.map_err(failure)?;
+            Ok(Exit::Good)
+        }),
+        HubHostCommand::Restore(options) => with_database(&options.database, async |database| {
+            hosts::restore(database, &options.host, options.reconciler.as_deref()).await.map_err(failure)?;
+            Ok(Exit::Good)
+        }),
+    }
+}
+
+fn add(options: &HubHostAdd) -> anyhow::Result<Exit> {
+    let (repository, branch) = (options.repository.as_deref(), options.branch.as_deref());
+    let place = repository.zip(branch).map(|(repository, branch)| Endpoint::new(repository, branch, &options.path));
+    let place = place.transpose().map_err(|error| Failure::usage(error.to_string()))?;
+    let reconciler = options.reconciler.clone();
+    let reconciler =
+        reconciler.map(|name| ReconcilerRegistration { name, kind: options.reconciler_type.clone(), place });
+    let (host, kind) = (options.host.clone(), options.kind.clone());
+    let registration = Registration { host, kind, labels: labels(&options.label)?, reconciler };
+    with_database(&options.database, async |database| {
+        hosts::register(database, &registration).await.map_err(failure)?;
+        Ok(Exit::Good)
+    })
+}
+
+fn list(options: &HubHostList) -> anyhow::Result<Exit> {
+    let filter = HostFilter { after: options.after.clone(), with_retired: options.retired, limit: options.limit };
+    let found = with_database(&options.database, async |database| {
+        Ok(hosts::list(database, &filter).await.map_err(unusable)?)
+    })?;
+    if options.output == Format::Human {
+        terminal::answer(&table(&found))?;
+        if found.len() == options.limit && options.limit > 0 {
+            let last = found.last().map(|host| host.name.as_str()).unwrap_or_default();
+            terminal::note(&format!("There may be more: --after {last}"));
+        }
+    } else {
+        terminal::answer(&terminal::structured(&json!({ "hosts": found }), options.output))?;
+    }
+    Ok(Exit::Good)
+}
+
+fn table(hosts: &[Host]) -> String {
+    if hosts.is_empty() {
+        return "No host is known.\n".to_owned();
+    }
+    let heading = ["HOST", "RECONCILER", "TYPE", "LAST REPORT", "PLACE"].map(str::to_owned);
+    terminal::table(std::iter::once(heading).chain(hosts.iter().flat_map(rows)))
+}
+
+/// A line for each reconciler; one for a host without any.
+fn rows(host: &Host) -> Vec<[String; 5]> {
+    let name = |is_retired| format!("{}{}", host.name, if is_retired { " (retired)" } else { "" });
+    if host.reconcilers.is_empty() {
+        return vec![[name(host.retired_on.is_some()), "-".into(), host.kind.clone(), "-".into(), "-".into()]];
+    }
+    let row = |reconciler: &hosts::Reconciler| {
+        let reported = reconciler.reported_on.map_or("never".to_owned(), |moment| moment.to_string());
+        let place = reconciler.place.clone().unwrap_or_else(|| "-".into());
+        let is_retired = host.retired_on.or(reconciler.retired_on).is_some();
+        [name(is_retired), reconciler.name.clone(), reconciler.kind.clone(), reported, place]
+    };
+    host.reconcilers.iter().map(row).collect()
+}
+
+fn failure(error: HostError) -> Failure {
+    let message = error.to_string();
+    match error {
+        HostError::Text(_) => Failure::usage(message),
+        HostError::Unknown(_) => {
+            Failure::refused(message).help("`kalypso hub host list --retired` says which there are")
+        }
+        HostError::Database(_) => Failure::outside(message),
+    }
+}

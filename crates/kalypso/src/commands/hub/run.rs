@@ -1,0 +1,61 @@
+//! `kalypso hub run`: the hub, until it is asked to stop.
+
+use std::io::IsTerminal as _;
+
+use anyhow::Context as _;
+use hub::server::{self, Server, ServerError, ServerOptions};
+use hub::tls::Certificate;
+use tracing_subscriber::Layer as _;
+use tracing_subscriber::filter::LevelFilter;
+use tracing_subscriber::layer::SubscriberExt as _;
+
+use crate::arguments::{HubRun, LogFormat, LogLevel};
+use crate::exit::{Exit, Failure};
+use crate::{configuration, interrupts};
+
+pub(super) fn run(options: &HubRun) -> anyhow::Result<Exit> {
+    let configuration = configuration::read_hub(&options.database)?;
+    let named = options.tls_certificate.clone().zip(options.tls_key.clone());
+    let named = named.map(|(certificate, key)| Certificate { certificate, key });
+    let settings = ServerOptions {
+        listen: options.listen.clone().unwrap_or(configuration.listen),
+        database: configuration.database,
+        issuer: configuration.issuer,
+        certificate: named.or(configuration.certificate),
+    };
+    log(options);
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
+    runtime.context("the program can't wait for several things at once")?.block_on(async {
+        let server = Server::start(settings).await.map_err(failure)?;
+        interrupts::are_handled();
+        server.run(server::asked_to_stop()).await;
+        Ok(Exit::Good)
+    })
+}
+
+/// Whoever runs the hub reads its log on standard error.
+fn log(options: &HubRun) {
+    let level = match options.log {
+        LogLevel::Warn => LevelFilter::WARN,
+        LogLevel::Info => LevelFilter::INFO,
+        LogLevel::Debug => LevelFilter::DEBUG,
+    };
+    // Libraries tell more than anybody wants to read, and statements with their values: only the hub's own words are written.
+    let filter = tracing_subscriber::filter::Targets::new().with_target("hub", level).with_target("kalypso", level);
+    let lines = tracing_subscriber::fmt::layer().with_writer(std::io::stderr).with_target(false);
+    let lines = match options.log_format {
+        LogFormat::Human => lines.with_ansi(std::io::stderr().is_terminal()).boxed(),
+        LogFormat::Json => lines.json().flatten_event(true).boxed(),
+    };
+    let _ = tracing::subscriber::set_global_default(tracing_subscriber::registry().with(lines.with_filter(filter)));
+}
+
+fn failure(error: ServerError) -> Failure {
+    let message = error.to_string();
+    match error {
+        ServerError::Open(_) => Failure::refused(message)
+            .help("make a token first, `kalypso hub token create NAME --role admin`, configure `hub.oidc`, or listen on 127.0.0.1"),
+        ServerError::Issuer(_) | ServerError::Certificate(_) => Failure::usage(message),
+        ServerError::Listen { .. } | ServerError::Database(_) => Failure::outside(message),
+    }
+}

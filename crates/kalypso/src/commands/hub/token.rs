@@ -1,0 +1,156 @@
+//! `kalypso hub token`: the tokens by which the hub knows who is talking to it.
+
+use hub::moment::Moment;
+use hub::tokens::{self, Group, NewToken, Scope, Token, TokenError, TokenText};
+use serde_json::json;
+
+use super::{duration, labels, unusable, with_database};
+use crate::arguments::{
+    Format, HubTokenCommand, HubTokenCreate, HubTokenList, HubTokenRevoke, HubTokenRotate, TokenRole,
+};
+use crate::exit::{Exit, Failure};
+use crate::terminal;
+
+pub(super) fn run(command: &HubTokenCommand) -> anyhow::Result<Exit> {
+    match command {
+        HubTokenCommand::Create(options) => create(options),
+        HubTokenCommand::List(options) => list(options),
+        HubTokenCommand::Revoke(options) => revoke(options),
+        HubTokenCommand::Rotate(options) => rotate(options),
+    }
+}
+
+fn create(options: &HubTokenCreate) -> anyhow::Result<Exit> {
+    let expires_on = options.expires.as_deref().map(end).transpose()?;
+    let (name, signs) = (options.name.clone(), options.signing);
+    let token = NewToken { name, scope: scope(options)?, signs, expires_on };
+    let text = with_database(&options.database, async |database| {
+        Ok(tokens::create(database, &token).await.map_err(failure)?)
+    })?;
+    show(&options.name, &text, (options.signing, options.output))
+}
+
+fn scope(options: &HubTokenCreate) -> Result<Scope, Failure> {
+    Ok(match (&options.host, &options.hosts, options.role) {
+        (Some(host), _, _) => Scope::Host { host: host.clone() },
+        (None, Some(hosts), _) => Scope::Group(Group {
+            hosts: hosts.clone(),
+            reconciler_types: options.reconciler_type.clone(),
+            places: options.place.clone(),
+            labels: labels(&options.label)?,
+        }),
+        (None, None, Some(TokenRole::Admin)) => Scope::Admin,
+        (None, None, _) => Scope::Read,
+    })
+}
+
+/// When a token ends: a time from now, or a day or moment.
+fn end(text: &str) -> Result<Moment, Failure> {
+    if let Ok(moment) = text.parse().or_else(|_| format!("{text}T00:00:00Z").parse()) {
+        return Ok(moment);
+    }
+    let wrong = |_| {
+        Failure::usage(format!("`--expires {text}` is neither a length of time (90d, 12h) nor a date (2027-01-31)"))
+    };
+    Ok(Moment::now().after(duration("--expires", text).map_err(wrong)?))
+}
+
+fn rotate(options: &HubTokenRotate) -> anyhow::Result<Exit> {
+    let grace = duration("--grace", &options.grace)?;
+    let (text, signs) = with_database(&options.database, async |database| {
+        let text = tokens::rotate(database, &options.name, grace).await.map_err(failure)?;
+        let token = tokens::find(database, text.id()).await.map_err(unusable)?;
+        Ok((text, token.is_some_and(|token| token.signs)))
+    })?;
+    show(&options.name, &text, (signs, options.output))
+}
+
+/// Prints a new secret: the only time that anybody sees it.
+fn show(name: &str, text: &TokenText, (signs, format): (bool, Format)) -> anyhow::Result<Exit> {
+    let key = text.signing_key();
+    let key = signs.then(|| key.reveal().to_owned());
+    if format == Format::Human {
+        let key = key.map(|key| format!("{key}\n")).unwrap_or_default();
+        terminal::answer(&format!("{}\n{key}", text.reveal()))?;
+        let what =
+            if signs { "The first line is the token, the second one its signing key. They are" } else { "It is" };
+        terminal::note(&format!("{what} not shown again: the hub keeps only a digest."));
+    } else {
+        let answer = json!({"name": name, "id": text.id(), "token": text.reveal(), "signingKey": key});
+        terminal::answer(&terminal::structured(&answer, format))?;
+    }
+    Ok(Exit::Good)
+}
+
+fn list(options: &HubTokenList) -> anyhow::Result<Exit> {
+    let tokens =
+        with_database(&options.database, async |database| Ok(tokens::list(database).await.map_err(unusable)?))?;
+    if options.output == Format::Human {
+        terminal::answer(&table(&tokens, Moment::now()))?;
+    } else {
+        terminal::answer(&terminal::structured(&json!({ "tokens": tokens }), options.output))?;
+    }
+    Ok(Exit::Good)
+}
+
+fn table(tokens: &[Token], now: Moment) -> String {
+    if tokens.is_empty() {
+        return "There is no token yet: the hub is open to everybody on its machine, and listens to nobody else.\n"
+            .to_owned();
+    }
+    let heading = ["NAME", "ID", "FOR", "STATE", "LAST USED"].map(str::to_owned);
+    let rows = tokens.iter().map(|token| {
+        let used = token.last_used_on.map_or("never".to_owned(), |moment| moment.to_string());
+        [token.name.clone(), token.id.clone(), purpose(&token.scope), state(token, now), used]
+    });
+    terminal::table(std::iter::once(heading).chain(rows))
+}
+
+fn purpose(scope: &Scope) -> String {
+    match scope {
+        Scope::Host { host } => format!("host {host}"),
+        Scope::Group(group) => format!("hosts {}", group.hosts),
+        Scope::Read => "read".to_owned(),
+        Scope::Admin => "admin".to_owned(),
+    }
+}
+
+fn state(token: &Token, now: Moment) -> String {
+    match (token.revoked_on, token.expires_on) {
+        (Some(revoked_on), _) => format!("revoked {revoked_on}"),
+        (None, Some(end)) if end <= now => format!("expired {end}"),
+        (None, Some(end)) => format!("until {end}"),
+        (None, None) => "good".to_owned(),
+    }
+}
+
+fn revoke(options: &HubTokenRevoke) -> anyhow::Result<Exit> {
+    with_database(&options.database, async |database| {
+        Ok(tokens::revoke(database, &options.name).await.map_err(failure)?)
+    })?;
+    terminal::note(&format!("Within five seconds no replica takes `{}` any more.", options.name));
+    Ok(Exit::Good)
+}
+
+fn failure(error: TokenError) -> Failure {
+    let message = error.to_string();
+    match error {
+        TokenError::Name(_) => Failure::usage(message),
+        TokenError::Taken(_) => Failure::refused(message).help("`kalypso hub token rotate` gives it a new secret"),
+        TokenError::Unknown(_) => Failure::refused(message).help("`kalypso hub token list` says which there are"),
+        TokenError::Random(_) | TokenError::Database(_) => Failure::outside(message),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_token_ends_after_a_time_or_on_a_day() {
+        assert_eq!(end("2027-01-31").unwrap().to_string(), "2027-01-31T00:00:00.000Z");
+        assert_eq!(end("2027-01-31T12:00:00+02:00").unwrap().to_string(), "2027-01-31T10:00:00.000Z");
+        assert!(end("90d").unwrap() > Moment::now());
+        assert!(end("soon").unwrap_err().message.contains("neither"));
+    }
+}

@@ -1,0 +1,198 @@
+//! The section `[hub]` of `kalypso.toml`, with what arguments and variables say over it.
+
+use std::path::{Path, PathBuf};
+
+use hub::oidc::IssuerSettings;
+use hub::store::DatabaseUrl;
+use hub::tls::Certificate;
+use serde::Deserialize;
+use serde::de::IgnoredAny;
+
+use crate::arguments::HubDatabase;
+use crate::exit::Failure;
+
+/// The variable with the URL of the database, password included.
+const DATABASE_VARIABLE: &str = "KALYPSO_DATABASE_URL";
+/// Where the hub listens if nothing else is said.
+const LISTEN: &str = "127.0.0.1:8080";
+/// Where everything is stored if nothing else is said.
+const DATABASE: &str = "sqlite:kalypso.db";
+
+/// The section as it is written.
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub(super) struct HubOptions {
+    listen: Option<String>,
+    database: Option<String>,
+    database_url_file: Option<PathBuf>,
+    tls_certificate: Option<PathBuf>,
+    tls_key: Option<PathBuf>,
+    oidc: Option<OidcOptions>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+struct OidcOptions {
+    issuer: String,
+    audience: String,
+    #[serde(default = "roles_claim")]
+    claim: String,
+    #[serde(default)]
+    read: Vec<String>,
+    #[serde(default)]
+    admin: Vec<String>,
+}
+
+fn roles_claim() -> String {
+    "roles".to_owned()
+}
+
+/// The file, for the hub: the other sections are not its business, and need not be there.
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+struct File {
+    #[expect(dead_code, reason = "known, so that a wrong name is an error")]
+    control_plane: Option<IgnoredAny>,
+    #[expect(dead_code, reason = "known, so that a wrong name is an error")]
+    git: Option<IgnoredAny>,
+    #[expect(dead_code, reason = "known, so that a wrong name is an error")]
+    host: Option<IgnoredAny>,
+    #[serde(default)]
+    hub: HubOptions,
+}
+
+/// What the section means.
+#[derive(Debug)]
+pub(crate) struct HubConfiguration {
+    /// Where to listen.
+    pub(crate) listen: String,
+    /// Where everything is stored.
+    pub(crate) database: DatabaseUrl,
+    /// The certificate for TLS.
+    pub(crate) certificate: Option<Certificate>,
+    /// Who else says who somebody is.
+    pub(crate) issuer: Option<IssuerSettings>,
+}
+
+/// Reads the section of the file that is named, or of the nearest one, if there is one.
+pub(crate) fn read_hub(arguments: &HubDatabase) -> anyhow::Result<HubConfiguration> {
+    let path = match &arguments.config {
+        Some(path) => Some(path.clone()),
+        None => super::find_in_ancestors()?,
+    };
+    let Some(path) = path else { return resolve(HubOptions::default(), Path::new("."), arguments) };
+    let wrong = |what: &str, error: &dyn std::fmt::Display| {
+        Failure::usage(format!("the configuration file `{}` {what}: {error}", path.display()))
+    };
+    let text = std::fs::read_to_string(&path).map_err(|error| wrong("can't be read", &error))?;
+    let file: File = toml::from_str(&text).map_err(|error| wrong("is wrong", &error))?;
+    resolve(file.hub, path.parent().unwrap_or(Path::new(".")), arguments)
+}
+
+fn resolve(options: HubOptions, base: &Path, arguments: &HubDatabase) -> anyhow::Result<HubConfiguration> {
+    let database = database(&options, base, arguments)?;
+    let certificate = match (options.tls_certificate, options.tls_key) {
+        (Some(certificate), Some(key)) => {
+            Some(Certificate { certificate: base.join(certificate), key: base.join(key) })
+        }
+        (None, None) => None,
+        _ => return Err(Failure::usage("`hub.tls-certificate` and `hub.tls-key` belong together").into()),
+    };
+    let issuer = options.oidc.map(|oidc| IssuerSettings {
+        issuer: oidc.issuer,
+        audience: oidc.audience,
+        claim: oidc.claim,
+        read: oidc.read,
+        admin: oidc.admin,
+    });
+    Ok(HubConfiguration { listen: options.listen.unwrap_or_else(|| LISTEN.to_owned()), database, certificate, issuer })
+}
+
+/// The database: as the argument says, else the variable, else the file with the URL, else the section.
+fn database(options: &HubOptions, base: &Path, arguments: &HubDatabase) -> anyhow::Result<DatabaseUrl> {
+    if let Some(text) = &arguments.database {
+        refuse_password("--database", text)?;
+        return parse("--database", text, Path::new("."));
+    }
+    if let Some(text) = std::env::var(DATABASE_VARIABLE).ok().filter(|text| !text.is_empty()) {
+        return parse(DATABASE_VARIABLE, &text, Path::new("."));
+    }
+    if let Some(file) = &options.database_url_file {
+        let file = base.join(file);
+        let text = std::fs::read_to_string(&file).map_err(|error| {
+            Failure::usage(format!("`hub.database-url-file`, `{}`, can't be read: {error}", file.display()))
+        })?;
+        return parse("hub.database-url-file", text.trim(), base);
+    }
+    match &options.database {
+        Some(text) => {
+            refuse_password("hub.database", text)?;
+            parse("hub.database", text, base)
+        }
+        None => parse("hub.database", DATABASE, Path::new(".")),
+    }
+}
+
+/// Arguments can be read by everybody on the machine, and configuration files are committed.
+fn refuse_password(name: &str, text: &str) -> Result<(), Failure> {
+    let (address, query) = text.split_once('?').unwrap_or((text, ""));
+    let user = address.split_once("://").and_then(|(_, rest)| rest.rsplit_once('@')).map_or("", |(user, _)| user);
+    if !user.contains(':') && !query.split('&').any(|pair| pair.starts_with("password=")) {
+        return Ok(());
+    }
+    let help = format!(
+        "put the whole URL into the variable {DATABASE_VARIABLE}, or into a file that `hub.database-url-file` names"
+    );
+    Err(Failure::usage(format!("`{name}` has a password in it, which others could read")).help(help))
+}
+
+fn parse(name: &str, text: &str, base: &Path) -> anyhow::Result<DatabaseUrl> {
+    // The text may have a password in it: it is not shown.
+    let url: DatabaseUrl = text.parse().map_err(|error| Failure::usage(format!("`{name}` can't be used: {error}")))?;
+    Ok(match url {
+        DatabaseUrl::Sqlite(file) => DatabaseUrl::Sqlite(base.join(file)),
+        other => other,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(section: &str) -> Result<HubConfiguration, String> {
+        let file: File = toml::from_str(section).map_err(|error| error.to_string())?;
+        resolve(file.hub, Path::new("base"), &HubDatabase::default()).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn nothing_has_to_be_said() {
+        let read = check("").unwrap();
+        assert_eq!((read.listen.as_str(), read.database), (LISTEN, DatabaseUrl::Sqlite("./kalypso.db".into())));
+    }
+
+    #[test]
+    fn paths_start_from_the_folder_of_the_file() {
+        let read = check("[hub]\ndatabase = 'sqlite:a.db'\ntls-certificate = 'a.crt'\ntls-key = '/b.key'").unwrap();
+        assert_eq!(read.database, DatabaseUrl::Sqlite("base/a.db".into()));
+        assert_eq!(read.certificate, Some(Certificate { certificate: "base/a.crt".into(), key: "/b.key".into() }));
+    }
+
+    #[test]
+    fn a_password_is_refused_with_advice_and_not_repeated() {
+        for url in ["postgres://hub:secret@db/hub", "postgres://db/hub?user=hub&password=secret"] {
+            let arguments = HubDatabase { database: Some(url.to_owned()), config: None };
+            let error = resolve(HubOptions::default(), Path::new("."), &arguments).unwrap_err();
+            let failure = error.downcast_ref::<Failure>().unwrap();
+            assert!(failure.message.contains("--database") && !failure.message.contains("secret"), "{failure}");
+            assert!(failure.help.as_ref().unwrap().contains(DATABASE_VARIABLE));
+            assert!(check(&format!("[hub]\ndatabase = '{url}'")).unwrap_err().contains("has a password"));
+        }
+    }
+
+    #[test]
+    fn half_a_certificate_and_wrong_names_are_refused() {
+        assert!(check("[hub]\ntls-key = 'a'").unwrap_err().contains("belong together"));
+        assert!(check("[hub]\nlisen = 'a'").unwrap_err().contains("unknown field `lisen`"));
+        assert!(check("[hup]\nlisten = 'a'").unwrap_err().contains("unknown field `hup`"));
+    }
+}
