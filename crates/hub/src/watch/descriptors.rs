@@ -8,7 +8,7 @@ use memchr::memmem;
 use model::diagnostic::{Diagnostic, Origin};
 use model::git_id::GitId;
 use model::object::{AnyObject, DeploymentDescriptor, Kind};
-use model::source::{FileId, Position};
+use model::source::{FileId, Positions};
 use model::tree::{Blob, Mode, OpenError, Tree};
 
 use super::BranchKey;
@@ -170,7 +170,7 @@ fn problem(path: &str, content: &[u8], diagnostic: &Diagnostic) -> Problem {
     });
     Problem {
         file: Some(path.to_owned()),
-        line: span.map(|start| Position::of(content, start as usize).line),
+        line: span.map(|start| Positions::new(content).of(start as usize).line),
         message: format!("{}: {}", diagnostic.code, diagnostic.message),
         hint: diagnostic.help.first().cloned(),
     }
