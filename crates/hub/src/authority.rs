@@ -24,9 +24,12 @@ struct Inner {
     may_be_open: bool,
     /// Whether there was a token: then there always was one.
     is_closed: AtomicBool,
-    known: Mutex<HashMap<String, (Instant, Option<Arc<Token>>)>>,
+    known: Mutex<HashMap<String, Known>>,
     used: Mutex<HashMap<String, Moment>>,
 }
+
+/// A token, or that there is none, and when that was looked up.
+type Known = (Instant, Option<Arc<Token>>);
 
 /// Somebody is not let in.
 #[derive(Debug, thiserror::Error)]

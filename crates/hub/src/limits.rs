@@ -100,7 +100,7 @@ pub const BODY_TIMEOUT: Duration = Duration::from_secs(30);
 pub const SUBMIT_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// How long the header of a request may take to arrive; an idle connection is kept for as long.
-pub const HEADER_TIMEOUT: Duration = Duration::from_secs(60);
+pub const HEADER_TIMEOUT: Duration = Duration::from_mins(1);
 
 /// How long a TLS handshake may take.
 pub const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(10);

@@ -1,4 +1,4 @@
-//! People and programs that an OIDC issuer vouches for: bearer tokens as RFC 7519 has them, with the issuer's keys (OpenID Connect Discovery 1.0, RFC 7517).
+//! People and programs that an OIDC issuer vouches for: bearer tokens as RFC 7519 has them, with the issuer's keys (`OpenID` Connect Discovery 1.0, RFC 7517).
 
 use std::time::{Duration, Instant};
 

@@ -165,7 +165,7 @@ async fn terminated() {
         Ok(mut signal) => drop(signal.recv().await),
         Err(error) => {
             tracing::warn!(%error, "SIGTERM is not noticed");
-            std::future::pending().await
+            std::future::pending::<()>().await;
         }
     }
 }

@@ -136,7 +136,7 @@ impl Metrics {
         }
     }
 
-    /// All of it, as OpenMetrics.
+    /// All of it, as `OpenMetrics`.
     fn text(&self, waiting: usize, is_database_up: bool) -> String {
         self.waiting.set(waiting as i64);
         self.database_up.set(is_database_up.into());
@@ -153,7 +153,7 @@ pub(super) fn routes() -> OpenApiRouter<App> {
 
 /// Metrics for Prometheus
 ///
-/// As OpenMetrics. Prometheus sends the token if `authorization.credentials_file` names a file with it.
+/// As `OpenMetrics`. Prometheus sends the token if `authorization.credentials_file` names a file with it.
 #[utoipa::path(get, path = "/metrics", tag = "Operation", responses((status = 200, description = "The metrics", body = str, content_type = "application/openmetrics-text")))]
 async fn metrics(State(app): State<App>, _: Reader) -> Response {
     let text = app.metrics.text(app.ingest.waiting(), health::database_answers(&app).await);

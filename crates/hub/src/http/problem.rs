@@ -180,10 +180,7 @@ impl From<Refusal> for Problem {
 
 impl From<DatabaseError> for Problem {
     fn from(error: DatabaseError) -> Self {
-        match error.is_passing() {
-            true => unavailable(&error.to_string()),
-            false => mistake(&error),
-        }
+        if error.is_passing() { unavailable(&error.to_string()) } else { mistake(&error) }
     }
 }
 
