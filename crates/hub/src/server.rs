@@ -1,6 +1,7 @@
 //! The hub as a process: it opens its database, listens, answers, and stops in order.
 
 use std::net::SocketAddr;
+use std::sync::Arc;
 
 use tokio::net::TcpListener;
 use tokio::task::{JoinHandle, JoinSet};
@@ -16,6 +17,7 @@ use crate::silence;
 use crate::store::{Database, DatabaseError, DatabaseUrl};
 use crate::tls::{Certificate, CertificateError};
 use crate::tokens;
+use crate::watch::{Resources, WatchSettings, Watches};
 
 /// How a hub is to run.
 #[derive(Clone, Debug)]
@@ -28,6 +30,8 @@ pub struct ServerOptions {
     pub issuer: Option<IssuerSettings>,
     /// For TLS; without it, plain HTTP is spoken.
     pub certificate: Option<Certificate>,
+    /// The branches of GitOps repositories to look at.
+    pub watch: Option<WatchSettings>,
 }
 
 /// The hub can't run like that.
@@ -82,7 +86,12 @@ impl Server {
         }
         let authority = Authority::new(database.clone(), issuer, is_here);
         let (ingest, writer) = Ingest::start(database.clone());
-        let server = Self { listener, address, tls, app: App::new(database, ingest, authority), writer };
+        let mut app = App::new(database.clone(), ingest.clone(), authority);
+        if let Some(WatchSettings { branches, pause, git }) = options.watch {
+            let repositories = Arc::new(git::GitRepositories::new(git));
+            app = app.watching(Watches::start(&Resources { database, ingest, repositories }, branches, pause));
+        }
+        let server = Self { listener, address, tls, app, writer };
         server.say().await?;
         Ok(server)
     }

@@ -123,14 +123,19 @@ fn find_in_ancestors() -> anyhow::Result<Option<PathBuf>> {
 fn resolve(options: Options, base: &Path) -> anyhow::Result<Configuration> {
     let repo = git::RepositoryUrl::from_configuration(&options.control_plane.repo)
         .map_err(|error| Failure::usage(format!("`control-plane.repo` can't be used: {error}")))?;
-    let cache = match options.git.cache {
+    Ok(Configuration { repo, branch: options.control_plane.branch, git: git_settings(options.git, base)? })
+}
+
+/// How to get at repositories.
+fn git_settings(options: GitOptions, base: &Path) -> anyhow::Result<git::Settings> {
+    let cache = match options.cache {
         Some(cache) => base.join(cache),
         None => default_cache()?,
     };
     let mut git = git::Settings::new(cache);
     base.clone_into(&mut git.base);
-    git.rewrite = options.git.rewrite.into_iter().map(|rule| git::Rewrite { from: rule.from, to: rule.to }).collect();
-    for CredentialOptions { prefix, token_env } in options.git.credentials {
+    git.rewrite = options.rewrite.into_iter().map(|rule| git::Rewrite { from: rule.from, to: rule.to }).collect();
+    for CredentialOptions { prefix, token_env } in options.credentials {
         match std::env::var(&token_env) {
             Ok(token) => git.credentials.push(git::Credential { prefix, token: git::Token::new(&token) }),
             // The repository may be readable without it, and says so if not.
@@ -139,7 +144,7 @@ fn resolve(options: Options, base: &Path) -> anyhow::Result<Configuration> {
             )),
         }
     }
-    Ok(Configuration { repo, branch: options.control_plane.branch, git })
+    Ok(git)
 }
 
 /// The folder for copies of repositories and memos: `KALYPSO_CACHE_DIR`, or the user's cache directory.
@@ -184,9 +189,19 @@ mod tests {
             ("[control-plane]\nrepo = 'r'\n[host]\nx = 1\n", &["kind"]),
             (
                 "[control-plane]\nrepo = 'r'\n[hub]\nx = 1\n",
-                &["listen", "database", "database-url-file", "tls-certificate", "tls-key", "oidc"],
+                &[
+                    "listen",
+                    "database",
+                    "database-url-file",
+                    "tls-certificate",
+                    "tls-key",
+                    "oidc",
+                    "watch-seconds",
+                    "watch",
+                ],
             ),
             ("[control-plane]\nrepo = 'r'\n[hub.oidc]\nx = 1\n", &["issuer", "audience", "claim", "read", "admin"]),
+            ("[control-plane]\nrepo = 'r'\n[[hub.watch]]\nx = 1\n", &["repo", "branch", "path", "environment"]),
         ] {
             let error = toml::from_str::<Options>(text).unwrap_err().to_string();
             let known: Vec<_> = error.split('`').skip(3).step_by(2).collect();

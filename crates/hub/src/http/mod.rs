@@ -7,8 +7,10 @@ pub mod metrics;
 mod openapi;
 mod otlp;
 mod problem;
+mod publications;
 mod reports;
 mod submission;
+mod watches;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -24,6 +26,7 @@ pub use problem::{Kind, Problem, RefusedReport};
 use crate::authority::Authority;
 use crate::ingest::Ingest;
 use crate::store::Database;
+use crate::watch::Watches;
 
 /// What the handlers of all routes share.
 #[derive(Clone, Debug)]
@@ -34,6 +37,8 @@ pub struct App {
     pub database: Database,
     /// What is to be stored.
     pub ingest: Ingest,
+    /// The branches that are looked at.
+    pub watches: Option<Arc<Watches>>,
     /// What is counted.
     pub metrics: Arc<Metrics>,
     room: Arc<Semaphore>,
@@ -44,7 +49,13 @@ impl App {
     /// What handlers need, over one database.
     pub fn new(database: Database, ingest: Ingest, authority: Authority) -> Self {
         let (room, is_stopping) = (submission::room(), Arc::default());
-        Self { authority, database, ingest, metrics: Arc::new(Metrics::new()), room, is_stopping }
+        Self { authority, database, ingest, watches: None, metrics: Arc::new(Metrics::new()), room, is_stopping }
+    }
+
+    /// With the branches that are looked at.
+    #[must_use]
+    pub fn watching(self, watches: Watches) -> Self {
+        Self { watches: Some(Arc::new(watches)), ..self }
     }
 
     /// From now on [`/readyz`](health) says that no more requests should come.

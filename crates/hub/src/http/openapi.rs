@@ -8,7 +8,7 @@ use utoipa::openapi::security::{ApiKey, ApiKeyValue, HttpAuthScheme, HttpBuilder
 use utoipa::{Modify, OpenApi as _};
 use utoipa_axum::router::OpenApiRouter;
 
-use super::{App, health, metrics, otlp, reports};
+use super::{App, health, metrics, otlp, publications, reports, watches};
 
 /// Where the description is.
 const PATH: &str = "/api/v1/openapi.json";
@@ -22,6 +22,7 @@ const PATH: &str = "/api/v1/openapi.json";
     ),
     tags(
         (name = "Reports", description = "What reconcilers say of themselves comes in here."),
+        (name = "Publications", description = "What is wanted comes in here."),
         (name = "Operation", description = "For those who run the hub."),
     ),
     modifiers(&Schemes),
@@ -52,6 +53,8 @@ pub fn description() -> OpenApi {
 pub(super) fn routes() -> OpenApiRouter<App> {
     OpenApiRouter::with_openapi(Description::openapi())
         .merge(reports::routes())
+        .merge(publications::routes())
+        .merge(watches::routes())
         .merge(otlp::routes())
         .merge(health::routes())
         .merge(metrics::routes())

@@ -1,6 +1,7 @@
 //! What is wanted: which content which places should hold, from which commit on, and which versions of which workloads that is.
 
 mod branch;
+mod check;
 mod groups;
 mod plans;
 mod publish;
@@ -12,6 +13,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 pub use self::branch::{read_up_to, wanted_paths};
+pub use self::check::WishError;
 pub(crate) use self::publish::want;
 pub(crate) use self::retally::restate;
 use crate::moment::Moment;

@@ -41,6 +41,17 @@ pub struct WatchedBranch {
     pub environment: Option<String>,
 }
 
+/// What is to be looked at, and how.
+#[derive(Clone, Debug)]
+pub struct WatchSettings {
+    /// The branches.
+    pub branches: Vec<WatchedBranch>,
+    /// The pause between two looks at a branch.
+    pub pause: Duration,
+    /// How to get at repositories.
+    pub git: git::Settings,
+}
+
 /// A branch, by its repository in the form that endpoints have.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct BranchKey {
@@ -75,6 +86,12 @@ pub struct Resources {
 pub struct Watches {
     shared: Arc<Shared>,
     _looking: JoinSet<()>,
+}
+
+impl std::fmt::Debug for Watches {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.debug_tuple("Watches").field(&self.states()).finish()
+    }
 }
 
 /// What looks at different branches share.

@@ -1,12 +1,13 @@
 //! What is told of a branch that is looked at.
 
 use serde::Serialize;
+use utoipa::ToSchema;
 
 use super::WatchedBranch;
 use crate::moment::Moment;
 
 /// A branch that is looked at.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct WatchState {
     /// The repository's URL.
@@ -16,8 +17,10 @@ pub struct WatchState {
     /// The commit up to which it was read.
     pub commit: Option<String>,
     /// When it was looked at for the last time.
+    #[schema(value_type = Option<String>, format = DateTime)]
     pub looked_on: Option<Moment>,
     /// Since when it can't be read.
+    #[schema(value_type = Option<String>, format = DateTime)]
     pub failing_since: Option<Moment>,
     /// Why it can't be read.
     pub error: Option<String>,
@@ -30,8 +33,9 @@ pub struct WatchState {
 }
 
 /// Something that is wrong in a branch. It hurts only what it is about, which stays as it was.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
+#[schema(as = WatchProblem)]
 pub struct Problem {
     /// The file.
     pub file: Option<String>,

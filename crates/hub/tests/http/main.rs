@@ -7,6 +7,7 @@ mod otlp;
 mod rights;
 mod statuses;
 mod stopping;
+mod wanted;
 
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -38,8 +39,13 @@ impl Hub {
     async fn start_with(change: impl FnOnce(&mut ServerOptions)) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let url = DatabaseUrl::Sqlite(folder.path().join("hub.db"));
-        let mut options =
-            ServerOptions { listen: "127.0.0.1:0".into(), database: url.clone(), issuer: None, certificate: None };
+        let mut options = ServerOptions {
+            listen: "127.0.0.1:0".into(),
+            database: url.clone(),
+            issuer: None,
+            certificate: None,
+            watch: None,
+        };
         change(&mut options);
         let server = Server::start(options).await.unwrap();
         let database = Database::open(&url).await.unwrap();

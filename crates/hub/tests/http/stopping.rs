@@ -29,8 +29,13 @@ async fn nothing_that_was_acknowledged_is_lost() {
 #[tokio::test]
 async fn it_does_not_let_everybody_in_from_elsewhere() {
     let check = |listen: &str| {
-        let options =
-            ServerOptions { listen: listen.into(), database: DatabaseUrl::Memory, issuer: None, certificate: None };
+        let options = ServerOptions {
+            listen: listen.into(),
+            database: DatabaseUrl::Memory,
+            issuer: None,
+            certificate: None,
+            watch: None,
+        };
         async move { Server::start(options).await.err() }
     };
     assert!(matches!(check("0.0.0.0:0").await, Some(ServerError::Open(_))));

@@ -1,13 +1,17 @@
 //! The section `[hub]` of `kalypso.toml`, with what arguments and variables say over it.
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
+use engine::output::Folder;
 use hub::oidc::IssuerSettings;
 use hub::store::DatabaseUrl;
 use hub::tls::Certificate;
+use hub::watch::{WatchSettings, WatchedBranch};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 
+use super::GitOptions;
 use crate::arguments::HubDatabase;
 use crate::exit::Failure;
 
@@ -17,6 +21,10 @@ const DATABASE_VARIABLE: &str = "KALYPSO_DATABASE_URL";
 const LISTEN: &str = "127.0.0.1:8080";
 /// Where everything is stored if nothing else is said.
 const DATABASE: &str = "sqlite:kalypso.db";
+/// The pause between two looks at a branch if nothing else is said.
+const WATCH_PAUSE: Duration = Duration::from_secs(30);
+/// The shortest one: git hosts turn away those who ask all the time.
+const WATCH_PAUSE_MIN: Duration = Duration::from_secs(1);
 
 /// The section as it is written.
 #[derive(Debug, Default, Deserialize)]
@@ -28,6 +36,19 @@ pub(super) struct HubOptions {
     tls_certificate: Option<PathBuf>,
     tls_key: Option<PathBuf>,
     oidc: Option<OidcOptions>,
+    watch_seconds: Option<u64>,
+    #[serde(default)]
+    watch: Vec<WatchOptions>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+struct WatchOptions {
+    repo: String,
+    branch: String,
+    #[serde(default)]
+    path: String,
+    environment: Option<String>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -53,8 +74,8 @@ fn roles_claim() -> String {
 struct File {
     #[expect(dead_code, reason = "known, so that a wrong name is an error")]
     control_plane: Option<IgnoredAny>,
-    #[expect(dead_code, reason = "known, so that a wrong name is an error")]
-    git: Option<IgnoredAny>,
+    #[serde(default)]
+    git: GitOptions,
     #[expect(dead_code, reason = "known, so that a wrong name is an error")]
     host: Option<IgnoredAny>,
     #[serde(default)]
@@ -72,6 +93,8 @@ pub(crate) struct HubConfiguration {
     pub(crate) certificate: Option<Certificate>,
     /// Who else says who somebody is.
     pub(crate) issuer: Option<IssuerSettings>,
+    /// The branches to look at.
+    pub(crate) watch: Option<WatchSettings>,
 }
 
 /// Reads the section of the file that is named, or of the nearest one, if there is one.
@@ -80,16 +103,18 @@ pub(crate) fn read_hub(arguments: &HubDatabase) -> anyhow::Result<HubConfigurati
         Some(path) => Some(path.clone()),
         None => super::find_in_ancestors()?,
     };
-    let Some(path) = path else { return resolve(HubOptions::default(), Path::new("."), arguments) };
+    let Some(path) = path else { return resolve(File::default(), Path::new("."), arguments) };
     let wrong = |what: &str, error: &dyn std::fmt::Display| {
         Failure::usage(format!("the configuration file `{}` {what}: {error}", path.display()))
     };
     let text = std::fs::read_to_string(&path).map_err(|error| wrong("can't be read", &error))?;
     let file: File = toml::from_str(&text).map_err(|error| wrong("is wrong", &error))?;
-    resolve(file.hub, path.parent().unwrap_or(Path::new(".")), arguments)
+    resolve(file, path.parent().unwrap_or(Path::new(".")), arguments)
 }
 
-fn resolve(options: HubOptions, base: &Path, arguments: &HubDatabase) -> anyhow::Result<HubConfiguration> {
+fn resolve(file: File, base: &Path, arguments: &HubDatabase) -> anyhow::Result<HubConfiguration> {
+    let File { git, hub: mut options, .. } = file;
+    let watch = watch(&mut options, git, base)?;
     let database = database(&options, base, arguments)?;
     let certificate = match (options.tls_certificate, options.tls_key) {
         (Some(certificate), Some(key)) => {
@@ -105,7 +130,26 @@ fn resolve(options: HubOptions, base: &Path, arguments: &HubDatabase) -> anyhow:
         read: oidc.read,
         admin: oidc.admin,
     });
-    Ok(HubConfiguration { listen: options.listen.unwrap_or_else(|| LISTEN.to_owned()), database, certificate, issuer })
+    let listen = options.listen.unwrap_or_else(|| LISTEN.to_owned());
+    Ok(HubConfiguration { listen, database, certificate, issuer, watch })
+}
+
+/// The branches to look at, if there are any.
+fn watch(options: &mut HubOptions, git: GitOptions, base: &Path) -> anyhow::Result<Option<WatchSettings>> {
+    let pause = options.watch_seconds.map_or(WATCH_PAUSE, Duration::from_secs);
+    if options.watch.is_empty() {
+        return Ok(None);
+    }
+    let branches =
+        std::mem::take(&mut options.watch).into_iter().map(|WatchOptions { repo, branch, path, environment }| {
+            let url = git::RepositoryUrl::from_configuration(&repo)
+                .map_err(|error| Failure::usage(format!("`hub.watch.repo` can't be used: {error}")))?;
+            let folder = Folder::parse(&path)
+                .ok_or_else(|| Failure::usage(format!("`hub.watch.path`, `{path}`, leads out of the repository")))?;
+            Ok(WatchedBranch { url, branch, folder, environment })
+        });
+    let branches = branches.collect::<Result<_, Failure>>()?;
+    Ok(Some(WatchSettings { branches, pause: pause.max(WATCH_PAUSE_MIN), git: super::git_settings(git, base)? }))
 }
 
 /// The database: as the argument says, else the variable, else the file with the URL, else the section.
@@ -161,7 +205,7 @@ mod tests {
 
     fn check(section: &str) -> Result<HubConfiguration, String> {
         let file: File = toml::from_str(section).map_err(|error| error.to_string())?;
-        resolve(file.hub, Path::new("base"), &HubDatabase::default()).map_err(|error| error.to_string())
+        resolve(file, Path::new("base"), &HubDatabase::default()).map_err(|error| error.to_string())
     }
 
     #[test]
@@ -181,12 +225,23 @@ mod tests {
     fn a_password_is_refused_with_advice_and_not_repeated() {
         for url in ["postgres://hub:secret@db/hub", "postgres://db/hub?user=hub&password=secret"] {
             let arguments = HubDatabase { database: Some(url.to_owned()), config: None };
-            let error = resolve(HubOptions::default(), Path::new("."), &arguments).unwrap_err();
+            let error = resolve(File::default(), Path::new("."), &arguments).unwrap_err();
             let failure = error.downcast_ref::<Failure>().unwrap();
             assert!(failure.message.contains("--database") && !failure.message.contains("secret"), "{failure}");
             assert!(failure.help.as_ref().unwrap().contains(DATABASE_VARIABLE));
             assert!(check(&format!("[hub]\ndatabase = '{url}'")).unwrap_err().contains("has a password"));
         }
+    }
+
+    #[test]
+    fn branches_are_watched_with_what_git_needs() {
+        let git = "[git]\nrewrite = [{ from = 'https://a/', to = '/b/' }]\n[hub]\nwatch-seconds = 60\n";
+        let watch = "[[hub.watch]]\nrepo = 'https://a/gitops'\nbranch = 'dev'\npath = './clusters'\n";
+        let read = check(&format!("{git}{watch}")).unwrap().watch.unwrap();
+        assert_eq!((read.pause.as_secs(), read.git.rewrite.len(), read.branches.len()), (60, 1, 1));
+        assert_eq!(read.branches[0].folder.as_str(), "clusters");
+        let wrong = check(&watch.replace("./clusters", "../x")).unwrap_err();
+        assert!(wrong.contains("leads out of the repository"), "{wrong}");
     }
 
     #[test]

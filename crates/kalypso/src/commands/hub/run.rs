@@ -22,6 +22,7 @@ pub(super) fn run(options: &HubRun) -> anyhow::Result<Exit> {
         database: configuration.database,
         issuer: configuration.issuer,
         certificate: named.or(configuration.certificate),
+        watch: configuration.watch,
     };
     log(options);
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();

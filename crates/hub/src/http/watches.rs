@@ -1,0 +1,48 @@
+//! The branches that the hub looks at.
+
+use axum::Json;
+use axum::extract::State;
+use http::StatusCode;
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+use super::problem::Problem;
+use super::{Administrator, App, Reader};
+use crate::watch::WatchState;
+
+pub(super) fn routes() -> OpenApiRouter<App> {
+    OpenApiRouter::new().routes(routes!(watches)).routes(routes!(refresh))
+}
+
+/// Show the branches that are looked at
+///
+/// How far each was read, and what is wrong in it.
+#[utoipa::path(
+    get,
+    path = "/api/v1/watches",
+    tag = "Publications",
+    responses(
+        (status = 200, description = "The branches", body = Vec<WatchState>),
+        (status = "4XX", description = "Not for who is asking", body = Problem, content_type = "application/problem+json"),
+    ),
+)]
+async fn watches(State(app): State<App>, _reader: Reader) -> Json<Vec<WatchState>> {
+    Json(app.watches.as_ref().map(|watches| watches.states()).unwrap_or_default())
+}
+
+/// Look at all branches now
+///
+/// For webhooks of git hosts, so that nobody has to wait. It does not wait for what is seen.
+#[utoipa::path(
+    post,
+    path = "/api/v1/refresh",
+    tag = "Publications",
+    responses(
+        (status = 202, description = "They will be looked at"),
+        (status = "4XX", description = "Not for who is asking", body = Problem, content_type = "application/problem+json"),
+    ),
+)]
+async fn refresh(State(app): State<App>, _administrator: Administrator) -> StatusCode {
+    app.watches.iter().for_each(|watches| watches.refresh());
+    StatusCode::ACCEPTED
+}

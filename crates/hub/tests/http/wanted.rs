@@ -1,0 +1,50 @@
+//! What is wanted, over HTTP.
+
+use hub::tokens::Scope;
+use hub::watch::{WatchSettings, WatchedBranch};
+use reqwest::StatusCode;
+use serde_json::{Value, json};
+
+use super::{Hub, problem};
+
+fn publication(commit: Option<&str>) -> Value {
+    let place = json!({"path": "edge/web", "tree": "a".repeat(40), "role": "platform", "environment": "prod"});
+    let mut publication = json!({"repository": "https://git.example/r", "branch": "prod", "places": [place]});
+    if let Some(commit) = commit {
+        publication["commit"] = commit.into();
+    }
+    publication
+}
+
+#[tokio::test]
+async fn publications_are_for_administrators_and_count_once() {
+    let hub = Hub::start().await;
+    let admin = hub.token("publisher", Scope::Admin).await;
+    let host = hub.token("edge", Scope::Host { host: "edge".into() }).await;
+    let post = |token: &hub::tokens::TokenText, body: &Value| {
+        hub.post("/api/v1/publications").bearer_auth(token.reveal()).json(body).send()
+    };
+    let (plan, publication) = (publication(None), publication(Some(&"c".repeat(40))));
+    assert_eq!(problem(post(&host, &plan).await.unwrap()).await.0, StatusCode::FORBIDDEN);
+    for (body, expected) in [(&plan, (0, 0)), (&publication, (1, 0)), (&publication, (0, 1))] {
+        let answer: Value = post(&admin, body).await.unwrap().json().await.unwrap();
+        assert_eq!((answer["changed"].as_u64(), answer["unchanged"].as_u64()), (Some(expected.0), Some(expected.1)));
+    }
+    let wrong = json!({"repository": "r", "branch": "b", "commit": "main", "places": []});
+    assert_eq!(problem(post(&admin, &wrong).await.unwrap()).await.0, StatusCode::UNPROCESSABLE_ENTITY);
+}
+
+#[tokio::test]
+async fn branches_that_are_looked_at_can_be_asked_about() {
+    let folder = tempfile::tempdir().unwrap();
+    let url = git::RepositoryUrl::from_configuration(&folder.path().join("none").display().to_string()).unwrap();
+    let branch = WatchedBranch { url, branch: "prod".into(), folder: Default::default(), environment: None };
+    let pause = std::time::Duration::from_secs(3600);
+    let git = git::Settings::new(folder.path().join("cache"));
+    let hub =
+        Hub::start_with(|options| options.watch = Some(WatchSettings { branches: vec![branch], pause, git })).await;
+    let states: Value = hub.get("/api/v1/watches").send().await.unwrap().json().await.unwrap();
+    assert_eq!(states[0]["branch"], "prod");
+    let refreshed = hub.post("/api/v1/refresh").send().await.unwrap();
+    assert_eq!(refreshed.status(), StatusCode::ACCEPTED);
+}
