@@ -4,6 +4,7 @@
 
 pub mod authority;
 pub mod backup;
+pub mod client;
 mod connections;
 pub mod endpoint;
 pub mod export;

@@ -1,18 +1,20 @@
 //! The command line.
 
 mod hub;
+mod questions;
 
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 pub(crate) use self::hub::*;
+pub(crate) use self::questions::*;
 
 /// Decides which workload runs where, with which configuration, and writes it to the GitOps repository that clusters pull.
 #[derive(Debug, Parser)]
 #[command(name = "kalypso", version, max_term_width = 100, subcommand_required = true, arg_required_else_help = true)]
 #[command(after_help = "\
-Exit status: 0 good, or no change · 1 problems found · 2 changes pending (plan) · 64 wrong usage
+Exit status: 0 good, or no change · 1 problems found · 2 changes pending (plan) · 3 not done in time (wait) · 64 wrong usage
              69 something outside could not be reached · 70 a bug of Kalypso · 130 interrupted
 
 Start with `kalypso demo`.")]
@@ -30,6 +32,12 @@ pub(crate) enum Command {
     Plan(Plan),
     Publish(Publish),
     Explain(Explain),
+    Status(Status),
+    Deployments(Deployments),
+    Rollout(Rollout),
+    Compare(Compare),
+    History(History),
+    Drift(Drift),
     Hub(Hub),
     Schema(Schema),
     Completions(Completions),

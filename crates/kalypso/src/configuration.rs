@@ -8,7 +8,7 @@ use anyhow::Context as _;
 use serde::Deserialize;
 
 use self::hub::HubOptions;
-pub(crate) use self::hub::read_hub;
+pub(crate) use self::hub::{read_hub, read_hub_url};
 use crate::exit::Failure;
 
 /// The name of the configuration file.
@@ -192,6 +192,7 @@ mod tests {
                 &[
                     "listen",
                     "database",
+                    "url",
                     "database-url-file",
                     "tls-certificate",
                     "tls-key",

@@ -14,6 +14,8 @@ pub(crate) enum Exit {
     Problems,
     /// Changes are pending.
     Pending,
+    /// Not done in time.
+    Late,
     /// Wrong usage.
     Usage,
     /// Something outside could not be reached.
@@ -26,8 +28,16 @@ pub(crate) enum Exit {
 
 impl Exit {
     /// All of them, for the reference.
-    pub(crate) const ALL: &[Self] =
-        &[Self::Good, Self::Problems, Self::Pending, Self::Usage, Self::Unreachable, Self::Bug, Self::Interrupted];
+    pub(crate) const ALL: &[Self] = &[
+        Self::Good,
+        Self::Problems,
+        Self::Pending,
+        Self::Late,
+        Self::Usage,
+        Self::Unreachable,
+        Self::Bug,
+        Self::Interrupted,
+    ];
 
     /// What it means, for the reference.
     pub(crate) fn meaning(self) -> &'static str {
@@ -35,6 +45,7 @@ impl Exit {
             Self::Good => "good, or no change; warnings do not change it, unless `--strict` is given",
             Self::Problems => "problems were found, or what was asked for was refused; it wins over 2",
             Self::Pending => "changes are pending (`plan` only)",
+            Self::Late => "not done in time (`wait`)",
             Self::Usage => "wrong usage: arguments or the configuration file",
             Self::Unreachable => "something outside could not be reached: a repository, a folder",
             Self::Bug => "a bug of Kalypso's own",
@@ -47,6 +58,7 @@ impl Exit {
             Self::Good => 0,
             Self::Problems => 1,
             Self::Pending => 2,
+            Self::Late => 3,
             Self::Usage => 64,
             Self::Unreachable => 69,
             Self::Bug => 70,

@@ -1,6 +1,7 @@
 //! The binary: arguments, configuration, wiring, words on the screen.
 
 mod arguments;
+mod asking;
 mod change;
 mod commands;
 mod compiling;

@@ -8,6 +8,7 @@ mod openapi;
 mod otlp;
 mod problem;
 mod publications;
+mod questions;
 mod reports;
 mod submission;
 mod watches;

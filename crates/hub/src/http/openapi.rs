@@ -8,7 +8,7 @@ use utoipa::openapi::security::{ApiKey, ApiKeyValue, HttpAuthScheme, HttpBuilder
 use utoipa::{Modify, OpenApi as _};
 use utoipa_axum::router::OpenApiRouter;
 
-use super::{App, health, metrics, otlp, publications, reports, watches};
+use super::{App, health, metrics, otlp, publications, questions, reports, watches};
 
 /// Where the description is.
 const PATH: &str = "/api/v1/openapi.json";
@@ -23,6 +23,7 @@ const PATH: &str = "/api/v1/openapi.json";
     tags(
         (name = "Reports", description = "What reconcilers say of themselves comes in here."),
         (name = "Publications", description = "What is wanted comes in here."),
+        (name = "Questions", description = "What is wanted, what is really there, since when, and what differs. Lists come in pages: `next` is the cursor of the next one. Answers have an `ETag`."),
         (name = "Operation", description = "For those who run the hub."),
     ),
     modifiers(&Schemes),
@@ -55,6 +56,7 @@ pub(super) fn routes() -> OpenApiRouter<App> {
         .merge(reports::routes())
         .merge(publications::routes())
         .merge(watches::routes())
+        .merge(questions::routes())
         .merge(otlp::routes())
         .merge(health::routes())
         .merge(metrics::routes())

@@ -258,13 +258,12 @@ pub(super) async fn config_versions(
             below.sequence.into(),
         ]);
     }
-    let statement = "select s.number, v.config_version from source s \
-        join place_group_target m on m.deployment_target_id = s.target_id \
-        join place c on c.place_group_id = m.place_group_id and c.branch_id = s.branch_id \
-            and substr(c.path, 1, length(s.prefix)) = s.prefix \
+    // Cross joins keep SQLite from beginning with all places of the branch.
+    let statement = "select s.number, v.config_version from source s cross join place_group_target m cross join place c \
         join place_revision v on v.id = (select e.id from place_revision e join gitops_commit o on o.id = e.gitops_commit_id \
             where e.place_id = c.id and o.sequence <= s.sequence order by o.sequence desc, e.id desc limit 1) \
-        where v.config_version is not null order by s.number, c.path";
+        where m.deployment_target_id = s.target_id and c.place_group_id = m.place_group_id and c.branch_id = s.branch_id \
+        and substr(c.path, 1, length(s.prefix)) = s.prefix and v.config_version is not null order by s.number, c.path";
     let mut versions = BTreeMap::new();
     for row in transaction.with(rows, statement).await? {
         let below = usize::try_from(row.int(0)).ok().and_then(|number| wanted.get(number));

@@ -9,7 +9,6 @@ use super::cursor::Cursor;
 use super::rollouts::{self, ListedRollout, RolloutVersion};
 use super::scope::{Scope, host_condition};
 use super::{Filter, Page, QuestionError, TargetNames, facts};
-use crate::limits::PAGE_EXAMINED_MAX;
 use crate::moment::Moment;
 use crate::report::Status;
 use crate::store::{Database, DatabaseError, Dialect, Row, Transaction, Value};
@@ -116,6 +115,9 @@ pub async fn history(database: &Database, filter: &Filter, page: &Page) -> Resul
 /// The word for cursors of this list.
 const LIST: &str = "history";
 
+/// Reports that one page looks at at most, whatever is selected: each is looked up with its host and place.
+const EXAMINED_MAX: usize = 5_000;
+
 /// Reports, from the newest on.
 struct Reports {
     rows: Vec<Found>,
@@ -197,9 +199,8 @@ async fn of_all(
     (before, limit): (i64, usize),
 ) -> Result<Reports, DatabaseError> {
     let dialect = transaction.dialect();
-    let examined = format!(
-        "select d.id, d.received_on from deployment d where d.id < $1 order by d.id desc limit {PAGE_EXAMINED_MAX}"
-    );
+    let examined =
+        format!("select d.id, d.received_on from deployment d where d.id < $1 order by d.id desc limit {EXAMINED_MAX}");
     let mut values = vec![Value::from(before)];
     let mut conditions = vec![host_condition(dialect, &scope.host_labels, "r.host_id", &mut values)];
     if let Some(groups) = &scope.groups {
@@ -218,7 +219,7 @@ async fn of_all(
     }
     let sql = format!("select count(*), min(x.id), {} from ({examined}) as x", dialect.millis("min(x.received_on)"));
     let boundary = transaction.query(&sql, vec![before.into()]).await?;
-    let rest = boundary.first().filter(|row| row.int(0) as usize == PAGE_EXAMINED_MAX);
+    let rest = boundary.first().filter(|row| row.int(0) as usize == EXAMINED_MAX);
     Ok(Reports { rows, rest: rest.map(|row| (row.int(1), row.moment(2).unwrap_or_default())) })
 }
 

@@ -134,8 +134,6 @@ impl Subject {
     ///
     /// Expected are the reconcilers of places at which it is or was wanted; of places that are counted with others, those that are to hold it, or do.
     fn statement(&self, select: &str, behind: &str) -> String {
-        let wants = "exists (select 1 from subject s where s.place_group_id = t.place_group_id and s.commit_id = t.wanted_commit_id)";
-        let held = "exists (select 1 from subject s where s.place_group_id = t.place_group_id and s.commit_id = t.held_commit_id)";
         let standing = standing::expression("t.holds = 1");
         format!(
             "with subject as ({}), \
@@ -143,9 +141,11 @@ impl Subject {
                case when (select count(*) from place p where p.place_group_id = s.place_group_id) = 1 then 1 else 0 end as is_alone \
                from (select distinct place_group_id from subject) as s), \
              counted as (select t.id, t.place_group_id, t.held_commit_id, t.status, t.is_silent, t.reconcilers, c.is_alone, \
-               case when {wants} then 1 else 0 end as wants, \
-               case when {held} or (t.is_current = 1 and {wants}) then 1 else 0 end as holds \
+               case when w.commit_id is null then 0 else 1 end as wants, \
+               case when h.commit_id is not null or t.is_current = 1 and w.commit_id is not null then 1 else 0 end as holds \
                from concerned c join tally t on t.place_group_id = c.place_group_id \
+               left join subject w on w.place_group_id = t.place_group_id and w.commit_id = t.wanted_commit_id \
+               left join subject h on h.place_group_id = t.place_group_id and h.commit_id = t.held_commit_id \
                where t.reconcilers > 0 and t.wanted_commit_id <> 0) \
              {} from counted t join place_group g on g.id = t.place_group_id \
              where (t.is_alone = 1 or t.wants = 1 or t.holds = 1){behind}",

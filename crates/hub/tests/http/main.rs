@@ -4,6 +4,7 @@ mod formats;
 mod limits;
 mod operation;
 mod otlp;
+mod questions;
 mod rights;
 mod statuses;
 mod stopping;

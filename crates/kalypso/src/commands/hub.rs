@@ -53,7 +53,7 @@ fn labels(texts: &[String]) -> Result<BTreeMap<String, String>, Failure> {
 }
 
 /// A time such as `90d` or `12h`. A day has 24 hours.
-fn duration(name: &str, text: &str) -> Result<Duration, Failure> {
+pub(super) fn duration(name: &str, text: &str) -> Result<Duration, Failure> {
     let wrong = || Failure::usage(format!("`{name} {text}` is no length of time: those are like 90d, 12h or 30m"));
     let span: jiff::Span = text.parse().map_err(|_| wrong())?;
     let duration = span.to_duration(jiff::SpanRelativeTo::days_are_24_hours()).map_err(|_| wrong())?;

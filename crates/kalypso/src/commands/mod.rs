@@ -1,15 +1,21 @@
 //! The commands, one file each.
 
 mod check;
+mod compare;
 mod completions;
 mod demo;
+mod deployments;
+mod drift;
 mod explain;
+mod history;
 mod hub;
 mod man;
 mod plan;
 mod publish;
 mod render;
+mod rollout;
 mod schema;
+mod status;
 
 use crate::arguments::{Arguments, Command};
 use crate::exit::Exit;
@@ -35,6 +41,12 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
         Command::Plan(options) => plan::run(options),
         Command::Publish(options) => publish::run(options),
         Command::Explain(options) => explain::run(options),
+        Command::Status(options) => status::run(options),
+        Command::Deployments(options) => deployments::run(options),
+        Command::Rollout(options) => rollout::run(&options.command),
+        Command::Compare(options) => compare::run(options),
+        Command::History(options) => history::run(options),
+        Command::Drift(options) => drift::run(options),
         Command::Hub(options) => hub::run(options),
         Command::Schema(options) => schema::run(options),
         Command::Completions(options) => completions::run(options),

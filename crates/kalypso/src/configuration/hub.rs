@@ -32,6 +32,7 @@ const WATCH_PAUSE_MIN: Duration = Duration::from_secs(1);
 pub(super) struct HubOptions {
     listen: Option<String>,
     database: Option<String>,
+    url: Option<String>,
     database_url_file: Option<PathBuf>,
     tls_certificate: Option<PathBuf>,
     tls_key: Option<PathBuf>,
@@ -97,19 +98,32 @@ pub(crate) struct HubConfiguration {
     pub(crate) watch: Option<WatchSettings>,
 }
 
+/// The URL of the hub that is asked, if the file that is named, or the nearest one, has it.
+pub(crate) fn read_hub_url(named: Option<&Path>) -> anyhow::Result<Option<String>> {
+    Ok(read_file(named)?.and_then(|(file, _)| file.hub.url))
+}
+
 /// Reads the section of the file that is named, or of the nearest one, if there is one.
 pub(crate) fn read_hub(arguments: &HubDatabase) -> anyhow::Result<HubConfiguration> {
-    let path = match &arguments.config {
-        Some(path) => Some(path.clone()),
+    match read_file(arguments.config.as_deref())? {
+        Some((file, path)) => resolve(file, path.parent().unwrap_or(Path::new(".")), arguments),
+        None => resolve(File::default(), Path::new("."), arguments),
+    }
+}
+
+/// The file that is named, or the nearest one, if there is one.
+fn read_file(named: Option<&Path>) -> anyhow::Result<Option<(File, PathBuf)>> {
+    let path = match named {
+        Some(path) => Some(path.to_owned()),
         None => super::find_in_ancestors()?,
     };
-    let Some(path) = path else { return resolve(File::default(), Path::new("."), arguments) };
+    let Some(path) = path else { return Ok(None) };
     let wrong = |what: &str, error: &dyn std::fmt::Display| {
         Failure::usage(format!("the configuration file `{}` {what}: {error}", path.display()))
     };
     let text = std::fs::read_to_string(&path).map_err(|error| wrong("can't be read", &error))?;
     let file: File = toml::from_str(&text).map_err(|error| wrong("is wrong", &error))?;
-    resolve(file, path.parent().unwrap_or(Path::new(".")), arguments)
+    Ok(Some((file, path)))
 }
 
 fn resolve(file: File, base: &Path, arguments: &HubDatabase) -> anyhow::Result<HubConfiguration> {

@@ -28,6 +28,8 @@ const ENVIRONMENT: &str = "
 | `KALYPSO_CACHE_DIR` | The folder for copies of remote repositories and for what earlier runs have found out ([the cache](configuration.md#the-cache)), if `kalypso.toml` names none. Left out, it is `kalypso` in the user's cache folder. It may be removed at any time. |
 | `NO_COLOR` | Set to anything: no colours. They are used on terminals only. |
 | `KALYPSO_DATABASE_URL` | The URL of the hub's database, password included; it wins over `kalypso.toml`, and `--database` over it. |
+| `KALYPSO_HUB_URL` | The hub that commands [ask](../how-to/questions-and-answers.md); it wins over `kalypso.toml`, and `--hub` over it. |
+| `KALYPSO_HUB_TOKEN` | The token to ask it with, unless `--token-file` names one. |
 | the ones named by `token-env` | The tokens for repositories: [`kalypso.toml`](configuration.md#gitcredentials) says which goes where. |
 
 Git and ssh, which Kalypso starts to fetch and push, read their own variables and configuration. Kalypso never lets them ask a person.

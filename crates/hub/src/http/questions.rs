@@ -1,0 +1,138 @@
+//! What is asked of the hub: one file for each question.
+
+mod compare;
+mod deployments;
+mod drift;
+mod environments;
+mod history;
+mod rollouts;
+
+use axum::body::Bytes;
+use axum::extract::{FromRequestParts, Query};
+use axum::response::{IntoResponse as _, Response};
+use data_encoding::HEXLOWER;
+use http::request::Parts;
+use http::{HeaderMap, HeaderValue, StatusCode, header};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use sha2::{Digest as _, Sha256};
+use utoipa::IntoParams;
+use utoipa_axum::router::OpenApiRouter;
+
+use super::App;
+use super::caller::Reader;
+use super::problem::{Kind, Problem};
+use crate::moment::Moment;
+use crate::questions::{Filter, Page, QuestionError};
+
+pub(super) fn routes() -> OpenApiRouter<App> {
+    OpenApiRouter::new()
+        .merge(deployments::routes())
+        .merge(environments::routes())
+        .merge(rollouts::routes())
+        .merge(compare::routes())
+        .merge(history::routes())
+        .merge(drift::routes())
+}
+
+/// What somebody who may ask asks: with the filter, the page, and what else the question needs.
+struct Asked<T> {
+    filter: Filter,
+    page: Page,
+    more: T,
+    headers: HeaderMap,
+}
+
+/// A question that needs nothing else.
+#[derive(Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+struct Nothing {}
+
+/// The moment at which it was so.
+#[derive(Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+struct At {
+    /// How it was at that moment (RFC 3339), and not how it is now.
+    at: Option<Moment>,
+}
+
+impl<T: DeserializeOwned + IntoParams> FromRequestParts<App> for Asked<T> {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Problem> {
+        Reader::from_request_parts(parts, app).await?;
+        refuse_unknown::<T>(parts)?;
+        let headers = parts.headers.clone();
+        Ok(Self { filter: read(parts)?, page: read(parts)?, more: read(parts)?, headers })
+    }
+}
+
+fn read<T: DeserializeOwned>(parts: &Parts) -> Result<T, Problem> {
+    match Query::try_from_uri(&parts.uri) {
+        Ok(Query(read)) => Ok(read),
+        Err(error) => Err(Problem::new(Kind::Malformed, error.body_text())),
+    }
+}
+
+/// A parameter that is written wrongly must not select everything.
+fn refuse_unknown<T: IntoParams>(parts: &Parts) -> Result<(), Problem> {
+    let given: Vec<(String, String)> = read(parts)?;
+    let known = [Filter::into_params(|| None), Page::into_params(|| None), T::into_params(|| None)].concat();
+    match given.iter().find(|(name, _)| known.iter().all(|known| known.name != *name)) {
+        None => Ok(()),
+        Some((name, _)) => {
+            let known: Vec<_> = known.iter().map(|known| known.name.as_str()).collect();
+            let problem = Problem::new(Kind::Malformed, format!("there is no parameter `{name}` here"));
+            Err(problem.hint(format!("there are {}", known.join(", "))))
+        }
+    }
+}
+
+/// The answer as JSON, with its tag; nothing but the tag if the one who asks has it already.
+fn answer<T: Serialize>(headers: &HeaderMap, answer: Result<T, QuestionError>) -> Result<Response, Problem> {
+    let body = serde_json::to_vec(&answer?).map_err(|error| Problem::new(Kind::Mistake, error.to_string()))?;
+    let digest = Sha256::digest(&body);
+    let tag = format!("\"{}\"", HEXLOWER.encode(digest.get(..16).unwrap_or_default()));
+    let has_it = headers.get_all(header::IF_NONE_MATCH).iter().any(|tags| names(tags, &tag));
+    let mut response = match has_it {
+        true => StatusCode::NOT_MODIFIED.into_response(),
+        false => ([(header::CONTENT_TYPE, "application/json")], Bytes::from(body)).into_response(),
+    };
+    if let Ok(tag) = HeaderValue::try_from(tag) {
+        response.headers_mut().insert(header::ETAG, tag);
+    }
+    response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("private, no-cache"));
+    Ok(response)
+}
+
+/// Whether a header `If-None-Match` names the tag. Weak tags are compared too, as RFC 9110 has it: proxies that compress make tags weak.
+fn names(tags: &HeaderValue, tag: &str) -> bool {
+    let tags = tags.to_str().unwrap_or_default().split(',').map(str::trim);
+    tags.map(|one| one.strip_prefix("W/").unwrap_or(one)).any(|one| one == tag || one == "*")
+}
+
+impl From<QuestionError> for Problem {
+    fn from(error: QuestionError) -> Self {
+        let text = error.to_string();
+        match error {
+            QuestionError::Wrong { .. } => Self::new(Kind::Malformed, text),
+            QuestionError::Unknown { .. } => Self::new(Kind::NotFound, text),
+            QuestionError::Database(error) => error.into(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(tags: &'static str) -> bool {
+        names(&HeaderValue::from_static(tags), "\"a\"")
+    }
+
+    #[test]
+    fn tags_are_found_in_lists() {
+        assert!(["\"a\"", "W/\"a\"", "\"b\", \"a\"", "*"].into_iter().all(check));
+        assert!(!["", "a", "\"b\"", "\"aa\""].into_iter().any(check));
+    }
+}

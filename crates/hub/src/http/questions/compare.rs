@@ -1,0 +1,34 @@
+//! How two environments differ.
+
+use axum::extract::State;
+use axum::response::Response;
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+use super::super::App;
+use super::super::problem::Problem;
+use super::{Asked, answer};
+use crate::questions::{self, Compared, Comparison, Filter, Page};
+
+pub(super) fn routes() -> OpenApiRouter<App> {
+    OpenApiRouter::new().routes(routes!(compare))
+}
+
+/// How two environments differ
+///
+/// Versions and configuration, target by target: what is wanted, and what hosts really have.
+#[utoipa::path(
+    get,
+    path = "/api/v1/compare",
+    tag = "Questions",
+    params(Compared, Filter, Page),
+    responses(
+        (status = 200, description = "A page of targets in both environments", body = Comparison),
+        (status = 304, description = "It is as it was when `ETag` was given"),
+        (status = "4XX", description = "It can't be asked like that", body = Problem, content_type = "application/problem+json"),
+        (status = "5XX", description = "It can't be answered now", body = Problem, content_type = "application/problem+json"),
+    ),
+)]
+async fn compare(State(app): State<App>, asked: Asked<Compared>) -> Result<Response, Problem> {
+    answer(&asked.headers, questions::compare(&app.database, &asked.more, &asked.filter, &asked.page).await)
+}

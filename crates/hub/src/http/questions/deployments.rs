@@ -1,0 +1,35 @@
+//! What is where.
+
+use axum::extract::State;
+use axum::response::Response;
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+use super::super::App;
+use super::super::problem::Problem;
+use super::{Asked, At, answer};
+use crate::questions::{self, Deployments, Filter, Page};
+
+pub(super) fn routes() -> OpenApiRouter<App> {
+    OpenApiRouter::new().routes(routes!(deployments))
+}
+
+/// What is where
+///
+/// Which version of which workload, with which configuration, is on which host, with commit, status, message, and since when.
+#[utoipa::path(
+    get,
+    path = "/api/v1/deployments",
+    tag = "Questions",
+    params(Filter, Page, At),
+    responses(
+        (status = 200, description = "A page of what is where", body = Deployments),
+        (status = 304, description = "It is as it was when `ETag` was given"),
+        (status = "4XX", description = "It can't be asked like that", body = Problem, content_type = "application/problem+json"),
+        (status = "5XX", description = "It can't be answered now", body = Problem, content_type = "application/problem+json"),
+    ),
+)]
+async fn deployments(State(app): State<App>, asked: Asked<At>) -> Result<Response, Problem> {
+    let answered = questions::deployments(&app.database, &asked.filter, &asked.page, asked.more.at).await;
+    answer(&asked.headers, answered)
+}

@@ -1,0 +1,58 @@
+//! Where what is reported is not what is wanted.
+
+use axum::extract::{Path, State};
+use axum::response::Response;
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+use super::super::App;
+use super::super::problem::Problem;
+use super::{Asked, Nothing, answer};
+use crate::questions::{self, Deployments, Drift, Filter, Page};
+
+pub(super) fn routes() -> OpenApiRouter<App> {
+    OpenApiRouter::new().routes(routes!(drift)).routes(routes!(drift_hosts))
+}
+
+/// Where what is reported is not what is wanted
+///
+/// By what has been wanted for the longest time; with how many are silent, and how many reports match nothing that is wanted.
+#[utoipa::path(
+    get,
+    path = "/api/v1/drift",
+    tag = "Questions",
+    params(Filter, Page),
+    responses(
+        (status = 200, description = "The drift", body = Drift),
+        (status = 304, description = "It is as it was when `ETag` was given"),
+        (status = "4XX", description = "It can't be asked like that", body = Problem, content_type = "application/problem+json"),
+        (status = "5XX", description = "It can't be answered now", body = Problem, content_type = "application/problem+json"),
+    ),
+)]
+async fn drift(State(app): State<App>, asked: Asked<Nothing>) -> Result<Response, Problem> {
+    answer(&asked.headers, questions::drift(&app.database, &asked.filter, &asked.page).await)
+}
+
+/// Who is silent, or reports what nobody wants
+///
+/// The kind is `silent`, `unknown_content`, `unwanted` or `unknown_place`.
+#[utoipa::path(
+    get,
+    path = "/api/v1/drift/{kind}",
+    tag = "Questions",
+    params(("kind" = String, Path, description = "Whom it is about"), Filter, Page),
+    responses(
+        (status = 200, description = "A page of them", body = Deployments),
+        (status = 304, description = "It is as it was when `ETag` was given"),
+        (status = "4XX", description = "It can't be asked like that", body = Problem, content_type = "application/problem+json"),
+        (status = "5XX", description = "It can't be answered now", body = Problem, content_type = "application/problem+json"),
+    ),
+)]
+async fn drift_hosts(
+    State(app): State<App>,
+    Path(kind): Path<String>,
+    asked: Asked<Nothing>,
+) -> Result<Response, Problem> {
+    let kind = kind.parse()?;
+    answer(&asked.headers, questions::drift_hosts(&app.database, kind, &asked.filter, &asked.page).await)
+}

@@ -1,0 +1,54 @@
+//! How environments are.
+
+use axum::extract::State;
+use axum::response::Response;
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+use super::super::App;
+use super::super::problem::Problem;
+use super::{Asked, At, Nothing, answer};
+use crate::questions::{self, EnvironmentTargets, Environments, Filter, Page};
+
+pub(super) fn routes() -> OpenApiRouter<App> {
+    OpenApiRouter::new().routes(routes!(environments)).routes(routes!(environment_targets))
+}
+
+/// How all environments are
+///
+/// How many reconcilers should have something, and how many do.
+#[utoipa::path(
+    get,
+    path = "/api/v1/environments",
+    tag = "Questions",
+    params(Filter),
+    responses(
+        (status = 200, description = "The environments", body = Environments),
+        (status = 304, description = "It is as it was when `ETag` was given"),
+        (status = "4XX", description = "It can't be asked like that", body = Problem, content_type = "application/problem+json"),
+        (status = "5XX", description = "It can't be answered now", body = Problem, content_type = "application/problem+json"),
+    ),
+)]
+async fn environments(State(app): State<App>, asked: Asked<Nothing>) -> Result<Response, Problem> {
+    answer(&asked.headers, questions::environments(&app.database, &asked.filter).await)
+}
+
+/// What targets should have, and how many hosts do
+///
+/// For each deployment target, and for each cluster type: version, configuration and commit that are wanted, and how many stand where with it.
+#[utoipa::path(
+    get,
+    path = "/api/v1/targets",
+    tag = "Questions",
+    params(Filter, Page, At),
+    responses(
+        (status = 200, description = "A page of targets", body = EnvironmentTargets),
+        (status = 304, description = "It is as it was when `ETag` was given"),
+        (status = "4XX", description = "It can't be asked like that", body = Problem, content_type = "application/problem+json"),
+        (status = "5XX", description = "It can't be answered now", body = Problem, content_type = "application/problem+json"),
+    ),
+)]
+async fn environment_targets(State(app): State<App>, asked: Asked<At>) -> Result<Response, Problem> {
+    let answered = questions::environment_targets(&app.database, &asked.filter, &asked.page, asked.more.at).await;
+    answer(&asked.headers, answered)
+}

@@ -1,0 +1,34 @@
+//! What happened when.
+
+use axum::extract::State;
+use axum::response::Response;
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+use super::super::App;
+use super::super::problem::Problem;
+use super::{Asked, Nothing, answer};
+use crate::questions::{self, Filter, History, Page};
+
+pub(super) fn routes() -> OpenApiRouter<App> {
+    OpenApiRouter::new().routes(routes!(history))
+}
+
+/// What happened when
+///
+/// What became wanted and what was reported, the newest first.
+#[utoipa::path(
+    get,
+    path = "/api/v1/history",
+    tag = "Questions",
+    params(Filter, Page),
+    responses(
+        (status = 200, description = "A page of what happened", body = History),
+        (status = 304, description = "It is as it was when `ETag` was given"),
+        (status = "4XX", description = "It can't be asked like that", body = Problem, content_type = "application/problem+json"),
+        (status = "5XX", description = "It can't be answered now", body = Problem, content_type = "application/problem+json"),
+    ),
+)]
+async fn history(State(app): State<App>, asked: Asked<Nothing>) -> Result<Response, Problem> {
+    answer(&asked.headers, questions::history(&app.database, &asked.filter, &asked.page).await)
+}

@@ -1,0 +1,104 @@
+//! How far rollouts are.
+
+use axum::Json;
+use axum::extract::rejection::JsonRejection;
+use axum::extract::{Path, State};
+use axum::response::Response;
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+use super::super::App;
+use super::super::caller::Reader;
+use super::super::problem::{Kind, Problem};
+use super::{Asked, Nothing, answer};
+use crate::questions::{self, DeploymentState, DeploymentStateRequest, Deployments, Filter, Page, Rollout, Rollouts};
+
+pub(super) fn routes() -> OpenApiRouter<App> {
+    OpenApiRouter::new()
+        .routes(routes!(rollouts))
+        .routes(routes!(rollout))
+        .routes(routes!(rollout_hosts))
+        .routes(routes!(deployment_state))
+}
+
+/// The commits that changed what is wanted, the newest first
+#[utoipa::path(
+    get,
+    path = "/api/v1/rollouts",
+    tag = "Questions",
+    params(Filter, Page),
+    responses(
+        (status = 200, description = "A page of rollouts", body = Rollouts),
+        (status = 304, description = "It is as it was when `ETag` was given"),
+        (status = "4XX", description = "It can't be asked like that", body = Problem, content_type = "application/problem+json"),
+        (status = "5XX", description = "It can't be answered now", body = Problem, content_type = "application/problem+json"),
+    ),
+)]
+async fn rollouts(State(app): State<App>, asked: Asked<Nothing>) -> Result<Response, Problem> {
+    answer(&asked.headers, questions::rollouts(&app.database, &asked.filter, &asked.page).await)
+}
+
+/// How far the rollout of a commit or version is
+///
+/// How many hosts are expected to have it, how many do, failed, are at it, or are silent: in all environments, and in each.
+#[utoipa::path(
+    get,
+    path = "/api/v1/rollouts/{of}",
+    tag = "Questions",
+    params(("of" = String, Path, description = "The commit, in any form that reconcilers write, or the version"), Filter),
+    responses(
+        (status = 200, description = "The rollout", body = Rollout),
+        (status = 304, description = "It is as it was when `ETag` was given"),
+        (status = "4XX", description = "It can't be asked like that", body = Problem, content_type = "application/problem+json"),
+        (status = "5XX", description = "It can't be answered now", body = Problem, content_type = "application/problem+json"),
+    ),
+)]
+async fn rollout(State(app): State<App>, Path(of): Path<String>, asked: Asked<Nothing>) -> Result<Response, Problem> {
+    answer(&asked.headers, questions::rollout(&app.database, &of, &asked.filter).await)
+}
+
+/// Who stands where with a rollout
+///
+/// With `status`, only those.
+#[utoipa::path(
+    get,
+    path = "/api/v1/rollouts/{of}/hosts",
+    tag = "Questions",
+    params(("of" = String, Path, description = "The commit, in any form that reconcilers write, or the version"), Filter, Page),
+    responses(
+        (status = 200, description = "A page of them", body = Deployments),
+        (status = 304, description = "It is as it was when `ETag` was given"),
+        (status = "4XX", description = "It can't be asked like that", body = Problem, content_type = "application/problem+json"),
+        (status = "5XX", description = "It can't be answered now", body = Problem, content_type = "application/problem+json"),
+    ),
+)]
+async fn rollout_hosts(
+    State(app): State<App>,
+    Path(of): Path<String>,
+    asked: Asked<Nothing>,
+) -> Result<Response, Problem> {
+    answer(&asked.headers, questions::rollout_hosts(&app.database, &of, &asked.filter, &asked.page).await)
+}
+
+/// How many reconcilers of an endpoint have a commit, as Microsoft's hub is asked
+///
+/// What is zero or empty is left out of the answer.
+#[utoipa::path(
+    post,
+    path = "/deployment_state",
+    tag = "Questions",
+    request_body = DeploymentStateRequest,
+    responses(
+        (status = 200, description = "The state", body = DeploymentState),
+        (status = "4XX", description = "It can't be asked like that", body = Problem, content_type = "application/problem+json"),
+        (status = "5XX", description = "It can't be answered now", body = Problem, content_type = "application/problem+json"),
+    ),
+)]
+async fn deployment_state(
+    State(app): State<App>,
+    _: Reader,
+    request: Result<Json<DeploymentStateRequest>, JsonRejection>,
+) -> Result<Json<DeploymentState>, Problem> {
+    let Json(request) = request.map_err(|error| Problem::new(Kind::Malformed, error.body_text()))?;
+    Ok(Json(questions::deployment_state(&app.database, &request).await?))
+}

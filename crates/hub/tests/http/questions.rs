@@ -1,0 +1,79 @@
+//! Questions over HTTP.
+
+use hub::client::{Client, parameters};
+use hub::questions::{Deployments, Environments, Filter};
+use reqwest::StatusCode;
+use reqwest::header::{ETAG, IF_NONE_MATCH};
+use serde_json::json;
+
+use super::{Hub, problem, report};
+
+async fn with_a_report() -> Hub {
+    let hub = Hub::start().await;
+    hub.post("/api/v1/reports").json(&report("a&b=%", "one")).send().await.unwrap();
+    hub
+}
+
+#[tokio::test]
+async fn every_question_has_its_route() {
+    let hub = with_a_report().await;
+    for path in ["deployments", "environments", "targets", "rollouts", "history", "drift", "drift/silent"] {
+        let response = hub.get(&format!("/api/v1/{path}")).send().await.unwrap();
+        assert_eq!(response.status(), StatusCode::OK, "{path}: {}", response.text().await.unwrap());
+    }
+    for path in ["rollouts/1.0", "rollouts/1.0/hosts", "compare?from=stage&to=prod", "deployments?environment=prod"] {
+        let response = hub.get(&format!("/api/v1/{path}")).send().await.unwrap();
+        assert_eq!(problem(response).await.0, StatusCode::NOT_FOUND, "{path}");
+    }
+}
+
+#[tokio::test]
+async fn an_answer_that_is_known_is_not_sent_again() {
+    let hub = with_a_report().await;
+    let first = hub.get("/api/v1/deployments").send().await.unwrap();
+    let tag = first.headers()[ETAG].clone();
+    let again = || hub.get("/api/v1/deployments").header(IF_NONE_MATCH, tag.clone()).send();
+    assert_eq!(again().await.unwrap().status(), StatusCode::NOT_MODIFIED);
+    hub.post("/api/v1/reports").json(&report("another", "one")).send().await.unwrap();
+    assert_eq!(again().await.unwrap().status(), StatusCode::OK);
+}
+
+#[tokio::test]
+async fn a_parameter_that_is_written_wrongly_is_refused() {
+    let hub = with_a_report().await;
+    for query in ["enviroment=prod", "limit=0", "limit=many", "cursor=x", "selector=a+b", "at=soon", "status=good"] {
+        let response = hub.get(&format!("/api/v1/deployments?{query}")).send().await.unwrap();
+        assert_eq!(problem(response).await.0, StatusCode::BAD_REQUEST, "{query}");
+    }
+}
+
+#[tokio::test]
+async fn who_may_not_read_gets_no_answer() {
+    let hub = with_a_report().await;
+    let token = hub.token("t", hub::tokens::Scope::Host { host: "h".into() }).await;
+    let asked = hub.get("/api/v1/deployments").bearer_auth(token.reveal()).send().await.unwrap();
+    assert_eq!(problem(asked).await.0, StatusCode::FORBIDDEN);
+    let asked = hub.post("/deployment_state").json(&json!({})).send().await.unwrap();
+    assert_eq!(problem(asked).await.0, StatusCode::UNAUTHORIZED);
+}
+
+#[tokio::test]
+async fn microsofts_question_is_taken_as_it_is() {
+    let hub = with_a_report().await;
+    let asked = hub.post("/deployment_state").json(&json!({"manifests_endpoint": "nothing", "commit_id": "1"}));
+    assert_eq!(asked.send().await.unwrap().text().await.unwrap(), "{}");
+}
+
+#[tokio::test]
+async fn the_client_asks_and_understands() {
+    let hub = with_a_report().await;
+    let client = Client::new(&hub.url(""), None).unwrap();
+    let filter = Filter { host: Some("a&b=%".into()), ..Filter::default() };
+    let answer: Deployments = client.ask(&["deployments"], &parameters(&filter)).await.unwrap();
+    assert_eq!(answer.items.iter().map(|row| row.host.as_str()).collect::<Vec<_>>(), ["a&b=%"]);
+    let answer: Environments = client.ask(&["environments"], &[]).await.unwrap();
+    assert!(answer.items.is_empty());
+    let filter = Filter { host: Some("a&b".into()), ..Filter::default() };
+    let error = client.ask::<Deployments>(&["deployments"], &parameters(&filter)).await.unwrap_err();
+    assert_eq!(error.to_string(), "there is no host `a&b`; did you mean `a&b=%`?");
+}

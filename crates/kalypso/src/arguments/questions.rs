@@ -1,0 +1,251 @@
+//! The command line of what is asked of the hub.
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand};
+
+use super::Format;
+
+/// Which hub is asked, and how its answer is written.
+#[derive(Args, Debug, Clone, Default)]
+pub(crate) struct Asking {
+    /// The hub [default: the variable KALYPSO_HUB_URL, else `hub.url` of kalypso.toml, else http://127.0.0.1:8080]
+    #[arg(long, value_name = "URL")]
+    pub(crate) hub: Option<String>,
+    /// A file with the token to ask with [default: the variable KALYPSO_HUB_TOKEN]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) token_file: Option<PathBuf>,
+    /// The configuration file [default: kalypso.toml here or in a directory above, if there is one]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) config: Option<PathBuf>,
+    /// How the answer is written
+    #[arg(short, long, value_enum, default_value_t)]
+    pub(crate) output: Format,
+}
+
+/// What is asked about. All of them must fit.
+#[derive(Args, Debug, Clone, Default)]
+pub(crate) struct Filtering {
+    /// The environment
+    #[arg(short, long = "env", value_name = "ENV")]
+    pub(crate) environment: Option<String>,
+    /// The workspace
+    #[arg(long, value_name = "NAME")]
+    pub(crate) workspace: Option<String>,
+    /// The application
+    #[arg(long, value_name = "NAME")]
+    pub(crate) application: Option<String>,
+    /// The workload
+    #[arg(long, value_name = "NAME")]
+    pub(crate) workload: Option<String>,
+    /// The deployment target
+    #[arg(long, value_name = "NAME")]
+    pub(crate) target: Option<String>,
+    /// The cluster type
+    #[arg(long, value_name = "NAME")]
+    pub(crate) cluster_type: Option<String>,
+    /// Labels of deployment targets, as `kubectl -l` has it
+    #[arg(long, value_name = "LABELS")]
+    pub(crate) target_selector: Option<String>,
+}
+
+/// Which hosts are asked about.
+#[derive(Args, Debug, Clone, Default)]
+pub(crate) struct HostFiltering {
+    /// The host
+    #[arg(long, value_name = "NAME")]
+    pub(crate) host: Option<String>,
+    /// Labels of hosts, as `kubectl -l` has it
+    #[arg(short = 'l', long, value_name = "LABELS")]
+    pub(crate) selector: Option<String>,
+}
+
+/// Say which versions of which workloads are on which hosts, since when
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  kalypso deployments -e prod                          everything in prod
+  kalypso deployments --host dallas-04                 what one host has
+  kalypso deployments -e stage --status failed,silent  where something is wrong
+  kalypso deployments --workload checkout -l region=west --at 2026-11-21T08:00:00Z")]
+pub(crate) struct Deployments {
+    #[command(flatten)]
+    pub(crate) filter: Filtering,
+    #[command(flatten)]
+    pub(crate) hosts: HostFiltering,
+    /// How far they got: succeeded, failed, in_progress, silent, outdated, never_reported; several with commas
+    #[arg(long, value_name = "STATUS")]
+    pub(crate) status: Option<String>,
+    /// How it was at that moment
+    #[arg(long, value_name = "TIME")]
+    pub(crate) at: Option<String>,
+    /// How many rows at most
+    #[arg(long, value_name = "N", default_value_t = 100)]
+    pub(crate) limit: usize,
+    #[command(flatten)]
+    pub(crate) asking: Asking,
+}
+
+/// Say how environments are: what is wanted, and on how many hosts it is
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  kalypso status             all environments
+  kalypso status -e prod     the targets of one
+  kalypso status -e prod --at 2026-11-21T08:00:00Z    what was wanted then")]
+pub(crate) struct Status {
+    #[command(flatten)]
+    pub(crate) filter: Filtering,
+    /// What was wanted at that moment
+    #[arg(long, value_name = "TIME")]
+    pub(crate) at: Option<String>,
+    /// How many targets at most
+    #[arg(long, value_name = "N", default_value_t = 100)]
+    pub(crate) limit: usize,
+    #[command(flatten)]
+    pub(crate) asking: Asking,
+}
+
+/// Say how far rollouts are, or wait for one
+#[derive(Args, Debug)]
+pub(crate) struct Rollout {
+    #[command(subcommand)]
+    pub(crate) command: RolloutCommand,
+}
+
+/// What to know of rollouts.
+#[derive(Debug, Subcommand)]
+pub(crate) enum RolloutCommand {
+    Status(RolloutStatus),
+    Wait(RolloutWait),
+    List(RolloutList),
+}
+
+/// Say on how many hosts a commit or version is, and on which it is not
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  kalypso rollout status 41c77fe                      a commit, as a GitOps repository has it
+  kalypso rollout status 2.4.0 --workload checkout    a version
+  kalypso rollout status 2.4.0 --status outdated      who does not have it yet")]
+pub(crate) struct RolloutStatus {
+    /// The commit or version
+    #[arg(value_name = "COMMIT|VERSION")]
+    pub(crate) of: String,
+    #[command(flatten)]
+    pub(crate) filter: Filtering,
+    #[command(flatten)]
+    pub(crate) hosts: HostFiltering,
+    /// List those who got that far: succeeded, failed, in_progress, silent, outdated, never_reported; several with commas
+    #[arg(long, value_name = "STATUS")]
+    pub(crate) status: Option<String>,
+    /// How many hosts are listed at most
+    #[arg(long, value_name = "N", default_value_t = 100)]
+    pub(crate) limit: usize,
+    #[command(flatten)]
+    pub(crate) asking: Asking,
+}
+
+/// Wait until a rollout is done
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Exit status: 0 done · 1 a host failed · 3 not done in time
+
+Examples:
+  kalypso rollout wait 41c77fe -e stage --timeout 30m")]
+pub(crate) struct RolloutWait {
+    /// The commit or version
+    #[arg(value_name = "COMMIT|VERSION")]
+    pub(crate) of: String,
+    #[command(flatten)]
+    pub(crate) filter: Filtering,
+    /// How long to wait, such as 30m or 2h
+    #[arg(long, value_name = "TIME", default_value = "30m")]
+    pub(crate) timeout: String,
+    /// How many hosts may fail
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub(crate) failures: i64,
+    #[command(flatten)]
+    pub(crate) asking: Asking,
+}
+
+/// List the commits that changed what is wanted, the newest first
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  kalypso rollout list -e prod")]
+pub(crate) struct RolloutList {
+    #[command(flatten)]
+    pub(crate) filter: Filtering,
+    /// How many rollouts at most
+    #[arg(long, value_name = "N", default_value_t = 20)]
+    pub(crate) limit: usize,
+    #[command(flatten)]
+    pub(crate) asking: Asking,
+}
+
+/// Compare two environments: versions and configuration, target by target
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  kalypso compare stage prod
+  kalypso compare stage prod --differing --map checkout/uat=production")]
+pub(crate) struct Compare {
+    /// The one environment
+    #[arg(value_name = "ENV")]
+    pub(crate) from: String,
+    /// The other
+    #[arg(value_name = "ENV")]
+    pub(crate) to: String,
+    /// Targets that correspond though their names differ; several with commas
+    #[arg(long, value_name = "[WORKLOAD/]NAME=NAME")]
+    pub(crate) map: Option<String>,
+    /// Only targets that differ
+    #[arg(long)]
+    pub(crate) differing: bool,
+    /// The workload
+    #[arg(long, value_name = "NAME")]
+    pub(crate) workload: Option<String>,
+    /// How many targets at most
+    #[arg(long, value_name = "N", default_value_t = 100)]
+    pub(crate) limit: usize,
+    #[command(flatten)]
+    pub(crate) asking: Asking,
+}
+
+/// Say what happened when: what became wanted, and what hosts reported
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  kalypso history --host dallas-04
+  kalypso history -e prod --workload checkout --limit 20")]
+pub(crate) struct History {
+    #[command(flatten)]
+    pub(crate) filter: Filtering,
+    #[command(flatten)]
+    pub(crate) hosts: HostFiltering,
+    /// How many rows at most
+    #[arg(long, value_name = "N", default_value_t = 50)]
+    pub(crate) limit: usize,
+    #[command(flatten)]
+    pub(crate) asking: Asking,
+}
+
+/// Say where what is reported is not what is wanted, since when, and who has gone silent
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  kalypso drift                     what is not everywhere where it is wanted, the oldest first
+  kalypso drift silent -e prod      who has gone silent; also unknown_content, unwanted, unknown_place")]
+pub(crate) struct Drift {
+    /// List those who are silent, or whose reports match nothing
+    #[arg(value_name = "KIND", value_parser = ["silent", "unknown_content", "unwanted", "unknown_place"])]
+    pub(crate) kind: Option<String>,
+    #[command(flatten)]
+    pub(crate) filter: Filtering,
+    /// How many rows at most
+    #[arg(long, value_name = "N", default_value_t = 50)]
+    pub(crate) limit: usize,
+    #[command(flatten)]
+    pub(crate) asking: Asking,
+}

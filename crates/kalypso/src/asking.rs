@@ -1,0 +1,179 @@
+//! Asking the hub: which one, with which token, and page by page.
+
+use std::time::Duration;
+
+use anyhow::Context as _;
+use hub::client::{Client, ClientError, parameters};
+use hub::moment::Moment;
+use hub::questions::Filter;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use crate::arguments::{Asking, Filtering, HostFiltering};
+use crate::configuration;
+use crate::exit::Failure;
+
+/// The variable with the hub's URL.
+const URL_VARIABLE: &str = "KALYPSO_HUB_URL";
+/// The variable with the token to ask with.
+const TOKEN_VARIABLE: &str = "KALYPSO_HUB_TOKEN";
+/// Where the hub is if nothing else is said: where `kalypso hub` listens.
+const URL: &str = "http://127.0.0.1:8080";
+
+/// A hub that can be asked.
+pub(crate) struct Hub {
+    client: Client,
+    runtime: tokio::runtime::Runtime,
+}
+
+impl Hub {
+    /// The hub that the arguments name, else the variable, else the configuration file.
+    pub(crate) fn of(asking: &Asking) -> anyhow::Result<Self> {
+        let variable = |name: &str| std::env::var(name).ok().filter(|text| !text.is_empty());
+        let url = match asking.hub.clone().or_else(|| variable(URL_VARIABLE)) {
+            Some(url) => url,
+            None => configuration::read_hub_url(asking.config.as_deref())?.unwrap_or_else(|| URL.to_owned()),
+        };
+        let token = match &asking.token_file {
+            Some(file) => {
+                let text = std::fs::read_to_string(file).map_err(|error| {
+                    Failure::usage(format!("the token's file `{}` can't be read: {error}", file.display()))
+                })?;
+                Some(text.trim().to_owned())
+            }
+            None => variable(TOKEN_VARIABLE),
+        };
+        let client = Client::new(&url, token).map_err(failure)?;
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+        Ok(Self { client, runtime: runtime.context("the program can't wait for several things at once")? })
+    }
+
+    /// Asks a question.
+    pub(crate) fn ask<T: DeserializeOwned>(&self, path: &[&str], given: &[(String, String)]) -> Result<T, Failure> {
+        self.runtime.block_on(self.client.ask(path, given)).map_err(failure)
+    }
+
+    /// Asks for a list until that many rows are there. `rows` takes a page apart: its rows, and the cursor of the next one.
+    pub(crate) fn list<T: DeserializeOwned, R>(
+        &self,
+        path: &[&str],
+        (given, limit): (&[(String, String)], usize),
+        rows: impl Fn(T) -> (Vec<R>, Option<String>),
+    ) -> Result<List<R>, Failure> {
+        let (mut items, mut cursor): (Vec<R>, Option<String>) = (Vec::new(), None);
+        loop {
+            let count = (limit - items.len()).clamp(1, hub::limits::PAGE_MAX);
+            let mut given = given.to_vec();
+            given.push(("limit".to_owned(), count.to_string()));
+            given.extend(cursor.take().map(|cursor| ("cursor".to_owned(), cursor)));
+            let (page, next) = rows(self.ask(path, &given)?);
+            items.extend(page);
+            let is_full = items.len() >= limit;
+            items.truncate(limit);
+            match next {
+                Some(next) if !is_full => cursor = Some(next),
+                next => return Ok(List { items, is_more: next.is_some() }),
+            }
+        }
+    }
+}
+
+/// The rows of a list that were asked for.
+pub(crate) struct List<R> {
+    pub(crate) items: Vec<R>,
+    /// Whether there may be more.
+    pub(crate) is_more: bool,
+}
+
+/// What the hub is asked about.
+pub(crate) fn filter(
+    filtering: &Filtering,
+    hosts: Option<&HostFiltering>,
+    status: Option<&String>,
+) -> Vec<(String, String)> {
+    let Filtering { environment, workspace, application, workload, target, cluster_type, target_selector } =
+        filtering.clone();
+    let HostFiltering { host, selector } = hosts.cloned().unwrap_or_default();
+    let status = status.cloned();
+    with(&Filter {
+        environment,
+        workspace,
+        application,
+        workload,
+        target,
+        cluster_type,
+        host,
+        status,
+        selector,
+        target_selector,
+    })
+}
+
+/// What a value says as parameters.
+pub(crate) fn with(of: &impl Serialize) -> Vec<(String, String)> {
+    parameters(of)
+}
+
+/// Says how long ago something was, in one unit: `5 min ago`.
+pub(crate) fn ago(moment: Option<Moment>, now: Moment) -> String {
+    moment.map_or_else(|| "-".to_owned(), |moment| format!("{} ago", length(now.since(moment))))
+}
+
+/// A length of time in one unit.
+pub(crate) fn length(duration: Duration) -> String {
+    match duration.as_secs() {
+        seconds @ 0..=119 => format!("{seconds} s"),
+        seconds @ 120..=7_199 => format!("{} min", seconds / 60),
+        seconds @ 7_200..=172_799 => format!("{} h", seconds / 3_600),
+        seconds => format!("{} d", seconds / 86_400),
+    }
+}
+
+/// The digits of a commit that people read.
+pub(crate) fn short(commit: Option<&str>) -> String {
+    match commit {
+        Some(commit) if hub::revision::is_hash(commit) => commit.chars().take(7).collect(),
+        Some(other) => other.to_owned(),
+        None => "-".to_owned(),
+    }
+}
+
+/// A text that comes from outside, on one line, without what terminals take for commands.
+pub(crate) fn plain(text: &str) -> String {
+    let line = text.lines().next().unwrap_or_default();
+    line.chars().filter(|character| !character.is_control()).collect()
+}
+
+fn failure(error: ClientError) -> Failure {
+    let text = error.to_string();
+    match error {
+        ClientError::Url { .. } => Failure::usage(text),
+        ClientError::Refused { status: 500.., .. } => Failure::outside(text),
+        ClientError::Refused { hint, .. } => Failure { help: hint, ..Failure::refused(text) },
+        ClientError::Unreachable { .. } => Failure::outside(text)
+            .help("is it running? `kalypso hub` starts one; --hub or KALYPSO_HUB_URL name another"),
+        ClientError::Strange { .. } => Failure::outside(text),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_told_in_one_unit() {
+        let check = |seconds, text| assert_eq!(length(Duration::from_secs(seconds)), text);
+        check(0, "0 s");
+        check(120, "2 min");
+        check(7_200, "2 h");
+        check(200_000, "2 d");
+        assert_eq!(ago(None, Moment::MIN), "-");
+    }
+
+    #[test]
+    fn commits_are_short_and_messages_plain() {
+        assert_eq!(short(Some(&"ab".repeat(20))), "abababa");
+        assert_eq!(short(Some("6.7.2")), "6.7.2");
+        assert_eq!(plain("image \u{1b}[31mpull\nback-off"), "image [31mpull");
+    }
+}

@@ -1,0 +1,79 @@
+//! `kalypso compare`: how two environments differ.
+
+use hub::questions::{Compared, ComparedSide, ComparedTarget, Comparison};
+use serde_json::json;
+
+use crate::arguments::{self, Format};
+use crate::asking::{self, Hub, List};
+use crate::exit::Exit;
+use crate::terminal;
+
+pub(super) fn run(options: &arguments::Compare) -> anyhow::Result<Exit> {
+    let hub = Hub::of(&options.asking)?;
+    let compared = Compared {
+        from: options.from.clone(),
+        to: options.to.clone(),
+        map: options.map.clone(),
+        differing: options.differing,
+    };
+    let mut given = asking::with(&compared);
+    given.extend(options.workload.iter().map(|workload| ("workload".to_owned(), workload.clone())));
+    let list = hub.list(&["compare"], (&given, options.limit), |page: Comparison| (page.items, page.next))?;
+    match options.asking.output {
+        Format::Human => terminal::answer(&text(&list, options))?,
+        format => {
+            let answer = json!({"from": options.from, "to": options.to, "items": list.items, "more": list.is_more});
+            terminal::answer(&terminal::structured(&answer, format))?;
+        }
+    }
+    Ok(Exit::Good)
+}
+
+fn text(list: &List<ComparedTarget>, options: &arguments::Compare) -> String {
+    if list.items.is_empty() {
+        return format!("{} and {} do not differ\n", options.from, options.to);
+    }
+    let heading = ["", "TARGET", &options.from, "", &options.to, "", "CONFIGURATION"].map(str::to_owned);
+    let mut text = terminal::table(std::iter::once(heading).chain(list.items.iter().map(cells)));
+    if list.is_more {
+        text.push_str("there are more: --limit shows them\n");
+    }
+    text
+}
+
+fn cells(row: &ComparedTarget) -> [String; 7] {
+    let differs = !row.same_version || !row.config_differs.is_empty();
+    let names: Vec<_> = [&row.from, &row.to].into_iter().flatten().map(|side| side.target.as_str()).collect();
+    let target = match names.as_slice() {
+        [one, other] if one != other => format!("{}/{one} = {other}", row.workload),
+        names => format!("{}/{}", row.workload, names.first().unwrap_or(&"")),
+    };
+    let [from, from_hosts] = side(row.from.as_ref());
+    let [to, to_hosts] = side(row.to.as_ref());
+    let config = match row.config_differs.as_slice() {
+        [] => "same".to_owned(),
+        [one, others @ ..] => {
+            let version = |version: &Option<String>| {
+                version.as_deref().map_or("-".to_owned(), |text| text.chars().take(12).collect())
+            };
+            let first = format!("{} {} → {}", one.cluster_type, version(&one.from), version(&one.to));
+            if others.is_empty() { first } else { format!("{first} and {} more", terminal::thousands(others.len())) }
+        }
+    };
+    [
+        if differs { "~" } else { " " }.to_owned(),
+        asking::plain(&target),
+        from,
+        from_hosts,
+        to,
+        to_hosts,
+        asking::plain(&config),
+    ]
+}
+
+/// What is wanted, and on how many hosts it is.
+fn side(side: Option<&ComparedSide>) -> [String; 2] {
+    let Some(side) = side else { return ["not there".to_owned(), String::new()] };
+    let version = side.version.as_deref().map_or_else(|| asking::short(side.commit.as_deref()), asking::plain);
+    [version, format!("on {}", super::status::of(&side.counts))]
+}

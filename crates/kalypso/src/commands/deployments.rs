@@ -1,0 +1,70 @@
+//! `kalypso deployments`: which versions of which workloads are on which hosts.
+
+use hub::moment::Moment;
+use hub::questions::{Deployment, Deployments};
+use serde_json::json;
+
+use crate::arguments::{self, Format};
+use crate::asking::{self, Hub, List};
+use crate::exit::Exit;
+use crate::terminal;
+
+pub(super) fn run(options: &arguments::Deployments) -> anyhow::Result<Exit> {
+    let hub = Hub::of(&options.asking)?;
+    let mut given = asking::filter(&options.filter, Some(&options.hosts), options.status.as_ref());
+    given.extend(options.at.iter().map(|at| ("at".to_owned(), at.clone())));
+    let list = hub.list(&["deployments"], (&given, options.limit), taken)?;
+    tell(&list, options.asking.output)?;
+    Ok(Exit::Good)
+}
+
+/// A page as its rows and the next one's cursor.
+pub(super) fn taken(page: Deployments) -> (Vec<Deployment>, Option<String>) {
+    (page.items, page.next)
+}
+
+/// Writes rows.
+pub(super) fn tell(list: &List<Deployment>, format: Format) -> std::io::Result<()> {
+    match format {
+        Format::Human => terminal::answer(&text(list, Moment::now())),
+        format => terminal::answer(&terminal::structured(&json!({"items": list.items, "more": list.is_more}), format)),
+    }
+}
+
+/// Rows for reading.
+pub(super) fn text(list: &List<Deployment>, now: Moment) -> String {
+    if list.items.is_empty() {
+        return "nothing fits\n".to_owned();
+    }
+    let heading = ["HOST", "ENV", "WORKLOAD", "TARGET", "VERSION", "CONFIG", "COMMIT", "STATUS", "SINCE", "MESSAGE"];
+    let rows = list.items.iter().map(|row| cells(row, now));
+    let mut text = terminal::table(std::iter::once(heading.map(str::to_owned)).chain(rows));
+    if list.is_more {
+        text.push_str("there are more: --limit shows them\n");
+    }
+    text
+}
+
+fn cells(row: &Deployment, now: Moment) -> [String; 10] {
+    let or_none = |text: Option<&str>| text.map_or_else(|| "-".to_owned(), asking::plain);
+    let target = row.target.as_ref();
+    let status = row.standing.map_or("unwanted", hub::questions::Standing::as_str).replace('_', " ");
+    let is_well = row.standing == Some(hub::questions::Standing::Succeeded);
+    let message = row.message.as_deref().filter(|_| !is_well).map(asking::plain).unwrap_or_default();
+    [
+        asking::plain(&row.host),
+        or_none(row.environment.as_deref()),
+        or_none(target.map(|target| target.workload.as_str())),
+        target.map_or_else(|| asking::plain(&row.reconciler), |target| asking::plain(&target.target)),
+        or_none(row.version.as_deref()),
+        or_none(row.config_version.as_deref().map(|version| version.get(..12).unwrap_or(version))),
+        asking::short(row.commit.as_deref()),
+        if row.silent && row.standing != Some(hub::questions::Standing::Silent) {
+            format!("{status}, silent")
+        } else {
+            status
+        },
+        asking::ago(row.since, now),
+        message,
+    ]
+}

@@ -1,0 +1,121 @@
+//! `kalypso status`: how environments are.
+
+use hub::moment::Moment;
+use hub::questions::{Counts, EnvironmentTarget, EnvironmentTargets, Environments};
+use serde_json::json;
+
+use crate::arguments::{self, Format};
+use crate::asking::{self, Hub, List};
+use crate::exit::Exit;
+use crate::terminal;
+
+/// Characters of a bar.
+const BAR: i64 = 20;
+
+pub(super) fn run(options: &arguments::Status) -> anyhow::Result<Exit> {
+    let hub = Hub::of(&options.asking)?;
+    let mut given = asking::filter(&options.filter, None, None);
+    if options.filter.environment.is_none() && options.at.is_none() {
+        let answer: Environments = hub.ask(&["environments"], &given)?;
+        match options.asking.output {
+            Format::Human => terminal::answer(&environments(&answer))?,
+            format => terminal::answer(&terminal::structured(&json!(answer), format))?,
+        }
+        return Ok(Exit::Good);
+    }
+    given.extend(options.at.iter().map(|at| ("at".to_owned(), at.clone())));
+    let taken = |page: EnvironmentTargets| (page.items, page.next);
+    let list = hub.list(&["targets"], (&given, options.limit), taken)?;
+    match options.asking.output {
+        Format::Human => terminal::answer(&targets(&list, Moment::now()))?,
+        format => {
+            terminal::answer(&terminal::structured(&json!({"items": list.items, "more": list.is_more}), format))?;
+        }
+    }
+    Ok(Exit::Good)
+}
+
+fn environments(answer: &Environments) -> String {
+    if answer.items.is_empty() {
+        return "the hub knows no environment yet\n".to_owned();
+    }
+    let row = |environment: &hub::questions::Environment| {
+        let counts = &environment.counts;
+        [asking::plain(&environment.name), bar(counts), of(counts), others(counts)]
+    };
+    terminal::table(answer.items.iter().map(row))
+}
+
+fn targets(list: &List<EnvironmentTarget>, now: Moment) -> String {
+    if list.items.is_empty() {
+        return "nothing fits\n".to_owned();
+    }
+    let heading = ["TARGET", "CLUSTER TYPE", "VERSION", "CONFIG", "COMMIT", "WANTED", "THERE", ""].map(str::to_owned);
+    let or_none = |text: Option<&str>| text.map_or_else(|| "-".to_owned(), asking::plain);
+    let row = |row: &EnvironmentTarget| {
+        let target = row.target.as_ref().map(|target| format!("{}/{}", target.workload, target.target));
+        [
+            or_none(target.as_deref()),
+            or_none(row.cluster_type.as_deref()),
+            or_none(row.version.as_deref()),
+            or_none(row.config_version.as_deref().map(|version| version.get(..12).unwrap_or(version))),
+            asking::short(row.commit.as_deref()),
+            asking::ago(row.wanted_since, now),
+            row.counts.as_ref().map_or_else(|| "-".to_owned(), of),
+            row.counts.as_ref().map(others).unwrap_or_default(),
+        ]
+    };
+    let mut text = terminal::table(std::iter::once(heading).chain(list.items.iter().map(row)));
+    if list.is_more {
+        text.push_str("there are more: --limit shows them\n");
+    }
+    text
+}
+
+/// How much of it is there, to be seen at a glance. It is full only if all are there.
+pub(super) fn bar(counts: &Counts) -> String {
+    let full = if counts.expected == 0 { 0 } else { counts.succeeded.saturating_mul(BAR) / counts.expected };
+    (0..BAR).map(|position| if position < full { '█' } else { '░' }).collect()
+}
+
+/// `73 of 100`.
+pub(super) fn of(counts: &Counts) -> String {
+    let number = |number: i64| terminal::thousands(usize::try_from(number).unwrap_or(0));
+    format!("{} of {}", number(counts.succeeded), number(counts.expected))
+}
+
+/// What the others do: `25 in progress · 2 failed`.
+pub(super) fn others(counts: &Counts) -> String {
+    let parts = [
+        (counts.in_progress, "in progress"),
+        (counts.failed, "failed"),
+        (counts.silent, "silent"),
+        (counts.outdated, "not there yet"),
+        (counts.never_reported, "never reported"),
+        (counts.succeeded_but_silent, "there, but silent now"),
+    ];
+    let number = |number: i64| terminal::thousands(usize::try_from(number).unwrap_or(0));
+    let parts = parts.into_iter().filter(|(count, _)| *count > 0);
+    parts.map(|(count, what)| format!("{} {what}", number(count))).collect::<Vec<_>>().join(" · ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_bar_is_full_only_when_all_are_there() {
+        let check = |succeeded, expected| {
+            let bar = bar(&Counts { succeeded, expected, ..Counts::default() });
+            bar.chars().filter(|character| *character == '█').count()
+        };
+        assert_eq!([check(0, 0), check(0, 3), check(73, 100), check(999, 1_000), check(12, 12)], [0, 0, 14, 19, 20]);
+    }
+
+    #[test]
+    fn only_what_there_is_is_told() {
+        let counts = Counts { expected: 1_100, succeeded: 73, in_progress: 25, failed: 1_002, ..Counts::default() };
+        assert_eq!(of(&counts), "73 of 1,100");
+        assert_eq!(others(&counts), "25 in progress · 1,002 failed");
+    }
+}
