@@ -148,11 +148,10 @@ fn failure(error: ClientError) -> Failure {
     let text = error.to_string();
     match error {
         ClientError::Url { .. } => Failure::usage(text),
-        ClientError::Refused { status: 500.., .. } => Failure::outside(text),
-        ClientError::Refused { hint, .. } => Failure { help: hint, ..Failure::refused(text) },
+        ClientError::Refused { status: ..500, hint, .. } => Failure { help: hint, ..Failure::refused(text) },
         ClientError::Unreachable { .. } => Failure::outside(text)
             .help("is it running? `kalypso hub` starts one; --hub or KALYPSO_HUB_URL name another"),
-        ClientError::Strange { .. } => Failure::outside(text),
+        ClientError::Refused { .. } | ClientError::Strange { .. } => Failure::outside(text),
     }
 }
 

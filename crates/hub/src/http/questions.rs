@@ -94,9 +94,10 @@ fn answer<T: Serialize>(headers: &HeaderMap, answer: Result<T, QuestionError>) -
     let digest = Sha256::digest(&body);
     let tag = format!("\"{}\"", HEXLOWER.encode(digest.get(..16).unwrap_or_default()));
     let has_it = headers.get_all(header::IF_NONE_MATCH).iter().any(|tags| names(tags, &tag));
-    let mut response = match has_it {
-        true => StatusCode::NOT_MODIFIED.into_response(),
-        false => ([(header::CONTENT_TYPE, "application/json")], Bytes::from(body)).into_response(),
+    let mut response = if has_it {
+        StatusCode::NOT_MODIFIED.into_response()
+    } else {
+        ([(header::CONTENT_TYPE, "application/json")], Bytes::from(body)).into_response()
     };
     if let Ok(tag) = HeaderValue::try_from(tag) {
         response.headers_mut().insert(header::ETAG, tag);

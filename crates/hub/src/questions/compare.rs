@@ -208,7 +208,7 @@ fn pairs(from: &BTreeMap<i64, TargetNames>, to: &BTreeMap<i64, TargetNames>, map
 /// A target in one environment, with its configuration versions by cluster type.
 struct Side {
     names: TargetNames,
-    side: ComparedSide,
+    told: ComparedSide,
     configs: BTreeMap<String, String>,
 }
 
@@ -254,7 +254,7 @@ async fn sides_of(
             counts: group.and_then(|group| counts.get(&group)).copied().unwrap_or_default(),
             holding: holding.collect(),
         };
-        (id, Side { names, side, configs: configs.remove(&id).unwrap_or_default() })
+        (id, Side { names, told: side, configs: configs.remove(&id).unwrap_or_default() })
     };
     Ok(named.into_iter().map(side).collect())
 }
@@ -326,13 +326,13 @@ fn row(from: Option<&Side>, to: Option<&Side>) -> ComparedTarget {
         from: one.get(name).cloned(),
         to: other.get(name).cloned(),
     };
-    let version = |side: Option<&Side>| side.and_then(|side| side.side.version.clone());
+    let version = |side: Option<&Side>| side.and_then(|side| side.told.version.clone());
     ComparedTarget {
         workspace: names.workspace,
         application: names.application,
         workload: names.workload,
-        from: from.map(|side| side.side.clone()),
-        to: to.map(|side| side.side.clone()),
+        from: from.map(|side| side.told.clone()),
+        to: to.map(|side| side.told.clone()),
         same_version: from.is_some() && to.is_some() && version(from) == version(to),
         config_differs: differing.into_iter().map(config).collect(),
         config_same: same.len(),

@@ -155,14 +155,11 @@ async fn configurations<'a>(
         let (Some(place), Some(held)) = (&fact.place, &fact.held) else { continue };
         for target in targets_of(fact).keys() {
             let key = (fact.host_id, *target);
-            match &held.config_version {
-                Some(version) => {
-                    known.insert(key, version.clone());
-                }
-                None => {
-                    let (path, sequence) = (place.path.clone(), held.sequence);
-                    asked.insert(key, Below { branch_id: place.branch_id, path, target_id: *target, sequence });
-                }
+            if let Some(version) = &held.config_version {
+                known.insert(key, version.clone());
+            } else {
+                let (path, sequence) = (place.path.clone(), held.sequence);
+                asked.insert(key, Below { branch_id: place.branch_id, path, target_id: *target, sequence });
             }
         }
     }

@@ -214,20 +214,19 @@ pub async fn drift_hosts(
     let mut transaction = database.begin_reading().await?;
     let scope = Scope::of(&mut transaction, filter).await?;
     let targets = scope.targets.clone();
-    let walk = match kind {
-        DriftKind::UnknownPlace => Walk::of_unplaced(scope),
-        _ => {
-            let mut values = Vec::new();
-            let groups = groups(&transaction, &scope, &mut values);
-            let number = Standing::Outdated.number().to_string();
-            let sql = format!(
-                "select {} from tally t where t.reconcilers > 0 and {}{groups} order by t.id",
-                selected_columns(&number),
-                kind.condition()
-            );
-            let rows = transaction.query(&sql, values).await?;
-            Walk::of_tallies(scope, rows.iter().filter_map(Selected::of).collect())
-        }
+    let walk = if kind == DriftKind::UnknownPlace {
+        Walk::of_unplaced(scope)
+    } else {
+        let mut values = Vec::new();
+        let groups = groups(&transaction, &scope, &mut values);
+        let number = Standing::Outdated.number().to_string();
+        let sql = format!(
+            "select {} from tally t where t.reconcilers > 0 and {}{groups} order by t.id",
+            selected_columns(&number),
+            kind.condition()
+        );
+        let rows = transaction.query(&sql, values).await?;
+        Walk::of_tallies(scope, rows.iter().filter_map(Selected::of).collect())
     };
     let found = walk.page(&mut transaction, after, limit).await?;
     let items = deployments::rows(&mut transaction, &found.reconcilers, (targets.as_ref(), None)).await?;

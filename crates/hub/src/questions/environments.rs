@@ -199,11 +199,13 @@ async fn list(
     let mut conditions = String::new();
     if let Some(groups) = &scope.groups {
         values.push(groups.clone().into());
-        conditions.push_str(&format!(" and {}", dialect.any_int("g.id", &format!("${}", values.len()))));
+        conditions += " and ";
+        conditions += &dialect.any_int("g.id", &format!("${}", values.len()));
     }
     if let Some(targets) = &scope.targets {
         values.push(targets.iter().copied().collect::<Vec<_>>().into());
-        conditions.push_str(&format!(" and {}", dialect.any_int("t.id", &format!("${}", values.len()))));
+        conditions += " and ";
+        conditions += &dialect.any_int("t.id", &format!("${}", values.len()));
     }
     let sql = format!(
         "select g.id, coalesce(t.id, 0), e.name, g.cluster_type, g.role, w.name, a.name, l.name, t.name from place_group g \

@@ -305,13 +305,11 @@ async fn subject(transaction: &mut Transaction, of: &str, filter: &Filter) -> Re
         return Ok(Subject::of_versions(transaction, versions));
     }
     let similar = abbreviated(transaction, commit).await?;
-    match similar.as_slice() {
-        [(id, _)] => Ok(Subject::of_commits(transaction, vec![*id])),
-        _ => {
-            let similar = similar.into_iter().map(|(_, commit)| commit).collect();
-            Err(QuestionError::Unknown { what: "commit or version", name: of.to_owned(), similar })
-        }
+    if let [(id, _)] = similar.as_slice() {
+        return Ok(Subject::of_commits(transaction, vec![*id]));
     }
+    let similar = similar.into_iter().map(|(_, commit)| commit).collect();
+    Err(QuestionError::Unknown { what: "commit or version", name: of.to_owned(), similar })
 }
 
 /// Digits of a commit that are enough for it to be meant.

@@ -9,10 +9,10 @@ use super::Format;
 /// Which hub is asked, and how its answer is written.
 #[derive(Args, Debug, Clone, Default)]
 pub(crate) struct Asking {
-    /// The hub [default: the variable KALYPSO_HUB_URL, else `hub.url` of kalypso.toml, else http://127.0.0.1:8080]
+    /// The hub [default: the variable `KALYPSO_HUB_URL`, else `hub.url` of kalypso.toml, else `http://127.0.0.1:8080`]
     #[arg(long, value_name = "URL")]
     pub(crate) hub: Option<String>,
-    /// A file with the token to ask with [default: the variable KALYPSO_HUB_TOKEN]
+    /// A file with the token to ask with [default: the variable `KALYPSO_HUB_TOKEN`]
     #[arg(long, value_name = "FILE")]
     pub(crate) token_file: Option<PathBuf>,
     /// The configuration file [default: kalypso.toml here or in a directory above, if there is one]
@@ -73,7 +73,7 @@ pub(crate) struct Deployments {
     pub(crate) filter: Filtering,
     #[command(flatten)]
     pub(crate) hosts: HostFiltering,
-    /// How far they got: succeeded, failed, in_progress, silent, outdated, never_reported; several with commas
+    /// How far they got: `succeeded`, `failed`, `in_progress`, `silent`, `outdated`, `never_reported`; several with commas
     #[arg(long, value_name = "STATUS")]
     pub(crate) status: Option<String>,
     /// How it was at that moment
@@ -136,7 +136,7 @@ pub(crate) struct RolloutStatus {
     pub(crate) filter: Filtering,
     #[command(flatten)]
     pub(crate) hosts: HostFiltering,
-    /// List those who got that far: succeeded, failed, in_progress, silent, outdated, never_reported; several with commas
+    /// List those who got that far: `succeeded`, `failed`, `in_progress`, `silent`, `outdated`, `never_reported`; several with commas
     #[arg(long, value_name = "STATUS")]
     pub(crate) status: Option<String>,
     /// How many hosts are listed at most
