@@ -3,6 +3,7 @@
 //! Reports of every kind become [`report::Report`]s; [`ingest`] puts them into the [`store`], where what is wanted is too. Times are UTC, in milliseconds.
 
 pub mod authority;
+pub mod azure;
 pub mod backup;
 pub mod client;
 mod connections;

@@ -128,3 +128,33 @@ pub const OIDC_KEYS_AGE: Duration = Duration::from_mins(10);
 
 /// How often an OIDC issuer is asked for its keys in a minute: forged tokens must not make the hub flood it.
 pub const OIDC_FETCHES_MAX: usize = 5;
+
+/// How long before its end a token of Azure is not used any more: it has to last for the requests of one poll.
+pub const AZURE_TOKEN_LEEWAY: Duration = Duration::from_mins(5);
+
+/// How often one request to Azure is tried.
+pub const AZURE_ATTEMPTS: u32 = 5;
+
+/// The longest that Azure may ask us to wait within a poll. Beyond it, the next poll tries again.
+pub const AZURE_WAIT_MAX: Duration = Duration::from_mins(2);
+
+/// How long one answer of Azure may take.
+pub const AZURE_TIMEOUT: Duration = Duration::from_mins(1);
+
+/// Bytes of one answer of Azure: a page of 1,000 Flux configurations with the statuses of all their objects has some megabytes.
+pub const AZURE_ANSWER_BYTES_MAX: usize = 64 * 1024 * 1024;
+
+/// Rows of one page. Resource Graph gives no more.
+pub const AZURE_PAGE_ROWS: u32 = 1_000;
+
+/// Pages of one answer: a million rows. Beyond it, something goes round in circles.
+pub const AZURE_PAGES_MAX: usize = 1_000;
+
+/// Requests for single resources in one poll of one subscription, where the graph does not have what is needed.
+pub const AZURE_DETAILS_MAX: usize = 1_000;
+
+/// The longest pause between two polls of a source of which nothing can be had.
+pub const AZURE_PAUSE_MAX: Duration = Duration::from_hours(1);
+
+/// Problems of one poll that are logged one by one.
+pub const AZURE_PROBLEMS_MAX: usize = 20;

@@ -8,6 +8,7 @@ use tokio::task::{JoinHandle, JoinSet};
 use tokio_rustls::TlsAcceptor;
 
 use crate::authority::Authority;
+use crate::azure::{self, HostNames, Poller, Source};
 use crate::connections;
 use crate::http::{self, App};
 use crate::ingest::Ingest;
@@ -57,6 +58,9 @@ pub enum ServerError {
     /// The certificate can't be used.
     #[error(transparent)]
     Certificate(#[from] CertificateError),
+    /// Nothing can be asked over TLS.
+    #[error("Azure can't be asked: {0}")]
+    Azure(String),
 }
 
 /// A hub that listens, but does not answer yet.
@@ -66,6 +70,7 @@ pub struct Server {
     tls: Option<TlsAcceptor>,
     app: App,
     writer: JoinHandle<()>,
+    azure: Vec<Poller>,
 }
 
 impl Server {
@@ -91,9 +96,20 @@ impl Server {
             let repositories = Arc::new(git::GitRepositories::new(git));
             app = app.watching(Watches::start(&Resources { database, ingest, repositories }, branches, pause));
         }
-        let server = Self { listener, address, tls, app, writer };
+        let server = Self { listener, address, tls, app, writer, azure: Vec::new() };
         server.say().await?;
         Ok(server)
+    }
+
+    /// The same, which asks these sources in Azure as well while it runs.
+    ///
+    /// # Errors
+    /// There is no TLS on this machine.
+    pub fn asking_azure(mut self, sources: Vec<Source>) -> Result<Self, ServerError> {
+        let hosts = HostNames::default();
+        let pollers = sources.into_iter().map(|source| Poller::new(source, hosts.clone()));
+        self.azure = pollers.collect::<Result<_, _>>().map_err(ServerError::Azure)?;
+        Ok(self)
     }
 
     /// The address that it listens on.
@@ -108,6 +124,7 @@ impl Server {
         let mut chores = JoinSet::new();
         chores.spawn(note_uses(authority.clone()));
         chores.spawn(silence::watch(database.clone()));
+        chores.spawn(azure::run(self.azure, app.ingest.clone()));
         let stopping = {
             let app = app.clone();
             async move {

@@ -1,4 +1,4 @@
-//! The fuzz target of reports on the stable toolchain, with inputs that are the same in each run.
+//! The fuzz targets on the stable toolchain, with inputs that are the same in each run.
 
 use opentelemetry_proto::tonic::collector::logs::v1::ExportLogsServiceRequest;
 use testkit::fuzz::run_seeded;
@@ -68,4 +68,11 @@ fn reports() {
     seeds.push(with_format(OTLP_PROTOBUF, &prost::Message::encode_to_vec(&logs)));
     let seeds: Vec<_> = seeds.iter().map(Vec::as_slice).collect();
     run_seeded(hub::inputs::fuzz, &seeds, WORDS, 20_000);
+}
+
+#[test]
+fn answers_of_azure() {
+    let seeds: [&[u8]; 2] =
+        [include_bytes!("payloads/azure-flux-configuration.json"), include_bytes!("payloads/azure-instance.json")];
+    run_seeded(hub::azure::fuzz, &seeds, WORDS, 20_000);
 }

@@ -199,6 +199,7 @@ mod tests {
                     "oidc",
                     "watch-seconds",
                     "watch",
+                    "azure",
                 ],
             ),
             ("[control-plane]\nrepo = 'r'\n[hub.oidc]\nx = 1\n", &["issuer", "audience", "claim", "read", "admin"]),

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use engine::output::Folder;
+use hub::azure::{AzureOptions, Source};
 use hub::oidc::IssuerSettings;
 use hub::store::DatabaseUrl;
 use hub::tls::Certificate;
@@ -40,6 +41,8 @@ pub(super) struct HubOptions {
     watch_seconds: Option<u64>,
     #[serde(default)]
     watch: Vec<WatchOptions>,
+    #[serde(default)]
+    azure: Vec<AzureOptions>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -96,6 +99,8 @@ pub(crate) struct HubConfiguration {
     pub(crate) issuer: Option<IssuerSettings>,
     /// The branches to look at.
     pub(crate) watch: Option<WatchSettings>,
+    /// What to ask in Azure.
+    pub(crate) azure: Vec<Source>,
 }
 
 /// The URL of the hub that is asked, if the file that is named, or the nearest one, has it.
@@ -145,7 +150,10 @@ fn resolve(file: File, base: &Path, arguments: &HubDatabase) -> anyhow::Result<H
         admin: oidc.admin,
     });
     let listen = options.listen.unwrap_or_else(|| LISTEN.to_owned());
-    Ok(HubConfiguration { listen, database, certificate, issuer, watch })
+    let environment = |name: &str| std::env::var(name).ok();
+    let sources = options.azure.into_iter().map(|azure| azure.resolve(base, environment));
+    let azure = sources.collect::<Result<_, _>>().map_err(|error| Failure::usage(error.to_string()))?;
+    Ok(HubConfiguration { listen, database, certificate, issuer, watch, azure })
 }
 
 /// The branches to look at, if there are any.
@@ -256,6 +264,18 @@ mod tests {
         assert_eq!(read.branches[0].folder.as_str(), "clusters");
         let wrong = check(&watch.replace("./clusters", "../x")).unwrap_err();
         assert!(wrong.contains("leads out of the repository"), "{wrong}");
+    }
+
+    #[test]
+    fn sources_in_azure_name_their_secrets() {
+        let source = |secret: &str| {
+            let credential = format!("credential = {{ kind = 'client-secret', client-id = 'c', {secret} }}");
+            check(&format!("[[hub.azure]]\ntenant = 't'\nsubscriptions = ['s']\n{credential}"))
+        };
+        assert_eq!(source("secret-file = 'a'").unwrap().azure.len(), 1);
+        let missing = source("secret-env = 'KALYPSO_NO_SUCH_VARIABLE'").unwrap_err();
+        assert!(missing.contains("the variable `KALYPSO_NO_SUCH_VARIABLE` is not set"), "{missing}");
+        assert!(source("secret = 'hush'").unwrap_err().contains("unknown field `secret`"));
     }
 
     #[test]

@@ -1,0 +1,29 @@
+//! Polls Azure Resource Graph: Flux configurations of Arc and AKS clusters, and solutions of Workload Orchestration, become reports.
+//!
+//! [`AzureOptions`] is a source as it stands in `kalypso.toml`, [`Source`] what it means. A [`Poller`] asks one source and makes reports; [`run`] does so
+//! for ever and stores them. What a poll does not find is not gone: it only stops being reported.
+//!
+//! The contracts: <https://learn.microsoft.com/rest/api/azureresourcegraph/resourcegraph/resources/resources>,
+//! <https://learn.microsoft.com/rest/api/kubernetesconfiguration/flux-configurations/get>.
+
+mod client;
+mod collect;
+mod credential;
+mod flux;
+mod fuzz;
+mod graph;
+mod hosts;
+mod identity;
+mod memory;
+mod options;
+mod orchestration;
+mod poller;
+mod resource;
+mod run;
+
+pub use client::Pause;
+pub use fuzz::fuzz;
+pub use hosts::HostNames;
+pub use options::{AzureOptions, CredentialOptions, OptionsError, Source};
+pub use poller::{Polled, Poller, Problem};
+pub use run::run;
