@@ -1,17 +1,17 @@
 //! One transaction's reports: what they change, and nothing else.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
 use super::history::{self, Chain, NewRow, Said};
 use super::places::{self, Content, Contents, Place, Revision};
-use super::subjects::{self, Name, State, Subject};
+use super::subjects::{self, State, Subject};
+use super::submitted::Submitted;
 use super::tally::{self, Deltas, TallyKey};
 use super::timeline::{Added, Entry, Origin, Timeline};
 use super::{labels, registry};
 use crate::moment::Moment;
-use crate::report::Report;
 use crate::store::{DatabaseError, Transaction};
 
 /// What became of a report that was taken.
@@ -29,11 +29,11 @@ pub enum Outcome {
 /// The reports of one reconciler, and what is known of it.
 pub(super) struct Work<'a> {
     pub(super) subject: Subject,
-    reports: Vec<(usize, &'a Report)>,
+    reports: Group<'a>,
     timeline: Timeline,
     previous_id: Option<i64>,
     /// The newest report, if it is newer than all that is known.
-    pub(super) newest: Option<&'a Report>,
+    pub(super) newest: Option<&'a Submitted>,
     /// Where the reconciler is now.
     pub(super) place_id: Option<i64>,
 }
@@ -42,11 +42,14 @@ pub(super) struct Work<'a> {
 pub(super) async fn store(
     transaction: &mut Transaction,
     contents: &mut Contents,
-    reports: &[&Report],
+    reports: &[&Submitted],
     now: Moment,
 ) -> Result<Vec<Outcome>, DatabaseError> {
-    let subjects = subjects::find(transaction, reports).await?;
-    let mut works = works(reports, subjects);
+    let groups = groups(reports);
+    let first: Vec<_> = groups.iter().map(|group| group[0].1).collect();
+    let subjects = subjects::find(transaction, &first).await?;
+    let mut works: Vec<_> =
+        groups.into_iter().zip(subjects).filter_map(|(group, subject)| work(group, subject?)).collect();
     read_chains(transaction, &mut works).await?;
     let mut outcomes = vec![Outcome::Repeated; reports.len()];
     for work in &mut works {
@@ -64,21 +67,21 @@ pub(super) async fn store(
     Ok(outcomes)
 }
 
-/// The reports by reconciler, each reconciler's in the order of their moments.
-fn works<'a>(reports: &[&'a Report], mut subjects: HashMap<Name, Subject>) -> Vec<Work<'a>> {
-    let mut grouped: BTreeMap<(&str, &str), Vec<(usize, &'a Report)>> = BTreeMap::new();
-    for (number, report) in reports.iter().enumerate() {
-        grouped.entry((&report.host, &report.reconciler)).or_default().push((number, report));
-    }
-    let work = |((host, reconciler), mut reports): ((&str, &str), Vec<(usize, &'a Report)>)| {
-        let subject = subjects.remove(&(host.to_owned(), reconciler.to_owned()))?;
-        reports.sort_by_key(|(_, report)| report.observed_on);
-        let last = reports.last().map(|(_, report)| *report);
-        let newest = last.filter(|report| subject.state.seen_on.is_none_or(|seen| report.observed_on >= seen));
-        let place_id = subject.place_id;
-        Some(Work { timeline: head(&subject.state), subject, reports, previous_id: None, newest, place_id })
-    };
-    grouped.into_iter().filter_map(work).collect()
+/// The reports of one reconciler, in the order of their moments, with their numbers.
+type Group<'a> = Vec<(usize, &'a Submitted)>;
+
+/// The reports by reconciler.
+fn groups<'a>(reports: &[&'a Submitted]) -> Vec<Group<'a>> {
+    let mut numbered: Vec<_> = reports.iter().copied().enumerate().collect();
+    numbered.sort_by(|(_, a), (_, b)| a.order().cmp(&b.order()));
+    numbered.chunk_by(|(_, a), (_, b)| a.subject() == b.subject()).map(<[_]>::to_vec).collect()
+}
+
+fn work(reports: Group<'_>, subject: Subject) -> Option<Work<'_>> {
+    let (_, last) = *reports.last()?;
+    let newest = Some(last).filter(|report| subject.state.seen_on.is_none_or(|seen| report.observed_on >= seen));
+    let (timeline, place_id) = (head(&subject.state), subject.place_id);
+    Some(Work { subject, reports, timeline, previous_id: None, newest, place_id })
 }
 
 /// The timeline as far as a reconciler's state knows it: its last entry.
@@ -107,7 +110,7 @@ async fn read_chains(transaction: &mut Transaction, works: &mut [Work<'_>]) -> R
 impl<'a> Work<'a> {
     fn enter(&mut self, outcomes: &mut [Outcome]) {
         for (number, report) in &self.reports {
-            outcomes[*number] = match self.timeline.add(Origin::New(*number), report.observed_on, report.digest()) {
+            outcomes[*number] = match self.timeline.add(Origin::New(*number), report.observed_on, report.digest) {
                 Added::Entered => Outcome::Stored,
                 Added::Confirmed => Outcome::Confirmed,
                 Added::Repeated => Outcome::Repeated,
@@ -128,7 +131,7 @@ impl<'a> Work<'a> {
     }
 
     /// The report of the last entry, if the last entry is new.
-    fn head_report(&self) -> Option<&'a Report> {
+    fn head_report(&self) -> Option<&'a Submitted> {
         match self.timeline.entries().last()?.origin {
             Origin::New(number) => self.reports.iter().find(|(known, _)| *known == number).map(|(_, report)| *report),
             Origin::Stored(_) | Origin::Resumed => None,
@@ -140,7 +143,7 @@ impl<'a> Work<'a> {
         match self.timeline.entries()[index].origin {
             Origin::New(number) => match self.reports.iter().find(|(known, _)| *known == number) {
                 Some((_, report)) => {
-                    let commit = located.held(self, report).map_or(report.commit(), |held| held.commit.as_str());
+                    let commit = located.held(self, report).map_or(report.commit.as_str(), |held| held.commit.as_str());
                     Said::Now { report, commit: commit.to_owned() }
                 }
                 None => Said::Before(0),
@@ -202,15 +205,15 @@ struct Located<'a> {
 
 impl Located<'_> {
     /// What a report says that its reconciler holds; none if nobody knows that commit there.
-    fn held(&self, work: &Work<'_>, report: &Report) -> Option<&Revision> {
+    fn held(&self, work: &Work<'_>, report: &Submitted) -> Option<&Revision> {
         self.contents.get(&content(self.places, work, report)?)
     }
 }
 
 /// Which content a report means.
-fn content(places: &BTreeMap<i64, Place>, work: &Work<'_>, report: &Report) -> Option<Content> {
+fn content(places: &BTreeMap<i64, Place>, work: &Work<'_>, report: &Submitted) -> Option<Content> {
     let place = places.get(&work.place_id?)?;
-    let (commit, tree) = (report.commit().to_owned(), report.tree.clone());
+    let (commit, tree) = (report.commit.clone(), report.tree.clone());
     Some(Content { place_id: place.id, branch_id: place.branch_id, commit, tree })
 }
 
@@ -228,7 +231,7 @@ async fn locate(
 }
 
 /// The reports of a work that became entries.
-fn new_reports<'a>(work: &Work<'a>) -> impl Iterator<Item = &'a Report> {
+fn new_reports<'a>(work: &Work<'a>) -> impl Iterator<Item = &'a Submitted> {
     let is_entered = |number: &usize| work.timeline.entries().iter().any(|entry| entry.origin == Origin::New(*number));
     work.reports.iter().filter(move |(number, _)| is_entered(number)).map(|(_, report)| *report)
 }
@@ -240,7 +243,8 @@ async fn count(
     works: &[Work<'_>],
     states: &mut [State],
 ) -> Result<(), DatabaseError> {
-    let old = tally::keys(transaction, states.iter().filter_map(|state| state.tally_id).collect()).await?;
+    let tallies: BTreeSet<i64> = states.iter().filter_map(|state| state.tally_id).collect();
+    let old = tally::keys(transaction, tallies).await?;
     let known = held(transaction, works, states).await?;
     let (mut deltas, mut keys) = (Deltas::default(), Vec::new());
     for (work, state) in works.iter().zip(states.iter_mut()) {

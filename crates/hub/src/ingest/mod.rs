@@ -7,6 +7,7 @@ pub(crate) mod places;
 mod queue;
 mod registry;
 pub(crate) mod subjects;
+mod submitted;
 pub(crate) mod tally;
 mod timeline;
 

@@ -8,6 +8,7 @@ use tokio::sync::{mpsc, oneshot};
 
 use super::batch::{self, Outcome};
 use super::places::Contents;
+use super::submitted::Submitted;
 use crate::limits::{QUEUE_REPORTS_MAX, TRANSACTION_REPORTS_MAX};
 use crate::moment::Moment;
 use crate::report::Report;
@@ -52,7 +53,7 @@ pub struct Ingest {
 }
 
 enum Job {
-    Reports(Vec<Report>, oneshot::Sender<Result<Receipt, SubmitError>>),
+    Reports(Vec<Submitted>, oneshot::Sender<Result<Receipt, SubmitError>>),
     Wish(Box<Wish>, oneshot::Sender<Result<Published, SubmitError>>),
 }
 
@@ -76,7 +77,7 @@ impl Ingest {
             return Err(SubmitError::Busy { retry_after: RETRY_AFTER });
         }
         let (answer, answered) = oneshot::channel();
-        let sent = self.jobs.send(Job::Reports(reports, answer));
+        let sent = self.jobs.send(Job::Reports(reports.into_iter().map(Submitted::new).collect(), answer));
         if sent.is_err() {
             self.waiting.fetch_sub(count, Ordering::AcqRel);
             return Err(SubmitError::Stopped);
@@ -115,7 +116,7 @@ struct Writer {
     contents: Contents,
 }
 
-type Submission = (Vec<Report>, oneshot::Sender<Result<Receipt, SubmitError>>);
+type Submission = (Vec<Submitted>, oneshot::Sender<Result<Receipt, SubmitError>>);
 
 impl Writer {
     async fn run(mut self) {
@@ -148,7 +149,7 @@ impl Writer {
         if submissions.is_empty() {
             return;
         }
-        let reports: Vec<&Report> = submissions.iter().flat_map(|(reports, _)| reports).collect();
+        let reports: Vec<&Submitted> = submissions.iter().flat_map(|(reports, _)| reports).collect();
         match self.attempt(&reports).await {
             Err(DatabaseError::Refused(_)) if submissions.len() > 1 => {
                 for (reports, answer) in submissions {
@@ -172,7 +173,7 @@ impl Writer {
         }
     }
 
-    async fn attempt(&mut self, reports: &[&Report]) -> Result<Vec<Outcome>, DatabaseError> {
+    async fn attempt(&mut self, reports: &[&Submitted]) -> Result<Vec<Outcome>, DatabaseError> {
         let mut attempt = 0;
         loop {
             attempt += 1;
@@ -183,7 +184,7 @@ impl Writer {
         }
     }
 
-    async fn store_once(&mut self, reports: &[&Report]) -> Result<Vec<Outcome>, DatabaseError> {
+    async fn store_once(&mut self, reports: &[&Submitted]) -> Result<Vec<Outcome>, DatabaseError> {
         let mut transaction = self.database.begin().await?;
         let outcomes = batch::store(&mut transaction, &mut self.contents, reports, Moment::now()).await?;
         transaction.commit().await?;

@@ -26,18 +26,17 @@ pub(super) async fn follow(
     for work in works {
         let Some(newest) = work.newest else { continue };
         let subject = &work.subject;
-        let endpoint = newest.endpoint.as_ref().map(ToString::to_string).or_else(|| subject.endpoint.clone());
+        let endpoint = newest.endpoint.as_ref().or(subject.endpoint.as_ref());
         let heartbeat = newest.heartbeat.map(|heartbeat| heartbeat.as_secs() as i64);
-        let is_same_place = endpoint == subject.endpoint && subject.place_id.is_some();
-        if !is_same_place {
-            work.place_id = endpoint.as_ref().and_then(|endpoint| places.get(endpoint).copied());
+        if endpoint != subject.endpoint.as_ref() || subject.place_id.is_none() {
+            work.place_id = endpoint.and_then(|endpoint| places.get(endpoint).copied());
         }
-        let before = (&subject.kind, &subject.endpoint, subject.place_id, subject.heartbeat_seconds);
-        if before != (&newest.kind, &endpoint, work.place_id, heartbeat) {
+        let before = (&subject.kind, subject.endpoint.as_ref(), subject.place_id, subject.heartbeat_seconds);
+        if before != (&newest.kind, endpoint, work.place_id, heartbeat) {
             rows.push(vec![
                 Value::from(subject.reconciler_id),
                 newest.kind.as_str().into(),
-                endpoint.into(),
+                endpoint.map(String::as_str).into(),
                 work.place_id.into(),
                 heartbeat.into(),
                 now.into(),
@@ -52,8 +51,7 @@ pub(super) async fn follow(
 
 /// The endpoint whose place is not known: that of the newest report, unless the reconciler is there already.
 fn unplaced(work: &Work<'_>) -> Option<String> {
-    let reported = work.newest?.endpoint.as_ref().map(ToString::to_string);
-    let endpoint = reported.or_else(|| work.subject.endpoint.clone())?;
-    let is_known = work.subject.place_id.is_some() && work.subject.endpoint.as_ref() == Some(&endpoint);
-    Some(endpoint).filter(|_| !is_known)
+    let endpoint = work.newest?.endpoint.as_ref().or(work.subject.endpoint.as_ref())?;
+    let is_known = work.subject.place_id.is_some() && work.subject.endpoint.as_ref() == Some(endpoint);
+    Some(endpoint.clone()).filter(|_| !is_known)
 }

@@ -1,13 +1,10 @@
 //! The reconcilers that reports speak of: found, or registered by their first report.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 
+use super::submitted::Submitted;
 use crate::moment::Moment;
-use crate::report::Report;
-use crate::store::{DatabaseError, Kind, Row, Rows, Transaction, Value};
-
-/// Host and reconciler, by their names.
-pub(super) type Name = (String, String);
+use crate::store::{DatabaseError, Dialect, Kind, Row, Rows, Transaction, Value};
 
 /// What is known of a reconciler before its reports.
 #[derive(Clone, Debug)]
@@ -38,62 +35,84 @@ pub(crate) struct State {
     pub(crate) is_silent: bool,
 }
 
-/// Finds the subjects of reports, registers those that are new, and keeps others from changing them until the transaction ends.
+/// Finds the subjects of reports, one for each of them, registers those that are new, and keeps others from changing them until the transaction ends.
 pub(super) async fn find(
     transaction: &mut Transaction,
-    reports: &[&Report],
-) -> Result<HashMap<Name, Subject>, DatabaseError> {
-    let mut names: BTreeMap<Name, &Report> = BTreeMap::new();
-    for report in reports {
-        names.insert((report.host.clone(), report.reconciler.clone()), report);
+    reports: &[&Submitted],
+) -> Result<Vec<Option<Subject>>, DatabaseError> {
+    let mut subjects: Vec<Option<Subject>> = reports.iter().map(|_| None).collect();
+    look_up(transaction, reports, &mut subjects).await?;
+    let is_missing = |(_, subject): &(&&Submitted, &Option<Subject>)| subject.is_none();
+    if subjects.iter().any(Option::is_none) {
+        let missing: Vec<_> = reports.iter().zip(&subjects).filter(is_missing).map(|(report, _)| *report).collect();
+        register(transaction, missing.iter().copied()).await?;
+        look_up(transaction, reports, &mut subjects).await?;
     }
-    let mut subjects = look_up(transaction, names.keys()).await?;
-    let missing: Vec<_> = names.iter().filter(|(name, _)| !subjects.contains_key(*name)).collect();
-    if !missing.is_empty() {
-        register(transaction, missing.iter().map(|(_, report)| **report)).await?;
-        subjects.extend(look_up(transaction, missing.into_iter().map(|(name, _)| name)).await?);
-    }
-    let ids = subjects.values().map(|subject| subject.reconciler_id).collect();
-    let mut states = states(transaction, ids).await?;
-    for subject in subjects.values_mut() {
-        subject.state = states.remove(&subject.reconciler_id).unwrap_or_default();
+    if transaction.dialect() == Dialect::Postgres {
+        lock(transaction, &mut subjects).await?;
     }
     Ok(subjects)
 }
 
+/// Finds those that are still missing.
 async fn look_up(
     transaction: &mut Transaction,
-    names: impl Iterator<Item = &Name>,
-) -> Result<HashMap<Name, Subject>, DatabaseError> {
-    let mut rows = Rows::new(&[("host", Kind::Text), ("reconciler", Kind::Text)]);
-    for (host, reconciler) in names {
-        rows.push(vec![host.as_str().into(), reconciler.as_str().into()]);
+    reports: &[&Submitted],
+    subjects: &mut [Option<Subject>],
+) -> Result<(), DatabaseError> {
+    let mut rows = Rows::new(&[("number", Kind::Int), ("host", Kind::Text), ("reconciler", Kind::Text)]);
+    for (number, report) in reports.iter().enumerate().filter(|(number, _)| subjects[*number].is_none()) {
+        let (host, reconciler) = (report.host.as_str(), report.reconciler.as_str());
+        rows.push(vec![Value::from(number as i64), host.into(), reconciler.into()]);
     }
-    let statement = "select h.name, r.name, r.id, h.id, h.labels, r.place_id, r.manifests_endpoint, r.heartbeat_seconds, \
-        case when h.retired_on is null and r.retired_on is null then 0 else 1 end, r.reconciler_type \
-        from source s join host h on h.name = s.host join reconciler r on r.host_id = h.id and r.name = s.reconciler";
-    let found = transaction.with(rows, statement).await?;
-    Ok(found.iter().map(|row| ((row.text(0), row.text(1)), subject(row))).collect())
+    let labels = if reports.iter().any(|report| !report.labels.is_empty()) { "h.labels" } else { "null" };
+    let statement = format!(
+        "select s.number, r.id, h.id, r.reconciler_type, r.place_id, r.manifests_endpoint, r.heartbeat_seconds, \
+         case when h.retired_on is null and r.retired_on is null then 0 else 1 end, {labels}, {} \
+         from source s join host h on h.name = s.host join reconciler r on r.host_id = h.id and r.name = s.reconciler \
+         join reconciler_state t on t.reconciler_id = r.id",
+        state_columns(transaction.dialect())
+    );
+    for row in transaction.with(rows, &statement).await? {
+        if let Some(subject) = usize::try_from(row.int(0)).ok().and_then(|number| subjects.get_mut(number)) {
+            *subject = Some(Subject::of(&row));
+        }
+    }
+    Ok(())
 }
 
-fn subject(row: &Row) -> Subject {
-    Subject {
-        reconciler_id: row.int(2),
-        host_id: row.int(3),
-        host_labels: row.optional_text(4).map(str::to_owned),
-        kind: row.text(9),
-        place_id: row.optional_int(5),
-        endpoint: row.optional_text(6).map(str::to_owned),
-        heartbeat_seconds: row.optional_int(7),
-        is_retired: row.is(8),
-        state: State::default(),
+impl Subject {
+    fn of(row: &Row) -> Self {
+        Self {
+            reconciler_id: row.int(1),
+            host_id: row.int(2),
+            kind: row.text(3),
+            place_id: row.optional_int(4),
+            endpoint: row.optional_text(5).map(str::to_owned),
+            heartbeat_seconds: row.optional_int(6),
+            is_retired: row.is(7),
+            host_labels: row.optional_text(8).map(str::to_owned),
+            state: State::of(row, 9),
+        }
     }
+}
+
+/// Takes the locks of all of them, in the order of their ids, and reads again what others may have changed before.
+async fn lock(transaction: &mut Transaction, subjects: &mut [Option<Subject>]) -> Result<(), DatabaseError> {
+    let ids = subjects.iter().flatten().map(|subject| subject.reconciler_id).collect();
+    let mut states = states(transaction, ids).await?;
+    for subject in subjects.iter_mut().flatten() {
+        if let Some(state) = states.remove(&subject.reconciler_id) {
+            subject.state = state;
+        }
+    }
+    Ok(())
 }
 
 /// Adds hosts and reconcilers, in the order of their names. Another replica may do the same: the one that is later finds them.
-async fn register(
+async fn register<'a>(
     transaction: &mut Transaction,
-    reports: impl Iterator<Item = &Report> + Clone,
+    reports: impl Iterator<Item = &'a Submitted> + Clone,
 ) -> Result<(), DatabaseError> {
     let mut hosts = Rows::new(&[("name", Kind::Text), ("host_type", Kind::Text)]);
     let names: BTreeMap<_, _> = reports.clone().map(|report| (&report.host, &report.kind)).collect();
@@ -139,29 +158,39 @@ pub(crate) async fn states(
     }
     let dialect = transaction.dialect();
     let sql = format!(
-        "select s.reconciler_id, s.deployment_id, {}, {}, s.status, s.digest, s.held_revision_id, s.tally_id, {}, s.is_silent \
-         from reconciler_state s where {} order by s.reconciler_id{}",
-        dialect.millis("s.reported_on"),
-        dialect.millis("s.seen_on"),
-        dialect.millis("s.silent_after"),
-        dialect.any_int("s.reconciler_id", "$1"),
-        dialect.for_update("s"),
+        "select t.reconciler_id, {} from reconciler_state t where {} order by t.reconciler_id{}",
+        state_columns(dialect),
+        dialect.any_int("t.reconciler_id", "$1"),
+        dialect.for_update("t"),
     );
     let rows = transaction.query(&sql, vec![ids.into_iter().collect::<Vec<_>>().into()]).await?;
-    Ok(rows.iter().map(|row| (row.int(0), state(row))).collect())
+    Ok(rows.iter().map(|row| (row.int(0), State::of(row, 1))).collect())
 }
 
-fn state(row: &Row) -> State {
-    State {
-        deployment_id: row.optional_int(1),
-        reported_on: row.moment(2),
-        seen_on: row.moment(3),
-        status: row.int(4),
-        digest: row.int(5),
-        held_revision_id: row.optional_int(6),
-        tally_id: row.optional_int(7),
-        silent_after: row.moment(8),
-        is_silent: row.is(9),
+/// The columns of a state `t`.
+fn state_columns(dialect: Dialect) -> String {
+    format!(
+        "t.deployment_id, {}, {}, t.status, t.digest, t.held_revision_id, t.tally_id, {}, t.is_silent",
+        dialect.millis("t.reported_on"),
+        dialect.millis("t.seen_on"),
+        dialect.millis("t.silent_after"),
+    )
+}
+
+impl State {
+    /// The state in a row whose columns from that one on are [`state_columns`].
+    fn of(row: &Row, first: usize) -> Self {
+        Self {
+            deployment_id: row.optional_int(first),
+            reported_on: row.moment(first + 1),
+            seen_on: row.moment(first + 2),
+            status: row.int(first + 3),
+            digest: row.int(first + 4),
+            held_revision_id: row.optional_int(first + 5),
+            tally_id: row.optional_int(first + 6),
+            silent_after: row.moment(first + 7),
+            is_silent: row.is(first + 8),
+        }
     }
 }
 

@@ -1,6 +1,6 @@
 //! How many reconcilers are in which state: kept in step with every report, so that nobody has to count a million hosts.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::store::{DatabaseError, Kind, Row, Rows, Transaction, Value};
 
@@ -52,13 +52,15 @@ const KEY: &str = "place_group_id, wanted_commit_id, held_commit_id, is_current,
 /// The keys of tallies.
 pub(crate) async fn keys(
     transaction: &mut Transaction,
-    ids: Vec<i64>,
+    ids: BTreeSet<i64>,
 ) -> Result<BTreeMap<i64, TallyKey>, DatabaseError> {
     if ids.is_empty() {
         return Ok(BTreeMap::new());
     }
     let of_ids = transaction.dialect().any_int("id", "$1");
-    let rows = transaction.query(&format!("select id, {KEY} from tally where {of_ids}"), vec![ids.into()]).await?;
+    let rows = transaction
+        .query(&format!("select id, {KEY} from tally where {of_ids}"), vec![ids.into_iter().collect::<Vec<_>>().into()])
+        .await?;
     Ok(rows.iter().map(|row| (row.int(0), TallyKey::of(row, 1))).collect())
 }
 

@@ -1,0 +1,47 @@
+//! Reports with what is computed of them once, where they come in, before the one writer gets them.
+
+use std::ops::Deref;
+
+use crate::moment::Moment;
+use crate::report::Report;
+
+/// A report that waits to be stored.
+#[derive(Clone, Debug)]
+pub(super) struct Submitted {
+    report: Report,
+    /// What it says, without when.
+    pub(super) digest: i64,
+    /// The commit that it names.
+    pub(super) commit: String,
+    /// Its endpoint, as a text.
+    pub(super) endpoint: Option<String>,
+}
+
+impl Submitted {
+    pub(super) fn new(report: Report) -> Self {
+        Self {
+            digest: report.digest(),
+            commit: report.commit().to_owned(),
+            endpoint: report.endpoint.as_ref().map(ToString::to_string),
+            report,
+        }
+    }
+
+    /// Whom it speaks of.
+    pub(super) fn subject(&self) -> (&str, &str) {
+        (&self.report.host, &self.report.reconciler)
+    }
+
+    /// Whom it speaks of, and when.
+    pub(super) fn order(&self) -> (&str, &str, Moment) {
+        (&self.report.host, &self.report.reconciler, self.report.observed_on)
+    }
+}
+
+impl Deref for Submitted {
+    type Target = Report;
+
+    fn deref(&self) -> &Report {
+        &self.report
+    }
+}
