@@ -30,6 +30,10 @@ pub(crate) enum HubCommand {
     Run(HubRun),
     Token(HubToken),
     Host(HubHost),
+    Backup(HubBackup),
+    Restore(HubRestore),
+    Export(HubExport),
+    GrantRead(HubGrantRead),
 }
 
 /// Where the hub's database is.
@@ -310,6 +314,83 @@ pub(crate) struct HubHostRestore {
     /// Only this reconciler of it
     #[arg(long, value_name = "NAME")]
     pub(crate) reconciler: Option<String>,
+    #[command(flatten)]
+    pub(crate) database: HubDatabase,
+}
+
+/// Write all that the hub knows into a file, of which `hub restore` makes it again; it may run meanwhile
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  kalypso hub backup hub-2026-11-21.ndjson
+  kalypso hub backup - | zstd > hub.ndjson.zst     through another program")]
+pub(crate) struct HubBackup {
+    /// The file, which only its owner may read; `-` for standard output
+    #[arg(value_name = "FILE")]
+    pub(crate) file: PathBuf,
+    /// Replace a file that is there already
+    #[arg(long)]
+    pub(crate) force: bool,
+    #[command(flatten)]
+    pub(crate) database: HubDatabase,
+}
+
+/// Fill an empty database with a backup of either kind of database, all of it or nothing
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  kalypso hub restore hub-2026-11-21.ndjson --database sqlite:new.db
+  KALYPSO_DATABASE_URL=postgres://hub:secret@db/hub kalypso hub restore hub-2026-11-21.ndjson    to another kind of database")]
+pub(crate) struct HubRestore {
+    /// The file; `-` for standard input
+    #[arg(value_name = "FILE")]
+    pub(crate) file: PathBuf,
+    #[command(flatten)]
+    pub(crate) database: HubDatabase,
+}
+
+/// Write a table to standard output, for other programs
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  kalypso hub export deployment --since 2026-11-01 --until 2026-12-01 > november.csv
+  kalypso hub export host --format ndjson | jq -r .name")]
+pub(crate) struct HubExport {
+    /// The table; a wrong name is answered with the right ones
+    #[arg(value_name = "TABLE")]
+    pub(crate) table: String,
+    /// How it is written
+    #[arg(long, value_enum, value_name = "FORMAT", default_value_t)]
+    pub(crate) format: TableFormat,
+    /// Only rows that were made, wanted or reported since then: a date, a moment, or a time ago such as 30d
+    #[arg(long, value_name = "TIME")]
+    pub(crate) since: Option<String>,
+    /// Only those from before then
+    #[arg(long, value_name = "TIME")]
+    pub(crate) until: Option<String>,
+    #[command(flatten)]
+    pub(crate) database: HubDatabase,
+}
+
+/// How a table is written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum TableFormat {
+    /// With a line of names first; a text that a spreadsheet would take for a formula gets a ' before it
+    #[default]
+    Csv,
+    /// A JSON object on each line
+    Ndjson,
+}
+
+/// Let a role of PostgreSQL read the tables that can be exported, and nothing else
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  kalypso hub grant-read grafana")]
+pub(crate) struct HubGrantRead {
+    /// The role, which is there already
+    #[arg(value_name = "ROLE")]
+    pub(crate) role: String,
     #[command(flatten)]
     pub(crate) database: HubDatabase,
 }

@@ -78,3 +78,55 @@ fn a_hub_without_tokens_listens_to_its_own_machine_only() {
     assert_eq!(output.status.code(), Some(1));
     assert!(said(&output).contains("kalypso hub token create"), "{}", said(&output));
 }
+
+/// What a command that has to succeed says.
+fn good(folder: &Path, arguments: &[&str]) -> String {
+    let output = run(folder, arguments);
+    assert_eq!(output.status.code(), Some(0), "{arguments:?}: {}", said(&output));
+    said(&output)
+}
+
+#[test]
+fn a_backup_is_restored_into_another_database() {
+    let folder = tempfile::tempdir().unwrap();
+    good(folder.path(), &["host", "add", "berlin-1", "--label", "site=berlin"]);
+    good(folder.path(), &["backup", "hub.ndjson"]);
+    let again = run(folder.path(), &["backup", "hub.ndjson"]);
+    assert_eq!(again.status.code(), Some(1));
+    assert!(said(&again).contains("--force"), "{}", said(&again));
+    good(folder.path(), &["backup", "hub.ndjson", "--force"]);
+    good(folder.path(), &["restore", "hub.ndjson", "--database", "sqlite:other.db"]);
+    let listed = good(folder.path(), &["host", "list", "--database", "sqlite:other.db", "-o", "json"]);
+    assert!(listed.contains("berlin-1") && listed.contains("site"), "{listed}");
+    let full = run(folder.path(), &["restore", "hub.ndjson"]);
+    assert_eq!(full.status.code(), Some(1), "{}", said(&full));
+    let names: Vec<_> = std::fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    assert!(!names.iter().any(|name| name.to_string_lossy().starts_with(".tmp")), "{names:?}");
+}
+
+#[test]
+fn a_backup_that_was_cut_off_restores_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    good(folder.path(), &["host", "add", "berlin-1"]);
+    let whole = run(folder.path(), &["backup", "-"]).stdout;
+    std::fs::write(folder.path().join("half.ndjson"), &whole[..whole.len() - 10]).unwrap();
+    let output = run(folder.path(), &["restore", "half.ndjson", "--database", "sqlite:other.db"]);
+    assert_eq!(output.status.code(), Some(1), "{}", said(&output));
+    let listed = good(folder.path(), &["host", "list", "--database", "sqlite:other.db"]);
+    assert!(!listed.contains("berlin-1"), "{listed}");
+}
+
+#[test]
+fn tables_are_exported_as_csv_and_ndjson() {
+    let folder = tempfile::tempdir().unwrap();
+    good(folder.path(), &["host", "add", "=berlin"]);
+    let csv = good(folder.path(), &["export", "host"]);
+    assert!(csv.starts_with("id,") && csv.contains(",'=berlin,"), "{csv}");
+    let ndjson = good(folder.path(), &["export", "host", "--format", "ndjson", "--since", "1h"]);
+    assert!(ndjson.contains(r#""name":"=berlin""#), "{ndjson}");
+    assert_eq!(good(folder.path(), &["export", "host", "--format", "ndjson", "--until", "2020-01-01"]), "");
+    let wrong = run(folder.path(), &["export", "token"]);
+    assert_eq!(wrong.status.code(), Some(64));
+    assert!(said(&wrong).contains("deployment_assignment"), "{}", said(&wrong));
+    assert_eq!(run(folder.path(), &["grant-read", "grafana"]).status.code(), Some(1));
+}

@@ -4,7 +4,7 @@ use hub::moment::Moment;
 use hub::tokens::{self, Group, NewToken, Scope, Token, TokenError, TokenText};
 use serde_json::json;
 
-use super::{duration, labels, unusable, with_database};
+use super::{date, duration, labels, unusable, with_database};
 use crate::arguments::{
     Format, HubTokenCommand, HubTokenCreate, HubTokenList, HubTokenRevoke, HubTokenRotate, TokenRole,
 };
@@ -46,7 +46,7 @@ fn scope(options: &HubTokenCreate) -> Result<Scope, Failure> {
 
 /// When a token ends: a time from now, or a day or moment.
 fn end(text: &str) -> Result<Moment, Failure> {
-    if let Ok(moment) = text.parse().or_else(|_| format!("{text}T00:00:00Z").parse()) {
+    if let Some(moment) = date(text) {
         return Ok(moment);
     }
     let wrong = |_| {

@@ -1,0 +1,62 @@
+//! `kalypso hub backup`: all that the hub knows, in a file.
+
+use std::io::{BufWriter, Write};
+use std::path::Path;
+
+use hub::backup::{self, BackupError};
+use tempfile::NamedTempFile;
+
+use super::{STANDARD_STREAM, with_database};
+use crate::arguments::HubBackup;
+use crate::exit::{Exit, Failure};
+use crate::terminal;
+
+pub(super) fn run(options: &HubBackup) -> anyhow::Result<Exit> {
+    if options.file == Path::new(STANDARD_STREAM) {
+        let mut out = BufWriter::new(std::io::stdout().lock());
+        written(options, &mut out)?;
+        return Ok(Exit::Good);
+    }
+    let name = options.file.display();
+    if !options.force && options.file.exists() {
+        return Err(exists(options).into());
+    }
+    let unwritable = |error: std::io::Error| Failure::outside(format!("`{name}` can't be written: {error}"));
+    let folder = options.file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    // Only its owner may read it: it has the digests of tokens in it.
+    let mut file = NamedTempFile::new_in(folder).map_err(unwritable)?;
+    let rows = written(options, &mut BufWriter::new(&mut file))?;
+    file.as_file().sync_all().map_err(unwritable)?;
+    let kept = if options.force { file.persist(&options.file) } else { file.persist_noclobber(&options.file) };
+    kept.map_err(|error| match error.error.kind() {
+        std::io::ErrorKind::AlreadyExists => exists(options),
+        _ => unwritable(error.error),
+    })?;
+    terminal::note(&format!(
+        "{} in `{name}`. Whoever can read it could sign reports: keep it like the hub.",
+        rows_text(rows)
+    ));
+    Ok(Exit::Good)
+}
+
+/// Rows in words.
+pub(super) fn rows_text(rows: u64) -> String {
+    terminal::count(usize::try_from(rows).unwrap_or(usize::MAX), "row")
+}
+
+/// What was wrong with a backup, for whoever asked for it.
+pub(super) fn failure(error: BackupError) -> anyhow::Error {
+    match error {
+        BackupError::File(error) => anyhow::Error::new(error).context("the file of the backup"),
+        BackupError::Database(_) => Failure::outside(error.to_string()).into(),
+        _ => Failure::refused(error.to_string()).into(),
+    }
+}
+
+fn written(options: &HubBackup, out: &mut impl Write) -> anyhow::Result<u64> {
+    with_database(&options.database, async |database| backup::back_up(database, out).await.map_err(failure))
+}
+
+fn exists(options: &HubBackup) -> Failure {
+    Failure::refused(format!("`{}` is there already", options.file.display())).help("take another name, or --force")
+}

@@ -1,0 +1,37 @@
+//! `kalypso hub export`: a table, for other programs.
+
+use std::io::BufWriter;
+
+use hub::export::{self, ExportError, Selection};
+
+use super::{moment, with_database};
+use crate::arguments::{HubExport, TableFormat};
+use crate::exit::{Exit, Failure};
+
+pub(super) fn run(options: &HubExport) -> anyhow::Result<Exit> {
+    let bound = |name, text: &Option<String>| text.as_deref().map(|text| moment(name, text)).transpose();
+    let selection = Selection {
+        table: options.table.clone(),
+        since: bound("--since", &options.since)?,
+        until: bound("--until", &options.until)?,
+    };
+    let format = match options.format {
+        TableFormat::Csv => export::Format::Csv,
+        TableFormat::Ndjson => export::Format::Ndjson,
+    };
+    with_database(&options.database, async |database| {
+        let mut out = BufWriter::new(std::io::stdout().lock());
+        export::export(database, &selection, format, &mut out).await.map_err(failure)
+    })?;
+    Ok(Exit::Good)
+}
+
+/// What was wrong with an export, for whoever asked for it.
+pub(super) fn failure(error: ExportError) -> anyhow::Error {
+    match error {
+        ExportError::Output(error) => anyhow::Error::new(error).context("the export can't be written"),
+        ExportError::Database(_) => Failure::outside(error.to_string()).into(),
+        ExportError::NoTable(_) | ExportError::NoTime(_) => Failure::usage(error.to_string()).into(),
+        ExportError::NoRoles => Failure::refused(error.to_string()).into(),
+    }
+}
