@@ -158,3 +158,6 @@ pub const AZURE_PAUSE_MAX: Duration = Duration::from_hours(1);
 
 /// Problems of one poll that are logged one by one.
 pub const AZURE_PROBLEMS_MAX: usize = 20;
+
+/// How often history beyond its retention is forgotten. Ages are days: an hour more does not matter.
+pub const RETENTION_PERIOD: Duration = Duration::from_hours(1);

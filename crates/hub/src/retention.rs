@@ -60,9 +60,13 @@ pub async fn forget(database: &Database, retention: &Retention, now: Moment) -> 
 }
 
 /// Forgets again and again, at the moments that `next` waits for and gives, until it gives none. A database that is gone is tried again at the next one.
-pub async fn run(database: &Database, retention: &Retention, mut next: impl AsyncFnMut() -> Option<Moment>) {
+pub async fn run<F: Future<Output = Option<Moment>>>(
+    database: Database,
+    retention: Retention,
+    mut next: impl FnMut() -> F,
+) {
     while let Some(now) = next().await {
-        match forget(database, retention, now).await {
+        match forget(&database, &retention, now).await {
             Ok(forgotten) => tracing::info!(?forgotten, "history beyond its retention is forgotten"),
             Err(error) => tracing::warn!(%error, "history beyond its retention is not forgotten yet"),
         }

@@ -2,6 +2,7 @@
 
 use std::net::SocketAddr;
 use std::sync::Arc;
+use std::time::Duration;
 
 use tokio::net::TcpListener;
 use tokio::task::{JoinHandle, JoinSet};
@@ -12,8 +13,10 @@ use crate::azure::{self, HostNames, Poller, Source};
 use crate::connections;
 use crate::http::{self, App};
 use crate::ingest::Ingest;
-use crate::limits::TOKEN_USE_NOTED;
+use crate::limits::{RETENTION_PERIOD, TOKEN_USE_NOTED};
+use crate::moment::Moment;
 use crate::oidc::{Issuer, IssuerError, IssuerSettings};
+use crate::retention::{self, Retention};
 use crate::silence;
 use crate::store::{Database, DatabaseError, DatabaseUrl};
 use crate::tls::{Certificate, CertificateError};
@@ -33,6 +36,8 @@ pub struct ServerOptions {
     pub certificate: Option<Certificate>,
     /// The branches of GitOps repositories to look at.
     pub watch: Option<WatchSettings>,
+    /// How much history is kept; all of it if nothing is said.
+    pub retention: Retention,
 }
 
 /// The hub can't run like that.
@@ -71,6 +76,7 @@ pub struct Server {
     app: App,
     writer: JoinHandle<()>,
     azure: Vec<Poller>,
+    retention: Retention,
 }
 
 impl Server {
@@ -96,7 +102,7 @@ impl Server {
             let repositories = Arc::new(git::GitRepositories::new(git));
             app = app.watching(Watches::start(&Resources { database, ingest, repositories }, branches, pause));
         }
-        let server = Self { listener, address, tls, app, writer, azure: Vec::new() };
+        let server = Self { listener, address, tls, app, writer, azure: Vec::new(), retention: options.retention };
         server.say().await?;
         Ok(server)
     }
@@ -125,6 +131,9 @@ impl Server {
         chores.spawn(note_uses(authority.clone()));
         chores.spawn(silence::watch(database.clone()));
         chores.spawn(azure::run(self.azure, app.ingest.clone()));
+        if self.retention != Retention::default() {
+            chores.spawn(forget(database.clone(), self.retention));
+        }
         let stopping = {
             let app = app.clone();
             async move {
@@ -160,6 +169,19 @@ impl Server {
         }
         Ok(())
     }
+}
+
+/// Forgets history that need not be kept: soon after the start, and then again and again.
+async fn forget(database: Database, retention: Retention) {
+    let mut pause = Duration::ZERO;
+    let next = move || {
+        let pause = std::mem::replace(&mut pause, RETENTION_PERIOD);
+        async move {
+            tokio::time::sleep(pause).await;
+            Some(Moment::now())
+        }
+    };
+    retention::run(database, retention, next).await;
 }
 
 async fn note_uses(authority: Authority) {

@@ -197,6 +197,7 @@ mod tests {
                     "tls-certificate",
                     "tls-key",
                     "oidc",
+                    "retention",
                     "watch-seconds",
                     "watch",
                     "azure",
@@ -204,6 +205,7 @@ mod tests {
             ),
             ("[control-plane]\nrepo = 'r'\n[hub.oidc]\nx = 1\n", &["issuer", "audience", "claim", "read", "admin"]),
             ("[control-plane]\nrepo = 'r'\n[[hub.watch]]\nx = 1\n", &["repo", "branch", "path", "environment"]),
+            ("[control-plane]\nrepo = 'r'\n[hub.retention]\nx = 1\n", &["reports", "assignments", "revisions"]),
         ] {
             let error = toml::from_str::<Options>(text).unwrap_err().to_string();
             let known: Vec<_> = error.split('`').skip(3).step_by(2).collect();

@@ -23,6 +23,7 @@ pub mod reference;
 pub mod report;
 mod reporting;
 mod terminal;
+mod times;
 
 use std::process::ExitCode;
 

@@ -13,6 +13,7 @@ mod wanted;
 use std::net::SocketAddr;
 use std::time::Duration;
 
+use hub::retention::Retention;
 use hub::server::{Server, ServerOptions};
 use hub::store::{Database, DatabaseUrl};
 use hub::tokens::{self, NewToken, Scope, TokenText};
@@ -46,6 +47,7 @@ impl Hub {
             issuer: None,
             certificate: None,
             watch: None,
+            retention: Retention::default(),
         };
         change(&mut options);
         let server = Server::start(options).await.unwrap();

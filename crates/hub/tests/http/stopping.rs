@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use hub::retention::Retention;
 use hub::server::{Server, ServerError, ServerOptions};
 use hub::store::DatabaseUrl;
 use reqwest::StatusCode;
@@ -35,6 +36,7 @@ async fn it_does_not_let_everybody_in_from_elsewhere() {
             issuer: None,
             certificate: None,
             watch: None,
+            retention: Retention::default(),
         };
         async move { Server::start(options).await.err() }
     };

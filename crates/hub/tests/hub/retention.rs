@@ -137,6 +137,6 @@ async fn it_is_done_at_each_moment_that_comes(ground: Ground) {
     fill(&ground.database).await;
     let retention = keep(Some(5), None);
     let mut moments = [1, 100].into_iter().map(Moment::from_millis);
-    run(&ground.database, &retention, async move || moments.next()).await;
+    run(ground.database.clone(), retention, move || std::future::ready(moments.next())).await;
     assert_eq!(count(&ground.database, "deployment").await, 12);
 }

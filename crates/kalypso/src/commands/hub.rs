@@ -9,10 +9,8 @@ mod run;
 mod token;
 
 use std::collections::BTreeMap;
-use std::time::Duration;
 
 use anyhow::Context as _;
-use hub::moment::Moment;
 use hub::store::{Database, DatabaseError};
 
 use crate::arguments::{Hub, HubCommand, HubDatabase};
@@ -64,50 +62,9 @@ fn labels(texts: &[String]) -> Result<BTreeMap<String, String>, Failure> {
     texts.iter().map(parse).collect()
 }
 
-/// A moment in the past: a date, a moment, or a time ago.
-fn moment(name: &str, text: &str) -> Result<Moment, Failure> {
-    let wrong = |_| {
-        Failure::usage(format!(
-            "`{name} {text}` is neither a date (2026-11-21), a moment (2026-11-21T13:44:01Z) nor a time ago (30d, 12h)"
-        ))
-    };
-    date(text).map_or_else(|| Ok(Moment::now().before(duration(name, text).map_err(wrong)?)), Ok)
-}
-
-/// A date, which is its beginning in UTC, or a moment.
-fn date(text: &str) -> Option<Moment> {
-    text.parse().or_else(|_| format!("{text}T00:00:00Z").parse()).ok()
-}
-
-/// A time such as `90d` or `12h`. A day has 24 hours.
-pub(super) fn duration(name: &str, text: &str) -> Result<Duration, Failure> {
-    let wrong = || Failure::usage(format!("`{name} {text}` is no length of time: those are like 90d, 12h or 30m"));
-    let span: jiff::Span = text.parse().map_err(|_| wrong())?;
-    let duration = span.to_duration(jiff::SpanRelativeTo::days_are_24_hours()).map_err(|_| wrong())?;
-    duration.try_into().map_err(|_| wrong())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn times_have_units() {
-        let check = |text| duration("--grace", text).ok().map(|duration| duration.as_secs());
-        assert_eq!(check("90d"), Some(90 * 86_400));
-        assert_eq!(check("1h30m"), Some(5_400));
-        assert_eq!(check("0s"), Some(0));
-        assert_eq!([check("90"), check("-1d"), check("soon"), check("1mo")], [None; 4]);
-    }
-
-    #[test]
-    fn moments_are_dates_or_times_ago() {
-        let check = |text| moment("--since", text).map(|moment| moment.to_string());
-        assert_eq!(check("2026-11-21").unwrap(), "2026-11-21T00:00:00.000Z");
-        assert_eq!(check("2026-11-21T12:00:00+02:00").unwrap(), "2026-11-21T10:00:00.000Z");
-        assert!(moment("--since", "30d").unwrap() < Moment::now());
-        assert!(check("lately").unwrap_err().message.contains("`--since lately` is neither"));
-    }
 
     #[test]
     fn labels_have_a_key_and_a_value() {

@@ -7,12 +7,13 @@ use hub::moment::Moment;
 use hub::questions::{Deployment, ListedRollout, Rollout, Rollouts};
 use serde_json::json;
 
+use super::deployments;
 use super::status::{bar, of, others};
-use super::{deployments, hub as hub_commands};
 use crate::arguments::{Format, RolloutCommand, RolloutList, RolloutStatus, RolloutWait};
 use crate::asking::{self, Hub};
 use crate::exit::Exit;
 use crate::terminal;
+use crate::times::duration;
 
 /// Between two looks at a rollout that is waited for.
 const LOOK: Duration = Duration::from_secs(2);
@@ -84,7 +85,7 @@ fn attention(row: &Deployment, now: Moment) -> [String; 3] {
 }
 
 fn wait(options: &RolloutWait) -> anyhow::Result<Exit> {
-    let timeout = hub_commands::duration("--timeout", &options.timeout)?;
+    let timeout = duration("--timeout", &options.timeout)?;
     let hub = Hub::of(&options.asking)?;
     let given = asking::filter(&options.filter, None, None);
     let started = Instant::now();

@@ -6,6 +6,7 @@ use std::time::Duration;
 use engine::output::Folder;
 use hub::azure::{AzureOptions, Source};
 use hub::oidc::IssuerSettings;
+use hub::retention::{Keep, Retention};
 use hub::store::DatabaseUrl;
 use hub::tls::Certificate;
 use hub::watch::{WatchSettings, WatchedBranch};
@@ -15,6 +16,7 @@ use serde::de::IgnoredAny;
 use super::GitOptions;
 use crate::arguments::HubDatabase;
 use crate::exit::Failure;
+use crate::times::duration;
 
 /// The variable with the URL of the database, password included.
 const DATABASE_VARIABLE: &str = "KALYPSO_DATABASE_URL";
@@ -38,6 +40,8 @@ pub(super) struct HubOptions {
     tls_certificate: Option<PathBuf>,
     tls_key: Option<PathBuf>,
     oidc: Option<OidcOptions>,
+    #[serde(default)]
+    retention: RetentionOptions,
     watch_seconds: Option<u64>,
     #[serde(default)]
     watch: Vec<WatchOptions>,
@@ -53,6 +57,24 @@ struct WatchOptions {
     #[serde(default)]
     path: String,
     environment: Option<String>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+struct RetentionOptions {
+    #[serde(default)]
+    reports: KeepOptions,
+    #[serde(default)]
+    assignments: KeepOptions,
+    #[serde(default)]
+    revisions: KeepOptions,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+struct KeepOptions {
+    age: Option<String>,
+    count: Option<usize>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -101,6 +123,8 @@ pub(crate) struct HubConfiguration {
     pub(crate) watch: Option<WatchSettings>,
     /// What to ask in Azure.
     pub(crate) azure: Vec<Source>,
+    /// How much history is kept.
+    pub(crate) retention: Retention,
 }
 
 /// The URL of the hub that is asked, if the file that is named, or the nearest one, has it.
@@ -135,6 +159,7 @@ fn resolve(file: File, base: &Path, arguments: &HubDatabase) -> anyhow::Result<H
     let File { git, hub: mut options, .. } = file;
     let watch = watch(&mut options, git, base)?;
     let database = database(&options, base, arguments)?;
+    let retention = retention(&options.retention)?;
     let certificate = match (options.tls_certificate, options.tls_key) {
         (Some(certificate), Some(key)) => {
             Some(Certificate { certificate: base.join(certificate), key: base.join(key) })
@@ -153,7 +178,7 @@ fn resolve(file: File, base: &Path, arguments: &HubDatabase) -> anyhow::Result<H
     let environment = |name: &str| std::env::var(name).ok();
     let sources = options.azure.into_iter().map(|azure| azure.resolve(base, environment));
     let azure = sources.collect::<Result<_, _>>().map_err(|error| Failure::usage(error.to_string()))?;
-    Ok(HubConfiguration { listen, database, certificate, issuer, watch, azure })
+    Ok(HubConfiguration { listen, database, certificate, issuer, watch, azure, retention })
 }
 
 /// The branches to look at, if there are any.
@@ -172,6 +197,23 @@ fn watch(options: &mut HubOptions, git: GitOptions, base: &Path) -> anyhow::Resu
         });
     let branches = branches.collect::<Result<_, Failure>>()?;
     Ok(Some(WatchSettings { branches, pause: pause.max(WATCH_PAUSE_MIN), git: super::git_settings(git, base)? }))
+}
+
+fn retention(options: &RetentionOptions) -> Result<Retention, Failure> {
+    let keep = |of: &str, KeepOptions { age, count }: &KeepOptions| {
+        if *count == Some(0) {
+            return Err(Failure::usage(format!(
+                "`hub.retention.{of}.count` is 0: the latest is always kept, so 1 is the least"
+            )));
+        }
+        let age = age.as_deref().map(|age| duration(&format!("hub.retention.{of}.age ="), age)).transpose()?;
+        Ok(Keep { age, count: *count })
+    };
+    Ok(Retention {
+        reports: keep("reports", &options.reports)?,
+        assignments: keep("assignments", &options.assignments)?,
+        revisions: keep("revisions", &options.revisions)?,
+    })
 }
 
 /// The database: as the argument says, else the variable, else the file with the URL, else the section.
@@ -276,6 +318,22 @@ mod tests {
         let missing = source("secret-env = 'KALYPSO_NO_SUCH_VARIABLE'").unwrap_err();
         assert!(missing.contains("the variable `KALYPSO_NO_SUCH_VARIABLE` is not set"), "{missing}");
         assert!(source("secret = 'hush'").unwrap_err().contains("unknown field `secret`"));
+    }
+
+    #[test]
+    fn history_is_kept_for_ever_unless_it_is_bounded() {
+        assert_eq!(check("").unwrap().retention, Retention::default());
+        let read = check("[hub.retention]\nreports = { age = '400d', count = 10 }\nrevisions = { count = 5 }").unwrap();
+        let reports = Keep { age: Some(std::time::Duration::from_hours(24 * 400)), count: Some(10) };
+        let revisions = Keep { age: None, count: Some(5) };
+        assert_eq!(read.retention, Retention { reports, assignments: Keep::default(), revisions });
+        assert!(
+            check("[hub.retention]\nreports = { age = '400' }")
+                .unwrap_err()
+                .contains("hub.retention.reports.age = 400")
+        );
+        assert!(check("[hub.retention]\nreports = { count = 0 }").unwrap_err().contains("1 is the least"));
+        assert!(check("[hub.retention]\nlogs = {}").unwrap_err().contains("unknown field `logs`"));
     }
 
     #[test]

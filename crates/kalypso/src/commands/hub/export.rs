@@ -4,9 +4,10 @@ use std::io::BufWriter;
 
 use hub::export::{self, ExportError, Selection};
 
-use super::{moment, with_database};
+use super::with_database;
 use crate::arguments::{HubExport, TableFormat};
 use crate::exit::{Exit, Failure};
+use crate::times::moment;
 
 pub(super) fn run(options: &HubExport) -> anyhow::Result<Exit> {
     let bound = |name, text: &Option<String>| text.as_deref().map(|text| moment(name, text)).transpose();

@@ -24,6 +24,7 @@ pub(super) fn run(options: &HubRun) -> anyhow::Result<Exit> {
         issuer: configuration.issuer,
         certificate: named.or(configuration.certificate),
         watch: configuration.watch,
+        retention: configuration.retention,
     };
     log(options);
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();

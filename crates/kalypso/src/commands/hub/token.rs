@@ -4,12 +4,13 @@ use hub::moment::Moment;
 use hub::tokens::{self, Group, NewToken, Scope, Token, TokenError, TokenText};
 use serde_json::json;
 
-use super::{date, duration, labels, unusable, with_database};
+use super::{labels, unusable, with_database};
 use crate::arguments::{
     Format, HubTokenCommand, HubTokenCreate, HubTokenList, HubTokenRevoke, HubTokenRotate, TokenRole,
 };
 use crate::exit::{Exit, Failure};
 use crate::terminal;
+use crate::times::{date, duration};
 
 pub(super) fn run(command: &HubTokenCommand) -> anyhow::Result<Exit> {
     match command {
