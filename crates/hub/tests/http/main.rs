@@ -1,5 +1,7 @@
 //! The hub as its clients see it: real servers on this machine, spoken to over HTTP.
 
+#![allow(clippy::unwrap_used, reason = "these are tests")]
+
 mod formats;
 mod limits;
 mod operation;

@@ -1,5 +1,6 @@
 //! What is wanted, over HTTP.
 
+use engine::output::Folder;
 use hub::tokens::Scope;
 use hub::watch::{WatchSettings, WatchedBranch};
 use reqwest::StatusCode;
@@ -38,8 +39,8 @@ async fn publications_are_for_administrators_and_count_once() {
 async fn branches_that_are_looked_at_can_be_asked_about() {
     let folder = tempfile::tempdir().unwrap();
     let url = git::RepositoryUrl::from_configuration(&folder.path().join("none").display().to_string()).unwrap();
-    let branch = WatchedBranch { url, branch: "prod".into(), folder: Default::default(), environment: None };
-    let pause = std::time::Duration::from_secs(3600);
+    let branch = WatchedBranch { url, branch: "prod".into(), folder: Folder::default(), environment: None };
+    let pause = std::time::Duration::from_hours(1);
     let git = git::Settings::new(folder.path().join("cache"));
     let hub =
         Hub::start_with(|options| options.watch = Some(WatchSettings { branches: vec![branch], pause, git })).await;

@@ -77,10 +77,9 @@ macro_rules! twins {
     ($($test:ident),* $(,)? $(; $($of_postgres:ident),* $(,)?)?) => {
         pub(crate) fn trials() -> Vec<libtest_mimic::Trial> {
             let name = |test: &str| format!("{}::{test}", module_path!().trim_start_matches("hub::"));
-            let mut trials = Vec::new();
-            $(trials.extend($crate::twins::of(&name(stringify!($test)), $test));)*
-            $($(trials.push($crate::twins::on_postgres(&name(stringify!($of_postgres)), $of_postgres));)*)?
-            trials
+            let of_both: Vec<[libtest_mimic::Trial; 2]> = vec![$($crate::twins::of(&name(stringify!($test)), $test)),*];
+            let of_postgres = vec![$($($crate::twins::on_postgres(&name(stringify!($of_postgres)), $of_postgres)),*)?];
+            of_both.into_iter().flatten().chain(of_postgres).collect()
         }
     };
 }

@@ -41,7 +41,7 @@ async fn check(fleet: &Fleet, compared: Compared) -> Vec<String> {
 
 async fn both(ground: &Ground, version: &str, config: &str) -> Fleet {
     let fleet = Fleet::new(&ground.database).await;
-    fleet.application("h-1", 21, 11, Status::Success).await;
+    fleet.application("h-1", 21, (11, Status::Success)).await;
     fleet.publish_application("stage", 12, version).await;
     fleet.publish_platform("stage", 2, config).await;
     fleet

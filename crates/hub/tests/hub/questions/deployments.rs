@@ -38,30 +38,30 @@ async fn check(fleet: &Fleet, filter: &Filter, at: Option<i64>) -> Vec<String> {
 
 async fn hosts_have_versions_with_configurations(ground: Ground) {
     let fleet = Fleet::new(&ground.database).await;
-    fleet.platform("h-1", 20, 1, Status::Success).await;
-    fleet.application("h-1", 21, 11, Status::Success).await;
+    fleet.platform("h-1", 20, (1, Status::Success)).await;
+    fleet.application("h-1", 21, (11, Status::Success)).await;
     let expected = ["h-1 platform - c1 1 succeeded", "h-1 checkout 1.0 c1 b succeeded"];
     assert_eq!(check(&fleet, &Filter::default(), None).await, expected);
 }
 
 async fn what_a_host_has_is_not_what_is_wanted(ground: Ground) {
     let fleet = Fleet::new(&ground.database).await;
-    fleet.platform("h-1", 20, 1, Status::Success).await;
-    fleet.application("h-1", 21, 11, Status::Success).await;
+    fleet.platform("h-1", 20, (1, Status::Success)).await;
+    fleet.application("h-1", 21, (11, Status::Success)).await;
     fleet.publish_platform("prod", 2, "c2").await;
     fleet.publish_application("prod", 12, "2.0").await;
     let expected = ["h-1 platform - c1 1 outdated", "h-1 checkout 1.0 c1 b outdated"];
     assert_eq!(check(&fleet, &Filter::default(), None).await, expected);
-    fleet.application("h-1", 31, 12, Status::Failure).await;
+    fleet.application("h-1", 31, (12, Status::Failure)).await;
     let failed = Filter { status: Some("failed".into()), ..Filter::default() };
     assert_eq!(check(&fleet, &failed, None).await, ["h-1 checkout 2.0 c1 c failed"]);
 }
 
 async fn what_was_where_at_a_moment_can_be_asked_for(ground: Ground) {
     let fleet = Fleet::new(&ground.database).await;
-    fleet.application("h-1", 21, 11, Status::Success).await;
+    fleet.application("h-1", 21, (11, Status::Success)).await;
     fleet.publish_application("prod", 30, "2.0").await;
-    fleet.application("h-1", 40, 30, Status::Failure).await;
+    fleet.application("h-1", 40, (30, Status::Failure)).await;
     let filter = Filter::default();
     assert_eq!(check(&fleet, &filter, Some(25)).await, ["h-1 checkout 1.0 - b succeeded"]);
     assert_eq!(check(&fleet, &filter, Some(35)).await, ["h-1 checkout 1.0 - b outdated"]);
@@ -72,7 +72,7 @@ async fn what_was_where_at_a_moment_can_be_asked_for(ground: Ground) {
 async fn names_and_labels_select(ground: Ground) {
     let fleet = Fleet::new(&ground.database).await;
     for host in ["h-1", "h_%-2", "h'-3"] {
-        fleet.application(host, 21, 11, Status::Success).await;
+        fleet.application(host, 21, (11, Status::Success)).await;
     }
     let hosts = async |filter: Filter| {
         let rows = check(&fleet, &filter, None).await;
@@ -105,7 +105,7 @@ async fn a_name_that_is_not_known_is_said_with_those_that_are_like_it(ground: Gr
 async fn pages_follow_each_other_whatever_is_added_meanwhile(ground: Ground) {
     let fleet = Fleet::new(&ground.database).await;
     for number in 0..5 {
-        fleet.application(&format!("h-{number}"), 21, 11, Status::Success).await;
+        fleet.application(&format!("h-{number}"), 21, (11, Status::Success)).await;
     }
     for status in [None, Some("succeeded".to_owned())] {
         let filter = Filter { status, ..Filter::default() };

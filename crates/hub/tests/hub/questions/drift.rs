@@ -19,8 +19,8 @@ twins![
 
 async fn what_is_wanted_for_long_comes_first(ground: Ground) {
     let fleet = Fleet::new(&ground.database).await;
-    fleet.platform("h-1", 20, 1, Status::Failure).await;
-    fleet.application("h-1", 21, 11, Status::Success).await;
+    fleet.platform("h-1", 20, (1, Status::Failure)).await;
+    fleet.application("h-1", 21, (11, Status::Success)).await;
     fleet.publish_application("prod", 30, "2.0").await;
     let answer = drift(&fleet.database, &Filter::default(), &Page::default()).await.unwrap();
     let lines = answer.items.iter().map(|row| {
@@ -38,7 +38,7 @@ async fn listed(fleet: &Fleet, kind: DriftKind) -> Vec<String> {
 
 async fn reports_that_match_nothing_are_counted_and_listed(ground: Ground) {
     let fleet = Fleet::new(&ground.database).await;
-    fleet.application("knows-more", 21, 99, Status::Success).await;
+    fleet.application("knows-more", 21, (99, Status::Success)).await;
     fleet.submit(Report { endpoint: None, ..of_application("nowhere", 21, 11) }).await;
     let answer = drift(&fleet.database, &Filter::default(), &Page::default()).await.unwrap();
     assert_eq!((answer.unknown_content, answer.unwanted, answer.unknown_place), (1, 0, 1));
@@ -61,7 +61,7 @@ async fn promising(fleet: &Fleet, host: &str) -> Moment {
 async fn who_does_not_keep_its_promise_is_silent(ground: Ground) {
     let fleet = Fleet::new(&ground.database).await;
     let then = promising(&fleet, "h-1").await;
-    fleet.application("h-2", 21, 11, Status::Success).await;
+    fleet.application("h-2", 21, (11, Status::Success)).await;
     assert_eq!(sweep(&fleet.database, || then.after(Duration::from_secs(89))).await.unwrap(), 0);
     assert_eq!(sweep(&fleet.database, || then.after(Duration::from_secs(91))).await.unwrap(), 1);
     assert_eq!(sweep(&fleet.database, || then.after(Duration::from_secs(91))).await.unwrap(), 0);

@@ -21,10 +21,10 @@ fn counts(counts: &Counts) -> String {
 
 async fn totals_are_by_role(ground: Ground) {
     let fleet = Fleet::new(&ground.database).await;
-    fleet.platform("h-1", 20, 1, Status::Success).await;
-    fleet.application("h-1", 21, 11, Status::Failure).await;
-    fleet.application("h-2", 21, 11, Status::InProgress).await;
-    fleet.application("h-3", 21, 7, Status::Success).await;
+    fleet.platform("h-1", 20, (1, Status::Success)).await;
+    fleet.application("h-1", 21, (11, Status::Failure)).await;
+    fleet.application("h-2", 21, (11, Status::InProgress)).await;
+    fleet.application("h-3", 21, (7, Status::Success)).await;
     let answer = environments(&fleet.database, &Filter::default()).await.unwrap();
     let prod = &answer.items[0];
     assert_eq!((prod.name.as_str(), prod.targets, prod.cluster_types), ("prod", 1, 1));
@@ -44,8 +44,8 @@ fn row(row: &EnvironmentTarget) -> String {
 
 async fn targets_say_what_is_wanted_and_how_many_have_it(ground: Ground) {
     let fleet = Fleet::new(&ground.database).await;
-    fleet.platform("h-1", 20, 1, Status::Success).await;
-    fleet.application("h-1", 21, 11, Status::Success).await;
+    fleet.platform("h-1", 20, (1, Status::Success)).await;
+    fleet.application("h-1", 21, (11, Status::Success)).await;
     fleet.publish_platform("prod", 2, "c2").await;
     let mut page = Page { limit: Some(1), cursor: None };
     let mut rows = Vec::new();

@@ -84,13 +84,13 @@ impl Fleet {
         self.ingest.publish(publication).await.unwrap();
     }
 
-    /// A host says at a moment that it applied a commit of the platform.
-    pub(crate) async fn platform(&self, host: &str, at: i64, commit: i64, status: Status) {
+    /// A host says at a moment how it applied a commit of the platform.
+    pub(crate) async fn platform(&self, host: &str, at: i64, (commit, status): (i64, Status)) {
         self.submit(Report { status, ..report(host, ("platform", PLATFORM, "edge"), at, commit) }).await;
     }
 
-    /// A host says at a moment that it applied a commit of the application.
-    pub(crate) async fn application(&self, host: &str, at: i64, commit: i64, status: Status) {
+    /// A host says at a moment how it applied a commit of the application.
+    pub(crate) async fn application(&self, host: &str, at: i64, (commit, status): (i64, Status)) {
         self.submit(Report { status, ..report(host, ("checkout", APPLICATION, "checkout"), at, commit) }).await;
     }
 

@@ -37,11 +37,11 @@ async fn check(fleet: &Fleet, filter: &Filter, limit: usize) -> Vec<String> {
 
 async fn some(ground: &Ground) -> Fleet {
     let fleet = Fleet::new(&ground.database).await;
-    fleet.application("h-1", 21, 11, Status::Success).await;
+    fleet.application("h-1", 21, (11, Status::Success)).await;
     fleet.publish_application("prod", 30, "2.0").await;
-    fleet.application("h-2", 40, 30, Status::Failure).await;
-    fleet.application("h-1", 41, 30, Status::Success).await;
-    fleet.application("h-1", 35, 30, Status::InProgress).await;
+    fleet.application("h-2", 40, (30, Status::Failure)).await;
+    fleet.application("h-1", 41, (30, Status::Success)).await;
+    fleet.application("h-1", 35, (30, Status::InProgress)).await;
     fleet
 }
 

@@ -26,12 +26,12 @@ fn counts(counts: &Counts) -> String {
 async fn half(ground: &Ground) -> Fleet {
     let fleet = Fleet::new(&ground.database).await;
     for host in ["h-1", "h-2", "h-3", "h-4"] {
-        fleet.application(host, 21, 11, Status::Success).await;
+        fleet.application(host, 21, (11, Status::Success)).await;
     }
     fleet.publish_application("prod", 12, "2.0").await;
-    fleet.application("h-1", 31, 12, Status::Success).await;
-    fleet.application("h-2", 31, 12, Status::InProgress).await;
-    fleet.application("h-3", 31, 12, Status::Failure).await;
+    fleet.application("h-1", 31, (12, Status::Success)).await;
+    fleet.application("h-2", 31, (12, Status::InProgress)).await;
+    fleet.application("h-3", 31, (12, Status::Failure)).await;
     fleet
 }
 
