@@ -161,3 +161,12 @@ pub const AZURE_PROBLEMS_MAX: usize = 20;
 
 /// How often history beyond its retention is forgotten. Ages are days: an hour more does not matter.
 pub const RETENTION_PERIOD: Duration = Duration::from_hours(1);
+
+/// Bytes of the last line of a signed file, which is two signatures and a number.
+pub const SIGNED_END_BYTES_MAX: usize = 1_024;
+
+/// Reports of a signed file that are stored at a time. Each waits for the commit, so that fewer would take longer.
+pub const IMPORT_REPORTS: usize = 1_000;
+
+/// Refused reports of a signed file that are told; of the rest, how many there are.
+pub const IMPORT_REFUSALS_MAX: usize = 1_000;

@@ -18,6 +18,7 @@ mod twins;
 mod backup;
 mod dashboards;
 mod export;
+mod import;
 mod questions;
 mod retention;
 mod sample;
@@ -35,6 +36,7 @@ fn main() {
         backup::trials(),
         dashboards::trials(),
         export::trials(),
+        import::trials(),
         questions::trials(),
         retention::trials(),
         store::trials(),
