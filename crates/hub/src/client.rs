@@ -1,6 +1,6 @@
-//! Asks a hub over HTTP.
+//! A hub over HTTP: it is asked, and reports are sent to it.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use reqwest::{StatusCode, Url, header};
 use serde::de::DeserializeOwned;
@@ -57,6 +57,8 @@ pub enum ClientError {
         detail: String,
         /// What to do about it.
         hint: Option<String>,
+        /// The reports that were not taken, if reports were sent.
+        refused: Vec<RefusedReport>,
     },
     /// What answers is no hub, or a later one.
     #[error("what answers at {url} does not answer as a hub: {reason}")]
@@ -74,6 +76,53 @@ struct Problem {
     detail: String,
     #[serde(default)]
     hint: Option<String>,
+    /// Reports that were not taken, if reports were sent.
+    #[serde(default)]
+    refused: Vec<RefusedReport>,
+}
+
+/// What became of reports that were sent. Those that are not refused are stored.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Receipt {
+    /// Reports that are in the history now.
+    pub stored: usize,
+    /// Reports that said what was so already, a little later.
+    pub confirmed: usize,
+    /// Reports that had arrived before.
+    pub repeated: usize,
+    /// What was no report, and not meant to be one.
+    pub ignored: usize,
+    /// Reports that were not taken.
+    pub refused: Vec<RefusedReport>,
+}
+
+/// A report that was not taken.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RefusedReport {
+    /// How many were sent before it.
+    pub index: usize,
+    /// The line on which it stands, from 1, if reports are lines.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub line: Option<usize>,
+    /// The field that is wrong.
+    pub field: String,
+    /// What is wrong with it.
+    pub message: String,
+}
+
+impl Receipt {
+    /// Adds what became of a part of the reports: before it there were so many, and they stand on these lines.
+    pub fn add(&mut self, part: Self, before: usize, lines: Option<&[usize]>) {
+        self.stored += part.stored;
+        self.confirmed += part.confirmed;
+        self.repeated += part.repeated;
+        self.ignored += part.ignored;
+        self.refused.extend(part.refused.into_iter().map(|refused| {
+            let line = lines.and_then(|lines| lines.get(refused.index).copied()).or(refused.line);
+            RefusedReport { index: before + refused.index, line, ..refused }
+        }));
+    }
 }
 
 impl Client {
@@ -111,20 +160,58 @@ impl Client {
         let url = self.url_of(path, parameters)?;
         let mut pause = PAUSE;
         for attempt in 1.. {
-            let mut request = self.http.get(url.clone());
-            if let Some(token) = &self.token {
-                request = request.bearer_auth(token);
-            }
-            let response = request.send().await.map_err(|error| self.unreachable(&error))?;
-            let is_busy = matches!(response.status(), StatusCode::TOO_MANY_REQUESTS | StatusCode::SERVICE_UNAVAILABLE);
-            if !is_busy || attempt == ATTEMPTS {
+            let response = self.send(self.http.get(url.clone())).await?;
+            if !is_busy(&response) || attempt == ATTEMPTS {
                 return self.read(response).await;
             }
-            let asked = response.headers().get(header::RETRY_AFTER).and_then(|value| value.to_str().ok()?.parse().ok());
-            tokio::time::sleep(asked.map_or(pause, Duration::from_secs).min(PAUSE_MAX)).await;
+            tokio::time::sleep(retry_after(&response).unwrap_or(pause).min(PAUSE_MAX)).await;
             pause *= 2;
         }
         Err(self.strange("it is never done"))
+    }
+
+    /// Sends reports: one, a list, or with `are_lines` one on each line. A hub that is busy or away is tried again, as long as `patience` lasts: after the pause
+    /// that it asks for, or after longer and longer ones. Sending the same reports again is harmless.
+    ///
+    /// # Errors
+    /// Nobody answers in that time, or nothing of it is taken and it is not the reports that are wrong.
+    pub async fn report(&self, body: Vec<u8>, are_lines: bool, patience: Duration) -> Result<Receipt, ClientError> {
+        let url = self.url_of(&["reports"], &[])?;
+        let media_type = if are_lines { "application/x-ndjson" } else { "application/json" };
+        let (started, mut pause) = (Instant::now(), PAUSE);
+        loop {
+            let request = self.http.post(url.clone()).header(header::CONTENT_TYPE, media_type).body(body.clone());
+            let answer = self.send(request).await;
+            let asked = answer.as_ref().ok().and_then(retry_after);
+            let is_over = match &answer {
+                Ok(response) => !is_busy(response),
+                Err(_) => false,
+            };
+            let wait = asked.unwrap_or_else(|| jittered(pause));
+            if is_over || started.elapsed() + wait > patience {
+                return self.receipt(answer?).await;
+            }
+            tokio::time::sleep(wait).await;
+            pause = (pause * 2).min(PAUSE_MAX);
+        }
+    }
+
+    async fn send(&self, request: reqwest::RequestBuilder) -> Result<reqwest::Response, ClientError> {
+        let request = match &self.token {
+            Some(token) => request.bearer_auth(token),
+            None => request,
+        };
+        request.send().await.map_err(|error| self.unreachable(&error))
+    }
+
+    /// A hub that took no report at all says so with another status, but names them as well.
+    async fn receipt(&self, response: reqwest::Response) -> Result<Receipt, ClientError> {
+        match self.read(response).await {
+            Err(ClientError::Refused { refused, .. }) if !refused.is_empty() => {
+                Ok(Receipt { refused, ..Receipt::default() })
+            }
+            other => other,
+        }
     }
 
     fn url_of(&self, path: &[&str], parameters: &[(String, String)]) -> Result<Url, ClientError> {
@@ -146,7 +233,9 @@ impl Client {
             return serde_json::from_slice(&body).map_err(|error| self.strange(&error.to_string()));
         }
         match serde_json::from_slice::<Problem>(&body) {
-            Ok(Problem { detail, hint }) => Err(ClientError::Refused { status: status.as_u16(), detail, hint }),
+            Ok(Problem { detail, hint, refused }) => {
+                Err(ClientError::Refused { status: status.as_u16(), detail, hint, refused })
+            }
             Err(_) => Err(self.strange(&format!("{status}: {}", shown(&String::from_utf8_lossy(&body))))),
         }
     }
@@ -164,6 +253,32 @@ impl Client {
     fn strange(&self, reason: &str) -> ClientError {
         ClientError::Strange { url: self.url.to_string(), reason: reason.to_owned() }
     }
+}
+
+/// Whether the hub may take the same later.
+fn is_busy(response: &reqwest::Response) -> bool {
+    matches!(
+        response.status(),
+        StatusCode::TOO_MANY_REQUESTS
+            | StatusCode::REQUEST_TIMEOUT
+            | StatusCode::BAD_GATEWAY
+            | StatusCode::SERVICE_UNAVAILABLE
+            | StatusCode::GATEWAY_TIMEOUT
+    )
+}
+
+/// How long it asks to wait.
+fn retry_after(response: &reqwest::Response) -> Option<Duration> {
+    let seconds = response.headers().get(header::RETRY_AFTER)?.to_str().ok()?.parse().ok()?;
+    Some(Duration::from_secs(seconds))
+}
+
+/// A pause between half of it and all of it: many that were turned away at once don't come back at once.
+fn jittered(pause: Duration) -> Duration {
+    let mut byte = [0];
+    // Without random numbers all wait equally long, which is good enough.
+    let _ = getrandom::fill(&mut byte);
+    pause / 2 + pause * u32::from(byte[0]) / 512
 }
 
 /// The beginning of a text, without what terminals take for commands.

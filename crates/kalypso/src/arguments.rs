@@ -2,6 +2,7 @@
 
 mod hub;
 mod questions;
+mod report;
 
 use std::path::PathBuf;
 
@@ -9,6 +10,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 pub(crate) use self::hub::*;
 pub(crate) use self::questions::*;
+pub(crate) use self::report::*;
 
 /// Decides which workload runs where, with which configuration, and writes it to the GitOps repository that clusters pull.
 #[derive(Debug, Parser)]
@@ -39,6 +41,7 @@ pub(crate) enum Command {
     History(History),
     Drift(Drift),
     Hub(Hub),
+    Report(Report),
     Schema(Schema),
     Completions(Completions),
     Man(Man),

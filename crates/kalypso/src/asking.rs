@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use anyhow::Context as _;
-use hub::client::{Client, ClientError, parameters};
+use hub::client::{Client, ClientError, Receipt, parameters};
 use hub::moment::Moment;
 use hub::questions::Filter;
 use serde::Serialize;
@@ -29,20 +29,11 @@ pub(crate) struct Hub {
 impl Hub {
     /// The hub that the arguments name, else the variable, else the configuration file.
     pub(crate) fn of(asking: &Asking) -> anyhow::Result<Self> {
-        let variable = |name: &str| std::env::var(name).ok().filter(|text| !text.is_empty());
         let url = match asking.hub.clone().or_else(|| variable(URL_VARIABLE)) {
             Some(url) => url,
             None => configuration::read_hub_url(asking.config.as_deref())?.unwrap_or_else(|| URL.to_owned()),
         };
-        let token = match &asking.token_file {
-            Some(file) => {
-                let text = std::fs::read_to_string(file).map_err(|error| {
-                    Failure::usage(format!("the token's file `{}` can't be read: {error}", file.display()))
-                })?;
-                Some(text.trim().to_owned())
-            }
-            None => variable(TOKEN_VARIABLE),
-        };
+        let token = token(asking)?;
         let client = Client::new(&url, token).map_err(failure)?;
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
         Ok(Self { client, runtime: runtime.context("the program can't wait for several things at once")? })
@@ -51,6 +42,11 @@ impl Hub {
     /// Asks a question.
     pub(crate) fn ask<T: DeserializeOwned>(&self, path: &[&str], given: &[(String, String)]) -> Result<T, Failure> {
         self.runtime.block_on(self.client.ask(path, given)).map_err(failure)
+    }
+
+    /// Sends reports; see [`Client::report`].
+    pub(crate) fn report(&self, body: Vec<u8>, are_lines: bool, patience: Duration) -> Result<Receipt, Failure> {
+        self.runtime.block_on(self.client.report(body, are_lines, patience)).map_err(failure)
     }
 
     /// Asks for a list until that many rows are there. `rows` takes a page apart: its rows, and the cursor of the next one.
@@ -76,6 +72,19 @@ impl Hub {
             }
         }
     }
+}
+
+/// The token of the file that the arguments name, else of the variable.
+pub(crate) fn token(asking: &Asking) -> Result<Option<String>, Failure> {
+    let Some(file) = &asking.token_file else { return Ok(variable(TOKEN_VARIABLE)) };
+    let text = std::fs::read_to_string(file)
+        .map_err(|error| Failure::usage(format!("the token's file `{}` can't be read: {error}", file.display())))?;
+    // What `token create --signing` prints has a second line.
+    Ok(Some(text.lines().next().unwrap_or_default().trim().to_owned()))
+}
+
+fn variable(name: &str) -> Option<String> {
+    std::env::var(name).ok().filter(|text| !text.is_empty())
 }
 
 /// The rows of a list that were asked for.
@@ -148,10 +157,14 @@ fn failure(error: ClientError) -> Failure {
     let text = error.to_string();
     match error {
         ClientError::Url { .. } => Failure::usage(text),
-        ClientError::Refused { status: ..500, hint, .. } => Failure { help: hint, ..Failure::refused(text) },
         ClientError::Unreachable { .. } => Failure::outside(text)
             .help("is it running? `kalypso hub` starts one; --hub or KALYPSO_HUB_URL name another"),
-        ClientError::Refused { .. } | ClientError::Strange { .. } => Failure::outside(text),
+        // It is busy, or can't do it now: the same question may be good later.
+        ClientError::Refused { status: 408 | 429 | 500.., hint, .. } => {
+            Failure { help: hint, ..Failure::outside(text) }
+        }
+        ClientError::Refused { hint, .. } => Failure { help: hint, ..Failure::refused(text) },
+        ClientError::Strange { .. } => Failure::outside(text),
     }
 }
 

@@ -184,3 +184,16 @@ fn the_hub_answers_what_the_reference_says() {
     assert!(added.unwrap().success());
     check("hub host list", &[run(&["host", "list"])]);
 }
+
+#[test]
+fn reports_answer_what_the_reference_says() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = |arguments: &[&str]| run(folder.path(), arguments);
+    let token = run(&["hub", "token", "create", "site", "--hosts", "berlin-*", "--signing"]);
+    fs::write(folder.path().join("token"), token["token"].as_str().unwrap()).unwrap();
+    let line = |host: &str| format!("{{\"host\": \"{host}\", \"reconciler\": \"a\", \"status\": \"success\"}}\n");
+    fs::write(folder.path().join("in.ndjson"), line("berlin-1") + &line("paris-1")).unwrap();
+    let keep = ["report", "--file", "in.ndjson", "--token-file", "token", "--out", "a.signed"];
+    check("report OUT", &[run(&keep)]);
+    check("hub import", &[run(&["hub", "import", "a.signed", "in.ndjson"])]);
+}

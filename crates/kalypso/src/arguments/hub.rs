@@ -32,6 +32,7 @@ pub(crate) enum HubCommand {
     Host(HubHost),
     Backup(HubBackup),
     Restore(HubRestore),
+    Import(HubImport),
     Export(HubExport),
     GrantRead(HubGrantRead),
 }
@@ -393,4 +394,21 @@ pub(crate) struct HubGrantRead {
     pub(crate) role: String,
     #[command(flatten)]
     pub(crate) database: HubDatabase,
+}
+
+/// Take over the reports of files that `kalypso report --out` signed; doing it again changes nothing
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  kalypso hub import /media/usb/reports.signed
+  kalypso hub import /media/usb/*.signed -o json")]
+pub(crate) struct HubImport {
+    /// The files, one after another; of one that is not what was signed, nothing is taken
+    #[arg(value_name = "FILE", required = true)]
+    pub(crate) files: Vec<PathBuf>,
+    #[command(flatten)]
+    pub(crate) database: HubDatabase,
+    /// How the answer is written
+    #[arg(short, long, value_enum, default_value_t)]
+    pub(crate) output: Format,
 }

@@ -4,6 +4,7 @@ mod backup;
 mod export;
 mod grant_read;
 mod host;
+mod import;
 mod restore;
 mod run;
 mod token;
@@ -18,7 +19,7 @@ use crate::configuration;
 use crate::exit::{Exit, Failure};
 
 /// The file that stands for standard input or output.
-const STANDARD_STREAM: &str = "-";
+pub(super) const STANDARD_STREAM: &str = "-";
 
 pub(super) fn run(options: &Hub) -> anyhow::Result<Exit> {
     match &options.command {
@@ -28,6 +29,7 @@ pub(super) fn run(options: &Hub) -> anyhow::Result<Exit> {
         Some(HubCommand::Host(options)) => host::run(&options.command),
         Some(HubCommand::Backup(options)) => backup::run(options),
         Some(HubCommand::Restore(options)) => restore::run(options),
+        Some(HubCommand::Import(options)) => import::run(options),
         Some(HubCommand::Export(options)) => export::run(options),
         Some(HubCommand::GrantRead(options)) => grant_read::run(options),
     }
@@ -53,7 +55,7 @@ fn unusable(error: DatabaseError) -> Failure {
 }
 
 /// Labels as they are given on the command line.
-fn labels(texts: &[String]) -> Result<BTreeMap<String, String>, Failure> {
+pub(super) fn labels(texts: &[String]) -> Result<BTreeMap<String, String>, Failure> {
     let parse = |text: &String| {
         let (key, value) = text.split_once('=').unwrap_or_default();
         let wrong = || Failure::usage(format!("`--label {text}` is no label: those are KEY=VALUE"));

@@ -13,6 +13,7 @@ mod man;
 mod plan;
 mod publish;
 mod render;
+mod report;
 mod rollout;
 mod schema;
 mod status;
@@ -48,6 +49,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
         Command::History(options) => history::run(options),
         Command::Drift(options) => drift::run(options),
         Command::Hub(options) => hub::run(options),
+        Command::Report(options) => report::run(options),
         Command::Schema(options) => schema::run(options),
         Command::Completions(options) => completions::run(options),
         Command::Man(options) => man::run(options),

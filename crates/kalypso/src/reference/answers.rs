@@ -14,6 +14,9 @@ pub const ANSWERS: &[(&str, &[Field])] = &[
     ("hub token list", HUB_TOKENS),
     ("hub token rotate", HUB_SECRET),
     ("hub host list", HUB_HOSTS),
+    ("hub import", HUB_IMPORT),
+    ("report", REPORT_RECEIPT),
+    ("report OUT", REPORT_KEPT),
 ];
 
 /// The field of other answers that holds a whole report.
@@ -207,4 +210,37 @@ const HUB_HOSTS: &[Field] = &[
     ),
     ("hosts[].reconcilers[].reportedOn", "when it reported last; `null` if never"),
     ("hosts[].reconcilers[].retiredOn", "since when it is out of service"),
+];
+
+const HUB_IMPORT: &[Field] = &[
+    ("files[].file", "a file, as it was named"),
+    ("files[].error", "why nothing of it is taken; `null` if it is"),
+    ("files[].imported", "what became of its reports; `null` if nothing of it is taken"),
+    ("files[].imported.token", "the name of the token that signed it"),
+    ("files[].imported.createdOn", "when it was begun, by the clock of its site"),
+    ("files[].imported.reports", "how many reports it has"),
+    ("files[].imported.stored", "those that are in the history now"),
+    ("files[].imported.confirmed", "those that said what was so already, a little later"),
+    ("files[].imported.repeated", "those that had arrived before"),
+    ("files[].imported.refused", "those that were not taken"),
+    ("files[].imported.refusals[].line", "the line of one of these: of the first 1,000"),
+    ("files[].imported.refusals[].field", "the field that is wrong"),
+    ("files[].imported.refusals[].message", "what is wrong with it"),
+];
+
+const REPORT_RECEIPT: &[Field] = &[
+    ("stored", "reports that are in the history now"),
+    ("confirmed", "reports that said what was so already, a little later"),
+    ("repeated", "reports that had arrived before"),
+    ("ignored", "what was no report, and not meant to be one"),
+    ("refused[].index", "of a report that was not taken, how many were sent before it"),
+    ("refused[].line", "its line, from 1; left out if reports are not lines"),
+    ("refused[].field", "the field that is wrong"),
+    ("refused[].message", "what is wrong with it"),
+];
+
+const REPORT_KEPT: &[Field] = &[
+    ("file", "the signed file, as it was named"),
+    ("added", "how many reports were added to it"),
+    ("reports", "how many it has now"),
 ];

@@ -11,16 +11,16 @@ fn kalypso(folder: &Path, arguments: &[&str]) -> Command {
     command
 }
 
-fn run(folder: &Path, arguments: &[&str]) -> Output {
+pub(crate) fn run(folder: &Path, arguments: &[&str]) -> Output {
     kalypso(folder, arguments).output().unwrap()
 }
 
-fn said(output: &Output) -> String {
+pub(crate) fn said(output: &Output) -> String {
     format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr))
 }
 
 /// Starts a hub, and waits until it says where it listens.
-fn start(folder: &Path) -> (Child, String) {
+pub(crate) fn start(folder: &Path) -> (Child, String) {
     let mut hub = kalypso(folder, &["--listen", "127.0.0.1:0", "--log-format", "json"]);
     let mut hub = hub.stderr(Stdio::piped()).spawn().unwrap();
     let mut line = String::new();
@@ -80,7 +80,7 @@ fn a_hub_without_tokens_listens_to_its_own_machine_only() {
 }
 
 /// What a command that has to succeed says.
-fn good(folder: &Path, arguments: &[&str]) -> String {
+pub(crate) fn good(folder: &Path, arguments: &[&str]) -> String {
     let output = run(folder, arguments);
     assert_eq!(output.status.code(), Some(0), "{arguments:?}: {}", said(&output));
     said(&output)

@@ -1,0 +1,75 @@
+//! `kalypso hub import`: takes over the reports of signed files.
+
+use std::path::Path;
+
+use hub::import::{self, ImportError, Imported};
+use hub::ingest::Ingest;
+use hub::moment::Moment;
+use hub::store::Database;
+use serde_json::json;
+
+use super::with_database;
+use crate::arguments::{Format, HubImport};
+use crate::exit::{Exit, Failure};
+use crate::terminal;
+
+pub(super) fn run(options: &HubImport) -> anyhow::Result<Exit> {
+    let results = with_database(&options.database, async |database| Ok(import_all(database, options).await))?;
+    let is_complete =
+        |result: &Result<Imported, ImportError>| result.as_ref().is_ok_and(|imported| imported.refused == 0);
+    let exit = Exit::Good.unless(!results.iter().all(is_complete));
+    let named = options.files.iter().map(|file| file.as_path()).zip(&results);
+    if options.output == Format::Human {
+        terminal::answer(&named.map(|(file, result)| text(file, result)).collect::<String>())?;
+    } else {
+        let files: Vec<_> = named.map(|(file, result)| object(file, result)).collect();
+        terminal::answer(&terminal::structured(&json!({ "files": files }), options.output))?;
+    }
+    // Whatever else is wrong: what the world is in the way of can be tried again.
+    let is_away = |error: &ImportError| matches!(error, ImportError::Database(_) | ImportError::Submit(_));
+    match results.into_iter().find_map(|result| result.err().filter(is_away)) {
+        Some(error) => {
+            Err(Failure::outside(error.to_string()).help("try again: what is stored already changes nothing").into())
+        }
+        None => Ok(exit),
+    }
+}
+
+async fn import_all(database: &Database, options: &HubImport) -> Vec<Result<Imported, ImportError>> {
+    let (ingest, writer) = Ingest::start(database.clone());
+    let mut results = Vec::new();
+    for file in &options.files {
+        results.push(import::import(database, &ingest, file, Moment::now()).await);
+    }
+    drop(ingest);
+    // Everything that was submitted is stored: nothing is lost if it does not end in order.
+    let _ = writer.await;
+    results
+}
+
+fn text(file: &Path, result: &Result<Imported, ImportError>) -> String {
+    let name = file.display();
+    let imported = match result {
+        Ok(imported) => imported,
+        Err(error) => return format!("{name}: not taken: {error}\n"),
+    };
+    let Imported { token, created_on, stored, confirmed, repeated, refused, .. } = imported;
+    let reports = terminal::count(imported.reports, "report");
+    let mut text = format!(
+        "{name}: {reports}, signed by `{token}` since {created_on}: {stored} stored, {confirmed} confirmed, {repeated} repeated, {refused} refused\n"
+    );
+    for refusal in &imported.refusals {
+        text.push_str(&format!("  line {}: {}\n", refusal.line, refusal.error));
+    }
+    if imported.refusals.len() < *refused {
+        text.push_str(&format!("  and {} more\n", terminal::thousands(refused - imported.refusals.len())));
+    }
+    text
+}
+
+fn object(file: &Path, result: &Result<Imported, ImportError>) -> serde_json::Value {
+    match result {
+        Ok(imported) => json!({ "file": file, "error": null, "imported": imported }),
+        Err(error) => json!({ "file": file, "error": error.to_string(), "imported": null }),
+    }
+}

@@ -1,0 +1,66 @@
+//! Many reports, in requests that the hub takes.
+
+use serde_json::value::RawValue;
+
+/// Reports in a request: many enough for a commit to be shared, few enough for none to wait long.
+const REPORTS: usize = 1_000;
+
+/// Bytes of a request, but for its last line. The hub takes 16 MiB.
+const BYTES: usize = 4 * 1024 * 1024;
+
+/// The body of a request.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Batch {
+    pub(super) body: Vec<u8>,
+    /// Of each report, its line in the file, from 1; none if reports are not lines.
+    pub(super) lines: Option<Vec<usize>>,
+    /// How many reports stand in the batches before.
+    pub(super) before: usize,
+}
+
+/// Splits reports on lines into requests. What is one piece of JSON stays in one.
+pub(super) fn batches(given: &[u8]) -> Vec<Batch> {
+    let is_list = given.trim_ascii_start().starts_with(b"[");
+    if is_list || serde_json::from_slice::<&RawValue>(given).is_ok() {
+        return vec![Batch { body: given.to_vec(), ..Batch::default() }];
+    }
+    let mut batches = Vec::new();
+    let (mut body, mut numbers, mut before) = (Vec::new(), Vec::new(), 0);
+    let lines = given.split(|byte| *byte == b'\n').enumerate().filter(|(_, line)| !line.trim_ascii().is_empty());
+    for (index, line) in lines {
+        if numbers.len() == REPORTS || body.len() > BYTES {
+            let lines = std::mem::take(&mut numbers);
+            let count = lines.len();
+            batches.push(Batch { body: std::mem::take(&mut body), lines: Some(lines), before });
+            before += count;
+        }
+        body.extend_from_slice(line);
+        body.push(b'\n');
+        numbers.push(index + 1);
+    }
+    batches.push(Batch { body, lines: Some(numbers), before });
+    batches
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_are_split_and_keep_their_numbers() {
+        let many = "{}\n\n".repeat(1_001);
+        let batches = batches(many.as_bytes());
+        let shape: Vec<_> = batches.iter().map(|batch| (batch.before, batch.lines.as_ref().unwrap().len())).collect();
+        assert_eq!(shape, [(0, 1_000), (1_000, 1)]);
+        assert_eq!(batches[1].lines, Some(vec![2_001]));
+        assert_eq!(batches[1].body, b"{}\n");
+    }
+
+    #[test]
+    fn one_piece_of_json_stays_one() {
+        for whole in ["{\n}", "[{},\n{}]", "[{},", "{}"] {
+            let expected = Batch { body: whole.into(), ..Batch::default() };
+            assert_eq!(batches(whole.as_bytes()), [expected], "{whole}");
+        }
+    }
+}
