@@ -3,6 +3,7 @@
 mod batches;
 mod signed;
 
+use std::fmt::Write as _;
 use std::path::Path;
 
 use hub::client::Receipt;
@@ -14,7 +15,7 @@ use serde_json::{Value, json};
 use self::batches::{Batch, batches};
 use super::hub::{STANDARD_STREAM, labels};
 use crate::arguments::{Format, Report};
-use crate::asking::Hub;
+use crate::asking::{Hub, plain};
 use crate::exit::{Exit, Failure};
 use crate::terminal;
 use crate::times::{duration, moment};
@@ -71,7 +72,7 @@ fn text(receipt: &Receipt) -> String {
     let mut text: String = counts.iter().filter(|(count, _)| *count > 0).map(line).collect();
     for refused in &receipt.refused {
         let place = refused.line.map_or_else(String::new, |line| format!("line {line}: "));
-        text.push_str(&format!("  {place}{}: {}\n", refused.field, refused.message));
+        let _ = writeln!(text, "  {place}{}: {}", plain(&refused.field), plain(&refused.message));
     }
     text
 }

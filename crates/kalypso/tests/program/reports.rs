@@ -191,12 +191,12 @@ fn what_a_token_may_not_report_is_refused_by_line() {
     let folder = tempfile::tempdir().unwrap();
     let token = token(folder.path(), &["site", "--hosts", "berlin-*", "--signing"]);
     let line = |host: &str| format!("{{\"host\":\"{host}\",\"reconciler\":\"a\",\"status\":\"success\"}}\n");
-    fs::write(folder.path().join("in.ndjson"), line("berlin-1") + &line("paris-1")).unwrap();
+    fs::write(folder.path().join("in.ndjson"), line("berlin-1") + &line("paris-\\u001b[2J")).unwrap();
     check(&report(folder.path(), ("", &token), &["--file", "in.ndjson", "--out", "a.signed"]), 0, "2 reports signed");
     check(
         &hub(folder.path(), &["import", "a.signed"]),
         1,
-        "1 stored, 0 confirmed, 0 repeated, 1 refused\n  line 3: host: ",
+        "1 stored, 0 confirmed, 0 repeated, 1 refused\n  line 3: host: `paris-[2J`",
     );
     let unsigned = self::token(folder.path(), &["plain", "--host", "rome-1"]);
     check(&report(folder.path(), ("", &unsigned), &[&REPORT[..], &["--out", "b.signed"]].concat()), 0, "signed");

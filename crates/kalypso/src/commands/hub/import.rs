@@ -1,6 +1,7 @@
 //! `kalypso hub import`: takes over the reports of signed files.
 
-use std::path::Path;
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
 
 use hub::import::{self, ImportError, Imported};
 use hub::ingest::Ingest;
@@ -10,6 +11,7 @@ use serde_json::json;
 
 use super::with_database;
 use crate::arguments::{Format, HubImport};
+use crate::asking::plain;
 use crate::exit::{Exit, Failure};
 use crate::terminal;
 
@@ -18,7 +20,7 @@ pub(super) fn run(options: &HubImport) -> anyhow::Result<Exit> {
     let is_complete =
         |result: &Result<Imported, ImportError>| result.as_ref().is_ok_and(|imported| imported.refused == 0);
     let exit = Exit::Good.unless(!results.iter().all(is_complete));
-    let named = options.files.iter().map(|file| file.as_path()).zip(&results);
+    let named = options.files.iter().map(PathBuf::as_path).zip(&results);
     if options.output == Format::Human {
         terminal::answer(&named.map(|(file, result)| text(file, result)).collect::<String>())?;
     } else {
@@ -51,7 +53,7 @@ fn text(file: &Path, result: &Result<Imported, ImportError>) -> String {
     let name = file.display();
     let imported = match result {
         Ok(imported) => imported,
-        Err(error) => return format!("{name}: not taken: {error}\n"),
+        Err(error) => return format!("{name}: not taken: {}\n", plain(&error.to_string())),
     };
     let Imported { token, created_on, stored, confirmed, repeated, refused, .. } = imported;
     let reports = terminal::count(imported.reports, "report");
@@ -59,10 +61,10 @@ fn text(file: &Path, result: &Result<Imported, ImportError>) -> String {
         "{name}: {reports}, signed by `{token}` since {created_on}: {stored} stored, {confirmed} confirmed, {repeated} repeated, {refused} refused\n"
     );
     for refusal in &imported.refusals {
-        text.push_str(&format!("  line {}: {}\n", refusal.line, refusal.error));
+        let _ = writeln!(text, "  line {}: {}", refusal.line, plain(&refusal.error.to_string()));
     }
     if imported.refusals.len() < *refused {
-        text.push_str(&format!("  and {} more\n", terminal::thousands(refused - imported.refusals.len())));
+        let _ = writeln!(text, "  and {} more", terminal::thousands(refused - imported.refusals.len()));
     }
     text
 }
