@@ -1,6 +1,6 @@
 //! Polls Azure Resource Graph: Flux configurations of Arc and AKS clusters, and solutions of Workload Orchestration, become reports.
 //!
-//! [`AzureOptions`] is a source as it stands in `kalypso.toml`, [`Source`] what it means. A [`Poller`] asks one source and makes reports; [`run`] does so
+//! [`AzureOptions`] is a source as it stands in `kalypso.toml`, [`Source`] what it means. A [`Poller`] asks one source and makes reports; [`fn@run`] does so
 //! for ever and stores them. What a poll does not find is not gone: it only stops being reported.
 //!
 //! The contracts: <https://learn.microsoft.com/rest/api/azureresourcegraph/resourcegraph/resources/resources>,

@@ -59,7 +59,7 @@ impl App {
         Self { watches: Some(Arc::new(watches)), ..self }
     }
 
-    /// From now on [`/readyz`](health) says that no more requests should come.
+    /// From now on `/readyz` says that no more requests should come.
     pub fn stop(&self) {
         self.is_stopping.store(true, Ordering::Release);
     }
