@@ -7,6 +7,7 @@ mod cold;
 mod command;
 mod commit;
 mod floor;
+mod hub;
 mod incremental;
 mod page;
 mod process;
@@ -40,7 +41,7 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 #[derive(Parser)]
 #[command(name = "cargo xtask bench")]
 struct Arguments {
-    /// What to measure: `fleet`, `million`, `clusters`, `warm`, `memo`, `commit`, `incremental`, `command`, `templates`, `yaml`; everything if nothing is named.
+    /// What to measure: `fleet`, `million`, `clusters`, `warm`, `memo`, `commit`, `incremental`, `command`, `templates`, `yaml`, `hub`, `hub-postgresql`; everything if nothing is named.
     names: Vec<String>,
     /// Print the figures as JSON.
     #[arg(long)]
@@ -62,6 +63,9 @@ struct Arguments {
     /// Change the generated fleet in this directory, and say how long each change took.
     #[arg(long, hide = true, value_name = "DIR")]
     change: Option<PathBuf>,
+    /// Run a hub on this database until standard input ends, and print its address first.
+    #[arg(long, hide = true, value_name = "URL")]
+    hub_server: Option<String>,
     /// Run a program, and say what it used.
     #[arg(long, hide = true, num_args = 1.., allow_hyphen_values = true)]
     measure: Vec<OsString>,
@@ -83,7 +87,7 @@ impl Options {
 /// A benchmark: its name, and what makes its rows.
 type Benchmark = (&'static str, fn(&Options) -> Result<Vec<Row>>);
 
-const BENCHMARKS: [Benchmark; 10] = [
+const BENCHMARKS: [Benchmark; 12] = [
     ("fleet", |_| assignments::fleet()),
     ("million", scale::million),
     ("clusters", scale::clusters),
@@ -94,12 +98,17 @@ const BENCHMARKS: [Benchmark; 10] = [
     ("command", |_| command::rows()),
     ("templates", |_| templates::rows()),
     ("yaml", |_| yaml::rows()),
+    ("hub", hub::sqlite),
+    ("hub-postgresql", hub::postgresql),
 ];
 
 fn main() -> Result<()> {
     let arguments = Arguments::parse();
     if let Some(directory) = &arguments.compile {
         return cold::compile_and_exit(directory, &arguments.memos);
+    }
+    if let Some(url) = &arguments.hub_server {
+        return hub::serve_and_exit(url);
     }
     if let [program, rest @ ..] = &arguments.measure[..] {
         println!("{}", process::run_measured(program, rest)?.to_json());

@@ -20,6 +20,7 @@ pub(crate) struct Row {
 #[derive(Clone, Copy, Debug)]
 enum Bound {
     AtMost(f64),
+    AtLeast(f64),
     Exactly(f64),
 }
 
@@ -27,6 +28,7 @@ impl Bound {
     fn words(self) -> (&'static str, f64) {
         match self {
             Self::AtMost(bound) => ("at most", bound),
+            Self::AtLeast(bound) => ("at least", bound),
             Self::Exactly(bound) => ("exactly", bound),
         }
     }
@@ -34,6 +36,7 @@ impl Bound {
     fn is_met(self, figure: f64) -> bool {
         match self {
             Self::AtMost(bound) => figure <= bound,
+            Self::AtLeast(bound) => figure >= bound,
             Self::Exactly(bound) => (figure - bound).abs() < 0.5,
         }
     }
@@ -53,6 +56,11 @@ impl Row {
     /// The largest figure that is good.
     pub(crate) fn at_most(self, bound: f64) -> Self {
         Self { bound: Some(Bound::AtMost(bound)), ..self }
+    }
+
+    /// The smallest figure that is good.
+    pub(crate) fn at_least(self, bound: f64) -> Self {
+        Self { bound: Some(Bound::AtLeast(bound)), ..self }
     }
 
     /// The only count that is good.

@@ -1,0 +1,243 @@
+//! A fleet of hosts for the hub, loaded in bulk: what has to be there before something is measured.
+
+use ::hub::ingest::Ingest;
+use ::hub::moment::Moment;
+use ::hub::store::{Database, Dialect};
+use ::hub::wanted::{Publication, Role, WantedPlace, WantedTarget, WantedVersion};
+use anyhow::Result;
+
+/// How much there is.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Size {
+    /// Hosts, each with three reconcilers.
+    pub(crate) hosts: i64,
+    /// Rows of the history.
+    pub(crate) history: i64,
+}
+
+impl Size {
+    /// A part of it.
+    pub(crate) fn share(self, share: f64) -> Self {
+        let of = |number: i64| ((number as f64 * share) as i64).max(RECONCILERS);
+        Self { hosts: of(self.hosts), history: of(self.history).max(of(self.hosts) * RECONCILERS) }
+    }
+}
+
+/// The environments, each with its tenths of the hosts.
+const ENVIRONMENTS: [&str; 3] = ["dev", "stage", "prod"];
+/// Cluster types of each environment.
+const CLUSTER_TYPES: i64 = 300;
+/// Workloads, each with a target in each environment.
+const WORKLOADS: i64 = 20;
+/// How often something was published.
+const PUBLICATIONS: i64 = 4;
+/// Reconcilers of each host.
+pub(crate) const RECONCILERS: i64 = 3;
+/// The platform's GitOps repository.
+const PLATFORM: &str = "https://git.example/acme/platform-gitops";
+/// The applications' GitOps repository.
+const APPLICATIONS: &str = "https://git.example/acme/app-gitops";
+/// When everything began: 2026-01-01.
+const START: i64 = 1_767_225_600_000;
+const HOUR: i64 = 3_600_000;
+
+/// The commit of the publication of that number.
+pub(crate) fn commit(publication: i64) -> String {
+    format!("{publication:040x}")
+}
+
+/// The place that a reconciler of a host applies: 0 the platform's, 1 and 2 workloads'.
+pub(crate) fn endpoint(host: i64, reconciler: i64) -> (&'static str, &'static str, String) {
+    let environment = ENVIRONMENTS[environment(host)];
+    let cluster_type = host % CLUSTER_TYPES;
+    match reconciler {
+        0 => (PLATFORM, environment, format!("type-{cluster_type}")),
+        1 => (APPLICATIONS, environment, format!("workload-{}", cluster_type % WORKLOADS)),
+        _ => (APPLICATIONS, environment, format!("workload-{}", (cluster_type + 7) % WORKLOADS)),
+    }
+}
+
+/// One tenth of the hosts is in dev, two are in stage, the rest in prod.
+fn environment(host: i64) -> usize {
+    match host % 10 {
+        0 => 0,
+        1 | 2 => 1,
+        _ => 2,
+    }
+}
+
+/// Fills an empty database.
+pub(crate) async fn fill(url: &str, size: Size) -> Result<()> {
+    let database = Database::open(&url.parse()?).await?;
+    let (ingest, writer) = Ingest::start(database.clone());
+    load(&database, &ingest, size).await?;
+    drop(ingest);
+    writer.await?;
+    database.close().await;
+    Ok(())
+}
+
+async fn load(database: &Database, ingest: &Ingest, size: Size) -> Result<()> {
+    for number in 1..=PUBLICATIONS {
+        for environment in ENVIRONMENTS {
+            ingest.publish(platform(environment, number)).await?;
+            ingest.publish(applications(environment, number)).await?;
+        }
+    }
+    let dialect = database.dialect();
+    for sql in statements(dialect, size) {
+        let mut transaction = database.begin().await?;
+        transaction.run(&sql).await?;
+        transaction.commit().await?;
+    }
+    Ok(())
+}
+
+fn platform(environment: &str, number: i64) -> Publication {
+    let place = |cluster_type: i64| WantedPlace {
+        path: format!("type-{cluster_type}"),
+        tree: Some(format!("{:040x}", number * 1_000 + cluster_type)),
+        role: Role::Platform,
+        environment: Some(environment.to_owned()),
+        cluster_type: Some(format!("type-{cluster_type}")),
+        cluster: None,
+        config_version: Some(format!("{:016x}", number * 1_000 + cluster_type)),
+        targets: [cluster_type % WORKLOADS, (cluster_type + 7) % WORKLOADS]
+            .map(|w| target(environment, w, None))
+            .into(),
+    };
+    publication(PLATFORM, environment, number, (0..CLUSTER_TYPES).map(place).collect())
+}
+
+fn applications(environment: &str, number: i64) -> Publication {
+    let place = |workload: i64| WantedPlace {
+        path: format!("workload-{workload}"),
+        tree: Some(format!("{:040x}", number * 1_000 + workload)),
+        role: Role::Application,
+        environment: Some(environment.to_owned()),
+        cluster_type: None,
+        cluster: None,
+        config_version: None,
+        targets: vec![target(environment, workload, Some(number))],
+    };
+    publication(APPLICATIONS, environment, number, (0..WORKLOADS).map(place).collect())
+}
+
+fn target(environment: &str, workload: i64, version: Option<i64>) -> WantedTarget {
+    WantedTarget {
+        workspace: format!("team-{}", workload % 5),
+        application: format!("application-{}", workload % 10),
+        workload: format!("workload-{workload}"),
+        name: "main".to_owned(),
+        environment: environment.to_owned(),
+        version: version.map(|version| WantedVersion { version: format!("1.{version}.0"), ..WantedVersion::default() }),
+        ..WantedTarget::default()
+    }
+}
+
+fn publication(repository: &str, environment: &str, number: i64, places: Vec<WantedPlace>) -> Publication {
+    Publication {
+        repository: repository.to_owned(),
+        branch: environment.to_owned(),
+        commit: commit(number),
+        committed_on: Moment::from_millis(START + number * HOUR),
+        places,
+        is_complete: true,
+    }
+}
+
+/// What fills the tables of hosts, reconcilers, history, states and tallies.
+fn statements(dialect: Dialect, Size { hosts, history }: Size) -> Vec<String> {
+    let numbers = format!("with recursive n(i) as (select 1 union all select i + 1 from n where i < {hosts})");
+    let mut statements = vec![
+        format!(
+            "{numbers} insert into host (id, name, labels) \
+             select i, 'host-' || i, '{{\"region\":\"region-' || (i % 10) || '\"}}' from n"
+        ),
+        "insert into host_label (host_id, key, value) select id, 'region', 'region-' || (id % 10) from host".to_owned(),
+    ];
+    statements.extend((0..RECONCILERS).map(reconcilers));
+    let reconcilers = hosts * RECONCILERS;
+    let depth = (history + reconcilers - 1) / reconcilers;
+    statements.extend((0..depth).map(|number| deployments(dialect, number, hosts, history)));
+    statements.push(states(dialect, hosts, history));
+    statements.push(
+        "insert into tally (place_group_id, wanted_commit_id, held_commit_id, is_current, status, is_silent, reconcilers) \
+         select p.place_group_id, w.gitops_commit_id, v.gitops_commit_id, case when w.id = v.id then 1 else 0 end, s.status, 0, \
+         count(*) from reconciler_state s join reconciler r on r.id = s.reconciler_id join place p on p.id = r.place_id \
+         join place_revision w on w.id = p.wanted_revision_id join place_revision v on v.id = s.held_revision_id \
+         group by 1, 2, 3, 4, 5"
+            .to_owned(),
+    );
+    statements.push(
+        "update reconciler_state set tally_id = (select t.id from reconciler r join place p on p.id = r.place_id \
+         join place_revision w on w.id = p.wanted_revision_id join place_revision v on v.id = reconciler_state.held_revision_id \
+         join tally t on t.place_group_id = p.place_group_id and t.wanted_commit_id = w.gitops_commit_id \
+         and t.held_commit_id = v.gitops_commit_id and t.status = reconciler_state.status and t.is_silent = 0 \
+         where r.id = reconciler_state.reconciler_id)"
+            .to_owned(),
+    );
+    if dialect == Dialect::Postgres {
+        for table in ["host", "reconciler", "deployment"] {
+            statements.push(format!("select setval('{table}_id_seq', (select max(id) from {table}))"));
+        }
+    }
+    statements.push("analyze".to_owned());
+    statements
+}
+
+fn reconcilers(number: i64) -> String {
+    let (repository, path) = match number {
+        0 => (PLATFORM, format!("'type-' || (id % {CLUSTER_TYPES})")),
+        1 => (APPLICATIONS, format!("'workload-' || ((id % {CLUSTER_TYPES}) % {WORKLOADS})")),
+        _ => (APPLICATIONS, format!("'workload-' || (((id % {CLUSTER_TYPES}) + 7) % {WORKLOADS})")),
+    };
+    let environment = "case id % 10 when 0 then 'dev' when 1 then 'stage' when 2 then 'stage' else 'prod' end";
+    format!(
+        "insert into reconciler (id, name, host_id, reconciler_type, manifests_endpoint, place_id) \
+         select (h.id - 1) * {RECONCILERS} + {number} + 1, 'reconciler-{number}', h.id, 'flux', h.endpoint, p.id from \
+         (select id, '{repository}/' || {environment} || '/' || {path} as endpoint from host) h \
+         join place p on p.endpoint = h.endpoint"
+    )
+}
+
+/// Each reconciler's report of that number: the publications one after another, the last one not by all.
+fn deployments(dialect: Dialect, number: i64, hosts: i64, history: i64) -> String {
+    let reconcilers = hosts * RECONCILERS;
+    let count = (history - number * reconcilers).min(reconcilers);
+    let before = if number == 0 { "null".to_owned() } else { format!("{} + id", (number - 1) * reconcilers) };
+    let commit = number % PUBLICATIONS + 1;
+    format!(
+        "insert into deployment (id, gitops_commit_id, reconciler_id, status, status_message, created_on, received_on, \
+         revision, digest, previous_id) select {} + id, '{}', id, {}, 'Applied revision', {at}, {at}, '{}', id, {before} \
+         from reconciler where id <= {count}",
+        number * reconcilers,
+        self::commit(commit),
+        status_text(),
+        self::commit(commit),
+        at = dialect.instant(&format!("({} + id % 600000)", START + (number + 1) * HOUR)),
+    )
+}
+
+/// Two of a hundred fail, three are at work.
+fn status() -> &'static str {
+    "case when id % 100 < 2 then 3 when id % 100 < 5 then 1 else 2 end"
+}
+
+fn status_text() -> &'static str {
+    "case when id % 100 < 2 then 'failure' when id % 100 < 5 then 'in_progress' else 'success' end"
+}
+
+fn states(dialect: Dialect, hosts: i64, history: i64) -> String {
+    let reconcilers = hosts * RECONCILERS;
+    let (full, rest) = (history / reconcilers, history % reconcilers);
+    let number = format!("(case when r.id <= {rest} then {full} else {} end)", full - 1);
+    let at = dialect.instant(&format!("({START} + ({number} + 1) * {HOUR} + r.id % 600000)"));
+    format!(
+        "insert into reconciler_state (reconciler_id, deployment_id, reported_on, seen_on, status, digest, held_revision_id) \
+         select r.id, {number} * {reconcilers} + r.id, {at}, {at}, {}, r.id, v.id from reconciler r \
+         join place_revision v on v.place_id = r.place_id \
+         join gitops_commit c on c.id = v.gitops_commit_id and c.sequence = {number} % {PUBLICATIONS} + 1",
+        status().replace("id", "r.id")
+    )
+}

@@ -1,0 +1,109 @@
+//! The hub: how fast it takes reports in, and how fast it answers about a million hosts.
+
+mod client;
+mod fleet;
+mod questions;
+mod server;
+
+use std::time::Duration;
+
+use anyhow::Result;
+use testkit::postgres::{self, PostgresServer};
+
+use self::fleet::Size;
+use self::server::Hub;
+pub(crate) use self::server::serve_and_exit;
+use crate::Options;
+use crate::report::Row;
+
+/// A hundred thousand reconcilers, each with one row of history.
+const SMALL: Size = Size { hosts: 33_334, history: 100_000 };
+/// A million hosts with three reconcilers each, and ten million rows of history.
+const MILLION: Size = Size { hosts: 1_000_000, history: 10_000_000 };
+/// How long reports come in.
+const SUSTAINED: Duration = Duration::from_mins(2);
+/// How long they do where the rate is only compared.
+const COMPARED: Duration = Duration::from_secs(40);
+/// How long reports come in one by one.
+const SINGLE: Duration = Duration::from_secs(20);
+/// How many single reports come in a second.
+const SINGLE_RATE: u32 = 3_000;
+
+/// What a hub on one of the databases should reach.
+struct Bounds {
+    name: &'static str,
+    batches_per_second: f64,
+}
+
+/// On SQLite.
+pub(crate) fn sqlite(options: &Options) -> Result<Vec<Row>> {
+    let folder = tempfile::tempdir()?;
+    let url = |name: &str| Ok(format!("sqlite:{}", folder.path().join(name).display()));
+    rows(options, &Bounds { name: "SQLite", batches_per_second: 20_000.0 }, url)
+}
+
+/// On PostgreSQL: a server of its own, as its packages configure it but for its memory.
+pub(crate) fn postgresql(options: &Options) -> Result<Vec<Row>> {
+    if let Err(why) = postgres::availability() {
+        return Ok(vec![Row::skipped("the hub on PostgreSQL", "", why)]);
+    }
+    let server = PostgresServer::start_private(&["fsync=on", "shared_buffers=1GB", "max_wal_size=8GB"])?;
+    let mut databases = Vec::new();
+    let url = |_: &str| {
+        databases.push(server.create_database()?);
+        Ok(databases.last().map(testkit::postgres::PostgresDatabase::url).unwrap_or_default())
+    };
+    let rows = rows(options, &Bounds { name: "PostgreSQL", batches_per_second: 15_000.0 }, url);
+    server.stop()?;
+    rows
+}
+
+fn rows(options: &Options, bounds: &Bounds, mut url: impl FnMut(&str) -> Result<String>) -> Result<Vec<Row>> {
+    // The client speaks plain HTTP, but is not made without one.
+    ::hub::tls::install_provider();
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
+    let (rate, mut rows) = runtime.block_on(small(options, bounds, &url("small.db")?))?;
+    let more = runtime.block_on(million((options, rate), bounds, &url("million.db")?))?;
+    rows.extend(more);
+    Ok(rows)
+}
+
+/// Reports in batches, with their rate, and one by one, where there are a hundred thousand rows.
+async fn small(options: &Options, bounds: &Bounds, url: &str) -> Result<(f64, Vec<Row>)> {
+    let size = SMALL.share(options.share);
+    fleet::fill(url, size).await?;
+    let hub = Hub::start(url)?;
+    let rate = client::batches(&hub, size, SUSTAINED).await?;
+    let single = client::single(&hub, size, (SINGLE, SINGLE_RATE)).await?;
+    let memory = hub.stop()?;
+    let rows = vec![
+        Row::measured(format!("{}: reports in batches of 500, for two minutes", bounds.name), rate, "/s")
+            .at_least(bounds.batches_per_second),
+        Row::measured("  reports one by one", single.per_second, "/s").at_least(f64::from(SINGLE_RATE) * 0.99),
+        Row::measured("  of these, 99 % are stored within", single.p99_ms, "ms").at_most(50.0),
+        Row::measured("  memory", memory, "MiB").at_most(500.0),
+    ];
+    Ok((rate, rows))
+}
+
+/// Questions about a million hosts, and how fast reports come in there.
+async fn million((options, small): (&Options, f64), bounds: &Bounds, url: &str) -> Result<Vec<Row>> {
+    let size = MILLION.share(options.share);
+    fleet::fill(url, size).await?;
+    let hub = Hub::start(url)?;
+    let mut rows = Vec::new();
+    for (what, p95_ms) in questions::ask(&hub, size).await? {
+        rows.push(Row::measured(format!("{}, {} hosts: {what}", bounds.name, size.hosts), p95_ms, "ms").at_most(100.0));
+    }
+    rows.push(Row::measured("  memory", hub.memory_mib()?, "MiB").at_most(500.0));
+    let rate = client::batches(&hub, size, COMPARED).await?;
+    let memory = hub.stop()?;
+    rows.push(Row::measured(
+        format!("{}: reports in batches of 500, with {} rows", bounds.name, size.history),
+        rate,
+        "/s",
+    ));
+    rows.push(Row::measured("  of the rate with 100,000 rows", 100.0 * rate / small, "%").at_least(70.0));
+    rows.push(Row::measured("  memory", memory, "MiB").at_most(500.0));
+    Ok(rows)
+}
