@@ -289,8 +289,9 @@ async fn lift_references(transaction: &mut Transaction) -> Result<Vec<String>, D
 
 /// The next row gets a number that no restored one has. SQLite looks for itself.
 async fn set_sequences(transaction: &mut Transaction, tables: &[Table]) -> Result<(), DatabaseError> {
-    let has_id = |table: &&Table| table.columns.iter().any(|(name, _)| name == "id");
-    for Table { name, .. } in tables.iter().filter(has_id) {
+    // An id that is a text, such as a token's, is not counted.
+    let is_counted = |table: &&Table| table.columns.iter().any(|(name, kind)| name == "id" && *kind == Kind::Int);
+    for Table { name, .. } in tables.iter().filter(is_counted) {
         if transaction.dialect() == Dialect::Postgres {
             let sql = format!(
                 "select setval(pg_get_serial_sequence('{name}', 'id'), coalesce(max(id), 1), max(id) is not null) from {name}"

@@ -57,7 +57,8 @@ pub async fn tables(transaction: &mut Transaction) -> Result<Vec<Table>, Databas
 /// SQLite has no type for moments: the name says that a column holds one.
 fn kind(column: &str, declared: &str) -> Kind {
     let is_number = declared.contains("int");
-    if declared.starts_with("timestamp") || (is_number && (column.ends_with("_on") || column.ends_with("_after"))) {
+    let is_named_so = ["_on", "_after", "_until"].iter().any(|ending| column.ends_with(ending));
+    if declared.starts_with("timestamp") || (is_number && is_named_so) {
         return Kind::Moment;
     }
     if is_number { Kind::Int } else { Kind::Text }

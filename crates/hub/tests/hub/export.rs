@@ -18,7 +18,6 @@ twins![
     what_is_no_table_is_refused;
     both_databases_have_the_same_columns,
     the_diagram_shows_the_tables_as_they_are,
-    the_printed_grant_names_what_a_reader_may_read,
     a_reader_may_read_and_nothing_else,
 ];
 
@@ -115,13 +114,6 @@ async fn the_diagram_shows_the_tables_as_they_are() {
     }
     wanted.retain(|table, _| TABLES.contains(&table.as_str()));
     assert_eq!(shown, wanted);
-}
-
-async fn the_printed_grant_names_what_a_reader_may_read() {
-    let page = page("how-to/run-on-postgresql.md");
-    let (_, grant) = page.split_once("grant select on ").unwrap();
-    let (tables, _) = grant.split_once(" to ").unwrap();
-    assert_eq!(tables.split(',').map(str::trim).collect::<Vec<_>>(), TABLES);
 }
 
 async fn a_reader_may_read_and_nothing_else() {
