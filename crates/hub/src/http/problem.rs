@@ -180,7 +180,7 @@ impl From<Refusal> for Problem {
 
 impl From<DatabaseError> for Problem {
     fn from(error: DatabaseError) -> Self {
-        if error.is_passing() { unavailable(&error.to_string()) } else { mistake(&error) }
+        of_database(&error)
     }
 }
 
@@ -193,9 +193,24 @@ impl From<SubmitError> for Problem {
                     .retry_after(retry_after)
             }
             SubmitError::Stopped => unavailable("the hub is being stopped"),
-            SubmitError::Database(error) if error.is_passing() => unavailable(&error.to_string()),
-            SubmitError::Database(error) => mistake(&error),
+            SubmitError::Database(error) => of_database(&error),
         }
+    }
+}
+
+fn of_database(error: &DatabaseError) -> Problem {
+    match error {
+        DatabaseError::Full(_) => {
+            tracing::error!(%error, "nothing can be stored");
+            Problem::new(
+                Kind::Unavailable,
+                "the disk of the hub's database is full; nothing of this request was stored",
+            )
+            .hint("who runs the hub has to make room; then send it again")
+            .retry_after(DATABASE_RETRY)
+        }
+        error if error.is_passing() => unavailable(&error.to_string()),
+        error => mistake(error),
     }
 }
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
 use sqlx::sqlite::{SqliteAutoVacuum, SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous};
-use sqlx::{PgPool, SqlitePool};
+use sqlx::{Connection as _, PgPool, SqlitePool};
 
 use super::dialect::Dialect;
 use super::transaction::Transaction;
@@ -187,6 +187,8 @@ impl Database {
 async fn open_sqlite(file: &Path) -> Result<Database, DatabaseError> {
     let options = sqlite_options().filename(file).create_if_missing(true);
     let writer = SqlitePoolOptions::new().max_connections(1).acquire_timeout(BUSY_TIMEOUT);
+    // When the disk is full, SQLite itself rolls back. sqlx does not notice, and would take the connection for one inside a transaction for ever.
+    let writer = writer.before_acquire(|connection, _| Box::pin(async { Ok(!connection.is_in_transaction()) }));
     let writer = writer.connect_with(options.clone()).await?;
     migrate_sqlite(&writer).await?;
     let readers = SqlitePoolOptions::new().max_connections(READERS).acquire_timeout(ACQUIRE_TIMEOUT);
