@@ -189,7 +189,8 @@ async fn open_sqlite(file: &Path) -> Result<Database, DatabaseError> {
     let writer = SqlitePoolOptions::new().max_connections(1).acquire_timeout(BUSY_TIMEOUT);
     // When the disk is full, SQLite itself rolls back. sqlx does not notice, and would take the connection for one inside a transaction for ever.
     let writer = writer.before_acquire(|connection, _| Box::pin(async { Ok(!connection.is_in_transaction()) }));
-    let writer = writer.connect_with(options.clone()).await?;
+    // It is decided when the first table is made. To say it again takes the write lock, for which who only reads must not wait.
+    let writer = writer.connect_with(options.clone().auto_vacuum(SqliteAutoVacuum::Incremental)).await?;
     migrate_sqlite(&writer).await?;
     let readers = SqlitePoolOptions::new().max_connections(READERS).acquire_timeout(ACQUIRE_TIMEOUT);
     let readers = readers.connect_with(options.pragma("query_only", "on")).await?;
@@ -211,7 +212,6 @@ fn sqlite_options() -> SqliteConnectOptions {
         .synchronous(SqliteSynchronous::Full)
         .busy_timeout(BUSY_TIMEOUT)
         .foreign_keys(true)
-        .auto_vacuum(SqliteAutoVacuum::Incremental)
         .pragma("cache_size", "-65536")
         .pragma("mmap_size", "268435456")
         // Pages that change often are copied from the log into the file once for many transactions.
