@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::tally::TallyKey;
-use crate::store::{DatabaseError, Kind, Row, Rows, Transaction, Value};
+use crate::store::{DatabaseError, Dialect, Kind, Row, Rows, Transaction, Value};
 
 /// A place as far as counting goes.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -67,14 +67,19 @@ pub(crate) async fn places(
         return Ok(BTreeMap::new());
     }
     let dialect = transaction.dialect();
+    let ids: Vec<i64> = ids.into_iter().collect();
+    let of_ids = dialect.any_int("p.id", "$1");
+    if dialect == Dialect::Postgres {
+        // First the locks: who waits for one while joining gets the place as it is then, but not the revision that goes with it.
+        let sql = format!("select 1 from place p where {of_ids} order by p.id for share");
+        transaction.query(&sql, vec![ids.clone().into()]).await?;
+    }
     let sql = format!(
         "select p.id, p.place_group_id, p.branch_id, {REVISION} from place p \
          left join place_revision w on w.id = p.wanted_revision_id left join gitops_commit c on c.id = w.gitops_commit_id \
-         where {} order by p.id{}",
-        dialect.any_int("p.id", "$1"),
-        dialect.for_share("p"),
+         where {of_ids}"
     );
-    let rows = transaction.query(&sql, vec![ids.into_iter().collect::<Vec<_>>().into()]).await?;
+    let rows = transaction.query(&sql, vec![ids.into()]).await?;
     let place = |row: &Row| Place {
         id: row.int(0),
         group_id: row.int(1),

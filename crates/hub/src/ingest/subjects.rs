@@ -50,6 +50,7 @@ pub(super) async fn find(
     }
     if transaction.dialect() == Dialect::Postgres {
         lock(transaction, &mut subjects).await?;
+        look_up(transaction, reports, &mut subjects).await?;
     }
     Ok(subjects)
 }
@@ -60,6 +61,9 @@ async fn look_up(
     reports: &[&Submitted],
     subjects: &mut [Option<Subject>],
 ) -> Result<(), DatabaseError> {
+    if subjects.iter().all(Option::is_some) {
+        return Ok(());
+    }
     let mut rows = Rows::new(&[("number", Kind::Int), ("host", Kind::Text), ("reconciler", Kind::Text)]);
     for (number, report) in reports.iter().enumerate().filter(|(number, _)| subjects[*number].is_none()) {
         let (host, reconciler) = (report.host.as_str(), report.reconciler.as_str());
@@ -97,14 +101,13 @@ impl Subject {
     }
 }
 
-/// Takes the locks of all of them, in the order of their ids, and reads again what others may have changed before.
+/// Takes the locks of all of them, in the order of their ids, and forgets those that others changed since they were looked up: not only their states
+/// may be different now, but also their places.
 async fn lock(transaction: &mut Transaction, subjects: &mut [Option<Subject>]) -> Result<(), DatabaseError> {
     let ids = subjects.iter().flatten().map(|subject| subject.reconciler_id).collect();
-    let mut states = states(transaction, ids).await?;
-    for subject in subjects.iter_mut().flatten() {
-        if let Some(state) = states.remove(&subject.reconciler_id) {
-            subject.state = state;
-        }
+    let states = states(transaction, ids).await?;
+    for found in subjects {
+        found.take_if(|subject| states.get(&subject.reconciler_id) != Some(&subject.state));
     }
     Ok(())
 }

@@ -47,14 +47,6 @@ impl Dialect {
         }
     }
 
-    /// Behind a `select` of rows that must not be changed by others until the transaction ends.
-    pub fn for_share(self, table: &str) -> String {
-        match self {
-            Self::Sqlite => String::new(),
-            Self::Postgres => format!(" for share of {table}"),
-        }
-    }
-
     /// The type of integers that hold counts, for casts of sums.
     pub fn int(self, expression: &str) -> String {
         format!("cast({expression} as bigint)")
