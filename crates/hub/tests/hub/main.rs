@@ -7,6 +7,7 @@
     clippy::unwrap_used,
     clippy::panic,
     clippy::print_stderr,
+    clippy::print_stdout,
     reason = "these are tests, but clippy can't see it without their usual harness"
 )]
 
@@ -18,6 +19,7 @@ mod twins;
 mod backup;
 mod dashboards;
 mod export;
+mod faults;
 mod import;
 mod questions;
 mod retention;
@@ -26,16 +28,17 @@ mod store;
 
 fn main() {
     // Tests start this program to have several processes.
-    if let [_, word, url] = std::env::args().collect::<Vec<_>>().as_slice()
-        && word == store::OPEN
-    {
-        store::open(url);
-        return;
+    match std::env::args().collect::<Vec<_>>().as_slice() {
+        [_, word, url] if word == store::OPEN => return store::open(url),
+        [_, word, url] if word == faults::SERVE => return faults::serve(url),
+        _ => {}
     }
     let modules = [
         backup::trials(),
         dashboards::trials(),
         export::trials(),
+        faults::trials(),
+        faults::disk::trials(),
         import::trials(),
         questions::trials(),
         retention::trials(),

@@ -29,7 +29,7 @@ pub(crate) fn open(url: &str) {
 }
 
 /// Where the database is, as a program is told.
-fn argument(url: &DatabaseUrl) -> String {
+pub(crate) fn argument(url: &DatabaseUrl) -> String {
     match url {
         DatabaseUrl::Sqlite(file) => format!("sqlite:{}", file.display()),
         DatabaseUrl::Memory => "sqlite::memory:".to_owned(),

@@ -46,11 +46,16 @@ fn server() -> PostgresServer {
 
 /// A test on both databases.
 pub(crate) fn of<F: Future<Output = ()> + 'static>(name: &str, test: fn(Ground) -> F) -> [Trial; 2] {
-    let on_sqlite = Trial::test(format!("{name}::sqlite"), move || {
+    [on_sqlite(name, test), on_postgres(name, async move || test(Ground::postgres().await).await)]
+}
+
+/// A test that makes sense on SQLite only.
+pub(crate) fn on_sqlite<F: Future<Output = ()> + 'static>(name: &str, test: fn(Ground) -> F) -> Trial {
+    let run = move || {
         wait(async move { test(Ground::sqlite().await).await });
         Ok(())
-    });
-    [on_sqlite, on_postgres(name, async move || test(Ground::postgres().await).await)]
+    };
+    Trial::test(format!("{name}::sqlite"), run)
 }
 
 /// A test that makes sense on PostgreSQL only.

@@ -1,0 +1,89 @@
+//! Batches of reports that can be told from each other, and whether the database has them right.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use hub::ingest::Ingest;
+use hub::report::{Report, Status};
+use hub::store::Database;
+
+use crate::sample::{self, ENVIRONMENTS, WORKLOADS};
+
+/// Reports in a batch: one of each reconciler.
+pub(super) const SIZE: usize = 40;
+/// Commits that are known before reports come.
+const COMMITS: i64 = 4;
+
+/// Batch number `number`. Its reconcilers are those of every batch, at another moment; some batches have them at other places than the one before.
+pub(super) fn batch(number: usize) -> Vec<Report> {
+    of_size(number, SIZE)
+}
+
+/// The same with another number of reconcilers.
+pub(super) fn of_size(number: usize, size: usize) -> Vec<Report> {
+    let at = number as i64;
+    let report = |index: usize| {
+        let environment = ENVIRONMENTS[number / 2 % ENVIRONMENTS.len()];
+        let (host, workload) = (format!("host-{}", index / 2), WORKLOADS[index % 2]);
+        let status = if (number + index).is_multiple_of(5) { Status::Failure } else { Status::Success };
+        let message = format!("batch {number}");
+        let reported = sample::report(&host, environment, workload, (1 + at % COMMITS, 10 + at));
+        Report { reconciler: workload.into(), status, message, ..reported }
+    };
+    (0..size).map(report).collect()
+}
+
+/// What is wanted before anything is reported.
+pub(super) async fn publish(database: &Database) {
+    publish_commits(database, 1..=COMMITS).await;
+}
+
+/// These commits in every environment.
+pub(super) async fn publish_commits(database: &Database, commits: impl IntoIterator<Item = i64>) {
+    let (ingest, writer) = Ingest::start(database.clone());
+    for commit in commits {
+        for environment in ENVIRONMENTS {
+            ingest.publish(sample::publication(environment, commit)).await.unwrap();
+        }
+    }
+    drop(ingest);
+    writer.await.unwrap();
+}
+
+/// Which batches are in the history, each of which has that many reports. None is there in part, and no report twice.
+pub(super) async fn stored(database: &Database, size: usize) -> BTreeSet<usize> {
+    let sql = "select status_message, count(*), count(distinct reconciler_id) from deployment group by status_message";
+    let rows = database.query(sql, Vec::new()).await.unwrap();
+    let counts: BTreeMap<_, _> = rows.iter().map(|row| (row.text(0), (row.int(1), row.int(2)))).collect();
+    let number = |(message, counts): (String, (i64, i64))| {
+        assert_eq!(counts, (size as i64, size as i64), "{message}");
+        message.strip_prefix("batch ").unwrap().parse().unwrap()
+    };
+    counts.into_iter().map(number).collect()
+}
+
+/// What is kept besides the history is what the history says.
+pub(super) async fn check_consistent(database: &Database) {
+    let naive = "select p.place_group_id, case when w.tree is null then 0 else w.gitops_commit_id end, \
+        coalesce(v.gitops_commit_id, 0), case when w.tree = v.tree then 1 else 0 end, s.status, s.is_silent, count(*) \
+        from reconciler_state s join reconciler r on r.id = s.reconciler_id \
+        join place p on p.endpoint = r.manifests_endpoint left join place_revision w on w.id = p.wanted_revision_id \
+        left join place_revision v on v.id = s.held_revision_id group by 1, 2, 3, 4, 5, 6";
+    let tallies = "select place_group_id, wanted_commit_id, held_commit_id, is_current, status, is_silent, reconcilers \
+        from tally where reconcilers <> 0";
+    let differ =
+        format!("select * from ({naive} except {tallies}) a union all select * from ({tallies} except {naive}) b");
+    assert_eq!(sample::lines(database, &differ).await, [""; 0], "tallies");
+    let misplaced = "select r.id, r.manifests_endpoint from reconciler r left join place p on p.id = r.place_id \
+        where p.endpoint is null or p.endpoint <> r.manifests_endpoint";
+    assert_eq!(sample::lines(database, misplaced).await, [""; 0], "places");
+    let unreached = "with recursive chain(id, reconciler_id, previous_id, created_on) as (\
+        select d.id, d.reconciler_id, d.previous_id, d.created_on from reconciler_state s join deployment d on d.id = s.deployment_id \
+        union all select d.id, d.reconciler_id, d.previous_id, d.created_on from chain c join deployment d on d.id = c.previous_id \
+          where d.reconciler_id = c.reconciler_id and d.created_on < c.created_on) \
+        select d.id from deployment d where d.id not in (select id from chain)";
+    assert_eq!(sample::lines(database, unreached).await, [""; 0], "the chain from the latest report to the first");
+    let late = "select s.reconciler_id from reconciler_state s join deployment d on d.id = s.deployment_id \
+        join reconciler r on r.id = s.reconciler_id where exists (\
+          select 1 from deployment l where l.reconciler_id = s.reconciler_id and l.created_on > d.created_on)";
+    assert_eq!(sample::lines(database, late).await, [""; 0], "the latest report");
+}

@@ -1,0 +1,211 @@
+//! Acknowledged means stored, exactly once, whatever breaks: the hub, its database, its disk, or the patience of those who report.
+
+mod batches;
+pub(crate) mod disk;
+mod process;
+
+use std::collections::BTreeSet;
+
+use hub::limits::QUEUE_REPORTS_MAX;
+use hub::store::{Database, DatabaseUrl, Dialect};
+use reqwest::StatusCode;
+use testkit::postgres::PostgresServer;
+use tokio::sync::mpsc;
+use tokio::task::{JoinHandle, JoinSet};
+
+use self::batches::{SIZE, batch, check_consistent, of_size, publish, publish_commits, stored};
+use self::process::{Answer, Door, Process};
+use crate::twins::Ground;
+
+pub(crate) use self::process::{SERVE, serve};
+
+twins![
+    what_was_acknowledged_is_there_after_a_kill,
+    two_replicas_take_the_same_batches_at_once,
+    a_storm_is_turned_away_and_nothing_acknowledged_is_lost;
+    a_database_that_goes_away_and_comes_back,
+];
+
+/// Those who send at a time.
+const SENDERS: usize = 4;
+
+/// Something is wanted, and nobody but hubs has the database open.
+async fn prepared(ground: &Ground) {
+    publish(&ground.database).await;
+    ground.database.close().await;
+}
+
+/// What a new process finds.
+async fn look(url: &DatabaseUrl, size: usize) -> BTreeSet<usize> {
+    let database = Database::open(url).await.unwrap();
+    let stored = stored(&database, size).await;
+    check_consistent(&database).await;
+    database.close().await;
+    stored
+}
+
+async fn what_was_acknowledged_is_there_after_a_kill(ground: Ground) {
+    const ROUNDS: usize = 5;
+    const BATCHES: usize = 24;
+    prepared(&ground).await;
+    let mut acknowledged = BTreeSet::new();
+    for round in 0..ROUNDS {
+        let mut hub = Process::start(&ground.url);
+        let (tell, mut told) = mpsc::unbounded_channel();
+        let mut senders = JoinSet::new();
+        for sender in 0..SENDERS {
+            let (door, tell) = (hub.door.clone(), tell.clone());
+            senders.spawn(async move {
+                for number in (round * BATCHES + sender..(round + 1) * BATCHES).step_by(SENDERS) {
+                    if door.send(&batch(number)).await == Answer::Stored {
+                        tell.send(number).unwrap();
+                    }
+                }
+            });
+        }
+        drop(tell);
+        for _ in 0..=round {
+            acknowledged.extend(told.recv().await);
+        }
+        hub.kill();
+        senders.join_all().await;
+        while let Some(number) = told.recv().await {
+            acknowledged.insert(number);
+        }
+        let found = look(&ground.url, SIZE).await;
+        assert!(acknowledged.is_subset(&found), "lost: {:?}", acknowledged.difference(&found));
+        assert!(acknowledged.len() < (round + 1) * BATCHES, "the kill came too late to show anything");
+    }
+    let hub = Process::start(&ground.url);
+    for number in 0..ROUNDS * BATCHES {
+        if !acknowledged.contains(&number) {
+            hub.door.insist(&batch(number)).await;
+        }
+    }
+    assert_eq!(look(&ground.url, SIZE).await, (0..ROUNDS * BATCHES).collect());
+}
+
+async fn two_replicas_take_the_same_batches_at_once(ground: Ground) {
+    const BATCHES: usize = 40;
+    publish(&ground.database).await;
+    let replicas = [Process::start(&ground.url), Process::start(&ground.url)];
+    let mut senders = JoinSet::new();
+    for sender in 0..SENDERS {
+        let door = replicas[sender % 2].door.clone();
+        senders.spawn(async move {
+            for step in 0..BATCHES {
+                // Each goes through all of them in an order of its own.
+                let number = (step * [1, 7, 11, 39][sender] + sender * 13) % BATCHES;
+                let mut reports = batch(number);
+                reports.rotate_left(sender * 9);
+                assert_eq!(door.send(&reports).await, Answer::Stored, "batch {number}");
+            }
+        });
+    }
+    // Meanwhile somebody says what is wanted from now on.
+    publish_commits(&ground.database, 5..=10).await;
+    while let Some(sent) = senders.join_next().await {
+        sent.unwrap();
+    }
+    assert_eq!(look(&ground.url, SIZE).await, (0..BATCHES).collect());
+}
+
+/// Sends batches one after the other, each until it is stored, and tells which are, and what else was answered.
+fn send_for_ever(door: &Door) -> (JoinHandle<()>, mpsc::UnboundedReceiver<(usize, Answer)>) {
+    let (tell, told) = mpsc::unbounded_channel();
+    let door = door.clone();
+    let sender = tokio::spawn(async move {
+        let mut number = 0;
+        loop {
+            let answer = door.send(&batch(number)).await;
+            let step = usize::from(answer == Answer::Stored);
+            if tell.send((number, answer)).is_err() {
+                return;
+            }
+            number += step;
+        }
+    });
+    (sender, told)
+}
+
+async fn a_database_that_goes_away_and_comes_back() {
+    let server = PostgresServer::start_private(&[]).unwrap();
+    let place = server.create_database().unwrap();
+    let url = DatabaseUrl::Postgres(place.url());
+    let database = Database::open(&url).await.unwrap();
+    publish(&database).await;
+    database.close().await;
+    let hub = Process::start(&url);
+    let (sender, mut told) = send_for_ever(&hub.door);
+    let mut acknowledged = BTreeSet::new();
+    for _ in 0..2 {
+        let last = acknowledged.len() + 10;
+        while acknowledged.len() < last {
+            if let (number, Answer::Stored) = told.recv().await.unwrap() {
+                acknowledged.insert(number);
+            }
+        }
+        server.kill();
+        loop {
+            match told.recv().await.unwrap() {
+                (number, Answer::Stored) => drop(acknowledged.insert(number)),
+                (_, Answer::Refused(StatusCode::SERVICE_UNAVAILABLE, _, true)) => break,
+                (number, other) => panic!("batch {number}: {other:?}"),
+            }
+        }
+        assert_eq!(hub.door.get("/readyz").await, StatusCode::SERVICE_UNAVAILABLE);
+        assert_eq!(hub.door.get("/healthz").await, StatusCode::OK);
+        server.start().unwrap();
+        let found = look(&url, SIZE).await;
+        assert!(acknowledged.is_subset(&found), "lost: {:?}", acknowledged.difference(&found));
+    }
+    let last = acknowledged.len() + 10;
+    while acknowledged.len() < last {
+        if let (number, Answer::Stored) = told.recv().await.unwrap() {
+            acknowledged.insert(number);
+        }
+    }
+    assert_eq!(hub.door.get("/readyz").await, StatusCode::OK);
+    sender.abort();
+    assert!(acknowledged.is_subset(&look(&url, SIZE).await));
+}
+
+async fn a_storm_is_turned_away_and_nothing_acknowledged_is_lost(ground: Ground) {
+    const REPORTS: usize = 1_000;
+    const FIT: usize = QUEUE_REPORTS_MAX / REPORTS;
+    const BATCHES: usize = FIT + 3;
+    publish(&ground.database).await;
+    let hub = Process::start(&ground.url);
+    // Nothing can be stored for a while.
+    let mut lock = ground.database.begin().await.unwrap();
+    if lock.dialect() == Dialect::Postgres {
+        lock.run("lock table reconciler_state in exclusive mode").await.unwrap();
+    }
+    let (tell, mut told) = mpsc::unbounded_channel();
+    for number in 0..BATCHES {
+        let (door, tell) = (hub.door.clone(), tell.clone());
+        tokio::spawn(async move { tell.send((number, door.send(&of_size(number, REPORTS)).await)) });
+    }
+    drop(tell);
+    let mut turned_away = BTreeSet::new();
+    while turned_away.len() < BATCHES - FIT {
+        let (number, answer) = told.recv().await.unwrap();
+        let Answer::Refused(StatusCode::TOO_MANY_REQUESTS, _, true) = answer else {
+            panic!("batch {number}: {answer:?}")
+        };
+        turned_away.insert(number);
+    }
+    lock.commit().await.unwrap();
+    while let Some((number, answer)) = told.recv().await {
+        assert_eq!(answer, Answer::Stored, "batch {number}");
+    }
+    let all: BTreeSet<usize> = (0..BATCHES).collect();
+    assert_eq!(look(&ground.url, REPORTS).await, &all - &turned_away);
+    for number in turned_away {
+        hub.door.insist(&of_size(number, REPORTS)).await;
+    }
+    assert_eq!(look(&ground.url, REPORTS).await, all);
+    if let Some(peak) = hub.peak_mebibytes() {
+        assert!(peak < 500, "{peak} MiB");
+    }
+}
