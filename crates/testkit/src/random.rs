@@ -24,6 +24,16 @@ impl Random {
         self.next() % bound.max(1)
     }
 
+    /// Whether something happens that does so in that many of a hundred cases.
+    pub(crate) fn percent(&mut self, chance: u64) -> bool {
+        self.below(100) < chance
+    }
+
+    /// A number of a range.
+    pub(crate) fn within(&mut self, range: &std::ops::RangeInclusive<i64>) -> i64 {
+        range.start() + self.below((range.end() - range.start() + 1).max(1) as u64) as i64
+    }
+
     /// A short range inside something of this length.
     pub(crate) fn range(&mut self, length: usize) -> std::ops::Range<usize> {
         let start = self.below(length as u64 + 1) as usize;

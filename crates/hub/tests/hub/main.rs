@@ -20,6 +20,7 @@ mod backup;
 mod dashboards;
 mod export;
 mod faults;
+mod fleet;
 mod import;
 mod questions;
 mod retention;
@@ -39,6 +40,7 @@ fn main() {
         export::trials(),
         faults::trials(),
         faults::disk::trials(),
+        fleet::trials(),
         import::trials(),
         questions::trials(),
         retention::trials(),

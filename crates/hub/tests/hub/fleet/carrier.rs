@@ -1,0 +1,155 @@
+//! Carries messages of simulated hosts to a real hub, each in its own way.
+
+use std::collections::BTreeMap;
+
+use futures_util::{StreamExt as _, stream};
+use hub::client::Client;
+use hub::import;
+use hub::ingest::Ingest;
+use hub::inputs::generic;
+use hub::moment::Moment;
+use hub::retention::Retention;
+use hub::server::{Server, ServerOptions};
+use hub::signed_file;
+use hub::store::Database;
+use hub::tokens::{self, NewToken, Scope, TokenText};
+use hub::watch::WatchSettings;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+use tempfile::TempDir;
+use testkit::fleet::{Message, Route, Token};
+use tokio::sync::oneshot;
+use tokio::task::JoinHandle;
+
+use std::sync::Mutex;
+
+use super::PATIENCE;
+use crate::twins::Ground;
+
+/// Messages under way at once: who is first is left to chance.
+const AT_ONCE: usize = 8;
+
+/// A hub, and what is needed to speak to it.
+pub(super) struct Carrier {
+    database: Database,
+    url: String,
+    client: Client,
+    http: reqwest::Client,
+    grpc: reqwest::Client,
+    tokens: Mutex<BTreeMap<String, TokenText>>,
+    folder: TempDir,
+    stop: oneshot::Sender<()>,
+    running: JoinHandle<()>,
+}
+
+impl Carrier {
+    pub(super) async fn start(ground: &Ground, watch: WatchSettings) -> Self {
+        let options = ServerOptions {
+            listen: "127.0.0.1:0".into(),
+            database: ground.url.clone(),
+            issuer: None,
+            certificate: None,
+            watch: Some(watch),
+            retention: Retention::default(),
+        };
+        let asks = NewToken { name: "asks".into(), scope: Scope::Read, signs: false, expires_on: None };
+        let asks = tokens::create(&ground.database, &asks).await.unwrap();
+        let server = Server::start(options).await.unwrap();
+        let url = format!("http://{}", server.address());
+        let (stop, stopped) = oneshot::channel();
+        let running = tokio::spawn(server.run(async move { drop(stopped.await) }));
+        let http = || reqwest::Client::builder().no_proxy();
+        Self {
+            database: ground.database.clone(),
+            client: Client::new(&url, Some(asks.reveal())).unwrap(),
+            url,
+            http: http().build().unwrap(),
+            grpc: http().http2_prior_knowledge().build().unwrap(),
+            tokens: Mutex::default(),
+            folder: tempfile::tempdir().unwrap(),
+            stop,
+            running,
+        }
+    }
+
+    /// A token for that host.
+    pub(super) async fn token(&self, host: &str) -> Token {
+        let token =
+            NewToken { name: host.into(), scope: Scope::Host { host: host.into() }, signs: true, expires_on: None };
+        let text = tokens::create(&self.database, &token).await.unwrap();
+        let (id, signing_key) = (text.id().to_owned(), text.signing_key().reveal().to_owned());
+        let token = Token { text: text.reveal(), id, signing_key };
+        self.tokens.lock().unwrap().insert(host.to_owned(), text);
+        token
+    }
+
+    /// Sends messages until the hub has them all.
+    pub(super) async fn carry(&self, messages: Vec<Message>) {
+        stream::iter(messages).for_each_concurrent(AT_ONCE, |message| self.send(message)).await;
+    }
+
+    async fn send(&self, message: Message) {
+        let (client, path) = match &message.route {
+            Route::Http(path) => (&self.http, path.as_str()),
+            Route::Grpc(path) => (&self.grpc, *path),
+            Route::Carried => return self.bring(&message).await,
+        };
+        let request = client.post(format!("{}{path}", self.url)).body(message.body.clone());
+        let headers = message.headers.iter();
+        let request = headers.fold(request, |request, (name, value)| request.header(*name, value));
+        let response = request.send().await.unwrap();
+        let status = response.status();
+        // What gRPC refuses has its reason in the headers; what it takes, in the trailers.
+        let refused = response.headers().get("grpc-status").cloned();
+        let text = response.text().await.unwrap();
+        assert!(
+            status.is_success() && refused.is_none() && !text.contains("field"),
+            "{status} {refused:?} {text}: {message:?}"
+        );
+    }
+
+    /// Somebody brings a file that the host signed.
+    async fn bring(&self, message: &Message) {
+        let token = self.tokens.lock().unwrap()[&message.host].clone();
+        let reports: Vec<_> = message
+            .body
+            .split(|byte| *byte == b'\n')
+            .map(|line| generic::read_one(line, Moment::MIN).unwrap())
+            .collect();
+        let signed = signed_file::add(&[], &token, &reports, Moment::now()).unwrap();
+        let file = self.folder.path().join(TokenText::random().unwrap().id());
+        std::fs::write(&file, signed.bytes).unwrap();
+        let (ingest, writer) = Ingest::start(self.database.clone());
+        let imported = import::import(&self.database, &ingest, &file, Moment::now()).await.unwrap();
+        assert_eq!((imported.reports, imported.refused), (reports.len(), 0), "{imported:?}");
+        drop(ingest);
+        writer.await.unwrap();
+    }
+
+    /// Waits until the hub has read these branches up to these commits.
+    pub(super) async fn has_read(&self, heads: &BTreeMap<String, String>) {
+        let read = async {
+            loop {
+                let states: Vec<Value> = self.ask(&["watches"], &[]).await;
+                let text = |state: &Value, name: &str| state[name].as_str().map(str::to_owned);
+                let read = states.iter().filter_map(|state| Some((text(state, "branch")?, text(state, "commit")?)));
+                if read.collect::<BTreeMap<_, _>>() == *heads {
+                    return;
+                }
+                tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+            }
+        };
+        tokio::time::timeout(PATIENCE, read).await.unwrap();
+    }
+
+    pub(super) async fn ask<T: DeserializeOwned>(&self, path: &[&str], parameters: &[(&str, &str)]) -> T {
+        let text = |(name, value): &(&str, &str)| ((*name).to_owned(), (*value).to_owned());
+        let parameters: Vec<_> = parameters.iter().map(text).collect();
+        self.client.ask(path, &parameters).await.unwrap()
+    }
+
+    pub(super) async fn stop(self) {
+        drop(self.stop);
+        self.running.await.unwrap();
+    }
+}

@@ -1,0 +1,123 @@
+//! A simulated fleet reports in every format, out of order and twice: what the hub answers is what the hosts know.
+
+mod branches;
+mod carrier;
+mod truth;
+
+use std::time::{Duration, SystemTime};
+
+use hub::questions::{Counts, Deployment, Deployments, Drift, Environments, Rollout};
+use testkit::fleet::{Conduct, Fleet, FleetOptions, Format, HostOptions, Pull};
+
+use self::branches::{Branches, ENVIRONMENTS, PATHS};
+use self::carrier::Carrier;
+use self::truth::Truth;
+use crate::twins::Ground;
+
+twins![seed_1, seed_2, seed_3, seed_4];
+
+/// The hosts live for an hour, which ends now: heartbeats are measured by the hub's clock.
+const HOUR: i64 = 3_600;
+/// Between two looks at them.
+const STEP: i64 = 60;
+
+async fn seed_1(ground: Ground) {
+    check(ground, 1).await;
+}
+
+async fn seed_2(ground: Ground) {
+    check(ground, 2).await;
+}
+
+async fn seed_3(ground: Ground) {
+    check(ground, 3).await;
+}
+
+async fn seed_4(ground: Ground) {
+    check(ground, 4).await;
+}
+
+async fn check(ground: Ground, seed: u64) {
+    let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap().as_secs() as i64;
+    let mut branches = Branches::new(now - HOUR);
+    let carrier = Carrier::start(&ground, branches.watched()).await;
+    let mut fleet = fleet(seed, now - HOUR, &carrier).await;
+    for (step, moment) in (now - HOUR..=now).step_by(STEP as usize).enumerate() {
+        if branches.change(step, moment) {
+            fleet.look(&branches.repositories).unwrap();
+        }
+        carrier.carry(fleet.advance(moment)).await;
+    }
+    carrier.carry(fleet.rest()).await;
+    carrier.has_read(&branches.heads()).await;
+    let truth = Truth::of(&fleet, &branches, now);
+    let Counts { succeeded, failed, silent, outdated, succeeded_but_silent, .. } = truth.all();
+    let all = [succeeded, failed, silent, outdated, succeeded_but_silent, truth.unwanted()];
+    assert!(!all.contains(&0), "this seed proves little: {all:?}");
+    ask(&carrier, &truth).await;
+    carrier.stop().await;
+}
+
+/// Seven hosts for each format, in three environments; each has a reconciler for two folders.
+async fn fleet(seed: u64, starts_on: i64, carrier: &Carrier) -> Fleet {
+    let mut hosts = Vec::new();
+    for number in 0..7 * Format::ALL.len() {
+        let name = format!("höst-{number:02}_%");
+        let environment = ENVIRONMENTS[number % ENVIRONMENTS.len()];
+        let pull = |index: usize| Pull {
+            reconciler: PATHS[index].replace('/', "."),
+            repository: branches::url(),
+            branch: environment.into(),
+            path: PATHS[index].into(),
+        };
+        hosts.push(HostOptions {
+            token: Some(carrier.token(&name).await),
+            name,
+            format: Format::ALL[number % Format::ALL.len()],
+            pulls: vec![pull(number % PATHS.len()), pull((number + 1) % PATHS.len())],
+        });
+    }
+    let conduct =
+        Conduct { interval: 120..=240, failing: 10, lag: HOUR, silent: 25, late: 20, twice: 15, ..Conduct::default() };
+    Fleet::new(FleetOptions { seed, starts_on, conduct, hosts })
+}
+
+async fn ask(carrier: &Carrier, truth: &Truth) {
+    let environments: Environments = carrier.ask(&["environments"], &[]).await;
+    let counts: Vec<_> = environments.items.iter().map(|one| (one.name.clone(), one.counts)).collect();
+    assert_eq!(counts, truth.environments());
+    for (commit, expected) in truth.rollouts() {
+        let rollout: Rollout = carrier.ask(&["rollouts", &commit], &[]).await;
+        let counts: Vec<_> = rollout.environments.iter().map(|one| (one.environment.clone(), one.counts)).collect();
+        assert_eq!(counts, expected, "{commit}");
+    }
+    let drift: Drift = carrier.ask(&["drift"], &[]).await;
+    let found = (drift.silent, drift.unwanted, drift.unknown_content, drift.unknown_place);
+    assert_eq!(found, (truth.silent().len() as i64, truth.unwanted(), 0, 0));
+    let silent: Deployments = carrier.ask(&["drift", "silent"], &[("limit", "1000")]).await;
+    assert_eq!(names(&silent.items), truth.silent());
+    let all: Deployments = carrier.ask(&["deployments"], &[("limit", "1000")]).await;
+    assert_eq!(all.next, None);
+    let mut rows: Vec<String> = all.items.iter().map(row).collect();
+    rows.sort();
+    assert_eq!(rows, truth.rows());
+}
+
+/// What is where, in one line: what `Truth::rows` says of it.
+fn row(row: &Deployment) -> String {
+    let status = row.status.map_or("-", hub::report::Status::as_str);
+    let standing = row.standing.map_or("unwanted", hub::questions::Standing::as_str);
+    let failed = row.message.as_deref().filter(|_| status == "failure").unwrap_or_default();
+    let commit = row.commit.as_deref().unwrap_or("-");
+    let heard = row.last_heard.unwrap_or_default().millis() / 1_000;
+    format!("{}/{}: {status}, {standing}, {commit}, {failed}, heard of at {heard}", row.host, row.reconciler)
+}
+
+fn names(rows: &[Deployment]) -> Vec<String> {
+    let mut names: Vec<_> = rows.iter().map(|row| format!("{}/{}", row.host, row.reconciler)).collect();
+    names.sort();
+    names
+}
+
+/// Long enough for the slowest machine; nothing waits that long where all is well.
+const PATIENCE: Duration = Duration::from_mins(2);

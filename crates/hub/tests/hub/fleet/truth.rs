@@ -1,0 +1,152 @@
+//! What is so, by what the hosts said and what the branches hold: worked out without the hub, from everything.
+
+use std::collections::BTreeMap;
+
+use hub::questions::{Counts, Standing};
+use model::git_id::GitId;
+use testkit::fleet::{Fleet, Said, Status};
+
+use super::branches::{Branches, ENVIRONMENTS};
+
+/// What is so of one reconciler.
+#[derive(Debug)]
+struct Fact {
+    host: String,
+    said: Said,
+    /// What it has: since which commit that was wanted, and its tree.
+    held: (GitId, GitId),
+    /// What it should have.
+    wanted: Option<(GitId, GitId)>,
+    is_silent: bool,
+}
+
+/// What is so of all of them.
+#[derive(Debug)]
+pub(super) struct Truth {
+    facts: Vec<Fact>,
+    /// Every commit, with its environment and the folders that it changed.
+    commits: Vec<(&'static str, GitId, Vec<&'static str>)>,
+}
+
+impl Truth {
+    pub(super) fn of(fleet: &Fleet, branches: &Branches, now: i64) -> Self {
+        let fact = |((host, _), said): ((&str, &str), &Said)| {
+            let commits = &branches.commits[said.pull.branch.as_str()];
+            let since = |until: usize| {
+                let tree = |index: usize| commits[index].1.get(said.pull.path.as_str()).copied();
+                let first = (1..=until).rev().find(|index| tree(*index) != tree(index - 1)).unwrap_or(0);
+                tree(until).map(|tree| (commits[first].0, tree))
+            };
+            let reported = commits.iter().position(|(id, _)| *id == said.content.commit).unwrap();
+            Fact {
+                host: host.to_owned(),
+                said: said.clone(),
+                held: since(reported).unwrap(),
+                wanted: since(commits.len() - 1),
+                is_silent: said.heartbeat.is_some_and(|heartbeat| said.at + heartbeat + heartbeat / 2 < now),
+            }
+        };
+        let facts = fleet.last_words(now).into_iter().map(fact).collect();
+        let mut changed = Vec::new();
+        for (environment, commits) in &branches.commits {
+            let mut before = &BTreeMap::new();
+            for (id, after) in commits {
+                let paths = after.iter().filter(|(path, tree)| before.get(*path) != Some(*tree));
+                changed.push((*environment, *id, paths.map(|(path, _)| *path).collect()));
+                before = after;
+            }
+        }
+        Self { facts, commits: changed }
+    }
+
+    /// How many reconcilers stand how: at least one everywhere, or a test of it would prove little.
+    pub(super) fn all(&self) -> Counts {
+        count(self.facts.iter().filter_map(|fact| Some((fact.standing()?, fact.is_silent))))
+    }
+
+    pub(super) fn environments(&self) -> Vec<(String, Counts)> {
+        let counts = |environment: &&str| {
+            let here = self.facts.iter().filter(|fact| fact.said.pull.branch == *environment);
+            ((*environment).to_owned(), count(here.filter_map(|fact| Some((fact.standing()?, fact.is_silent)))))
+        };
+        ENVIRONMENTS.iter().map(counts).collect()
+    }
+
+    /// Of each commit, how many stand where. Those that changed nothing that somebody pulls are left out: nobody rolls them out.
+    pub(super) fn rollouts(&self) -> Vec<(String, Vec<(String, Counts)>)> {
+        let rollout = |(environment, commit, paths): &(&str, GitId, Vec<&str>)| {
+            let concerned =
+                |fact: &&Fact| fact.said.pull.branch == *environment && paths.contains(&fact.said.pull.path.as_str());
+            let stands = |fact: &Fact| Some((fact.standing_with(*commit)?, fact.is_silent));
+            let counts = count(self.facts.iter().filter(concerned).filter_map(stands));
+            let environments = (counts.expected > 0).then(|| ((*environment).to_owned(), counts));
+            (commit.to_string(), environments.into_iter().collect())
+        };
+        self.commits.iter().filter(|(_, _, paths)| !paths.is_empty()).map(rollout).collect()
+    }
+
+    pub(super) fn silent(&self) -> Vec<String> {
+        let silent = self.facts.iter().filter(|fact| fact.is_silent);
+        let mut names: Vec<_> = silent.map(|fact| format!("{}/{}", fact.host, fact.said.pull.reconciler)).collect();
+        names.sort();
+        names
+    }
+
+    pub(super) fn unwanted(&self) -> i64 {
+        self.facts.iter().filter(|fact| fact.wanted.is_none()).count() as i64
+    }
+
+    pub(super) fn rows(&self) -> Vec<String> {
+        let row = |fact: &Fact| {
+            let Said { pull, status, message, at, .. } = &fact.said;
+            let standing = fact.standing().map_or("unwanted", Standing::as_str);
+            let (status, held) = (status.as_str(), fact.held.0);
+            format!("{}/{}: {status}, {standing}, {held}, {message}, heard of at {at}", fact.host, pull.reconciler)
+        };
+        let mut rows: Vec<_> = self.facts.iter().map(row).collect();
+        rows.sort();
+        rows
+    }
+}
+
+impl Fact {
+    /// Where it stands with what it should have.
+    fn standing(&self) -> Option<Standing> {
+        let (_, wanted) = self.wanted?;
+        Some(self.stands(self.held.1 == wanted))
+    }
+
+    /// Where it stands with what a commit brought.
+    fn standing_with(&self, commit: GitId) -> Option<Standing> {
+        let (since, wanted) = self.wanted?;
+        Some(self.stands(self.held.0 == commit || self.held.1 == wanted && since == commit))
+    }
+
+    fn stands(&self, holds: bool) -> Standing {
+        match self.said.status {
+            Status::Success if holds => Standing::Succeeded,
+            Status::Failure if holds => Standing::Failed,
+            _ if self.is_silent => Standing::Silent,
+            Status::InProgress if holds => Standing::InProgress,
+            _ => Standing::Outdated,
+        }
+    }
+}
+
+fn count(standings: impl Iterator<Item = (Standing, bool)>) -> Counts {
+    let mut counts = Counts::default();
+    for (standing, is_silent) in standings {
+        counts.expected += 1;
+        let part = match standing {
+            Standing::Succeeded => &mut counts.succeeded,
+            Standing::Failed => &mut counts.failed,
+            Standing::InProgress => &mut counts.in_progress,
+            Standing::Silent => &mut counts.silent,
+            Standing::Outdated => &mut counts.outdated,
+            Standing::NeverReported => &mut counts.never_reported,
+        };
+        *part += 1;
+        counts.succeeded_but_silent += i64::from(is_silent && standing == Standing::Succeeded);
+    }
+    counts
+}

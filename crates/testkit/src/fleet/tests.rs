@@ -1,0 +1,112 @@
+//! What simulated hosts do.
+
+use git::{MemoryRepositories, NewCommit, Person};
+use model::tree::{Tree, closed};
+
+use super::*;
+
+const URL: &str = "https://git.example/acme/gitops";
+
+fn url() -> RepositoryUrl {
+    RepositoryUrl::from_configuration(URL).unwrap()
+}
+
+/// A repository whose folders `edge/a` and `edge/b` hold that text.
+fn committed(memory: &MemoryRepositories, text: &str) -> GitId {
+    let mut tree = Tree::default();
+    ["edge/a/app.yaml", "edge/b/app.yaml"].iter().for_each(|path| tree.write(path, text.as_bytes()));
+    let author = Person { name: "Ann".into(), email: "ann@example.com".into() };
+    let commit = NewCommit { parents: &[], tree: &tree, open: &closed, message: text, author: &author, seconds: 1 };
+    memory.commit(&url(), "dev", &commit).unwrap()
+}
+
+/// Two hosts for each format.
+fn fleet(seed: u64, conduct: Conduct) -> Fleet {
+    let pull = |name: &str| Pull {
+        reconciler: name.into(),
+        repository: url(),
+        branch: "dev".into(),
+        path: format!("edge/{name}"),
+    };
+    let host = |(number, format): (usize, &Format)| HostOptions {
+        name: format!("edge-{number:02}"),
+        format: *format,
+        token: Some(Token { text: "kal_id_secret".into(), id: "id".into(), signing_key: "key".into() }),
+        pulls: vec![pull("a"), pull("b")],
+    };
+    let hosts = Format::ALL.iter().cycle().take(2 * Format::ALL.len()).enumerate().map(host).collect();
+    Fleet::new(FleetOptions { seed, starts_on: 1_000, conduct, hosts })
+}
+
+fn smooth() -> Conduct {
+    Conduct { faltering: 0, failing: 0, lagging: 0, silent: 0, ..Conduct::default() }
+}
+
+fn lived(seed: u64, conduct: Conduct) -> (Fleet, Vec<Message>) {
+    let memory = MemoryRepositories::default();
+    let mut fleet = fleet(seed, conduct);
+    let mut messages = Vec::new();
+    for (hour, text) in ["one", "two"].iter().enumerate() {
+        committed(&memory, text);
+        fleet.look(&memory).unwrap();
+        let begin = 1_000 + 3_600 * hour as i64;
+        (0..360).for_each(|step| messages.extend(fleet.advance(begin + step * 10)));
+    }
+    messages.extend(fleet.rest());
+    (fleet, messages)
+}
+
+#[test]
+fn the_same_seed_gives_the_same_bytes_and_another_one_others() {
+    let conduct = || Conduct { late: 20, twice: 10, ..Conduct::default() };
+    assert_eq!(lived(7, conduct()).1, lived(7, conduct()).1);
+    assert_ne!(lived(7, conduct()).1, lived(8, conduct()).1);
+}
+
+#[test]
+fn where_nothing_goes_wrong_all_have_what_is_there() {
+    let (fleet, _) = lived(7, smooth());
+    let memory = MemoryRepositories::default();
+    committed(&memory, "one");
+    let head = committed(&memory, "two");
+    let words = fleet.last_words(i64::MAX);
+    assert_eq!(words.len(), 36);
+    assert!(words.values().all(|said| said.status == Status::Success && said.content.commit == head));
+}
+
+#[test]
+fn attempts_fail_as_often_as_they_should_and_go_on() {
+    let (fleet, _) = lived(7, Conduct { faltering: 100, ..smooth() });
+    assert!(fleet.log.iter().any(|(_, said, _)| said.status == Status::Failure && !said.message.is_empty()));
+    assert!(fleet.last_words(i64::MAX).values().all(|said| said.status == Status::Success));
+    let (fleet, _) = lived(7, Conduct { failing: 100, ..smooth() });
+    assert!(fleet.last_words(i64::MAX).values().all(|said| said.status == Status::Failure));
+}
+
+#[test]
+fn hosts_that_lag_stay_where_they_were() {
+    let conduct = Conduct { lagging: 100, lag: 1_000_000, ..smooth() };
+    let (fleet, _) = lived(7, conduct);
+    let first = fleet.log[0].1.content;
+    assert!(fleet.last_words(i64::MAX).values().all(|said| said.content == first && said.status == Status::Success));
+}
+
+#[test]
+fn hosts_that_fall_silent_say_nothing_more() {
+    let (fleet, _) = lived(7, Conduct { silent: 100, silent_after: 500..=500, ..smooth() });
+    let promises = |said: &Said| said.heartbeat.is_some();
+    assert!(fleet.log.iter().all(|(_, said, _)| !promises(said) || said.at < 1_500 && said.heartbeat == Some(300)));
+    assert!(fleet.log.iter().any(|(_, said, _)| !promises(said) && said.at > 4_600), "Argo CD promises nothing");
+}
+
+#[test]
+fn what_is_on_its_way_has_not_been_said_yet() {
+    let memory = MemoryRepositories::default();
+    committed(&memory, "one");
+    let mut fleet = fleet(7, Conduct { late: 100, delay: 5_000..=5_000, ..smooth() });
+    fleet.look(&memory).unwrap();
+    assert_eq!(fleet.advance(2_000), []);
+    assert!(fleet.last_words(i64::MAX).is_empty() && !fleet.log.is_empty());
+    fleet.rest();
+    assert_eq!(fleet.last_words(i64::MAX).len(), 36);
+}
