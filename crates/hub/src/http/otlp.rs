@@ -109,7 +109,7 @@ fn status(problem: Problem, is_json: bool) -> Response {
 /// The status of gRPC for a kind of problem.
 fn code(kind: Kind) -> tonic::Code {
     match kind {
-        Kind::Malformed | Kind::MediaType | Kind::Unprocessable => tonic::Code::InvalidArgument,
+        Kind::Malformed | Kind::Ambiguous | Kind::MediaType | Kind::Unprocessable => tonic::Code::InvalidArgument,
         Kind::Unauthenticated => tonic::Code::Unauthenticated,
         Kind::Forbidden => tonic::Code::PermissionDenied,
         Kind::NotFound => tonic::Code::NotFound,

@@ -127,6 +127,8 @@ pub enum Kind {
     Forbidden,
     /// There is no such thing.
     NotFound,
+    /// Several things are called so.
+    Ambiguous,
     /// The thing is there, but not for that method.
     Method,
     /// The body took too long to arrive.
@@ -152,6 +154,7 @@ impl Kind {
             Self::Unauthenticated => (StatusCode::UNAUTHORIZED, "unauthenticated", "It is not known who is asking"),
             Self::Forbidden => (StatusCode::FORBIDDEN, "forbidden", "Who is asking may not do that"),
             Self::NotFound => (StatusCode::NOT_FOUND, "not-found", "There is no such thing"),
+            Self::Ambiguous => (StatusCode::CONFLICT, "ambiguous", "Several things are called so"),
             Self::Method => (StatusCode::METHOD_NOT_ALLOWED, "method", "The method is not possible here"),
             Self::Slow => (StatusCode::REQUEST_TIMEOUT, "slow", "The request took too long to arrive"),
             Self::TooLarge => (StatusCode::PAYLOAD_TOO_LARGE, "too-large", "The request is too large"),

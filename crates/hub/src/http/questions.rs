@@ -118,6 +118,10 @@ impl From<QuestionError> for Problem {
         match error {
             QuestionError::Wrong { .. } => Self::new(Kind::Malformed, text),
             QuestionError::Unknown { .. } => Self::new(Kind::NotFound, text),
+            QuestionError::Ambiguous { ways, .. } => {
+                let problem = Self::new(Kind::Ambiguous, text);
+                ways.first().map(|way| format!("say `{way}`, for example")).into_iter().fold(problem, Self::hint)
+            }
             QuestionError::Database(error) => error.into(),
         }
     }

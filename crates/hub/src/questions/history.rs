@@ -144,6 +144,8 @@ async fn merge(
     let are_more = publications.len() == limit || reports.rest.is_some() || reports.rows.len() == limit;
     let known_from = reports.rest.map_or(Moment::MIN, |(_, moment)| moment);
     let mut rows = with_versions(transaction, reports.rows).await?.into_iter().peekable();
+    let commits = publications.iter().map(|(_, publication)| publication.commit.clone()).collect();
+    let versions = rollouts::versions(transaction, commits).await?;
     let mut publications = publications.into_iter().peekable();
     let mut items = Vec::new();
     while items.len() < limit {
@@ -158,7 +160,7 @@ async fn merge(
                 break;
             };
             (committed, commit) = (publication.committed_on.millis(), id);
-            let versions = rollouts::versions(transaction, &publication.commit).await?;
+            let versions = versions.get(&publication.commit).cloned().unwrap_or_default();
             items.push(Event::Published(published_event(publication, versions)));
         }
     }

@@ -11,9 +11,12 @@ mod environments;
 mod facts;
 mod filter;
 mod history;
+mod meant;
+mod rollout;
 mod rollouts;
 mod scope;
 mod standing;
+mod subject;
 mod walk;
 mod wants;
 
@@ -29,9 +32,9 @@ pub use self::environments::{
 };
 pub use self::filter::{Filter, Page};
 pub use self::history::{Event, History, Published, Reported, history};
-pub use self::rollouts::{
-    EnvironmentRollout, ListedRollout, Rollout, RolloutVersion, Rollouts, rollout, rollout_hosts, rollouts,
-};
+pub use self::meant::RolloutOf;
+pub use self::rollout::{EnvironmentRollout, Rollout, rollout, rollout_hosts};
+pub use self::rollouts::{ListedRollout, RolloutVersion, Rollouts, rollouts};
 pub use self::standing::{Counts, Standing};
 use crate::store::DatabaseError;
 
@@ -56,6 +59,14 @@ pub enum QuestionError {
         /// Names that are nearly the same.
         similar: Vec<String>,
     },
+    /// Several things are called so.
+    #[error("`{name}` can mean several things: {}", several(ways))]
+    Ambiguous {
+        /// The name.
+        name: String,
+        /// What to say for each of them, so that it is meant and none of the others.
+        ways: Vec<String>,
+    },
     /// The database can't answer.
     #[error(transparent)]
     Database(#[from] DatabaseError),
@@ -66,6 +77,16 @@ fn did_you_mean(similar: &[String]) -> String {
         [] => String::new(),
         names => format!("; did you mean `{}`?", names.join("`, `")),
     }
+}
+
+/// Things that are told of many.
+const TOLD_MAX: usize = 5;
+
+fn several(ways: &[String]) -> String {
+    let told: Vec<_> = ways.iter().take(TOLD_MAX).map(|way| format!("`{way}`")).collect();
+    let more = ways.len().saturating_sub(TOLD_MAX);
+    let more = if more == 0 { String::new() } else { format!(" and {more} more") };
+    format!("{}{more}", told.join(", "))
 }
 
 /// A workload's place in the organization: all names that make a deployment target one.

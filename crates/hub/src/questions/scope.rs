@@ -8,7 +8,7 @@ use model::selector::{LabelSelector, Operator};
 use super::standing::Standing;
 use super::{Filter, QuestionError};
 use crate::limits::SELECTED_HOSTS_MAX;
-use crate::store::{Dialect, Transaction, Value};
+use crate::store::{DatabaseError, Dialect, Transaction, Value};
 
 /// What is asked about.
 #[derive(Clone, Debug, Default)]
@@ -73,9 +73,19 @@ const ALIKE: f64 = 0.8;
 async fn unknown(
     transaction: &mut Transaction,
     what: &'static str,
-    (table, column): (&'static str, &'static str),
+    column: (&'static str, &'static str),
     name: &str,
 ) -> Result<QuestionError, QuestionError> {
+    let similar = similar(transaction, column, name).await?;
+    Ok(QuestionError::Unknown { what, name: name.to_owned(), similar })
+}
+
+/// Names in a column of a table that are nearly the same as one: three at most, the nearest first.
+pub(super) async fn similar(
+    transaction: &mut Transaction,
+    (table, column): (&'static str, &'static str),
+    name: &str,
+) -> Result<Vec<String>, DatabaseError> {
     // Around the name in the order of names: those that begin alike are there, however many there are.
     let around = format!(
         "select name from (select distinct {column} as name from {table} where {column} >= $1 order by name limit $2) as later \
@@ -86,7 +96,7 @@ async fn unknown(
     let mut similar: Vec<_> = rows.iter().map(|row| row.text(0)).filter(|known| alike(known) >= ALIKE).collect();
     similar.sort_by(|one, other| alike(other).total_cmp(&alike(one)).then_with(|| one.cmp(other)));
     similar.truncate(3);
-    Ok(QuestionError::Unknown { what, name: name.to_owned(), similar })
+    Ok(similar)
 }
 
 /// The targets of the names and labels; none if the filter says nothing of targets.

@@ -38,14 +38,14 @@ async fn rollouts(State(app): State<App>, asked: Asked<Nothing>) -> Result<Respo
     answer(&asked.headers, questions::rollouts(&app.database, &asked.filter, &asked.page).await)
 }
 
-/// How far the rollout of a commit or version is
+/// How far the rollout of a workload, a version of it, or a commit is
 ///
 /// How many hosts are expected to have it, how many do, failed, are at it, or are silent: in all environments, and in each.
 #[utoipa::path(
     get,
     path = "/api/v1/rollouts/{of}",
     tag = "Questions",
-    params(("of" = String, Path, description = "The commit, in any form that reconcilers write, or the version"), Filter),
+    params(("of" = String, Path, description = "A workload (what of it is wanted now), `workload@version`, a version, or a commit in any form that reconcilers write. Where several workloads have one name: `workspace/application/workload`"), Filter),
     responses(
         (status = 200, description = "The rollout", body = Rollout),
         (status = 304, description = "It is as it was when `ETag` was given"),
@@ -64,7 +64,7 @@ async fn rollout(State(app): State<App>, Path(of): Path<String>, asked: Asked<No
     get,
     path = "/api/v1/rollouts/{of}/hosts",
     tag = "Questions",
-    params(("of" = String, Path, description = "The commit, in any form that reconcilers write, or the version"), Filter, Page),
+    params(("of" = String, Path, description = "A workload (what of it is wanted now), `workload@version`, a version, or a commit in any form that reconcilers write. Where several workloads have one name: `workspace/application/workload`"), Filter, Page),
     responses(
         (status = 200, description = "A page of them", body = Deployments),
         (status = 304, description = "It is as it was when `ETag` was given"),

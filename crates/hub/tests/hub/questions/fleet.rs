@@ -67,6 +67,22 @@ impl Fleet {
         self.publish((APPLICATION, environment), commit, vec![place]).await;
     }
 
+    /// Publishes a version of another workload, in prod.
+    pub(crate) async fn publish_workload(&self, workload: &str, commit: i64, version: &str) {
+        let target = WantedTarget { workload: workload.into(), ..target("prod", Some(version)) };
+        let place = WantedPlace {
+            path: workload.into(),
+            tree: Some(hash(2_000 + commit)),
+            role: Role::Application,
+            environment: Some("prod".into()),
+            cluster_type: None,
+            cluster: None,
+            config_version: None,
+            targets: vec![target],
+        };
+        self.publish(("https://git.example/acme/others", workload), commit, vec![place]).await;
+    }
+
     /// The workload is wanted no more.
     pub(crate) async fn remove_application(&self, environment: &str, commit: i64) {
         self.publish((APPLICATION, environment), commit, Vec::new()).await;

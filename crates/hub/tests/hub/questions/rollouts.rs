@@ -1,15 +1,19 @@
 //! How far rollouts are.
 
 use hub::questions::{
-    Counts, DeploymentStateRequest, Filter, Page, deployment_state, rollout, rollout_hosts, rollouts,
+    Counts, DeploymentStateRequest, EnvironmentRollout, Filter, Page, Rollout, RolloutOf, deployment_state, rollout,
+    rollout_hosts, rollouts,
 };
 use hub::report::Status;
 
-use crate::questions::fleet::{Fleet, hash};
+use crate::questions::fleet::{Fleet, WORKLOAD, hash};
 use crate::twins::Ground;
 
 twins![
     a_commit_and_its_version_are_the_same_rollout,
+    a_workload_is_what_of_it_is_wanted_now,
+    a_version_says_who_wants_another_one,
+    what_can_mean_several_things_is_said_with_what_to_type,
     who_has_it_and_who_not_can_be_listed,
     a_rollout_that_is_over_says_who_has_gone_on,
     the_newest_rollouts_come_first,
@@ -45,7 +49,62 @@ async fn a_commit_and_its_version_are_the_same_rollout(ground: Ground) {
         assert!(!answer.done && answer.superseded == 0);
     }
     let error = rollout(&fleet.database, "3.0", &Filter::default()).await.unwrap_err();
-    assert_eq!(error.to_string(), "there is no commit or version `3.0`");
+    assert_eq!(error.to_string(), "there is no workload, version or commit `3.0`");
+}
+
+/// An environment as `name versions instead expected`.
+fn environments(answer: &Rollout) -> Vec<String> {
+    let row = |one: &EnvironmentRollout| {
+        let (versions, instead) = (one.versions.join("+"), one.instead.join("+"));
+        format!("{} [{versions}] [{instead}] {}", one.environment, one.counts.expected)
+    };
+    answer.environments.iter().map(row).collect()
+}
+
+async fn a_workload_is_what_of_it_is_wanted_now(ground: Ground) {
+    let fleet = half(&ground).await;
+    fleet.publish_application("stage", 13, "2.1").await;
+    for of in [WORKLOAD, &format!("store/{WORKLOAD}"), &format!("store-team/store/{WORKLOAD}")] {
+        let answer = rollout(&fleet.database, of, &Filter::default()).await.unwrap();
+        assert_eq!(counts(&answer.counts), "1 of 4, 1 failed, 1 in progress, 1 outdated", "{of}");
+        assert_eq!(environments(&answer), ["prod [2.0] [] 4", "stage [2.1] [] 0"]);
+        assert!(matches!(answer.what, RolloutOf::Workload { workload, .. } if workload == WORKLOAD));
+    }
+}
+
+async fn a_version_says_who_wants_another_one(ground: Ground) {
+    let fleet = half(&ground).await;
+    fleet.publish_application("stage", 13, "2.1").await;
+    let of = async |version: &str| {
+        let answer = rollout(&fleet.database, &format!("{WORKLOAD}@{version}"), &Filter::default()).await.unwrap();
+        environments(&answer)
+    };
+    assert_eq!(of("2.0").await, ["prod [2.0] [] 4", "stage [] [2.1] 0"]);
+    assert_eq!(of("1.0").await, ["prod [1.0] [2.0] 4", "stage [] [2.1] 0"]);
+    let filter = Filter { environment: Some("stage".into()), ..Filter::default() };
+    let answer = rollout(&fleet.database, "2.0", &filter).await.unwrap();
+    assert_eq!(environments(&answer), ["stage [] [2.1] 0"]);
+    let error = rollout(&fleet.database, &format!("{WORKLOAD}@9"), &Filter::default()).await.unwrap_err();
+    let said = format!("there is no workload, version or commit `{WORKLOAD}@9`; did you mean `{WORKLOAD}@2.1`, `");
+    assert!(error.to_string().starts_with(&said), "{error}");
+}
+
+async fn what_can_mean_several_things_is_said_with_what_to_type(ground: Ground) {
+    let fleet = half(&ground).await;
+    fleet.publish_workload("cart", 13, "2.0").await;
+    fleet.publish_workload("2.0", 14, "7").await;
+    let asked = async |of: &str, workload: Option<&str>| {
+        let filter = Filter { workload: workload.map(str::to_owned), ..Filter::default() };
+        rollout(&fleet.database, of, &filter).await.map_or_else(|error| error.to_string(), |answer| answer.of)
+    };
+    let ways = format!("`store-team/store/2.0`, `cart@2.0`, `{WORKLOAD}@2.0`");
+    assert_eq!(asked("2.0", None).await, format!("`2.0` can mean several things: {ways}"));
+    for of in ["store-team/store/2.0", "cart@2.0", &format!("{WORKLOAD}@2.0"), "2.0@7", "7", "cart"] {
+        assert_eq!(asked(of, None).await, of);
+    }
+    assert_eq!(asked("2.0", Some("cart")).await, "2.0");
+    let error = asked("0000000", None).await;
+    assert!(error.starts_with("`0000000` can mean several things: `00000"), "{error}");
 }
 
 async fn who_has_it_and_who_not_can_be_listed(ground: Ground) {
@@ -87,8 +146,8 @@ async fn the_newest_rollouts_come_first(ground: Ground) {
 
 async fn digits_that_mean_one_commit_are_enough(ground: Ground) {
     let fleet = half(&ground).await;
-    let error = rollout(&fleet.database, "0000000", &Filter::default()).await.unwrap_err().to_string();
-    assert!(error.starts_with("there is no commit or version `0000000`; did you mean `00000"), "{error}");
+    let error = rollout(&fleet.database, "000000", &Filter::default()).await.unwrap_err().to_string();
+    assert_eq!(error, "there is no workload, version or commit `000000`");
     let digits = &hash(12)[..40];
     assert!(rollout(&fleet.database, digits, &Filter::default()).await.is_ok());
 }

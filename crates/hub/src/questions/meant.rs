@@ -1,0 +1,295 @@
+//! What people mean by what they call a rollout: a workload, a version of one, a version, or a commit.
+
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use super::scope::similar;
+use super::subject::Subject;
+use super::{Filter, QuestionError};
+use crate::revision;
+use crate::store::{DatabaseError, Row, Transaction, Value};
+
+/// What a rollout is of.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", tag = "kind")]
+pub enum RolloutOf {
+    /// A commit of a GitOps repository.
+    Commit {
+        /// All digits of the commit.
+        commit: String,
+        /// A repository that has it.
+        repository: String,
+        /// A branch of it that has it.
+        branch: String,
+    },
+    /// A version of a workload.
+    Version {
+        /// The workspace.
+        workspace: String,
+        /// The application.
+        application: String,
+        /// The workload.
+        workload: String,
+        /// The version.
+        version: String,
+    },
+    /// What of a workload is wanted now.
+    Workload {
+        /// The workspace.
+        workspace: String,
+        /// The application.
+        application: String,
+        /// The workload.
+        workload: String,
+    },
+}
+
+impl Default for RolloutOf {
+    fn default() -> Self {
+        let [commit, repository, branch] = [const { String::new() }; 3];
+        Self::Commit { commit, repository, branch }
+    }
+}
+
+/// What is meant.
+#[derive(Clone, Debug)]
+pub(super) struct Meant {
+    pub(super) of: RolloutOf,
+    pub(super) subject: Subject,
+    /// The workload, if it is one's rollout.
+    pub(super) workload_id: Option<i64>,
+}
+
+impl Meant {
+    /// What a text means among what the filter selects.
+    ///
+    /// # Errors
+    /// It means nothing that the hub knows, or several things; the database can't answer.
+    pub(super) async fn of(transaction: &mut Transaction, of: &str, filter: &Filter) -> Result<Self, QuestionError> {
+        let readings = readings(of);
+        let workloads = workloads(transaction, &readings, filter).await?;
+        let mut candidates = commits(transaction, revision::commit(of)).await?;
+        candidates.extend(workloads.iter().filter(|one| one.is(of)).map(Workload::now));
+        for (workload, version) in with_versions(&workloads, &readings) {
+            candidates.extend(versions(transaction, (version, Some(workload.id)), filter).await?);
+        }
+        candidates.extend(versions(transaction, (of, None), filter).await?);
+        if candidates.is_empty() {
+            candidates = abbreviated(transaction, revision::commit(of)).await?;
+        }
+        match candidates.len() {
+            0 => Err(unknown(transaction, of, &with_versions(&workloads, &readings)).await?),
+            1 => Ok(candidates.remove(0)),
+            _ => Err(QuestionError::Ambiguous { name: of.to_owned(), ways: ways(&candidates) }),
+        }
+    }
+}
+
+/// A workload that the hub knows.
+#[derive(Clone, Debug)]
+struct Workload {
+    id: i64,
+    workspace: String,
+    application: String,
+    name: String,
+}
+
+impl Workload {
+    /// The workload whose id and names stand in a row from that column on.
+    fn of_row(row: &Row, first: usize) -> Self {
+        let [workspace, application, name] = [row.text(first + 1), row.text(first + 2), row.text(first + 3)];
+        Self { id: row.int(first), workspace, application, name }
+    }
+
+    /// Whether a text names it, alone or with what it belongs to.
+    fn is(&self, text: &str) -> bool {
+        let of_application = format!("{}/{}", self.application, self.name);
+        text == self.name || text == of_application || text == format!("{}/{of_application}", self.workspace)
+    }
+
+    /// What of it is wanted now.
+    fn now(&self) -> Meant {
+        let Self { workspace, application, name: workload, .. } = self.clone();
+        let of = RolloutOf::Workload { workspace, application, workload };
+        Meant { of, subject: Subject::of_workload(self.id), workload_id: Some(self.id) }
+    }
+
+    /// A version of it.
+    fn at(self, id: i64, version: String) -> Meant {
+        let Self { workspace, application, name: workload, .. } = self;
+        let of = RolloutOf::Version { workspace, application, workload, version };
+        Meant { of, subject: Subject::of_version(id), workload_id: Some(self.id) }
+    }
+}
+
+/// Signs `@` and `/` that are looked at as such: names may have some of their own.
+const SIGNS_MAX: usize = 8;
+
+/// How a text can be read: as a workload and nothing else, or as a workload and, behind `@`, a version.
+fn readings(of: &str) -> Vec<(&str, Option<&str>)> {
+    let with_version = of.match_indices('@').take(SIGNS_MAX);
+    let with_version = with_version.filter_map(|(at, _)| Some((of.get(..at)?, of.get(at + 1..))));
+    std::iter::once((of, None)).chain(with_version).collect()
+}
+
+/// The workloads that readings name, each with the version that stands behind it.
+fn with_versions<'a>(workloads: &'a [Workload], readings: &[(&str, Option<&'a str>)]) -> Vec<(&'a Workload, &'a str)> {
+    let of = |workload: &'a Workload| {
+        let named = readings.iter().filter(|(name, _)| workload.is(name));
+        named.filter_map(move |(_, version)| Some((workload, (*version)?))).collect::<Vec<_>>()
+    };
+    workloads.iter().flat_map(of).collect()
+}
+
+/// The conditions of a filter that are about workloads; their parameters are added to the values.
+fn of_filter(filter: &Filter, values: &mut Vec<Value>) -> String {
+    let columns = [("w.name", &filter.workspace), ("a.name", &filter.application), ("l.name", &filter.workload)];
+    let mut conditions = String::new();
+    for (column, name) in columns {
+        let Some(name) = name else { continue };
+        values.push(name.as_str().into());
+        conditions += &format!(" and {column} = ${}", values.len());
+    }
+    conditions
+}
+
+const WORKLOADS: &str =
+    "workload l join application a on a.id = l.application_id join workspace w on w.id = a.workspace_id";
+
+/// The workloads that are named by what may be a workload.
+async fn workloads(
+    transaction: &mut Transaction,
+    readings: &[(&str, Option<&str>)],
+    filter: &Filter,
+) -> Result<Vec<Workload>, DatabaseError> {
+    let names = readings.iter().flat_map(|(name, _)| {
+        let behind = name.match_indices('/').take(SIGNS_MAX).filter_map(|(at, _)| name.get(at + 1..));
+        std::iter::once(*name).chain(behind).map(str::to_owned)
+    });
+    let mut values = vec![Value::from(names.collect::<Vec<_>>())];
+    let of_name = transaction.dialect().any_text("l.name", "$1");
+    let of_filter = of_filter(filter, &mut values);
+    let sql = format!(
+        "select l.id, w.name, a.name, l.name from {WORKLOADS} where {of_name}{of_filter} order by w.name, a.name, l.name"
+    );
+    let rows = transaction.query(&sql, values).await?;
+    let workloads = rows.iter().map(|row| Workload::of_row(row, 0));
+    Ok(workloads.filter(|workload| readings.iter().any(|(name, _)| workload.is(name))).collect())
+}
+
+/// The versions of that name, of one workload or of all that the filter selects.
+async fn versions(
+    transaction: &mut Transaction,
+    (version, workload): (&str, Option<i64>),
+    filter: &Filter,
+) -> Result<Vec<Meant>, DatabaseError> {
+    let mut values = vec![Value::from(version)];
+    let mut conditions = of_filter(filter, &mut values);
+    if let Some(workload) = workload {
+        values.push(workload.into());
+        conditions += &format!(" and l.id = ${}", values.len());
+    }
+    let sql = format!(
+        "select v.id, l.id, w.name, a.name, l.name from {WORKLOADS} join workload_version v on v.workload_id = l.id \
+         where v.version = $1{conditions} order by w.name, a.name, l.name"
+    );
+    let rows = transaction.query(&sql, values).await?;
+    Ok(rows.iter().map(|row| Workload::of_row(row, 1).at(row.int(0), version.to_owned())).collect())
+}
+
+const COMMITS: &str =
+    "select c.id, c.commit_id, b.repository, b.branch from gitops_commit c join gitops_branch b on b.id = c.branch_id";
+
+/// The commit of that name: in several branches it is one.
+async fn commits(transaction: &mut Transaction, commit: &str) -> Result<Vec<Meant>, DatabaseError> {
+    let sql = format!("{COMMITS} where c.commit_id = $1 order by c.id");
+    let rows = transaction.query(&sql, vec![commit.into()]).await?;
+    Ok(by_commit(transaction, &rows))
+}
+
+/// Digits of a commit that are enough for it to be meant.
+const ABBREVIATED_MIN: usize = 7;
+
+/// Things with one name that are told.
+const WAYS_MAX: usize = 5;
+
+/// The commits that begin with these digits: the first of them, and one more than are told.
+async fn abbreviated(transaction: &mut Transaction, digits: &str) -> Result<Vec<Meant>, DatabaseError> {
+    if digits.len() < ABBREVIATED_MIN || !digits.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+        return Ok(Vec::new());
+    }
+    let digits = digits.to_ascii_lowercase();
+    let sql = format!(
+        "{COMMITS} where c.commit_id in (select distinct commit_id from gitops_commit \
+         where commit_id >= $1 and commit_id < $2 order by commit_id limit {WAYS_MAX} + 1) order by c.commit_id, c.id"
+    );
+    let rows = transaction.query(&sql, vec![digits.as_str().into(), format!("{digits}g").into()]).await?;
+    Ok(by_commit(transaction, &rows))
+}
+
+fn by_commit(transaction: &Transaction, rows: &[Row]) -> Vec<Meant> {
+    let same = rows.chunk_by(|one, other| one.text(1) == other.text(1));
+    let meant = same.filter_map(|rows| {
+        let first = rows.first()?;
+        let of = RolloutOf::Commit { commit: first.text(1), repository: first.text(2), branch: first.text(3) };
+        let subject = Subject::of_commit(transaction, rows.iter().map(|row| row.int(0)).collect());
+        Some(Meant { of, subject, workload_id: None })
+    });
+    meant.collect()
+}
+
+/// What to type for each of several things, so that it is meant and none of the others.
+fn ways(candidates: &[Meant]) -> Vec<String> {
+    let names = |meant: &Meant| match &meant.of {
+        RolloutOf::Version { workload, .. } => workload.clone(),
+        _ => String::new(),
+    };
+    let way = |one: &Meant| match &one.of {
+        RolloutOf::Commit { commit, .. } => commit.clone(),
+        RolloutOf::Workload { workspace, application, workload } => format!("{workspace}/{application}/{workload}"),
+        RolloutOf::Version { workspace, application, workload, version } => {
+            let is_alone = candidates.iter().filter(|other| names(other) == *workload).count() == 1;
+            let of = if is_alone { workload.clone() } else { format!("{workspace}/{application}/{workload}") };
+            format!("{of}@{version}")
+        }
+    };
+    candidates.iter().map(way).collect()
+}
+
+/// Versions that are told of a workload that has not the one that was asked for.
+const VERSIONS_TOLD: i64 = 3;
+
+/// Says that nothing is called so, and what is called nearly so.
+async fn unknown(
+    transaction: &mut Transaction,
+    of: &str,
+    workloads: &[(&Workload, &str)],
+) -> Result<QuestionError, DatabaseError> {
+    let name = of.to_owned();
+    let Some((workload, _)) = workloads.first() else {
+        let similar = similar(transaction, ("workload", "name"), of).await?;
+        return Ok(QuestionError::Unknown { what: "workload, version or commit", name, similar });
+    };
+    let sql = "select version from workload_version where workload_id = $1 order by id desc limit $2";
+    let rows = transaction.query(sql, vec![workload.id.into(), VERSIONS_TOLD.into()]).await?;
+    let similar = rows.iter().map(|row| format!("{}@{}", workload.name, row.text(0))).collect();
+    Ok(QuestionError::Unknown { what: "workload, version or commit", name, similar })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_is_read_in_all_ways_that_it_can_be() {
+        assert_eq!(readings("cart"), [("cart", None)]);
+        assert_eq!(readings("a@b@1"), [("a@b@1", None), ("a", Some("b@1")), ("a@b", Some("1"))]);
+    }
+
+    #[test]
+    fn a_workload_is_named_alone_or_with_what_it_belongs_to() {
+        let workload = Workload { id: 1, workspace: "acme".into(), application: "shop".into(), name: "a/cart".into() };
+        assert!(["a/cart", "shop/a/cart", "acme/shop/a/cart"].into_iter().all(|text| workload.is(text)));
+        assert!(!["cart", "acme/a/cart", "op/a/cart", ""].into_iter().any(|text| workload.is(text)));
+    }
+}

@@ -1,0 +1,190 @@
+//! How far a rollout is: of a workload, of a version of one, or of a commit.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use super::cursor::Cursor;
+use super::deployments::{self, Deployment, Deployments};
+use super::meant::{Meant, RolloutOf};
+use super::scope::Scope;
+use super::standing::Counts;
+use super::subject::Subject;
+use super::walk::Walk;
+use super::{Filter, Page, QuestionError, Standing};
+use crate::moment::Moment;
+use crate::store::{Database, DatabaseError, Transaction};
+
+/// How far a rollout is.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Rollout {
+    /// The name that was asked for.
+    pub of: String,
+    /// What that is.
+    pub what: RolloutOf,
+    /// How many stand where, in all environments together.
+    pub counts: Counts,
+    /// Of those that are expected: their place is to hold something else by now.
+    pub superseded: i64,
+    /// Whether all that are expected have it, and said that all is well.
+    pub done: bool,
+    /// The same by environment, in the order of their names.
+    pub environments: Vec<EnvironmentRollout>,
+}
+
+/// How far a rollout is in an environment.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct EnvironmentRollout {
+    /// The environment; empty for places that belong to none.
+    pub environment: String,
+    /// The versions that it is about; of a commit none are told.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub versions: Vec<String>,
+    /// Other versions of the workload that are wanted there now.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub instead: Vec<String>,
+    /// How many stand where.
+    pub counts: Counts,
+    /// Of those that are expected: their place is to hold something else by now.
+    pub superseded: i64,
+    /// Since when it is wanted there.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub wanted_since: Option<Moment>,
+    /// Those who need attention: the first of those that failed or went silent.
+    pub attention: Vec<Deployment>,
+}
+
+/// Those who need attention, of one environment.
+const ATTENTION: usize = 20;
+
+/// How far a rollout is: of a workload (what of it is wanted now), a version of one (`workload@version`, or the version alone), or a commit in any form that
+/// reconcilers write. Workloads of one name are told apart by `workspace/application/workload`.
+///
+/// # Errors
+/// Nothing is called so, or several things are; the filter can't be meant; the database can't answer.
+pub async fn rollout(database: &Database, of: &str, filter: &Filter) -> Result<Rollout, QuestionError> {
+    filter.refuse_hosts()?;
+    let mut transaction = database.begin_reading().await?;
+    let scope = Scope::of(&mut transaction, filter).await?;
+    let meant = Meant::of(&mut transaction, of, filter).await?;
+    let subject = &meant.subject;
+    let mut environments = environments(&mut transaction, &meant, &scope).await?;
+    let mut rollout = Rollout { of: of.to_owned(), what: meant.of.clone(), ..Rollout::default() };
+    for ((_, environment), stand) in subject.stands(&mut transaction, &scope).await? {
+        rollout.counts.merge(&stand.counts);
+        rollout.superseded += stand.superseded;
+        let attention = match stand.counts.failed + stand.counts.silent {
+            0 => Vec::new(),
+            _ => attention(&mut transaction, subject, (&scope, environment)).await?,
+        };
+        let row = environments.entry(environment).or_default();
+        *row = EnvironmentRollout { counts: stand.counts, superseded: stand.superseded, attention, ..row.clone() };
+    }
+    let names = environment_names(&mut transaction).await?;
+    for (id, mut environment) in environments {
+        environment.environment = names.get(&id).cloned().unwrap_or_default();
+        rollout.environments.push(environment);
+    }
+    rollout.environments.sort_by(|one, other| one.environment.cmp(&other.environment));
+    rollout.done = rollout.counts.succeeded == rollout.counts.expected;
+    Ok(rollout)
+}
+
+/// The environments that a rollout is about, and those that have another version of the workload: what is wanted there.
+async fn environments(
+    transaction: &mut Transaction,
+    meant: &Meant,
+    scope: &Scope,
+) -> Result<BTreeMap<i64, EnvironmentRollout>, DatabaseError> {
+    let mut environments: BTreeMap<i64, EnvironmentRollout> = BTreeMap::new();
+    for (id, since) in meant.subject.since(transaction, scope).await? {
+        environments.entry(id).or_default().wanted_since = Some(since);
+    }
+    let Some(workload) = meant.workload_id else { return Ok(environments) };
+    let now = Subject::of_workload(workload).versions(transaction, (scope, workload)).await?;
+    for (id, versions) in now {
+        let row = environments.entry(id).or_default();
+        (row.versions, row.instead) = match &meant.of {
+            RolloutOf::Version { version, .. } => versions.into_iter().partition(|one| one == version),
+            _ => (versions.into_iter().collect(), Vec::new()),
+        };
+    }
+    if let RolloutOf::Version { version, .. } = &meant.of {
+        let asked_for = environments.values_mut().filter(|row| row.wanted_since.is_some());
+        asked_for.for_each(|row| row.versions = vec![version.clone()]);
+    }
+    Ok(environments)
+}
+
+/// Those who stand somewhere with a rollout; all of them if the filter has no `status`.
+///
+/// # Errors
+/// As [`rollout`]; and the page can't be meant.
+pub async fn rollout_hosts(
+    database: &Database,
+    of: &str,
+    filter: &Filter,
+    page: &Page,
+) -> Result<Deployments, QuestionError> {
+    let after = page.cursor.as_deref().map(|cursor| Cursor::read(cursor, LIST)).transpose()?;
+    let limit = page.limit()?;
+    let mut transaction = database.begin_reading().await?;
+    let scope = Scope::of(&mut transaction, filter).await?;
+    let subject = Meant::of(&mut transaction, of, filter).await?.subject;
+    let standings = scope.standings.clone().unwrap_or_else(|| Standing::ALL.to_vec());
+    let selected = subject.selected(&mut transaction, (&scope, None), &standings).await?;
+    let targets = scope.targets.clone();
+    let standing: BTreeMap<_, _> = selected.iter().map(|selected| (selected.id, selected.standing)).collect();
+    let walk = Walk::of_tallies(scope, selected);
+    let found = walk.page(&mut transaction, after, limit).await?;
+    let mut items = deployments::rows(&mut transaction, &found.reconcilers, (targets.as_ref(), None)).await?;
+    stand(&mut transaction, &found.reconcilers, (&standing, &mut items)).await?;
+    Ok(Deployments { items, next: found.next.map(|next| next.write(LIST)) })
+}
+
+/// The word for cursors of this list.
+const LIST: &str = "rollout";
+
+/// Where rows stand with the rollout, which may not be what is wanted now.
+async fn stand(
+    transaction: &mut Transaction,
+    reconcilers: &[i64],
+    (standing, items): (&BTreeMap<i64, Standing>, &mut [Deployment]),
+) -> Result<(), DatabaseError> {
+    let sql = format!(
+        "select h.name, r.name, s.tally_id from reconciler r join host h on h.id = r.host_id \
+         join reconciler_state s on s.reconciler_id = r.id where {}",
+        transaction.dialect().any_int("r.id", "$1")
+    );
+    let rows = transaction.query(&sql, vec![reconcilers.to_vec().into()]).await?;
+    let tallies: BTreeMap<_, _> = rows.iter().map(|row| ((row.text(0), row.text(1)), row.int(2))).collect();
+    for item in items {
+        let tally = tallies.get(&(item.host.clone(), item.reconciler.clone()));
+        item.standing = tally.and_then(|tally| standing.get(tally)).copied();
+    }
+    Ok(())
+}
+
+async fn environment_names(transaction: &mut Transaction) -> Result<BTreeMap<i64, String>, DatabaseError> {
+    let rows = transaction.query("select id, name from environment", Vec::new()).await?;
+    Ok(rows.iter().map(|row| (row.int(0), row.text(1))).collect())
+}
+
+/// The first of those in an environment that failed or went silent.
+async fn attention(
+    transaction: &mut Transaction,
+    subject: &Subject,
+    (scope, environment): (&Scope, i64),
+) -> Result<Vec<Deployment>, QuestionError> {
+    let wanting = [Standing::Failed, Standing::Silent];
+    let selected = subject.selected(transaction, (scope, Some(environment)), &wanting).await?;
+    let standing = selected.iter().map(|selected| (selected.id, selected.standing)).collect();
+    let found = Walk::of_tallies(scope.clone(), selected).page(transaction, None, ATTENTION).await?;
+    let mut items = deployments::rows(transaction, &found.reconcilers, (scope.targets.as_ref(), None)).await?;
+    stand(transaction, &found.reconcilers, (&standing, &mut items)).await?;
+    items.truncate(ATTENTION);
+    Ok(items)
+}

@@ -1,0 +1,195 @@
+//! What is rolled out: which content at which places, and how many reconcilers stand where with it.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::scope::Scope;
+use super::standing::{self, Counts};
+use super::walk::{Selected, selected_columns};
+use super::{Standing, wants};
+use crate::moment::Moment;
+use crate::store::{DatabaseError, Transaction, Value};
+
+/// Which content at which places is rolled out, of one rollout or of several.
+///
+/// The table `subject` of its statements has the groups of places, and the commits at which that content became wanted there, each with the number of its
+/// rollout.
+#[derive(Clone, Debug)]
+pub(super) struct Subject {
+    table: String,
+    values: Vec<Value>,
+}
+
+/// How many stand where with a rollout in an environment.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Stand {
+    pub(super) counts: Counts,
+    /// Of those that are expected: their place is to hold something else by now.
+    pub(super) superseded: i64,
+}
+
+impl Subject {
+    /// What a commit changed: one that several branches may have.
+    pub(super) fn of_commit(transaction: &Transaction, ids: Vec<i64>) -> Self {
+        Self::of_changes(transaction, ("0", ids))
+    }
+
+    /// What each of these commits changed: the ids are the numbers of the rollouts.
+    pub(super) fn of_commits(transaction: &Transaction, ids: Vec<i64>) -> Self {
+        Self::of_changes(transaction, ("v.gitops_commit_id", ids))
+    }
+
+    fn of_changes(transaction: &Transaction, (rollout, ids): (&str, Vec<i64>)) -> Self {
+        let of_commits = transaction.dialect().any_int("v.gitops_commit_id", "$1");
+        let table = format!(
+            "select distinct {rollout} as rollout_id, p.place_group_id, v.gitops_commit_id as commit_id from place_revision v \
+             join place p on p.id = v.place_id where {of_commits} and v.tree is not null"
+        );
+        Self { table, values: vec![ids.into()] }
+    }
+
+    /// The targets that were to have a version.
+    pub(super) fn of_version(version: i64) -> Self {
+        let table = format!(
+            "select distinct 0 as rollout_id, g.id as place_group_id, c.id as commit_id from workload_version n \
+             join deployment_target t on t.workload_id = n.workload_id \
+             join deployment_assignment a on a.deployment_target_id = t.id and a.workload_version_id = n.id \
+             join place_group_target m on m.deployment_target_id = t.id join place_group g on g.id = m.place_group_id \
+             join gitops_commit c on c.commit_id = a.gitops_commit_id where n.id = $1 and {} \
+             and exists (select 1 from place p where p.place_group_id = g.id and p.branch_id = c.branch_id)",
+            OF_WORKLOADS,
+        );
+        Self { table, values: vec![version.into()] }
+    }
+
+    /// What the targets of a workload should have now.
+    pub(super) fn of_workload(workload: i64) -> Self {
+        let table = format!(
+            "select distinct 0 as rollout_id, g.id as place_group_id, v.gitops_commit_id as commit_id from deployment_target t \
+             join place_group_target m on m.deployment_target_id = t.id join place_group g on g.id = m.place_group_id \
+             join place p on p.place_group_id = g.id join place_revision v on v.id = p.wanted_revision_id \
+             where t.workload_id = $1 and v.tree is not null and {}",
+            OF_WORKLOADS,
+        );
+        Self { table, values: vec![workload.into()] }
+    }
+
+    /// A statement over the tallies `t` of the subject, of which `{standing}` says where their reconcilers stand.
+    ///
+    /// Expected are the reconcilers of places at which it is or was wanted; of places that are counted with others, those that are to hold it, or do.
+    fn statement(&self, select: &str, behind: &str) -> String {
+        let standing = standing::expression("t.holds = 1");
+        format!(
+            "with subject as ({}), \
+             concerned as (select s.rollout_id, s.place_group_id, \
+               case when (select count(*) from place p where p.place_group_id = s.place_group_id) = 1 then 1 else 0 end as is_alone \
+               from (select distinct rollout_id, place_group_id from subject) as s), \
+             counted as (select c.rollout_id, t.id, t.place_group_id, t.held_commit_id, t.status, t.is_silent, t.reconcilers, c.is_alone, \
+               case when w.commit_id is null then 0 else 1 end as wants, \
+               case when h.commit_id is not null or t.is_current = 1 and w.commit_id is not null then 1 else 0 end as holds \
+               from concerned c join tally t on t.place_group_id = c.place_group_id \
+               left join subject w on w.rollout_id = c.rollout_id and w.place_group_id = t.place_group_id and w.commit_id = t.wanted_commit_id \
+               left join subject h on h.rollout_id = c.rollout_id and h.place_group_id = t.place_group_id and h.commit_id = t.held_commit_id \
+               where t.reconcilers > 0 and t.wanted_commit_id <> 0) \
+             {} from counted t join place_group g on g.id = t.place_group_id \
+             where (t.is_alone = 1 or t.wants = 1 or t.holds = 1){behind}",
+            self.table,
+            select.replace("{standing}", &standing),
+        )
+    }
+
+    /// How many stand where, by rollout and environment: none is 0.
+    pub(super) async fn stands(
+        &self,
+        transaction: &mut Transaction,
+        scope: &Scope,
+    ) -> Result<BTreeMap<(i64, i64), Stand>, DatabaseError> {
+        let sum = transaction.dialect().int("sum(t.reconcilers)");
+        let superseded = transaction.dialect().int("sum(case when t.wants = 1 then 0 else t.reconcilers end)");
+        let select = format!(
+            "select t.rollout_id, coalesce(g.environment_id, 0), {{standing}} as standing, t.is_silent, {sum}, {superseded}"
+        );
+        let mut values = self.values.clone();
+        let groups = groups_condition(transaction, scope, &mut values);
+        let sql = self.statement(&select, &format!("{groups} group by 1, 2, 3, 4"));
+        let mut stands: BTreeMap<(i64, i64), Stand> = BTreeMap::new();
+        for row in transaction.query(&sql, values).await? {
+            let stand = stands.entry((row.int(0), row.int(1))).or_default();
+            wants::add(&mut stand.counts, &row, 2);
+            stand.superseded += row.int(5);
+        }
+        Ok(stands)
+    }
+
+    /// The tallies of those that stand there, of one environment or of all.
+    pub(super) async fn selected(
+        &self,
+        transaction: &mut Transaction,
+        (scope, environment): (&Scope, Option<i64>),
+        standings: &[Standing],
+    ) -> Result<Vec<Selected>, DatabaseError> {
+        let mut values = self.values.clone();
+        let mut conditions = groups_condition(transaction, scope, &mut values);
+        if let Some(environment) = environment {
+            values.push(environment.into());
+            conditions += &format!(" and coalesce(g.environment_id, 0) = ${}", values.len());
+        }
+        let select = format!("select {}", selected_columns("{standing}"));
+        let sql = self.statement(&select, &format!("{conditions} order by t.id"));
+        let rows = transaction.query(&sql, values).await?;
+        let selected = rows.iter().filter_map(Selected::of);
+        Ok(selected.filter(|selected| standings.contains(&selected.standing)).collect())
+    }
+
+    /// Since when it is wanted, by environment.
+    pub(super) async fn since(
+        &self,
+        transaction: &mut Transaction,
+        scope: &Scope,
+    ) -> Result<BTreeMap<i64, Moment>, DatabaseError> {
+        let mut values = self.values.clone();
+        let groups = groups_condition(transaction, scope, &mut values);
+        let sql = format!(
+            "with subject as ({}) select coalesce(g.environment_id, 0), {} from subject s \
+             join place_group g on g.id = s.place_group_id join gitops_commit c on c.id = s.commit_id where 1 = 1{groups} group by 1",
+            self.table,
+            transaction.dialect().millis("max(c.committed_on)")
+        );
+        let rows = transaction.query(&sql, values).await?;
+        Ok(rows.iter().filter_map(|row| Some((row.int(0), row.moment(1)?))).collect())
+    }
+
+    /// The versions of a workload that it is about, by environment.
+    pub(super) async fn versions(
+        &self,
+        transaction: &mut Transaction,
+        (scope, workload): (&Scope, i64),
+    ) -> Result<BTreeMap<i64, BTreeSet<String>>, DatabaseError> {
+        let mut values = self.values.clone();
+        let groups = groups_condition(transaction, scope, &mut values);
+        values.push(workload.into());
+        let sql = format!(
+            "with subject as ({}) select distinct coalesce(g.environment_id, 0), v.version from subject s \
+             join place_group g on g.id = s.place_group_id join gitops_commit c on c.id = s.commit_id \
+             join place_group_target m on m.place_group_id = g.id \
+             join deployment_assignment a on a.deployment_target_id = m.deployment_target_id and a.gitops_commit_id = c.commit_id \
+             join workload_version v on v.id = a.workload_version_id where v.workload_id = ${}{groups}",
+            self.table,
+            values.len(),
+        );
+        let mut versions: BTreeMap<i64, BTreeSet<String>> = BTreeMap::new();
+        for row in transaction.query(&sql, values).await? {
+            versions.entry(row.int(0)).or_default().insert(row.text(1));
+        }
+        Ok(versions)
+    }
+}
+
+/// A workload is rolled out with its manifests; where nobody told the hub of their folders, with what the platform made for it.
+const OF_WORKLOADS: &str = "(g.role = 'application' or not exists (select 1 from place_group_target o \
+    join place_group f on f.id = o.place_group_id where o.deployment_target_id = t.id and f.role = 'application'))";
+
+fn groups_condition(transaction: &Transaction, scope: &Scope, values: &mut Vec<Value>) -> String {
+    let Some(groups) = &scope.groups else { return String::new() };
+    values.push(groups.clone().into());
+    format!(" and {}", transaction.dialect().any_int("g.id", &format!("${}", values.len())))
+}
