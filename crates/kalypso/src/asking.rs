@@ -44,6 +44,19 @@ impl Hub {
         self.runtime.block_on(self.client.ask(path, given)).map_err(failure)
     }
 
+    /// Asks of something that the hub may not know yet.
+    pub(crate) fn look<T: DeserializeOwned>(
+        &self,
+        path: &[&str],
+        given: &[(String, String)],
+    ) -> Result<Found<T>, Failure> {
+        match self.runtime.block_on(self.client.ask(path, given)) {
+            Ok(answer) => Ok(Found::Answer(answer)),
+            Err(error @ ClientError::Refused { status: 404, .. }) => Ok(Found::Nothing(error.to_string())),
+            Err(error) => Err(failure(error)),
+        }
+    }
+
     /// Sends reports; see [`Client::report`].
     pub(crate) fn report(&self, body: Vec<u8>, are_lines: bool, patience: Duration) -> Result<Receipt, Failure> {
         self.runtime.block_on(self.client.report(body, are_lines, patience)).map_err(failure)
@@ -85,6 +98,14 @@ pub(crate) fn token(asking: &Asking) -> Result<Option<String>, Failure> {
 
 fn variable(name: &str) -> Option<String> {
     std::env::var(name).ok().filter(|text| !text.is_empty())
+}
+
+/// What is known of something.
+pub(crate) enum Found<T> {
+    /// That.
+    Answer(T),
+    /// The hub has never heard of it; so it says.
+    Nothing(String),
 }
 
 /// The rows of a list that were asked for.

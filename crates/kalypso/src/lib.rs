@@ -22,6 +22,7 @@ mod range;
 pub mod reference;
 pub mod report;
 mod reporting;
+mod table;
 mod terminal;
 mod times;
 

@@ -35,19 +35,6 @@ pub(crate) fn structured(json: &serde_json::Value, format: Format) -> String {
     }
 }
 
-/// Rows with their columns one below the other, two blanks apart.
-pub(crate) fn table<const COLUMNS: usize>(rows: impl Iterator<Item = [String; COLUMNS]>) -> String {
-    let rows: Vec<_> = rows.collect();
-    let widths: [usize; COLUMNS] = std::array::from_fn(|column| {
-        rows.iter().map(|row| row.get(column).map_or(0, |cell| cell.chars().count())).max().unwrap_or(0)
-    });
-    let line = |row: &[String; COLUMNS]| {
-        let cells = row.iter().zip(widths).map(|(cell, width)| format!("{cell:width$}"));
-        format!("{}\n", cells.collect::<Vec<_>>().join("  ").trim_end())
-    };
-    rows.iter().map(line).collect()
-}
-
 /// A count with its noun: `1 file`, `1,204 files`.
 pub(crate) fn count(number: usize, noun: &str) -> String {
     let plural = if number == 1 { "" } else { "s" };
@@ -70,13 +57,6 @@ pub(crate) fn thousands(number: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn columns_stand_one_below_the_other() {
-        let row = |first: &str, second: &str| [first.to_owned(), second.to_owned()];
-        let rows = [row("NAME", "FOR"), row("é", "x"), row("longer", "")];
-        assert_eq!(table(rows.into_iter()), "NAME    FOR\né       x\nlonger\n");
-    }
 
     #[test]
     fn numbers_are_easy_to_read() {

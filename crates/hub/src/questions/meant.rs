@@ -1,5 +1,7 @@
 //! What people mean by what they call a rollout: a workload, a version of one, a version, or a commit.
 
+use std::fmt::Write as _;
+
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -148,7 +150,7 @@ fn of_filter(filter: &Filter, values: &mut Vec<Value>) -> String {
     for (column, name) in columns {
         let Some(name) = name else { continue };
         values.push(name.as_str().into());
-        conditions += &format!(" and {column} = ${}", values.len());
+        let _ = write!(conditions, " and {column} = ${}", values.len());
     }
     conditions
 }
@@ -187,7 +189,7 @@ async fn versions(
     let mut conditions = of_filter(filter, &mut values);
     if let Some(workload) = workload {
         values.push(workload.into());
-        conditions += &format!(" and l.id = ${}", values.len());
+        let _ = write!(conditions, " and l.id = ${}", values.len());
     }
     let sql = format!(
         "select v.id, l.id, w.name, a.name, l.name from {WORKLOADS} join workload_version v on v.workload_id = l.id \

@@ -1,6 +1,7 @@
 //! What is rolled out: which content at which places, and how many reconcilers stand where with it.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
 
 use super::scope::Scope;
 use super::standing::{self, Counts};
@@ -54,9 +55,8 @@ impl Subject {
              join deployment_target t on t.workload_id = n.workload_id \
              join deployment_assignment a on a.deployment_target_id = t.id and a.workload_version_id = n.id \
              join place_group_target m on m.deployment_target_id = t.id join place_group g on g.id = m.place_group_id \
-             join gitops_commit c on c.commit_id = a.gitops_commit_id where n.id = $1 and {} \
-             and exists (select 1 from place p where p.place_group_id = g.id and p.branch_id = c.branch_id)",
-            OF_WORKLOADS,
+             join gitops_commit c on c.commit_id = a.gitops_commit_id where n.id = $1 and {OF_WORKLOADS} \
+             and exists (select 1 from place p where p.place_group_id = g.id and p.branch_id = c.branch_id)"
         );
         Self { table, values: vec![version.into()] }
     }
@@ -67,8 +67,7 @@ impl Subject {
             "select distinct 0 as rollout_id, g.id as place_group_id, v.gitops_commit_id as commit_id from deployment_target t \
              join place_group_target m on m.deployment_target_id = t.id join place_group g on g.id = m.place_group_id \
              join place p on p.place_group_id = g.id join place_revision v on v.id = p.wanted_revision_id \
-             where t.workload_id = $1 and v.tree is not null and {}",
-            OF_WORKLOADS,
+             where t.workload_id = $1 and v.tree is not null and {OF_WORKLOADS}"
         );
         Self { table, values: vec![workload.into()] }
     }
@@ -131,7 +130,7 @@ impl Subject {
         let mut conditions = groups_condition(transaction, scope, &mut values);
         if let Some(environment) = environment {
             values.push(environment.into());
-            conditions += &format!(" and coalesce(g.environment_id, 0) = ${}", values.len());
+            let _ = write!(conditions, " and coalesce(g.environment_id, 0) = ${}", values.len());
         }
         let select = format!("select {}", selected_columns("{standing}"));
         let sql = self.statement(&select, &format!("{conditions} order by t.id"));

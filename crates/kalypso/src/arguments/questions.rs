@@ -121,16 +121,19 @@ pub(crate) enum RolloutCommand {
     List(RolloutList),
 }
 
-/// Say on how many hosts a commit or version is, and on which it is not
+/// Say on how many hosts a workload, a version of it or a commit is, and on which it is not
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
-  kalypso rollout status 41c77fe                      a commit, as a GitOps repository has it
-  kalypso rollout status 2.4.0 --workload checkout    a version
-  kalypso rollout status 2.4.0 --status outdated      who does not have it yet")]
+  kalypso rollout status checkout                            what of it is wanted now, in all environments
+  kalypso rollout status checkout@2.4.0                      a version, wherever it is or was wanted
+  kalypso rollout status 41c77fe                             a commit, as a GitOps repository has it
+  kalypso rollout status checkout@2.4.0 --status outdated    who does not have it yet
+
+Workloads of one name are told apart by what they belong to: WORKSPACE/APPLICATION/WORKLOAD")]
 pub(crate) struct RolloutStatus {
-    /// The commit or version
-    #[arg(value_name = "COMMIT|VERSION")]
+    /// The workload, its version (also alone, if no other workload has such a one), or the commit
+    #[arg(value_name = "WORKLOAD[@VERSION]|COMMIT")]
     pub(crate) of: String,
     #[command(flatten)]
     pub(crate) filter: Filtering,
@@ -151,11 +154,14 @@ pub(crate) struct RolloutStatus {
 #[command(after_help = "\
 Exit status: 0 done · 1 a host failed · 3 not done in time
 
+What the hub has not heard of yet is waited for too. If it never does, the status is 3, and the message says so.
+
 Examples:
-  kalypso rollout wait 41c77fe -e stage --timeout 30m")]
+  kalypso rollout wait 41c77fe -e stage --timeout 30m
+  kalypso rollout wait checkout@2.4.0 -e stage --failures 2")]
 pub(crate) struct RolloutWait {
-    /// The commit or version
-    #[arg(value_name = "COMMIT|VERSION")]
+    /// The workload, its version (also alone, if no other workload has such a one), or the commit
+    #[arg(value_name = "WORKLOAD[@VERSION]|COMMIT")]
     pub(crate) of: String,
     #[command(flatten)]
     pub(crate) filter: Filtering,

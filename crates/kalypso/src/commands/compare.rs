@@ -6,7 +6,7 @@ use serde_json::json;
 use crate::arguments::{self, Format};
 use crate::asking::{self, Hub, List};
 use crate::exit::Exit;
-use crate::terminal;
+use crate::{table, terminal};
 
 pub(super) fn run(options: &arguments::Compare) -> anyhow::Result<Exit> {
     let hub = Hub::of(&options.asking)?;
@@ -34,7 +34,7 @@ fn text(list: &List<ComparedTarget>, options: &arguments::Compare) -> String {
         return format!("{} and {} do not differ\n", options.from, options.to);
     }
     let heading = ["", "TARGET", &options.from, "", &options.to, "", "CONFIGURATION"].map(str::to_owned);
-    let mut text = terminal::table(std::iter::once(heading).chain(list.items.iter().map(cells)));
+    let mut text = table::table(std::iter::once(heading).chain(list.items.iter().map(cells)));
     if list.is_more {
         text.push_str("there are more: --limit shows them\n");
     }

@@ -7,7 +7,7 @@ use serde_json::json;
 use crate::arguments::{self, Format};
 use crate::asking::{self, Hub, List};
 use crate::exit::Exit;
-use crate::terminal;
+use crate::{table, terminal};
 
 pub(super) fn run(options: &arguments::Deployments) -> anyhow::Result<Exit> {
     let hub = Hub::of(&options.asking)?;
@@ -38,7 +38,7 @@ pub(super) fn text(list: &List<Deployment>, now: Moment) -> String {
     }
     let heading = ["HOST", "ENV", "WORKLOAD", "TARGET", "VERSION", "CONFIG", "COMMIT", "STATUS", "SINCE", "MESSAGE"];
     let rows = list.items.iter().map(|row| cells(row, now));
-    let mut text = terminal::table(std::iter::once(heading.map(str::to_owned)).chain(rows));
+    let mut text = table::table(std::iter::once(heading.map(str::to_owned)).chain(rows));
     if list.is_more {
         text.push_str("there are more: --limit shows them\n");
     }

@@ -11,7 +11,7 @@ use super::status::{of, others};
 use crate::arguments::{self, Format};
 use crate::asking::{self, Hub};
 use crate::exit::Exit;
-use crate::terminal;
+use crate::{table, terminal};
 
 pub(super) fn run(options: &arguments::Drift) -> anyhow::Result<Exit> {
     let hub = Hub::of(&options.asking)?;
@@ -42,7 +42,7 @@ fn text(drift: &Drift, now: Moment) -> String {
             others(&row.counts),
         ]
     };
-    text.push_str(&terminal::table(drift.items.iter().map(row)));
+    text.push_str(&table::table(drift.items.iter().map(row)));
     if drift.next.is_some() {
         text.push_str("  there are more: --limit shows them\n");
     }

@@ -7,7 +7,7 @@ use serde_json::json;
 use crate::arguments::{self, Format};
 use crate::asking::{self, Hub};
 use crate::exit::Exit;
-use crate::terminal;
+use crate::{table, terminal};
 
 pub(super) fn run(options: &arguments::History) -> anyhow::Result<Exit> {
     let hub = Hub::of(&options.asking)?;
@@ -17,7 +17,7 @@ pub(super) fn run(options: &arguments::History) -> anyhow::Result<Exit> {
         Format::Human if list.items.is_empty() => terminal::answer("nothing has happened yet\n")?,
         Format::Human => {
             let now = Moment::now();
-            let mut text = terminal::table(list.items.iter().map(|event| cells(event, now)));
+            let mut text = table::table(list.items.iter().map(|event| cells(event, now)));
             if list.is_more {
                 text.push_str("there are more: --limit shows them\n");
             }

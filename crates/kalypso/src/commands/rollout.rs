@@ -1,19 +1,19 @@
-//! `kalypso rollout`: how far a commit or version is, and who does not have it.
+//! `kalypso rollout`: how far a workload, a version or a commit is, and who does not have it.
 
 use std::fmt::Write as _;
 use std::time::{Duration, Instant};
 
 use hub::moment::Moment;
-use hub::questions::{Deployment, ListedRollout, Rollout, Rollouts};
+use hub::questions::{Deployment, EnvironmentRollout, ListedRollout, Rollout, RolloutOf, Rollouts, Standing};
 use serde_json::json;
 
 use super::deployments;
 use super::status::{bar, of, others};
 use crate::arguments::{Format, RolloutCommand, RolloutList, RolloutStatus, RolloutWait};
-use crate::asking::{self, Hub};
-use crate::exit::Exit;
-use crate::terminal;
+use crate::asking::{self, Found, Hub};
+use crate::exit::{Exit, Failure};
 use crate::times::duration;
+use crate::{table, terminal};
 
 /// Between two looks at a rollout that is waited for.
 const LOOK: Duration = Duration::from_secs(2);
@@ -49,30 +49,75 @@ fn tell(rollout: &Rollout, format: Format) -> std::io::Result<()> {
 }
 
 fn text(rollout: &Rollout, now: Moment) -> String {
-    let mut text = format!("{}\n", asking::plain(&rollout.of));
+    let mut text = title(rollout);
     if rollout.environments.is_empty() {
         text.push_str("  no host is expected to have it\n");
     }
-    let width = rollout.environments.iter().map(|one| one.environment.chars().count()).max().unwrap_or(0);
-    for one in &rollout.environments {
-        let name = asking::plain(&one.environment);
-        let mut parts = vec![of(&one.counts), others(&one.counts)];
-        parts.push(
-            one.wanted_since
-                .map(|since| format!("wanted since {}", asking::length(now.since(since))))
-                .unwrap_or_default(),
-        );
-        if one.superseded > 0 {
-            parts.push("something else is wanted by now".to_owned());
-        }
-        parts.retain(|part| !part.is_empty());
-        let _ = writeln!(text, "  {name:width$}  {} {}", bar(&one.counts), parts.join("   "));
+    let names: Vec<_> = rollout.environments.iter().map(|one| asking::plain(&one.environment)).collect();
+    let width = names.iter().map(|name| table::columns(name)).max().unwrap_or(0);
+    let versions: Vec<_> = rollout.environments.iter().map(|one| versions(rollout, one)).collect();
+    let of_versions = versions.iter().map(|versions| table::columns(versions)).max().unwrap_or(0);
+    for ((one, name), versions) in rollout.environments.iter().zip(&names).zip(&versions) {
+        let mut columns = vec![table::padded(name, width), table::padded(versions, of_versions), environment(one, now)];
+        columns.retain(|column| !column.is_empty());
+        let _ = writeln!(text, "  {}", columns.join("  "));
         let rows = one.attention.iter().map(|row| attention(row, now));
-        for line in terminal::table(rows).lines() {
-            let _ = writeln!(text, "  {:width$}    {line}", "");
-        }
+        text.push_str(&table::indented(rows, width + 6));
+        text.push_str(&unlisted(one, width + 6));
     }
+    text.push_str(&advice(rollout));
     text
+}
+
+/// What it is about: `checkout 2.4.0`.
+fn title(rollout: &Rollout) -> String {
+    let title = match &rollout.what {
+        RolloutOf::Commit { commit, repository, branch } => {
+            format!("{} of {branch} in {repository}", asking::short(Some(commit)))
+        }
+        RolloutOf::Version { workload, version, .. } => format!("{workload} {version}"),
+        RolloutOf::Workload { workload, .. } => match one_version(rollout) {
+            Some(version) => format!("{workload} {version}"),
+            None => workload.clone(),
+        },
+    };
+    format!("{}\n", asking::plain(&title))
+}
+
+/// The version of all environments, if they have one in common.
+fn one_version(rollout: &Rollout) -> Option<&str> {
+    let mut versions: Vec<_> = rollout.environments.iter().flat_map(|one| &one.versions).collect();
+    versions.dedup();
+    match versions.as_slice() {
+        [one] => Some(one.as_str()),
+        _ => None,
+    }
+}
+
+/// The versions that it is about in an environment, if the title does not say it.
+fn versions(rollout: &Rollout, one: &EnvironmentRollout) -> String {
+    let is_in_title = !matches!(rollout.what, RolloutOf::Workload { .. }) || one_version(rollout).is_some();
+    if is_in_title { String::new() } else { asking::plain(&one.versions.join(", ")) }
+}
+
+/// How far it is in an environment.
+fn environment(one: &EnvironmentRollout, now: Moment) -> String {
+    let instead = asking::plain(&one.instead.join(", "));
+    if one.wanted_since.is_none() && one.counts.expected == 0 {
+        return format!("not yet: {instead} is wanted there");
+    }
+    if one.counts.expected == 0 {
+        return "no host is expected to have it".to_owned();
+    }
+    let since = one.wanted_since.map(|since| format!("wanted since {}", asking::length(now.since(since))));
+    let superseded = match (one.superseded, instead.as_str()) {
+        (0, _) => None,
+        (_, "") => Some("something else is wanted by now".to_owned()),
+        (_, instead) => Some(format!("{instead} is wanted by now")),
+    };
+    let parts = [Some(of(&one.counts)), Some(others(&one.counts)), since, superseded];
+    let parts: Vec<_> = parts.into_iter().flatten().filter(|part| !part.is_empty()).collect();
+    format!("{} {}", bar(&one.counts), parts.join("   "))
 }
 
 fn attention(row: &Deployment, now: Moment) -> [String; 3] {
@@ -81,20 +126,68 @@ fn attention(row: &Deployment, now: Moment) -> [String; 3] {
         Some(message) if !message.is_empty() => message,
         _ => row.standing.map_or("", hub::questions::Standing::as_str).replace('_', " "),
     };
-    [asking::plain(&row.host), said, asking::ago(row.since, now)]
+    [asking::plain(&row.host), row.since.map_or_else(String::new, |since| asking::length(now.since(since))), said]
+}
+
+/// Says how many more failed or went silent than are listed.
+fn unlisted(one: &EnvironmentRollout, indent: usize) -> String {
+    let listed = i64::try_from(one.attention.len()).unwrap_or(i64::MAX);
+    let more = (one.counts.failed + one.counts.silent).saturating_sub(listed);
+    match usize::try_from(more) {
+        Ok(more @ 1..) if listed > 0 => format!("{}and {} more\n", " ".repeat(indent), terminal::thousands(more)),
+        _ => String::new(),
+    }
+}
+
+/// How to see who is not there yet, if somebody is not.
+fn advice(rollout: &Rollout) -> String {
+    let counts = &rollout.counts;
+    let parts = [
+        (counts.failed, Standing::Failed),
+        (counts.silent, Standing::Silent),
+        (counts.in_progress, Standing::InProgress),
+        (counts.outdated, Standing::Outdated),
+        (counts.never_reported, Standing::NeverReported),
+    ];
+    let not_there: Vec<_> = parts.iter().filter(|(count, _)| *count > 0).map(|(_, word)| word.as_str()).collect();
+    if not_there.is_empty() {
+        return String::new();
+    }
+    format!("  who is not there: --status {}\n", not_there.join(","))
 }
 
 fn wait(options: &RolloutWait) -> anyhow::Result<Exit> {
     let timeout = duration("--timeout", &options.timeout)?;
     let hub = Hub::of(&options.asking)?;
     let given = asking::filter(&options.filter, None, None);
-    let started = Instant::now();
+    let (started, mut is_reached, mut told) = (Instant::now(), false, None);
     loop {
-        let rollout: Rollout = hub.ask(&["rollouts", &options.of], &given)?;
-        let exit = verdict(&rollout, options.failures, started.elapsed() >= timeout);
-        if let Some(exit) = exit {
-            tell(&rollout, options.asking.output)?;
-            return Ok(exit);
+        let is_late = started.elapsed() >= timeout;
+        let reason = match hub.look::<Rollout>(&["rollouts", &options.of], &given) {
+            Ok(Found::Answer(rollout)) => {
+                is_reached = true;
+                if let Some(exit) = verdict(&rollout, options.failures, is_late) {
+                    tell(&rollout, options.asking.output)?;
+                    return Ok(exit);
+                }
+                None
+            }
+            Ok(Found::Nothing(reason)) => {
+                is_reached = true;
+                Some(reason)
+            }
+            // A hub that was there is being started again.
+            Err(failure) if is_reached && failure.exit == Exit::Unreachable => Some(failure.message),
+            Err(failure) => return Err(failure.into()),
+        };
+        if let Some(reason) = reason {
+            if is_late {
+                return Err(Failure { exit: Exit::Late, ..Failure::refused(reason) }.into());
+            }
+            if told.as_ref() != Some(&reason) {
+                terminal::note(&format!("{}: waiting", asking::plain(&reason)));
+                told = Some(reason);
+            }
         }
         std::thread::sleep(LOOK.min(timeout.saturating_sub(started.elapsed())));
     }
@@ -121,7 +214,7 @@ fn list(options: &RolloutList) -> anyhow::Result<Exit> {
             let heading = ["COMMIT", "BRANCH", "WHEN", "PLACES", "THERE", "VERSIONS"].map(str::to_owned);
             let now = Moment::now();
             let rows = list.items.iter().map(|row| listed(row, now));
-            terminal::answer(&terminal::table(std::iter::once(heading).chain(rows)))?;
+            terminal::answer(&table::table(std::iter::once(heading).chain(rows)))?;
         }
         format => {
             terminal::answer(&terminal::structured(&json!({"items": list.items, "more": list.is_more}), format))?;
@@ -148,6 +241,50 @@ mod tests {
     use hub::questions::Counts;
 
     use super::*;
+
+    fn in_environment(name: &str, version: &str, counts: Counts) -> EnvironmentRollout {
+        let (environment, versions) = (name.to_owned(), vec![version.to_owned()]);
+        let wanted_since = Some(Moment::from_millis(0));
+        EnvironmentRollout { environment, versions, counts, wanted_since, ..EnvironmentRollout::default() }
+    }
+
+    fn checkout(environments: Vec<EnvironmentRollout>) -> String {
+        let [workspace, application, workload] = ["store-team", "store", "checkout"].map(str::to_owned);
+        let what = RolloutOf::Workload { workspace, application, workload };
+        text(&Rollout { what, environments, ..Rollout::default() }, Moment::from_millis(7_200_000))
+    }
+
+    #[test]
+    fn a_workload_is_told_by_environment() {
+        let counts = |expected, succeeded| Counts { expected, succeeded, ..Counts::default() };
+        let there = in_environment("dev", "2.4.0", counts(12, 12));
+        let host = |host: &str, message: &str| Deployment {
+            host: host.to_owned(),
+            message: Some(message.to_owned()),
+            since: Some(Moment::from_millis(6_540_000)),
+            ..Deployment::default()
+        };
+        let attention = vec![host("dallas-04", "image pull back-off"), host("門真-1", "")];
+        let stage = Counts { failed: 3, in_progress: 24, ..counts(100, 73) };
+        let stage = EnvironmentRollout { attention, ..in_environment("stage", "2.4.0", stage) };
+        let nobody = in_environment("prod", "2.3.0", counts(0, 0));
+        insta::assert_snapshot!(checkout(vec![there.clone(), nobody, stage.clone()]), @r"
+        checkout
+          dev    2.4.0  ████████████████████ 12 of 12   wanted since 2 h
+          prod   2.3.0  no host is expected to have it
+          stage  2.4.0  ██████████████░░░░░░ 73 of 100   24 in progress · 3 failed   wanted since 2 h
+                   dallas-04  11 min  image pull back-off
+                   門真-1     11 min
+                   and 1 more
+        ");
+        assert!(checkout(vec![there, stage]).starts_with("checkout 2.4.0\n  dev    ████████████████████ 12 of 12"));
+    }
+
+    #[test]
+    fn an_environment_without_the_version_says_which_one_it_has() {
+        let stage = EnvironmentRollout { instead: vec!["2.3.0".to_owned()], ..EnvironmentRollout::default() };
+        assert_eq!(environment(&stage, Moment::MIN), "not yet: 2.3.0 is wanted there");
+    }
 
     #[test]
     fn waiting_ends_when_all_are_there_or_too_many_failed_or_too_late() {

@@ -7,7 +7,7 @@ use serde_json::json;
 use crate::arguments::{self, Format};
 use crate::asking::{self, Hub, List};
 use crate::exit::Exit;
-use crate::terminal;
+use crate::{table, terminal};
 
 /// Characters of a bar.
 const BAR: i64 = 20;
@@ -43,7 +43,7 @@ fn environments(answer: &Environments) -> String {
         let counts = &environment.counts;
         [asking::plain(&environment.name), bar(counts), of(counts), others(counts)]
     };
-    terminal::table(answer.items.iter().map(row))
+    table::table(answer.items.iter().map(row))
 }
 
 fn targets(list: &List<EnvironmentTarget>, now: Moment) -> String {
@@ -65,7 +65,7 @@ fn targets(list: &List<EnvironmentTarget>, now: Moment) -> String {
             row.counts.as_ref().map(others).unwrap_or_default(),
         ]
     };
-    let mut text = terminal::table(std::iter::once(heading).chain(list.items.iter().map(row)));
+    let mut text = table::table(std::iter::once(heading).chain(list.items.iter().map(row)));
     if list.is_more {
         text.push_str("there are more: --limit shows them\n");
     }

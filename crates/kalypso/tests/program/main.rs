@@ -21,6 +21,8 @@ mod objects;
 #[cfg(test)]
 mod publishing;
 #[cfg(test)]
+mod questions;
+#[cfg(test)]
 mod reports;
 #[cfg(test)]
 mod secrets;

@@ -7,7 +7,7 @@ use serde_json::json;
 use super::{labels, unusable, with_database};
 use crate::arguments::{Format, HubHostAdd, HubHostCommand, HubHostList};
 use crate::exit::{Exit, Failure};
-use crate::terminal;
+use crate::{table, terminal};
 
 pub(super) fn run(command: &HubHostCommand) -> anyhow::Result<Exit> {
     match command {
@@ -61,7 +61,7 @@ fn table(hosts: &[Host]) -> String {
         return "No host is known.\n".to_owned();
     }
     let heading = ["HOST", "RECONCILER", "TYPE", "LAST REPORT", "PLACE"].map(str::to_owned);
-    terminal::table(std::iter::once(heading).chain(hosts.iter().flat_map(rows)))
+    table::table(std::iter::once(heading).chain(hosts.iter().flat_map(rows)))
 }
 
 /// A line for each reconciler; one for a host without any.

@@ -9,8 +9,8 @@ use crate::arguments::{
     Format, HubTokenCommand, HubTokenCreate, HubTokenList, HubTokenRevoke, HubTokenRotate, TokenRole,
 };
 use crate::exit::{Exit, Failure};
-use crate::terminal;
 use crate::times::{date, duration};
+use crate::{table, terminal};
 
 pub(super) fn run(command: &HubTokenCommand) -> anyhow::Result<Exit> {
     match command {
@@ -104,7 +104,7 @@ fn table(tokens: &[Token], now: Moment) -> String {
         let used = token.last_used_on.map_or("never".to_owned(), |moment| moment.to_string());
         [token.name.clone(), token.id.clone(), purpose(&token.scope), state(token, now), used]
     });
-    terminal::table(std::iter::once(heading).chain(rows))
+    table::table(std::iter::once(heading).chain(rows))
 }
 
 fn purpose(scope: &Scope) -> String {

@@ -1,0 +1,201 @@
+//! Tables for people: columns one below the other, as wide as the terminal at most.
+//!
+//! What is not shown on a terminal is never cut or wrapped, so that `grep` and `awk` find whole rows.
+
+/// Blanks between columns.
+const GAP: usize = 2;
+/// The narrowest terminal that a table is made to fit.
+const NARROWEST: usize = 40;
+/// The narrowest that a last column is worth having beside the others; else it stands below its row.
+const LAST_MIN: usize = 24;
+/// By how much that is indented.
+const BELOW: usize = 4;
+/// Lines of one cell at most. Whole texts are in `-o json`.
+const LINES_MAX: usize = 4;
+
+/// Rows with their columns one below the other, two blanks apart.
+pub(crate) fn table<const COLUMNS: usize>(rows: impl Iterator<Item = [String; COLUMNS]>) -> String {
+    indented(rows, 0)
+}
+
+/// The same, with blanks before each line.
+pub(crate) fn indented<const COLUMNS: usize>(rows: impl Iterator<Item = [String; COLUMNS]>, indent: usize) -> String {
+    let rows: Vec<_> = rows.collect();
+    let text = laid_out(&rows, terminal_width().map(|width| width.max(NARROWEST).saturating_sub(indent)));
+    let indent = " ".repeat(indent);
+    text.lines().map(|line| format!("{}\n", format!("{indent}{line}").trim_end())).collect()
+}
+
+/// Columns of the terminal that standard output is, if it is one.
+fn terminal_width() -> Option<usize> {
+    let terminal = console::Term::stdout();
+    let (_, width) = terminal.size_checked().filter(|_| terminal.is_term())?;
+    Some(width.into())
+}
+
+/// The columns that a text takes on a terminal: those of many scripts take two for a letter.
+pub(crate) fn columns(text: &str) -> usize {
+    console::measure_text_width(text)
+}
+
+/// A text with blanks behind it, up to that many columns.
+pub(crate) fn padded(text: &str, width: usize) -> String {
+    format!("{text}{}", " ".repeat(width.saturating_sub(columns(text))))
+}
+
+fn laid_out<const COLUMNS: usize>(rows: &[[String; COLUMNS]], width: Option<usize>) -> String {
+    let mut widths: Vec<usize> = (0..COLUMNS)
+        .map(|column| rows.iter().filter_map(|row| row.get(column)).map(|cell| columns(cell)).max().unwrap_or(0))
+        .collect();
+    let mut is_last_below = false;
+    if let (Some(width), Some((last, others))) = (width, widths.split_last_mut()) {
+        let of_others: usize = others.iter().map(|width| width + GAP).sum();
+        let left = width.saturating_sub(of_others);
+        if *last > left {
+            is_last_below = left < LAST_MIN && !others.is_empty();
+            *last = if is_last_below { width.saturating_sub(BELOW).max(1) } else { left.max(1) };
+        }
+        if is_last_below {
+            narrow(others, width.saturating_sub(GAP * (others.len() - 1)));
+        }
+    }
+    rows.iter().map(|row| line(row, &widths, is_last_below)).collect()
+}
+
+/// Takes away of the widest columns, until all fit.
+fn narrow(widths: &mut [usize], left: usize) {
+    while widths.iter().sum::<usize>() > left {
+        let Some(widest) = widths.iter_mut().max().filter(|widest| **widest > 1) else { return };
+        *widest -= 1;
+    }
+}
+
+/// A row, of as many lines as its longest cell needs.
+fn line(row: &[String], widths: &[usize], is_last_below: bool) -> String {
+    let mut cells: Vec<Vec<String>> = row.iter().zip(widths).map(|(cell, width)| wrapped(cell, *width)).collect();
+    let below = if is_last_below { cells.pop().unwrap_or_default() } else { Vec::new() };
+    let height = cells.iter().map(Vec::len).max().unwrap_or(0);
+    let mut text = String::new();
+    for number in 0..height {
+        let parts =
+            cells.iter().zip(widths).map(|(lines, width)| padded(lines.get(number).map_or("", String::as_str), *width));
+        let parts: Vec<_> = parts.collect();
+        text.push_str(parts.join(&" ".repeat(GAP)).trim_end());
+        text.push('\n');
+    }
+    for part in below.iter().filter(|part| !part.is_empty()) {
+        text.push_str(&" ".repeat(BELOW));
+        text.push_str(part);
+        text.push('\n');
+    }
+    text
+}
+
+/// A text in lines of that width: broken at blanks, or in the middle of what is longer than a line.
+fn wrapped(text: &str, width: usize) -> Vec<String> {
+    if columns(text) <= width {
+        return vec![text.to_owned()];
+    }
+    let mut lines = vec![String::new()];
+    for word in text.split(' ') {
+        let is_full = |line: &String, more: usize| columns(line) + more > width;
+        if let Some(last) = lines.last_mut().filter(|last| !last.is_empty()) {
+            if is_full(last, 1 + columns(word)) {
+                lines.push(String::new());
+            } else {
+                last.push(' ');
+            }
+        }
+        for letter in word.chars() {
+            let needed = columns(letter.encode_utf8(&mut [0; 4]));
+            if lines.last().is_none_or(|line| !line.is_empty() && is_full(line, needed)) {
+                lines.push(String::new());
+            }
+            if let Some(line) = lines.last_mut() {
+                line.push(letter);
+            }
+        }
+    }
+    cut(lines, width)
+}
+
+/// Leaves out what is more than some lines, and says so.
+fn cut(mut lines: Vec<String>, width: usize) -> Vec<String> {
+    if lines.len() > LINES_MAX {
+        lines.truncate(LINES_MAX);
+        if let Some(last) = lines.last_mut() {
+            while columns(last) >= width && last.pop().is_some() {}
+            last.push('…');
+        }
+    }
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(rows: &[[&str; 3]], width: Option<usize>) -> String {
+        laid_out(&rows.iter().map(|row| row.map(str::to_owned)).collect::<Vec<_>>(), width)
+    }
+
+    const ROWS: [[&str; 3]; 3] = [
+        ["HOST", "STATUS", "MESSAGE"],
+        ["門真-1", "failed", "HelmRelease not ready: image pull back-off"],
+        ["dallas-04.stores.example", "succeeded", ""],
+    ];
+
+    #[test]
+    fn columns_stand_one_below_the_other_in_any_script() {
+        let rows = [["NAME", "FOR", ""], ["é", "x", ""], ["門真", "y", "z"]];
+        assert_eq!(check(&rows, None), "NAME  FOR\né     x\n門真  y    z\n");
+    }
+
+    #[test]
+    fn what_is_not_for_a_terminal_is_whole() {
+        assert_eq!(check(&ROWS, None), check(&ROWS, Some(200)));
+        assert!(check(&ROWS, None).contains("failed     HelmRelease not ready: image pull back-off\n"));
+    }
+
+    #[test]
+    fn the_last_column_takes_what_is_left() {
+        let expected = "\
+HOST                      STATUS     MESSAGE
+門真-1                    failed     HelmRelease not ready:
+                                     image pull back-off
+dallas-04.stores.example  succeeded
+";
+        assert_eq!(check(&ROWS, Some(64)), expected);
+    }
+
+    #[test]
+    fn where_nothing_is_left_it_stands_below() {
+        let expected = "\
+HOST                      STATUS
+    MESSAGE
+門真-1                    failed
+    HelmRelease not ready: image pull
+    back-off
+dallas-04.stores.example  succeeded
+";
+        assert_eq!(check(&ROWS, Some(40)), expected);
+    }
+
+    #[test]
+    fn no_line_is_wider_than_the_terminal_and_nothing_gets_lost() {
+        let long = "wörter門".repeat(9);
+        for width in 40..90 {
+            let text = check(&[["HOST", "KIND", "MESSAGE"], [&long, "flux", &long]], Some(width));
+            assert!(text.lines().all(|line| columns(line) <= width), "{width}:\n{text}");
+            let letters = text.chars().filter(|letter| *letter == '門').count();
+            assert_eq!(letters, 18, "{width}:\n{text}");
+        }
+    }
+
+    #[test]
+    fn what_would_fill_the_screen_is_cut() {
+        let lines = wrapped(&"x".repeat(100), 10);
+        assert_eq!(lines.len(), LINES_MAX);
+        assert_eq!(lines.last().unwrap(), "xxxxxxxxx…");
+    }
+}

@@ -1,0 +1,111 @@
+//! Questions to a hub, on the command line.
+
+use std::io::{Read as _, Write as _};
+use std::net::TcpStream;
+use std::path::Path;
+use std::process::{Child, Command, Output, Stdio};
+
+use crate::hub::{said, start};
+
+/// A hub that runs, and knows what it was told.
+struct Hub {
+    folder: tempfile::TempDir,
+    process: Child,
+    url: String,
+}
+
+impl Hub {
+    fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let (process, address) = start(folder.path());
+        Self { folder, process, url: format!("http://{address}") }
+    }
+
+    fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_kalypso"));
+        command.args(arguments).current_dir(self.folder.path()).env("KALYPSO_HUB_URL", &self.url);
+        command.env_remove("KALYPSO_HUB_TOKEN");
+        command
+    }
+
+    fn ask(&self, arguments: &[&str]) -> Output {
+        self.command(arguments).output().unwrap()
+    }
+
+    /// Version 2.0 of the workload `checkout` is wanted in prod.
+    fn publish(&self) {
+        let target = r#"{"workspace": "w", "application": "a", "workload": "checkout", "name": "eu", "environment": "prod", "version": {"version": "2.0"}}"#;
+        let place = format!(
+            r#"{{"path": "eu", "tree": "{:040x}", "role": "application", "environment": "prod", "targets": [{target}]}}"#,
+            7
+        );
+        let body = format!(
+            r#"{{"repository": "https://git.example/a", "branch": "prod", "commit": "{:040x}", "places": [{place}]}}"#,
+            1
+        );
+        let address = self.url.trim_start_matches("http://");
+        let mut stream = TcpStream::connect(address).unwrap();
+        let head = format!("POST /api/v1/publications HTTP/1.1\r\nhost: {address}\r\nconnection: close\r\n");
+        let kind = format!("content-type: application/json\r\ncontent-length: {}\r\n\r\n", body.len());
+        write!(stream, "{head}{kind}{body}").unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).unwrap();
+        assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
+    }
+
+    fn report(&self, status: &str) {
+        let commit = format!("{:040x}", 1);
+        let place = ["--repository", "https://git.example/a", "--branch", "prod", "--path", "eu", "--commit", &commit];
+        let report = ["report", "--host", "berlin", "--reconciler", "flux", "--status", status];
+        let sent = self.ask(&[&report[..], &place[..]].concat());
+        assert_eq!(sent.status.code(), Some(0), "{}", said(&sent));
+    }
+}
+
+impl Drop for Hub {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+#[test]
+fn what_the_hub_does_not_know_yet_is_waited_for() {
+    let hub = Hub::new();
+    let late = hub.ask(&["rollout", "wait", "checkout@2.0", "--timeout", "0s"]);
+    assert_eq!(late.status.code(), Some(3), "{}", said(&late));
+    assert!(said(&late).contains("there is no workload, version or commit `checkout@2.0`"), "{}", said(&late));
+    let mut waiting = hub.command(&["rollout", "wait", "checkout@2.0", "-e", "prod", "--timeout", "60s", "-o", "json"]);
+    let mut waiting = waiting.stdout(Stdio::null()).spawn().unwrap();
+    hub.publish();
+    hub.report("success");
+    assert_eq!(waiting.wait().unwrap().code(), Some(0));
+}
+
+#[test]
+fn a_rollout_is_asked_for_by_workload_version_and_commit() {
+    let hub = Hub::new();
+    hub.publish();
+    hub.report("failure");
+    let commit = format!("{:040x}", 1);
+    for of in ["checkout", "checkout@2.0", "2.0", "w/a/checkout", &commit] {
+        let asked = hub.ask(&["rollout", "status", of]);
+        assert_eq!(asked.status.code(), Some(0), "{}", said(&asked));
+        assert!(said(&asked).contains("prod  ░░░░░░░░░░░░░░░░░░░░ 0 of 1   1 failed"), "{}", said(&asked));
+    }
+    let failed = hub.ask(&["rollout", "wait", "checkout"]);
+    assert_eq!(failed.status.code(), Some(1), "{}", said(&failed));
+}
+
+#[test]
+fn a_hub_that_is_not_there_is_said_with_what_to_do() {
+    let hub = Hub::new();
+    let url = hub.url.clone();
+    drop(hub);
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let asked =
+        Command::new(env!("CARGO_BIN_EXE_kalypso")).args(["status", "--hub", &url]).current_dir(folder).output();
+    let asked = asked.unwrap();
+    assert_eq!(asked.status.code(), Some(69));
+    assert!(said(&asked).contains("`kalypso hub` starts one"), "{}", said(&asked));
+}
