@@ -6,6 +6,8 @@ use reqwest::{StatusCode, Url, header};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
+use crate::wanted::{Published, Told};
+
 /// How long one answer may take.
 const TIMEOUT: Duration = Duration::from_secs(30);
 
@@ -176,8 +178,28 @@ impl Client {
     /// # Errors
     /// Nobody answers in that time, or nothing of it is taken and it is not the reports that are wrong.
     pub async fn report(&self, body: Vec<u8>, are_lines: bool, patience: Duration) -> Result<Receipt, ClientError> {
-        let url = self.url_of(&["reports"], &[])?;
         let media_type = if are_lines { "application/x-ndjson" } else { "application/json" };
+        self.receipt(self.post("reports", (media_type, body), patience).await?).await
+    }
+
+    /// Tells what is wanted: what a branch holds at a commit, or what it will hold when somebody merges it. At most
+    /// [`PUBLICATION_PLACES_MAX`](crate::limits::PUBLICATION_PLACES_MAX) places at a time. A hub that is busy or away is tried again, as with reports;
+    /// telling the same again is harmless.
+    ///
+    /// # Errors
+    /// Nobody answers in that time, or the hub does not take it.
+    pub async fn publish(&self, told: &Told, patience: Duration) -> Result<Published, ClientError> {
+        let body = serde_json::to_vec(told).map_err(|error| self.strange(&error.to_string()))?;
+        self.read(self.post("publications", ("application/json", body), patience).await?).await
+    }
+
+    async fn post(
+        &self,
+        path: &str,
+        (media_type, body): (&str, Vec<u8>),
+        patience: Duration,
+    ) -> Result<reqwest::Response, ClientError> {
+        let url = self.url_of(&[path], &[])?;
         let (started, mut pause) = (Instant::now(), PAUSE);
         loop {
             let request = self.http.post(url.clone()).header(header::CONTENT_TYPE, media_type).body(body.clone());
@@ -189,7 +211,7 @@ impl Client {
             };
             let wait = asked.unwrap_or_else(|| jittered(pause));
             if is_over || started.elapsed() + wait > patience {
-                return self.receipt(answer?).await;
+                return answer;
             }
             tokio::time::sleep(wait).await;
             pause = (pause * 2).min(PAUSE_MAX);

@@ -194,7 +194,8 @@ pub(crate) struct Plan {
 #[command(after_help = "\
 Examples:
   kalypso publish -e dev              onto branch kalypso/dev, for review
-  kalypso publish -e dev --direct     straight onto the environment's branch")]
+  kalypso publish -e dev --direct     straight onto the environment's branch
+  kalypso publish -e dev --hub-only   push nothing, but tell a hub that came later what that branch holds")]
 pub(crate) struct Publish {
     /// The environment
     #[arg(short, long = "env", value_name = "ENV")]
@@ -214,12 +215,28 @@ pub(crate) struct Publish {
     /// Take over folders that are not marked as Kalypso's
     #[arg(long)]
     pub(crate) adopt: bool,
+    #[command(flatten)]
+    pub(crate) telling: Telling,
     /// Let warnings count as problems
     #[arg(long)]
     pub(crate) strict: bool,
     /// How the answer is written
     #[arg(short, long, value_enum, default_value_t)]
     pub(crate) output: Format,
+}
+
+/// Which hub is told of a publication.
+#[derive(Args, Debug, Clone, Default)]
+pub(crate) struct Telling {
+    /// The hub to tell [default: the variable `KALYPSO_HUB_URL`, else `hub.url` of kalypso.toml; without any, none is told]
+    #[arg(long, value_name = "URL")]
+    pub(crate) hub: Option<String>,
+    /// A file with the token for it [default: the variable `KALYPSO_HUB_TOKEN`]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) token_file: Option<PathBuf>,
+    /// Push nothing: only tell the hub what the environment's branch holds
+    #[arg(long, conflicts_with_all = ["direct", "confirm", "adopt"])]
+    pub(crate) hub_only: bool,
 }
 
 /// Say why an assignment is there, or where one of its values comes from

@@ -1,15 +1,17 @@
 //! Asking the hub: which one, with which token, and page by page.
 
+use std::path::Path;
 use std::time::Duration;
 
 use anyhow::Context as _;
 use hub::client::{Client, ClientError, Receipt, parameters};
 use hub::moment::Moment;
 use hub::questions::Filter;
+use hub::wanted::{Published, Told};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use crate::arguments::{Asking, Filtering, HostFiltering};
+use crate::arguments::{Asking, Filtering, HostFiltering, Telling};
 use crate::configuration;
 use crate::exit::Failure;
 
@@ -29,12 +31,18 @@ pub(crate) struct Hub {
 impl Hub {
     /// The hub that the arguments name, else the variable, else the configuration file.
     pub(crate) fn of(asking: &Asking) -> anyhow::Result<Self> {
-        let url = match asking.hub.clone().or_else(|| variable(URL_VARIABLE)) {
-            Some(url) => url,
-            None => configuration::read_hub_url(asking.config.as_deref())?.unwrap_or_else(|| URL.to_owned()),
-        };
-        let token = token(asking)?;
-        let client = Client::new(&url, token).map_err(failure)?;
+        let url = named(asking.hub.as_ref(), asking.config.as_deref())?.unwrap_or_else(|| URL.to_owned());
+        Self::at(&url, token(asking)?)
+    }
+
+    /// The hub that is told of publications: as above, but none if nobody names one.
+    pub(crate) fn told(telling: &Telling, config: Option<&Path>) -> anyhow::Result<Option<Self>> {
+        let Some(url) = named(telling.hub.as_ref(), config)? else { return Ok(None) };
+        Self::at(&url, token_of(telling.token_file.as_deref())?).map(Some)
+    }
+
+    fn at(url: &str, token: Option<String>) -> anyhow::Result<Self> {
+        let client = Client::new(url, token).map_err(failure)?;
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
         Ok(Self { client, runtime: runtime.context("the program can't wait for several things at once")? })
     }
@@ -62,6 +70,11 @@ impl Hub {
         self.runtime.block_on(self.client.report(body, are_lines, patience)).map_err(failure)
     }
 
+    /// Tells what is wanted; see [`Client::publish`].
+    pub(crate) fn publish(&self, told: &Told, patience: Duration) -> Result<Published, Failure> {
+        self.runtime.block_on(self.client.publish(told, patience)).map_err(failure)
+    }
+
     /// Asks for a list until that many rows are there. `rows` takes a page apart: its rows, and the cursor of the next one.
     pub(crate) fn list<T: DeserializeOwned, R>(
         &self,
@@ -87,9 +100,21 @@ impl Hub {
     }
 }
 
+/// The URL that the arguments name, else the variable, else the configuration file.
+fn named(argument: Option<&String>, config: Option<&Path>) -> anyhow::Result<Option<String>> {
+    match argument.cloned().or_else(|| variable(URL_VARIABLE)) {
+        Some(url) => Ok(Some(url)),
+        None => configuration::read_hub_url(config),
+    }
+}
+
 /// The token of the file that the arguments name, else of the variable.
 pub(crate) fn token(asking: &Asking) -> Result<Option<String>, Failure> {
-    let Some(file) = &asking.token_file else { return Ok(variable(TOKEN_VARIABLE)) };
+    token_of(asking.token_file.as_deref())
+}
+
+fn token_of(file: Option<&Path>) -> Result<Option<String>, Failure> {
+    let Some(file) = file else { return Ok(variable(TOKEN_VARIABLE)) };
     let text = std::fs::read_to_string(file)
         .map_err(|error| Failure::usage(format!("the token's file `{}` can't be read: {error}", file.display())))?;
     // What `token create --signing` prints has a second line.

@@ -32,8 +32,8 @@ pub(crate) struct Delivery<'a> {
 
 /// What came of it.
 pub(crate) enum Delivered {
-    /// It was pushed.
-    Pushed { branch: String, commit: GitId },
+    /// It was pushed, in a commit that was made at that moment, in seconds since 1970.
+    Pushed { branch: String, commit: GitId, seconds: i64 },
     /// The proposing branch holds it already.
     Proposed { branch: String },
     /// The branch that clusters pull is as it should be.
@@ -72,7 +72,7 @@ pub(crate) fn deliver(loaded: &Loaded, delivery: &Delivery<'_>) -> anyhow::Resul
         git::publish::publish(repositories, &destination, &target, &change).map_err(|error| publish_failure(&error))?;
     let branch = delivery.branch.unwrap_or(&delivery.place.branch).to_owned();
     Ok(match published {
-        Published::Pushed(commit) => Delivered::Pushed { branch, commit },
+        Published::Pushed(commit) => Delivered::Pushed { branch, commit, seconds },
         Published::Unchanged(_) if delivery.branch.is_some() => Delivered::Proposed { branch },
         Published::Unchanged(_) => Delivered::UpToDate,
         Published::LostRace => Delivered::LostRace,

@@ -303,6 +303,12 @@ impl Branch {
         self.head.as_ref().map(|(commit, _)| commit.id)
     }
 
+    /// When that commit was made, in seconds since 1970.
+    pub(crate) fn committed(&self) -> Option<i64> {
+        let (commit, place) = self.head.as_ref()?;
+        place.repositories.info(commit).ok().map(|info| info.seconds)
+    }
+
     /// The content of a file of the branch. Of a branch that is only a tree, files have theirs with them.
     pub(crate) fn content(&self, id: GitId) -> Option<Arc<[u8]>> {
         let (commit, place) = self.head.as_ref()?;

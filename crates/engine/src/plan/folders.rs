@@ -29,6 +29,59 @@ pub struct FolderChanges {
     pub after: Tree,
 }
 
+/// A folder that differs: that of a place, or that of an assignment in it.
+#[derive(Clone, Debug)]
+pub struct PlacePart {
+    /// The name of the cluster type or cluster.
+    pub place: Arc<str>,
+    /// The target's folder in it; none if it is the folder of the place itself.
+    pub target: Option<Arc<str>>,
+    /// The path in the folder that output lives under.
+    pub path: String,
+    /// What is in it; none if it is gone.
+    pub folder: Option<Child>,
+}
+
+impl PlaceFolder {
+    /// The folder itself and those of assignments in it, as far as they differ. What moved is gone where it was, and new where it is.
+    ///
+    /// # Errors
+    /// If the folder can't be opened.
+    pub fn parts(&self, open: &Open<'_>) -> Result<Vec<PlacePart>, OpenError> {
+        let mut parts = Vec::new();
+        let mut add = |path: &str, target: Option<&Arc<str>>, folder: Option<&Child>| {
+            let path = target.map_or_else(|| path.to_owned(), |target| format!("{path}/{target}"));
+            let (place, target) = (Arc::clone(&self.name), target.cloned());
+            parts.push(PlacePart { place, target, path, folder: folder.cloned() });
+        };
+        let opened = |side: &Option<(String, Child)>| match side {
+            Some((_, child)) => Ok(child.opened(open)?.unwrap_or_default()),
+            None => Ok(Tree::default()),
+        };
+        let (was, is) = (opened(&self.before)?, opened(&self.after)?);
+        let paths = (self.before.as_ref().map(|(path, _)| path), self.after.as_ref().map(|(path, _)| path));
+        match paths {
+            (Some(old), new) if new != Some(old) => {
+                add(old, None, None);
+                let folders = was.children().filter(|(_, child)| child.is_folder());
+                folders.for_each(|(target, _)| add(old, Some(target), None));
+            }
+            _ => {}
+        }
+        let Some((path, child)) = &self.after else { return Ok(parts) };
+        add(path, None, Some(child));
+        // Of a folder that moved, everything is new.
+        let was = if paths.0 == paths.1 { was } else { Tree::default() };
+        for (target, before, after) in was.changes(&is) {
+            let (before, after) = (before.filter(|child| child.is_folder()), after.filter(|child| child.is_folder()));
+            if before.is_some() || after.is_some() {
+                add(path, Some(target), after);
+            }
+        }
+        Ok(parts)
+    }
+}
+
 /// Compares two states of a folder that output lives under. Only what differs is opened.
 ///
 /// # Errors

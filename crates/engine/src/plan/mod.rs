@@ -16,7 +16,7 @@ use model::name::{DeploymentTargetName, PlaceName, PolicyName};
 use model::progress::Phase;
 use model::tree::{Blob, Child, FileDifference, Open, OpenError, Tree};
 
-pub use self::folders::{FolderChanges, PlaceFolder, folder_changes};
+pub use self::folders::{FolderChanges, PlaceFolder, PlacePart, folder_changes};
 use self::places::{Differences, Place};
 use crate::compile::Compiled;
 use crate::output::{Folder, Output, joined};

@@ -2,7 +2,6 @@
 
 use axum::Json;
 use axum::extract::State;
-use serde::Deserialize;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
@@ -10,24 +9,10 @@ use super::App;
 use super::problem::{Kind, Problem};
 use super::submission::Submission;
 use crate::limits::PUBLICATION_PLACES_MAX;
-use crate::moment::Moment;
-use crate::wanted::{self, Plan, Publication, WantedPlace, Wish};
+use crate::wanted::{self, Told, Wish};
 
 pub(super) fn routes() -> OpenApiRouter<App> {
     OpenApiRouter::new().routes(routes!(publish))
-}
-
-/// A publication, or a part of one.
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-struct Body {
-    repository: String,
-    branch: String,
-    #[serde(default)]
-    commit: Option<String>,
-    #[serde(default)]
-    committed_on: Option<Moment>,
-    places: Vec<WantedPlace>,
 }
 
 /// Say what places of a branch should hold
@@ -51,24 +36,13 @@ async fn publish(State(app): State<App>, submission: Submission) -> Result<Json<
         let hint = "`kalypso hub token create NAME --role admin` makes a token for it";
         return Err(Problem::new(Kind::Forbidden, "this token is not for publications").hint(hint));
     }
-    let body: Body = serde_json::from_slice(&submission.body)
+    let told: Told = serde_json::from_slice(&submission.body)
         .map_err(|error| Problem::new(Kind::Malformed, format!("the publication can't be read: {error}")))?;
-    if body.places.len() > PUBLICATION_PLACES_MAX {
+    if told.places.len() > PUBLICATION_PLACES_MAX {
         let detail = format!("a request has at most {PUBLICATION_PLACES_MAX} places");
         return Err(Problem::new(Kind::TooLarge, detail).hint("send them in several requests"));
     }
-    let Body { repository, branch, commit, committed_on, places } = body;
-    let wish = match commit {
-        None => Wish::Planned(Plan { repository, branch, places }),
-        Some(commit) => Wish::Published(Publication {
-            repository,
-            branch,
-            commit,
-            committed_on: committed_on.unwrap_or_else(Moment::now),
-            places,
-            is_complete: false,
-        }),
-    };
+    let wish = Wish::from(told);
     wish.check().map_err(|error| Problem::new(Kind::Unprocessable, error.to_string()))?;
     Ok(Json(app.ingest.want(wish).await?))
 }

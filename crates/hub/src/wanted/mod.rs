@@ -69,6 +69,41 @@ pub struct Plan {
     pub places: Vec<WantedPlace>,
 }
 
+/// What somebody who knows it tells a hub of what is wanted, or a part of that.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Told {
+    /// The repository's URL.
+    pub repository: String,
+    /// The branch that reconcilers pull.
+    pub branch: String,
+    /// The commit of the branch that holds it; none if no commit does yet.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub commit: Option<String>,
+    /// When that commit was made; left out: now.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub committed_on: Option<Moment>,
+    /// What the places hold, or will hold.
+    pub places: Vec<WantedPlace>,
+}
+
+impl From<Told> for Wish {
+    fn from(told: Told) -> Self {
+        let Told { repository, branch, commit, committed_on, places } = told;
+        match commit {
+            None => Self::Planned(Plan { repository, branch, places }),
+            Some(commit) => Self::Published(Publication {
+                repository,
+                branch,
+                commit,
+                committed_on: committed_on.unwrap_or_else(Moment::now),
+                places,
+                is_complete: false,
+            }),
+        }
+    }
+}
+
 /// What a place should hold.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]

@@ -88,14 +88,19 @@ pub(super) async fn targets(
     Ok((0..).zip(targets.keys()).filter_map(with_ids).collect())
 }
 
-/// From the top down. What a publication does not say of a target or workload stays as it was.
-const ADD: [&str; 5] = [
+/// From the top down. What a publication does not say of a target or workload stays as it was. Where a workload's source is, those who tell of its
+/// manifests know best: what others say counts only as long as nobody says more.
+const ADD: [&str; 6] = [
     "insert into workspace (name) select distinct workspace from source where true on conflict (name) do nothing",
     "insert into application (name, workspace_id) select distinct s.application, w.id from source s \
      join workspace w on w.name = s.workspace where true on conflict (workspace_id, name) do nothing",
     "insert into workload (name, application_id, source_endpoint) select s.workload, a.id, max(s.source) from source s \
      join workspace w on w.name = s.workspace join application a on a.workspace_id = w.id and a.name = s.application \
-     where true group by s.workload, a.id on conflict (application_id, name) do update set \
+     where s.endpoint is null group by s.workload, a.id on conflict (application_id, name) do update set \
+     source_endpoint = coalesce(workload.source_endpoint, excluded.source_endpoint)",
+    "insert into workload (name, application_id, source_endpoint) select s.workload, a.id, max(s.source) from source s \
+     join workspace w on w.name = s.workspace join application a on a.workspace_id = w.id and a.name = s.application \
+     where s.endpoint is not null group by s.workload, a.id on conflict (application_id, name) do update set \
      source_endpoint = coalesce(excluded.source_endpoint, workload.source_endpoint)",
     "insert into environment (name) select distinct environment from source where true on conflict (name) do nothing",
     "insert into deployment_target (name, workload_id, environment_id, labels, manifests_endpoint) \

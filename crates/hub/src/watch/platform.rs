@@ -3,7 +3,7 @@
 use engine::output::{Folder, OWNER_FILE};
 use engine::plan::{FolderChanges, PlaceFolder};
 use git::{Content, Repositories, RepositoryError};
-use model::tree::{Child, Open, OpenError, Tree};
+use model::tree::{Open, OpenError, Tree};
 
 use super::WatchedBranch;
 use super::look::Seen;
@@ -37,44 +37,17 @@ pub(super) fn places(
     open: &Open<'_>,
 ) -> Result<Vec<WantedPlace>, OpenError> {
     let mut places = Vec::new();
-    for PlaceFolder { name, before, after } in changes {
-        let mut add = |path: &str, below: &str, child: Option<&Child>| {
-            let path = if below.is_empty() { path.to_owned() } else { format!("{path}/{below}") };
-            places.push(WantedPlace {
-                path: folder.join(&path),
-                tree: child.map(|child| child.id().to_string()),
-                role: Role::Platform,
-                environment: environment.map(str::to_owned),
-                cluster_type: Some(name.to_string()),
-                cluster: None,
-                config_version: None,
-                targets: Vec::new(),
-            });
-        };
-        let opened = |side: &Option<(String, Child)>| match side {
-            Some((_, child)) => Ok(child.opened(open)?.unwrap_or_default()),
-            None => Ok(Tree::default()),
-        };
-        let (was, is) = (opened(before)?, opened(after)?);
-        let paths = (before.as_ref().map(|(path, _)| path), after.as_ref().map(|(path, _)| path));
-        match paths {
-            (Some(old), new) if new != Some(old) => {
-                add(old, "", None);
-                let folders = was.children().filter(|(_, child)| child.is_folder());
-                folders.for_each(|(target, _)| add(old, target, None));
-            }
-            _ => {}
-        }
-        let Some((path, child)) = after else { continue };
-        add(path, "", Some(child));
-        // Of a folder that moved, everything is new.
-        let was = if paths.0 == paths.1 { was } else { Tree::default() };
-        for (target, before, after) in was.changes(&is) {
-            let (before, after) = (before.filter(|child| child.is_folder()), after.filter(|child| child.is_folder()));
-            if before.is_some() || after.is_some() {
-                add(path, target, after);
-            }
-        }
+    for changed in changes {
+        places.extend(changed.parts(open)?.into_iter().map(|part| WantedPlace {
+            path: folder.join(&part.path),
+            tree: part.folder.map(|folder| folder.id().to_string()),
+            role: Role::Platform,
+            environment: environment.map(str::to_owned),
+            cluster_type: Some(part.place.to_string()),
+            cluster: None,
+            config_version: None,
+            targets: Vec::new(),
+        }));
     }
     Ok(places)
 }

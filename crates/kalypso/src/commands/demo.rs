@@ -9,7 +9,7 @@ use model::name::ClusterTypeName;
 
 use super::plan::targets;
 use super::publish::{Outcome, publish};
-use crate::arguments::{Demo, Format, Publish, SourceOptions};
+use crate::arguments::{Demo, Format, Publish, SourceOptions, Telling};
 use crate::delivery::Delivered;
 use crate::demo::{self, Found};
 use crate::exit::Exit;
@@ -57,6 +57,7 @@ fn publication(folder: &Path, loaded: &Loaded) -> Publish {
         direct: true,
         confirm: false,
         adopt: false,
+        telling: Telling::default(),
         strict: false,
         output: Format::Human,
     }

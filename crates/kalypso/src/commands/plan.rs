@@ -11,10 +11,12 @@ use std::fmt::Write as _;
 use std::iter;
 use std::sync::Arc;
 
-use engine::compile::Compiled;
+use engine::compile::{Assignment, Compiled};
 use engine::output::{Destination, Folder, Layout, Output, assemble, destination_problems, layout};
+use engine::place::Place;
 use engine::plan::{Comparison, FileChange, Plan, PlannedId};
-use model::diagnostic::Diagnostic;
+use model::diagnostic::{AssignmentId, Diagnostic};
+use model::git_id::GitId;
 use model::object::environment::RepositoryPlace;
 use model::object::{GitOpsRepo, Object};
 use model::tree::{OpenError, Sealed, SealedBy, Tree};
@@ -297,10 +299,25 @@ impl<'a> Planned<'a> {
         opened((self.compiled, self.old.as_ref()), &self.target, sealed)
     }
 
+    /// The place of a name: of the new fleet, else of the one that was published.
+    pub(super) fn place(&self, name: &str) -> Option<Place> {
+        self.sides().find_map(|side| Place::find(side.fleet(), name))
+    }
+
+    /// The assignment of a name: of the fleet that makes this folder of it, if one does.
+    pub(super) fn assignment(&self, id: &AssignmentId, folder: GitId) -> Option<Assignment<'_>> {
+        let all = || self.sides().filter_map(|side| side.get(id));
+        all().find(|assignment| assignment.folder() == Some(folder)).or_else(|| all().next())
+    }
+
+    /// The new fleet, and the one that was published, if it is known.
+    fn sides(&self) -> impl Iterator<Item = &Compiled> {
+        iter::once(self.compiled).chain(self.old.as_ref().map(|old| &old.compiled))
+    }
+
     /// How many places these are: `12 cluster types and 3 clusters`. What nobody knows any more counts as a cluster type.
     pub(super) fn places_text<'n>(&self, names: impl IntoIterator<Item = &'n str>) -> String {
-        let sides = || iter::once(self.compiled).chain(self.old.as_ref().map(|old| &old.compiled));
-        let is_cluster = |name: &&str| sides().any(|side| side.fleet().clusters.contains_key(*name));
+        let is_cluster = |name: &&str| self.sides().any(|side| side.fleet().clusters.contains_key(*name));
         let (clusters, cluster_types): (Vec<_>, Vec<_>) = names.into_iter().partition(is_cluster);
         super::places_text(cluster_types.len(), clusters.len())
     }

@@ -1,5 +1,7 @@
 //! `kalypso publish`: the environment's files, committed and pushed to the GitOps repository.
 
+mod telling;
+
 use engine::compile::Compiled;
 use engine::output::OWNER_FILE;
 use engine::plan::ChangeKind;
@@ -7,13 +9,15 @@ use model::diagnostic::{Code, Diagnostic};
 use model::tree::{Child, Entry, Sealed};
 use serde_json::{Value as Json, json};
 
+use self::telling::Heard;
 use super::plan::selection::View;
 use super::plan::summary::named;
 use super::plan::{Planned, Target, targets};
 use crate::arguments::{Format, Publish, SourceOptions};
+use crate::asking::Hub;
 use crate::compiling::{self, Known};
 use crate::delivery::{self, Delivered, Delivery};
-use crate::exit::Exit;
+use crate::exit::{Exit, Failure};
 use crate::loading::{self, Loaded};
 use crate::progress::Watch;
 use crate::report::{Batch, Fallback, Report, Reuse};
@@ -24,18 +28,33 @@ const RACES_MAX: usize = 5;
 
 pub(super) fn run(options: &Publish) -> anyhow::Result<Exit> {
     let source = SourceOptions { from: None, config: options.config.clone(), strict: options.strict };
+    let hub = hub(options)?;
     let mut watch = Watch::start();
     let loaded = loading::environment(&source, &options.environment, &mut watch)?;
     let (compiled, mut known) = compiling::begin(&loaded, watch.progress());
     let mut report = Report::new();
     let mut outcomes = Vec::new();
     for target in targets(&loaded, options.gitops_repo.as_deref())? {
-        let outcome = publish(options, &loaded, (&compiled, &mut known), target)?;
+        let outcome = match &hub {
+            Some(hub) if options.telling.hub_only => {
+                let planned = Planned::new(&loaded, (&compiled, &mut known), target, options.adopt)?;
+                let heard = Some(Ok(telling::whole(hub, &loaded, &planned)?));
+                Outcome { planned, diagnostics: Vec::new(), delivered: None, heard }
+            }
+            hub => {
+                let outcome = publish(options, &loaded, (&compiled, &mut known), target)?;
+                let heard = hub.as_ref().and_then(|hub| telling::change(hub, &loaded, &outcome));
+                Outcome { heard, ..outcome }
+            }
+        };
         let batch = reporting::batch(&outcome.diagnostics, compiled.len());
         loaded.report(&mut report, Batch { fallback: outcome.fallback(), ..batch });
         outcomes.push(outcome);
     }
     watch.end();
+    if let Some(failure) = outcomes.iter().find_map(|outcome| outcome.heard.as_ref()?.as_ref().err()) {
+        telling::warn(options, failure);
+    }
     match options.output {
         Format::Human => {
             reporting::to_stderr(&report)?;
@@ -58,6 +77,16 @@ pub(super) fn run(options: &Publish) -> anyhow::Result<Exit> {
     Ok(Exit::Good.unless(reporting::has_problems(&report, options.strict)))
 }
 
+/// The hub that is told, if one is named.
+fn hub(options: &Publish) -> anyhow::Result<Option<Hub>> {
+    let hub = Hub::told(&options.telling, options.config.as_deref())?;
+    if options.telling.hub_only && hub.is_none() {
+        let help = "--hub or the variable KALYPSO_HUB_URL names one, or `hub.url` in kalypso.toml";
+        return Err(Failure::usage("there is no hub to tell").help(help).into());
+    }
+    Ok(hub)
+}
+
 /// What came of one place.
 pub(super) struct Outcome<'a> {
     planned: Planned<'a>,
@@ -65,6 +94,8 @@ pub(super) struct Outcome<'a> {
     pub(super) diagnostics: Vec<Diagnostic>,
     /// None if it was not even tried.
     pub(super) delivered: Option<Delivered>,
+    /// What came of telling the hub; none if there is none, or nothing to tell.
+    heard: Option<Heard>,
 }
 
 /// Publishes an environment to one place.
@@ -81,7 +112,7 @@ pub(super) fn publish<'a>(
         let refusals = refusals(options, loaded, &planned)?;
         if !refusals.is_empty() {
             diagnostics.extend(refusals);
-            return Ok(Outcome { planned, diagnostics, delivered: None });
+            return Ok(Outcome { planned, diagnostics, delivered: None, heard: None });
         }
         if !planned.plan.is_empty() {
             let owner = planned.target.folder.join(OWNER_FILE);
@@ -106,7 +137,9 @@ pub(super) fn publish<'a>(
         };
         match delivery::deliver(loaded, &delivery)? {
             Delivered::LostRace => target = again(loaded, options, &planned.target.name)?,
-            delivered => return Ok(Outcome { planned, diagnostics, delivered: Some(delivered) }),
+            delivered => {
+                return Ok(Outcome { planned, diagnostics, delivered: Some(delivered), heard: None });
+            }
         }
     }
     Err(crate::exit::Failure::outside("the GitOps branch moved again and again while this was pushed: try again")
@@ -202,10 +235,18 @@ impl Outcome<'_> {
     }
 
     fn text(&self, options: &Publish, loaded: &Loaded) -> String {
+        let told = match &self.heard {
+            Some(Ok(folders)) => format!("Told the hub of {}\n", terminal::count(*folders, "folder")),
+            _ => String::new(),
+        };
+        if options.telling.hub_only { told } else { format!("{}{told}", self.delivered_text(options, loaded)) }
+    }
+
+    fn delivered_text(&self, options: &Publish, loaded: &Loaded) -> String {
         let branch = &self.planned.target.branch.name;
         let environment = &loaded.fleet.environment;
         match &self.delivered {
-            Some(Delivered::Pushed { branch: pushed, commit }) => {
+            Some(Delivered::Pushed { branch: pushed, commit, .. }) => {
                 let next = if options.direct {
                     String::new()
                 } else {
@@ -240,18 +281,23 @@ impl Outcome<'_> {
 
     fn answer(&self) -> Json {
         let (result, branch, commit) = match &self.delivered {
-            Some(Delivered::Pushed { branch, commit }) => ("pushed", Some(branch.clone()), Some(commit.to_string())),
+            Some(Delivered::Pushed { branch, commit, .. }) => {
+                ("pushed", Some(branch.clone()), Some(commit.to_string()))
+            }
             Some(Delivered::Proposed { branch }) => ("proposed", Some(branch.clone()), None),
             Some(Delivered::UpToDate) => ("unchanged", None, None),
             Some(Delivered::Withdrawn { branch, .. }) => ("withdrawn", Some(branch.clone()), None),
+            None if self.heard.is_some() => ("told", None, None),
             Some(Delivered::LostRace) | None => ("refused", None, None),
         };
+        let heard = self.heard.as_ref().map(|heard| if heard.is_ok() { "told" } else { "failed" });
         let plan = &self.planned.plan;
         json!({
             "gitopsRepo": self.planned.target.name,
             "result": result,
             "branch": branch,
             "commit": commit,
+            "hub": heard,
             "counts": {
                 "changed": plan.count(ChangeKind::Changed),
                 "added": plan.count(ChangeKind::Added),

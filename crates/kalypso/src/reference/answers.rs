@@ -112,10 +112,14 @@ const PUBLISH: &[Field] = &[
     ("published[].gitopsRepo", "its name"),
     (
         "published[].result",
-        "`pushed`; `proposed`, if the proposing branch holds it already; `unchanged`, if there is nothing to do; `withdrawn`, if a needless proposing branch was removed; `refused`",
+        "`pushed`; `proposed`, if the proposing branch holds it already; `unchanged`, if there is nothing to do; `withdrawn`, if a needless proposing branch was removed; `told`, with `--hub-only`; `refused`",
     ),
     ("published[].branch", "the branch that was pushed to; `null` if none was"),
     ("published[].commit", "the new commit; `null` if there is none"),
+    (
+        "published[].hub",
+        "`told`, if the hub was told of it; `failed`, if that was not possible; `null` without a hub, or if there is nothing to tell",
+    ),
     ("published[].counts.changed", "assignments that change"),
     ("published[].counts.added", "assignments that are added"),
     ("published[].counts.removed", "assignments that are removed"),

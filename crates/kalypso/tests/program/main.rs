@@ -28,3 +28,5 @@ mod reports;
 mod secrets;
 #[cfg(test)]
 mod selecting;
+#[cfg(test)]
+mod telling;

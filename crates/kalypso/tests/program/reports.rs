@@ -18,18 +18,22 @@ fn report(folder: &Path, (url, token): (&str, &str), arguments: &[&str]) -> Outp
 }
 
 /// A token, made with these arguments.
-fn token(folder: &Path, arguments: &[&str]) -> String {
+pub(crate) fn token(folder: &Path, arguments: &[&str]) -> String {
     let output = hub(folder, &[&["token", "create"], arguments].concat());
     String::from_utf8(output.stdout).unwrap().lines().next().unwrap().to_owned()
 }
 
 /// A hub that is stopped at the end.
-struct Running(Child, String);
+pub(crate) struct Running(Child, String);
 
 impl Running {
-    fn start(folder: &Path) -> Self {
+    pub(crate) fn start(folder: &Path) -> Self {
         let (child, address) = start(folder);
         Self(child, format!("http://{address}"))
+    }
+
+    pub(crate) fn url(&self) -> &str {
+        &self.1
     }
 }
 

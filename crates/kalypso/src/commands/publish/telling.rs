@@ -1,0 +1,181 @@
+//! Tells the hub what folders of a GitOps branch are for: the folders themselves do not say it.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use engine::compile::Assignment;
+use engine::plan::{PlaceFolder, PlacePart};
+use engine::target::Target;
+use hub::endpoint::Endpoint;
+use hub::moment::Moment;
+use hub::wanted::{Role, Told, WantedPlace, WantedTarget};
+use model::diagnostic::AssignmentId;
+use model::fleet::Fleet;
+use model::name::{DeploymentTargetName, PlaceName, RegistrationName};
+use model::tree::{Child, OpenError, Sealed, Tree};
+
+use super::Outcome;
+use crate::arguments::Publish;
+use crate::asking::Hub;
+use crate::commands::plan::Planned;
+use crate::delivery::Delivered;
+use crate::exit::Failure;
+use crate::loading::Loaded;
+use crate::terminal;
+
+/// How long a hub that is busy or away is tried again for each request: whoever publishes does not want to wait for it.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// Folders in one request. Each may have some kilobytes of labels, and a request has 16 MiB.
+const FOLDERS_MAX: usize = 2_000;
+
+/// The label that says which application a workload belongs to.
+const APPLICATION_LABEL: &str = "application";
+
+/// The workspace of targets of which nobody says whose they are.
+const NO_WORKSPACE: &str = "default";
+
+/// What came of telling the hub: how many folders it knows now.
+pub(super) type Heard = Result<usize, Failure>;
+
+/// Tells what a publication changes, with the commit that holds it if it went straight to the branch. None if there is nothing to tell.
+pub(super) fn change(hub: &Hub, loaded: &Loaded, outcome: &Outcome<'_>) -> Option<Heard> {
+    let commit = match outcome.delivered.as_ref()? {
+        Delivered::Pushed { branch, commit, seconds } if **branch == *outcome.planned.target.place.branch => {
+            Some((commit.to_string(), *seconds))
+        }
+        Delivered::Pushed { .. } | Delivered::Proposed { .. } => None,
+        Delivered::UpToDate | Delivered::Withdrawn { .. } | Delivered::LostRace => return None,
+    };
+    let planned = &outcome.planned;
+    Some(Teller { hub, loaded, planned, commit }.tell(&planned.target.branch.tree, &planned.output.tree))
+}
+
+/// Tells what the branch holds.
+pub(super) fn whole(hub: &Hub, loaded: &Loaded, planned: &Planned<'_>) -> Heard {
+    let branch = &planned.target.branch;
+    let commit = branch.commit().zip(branch.committed()).map(|(commit, seconds)| (commit.to_string(), seconds));
+    Teller { hub, loaded, planned, commit }.tell(&Tree::default(), &branch.tree)
+}
+
+/// Says that the hub does not know of a publication, which is good nevertheless, and how it gets to know.
+pub(super) fn warn(options: &Publish, failure: &Failure) {
+    terminal::warn(&format!("the hub was not told what was published: {failure}"));
+    if let Some(help) = &failure.help {
+        terminal::note(&format!("  = help: {help}"));
+    }
+    let again = format!("kalypso publish -e {}", options.environment);
+    let later = if options.direct {
+        format!("`{again} --hub-only` tells it")
+    } else {
+        format!("`{again}` tells it again; once that is merged, `{again} --hub-only`")
+    };
+    terminal::note(&format!("  = help: {later}"));
+}
+
+struct Teller<'a> {
+    hub: &'a Hub,
+    loaded: &'a Loaded,
+    planned: &'a Planned<'a>,
+    /// The commit that holds it, with its moment in seconds since 1970.
+    commit: Option<(String, i64)>,
+}
+
+impl Teller<'_> {
+    /// Tells of the folders that differ between two states of the branch.
+    fn tell(&self, before: &Tree, after: &Tree) -> Heard {
+        let open = |sealed: &Sealed| self.planned.open(sealed);
+        let inside = |tree: &Tree| Ok(tree.folder(self.planned.target.folder.as_str(), &open)?.unwrap_or_default());
+        let changes = || engine::plan::folder_changes(inside(before)?, inside(after)?, &open);
+        let (mut places, mut count) = (Vec::new(), 0);
+        for changed in changes().map_err(|error| unreadable(&error))?.places {
+            places.extend(self.wanted(&changed).map_err(|error| unreadable(&error))?);
+            while places.len() >= FOLDERS_MAX {
+                let rest = places.split_off(FOLDERS_MAX);
+                count += self.send(std::mem::replace(&mut places, rest))?;
+            }
+        }
+        if !places.is_empty() {
+            count += self.send(places)?;
+        }
+        Ok(count)
+    }
+
+    fn send(&self, places: Vec<WantedPlace>) -> Heard {
+        let place = &self.planned.target.place;
+        let count = places.len();
+        let (commit, seconds) = self.commit.clone().unzip();
+        let told = Told {
+            repository: place.repo.to_string(),
+            branch: place.branch.to_string(),
+            commit,
+            committed_on: seconds.map(|seconds| Moment::from_millis(seconds.saturating_mul(1000))),
+            places,
+        };
+        self.hub.publish(&told, PATIENCE).map(|_| count)
+    }
+
+    /// The folder of a place, and those of its assignments.
+    fn wanted(&self, changed: &PlaceFolder) -> Result<Vec<WantedPlace>, OpenError> {
+        let parts = changed.parts(&|sealed: &Sealed| self.planned.open(sealed))?;
+        let place = self.planned.place(&changed.name);
+        let cluster = place.as_ref().and_then(|place| place.cluster.as_ref()).map(|cluster| cluster.name.to_string());
+        // Of what is gone nobody may know what it was, but that it is gone.
+        let cluster_type = place.as_ref().map(|place| place.cluster_type.name.to_string());
+        let wanted = |part: PlacePart| {
+            let assignment = self.assignment(&part);
+            let is_of = |assignment: &Assignment<'_>| assignment.folder() == part.folder.as_ref().map(Child::id);
+            let composition = assignment.filter(is_of).and_then(|assignment| assignment.composition());
+            let target = assignment.and_then(|assignment| assignment.target());
+            WantedPlace {
+                path: self.planned.target.folder.join(&part.path),
+                tree: part.folder.map(|folder| folder.id().to_string()),
+                role: Role::Platform,
+                environment: Some(self.loaded.fleet.environment.to_string()),
+                cluster_type: cluster_type.clone(),
+                cluster: cluster.clone(),
+                config_version: composition.map(|composition| composition.version().to_string()),
+                targets: target.map(|target| described(target, &self.loaded.fleet)).into_iter().collect(),
+            }
+        };
+        Ok(parts.into_iter().map(wanted).collect())
+    }
+
+    fn assignment(&self, part: &PlacePart) -> Option<Assignment<'_>> {
+        let place = PlaceName::new(part.place.clone()).ok()?;
+        let target = DeploymentTargetName::new(part.target.clone()?).ok()?;
+        self.planned.assignment(&AssignmentId { place, target }, part.folder.as_ref()?.id())
+    }
+}
+
+fn unreadable(error: &OpenError) -> Failure {
+    Failure::outside(format!("what is to be told can't be read: {error}"))
+}
+
+/// A target in the words of deployment descriptors, so that both mean the same one: its own name is that without its workload's, and its application is the one of
+/// its label, else the registration's name, else the workload.
+fn described(target: &Target, fleet: &Fleet) -> WantedTarget {
+    let whole = target.name.as_str();
+    let workload = Some(target.workload()).filter(|name| !name.is_empty()).unwrap_or(whole);
+    let own = whole.strip_prefix(workload).and_then(|rest| rest.strip_prefix('-')).unwrap_or(whole);
+    let workspace = Some(target.workspace()).filter(|name| !name.is_empty()).unwrap_or(NO_WORKSPACE);
+    let label = target.labels.get(APPLICATION_LABEL).map(|name| &**name).filter(|name| !name.is_empty());
+    let registration = target.registration.as_ref();
+    let application = label.or_else(|| registration.map(RegistrationName::as_str)).unwrap_or(workload);
+    let source = registration.and_then(|name| fleet.registrations.get(name.as_str())).and_then(|object| {
+        let place = &object.spec.workload;
+        Endpoint::new(&place.repo, &place.branch, &place.path).ok()
+    });
+    let labels: BTreeMap<_, _> =
+        target.labels.iter().map(|(key, value)| (key.to_string(), value.to_string())).collect();
+    WantedTarget {
+        workspace: workspace.to_owned(),
+        application: application.to_owned(),
+        workload: workload.to_owned(),
+        name: own.to_owned(),
+        environment: fleet.environment.to_string(),
+        labels,
+        source_endpoint: source.map(|source| source.to_string()),
+        version: None,
+    }
+}

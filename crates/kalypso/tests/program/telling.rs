@@ -1,0 +1,115 @@
+//! What a hub knows after something was published: what folders are for, which they do not say themselves.
+
+use serde_json::{Value as Json, json};
+use tempfile::TempDir;
+
+use crate::company::{Company, HOST, Ran};
+use crate::objects;
+use crate::reports::{Running, token};
+
+/// A company with a hub that only administrators may tell something.
+struct World {
+    company: Company,
+    hub: Running,
+    token: String,
+    _folder: TempDir,
+}
+
+impl World {
+    fn new() -> Self {
+        let folder = TempDir::new().unwrap();
+        let token = token(folder.path(), &["ci", "--role", "admin"]);
+        Self { company: Company::new(), hub: Running::start(folder.path()), token, _folder: folder }
+    }
+
+    fn run(&self, arguments: &str) -> Ran {
+        self.run_with(&self.token, arguments)
+    }
+
+    fn run_with(&self, token: &str, arguments: &str) -> Ran {
+        let mut command = self.company.command();
+        command.env("KALYPSO_HUB_URL", self.hub.url()).env("KALYPSO_HUB_TOKEN", token);
+        Ran::of(command.args(arguments.split_whitespace()))
+    }
+
+    /// What is known of a host that applied a folder of the branch as it is.
+    fn applied(&self, path: &str) -> Json {
+        let commit = self.company.head("gitops", "dev").unwrap();
+        let place = format!("--repository {HOST}gitops --branch dev --path {path} --commit {commit}");
+        self.run(&format!("report --host berlin --reconciler {path} --status success {place}")).ends(0);
+        let rows = self.run("deployments --host berlin -o json").ends(0).json();
+        rows["items"].as_array().unwrap().iter().find(|row| row["reconciler"] == path).unwrap().clone()
+    }
+}
+
+/// The version of an assignment's configuration, as `explain` says it.
+fn version(world: &World, assignment: &str) -> Json {
+    world.run(&format!("explain -e dev {assignment} -o json")).ends(0).json()["configVersion"].clone()
+}
+
+#[test]
+fn a_publication_says_what_its_folders_are_for() {
+    let world = World::new();
+    let told = world.run("publish -e dev --direct").ends(0).says(&["Told the hub of 4 folders"]);
+    assert_eq!(told.err, "");
+    let row = world.applied("west/shop-test");
+    let names = ["workspace", "application", "workload", "target", "environment", "clusterType", "standing"];
+    let names = names.map(|name| row[name].as_str().unwrap_or_default());
+    assert_eq!(names, ["shop-team", "shop", "shop", "test", "dev", "west", "succeeded"], "{row}");
+    assert_eq!(row["configVersion"], version(&world, "west/shop-test"));
+    world.run("publish -e dev --direct").ends(0).says(&["Nothing to do"]);
+}
+
+#[test]
+fn what_was_proposed_is_known_once_it_is_merged() {
+    let world = World::new();
+    let told = world.run("publish -e dev -o json").ends(0).json();
+    assert_eq!(told["published"][0]["hub"], "told");
+    world.company.merge("gitops", "dev", "kalypso/dev");
+    let told = world.run("publish -e dev --hub-only -o json").ends(0).json();
+    let told = ["result", "hub", "commit"].map(|field| told["published"][0][field].clone());
+    assert_eq!(told, [json!("told"), json!("told"), Json::Null]);
+    let row = world.applied("east/shop-test");
+    assert_eq!(
+        [&row["target"], &row["clusterType"], &row["configVersion"]],
+        ["test", "east", version(&world, "east/shop-test").as_str().unwrap()]
+    );
+}
+
+#[test]
+fn a_hub_that_does_not_listen_stops_no_publication_and_hears_of_it_later() {
+    let world = World::new();
+    let published = world.run_with("", "publish -e dev --direct -o json").ends(0);
+    let published = published.says(&["warning: the hub was not told", "`kalypso publish -e dev --hub-only` tells it"]);
+    assert_eq!(published.json()["published"][0]["hub"], "failed");
+    assert_eq!(world.applied("west/shop-test")["target"], Json::Null);
+    world.run_with("", "publish -e dev --hub-only").ends(1).says(&["error:"]);
+    world.run("publish -e dev --hub-only").ends(0).says(&["Told the hub of 4 folders"]);
+    assert_eq!(world.applied("west/shop-test")["target"], "test");
+    world.company.kalypso("publish -e dev --hub-only").ends(64).says(&["no hub to tell", "KALYPSO_HUB_URL"]);
+}
+
+#[test]
+fn what_is_removed_is_wanted_no_more() {
+    let world = World::new();
+    world.run("publish -e dev --direct").ends(0);
+    assert_eq!(world.applied("west/shop-test")["standing"], "succeeded");
+    world.company.remove("control-plane", "dev", "cluster-types/west.yaml");
+    // The folder of the cluster type and that of its assignment.
+    world.run("publish -e dev --direct --confirm").ends(0).says(&["Told the hub of 2 folders"]);
+    let rows = world.run("deployments --host berlin -o json").ends(0).json();
+    assert_eq!(rows["items"][0]["standing"], Json::Null, "{rows}");
+}
+
+#[test]
+fn targets_are_named_as_descriptors_name_them() {
+    let world = World::new();
+    let labelled = objects::workload("shop").replace("purpose: shop", "purpose: shop, application: retail");
+    world.company.commit("shop", "main", &[("shop.yaml", labelled)]);
+    world.run("publish -e dev --direct").ends(0);
+    let row = world.applied("west/shop-test");
+    assert_eq!(
+        ["application", "workload", "target"].map(|name| row[name].as_str().unwrap()),
+        ["retail", "shop", "test"]
+    );
+}
