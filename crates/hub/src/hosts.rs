@@ -6,6 +6,7 @@ use serde::Serialize;
 
 use crate::endpoint::Endpoint;
 use crate::ingest::labels;
+use crate::ingest::naming;
 use crate::ingest::places::{self, Contents};
 use crate::limits::{LABELS_MAX, NAME_CHARACTERS_MAX};
 use crate::moment::Moment;
@@ -129,6 +130,9 @@ async fn add_reconciler(
     let id = transaction.query(sql, values).await?.first().map(|row| row.int(0)).unwrap_or_default();
     let sql = "insert into reconciler_state (reconciler_id, status, digest) values ($1, 0, 0) on conflict do nothing";
     transaction.query(sql, vec![id.into()]).await?;
+    if reconciler.place.is_none() {
+        naming::send_home(transaction, id, name).await?;
+    }
     Ok(id)
 }
 

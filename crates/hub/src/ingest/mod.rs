@@ -3,6 +3,7 @@
 mod batch;
 pub(crate) mod history;
 pub(crate) mod labels;
+pub(crate) mod naming;
 pub(crate) mod places;
 mod queue;
 mod registry;

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::batch::Work;
-use super::places;
+use super::{naming, places};
 use crate::moment::Moment;
 use crate::store::{DatabaseError, Kind, Rows, Transaction, Value};
 
@@ -15,21 +15,29 @@ pub(super) async fn follow(
 ) -> Result<(), DatabaseError> {
     let endpoints: BTreeSet<String> = works.iter().filter_map(|work| unplaced(work)).collect();
     let places = places::by_endpoint(transaction, endpoints).await?;
+    let names = works.iter().filter_map(nameable).collect();
+    let homes = naming::homes(transaction, names).await?;
     let mut rows = Rows::new(&[
         ("id", Kind::Int),
         ("kind", Kind::Text),
         ("endpoint", Kind::Text),
         ("place_id", Kind::Int),
+        ("is_named", Kind::Int),
         ("heartbeat_seconds", Kind::Int),
         ("updated_on", Kind::Moment),
     ]);
     for work in works {
         let Some(newest) = work.newest else { continue };
         let subject = &work.subject;
-        let endpoint = newest.endpoint.as_ref().or(subject.endpoint.as_ref());
+        let mut endpoint = newest.endpoint.as_ref().or(subject.endpoint.as_ref());
+        // As it was, if nothing is known.
+        let mut is_named = endpoint.map(|_| 0).filter(|_| newest.endpoint.is_some());
         let heartbeat = newest.heartbeat.map(|heartbeat| heartbeat.as_secs() as i64);
         if endpoint != subject.endpoint.as_ref() || subject.place_id.is_none() {
             work.place_id = endpoint.and_then(|endpoint| places.get(endpoint).copied());
+        }
+        if let Some(home) = nameable(work).and_then(|name| homes.get(name)) {
+            (endpoint, work.place_id, is_named) = (Some(&home.endpoint), Some(home.place_id), Some(1));
         }
         let before = (&subject.kind, subject.endpoint.as_ref(), subject.place_id, subject.heartbeat_seconds);
         if before != (&newest.kind, endpoint, work.place_id, heartbeat) {
@@ -38,13 +46,14 @@ pub(super) async fn follow(
                 newest.kind.as_str().into(),
                 endpoint.map(String::as_str).into(),
                 work.place_id.into(),
+                is_named.into(),
                 heartbeat.into(),
                 now.into(),
             ]);
         }
     }
     let statement = "update reconciler set reconciler_type = s.kind, manifests_endpoint = s.endpoint, \
-        place_id = s.place_id, heartbeat_seconds = s.heartbeat_seconds, updated_on = s.updated_on \
+        place_id = s.place_id, is_named = coalesce(s.is_named, reconciler.is_named), heartbeat_seconds = s.heartbeat_seconds, updated_on = s.updated_on \
         from source s where reconciler.id = s.id";
     transaction.with(rows, statement).await.map(drop)
 }
@@ -54,4 +63,11 @@ fn unplaced(work: &Work<'_>) -> Option<String> {
     let endpoint = work.newest?.endpoint.as_ref().or(work.subject.endpoint.as_ref())?;
     let is_known = work.subject.place_id.is_some() && work.subject.endpoint.as_ref() == Some(endpoint);
     Some(endpoint.clone()).filter(|_| !is_known)
+}
+
+/// The name of a reconciler that may say what no report of it says: which folder it applies.
+fn nameable<'a>(work: &Work<'a>) -> Option<&'a str> {
+    let newest = work.newest?;
+    let is_told = newest.endpoint.is_some() || work.subject.endpoint.is_some() || work.subject.place_id.is_some();
+    Some(newest.reconciler.as_str()).filter(|_| !is_told)
 }

@@ -47,6 +47,14 @@ impl Dialect {
         }
     }
 
+    /// A text as it is compared byte by byte, whatever the language of the database. SQLite always does that.
+    pub fn in_bytes(self, text: &str) -> String {
+        match self {
+            Self::Sqlite => text.to_owned(),
+            Self::Postgres => format!("{text} collate \"C\""),
+        }
+    }
+
     /// The type of integers that hold counts, for casts of sums.
     pub fn int(self, expression: &str) -> String {
         format!("cast({expression} as bigint)")

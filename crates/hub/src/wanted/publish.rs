@@ -8,6 +8,7 @@ use super::retally::{self, Changes};
 use super::vocabulary::{self, TargetIds, TargetKey};
 use super::{Plan, Publication, Published, Role, WantedPlace, WantedTarget, WantedVersion, Wish, groups, plans};
 use crate::endpoint::{Endpoint, EndpointError};
+use crate::ingest::naming;
 use crate::ingest::places::Contents;
 use crate::store::{DatabaseError, Kind, Row, Rows, Transaction, Value};
 
@@ -70,7 +71,8 @@ async fn note(transaction: &mut Transaction, contents: &mut Contents, plan: &Pla
     let regrouped = regroup(transaction, &named).await?;
     complete(transaction, &named).await?;
     let (changed, added) = (BTreeSet::new(), BTreeMap::new());
-    let changes = Changes { branch_id: branch.id, changed, regrouped, added, is_commit_new: false };
+    let targets = manifests(&named);
+    let changes = Changes { branch_id: branch.id, changed, regrouped, added, targets, is_commit_new: false };
     retally::after_publication(transaction, contents, changes).await?;
     Ok(Published { unchanged: named.len(), ..Published::default() })
 }
@@ -102,7 +104,8 @@ async fn publish(
     let changed = revisions.iter().map(|(id, _, _)| *id).collect();
     add_revisions(transaction, publication, commit.id, revisions).await?;
     vocabulary::assign(transaction, &publication.commit, versions).await?;
-    let changes = Changes { branch_id: branch.id, changed, regrouped, added, is_commit_new: commit.is_new };
+    let targets = manifests(&named);
+    let changes = Changes { branch_id: branch.id, changed, regrouped, added, targets, is_commit_new: commit.is_new };
     retally::after_publication(transaction, contents, changes).await?;
     Ok(published)
 }
@@ -155,6 +158,20 @@ async fn known(
     };
     let found = transaction.with(rows, statement).await?;
     Ok(found.iter().map(|row| (row.text(0), known(row))).collect())
+}
+
+/// The targets whose manifests are told of, with the endpoints of these.
+fn manifests<'a>(named: &'a [Named<'_>]) -> BTreeMap<naming::Named<'a>, String> {
+    let applications = named.iter().filter(|named| named.place.role == Role::Application && named.place.tree.is_some());
+    let targets = applications.flat_map(|named| named.place.targets.iter().map(|target| (target, named.endpoint)));
+    let named = |target: &'a WantedTarget| naming::Named {
+        environment: &target.environment,
+        workspace: &target.workspace,
+        application: &target.application,
+        workload: &target.workload,
+        target: &target.name,
+    };
+    targets.map(|(target, endpoint)| (named(target), endpoint.to_string())).collect()
 }
 
 async fn add_targets(

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::ingest::history;
+use crate::ingest::naming::{self, Named};
 use crate::ingest::places::{self, Content, Contents};
 use crate::ingest::subjects::{self, State};
 use crate::ingest::tally::{self, Deltas};
@@ -12,7 +13,7 @@ use crate::store::{DatabaseError, Kind, Row, Rows, Transaction, Value};
 const STEP: usize = 4_000;
 
 /// What a publication changed.
-pub(super) struct Changes {
+pub(super) struct Changes<'a> {
     /// The branch.
     pub(super) branch_id: i64,
     /// Places that should hold something else.
@@ -21,6 +22,8 @@ pub(super) struct Changes {
     pub(super) regrouped: BTreeSet<i64>,
     /// Places that are new, by their endpoints.
     pub(super) added: BTreeMap<String, i64>,
+    /// The targets whose manifests it told of, with the endpoints of these.
+    pub(super) targets: BTreeMap<Named<'a>, String>,
     /// Whether nobody told of the commit before. Otherwise there may be reports of it already, which were taken for reports of what was wanted before.
     pub(super) is_commit_new: bool,
 }
@@ -29,9 +32,10 @@ pub(super) struct Changes {
 pub(super) async fn after_publication(
     transaction: &mut Transaction,
     contents: &mut Contents,
-    changes: Changes,
+    changes: Changes<'_>,
 ) -> Result<(), DatabaseError> {
     let mut again = adopt(transaction, changes.added).await?;
+    again.extend(naming::bring_home(transaction, changes.targets).await?);
     let dialect = transaction.dialect();
     let shared = format!(
         "select p.id, case when exists (select 1 from place o where o.place_group_id = p.place_group_id and o.id <> p.id) \

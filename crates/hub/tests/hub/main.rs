@@ -22,6 +22,7 @@ mod export;
 mod faults;
 mod fleet;
 mod import;
+mod naming;
 mod questions;
 mod retention;
 mod sample;
@@ -42,6 +43,7 @@ fn main() {
         faults::disk::trials(),
         fleet::trials(),
         import::trials(),
+        naming::trials(),
         questions::trials(),
         retention::trials(),
         store::trials(),

@@ -62,7 +62,7 @@ pub(super) async fn stored(database: &Database, size: usize) -> BTreeSet<usize> 
 }
 
 /// What is kept besides the history is what the history says.
-pub(super) async fn check_consistent(database: &Database) {
+pub(crate) async fn check_consistent(database: &Database) {
     let naive = "select p.place_group_id, case when w.tree is null then 0 else w.gitops_commit_id end, \
         coalesce(v.gitops_commit_id, 0), case when w.tree = v.tree then 1 else 0 end, s.status, s.is_silent, count(*) \
         from reconciler_state s join reconciler r on r.id = s.reconciler_id \

@@ -13,10 +13,11 @@ use testkit::postgres::PostgresServer;
 use tokio::sync::mpsc;
 use tokio::task::{JoinHandle, JoinSet};
 
-use self::batches::{SIZE, batch, check_consistent, of_size, publish, publish_commits, stored};
+use self::batches::{SIZE, batch, of_size, publish, publish_commits, stored};
 use self::process::{Answer, Door, Process};
 use crate::twins::Ground;
 
+pub(crate) use self::batches::check_consistent;
 pub(crate) use self::process::{SERVE, serve};
 
 twins![

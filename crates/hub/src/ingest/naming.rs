@@ -1,0 +1,150 @@
+//! Reconcilers that are named after deployment targets, for reports that name no place.
+//!
+//! Flux' events without annotations, the objects below a configuration of Azure Arc, and Workload Orchestration say who reports, but not which folder that is
+//! about. A name such as `prod.web-team.greetings.hello-world.functional-test.edge` says it, if there is such a target.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use crate::inputs::names::TargetName;
+use crate::store::{DatabaseError, Kind, Rows, Transaction, Value};
+
+/// Where the manifests of a target are.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Home {
+    pub(crate) place_id: i64,
+    pub(crate) endpoint: String,
+}
+
+/// Where the manifests are of the targets that these names mean. A name that means no target, or whose parts fit several, is not among them.
+pub(crate) async fn homes(
+    transaction: &mut Transaction,
+    names: BTreeSet<&str>,
+) -> Result<HashMap<String, Home>, DatabaseError> {
+    let columns = ["environment", "workspace", "application", "workload", "target"];
+    let mut kinds = vec![("number", Kind::Int), ("is_whole", Kind::Int)];
+    kinds.extend(columns.map(|column| (column, Kind::Text)));
+    let (mut long, mut short) = (Rows::new(&kinds), Rows::new(&kinds));
+    let names: Vec<_> = names.into_iter().filter_map(|name| Some((name, TargetName::parse(name)?))).collect();
+    for (number, (_, name)) in names.iter().enumerate() {
+        for (is_whole, target) in targets(name).into_iter().enumerate() {
+            let rows = if name.application.is_some() { &mut long } else { &mut short };
+            rows.push(vec![
+                Value::from(number as i64),
+                (is_whole as i64).into(),
+                name.environment.as_str().into(),
+                name.workspace.as_deref().into(),
+                name.application.as_deref().into(),
+                name.workload.as_str().into(),
+                target.into(),
+            ]);
+        }
+    }
+    let mut found = transaction.with(long, &statement(LONG)).await?;
+    found.extend(transaction.with(short, &statement(SHORT)).await?);
+    let mut by_number: BTreeMap<(i64, i64), Vec<Home>> = BTreeMap::new();
+    for row in found {
+        let homes = by_number.entry((row.int(0), row.int(1))).or_default();
+        let home = Home { place_id: row.int(2), endpoint: row.text(3) };
+        if !homes.contains(&home) {
+            homes.push(home);
+        }
+    }
+    let mut homes = HashMap::new();
+    for ((number, _), found) in by_number {
+        let name = usize::try_from(number).ok().and_then(|number| names.get(number));
+        if let (Some((name, _)), Ok([home])) = (name, <[Home; 1]>::try_from(found)) {
+            // What a target is called itself comes first, and counts.
+            homes.entry((*name).to_owned()).or_insert(home);
+        }
+    }
+    Ok(homes)
+}
+
+/// What the target may be called: as the name says, or that without its workload's name, as templates write `<workload>-<target>`.
+fn targets(name: &TargetName) -> Vec<&str> {
+    let own = name.target.strip_prefix(&name.workload).and_then(|rest| rest.strip_prefix('-'));
+    [Some(name.target.as_str()), own.filter(|own| !own.is_empty())].into_iter().flatten().collect()
+}
+
+fn statement(workloads: &str) -> String {
+    format!(
+        "select s.number, s.is_whole, p.id, p.endpoint from source s {workloads} \
+         join environment e on e.name = s.environment \
+         join deployment_target t on t.workload_id = l.id and t.environment_id = e.id and t.name = s.target \
+         join place p on p.endpoint = t.manifests_endpoint"
+    )
+}
+
+const LONG: &str = "join workspace w on w.name = s.workspace \
+    join application a on a.workspace_id = w.id and a.name = s.application \
+    join workload l on l.application_id = a.id and l.name = s.workload";
+
+const SHORT: &str = "join workload l on l.name = s.workload";
+
+/// A target whose manifests are known now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Named<'a> {
+    pub(crate) environment: &'a str,
+    pub(crate) workspace: &'a str,
+    pub(crate) application: &'a str,
+    pub(crate) workload: &'a str,
+    pub(crate) target: &'a str,
+}
+
+impl Named<'_> {
+    /// What names that mean it begin with.
+    fn beginnings(self) -> [String; 4] {
+        let Self { environment, workspace, application, workload, target } = self;
+        [
+            format!("{environment}.{workspace}.{application}.{workload}.{target}"),
+            format!("{environment}.{workspace}.{application}.{workload}.{workload}-{target}"),
+            format!("{environment}.{workload}.{target}"),
+            format!("{environment}.{workload}.{workload}-{target}"),
+        ]
+    }
+}
+
+/// Brings reconcilers that are named after these targets, and whose reports name no other place, to where the targets' manifests are; which ones.
+pub(crate) async fn bring_home(
+    transaction: &mut Transaction,
+    targets: BTreeMap<Named<'_>, String>,
+) -> Result<BTreeSet<i64>, DatabaseError> {
+    let mut rows = Rows::new(&[("low", Kind::Text), ("high", Kind::Text), ("endpoint", Kind::Text)]);
+    for (target, endpoint) in targets {
+        for low in target.beginnings() {
+            // Behind the dot of a cluster type comes the slash; what else is between is looked at closely.
+            let high = format!("{low}/");
+            rows.push(vec![low.into(), high.into(), endpoint.as_str().into()]);
+        }
+    }
+    let name = transaction.dialect().in_bytes("r.name");
+    let statement = format!(
+        "select r.id, r.name, r.place_id from source s join place p on p.endpoint = s.endpoint \
+         join reconciler r on {name} >= s.low and {name} < s.high \
+         where (r.manifests_endpoint is null or r.is_named = 1) and (r.place_id is null or r.place_id <> p.id)"
+    );
+    let found = transaction.with(rows, &statement).await?;
+    let homes = homes(transaction, found.iter().filter_map(|row| row.optional_text(1)).collect()).await?;
+    let mut rows = Rows::new(&[("id", Kind::Int), ("place_id", Kind::Int), ("endpoint", Kind::Text)]);
+    let mut moving = BTreeSet::new();
+    for row in &found {
+        let home = row.optional_text(1).and_then(|name| homes.get(name));
+        let Some(home) = home.filter(|home| Some(home.place_id) != row.optional_int(2)) else { continue };
+        if moving.insert(row.int(0)) {
+            rows.push(vec![row.int(0).into(), home.place_id.into(), home.endpoint.as_str().into()]);
+        }
+    }
+    let statement = "update reconciler set place_id = s.place_id, manifests_endpoint = s.endpoint, is_named = 1 \
+        from source s where reconciler.id = s.id";
+    transaction.with(rows, statement).await?;
+    Ok(moving)
+}
+
+/// Brings a reconciler of which nobody has said where it is to where its name says, if that is anywhere.
+pub(crate) async fn send_home(transaction: &mut Transaction, id: i64, name: &str) -> Result<(), DatabaseError> {
+    let homes = homes(transaction, BTreeSet::from([name])).await?;
+    let Some(Home { place_id, endpoint }) = homes.get(name) else { return Ok(()) };
+    let sql = "update reconciler set place_id = $2, manifests_endpoint = $3, is_named = 1 \
+        where id = $1 and manifests_endpoint is null";
+    transaction.query(sql, vec![id.into(), Value::from(*place_id), endpoint.as_str().into()]).await.map(drop)
+}
