@@ -78,6 +78,12 @@ pub const PAGE_EXAMINED_MAX: usize = 20_000;
 /// Hosts that labels may select to be looked at one by one. Beyond it they are so many that looking at places finds them soon.
 pub const SELECTED_HOSTS_MAX: usize = 5_000;
 
+/// Hosts whose totals are counted one by one, because no totals are kept of them: those of a cluster type, or with labels. Some tenths of a second.
+pub const COUNTED_HOSTS_MAX: usize = 20_000;
+
+/// Reconcilers that are looked at to know how many stood where at a moment.
+pub const COUNTED_THEN_MAX: usize = 5_000;
+
 /// How long a token is taken for what it was when it was looked up. Half of the 5 seconds within which a revocation takes effect in every replica.
 pub const TOKEN_CACHE: Duration = Duration::from_millis(2_500);
 

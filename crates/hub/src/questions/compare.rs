@@ -225,7 +225,7 @@ async fn sides_of(
     let groups = application_groups(transaction, named.keys().copied().collect()).await?;
     let all: Vec<i64> = groups.values().flatten().copied().collect();
     let wanted = wants::of_groups(transaction, all.clone(), None).await?;
-    let counts = wants::counts(transaction, all.clone()).await?;
+    let counts = wants::counts(transaction, &Scope::default(), all.clone()).await?;
     let held = held(transaction, all).await?;
     let none = Vec::new();
     let of_target = |id: &i64| groups.get(id).unwrap_or(&none);

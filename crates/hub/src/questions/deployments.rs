@@ -38,7 +38,7 @@ pub struct Deployment {
     /// The environment.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub environment: Option<String>,
-    /// The cluster type.
+    /// The cluster type of the place, else of the host: the one for which the platform made what it applies.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cluster_type: Option<String>,
     /// What it is that the host has; none if what the reconciler applies belongs to nothing that the hub knows.
@@ -118,6 +118,12 @@ pub(super) async fn rows(
     let none = BTreeMap::new();
     let targets_of = |fact: &Fact| fact.place.as_ref().and_then(|place| targets.get(&place.group_id)).unwrap_or(&none);
     let config = configurations(transaction, &platform, targets_of).await?;
+    let types = platform.iter().filter_map(|fact| Some((fact.host_id, fact.place.as_ref()?.cluster_type.clone()?)));
+    let types: BTreeMap<i64, String> = types.collect();
+    let row = |fact: &Fact| {
+        let row = row(fact);
+        Deployment { cluster_type: row.cluster_type.or_else(|| types.get(&fact.host_id).cloned()), ..row }
+    };
     let asked = facts.iter().flat_map(|fact| {
         let commit = fact.commit.clone().unwrap_or_default();
         targets_of(fact).keys().map(move |target| (*target, commit.clone()))

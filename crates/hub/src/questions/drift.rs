@@ -27,7 +27,7 @@ pub struct Drift {
     pub unknown_content: i64,
     /// Those who report of places at which nothing is wanted any more.
     pub unwanted: i64,
-    /// Those who report of places that the hub has never heard of; only without a filter.
+    /// Those who report of places that the hub has never heard of; only without a filter by environment or target.
     pub unknown_place: i64,
     /// Whether there are more of these than were counted.
     pub unknown_place_is_more: bool,
@@ -106,11 +106,10 @@ impl FromStr for DriftKind {
 /// # Errors
 /// The filter or the page can't be meant; the database can't answer.
 pub async fn drift(database: &Database, filter: &Filter, page: &Page) -> Result<Drift, QuestionError> {
-    filter.refuse_hosts()?;
     let after = page.cursor.as_deref().map(|cursor| Cursor::<3>::read(cursor, LIST)).transpose()?;
     let limit = page.limit()?;
     let mut transaction = database.begin_reading().await?;
-    let scope = Scope::of(&mut transaction, filter).await?;
+    let scope = Scope::of_totals(&mut transaction, filter).await?;
     let mut drift = Drift::default();
     let wanted = wanted(&mut transaction, &scope, &mut drift).await?;
     let is_drifting = |drifting: &Drifting| drifting.counts.succeeded != drifting.counts.expected;
@@ -133,12 +132,13 @@ async fn wanted(
 ) -> Result<BTreeMap<Cursor<3>, Drifting>, DatabaseError> {
     let dialect = transaction.dialect();
     let mut values = Vec::new();
+    let tallies = scope.tallies(dialect, &mut values);
     let groups = groups(transaction, scope, &mut values);
     let sql = format!(
         "select x.since, x.commit_id, x.environment_id, c.commit_id, e.name, x.standing, x.is_silent, x.reconcilers from \
            (select {} as since, t.wanted_commit_id as commit_id, coalesce(g.environment_id, 0) as environment_id, \
               {} as standing, t.is_silent, {} as reconcilers \
-            from tally t join place_group g on g.id = t.place_group_id join gitops_commit w on w.id = t.wanted_commit_id \
+            from {tallies} t join place_group g on g.id = t.place_group_id join gitops_commit w on w.id = t.wanted_commit_id \
             where t.reconcilers > 0{groups} group by w.committed_on, t.wanted_commit_id, 3, 4, t.is_silent) as x \
          join gitops_commit c on c.id = x.commit_id left join environment e on e.id = x.environment_id",
         dialect.millis("w.committed_on"),
@@ -173,13 +173,14 @@ const UNPLACED_MAX: i64 = 10_000;
 async fn others(transaction: &mut Transaction, scope: &Scope, drift: &mut Drift) -> Result<(), DatabaseError> {
     let dialect = transaction.dialect();
     let mut values = Vec::new();
+    let tallies = scope.tallies(dialect, &mut values);
     let groups = groups(transaction, scope, &mut values);
     let count = |kind: DriftKind| {
         let sum = dialect.int(&format!("sum(case when {} then t.reconcilers else 0 end)", kind.condition()));
         format!("coalesce({sum}, 0)")
     };
     let sql = format!(
-        "select {}, {}, {} from tally t where t.reconcilers > 0{groups}",
+        "select {}, {}, {} from {tallies} t where t.reconcilers > 0{groups}",
         count(DriftKind::Silent),
         count(DriftKind::UnknownContent),
         count(DriftKind::Unwanted),
@@ -188,11 +189,17 @@ async fn others(transaction: &mut Transaction, scope: &Scope, drift: &mut Drift)
         (drift.silent, drift.unknown_content, drift.unwanted) = (row.int(0), row.int(1), row.int(2));
     }
     if !scope.is_of_places() {
+        let mut values = Vec::new();
+        let of_hosts = scope.hosts.clone().map(|hosts| {
+            values.push(hosts.into());
+            format!(" and {}", dialect.any_int("r.host_id", "$1"))
+        });
         let sql = format!(
-            "select count(*) from (select 1 from reconciler r where r.place_id is null and r.retired_on is null \
-             limit {UNPLACED_MAX} + 1) as x"
+            "select count(*) from (select 1 from reconciler r where r.place_id is null and r.retired_on is null{} \
+             limit {UNPLACED_MAX} + 1) as x",
+            of_hosts.unwrap_or_default()
         );
-        let counted = transaction.query(&sql, Vec::new()).await?.first().map_or(0, |row| row.int(0));
+        let counted = transaction.query(&sql, values).await?.first().map_or(0, |row| row.int(0));
         drift.unknown_place = counted.min(UNPLACED_MAX);
         drift.unknown_place_is_more = counted > UNPLACED_MAX;
     }

@@ -9,6 +9,7 @@ use super::cursor::Cursor;
 use super::scope::Scope;
 use super::standing::{self, Counts};
 use super::{Filter, Page, QuestionError, TargetNames, facts, wants};
+use crate::limits::COUNTED_THEN_MAX;
 use crate::moment::Moment;
 use crate::store::{Database, DatabaseError, Row, Transaction, Value};
 use crate::wanted::Role;
@@ -76,7 +77,7 @@ pub struct EnvironmentTarget {
     /// Since when.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub wanted_since: Option<Moment>,
-    /// How many stand where; at an earlier moment that is not known.
+    /// How many stand where. At an earlier moment they are counted one by one; if they are too many for that, it is not known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub counts: Option<Counts>,
 }
@@ -86,20 +87,20 @@ pub struct EnvironmentTarget {
 /// # Errors
 /// The filter can't be meant; the database can't answer.
 pub async fn environments(database: &Database, filter: &Filter) -> Result<Environments, QuestionError> {
-    filter.refuse_hosts()?;
     let mut transaction = database.begin_reading().await?;
-    let scope = Scope::of(&mut transaction, filter).await?;
+    let scope = Scope::of_totals(&mut transaction, filter).await?;
     let mut environments = named(&mut transaction, scope.environment_id).await?;
     let (standing, sum) =
         (standing::expression(standing::HOLDS_WANTED), transaction.dialect().int("sum(t.reconcilers)"));
     let mut values = Vec::new();
+    let tallies = scope.tallies(transaction.dialect(), &mut values);
     let of_groups = scope.groups.map(|groups| {
         values.push(Value::from(groups));
-        format!(" and {}", transaction.dialect().any_int("t.place_group_id", "$1"))
+        format!(" and {}", transaction.dialect().any_int("t.place_group_id", &format!("${}", values.len())))
     });
     let sql = format!(
         "select g.environment_id, case when g.role = 'platform' then 1 else 0 end, {standing} as standing, t.is_silent, {sum} \
-         from tally t join place_group g on g.id = t.place_group_id \
+         from {tallies} t join place_group g on g.id = t.place_group_id \
          where t.wanted_commit_id <> 0 and t.reconcilers > 0{} group by 1, 2, 3, 4",
         of_groups.unwrap_or_default()
     );
@@ -138,17 +139,19 @@ pub async fn environment_targets(
     page: &Page,
     at: Option<Moment>,
 ) -> Result<EnvironmentTargets, QuestionError> {
-    filter.refuse_hosts()?;
     let after = page.cursor.as_deref().map(|cursor| Cursor::read(cursor, LIST)).transpose()?;
     let limit = page.limit()?;
     let mut transaction = database.begin_reading().await?;
-    let scope = Scope::of(&mut transaction, filter).await?;
+    let scope = Scope::of_totals(&mut transaction, filter).await?;
     let mut listed = list(&mut transaction, &scope, (after.unwrap_or(Cursor([0, 0])), limit + 1)).await?;
     let next = (listed.len() > limit).then(|| listed.truncate(limit)).and_then(|()| listed.last());
     let next = next.map(|last| Cursor([last.group_id, last.target_id]).write(LIST));
     let groups: Vec<_> = listed.iter().map(|listed| listed.group_id).collect();
     let wanted = wants::of_groups(&mut transaction, groups.clone(), at).await?;
-    let counts = if at.is_none() { Some(wants::counts(&mut transaction, groups).await?) } else { None };
+    let counts = match at {
+        None => Some(wants::counts(&mut transaction, &scope, groups).await?),
+        Some(at) => counts_then(&mut transaction, (&scope, groups), at).await?,
+    };
     let of = |listed: &Listed| Some((listed.target_id, wanted.get(&listed.group_id)?));
     let asked = listed.iter().filter_map(of).map(|(target, wanted)| (target, wanted.commit.clone())).collect();
     let versions = facts::versions(&mut transaction, &asked).await?;
@@ -176,6 +179,35 @@ pub async fn environment_targets(
     Ok(EnvironmentTargets { items: listed.into_iter().map(row).collect(), next })
 }
 
+/// How many reconcilers of groups stood where at a moment; none if they are too many to look at each.
+async fn counts_then(
+    transaction: &mut Transaction,
+    (scope, groups): (&Scope, Vec<i64>),
+    at: Moment,
+) -> Result<Option<BTreeMap<i64, Counts>>, DatabaseError> {
+    let dialect = transaction.dialect();
+    let mut values = vec![Value::from(groups)];
+    let of_hosts = scope.hosts.clone().map(|hosts| {
+        values.push(hosts.into());
+        format!(" and {}", dialect.any_int("r.host_id", "$2"))
+    });
+    let sql = format!(
+        "select r.id from reconciler r join place p on p.id = r.place_id where {}{} limit {COUNTED_THEN_MAX} + 1",
+        dialect.any_int("p.place_group_id", "$1"),
+        of_hosts.unwrap_or_default(),
+    );
+    let reconcilers: Vec<_> = transaction.query(&sql, values).await?.iter().map(|row| row.int(0)).collect();
+    if reconcilers.len() > COUNTED_THEN_MAX {
+        return Ok(None);
+    }
+    let mut counts: BTreeMap<i64, Counts> = BTreeMap::new();
+    for fact in facts::facts(transaction, &reconcilers, Some(at)).await? {
+        let (Some(place), Some(standing)) = (&fact.place, fact.standing()) else { continue };
+        counts.entry(place.group_id).or_default().add(standing, fact.is_silent, 1);
+    }
+    Ok(Some(counts))
+}
+
 /// The word for cursors of this list.
 const LIST: &str = "targets";
 
@@ -197,7 +229,7 @@ async fn list(
     let dialect = transaction.dialect();
     let mut values = vec![Value::from(group), target.into(), (limit as i64).into()];
     let mut conditions = String::new();
-    if let Some(groups) = &scope.groups {
+    if let Some(groups) = &scope.told {
         values.push(groups.clone().into());
         conditions += " and ";
         conditions += &dialect.any_int("g.id", &format!("${}", values.len()));

@@ -27,7 +27,7 @@ pub struct Filter {
     /// The deployment target.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub target: Option<String>,
-    /// The cluster type.
+    /// The cluster type: hosts that apply what the platform made for it, with everything on them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cluster_type: Option<String>,
     /// The host.
@@ -55,13 +55,19 @@ impl Filter {
         selector("targetSelector", self.target_selector.as_deref())
     }
 
-    /// Refuses to select by hosts: totals are kept for places, not for single hosts.
+    /// Refuses to select by hosts where all hosts of places are told.
     pub(super) fn refuse_hosts(&self) -> Result<(), QuestionError> {
-        let named = [("host", &self.host), ("selector", &self.selector), ("status", &self.status)];
+        let named = [
+            ("host", &self.host),
+            ("selector", &self.selector),
+            ("clusterType", &self.cluster_type),
+            ("status", &self.status),
+        ];
         match named.into_iter().find(|(_, given)| given.is_some()) {
             Some((parameter, _)) => {
-                let message = "totals can't be selected by it; ask for `deployments`, which can".to_owned();
-                Err(QuestionError::Wrong { parameter, message })
+                let message =
+                    "environments can't be compared by it; ask for `deployments`, which can be selected by it";
+                Err(QuestionError::Wrong { parameter, message: message.to_owned() })
             }
             None => Ok(()),
         }

@@ -7,7 +7,7 @@ use utoipa::ToSchema;
 
 use super::cursor::Cursor;
 use super::rollouts::{self, ListedRollout, RolloutVersion};
-use super::scope::{Scope, host_condition};
+use super::scope::Scope;
 use super::{Filter, Page, QuestionError, TargetNames, facts};
 use crate::moment::Moment;
 use crate::report::Status;
@@ -97,7 +97,7 @@ pub async fn history(database: &Database, filter: &Filter, page: &Page) -> Resul
     let Cursor([time, report, committed, commit]) = after.unwrap_or(Cursor([i64::MAX; 4]));
     let limit = page.limit()?;
     let mut transaction = database.begin_reading().await?;
-    let mut scope = Scope::of(&mut transaction, filter).await?;
+    let scope = Scope::of(&mut transaction, filter).await?;
     let reports = match (&filter.host, &scope.hosts) {
         (Some(_), Some(hosts)) => {
             let hosts = hosts.clone();
@@ -105,9 +105,6 @@ pub async fn history(database: &Database, filter: &Filter, page: &Page) -> Resul
         }
         _ => of_all(&mut transaction, &scope, (report, limit)).await?,
     };
-    if let (Some(_), Some(hosts)) = (&filter.host, &scope.hosts) {
-        scope.groups = Some(groups_of_hosts(&mut transaction, hosts.clone(), scope.groups.as_ref()).await?);
-    }
     let publications = rollouts::listed(&mut transaction, &scope, (Cursor([committed, commit]), limit)).await?;
     merge(&mut transaction, (reports, publications), [time, report, committed, commit], limit).await
 }
@@ -204,7 +201,8 @@ async fn of_all(
     let examined =
         format!("select d.id, d.received_on from deployment d where d.id < $1 order by d.id desc limit {EXAMINED_MAX}");
     let mut values = vec![Value::from(before)];
-    let mut conditions = vec![host_condition(dialect, &scope.host_labels, "r.host_id", &mut values)];
+    let mut conditions = vec!["1 = 1".to_owned()];
+    conditions.extend(scope.kind.condition(dialect, "r.host_id", &mut values));
     if let Some(groups) = &scope.groups {
         values.push(groups.clone().into());
         conditions.push(dialect.any_int("p.place_group_id", &format!("${}", values.len())));
@@ -294,19 +292,4 @@ async fn with_versions(transaction: &mut Transaction, mut rows: Vec<Found>) -> R
         found.reported.target = Some(names);
     }
     Ok(rows)
-}
-
-/// The groups of the places at which hosts are, among others.
-async fn groups_of_hosts(
-    transaction: &mut Transaction,
-    hosts: Vec<i64>,
-    among: Option<&Vec<i64>>,
-) -> Result<Vec<i64>, DatabaseError> {
-    let sql = format!(
-        "select distinct p.place_group_id from reconciler r join place p on p.id = r.place_id where {}",
-        transaction.dialect().any_int("r.host_id", "$1")
-    );
-    let rows = transaction.query(&sql, vec![hosts.into()]).await?;
-    let groups = rows.iter().map(|row| row.int(0));
-    Ok(groups.filter(|group| among.is_none_or(|among| among.contains(group))).collect())
 }

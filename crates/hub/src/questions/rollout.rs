@@ -66,9 +66,8 @@ const ATTENTION: usize = 20;
 /// # Errors
 /// Nothing is called so, or several things are; the filter can't be meant; the database can't answer.
 pub async fn rollout(database: &Database, of: &str, filter: &Filter) -> Result<Rollout, QuestionError> {
-    filter.refuse_hosts()?;
     let mut transaction = database.begin_reading().await?;
-    let scope = Scope::of(&mut transaction, filter).await?;
+    let scope = Scope::of_totals(&mut transaction, filter).await?;
     let meant = Meant::of(&mut transaction, of, filter).await?;
     let subject = &meant.subject;
     let mut environments = environments(&mut transaction, &meant, &scope).await?;

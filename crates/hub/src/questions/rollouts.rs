@@ -62,11 +62,10 @@ pub struct RolloutVersion {
 /// # Errors
 /// The filter or the page can't be meant; the database can't answer.
 pub async fn rollouts(database: &Database, filter: &Filter, page: &Page) -> Result<Rollouts, QuestionError> {
-    filter.refuse_hosts()?;
     let after = page.cursor.as_deref().map(|cursor| Cursor::<2>::read(cursor, ROLLOUTS)).transpose()?;
     let limit = page.limit.map_or(Ok(ROLLOUTS_DEFAULT), |_| page.limit())?;
     let mut transaction = database.begin_reading().await?;
-    let scope = Scope::of(&mut transaction, filter).await?;
+    let scope = Scope::of_totals(&mut transaction, filter).await?;
     let mut listed = listed(&mut transaction, &scope, (after.unwrap_or(Cursor([i64::MAX, 0])), limit + 1)).await?;
     let next = (listed.len() > limit).then(|| listed.truncate(limit)).and_then(|()| listed.last());
     let next = next.map(|(id, rollout)| Cursor([rollout.committed_on.millis(), *id]).write(ROLLOUTS));
@@ -98,7 +97,7 @@ pub(super) async fn listed(
     let dialect = transaction.dialect();
     let before = Moment::from_millis(before);
     let mut values = vec![Value::from(before), id.into(), (limit as i64).into()];
-    let of_groups = scope.groups.clone().map(|groups| {
+    let of_groups = scope.told.clone().map(|groups| {
         values.push(groups.into());
         format!(" and {}", dialect.any_int("p.place_group_id", "$4"))
     });

@@ -75,7 +75,7 @@ impl Subject {
     /// A statement over the tallies `t` of the subject, of which `{standing}` says where their reconcilers stand.
     ///
     /// Expected are the reconcilers of places at which it is or was wanted; of places that are counted with others, those that are to hold it, or do.
-    fn statement(&self, select: &str, behind: &str) -> String {
+    fn statement(&self, tallies: &str, (select, behind): (&str, &str)) -> String {
         let standing = standing::expression("t.holds = 1");
         format!(
             "with subject as ({}), \
@@ -85,7 +85,7 @@ impl Subject {
              counted as (select c.rollout_id, t.id, t.place_group_id, t.held_commit_id, t.status, t.is_silent, t.reconcilers, c.is_alone, \
                case when w.commit_id is null then 0 else 1 end as wants, \
                case when h.commit_id is not null or t.is_current = 1 and w.commit_id is not null then 1 else 0 end as holds \
-               from concerned c join tally t on t.place_group_id = c.place_group_id \
+               from concerned c join {tallies} t on t.place_group_id = c.place_group_id \
                left join subject w on w.rollout_id = c.rollout_id and w.place_group_id = t.place_group_id and w.commit_id = t.wanted_commit_id \
                left join subject h on h.rollout_id = c.rollout_id and h.place_group_id = t.place_group_id and h.commit_id = t.held_commit_id \
                where t.reconcilers > 0 and t.wanted_commit_id <> 0) \
@@ -108,8 +108,9 @@ impl Subject {
             "select t.rollout_id, coalesce(g.environment_id, 0), {{standing}} as standing, t.is_silent, {sum}, {superseded}"
         );
         let mut values = self.values.clone();
-        let groups = groups_condition(transaction, scope, &mut values);
-        let sql = self.statement(&select, &format!("{groups} group by 1, 2, 3, 4"));
+        let tallies = scope.tallies(transaction.dialect(), &mut values);
+        let groups = groups_condition(transaction, scope.groups.as_ref(), &mut values);
+        let sql = self.statement(&tallies, (&select, &format!("{groups} group by 1, 2, 3, 4")));
         let mut stands: BTreeMap<(i64, i64), Stand> = BTreeMap::new();
         for row in transaction.query(&sql, values).await? {
             let stand = stands.entry((row.int(0), row.int(1))).or_default();
@@ -127,13 +128,13 @@ impl Subject {
         standings: &[Standing],
     ) -> Result<Vec<Selected>, DatabaseError> {
         let mut values = self.values.clone();
-        let mut conditions = groups_condition(transaction, scope, &mut values);
+        let mut conditions = groups_condition(transaction, scope.groups.as_ref(), &mut values);
         if let Some(environment) = environment {
             values.push(environment.into());
             let _ = write!(conditions, " and coalesce(g.environment_id, 0) = ${}", values.len());
         }
         let select = format!("select {}", selected_columns("{standing}"));
-        let sql = self.statement(&select, &format!("{conditions} order by t.id"));
+        let sql = self.statement("tally", (&select, &format!("{conditions} order by t.id")));
         let rows = transaction.query(&sql, values).await?;
         let selected = rows.iter().filter_map(Selected::of);
         Ok(selected.filter(|selected| standings.contains(&selected.standing)).collect())
@@ -146,7 +147,7 @@ impl Subject {
         scope: &Scope,
     ) -> Result<BTreeMap<i64, Moment>, DatabaseError> {
         let mut values = self.values.clone();
-        let groups = groups_condition(transaction, scope, &mut values);
+        let groups = groups_condition(transaction, scope.told.as_ref(), &mut values);
         let sql = format!(
             "with subject as ({}) select coalesce(g.environment_id, 0), {} from subject s \
              join place_group g on g.id = s.place_group_id join gitops_commit c on c.id = s.commit_id where 1 = 1{groups} group by 1",
@@ -164,7 +165,7 @@ impl Subject {
         (scope, workload): (&Scope, i64),
     ) -> Result<BTreeMap<i64, BTreeSet<String>>, DatabaseError> {
         let mut values = self.values.clone();
-        let groups = groups_condition(transaction, scope, &mut values);
+        let groups = groups_condition(transaction, scope.told.as_ref(), &mut values);
         values.push(workload.into());
         let sql = format!(
             "with subject as ({}) select distinct coalesce(g.environment_id, 0), v.version from subject s \
@@ -187,8 +188,8 @@ impl Subject {
 const OF_WORKLOADS: &str = "(g.role = 'application' or not exists (select 1 from place_group_target o \
     join place_group f on f.id = o.place_group_id where o.deployment_target_id = t.id and f.role = 'application'))";
 
-fn groups_condition(transaction: &Transaction, scope: &Scope, values: &mut Vec<Value>) -> String {
-    let Some(groups) = &scope.groups else { return String::new() };
+fn groups_condition(transaction: &Transaction, groups: Option<&Vec<i64>>, values: &mut Vec<Value>) -> String {
+    let Some(groups) = groups else { return String::new() };
     values.push(groups.clone().into());
     format!(" and {}", transaction.dialect().any_int("g.id", &format!("${}", values.len())))
 }

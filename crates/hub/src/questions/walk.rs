@@ -6,9 +6,9 @@ use std::collections::BTreeSet;
 
 use super::QuestionError;
 use super::cursor::Cursor;
-use super::scope::{Scope, host_condition};
+use super::scope::Scope;
 use super::standing::{self, Standing};
-use crate::limits::PAGE_EXAMINED_MAX;
+use crate::limits::{PAGE_EXAMINED_MAX, SELECTED_HOSTS_MAX};
 use crate::store::{DatabaseError, Transaction, Value};
 
 /// Lanes that are asked for at once.
@@ -90,10 +90,11 @@ impl Walk {
 
     /// The reconcilers of tallies.
     pub(super) fn of_tallies(mut scope: Scope, selected: Vec<Selected>) -> Self {
-        let along = match (&scope.hosts, selected.iter().all(|selected| selected.is_attention)) {
-            (Some(_), _) => Along::Hosts,
-            (None, true) => Along::Tallies,
-            (None, false) => Along::Places,
+        let are_few = scope.hosts.as_ref().is_some_and(|hosts| hosts.len() <= SELECTED_HOSTS_MAX);
+        let along = match (are_few, selected.iter().all(|selected| selected.is_attention)) {
+            (true, _) => Along::Hosts,
+            (false, true) => Along::Tallies,
+            (false, false) => Along::Places,
         };
         scope.groups =
             Some(selected.iter().map(|selected| selected.group_id).collect::<BTreeSet<_>>().into_iter().collect());
@@ -231,8 +232,8 @@ impl Walk {
     fn conditions(&self, transaction: &Transaction, values: &mut Vec<Value>) -> String {
         let dialect = transaction.dialect();
         let mut conditions = Vec::new();
-        if self.along != Along::Hosts && !self.scope.host_labels.requirements.is_empty() {
-            conditions.push(host_condition(dialect, &self.scope.host_labels, "x.host_id", values));
+        if self.along != Along::Hosts {
+            conditions.extend(self.scope.kind.condition(dialect, "x.host_id", values));
         }
         if let Some(tallies) = self.tallies.as_ref().filter(|_| self.along != Along::Tallies) {
             values.push(tallies.clone().into());

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::facts::Below;
+use super::scope::Scope;
 use super::standing::{self, Counts, Standing};
 use crate::moment::Moment;
 use crate::store::{DatabaseError, Row, Transaction};
@@ -67,9 +68,10 @@ pub(super) async fn of_groups(
     Ok(transaction.query(&sql, values).await?.iter().map(|row| (row.int(0), wanted(row))).collect())
 }
 
-/// How many reconcilers of groups stand where.
+/// How many reconcilers of groups stand where, of the hosts that are asked about.
 pub(super) async fn counts(
     transaction: &mut Transaction,
+    scope: &Scope,
     groups: Vec<i64>,
 ) -> Result<BTreeMap<i64, Counts>, DatabaseError> {
     if groups.is_empty() {
@@ -77,13 +79,15 @@ pub(super) async fn counts(
     }
     let (standing, sum) =
         (standing::expression(standing::HOLDS_WANTED), transaction.dialect().int("sum(t.reconcilers)"));
+    let mut values = vec![groups.into()];
+    let tallies = scope.tallies(transaction.dialect(), &mut values);
     let sql = format!(
-        "select t.place_group_id, {standing} as standing, t.is_silent, {sum} from tally t \
+        "select t.place_group_id, {standing} as standing, t.is_silent, {sum} from {tallies} t \
          where {} and t.wanted_commit_id <> 0 and t.reconcilers > 0 group by 1, 2, 3",
         transaction.dialect().any_int("t.place_group_id", "$1")
     );
     let mut counts: BTreeMap<i64, Counts> = BTreeMap::new();
-    for row in transaction.query(&sql, vec![groups.into()]).await? {
+    for row in transaction.query(&sql, values).await? {
         add(counts.entry(row.int(0)).or_default(), &row, 1);
     }
     Ok(counts)

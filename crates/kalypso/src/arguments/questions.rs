@@ -41,7 +41,7 @@ pub(crate) struct Filtering {
     /// The deployment target
     #[arg(long, value_name = "NAME")]
     pub(crate) target: Option<String>,
-    /// The cluster type
+    /// The cluster type: its hosts, with everything on them
     #[arg(long, value_name = "NAME")]
     pub(crate) cluster_type: Option<String>,
     /// Labels of deployment targets, as `kubectl -l` has it
@@ -92,11 +92,14 @@ pub(crate) struct Deployments {
 Examples:
   kalypso status             all environments
   kalypso status -e prod     the targets of one
-  kalypso status -e prod --at 2026-11-21T08:00:00Z    what was wanted then")]
+  kalypso status -l region=west    of some hosts only
+  kalypso status -e prod --at 2026-11-21T08:00:00Z    how it was then")]
 pub(crate) struct Status {
     #[command(flatten)]
     pub(crate) filter: Filtering,
-    /// What was wanted at that moment
+    #[command(flatten)]
+    pub(crate) hosts: HostFiltering,
+    /// How it was at that moment
     #[arg(long, value_name = "TIME")]
     pub(crate) at: Option<String>,
     /// How many targets at most
@@ -249,6 +252,8 @@ pub(crate) struct Drift {
     pub(crate) kind: Option<String>,
     #[command(flatten)]
     pub(crate) filter: Filtering,
+    #[command(flatten)]
+    pub(crate) hosts: HostFiltering,
     /// How many rows at most
     #[arg(long, value_name = "N", default_value_t = 50)]
     pub(crate) limit: usize,

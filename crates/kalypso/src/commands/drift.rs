@@ -15,7 +15,7 @@ use crate::{table, terminal};
 
 pub(super) fn run(options: &arguments::Drift) -> anyhow::Result<Exit> {
     let hub = Hub::of(&options.asking)?;
-    let mut given = asking::filter(&options.filter, None, None);
+    let mut given = asking::filter(&options.filter, Some(&options.hosts), None);
     if let Some(kind) = &options.kind {
         let list = hub.list(&["drift", kind], (&given, options.limit), deployments::taken)?;
         deployments::tell(&list, options.asking.output)?;

@@ -14,7 +14,7 @@ const BAR: i64 = 20;
 
 pub(super) fn run(options: &arguments::Status) -> anyhow::Result<Exit> {
     let hub = Hub::of(&options.asking)?;
-    let mut given = asking::filter(&options.filter, None, None);
+    let mut given = asking::filter(&options.filter, Some(&options.hosts), None);
     if options.filter.environment.is_none() && options.at.is_none() {
         let answer: Environments = hub.ask(&["environments"], &given)?;
         match options.asking.output {

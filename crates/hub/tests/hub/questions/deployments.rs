@@ -12,6 +12,7 @@ twins![
     what_a_host_has_is_not_what_is_wanted,
     what_was_where_at_a_moment_can_be_asked_for,
     names_and_labels_select,
+    a_cluster_type_selects_hosts_with_everything_on_them,
     a_name_that_is_not_known_is_said_with_those_that_are_like_it,
     pages_follow_each_other_whatever_is_added_meanwhile,
     reconcilers_of_nothing_that_is_known_are_shown_too,
@@ -89,6 +90,24 @@ async fn names_and_labels_select(ground: Ground) {
     assert_eq!(hosts(succeeded).await, "h'-3");
     let of_workload = Filter { workload: text(WORKLOAD), environment: text("prod"), ..Filter::default() };
     assert_eq!(hosts(of_workload).await, "h-1, h_%-2, h'-3");
+}
+
+async fn a_cluster_type_selects_hosts_with_everything_on_them(ground: Ground) {
+    let fleet = Fleet::new(&ground.database).await;
+    fleet.platform("h-1", 20, (1, Status::Success)).await;
+    for host in ["h-1", "h-2"] {
+        fleet.application(host, 21, (11, Status::Success)).await;
+    }
+    let edge = Filter { cluster_type: Some("edge".into()), ..Filter::default() };
+    let both = ["h-1 platform - c1 1 succeeded", "h-1 checkout 1.0 c1 b succeeded"];
+    assert_eq!(check(&fleet, &edge, None).await, both);
+    let of_workload = Filter { workload: Some(WORKLOAD.into()), status: Some("succeeded".into()), ..edge.clone() };
+    assert_eq!(check(&fleet, &of_workload, None).await, both);
+    assert_eq!(check(&fleet, &Filter { host: Some("h-2".into()), ..edge.clone() }, None).await, Vec::<String>::new());
+    let answer = deployments(&fleet.database, &edge, &Page::default(), None).await.unwrap();
+    assert!(answer.items.iter().all(|row| row.cluster_type.as_deref() == Some("edge")));
+    let unknown = Filter { cluster_type: Some("egde".into()), ..Filter::default() };
+    assert_eq!(check(&fleet, &unknown, None).await, ["there is no cluster type `egde`; did you mean `edge`?"]);
 }
 
 async fn a_name_that_is_not_known_is_said_with_those_that_are_like_it(ground: Ground) {

@@ -11,7 +11,8 @@ twins![
     totals_are_by_role,
     targets_say_what_is_wanted_and_how_many_have_it,
     what_was_wanted_at_a_moment,
-    hosts_have_no_totals
+    totals_of_some_hosts_are_counted,
+    what_would_be_too_much_to_count_is_refused,
 ];
 
 fn counts(counts: &Counts) -> String {
@@ -62,18 +63,63 @@ async fn targets_say_what_is_wanted_and_how_many_have_it(ground: Ground) {
 
 async fn what_was_wanted_at_a_moment(ground: Ground) {
     let fleet = Fleet::new(&ground.database).await;
+    fleet.application("h-1", 21, (11, Status::Success)).await;
     fleet.publish_application("prod", 30, "2.0").await;
-    for (at, expected) in
-        [(5, "application - - - -: ?"), (20, "application - 1.0 - b: ?"), (30, "application - 2.0 - 1e: ?")]
-    {
+    for (at, expected) in [
+        (5, "application - - - -: 0 of 0"),
+        (20, "application - 1.0 - b: 0 of 0"),
+        (25, "application - 1.0 - b: 1 of 1"),
+        (30, "application - 2.0 - 1e: 0 of 1"),
+    ] {
         let at = Some(Moment::from_millis(at));
         let answer = environment_targets(&fleet.database, &Filter::default(), &Page::default(), at).await.unwrap();
         assert_eq!(answer.items.iter().map(row).collect::<Vec<_>>(), [expected]);
     }
 }
 
-async fn hosts_have_no_totals(ground: Ground) {
-    let filter = Filter { host: Some("h".into()), ..Filter::default() };
-    let error = environments(&ground.database, &filter).await.unwrap_err().to_string();
-    assert_eq!(error, "`host`: totals can't be selected by it; ask for `deployments`, which can");
+/// Two hosts of the cluster type `edge`, of which one has not the version; and one of another type, which has.
+async fn of_two_types(ground: &Ground) -> Fleet {
+    let fleet = Fleet::new(&ground.database).await;
+    for host in ["h-1", "h-2"] {
+        fleet.platform(host, 20, (1, Status::Success)).await;
+    }
+    fleet.application("h-1", 21, (11, Status::Success)).await;
+    fleet.application("h-2", 21, (11, Status::Failure)).await;
+    fleet.application("h-3", 21, (11, Status::Success)).await;
+    fleet
+}
+
+async fn totals_of_some_hosts_are_counted(ground: Ground) {
+    let fleet = of_two_types(&ground).await;
+    let of = async |filter: &Filter| {
+        let answer = environments(&fleet.database, filter).await.unwrap();
+        let targets = environment_targets(&fleet.database, filter, &Page::default(), None).await.unwrap();
+        let rows: Vec<_> = targets.items.iter().map(row).collect();
+        (counts(&answer.items[0].applications), rows.join("; "))
+    };
+    let text = |text: &str| Some(text.to_owned());
+    let half = "1 of 2, 1 failed, 0 in progress, 0 outdated".to_owned();
+    let rows = "platform edge - c1 1: 2 of 2; application - 1.0 - b: 1 of 2".to_owned();
+    let edge = Filter { cluster_type: text("edge"), ..Filter::default() };
+    assert_eq!(of(&edge).await, (half.clone(), rows.clone()));
+    assert_eq!(of(&Filter { environment: text("prod"), ..edge.clone() }).await, (half, rows));
+    let host = Filter { host: text("h-3"), ..Filter::default() };
+    let one = "1 of 1, 0 failed, 0 in progress, 0 outdated".to_owned();
+    assert_eq!(of(&host).await, (one.clone(), "application - 1.0 - b: 1 of 1".to_owned()));
+    let labels = Filter { selector: text("number=1,region"), ..Filter::default() };
+    assert_eq!(of(&labels).await.0, one);
+    assert_eq!(
+        of(&Filter { selector: text("number=3"), ..edge }).await.0,
+        "0 of 0, 0 failed, 0 in progress, 0 outdated"
+    );
+}
+
+async fn what_would_be_too_much_to_count_is_refused(ground: Ground) {
+    let fleet = of_two_types(&ground).await;
+    let filter = Filter { selector: Some("!region".into()), ..Filter::default() };
+    let error = environments(&fleet.database, &filter).await.unwrap_err().to_string();
+    assert!(error.starts_with("`selector`: totals are counted for at most 20000 hosts"), "{error}");
+    let filter = Filter { status: Some("failed".into()), ..Filter::default() };
+    let error = environments(&fleet.database, &filter).await.unwrap_err().to_string();
+    assert!(error.starts_with("`status`: totals are by status already"), "{error}");
 }
