@@ -10,7 +10,7 @@ use crate::ingest::naming;
 use crate::ingest::places::{self, Contents};
 use crate::limits::{LABELS_MAX, NAME_CHARACTERS_MAX};
 use crate::moment::Moment;
-use crate::store::{Database, DatabaseError, Row, Transaction, Value};
+use crate::store::{Database, DatabaseError, Row, Transaction, Turn, Value};
 use crate::wanted::restate;
 
 /// A host, or another reconciler of it, that is to be known before it reports.
@@ -96,6 +96,7 @@ pub enum HostError {
 pub async fn register(database: &Database, registration: &Registration) -> Result<(), HostError> {
     registration.check()?;
     let mut transaction = database.begin().await?;
+    transaction.take(Turn::Reports).await?;
     let kind = registration.kind.as_deref();
     let sql = "insert into host (name, host_type) values ($1, coalesce($2, 'K8s-cluster')) \
         on conflict (name) do update set host_type = coalesce($2, host.host_type) returning id";
@@ -158,6 +159,8 @@ async fn set_retired(
     retired_on: Option<Moment>,
 ) -> Result<(), HostError> {
     let mut transaction = database.begin().await?;
+    // A reconciler that reports for the first time in this moment would not be seen, and be counted.
+    transaction.take(Turn::Alone).await?;
     let instant = database.dialect().instant("$1");
     let found = match reconciler {
         None => {

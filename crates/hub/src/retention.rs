@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use crate::moment::Moment;
-use crate::store::{Database, DatabaseError, Dialect, Kind, Row, Rows, Transaction};
+use crate::store::{Database, DatabaseError, Dialect, Kind, Row, Rows, Transaction, Turn};
 
 /// Reconcilers, targets or places whose history is looked at in one transaction: so few that reports hardly wait.
 const BATCH: i64 = 100;
@@ -117,6 +117,8 @@ struct Entry {
 /// A table with histories.
 struct Histories {
     table: &'static str,
+    /// Whether reports refer to its rows, so that none may come in meanwhile.
+    is_referred_to: bool,
     /// The ids of the owners after `$1`, in order, locked against those who add to their histories.
     owners: fn(Dialect) -> String,
     /// Owner, id, moment, whether it is needed, the one before: of the owners from `$1` to `$2`, by owner, the latest first.
@@ -125,6 +127,7 @@ struct Histories {
 
 const REPORTS: Histories = Histories {
     table: "deployment",
+    is_referred_to: false,
     owners: |dialect| {
         format!(
             "select s.reconciler_id from reconciler_state s where s.reconciler_id > $1 order by 1 limit {BATCH}{}",
@@ -147,6 +150,7 @@ const REPORTS: Histories = Histories {
 
 const ASSIGNMENTS: Histories = Histories {
     table: "deployment_assignment",
+    is_referred_to: false,
     owners: |dialect| {
         format!(
             "select t.id from deployment_target t where t.id > $1 order by 1 limit {BATCH}{}",
@@ -166,6 +170,7 @@ const ASSIGNMENTS: Histories = Histories {
 
 const REVISIONS: Histories = Histories {
     table: "place_revision",
+    is_referred_to: true,
     owners: |dialect| {
         format!("select p.id from place p where p.id > $1 order by 1 limit {BATCH}{}", dialect.for_update("p"))
     },
@@ -188,6 +193,9 @@ async fn in_batches(database: &Database, histories: &Histories, bounds: Bounds) 
     let (mut last, mut forgotten) = (0, 0);
     loop {
         let mut transaction = database.begin().await?;
+        if histories.is_referred_to {
+            transaction.take(Turn::Alone).await?;
+        }
         let owners = transaction.query(&(histories.owners)(database.dialect()), vec![last.into()]).await?;
         let Some((first, end)) = owners.first().zip(owners.last()).map(|(first, end)| (first.int(0), end.int(0)))
         else {

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use crate::ingest::places::Contents;
 use crate::moment::Moment;
-use crate::store::{Database, DatabaseError};
+use crate::store::{Database, DatabaseError, Turn};
 use crate::wanted::restate;
 
 /// Reconcilers that are looked at in one step: few enough for nobody to wait.
@@ -77,6 +77,7 @@ async fn silence(database: &Database, reconcilers: &[i64], now: Moment) -> Resul
 
 async fn silence_once(database: &Database, reconcilers: &[i64], now: Moment) -> Result<(), DatabaseError> {
     let mut transaction = database.begin().await?;
+    transaction.take(Turn::Reports).await?;
     let ids = reconcilers.iter().copied().collect();
     restate(&mut transaction, &mut Contents::default(), ids, |state| {
         state.is_silent = state.silent_after.is_some_and(|silent_after| silent_after < now);

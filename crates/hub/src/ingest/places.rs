@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::tally::TallyKey;
-use crate::store::{DatabaseError, Dialect, Kind, Row, Rows, Transaction, Value};
+use crate::store::{DatabaseError, Kind, Row, Rows, Transaction, Value};
 
 /// A place as far as counting goes.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -58,7 +58,7 @@ impl Place {
     }
 }
 
-/// The places of these ids. What they should hold does not change until the transaction ends.
+/// The places of these ids. What they should hold does not change until the transaction ends: it has its [turn](crate::store::Turn).
 pub(crate) async fn places(
     transaction: &mut Transaction,
     ids: BTreeSet<i64>,
@@ -69,11 +69,6 @@ pub(crate) async fn places(
     let dialect = transaction.dialect();
     let ids: Vec<i64> = ids.into_iter().collect();
     let of_ids = dialect.any_int("p.id", "$1");
-    if dialect == Dialect::Postgres {
-        // First the locks: who waits for one while joining gets the place as it is then, but not the revision that goes with it.
-        let sql = format!("select 1 from place p where {of_ids} order by p.id for share");
-        transaction.query(&sql, vec![ids.clone().into()]).await?;
-    }
     let sql = format!(
         "select p.id, p.place_group_id, p.branch_id, {REVISION} from place p \
          left join place_revision w on w.id = p.wanted_revision_id left join gitops_commit c on c.id = w.gitops_commit_id \
@@ -111,9 +106,14 @@ pub(crate) struct Content {
     pub(crate) tree: Option<String>,
 }
 
-/// What is known of contents. It stays true: which revision a commit means never changes once the commit is known.
+/// What is known of contents. It stays true until there is another revision: large publications tell of one commit in several parts, in between which the
+/// commit means the revision before it.
 #[derive(Debug, Default)]
-pub(crate) struct Contents(HashMap<Content, Revision>);
+pub(crate) struct Contents {
+    known: HashMap<Content, Revision>,
+    /// The last revision that there was.
+    last: i64,
+}
 
 /// Contents that are remembered; beyond it everything is looked up anew.
 const CONTENTS_MAX: usize = 100_000;
@@ -121,7 +121,17 @@ const CONTENTS_MAX: usize = 100_000;
 impl Contents {
     /// The revision of a content that was looked up.
     pub(crate) fn get(&self, content: &Content) -> Option<&Revision> {
-        self.0.get(content)
+        self.known.get(content)
+    }
+
+    /// Forgets everything if there is another revision, which may be of another replica.
+    pub(crate) async fn renew(&mut self, transaction: &mut Transaction) -> Result<(), DatabaseError> {
+        let last = transaction.query("select max(id) from place_revision", Vec::new()).await?;
+        let last = last.first().map_or(0, |row| row.int(0));
+        if std::mem::replace(&mut self.last, last) != last {
+            self.known.clear();
+        }
+        Ok(())
     }
 
     /// Looks up the revisions of those that are not known yet.
@@ -130,10 +140,10 @@ impl Contents {
         transaction: &mut Transaction,
         contents: BTreeSet<Content>,
     ) -> Result<(), DatabaseError> {
-        if self.0.len() > CONTENTS_MAX {
-            self.0.clear();
+        if self.known.len() > CONTENTS_MAX {
+            self.known.clear();
         }
-        let unknown: Vec<_> = contents.into_iter().filter(|content| !self.0.contains_key(content)).collect();
+        let unknown: Vec<_> = contents.into_iter().filter(|content| !self.known.contains_key(content)).collect();
         let (by_tree, by_commit): (Vec<_>, Vec<_>) = unknown.into_iter().partition(|content| content.tree.is_some());
         self.find(transaction, by_tree, BY_TREE).await?;
         self.find(transaction, by_commit, BY_COMMIT).await
@@ -166,7 +176,7 @@ impl Contents {
                 continue;
             };
             if let Some(revision) = Revision::of(&row, 1) {
-                self.0.insert(content.clone(), revision);
+                self.known.insert(content.clone(), revision);
             }
         }
         Ok(())

@@ -12,7 +12,7 @@ use super::submitted::Submitted;
 use crate::limits::{QUEUE_REPORTS_MAX, TRANSACTION_REPORTS_MAX};
 use crate::moment::Moment;
 use crate::report::Report;
-use crate::store::{Database, DatabaseError};
+use crate::store::{Database, DatabaseError, Turn};
 use crate::wanted::{self, Publication, Published, Wish};
 
 /// How often a transaction that another one was in the way of is tried again.
@@ -186,6 +186,8 @@ impl Writer {
 
     async fn store_once(&mut self, reports: &[&Submitted]) -> Result<Vec<Outcome>, DatabaseError> {
         let mut transaction = self.database.begin().await?;
+        transaction.take(Turn::Reports).await?;
+        self.contents.renew(&mut transaction).await?;
         let outcomes = batch::store(&mut transaction, &mut self.contents, reports, Moment::now()).await?;
         transaction.commit().await?;
         Ok(outcomes)
@@ -204,10 +206,9 @@ impl Writer {
 
     async fn want_once(&mut self, wish: &Wish) -> Result<Published, DatabaseError> {
         let mut transaction = self.database.begin().await?;
-        let published = wanted::want(&mut transaction, &mut self.contents, wish).await;
-        // What was found may be of this transaction only.
-        self.contents = Contents::default();
-        let published = published?;
+        transaction.take(Turn::Alone).await?;
+        // What is found may be of this transaction only.
+        let published = wanted::want(&mut transaction, &mut Contents::default(), wish).await?;
         transaction.commit().await?;
         Ok(published)
     }

@@ -14,5 +14,5 @@ pub use catalog::{Table, tables};
 pub use database::{Database, DatabaseError, DatabaseUrl, DatabaseUrlError};
 pub use dialect::Dialect;
 pub use rows::{Kind, Rows};
-pub use transaction::Transaction;
+pub use transaction::{Transaction, Turn};
 pub use value::{Row, Value};

@@ -11,6 +11,18 @@ use super::dialect::Dialect;
 use super::rows::Rows;
 use super::value::{Row, Value};
 
+/// Who may change what reconcilers report, and what is wanted of them, at the same time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Turn {
+    /// Others that store reports, too: each locks the rows of its own reconcilers.
+    Reports,
+    /// Nobody: what places should hold, or who counts at all, is different from before for everybody who reports.
+    Alone,
+}
+
+/// The number of the advisory lock of PostgreSQL behind it, `kalypso` in ASCII. Nothing else of the hub takes advisory locks but migrations, with another number.
+const TURN_LOCK: i64 = 0x6b_61_6c_79_70_73_6f;
+
 /// What is done together or not at all.
 #[derive(Debug)]
 pub enum Transaction {
@@ -27,6 +39,22 @@ impl Transaction {
             Self::Sqlite(_) => Dialect::Sqlite,
             Self::Postgres(_) => Dialect::Postgres,
         }
+    }
+
+    /// Waits until it may change something in this way, until its end. It comes before everything else, so that nothing was read before that somebody else
+    /// changes. SQLite has one writer anyway.
+    ///
+    /// # Errors
+    /// The database can't be reached, or refuses.
+    pub async fn take(&mut self, turn: Turn) -> Result<(), DatabaseError> {
+        if let Self::Sqlite(_) = self {
+            return Ok(());
+        }
+        let lock = match turn {
+            Turn::Reports => "pg_advisory_xact_lock_shared",
+            Turn::Alone => "pg_advisory_xact_lock",
+        };
+        self.query(&format!("select 1 from {lock}($1)"), vec![TURN_LOCK.into()]).await.map(drop)
     }
 
     /// Runs a statement, and gives the rows that it answers.

@@ -24,6 +24,7 @@ mod fleet;
 mod import;
 mod naming;
 mod questions;
+mod races;
 mod retention;
 mod sample;
 mod store;
@@ -45,6 +46,7 @@ fn main() {
         import::trials(),
         naming::trials(),
         questions::trials(),
+        races::trials(),
         retention::trials(),
         store::trials(),
     ];

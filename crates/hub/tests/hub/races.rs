@@ -1,0 +1,94 @@
+//! What several replicas do in the same moment.
+
+use std::collections::BTreeMap;
+
+use hub::endpoint::Endpoint;
+use hub::hosts;
+use hub::ingest::Ingest;
+use hub::report::Report;
+use hub::wanted::Publication;
+
+use crate::faults::check_consistent;
+use crate::sample::{self, REPOSITORY};
+use crate::twins::Ground;
+
+twins![
+    first_reports_and_what_is_wanted_arrive_at_once,
+    a_host_is_retired_while_another_reconciler_of_it_reports,
+    a_commit_that_is_told_in_parts_means_what_all_parts_say,
+];
+
+/// Commit number `commit` of `dev`, in which the workloads have folders of their own that no other commit has.
+fn publication(commit: i64) -> Publication {
+    let mut publication = sample::publication("dev", commit);
+    publication.is_complete = false;
+    for place in &mut publication.places {
+        place.path = format!("{}-{commit}", place.path);
+    }
+    publication
+}
+
+/// What reconcilers of that name say of the same commit, each for the first time.
+fn reports(commit: i64, reconciler: &str) -> Vec<Report> {
+    let report = |host: i64| Report {
+        reconciler: reconciler.into(),
+        endpoint: Endpoint::new(REPOSITORY, "dev", &format!("cart-{commit}")).ok(),
+        labels: BTreeMap::new(),
+        ..sample::report(&format!("host-{commit}-{host}"), "dev", "cart", (commit, 100 + commit))
+    };
+    (0..20).map(report).collect()
+}
+
+async fn first_reports_and_what_is_wanted_arrive_at_once(ground: Ground) {
+    let [(publisher, _), (replica, _)] = [(); 2].map(|()| Ingest::start(ground.database.clone()));
+    for commit in 1..=30 {
+        let (published, stored) =
+            tokio::join!(publisher.publish(publication(commit)), replica.submit(reports(commit, "cart")));
+        published.unwrap();
+        stored.unwrap();
+    }
+    check_consistent(&ground.database).await;
+    let sql = "select r.id from reconciler r join reconciler_state s on s.reconciler_id = r.id join place p on p.id = r.place_id \
+        where s.held_revision_id is null or s.held_revision_id <> p.wanted_revision_id";
+    assert_eq!(sample::lines(&ground.database, sql).await, [""; 0], "those that hold something else");
+}
+
+async fn a_host_is_retired_while_another_reconciler_of_it_reports(ground: Ground) {
+    let (ingest, _writer) = Ingest::start(ground.database.clone());
+    for round in 1..=30 {
+        ingest.publish(publication(round)).await.unwrap();
+        ingest.submit(reports(round, "first")).await.unwrap();
+        let host = format!("host-{round}-0");
+        let (retired, stored) =
+            tokio::join!(hosts::retire(&ground.database, &host, None), ingest.submit(reports(round, "second")));
+        retired.unwrap();
+        stored.unwrap();
+    }
+    let counted = "select h.name, r.name from host h join reconciler r on r.host_id = h.id \
+        join reconciler_state s on s.reconciler_id = r.id where h.retired_on is not null and s.tally_id is not null";
+    assert_eq!(sample::lines(&ground.database, counted).await, [""; 0]);
+}
+
+async fn a_commit_that_is_told_in_parts_means_what_all_parts_say(ground: Ground) {
+    let [(publisher, _), (replica, _)] = [(); 2].map(|()| Ingest::start(ground.database.clone()));
+    let part = |commit, workload: usize| {
+        let mut publication = sample::publication("dev", commit);
+        publication.is_complete = false;
+        publication.places = vec![publication.places.swap_remove(workload)];
+        publication
+    };
+    let report = |host: &str| sample::report(host, "dev", "cart", (2, 20));
+    publisher.publish(part(1, 0)).await.unwrap();
+    publisher.publish(part(2, 1)).await.unwrap();
+    // As far as anybody knows, commit 2 changes nothing for the cart.
+    replica.submit(vec![report("berlin")]).await.unwrap();
+    publisher.publish(part(2, 0)).await.unwrap();
+    replica.submit(vec![report("chicago")]).await.unwrap();
+    let sql = "select h.name, c.commit_id from host h join reconciler r on r.host_id = h.id \
+        join reconciler_state s on s.reconciler_id = r.id join place_revision w on w.id = s.held_revision_id \
+        join gitops_commit c on c.id = w.gitops_commit_id order by h.name";
+    let rows = ground.database.query(sql, Vec::new()).await.unwrap();
+    let held: Vec<_> = rows.iter().map(|row| (row.text(0), row.text(1))).collect();
+    assert_eq!(held, [("berlin".to_owned(), sample::hash(2)), ("chicago".to_owned(), sample::hash(2))]);
+    check_consistent(&ground.database).await;
+}
