@@ -145,7 +145,9 @@ impl Client {
         let http =
             reqwest::Client::builder().timeout(TIMEOUT).user_agent(concat!("kalypso/", env!("CARGO_PKG_VERSION")));
         // A token must not go where another server sends it.
-        let http = http.redirect(reqwest::redirect::Policy::none()).build();
+        let http = http.redirect(reqwest::redirect::Policy::none());
+        // No proxy leads back to this machine.
+        let http = if is_here(&parsed) { http.no_proxy() } else { http }.build();
         let http = http.map_err(|error| wrong(&error.to_string()))?;
         Ok(Self { url: parsed, token, http })
     }
@@ -218,6 +220,23 @@ impl Client {
         }
     }
 
+    /// Sends what a reconciler sends in a format of its own: to that path of the hub, with these headers. It is not tried again.
+    ///
+    /// # Errors
+    /// Nobody answers, or it is not taken.
+    pub async fn relay(
+        &self,
+        path: &str,
+        headers: &[(&'static str, String)],
+        body: Vec<u8>,
+    ) -> Result<(), ClientError> {
+        let mut url = self.url.clone();
+        url.set_path(path);
+        let request = headers.iter().fold(self.http.post(url), |request, (name, value)| request.header(*name, value));
+        let response = self.send(request.body(body)).await?;
+        if response.status().is_success() { Ok(()) } else { self.read(response).await }
+    }
+
     async fn send(&self, request: reqwest::RequestBuilder) -> Result<reqwest::Response, ClientError> {
         let request = match &self.token {
             Some(token) => request.bearer_auth(token),
@@ -277,6 +296,12 @@ impl Client {
     }
 }
 
+/// Whether that is on this machine.
+fn is_here(url: &Url) -> bool {
+    let host = url.host_str().unwrap_or_default().trim_start_matches('[').trim_end_matches(']');
+    host == "localhost" || host.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback())
+}
+
 /// Whether the hub may take the same later.
 fn is_busy(response: &reqwest::Response) -> bool {
     matches!(
@@ -333,6 +358,13 @@ mod tests {
             client.url_of(&["rollouts", "main@sha1:1/2"], &[parameters(&filter), parameters(&page)].concat()).unwrap();
         let expected = "https://hub.example/kalypso/api/v1/rollouts/main@sha1:1%2F2?workload=a%26b%3Dc%2F%25&limit=7";
         assert_eq!(url.as_str(), expected);
+    }
+
+    #[test]
+    fn a_hub_on_this_machine_is_known_by_its_address() {
+        let check = |url: &str| is_here(&url.parse().unwrap());
+        assert_eq!(["http://127.0.0.1:1", "http://[::1]:1", "http://localhost"].map(check), [true; 3]);
+        assert_eq!(["http://10.0.0.1:1", "https://hub.example", "http://localhost.example"].map(check), [false; 3]);
     }
 
     #[test]
