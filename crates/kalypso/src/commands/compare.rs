@@ -74,6 +74,11 @@ fn cells(row: &ComparedTarget) -> [String; 7] {
 /// What is wanted, and on how many hosts it is.
 fn side(side: Option<&ComparedSide>) -> [String; 2] {
     let Some(side) = side else { return ["not there".to_owned(), String::new()] };
-    let version = side.version.as_deref().map_or_else(|| asking::short(side.commit.as_deref()), asking::plain);
+    let version = match (&side.version, &side.commit) {
+        (Some(version), _) => asking::plain(version),
+        (None, Some(commit)) => asking::short(Some(commit)),
+        // Nobody says which version of the workload it is: only its configuration is compared.
+        (None, None) => return ["there".to_owned(), String::new()],
+    };
     [version, format!("on {}", super::status::of(&side.counts))]
 }
