@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::process::Command;
+use std::time::Duration;
 
 use engine::output::{Folder, MARKER};
 use git::{GitRepositories, NewCommit, Person, Push, Pushed, Repositories as _, RepositoryUrl, Rewrite, Settings};
@@ -10,8 +11,6 @@ use model::git_id::GitId;
 use model::progress::Progress;
 use model::tree::{Tree, closed};
 use tempfile::TempDir;
-
-use std::time::Duration;
 
 const URL: &str = "https://git.example/acme/platform-gitops";
 pub(super) const ENVIRONMENTS: [&str; 3] = ["dev", "prod", "stage"];
@@ -33,13 +32,16 @@ const CHANGES: [(usize, &str, &str, Option<&str>); 9] = [
     (58, "stage", "cloud/portal", Some("2")),
 ];
 
+/// The commits of a branch, each with the trees of the folders that are pulled.
+type Commits = Vec<(GitId, BTreeMap<&'static str, GitId>)>;
+
 /// The repository, and what its branches held.
 pub(super) struct Branches {
     folder: TempDir,
     pub(super) repositories: GitRepositories,
     files: BTreeMap<&'static str, BTreeMap<&'static str, &'static str>>,
-    /// Of each branch its commits, each with the trees of the folders that are pulled.
-    pub(super) commits: BTreeMap<&'static str, Vec<(GitId, BTreeMap<&'static str, GitId>)>>,
+    /// What each branch held.
+    pub(super) commits: BTreeMap<&'static str, Commits>,
 }
 
 pub(super) fn url() -> RepositoryUrl {
@@ -108,7 +110,7 @@ impl Branches {
 
     /// The branches with what they are at.
     pub(super) fn heads(&self) -> BTreeMap<String, String> {
-        let head = |(name, commits): (&&str, &Vec<(GitId, _)>)| {
+        let head = |(name, commits): (&&str, &Commits)| {
             ((*name).to_owned(), commits.last().map(|(id, _)| id.to_string()).unwrap())
         };
         self.commits.iter().map(head).collect()

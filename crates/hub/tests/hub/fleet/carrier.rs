@@ -1,6 +1,7 @@
 //! Carries messages of simulated hosts to a real hub, each in its own way.
 
 use std::collections::BTreeMap;
+use std::sync::Mutex;
 
 use futures_util::{StreamExt as _, stream};
 use hub::client::Client;
@@ -20,8 +21,6 @@ use tempfile::TempDir;
 use testkit::fleet::{Message, Route, Token};
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
-
-use std::sync::Mutex;
 
 use super::PATIENCE;
 use crate::twins::Ground;
