@@ -78,7 +78,7 @@ pub(crate) enum Format {
 #[command(after_help = "\
 Examples:
   kalypso demo                 in ./kalypso-demo
-  kalypso demo /tmp/acme       somewhere else; run it again and nothing changes")]
+  kalypso demo /tmp/acme       somewhere else; run it again and what was committed meanwhile is published")]
 pub(crate) struct Demo {
     /// Where to make it
     #[arg(value_name = "DIR", default_value = "kalypso-demo")]
@@ -86,6 +86,9 @@ pub(crate) struct Demo {
     /// Write into a directory that is not empty and was not made by `demo`
     #[arg(long)]
     pub(crate) force: bool,
+    /// Leave out the hosts and the hub
+    #[arg(long)]
+    pub(crate) no_hub: bool,
 }
 
 /// Read everything and say everything that is wrong, with file, line and advice
@@ -215,6 +218,9 @@ pub(crate) struct Publish {
     /// Take over folders that are not marked as Kalypso's
     #[arg(long)]
     pub(crate) adopt: bool,
+    /// The moment of the commit, in seconds since 1970, if it is not now: the demo begins in the past.
+    #[arg(skip)]
+    pub(crate) committed_on: Option<i64>,
     #[command(flatten)]
     pub(crate) telling: Telling,
     /// Let warnings count as problems

@@ -41,7 +41,8 @@ impl Hub {
         Self::at(&url, token_of(telling.token_file.as_deref())?).map(Some)
     }
 
-    fn at(url: &str, token: Option<String>) -> anyhow::Result<Self> {
+    /// The hub at a URL.
+    pub(crate) fn at(url: &str, token: Option<String>) -> anyhow::Result<Self> {
         let client = Client::new(url, token).map_err(failure)?;
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
         Ok(Self { client, runtime: runtime.context("the program can't wait for several things at once")? })
@@ -110,6 +111,9 @@ fn named(argument: Option<&String>, config: Option<&Path>) -> anyhow::Result<Opt
 
 /// The token of the file that the arguments name, else of the variable.
 pub(crate) fn token(asking: &Asking) -> Result<Option<String>, Failure> {
+    if asking.is_open {
+        return Ok(None);
+    }
     token_of(asking.token_file.as_deref())
 }
 

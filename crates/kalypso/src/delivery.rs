@@ -24,6 +24,8 @@ pub(crate) struct Delivery<'a> {
     pub(crate) open: &'a Open<'a>,
     /// Why.
     pub(crate) message: &'a str,
+    /// When, in seconds since 1970; now, if nothing is said.
+    pub(crate) seconds: Option<i64>,
     /// How many folders of it are not as they are in the branch.
     pub(crate) folders: usize,
     /// Where they are counted.
@@ -64,7 +66,8 @@ pub(crate) fn deliver(loaded: &Loaded, delivery: &Delivery<'_>) -> anyhow::Resul
     }
     let sources: Vec<_> = loaded.published_sources().collect();
     let trailers: Vec<_> = sources.iter().map(|source| (crate::pinned::SOURCE, source.as_str())).collect();
-    let seconds = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs() as i64);
+    let now = || SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs() as i64);
+    let seconds = delivery.seconds.unwrap_or_else(now);
     let Delivery { tree, open, message, folders, progress, .. } = *delivery;
     progress.begin(Phase::Writing).expect(folders);
     let change = Change { tree, open, message, trailers: &trailers, seconds, progress };

@@ -1,10 +1,11 @@
 //! The first minute: `kalypso demo`, as somebody meets it on a machine of any kind.
 
-#![allow(clippy::unwrap_used, reason = "a test may")]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test may")]
 
 use std::fs;
+use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::{Child, Command, Output, Stdio};
 
 use tempfile::TempDir;
 
@@ -46,6 +47,8 @@ impl Machine {
     fn command(&self, program: &str) -> Command {
         let mut command = Command::new(program);
         command.current_dir(self.folder.path()).env("HOME", self.folder.path()).env_remove("XDG_CONFIG_HOME");
+        // On a machine that is busy with other things, something may take long enough for a word.
+        command.env("KALYPSO_PROGRESS", "never");
         for variable in ["http_proxy", "https_proxy", "HTTPS_PROXY", "ALL_PROXY"] {
             command.env(variable, "http://127.0.0.1:9");
         }
@@ -73,6 +76,32 @@ impl Machine {
     }
 }
 
+/// What `kalypso hub` is in the folder of the demo, but for its port.
+struct Hub {
+    process: Child,
+    url: String,
+}
+
+impl Hub {
+    fn start(machine: &Machine, folder: &str) -> Self {
+        let mut command = machine.command(env!("CARGO_BIN_EXE_kalypso"));
+        command.current_dir(machine.path(folder)).args(["hub", "--listen", "127.0.0.1:0"]).stderr(Stdio::piped());
+        let mut process = command.spawn().unwrap();
+        let mut lines = BufReader::new(process.stderr.take().unwrap()).lines().map_while(Result::ok);
+        let url = lines.find_map(|line| Some(line.split_once("listening on ")?.1.to_owned())).unwrap();
+        // Somebody has to read what it says, or it waits.
+        std::thread::spawn(move || lines.for_each(drop));
+        Self { process, url }
+    }
+}
+
+impl Drop for Hub {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
 /// The branches of a repository with what they are at.
 fn branches(repository: &Path, format: &str) -> String {
     let output = Command::new("git").arg("-C").arg(repository).args(["for-each-ref", "--format", format]).output();
@@ -88,17 +117,56 @@ fn everything_is_compiled_and_published_once() {
     assert!(first.contains(compiled), "{first}");
     assert!(first.contains("Published       3 branches of ./kalypso-demo/platform-gitops.git"), "{first}");
 
+    assert!(first.contains("Hosts           76 simulated ones pulled it"), "{first}");
+    assert!(first.contains("dev    ████████████████████  75 of 75\n"), "{first}");
+
     let second = machine.made(&[]);
+    assert!(!second.contains("Hosts  ") && second.contains("75 of 75\n"), "{second}");
     assert!(second.starts_with("Nothing changed in ./kalypso-demo\n"), "{second}");
     assert!(second.contains(compiled) && second.contains("Published       nothing: 3 branches of"), "{second}");
 }
 
 #[test]
+fn the_hub_answers_what_the_hosts_say() {
+    let printed = Machine::new().made(&[]);
+    let answer = |question: &str| {
+        let (_, answer) = printed.split_once(&format!("\n$ {question}\n")).unwrap_or_else(|| panic!("{printed}"));
+        answer.split("\n\n").next().unwrap().to_owned()
+    };
+    let rollout = answer("kalypso rollout status checkout");
+    for said in ["dev    ████████████████████ 17 of 17", "in progress", "failed", "silent, last heard of"]
+    {
+        assert!(rollout.contains(said), "{said}: {rollout}");
+    }
+    assert!(answer("kalypso deployments -e stage --status failed,silent").contains("health check failed after 2m0s"));
+    assert!(answer("kalypso compare dev prod --differing --limit 5").contains("~  checkout/us"));
+    assert!(answer("kalypso drift").contains("promised to report and did not"));
+    assert!(answer("kalypso history --host prod-chicago-edge-02 --limit 5").contains("success"));
+}
+
+#[test]
+fn a_hub_that_was_not_filled_is_begun_anew() {
+    let machine = Machine::new();
+    machine.made(&[]);
+    fs::remove_file(machine.path("kalypso-demo/.kalypso/hub-filled")).unwrap();
+    let again = machine.made(&[]);
+    assert!(again.starts_with("Nothing changed") && again.contains("76 simulated ones pulled it"), "{again}");
+}
+
+#[test]
+fn without_the_hub_there_are_repositories_only() {
+    let machine = Machine::new();
+    let printed = machine.made(&["--no-hub"]);
+    assert!(!printed.contains("Hosts  ") && !printed.contains("$ kalypso"), "{printed}");
+    assert!(!machine.path("kalypso-demo/.kalypso/hub.db").exists());
+}
+
+#[test]
 fn every_machine_has_the_same_commits() {
     let (machine, other) = (Machine::new(), Machine::new());
-    machine.made(&[]);
+    machine.made(&["--no-hub"]);
     fs::remove_file(other.path(".gitconfig")).unwrap();
-    other.made(&["somewhere else"]);
+    other.made(&["somewhere else", "--no-hub"]);
     for repository in ["control-plane", "checkout", "line-monitor", "platform-services"] {
         let at = |root: PathBuf| branches(&root.join(repository), "%(refname) %(objectname)");
         let (one, two) = (at(machine.path("kalypso-demo")), at(other.path("somewhere else")));
@@ -114,15 +182,25 @@ fn what_it_says_to_try_works_as_it_is_printed() {
     let machine = Machine::new();
     let printed = machine.made(&["it's here"]);
     let (_, trying) = printed.split_once("Try this").unwrap();
-    let commands: Vec<_> = trying.lines().filter_map(|line| line.strip_prefix("    ")).collect();
+    let commands = trying.lines().filter_map(|line| line.strip_prefix("    "));
+    let (hub, commands): (Vec<_>, Vec<_>) = commands.partition(|command| *command == "kalypso hub");
+    assert_eq!(hub.len(), 1, "{trying}");
+    let hub = Hub::start(&machine, "it's here");
     let script: String = commands.iter().map(|command| format!("{command}\necho \"status $?\"\n")).collect();
-    let output = machine.command("sh").arg("-c").arg(&script).output().unwrap();
+    let output = machine.command("sh").env("KALYPSO_HUB_URL", &hub.url).arg("-c").arg(&script).output().unwrap();
     let text = String::from_utf8_lossy(&output.stdout);
     let statuses: Vec<_> = text.lines().filter_map(|line| line.strip_prefix("status ")).collect();
     // A plan with changes ends with 2.
     let expected = |command: &&str| if command.starts_with("kalypso plan") { "2" } else { "0" };
     assert_eq!(statuses, commands.iter().map(expected).collect::<Vec<_>>(), "{output:?}");
-    for said in ["DATABASE_URL = ", "~ 16 assignments change", "Published prod to kalypso/prod", "16 files changed"] {
+    for said in [
+        "wanted since",
+        "prod-chicago-edge-02  prod",
+        "DATABASE_URL = ",
+        "~ 16 assignments change",
+        "Published prod to kalypso/prod",
+        "16 files changed",
+    ] {
         assert!(text.contains(said), "{said}: {text}");
     }
 }
@@ -138,6 +216,7 @@ fn a_committed_change_is_published_by_the_next_run() {
     let again = machine.made(&[]);
     assert!(again.starts_with("Published what had changed in ./kalypso-demo\n"), "{again}");
     assert!(again.contains("Published       1 branch of ./kalypso-demo/platform-gitops.git, directly: stage "));
+    assert!(again.contains("Hosts           17 simulated ones pulled it"), "{again}");
 }
 
 #[test]

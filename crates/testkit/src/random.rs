@@ -35,6 +35,7 @@ impl Random {
     }
 
     /// A short range inside something of this length.
+    #[cfg(feature = "runner")]
     pub(crate) fn range(&mut self, length: usize) -> std::ops::Range<usize> {
         let start = self.below(length as u64 + 1) as usize;
         start..length.min(start + self.below(16) as usize)

@@ -21,6 +21,9 @@ pub(crate) struct Asking {
     /// How the answer is written
     #[arg(short, long, value_enum, default_value_t)]
     pub(crate) output: Format,
+    /// No token is shown: the hub of the demo knows none, whatever the variable holds.
+    #[arg(skip)]
+    pub(crate) is_open: bool,
 }
 
 /// What is asked about. All of them must fit.

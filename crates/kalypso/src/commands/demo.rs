@@ -1,5 +1,8 @@
 //! `kalypso demo`: a small company on this machine, and the whole job for it.
 
+mod answers;
+mod life;
+
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -7,11 +10,12 @@ use std::time::{Duration, Instant};
 use engine::compile::Compiled;
 use model::name::ClusterTypeName;
 
-use super::plan::targets;
+use self::life::Life;
+use super::plan::{Planned, targets};
 use super::publish::{Outcome, publish};
 use crate::arguments::{Demo, Format, Publish, SourceOptions, Telling};
 use crate::delivery::Delivered;
-use crate::demo::{self, Found};
+use crate::demo::{self, DemoHub, Found};
 use crate::exit::Exit;
 use crate::loading::{self, Loaded};
 use crate::progress::Watch;
@@ -30,12 +34,21 @@ pub(super) fn run(options: &Demo) -> anyhow::Result<Exit> {
     let (compiled, known): (Vec<_>, Vec<_>) =
         environments.iter().map(|loaded| compiling::begin(loaded, watch.progress())).unzip();
     let took = started.elapsed();
+    let mut life = if options.no_hub { None } else { Some(Life::begin(DemoHub::start(folder)?)?) };
     let mut report = Report::new();
     let mut published = Vec::new();
-    for ((loaded, compiled), mut known) in environments.iter().zip(&compiled).zip(known) {
-        let options = publication(folder, loaded);
-        for target in targets(loaded, None)? {
+    for (number, ((loaded, compiled), mut known)) in environments.iter().zip(&compiled).zip(known).enumerate() {
+        for mut target in targets(loaded, None)? {
+            let mut options = publication(folder, loaded);
+            if let Some(life) = &mut life {
+                let planned = Planned::new(loaded, (compiled, &mut known), target, false)?;
+                options.committed_on = Some(life.prepare(number, (loaded, compiled), &planned)?);
+                target = planned.target;
+            }
             let outcome = publish(&options, loaded, (compiled, &mut known), target)?;
+            if let Some(life) = &mut life {
+                life.publish(loaded, &outcome)?;
+            }
             let batch = reporting::batch(&outcome.diagnostics, compiled.len());
             loaded.report(&mut report, Batch { fallback: outcome.fallback(), ..batch });
             published.push((loaded, outcome));
@@ -45,7 +58,20 @@ pub(super) fn run(options: &Demo) -> anyhow::Result<Exit> {
     reporting::to_stderr(&report)?;
     let company = Company { folder, environments: &environments, compiled: &compiled, took, published: &published };
     terminal::answer(&company.text(found))?;
+    if let Some(life) = life {
+        go_on(life)?;
+    }
+    terminal::answer(&format!("\n{}", demo::trying::text(folder)))?;
     Ok(Exit::Good.unless(reporting::has_problems(&report, false)))
+}
+
+/// The hosts pull what was published, and the hub is asked about it.
+fn go_on(mut life: Life) -> anyhow::Result<()> {
+    if let Some(lived) = life.live()? {
+        terminal::answer(&format!("{:<16}{}\n", "Hosts", lived.text()))?;
+    }
+    answers::show(&life.hub.url, "prod-chicago-edge-02")?;
+    Ok(life.hub.stop()?)
 }
 
 /// What `kalypso publish --direct` would be told: clusters are to have something to pull at once.
@@ -57,6 +83,7 @@ fn publication(folder: &Path, loaded: &Loaded) -> Publish {
         direct: true,
         confirm: false,
         adopt: false,
+        committed_on: None,
         telling: Telling::default(),
         strict: false,
         output: Format::Human,
@@ -93,7 +120,7 @@ impl Company<'_> {
             ("Published", self.publication()),
         ];
         let rows = rows.map(|(name, text)| format!("{name:<16}{text}\n")).concat();
-        format!("{first}\n{rows}\n{}", demo::trying::text(self.folder))
+        format!("{first}\n{rows}")
     }
 
     fn control_plane(&self) -> String {

@@ -1,6 +1,6 @@
 //! `kalypso publish`: the environment's files, committed and pushed to the GitOps repository.
 
-mod telling;
+pub(super) mod telling;
 
 use engine::compile::Compiled;
 use engine::output::OWNER_FILE;
@@ -132,6 +132,7 @@ pub(super) fn publish<'a>(
             tree: &output.tree,
             open: &open,
             message: &message,
+            seconds: options.committed_on,
             folders: planned.plan.new_folders(),
             progress: compiled.progress(),
         };

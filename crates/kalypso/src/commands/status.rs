@@ -35,7 +35,8 @@ pub(super) fn run(options: &arguments::Status) -> anyhow::Result<Exit> {
     Ok(Exit::Good)
 }
 
-fn environments(answer: &Environments) -> String {
+/// A line for each environment.
+pub(super) fn environments(answer: &Environments) -> String {
     if answer.items.is_empty() {
         return "the hub knows no environment yet\n".to_owned();
     }

@@ -1,6 +1,8 @@
 //! A small company on this machine: real git repositories in a folder of their own.
 
 mod company;
+pub(crate) mod hosts;
+mod hub;
 mod place;
 mod program;
 mod repositories;
@@ -10,6 +12,7 @@ use std::path::Path;
 
 use crate::exit::Failure;
 
+pub(crate) use hub::DemoHub;
 pub(crate) use place::Found;
 pub(crate) use repositories::{ALL as REPOSITORIES, ENVIRONMENTS, GITOPS};
 

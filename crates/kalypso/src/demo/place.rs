@@ -4,7 +4,7 @@ use std::fs::{self, File, TryLockError};
 use std::io;
 use std::path::Path;
 
-use super::repositories;
+use super::{hub, repositories};
 use crate::configuration;
 use crate::exit::Failure;
 
@@ -78,7 +78,7 @@ pub(super) fn begin(folder: &Path) -> Result<File, Failure> {
         // Not every file system can lock: then nobody but the person at the keyboard keeps two runs apart.
         Ok(()) | Err(TryLockError::Error(_)) => {}
     }
-    for name in names() {
+    for name in names().chain(hub::FILES) {
         let path = folder.join(name);
         let removed = if path.is_dir() { fs::remove_dir_all(&path) } else { fs::remove_file(&path) };
         match removed {

@@ -27,6 +27,11 @@ const STEPS: &[Step] = &[
         purpose: "propose it on a branch, and look at the proposal",
         commands: &["kalypso publish -e prod", "git --git-dir platform-gitops.git show --stat kalypso/prod"],
     },
+    Step { purpose: "let the hub go on, in another terminal, in that folder", commands: &["kalypso hub"] },
+    Step {
+        purpose: "and ask it",
+        commands: &["kalypso rollout status checkout", "kalypso deployments --host prod-chicago-edge-02"],
+    },
 ];
 
 /// What to try in `folder`. Commands are indented by four, so that what is for people is told from what is for the shell.

@@ -5,7 +5,7 @@
 //! - a block of type `console` holds commands behind `$ ` (a line that ends with `\` goes on behind `> `) and what they print;
 //!   `…` stands for anything in a line, and a line with nothing else for any lines; ids of commits and times may be other ones;
 //! - a line that ends with `` `path`: `` and a block behind it make that file;
-//! - the comment `<!-- starts with: kalypso demo -->` runs a command that the page does not show.
+//! - the comment `<!-- starts with: kalypso demo --no-hub -->` runs a command that the page does not show.
 //!
 //! `KALYPSO_BLESS=1 cargo test -p kalypso --test docs` writes what is printed into the pages.
 

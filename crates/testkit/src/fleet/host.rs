@@ -56,7 +56,8 @@ impl Host {
         let mut random = Random::new(seed ^ number.wrapping_mul(0x9e37_79b9_7f4a_7c15));
         let falls_silent = random.percent(conduct.silent);
         let lags = random.percent(conduct.lagging);
-        let heartbeat = if falls_silent || random.percent(10) { conduct.short_heartbeat } else { conduct.heartbeat };
+        let heartbeat =
+            if falls_silent || random.percent(conduct.prompt) { conduct.short_heartbeat } else { conduct.heartbeat };
         let silent_from = starts_on + random.within(&conduct.silent_after);
         let first = |random: &mut Random| starts_on + 1 + random.within(&(0..=*conduct.interval.end()));
         let reconciler = |next| Reconciler { next, applying: None, applied: None, copy: None, trouble: None };
@@ -75,6 +76,14 @@ impl Host {
 
     pub(super) fn pulled(&self) -> impl Iterator<Item = Pulled> {
         self.options.pulls.iter().map(super::Pull::pulled)
+    }
+
+    /// All that is there is applied.
+    pub(super) fn settle(&mut self, world: &World) {
+        for (reconciler, pull) in self.reconcilers.iter_mut().zip(&self.options.pulls) {
+            let content = world.get(&pull.pulled()).copied();
+            (reconciler.applied, reconciler.copy) = (content, content);
+        }
     }
 
     /// Goes on until that moment.

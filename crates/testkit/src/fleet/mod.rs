@@ -127,7 +127,9 @@ pub struct Conduct {
     pub silent: u64,
     /// How long after they were switched on.
     pub silent_after: RangeInclusive<i64>,
-    /// What hosts that fall silent had promised, like some others; formats that can't promise anything don't.
+    /// Of hosts: they promise to report soon, and do. Those that fall silent had promised that, too.
+    pub prompt: u64,
+    /// Within which time they promise that; formats that can't promise anything don't.
     pub short_heartbeat: i64,
     /// What all others promise.
     pub heartbeat: i64,
@@ -153,6 +155,7 @@ impl Default for Conduct {
             lag: 1_800,
             silent: 8,
             silent_after: 300..=1_500,
+            prompt: 10,
             short_heartbeat: 300,
             heartbeat: 86_400,
             late: 0,
@@ -269,6 +272,13 @@ impl Fleet {
         }
         self.world = world;
         Ok(())
+    }
+
+    /// What there is to pull now has been applied long ago, and nobody says so again.
+    pub fn settle(&mut self) {
+        for host in &mut self.hosts {
+            host.settle(&self.world);
+        }
     }
 
     /// Lets the hosts go on until that moment, and gives what arrives at the hub by then, in the order of its arrival.

@@ -92,6 +92,17 @@ fn hosts_that_lag_stay_where_they_were() {
 }
 
 #[test]
+fn what_was_applied_long_ago_is_not_applied_again() {
+    let memory = MemoryRepositories::default();
+    committed(&memory, "one");
+    let mut fleet = fleet(7, smooth());
+    fleet.look(&memory).unwrap();
+    fleet.settle();
+    fleet.advance(2_000);
+    assert!(!fleet.log.is_empty() && fleet.log.iter().all(|(_, said, _)| said.status == Status::Success));
+}
+
+#[test]
 fn hosts_that_fall_silent_say_nothing_more() {
     let (fleet, _) = lived(7, Conduct { silent: 100, silent_after: 500..=500, ..smooth() });
     let promises = |said: &Said| said.heartbeat.is_some();

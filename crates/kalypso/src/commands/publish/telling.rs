@@ -36,10 +36,10 @@ const APPLICATION_LABEL: &str = "application";
 const NO_WORKSPACE: &str = "default";
 
 /// What came of telling the hub: how many folders it knows now.
-pub(super) type Heard = Result<usize, Failure>;
+pub(in crate::commands) type Heard = Result<usize, Failure>;
 
 /// Tells what a publication changes, with the commit that holds it if it went straight to the branch. None if there is nothing to tell.
-pub(super) fn change(hub: &Hub, loaded: &Loaded, outcome: &Outcome<'_>) -> Option<Heard> {
+pub(in crate::commands) fn change(hub: &Hub, loaded: &Loaded, outcome: &Outcome<'_>) -> Option<Heard> {
     let commit = match outcome.delivered.as_ref()? {
         Delivered::Pushed { branch, commit, seconds } if **branch == *outcome.planned.target.place.branch => {
             Some((commit.to_string(), *seconds))
@@ -52,7 +52,7 @@ pub(super) fn change(hub: &Hub, loaded: &Loaded, outcome: &Outcome<'_>) -> Optio
 }
 
 /// Tells what the branch holds.
-pub(super) fn whole(hub: &Hub, loaded: &Loaded, planned: &Planned<'_>) -> Heard {
+pub(in crate::commands) fn whole(hub: &Hub, loaded: &Loaded, planned: &Planned<'_>) -> Heard {
     let branch = &planned.target.branch;
     let commit = branch.commit().zip(branch.committed()).map(|(commit, seconds)| (commit.to_string(), seconds));
     Teller { hub, loaded, planned, commit }.tell(&Tree::default(), &branch.tree)

@@ -1,0 +1,173 @@
+//! The hosts live: the last minutes go by in seconds, and the hub fills up.
+
+use std::io::IsTerminal as _;
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use engine::compile::Compiled;
+use hub::questions::Environments;
+use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
+use testkit::fleet::Fleet;
+
+use super::super::plan::Planned;
+use super::super::publish::{Outcome, telling};
+use super::super::status;
+use crate::asking::Hub;
+use crate::delivery::Delivered;
+use crate::demo::{DemoHub, hosts};
+use crate::loading::Loaded;
+use crate::terminal;
+
+/// Steps in which time goes by.
+const STEPS: i64 = 40;
+/// How long one takes where somebody watches.
+const PACE: Duration = Duration::from_millis(100);
+
+/// Hosts that pull what is published, and the hub that hears of it.
+pub(super) struct Life {
+    pub(super) hub: DemoHub,
+    asked: Hub,
+    now: i64,
+    /// The hosts of the environment that is being published.
+    waiting: Option<(Fleet, i64)>,
+    /// Each with when it begins.
+    fleets: Vec<(Fleet, i64)>,
+}
+
+/// What happened.
+pub(super) struct Lived {
+    hosts: usize,
+    messages: usize,
+    minutes: i64,
+    took: Duration,
+}
+
+impl Life {
+    pub(super) fn begin(hub: DemoHub) -> anyhow::Result<Self> {
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs() as i64);
+        let asked = Hub::at(&hub.url, None)?;
+        Ok(Self { hub, asked, now, waiting: None, fleets: Vec::new() })
+    }
+
+    /// Before something is published: the hub is told what is there, and hosts that it knows have it. Says when the publication is to have been made, in seconds
+    /// since 1970.
+    pub(super) fn prepare(
+        &mut self,
+        environment: usize,
+        (loaded, compiled): (&Loaded, &Compiled),
+        planned: &Planned<'_>,
+    ) -> anyhow::Result<i64> {
+        telling::whole(&self.asked, loaded, planned)?;
+        let target = &planned.target;
+        let published_on = hosts::published_on(environment, (self.now, target.branch.committed()), self.hub.is_new);
+        let source = hosts::Source {
+            environment,
+            repository: loaded.url(&target.place.repo)?,
+            branch: &target.place.branch,
+            folder: &|place, name| target.folder.join(&format!("{place}/{name}")),
+        };
+        let mut fleet = hosts::fleet(compiled, &source, (published_on, self.now));
+        look(&mut fleet, loaded)?;
+        if !self.hub.is_new {
+            fleet.settle();
+        }
+        self.waiting = Some((fleet, published_on));
+        Ok(published_on)
+    }
+
+    /// The hub is told what was published, and the hosts pull it. If nothing was, they have nothing to do.
+    pub(super) fn publish(&mut self, loaded: &Loaded, outcome: &Outcome<'_>) -> anyhow::Result<()> {
+        if let Some(heard) = telling::change(&self.asked, loaded, outcome) {
+            heard?;
+        }
+        let Some((mut fleet, starts_on)) = self.waiting.take() else { return Ok(()) };
+        if self.hub.is_new || matches!(outcome.delivered, Some(Delivered::Pushed { .. })) {
+            look(&mut fleet, loaded)?;
+            self.fleets.push((fleet, starts_on));
+        }
+        Ok(())
+    }
+
+    /// Lets time go by until now. None if there is nobody for whom it could.
+    pub(super) fn live(&mut self) -> anyhow::Result<Option<Lived>> {
+        let Some(first) = self.fleets.iter().map(|(_, starts_on)| *starts_on).min() else { return Ok(None) };
+        let started = Instant::now();
+        let mut messages = 0;
+        let mut screen = Screen::new();
+        for step in 1..=STEPS {
+            let frame = Instant::now();
+            let moment = first + (self.now - first) * step / STEPS;
+            for (fleet, _) in &mut self.fleets {
+                let sent = fleet.advance(moment);
+                messages += sent.len();
+                self.hub.deliver(sent)?;
+            }
+            if screen.is_seen() {
+                screen.show(&status::environments(&self.asked.ask::<Environments>(&["environments"], &[])?));
+                std::thread::sleep(PACE.saturating_sub(frame.elapsed()));
+            }
+        }
+        screen.clear();
+        let hosts = self.fleets.iter().map(|(fleet, _)| fleet.hosts().count()).sum();
+        let minutes = (self.now - first + 59) / 60;
+        Ok(Some(Lived { hosts, messages, minutes, took: started.elapsed() }))
+    }
+}
+
+/// The hosts of an environment see what is there now.
+fn look(fleet: &mut Fleet, loaded: &Loaded) -> anyhow::Result<()> {
+    if let Some(here) = &loaded.place {
+        fleet.look(&here.repositories)?;
+    }
+    Ok(())
+}
+
+impl Lived {
+    /// One line of it.
+    pub(super) fn text(&self) -> String {
+        format!(
+            "{} simulated ones pulled it, and sent {} messages (Flux, Argo CD, OpenTelemetry, scripts): {} in {:.1} s",
+            terminal::thousands(self.hosts),
+            terminal::thousands(self.messages),
+            terminal::count(usize::try_from(self.minutes).unwrap_or(0), "minute"),
+            self.took.as_secs_f64()
+        )
+    }
+}
+
+/// A line for each environment, where somebody looks at a terminal. Nothing of it is left afterwards: the answers say it again.
+struct Screen {
+    lines: Option<(MultiProgress, Vec<ProgressBar>)>,
+}
+
+impl Screen {
+    fn new() -> Self {
+        let is_seen = std::io::stderr().is_terminal() && std::io::stdout().is_terminal();
+        Self { lines: is_seen.then(|| (MultiProgress::new(), Vec::new())) }
+    }
+
+    fn is_seen(&self) -> bool {
+        self.lines.is_some()
+    }
+
+    fn show(&mut self, text: &str) {
+        let Some((screen, lines)) = &mut self.lines else { return };
+        for (number, text) in text.lines().enumerate() {
+            if lines.len() == number {
+                let style = ProgressStyle::with_template("{msg}").unwrap_or_else(|_| ProgressStyle::default_bar());
+                lines.push(screen.add(ProgressBar::new_spinner().with_style(style)));
+            }
+            if let Some(line) = lines.get(number) {
+                line.set_message(text.to_owned());
+                line.tick();
+            }
+        }
+    }
+
+    fn clear(&mut self) {
+        if let Some((screen, lines)) = self.lines.take() {
+            lines.iter().for_each(ProgressBar::finish_and_clear);
+            // A terminal that can't be written to has other sorrows.
+            let _ = screen.clear();
+        }
+    }
+}
