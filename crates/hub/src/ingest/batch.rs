@@ -30,7 +30,7 @@ pub enum Outcome {
 pub(super) struct Work<'a> {
     pub(super) subject: Subject,
     reports: Group<'a>,
-    timeline: Timeline,
+    timeline: Timeline<&'a Submitted>,
     previous_id: Option<i64>,
     /// The newest report, if it is newer than all that is known.
     pub(super) newest: Option<&'a Submitted>,
@@ -85,9 +85,8 @@ fn work(reports: Group<'_>, subject: Subject) -> Option<Work<'_>> {
 }
 
 /// The timeline as far as a reconciler's state knows it: its last entry.
-fn head(state: &State) -> Timeline {
-    let entry =
-        |id| Entry { origin: Origin::Stored(id), since: state.reported_on.unwrap_or_default(), digest: state.digest };
+fn head<R: Copy>(state: &State) -> Timeline<R> {
+    let entry = |id| Entry::new(Origin::Stored(id), state.reported_on.unwrap_or_default(), state.digest);
     Timeline::new(state.deployment_id.map(entry).into_iter().collect(), state.seen_on.unwrap_or_default())
 }
 
@@ -110,7 +109,7 @@ async fn read_chains(transaction: &mut Transaction, works: &mut [Work<'_>]) -> R
 impl<'a> Work<'a> {
     fn enter(&mut self, outcomes: &mut [Outcome]) {
         for (number, report) in &self.reports {
-            outcomes[*number] = match self.timeline.add(Origin::New(*number), report.observed_on, report.digest) {
+            outcomes[*number] = match self.timeline.add(*report, report.observed_on, report.digest) {
                 Added::Entered => Outcome::Stored,
                 Added::Confirmed => Outcome::Confirmed,
                 Added::Repeated => Outcome::Repeated,
@@ -130,26 +129,22 @@ impl<'a> Work<'a> {
         state
     }
 
-    /// The report of the last entry, if the last entry is new.
+    /// The report that says what the last entry says, if it arrived now.
     fn head_report(&self) -> Option<&'a Submitted> {
         match self.timeline.entries().last()?.origin {
-            Origin::New(number) => self.reports.iter().find(|(known, _)| *known == number).map(|(_, report)| *report),
-            Origin::Stored(_) | Origin::Resumed => None,
+            Origin::New(report) => Some(report),
+            Origin::Stored(_) => None,
         }
     }
 
-    /// What the entry of that index says: a resumed one says what the one before the one before it says.
-    fn said(&self, index: usize, located: &Located<'_>) -> Said<'a> {
-        match self.timeline.entries()[index].origin {
-            Origin::New(number) => match self.reports.iter().find(|(known, _)| *known == number) {
-                Some((_, report)) => {
-                    let commit = located.held(self, report).map_or(report.commit.as_str(), |held| held.commit.as_str());
-                    Said::Now { report, commit: commit.to_owned() }
-                }
-                None => Said::Before(0),
-            },
+    /// What an entry says.
+    fn said(&self, entry: &Entry<&'a Submitted>, located: &Located<'_>) -> Said<'a> {
+        match entry.origin {
+            Origin::New(report) => {
+                let commit = located.held(self, report).map_or(report.commit.as_str(), |held| held.commit.as_str());
+                Said::Now { report, commit: commit.to_owned() }
+            }
             Origin::Stored(id) => Said::Before(id),
-            Origin::Resumed => self.said(index.saturating_sub(2), located),
         }
     }
 }
@@ -161,36 +156,30 @@ async fn write_history(
     states: &mut [State],
     (located, now): (&Located<'_>, Moment),
 ) -> Result<(), DatabaseError> {
-    let is_new = |entry: &&Entry| !matches!(entry.origin, Origin::Stored(_));
-    let count = works.iter().map(|work| work.timeline.entries().iter().filter(is_new).count()).sum();
+    let entries = works.iter().flat_map(|work| work.timeline.entries());
+    let count = entries.filter(|entry| entry.row().is_none()).count();
     if count == 0 {
         return Ok(());
     }
     let mut reserved = history::reserve(transaction, count).await?.into_iter();
     let (mut rows, mut links) = (Vec::with_capacity(count), Vec::new());
     for (work, state) in works.iter().zip(states) {
-        let id = |entry: &Entry| match entry.origin {
-            Origin::Stored(id) => id,
-            Origin::New(_) | Origin::Resumed => reserved.next().unwrap_or_default(),
-        };
-        let ids: Vec<i64> = work.timeline.entries().iter().map(id).collect();
         let mut previous_id = work.previous_id;
         let mut is_previous_new = false;
-        for (index, (entry, id)) in work.timeline.entries().iter().zip(&ids).enumerate() {
-            if is_new(&entry) {
-                let reconciler_id = work.subject.reconciler_id;
-                let said = work.said(index, located);
-                rows.push((*id, NewRow { reconciler_id, since: entry.since, digest: entry.digest, said, previous_id }));
+        for entry in work.timeline.entries() {
+            let row = entry.row();
+            let Some(id) = row.or_else(|| reserved.next()) else { break };
+            if row.is_none() {
+                let (reconciler_id, said) = (work.subject.reconciler_id, work.said(entry, located));
+                rows.push((id, NewRow { reconciler_id, since: entry.since, digest: entry.digest, said, previous_id }));
             } else if is_previous_new && let Some(previous_id) = previous_id {
-                links.push((*id, previous_id));
+                links.push((id, previous_id));
             }
-            is_previous_new = is_new(&entry);
-            previous_id = Some(*id);
+            is_previous_new = row.is_none();
+            previous_id = Some(id);
         }
-        if let Some((entry, id)) = work.timeline.entries().last().zip(ids.last()) {
-            state.deployment_id = Some(*id);
-            state.reported_on = Some(entry.since);
-            state.digest = entry.digest;
+        if let Some(last) = work.timeline.entries().last() {
+            (state.deployment_id, state.reported_on, state.digest) = (previous_id, Some(last.since), last.digest);
         }
     }
     history::add(transaction, rows, now).await?;
@@ -232,8 +221,10 @@ async fn locate(
 
 /// The reports of a work that became entries.
 fn new_reports<'a>(work: &Work<'a>) -> impl Iterator<Item = &'a Submitted> {
-    let is_entered = |number: &usize| work.timeline.entries().iter().any(|entry| entry.origin == Origin::New(*number));
-    work.reports.iter().filter(move |(number, _)| is_entered(number)).map(|(_, report)| *report)
+    work.timeline.entries().iter().filter_map(|entry| match entry.origin {
+        Origin::New(report) => Some(report),
+        Origin::Stored(_) => None,
+    })
 }
 
 /// Counts the reconcilers where they belong now.

@@ -11,28 +11,28 @@ use crate::store::{DatabaseError, Dialect, Kind, Row, Rows, Transaction, Value};
 const CHAIN_MAX: i64 = 20_000;
 
 /// What is known of a chain: its entries from the earliest that was read on, and what comes before that one.
-#[derive(Debug, Default)]
-pub(super) struct Chain {
-    pub(super) entries: Vec<Entry>,
+#[derive(Debug)]
+pub(super) struct Chain<R> {
+    pub(super) entries: Vec<Entry<R>>,
     pub(super) previous_id: Option<i64>,
 }
 
 /// Reads chains back to the entry that was in effect at a moment: (number of the chain, its latest row, the moment).
-pub(super) async fn chains(
+pub(super) async fn chains<R>(
     transaction: &mut Transaction,
     wanted: &[(usize, i64, Moment)],
-) -> Result<BTreeMap<usize, Chain>, DatabaseError> {
+) -> Result<BTreeMap<usize, Chain<R>>, DatabaseError> {
     let mut rows = Rows::new(&[("number", Kind::Int), ("head", Kind::Int), ("since", Kind::Moment)]);
     for (number, head, since) in wanted {
         rows.push(vec![Value::from(*number as i64), (*head).into(), (*since).into()]);
     }
     let found = transaction.with(rows, &chain_statement(transaction.dialect())).await?;
-    let mut chains: BTreeMap<usize, Chain> = BTreeMap::new();
+    let mut chains: BTreeMap<usize, Chain<R>> = BTreeMap::new();
     // The rows come from the latest to the earliest.
     for row in found {
-        let chain = chains.entry(row.int(0) as usize).or_default();
+        let chain = chains.entry(row.int(0) as usize).or_insert(Chain { entries: Vec::new(), previous_id: None });
         let since = row.moment(2).unwrap_or_default();
-        chain.entries.push(Entry { origin: Origin::Stored(row.int(1)), since, digest: row.int(3) });
+        chain.entries.push(Entry::new(Origin::Stored(row.int(1)), since, row.int(3)));
         chain.previous_id = row.optional_int(4);
     }
     chains.values_mut().for_each(|chain| chain.entries.reverse());

@@ -180,6 +180,21 @@ async fn the_same_report_twice_is_one_and_an_older_one_is_not_the_latest() {
 }
 
 #[tokio::test]
+async fn what_was_confirmed_is_in_effect_again_after_several_late_reports() {
+    let hub = Hub::new().await;
+    hub.publish(1, &[("a", 100)]).await;
+    let said = |at, message: &str| Report { message: message.into(), ..report("h", "a", at, 1) };
+    hub.submit(vec![said(10, "first"), said(20, "first")]).await;
+    let late = Report { status: Status::Failure, ..said(12, "second") };
+    assert_eq!(hub.submit(vec![late, said(15, "third")]).await, [Outcome::Stored, Outcome::Stored]);
+    let sql = "select status_message || ' ' || status || ' ' || created_on from deployment order by created_on";
+    let rows = hub.database.query(sql, Vec::new()).await.unwrap();
+    let rows: Vec<_> = rows.iter().map(|row| row.text(0)).collect();
+    assert_eq!(rows, ["first success 10", "second failure 12", "third success 15", "first success 20"]);
+    assert_eq!(hub.tallies().await, ["wants 1 has 1, current, success: 1"]);
+}
+
+#[tokio::test]
 async fn commits_are_named_by_what_they_mean_for_the_place() {
     let hub = Hub::new().await;
     hub.publish(1, &[("a", 100), ("b", 1)]).await;

@@ -4,29 +4,44 @@
 
 use crate::moment::Moment;
 
-/// Where an entry comes from.
+/// Who said what an entry says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Origin {
+pub(super) enum Origin<R> {
     /// The row of this id.
     Stored(i64),
-    /// The report of this number, which arrived now.
-    New(usize),
-    /// The entry before the last one once more: it was confirmed after a moment at which, as is known only now, something else was in effect.
-    Resumed,
+    /// This report, which arrived now.
+    New(R),
 }
 
 /// From when on something was in effect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Entry {
-    pub(super) origin: Origin,
+pub(super) struct Entry<R> {
+    pub(super) origin: Origin<R>,
     pub(super) since: Moment,
     pub(super) digest: i64,
+    /// It says what its origin says once more: that was confirmed after a moment at which, as is known only now, something else was in effect.
+    pub(super) is_resumed: bool,
+}
+
+impl<R> Entry<R> {
+    /// What was said of a moment.
+    pub(super) fn new(origin: Origin<R>, since: Moment, digest: i64) -> Self {
+        Self { origin, since, digest, is_resumed: false }
+    }
+
+    /// The row that it is, unless it has to be written.
+    pub(super) fn row(&self) -> Option<i64> {
+        match self.origin {
+            Origin::Stored(id) if !self.is_resumed => Some(id),
+            Origin::Stored(_) | Origin::New(_) => None,
+        }
+    }
 }
 
 /// The entries of one reconciler, or as many of the latest as are needed.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Timeline {
-    entries: Vec<Entry>,
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Timeline<R> {
+    entries: Vec<Entry<R>>,
     /// The last moment of which a report tells.
     seen_on: Moment,
 }
@@ -42,14 +57,14 @@ pub(super) enum Added {
     Repeated,
 }
 
-impl Timeline {
+impl<R: Copy> Timeline<R> {
     /// The entries that are known, in their order, of which the last one was confirmed at a moment.
-    pub(super) fn new(entries: Vec<Entry>, seen_on: Moment) -> Self {
+    pub(super) fn new(entries: Vec<Entry<R>>, seen_on: Moment) -> Self {
         Self { entries, seen_on }
     }
 
     /// All entries, in their order.
-    pub(super) fn entries(&self) -> &[Entry] {
+    pub(super) fn entries(&self) -> &[Entry<R>] {
         &self.entries
     }
 
@@ -59,8 +74,7 @@ impl Timeline {
     }
 
     /// Enters a report of what was so at a moment.
-    pub(super) fn add(&mut self, origin: Origin, at: Moment, digest: i64) -> Added {
-        let entry = Entry { origin, since: at, digest };
+    pub(super) fn add(&mut self, report: R, at: Moment, digest: i64) -> Added {
         let place = self.entries.partition_point(|entry| entry.since <= at);
         let before = &self.entries[..place];
         if before.iter().rev().take_while(|entry| entry.since == at).any(|entry| entry.digest == digest) {
@@ -73,7 +87,7 @@ impl Timeline {
             self.seen_on = self.seen_on.max(at);
             return Added::Confirmed;
         }
-        self.entries.insert(place, entry);
+        self.entries.insert(place, Entry::new(Origin::New(report), at, digest));
         if is_last && at < self.seen_on {
             self.resume(place);
         }
@@ -84,8 +98,7 @@ impl Timeline {
     /// What was the last entry, and was confirmed after the one that was put behind it, is in effect again.
     fn resume(&mut self, entered: usize) {
         if let Some(confirmed) = entered.checked_sub(1).and_then(|index| self.entries.get(index)) {
-            let digest = confirmed.digest;
-            self.entries.push(Entry { origin: Origin::Resumed, since: self.seen_on, digest });
+            self.entries.push(Entry { since: self.seen_on, is_resumed: true, ..*confirmed });
         }
     }
 }
@@ -96,10 +109,10 @@ mod tests {
 
     use super::*;
 
-    fn of(reports: &[(i64, i64)]) -> Timeline {
-        let mut timeline = Timeline::default();
+    fn of(reports: &[(i64, i64)]) -> Timeline<usize> {
+        let mut timeline = Timeline::new(Vec::new(), Moment::default());
         for (number, (at, digest)) in reports.iter().enumerate() {
-            timeline.add(Origin::New(number), Moment::from_millis(*at), *digest);
+            timeline.add(number, Moment::from_millis(*at), *digest);
         }
         timeline
     }
@@ -130,13 +143,21 @@ mod tests {
     }
 
     #[test]
+    fn what_is_in_effect_again_says_what_it_said_whatever_comes_between() {
+        let timeline = of(&[(10, 1), (20, 1), (12, 2), (15, 3)]);
+        let said = timeline.entries().iter().map(|entry| (entry.since.millis(), entry.origin, entry.is_resumed));
+        let (a, b, c) = (Origin::New(0), Origin::New(2), Origin::New(3));
+        assert_eq!(said.collect::<Vec<_>>(), [(10, a, false), (12, b, false), (15, c, false), (20, a, true)]);
+    }
+
+    #[test]
     fn of_two_at_one_moment_the_one_that_arrived_later_counts() {
         assert_eq!(check(&[(10, 1), (10, 2)]), [(10, 1), (10, 2)]);
         assert_eq!(check(&[(10, 1), (10, 2), (10, 1)]), [(10, 1), (10, 2)]);
     }
 
     /// What is in effect at a moment at which there was a report.
-    fn at(timeline: &Timeline, moment: i64) -> Option<i64> {
+    fn at(timeline: &Timeline<usize>, moment: i64) -> Option<i64> {
         let before = timeline.entries().iter().rev().find(|entry| entry.since.millis() <= moment);
         before.map(|entry| entry.digest)
     }
@@ -155,6 +176,15 @@ mod tests {
                 prop_assert_eq!(at(&timeline, *moment), Some(*digest));
             }
             prop_assert_eq!(timeline.entries().len(), reports.len());
+        }
+
+        #[test]
+        fn an_entry_says_what_its_origin_said(reports in prop::collection::vec((0i64..8, 0i64..3), 1..12)) {
+            for entry in of(&reports).entries() {
+                let Origin::New(number) = entry.origin else { panic!("nothing is stored") };
+                prop_assert_eq!(entry.digest, reports[number].1);
+                prop_assert!(entry.is_resumed || entry.since.millis() == reports[number].0);
+            }
         }
 
         #[test]
