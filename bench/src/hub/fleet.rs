@@ -1,8 +1,12 @@
 //! A fleet of hosts for the hub, loaded in bulk: what has to be there before something is measured.
 
+use std::collections::BTreeMap;
+
+use ::hub::endpoint::Endpoint;
 use ::hub::ingest::Ingest;
 use ::hub::moment::Moment;
-use ::hub::store::{Database, Dialect};
+use ::hub::report::{Report, Status};
+use ::hub::store::{Database, Dialect, Kind, Rows};
 use ::hub::wanted::{Publication, Role, WantedPlace, WantedTarget, WantedVersion};
 use anyhow::Result;
 
@@ -84,6 +88,7 @@ async fn load(database: &Database, ingest: &Ingest, size: Size) -> Result<()> {
             ingest.publish(applications(environment, number)).await?;
         }
     }
+    profiles(database).await?;
     let dialect = database.dialect();
     for sql in statements(dialect, size) {
         let mut transaction = database.begin().await?;
@@ -177,13 +182,45 @@ fn statements(dialect: Dialect, Size { hosts, history }: Size) -> Vec<String> {
          where r.id = reconciler_state.reconciler_id)"
             .to_owned(),
     );
+    statements.push(
+        "insert into attention (tally_id, reconciler_id) select tally_id, reconciler_id from reconciler_state where status <> 2"
+            .to_owned(),
+    );
     if dialect == Dialect::Postgres {
         for table in ["host", "reconciler", "deployment"] {
             statements.push(format!("select setval('{table}_id_seq', (select max(id) from {table}))"));
         }
     }
+    statements.push("drop table said".to_owned());
     statements.push("analyze".to_owned());
     statements
+}
+
+/// Makes a table of what reconcilers say of themselves, by place.
+async fn profiles(database: &Database) -> Result<()> {
+    let mut rows = Rows::new(&[("id", Kind::Int), ("profile", Kind::Int)]);
+    let sql = "select p.id, b.repository, b.branch, p.path from place p join gitops_branch b on b.id = p.branch_id";
+    for row in database.query(sql, Vec::new()).await? {
+        let report = Report {
+            host: String::new(),
+            reconciler: String::new(),
+            kind: "flux".to_owned(),
+            endpoint: Some(Endpoint::new(&row.text(1), &row.text(2), &row.text(3))?),
+            revision: String::new(),
+            tree: None,
+            version: None,
+            status: Status::Success,
+            message: String::new(),
+            observed_on: Moment::default(),
+            heartbeat: None,
+            labels: BTreeMap::new(),
+        };
+        rows.push(vec![row.int(0).into(), report.profile().into()]);
+    }
+    let mut transaction = database.begin().await?;
+    transaction.run("create table said (place_id bigint primary key, profile bigint)").await?;
+    transaction.with(rows, "insert into said (place_id, profile) select id, profile from source").await?;
+    Ok(transaction.commit().await?)
 }
 
 fn reconcilers(number: i64) -> String {
@@ -234,8 +271,9 @@ fn states(dialect: Dialect, hosts: i64, history: i64) -> String {
     let number = format!("(case when r.id <= {rest} then {full} else {} end)", full - 1);
     let at = dialect.instant(&format!("({START} + ({number} + 1) * {HOUR} + r.id % 600000)"));
     format!(
-        "insert into reconciler_state (reconciler_id, deployment_id, reported_on, seen_on, status, digest, held_revision_id) \
-         select r.id, {number} * {reconcilers} + r.id, {at}, {at}, {}, r.id, v.id from reconciler r \
+        "insert into reconciler_state (reconciler_id, deployment_id, reported_on, seen_on, status, digest, held_revision_id, \
+         profile, place_id) select r.id, {number} * {reconcilers} + r.id, {at}, {at}, {}, r.id, v.id, said.profile, r.place_id \
+         from reconciler r join said on said.place_id = r.place_id \
          join place_revision v on v.place_id = r.place_id \
          join gitops_commit c on c.id = v.gitops_commit_id and c.sequence = {number} % {PUBLICATIONS} + 1",
         status().replace("id", "r.id")

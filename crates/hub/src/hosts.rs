@@ -8,6 +8,7 @@ use crate::endpoint::Endpoint;
 use crate::ingest::labels;
 use crate::ingest::naming;
 use crate::ingest::places::{self, Contents};
+use crate::ingest::subjects::State;
 use crate::limits::{LABELS_MAX, NAME_CHARACTERS_MAX};
 use crate::moment::Moment;
 use crate::store::{Database, DatabaseError, Row, Transaction, Turn, Value};
@@ -108,7 +109,7 @@ pub async fn register(database: &Database, registration: &Registration) -> Resul
     }
     if let Some(reconciler) = &registration.reconciler {
         let id = add_reconciler(&mut transaction, host_id, reconciler).await?;
-        restate(&mut transaction, &mut Contents::default(), BTreeSet::from([id]), |_| ()).await?;
+        restate(&mut transaction, &mut Contents::default(), BTreeSet::from([id]), State::forget_profile).await?;
     }
     Ok(transaction.commit().await?)
 }

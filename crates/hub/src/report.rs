@@ -116,16 +116,18 @@ impl Report {
 
     /// What was reported, without when: reports with the same digest say the same.
     pub fn digest(&self) -> i64 {
-        let mut hasher = Sha256::new();
         let endpoint = self.endpoint.as_ref().map(ToString::to_string).unwrap_or_default();
         let tree = self.tree.as_deref().unwrap_or_default();
         let version = self.version.as_deref().unwrap_or_default();
-        for part in [self.status.as_str(), self.commit(), tree, version, &endpoint, &self.message] {
-            hasher.update((part.len() as u64).to_le_bytes());
-            hasher.update(part);
-        }
-        let digest = hasher.finalize();
-        i64::from_le_bytes(std::array::from_fn(|index| digest[index]))
+        digest([self.status.as_str(), self.commit(), tree, version, &endpoint, &self.message])
+    }
+
+    /// What it says of the reconciler itself, as a number: its kind, its place, its heartbeat. None if that is not all that has to be looked at: it has no
+    /// place, or labels for its host.
+    pub fn profile(&self) -> Option<i64> {
+        let endpoint = self.endpoint.as_ref().filter(|_| self.labels.is_empty())?.to_string();
+        let heartbeat = self.heartbeat.map(|heartbeat| heartbeat.as_secs().to_string()).unwrap_or_default();
+        Some(digest([&self.kind, &endpoint, &heartbeat]))
     }
 
     /// Brings it into the form in which it is stored: cuts messages, and refuses what can't be right.
@@ -211,6 +213,17 @@ impl From<EndpointError> for ReportError {
     fn from(error: EndpointError) -> Self {
         Self::new("place", error.to_string())
     }
+}
+
+/// A number that stands for these texts.
+fn digest<const N: usize>(parts: [&str; N]) -> i64 {
+    let mut hasher = Sha256::new();
+    for part in parts {
+        hasher.update((part.len() as u64).to_le_bytes());
+        hasher.update(part);
+    }
+    let digest = hasher.finalize();
+    i64::from_le_bytes(std::array::from_fn(|index| digest[index]))
 }
 
 #[cfg(test)]

@@ -18,7 +18,7 @@ use crate::moment::Moment;
 use crate::oidc::{Issuer, IssuerError, IssuerSettings};
 use crate::retention::{self, Retention};
 use crate::silence;
-use crate::store::{Database, DatabaseError, DatabaseUrl};
+use crate::store::{Database, DatabaseError, DatabaseUrl, checkpoint};
 use crate::tls::{Certificate, CertificateError};
 use crate::tokens;
 use crate::watch::{Resources, WatchSettings, Watches};
@@ -130,6 +130,7 @@ impl Server {
         let mut chores = JoinSet::new();
         chores.spawn(note_uses(authority.clone()));
         chores.spawn(silence::watch(database.clone()));
+        chores.spawn(checkpoint::watch(database.clone()));
         chores.spawn(azure::run(self.azure, app.ingest.clone()));
         if self.retention != Retention::default() {
             chores.spawn(forget(database.clone(), self.retention));

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::history::{self, Chain, NewRow, Said};
 use super::places::{self, Content, Contents, Place, Revision};
-use super::subjects::{self, State, Subject};
+use super::subjects::{self, Change, State, Subject};
 use super::submitted::Submitted;
 use super::tally::{self, Deltas, TallyKey};
 use super::timeline::{Added, Entry, Origin, Timeline};
@@ -46,8 +46,8 @@ pub(super) async fn store(
     now: Moment,
 ) -> Result<Vec<Outcome>, DatabaseError> {
     let groups = groups(reports);
-    let first: Vec<_> = groups.iter().map(|group| group[0].1).collect();
-    let subjects = subjects::find(transaction, &first).await?;
+    let latest: Vec<_> = groups.iter().filter_map(|group| Some(group.last()?.1)).collect();
+    let subjects = subjects::find(transaction, &latest).await?;
     let mut works: Vec<_> =
         groups.into_iter().zip(subjects).filter_map(|(group, subject)| work(group, subject?)).collect();
     read_chains(transaction, &mut works).await?;
@@ -62,8 +62,12 @@ pub(super) async fn store(
     let located = Located { places: &places, contents };
     write_history(transaction, &works, &mut states, (&located, now)).await?;
     count(transaction, &located, &works, &mut states).await?;
-    let changed = works.iter().zip(states).filter(|(work, state)| work.subject.state != *state);
-    subjects::write_states(transaction, changed.map(|(work, state)| (work.subject.reconciler_id, state))).await?;
+    let changes = works.iter().zip(states).map(|(work, after)| Change {
+        reconciler_id: work.subject.reconciler_id,
+        before: &work.subject.state,
+        after,
+    });
+    subjects::write_states(transaction, changes.filter(|change| change.after != *change.before)).await?;
     Ok(outcomes)
 }
 
@@ -117,7 +121,7 @@ impl<'a> Work<'a> {
         }
     }
 
-    /// Its state with what the reports say of when it was heard of.
+    /// Its state with what the reports say of itself, and of when it was heard of.
     fn heard_of(&self, now: Moment) -> State {
         let mut state = self.subject.state.clone();
         state.seen_on = Some(self.timeline.seen_on());
@@ -125,6 +129,8 @@ impl<'a> Work<'a> {
             let promised = newest.heartbeat.map(|heartbeat| heartbeat.saturating_add(heartbeat / 2));
             state.silent_after = promised.map(|promised| newest.observed_on.min(now).after(promised));
             state.is_silent = state.silent_after.is_some_and(|silent_after| silent_after < now);
+            state.profile = newest.profile.filter(|_| self.place_id.is_some() && !self.subject.is_retired);
+            state.place_id = self.place_id.filter(|_| state.profile.is_some());
         }
         state
     }

@@ -9,10 +9,13 @@ use crate::store::{DatabaseError, Kind, Rows, Transaction};
 pub(super) async fn follow(transaction: &mut Transaction, works: &[Work<'_>]) -> Result<(), DatabaseError> {
     let mut changed = BTreeMap::new();
     for work in works {
-        let Some(newest) = work.newest.filter(|newest| !newest.labels.is_empty()) else { continue };
+        let (Some(newest), Some(own)) = (work.newest, &work.subject.own) else { continue };
+        if newest.labels.is_empty() {
+            continue;
+        }
         let text = text(&newest.labels);
-        if work.subject.host_labels.as_ref() != Some(&text) {
-            changed.insert(work.subject.host_id, (text, &newest.labels));
+        if own.host_labels.as_ref() != Some(&text) {
+            changed.insert(own.host_id, (text, &newest.labels));
         }
     }
     for (host_id, (text, labels)) in changed {

@@ -27,19 +27,19 @@ pub(super) async fn follow(
         ("updated_on", Kind::Moment),
     ]);
     for work in works {
-        let Some(newest) = work.newest else { continue };
+        let (Some(newest), Some(own)) = (work.newest, &work.subject.own) else { continue };
         let subject = &work.subject;
-        let mut endpoint = newest.endpoint.as_ref().or(subject.endpoint.as_ref());
+        let mut endpoint = newest.endpoint.as_ref().or(own.endpoint.as_ref());
         // As it was, if nothing is known.
         let mut is_named = endpoint.map(|_| 0).filter(|_| newest.endpoint.is_some());
         let heartbeat = newest.heartbeat.map(|heartbeat| heartbeat.as_secs() as i64);
-        if endpoint != subject.endpoint.as_ref() || subject.place_id.is_none() {
+        if endpoint != own.endpoint.as_ref() || subject.place_id.is_none() {
             work.place_id = endpoint.and_then(|endpoint| places.get(endpoint).copied());
         }
         if let Some(home) = nameable(work).and_then(|name| homes.get(name)) {
             (endpoint, work.place_id, is_named) = (Some(&home.endpoint), Some(home.place_id), Some(1));
         }
-        let before = (&subject.kind, subject.endpoint.as_ref(), subject.place_id, subject.heartbeat_seconds);
+        let before = (&own.kind, own.endpoint.as_ref(), subject.place_id, own.heartbeat_seconds);
         if before != (&newest.kind, endpoint, work.place_id, heartbeat) {
             rows.push(vec![
                 Value::from(subject.reconciler_id),
@@ -60,14 +60,15 @@ pub(super) async fn follow(
 
 /// The endpoint whose place is not known: that of the newest report, unless the reconciler is there already.
 fn unplaced(work: &Work<'_>) -> Option<String> {
-    let endpoint = work.newest?.endpoint.as_ref().or(work.subject.endpoint.as_ref())?;
-    let is_known = work.subject.place_id.is_some() && work.subject.endpoint.as_ref() == Some(endpoint);
+    let own = work.subject.own.as_ref()?;
+    let endpoint = work.newest?.endpoint.as_ref().or(own.endpoint.as_ref())?;
+    let is_known = work.subject.place_id.is_some() && own.endpoint.as_ref() == Some(endpoint);
     Some(endpoint.clone()).filter(|_| !is_known)
 }
 
 /// The name of a reconciler that may say what no report of it says: which folder it applies.
 fn nameable<'a>(work: &Work<'a>) -> Option<&'a str> {
-    let newest = work.newest?;
-    let is_told = newest.endpoint.is_some() || work.subject.endpoint.is_some() || work.subject.place_id.is_some();
+    let (newest, own) = (work.newest?, work.subject.own.as_ref()?);
+    let is_told = newest.endpoint.is_some() || own.endpoint.is_some() || work.subject.place_id.is_some();
     Some(newest.reconciler.as_str()).filter(|_| !is_told)
 }

@@ -1,24 +1,34 @@
 //! The reconcilers that reports speak of: found, or registered by their first report.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::submitted::Submitted;
 use crate::moment::Moment;
+use crate::report::Status;
 use crate::store::{DatabaseError, Dialect, Kind, Row, Rows, Transaction, Value};
 
 /// What is known of a reconciler before its reports.
 #[derive(Clone, Debug)]
 pub(super) struct Subject {
     pub(super) reconciler_id: i64,
+    pub(super) place_id: Option<i64>,
+    /// It, or its host, is out of service: it has a history, and is in no total.
+    pub(super) is_retired: bool,
+    /// What its own rows say; none if its reports say the same as before, so that nobody has to read them.
+    pub(super) own: Option<Own>,
+    pub(super) state: State,
+}
+
+/// What the rows of a reconciler and its host say.
+#[derive(Clone, Debug)]
+pub(super) struct Own {
     pub(super) host_id: i64,
     pub(super) host_labels: Option<String>,
     pub(super) kind: String,
-    pub(super) place_id: Option<i64>,
     pub(super) endpoint: Option<String>,
     pub(super) heartbeat_seconds: Option<i64>,
-    /// It, or its host, is out of service: it has a history, and is in no total.
-    pub(super) is_retired: bool,
-    pub(super) state: State,
+    place_id: Option<i64>,
+    is_retired: bool,
 }
 
 /// The row of a reconciler that every report changes.
@@ -33,83 +43,108 @@ pub(crate) struct State {
     pub(crate) tally_id: Option<i64>,
     pub(crate) silent_after: Option<Moment>,
     pub(crate) is_silent: bool,
+    /// What it said of itself ([`crate::report::Report::profile`]) while it was in service and at a place; none where its own rows have to be read.
+    pub(crate) profile: Option<i64>,
+    /// With a profile: where it is.
+    pub(crate) place_id: Option<i64>,
+}
+
+impl State {
+    /// From now on its next report has to look at the rows of the reconciler and its host.
+    pub(crate) fn forget_profile(&mut self) {
+        (self.profile, self.place_id) = (None, None);
+    }
+
+    /// The tally whose reconcilers that need attention it is one of.
+    fn attention(&self) -> Option<i64> {
+        let is_well = self.status == Status::Success.number() && !self.is_silent && self.held_revision_id.is_some();
+        self.tally_id.filter(|_| !is_well)
+    }
 }
 
 /// Finds the subjects of reports, one for each of them, registers those that are new, and keeps others from changing them until the transaction ends.
+/// A report is the latest of its subject.
 pub(super) async fn find(
     transaction: &mut Transaction,
     reports: &[&Submitted],
 ) -> Result<Vec<Option<Subject>>, DatabaseError> {
-    let mut subjects: Vec<Option<Subject>> = reports.iter().map(|_| None).collect();
-    look_up(transaction, reports, &mut subjects).await?;
-    let is_missing = |(_, subject): &(&&Submitted, &Option<Subject>)| subject.is_none();
-    if subjects.iter().any(Option::is_none) {
-        let missing: Vec<_> = reports.iter().zip(&subjects).filter(is_missing).map(|(report, _)| *report).collect();
-        register(transaction, missing.iter().copied()).await?;
-        look_up(transaction, reports, &mut subjects).await?;
+    let mut ids: Vec<Option<i64>> = vec![None; reports.len()];
+    look_up(transaction, reports, &mut ids).await?;
+    if ids.iter().any(Option::is_none) {
+        let missing = reports.iter().zip(&ids).filter(|(_, id)| id.is_none()).map(|(report, _)| *report);
+        register(transaction, missing).await?;
+        look_up(transaction, reports, &mut ids).await?;
     }
-    if transaction.dialect() == Dialect::Postgres {
-        lock(transaction, &mut subjects).await?;
-        look_up(transaction, reports, &mut subjects).await?;
-    }
-    Ok(subjects)
+    let mut states = states(transaction, ids.iter().copied().flatten().collect()).await?;
+    let found: Vec<_> = ids.into_iter().map(|id| Some((id?, states.remove(&id?)?))).collect();
+    let unsure = found.iter().zip(reports).filter_map(|(found, report)| {
+        let (id, state) = found.as_ref()?;
+        (!says_the_same(state, report)).then_some(*id)
+    });
+    let mut owns = owns(transaction, unsure.collect()).await?;
+    let mut subject = |(id, state): (i64, State)| Subject::new(id, state, owns.remove(&id));
+    Ok(found.into_iter().map(|found| found.map(&mut subject)).collect())
 }
 
-/// Finds those that are still missing.
+/// Whether the latest report says of the reconciler itself what is known, or says nothing of what is so now.
+fn says_the_same(state: &State, latest: &Submitted) -> bool {
+    let is_newest = state.seen_on.is_none_or(|seen| latest.observed_on >= seen);
+    state.profile.is_some() && (!is_newest || state.profile == latest.profile)
+}
+
+/// Finds the ids of those that are still missing.
 async fn look_up(
     transaction: &mut Transaction,
     reports: &[&Submitted],
-    subjects: &mut [Option<Subject>],
+    ids: &mut [Option<i64>],
 ) -> Result<(), DatabaseError> {
-    if subjects.iter().all(Option::is_some) {
-        return Ok(());
-    }
     let mut rows = Rows::new(&[("number", Kind::Int), ("host", Kind::Text), ("reconciler", Kind::Text)]);
-    for (number, report) in reports.iter().enumerate().filter(|(number, _)| subjects[*number].is_none()) {
+    for (number, report) in reports.iter().enumerate().filter(|(number, _)| ids[*number].is_none()) {
         let (host, reconciler) = (report.host.as_str(), report.reconciler.as_str());
         rows.push(vec![Value::from(number as i64), host.into(), reconciler.into()]);
     }
-    let labels = if reports.iter().any(|report| !report.labels.is_empty()) { "h.labels" } else { "null" };
-    let statement = format!(
-        "select s.number, r.id, h.id, r.reconciler_type, r.place_id, r.manifests_endpoint, r.heartbeat_seconds, \
-         case when h.retired_on is null and r.retired_on is null then 0 else 1 end, {labels}, {} \
-         from source s join host h on h.name = s.host join reconciler r on r.host_id = h.id and r.name = s.reconciler \
-         join reconciler_state t on t.reconciler_id = r.id",
-        state_columns(transaction.dialect())
-    );
-    for row in transaction.with(rows, &statement).await? {
-        if let Some(subject) = usize::try_from(row.int(0)).ok().and_then(|number| subjects.get_mut(number)) {
-            *subject = Some(Subject::of(&row));
+    // Only columns of the indexes by name: the rows themselves are not touched.
+    let statement = "select s.number, r.id from source s join host h on h.name = s.host \
+        join reconciler r on r.host_id = h.id and r.name = s.reconciler";
+    for row in transaction.with(rows, statement).await? {
+        if let Some(id) = usize::try_from(row.int(0)).ok().and_then(|number| ids.get_mut(number)) {
+            *id = Some(row.int(1));
         }
     }
     Ok(())
+}
+
+/// What the rows of reconciler and host say. Who has the state of a reconciler has them too.
+async fn owns(transaction: &mut Transaction, ids: Vec<i64>) -> Result<HashMap<i64, Own>, DatabaseError> {
+    if ids.is_empty() {
+        return Ok(HashMap::new());
+    }
+    let sql = format!(
+        "select r.id, r.host_id, h.labels, r.reconciler_type, r.manifests_endpoint, r.heartbeat_seconds, r.place_id, \
+         case when h.retired_on is null and r.retired_on is null then 0 else 1 end \
+         from reconciler r join host h on h.id = r.host_id where {}",
+        transaction.dialect().any_int("r.id", "$1")
+    );
+    let own = |row: &Row| Own {
+        host_id: row.int(1),
+        host_labels: row.optional_text(2).map(str::to_owned),
+        kind: row.text(3),
+        endpoint: row.optional_text(4).map(str::to_owned),
+        heartbeat_seconds: row.optional_int(5),
+        place_id: row.optional_int(6),
+        is_retired: row.is(7),
+    };
+    let rows = transaction.query(&sql, vec![ids.into()]).await?;
+    Ok(rows.iter().map(|row| (row.int(0), own(row))).collect())
 }
 
 impl Subject {
-    fn of(row: &Row) -> Self {
-        Self {
-            reconciler_id: row.int(1),
-            host_id: row.int(2),
-            kind: row.text(3),
-            place_id: row.optional_int(4),
-            endpoint: row.optional_text(5).map(str::to_owned),
-            heartbeat_seconds: row.optional_int(6),
-            is_retired: row.is(7),
-            host_labels: row.optional_text(8).map(str::to_owned),
-            state: State::of(row, 9),
-        }
+    /// One whose own rows were read, or who is in service and where its state says.
+    fn new(reconciler_id: i64, state: State, own: Option<Own>) -> Self {
+        let place_id = own.as_ref().map_or(state.place_id, |own| own.place_id);
+        let is_retired = own.as_ref().is_some_and(|own| own.is_retired);
+        Self { reconciler_id, place_id, is_retired, own, state }
     }
-}
-
-/// Takes the locks of all of them, in the order of their ids, and forgets those that others changed since they were looked up: not only their states
-/// may be different now, but also their places.
-async fn lock(transaction: &mut Transaction, subjects: &mut [Option<Subject>]) -> Result<(), DatabaseError> {
-    let ids = subjects.iter().flatten().map(|subject| subject.reconciler_id).collect();
-    let states = states(transaction, ids).await?;
-    for found in subjects {
-        found.take_if(|subject| states.get(&subject.reconciler_id) != Some(&subject.state));
-    }
-    Ok(())
 }
 
 /// Adds hosts and reconcilers, in the order of their names. Another replica may do the same: the one that is later finds them.
@@ -173,7 +208,7 @@ pub(crate) async fn states(
 /// The columns of a state `t`.
 fn state_columns(dialect: Dialect) -> String {
     format!(
-        "t.deployment_id, {}, {}, t.status, t.digest, t.held_revision_id, t.tally_id, {}, t.is_silent",
+        "t.deployment_id, {}, {}, t.status, t.digest, t.held_revision_id, t.tally_id, {}, t.is_silent, t.profile, t.place_id",
         dialect.millis("t.reported_on"),
         dialect.millis("t.seen_on"),
         dialect.millis("t.silent_after"),
@@ -193,14 +228,23 @@ impl State {
             tally_id: row.optional_int(first + 6),
             silent_after: row.moment(first + 7),
             is_silent: row.is(first + 8),
+            profile: row.optional_int(first + 9),
+            place_id: row.optional_int(first + 10),
         }
     }
 }
 
-/// Writes the states of reconcilers.
-pub(crate) async fn write_states(
+/// A state that is different from before.
+pub(crate) struct Change<'a> {
+    pub(crate) reconciler_id: i64,
+    pub(crate) before: &'a State,
+    pub(crate) after: State,
+}
+
+/// Writes the states of reconcilers, and who of them needs attention.
+pub(crate) async fn write_states<'a>(
     transaction: &mut Transaction,
-    states: impl IntoIterator<Item = (i64, State)>,
+    changes: impl IntoIterator<Item = Change<'a>>,
 ) -> Result<(), DatabaseError> {
     let mut rows = Rows::new(&[
         ("id", Kind::Int),
@@ -213,24 +257,61 @@ pub(crate) async fn write_states(
         ("tally_id", Kind::Int),
         ("silent_after", Kind::Moment),
         ("is_silent", Kind::Int),
+        ("profile", Kind::Int),
+        ("place_id", Kind::Int),
     ]);
-    for (id, state) in states {
+    let mut attention = Attention::default();
+    for Change { reconciler_id, before, after } in changes {
+        attention.moves(reconciler_id, before.attention(), after.attention());
         rows.push(vec![
-            Value::from(id),
-            state.deployment_id.into(),
-            state.reported_on.into(),
-            state.seen_on.into(),
-            state.status.into(),
-            state.digest.into(),
-            state.held_revision_id.into(),
-            state.tally_id.into(),
-            state.silent_after.into(),
-            state.is_silent.into(),
+            Value::from(reconciler_id),
+            after.deployment_id.into(),
+            after.reported_on.into(),
+            after.seen_on.into(),
+            after.status.into(),
+            after.digest.into(),
+            after.held_revision_id.into(),
+            after.tally_id.into(),
+            after.silent_after.into(),
+            after.is_silent.into(),
+            after.profile.into(),
+            after.place_id.into(),
         ]);
     }
     let statement = "update reconciler_state set deployment_id = s.deployment_id, reported_on = s.reported_on, \
         seen_on = s.seen_on, status = s.status, digest = s.digest, held_revision_id = s.held_revision_id, \
-        tally_id = s.tally_id, silent_after = s.silent_after, is_silent = s.is_silent \
-        from source s where reconciler_state.reconciler_id = s.id";
-    transaction.with(rows, statement).await.map(drop)
+        tally_id = s.tally_id, silent_after = s.silent_after, is_silent = s.is_silent, profile = s.profile, \
+        place_id = s.place_id from source s where reconciler_state.reconciler_id = s.id";
+    transaction.with(rows, statement).await?;
+    attention.write(transaction).await
+}
+
+/// Who begins and who ceases to need attention, in which tally.
+#[derive(Default)]
+struct Attention {
+    begins: Vec<(i64, i64)>,
+    ceases: Vec<(i64, i64)>,
+}
+
+impl Attention {
+    fn moves(&mut self, reconciler_id: i64, from: Option<i64>, to: Option<i64>) {
+        if from != to {
+            self.ceases.extend(from.map(|tally_id| (tally_id, reconciler_id)));
+            self.begins.extend(to.map(|tally_id| (tally_id, reconciler_id)));
+        }
+    }
+
+    async fn write(self, transaction: &mut Transaction) -> Result<(), DatabaseError> {
+        let rows = |pairs: Vec<(i64, i64)>| {
+            let mut rows = Rows::new(&[("tally_id", Kind::Int), ("reconciler_id", Kind::Int)]);
+            pairs.into_iter().for_each(|(tally_id, id)| rows.push(vec![tally_id.into(), id.into()]));
+            rows
+        };
+        let statement =
+            "delete from attention where (tally_id, reconciler_id) in (select tally_id, reconciler_id from source)";
+        transaction.with(rows(self.ceases), statement).await?;
+        let statement = "insert into attention (tally_id, reconciler_id) \
+            select tally_id, reconciler_id from source where true on conflict do nothing";
+        transaction.with(rows(self.begins), statement).await.map(drop)
+    }
 }

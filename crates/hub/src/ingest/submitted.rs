@@ -13,6 +13,8 @@ pub(super) struct Submitted {
     pub(super) digest: i64,
     /// The commit that it names.
     pub(super) commit: String,
+    /// What it says of its reconciler: [`Report::profile`].
+    pub(super) profile: Option<i64>,
     /// Its endpoint, as a text.
     pub(super) endpoint: Option<String>,
 }
@@ -21,6 +23,7 @@ impl Submitted {
     pub(super) fn new(report: Report) -> Self {
         Self {
             digest: report.digest(),
+            profile: report.profile(),
             commit: report.commit().to_owned(),
             endpoint: report.endpoint.as_ref().map(ToString::to_string),
             report,

@@ -6,6 +6,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::endpoint::Endpoint;
+use crate::hosts;
 use crate::moment::Moment;
 use crate::report::{Report, Status};
 use crate::store::{Database, DatabaseUrl};
@@ -75,10 +76,27 @@ impl Hub {
             coalesce(v.gitops_commit_id, 0), case when w.tree = v.tree then 1 else 0 end, s.status, s.is_silent, count(*) \
             from reconciler_state s join reconciler r on r.id = s.reconciler_id \
             join place p on p.endpoint = r.manifests_endpoint left join place_revision w on w.id = p.wanted_revision_id \
-            left join place_revision v on v.id = s.held_revision_id \
-            group by 1, 2, 3, 4, 5, 6 order by 1, 2, 3, 4, 5, 6";
-        let (tallies, naive) = (self.rows(tallies).await, self.rows(naive).await);
-        (tallies, naive)
+            left join place_revision v on v.id = s.held_revision_id join host o on o.id = r.host_id \
+            where r.retired_on is null and o.retired_on is null group by 1, 2, 3, 4, 5, 6 order by 1, 2, 3, 4, 5, 6";
+        (self.rows(tallies).await, self.rows(naive).await)
+    }
+
+    /// Those that need attention, and those that do if one looks at everybody.
+    async fn attention(&self) -> (Vec<String>, Vec<String>) {
+        let kept = "select tally_id, reconciler_id from attention order by 1, 2";
+        let naive = "select tally_id, reconciler_id from reconciler_state where tally_id is not null \
+            and (status <> 2 or is_silent <> 0 or held_revision_id is null) order by 1, 2";
+        (self.rows(kept).await, self.rows(naive).await)
+    }
+
+    /// What says something else of a reconciler than its own rows, or refers to what is not there.
+    async fn wrong(&self) -> Vec<String> {
+        let stale = "select s.reconciler_id from reconciler_state s join reconciler r on r.id = s.reconciler_id \
+            join host h on h.id = r.host_id where s.profile is not null \
+            and (s.place_id is not r.place_id or r.place_id is null or r.retired_on is not null or h.retired_on is not null)";
+        let mut wrong = self.rows(stale).await;
+        wrong.extend(self.rows("pragma foreign_key_check").await);
+        wrong
     }
 
     async fn rows(&self, sql: &str) -> Vec<String> {
@@ -210,6 +228,7 @@ async fn commits_are_named_by_what_they_mean_for_the_place() {
 enum Step {
     Publish(Vec<(usize, i64)>),
     Report { host: u8, place: usize, at: i64, commit: i64, fails: bool },
+    Retire { host: u8, reconciler: Option<usize>, is_restored: bool },
 }
 
 const PLACES: [&str; 4] = ["a", "b", "cluster-1", "cluster-2"];
@@ -218,15 +237,17 @@ fn step() -> impl Strategy<Value = Step> {
     let publish = prop::collection::vec((0usize..4, 1i64..3), 0..5).prop_map(Step::Publish);
     let report = (0u8..3, 0usize..4, 0i64..8, 1i64..8, any::<bool>());
     let report = report.prop_map(|(host, place, at, commit, fails)| Step::Report { host, place, at, commit, fails });
-    prop_oneof![1 => publish, 3 => report]
+    let retire = (0u8..3, prop::option::of(0usize..2), any::<bool>());
+    let retire = retire.prop_map(|(host, reconciler, is_restored)| Step::Retire { host, reconciler, is_restored });
+    prop_oneof![2 => publish, 8 => report, 1 => retire]
 }
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
     #[test]
-    fn tallies_are_what_counting_gives(steps in prop::collection::vec(step(), 1..25)) {
+    fn what_is_kept_is_what_looking_at_everything_gives(steps in prop::collection::vec(step(), 1..30)) {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-        let (tallies, naive) = runtime.block_on(async {
+        let ((tallies, naive), (attention, all), wrong) = runtime.block_on(async {
             let hub = Hub::new().await;
             let mut commit = 0;
             for step in steps {
@@ -241,10 +262,21 @@ proptest! {
                         let report = Report { status, ..report(&format!("h{host}"), PLACES[place], at, commit) };
                         hub.submit(vec![Report { reconciler: format!("r{}", place % 2), ..report }]).await;
                     }
+                    Step::Retire { host, reconciler, is_restored } => {
+                        let (host, reconciler) = (format!("h{host}"), reconciler.map(|number| format!("r{number}")));
+                        // Who is not known yet can't be retired.
+                        let _ = if is_restored {
+                            hosts::restore(&hub.database, &host, reconciler.as_deref()).await
+                        } else {
+                            hosts::retire(&hub.database, &host, reconciler.as_deref()).await
+                        };
+                    }
                 }
             }
-            hub.counted().await
+            (hub.counted().await, hub.attention().await, hub.wrong().await)
         });
         prop_assert_eq!(tallies, naive);
+        prop_assert_eq!(attention, all);
+        prop_assert_eq!(wrong, Vec::<String>::new());
     }
 }

@@ -221,9 +221,9 @@ impl Walk {
             Along::Places | Along::Unplaced => of_reconciler(&format!("r.place_id = {parameter}")),
             Along::Hosts => of_reconciler(&format!("r.host_id = {parameter}")),
             Along::Tallies => format!(
-                "select s.reconciler_id as id, r.host_id, r.place_id from reconciler_state s \
-                 join reconciler r on r.id = s.reconciler_id where s.tally_id = {parameter} and s.reconciler_id > $1 \
-                 and (s.status <> 2 or s.is_silent <> 0 or s.held_revision_id is null) order by s.reconciler_id limit $2"
+                "select a.reconciler_id as id, r.host_id, r.place_id from attention a \
+                 join reconciler r on r.id = a.reconciler_id where a.tally_id = {parameter} and a.reconciler_id > $1 \
+                 order by a.reconciler_id limit $2"
             ),
         }
     }

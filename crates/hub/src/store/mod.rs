@@ -4,6 +4,7 @@
 //! `sqlite::memory:` is the one for tests and for trying something out.
 
 mod catalog;
+pub mod checkpoint;
 mod database;
 mod dialect;
 mod rows;

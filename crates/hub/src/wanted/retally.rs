@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::ingest::history;
 use crate::ingest::naming::{self, Named};
 use crate::ingest::places::{self, Content, Contents};
-use crate::ingest::subjects::{self, State};
+use crate::ingest::subjects::{self, Change, State};
 use crate::ingest::tally::{self, Deltas};
 use crate::store::{DatabaseError, Kind, Row, Rows, Transaction, Value};
 
@@ -56,9 +56,9 @@ pub(super) async fn after_publication(
     again.extend(ids_in(transaction, &sql, one_by_one).await?);
     if !changes.changed.is_empty() || changes.is_commit_new {
         // Those that told of a commit before the hub had heard of it.
-        let unresolved = "select s.reconciler_id from tally t cross join reconciler_state s cross join reconciler r \
-            cross join place p where t.held_commit_id = 0 and t.status <> 0 and t.reconcilers > 0 and s.tally_id = t.id \
-            and s.held_revision_id is null and r.id = s.reconciler_id and p.id = r.place_id and p.branch_id = $1";
+        let unresolved = "select a.reconciler_id from tally t cross join attention a cross join reconciler r \
+            cross join place p where t.held_commit_id = 0 and t.status <> 0 and t.reconcilers > 0 and a.tally_id = t.id \
+            and r.id = a.reconciler_id and p.id = r.place_id and p.branch_id = $1";
         let unresolved = transaction.query(unresolved, vec![changes.branch_id.into()]).await?;
         again.extend(unresolved.iter().map(|row| row.int(0)));
     }
@@ -154,6 +154,9 @@ async fn restate_some(
         change(&mut state);
         let held = content(latest).and_then(|content| contents.get(&content));
         state.held_revision_id = held.map(|held| held.id);
+        if latest.is_retired || state.place_id != latest.place_id {
+            state.forget_profile();
+        }
         let place = latest.place_id.and_then(|id| places.get(&id)).filter(|_| !latest.is_retired);
         let key = place.map(|place| place.key(held, state.status, state.is_silent));
         deltas.moves(state.tally_id.and_then(|id| old.get(&id).copied()), key);
@@ -169,8 +172,9 @@ async fn restate_some(
     for (id, state) in &mut after {
         state.tally_id = keys.get(id).copied().flatten().and_then(|key| tallies.get(&key).copied());
     }
-    let changed = after.into_iter().filter(|(id, state)| before.get(id) != Some(state));
-    subjects::write_states(transaction, changed).await
+    let change = |(id, after): (i64, State)| Some(Change { reconciler_id: id, before: before.get(&id)?, after });
+    let changes = after.into_iter().filter_map(change).filter(|change| change.after != *change.before);
+    subjects::write_states(transaction, changes).await
 }
 
 async fn latest(transaction: &mut Transaction, ids: &[i64]) -> Result<BTreeMap<i64, Latest>, DatabaseError> {
