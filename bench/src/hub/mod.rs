@@ -47,7 +47,8 @@ pub(crate) fn postgresql(options: &Options) -> Result<Vec<Row>> {
     if let Err(why) = postgres::availability() {
         return Ok(vec![Row::skipped("the hub on PostgreSQL", "", why)]);
     }
-    let server = PostgresServer::start_private(&["fsync=on", "shared_buffers=1GB", "max_wal_size=8GB"])?;
+    let server =
+        PostgresServer::start_private(&["fsync=on", "full_page_writes=on", "shared_buffers=1GB", "max_wal_size=8GB"])?;
     let mut databases = Vec::new();
     let url = |_: &str| {
         databases.push(server.create_database()?);
