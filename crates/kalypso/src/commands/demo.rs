@@ -68,7 +68,7 @@ pub(super) fn run(options: &Demo) -> anyhow::Result<Exit> {
 /// The hosts pull what was published, and the hub is asked about it.
 fn go_on(mut life: Life) -> anyhow::Result<()> {
     if let Some(lived) = life.live()? {
-        terminal::answer(&format!("{:<16}{}\n", "Hosts", lived.text()))?;
+        terminal::answer(&lived.rows().map(|(name, text)| format!("{name:<16}{text}\n")).concat())?;
     }
     answers::show(&life.hub.url, "prod-chicago-edge-02")?;
     Ok(life.hub.stop()?)

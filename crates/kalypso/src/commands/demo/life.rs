@@ -122,15 +122,15 @@ fn look(fleet: &mut Fleet, loaded: &Loaded) -> anyhow::Result<()> {
 }
 
 impl Lived {
-    /// One line of it.
-    pub(super) fn text(&self) -> String {
-        format!(
-            "{} simulated ones pulled it, and sent {} messages (Flux, Argo CD, OpenTelemetry, scripts): {} in {:.1} s",
-            terminal::thousands(self.hosts),
-            terminal::thousands(self.messages),
-            terminal::count(usize::try_from(self.minutes).unwrap_or(0), "minute"),
-            self.took.as_secs_f64()
-        )
+    /// What of it is told, with the names of the lines.
+    pub(super) fn rows(&self) -> [(&'static str, String); 2] {
+        let (hosts, minutes) = (terminal::thousands(self.hosts), usize::try_from(self.minutes).unwrap_or(0));
+        let took = format!("{} in {:.1} s", terminal::count(minutes, "minute"), self.took.as_secs_f64());
+        let messages = terminal::count(self.messages, "message");
+        [
+            ("Hosts", format!("{hosts} simulated ones pulled it: {took}")),
+            ("Hub", format!("{messages} in the formats of Flux, Argo CD, OpenTelemetry and of scripts")),
+        ]
     }
 }
 
