@@ -147,6 +147,45 @@ async fn a_public_key_is_no_secret() {
     assert!(matches!(issuer.known().identify(&none).await, Err(OidcError::Token(_))));
 }
 
+/// An EC key of the curve P-256 as RFC 5958 has it: this, and 32 random bytes.
+fn ec_key() -> EncodingKey {
+    let before = b"3041020100301306072a8648ce3d020106082a8648ce3d030107042730250201010420";
+    let mut der = data_encoding::HEXLOWER.decode(before).unwrap();
+    let mut secret = [0; 32];
+    getrandom::fill(&mut secret).unwrap();
+    der.extend(secret);
+    EncodingKey::from_ec_der(&der)
+}
+
+/// A key that nothing but this test knows: making one takes seconds.
+fn rsa_key() -> EncodingKey {
+    let text = include_str!("rsa-key-of-tests.txt");
+    EncodingKey::from_rsa_der(&data_encoding::BASE64.decode(text.as_bytes()).unwrap())
+}
+
+#[tokio::test]
+async fn keys_of_every_family_are_understood() {
+    for (key, algorithm, other) in [
+        (ec_key(), Algorithm::ES256, rsa_key()),
+        (rsa_key(), Algorithm::RS256, ec_key()),
+        (rsa_key(), Algorithm::PS256, ec_key()),
+    ] {
+        let issuer = LocalIssuer::start().await;
+        let mut jwk = Jwk::from_encoding_key(&key, algorithm).unwrap();
+        jwk.common.key_id = Some("1".to_owned());
+        issuer.published.0.lock().unwrap().0 = vec![serde_json::to_value(jwk).unwrap()];
+        let of = |algorithm| Header { kid: Some("1".to_owned()), ..Header::new(algorithm) };
+        let good = encode(&of(algorithm), &issuer.claims(), &key).unwrap();
+        assert_eq!(issuer.known().identify(&good).await.unwrap().name, "ada", "{algorithm:?}");
+        let family = if algorithm == Algorithm::ES256 { Algorithm::RS256 } else { Algorithm::ES256 };
+        let forged = encode(&of(family), &issuer.claims(), &other).unwrap();
+        assert!(matches!(issuer.known().identify(&forged).await, Err(OidcError::Token(_))), "{algorithm:?}");
+        let expired = json!({"iss": issuer.url, "aud": "hub", "sub": "ada", "exp": get_current_timestamp() - 600});
+        let expired = encode(&of(algorithm), &expired, &key).unwrap();
+        assert!(matches!(issuer.known().identify(&expired).await, Err(OidcError::Token(_))), "{algorithm:?}");
+    }
+}
+
 #[tokio::test]
 async fn without_the_issuer_nobody_is_known() {
     let issuer = LocalIssuer { url: "http://127.0.0.1:9".to_owned(), published: Published::default() };
