@@ -8,7 +8,7 @@ use utoipa::ToSchema;
 use super::QuestionError;
 use crate::report::Status;
 use crate::revision;
-use crate::store::{Database, DatabaseError, Row, Transaction, Value};
+use crate::store::{Database, DatabaseError, Dialect, Row, Transaction, Value};
 
 /// What is asked for, in the words of Microsoft's hub.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
@@ -86,7 +86,7 @@ pub async fn deployment_state(
     }
     let commit = revision::commit(&request.commit_id);
     let mut transaction = database.begin_reading().await?;
-    let endpoint = Endpoint::new(&request.manifests_endpoint);
+    let endpoint = Endpoint::new(transaction.dialect(), &request.manifests_endpoint);
     let contents = contents(&mut transaction, &endpoint, commit).await?;
     let mut state = counted(&mut transaction, &endpoint, (&contents, commit)).await?;
     for status in [Status::Success, Status::Failure, Status::InProgress] {
@@ -108,25 +108,49 @@ impl DeploymentState {
     }
 }
 
-/// Which endpoints are meant.
+/// Which endpoints are meant: one, or all that begin so and match a pattern.
 struct Endpoint {
     text: String,
-    is_pattern: bool,
+    beginning: Option<String>,
 }
 
 impl Endpoint {
-    /// Only `%` stands for something else: `_` is frequent in names, and means itself.
-    fn new(given: &str) -> Self {
+    /// Only `%` stands for something else: `_` is frequent in names, and means itself. Letters are told from capital letters.
+    fn new(dialect: Dialect, given: &str) -> Self {
         let given = given.trim();
-        let is_pattern = given.contains('%');
-        let text = if is_pattern { given.replace('\\', "\\\\").replace('_', "\\_") } else { given.to_owned() };
-        Self { text, is_pattern }
+        let Some((beginning, _)) = given.split_once('%') else {
+            return Self { text: given.to_owned(), beginning: None };
+        };
+        let text = match dialect {
+            Dialect::Sqlite => given.split('%').map(globbed).collect::<Vec<_>>().join("*"),
+            Dialect::Postgres => given.replace('\\', "\\\\").replace('_', "\\_"),
+        };
+        Self { text, beginning: Some(beginning.to_owned()) }
     }
 
-    /// The condition that a column is meant, with the parameter `$1`.
-    fn condition(&self, column: &str) -> String {
-        if self.is_pattern { format!("{column} like $1 escape '\\'") } else { format!("{column} = $1") }
+    /// The condition that a column is meant. Its parameters are added to the values.
+    fn condition(&self, dialect: Dialect, column: &str, values: &mut Vec<Value>) -> String {
+        values.push(self.text.as_str().into());
+        let text = values.len();
+        let Some(beginning) = &self.beginning else { return format!("{column} = ${text}") };
+        values.push(beginning.as_str().into());
+        // Behind all that begins so.
+        values.push(format!("{beginning}{}", char::MAX).into());
+        let (from, to) = (text + 1, text + 2);
+        match dialect {
+            Dialect::Sqlite => format!("{column} >= ${from} and {column} < ${to} and {column} glob ${text}"),
+            Dialect::Postgres => format!(
+                "{column} collate \"C\" >= ${from} and {column} collate \"C\" < ${to} and {column} like ${text} escape '\\'"
+            ),
+        }
     }
+}
+
+/// A text as SQLite's `glob` has it if it means itself.
+fn globbed(text: &str) -> String {
+    let letter =
+        |letter: char| if matches!(letter, '*' | '?' | '[') { format!("[{letter}]") } else { letter.to_string() };
+    text.chars().map(letter).collect()
 }
 
 /// The revisions whose content places have at a commit of their branch.
@@ -135,40 +159,45 @@ async fn contents(
     endpoint: &Endpoint,
     commit: &str,
 ) -> Result<BTreeSet<i64>, DatabaseError> {
+    let mut values = vec![commit.into()];
+    let condition = endpoint.condition(transaction.dialect(), "p.endpoint", &mut values);
     let sql = format!(
-        "select v.id from place p join gitops_commit c on c.branch_id = p.branch_id and c.commit_id = $2 \
+        "select v.id from place p join gitops_commit c on c.branch_id = p.branch_id and c.commit_id = $1 \
          join place_revision n on n.id = (select e.id from place_revision e join gitops_commit o on o.id = e.gitops_commit_id \
             where e.place_id = p.id and o.sequence <= c.sequence order by o.sequence desc, e.id desc limit 1) \
-         join place_revision v on v.place_id = p.id and v.tree = n.tree where {}",
-        endpoint.condition("p.endpoint")
+         join place_revision v on v.place_id = p.id and v.tree = n.tree where {condition}"
     );
-    let rows = transaction.query(&sql, vec![endpoint.text.as_str().into(), commit.into()]).await?;
+    let rows = transaction.query(&sql, values).await?;
     Ok(rows.iter().map(|row| row.int(0)).collect())
 }
 
-/// Whether a reconciler has the commit: it holds the content, or reported the commit where it is not known what that is. Parameters `$2` and `$3`.
-fn has_commit(transaction: &Transaction) -> String {
-    let holds = transaction.dialect().any_int("s.held_revision_id", "$2");
-    format!(
-        "({holds} or s.held_revision_id is null and exists \
-         (select 1 from deployment d where d.id = s.deployment_id and d.gitops_commit_id = $3))"
-    )
+/// Whether a reconciler has the commit: it holds the content, or its report `d` has the commit where it is not known what that is. Parameters `$1` and `$2`.
+fn has_commit(dialect: Dialect) -> String {
+    let holds = dialect.any_int("s.held_revision_id", "$1");
+    format!("({holds} or s.held_revision_id is null and d.gitops_commit_id = $2)")
 }
+
+fn asked(contents: &BTreeSet<i64>, commit: &str) -> Vec<Value> {
+    vec![contents.iter().copied().collect::<Vec<_>>().into(), commit.into()]
+}
+
+const SUBSCRIBERS: &str = "reconciler r join host h on h.id = r.host_id join reconciler_state s on s.reconciler_id = r.id \
+    left join deployment d on d.id = s.deployment_id";
 
 async fn counted(
     transaction: &mut Transaction,
     endpoint: &Endpoint,
     (contents, commit): (&BTreeSet<i64>, &str),
 ) -> Result<DeploymentState, DatabaseError> {
+    let (dialect, mut values) = (transaction.dialect(), asked(contents, commit));
+    let of_endpoint = endpoint.condition(dialect, "r.manifests_endpoint", &mut values);
     let sql = format!(
-        "select case when {} then s.status else 0 end, count(*) from reconciler r join host h on h.id = r.host_id \
-         join reconciler_state s on s.reconciler_id = r.id \
-         where {} and r.retired_on is null and h.retired_on is null group by 1",
-        has_commit(transaction),
-        endpoint.condition("r.manifests_endpoint"),
+        "select case when {} then s.status else 0 end, count(*) from {SUBSCRIBERS} \
+         where {of_endpoint} and r.retired_on is null and h.retired_on is null group by 1",
+        has_commit(dialect),
     );
     let mut state = DeploymentState::default();
-    for row in transaction.query(&sql, values(endpoint, contents, commit)).await? {
+    for row in transaction.query(&sql, values).await? {
         state.total_subscribers += row.int(1);
         if let Some(status) = Status::from_number(row.int(0)) {
             *state.of(status).0 += row.int(1);
@@ -182,19 +211,15 @@ async fn subscribers(
     endpoint: &Endpoint,
     (contents, commit, status): (&BTreeSet<i64>, &str, Status),
 ) -> Result<Vec<Subscriber>, DatabaseError> {
-    let sql = format!(
-        "select r.name, h.name, m.status_message from reconciler r join host h on h.id = r.host_id \
-         join reconciler_state s on s.reconciler_id = r.id left join deployment m on m.id = s.deployment_id \
-         where {} and r.retired_on is null and h.retired_on is null and s.status = $4 and {} order by r.id limit {LISTED_MAX}",
-        endpoint.condition("r.manifests_endpoint"),
-        has_commit(transaction),
-    );
-    let mut values = values(endpoint, contents, commit);
+    let (dialect, mut values) = (transaction.dialect(), asked(contents, commit));
+    let of_endpoint = endpoint.condition(dialect, "r.manifests_endpoint", &mut values);
     values.push(status.number().into());
+    let sql = format!(
+        "select r.name, h.name, d.status_message from {SUBSCRIBERS} \
+         where {of_endpoint} and r.retired_on is null and h.retired_on is null and s.status = ${} and {} order by r.id limit {LISTED_MAX}",
+        values.len(),
+        has_commit(dialect),
+    );
     let subscriber = |row: &Row| Subscriber { name: row.text(0), host: row.text(1), status_message: row.text(2) };
     Ok(transaction.query(&sql, values).await?.iter().map(subscriber).collect())
-}
-
-fn values(endpoint: &Endpoint, contents: &BTreeSet<i64>, commit: &str) -> Vec<Value> {
-    vec![endpoint.text.as_str().into(), contents.iter().copied().collect::<Vec<_>>().into(), commit.into()]
 }

@@ -186,16 +186,20 @@ async fn counts_then(
     at: Moment,
 ) -> Result<Option<BTreeMap<i64, Counts>>, DatabaseError> {
     let dialect = transaction.dialect();
-    let mut values = vec![Value::from(groups)];
+    let of_groups = dialect.any_int("p.place_group_id", "$1");
+    let sql = format!("select p.id from place p where {of_groups} limit {COUNTED_THEN_MAX} + 1");
+    let places: Vec<i64> = transaction.query(&sql, vec![groups.into()]).await?.iter().map(|row| row.int(0)).collect();
+    if places.len() > COUNTED_THEN_MAX {
+        return Ok(None);
+    }
+    let mut values = vec![Value::from(places)];
+    let of_places = dialect.any_int("r.place_id", "$1");
     let of_hosts = scope.hosts.clone().map(|hosts| {
         values.push(hosts.into());
         format!(" and {}", dialect.any_int("r.host_id", "$2"))
     });
-    let sql = format!(
-        "select r.id from reconciler r join place p on p.id = r.place_id where {}{} limit {COUNTED_THEN_MAX} + 1",
-        dialect.any_int("p.place_group_id", "$1"),
-        of_hosts.unwrap_or_default(),
-    );
+    let of_hosts = of_hosts.unwrap_or_default();
+    let sql = format!("select r.id from reconciler r where {of_places}{of_hosts} limit {COUNTED_THEN_MAX} + 1");
     let reconcilers: Vec<_> = transaction.query(&sql, values).await?.iter().map(|row| row.int(0)).collect();
     if reconcilers.len() > COUNTED_THEN_MAX {
         return Ok(None);

@@ -202,7 +202,12 @@ async fn of_all(
         format!("select d.id, d.received_on from deployment d where d.id < $1 order by d.id desc limit {EXAMINED_MAX}");
     let mut values = vec![Value::from(before)];
     let mut conditions = vec!["1 = 1".to_owned()];
-    conditions.extend(scope.kind.condition(dialect, "r.host_id", &mut values));
+    if let Some(hosts) = &scope.hosts {
+        values.push(hosts.clone().into());
+        conditions.push(dialect.any_int("r.host_id", &format!("${}", values.len())));
+    } else {
+        conditions.extend(scope.kind.condition(dialect, "r.host_id", &mut values));
+    }
     if let Some(groups) = &scope.groups {
         values.push(groups.clone().into());
         conditions.push(dialect.any_int("p.place_group_id", &format!("${}", values.len())));
@@ -233,6 +238,7 @@ async fn of_hosts(
     (time, before, limit): (i64, i64, usize),
 ) -> Result<Reports, DatabaseError> {
     let dialect = transaction.dialect();
+    // A cross join keeps SQLite from beginning with all of the history.
     let mut values = vec![Value::from(hosts), Moment::from_millis(time).into(), before.into()];
     let of_groups = scope.groups.as_ref().map(|groups| {
         values.push(groups.clone().into());
@@ -245,8 +251,8 @@ async fn of_hosts(
            join deployment d on d.id = s.deployment_id where {} \
            union all select d.id, d.previous_id, c.depth + 1 from chain c join deployment d on d.id = c.previous_id \
            where c.depth < {CHAIN_MAX}) \
-         select {} from chain x join deployment d on d.id = x.id {FROM} \
-         where (d.created_on < {instant} or d.created_on = {instant} and d.id < $3){} \
+         select {} from chain x cross join deployment d {FROM} \
+         where d.id = x.id and (d.created_on < {instant} or d.created_on = {instant} and d.id < $3){} \
          order by d.created_on desc, d.id desc limit {limit}",
         dialect.any_int("r.host_id", "$1"),
         columns(dialect),

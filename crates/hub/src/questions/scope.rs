@@ -87,12 +87,13 @@ impl Scope {
     pub(super) fn tallies(&self, dialect: Dialect, values: &mut Vec<Value>) -> String {
         let Some(hosts) = &self.hosts else { return "tally".to_owned() };
         values.push(hosts.clone().into());
-        let of_hosts = dialect.any_int("r.host_id", &format!("${}", values.len()));
+        let of_hosts = dialect.any_int("yr.host_id", &format!("${}", values.len()));
         let columns =
             "y.id, y.place_group_id, y.wanted_commit_id, y.held_commit_id, y.is_current, y.status, y.is_silent";
         format!(
-            "(select {columns}, count(*) as reconcilers from reconciler r join reconciler_state s on s.reconciler_id = r.id \
-              join tally y on y.id = s.tally_id where {of_hosts} and r.retired_on is null group by {columns})"
+            // Cross joins keep SQLite from beginning with all states.
+            "(select {columns}, count(*) as reconcilers from reconciler yr cross join reconciler_state ys cross join tally y \
+              where {of_hosts} and yr.retired_on is null and ys.reconciler_id = yr.id and y.id = ys.tally_id group by {columns})"
         )
     }
 }

@@ -6,6 +6,7 @@ mod drift;
 mod environments;
 mod fleet;
 mod history;
+mod plans;
 mod rollouts;
 
 use libtest_mimic::Trial;
@@ -17,6 +18,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         drift::trials(),
         environments::trials(),
         history::trials(),
+        plans::trials(),
         rollouts::trials(),
     ];
     trials.into_iter().flatten().collect()

@@ -171,6 +171,13 @@ async fn microsofts_question_has_its_answer(ground: Ground) {
     });
     assert_eq!(check(endpoint, hash(12)).await, expected);
     assert_eq!(check("%/checkout/%", format!("sha1:{}", hash(12))).await, expected);
-    assert_eq!(check("https://git.example/acme/che_kout/prod/%", hash(12)).await, serde_json::json!({}));
+    assert_eq!(check("https://git.example/acme/check%/checkout", hash(12)).await, expected);
+    for other in ["che_kout/prod/%", "CHECKOUT/prod/%", "check*t/prod/%", "[c]heckout/%", "checkout\\/%"] {
+        assert_eq!(
+            check(&format!("https://git.example/acme/{other}"), hash(12)).await,
+            serde_json::json!({}),
+            "{other}"
+        );
+    }
     assert_eq!(check("https://git.example", hash(12)).await, serde_json::json!({}));
 }
