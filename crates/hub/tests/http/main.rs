@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "these are tests")]
 
+mod encrypted;
 mod formats;
 mod limits;
 mod operation;
@@ -43,14 +44,7 @@ impl Hub {
     async fn start_with(change: impl FnOnce(&mut ServerOptions)) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let url = DatabaseUrl::Sqlite(folder.path().join("hub.db"));
-        let mut options = ServerOptions {
-            listen: "127.0.0.1:0".into(),
-            database: url.clone(),
-            issuer: None,
-            certificate: None,
-            watch: None,
-            retention: Retention::default(),
-        };
+        let mut options = Self::options(url.clone());
         change(&mut options);
         let server = Server::start(options).await.unwrap();
         let database = Database::open(&url).await.unwrap();
@@ -58,6 +52,18 @@ impl Hub {
         let address = server.address();
         let running = tokio::spawn(server.run(async move { drop(stopped.await) }));
         Self { _folder: folder, database, address, client: client(), stop: Some(stop), running }
+    }
+
+    /// How a hub runs if a test says nothing else.
+    fn options(database: DatabaseUrl) -> ServerOptions {
+        ServerOptions {
+            listen: "127.0.0.1:0".into(),
+            database,
+            issuer: None,
+            certificate: None,
+            watch: None,
+            retention: Retention::default(),
+        }
     }
 
     fn url(&self, path: &str) -> String {

@@ -1,0 +1,70 @@
+//! TLS. The certificate and its key are made for these tests, and good for a hundred years; nothing else trusts them.
+
+use std::path::{Path, PathBuf};
+
+use hub::server::{Server, ServerOptions};
+use hub::store::DatabaseUrl;
+use hub::tls::Certificate;
+use reqwest::{StatusCode, Version};
+
+use super::{Hub, report};
+
+fn file(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/http/certificate").join(name)
+}
+
+fn certificate() -> Certificate {
+    Certificate { certificate: file("certificate.pem"), key: file("key.pem") }
+}
+
+async fn encrypted() -> (Hub, String) {
+    let hub = Hub::start_with(|options| options.certificate = Some(certificate())).await;
+    let url = format!("https://localhost:{}", hub.address.port());
+    (hub, url)
+}
+
+/// A client that trusts the certificate, and nobody else.
+fn client() -> reqwest::Client {
+    hub::tls::install_provider();
+    let certificate = std::fs::read(file("certificate.pem")).unwrap();
+    let certificate = reqwest::Certificate::from_pem(&certificate).unwrap();
+    reqwest::Client::builder().no_proxy().tls_certs_only([certificate]).build().unwrap()
+}
+
+#[tokio::test]
+async fn reports_are_taken_and_questions_answered_over_tls() {
+    let (hub, url) = encrypted().await;
+    let sent = client().post(format!("{url}/api/v1/reports")).json(&report("a", "one")).send().await.unwrap();
+    // HTTP/2 is what gRPC needs, and is agreed upon in the handshake.
+    assert_eq!((sent.status(), sent.version()), (StatusCode::OK, Version::HTTP_2));
+    let asked = client().get(format!("{url}/api/v1/deployments")).send().await.unwrap();
+    assert!(asked.text().await.unwrap().contains(r#""host":"a""#));
+    assert_eq!(hub.history().await, ["a/checkout: one"]);
+}
+
+#[tokio::test]
+async fn who_does_not_trust_the_certificate_or_does_not_encrypt_gets_nothing() {
+    let (hub, url) = encrypted().await;
+    assert!(super::client().get(format!("{url}/healthz")).send().await.unwrap_err().is_connect());
+    assert!(hub.get("/healthz").send().await.is_err());
+    assert_eq!(client().get(format!("{url}/healthz")).send().await.unwrap().status(), StatusCode::OK);
+}
+
+#[tokio::test]
+async fn a_certificate_that_can_not_be_used_is_said_with_its_file() {
+    let check = async |certificate: &str, key: &str| {
+        let folder = tempfile::tempdir().unwrap();
+        let certificate = Certificate { certificate: file(certificate), key: file(key) };
+        let database = DatabaseUrl::Sqlite(folder.path().join("hub.db"));
+        let options = ServerOptions { certificate: Some(certificate), ..Hub::options(database) };
+        Server::start(options).await.map(drop).unwrap_err().to_string()
+    };
+    for (certificate, key, wrong) in [
+        ("none.pem", "key.pem", "none.pem"),
+        ("certificate.pem", "certificate.pem", "certificate.pem"),
+        ("key.pem", "key.pem", "key.pem"),
+    ] {
+        let said = check(certificate, key).await;
+        assert!(said.contains(wrong) && said.contains("can't be used for TLS"), "{said}");
+    }
+}
