@@ -1,7 +1,6 @@
 //! What a hub knows after something was published: what folders are for, which they do not say themselves.
 
 use serde_json::{Value as Json, json};
-use tempfile::TempDir;
 
 use crate::company::{Company, HOST, Ran};
 use crate::objects;
@@ -12,14 +11,16 @@ struct World {
     company: Company,
     hub: Running,
     token: String,
-    _folder: TempDir,
 }
 
 impl World {
     fn new() -> Self {
-        let folder = TempDir::new().unwrap();
-        let token = token(folder.path(), &["ci", "--role", "admin"]);
-        Self { company: Company::new(), hub: Running::start(folder.path()), token, _folder: folder }
+        Self::of(Company::new())
+    }
+
+    fn of(company: Company) -> Self {
+        let token = token(&company.path("."), &["ci", "--role", "admin"]);
+        Self { hub: Running::start(&company.path(".")), company, token }
     }
 
     fn run(&self, arguments: &str) -> Ran {
@@ -74,6 +75,20 @@ fn what_was_proposed_is_known_once_it_is_merged() {
         [&row["target"], &row["clusterType"], &row["configVersion"]],
         ["test", "east", version(&world, "east/shop-test").as_str().unwrap()]
     );
+}
+
+#[test]
+fn a_hub_that_watches_the_branch_joins_what_it_sees_with_what_it_was_told() {
+    let company = Company::new();
+    let watch = format!("\n[hub]\nwatch-seconds = 1\n\n[[hub.watch]]\nrepo = \"{HOST}gitops\"\nbranch = \"dev\"\n");
+    company.configure(&format!("{}/", company.path("served").display()), &watch);
+    let world = World::of(company);
+    world.run("publish -e dev").ends(0);
+    world.company.merge("gitops", "dev", "kalypso/dev");
+    let seen = |row: &Json| row["target"] == "test" && row["standing"] == "succeeded";
+    let row = (0..200).map(|_| world.applied("west/shop-test")).find(seen).unwrap();
+    assert_eq!([&row["clusterType"], &row["application"]], ["west", "shop"]);
+    assert_eq!(row["configVersion"], version(&world, "west/shop-test"));
 }
 
 #[test]
