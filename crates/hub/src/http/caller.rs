@@ -23,7 +23,7 @@ impl FromRequestParts<App> for Reader {
         let identity = identify(app, parts).await?;
         if !identity.may_read() {
             let hint = "`kalypso hub token create NAME --role read` makes one";
-            return Err(Problem::new(Kind::Forbidden, "this token is for reporting, not for asking").hint(hint));
+            return Err(Problem::new(Kind::Forbidden, "this token is not for asking").hint(hint));
         }
         Ok(Self(identity))
     }

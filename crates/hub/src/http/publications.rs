@@ -32,8 +32,8 @@ pub(super) fn routes() -> OpenApiRouter<App> {
 )]
 async fn publish(State(app): State<App>, submission: Submission) -> Result<Json<wanted::Published>, Problem> {
     submission.check_type(&["application/json"])?;
-    if !submission.identity.may_administer() {
-        let hint = "`kalypso hub token create NAME --role admin` makes a token for it";
+    if !submission.identity.may_publish() {
+        let hint = "`kalypso hub token create NAME --role publish` makes a token for it";
         return Err(Problem::new(Kind::Forbidden, "this token is not for publications").hint(hint));
     }
     let told: Told = serde_json::from_slice(&submission.body)

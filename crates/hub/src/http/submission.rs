@@ -56,10 +56,11 @@ impl FromRequest<App> for Submission {
             (app.authority.identify_signature(id, &body, signature).await?, (body, permit))
         } else {
             let identity = caller::identify(app, &parts).await?;
-            check_may_report(&identity)?;
+            // Nothing is read of those who may only ask.
+            check_may_send(&identity)?;
             (identity, read(app, body, REQUEST_BYTES_MAX).await?)
         };
-        check_may_report(&identity)?;
+        check_may_send(&identity)?;
         Ok(Self { identity, media_type, body, _permit: permit })
     }
 }
@@ -75,10 +76,15 @@ impl Submission {
     }
 }
 
+/// Whether that identity may send anything at all.
+fn check_may_send(identity: &Identity) -> Result<(), Problem> {
+    if identity.may_publish() { Ok(()) } else { check_may_report(identity) }
+}
+
 /// Whether that identity may report anything at all.
 pub(super) fn check_may_report(identity: &Identity) -> Result<(), Problem> {
     let hint = "`kalypso hub token create NAME --host HOST` makes a token that is";
-    let problem = || Problem::new(Kind::Forbidden, "this token is for asking, not for reporting").hint(hint);
+    let problem = || Problem::new(Kind::Forbidden, "this token is not for reporting").hint(hint);
     if identity.may_report() { Ok(()) } else { Err(problem()) }
 }
 

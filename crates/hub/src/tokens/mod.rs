@@ -251,6 +251,7 @@ fn columns(scope: &Scope) -> (&'static str, Option<&str>, Group) {
         Scope::Host { host } => ("host", Some(host), Group::default()),
         Scope::Group(group) => ("group", Some(&group.hosts), group.clone()),
         Scope::Read => ("read", None, Group::default()),
+        Scope::Publish => ("publish", None, Group::default()),
         Scope::Admin => ("admin", None, Group::default()),
     }
 }
@@ -273,6 +274,7 @@ fn of_row(row: &Row) -> Token {
             places: list(5),
             labels: serde_json::from_str(json(6)).unwrap_or_default(),
         }),
+        "publish" => Scope::Publish,
         "admin" => Scope::Admin,
         _ => Scope::Read,
     };

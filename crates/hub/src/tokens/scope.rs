@@ -19,6 +19,8 @@ pub enum Scope {
     Group(Group),
     /// Ask.
     Read,
+    /// Say what is wanted.
+    Publish,
     /// Everything: ask, report for every host, change.
     Admin,
 }
@@ -54,7 +56,12 @@ impl Identity {
 
     /// Whether they may report anything.
     pub fn may_report(&self) -> bool {
-        !matches!(self.scope, Scope::Read)
+        !matches!(self.scope, Scope::Read | Scope::Publish)
+    }
+
+    /// Whether they may say what is wanted.
+    pub fn may_publish(&self) -> bool {
+        matches!(self.scope, Scope::Publish | Scope::Admin)
     }
 
     /// Whether they may change what the hub knows otherwise.
@@ -75,6 +82,7 @@ pub fn claim(identity: &Identity, mut report: Report) -> Result<Report, ReportEr
             report.labels.extend(group.labels.clone());
         }
         Scope::Admin => {}
+        Scope::Publish => return Err(ReportError::new("host", "this token is for publications, not for reporting")),
         Scope::Read => return Err(ReportError::new("host", "this token is for asking, not for reporting")),
     }
     Ok(report)

@@ -18,21 +18,26 @@ fn publication(commit: Option<&str>) -> Value {
 }
 
 #[tokio::test]
-async fn publications_are_for_administrators_and_count_once() {
+async fn publications_are_for_publishers_and_count_once() {
     let hub = Hub::start().await;
-    let admin = hub.token("publisher", Scope::Admin).await;
+    let publisher = hub.token("publisher", Scope::Publish).await;
     let host = hub.token("edge", Scope::Host { host: "edge".into() }).await;
     let post = |token: &hub::tokens::TokenText, body: &Value| {
         hub.post("/api/v1/publications").bearer_auth(token.reveal()).json(body).send()
     };
     let (plan, publication) = (publication(None), publication(Some(&"c".repeat(40))));
     assert_eq!(problem(post(&host, &plan).await.unwrap()).await.0, StatusCode::FORBIDDEN);
+    let asking = hub.get("/api/v1/environments").bearer_auth(publisher.reveal()).send().await.unwrap();
+    assert_eq!(problem(asking).await.0, StatusCode::FORBIDDEN);
+    let report = json!({"host": "edge", "reconciler": "web", "status": "success"});
+    let reporting = hub.post("/api/v1/reports").bearer_auth(publisher.reveal()).json(&report).send().await.unwrap();
+    assert_eq!(problem(reporting).await.0, StatusCode::FORBIDDEN);
     for (body, expected) in [(&plan, (0, 0)), (&publication, (1, 0)), (&publication, (0, 1))] {
-        let answer: Value = post(&admin, body).await.unwrap().json().await.unwrap();
+        let answer: Value = post(&publisher, body).await.unwrap().json().await.unwrap();
         assert_eq!((answer["changed"].as_u64(), answer["unchanged"].as_u64()), (Some(expected.0), Some(expected.1)));
     }
     let wrong = json!({"repository": "r", "branch": "b", "commit": "main", "places": []});
-    assert_eq!(problem(post(&admin, &wrong).await.unwrap()).await.0, StatusCode::UNPROCESSABLE_ENTITY);
+    assert_eq!(problem(post(&publisher, &wrong).await.unwrap()).await.0, StatusCode::UNPROCESSABLE_ENTITY);
 }
 
 #[tokio::test]

@@ -119,7 +119,8 @@ Examples:
   kalypso hub token create berlin-1 --host berlin-1                    one host reports
   kalypso hub token create chicago --hosts 'chicago-*' --label site=chicago    the hosts of a site report
   kalypso hub token create flux --hosts '*' --reconciler-type flux --signing   for Flux' provider generic-hmac
-  kalypso hub token create grafana --role read --expires 365d          somebody asks")]
+  kalypso hub token create grafana --role read --expires 365d          somebody asks
+  kalypso hub token create ci --role publish                           `kalypso publish` tells what is wanted")]
 pub(crate) struct HubTokenCreate {
     /// Its name, unique among the tokens that are not revoked
     #[arg(value_name = "NAME")]
@@ -130,7 +131,7 @@ pub(crate) struct HubTokenCreate {
     /// Report for all hosts whose name this pattern matches; `*` stands for any characters
     #[arg(long, value_name = "PATTERN", conflicts_with = "role")]
     pub(crate) hosts: Option<String>,
-    /// Ask (`read`), or do everything (`admin`)
+    /// Ask (`read`), say what is wanted (`publish`), or do everything (`admin`)
     #[arg(long, value_enum, value_name = "ROLE")]
     pub(crate) role: Option<TokenRole>,
     /// With --hosts: only reconcilers of this type may report; may be given several times
@@ -160,6 +161,8 @@ pub(crate) struct HubTokenCreate {
 pub(crate) enum TokenRole {
     /// Ask
     Read,
+    /// Say what is wanted
+    Publish,
     /// Everything
     Admin,
 }

@@ -3,6 +3,7 @@
 use serde_json::{Value as Json, json};
 
 use crate::company::{Company, HOST, Ran};
+use crate::hub::good;
 use crate::objects;
 use crate::reports::{Running, token};
 
@@ -11,6 +12,8 @@ struct World {
     company: Company,
     hub: Running,
     token: String,
+    /// Publishes, and may do nothing else.
+    publisher: String,
 }
 
 impl World {
@@ -19,12 +22,14 @@ impl World {
     }
 
     fn of(company: Company) -> Self {
-        let token = token(&company.path("."), &["ci", "--role", "admin"]);
-        Self { hub: Running::start(&company.path(".")), company, token }
+        let token = self::token(&company.path("."), &["ci", "--role", "admin"]);
+        let publisher = self::token(&company.path("."), &["publisher", "--role", "publish"]);
+        Self { hub: Running::start(&company.path(".")), company, token, publisher }
     }
 
     fn run(&self, arguments: &str) -> Ran {
-        self.run_with(&self.token, arguments)
+        let token = if arguments.starts_with("publish") { &self.publisher } else { &self.token };
+        self.run_with(token, arguments)
     }
 
     fn run_with(&self, token: &str, arguments: &str) -> Ran {
@@ -127,4 +132,17 @@ fn targets_are_named_as_descriptors_name_them() {
         ["application", "workload", "target"].map(|name| row[name].as_str().unwrap()),
         ["retail", "shop", "test"]
     );
+}
+
+#[test]
+fn a_cluster_of_its_own_is_of_its_type() {
+    let world = World::new();
+    let cluster =
+        "apiVersion: fleet.kalypso.io/v1alpha1\nkind: Cluster\nmetadata: {name: line-7}\nspec: {clusterType: west}\n";
+    world.company.change("control-plane@dev", "clusters/line-7.yaml", cluster);
+    world.run("publish -e dev --direct").ends(0).says(&["Told the hub of 6 folders"]);
+    let row = world.applied("line-7/shop-test");
+    assert_eq!([&row["clusterType"], &row["target"], &row["standing"]], ["west", "test", "succeeded"]);
+    let groups = good(&world.company.path("."), &["export", "place_group"]);
+    assert!(groups.contains("clusters of west in dev: shop-test"), "{groups}");
 }

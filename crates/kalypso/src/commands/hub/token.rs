@@ -40,6 +40,7 @@ fn scope(options: &HubTokenCreate) -> Result<Scope, Failure> {
             places: options.place.clone(),
             labels: labels(&options.label)?,
         }),
+        (None, None, Some(TokenRole::Publish)) => Scope::Publish,
         (None, None, Some(TokenRole::Admin)) => Scope::Admin,
         (None, None, _) => Scope::Read,
     })
@@ -112,6 +113,7 @@ fn purpose(scope: &Scope) -> String {
         Scope::Host { host } => format!("host {host}"),
         Scope::Group(group) => format!("hosts {}", group.hosts),
         Scope::Read => "read".to_owned(),
+        Scope::Publish => "publish".to_owned(),
         Scope::Admin => "admin".to_owned(),
     }
 }
