@@ -1,11 +1,15 @@
 //! A hub over HTTP: it is asked, and reports are sent to it.
 
+mod events;
+
 use std::time::{Duration, Instant};
 
 use reqwest::{StatusCode, Url, header};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
+pub use self::events::{Followed, Following};
+use crate::limits::EVENTS_KEEP_ALIVE;
 use crate::wanted::{Published, Told};
 
 /// How long one answer may take.
@@ -29,6 +33,8 @@ pub struct Client {
     url: Url,
     token: Option<String>,
     http: reqwest::Client,
+    /// For answers that never end.
+    endless: reqwest::Client,
 }
 
 /// The hub did not answer.
@@ -142,14 +148,17 @@ impl Client {
             return Err(wrong("tokens don't belong into a URL"));
         }
         crate::tls::install_provider();
-        let http =
-            reqwest::Client::builder().timeout(TIMEOUT).user_agent(concat!("kalypso/", env!("CARGO_PKG_VERSION")));
-        // A token must not go where another server sends it.
-        let http = http.redirect(reqwest::redirect::Policy::none());
-        // No proxy leads back to this machine.
-        let http = if is_here(&parsed) { http.no_proxy() } else { http }.build();
-        let http = http.map_err(|error| wrong(&error.to_string()))?;
-        Ok(Self { url: parsed, token, http })
+        let builder = || {
+            let builder = reqwest::Client::builder().user_agent(concat!("kalypso/", env!("CARGO_PKG_VERSION")));
+            // A token must not go where another server sends it.
+            let builder = builder.redirect(reqwest::redirect::Policy::none());
+            // No proxy leads back to this machine.
+            if is_here(&parsed) { builder.no_proxy() } else { builder }
+        };
+        let http = builder().timeout(TIMEOUT).build().map_err(|error| wrong(&error.to_string()))?;
+        let endless = builder().connect_timeout(TIMEOUT).read_timeout(3 * EVENTS_KEEP_ALIVE).build();
+        let endless = endless.map_err(|error| wrong(&error.to_string()))?;
+        Ok(Self { url: parsed, token, http, endless })
     }
 
     /// Asks a question: the words of its path below `/api/v1`, and its parameters. A hub that is busy is asked again, a few times.

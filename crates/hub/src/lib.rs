@@ -8,6 +8,7 @@ pub mod backup;
 pub mod client;
 mod connections;
 pub mod endpoint;
+pub mod events;
 pub mod export;
 pub mod hosts;
 pub mod http;

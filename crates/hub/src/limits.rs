@@ -176,3 +176,27 @@ pub const IMPORT_REPORTS: usize = 1_000;
 
 /// Refused reports of a signed file that are told; of the rest, how many there are.
 pub const IMPORT_REFUSALS_MAX: usize = 1_000;
+
+/// How long it is kept who has gone silent and who was heard again, for those who follow changes and were away.
+pub const SILENCES_KEPT: Duration = Duration::from_hours(24 * 7);
+
+/// Streams of events at a time. Each is a connection, and asks the database where something it may be about has changed.
+pub const EVENT_STREAMS_MAX: usize = 200;
+
+/// Streams that read from the database at the same time: questions must not wait for them.
+pub const EVENT_READERS_MAX: usize = 2;
+
+/// Changes that are looked at, at once, for one stream. They wait in memory until the other side takes them.
+pub const EVENTS_EXAMINED_MAX: usize = 500;
+
+/// How often it is looked whether something has changed, while somebody follows. Nothing is looked at otherwise.
+pub const EVENTS_PERIOD: Duration = Duration::from_millis(500);
+
+/// After so long without an event a stream says that it is still there. Proxies close connections that are silent for a minute, some for half of it.
+pub const EVENTS_KEEP_ALIVE: Duration = Duration::from_secs(15);
+
+/// How long a stream may take to find out where it begins.
+pub const EVENTS_BEGIN_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// How long those who follow changes should wait before they come back.
+pub const EVENTS_RETRY: Duration = Duration::from_secs(2);

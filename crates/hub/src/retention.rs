@@ -1,7 +1,8 @@
 //! Forgets history that is older, or more, than somebody wants to keep.
 //!
 //! What is in effect is never forgotten, nor what it refers to: of reports the latest of each reconciler, of assignments the latest of each target and
-//! those of commits that a remembered report tells of, of revisions what a place should hold and what its reconcilers hold. An age counts from the moment at
+//! those of commits that a remembered report tells of, of revisions what a place should hold and what its reconcilers hold. Nor is the last report of all:
+//! SQLite would give its id to the next one, which those who follow changes would then miss. An age counts from the moment at
 //! which something was replaced, so that the state at every moment within it can be told. History is forgotten from its beginning: it never has holes.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -142,7 +143,8 @@ const REPORTS: Histories = Histories {
                union all \
                select c.owner, d.id, d.created_on, d.previous_id, c.depth + 1 \
                from chain c join deployment d on d.id = c.previous_id where c.depth < {CHAIN_MAX}) \
-             select owner, id, {}, 0, previous_id from chain order by owner, depth",
+             select owner, id, {}, case when id = (select max(id) from deployment) then 1 else 0 end, previous_id \
+             from chain order by owner, depth",
             dialect.millis("created_on")
         )
     },

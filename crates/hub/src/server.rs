@@ -131,6 +131,7 @@ impl Server {
         chores.spawn(note_uses(authority.clone()));
         chores.spawn(silence::watch(database.clone()));
         chores.spawn(checkpoint::watch(database.clone()));
+        chores.spawn(app.feed.clone().run());
         chores.spawn(azure::run(self.azure, app.ingest.clone()));
         if self.retention != Retention::default() {
             chores.spawn(forget(database.clone(), self.retention));

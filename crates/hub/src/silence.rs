@@ -3,8 +3,10 @@
 use std::time::Duration;
 
 use crate::ingest::places::Contents;
+use crate::ingest::subjects::Change;
+use crate::limits::SILENCES_KEPT;
 use crate::moment::Moment;
-use crate::store::{Database, DatabaseError, Turn};
+use crate::store::{Database, DatabaseError, Kind, Rows, Transaction, Turn};
 use crate::wanted::restate;
 
 /// Reconcilers that are looked at in one step: few enough for nobody to wait.
@@ -29,6 +31,9 @@ pub async fn watch(database: Database) {
             Ok(0) => {}
             Ok(count) => tracing::info!(count, "reconcilers have gone silent"),
             Err(error) => tracing::warn!(%error, "who has gone silent can't be said now"),
+        }
+        if let Err(error) = forget(&database, Moment::now().before(SILENCES_KEPT)).await {
+            tracing::warn!(%error, "who was silent long ago is not forgotten yet");
         }
         tokio::time::sleep(ROUND).await;
     }
@@ -61,6 +66,45 @@ pub async fn sweep(database: &Database, now: impl Fn() -> Moment) -> Result<usiz
         }
     }
     Ok(count)
+}
+
+/// Forgets who has gone silent, or was heard again, before a moment.
+///
+/// # Errors
+/// The database can't be reached, or refuses.
+pub async fn forget(database: &Database, horizon: Moment) -> Result<(), DatabaseError> {
+    let condition = format!("noticed_on < {}", database.dialect().instant("$1"));
+    // Hardly ever there is one: who looks does not get in anybody's way.
+    let old = database.query(&format!("select 1 from silence where {condition} limit 1"), vec![horizon.into()]).await?;
+    if old.is_empty() {
+        return Ok(());
+    }
+    let mut transaction = database.begin().await?;
+    transaction.query(&format!("delete from silence where {condition}"), vec![horizon.into()]).await?;
+    transaction.commit().await
+}
+
+/// Notes who has gone silent, or was heard again, of those whose states change.
+pub(crate) async fn note(
+    transaction: &mut Transaction,
+    changes: &[Change<'_>],
+    now: Moment,
+) -> Result<(), DatabaseError> {
+    let mut rows = Rows::new(&[
+        ("reconciler_id", Kind::Int),
+        ("is_silent", Kind::Int),
+        ("silent_after", Kind::Moment),
+        ("noticed_on", Kind::Moment),
+    ]);
+    for Change { reconciler_id, after, .. } in
+        changes.iter().filter(|change| change.before.is_silent != change.after.is_silent)
+    {
+        let due = after.silent_after.filter(|_| after.is_silent);
+        rows.push(vec![(*reconciler_id).into(), after.is_silent.into(), due.into(), now.into()]);
+    }
+    let statement = "insert into silence (reconciler_id, is_silent, silent_after, noticed_on) \
+        select reconciler_id, is_silent, silent_after, noticed_on from source where true";
+    transaction.with(rows, statement).await.map(drop)
 }
 
 /// Counts those as silent that still are: they may have reported meanwhile.

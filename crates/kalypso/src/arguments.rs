@@ -40,6 +40,7 @@ pub(crate) enum Command {
     Compare(Compare),
     History(History),
     Drift(Drift),
+    Events(Events),
     Hub(Hub),
     Report(Report),
     Schema(Schema),

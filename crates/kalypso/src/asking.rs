@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use anyhow::Context as _;
-use hub::client::{Client, ClientError, Receipt, parameters};
+use hub::client::{Client, ClientError, Followed, Receipt, parameters};
 use hub::moment::Moment;
 use hub::questions::Filter;
 use hub::wanted::{Published, Told};
@@ -74,6 +74,18 @@ impl Hub {
     /// Tells what is wanted; see [`Client::publish`].
     pub(crate) fn publish(&self, told: &Told, patience: Duration) -> Result<Published, Failure> {
         self.runtime.block_on(self.client.publish(told, patience)).map_err(failure)
+    }
+
+    /// Follows changes until `each` says that it is enough.
+    pub(crate) fn follow(
+        &self,
+        given: &[(String, String)],
+        after: Option<String>,
+        mut each: impl FnMut(Followed) -> anyhow::Result<bool>,
+    ) -> anyhow::Result<()> {
+        let mut following = self.client.follow(given, after).map_err(failure)?;
+        while each(self.runtime.block_on(following.next()).map_err(failure)?)? {}
+        Ok(())
     }
 
     /// Asks for a list until that many rows are there. `rows` takes a page apart: its rows, and the cursor of the next one.

@@ -1,6 +1,7 @@
 //! The API over HTTP: one file for each group of routes.
 
 mod caller;
+mod events;
 mod health;
 mod layers;
 pub mod metrics;
@@ -14,10 +15,9 @@ mod submission;
 mod watches;
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use axum::Router;
-use tokio::sync::Semaphore;
+use tokio::sync::{Semaphore, watch};
 
 pub use caller::{Administrator, Reader};
 pub use metrics::Metrics;
@@ -25,6 +25,7 @@ pub use openapi::description;
 pub use problem::{Kind, Problem, RefusedReport};
 
 use crate::authority::Authority;
+use crate::events::Feed;
 use crate::ingest::Ingest;
 use crate::store::Database;
 use crate::watch::Watches;
@@ -38,19 +39,31 @@ pub struct App {
     pub database: Database,
     /// What is to be stored.
     pub ingest: Ingest,
+    /// For those who follow changes.
+    pub feed: Feed,
     /// The branches that are looked at.
     pub watches: Option<Arc<Watches>>,
     /// What is counted.
     pub metrics: Arc<Metrics>,
     room: Arc<Semaphore>,
-    is_stopping: Arc<AtomicBool>,
+    is_stopping: Arc<watch::Sender<bool>>,
 }
 
 impl App {
     /// What handlers need, over one database.
     pub fn new(database: Database, ingest: Ingest, authority: Authority) -> Self {
         let (room, is_stopping) = (submission::room(), Arc::default());
-        Self { authority, database, ingest, watches: None, metrics: Arc::new(Metrics::new()), room, is_stopping }
+        let feed = Feed::new(database.clone());
+        Self {
+            authority,
+            database,
+            ingest,
+            feed,
+            watches: None,
+            metrics: Arc::new(Metrics::new()),
+            room,
+            is_stopping,
+        }
     }
 
     /// With the branches that are looked at.
@@ -59,13 +72,19 @@ impl App {
         Self { watches: Some(Arc::new(watches)), ..self }
     }
 
-    /// From now on `/readyz` says that no more requests should come.
+    /// From now on `/readyz` says that no more requests should come, and streams end.
     pub fn stop(&self) {
-        self.is_stopping.store(true, Ordering::Release);
+        self.is_stopping.send_replace(true);
     }
 
     fn is_stopping(&self) -> bool {
-        self.is_stopping.load(Ordering::Acquire)
+        *self.is_stopping.borrow()
+    }
+
+    /// Waits until the hub is being stopped.
+    async fn stopped(&self) {
+        // It can't be closed: the sender is in the same hands.
+        let _ = self.is_stopping.subscribe().wait_for(|is_stopping| *is_stopping).await;
     }
 }
 

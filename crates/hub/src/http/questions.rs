@@ -36,11 +36,11 @@ pub(super) fn routes() -> OpenApiRouter<App> {
 }
 
 /// What somebody who may ask asks: with the filter, the page, and what else the question needs.
-struct Asked<T> {
-    filter: Filter,
-    page: Page,
-    more: T,
-    headers: HeaderMap,
+pub(super) struct Asked<T> {
+    pub(super) filter: Filter,
+    pub(super) page: Page,
+    pub(super) more: T,
+    pub(super) headers: HeaderMap,
 }
 
 /// A question that needs nothing else.

@@ -12,6 +12,7 @@ use super::tally::{self, Deltas, TallyKey};
 use super::timeline::{Added, Entry, Origin, Timeline};
 use super::{labels, registry};
 use crate::moment::Moment;
+use crate::silence;
 use crate::store::{DatabaseError, Transaction};
 
 /// What became of a report that was taken.
@@ -67,7 +68,9 @@ pub(super) async fn store(
         before: &work.subject.state,
         after,
     });
-    subjects::write_states(transaction, changes.filter(|change| change.after != *change.before)).await?;
+    let changes: Vec<_> = changes.filter(|change| change.after != *change.before).collect();
+    silence::note(transaction, &changes, now).await?;
+    subjects::write_states(transaction, changes).await?;
     Ok(outcomes)
 }
 

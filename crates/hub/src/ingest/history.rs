@@ -69,7 +69,7 @@ pub(super) enum Said<'a> {
     Before(i64),
 }
 
-/// As many ids as new rows will need, in their order.
+/// As many ids as new rows will need, in their order. The rows of the reconcilers are locked by then: those who follow changes go by that (`questions::settled`).
 pub(super) async fn reserve(transaction: &mut Transaction, count: usize) -> Result<Vec<i64>, DatabaseError> {
     let count = count as i64;
     let rows = match transaction.dialect() {

@@ -122,13 +122,13 @@ struct Reports {
     rest: Option<(i64, Moment)>,
 }
 
-struct Found {
-    id: i64,
+pub(super) struct Found {
+    pub(super) id: i64,
     /// By what it is put in order.
     order: Moment,
     group_id: Option<i64>,
     is_application: bool,
-    reported: Reported,
+    pub(super) reported: Reported,
 }
 
 /// Puts both into one order, and says where the next page begins.
@@ -180,14 +180,19 @@ fn published_event(publication: ListedRollout, versions: Vec<RolloutVersion>) ->
     }
 }
 
+/// How many columns these are.
+pub(super) const COLUMN_COUNT: usize = 12;
+
 const COLUMNS: &str = "d.id, h.name, r.name, e.name, g.id, case when g.role = 'application' then 1 else 0 end, \
     d.gitops_commit_id, d.version, d.status, d.status_message";
 
-fn columns(dialect: Dialect) -> String {
+/// The columns from which [`of_row`] reads.
+pub(super) fn columns(dialect: Dialect) -> String {
     format!("{COLUMNS}, {}, {}", dialect.millis("d.created_on"), dialect.millis("d.received_on"))
 }
 
-const FROM: &str = "join reconciler r on r.id = d.reconciler_id join host h on h.id = r.host_id \
+/// What belongs to a report `d`.
+pub(super) const FROM: &str = "join reconciler r on r.id = d.reconciler_id join host h on h.id = r.host_id \
     left join place p on p.id = r.place_id left join place_group g on g.id = p.place_group_id \
     left join environment e on e.id = g.environment_id";
 
@@ -262,7 +267,7 @@ async fn of_hosts(
     Ok(Reports { rows: rows.iter().map(|row| of_row(row, row.moment(10))).collect(), rest: None })
 }
 
-fn of_row(row: &Row, order: Option<Moment>) -> Found {
+pub(super) fn of_row(row: &Row, order: Option<Moment>) -> Found {
     let text = |column| row.optional_text(column).map(str::to_owned);
     let reported = Reported {
         at: row.moment(10).unwrap_or_default(),
@@ -281,7 +286,10 @@ fn of_row(row: &Row, order: Option<Moment>) -> Found {
 }
 
 /// Says of which target and version reports are.
-async fn with_versions(transaction: &mut Transaction, mut rows: Vec<Found>) -> Result<Vec<Found>, DatabaseError> {
+pub(super) async fn with_versions(
+    transaction: &mut Transaction,
+    mut rows: Vec<Found>,
+) -> Result<Vec<Found>, DatabaseError> {
     let of_workloads = rows.iter().filter(|found| found.is_application);
     let groups: BTreeSet<i64> = of_workloads.filter_map(|found| found.group_id).collect();
     let targets = facts::targets(transaction, groups).await?;

@@ -2,6 +2,7 @@
 //!
 //! Totals come from the tallies, whatever the size of the fleet; lists come in pages, and no page looks at more than a bounded number of rows.
 
+mod changes;
 mod compare;
 mod cursor;
 mod deployment_state;
@@ -23,6 +24,7 @@ mod wants;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
+pub use self::changes::{Change, Changes, Position, ReportChange, SilenceChange, WantedChange, changes, settled};
 pub use self::compare::{Compared, ComparedConfig, ComparedSide, ComparedTarget, Comparison, Holding, compare};
 pub use self::deployment_state::{DeploymentState, DeploymentStateRequest, Subscriber, deployment_state};
 pub use self::deployments::{Deployment, Deployments, deployments};

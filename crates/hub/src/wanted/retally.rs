@@ -7,6 +7,8 @@ use crate::ingest::naming::{self, Named};
 use crate::ingest::places::{self, Content, Contents};
 use crate::ingest::subjects::{self, Change, State};
 use crate::ingest::tally::{self, Deltas};
+use crate::moment::Moment;
+use crate::silence;
 use crate::store::{DatabaseError, Kind, Row, Rows, Transaction, Value};
 
 /// Reconcilers that are counted anew in one step.
@@ -174,6 +176,8 @@ async fn restate_some(
     }
     let change = |(id, after): (i64, State)| Some(Change { reconciler_id: id, before: before.get(&id)?, after });
     let changes = after.into_iter().filter_map(change).filter(|change| change.after != *change.before);
+    let changes: Vec<_> = changes.collect();
+    silence::note(transaction, &changes, Moment::now()).await?;
     subjects::write_states(transaction, changes).await
 }
 

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "these are tests")]
 
 mod encrypted;
+mod events;
 mod formats;
 mod limits;
 mod operation;

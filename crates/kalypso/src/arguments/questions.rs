@@ -263,3 +263,30 @@ pub(crate) struct Drift {
     #[command(flatten)]
     pub(crate) asking: Asking,
 }
+
+/// Follow what changes: what becomes wanted, what is reported, who goes silent
+#[derive(Args, Debug)]
+#[command(after_help = "\
+It ends when it is interrupted, or after --limit. A connection that is lost is taken up again where it broke off.
+
+Examples:
+  kalypso events                                everything, from now on
+  kalypso events -e prod --status failed        what fails in prod
+  kalypso events --workload checkout -o json    an object on each line, for programs")]
+pub(crate) struct Events {
+    #[command(flatten)]
+    pub(crate) filter: Filtering,
+    #[command(flatten)]
+    pub(crate) hosts: HostFiltering,
+    /// How far they are: `succeeded`, `failed`, `in_progress`, `silent`; several with commas
+    #[arg(long, value_name = "STATUS")]
+    pub(crate) status: Option<String>,
+    /// Go on behind this event, the `id` of one, instead of now
+    #[arg(long, value_name = "ID")]
+    pub(crate) after: Option<String>,
+    /// End after so many events
+    #[arg(long, value_name = "N")]
+    pub(crate) limit: Option<usize>,
+    #[command(flatten)]
+    pub(crate) asking: Asking,
+}

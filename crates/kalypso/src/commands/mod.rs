@@ -6,6 +6,7 @@ mod completions;
 mod demo;
 mod deployments;
 mod drift;
+mod events;
 mod explain;
 mod history;
 mod hub;
@@ -48,6 +49,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
         Command::Compare(options) => compare::run(options),
         Command::History(options) => history::run(options),
         Command::Drift(options) => drift::run(options),
+        Command::Events(options) => events::run(options),
         Command::Hub(options) => hub::run(options),
         Command::Report(options) => report::run(options),
         Command::Schema(options) => schema::run(options),

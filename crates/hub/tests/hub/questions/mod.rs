@@ -1,10 +1,11 @@
 //! The questions over small fleets, whose names are full of what SQL takes for its own.
 
+mod changes;
 mod compare;
 mod deployments;
 mod drift;
 mod environments;
-mod fleet;
+pub(crate) mod fleet;
 mod history;
 mod plans;
 mod rollouts;
@@ -13,6 +14,7 @@ use libtest_mimic::Trial;
 
 pub(crate) fn trials() -> Vec<Trial> {
     let trials = [
+        changes::trials(),
         compare::trials(),
         deployments::trials(),
         drift::trials(),

@@ -1,0 +1,219 @@
+//! Following changes: a stream of a hub's, taken up again where it broke off.
+
+use std::collections::VecDeque;
+use std::time::Duration;
+
+use reqwest::{Response, Url, header};
+
+use super::{Client, ClientError, PAUSE, PAUSE_MAX, is_busy, jittered, retry_after};
+
+/// Bytes of one line of a stream: a change has some kilobytes.
+const LINE_BYTES_MAX: usize = 1024 * 1024;
+
+/// Changes that are followed.
+#[derive(Debug)]
+pub struct Following {
+    client: Client,
+    url: Url,
+    connection: Option<Response>,
+    reader: Reader,
+    waiting: VecDeque<Event>,
+    pause: Duration,
+}
+
+/// What happens to somebody who follows.
+#[derive(Debug)]
+pub enum Followed {
+    /// Something changed.
+    Change {
+        /// Behind which to go on.
+        id: String,
+        /// A [`Change`](crate::questions::Change) as JSON, or something that a later hub tells.
+        change: serde_json::Value,
+    },
+    /// The connection is lost. It is taken up again by itself.
+    Lost(ClientError),
+}
+
+impl Client {
+    /// Follows changes: those that the parameters select, from now on or behind an event.
+    ///
+    /// # Errors
+    /// The hub's URL is none.
+    pub fn follow(&self, parameters: &[(String, String)], after: Option<String>) -> Result<Following, ClientError> {
+        let url = self.url_of(&["events"], parameters)?;
+        let reader = Reader { last_id: after.unwrap_or_default(), ..Reader::default() };
+        let waiting = VecDeque::new();
+        Ok(Following { client: self.clone(), url, connection: None, reader, waiting, pause: PAUSE })
+    }
+}
+
+impl Following {
+    /// The next thing that happens.
+    ///
+    /// # Errors
+    /// The hub says that it can't be followed like that.
+    pub async fn next(&mut self) -> Result<Followed, ClientError> {
+        loop {
+            if let Some(event) = self.waiting.pop_front() {
+                match serde_json::from_str(&event.data) {
+                    Ok(change) => return Ok(Followed::Change { id: event.id, change }),
+                    Err(error) => return Err(self.client.strange(&error.to_string())),
+                }
+            }
+            if let Err(error) = self.receive().await {
+                self.connection = None;
+                return match error {
+                    Interruption::Passing(error, pause) => {
+                        tokio::time::sleep(pause.unwrap_or_else(|| jittered(self.pause))).await;
+                        self.pause = (self.pause * 2).min(PAUSE_MAX);
+                        Ok(Followed::Lost(error))
+                    }
+                    Interruption::Lasting(error) => Err(error),
+                };
+            }
+        }
+    }
+
+    /// Takes what comes next from the connection, after connecting if there is none.
+    async fn receive(&mut self) -> Result<(), Interruption> {
+        let passing = |error| Interruption::Passing(error, None);
+        let connection = match self.connection.take() {
+            Some(connection) => connection,
+            None => self.connect().await?,
+        };
+        let connection = self.connection.insert(connection);
+        match connection.chunk().await {
+            Ok(Some(bytes)) => {
+                self.pause = PAUSE;
+                let events = self.reader.push(&bytes);
+                self.waiting.extend(events.map_err(|reason| Interruption::Lasting(self.client.strange(reason)))?);
+                Ok(())
+            }
+            Ok(None) => Err(passing(self.client.strange("the stream has ended"))),
+            Err(error) => Err(passing(self.client.unreachable(&error))),
+        }
+    }
+
+    async fn connect(&mut self) -> Result<Response, Interruption> {
+        self.reader.begin();
+        let mut request = self.client.endless.get(self.url.clone()).header(header::ACCEPT, "text/event-stream");
+        if !self.reader.last_id.is_empty() {
+            request = request.header("last-event-id", &self.reader.last_id);
+        }
+        let response = self.client.send(request).await.map_err(|error| Interruption::Passing(error, None))?;
+        if response.status().is_success() {
+            return Ok(response);
+        }
+        let (is_busy, pause) = (is_busy(&response), retry_after(&response));
+        match self.client.read::<serde_json::Value>(response).await {
+            Err(error) if is_busy => Err(Interruption::Passing(error, pause)),
+            Err(error) => Err(Interruption::Lasting(error)),
+            Ok(_) => Err(Interruption::Lasting(self.client.strange("it is no stream"))),
+        }
+    }
+}
+
+/// Why nothing comes.
+enum Interruption {
+    /// It is worth another try, perhaps after a pause that was asked for.
+    Passing(ClientError, Option<Duration>),
+    /// It is not.
+    Lasting(ClientError),
+}
+
+/// An event with data.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct Event {
+    id: String,
+    data: String,
+}
+
+/// Reads server-sent events as the HTML standard has them, out of pieces of any length. Lines end as a hub ends them: with a line feed.
+#[derive(Debug, Default)]
+struct Reader {
+    line: Vec<u8>,
+    data: Option<String>,
+    id: Option<String>,
+    /// The `id` behind which to go on.
+    last_id: String,
+}
+
+impl Reader {
+    /// Forgets what a lost connection left undone.
+    fn begin(&mut self) {
+        self.line.clear();
+        (self.data, self.id) = (None, None);
+    }
+
+    fn push(&mut self, bytes: &[u8]) -> Result<Vec<Event>, &'static str> {
+        let mut events = Vec::new();
+        for piece in bytes.split_inclusive(|byte| *byte == b'\n') {
+            self.line.extend_from_slice(piece);
+            if self.line.len() > LINE_BYTES_MAX {
+                return Err("a line of its stream never ends");
+            }
+            if piece.ends_with(b"\n") {
+                let line = std::mem::take(&mut self.line);
+                events.extend(self.line(String::from_utf8_lossy(&line).trim_end_matches(['\r', '\n'])));
+            }
+        }
+        Ok(events)
+    }
+
+    /// A whole line; an empty one ends an event.
+    fn line(&mut self, line: &str) -> Option<Event> {
+        if line.is_empty() {
+            self.last_id = self.id.take().unwrap_or_else(|| std::mem::take(&mut self.last_id));
+            return self.data.take().map(|data| Event { id: self.last_id.clone(), data });
+        }
+        let (field, value) = line.split_once(':').unwrap_or((line, ""));
+        let value = value.strip_prefix(' ').unwrap_or(value);
+        match field {
+            "data" => match &mut self.data {
+                Some(data) => *data = format!("{data}\n{value}"),
+                None => self.data = Some(value.to_owned()),
+            },
+            "id" if !value.contains('\0') => self.id = Some(value.to_owned()),
+            _ => {}
+        }
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const STREAM: &str =
+        "id: a\nretry: 2000\n\n:\n\nid: b\nevent: report\ndata: {\ndata: \u{e9}}\n\ndata:x\r\n\r\nid: lost\ndata: y\n";
+
+    fn check(pieces: &[&[u8]]) -> (Vec<String>, String) {
+        let mut reader = Reader::default();
+        let events = pieces.iter().flat_map(|piece| reader.push(piece).unwrap());
+        let data = events.map(|event| event.data).collect();
+        reader.begin();
+        (data, reader.last_id)
+    }
+
+    #[test]
+    fn what_is_not_whole_is_not_told_and_comes_again() {
+        assert_eq!(check(&[STREAM.as_bytes()]), (vec!["{\n\u{e9}}".to_owned(), "x".to_owned()], "b".to_owned()));
+        assert_eq!(check(&[b"id: a\n\n"]), (Vec::new(), "a".to_owned()));
+    }
+
+    #[test]
+    fn a_line_without_end_is_refused() {
+        assert!(Reader::default().push(&vec![b'x'; LINE_BYTES_MAX + 1]).is_err());
+    }
+
+    proptest! {
+        #[test]
+        fn it_does_not_matter_how_it_is_cut(length in 1usize..20) {
+            let pieces: Vec<_> = STREAM.as_bytes().chunks(length).collect();
+            prop_assert_eq!(check(&pieces), check(&[STREAM.as_bytes()]));
+        }
+    }
+}

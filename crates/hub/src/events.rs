@@ -1,0 +1,178 @@
+//! Those who follow changes: each reads for itself from the database, whenever there is something to read.
+//!
+//! Nothing is kept for anybody: who is slow costs nothing, and who reports pays nothing for those who follow. One task looks how far everything is settled,
+//! as long as somebody follows, and wakes them.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore, watch};
+use tokio::time::{Instant, sleep, sleep_until, timeout};
+
+use crate::limits::{
+    EVENT_READERS_MAX, EVENT_STREAMS_MAX, EVENTS_BEGIN_TIMEOUT, EVENTS_KEEP_ALIVE, EVENTS_PERIOD, EVENTS_RETRY,
+};
+use crate::questions::{self, Change, Filter, Position, QuestionError};
+use crate::store::Database;
+
+/// What all who follow changes share. Clones are the same one.
+#[derive(Clone, Debug)]
+pub struct Feed(Arc<Inner>);
+
+#[derive(Debug)]
+struct Inner {
+    database: Database,
+    settled: watch::Sender<Position>,
+    followed: Notify,
+    streams: Arc<Semaphore>,
+    readers: Semaphore,
+}
+
+/// Nobody can follow now.
+#[derive(Debug, thiserror::Error)]
+pub enum FollowError {
+    /// So many follow already.
+    #[error("{EVENT_STREAMS_MAX} streams of events are open already")]
+    Full,
+    /// Transactions take so long that it can't be said where the stream begins.
+    #[error("the database does not say in time where the stream begins: something else is written for too long")]
+    Slow,
+    /// The position is of another database, or of this one before it was restored.
+    #[error("`after`: is the `id` of an event that this hub has not had")]
+    Ahead,
+    /// What is asked about can't be meant, or the database can't answer.
+    #[error(transparent)]
+    Question(#[from] QuestionError),
+}
+
+impl Feed {
+    /// Nobody follows yet.
+    pub fn new(database: Database) -> Self {
+        let (settled, _) = watch::channel(Position::default());
+        let streams = Arc::new(Semaphore::new(EVENT_STREAMS_MAX));
+        let readers = Semaphore::new(EVENT_READERS_MAX);
+        Self(Arc::new(Inner { database, settled, followed: Notify::new(), streams, readers }))
+    }
+
+    /// Wakes those who follow when there is something to read, until it is aborted. It looks at nothing while nobody follows.
+    pub async fn run(self) {
+        let Inner { database, settled, followed, .. } = &*self.0;
+        loop {
+            if settled.receiver_count() == 0 {
+                followed.notified().await;
+            }
+            match questions::settled(database).await {
+                Ok(position) => drop(settled.send_if_modified(|known| std::mem::replace(known, position) != position)),
+                Err(error) => tracing::warn!(%error, "those who follow changes get none at the moment"),
+            }
+            sleep(EVENTS_PERIOD).await;
+        }
+    }
+
+    /// Follows what is selected: from now on, or from a position on.
+    ///
+    /// # Errors
+    /// Too many follow, the filter or the position can't be meant, or the database can't answer.
+    pub async fn follow(&self, filter: Filter, after: Option<Position>) -> Result<Follower, FollowError> {
+        let permit = Arc::clone(&self.0.streams).try_acquire_owned().map_err(|_| FollowError::Full)?;
+        let settled = questions::settled(&self.0.database);
+        let settled = timeout(EVENTS_BEGIN_TIMEOUT, settled).await.map_err(|_| FollowError::Slow)?;
+        let settled = settled.map_err(QuestionError::from)?;
+        let position = after.unwrap_or(settled);
+        if !settled.has_reached(&position) {
+            return Err(FollowError::Ahead);
+        }
+        // Nothing is read yet, but a filter that can't be meant is refused.
+        questions::changes(&self.0.database, &filter, position, position).await?;
+        let horizon = self.0.settled.subscribe();
+        self.0.followed.notify_one();
+        let waiting = VecDeque::new();
+        let inner = Arc::clone(&self.0);
+        Ok(Follower { inner, filter, position, horizon, waiting, spoke: None, told: None, _permit: permit })
+    }
+}
+
+/// Somebody who follows changes.
+#[derive(Debug)]
+pub struct Follower {
+    inner: Arc<Inner>,
+    filter: Filter,
+    /// Up to there it has read.
+    position: Position,
+    horizon: watch::Receiver<Position>,
+    waiting: VecDeque<(Position, Change)>,
+    /// When something was last said; none before the beginning.
+    spoke: Option<Instant>,
+    /// The position that was last told.
+    told: Option<Position>,
+    _permit: OwnedSemaphorePermit,
+}
+
+/// What there is to say to somebody who follows.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Said {
+    /// Something changed. Who goes on behind the position misses nothing.
+    Change(Position, Box<Change>),
+    /// Nothing of what is selected changed up to that position. This is also the first that is said.
+    Nothing(Position),
+    /// It is still there.
+    Alive,
+}
+
+impl Follower {
+    /// Waits for the next thing to say; at most for [`EVENTS_KEEP_ALIVE`]. It may be aborted at any time.
+    ///
+    /// # Errors
+    /// What is asked about is no more. A database that is away is waited for.
+    pub async fn next(&mut self) -> Result<Said, QuestionError> {
+        let said = loop {
+            if let Some((position, change)) = self.waiting.pop_front() {
+                break Said::Change(position, Box::new(change));
+            }
+            let Some(spoke) = self.spoke else { break Said::Nothing(self.position) };
+            let quiet_until = spoke + EVENTS_KEEP_ALIVE;
+            let horizon = *self.horizon.borrow_and_update();
+            let is_quiet = self.position.has_reached(&horizon);
+            if Instant::now() >= quiet_until {
+                break if self.told == Some(self.position) { Said::Alive } else { Said::Nothing(self.position) };
+            }
+            tokio::select! {
+                // It is never closed: the sender is in the same hands.
+                changed = self.horizon.changed(), if is_quiet => drop(changed),
+                () = sleep_until(quiet_until), if is_quiet => {}
+                read = read(&self.inner, &self.filter, self.position, horizon), if !is_quiet => {
+                    let Some(changes) = read? else { continue };
+                    (self.waiting, self.position) = (changes.items.into(), changes.end);
+                }
+            }
+        };
+        self.spoke = Some(Instant::now());
+        match said {
+            Said::Change(position, _) | Said::Nothing(position) => self.told = Some(position),
+            Said::Alive => {}
+        }
+        Ok(said)
+    }
+}
+
+/// The next changes; none if the database can't answer now.
+async fn read(
+    inner: &Inner,
+    filter: &Filter,
+    after: Position,
+    until: Position,
+) -> Result<Option<questions::Changes>, QuestionError> {
+    let read = async {
+        let _permit = inner.readers.acquire().await;
+        questions::changes(&inner.database, filter, after, until).await
+    };
+    match read.await {
+        Ok(changes) => Ok(Some(changes)),
+        Err(QuestionError::Database(error)) if error.is_passing() => {
+            tracing::warn!(%error, "somebody who follows changes gets none at the moment");
+            sleep(EVENTS_RETRY).await;
+            Ok(None)
+        }
+        Err(error) => Err(error),
+    }
+}

@@ -1,0 +1,221 @@
+//! What has changed since somebody last looked.
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use hub::moment::Moment;
+use hub::questions::{Change, Filter, Position, QuestionError, changes, settled};
+use hub::report::{Report, Status};
+use hub::silence;
+use hub::store::Database;
+use tokio::time::timeout;
+
+use crate::questions::fleet::{Fleet, of_application};
+use crate::sample;
+use crate::twins::Ground;
+
+twins![
+    changes_come_once_and_in_order,
+    who_goes_on_misses_nothing,
+    a_late_report_says_so,
+    silence_begins_and_ends,
+    changes_are_selected,
+    what_cannot_be_an_event_is_refused,
+    forgotten_reports_leave_no_id_to_use_again,
+    many_who_write_at_once_hide_nothing;
+    what_is_under_way_is_waited_for
+];
+
+fn line(change: &Change) -> String {
+    match change {
+        Change::Wanted(wanted) => {
+            let versions: Vec<_> = wanted.versions.iter().map(|version| version.version.as_str()).collect();
+            let removed = if wanted.is_removed { " removed" } else { "" };
+            format!("wanted {} {}{removed}", wanted.commit.trim_start_matches('0'), versions.join(","))
+        }
+        Change::Report(report) => {
+            let status = |status: Option<Status>| status.map_or("-", Status::as_str);
+            let (before, now) = (status(report.previous_status), status(report.reported.status));
+            let version = report.reported.version.as_deref().unwrap_or("-");
+            let superseded = if report.is_superseded { " superseded" } else { "" };
+            format!("{} {version} {before} {now}{superseded}", report.reported.host)
+        }
+        Change::Silent(silence) => format!("{} silent {}", silence.host, silence.due.is_some()),
+        Change::Heard(silence) => format!("{} heard {}", silence.host, silence.due.is_some()),
+    }
+}
+
+/// All that is selected behind a position, as lines, and the position behind it.
+async fn since(database: &Database, filter: &Filter, after: Position) -> (Vec<String>, Position) {
+    let until = settled(database).await.unwrap();
+    let (mut position, mut lines) = (after, Vec::new());
+    while !position.has_reached(&until) {
+        let found = changes(database, filter, position, until).await.unwrap();
+        lines.extend(found.items.iter().map(|(_, change)| line(change)));
+        position = found.end;
+    }
+    (lines, position)
+}
+
+async fn check(database: &Database, filter: &Filter) -> Vec<String> {
+    since(database, filter, Position::default()).await.0
+}
+
+async fn some(ground: &Ground) -> Fleet {
+    let fleet = Fleet::new(&ground.database).await;
+    fleet.application("h-1", 21, (11, Status::Success)).await;
+    fleet.publish_application("prod", 30, "2.0").await;
+    fleet.application("h-2", 40, (30, Status::Failure)).await;
+    fleet.application("h-1", 41, (30, Status::Success)).await;
+    fleet
+}
+
+const REPORTS: [&str; 3] = ["h-1 1.0 - success superseded", "h-2 2.0 - failure", "h-1 2.0 success success"];
+
+async fn changes_come_once_and_in_order(ground: Ground) {
+    some(&ground).await;
+    let expected = [&["wanted 1 ", "wanted 1 ", "wanted b 1.0", "wanted 1e 2.0"][..], &REPORTS].concat();
+    assert_eq!(check(&ground.database, &Filter::default()).await, expected);
+}
+
+async fn who_goes_on_misses_nothing(ground: Ground) {
+    let fleet = some(&ground).await;
+    let (_, mut position) = since(&ground.database, &Filter::default(), Position::default()).await;
+    for (at, status) in [(50, Status::InProgress), (60, Status::Success), (70, Status::Failure)] {
+        fleet.application("h-2", at, (30, status)).await;
+        // It goes on with what it was told, as a text.
+        let (lines, end) = since(&ground.database, &Filter::default(), position.to_string().parse().unwrap()).await;
+        assert!(lines.len() == 1 && lines[0].ends_with(status.as_str()), "{lines:?}");
+        position = end;
+    }
+    fleet.remove_application("prod", 80).await;
+    assert_eq!(since(&ground.database, &Filter::default(), position).await.0, ["wanted 50  removed"]);
+}
+
+async fn a_late_report_says_so(ground: Ground) {
+    let fleet = some(&ground).await;
+    let (_, position) = since(&ground.database, &Filter::default(), Position::default()).await;
+    fleet.application("h-1", 35, (30, Status::InProgress)).await;
+    let expected = ["h-1 2.0 success in_progress superseded"];
+    assert_eq!(since(&ground.database, &Filter::default(), position).await.0, expected);
+}
+
+async fn silence_begins_and_ends(ground: Ground) {
+    let fleet = some(&ground).await;
+    let (_, position) = since(&ground.database, &Filter::default(), Position::default()).await;
+    let now = Moment::now();
+    let promise = |at: Moment| Report {
+        heartbeat: Some(Duration::from_mins(1)),
+        observed_on: at,
+        ..of_application("h-1", 0, 30)
+    };
+    fleet.submit(promise(now)).await;
+    silence::sweep(&ground.database, || now.after(Duration::from_mins(10))).await.unwrap();
+    let (lines, position) = since(&ground.database, &Filter::default(), position).await;
+    assert_eq!(lines, ["h-1 silent true"]);
+    fleet.submit(promise(now.after(Duration::from_secs(1)))).await;
+    assert_eq!(since(&ground.database, &Filter::default(), position).await.0, ["h-1 heard false"]);
+    let silent = Filter { status: Some("silent".into()), ..Filter::default() };
+    assert_eq!(check(&ground.database, &silent).await, ["h-1 silent true"]);
+    silence::forget(&ground.database, now.after(Duration::from_mins(1))).await.unwrap();
+    assert!(check(&ground.database, &silent).await.is_empty());
+}
+
+async fn changes_are_selected(ground: Ground) {
+    some(&ground).await;
+    let database = &ground.database;
+    let filter = |change: fn(&mut Filter)| {
+        let mut filter = Filter::default();
+        change(&mut filter);
+        filter
+    };
+    let host = filter(|filter| filter.host = Some("h-2".into()));
+    assert_eq!(check(database, &host).await, ["wanted b 1.0", "wanted 1e 2.0", REPORTS[1]]);
+    let labels = filter(|filter| filter.selector = Some("number=2".into()));
+    assert_eq!(check(database, &labels).await, check(database, &host).await);
+    let labels = filter(|filter| filter.selector = Some("number!=2,region".into()));
+    assert_eq!(check(database, &labels).await, ["wanted b 1.0", "wanted 1e 2.0", REPORTS[0], REPORTS[2]]);
+    let failed = filter(|filter| filter.status = Some("failed,in_progress".into()));
+    assert_eq!(check(database, &failed).await, [REPORTS[1]]);
+    let target = filter(|filter| filter.target = Some("checkout-prod".into()));
+    assert_eq!(check(database, &target).await.len(), 7);
+    let edge = filter(|filter| filter.cluster_type = Some("edge".into()));
+    // No host has told that it is of this type, but it is wanted there.
+    assert_eq!(check(database, &edge).await, ["wanted 1 ", "wanted 1 ", "wanted b 1.0", "wanted 1e 2.0"]);
+}
+
+async fn what_cannot_be_an_event_is_refused(ground: Ground) {
+    let ask = async |filter: &Filter| changes(&ground.database, filter, Position::default(), Position::default()).await;
+    let outdated = Filter { status: Some("outdated".into()), ..Filter::default() };
+    let error = ask(&outdated).await.unwrap_err().to_string();
+    assert_eq!(error, "`status`: nobody reports `outdated`; succeeded, failed, in_progress and silent are possible");
+    let unknown = Filter { environment: Some("prot".into()), ..Filter::default() };
+    assert!(matches!(ask(&unknown).await, Err(QuestionError::Unknown { .. })));
+}
+
+async fn forgotten_reports_leave_no_id_to_use_again(ground: Ground) {
+    use hub::retention::{Keep, Retention, forget};
+
+    let fleet = some(&ground).await;
+    fleet.application("h-1", 10, (11, Status::InProgress)).await;
+    let (_, position) = since(&ground.database, &Filter::default(), Position::default()).await;
+    let reports = Keep { age: None, count: Some(1) };
+    let retention = Retention { reports, ..Retention::default() };
+    forget(&ground.database, &retention, Moment::now()).await.unwrap();
+    fleet.application("h-2", 90, (30, Status::Success)).await;
+    assert_eq!(since(&ground.database, &Filter::default(), position).await.0, ["h-2 2.0 failure success"]);
+}
+
+async fn many_who_write_at_once_hide_nothing(ground: Ground) {
+    let (hosts, reports) = (8, 12);
+    let mut writers = tokio::task::JoinSet::new();
+    for host in 0..hosts {
+        // Each is a replica of its own.
+        let fleet = Fleet::empty(&Database::open(&ground.url).await.unwrap());
+        writers.spawn(async move {
+            for at in 1..=reports {
+                let message = format!("{at}");
+                fleet.submit(Report { message, ..of_application(&format!("h-{host}"), at, 1) }).await;
+            }
+        });
+    }
+    let (mut position, mut seen, mut count) = (Position::default(), BTreeSet::new(), 0);
+    loop {
+        let is_over = writers.is_empty();
+        let until = settled(&ground.database).await.unwrap();
+        while !position.has_reached(&until) {
+            let found = changes(&ground.database, &Filter::default(), position, until).await.unwrap();
+            for (_, change) in &found.items {
+                let Change::Report(report) = change else { continue };
+                count += 1;
+                seen.insert((report.reported.host.clone(), report.reported.at));
+            }
+            position = found.end;
+        }
+        while writers.try_join_next().is_some() {}
+        if is_over {
+            break;
+        }
+    }
+    assert_eq!((seen.len(), count), ((hosts * reports) as usize, hosts * reports));
+}
+
+/// Reports that were begun first may be committed last.
+async fn what_is_under_way_is_waited_for() {
+    let ground = Ground::postgres().await;
+    sample::fill(&ground.database).await;
+    let before = settled(&ground.database).await.unwrap();
+    let mut first = ground.database.begin().await.unwrap();
+    let insert = "insert into silence (reconciler_id, is_silent, noticed_on) \
+        select min(id), $1::smallint, timestamp 'epoch' from reconciler";
+    first.query("select 1 from reconciler_state order by 1 limit 1 for update", Vec::new()).await.unwrap();
+    first.query(insert, vec![1.into()]).await.unwrap();
+    let mut second = ground.database.begin().await.unwrap();
+    second.query(insert, vec![0.into()]).await.unwrap();
+    second.commit().await.unwrap();
+    let early = timeout(Duration::from_millis(200), settled(&ground.database)).await;
+    assert!(early.is_err(), "{early:?}");
+    first.commit().await.unwrap();
+    let (lines, _) = since(&ground.database, &Filter::default(), before).await;
+    assert_eq!(lines, ["berlin silent false", "berlin heard false"]);
+}

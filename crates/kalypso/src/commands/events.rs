@@ -1,0 +1,133 @@
+//! `kalypso events`: what changes, as it happens.
+
+use hub::client::Followed;
+use hub::moment::Moment;
+use hub::questions::{Change, ReportChange, SilenceChange, WantedChange};
+use serde_json::Value;
+
+use crate::arguments::{self, Format};
+use crate::asking::{self, Hub};
+use crate::exit::Exit;
+use crate::{table, terminal};
+
+pub(super) fn run(options: &arguments::Events) -> anyhow::Result<Exit> {
+    let hub = Hub::of(&options.asking)?;
+    let given = asking::filter(&options.filter, Some(&options.hosts), options.status.as_ref());
+    let (mut left, mut is_lost) = (options.limit.unwrap_or(usize::MAX), false);
+    if left == 0 {
+        return Ok(Exit::Good);
+    }
+    hub.follow(&given, options.after.clone(), |followed| {
+        match followed {
+            Followed::Change { id, change } => {
+                is_lost = false;
+                left -= 1;
+                terminal::answer(&text(id, change, options.asking.output))?;
+            }
+            Followed::Lost(error) if !is_lost => {
+                is_lost = true;
+                terminal::warn(&format!("{error}; it goes on as soon as the hub is there again"));
+            }
+            Followed::Lost(_) => {}
+        }
+        Ok(left > 0)
+    })?;
+    Ok(Exit::Good)
+}
+
+/// An event as it is written: for programs, with its id, an object on each line or a document each.
+fn text(id: String, mut change: Value, format: Format) -> String {
+    if format == Format::Human {
+        // What a later hub tells may be nothing that has words here.
+        return serde_json::from_value(change)
+            .map_or_else(|_| format!("something changed: {id}\n"), |change| line(&change));
+    }
+    if let Some(fields) = change.as_object_mut() {
+        fields.insert("id".to_owned(), id.into());
+    }
+    match format {
+        Format::Yaml => format!("---\n{}", terminal::structured(&change, format)),
+        Format::Human | Format::Json => format!("{change}\n"),
+    }
+}
+
+/// Columns for a host. Lines are written one by one, so that nobody knows the longest.
+const WHOM: usize = 20;
+
+fn line(change: &Change) -> String {
+    let (at, what, whom, about) = match change {
+        Change::Wanted(wanted) => of_wanted(wanted),
+        Change::Report(report) => of_report(report),
+        Change::Silent(silence) => of_silence("silent", silence),
+        Change::Heard(silence) => of_silence("heard", silence),
+    };
+    let at = at.to_string();
+    let at = at.split_once('.').map_or(at.as_str(), |(seconds, _)| seconds);
+    let line = format!("{at}Z  {what:<11}  {}  {}", table::padded(&asking::plain(&whom), WHOM), asking::plain(&about));
+    format!("{}\n", line.trim_end())
+}
+
+type Words = (Moment, &'static str, String, String);
+
+fn of_wanted(wanted: &WantedChange) -> Words {
+    let versions =
+        wanted.versions.iter().map(|one| format!("{}/{} {}", one.target.workload, one.target.target, one.version));
+    let versions: Vec<_> = versions.chain(wanted.config_version.clone()).collect();
+    let commit = asking::short(Some(&wanted.commit));
+    let what = if wanted.is_removed { "nothing is wanted there any more".to_owned() } else { versions.join(", ") };
+    (wanted.at, "wanted", wanted.place.clone(), format!("{commit}  {what}"))
+}
+
+fn of_report(ReportChange { reported, is_superseded, .. }: &ReportChange) -> Words {
+    let status = match reported.status {
+        Some(hub::report::Status::InProgress) => "in progress",
+        Some(status) => status.as_str(),
+        None => "reported",
+    };
+    let what = reported.target.as_ref().map_or(reported.reconciler.as_str(), |target| target.workload.as_str());
+    let (version, message) =
+        (reported.version.as_deref().unwrap_or_default(), reported.message.as_deref().unwrap_or_default());
+    let late = if *is_superseded { "(was so then)" } else { "" };
+    let words = [&asking::short(reported.commit.as_deref()), what, version, late, message];
+    let words: Vec<_> = words.into_iter().filter(|word| !word.is_empty()).collect();
+    (reported.at, status, reported.host.clone(), words.join("  "))
+}
+
+fn of_silence(what: &'static str, silence: &SilenceChange) -> Words {
+    (silence.at, what, silence.host.clone(), silence.reconciler.clone())
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn check(change: Value) -> String {
+        text("x".to_owned(), change, Format::Human)
+    }
+
+    #[test]
+    fn every_change_has_a_line() {
+        let report = json!({"kind": "report", "at": "2026-11-21T13:44:01Z", "received": "2026-11-21T13:44:02Z", "host": "dallas-04",
+            "reconciler": "checkout", "status": "in_progress", "commit": "6.7.2", "message": "pulling\u{1b}[31m", "isSuperseded": true});
+        assert_eq!(
+            check(report),
+            "2026-11-21T13:44:01Z  in progress  dallas-04             6.7.2  checkout  (was so then)  pulling[31m\n"
+        );
+        let wanted = json!({"kind": "wanted", "at": "2026-11-21T13:44:01Z", "commit": "1.0", "place": "r/b/p", "isRemoved": true});
+        assert_eq!(
+            check(wanted),
+            "2026-11-21T13:44:01Z  wanted       r/b/p                 1.0  nothing is wanted there any more\n"
+        );
+        let silent = json!({"kind": "silent", "at": "2026-11-21T13:44:01Z", "host": "h", "reconciler": "r"});
+        assert_eq!(check(silent), "2026-11-21T13:44:01Z  silent       h                     r\n");
+        assert_eq!(check(json!({"kind": "later"})), "something changed: x\n");
+    }
+
+    #[test]
+    fn programs_get_a_line_or_a_document() {
+        assert_eq!(text("x".to_owned(), json!({"kind": "later"}), Format::Json), "{\"kind\":\"later\",\"id\":\"x\"}\n");
+        assert!(text("x".to_owned(), json!({"kind": "later"}), Format::Yaml).starts_with("---\n"));
+    }
+}
