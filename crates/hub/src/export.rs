@@ -28,10 +28,13 @@ pub const TABLES: &[&str] = &[
     "place",
     "place_revision",
     "tally",
+    "silence",
+    "rule_state",
+    "notification",
 ];
 
 /// The columns by which rows are selected by time: the first of these that a table has.
-const TIMES: [&str; 4] = ["created_on", "wanted_on", "committed_on", "reported_on"];
+const TIMES: [&str; 6] = ["created_on", "wanted_on", "committed_on", "reported_on", "noticed_on", "looked_on"];
 
 /// How an export is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -22,6 +22,7 @@ pub mod questions;
 pub mod report;
 pub mod retention;
 pub mod revision;
+pub mod rules;
 pub mod server;
 pub mod signed_file;
 pub mod silence;

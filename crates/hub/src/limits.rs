@@ -200,3 +200,42 @@ pub const EVENTS_BEGIN_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// How long those who follow changes should wait before they come back.
 pub const EVENTS_RETRY: Duration = Duration::from_secs(2);
+
+/// Rules of a configuration. Each is a question about all tallies of an environment, every few seconds.
+pub const RULES_MAX: usize = 200;
+
+/// How often the rules are looked at.
+pub const RULES_PERIOD: Duration = Duration::from_secs(15);
+
+/// For how long something may have to last at most until a rule fires.
+pub const RULE_LASTING_MAX: Duration = Duration::from_hours(24 * 7);
+
+/// Hosts that a notification names as examples.
+pub const NOTIFICATION_EXAMPLES: usize = 10;
+
+/// Characters of the message of each of them.
+pub const NOTIFICATION_MESSAGE_CHARACTERS: usize = 500;
+
+/// How often it is looked whether a notification is to be sent.
+pub const NOTIFICATIONS_PERIOD: Duration = Duration::from_secs(2);
+
+/// Notifications that are sent at the same time: one receiver that is slow does not keep the others waiting.
+pub const NOTIFICATIONS_AT_ONCE: usize = 4;
+
+/// How long who is told may take to say that he was. Standard Webhooks recommends 15 to 30 seconds.
+pub const NOTIFICATION_TIMEOUT: Duration = Duration::from_secs(15);
+
+/// For how long whoever sends a notification has it for himself. Longer than it may take; not much longer, for he may have gone.
+pub const NOTIFICATION_LEASE: Duration = Duration::from_mins(1);
+
+/// The first pause before a notification is sent again; each is twice as long as the one before.
+pub const NOTIFICATION_PAUSE: Duration = Duration::from_secs(5);
+
+/// The longest.
+pub const NOTIFICATION_PAUSE_MAX: Duration = Duration::from_hours(1);
+
+/// How old a notification may be when it is sent. What happened the day before yesterday, somebody has found out otherwise.
+pub const NOTIFICATION_AGE_MAX: Duration = Duration::from_hours(24);
+
+/// How long it is kept what was told.
+pub const NOTIFICATIONS_KEPT: Duration = Duration::from_hours(24 * 30);

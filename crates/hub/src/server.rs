@@ -17,6 +17,7 @@ use crate::limits::{RETENTION_PERIOD, TOKEN_USE_NOTED};
 use crate::moment::Moment;
 use crate::oidc::{Issuer, IssuerError, IssuerSettings};
 use crate::retention::{self, Retention};
+use crate::rules::{self, Rule};
 use crate::silence;
 use crate::store::{Database, DatabaseError, DatabaseUrl, checkpoint};
 use crate::tls::{Certificate, CertificateError};
@@ -118,6 +119,13 @@ impl Server {
         Ok(self)
     }
 
+    /// The same, which tells of these rules while it runs.
+    #[must_use]
+    pub fn telling(mut self, rules: Vec<Rule>) -> Self {
+        self.app = self.app.ruled(rules);
+        self
+    }
+
     /// The address that it listens on.
     pub fn address(&self) -> SocketAddr {
         self.address
@@ -132,6 +140,7 @@ impl Server {
         chores.spawn(silence::watch(database.clone()));
         chores.spawn(checkpoint::watch(database.clone()));
         chores.spawn(app.feed.clone().run());
+        chores.spawn(rules::run(database.clone(), Arc::clone(&app.rules), Arc::clone(&app.metrics)));
         chores.spawn(azure::run(self.azure, app.ingest.clone()));
         if self.retention != Retention::default() {
             chores.spawn(forget(database.clone(), self.retention));

@@ -17,6 +17,7 @@ use utoipa_axum::routes;
 
 use super::{App, Reader, health};
 use crate::ingest::{Outcome, Receipt, SubmitError};
+use crate::rules::{Deliveries, Phase};
 
 /// Upper ends of the buckets of durations, in seconds.
 const BUCKETS: [f64; 12] = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 5.0, 30.0];
@@ -31,6 +32,8 @@ pub struct Metrics {
     storing: Histogram,
     waiting: Gauge,
     database_up: Gauge<i64, AtomicI64>,
+    rules: Family<RuleLabels, Gauge>,
+    notifications: Family<NotificationLabels, Counter>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
@@ -47,6 +50,16 @@ struct RouteLabels {
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
 struct ReportLabels {
     source: &'static str,
+    outcome: &'static str,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct RuleLabels {
+    phase: &'static str,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct NotificationLabels {
     outcome: &'static str,
 }
 
@@ -81,7 +94,7 @@ impl Metrics {
         let durations = Family::<RouteLabels, Histogram, _>::new_with_constructor(
             (|| Histogram::new(BUCKETS)) as fn() -> Histogram,
         );
-        let (requests, reports, waiting, database_up) = Default::default();
+        let (requests, reports, waiting, database_up, rules, notifications) = Default::default();
         let metrics = Self {
             requests,
             durations,
@@ -89,6 +102,8 @@ impl Metrics {
             storing: Histogram::new(BUCKETS),
             waiting,
             database_up,
+            rules,
+            notifications,
             registry: Registry::default(),
         };
         registry.register("requests", "Requests by route and HTTP status", metrics.requests.clone());
@@ -100,6 +115,9 @@ impl Metrics {
         registry.register_with_unit("store_duration", help, Unit::Seconds, metrics.storing.clone());
         registry.register("reports_waiting", "Reports that wait to be stored", metrics.waiting.clone());
         registry.register("database_up", "Whether the database answers (1) or not (0)", metrics.database_up.clone());
+        registry.register("rules", "Rules by where they stand", metrics.rules.clone());
+        let help = "Notifications by what became of them when they were sent";
+        registry.register("notifications", help, metrics.notifications.clone());
         Self { registry, ..metrics }
     }
 
@@ -133,6 +151,21 @@ impl Metrics {
     fn count(&self, source: Source, outcome: &'static str, count: usize) {
         if count > 0 {
             self.reports.get_or_create(&ReportLabels { source: source.as_str(), outcome }).inc_by(count as u64);
+        }
+    }
+
+    /// How many rules stand where: `ok`, `pending`, `firing`.
+    pub(crate) fn rules(&self, counts: [usize; 3]) {
+        for (phase, count) in [Phase::Ok, Phase::Pending, Phase::Firing].into_iter().zip(counts) {
+            self.rules.get_or_create(&RuleLabels { phase: phase.as_str() }).set(count as i64);
+        }
+    }
+
+    /// What became of notifications.
+    pub(crate) fn notified(&self, deliveries: Deliveries) {
+        let Deliveries { delivered, failed, given_up } = deliveries;
+        for (outcome, count) in [("delivered", delivered), ("failed", failed), ("given_up", given_up)] {
+            self.notifications.get_or_create(&NotificationLabels { outcome }).inc_by(count as u64);
         }
     }
 

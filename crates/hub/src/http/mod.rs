@@ -11,6 +11,7 @@ mod problem;
 mod publications;
 mod questions;
 mod reports;
+mod rules;
 mod submission;
 mod watches;
 
@@ -27,6 +28,7 @@ pub use problem::{Kind, Problem, RefusedReport};
 use crate::authority::Authority;
 use crate::events::Feed;
 use crate::ingest::Ingest;
+use crate::rules::Rule;
 use crate::store::Database;
 use crate::watch::Watches;
 
@@ -43,6 +45,8 @@ pub struct App {
     pub feed: Feed,
     /// The branches that are looked at.
     pub watches: Option<Arc<Watches>>,
+    /// What somebody wants to be told of.
+    pub rules: Arc<Vec<Rule>>,
     /// What is counted.
     pub metrics: Arc<Metrics>,
     room: Arc<Semaphore>,
@@ -53,13 +57,14 @@ impl App {
     /// What handlers need, over one database.
     pub fn new(database: Database, ingest: Ingest, authority: Authority) -> Self {
         let (room, is_stopping) = (submission::room(), Arc::default());
-        let feed = Feed::new(database.clone());
+        let (feed, rules) = (Feed::new(database.clone()), Arc::default());
         Self {
             authority,
             database,
             ingest,
             feed,
             watches: None,
+            rules,
             metrics: Arc::new(Metrics::new()),
             room,
             is_stopping,
@@ -70,6 +75,12 @@ impl App {
     #[must_use]
     pub fn watching(self, watches: Watches) -> Self {
         Self { watches: Some(Arc::new(watches)), ..self }
+    }
+
+    /// With what somebody wants to be told of.
+    #[must_use]
+    pub fn ruled(self, rules: Vec<Rule>) -> Self {
+        Self { rules: Arc::new(rules), ..self }
     }
 
     /// From now on `/readyz` says that no more requests should come, and streams end.

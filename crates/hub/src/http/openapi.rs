@@ -8,7 +8,7 @@ use utoipa::openapi::security::{ApiKey, ApiKeyValue, HttpAuthScheme, HttpBuilder
 use utoipa::{Modify, OpenApi as _};
 use utoipa_axum::router::OpenApiRouter;
 
-use super::{App, events, health, metrics, otlp, publications, questions, reports, watches};
+use super::{App, events, health, metrics, otlp, publications, questions, reports, rules, watches};
 
 /// Where the description is.
 const PATH: &str = "/api/v1/openapi.json";
@@ -58,6 +58,7 @@ pub(super) fn routes() -> OpenApiRouter<App> {
         .merge(watches::routes())
         .merge(questions::routes())
         .merge(events::routes())
+        .merge(rules::routes())
         .merge(otlp::routes())
         .merge(health::routes())
         .merge(metrics::routes())

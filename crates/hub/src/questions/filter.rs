@@ -2,13 +2,13 @@
 
 use model::selector::LabelSelector;
 use serde::{Deserialize, Serialize};
-use utoipa::IntoParams;
+use utoipa::{IntoParams, ToSchema};
 
 use super::QuestionError;
 use crate::limits::{PAGE_DEFAULT, PAGE_MAX};
 
 /// Only what has all of these. Names are whole names, whatever characters are in them.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, IntoParams)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, IntoParams, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[into_params(parameter_in = Query)]
 pub struct Filter {

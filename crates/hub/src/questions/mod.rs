@@ -18,6 +18,7 @@ mod rollouts;
 mod scope;
 mod standing;
 mod subject;
+mod totals;
 mod walk;
 mod wants;
 
@@ -38,6 +39,7 @@ pub use self::meant::RolloutOf;
 pub use self::rollout::{EnvironmentRollout, Rollout, rollout, rollout_hosts};
 pub use self::rollouts::{ListedRollout, RolloutVersion, Rollouts, rollouts};
 pub use self::standing::{Counts, Standing};
+pub use self::totals::totals;
 use crate::store::DatabaseError;
 
 /// A question that can't be answered.

@@ -26,6 +26,7 @@ mod naming;
 mod questions;
 mod races;
 mod retention;
+mod rules;
 mod sample;
 mod store;
 
@@ -48,6 +49,7 @@ fn main() {
         questions::trials(),
         races::trials(),
         retention::trials(),
+        rules::trials(),
         store::trials(),
     ];
     let trials: Vec<Trial> = modules.into_iter().flatten().collect();

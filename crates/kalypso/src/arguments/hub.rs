@@ -30,6 +30,7 @@ pub(crate) enum HubCommand {
     Run(HubRun),
     Token(HubToken),
     Host(HubHost),
+    Rule(HubRule),
     Backup(HubBackup),
     Restore(HubRestore),
     Import(HubImport),
@@ -414,4 +415,47 @@ pub(crate) struct HubImport {
     /// How the answer is written
     #[arg(short, long, value_enum, default_value_t)]
     pub(crate) output: Format,
+}
+
+/// Show the rules of kalypso.toml, and try whom they tell
+#[derive(Args, Debug)]
+pub(crate) struct HubRule {
+    #[command(subcommand)]
+    pub(crate) command: HubRuleCommand,
+}
+
+/// What to do with rules.
+#[derive(Debug, Subcommand)]
+pub(crate) enum HubRuleCommand {
+    List(HubRuleList),
+    Test(HubRuleTest),
+}
+
+/// List the rules: where each stands, and what was last told of it
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  kalypso hub rule list
+  kalypso hub rule list -o json")]
+pub(crate) struct HubRuleList {
+    #[command(flatten)]
+    pub(crate) database: HubDatabase,
+    /// How the answer is written
+    #[arg(short, long, value_enum, default_value_t)]
+    pub(crate) output: Format,
+}
+
+/// Send a notification that says it is a test, once, as the rule would: signed, to its URL
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Exit status: 0 it was taken · 69 it was not
+
+Examples:
+  kalypso hub rule test stage-failing")]
+pub(crate) struct HubRuleTest {
+    /// The rule
+    #[arg(value_name = "NAME")]
+    pub(crate) name: String,
+    #[command(flatten)]
+    pub(crate) database: HubDatabase,
 }

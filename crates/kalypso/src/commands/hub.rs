@@ -6,6 +6,7 @@ mod grant_read;
 mod host;
 mod import;
 mod restore;
+mod rule;
 mod run;
 mod token;
 
@@ -27,6 +28,7 @@ pub(super) fn run(options: &Hub) -> anyhow::Result<Exit> {
         Some(HubCommand::Run(options)) => run::run(options),
         Some(HubCommand::Token(options)) => token::run(&options.command),
         Some(HubCommand::Host(options)) => host::run(&options.command),
+        Some(HubCommand::Rule(options)) => rule::run(&options.command),
         Some(HubCommand::Backup(options)) => backup::run(options),
         Some(HubCommand::Restore(options)) => restore::run(options),
         Some(HubCommand::Import(options)) => import::run(options),

@@ -7,6 +7,7 @@ use engine::output::Folder;
 use hub::azure::{AzureOptions, Source};
 use hub::oidc::IssuerSettings;
 use hub::retention::{Keep, Retention};
+use hub::rules::{Rule, RuleOptions};
 use hub::store::DatabaseUrl;
 use hub::tls::Certificate;
 use hub::watch::{WatchSettings, WatchedBranch};
@@ -47,6 +48,8 @@ pub(super) struct HubOptions {
     watch: Vec<WatchOptions>,
     #[serde(default)]
     azure: Vec<AzureOptions>,
+    #[serde(default)]
+    rule: Vec<RuleOptions>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -125,6 +128,8 @@ pub(crate) struct HubConfiguration {
     pub(crate) azure: Vec<Source>,
     /// How much history is kept.
     pub(crate) retention: Retention,
+    /// What somebody wants to be told of.
+    pub(crate) rules: Vec<Rule>,
 }
 
 /// The URL of the hub that is asked, if the file that is named, or the nearest one, has it.
@@ -178,7 +183,9 @@ fn resolve(file: File, base: &Path, arguments: &HubDatabase) -> anyhow::Result<H
     let environment = |name: &str| std::env::var(name).ok();
     let sources = options.azure.into_iter().map(|azure| azure.resolve(base, environment));
     let azure = sources.collect::<Result<_, _>>().map_err(|error| Failure::usage(error.to_string()))?;
-    Ok(HubConfiguration { listen, database, certificate, issuer, watch, azure, retention })
+    let rules = RuleOptions::resolve_all(options.rule, base, environment);
+    let rules = rules.map_err(|error| Failure::usage(error.to_string()))?;
+    Ok(HubConfiguration { listen, database, certificate, issuer, watch, azure, retention, rules })
 }
 
 /// The branches to look at, if there are any.
@@ -318,6 +325,18 @@ mod tests {
         let missing = source("secret-env = 'KALYPSO_NO_SUCH_VARIABLE'").unwrap_err();
         assert!(missing.contains("the variable `KALYPSO_NO_SUCH_VARIABLE` is not set"), "{missing}");
         assert!(source("secret = 'hush'").unwrap_err().contains("unknown field `secret`"));
+    }
+
+    #[test]
+    fn rules_name_their_secrets() {
+        let rule = |secret: &str| {
+            let rule = "[[hub.rule]]\nname = 'stage-failing'\nenvironment = 'stage'\ncondition = 'failing'\nabove = '5 %'\nfor = '10m'";
+            check(&format!("{rule}\nurl = 'https://chat.example/hook'\n{secret}"))
+        };
+        let missing = rule("secret-env = 'KALYPSO_NO_SUCH_VARIABLE'").unwrap_err();
+        assert_eq!(missing, "hub.rule `stage-failing`: secret-env: the variable `KALYPSO_NO_SUCH_VARIABLE` is not set");
+        assert!(rule("secret = 'hush'").unwrap_err().contains("unknown field `secret`"));
+        assert!(rule("above = 'many'").is_err());
     }
 
     #[test]

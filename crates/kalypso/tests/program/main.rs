@@ -7,6 +7,8 @@ mod company;
 #[cfg(test)]
 mod folders;
 #[cfg(test)]
+mod following;
+#[cfg(test)]
 mod formats;
 #[cfg(test)]
 mod hostile;

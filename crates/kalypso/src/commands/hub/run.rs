@@ -17,7 +17,7 @@ pub(super) fn run(options: &HubRun) -> anyhow::Result<Exit> {
     let configuration = configuration::read_hub(&options.database)?;
     let named = options.tls_certificate.clone().zip(options.tls_key.clone());
     let named = named.map(|(certificate, key)| Certificate { certificate, key });
-    let azure = configuration.azure;
+    let (azure, rules) = (configuration.azure, configuration.rules);
     let settings = ServerOptions {
         listen: options.listen.clone().unwrap_or(configuration.listen),
         database: configuration.database,
@@ -29,7 +29,10 @@ pub(super) fn run(options: &HubRun) -> anyhow::Result<Exit> {
     log(options);
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
     runtime.context("the program can't wait for several things at once")?.block_on(async {
-        let server = Server::start(settings).await.and_then(|server| server.asking_azure(azure)).map_err(failure)?;
+        let server = Server::start(settings)
+            .await
+            .and_then(|server| server.telling(rules).asking_azure(azure))
+            .map_err(failure)?;
         interrupts::are_handled();
         server.run(server::asked_to_stop()).await;
         Ok(Exit::Good)

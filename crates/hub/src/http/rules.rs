@@ -1,0 +1,31 @@
+//! The rules of the configuration.
+
+use axum::Json;
+use axum::extract::State;
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+use super::problem::Problem;
+use super::{App, Reader};
+use crate::rules::{self, RuleState};
+
+pub(super) fn routes() -> OpenApiRouter<App> {
+    OpenApiRouter::new().routes(routes!(rules))
+}
+
+/// Show the rules of the configuration
+///
+/// Where each stands since when, how many it counted of how many, and what was last told of it.
+#[utoipa::path(
+    get,
+    path = "/api/v1/rules",
+    tag = "Questions",
+    responses(
+        (status = 200, description = "The rules", body = Vec<RuleState>),
+        (status = "4XX", description = "Not for who is asking", body = Problem, content_type = "application/problem+json"),
+        (status = "5XX", description = "It can't be answered now", body = Problem, content_type = "application/problem+json"),
+    ),
+)]
+async fn rules(State(app): State<App>, _reader: Reader) -> Result<Json<Vec<RuleState>>, Problem> {
+    Ok(Json(rules::states(&app.database, &app.rules).await?))
+}

@@ -1,0 +1,34 @@
+//! How many stand where, all in all.
+
+use super::scope::Scope;
+use super::standing::{self, Counts};
+use super::{Filter, QuestionError, wants};
+use crate::store::{Database, Value};
+
+/// How many of those at whose places something is wanted stand where, and how many of them are silent, whatever they said last.
+///
+/// # Errors
+/// The filter can't be meant, or selects too many hosts to be counted one by one; the database can't answer.
+pub async fn totals(database: &Database, filter: &Filter) -> Result<(Counts, i64), QuestionError> {
+    let mut transaction = database.begin_reading().await?;
+    let scope = Scope::of_totals(&mut transaction, filter).await?;
+    let dialect = transaction.dialect();
+    let mut values = Vec::new();
+    let tallies = scope.tallies(dialect, &mut values);
+    let of_groups = scope.groups.map(|groups| {
+        values.push(Value::from(groups));
+        format!(" and {}", dialect.any_int("t.place_group_id", &format!("${}", values.len())))
+    });
+    let sql = format!(
+        "select {} as standing, t.is_silent, {} from {tallies} t where t.wanted_commit_id <> 0 and t.reconcilers > 0{} group by 1, 2",
+        standing::expression(standing::HOLDS_WANTED),
+        dialect.int("sum(t.reconcilers)"),
+        of_groups.unwrap_or_default()
+    );
+    let (mut counts, mut silent) = (Counts::default(), 0);
+    for row in transaction.query(&sql, values).await? {
+        wants::add(&mut counts, &row, 0);
+        silent += if row.is(1) { row.int(2) } else { 0 };
+    }
+    Ok((counts, silent))
+}

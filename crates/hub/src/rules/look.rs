@@ -1,0 +1,265 @@
+//! Looking at the rules: how many there are, and what follows from that.
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Value as Json, json};
+use utoipa::ToSchema;
+
+use super::notifications::{self, LastNotification, New};
+use super::state::{Phase, Standing, Told};
+use super::{Condition, Rule};
+use crate::limits::{NOTIFICATION_EXAMPLES, NOTIFICATION_MESSAGE_CHARACTERS, RULES_PERIOD};
+use crate::moment::Moment;
+use crate::questions::{self, Deployment, DriftKind, Filter, Page, QuestionError};
+use crate::store::{Database, DatabaseError, Transaction, Value};
+
+/// Where a rule stands.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct RuleState {
+    /// Its name.
+    pub name: String,
+    /// Whom it counts.
+    #[serde(flatten)]
+    pub filter: Filter,
+    /// What it counts of them.
+    pub condition: Condition,
+    /// How much is too much: more than that many, or more than that share.
+    #[schema(example = "5 %")]
+    pub above: String,
+    /// For how many seconds.
+    pub for_seconds: u64,
+    /// Who is told: the host of the URL.
+    pub receiver: String,
+    /// Where it stands; none if nobody has looked yet.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub phase: Option<Phase>,
+    /// Since when: since when it is too much, or since when it is not.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub since: Option<Moment>,
+    /// When somebody last looked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub looked: Option<Moment>,
+    /// How many were counted then.
+    pub matching: i64,
+    /// Of how many.
+    pub expected: i64,
+    /// Why it could not be looked at.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub problem: Option<String>,
+    /// What was last told of it, and what became of that.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub notification: Option<LastNotification>,
+}
+
+/// Looks at each rule that nobody else has just looked at. How many rules stand where: `ok`, `pending`, `firing`.
+///
+/// # Errors
+/// The database can't be reached, or refuses. The rules before the one at which that happens are done.
+pub async fn look(database: &Database, rules: &[Rule], now: Moment) -> Result<[usize; 3], DatabaseError> {
+    let mut phases = [0; 3];
+    for rule in rules {
+        let phase = match look_at(database, rule, now).await {
+            Ok(phase) => phase,
+            Err(QuestionError::Database(error)) => return Err(error),
+            Err(error) => {
+                tracing::warn!(rule = rule.name, %error, "nobody can be told of a rule");
+                Phase::Ok
+            }
+        };
+        phases[phase as usize] += 1;
+    }
+    Ok(phases)
+}
+
+async fn look_at(database: &Database, rule: &Rule, now: Moment) -> Result<Phase, QuestionError> {
+    let before = standing(database, rule, now).await?;
+    if before.looked_on <= now && now.since(before.looked_on) < RULES_PERIOD / 2 {
+        return Ok(before.phase);
+    }
+    let (matching, expected) = match measure(database, rule).await {
+        Err(error @ QuestionError::Wrong { .. }) => {
+            tracing::warn!(rule = rule.name, %error, "a rule can't be looked at");
+            return note_problem(database, rule, &error.to_string()).await.map(|()| before.phase);
+        }
+        measured => measured?,
+    };
+    let (after, told) = before.next(rule.above.is_exceeded(matching, expected), rule.lasting, now);
+    let new = match told {
+        Some(told) => {
+            // What is over is told with when it began.
+            let since = if told == Told::Firing { after.since } else { before.since };
+            let examples = if told == Told::Firing { examples(database, rule).await? } else { Vec::new() };
+            Some(New { kind: kind(told), body: body(rule, (told, since, now), (matching, expected), examples) })
+        }
+        None => None,
+    };
+    let mut transaction = database.begin().await?;
+    if locked(&mut transaction, rule).await? != Some(before) {
+        // Another replica was faster.
+        return Ok(before.phase);
+    }
+    let dialect = transaction.dialect();
+    let sql = format!(
+        "update rule_state set phase = $1, since_on = {}, looked_on = {}, matching = $4, expected = $5, problem = null where name = $6",
+        dialect.instant("$2"),
+        dialect.instant("$3")
+    );
+    let name = Value::from(rule.name.as_str());
+    let values =
+        vec![after.phase.as_str().into(), after.since.into(), now.into(), matching.into(), expected.into(), name];
+    transaction.query(&sql, values).await?;
+    if let Some(new) = &new {
+        notifications::add(&mut transaction, &rule.name, new, now).await?;
+    }
+    transaction.commit().await?;
+    if let Some(told) = told {
+        tracing::info!(rule = rule.name, state = kind(told), matching, expected, "a rule has changed its state");
+    }
+    Ok(after.phase)
+}
+
+/// Notes why a rule can't be looked at; where it stands, nobody knows, and nobody is told.
+async fn note_problem(database: &Database, rule: &Rule, problem: &str) -> Result<(), QuestionError> {
+    let mut transaction = database.begin().await?;
+    let sql = "update rule_state set problem = $1 where name = $2";
+    transaction.query(sql, vec![problem.into(), rule.name.as_str().into()]).await?;
+    Ok(transaction.commit().await?)
+}
+
+fn kind(told: Told) -> &'static str {
+    match told {
+        Told::Firing => "firing",
+        Told::Resolved => "resolved",
+    }
+}
+
+/// Where a rule stands. One that is new is added, as one that is fine.
+async fn standing(database: &Database, rule: &Rule, now: Moment) -> Result<Standing, DatabaseError> {
+    let mut transaction = database.begin_reading().await?;
+    if let Some(standing) = read(&mut transaction, rule, "").await? {
+        return Ok(standing);
+    }
+    drop(transaction);
+    let mut transaction = database.begin().await?;
+    let dialect = transaction.dialect();
+    let sql = format!(
+        "insert into rule_state (name, phase, since_on, looked_on) values ($1, 'ok', {}, {}) on conflict (name) do nothing",
+        dialect.instant("$2"),
+        dialect.instant("$3")
+    );
+    transaction.query(&sql, vec![rule.name.as_str().into(), now.into(), Moment::MIN.into()]).await?;
+    let standing = read(&mut transaction, rule, "").await?;
+    transaction.commit().await?;
+    Ok(standing.unwrap_or_default())
+}
+
+async fn locked(transaction: &mut Transaction, rule: &Rule) -> Result<Option<Standing>, DatabaseError> {
+    let lock = transaction.dialect().for_update("s");
+    read(transaction, rule, &lock).await
+}
+
+async fn read(transaction: &mut Transaction, rule: &Rule, lock: &str) -> Result<Option<Standing>, DatabaseError> {
+    let dialect = transaction.dialect();
+    let (since, looked) = (dialect.millis("s.since_on"), dialect.millis("s.looked_on"));
+    let sql = format!("select s.phase, {since}, {looked} from rule_state s where s.name = $1{lock}");
+    let rows = transaction.query(&sql, vec![rule.name.as_str().into()]).await?;
+    let standing = |row: &crate::store::Row| Standing {
+        phase: Phase::parse(&row.text(0)).unwrap_or_default(),
+        since: row.moment(1).unwrap_or_default(),
+        looked_on: row.moment(2).unwrap_or_default(),
+    };
+    Ok(rows.first().map(standing))
+}
+
+/// How many a rule counts, of how many.
+async fn measure(database: &Database, rule: &Rule) -> Result<(i64, i64), QuestionError> {
+    match questions::totals(database, &rule.filter).await {
+        Ok((counts, silent)) => Ok((rule.condition.count(&counts, silent), counts.expected)),
+        // A rule may be there before what it is about.
+        Err(QuestionError::Unknown { .. }) => Ok((0, 0)),
+        Err(error) => Err(error),
+    }
+}
+
+/// The body of a notification, as it will be sent however often.
+fn body(
+    rule: &Rule,
+    (told, since, now): (Told, Moment, Moment),
+    (matching, expected): (i64, i64),
+    examples: Vec<Json>,
+) -> String {
+    let share = if expected == 0 { 0.0 } else { (matching as f64 * 100_000.0 / expected as f64).round() / 1_000.0 };
+    let mut data = json!({
+        "rule": rule.name,
+        "state": kind(told),
+        "condition": rule.condition,
+        "above": rule.above.to_string(),
+        "forSeconds": rule.lasting.as_secs(),
+        "matching": matching,
+        "expected": expected,
+        "sharePercent": share,
+        "since": since,
+        "examples": examples,
+    });
+    if let (Some(data), Ok(Json::Object(filter))) = (data.as_object_mut(), serde_json::to_value(&rule.filter)) {
+        data.extend(filter);
+    }
+    json!({"type": format!("rule.{}", kind(told)), "timestamp": now, "data": data}).to_string()
+}
+
+/// Some of those whom a rule counts.
+async fn examples(database: &Database, rule: &Rule) -> Result<Vec<Json>, QuestionError> {
+    let page = Page { cursor: None, limit: Some(NOTIFICATION_EXAMPLES) };
+    let standing = |status: &str| Filter { status: Some(status.to_owned()), ..rule.filter.clone() };
+    let found = match rule.condition {
+        Condition::Failing => questions::deployments(database, &standing("failed"), &page, None).await?,
+        Condition::Outdated => questions::deployments(database, &standing("outdated"), &page, None).await?,
+        Condition::Silent => questions::drift_hosts(database, DriftKind::Silent, &rule.filter, &page).await?,
+    };
+    Ok(found.items.iter().map(example).collect())
+}
+
+fn example(found: &Deployment) -> Json {
+    let message = found.message.as_deref().unwrap_or_default();
+    json!({
+        "host": found.host,
+        "reconciler": found.reconciler,
+        "environment": found.environment,
+        "workload": found.target.as_ref().map(|target| &target.workload),
+        "version": found.version,
+        "commit": found.commit,
+        "since": found.since,
+        "message": message.chars().take(NOTIFICATION_MESSAGE_CHARACTERS).collect::<String>(),
+    })
+}
+
+/// Where the rules stand, in their order.
+///
+/// # Errors
+/// The database can't be reached, or refuses.
+pub async fn states(database: &Database, rules: &[Rule]) -> Result<Vec<RuleState>, DatabaseError> {
+    let mut transaction = database.begin_reading().await?;
+    let mut states = Vec::new();
+    for rule in rules {
+        let standing = read(&mut transaction, rule, "").await?.filter(|standing| standing.looked_on > Moment::MIN);
+        let sql = "select matching, expected, problem from rule_state where name = $1";
+        let counted = transaction.query(sql, vec![rule.name.as_str().into()]).await?;
+        let (matching, expected) = counted.first().map_or((0, 0), |row| (row.int(0), row.int(1)));
+        states.push(RuleState {
+            name: rule.name.clone(),
+            filter: rule.filter.clone(),
+            condition: rule.condition,
+            above: rule.above.to_string(),
+            for_seconds: rule.lasting.as_secs(),
+            receiver: rule.receiver.host(),
+            phase: standing.map(|standing| standing.phase),
+            since: standing.map(|standing| standing.since),
+            looked: standing.map(|standing| standing.looked_on),
+            matching,
+            expected,
+            problem: counted.first().and_then(|row| row.optional_text(2)).map(str::to_owned),
+            notification: notifications::last(&mut transaction, &rule.name).await?,
+        });
+    }
+    Ok(states)
+}

@@ -1,0 +1,313 @@
+//! What is to be told: kept until somebody takes it, or it is too old.
+
+use std::time::Duration;
+
+use futures_util::future::join_all;
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use super::Rule;
+use super::send::{self, SendError};
+use crate::limits::{
+    NOTIFICATION_AGE_MAX, NOTIFICATION_LEASE, NOTIFICATION_PAUSE, NOTIFICATION_PAUSE_MAX, NOTIFICATIONS_AT_ONCE,
+    NOTIFICATIONS_KEPT,
+};
+use crate::moment::Moment;
+use crate::store::{Database, DatabaseError, Row, Transaction, Value};
+
+/// What was last told of a rule, and what became of that.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct LastNotification {
+    /// The header `webhook-id` that it has.
+    pub id: String,
+    /// What was told: `firing` or `resolved`.
+    pub kind: String,
+    /// When it was made.
+    pub created: Moment,
+    /// How often it was sent.
+    pub attempts: i64,
+    /// When it was taken.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub delivered: Option<Moment>,
+    /// When it was given up.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub given_up: Option<Moment>,
+    /// When it is sent the next time.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub due: Option<Moment>,
+    /// Why it was not taken the last time.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub problem: Option<String>,
+}
+
+/// What became of notifications that were sent.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Deliveries {
+    /// They were taken.
+    pub delivered: usize,
+    /// They were not, and are sent again.
+    pub failed: usize,
+    /// They were not, and never will be.
+    pub given_up: usize,
+}
+
+/// A notification that is to be added.
+pub(super) struct New {
+    pub(super) kind: &'static str,
+    pub(super) body: String,
+}
+
+/// Adds a notification of a rule, to be sent at once.
+pub(super) async fn add(
+    transaction: &mut Transaction,
+    rule: &str,
+    new: &New,
+    now: Moment,
+) -> Result<(), DatabaseError> {
+    let instant = transaction.dialect().instant("$5");
+    let sql = format!(
+        "insert into notification (message_id, rule, kind, body, created_on, due_on) values ($1, $2, $3, $4, {instant}, {instant})"
+    );
+    let values = vec![send::message_id().into(), rule.into(), new.kind.into(), new.body.as_str().into(), now.into()];
+    transaction.query(&sql, values).await.map(drop)
+}
+
+/// The last notification of a rule.
+pub(super) async fn last(transaction: &mut Transaction, rule: &str) -> Result<Option<LastNotification>, DatabaseError> {
+    let millis = |column: &str| transaction.dialect().millis(column);
+    let sql = format!(
+        "select message_id, kind, {}, attempts, {}, {}, {}, problem from notification where rule = $1 order by id desc limit 1",
+        millis("created_on"),
+        millis("delivered_on"),
+        millis("given_up_on"),
+        millis("due_on"),
+    );
+    let rows = transaction.query(&sql, vec![rule.into()]).await?;
+    Ok(rows.first().map(|row| LastNotification {
+        id: row.text(0),
+        kind: row.text(1),
+        created: row.moment(2).unwrap_or_default(),
+        attempts: row.int(3),
+        delivered: row.moment(4),
+        given_up: row.moment(5),
+        due: row.moment(6),
+        problem: row.optional_text(7).map(str::to_owned),
+    }))
+}
+
+/// Sends what is due of these rules, several at a time, and notes what became of it.
+///
+/// # Errors
+/// The database can't be reached, or refuses. What was sent and could not be noted is sent again, as the same message.
+pub async fn deliver(
+    database: &Database,
+    rules: &[Rule],
+    client: &reqwest::Client,
+    now: Moment,
+) -> Result<Deliveries, DatabaseError> {
+    forget(database, now.before(NOTIFICATIONS_KEPT)).await?;
+    let mut all = Deliveries::default();
+    for done in join_all((0..NOTIFICATIONS_AT_ONCE).map(|_| deliver_some(database, rules, client, now))).await {
+        let Deliveries { delivered, failed, given_up } = done?;
+        all.delivered += delivered;
+        all.failed += failed;
+        all.given_up += given_up;
+    }
+    Ok(all)
+}
+
+async fn deliver_some(
+    database: &Database,
+    rules: &[Rule],
+    client: &reqwest::Client,
+    now: Moment,
+) -> Result<Deliveries, DatabaseError> {
+    let mut done = Deliveries::default();
+    while let Some(due) = claim(database, rules, now).await? {
+        let Some(rule) = rules.iter().find(|rule| rule.name == due.rule) else { continue };
+        let sent = rule.receiver.send(client, &due.message_id, &due.body).await;
+        let outcome = Outcome::of(&due, sent.as_ref().err(), now);
+        match &outcome {
+            Outcome::Delivered => done.delivered += 1,
+            Outcome::Again { .. } => done.failed += 1,
+            Outcome::GivenUp => done.given_up += 1,
+        }
+        note(database, &due, (outcome, sent.err()), now).await?;
+    }
+    Ok(done)
+}
+
+/// A notification that is to be sent now, by nobody else.
+struct Due {
+    id: i64,
+    message_id: String,
+    rule: String,
+    kind: String,
+    body: String,
+    created_on: Moment,
+    /// How often it was sent, this time included.
+    attempts: i64,
+}
+
+/// Takes the next notification: nobody else does for a while. If this process ends before it notes what became of it, it is sent again then.
+async fn claim(database: &Database, rules: &[Rule], now: Moment) -> Result<Option<Due>, DatabaseError> {
+    let dialect = database.dialect();
+    let due = format!(
+        "select n.id, n.message_id, n.rule, n.kind, n.body, {}, n.attempts from notification n \
+         where n.due_on <= {} and {} and not exists (select 1 from notification e where e.rule = n.rule and e.id < n.id \
+         and e.due_on is not null) order by n.id limit 1",
+        dialect.millis("n.created_on"),
+        dialect.instant("$1"),
+        dialect.any_text("n.rule", "$2"),
+    );
+    let names: Vec<String> = rules.iter().map(|rule| rule.name.clone()).collect();
+    let values = vec![Value::from(now), names.into()];
+    // Mostly there is none: who looks does not get in anybody's way.
+    if database.query(&due, values.clone()).await?.is_empty() {
+        return Ok(None);
+    }
+    let mut transaction = database.begin().await?;
+    let rows = transaction.query(&format!("{due}{}", dialect.for_update("n")), values).await?;
+    let Some(due) = rows.first().map(of_row) else { return Ok(None) };
+    let sql = format!("update notification set attempts = $1, due_on = {} where id = $3", dialect.instant("$2"));
+    let values = vec![due.attempts.into(), now.after(NOTIFICATION_LEASE).into(), due.id.into()];
+    transaction.query(&sql, values).await?;
+    transaction.commit().await?;
+    Ok(Some(due))
+}
+
+fn of_row(row: &Row) -> Due {
+    Due {
+        id: row.int(0),
+        message_id: row.text(1),
+        rule: row.text(2),
+        kind: row.text(3),
+        body: row.text(4),
+        created_on: row.moment(5).unwrap_or_default(),
+        attempts: row.int(6) + 1,
+    }
+}
+
+/// What becomes of a notification that was sent.
+#[derive(Debug, PartialEq, Eq)]
+enum Outcome {
+    Delivered,
+    Again { pause: Duration },
+    GivenUp,
+}
+
+impl Outcome {
+    fn of(due: &Due, error: Option<&SendError>, now: Moment) -> Self {
+        let Some(error) = error else { return Self::Delivered };
+        let pause = pause(due.attempts, random()).max(error.retry_after());
+        if error.is_final() || now.after(pause).since(due.created_on) > NOTIFICATION_AGE_MAX {
+            return Self::GivenUp;
+        }
+        Self::Again { pause }
+    }
+}
+
+/// How long to wait after so many attempts: twice as long each time, and between half of it and all of it, so that many don't come at once.
+fn pause(attempts: i64, random: u8) -> Duration {
+    let doublings = u32::try_from((attempts - 1).clamp(0, 16)).unwrap_or(0);
+    let pause = (NOTIFICATION_PAUSE * 2_u32.pow(doublings)).min(NOTIFICATION_PAUSE_MAX);
+    pause / 2 + pause * u32::from(random) / 512
+}
+
+fn random() -> u8 {
+    let mut byte = [0];
+    // Without random numbers all wait equally long, which is good enough.
+    let _ = getrandom::fill(&mut byte);
+    byte[0]
+}
+
+async fn note(
+    database: &Database,
+    due: &Due,
+    (outcome, error): (Outcome, Option<SendError>),
+    now: Moment,
+) -> Result<(), DatabaseError> {
+    let Due { rule, kind, attempts, message_id, .. } = due;
+    let problem = error.map(|error| error.to_string());
+    let shown = problem.as_deref().unwrap_or_default();
+    let (mut again, mut delivered, mut given_up) = (None, None, None);
+    match outcome {
+        Outcome::Delivered => {
+            delivered = Some(now);
+            tracing::info!(rule, kind, attempts, message_id, "a notification is delivered");
+        }
+        Outcome::Again { pause } => {
+            again = Some(now.after(pause));
+            let seconds = pause.as_secs();
+            tracing::warn!(
+                rule,
+                kind,
+                attempts,
+                message_id,
+                problem = shown,
+                seconds,
+                "a notification was not taken, and is sent again"
+            );
+        }
+        Outcome::GivenUp => {
+            given_up = Some(now);
+            tracing::error!(rule, kind, attempts, message_id, problem = shown, "a notification is given up");
+        }
+    }
+    let instant = |parameter| database.dialect().instant(parameter);
+    let sql = format!(
+        "update notification set due_on = {}, delivered_on = {}, given_up_on = {}, problem = $4 where id = $5 and due_on is not null",
+        instant("$1"),
+        instant("$2"),
+        instant("$3")
+    );
+    let mut transaction = database.begin().await?;
+    transaction
+        .query(&sql, vec![again.into(), delivered.into(), given_up.into(), problem.into(), due.id.into()])
+        .await?;
+    transaction.commit().await
+}
+
+/// Forgets what was told before a moment, whatever became of it.
+async fn forget(database: &Database, horizon: Moment) -> Result<(), DatabaseError> {
+    let condition = format!("created_on < {}", database.dialect().instant("$1"));
+    let sql = format!("select 1 from notification where {condition} limit 1");
+    if database.query(&sql, vec![horizon.into()]).await?.is_empty() {
+        return Ok(());
+    }
+    let mut transaction = database.begin().await?;
+    transaction.query(&format!("delete from notification where {condition}"), vec![horizon.into()]).await?;
+    transaction.commit().await
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pauses_double_up_to_an_hour_and_are_never_the_same() {
+        let check = |attempts, random| pause(attempts, random).as_millis();
+        assert_eq!([check(1, 0), check(2, 0), check(3, 0)], [2_500, 5_000, 10_000]);
+        assert!(check(1, 255) > check(1, 0) && check(1, 255) < 5_000);
+        assert_eq!(pause(40, 0), NOTIFICATION_PAUSE_MAX / 2);
+        assert_eq!(pause(i64::MAX, 0), NOTIFICATION_PAUSE_MAX / 2);
+    }
+
+    fn outcome(age: Duration, status: u16, retry_after: Option<u64>) -> Outcome {
+        let (created_on, text) = (Moment::from_millis(0), String::new);
+        let due = Due { id: 1, message_id: text(), rule: text(), kind: text(), body: text(), created_on, attempts: 1 };
+        let status = reqwest::StatusCode::from_u16(status).unwrap();
+        let error = SendError::Refused { host: text(), status, retry_after: retry_after.map(Duration::from_secs) };
+        Outcome::of(&due, Some(&error), created_on.after(age))
+    }
+
+    #[test]
+    fn it_is_sent_again_until_it_is_too_old_or_nobody_wants_it() {
+        assert!(matches!(outcome(Duration::ZERO, 500, None), Outcome::Again { .. }));
+        assert_eq!(outcome(Duration::ZERO, 503, Some(60)), Outcome::Again { pause: Duration::from_mins(1) });
+        assert_eq!(outcome(Duration::ZERO, 503, Some(u64::MAX)), Outcome::Again { pause: NOTIFICATION_PAUSE_MAX });
+        assert_eq!(outcome(NOTIFICATION_AGE_MAX, 500, None), Outcome::GivenUp);
+        assert_eq!(outcome(Duration::ZERO, 410, None), Outcome::GivenUp);
+    }
+}

@@ -1,0 +1,85 @@
+//! Secrets with which notifications are signed, as the specification Standard Webhooks has it.
+
+use data_encoding::BASE64;
+use hmac::{Hmac, KeyInit as _, Mac as _};
+use sha2::Sha256;
+
+/// What secrets begin with.
+const PREFIX: &str = "whsec_";
+/// Bytes of a secret: what the specification says.
+const BYTES: std::ops::RangeInclusive<usize> = 24..=64;
+
+/// One secret, or several while they are replaced: then a notification has a signature of each.
+#[derive(Clone)]
+pub struct Secret(Vec<Vec<u8>>);
+
+/// It is no secret.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "a secret is `whsec_` and 24 to 64 bytes in base64, such as `echo whsec_$(openssl rand -base64 32)` makes; several stand on lines of their own"
+)]
+pub struct SecretError;
+
+impl std::fmt::Debug for Secret {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.write_str("Secret")
+    }
+}
+
+impl Secret {
+    /// Reads secrets, one on each line that is not empty.
+    ///
+    /// # Errors
+    /// There is none, or something else.
+    pub fn parse(text: &str) -> Result<Self, SecretError> {
+        let parse = |line: &str| {
+            let bytes = BASE64.decode(line.strip_prefix(PREFIX)?.as_bytes()).ok()?;
+            BYTES.contains(&bytes.len()).then_some(bytes)
+        };
+        let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
+        let secrets = lines.map(parse).collect::<Option<Vec<_>>>().ok_or(SecretError)?;
+        if secrets.is_empty() { Err(SecretError) } else { Ok(Self(secrets)) }
+    }
+
+    /// The header `webhook-signature`: of the id of a message, the second at which it is sent, and its body.
+    pub(super) fn sign(&self, id: &str, timestamp: i64, body: &str) -> String {
+        let signature = |secret: &Vec<u8>| {
+            let mut hmac: Hmac<Sha256> =
+                Hmac::new_from_slice(secret).unwrap_or_else(|_| unreachable!("HMAC takes keys of every length"));
+            hmac.update(format!("{id}.{timestamp}.{body}").as_bytes());
+            format!("v1,{}", BASE64.encode(&hmac.finalize().into_bytes()))
+        };
+        self.0.iter().map(signature).collect::<Vec<_>>().join(" ")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The example of the specification.
+    #[test]
+    fn signatures_are_those_of_the_specification() {
+        let secret = Secret::parse("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw\n").unwrap();
+        let signature = secret.sign("msg_p5jXN8AQM9LWM0D4loKWxJek", 1_614_265_330, "{\"test\": 2432232314}");
+        assert_eq!(signature, "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=");
+    }
+
+    #[test]
+    fn every_secret_signs_while_they_are_replaced() {
+        let one = format!("whsec_{}", BASE64.encode(&[1; 24]));
+        let two = format!("whsec_{}", BASE64.encode(&[2; 64]));
+        let secret = Secret::parse(&format!("{one}\n\n{two}\n")).unwrap();
+        assert_eq!(secret.sign("a", 1, "").split(' ').filter(|part| part.starts_with("v1,")).count(), 2);
+    }
+
+    #[test]
+    fn what_is_no_secret_is_refused_and_none_is_shown() {
+        let short = format!("whsec_{}", BASE64.encode(&[1; 23]));
+        for wrong in ["", "whsec_", "hush", "whsec_%%%", short.as_str(), "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw\nhush"]
+        {
+            assert_eq!(Secret::parse(wrong).unwrap_err(), SecretError, "{wrong}");
+        }
+        assert_eq!(format!("{:?}", Secret::parse("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw").unwrap()), "Secret");
+    }
+}

@@ -1,0 +1,273 @@
+//! Rules, and whom they tell.
+
+use std::collections::VecDeque;
+use std::future::{Ready, ready};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use axum::Router;
+use axum::extract::State;
+use axum::response::{IntoResponse as _, Response};
+use data_encoding::BASE64;
+use hmac::{Hmac, KeyInit as _, Mac as _};
+use http::{HeaderMap, StatusCode};
+use hub::moment::Moment;
+use hub::questions::Filter;
+use hub::report::{Report, Status};
+use hub::rules::{
+    Condition, Deliveries, Phase, Receiver, Rule, RuleState, Secret, Threshold, client, deliver, look, states, test,
+};
+use hub::silence;
+use hub::store::Database;
+use serde_json::Value;
+use sha2::Sha256;
+
+use crate::questions::fleet::{Fleet, of_application};
+use crate::twins::Ground;
+
+twins![
+    a_notification_is_sent_until_it_is_taken,
+    what_comes_later_waits,
+    of_replicas_one_tells,
+    a_receiver_that_is_gone_or_elsewhere_is_not_followed,
+    every_condition_counts_its_own,
+    a_rule_may_be_there_before_what_it_is_about,
+    what_was_told_long_ago_is_forgotten,
+    a_test_is_sent_at_once,
+];
+
+const SECRET: [u8; 32] = [7; 32];
+
+/// Somebody who is told, and what he answers: what is listed first, and then that it is good.
+#[derive(Clone, Default)]
+struct Told {
+    answers: Arc<Mutex<VecDeque<Response>>>,
+    received: Arc<Mutex<Vec<(HeaderMap, String)>>>,
+    address: String,
+}
+
+impl Told {
+    async fn start(answers: Vec<Response>) -> Self {
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = format!("http://{}/hook?key=hush", listener.local_addr().unwrap());
+        let told = Self { answers: Arc::new(Mutex::new(answers.into())), address, ..Self::default() };
+        let routes = Router::new().fallback(Self::take).with_state(told.clone());
+        tokio::spawn(async move { axum::serve(listener, routes).await });
+        told
+    }
+
+    fn take(State(told): State<Self>, headers: HeaderMap, body: String) -> Ready<Response> {
+        told.received.lock().unwrap().push((headers, body));
+        ready(told.answers.lock().unwrap().pop_front().unwrap_or_else(|| StatusCode::NO_CONTENT.into_response()))
+    }
+
+    /// What has come: the id and the body of each, whose signatures are good.
+    fn received(&self) -> Vec<(String, Value)> {
+        let received = self.received.lock().unwrap();
+        let checked = received.iter().map(|(headers, body)| {
+            let header = |name: &str| headers[name].to_str().unwrap();
+            let mut hmac = Hmac::<Sha256>::new_from_slice(&SECRET).unwrap();
+            hmac.update(format!("{}.{}.{body}", header("webhook-id"), header("webhook-timestamp")).as_bytes());
+            assert_eq!(header("webhook-signature"), format!("v1,{}", BASE64.encode(&hmac.finalize().into_bytes())));
+            let sent_on = header("webhook-timestamp").parse::<i64>().unwrap();
+            assert!((Moment::now().millis() / 1_000 - sent_on).abs() < 300);
+            (header("webhook-id").to_owned(), serde_json::from_str(body).unwrap())
+        });
+        checked.collect()
+    }
+
+    fn types(&self) -> Vec<String> {
+        self.received().iter().map(|(_, body)| body["type"].as_str().unwrap().to_owned()).collect()
+    }
+}
+
+fn rule(told: &Told, condition: Condition) -> Rule {
+    let secret = Secret::parse(&format!("whsec_{}", BASE64.encode(&SECRET))).unwrap();
+    Rule {
+        name: format!("prod-{}", condition.as_str()),
+        filter: Filter { environment: Some("prod".into()), ..Filter::default() },
+        condition,
+        above: Threshold::Share(5_000),
+        lasting: Duration::from_mins(10),
+        receiver: Receiver::new(&told.address, secret).unwrap(),
+    }
+}
+
+/// A moment so many seconds after the beginning of the test.
+fn at(seconds: u64) -> Moment {
+    Moment::from_millis(1_800_000_000_000).after(Duration::from_secs(seconds))
+}
+
+async fn send(database: &Database, rule: &Rule, seconds: u64) -> [usize; 3] {
+    let rules = std::slice::from_ref(rule);
+    let Deliveries { delivered, failed, given_up } =
+        deliver(database, rules, &client().unwrap(), at(seconds)).await.unwrap();
+    [delivered, failed, given_up]
+}
+
+async fn state(database: &Database, rule: &Rule) -> RuleState {
+    states(database, std::slice::from_ref(rule)).await.unwrap().remove(0)
+}
+
+/// Looks every minute from one to the other.
+async fn look_on(database: &Database, rule: &Rule, minutes: std::ops::RangeInclusive<u64>) {
+    for minute in minutes {
+        look(database, std::slice::from_ref(rule), at(60 * minute)).await.unwrap();
+    }
+}
+
+/// Of two hosts in prod, one fails.
+async fn failing(ground: &Ground) -> Fleet {
+    let fleet = Fleet::new(&ground.database).await;
+    fleet.application("h-1", 21, (11, Status::Success)).await;
+    fleet.application("h-2", 22, (11, Status::Failure)).await;
+    fleet
+}
+
+async fn a_notification_is_sent_until_it_is_taken(ground: Ground) {
+    let fleet = failing(&ground).await;
+    let told = Told::start(vec![StatusCode::INTERNAL_SERVER_ERROR.into_response()]).await;
+    let rule = rule(&told, Condition::Failing);
+    look_on(&ground.database, &rule, 0..=9).await;
+    assert_eq!(
+        (state(&ground.database, &rule).await.phase, send(&ground.database, &rule, 599).await),
+        (Some(Phase::Pending), [0; 3])
+    );
+    look_on(&ground.database, &rule, 10..=11).await;
+    assert_eq!(send(&ground.database, &rule, 660).await, [0, 1, 0]);
+    assert_eq!(send(&ground.database, &rule, 661).await, [0; 3]);
+    // Another process goes on.
+    let database = Database::open(&ground.url).await.unwrap();
+    assert!(
+        state(&database, &rule)
+            .await
+            .notification
+            .unwrap()
+            .problem
+            .unwrap()
+            .ends_with("answered 500 Internal Server Error")
+    );
+    look_on(&database, &rule, 12..=12).await;
+    assert_eq!([send(&database, &rule, 720).await, send(&database, &rule, 800).await], [[1, 0, 0], [0; 3]]);
+    fleet.application("h-2", 30, (11, Status::Success)).await;
+    look_on(&database, &rule, 13..=14).await;
+    assert_eq!(send(&database, &rule, 840).await, [1, 0, 0]);
+    let received = told.received();
+    assert_eq!(told.types(), ["rule.firing", "rule.firing", "rule.resolved"]);
+    assert!(received[0] == received[1] && received[1].0 != received[2].0);
+    let data = &received[0].1["data"];
+    assert_eq!((&data["matching"], &data["expected"], &data["sharePercent"]), (&1.into(), &2.into(), &50.0.into()));
+    assert_eq!((&data["since"], &data["environment"]), (&serde_json::to_value(at(0)).unwrap(), &"prod".into()));
+    assert_eq!((&data["examples"][0]["host"], &data["examples"][0]["message"]), (&"h-2".into(), &"it's done".into()));
+}
+
+async fn what_comes_later_waits(ground: Ground) {
+    let fleet = failing(&ground).await;
+    let told =
+        Told::start(vec![StatusCode::BAD_GATEWAY.into_response(), StatusCode::BAD_GATEWAY.into_response()]).await;
+    let rule = rule(&told, Condition::Failing);
+    look_on(&ground.database, &rule, 0..=10).await;
+    assert_eq!(send(&ground.database, &rule, 600).await, [0, 1, 0]);
+    fleet.application("h-2", 30, (11, Status::Success)).await;
+    look_on(&ground.database, &rule, 11..=11).await;
+    assert_eq!(send(&ground.database, &rule, 601).await, [0; 3]);
+    assert_eq!(send(&ground.database, &rule, 700).await, [0, 1, 0]);
+    assert_eq!(send(&ground.database, &rule, 800).await, [2, 0, 0]);
+    assert_eq!(told.types(), ["rule.firing", "rule.firing", "rule.firing", "rule.resolved"]);
+}
+
+async fn of_replicas_one_tells(ground: Ground) {
+    failing(&ground).await;
+    let told = Told::start(Vec::new()).await;
+    let rule = Rule { lasting: Duration::ZERO, ..rule(&told, Condition::Failing) };
+    let mut replicas = tokio::task::JoinSet::new();
+    for _ in 0..4 {
+        let (rule, database) = (rule.clone(), Database::open(&ground.url).await.unwrap());
+        replicas.spawn(async move {
+            look_on(&database, &rule, 0..=2).await;
+            send(&database, &rule, 180).await[0]
+        });
+    }
+    assert_eq!(replicas.join_all().await.into_iter().sum::<usize>(), 1);
+    assert_eq!(told.types(), ["rule.firing"]);
+}
+
+async fn a_receiver_that_is_gone_or_elsewhere_is_not_followed(ground: Ground) {
+    failing(&ground).await;
+    let other = Told::start(Vec::new()).await;
+    let elsewhere = (StatusCode::TEMPORARY_REDIRECT, [("location", other.address.clone())]).into_response();
+    let slow = (StatusCode::SERVICE_UNAVAILABLE, [("retry-after", "120")]).into_response();
+    let told = Told::start(vec![elsewhere, slow, StatusCode::GONE.into_response()]).await;
+    let rule = rule(&told, Condition::Failing);
+    look_on(&ground.database, &rule, 0..=10).await;
+    assert_eq!([send(&ground.database, &rule, 600).await, send(&ground.database, &rule, 610).await], [[0, 1, 0]; 2]);
+    assert_eq!(
+        [send(&ground.database, &rule, 720).await, send(&ground.database, &rule, 731).await],
+        [[0; 3], [0, 0, 1]]
+    );
+    let notification = state(&ground.database, &rule).await.notification.unwrap();
+    assert_eq!((notification.attempts, notification.problem.unwrap().as_str()), (3, "127.0.0.1 answered 410 Gone"));
+    assert!(notification.given_up.is_some() && other.received().is_empty());
+}
+
+async fn every_condition_counts_its_own(ground: Ground) {
+    let fleet = failing(&ground).await;
+    let heartbeat = Some(Duration::from_mins(1));
+    fleet.submit(Report { heartbeat, ..of_application("h-3", 23, 11) }).await;
+    silence::sweep(&ground.database, Moment::now).await.unwrap();
+    fleet.publish_application("prod", 30, "2.0").await;
+    fleet.application("h-1", 40, (30, Status::Success)).await;
+    let told = Told::start(Vec::new()).await;
+    for (condition, expected) in
+        [(Condition::Failing, (0, 3)), (Condition::Silent, (1, 3)), (Condition::Outdated, (1, 3))]
+    {
+        let rule = Rule { lasting: Duration::ZERO, ..rule(&told, condition) };
+        look_on(&ground.database, &rule, 0..=0).await;
+        let state = state(&ground.database, &rule).await;
+        assert_eq!((state.matching, state.expected), expected, "{condition:?}");
+        send(&ground.database, &rule, 1).await;
+    }
+    let named: Vec<_> = told.received().iter().map(|(_, body)| body["data"]["examples"][0]["host"].clone()).collect();
+    assert_eq!(named, ["h-3", "h-2"]);
+}
+
+async fn a_rule_may_be_there_before_what_it_is_about(ground: Ground) {
+    let told = Told::start(Vec::new()).await;
+    let rule = rule(&told, Condition::Failing);
+    assert_eq!(state(&ground.database, &rule).await.phase, None);
+    look_on(&ground.database, &rule, 0..=1).await;
+    let state = state(&ground.database, &rule).await;
+    assert_eq!((state.phase, state.expected, state.since), (Some(Phase::Ok), 0, Some(at(0))));
+}
+
+async fn what_was_told_long_ago_is_forgotten(ground: Ground) {
+    failing(&ground).await;
+    let told = Told::start(Vec::new()).await;
+    let rule = Rule { lasting: Duration::ZERO, ..rule(&told, Condition::Failing) };
+    look_on(&ground.database, &rule, 0..=0).await;
+    send(&ground.database, &rule, 1).await;
+    assert!(state(&ground.database, &rule).await.notification.is_some());
+    send(&ground.database, &rule, 31 * 24 * 3_600).await;
+    assert_eq!(state(&ground.database, &rule).await.notification, None);
+}
+
+async fn a_test_is_sent_at_once(_: Ground) {
+    let told = Told::start(vec![StatusCode::OK.into_response(), StatusCode::UNAUTHORIZED.into_response()]).await;
+    let rule = rule(&told, Condition::Failing);
+    test(&rule).await.unwrap();
+    assert_eq!(test(&rule).await.unwrap_err().to_string(), "127.0.0.1 answered 401 Unauthorized");
+    assert_eq!(told.types(), ["rule.test", "rule.test"]);
+    let nobody = Rule {
+        receiver: Receiver::new(
+            "http://127.0.0.1:1/hook?key=hush",
+            Secret::parse(&format!("whsec_{}", BASE64.encode(&SECRET))).unwrap(),
+        )
+        .unwrap(),
+        ..rule
+    };
+    let error = test(&nobody).await.unwrap_err().to_string();
+    assert!(
+        error.starts_with("127.0.0.1 can't be reached: ") && !error.contains("hush") && !error.contains("hook"),
+        "{error}"
+    );
+}
