@@ -15,8 +15,8 @@ const STEP: i64 = 10_000;
 /// Reconcilers that become silent in one transaction.
 const TRANSACTION: usize = 2_000;
 
-/// Between two steps others have their turn.
-const PAUSE: Duration = Duration::from_millis(20);
+/// Between two steps others have their turn. A round through three million reconcilers takes half a minute.
+const PAUSE: Duration = Duration::from_millis(100);
 
 /// Between two rounds through all reconcilers.
 const ROUND: Duration = Duration::from_secs(5);

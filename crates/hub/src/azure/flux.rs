@@ -13,7 +13,7 @@ use super::hosts::{Host, HostKind};
 use super::poller::Problem;
 use super::resource::ResourceId;
 use crate::endpoint::Endpoint;
-use crate::inputs::names::TargetName;
+use crate::inputs::names::flux_reconciler;
 use crate::moment::Moment;
 use crate::report::{Report, Status};
 use crate::revision;
@@ -32,8 +32,6 @@ const KIND: &str = "arc";
 const CHILD_KIND: &str = "flux";
 /// Objects whose status is that of a reconciler; others are sources.
 const KINDS: &[&str] = &["Kustomization", "HelmRelease"];
-/// The namespace whose objects are called by their names alone, as in the events of Flux.
-const HOME_NAMESPACE: &str = "flux-system";
 
 /// What a configuration says.
 #[derive(Debug)]
@@ -166,7 +164,7 @@ impl Reader<'_> {
                 endpoint,
                 revision: revision.unwrap_or_default(),
                 message,
-                ..report(reconciler("Kustomization", &namespace, &object), KIND, status_of(&state), observed_on)
+                ..report(flux_reconciler("Kustomization", &namespace, &object), KIND, status_of(&state), observed_on)
             });
         }
         let children = statuses.iter().enumerate().filter(|(index, _)| !own.contains(index));
@@ -314,7 +312,7 @@ impl ObjectStatus {
             revision: self.applied().unwrap_or_default(),
             version,
             message: self.text(),
-            ..report(reconciler(kind, namespace, name), CHILD_KIND, status_of(state), observed_on)
+            ..report(flux_reconciler(kind, namespace, name), CHILD_KIND, status_of(state), observed_on)
         })
     }
 }
@@ -326,15 +324,6 @@ pub(super) fn status_of(state: &str) -> Status {
         "non-compliant" | "noncompliant" | "failed" => Status::Failure,
         _ => Status::InProgress,
     }
-}
-
-/// The reconciler's name, the same as in events of Flux: the object's, with its namespace before it unless it is Flux's own or the name says which
-/// deployment target it is for; kinds other than Kustomization stand before that.
-fn reconciler(kind: &str, namespace: &str, name: &str) -> String {
-    let is_target = kind == "Kustomization" && TargetName::parse(name).is_some();
-    let is_plain = namespace.is_empty() || namespace == HOME_NAMESPACE || is_target;
-    let name = if is_plain { name.to_owned() } else { format!("{namespace}/{name}") };
-    if kind == "Kustomization" { name } else { format!("{kind}/{name}") }
 }
 
 fn report(reconciler: String, kind: &str, status: Status, observed_on: Moment) -> Report {

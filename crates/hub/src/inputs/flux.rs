@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use serde::Deserialize;
 
-use super::names::TargetName;
+use super::names::flux_reconciler;
 use super::{Batch, BodyError, fields};
 use crate::endpoint::Endpoint;
 use crate::limits::REPORT_BYTES_MAX;
@@ -21,9 +21,6 @@ use crate::revision;
 
 /// The kind of reconcilers that report in this format.
 pub const KIND: &str = "flux";
-
-/// The namespace that `flux bootstrap` makes: objects in it are called by their names alone.
-const HOME_NAMESPACE: &str = "flux-system";
 
 /// The group of annotations that Flux copies from an object into the metadata of its events.
 const EVENT_GROUP: &str = "event.toolkit.fluxcd.io";
@@ -101,11 +98,12 @@ impl Event {
         }
         let text = |key: &str| self.metadata(key).unwrap_or_default().to_owned();
         let status = self.status();
+        let object = &self.involved_object;
         Ok(Report {
             host: self.metadata("host").or_else(|| self.metadata("cluster")).unwrap_or_default().to_owned(),
             reconciler: self
                 .metadata("reconciler")
-                .map_or_else(|| self.involved_object.reconciler(), ToOwned::to_owned),
+                .map_or_else(|| flux_reconciler(&object.kind, &object.namespace, &object.name), ToOwned::to_owned),
             kind: KIND.to_owned(),
             endpoint: self.endpoint()?,
             revision: self.revision().to_owned(),
@@ -177,18 +175,6 @@ impl Event {
             ReportError::new("metadata.heartbeatSeconds", message)
         })?;
         Ok(Some(Duration::from_secs(seconds)))
-    }
-}
-
-impl InvolvedObject {
-    /// The reconciler's name. A Kustomization is called by its own name, with its namespace before it if it is not in `flux-system` and does not name a
-    /// deployment target; other kinds have the kind before that, so that a release and a source may have the same name as a Kustomization.
-    fn reconciler(&self) -> String {
-        let is_plain = matches!(self.namespace.as_str(), "" | HOME_NAMESPACE);
-        let is_target = || self.kind == "Kustomization" && TargetName::parse(&self.name).is_some();
-        let name =
-            if is_plain || is_target() { self.name.clone() } else { format!("{}/{}", self.namespace, self.name) };
-        if self.kind == "Kustomization" { name } else { format!("{}/{name}", self.kind) }
     }
 }
 
