@@ -7,6 +7,8 @@ mod environments;
 mod history;
 mod rollouts;
 
+use std::collections::BTreeMap;
+
 use axum::body::Bytes;
 use axum::extract::{FromRequestParts, Query};
 use axum::response::{IntoResponse as _, Response};
@@ -16,7 +18,8 @@ use http::{HeaderMap, HeaderValue, StatusCode, header};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
-use utoipa::IntoParams;
+use utoipa::openapi::{self, RefOr};
+use utoipa::{IntoParams, IntoResponses};
 use utoipa_axum::router::OpenApiRouter;
 
 use super::App;
@@ -47,6 +50,28 @@ pub(super) struct Asked<T> {
 #[derive(Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 struct Nothing {}
+
+/// What every question is answered with if it is not answered, as the description of the API has it.
+struct NotAnswered;
+
+impl IntoResponses for NotAnswered {
+    fn responses() -> BTreeMap<String, RefOr<openapi::Response>> {
+        let problem = |description: &str| {
+            let schema = openapi::Ref::from_schema_name("Problem");
+            let content = openapi::ContentBuilder::new().schema(Some(schema)).build();
+            openapi::ResponseBuilder::new()
+                .description(description)
+                .content("application/problem+json", content)
+                .build()
+        };
+        let unchanged = openapi::Response::new("It is as it was when `ETag` was given");
+        let (client, server) = (problem("It can't be asked like that"), problem("It can't be answered now"));
+        [("304", unchanged), ("4XX", client), ("5XX", server)]
+            .into_iter()
+            .map(|(status, response)| (status.to_owned(), response.into()))
+            .collect()
+    }
+}
 
 /// The moment at which it was so.
 #[derive(Deserialize, IntoParams)]

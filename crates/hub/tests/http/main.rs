@@ -6,6 +6,7 @@ mod encrypted;
 mod events;
 mod formats;
 mod limits;
+mod openapi;
 mod operation;
 mod otlp;
 mod questions;

@@ -7,7 +7,7 @@ use utoipa_axum::routes;
 
 use super::super::App;
 use super::super::problem::Problem;
-use super::{Asked, answer};
+use super::{Asked, NotAnswered, answer};
 use crate::questions::{self, Compared, Comparison, Filter, Page};
 
 pub(super) fn routes() -> OpenApiRouter<App> {
@@ -24,9 +24,7 @@ pub(super) fn routes() -> OpenApiRouter<App> {
     params(Compared, Filter, Page),
     responses(
         (status = 200, description = "A page of targets in both environments", body = Comparison),
-        (status = 304, description = "It is as it was when `ETag` was given"),
-        (status = "4XX", description = "It can't be asked like that", body = Problem, content_type = "application/problem+json"),
-        (status = "5XX", description = "It can't be answered now", body = Problem, content_type = "application/problem+json"),
+        NotAnswered,
     ),
 )]
 async fn compare(State(app): State<App>, asked: Asked<Compared>) -> Result<Response, Problem> {

@@ -7,7 +7,7 @@ use utoipa_axum::routes;
 
 use super::super::App;
 use super::super::problem::Problem;
-use super::{Asked, At, answer};
+use super::{Asked, At, NotAnswered, answer};
 use crate::questions::{self, Deployments, Filter, Page};
 
 pub(super) fn routes() -> OpenApiRouter<App> {
@@ -24,9 +24,7 @@ pub(super) fn routes() -> OpenApiRouter<App> {
     params(Filter, Page, At),
     responses(
         (status = 200, description = "A page of what is where", body = Deployments),
-        (status = 304, description = "It is as it was when `ETag` was given"),
-        (status = "4XX", description = "It can't be asked like that", body = Problem, content_type = "application/problem+json"),
-        (status = "5XX", description = "It can't be answered now", body = Problem, content_type = "application/problem+json"),
+        NotAnswered,
     ),
 )]
 async fn deployments(State(app): State<App>, asked: Asked<At>) -> Result<Response, Problem> {

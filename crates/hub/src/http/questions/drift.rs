@@ -7,7 +7,7 @@ use utoipa_axum::routes;
 
 use super::super::App;
 use super::super::problem::Problem;
-use super::{Asked, Nothing, answer};
+use super::{Asked, NotAnswered, Nothing, answer};
 use crate::questions::{self, Deployments, Drift, Filter, Page};
 
 pub(super) fn routes() -> OpenApiRouter<App> {
@@ -24,9 +24,7 @@ pub(super) fn routes() -> OpenApiRouter<App> {
     params(Filter, Page),
     responses(
         (status = 200, description = "The drift", body = Drift),
-        (status = 304, description = "It is as it was when `ETag` was given"),
-        (status = "4XX", description = "It can't be asked like that", body = Problem, content_type = "application/problem+json"),
-        (status = "5XX", description = "It can't be answered now", body = Problem, content_type = "application/problem+json"),
+        NotAnswered,
     ),
 )]
 async fn drift(State(app): State<App>, asked: Asked<Nothing>) -> Result<Response, Problem> {
@@ -43,9 +41,7 @@ async fn drift(State(app): State<App>, asked: Asked<Nothing>) -> Result<Response
     params(("kind" = String, Path, description = "Whom it is about"), Filter, Page),
     responses(
         (status = 200, description = "A page of them", body = Deployments),
-        (status = 304, description = "It is as it was when `ETag` was given"),
-        (status = "4XX", description = "It can't be asked like that", body = Problem, content_type = "application/problem+json"),
-        (status = "5XX", description = "It can't be answered now", body = Problem, content_type = "application/problem+json"),
+        NotAnswered,
     ),
 )]
 async fn drift_hosts(

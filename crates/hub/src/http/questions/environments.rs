@@ -7,7 +7,7 @@ use utoipa_axum::routes;
 
 use super::super::App;
 use super::super::problem::Problem;
-use super::{Asked, At, Nothing, answer};
+use super::{Asked, At, NotAnswered, Nothing, answer};
 use crate::questions::{self, EnvironmentTargets, Environments, Filter, Page};
 
 pub(super) fn routes() -> OpenApiRouter<App> {
@@ -24,9 +24,7 @@ pub(super) fn routes() -> OpenApiRouter<App> {
     params(Filter),
     responses(
         (status = 200, description = "The environments", body = Environments),
-        (status = 304, description = "It is as it was when `ETag` was given"),
-        (status = "4XX", description = "It can't be asked like that", body = Problem, content_type = "application/problem+json"),
-        (status = "5XX", description = "It can't be answered now", body = Problem, content_type = "application/problem+json"),
+        NotAnswered,
     ),
 )]
 async fn environments(State(app): State<App>, asked: Asked<Nothing>) -> Result<Response, Problem> {
@@ -43,9 +41,7 @@ async fn environments(State(app): State<App>, asked: Asked<Nothing>) -> Result<R
     params(Filter, Page, At),
     responses(
         (status = 200, description = "A page of targets", body = EnvironmentTargets),
-        (status = 304, description = "It is as it was when `ETag` was given"),
-        (status = "4XX", description = "It can't be asked like that", body = Problem, content_type = "application/problem+json"),
-        (status = "5XX", description = "It can't be answered now", body = Problem, content_type = "application/problem+json"),
+        NotAnswered,
     ),
 )]
 async fn environment_targets(State(app): State<App>, asked: Asked<At>) -> Result<Response, Problem> {

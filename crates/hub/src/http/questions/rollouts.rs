@@ -10,7 +10,7 @@ use utoipa_axum::routes;
 use super::super::App;
 use super::super::caller::Reader;
 use super::super::problem::{Kind, Problem};
-use super::{Asked, Nothing, answer};
+use super::{Asked, NotAnswered, Nothing, answer};
 use crate::questions::{self, DeploymentState, DeploymentStateRequest, Deployments, Filter, Page, Rollout, Rollouts};
 
 pub(super) fn routes() -> OpenApiRouter<App> {
@@ -29,9 +29,7 @@ pub(super) fn routes() -> OpenApiRouter<App> {
     params(Filter, Page),
     responses(
         (status = 200, description = "A page of rollouts", body = Rollouts),
-        (status = 304, description = "It is as it was when `ETag` was given"),
-        (status = "4XX", description = "It can't be asked like that", body = Problem, content_type = "application/problem+json"),
-        (status = "5XX", description = "It can't be answered now", body = Problem, content_type = "application/problem+json"),
+        NotAnswered,
     ),
 )]
 async fn rollouts(State(app): State<App>, asked: Asked<Nothing>) -> Result<Response, Problem> {
@@ -48,9 +46,7 @@ async fn rollouts(State(app): State<App>, asked: Asked<Nothing>) -> Result<Respo
     params(("of" = String, Path, description = "A workload (what of it is wanted now), `workload@version`, a version, or a commit in any form that reconcilers write. Where several workloads have one name: `workspace/application/workload`"), Filter),
     responses(
         (status = 200, description = "The rollout", body = Rollout),
-        (status = 304, description = "It is as it was when `ETag` was given"),
-        (status = "4XX", description = "It can't be asked like that", body = Problem, content_type = "application/problem+json"),
-        (status = "5XX", description = "It can't be answered now", body = Problem, content_type = "application/problem+json"),
+        NotAnswered,
     ),
 )]
 async fn rollout(State(app): State<App>, Path(of): Path<String>, asked: Asked<Nothing>) -> Result<Response, Problem> {
@@ -67,9 +63,7 @@ async fn rollout(State(app): State<App>, Path(of): Path<String>, asked: Asked<No
     params(("of" = String, Path, description = "A workload (what of it is wanted now), `workload@version`, a version, or a commit in any form that reconcilers write. Where several workloads have one name: `workspace/application/workload`"), Filter, Page),
     responses(
         (status = 200, description = "A page of them", body = Deployments),
-        (status = 304, description = "It is as it was when `ETag` was given"),
-        (status = "4XX", description = "It can't be asked like that", body = Problem, content_type = "application/problem+json"),
-        (status = "5XX", description = "It can't be answered now", body = Problem, content_type = "application/problem+json"),
+        NotAnswered,
     ),
 )]
 async fn rollout_hosts(
