@@ -2,6 +2,8 @@
 
 use std::io::Write as _;
 
+pub(crate) use model::count::thousands;
+
 use crate::arguments::Format;
 
 /// Writes a line to standard error that nobody has to act on.
@@ -39,19 +41,6 @@ pub(crate) fn structured(json: &serde_json::Value, format: Format) -> String {
 pub(crate) fn count(number: usize, noun: &str) -> String {
     let plural = if number == 1 { "" } else { "s" };
     format!("{} {noun}{plural}", thousands(number))
-}
-
-/// A number with a comma between every three digits.
-pub(crate) fn thousands(number: usize) -> String {
-    let digits = number.to_string();
-    let mut text = String::new();
-    for (position, digit) in digits.chars().enumerate() {
-        if position > 0 && (digits.len() - position).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
 }
 
 #[cfg(test)]

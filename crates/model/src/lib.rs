@@ -6,6 +6,7 @@
 #![cfg_attr(not(test), warn(clippy::disallowed_methods, clippy::disallowed_types))]
 
 pub mod code;
+pub mod count;
 mod decode;
 pub mod diagnostic;
 pub mod digest;

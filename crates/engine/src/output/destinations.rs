@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use model::count::thousands;
 use model::diagnostic::{Code, Diagnostic, Origin};
 use model::field_path::FieldPath;
 use model::fleet::Fleet;
@@ -37,8 +38,9 @@ fn layout_problem(fleet: &Fleet, object: &Object<GitOpsRepo>) -> Option<Diagnost
     if layout == Layout::FanOut || count <= FOLDERS_MAX {
         return None;
     }
+    let (count, max) = (thousands(count), thousands(FOLDERS_MAX));
     let message =
-        format!("{count} folders would be beside each other in the GitOps branch, and more than {FOLDERS_MAX} may not");
+        format!("{count} folders would be beside each other in the GitOps branch, and more than {max} may not");
     let help = format!(
         "set the annotation `{}: \"true\"` on this GitOpsRepo, and let clusters look at their new paths",
         gitops_repo::FAN_OUT
