@@ -22,6 +22,9 @@ const SCRIPT: &[&str] = &[
     "unit did not start: port 8080 is in use",
 ];
 
+/// Why what was applied is not well any more.
+const RELAPSE: &str = "health check failed: container was killed, out of memory";
+
 /// A host with what it is doing.
 #[derive(Debug)]
 pub(super) struct Host {
@@ -45,6 +48,8 @@ struct Reconciler {
     applying: Option<Content>,
     /// What it applied.
     applied: Option<Content>,
+    /// Whether that is not well.
+    is_ill: bool,
     /// What it saw first, if its host lags.
     copy: Option<Content>,
     /// How often that tree can't be applied, and why.
@@ -60,7 +65,8 @@ impl Host {
             if falls_silent || random.percent(conduct.prompt) { conduct.short_heartbeat } else { conduct.heartbeat };
         let silent_from = starts_on + random.within(&conduct.silent_after);
         let first = |random: &mut Random| starts_on + 1 + random.within(&(0..=*conduct.interval.end()));
-        let reconciler = |next| Reconciler { next, applying: None, applied: None, copy: None, trouble: None };
+        let reconciler =
+            |next| Reconciler { next, applying: None, applied: None, is_ill: false, copy: None, trouble: None };
         let reconcilers = options.pulls.iter().map(|_| reconciler(first(&mut random))).collect();
         let promises = options.format != Format::ArgoCd;
         Self {
@@ -119,8 +125,7 @@ impl Host {
         let content = if lags { *reconciler.copy.get_or_insert(seen) } else { seen };
         if reconciler.applied.is_some_and(|applied| applied.tree == content.tree) {
             reconciler.applied = Some(content);
-            // Argo CD tells what changes, and nothing else.
-            return (self.options.format != Format::ArgoCd).then_some((Status::Success, content, ""));
+            return self.look_after(number, content);
         }
         reconciler.applying = Some(content);
         if reconciler.trouble.is_some_and(|(tree, ..)| tree == content.tree) {
@@ -130,6 +135,17 @@ impl Host {
         let trouble = self.trouble();
         self.reconcilers[number].trouble = Some((content.tree, trouble.0, trouble.1));
         Some((Status::InProgress, content, ""))
+    }
+
+    /// Looks whether what was applied is well.
+    fn look_after(&mut self, number: usize, content: Content) -> Option<(Status, Content, &'static str)> {
+        let was_ill = std::mem::take(&mut self.reconcilers[number].is_ill);
+        if !was_ill && self.conduct.relapsing > 0 && self.random.percent(self.conduct.relapsing) {
+            self.reconcilers[number].is_ill = true;
+            return Some((Status::Failure, content, RELAPSE));
+        }
+        // Argo CD tells what changes, and nothing else.
+        (was_ill || self.options.format != Format::ArgoCd).then_some((Status::Success, content, ""))
     }
 
     /// How often a content can't be applied, and why.

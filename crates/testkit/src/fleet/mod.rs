@@ -119,6 +119,8 @@ pub struct Conduct {
     pub faltering: u64,
     /// Of contents: they can't be applied at all.
     pub failing: u64,
+    /// Of pulls that find nothing new: what was applied is not well any more, until the next one.
+    pub relapsing: u64,
     /// Of hosts: they keep to the commit that they saw first.
     pub lagging: u64,
     /// For how long.
@@ -151,6 +153,7 @@ impl Default for Conduct {
             takes: 15..=90,
             faltering: 15,
             failing: 5,
+            relapsing: 0,
             lagging: 8,
             lag: 1_800,
             silent: 8,

@@ -84,6 +84,18 @@ fn attempts_fail_as_often_as_they_should_and_go_on() {
 }
 
 #[test]
+fn what_was_well_can_fail_and_be_well_again() {
+    let (fleet, _) = lived(7, Conduct { relapsing: 30, ..smooth() });
+    let of = |host| fleet.log.iter().filter(move |(number, said, _)| *number == host && said.pull.path == "edge/a");
+    for host in 0..18 {
+        let statuses: Vec<_> = of(host).map(|(_, said, _)| said.status).collect();
+        assert!(statuses.windows(2).all(|pair| pair != [Status::Failure, Status::Failure]), "{statuses:?}");
+        let relapsed = statuses.windows(2).filter(|pair| *pair == [Status::Failure, Status::Success]).count();
+        assert!(relapsed > 0, "{host}: {statuses:?}");
+    }
+}
+
+#[test]
 fn hosts_that_lag_stay_where_they_were() {
     let conduct = Conduct { lagging: 100, lag: 1_000_000, ..smooth() };
     let (fleet, _) = lived(7, conduct);

@@ -77,8 +77,16 @@ async fn fleet(seed: u64, starts_on: i64, carrier: &Carrier) -> Fleet {
             pulls: vec![pull(number % PATHS.len()), pull((number + 1) % PATHS.len())],
         });
     }
-    let conduct =
-        Conduct { interval: 120..=240, failing: 10, lag: HOUR, silent: 25, late: 20, twice: 15, ..Conduct::default() };
+    let conduct = Conduct {
+        interval: 120..=240,
+        failing: 10,
+        relapsing: 25,
+        lag: HOUR,
+        silent: 25,
+        late: 20,
+        twice: 15,
+        ..Conduct::default()
+    };
     Fleet::new(FleetOptions { seed, starts_on, conduct, hosts })
 }
 
