@@ -16,6 +16,13 @@ use super::value::{Row, Value};
 const ACQUIRE_TIMEOUT: Duration = Duration::from_secs(5);
 /// How long another process may hold SQLite's only write lock.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
+/// The pages of a new file. A report changes a state of a few dozen bytes on a page that no other report of the transaction is on, and whole pages are
+/// written: small ones are less. Names of the longest kind still fit into a page's index entries.
+const PAGE_BYTES: u32 = 2_048;
+/// Of the pages that are read and changed, as many as this many KiB hold stay in memory (the sign is SQLite's way to say that it is not a number of pages).
+const WRITER_CACHE: &str = "-131072";
+/// The same for each connection that answers questions.
+const READER_CACHE: &str = "-32768";
 /// Questions that are answered at once.
 const READERS: u32 = 8;
 
@@ -201,7 +208,8 @@ async fn open_sqlite(file: &Path) -> Result<Database, DatabaseError> {
     // When the disk is full, SQLite itself rolls back. sqlx does not notice, and would take the connection for one inside a transaction for ever.
     let writer = writer.before_acquire(|connection, _| Box::pin(async { Ok(!connection.is_in_transaction()) }));
     // It is decided when the first table is made. To say it again takes the write lock, for which who only reads must not wait.
-    let writer = writer.connect_with(options.clone().auto_vacuum(SqliteAutoVacuum::Incremental)).await?;
+    let writing = options.clone().auto_vacuum(SqliteAutoVacuum::Incremental).page_size(PAGE_BYTES);
+    let writer = writer.connect_with(writing.pragma("cache_size", WRITER_CACHE)).await?;
     migrate_sqlite(&writer).await?;
     let readers = SqlitePoolOptions::new().max_connections(READERS).acquire_timeout(ACQUIRE_TIMEOUT);
     let readers = readers.connect_with(options.pragma("query_only", "on")).await?;
@@ -224,7 +232,7 @@ fn sqlite_options() -> SqliteConnectOptions {
         .busy_timeout(BUSY_TIMEOUT)
         // Of every row of the history, its reconciler's row would be looked up, wherever that is. Tests check that nothing is dangling.
         .foreign_keys(false)
-        .pragma("cache_size", "-65536")
+        .pragma("cache_size", READER_CACHE)
         .pragma("mmap_size", "268435456")
         // The writer does it where nobody else does ([`super::checkpoint`]), or what that leaves: then the log begins anew.
         .pragma("wal_autocheckpoint", "32768")
