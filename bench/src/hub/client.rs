@@ -17,8 +17,8 @@ use super::server::Hub;
 const BATCH: usize = 500;
 /// Connections that send batches.
 const SENDERS: u64 = 6;
-/// Connections that send single reports.
-const SINGLE_SENDERS: u32 = 48;
+/// Connections that send single reports: so many that a host hardly ever waits for the answer to another one, as hosts don't.
+const SINGLE_SENDERS: u32 = 128;
 
 /// Random hosts, the same in every run.
 struct Random(u64);
