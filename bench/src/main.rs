@@ -52,8 +52,8 @@ struct Arguments {
     /// Measure the large fleets with this part of their cluster types or clusters, and hold nothing against its bound.
     #[arg(long, value_name = "PART", default_value_t = 1.0)]
     share: f64,
-    /// Put the figures into the table of this page as well. Then everything is measured, so that they are all of one run.
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["names", "share"])]
+    /// Put the figures into the tables of this page as well. Those of a table are all of one run: measure everything, or `hub hub-postgresql`.
+    #[arg(long, value_name = "FILE", conflicts_with = "share")]
     page: Option<PathBuf>,
     /// Compile the generated fleet in this directory, and say how long each step took.
     #[arg(long, hide = true, value_name = "DIR")]
@@ -121,6 +121,13 @@ fn main() -> Result<()> {
     }
     if let Some(directory) = &arguments.write {
         return write(&arguments.names, &options, directory);
+    }
+    if arguments.page.is_some() && !arguments.names.is_empty() {
+        let names: Vec<&str> = arguments.names.iter().map(String::as_str).collect();
+        ensure!(
+            page::is_whole(&names, &BENCHMARKS.map(|(name, _)| name)),
+            "a table of the page has to be measured whole"
+        );
     }
     let rows = measure(&arguments.names, &options)?;
     if let Some(page) = &arguments.page {

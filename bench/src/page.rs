@@ -1,4 +1,4 @@
-//! The figures on the page about performance: those of one run, and nothing written by hand.
+//! The figures on the page about performance: each table is of one run, and nothing is written by hand.
 
 use std::path::Path;
 
@@ -6,27 +6,62 @@ use anyhow::{Context as _, Result};
 
 use crate::report::Row;
 
-const BEGIN: &str = "<!-- figures: `cargo xtask bench --page docs/performance.md` writes them -->\n";
+/// A table of the page, which has the figures of one run.
+struct Place {
+    begin: &'static str,
+    /// Whether it has the figures of that benchmark.
+    has: fn(&str) -> bool,
+}
+
+/// The hub has a table of its own: it takes as long as everything else.
+const PLACES: [Place; 2] = [
+    Place {
+        begin: "<!-- figures: `cargo xtask bench --page docs/performance.md` writes them -->\n",
+        has: |name| !is_of_hub(name),
+    },
+    Place {
+        begin: "<!-- figures: `cargo xtask bench --page docs/performance.md hub hub-postgresql` writes them -->\n",
+        has: is_of_hub,
+    },
+];
 const END: &str = "<!-- end of the figures -->\n";
+
+fn is_of_hub(name: &str) -> bool {
+    name.starts_with("hub")
+}
+
+/// Whether these benchmarks, of all that there are, fill whole tables.
+pub(crate) fn is_whole(names: &[&str], all: &[&str]) -> bool {
+    let is_named = |name: &&&str| names.contains(*name);
+    PLACES.iter().all(|place| {
+        let of_place = || all.iter().filter(|name| (place.has)(name));
+        of_place().all(|name| is_named(&name)) || !of_place().any(|name| is_named(&name))
+    })
+}
 
 /// Puts the figures where the page has the figures of an earlier run.
 pub(crate) fn update(page: &Path, rows: &[Row]) -> Result<()> {
-    let text = std::fs::read_to_string(page).with_context(|| format!("could not read {}", page.display()))?;
-    let text = replaced(&text, &format!("{}\n{}", machine(), table(rows)))
-        .with_context(|| format!("{} has no place for figures", page.display()))?;
+    let mut text = std::fs::read_to_string(page).with_context(|| format!("could not read {}", page.display()))?;
+    for place in &PLACES {
+        let rows: Vec<&Row> = rows.iter().filter(|row| (place.has)(row.benchmark())).collect();
+        if !rows.is_empty() {
+            text = replaced(&text, place.begin, &format!("{}\n{}", machine(), table(&rows)))
+                .with_context(|| format!("{} has no place for figures", page.display()))?;
+        }
+    }
     std::fs::write(page, text).with_context(|| format!("could not write {}", page.display()))
 }
 
 /// The page with other figures. None if it has no place for them.
-fn replaced(page: &str, figures: &str) -> Option<String> {
-    let (before, rest) = page.split_once(BEGIN)?;
+fn replaced(page: &str, begin: &str, figures: &str) -> Option<String> {
+    let (before, rest) = page.split_once(begin)?;
     let (_, after) = rest.split_once(END)?;
-    Some(format!("{before}{BEGIN}\n{figures}\n{END}{after}"))
+    Some(format!("{before}{begin}\n{figures}\n{END}{after}"))
 }
 
 /// A line a figure; what belongs to the figure above it begins with a dash.
-fn table(rows: &[Row]) -> String {
-    let line = |row: &Row| {
+fn table(rows: &[&Row]) -> String {
+    let line = |row: &&Row| {
         let what = row.what();
         let what = what.strip_prefix("  ").map_or_else(|| what.to_owned(), |detail| format!("– {detail}"));
         format!("| {what} | {} | {} | `{}` |\n", row.figure(), row.verdict(), row.repeat())
@@ -50,17 +85,26 @@ mod tests {
 
     #[test]
     fn only_the_figures_are_replaced() {
-        let page = format!("# Page\n{BEGIN}old\n{END}More.\n");
-        let new = replaced(&page, "new\n").unwrap();
-        assert_eq!(new, format!("# Page\n{BEGIN}\nnew\n\n{END}More.\n"));
-        assert_eq!(replaced(&new, "new\n").unwrap(), new);
-        assert_eq!(replaced("# Page\n", "new\n"), None);
+        let [first, hub] = PLACES.map(|place| place.begin);
+        let page = format!("# Page\n{first}old\n{END}More.\n{hub}old\n{END}");
+        let new = replaced(&page, first, "new\n").unwrap();
+        assert_eq!(new, format!("# Page\n{first}\nnew\n\n{END}More.\n{hub}old\n{END}"));
+        assert_eq!(replaced(&new, first, "new\n").unwrap(), new);
+        assert!(replaced(&page, hub, "new\n").unwrap().ends_with(&format!("{hub}\nnew\n\n{END}")));
+        assert_eq!(replaced("# Page\n", first, "new\n"), None);
+    }
+
+    #[test]
+    fn a_table_is_of_one_run() {
+        let check = |names: &[&str]| is_whole(names, &["fleet", "yaml", "hub", "hub-postgresql"]);
+        assert!(check(&["fleet", "yaml", "hub", "hub-postgresql"]) && check(&["hub", "hub-postgresql"]));
+        assert!(!check(&["hub"]) && !check(&["yaml", "hub", "hub-postgresql"]));
     }
 
     #[test]
     fn a_figure_is_a_line() {
         let rows = [Row::measured("a", 0.41, "s").at_most(1.0).of("x"), Row::measured("  b", 7.0, "").of("x")];
-        let lines: Vec<_> = table(&rows).lines().skip(2).map(str::to_owned).collect();
+        let lines: Vec<_> = table(&rows.iter().collect::<Vec<_>>()).lines().skip(2).map(str::to_owned).collect();
         assert_eq!(
             lines,
             ["| a | 0.41 s | at most 1 s: ok | `cargo xtask bench x` |", "| – b | 7 |  | `cargo xtask bench x` |"]

@@ -83,6 +83,11 @@ impl Row {
         &self.what
     }
 
+    /// What measured it.
+    pub(crate) fn benchmark(&self) -> &'static str {
+        self.benchmark
+    }
+
     /// How to measure it again.
     pub(crate) fn repeat(&self) -> String {
         format!("cargo xtask bench {}", self.benchmark)
