@@ -1,8 +1,17 @@
 //! The description of the API.
 
+use std::collections::BTreeSet;
+
+use hub::authority::Authority;
+use hub::http::{App, router};
+use hub::ingest::Ingest;
+use reqwest::{Method, StatusCode};
 use serde_json::Value;
 
 use super::Hub;
+
+/// Routes that OpenAPI can't or need not describe: the description itself, and the service of gRPC.
+const NOT_DESCRIBED: [&str; 2] = ["/api/v1/openapi.json", "/opentelemetry.proto.collector.logs.v1.LogsService/{*rest}"];
 
 async fn description() -> Value {
     Hub::start().await.get("/api/v1/openapi.json").send().await.unwrap().json().await.unwrap()
@@ -34,4 +43,36 @@ async fn every_reference_leads_somewhere() {
         count += 1;
     }
     assert!(count > 20);
+}
+
+/// The paths of all routes. A router says them only where it is shown for debugging.
+fn routes(hub: &Hub) -> BTreeSet<String> {
+    let (ingest, _writer) = Ingest::start(hub.database.clone());
+    let authority = Authority::new(hub.database.clone(), None, true);
+    let shown = format!("{:?}", router(App::new(hub.database.clone(), ingest, authority)));
+    let of_paths = shown.split("fallback_router").next().unwrap();
+    let paths = of_paths.split("\"/").skip(1).filter_map(|rest| rest.split('"').next());
+    paths.map(|path| format!("/{path}")).collect()
+}
+
+#[tokio::test]
+async fn every_route_is_described_and_everything_that_is_described_has_a_route() {
+    let description = description().await;
+    let described = description["paths"].as_object().unwrap().keys().cloned();
+    let expected: BTreeSet<_> = described.chain(NOT_DESCRIBED.map(str::to_owned)).collect();
+    assert_eq!(routes(&Hub::start().await), expected);
+}
+
+#[tokio::test]
+async fn a_route_takes_the_methods_that_are_described_and_no_others() {
+    let hub = Hub::start().await;
+    for (path, operations) in description().await["paths"].as_object().unwrap() {
+        let refused = hub.client.request(Method::TRACE, hub.url(&path.replace(['{', '}'], "")));
+        let refused = refused.send().await.unwrap();
+        assert_eq!(refused.status(), StatusCode::METHOD_NOT_ALLOWED, "{path}");
+        let allowed = refused.headers()["allow"].to_str().unwrap().to_lowercase();
+        // Whatever answers `GET` answers `HEAD`.
+        let allowed: BTreeSet<_> = allowed.split(',').filter(|method| *method != "head").collect();
+        assert_eq!(allowed, operations.as_object().unwrap().keys().map(String::as_str).collect(), "{path}");
+    }
 }
