@@ -268,6 +268,3 @@ impl Registration {
 fn is_readable(text: &str) -> bool {
     text.trim() == text && text.chars().count() <= NAME_CHARACTERS_MAX && !text.chars().any(char::is_control)
 }
-
-#[cfg(test)]
-mod tests;

@@ -292,6 +292,3 @@ fn of_row(row: &Row) -> Token {
         previous_until: row.moment(14),
     }
 }
-
-#[cfg(test)]
-mod tests;

@@ -21,6 +21,7 @@ mod dashboards;
 mod export;
 mod faults;
 mod fleet;
+mod hosts;
 mod import;
 mod naming;
 mod questions;
@@ -29,6 +30,7 @@ mod retention;
 mod rules;
 mod sample;
 mod store;
+mod tokens;
 
 fn main() {
     // Tests start this program to have several processes.
@@ -44,6 +46,7 @@ fn main() {
         faults::trials(),
         faults::disk::trials(),
         fleet::trials(),
+        hosts::trials(),
         import::trials(),
         naming::trials(),
         questions::trials(),
@@ -51,6 +54,7 @@ fn main() {
         retention::trials(),
         rules::trials(),
         store::trials(),
+        tokens::trials(),
     ];
     let trials: Vec<Trial> = modules.into_iter().flatten().collect();
     libtest_mimic::run(&Arguments::from_args(), trials).exit();

@@ -1,40 +1,42 @@
 //! Hosts are registered, counted where they are expected, retired and restored.
 
-use super::*;
-use crate::ingest::Ingest;
-use crate::report::tests::report;
-use crate::store::DatabaseUrl;
-use crate::wanted::{Publication, Role, WantedPlace};
+use std::collections::BTreeMap;
 
-async fn database() -> Database {
-    Database::open(&DatabaseUrl::Memory).await.unwrap()
+use hub::hosts::{HostError, HostFilter, ReconcilerRegistration, Registration, list, register, restore, retire};
+use hub::ingest::Ingest;
+use hub::report::Report;
+use hub::store::Database;
+
+use crate::sample;
+use crate::twins::Ground;
+
+twins![
+    a_registered_host_is_expected_before_it_reports,
+    what_is_retired_leaves_the_totals_and_comes_back,
+    what_is_not_known_is_said,
+    names_that_can_not_be_read_are_refused,
+];
+
+/// A host has what is wanted.
+fn report() -> Report {
+    Report { labels: BTreeMap::new(), ..sample::report("chicago", "dev", "cart", (1, 10)) }
 }
 
+/// A host that is to have it.
 fn registration(host: &str) -> Registration {
-    let place = report().endpoint;
-    let reconciler = ReconcilerRegistration { name: "checkout-eu".into(), kind: "flux".into(), place };
+    let Report { reconciler: name, kind, endpoint: place, .. } = report();
     let labels = BTreeMap::from([("site".to_owned(), "chicago".to_owned())]);
-    Registration { host: host.into(), kind: None, labels, reconciler: Some(reconciler) }
+    Registration {
+        host: host.into(),
+        kind: None,
+        labels,
+        reconciler: Some(ReconcilerRegistration { name, kind, place }),
+    }
 }
 
 /// Something is wanted at the place of [`report`].
 async fn publish(database: &Database) {
-    let endpoint = report().endpoint.unwrap();
-    let (repository, branch) = (endpoint.repository().to_owned(), endpoint.branch().to_owned());
-    let place = WantedPlace {
-        path: endpoint.path().to_owned(),
-        tree: Some("7".repeat(40)),
-        role: Role::Application,
-        environment: None,
-        cluster_type: None,
-        cluster: None,
-        config_version: None,
-        targets: vec![],
-    };
-    let (commit, committed_on) = ("4".repeat(40), Moment::from_millis(500));
-    let (places, is_complete) = (vec![place], true);
-    let publication = Publication { repository, branch, commit, committed_on, places, is_complete };
-    Ingest::start(database.clone()).0.publish(publication).await.unwrap();
+    Ingest::start(database.clone()).0.publish(sample::publication("dev", 1)).await.unwrap();
 }
 
 /// How many reconcilers are counted, by status.
@@ -48,12 +50,10 @@ async fn names(database: &Database, with_retired: bool) -> Vec<String> {
     list(database, &filter).await.unwrap().into_iter().map(|host| host.name).collect()
 }
 
-#[tokio::test]
-async fn a_registered_host_is_expected_before_it_reports() {
-    let database = database().await;
+async fn a_registered_host_is_expected_before_it_reports(Ground { database, .. }: Ground) {
     publish(&database).await;
-    register(&database, &registration("chicago-edge-04")).await.unwrap();
-    register(&database, &registration("chicago-edge-04")).await.unwrap();
+    register(&database, &registration("chicago")).await.unwrap();
+    register(&database, &registration("chicago")).await.unwrap();
     assert_eq!(counted(&database).await, [(0, 1)]);
     Ingest::start(database.clone()).0.submit(vec![report()]).await.unwrap();
     assert_eq!(counted(&database).await, [(2, 1)]);
@@ -62,12 +62,11 @@ async fn a_registered_host_is_expected_before_it_reports() {
     assert_eq!(listed.reconcilers[0].reported_on, Some(report().observed_on));
 }
 
-#[tokio::test]
-async fn what_is_retired_leaves_the_totals_and_comes_back() {
-    let database = database().await;
+async fn what_is_retired_leaves_the_totals_and_comes_back(Ground { database, .. }: Ground) {
     publish(&database).await;
     register(&database, &registration("a")).await.unwrap();
-    for reconciler in [None, Some("checkout-eu")] {
+    let name = report().reconciler;
+    for reconciler in [None, Some(name.as_str())] {
         retire(&database, "a", reconciler).await.unwrap();
         assert_eq!(counted(&database).await, []);
         assert_eq!(names(&database, reconciler.is_none()).await, ["a"]);
@@ -78,18 +77,14 @@ async fn what_is_retired_leaves_the_totals_and_comes_back() {
     assert_eq!(names(&database, false).await, [""; 0]);
 }
 
-#[tokio::test]
-async fn what_is_not_known_is_said() {
-    let database = database().await;
+async fn what_is_not_known_is_said(Ground { database, .. }: Ground) {
     register(&database, &registration("a")).await.unwrap();
     let check = async |host, reconciler| retire(&database, host, reconciler).await.unwrap_err().to_string();
     assert_eq!(check("b", None).await, "`b` is not known");
     assert_eq!(check("a", Some("x")).await, "`a/x` is not known");
 }
 
-#[tokio::test]
-async fn names_that_can_not_be_read_are_refused() {
-    let database = database().await;
+async fn names_that_can_not_be_read_are_refused(Ground { database, .. }: Ground) {
     for wrong in ["", " a", "a\nb", &"x".repeat(254)] {
         let refused = register(&database, &registration(wrong)).await;
         assert!(matches!(refused, Err(HostError::Text(_))), "{wrong:?}");
