@@ -4,11 +4,18 @@
 
 use std::collections::BTreeSet;
 use std::fs;
+use std::io::{BufRead as _, BufReader};
 use std::path::Path;
-use std::process::Command;
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
 
-use kalypso::reference::answers::{ANSWERS, REPORT};
-use serde_json::Value;
+use hub::client::Client;
+use hub::moment::Moment;
+use hub::questions::{Change, Filter, ReportChange, SilenceChange, WantedChange};
+use hub::report::Status;
+use hub::rules::{Condition, LastNotification, Phase, RuleState};
+use kalypso::reference::answers::{ANSWERS, COUNTS, REPORT};
+use serde_json::{Value, json};
 
 const PLATFORM: &str = r#"
 apiVersion: scheduler.kalypso.io/v1alpha1
@@ -103,9 +110,14 @@ fn run(folder: &Path, arguments: &[&str]) -> Value {
     serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{}", String::from_utf8_lossy(&output.stderr)))
 }
 
-/// The paths of all fields but those inside reports and places, which have tables of their own, and of labels.
+/// The paths of all fields but those inside reports, places and counts, which have tables of their own, and of labels.
 fn fields(value: &Value, path: &str, found: &mut BTreeSet<String>) {
     match value {
+        Value::Object(entries) if entries.contains_key("succeededButSilent") => {
+            let documented: BTreeSet<_> = COUNTS.iter().map(|(field, _)| *field).collect();
+            assert_eq!(entries.keys().map(String::as_str).collect::<BTreeSet<_>>(), documented);
+            found.insert(path.to_owned());
+        }
         Value::Object(entries) if path != REPORT && !path.ends_with("place") && !path.ends_with("labels") => {
             for (key, value) in entries {
                 let path = if path.is_empty() { key.clone() } else { format!("{path}.{key}") };
@@ -122,15 +134,20 @@ fn check(title: &str, answers: &[Value]) {
     let mut found = BTreeSet::new();
     answers.iter().for_each(|answer| fields(answer, "", &mut found));
     let (_, documented) = ANSWERS.iter().find(|(name, _)| *name == title).unwrap();
-    let documented: BTreeSet<_> = documented.iter().map(|(field, _)| (*field).to_owned()).collect();
-    // An empty list stands for the fields of its items, and the values of `explain` have a table of their own.
-    let is_known =
-        |field: &&String| field.starts_with("values[].") || documented.iter().any(|other| other.starts_with(&***field));
+    // An empty list stands for the fields of its items, and some items are the same as another command's.
+    let is_known = |field: &&String| {
+        documented.iter().any(|(other, meaning)| {
+            other.starts_with(&***field) || (meaning.contains("as `") && field.starts_with(&format!("{other}.")))
+        })
+    };
     let unknown: Vec<_> = found.iter().filter(|field| !is_known(field)).collect();
     assert!(unknown.is_empty(), "{title}: {unknown:?} are not in the reference");
     // A field that holds others is there through them.
-    let is_there = |field: &&String| found.contains(*field) || found.iter().any(|other| other.starts_with(&**field));
-    let gone: Vec<_> = documented.iter().filter(|field| !is_there(field)).collect();
+    let is_in = |field: &str, other: &str| {
+        other.strip_prefix(field).is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
+    };
+    let is_there = |field: &str| found.iter().any(|other| is_in(field, other));
+    let gone: Vec<_> = documented.iter().map(|(field, _)| *field).filter(|field| !is_there(field)).collect();
     assert!(gone.is_empty(), "{title}: {gone:?} are in the reference, but not in the answer");
 }
 
@@ -199,4 +216,169 @@ fn reports_answer_what_the_reference_says() {
     let keep = ["report", "--file", "in.ndjson", "--token-file", "token", "--out", "a.signed"];
     check("report OUT", &[run(&keep)]);
     check("hub import", &[run(&["hub", "import", "a.signed", "in.ndjson"])]);
+}
+
+/// A hub that runs, knows what is wanted, and was told by hosts.
+struct Hub {
+    folder: tempfile::TempDir,
+    process: Child,
+    url: String,
+}
+
+impl Hub {
+    fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let mut process = Command::new(env!("CARGO_BIN_EXE_kalypso"));
+        process.args(["hub", "--listen", "127.0.0.1:0", "--log-format", "json"]).current_dir(folder.path());
+        let mut process = process.env_remove("KALYPSO_DATABASE_URL").stderr(Stdio::piped()).spawn().unwrap();
+        let mut line = String::new();
+        BufReader::new(process.stderr.as_mut().unwrap()).read_line(&mut line).unwrap();
+        let line: Value = serde_json::from_str(&line).unwrap();
+        let url = line["message"].as_str().unwrap().strip_prefix("listening on ").unwrap().to_owned();
+        let hub = Self { folder, process, url };
+        let publications = [("dev", 1, "1.0"), ("dev", 2, "2.0"), ("prod", 3, "1.0")];
+        publications.into_iter().for_each(|publication| hub.publish(publication));
+        let reports = [
+            report("berlin", ("dev", "eu", 1), "in_progress"),
+            report("berlin", ("dev", "eu", 2), "success"),
+            report("berlin", ("dev", "edge/checkout-eu", 2), "success"),
+            report("paris", ("dev", "eu", 1), "success"),
+            report("rome", ("prod", "eu", 3), "failure"),
+        ];
+        let lines = reports.map(|report| format!("{report}\n")).concat();
+        fs::write(hub.folder.path().join("reports.ndjson"), lines).unwrap();
+        assert_eq!(hub.ask("report --file reports.ndjson")["stored"], 5);
+        hub
+    }
+
+    fn publish(&self, (environment, number, version): (&str, u8, &str)) {
+        let target = json!({"workspace": "w", "application": "a", "workload": "checkout", "name": "eu",
+            "environment": environment, "version": {"version": version}});
+        let application = json!({"path": "eu", "tree": hash(number + 10), "role": "application",
+            "environment": environment, "targets": [target]});
+        let platform = json!({"path": "edge/checkout-eu", "tree": hash(number + 20), "role": "platform",
+            "environment": environment, "clusterType": "edge", "configVersion": hash(number), "targets": [target]});
+        let told = json!({"repository": REPOSITORY, "branch": environment, "commit": hash(number),
+            "committedOn": format!("2026-01-0{number}T00:00:00Z"), "places": [application, platform]});
+        let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
+        let client = Client::new(&self.url, None).unwrap();
+        let told = serde_json::from_value(told).unwrap();
+        runtime.block_on(client.publish(&told, Duration::from_secs(10))).unwrap();
+    }
+
+    fn ask(&self, question: &str) -> Value {
+        let arguments: Vec<_> = question.split(' ').chain(["--hub", &self.url]).collect();
+        run(self.folder.path(), &arguments)
+    }
+}
+
+impl Drop for Hub {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+const REPOSITORY: &str = "https://git.example/a";
+
+fn hash(number: u8) -> String {
+    format!("{number:040x}")
+}
+
+fn report(host: &str, (branch, path, commit): (&str, &str, u8), status: &str) -> Value {
+    let place = json!({"repository": REPOSITORY, "branch": branch, "path": path});
+    json!({"host": host, "reconciler": path, "place": place, "commit": hash(commit), "status": status,
+        "message": "m", "observedAt": format!("2026-02-0{commit}T00:00:00Z")})
+}
+
+#[test]
+fn questions_answer_what_the_reference_says() {
+    let hub = Hub::new();
+    let check = |title, questions: &[&str]| {
+        check(title, &questions.iter().map(|question| hub.ask(question)).collect::<Vec<_>>());
+    };
+    check("status", &["status"]);
+    check("status -e ENV", &["status -e dev", "status --at 2026-01-02T00:00:00Z"]);
+    check("deployments", &["deployments"]);
+    let commit = format!("rollout status {}", hash(2));
+    check("rollout status", &["rollout status checkout", "rollout status checkout@2.0", &commit]);
+    check("rollout status --status STATUS", &["rollout status checkout --status failed"]);
+    let commit = format!("rollout wait {} --timeout 0s", hash(2));
+    check("rollout wait", &["rollout wait checkout", "rollout wait checkout@2.0 --timeout 0s", &commit]);
+    check("rollout list", &["rollout list"]);
+    check("compare", &["compare dev prod"]);
+    check("history", &["history"]);
+    check("drift", &["drift --limit 1"]);
+    check("drift KIND", &["drift silent", "drift unknown_place"]);
+}
+
+/// The first of both kinds as the hub tells them, and what only comes with time or bad luck as it is written.
+#[test]
+fn events_hold_what_the_reference_says() {
+    let hub = Hub::new();
+    let first = |status: &str| hub.ask(&format!("events --after ZXZlbnRzIDAgMCAw --limit 1{status}"));
+    let some = || Some("x".to_owned());
+    let wanted = WantedChange {
+        is_removed: true,
+        cluster: some(),
+        cluster_type: some(),
+        config_version: some(),
+        ..WantedChange::default()
+    };
+    let previous_status = Some(Status::InProgress);
+    let report = ReportChange { is_superseded: true, previous_status, cluster_type: some(), ..ReportChange::default() };
+    let due = Some(Moment::from_millis(0));
+    let silent = SilenceChange { due, environment: some(), ..SilenceChange::default() };
+    let rare = [Change::Wanted(wanted), Change::Report(report), Change::Silent(silent)].map(|change| json!(change));
+    check("events", &[&[first(""), first(" --status failed")], &rare[..]].concat());
+}
+
+#[test]
+fn rules_hold_what_the_reference_says() {
+    let folder = tempfile::tempdir().unwrap();
+    let rule = "[[hub.rule]]\nname = 'a'\ncondition = 'silent'\nabove = 3\nurl = 'https://chat.example/'\n";
+    fs::write(folder.path().join("kalypso.toml"), format!("{rule}secret-file = 's'\n")).unwrap();
+    fs::write(folder.path().join("s"), "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw\n").unwrap();
+    let listed = run(folder.path(), &["hub", "rule", "list"]);
+    check("hub rule list", &[listed, json!({"rules": [full_state()]})]);
+}
+
+/// What is known of a rule that names everything, was told of, and can't be looked at.
+fn full_state() -> RuleState {
+    let (text, moment) = (|| "x".to_owned(), Some(Moment::from_millis(0)));
+    let [environment, workspace, application, workload, target, cluster_type, target_selector, problem] =
+        std::array::from_fn(|_| Some(text()));
+    RuleState {
+        name: text(),
+        filter: Filter {
+            environment,
+            workspace,
+            application,
+            workload,
+            target,
+            cluster_type,
+            target_selector,
+            ..Filter::default()
+        },
+        condition: Condition::Silent,
+        above: text(),
+        for_seconds: 0,
+        receiver: text(),
+        phase: Some(Phase::Ok),
+        since: moment,
+        looked: moment,
+        matching: 0,
+        expected: 0,
+        problem: problem.clone(),
+        notification: Some(LastNotification {
+            id: text(),
+            kind: text(),
+            created: Moment::from_millis(0),
+            attempts: 0,
+            delivered: moment,
+            given_up: moment,
+            due: moment,
+            problem,
+        }),
+    }
 }

@@ -1,5 +1,9 @@
 //! What the structured answers of commands hold, field by field.
 
+mod questions;
+
+pub use questions::COUNTS;
+
 /// A field of an answer, and what it means.
 pub type Field = (&'static str, &'static str);
 
@@ -17,6 +21,19 @@ pub const ANSWERS: &[(&str, &[Field])] = &[
     ("hub import", HUB_IMPORT),
     ("report", REPORT_RECEIPT),
     ("report OUT", REPORT_KEPT),
+    ("status", questions::STATUS),
+    ("status -e ENV", questions::STATUS_OF_ONE),
+    ("deployments", questions::DEPLOYMENTS),
+    ("rollout status", questions::ROLLOUT),
+    ("rollout status --status STATUS", questions::LISTED),
+    ("rollout wait", questions::ROLLOUT),
+    ("rollout list", questions::ROLLOUTS),
+    ("compare", questions::COMPARE),
+    ("history", questions::HISTORY),
+    ("drift", questions::DRIFT),
+    ("drift KIND", questions::LISTED),
+    ("events", questions::EVENTS),
+    ("hub rule list", questions::RULES),
 ];
 
 /// The field of other answers that holds a whole report.

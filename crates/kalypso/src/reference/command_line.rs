@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use clap::builder::StyledStr;
 use clap::{Arg, Command, CommandFactory as _};
 
-use super::answers::{ANSWERS, Field};
+use super::answers::{ANSWERS, COUNTS, Field};
 use crate::arguments::Arguments;
 use crate::exit::Exit;
 
@@ -35,6 +35,14 @@ const ENVIRONMENT: &str = "
 Git and ssh, which Kalypso starts to fetch and push, read their own variables and configuration. Kalypso never lets them ask a person.
 ";
 
+const QUESTIONS: &str = "
+## Answers of the hub
+
+In answers to questions (`status`, `deployments`, `rollout`, `compare`, `history`, `drift`, `events`) and of `hub rule list`, what there is not or nobody knows is left out. With `-o json`, `events` prints an object
+on each line. Counts are objects that say how many reconcilers stand where:
+
+";
+
 const PLACE: &str = "
 ## Places in answers
 
@@ -59,7 +67,11 @@ pub fn command_line() -> String {
     };
     let rows: String = commands.iter().map(row).collect();
     let sections: String = commands.iter().map(|command| sections(command, command.get_name())).collect();
-    format!("{INTRODUCTION}| command | |\n|---|---|\n{rows}\n{}{ENVIRONMENT}{sections}{PLACE}", statuses())
+    format!(
+        "{INTRODUCTION}| command | |\n|---|---|\n{rows}\n{}{ENVIRONMENT}{sections}{PLACE}{QUESTIONS}{}",
+        statuses(),
+        table(COUNTS)
+    )
 }
 
 fn statuses() -> String {
@@ -98,10 +110,17 @@ fn section(command: &Command, name: &str) -> String {
     text
 }
 
-/// Whether an answer is of a command: its title is the command's name, possibly with an argument in capitals.
+/// Whether an answer is of a command.
 fn answers_to(title: &str, name: &str) -> bool {
-    let words: Vec<_> = title.split(' ').filter(|word| !word.chars().all(char::is_uppercase)).collect();
-    words.join(" ") == name
+    split(title).0 == name
+}
+
+/// The title of an answer as the command's name and the arguments with which it answers so: an option, or a value in capitals.
+fn split(title: &str) -> (String, String) {
+    let words: Vec<_> = title.split(' ').collect();
+    let is_argument = |word: &&str| word.starts_with('-') || word.chars().all(char::is_uppercase);
+    let (name, arguments) = words.split_at(words.iter().position(is_argument).unwrap_or(words.len()));
+    (name.join(" "), arguments.join(" "))
 }
 
 fn row(argument: &Arg) -> String {
@@ -134,11 +153,15 @@ fn row(argument: &Arg) -> String {
 }
 
 fn answer(title: &str, fields: &[Field]) -> String {
+    let (_, arguments) = split(title);
+    let with = if arguments.is_empty() { String::new() } else { format!(" with `{arguments}`") };
+    format!("\n`-o json`{with} prints:\n\n{}", table(fields))
+}
+
+fn table(fields: &[Field]) -> String {
     let rows = fields.iter().filter(|(_, meaning)| !meaning.is_empty());
     let rows: String = rows.map(|(field, meaning)| format!("| `{field}` | {meaning} |\n")).collect();
-    let argument = title.split(' ').find(|word| word.chars().all(char::is_uppercase));
-    let with = argument.map(|argument| format!(" with `{argument}`")).unwrap_or_default();
-    format!("\n`-o json`{with} prints:\n\n| field | meaning |\n|---|---|\n{rows}")
+    format!("| field | meaning |\n|---|---|\n{rows}")
 }
 
 /// With a small first letter, unless a word such as `JSON` begins it.
