@@ -1,10 +1,16 @@
 //! The reference says what the reader does, and the pages say what the reference does.
 
+use std::fs;
+use std::path::Path;
+
+use clap::CommandFactory as _;
 use model::diagnostic::Code;
 use model::object::Kind;
 use model::source::{File, Files, Source};
 use model::yaml::{self, Node, NodeValue, Resolved};
 use serde_json::Value;
+
+use crate::arguments::Arguments;
 
 fn json(node: &Node) -> Value {
     match &node.value {
@@ -120,4 +126,55 @@ fn the_pages_are_up_to_date() {
     check_page("kinds.md", &super::kinds());
     check_page("diagnostics.md", &super::diagnostics());
     check_page("command-line.md", &super::command_line());
+}
+
+/// The words of a line of a shell, as far as commands of pages need it.
+fn words(line: &str) -> Vec<String> {
+    let (mut words, mut word, mut quote) = (Vec::new(), None::<String>, None);
+    for letter in line.chars() {
+        match (letter, quote) {
+            (letter, Some(end)) if letter == end => quote = None,
+            ('\'' | '"', None) => {
+                quote = Some(letter);
+                word.get_or_insert_default();
+            }
+            (' ', None) => words.extend(word.take()),
+            ('#', None) if word.is_none() => break,
+            _ => word.get_or_insert_default().push(letter),
+        }
+    }
+    words.extend(word);
+    words
+}
+
+/// The commands of `kalypso` in the blocks of type `sh` of a page.
+fn commands(page: &str) -> Vec<Vec<String>> {
+    let blocks = page.split("\n```sh\n").skip(1).filter_map(|rest| rest.split("\n```").next());
+    let text: String = blocks.flat_map(|block| [block, "\n"]).collect::<String>().replace("\\\n", "");
+    let lines: Vec<_> = text.lines().map(words).collect();
+    let parts = lines.iter().flat_map(|words| words.split(|word| ["|", "&&"].contains(&word.as_str())));
+    // Variables may be set before the name of a program, and its output may be sent elsewhere.
+    let parts = parts.map(|words| words.iter().skip_while(|word| word.contains('=')).take_while(|word| *word != ">"));
+    parts
+        .map(|words| words.cloned().collect::<Vec<_>>())
+        .filter(|words| words.first().is_some_and(|word| word == "kalypso"))
+        .collect()
+}
+
+#[test]
+fn the_commands_of_the_pages_exist_with_their_options() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/how-to");
+    let pages = fs::read_dir(folder).unwrap().map(|entry| fs::read_to_string(entry.unwrap().path()).unwrap());
+    let commands: Vec<_> = pages.flat_map(|page| commands(&page)).collect();
+    assert!(commands.len() > 40, "{commands:?}");
+    for command in commands {
+        let parsed = Arguments::command().try_get_matches_from(&command);
+        assert!(parsed.is_ok(), "{}", parsed.unwrap_err());
+    }
+}
+
+#[test]
+fn commands_are_found_in_pages() {
+    let page = "a\n```sh\nA=b kalypso hub backup - | zstd > 'x y'   # all\nkalypso report \\\n  --message \"a b\"\necho\n```\n";
+    assert_eq!(commands(page), [vec!["kalypso", "hub", "backup", "-"], vec!["kalypso", "report", "--message", "a b"]]);
 }
