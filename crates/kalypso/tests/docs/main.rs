@@ -5,7 +5,9 @@
 //! - a block of type `console` holds commands behind `$ ` (a line that ends with `\` goes on behind `> `) and what they print;
 //!   `…` stands for anything in a line, and a line with nothing else for any lines; ids of commits and times may be other ones;
 //! - a line that ends with `` `path`: `` and a block behind it make that file;
-//! - the comment `<!-- starts with: kalypso demo --no-hub -->` runs a command that the page does not show.
+//! - the comment `<!-- starts with: kalypso demo --no-hub -->` runs a command that the page does not show; longer ones are scripts in `$FIXTURES`.
+//!   A hub does not end by itself: it has a `&` behind it, and is the one that commands ask from then on;
+//! - a block of type `sh`, on a page with such a comment, holds commands whose output is not shown: they have to succeed.
 //!
 //! `KALYPSO_BLESS=1 cargo test -p kalypso --test docs` writes what is printed into the pages.
 
@@ -39,7 +41,11 @@ fn check(path: &Path) -> Result<(), String> {
     for piece in pieces(&text) {
         match &piece {
             Piece::Text(_) => {}
-            Piece::Start(command) => drop(shell.run(command)),
+            Piece::Start(command) => match command.strip_suffix(" &") {
+                Some(hub) => shell.serve(hub),
+                None => drop(shell.run(command)),
+            },
+            Piece::Script(script) => shell.succeed(script),
             Piece::File { path, content, .. } => shell.write(path, content),
             Piece::Command { command, expected } => {
                 let printed = shell.run(command);

@@ -9,6 +9,8 @@ pub(crate) enum Piece {
     Text(String),
     /// A command that the page does not show.
     Start(String),
+    /// Commands that have to succeed.
+    Script(String),
     /// A file to be made, and how it stands in the page.
     File {
         /// Where, from the folder where the commands run.
@@ -32,6 +34,7 @@ impl fmt::Display for Piece {
         match self {
             Self::Text(text) => f.write_str(text),
             Self::Start(command) => writeln!(f, "{START}{command} -->"),
+            Self::Script(script) => write!(f, "```sh\n{script}```\n"),
             Self::File { content, language, .. } => write!(f, "```{language}\n{content}```\n"),
             Self::Command { command, expected } => {
                 writeln!(f, "$ {}", command.replace('\n', "\n> "))?;
@@ -70,6 +73,9 @@ pub(crate) fn pieces(text: &str) -> Vec<Piece> {
             pieces.push(Piece::Text(std::mem::take(&mut plain)));
             pieces.extend(commands(&block));
             plain.push_str("```\n");
+        } else if language == "sh" && text.contains(START) {
+            pieces.push(Piece::Text(std::mem::take(&mut plain)));
+            pieces.push(Piece::Script(block.concat()));
         } else if let Some(path) = name {
             pieces.push(Piece::Text(std::mem::take(&mut plain)));
             pieces.push(Piece::File { path, content: block.concat(), language });
@@ -99,11 +105,12 @@ fn commands(block: &[&str]) -> Vec<Piece> {
 
 #[test]
 fn pieces_give_the_page_again() {
-    let page = "# A\n\n<!-- starts with: true -->\n\nMake `a/b.yaml`:\n\n```yaml\nx: 1\n```\n\n```console\n$ cat a/b.yaml \\\n> c\nx: 1\n\n$ true\n```\n\n```text\n$ no\n```\n";
+    let page = "# A\n\n<!-- starts with: true -->\n\nMake `a/b.yaml`:\n\n```yaml\nx: 1\n```\n\n```console\n$ cat a/b.yaml \\\n> c\nx: 1\n\n$ true\n```\n\n```sh\ntrue # yes\n```\n\n```text\n$ no\n```\n";
     let pieces = pieces(page);
     assert_eq!(pieces.iter().map(ToString::to_string).collect::<String>(), page);
     let file = Piece::File { path: "a/b.yaml".into(), content: "x: 1\n".into(), language: "yaml".into() };
     assert!(pieces.contains(&file));
     assert!(pieces.contains(&Piece::Command { command: "cat a/b.yaml \\\nc".into(), expected: "x: 1\n\n".into() }));
+    assert!(pieces.contains(&Piece::Script("true # yes\n".into())));
     assert_eq!(pieces.iter().filter(|piece| matches!(piece, Piece::Command { .. })).count(), 2);
 }
