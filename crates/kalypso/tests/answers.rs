@@ -4,9 +4,8 @@
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::io::{BufRead as _, BufReader};
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::Command;
 use std::time::Duration;
 
 use hub::client::Client;
@@ -16,6 +15,7 @@ use hub::report::Status;
 use hub::rules::{Condition, LastNotification, Phase, RuleState};
 use kalypso::reference::answers::{ANSWERS, COUNTS, REPORT};
 use serde_json::{Value, json};
+use testkit::hub_program::HubProgram;
 
 const PLATFORM: &str = r#"
 apiVersion: scheduler.kalypso.io/v1alpha1
@@ -221,21 +221,16 @@ fn reports_answer_what_the_reference_says() {
 /// A hub that runs, knows what is wanted, and was told by hosts.
 struct Hub {
     folder: tempfile::TempDir,
-    process: Child,
-    url: String,
+    program: HubProgram,
 }
 
 impl Hub {
     fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let mut process = Command::new(env!("CARGO_BIN_EXE_kalypso"));
-        process.args(["hub", "--listen", "127.0.0.1:0", "--log-format", "json"]).current_dir(folder.path());
-        let mut process = process.env_remove("KALYPSO_DATABASE_URL").stderr(Stdio::piped()).spawn().unwrap();
-        let mut line = String::new();
-        BufReader::new(process.stderr.as_mut().unwrap()).read_line(&mut line).unwrap();
-        let line: Value = serde_json::from_str(&line).unwrap();
-        let url = line["message"].as_str().unwrap().strip_prefix("listening on ").unwrap().to_owned();
-        let hub = Self { folder, process, url };
+        let mut command = Command::new(env!("CARGO_BIN_EXE_kalypso"));
+        command.args(["hub", "--listen", "127.0.0.1:0"]).current_dir(folder.path());
+        let program = HubProgram::start(command.env_remove("KALYPSO_DATABASE_URL")).unwrap();
+        let hub = Self { folder, program };
         let publications = [("dev", 1, "1.0"), ("dev", 2, "2.0"), ("prod", 3, "1.0")];
         publications.into_iter().for_each(|publication| hub.publish(publication));
         let reports = [
@@ -261,21 +256,14 @@ impl Hub {
         let told = json!({"repository": REPOSITORY, "branch": environment, "commit": hash(number),
             "committedOn": format!("2026-01-0{number}T00:00:00Z"), "places": [application, platform]});
         let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
-        let client = Client::new(&self.url, None).unwrap();
+        let client = Client::new(self.program.url(), None).unwrap();
         let told = serde_json::from_value(told).unwrap();
         runtime.block_on(client.publish(&told, Duration::from_secs(10))).unwrap();
     }
 
     fn ask(&self, question: &str) -> Value {
-        let arguments: Vec<_> = question.split(' ').chain(["--hub", &self.url]).collect();
+        let arguments: Vec<_> = question.split(' ').chain(["--hub", self.program.url()]).collect();
         run(self.folder.path(), &arguments)
-    }
-}
-
-impl Drop for Hub {
-    fn drop(&mut self) {
-        let _ = self.process.kill();
-        let _ = self.process.wait();
     }
 }
 

@@ -3,11 +3,11 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test may")]
 
 use std::fs;
-use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Output, Stdio};
+use std::process::{Command, Output};
 
 use tempfile::TempDir;
+use testkit::hub_program::HubProgram;
 
 /// What a git configuration can do to commits.
 const HOSTILE: &str = "\
@@ -77,29 +77,9 @@ impl Machine {
 }
 
 /// What `kalypso hub` is in the folder of the demo, but for its port.
-struct Hub {
-    process: Child,
-    url: String,
-}
-
-impl Hub {
-    fn start(machine: &Machine, folder: &str) -> Self {
-        let mut command = machine.command(env!("CARGO_BIN_EXE_kalypso"));
-        command.current_dir(machine.path(folder)).args(["hub", "--listen", "127.0.0.1:0"]).stderr(Stdio::piped());
-        let mut process = command.spawn().unwrap();
-        let mut lines = BufReader::new(process.stderr.take().unwrap()).lines().map_while(Result::ok);
-        let url = lines.find_map(|line| Some(line.split_once("listening on ")?.1.to_owned())).unwrap();
-        // Somebody has to read what it says, or it waits.
-        std::thread::spawn(move || lines.for_each(drop));
-        Self { process, url }
-    }
-}
-
-impl Drop for Hub {
-    fn drop(&mut self) {
-        let _ = self.process.kill();
-        let _ = self.process.wait();
-    }
+fn serve(machine: &Machine, folder: &str) -> HubProgram {
+    let mut command = machine.command(env!("CARGO_BIN_EXE_kalypso"));
+    HubProgram::start(command.current_dir(machine.path(folder)).args(["hub", "--listen", "127.0.0.1:0"])).unwrap()
 }
 
 /// The branches of a repository with what they are at.
@@ -185,9 +165,9 @@ fn what_it_says_to_try_works_as_it_is_printed() {
     let commands = trying.lines().filter_map(|line| line.strip_prefix("    "));
     let (hub, commands): (Vec<_>, Vec<_>) = commands.partition(|command| *command == "kalypso hub");
     assert_eq!(hub.len(), 1, "{trying}");
-    let hub = Hub::start(&machine, "it's here");
+    let hub = serve(&machine, "it's here");
     let script: String = commands.iter().map(|command| format!("{command}\necho \"status $?\"\n")).collect();
-    let output = machine.command("sh").env("KALYPSO_HUB_URL", &hub.url).arg("-c").arg(&script).output().unwrap();
+    let output = machine.command("sh").env("KALYPSO_HUB_URL", hub.url()).arg("-c").arg(&script).output().unwrap();
     let text = String::from_utf8_lossy(&output.stdout);
     let statuses: Vec<_> = text.lines().filter_map(|line| line.strip_prefix("status ")).collect();
     // A plan with changes ends with 2.

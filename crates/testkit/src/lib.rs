@@ -17,6 +17,8 @@ pub mod generator;
 #[cfg(feature = "runner")]
 pub mod git_server;
 #[cfg(feature = "runner")]
+pub mod hub_program;
+#[cfg(feature = "runner")]
 pub mod incremental;
 #[cfg(feature = "runner")]
 pub mod postgres;

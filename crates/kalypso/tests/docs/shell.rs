@@ -1,28 +1,17 @@
 //! A shell in a folder of its own, on a machine where nothing is configured.
 
 use std::fs;
-use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
+
+use testkit::hub_program::HubProgram;
 
 /// A shell that remembers where it is.
 pub(crate) struct Shell {
     root: tempfile::TempDir,
     place: PathBuf,
-    hub: Option<Hub>,
-}
-
-/// A hub that runs as long as the shell.
-struct Hub {
-    process: Child,
-    url: String,
-}
-
-impl Drop for Hub {
-    fn drop(&mut self) {
-        let _ = self.process.kill();
-        let _ = self.process.wait();
-    }
+    /// It runs as long as the shell.
+    hub: Option<HubProgram>,
 }
 
 /// What a page may show: what `kalypso` itself ends with, and `grep` and `diff` where they find something or nothing.
@@ -70,12 +59,7 @@ impl Shell {
     /// Starts a hub on a port that is free.
     pub(crate) fn serve(&mut self, command: &str) {
         let command = format!("exec {command} --listen 127.0.0.1:0");
-        let mut process = self.command(&command).stderr(Stdio::piped()).spawn().unwrap();
-        let mut lines = BufReader::new(process.stderr.take().unwrap()).lines().map_while(Result::ok);
-        let url = lines.find_map(|line| Some(line.split_once("listening on ")?.1.to_owned())).unwrap();
-        // Somebody has to read what it says, or it waits.
-        std::thread::spawn(move || lines.for_each(drop));
-        self.hub = Some(Hub { process, url });
+        self.hub = Some(HubProgram::start(&mut self.command(&command)).unwrap());
     }
 
     fn command(&self, script: &str) -> Command {
@@ -89,7 +73,7 @@ impl Shell {
         command.arg("-c").arg(script).current_dir(&self.place).stdin(Stdio::null()).env_clear();
         command.env("PATH", path.unwrap()).env("HOME", self.root.path().join("home")).env("LC_ALL", "C.UTF-8");
         command.env("KALYPSO_CACHE_DIR", self.root.path().join("cache")).env("KALYPSO_PROGRESS", "never");
-        command.envs(self.hub.iter().map(|hub| ("KALYPSO_HUB_URL", &hub.url)));
+        command.envs(self.hub.iter().map(|hub| ("KALYPSO_HUB_URL", hub.url())));
         command.env("FIXTURES", Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/docs/fixtures"));
         command.env("GIT_CONFIG_NOSYSTEM", "1").env("GIT_CONFIG_GLOBAL", "/dev/null");
         for (who, name) in [("AUTHOR", "Ann"), ("COMMITTER", "Ann")] {

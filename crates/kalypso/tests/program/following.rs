@@ -17,13 +17,13 @@ fn kalypso(folder: &Path, arguments: &[&str]) -> Output {
 #[test]
 fn changes_are_followed() {
     let folder = tempfile::tempdir().unwrap();
-    let (mut hub, address) = start(folder.path());
-    let url = format!("http://{address}");
-    let report = ["report", "--hub", &url, "--host", "berlin-1", "--reconciler", "checkout", "--status", "failure"];
+    let hub = start(folder.path());
+    let url = hub.url();
+    let report = ["report", "--hub", url, "--host", "berlin-1", "--reconciler", "checkout", "--status", "failure"];
     let reported = kalypso(folder.path(), &[&report[..], &["--message", "no disk"]].concat());
     assert!(reported.status.success(), "{}", said(&reported));
     let follow = |more: &[&str]| {
-        let events = ["events", "--hub", &url, "--after", BEGINNING, "--limit", "1"];
+        let events = ["events", "--hub", url, "--after", BEGINNING, "--limit", "1"];
         kalypso(folder.path(), &[&events[..], more].concat())
     };
     let human = follow(&["--status", "failed"]);
@@ -33,8 +33,6 @@ fn changes_are_followed() {
     assert_eq!((&event["kind"], &event["message"]), (&"report".into(), &"no disk".into()));
     assert!(event["id"].is_string());
     assert_eq!(follow(&["-e", "prot"]).status.code(), Some(1));
-    hub.kill().unwrap();
-    hub.wait().unwrap();
 }
 
 #[test]

@@ -1,9 +1,11 @@
 //! The hub as its owner runs it: tokens, a report, an orderly end.
 
-use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
 use std::path::Path;
-use std::process::{Child, Command, Output, Stdio};
+use std::process::{Command, Output};
+
+use testkit::hub_program::HubProgram;
 
 fn kalypso(folder: &Path, arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_kalypso"));
@@ -19,15 +21,9 @@ pub(crate) fn said(output: &Output) -> String {
     format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr))
 }
 
-/// Starts a hub, and waits until it says where it listens.
-pub(crate) fn start(folder: &Path) -> (Child, String) {
-    let mut hub = kalypso(folder, &["--listen", "127.0.0.1:0", "--log-format", "json"]);
-    let mut hub = hub.stderr(Stdio::piped()).spawn().unwrap();
-    let mut line = String::new();
-    BufReader::new(hub.stderr.as_mut().unwrap()).read_line(&mut line).unwrap();
-    let line: serde_json::Value = serde_json::from_str(&line).unwrap();
-    let address = line["message"].as_str().unwrap().strip_prefix("listening on http://").unwrap().to_owned();
-    (hub, address)
+/// Starts a hub on a port that is free.
+pub(crate) fn start(folder: &Path) -> HubProgram {
+    HubProgram::start(&mut kalypso(folder, &["--listen", "127.0.0.1:0", "--log-format", "json"])).unwrap()
 }
 
 fn post(address: &str, token: &str) -> String {
@@ -48,12 +44,12 @@ fn a_host_reports_and_is_listed_and_the_hub_stops_in_order() {
     let folder = tempfile::tempdir().unwrap();
     let created = run(folder.path(), &["token", "create", "berlin", "--host", "berlin-1"]);
     let token = String::from_utf8(created.stdout).unwrap();
-    let (mut hub, address) = start(folder.path());
-    let answer = post(&address, token.trim());
+    let mut hub = start(folder.path());
+    let answer = post(hub.address(), token.trim());
     assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
-    let process = nix::unistd::Pid::from_raw(hub.id().try_into().unwrap());
+    let process = nix::unistd::Pid::from_raw(hub.process().id().try_into().unwrap());
     nix::sys::signal::kill(process, nix::sys::signal::Signal::SIGINT).unwrap();
-    assert_eq!(hub.wait().unwrap().code(), Some(0));
+    assert_eq!(hub.process().wait().unwrap().code(), Some(0));
     let listed = said(&run(folder.path(), &["host", "list"]));
     assert!(listed.contains("berlin-1  checkout"), "{listed}");
     let listed = said(&run(folder.path(), &["token", "list"]));

@@ -3,27 +3,28 @@
 use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
 use std::path::Path;
-use std::process::{Child, Command, Output, Stdio};
+use std::process::{Command, Output, Stdio};
+
+use testkit::hub_program::HubProgram;
 
 use crate::hub::{said, start};
 
 /// A hub that runs, and knows what it was told.
 struct Hub {
     folder: tempfile::TempDir,
-    process: Child,
-    url: String,
+    program: HubProgram,
 }
 
 impl Hub {
     fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let (process, address) = start(folder.path());
-        Self { folder, process, url: format!("http://{address}") }
+        let program = start(folder.path());
+        Self { folder, program }
     }
 
     fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_kalypso"));
-        command.args(arguments).current_dir(self.folder.path()).env("KALYPSO_HUB_URL", &self.url);
+        command.args(arguments).current_dir(self.folder.path()).env("KALYPSO_HUB_URL", self.program.url());
         command.env_remove("KALYPSO_HUB_TOKEN");
         command
     }
@@ -43,7 +44,7 @@ impl Hub {
             r#"{{"repository": "https://git.example/a", "branch": "prod", "commit": "{:040x}", "places": [{place}]}}"#,
             1
         );
-        let address = self.url.trim_start_matches("http://");
+        let address = self.program.address();
         let mut stream = TcpStream::connect(address).unwrap();
         let head = format!("POST /api/v1/publications HTTP/1.1\r\nhost: {address}\r\nconnection: close\r\n");
         let kind = format!("content-type: application/json\r\ncontent-length: {}\r\n\r\n", body.len());
@@ -59,13 +60,6 @@ impl Hub {
         let report = ["report", "--host", "berlin", "--reconciler", "flux", "--status", status];
         let sent = self.ask(&[&report[..], &place[..]].concat());
         assert_eq!(sent.status.code(), Some(0), "{}", said(&sent));
-    }
-}
-
-impl Drop for Hub {
-    fn drop(&mut self) {
-        let _ = self.process.kill();
-        let _ = self.process.wait();
     }
 }
 
@@ -100,7 +94,7 @@ fn a_rollout_is_asked_for_by_workload_version_and_commit() {
 #[test]
 fn a_hub_that_is_not_there_is_said_with_what_to_do() {
     let hub = Hub::new();
-    let url = hub.url.clone();
+    let url = hub.program.url().to_owned();
     drop(hub);
     let folder = Path::new(env!("CARGO_MANIFEST_DIR"));
     let asked =

@@ -4,7 +4,7 @@ use std::fs;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
 use std::path::Path;
-use std::process::{Child, Command, Output};
+use std::process::{Command, Output};
 use std::thread::JoinHandle;
 
 use crate::hub::{good, run as hub, said, start};
@@ -21,27 +21,6 @@ fn report(folder: &Path, (url, token): (&str, &str), arguments: &[&str]) -> Outp
 pub(crate) fn token(folder: &Path, arguments: &[&str]) -> String {
     let output = hub(folder, &[&["token", "create"], arguments].concat());
     String::from_utf8(output.stdout).unwrap().lines().next().unwrap().to_owned()
-}
-
-/// A hub that is stopped at the end.
-pub(crate) struct Running(Child, String);
-
-impl Running {
-    pub(crate) fn start(folder: &Path) -> Self {
-        let (child, address) = start(folder);
-        Self(child, format!("http://{address}"))
-    }
-
-    pub(crate) fn url(&self) -> &str {
-        &self.1
-    }
-}
-
-impl Drop for Running {
-    fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
 }
 
 /// Something that gives these answers, one on each connection, and then what it was sent.
@@ -85,10 +64,10 @@ fn check(output: &Output, status: i32, text: &str) {
 fn a_report_is_sent_and_known_when_it_is_sent_again() {
     let folder = tempfile::tempdir().unwrap();
     let token = token(folder.path(), &["berlin", "--host", "berlin-1"]);
-    let running = Running::start(folder.path());
+    let running = start(folder.path());
     let arguments = [&REPORT[..], &["--observed-at", "2026-11-01T00:00:00Z", "--heartbeat", "1h"]].concat();
-    check(&report(folder.path(), (&running.1, &token), &arguments), 0, "1 report stored");
-    check(&report(folder.path(), (&running.1, &token), &arguments), 0, "1 report repeated");
+    check(&report(folder.path(), (running.url(), &token), &arguments), 0, "1 report stored");
+    check(&report(folder.path(), (running.url(), &token), &arguments), 0, "1 report repeated");
     check(&hub(folder.path(), &["host", "list"]), 0, "berlin-1  checkout");
 }
 
@@ -96,12 +75,12 @@ fn a_report_is_sent_and_known_when_it_is_sent_again() {
 fn lines_are_sent_as_they_are_and_refused_by_their_numbers() {
     let folder = tempfile::tempdir().unwrap();
     let token = token(folder.path(), &["site", "--hosts", "berlin-*"]);
-    let running = Running::start(folder.path());
+    let running = start(folder.path());
     let line = |host: usize| format!("{{\"host\":\"berlin-{host}\",\"reconciler\":\"a\",\"status\":\"success\"}}\n\n");
     let lines: String =
         (0..1_001).map(line).chain(["{\"host\":\"paris\",\"reconciler\":\"a\",\"status\":\"ok\"}".into()]).collect();
     fs::write(folder.path().join("reports.ndjson"), lines).unwrap();
-    let output = report(folder.path(), (&running.1, &token), &["--file", "reports.ndjson", "-o", "json"]);
+    let output = report(folder.path(), (running.url(), &token), &["--file", "reports.ndjson", "-o", "json"]);
     assert_eq!(output.status.code(), Some(1), "{}", said(&output));
     let answer: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(answer["stored"], 1_001);
@@ -112,11 +91,11 @@ fn lines_are_sent_as_they_are_and_refused_by_their_numbers() {
 fn what_the_token_may_not_report_and_what_can_not_be_right_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     let reader = token(folder.path(), &["grafana", "--role", "read"]);
-    let running = Running::start(folder.path());
-    check(&report(folder.path(), (&running.1, &reader), &REPORT), 1, "not for reporting");
-    check(&report(folder.path(), (&running.1, "kal_x"), &REPORT), 1, "error: ");
+    let running = start(folder.path());
+    check(&report(folder.path(), (running.url(), &reader), &REPORT), 1, "not for reporting");
+    check(&report(folder.path(), (running.url(), "kal_x"), &REPORT), 1, "error: ");
     let wrong = ["--reconciler", "a", "--status", "sucess"];
-    check(&report(folder.path(), (&running.1, &reader), &wrong), 64, "did you mean `success`?");
+    check(&report(folder.path(), (running.url(), &reader), &wrong), 64, "did you mean `success`?");
 }
 
 #[test]

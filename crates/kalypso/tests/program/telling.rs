@@ -1,16 +1,17 @@
 //! What a hub knows after something was published: what folders are for, which they do not say themselves.
 
 use serde_json::{Value as Json, json};
+use testkit::hub_program::HubProgram;
 
 use crate::company::{Company, HOST, Ran};
-use crate::hub::good;
+use crate::hub::{good, start};
 use crate::objects;
-use crate::reports::{Running, token};
+use crate::reports::token;
 
 /// A company with a hub that only administrators may tell something.
 struct World {
     company: Company,
-    hub: Running,
+    hub: HubProgram,
     token: String,
     /// Publishes, and may do nothing else.
     publisher: String,
@@ -24,7 +25,7 @@ impl World {
     fn of(company: Company) -> Self {
         let token = self::token(&company.path("."), &["ci", "--role", "admin"]);
         let publisher = self::token(&company.path("."), &["publisher", "--role", "publish"]);
-        Self { hub: Running::start(&company.path(".")), company, token, publisher }
+        Self { hub: start(&company.path(".")), company, token, publisher }
     }
 
     fn run(&self, arguments: &str) -> Ran {
