@@ -30,17 +30,17 @@ pub(super) async fn follow(
         let (Some(newest), Some(own)) = (work.newest, &work.subject.own) else { continue };
         let subject = &work.subject;
         let mut endpoint = newest.endpoint.as_ref().or(own.endpoint.as_ref());
-        // As it was, if nothing is known.
-        let mut is_named = endpoint.map(|_| 0).filter(|_| newest.endpoint.is_some());
+        // What a report says counts, even if the name says the same.
+        let mut is_named = own.is_named && newest.endpoint.is_none();
         let heartbeat = newest.heartbeat.map(|heartbeat| heartbeat.as_secs() as i64);
         if endpoint != own.endpoint.as_ref() || subject.place_id.is_none() {
             work.place_id = endpoint.and_then(|endpoint| places.get(endpoint).copied());
         }
         if let Some(home) = nameable(work).and_then(|name| homes.get(name)) {
-            (endpoint, work.place_id, is_named) = (Some(&home.endpoint), Some(home.place_id), Some(1));
+            (endpoint, work.place_id, is_named) = (Some(&home.endpoint), Some(home.place_id), true);
         }
-        let before = (&own.kind, own.endpoint.as_ref(), subject.place_id, own.heartbeat_seconds);
-        if before != (&newest.kind, endpoint, work.place_id, heartbeat) {
+        let before = (&own.kind, own.endpoint.as_ref(), subject.place_id, own.is_named, own.heartbeat_seconds);
+        if before != (&newest.kind, endpoint, work.place_id, is_named, heartbeat) {
             rows.push(vec![
                 Value::from(subject.reconciler_id),
                 newest.kind.as_str().into(),
@@ -53,7 +53,7 @@ pub(super) async fn follow(
         }
     }
     let statement = "update reconciler set reconciler_type = s.kind, manifests_endpoint = s.endpoint, \
-        place_id = s.place_id, is_named = coalesce(s.is_named, reconciler.is_named), heartbeat_seconds = s.heartbeat_seconds, updated_on = s.updated_on \
+        place_id = s.place_id, is_named = s.is_named, heartbeat_seconds = s.heartbeat_seconds, updated_on = s.updated_on \
         from source s where reconciler.id = s.id";
     transaction.with(rows, statement).await.map(drop)
 }

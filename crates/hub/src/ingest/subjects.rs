@@ -27,6 +27,8 @@ pub(super) struct Own {
     pub(super) kind: String,
     pub(super) endpoint: Option<String>,
     pub(super) heartbeat_seconds: Option<i64>,
+    /// Its name said where it is, and no report.
+    pub(super) is_named: bool,
     place_id: Option<i64>,
     is_retired: bool,
 }
@@ -121,7 +123,7 @@ async fn owns(transaction: &mut Transaction, ids: Vec<i64>) -> Result<HashMap<i6
     }
     let sql = format!(
         "select r.id, r.host_id, h.labels, r.reconciler_type, r.manifests_endpoint, r.heartbeat_seconds, r.place_id, \
-         case when h.retired_on is null and r.retired_on is null then 0 else 1 end \
+         case when h.retired_on is null and r.retired_on is null then 0 else 1 end, r.is_named \
          from reconciler r join host h on h.id = r.host_id where {}",
         transaction.dialect().any_int("r.id", "$1")
     );
@@ -133,6 +135,7 @@ async fn owns(transaction: &mut Transaction, ids: Vec<i64>) -> Result<HashMap<i6
         heartbeat_seconds: row.optional_int(5),
         place_id: row.optional_int(6),
         is_retired: row.is(7),
+        is_named: row.is(8),
     };
     let rows = transaction.query(&sql, vec![ids.into()]).await?;
     Ok(rows.iter().map(|row| (row.int(0), own(row))).collect())
