@@ -1,6 +1,7 @@
 //! Reconcilers that are named after deployment targets, for reports that name no place.
 //!
-//! Flux' events without annotations and the objects below a configuration of Azure Arc say who reports, but not which folder that is about. A name such as `prod.web-team.greetings.hello-world.functional-test.edge` says it, if there is such a target.
+//! Flux' events without annotations and the objects below a configuration of Azure Arc say who reports, but not which folder that is about. A name
+//! such as `prod.web-team.greetings.hello-world.functional-test.edge` says it, if there is such a target.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
