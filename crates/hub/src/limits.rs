@@ -75,11 +75,18 @@ pub const PAGE_MAX: usize = 1_000;
 /// Reconcilers that one page looks at at most, whatever is selected: a page that finds few among many ends early, and the next one goes on.
 pub const PAGE_EXAMINED_MAX: usize = 20_000;
 
-/// Hosts that labels may select to be looked at one by one. Beyond it they are so many that looking at places finds them soon.
+/// Hosts that labels or a cluster type may select to be looked at one by one. Beyond it they are so many that looking at places finds them soon.
 pub const SELECTED_HOSTS_MAX: usize = 5_000;
 
-/// Hosts whose totals are counted one by one, because no totals are kept of them: those of a cluster type, or with labels. Some tenths of a second.
-pub const COUNTED_HOSTS_MAX: usize = 20_000;
+/// Reconcilers of places that are asked for their hosts, where totals of some hosts are asked for at these places. Beyond it, the hosts are asked for their
+/// reconcilers.
+pub const COUNTED_BY_PLACE_MAX: i64 = 50_000;
+
+/// Questions for which more hosts are counted than that, at the same time. A million hosts are some seconds of one processor, and on SQLite 150 MiB.
+pub const COUNTS_AT_ONCE: usize = 2;
+
+/// How long a question waits for its turn to count. With counting, it stays below what clients wait for.
+pub const COUNT_WAIT: Duration = Duration::from_secs(10);
 
 /// Reconcilers that are looked at to know how many stood where at a moment.
 pub const COUNTED_THEN_MAX: usize = 5_000;
@@ -201,11 +208,14 @@ pub const EVENTS_BEGIN_TIMEOUT: Duration = Duration::from_secs(10);
 /// How long those who follow changes should wait before they come back.
 pub const EVENTS_RETRY: Duration = Duration::from_secs(2);
 
-/// Rules of a configuration. Each is a question about all tallies of an environment, every few seconds.
+/// Rules of a configuration. Each is a question about all tallies of an environment, every few seconds; or about some hosts, as often as counting them allows.
 pub const RULES_MAX: usize = 200;
 
 /// How often the rules are looked at.
 pub const RULES_PERIOD: Duration = Duration::from_secs(15);
+
+/// The longest pause between two looks at a rule whose hosts take long to count: ten times as long as counting them, else. Below the time that a hub may be away.
+pub const RULE_PAUSE_MAX: Duration = Duration::from_mins(1);
 
 /// For how long something may have to last at most until a rule fires.
 pub const RULE_LASTING_MAX: Duration = Duration::from_hours(24 * 7);

@@ -25,6 +25,7 @@ use utoipa_axum::router::OpenApiRouter;
 use super::App;
 use super::caller::Reader;
 use super::problem::{Kind, Problem};
+use crate::limits::COUNT_WAIT;
 use crate::moment::Moment;
 use crate::questions::{Filter, Page, QuestionError};
 
@@ -147,6 +148,9 @@ impl From<QuestionError> for Problem {
                 let problem = Self::new(Kind::Ambiguous, text);
                 ways.first().map(|way| format!("say `{way}`, for example")).into_iter().fold(problem, Self::hint)
             }
+            QuestionError::Busy => Self::new(Kind::Busy, text)
+                .hint("ask again after the time in `Retry-After`; questions about all hosts are answered at once")
+                .retry_after(COUNT_WAIT),
             QuestionError::Database(error) => error.into(),
         }
     }

@@ -108,8 +108,7 @@ impl FromStr for DriftKind {
 pub async fn drift(database: &Database, filter: &Filter, page: &Page) -> Result<Drift, QuestionError> {
     let after = page.cursor.as_deref().map(|cursor| Cursor::<3>::read(cursor, LIST)).transpose()?;
     let limit = page.limit()?;
-    let mut transaction = database.begin_reading().await?;
-    let scope = Scope::of_totals(&mut transaction, filter).await?;
+    let (mut transaction, scope) = Scope::of_totals(database, filter).await?;
     let mut drift = Drift::default();
     let wanted = wanted(&mut transaction, &scope, &mut drift).await?;
     let is_drifting = |drifting: &Drifting| drifting.counts.succeeded != drifting.counts.expected;
@@ -190,10 +189,7 @@ async fn others(transaction: &mut Transaction, scope: &Scope, drift: &mut Drift)
     }
     if !scope.is_of_places() {
         let mut values = Vec::new();
-        let of_hosts = scope.hosts.clone().map(|hosts| {
-            values.push(hosts.into());
-            format!(" and {}", dialect.any_int("r.host_id", "$1"))
-        });
+        let of_hosts = scope.of_hosts(dialect, "r.host_id", &mut values).map(|condition| format!(" and {condition}"));
         let sql = format!(
             "select count(*) from (select 1 from reconciler r where r.place_id is null and r.retired_on is null{} \
              limit {UNPLACED_MAX} + 1) as x",

@@ -87,8 +87,7 @@ pub struct EnvironmentTarget {
 /// # Errors
 /// The filter can't be meant; the database can't answer.
 pub async fn environments(database: &Database, filter: &Filter) -> Result<Environments, QuestionError> {
-    let mut transaction = database.begin_reading().await?;
-    let scope = Scope::of_totals(&mut transaction, filter).await?;
+    let (mut transaction, scope) = Scope::of_totals(database, filter).await?;
     let mut environments = named(&mut transaction, scope.environment_id).await?;
     let (standing, sum) =
         (standing::expression(standing::HOLDS_WANTED), transaction.dialect().int("sum(t.reconcilers)"));
@@ -141,8 +140,7 @@ pub async fn environment_targets(
 ) -> Result<EnvironmentTargets, QuestionError> {
     let after = page.cursor.as_deref().map(|cursor| Cursor::read(cursor, LIST)).transpose()?;
     let limit = page.limit()?;
-    let mut transaction = database.begin_reading().await?;
-    let scope = Scope::of_totals(&mut transaction, filter).await?;
+    let (mut transaction, scope) = Scope::of_totals(database, filter).await?;
     let mut listed = list(&mut transaction, &scope, (after.unwrap_or(Cursor([0, 0])), limit + 1)).await?;
     let next = (listed.len() > limit).then(|| listed.truncate(limit)).and_then(|()| listed.last());
     let next = next.map(|last| Cursor([last.group_id, last.target_id]).write(LIST));
@@ -194,10 +192,7 @@ async fn counts_then(
     }
     let mut values = vec![Value::from(places)];
     let of_places = dialect.any_int("r.place_id", "$1");
-    let of_hosts = scope.hosts.clone().map(|hosts| {
-        values.push(hosts.into());
-        format!(" and {}", dialect.any_int("r.host_id", "$2"))
-    });
+    let of_hosts = scope.of_hosts(dialect, "r.host_id", &mut values).map(|condition| format!(" and {condition}"));
     let of_hosts = of_hosts.unwrap_or_default();
     let sql = format!("select r.id from reconciler r where {of_places}{of_hosts} limit {COUNTED_THEN_MAX} + 1");
     let reconcilers: Vec<_> = transaction.query(&sql, values).await?.iter().map(|row| row.int(0)).collect();

@@ -1,9 +1,10 @@
 //! The questions that the hub answers: one file each, with what it asks for and what it answers.
 //!
-//! Totals come from the tallies, whatever the size of the fleet; lists come in pages, and no page looks at more than a bounded number of rows.
+//! Totals come from the tallies, whatever the size of the fleet, or are counted by the database where only some hosts are asked about; lists come in pages, and no page looks at more than a bounded number of rows.
 
 mod changes;
 mod compare;
+mod counted;
 mod cursor;
 mod deployment_state;
 mod deployments;
@@ -12,6 +13,7 @@ mod environments;
 mod facts;
 mod filter;
 mod history;
+mod host_kind;
 mod meant;
 mod rollout;
 mod rollouts;
@@ -71,6 +73,9 @@ pub enum QuestionError {
         /// What to say for each of them, so that it is meant and none of the others.
         ways: Vec<String>,
     },
+    /// Others have many hosts counted, and it took too long to wait for them.
+    #[error("the hub is counting the hosts of other questions")]
+    Busy,
     /// The database can't answer.
     #[error(transparent)]
     Database(#[from] DatabaseError),

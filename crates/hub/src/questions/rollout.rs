@@ -66,8 +66,7 @@ const ATTENTION: usize = 20;
 /// # Errors
 /// Nothing is called so, or several things are; the filter can't be meant; the database can't answer.
 pub async fn rollout(database: &Database, of: &str, filter: &Filter) -> Result<Rollout, QuestionError> {
-    let mut transaction = database.begin_reading().await?;
-    let scope = Scope::of_totals(&mut transaction, filter).await?;
+    let (mut transaction, scope) = Scope::of_totals(database, filter).await?;
     let meant = Meant::of(&mut transaction, of, filter).await?;
     let subject = &meant.subject;
     let mut environments = environments(&mut transaction, &meant, &scope).await?;

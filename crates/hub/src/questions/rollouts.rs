@@ -64,8 +64,7 @@ pub struct RolloutVersion {
 pub async fn rollouts(database: &Database, filter: &Filter, page: &Page) -> Result<Rollouts, QuestionError> {
     let after = page.cursor.as_deref().map(|cursor| Cursor::<2>::read(cursor, ROLLOUTS)).transpose()?;
     let limit = page.limit.map_or(Ok(ROLLOUTS_DEFAULT), |_| page.limit())?;
-    let mut transaction = database.begin_reading().await?;
-    let scope = Scope::of_totals(&mut transaction, filter).await?;
+    let (mut transaction, scope) = Scope::of_totals(database, filter).await?;
     let mut listed = listed(&mut transaction, &scope, (after.unwrap_or(Cursor([i64::MAX, 0])), limit + 1)).await?;
     let next = (listed.len() > limit).then(|| listed.truncate(limit)).and_then(|()| listed.last());
     let next = next.map(|(id, rollout)| Cursor([rollout.committed_on.millis(), *id]).write(ROLLOUTS));

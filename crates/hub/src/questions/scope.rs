@@ -1,15 +1,15 @@
 //! What a filter means in the store: which groups of places, which targets, which hosts.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt::Write as _;
 
 use model::label::Labels;
-use model::selector::{LabelSelector, Operator, Requirement};
 
+use super::counted::{self, Counted};
+use super::host_kind::HostKind;
 use super::standing::Standing;
 use super::{Filter, QuestionError};
-use crate::limits::{COUNTED_HOSTS_MAX, SELECTED_HOSTS_MAX};
-use crate::store::{DatabaseError, Dialect, Transaction, Value};
+use crate::limits::SELECTED_HOSTS_MAX;
+use crate::store::{Database, DatabaseError, Dialect, Transaction, Value};
 
 /// What is asked about.
 #[derive(Clone, Debug, Default)]
@@ -26,43 +26,45 @@ pub(super) struct Scope {
     pub(super) hosts: Option<Vec<i64>>,
     /// What hosts must be otherwise.
     pub(super) kind: HostKind,
+    /// How many of them are where, if only some hosts are asked about, and totals are.
+    counted: Option<Counted>,
     /// The standings; none if it is all of them.
     pub(super) standings: Option<Vec<Standing>>,
 }
 
-/// What hosts must be.
-#[derive(Clone, Debug, Default)]
-pub(super) struct HostKind {
-    labels: LabelSelector,
-    cluster_type: Option<String>,
-    environment_id: Option<i64>,
-}
-
 impl Scope {
-    /// What the filter of a list means now: hosts are told one by one only if they are few.
-    pub(super) async fn of(transaction: &mut Transaction, filter: &Filter) -> Result<Self, QuestionError> {
-        Self::with_hosts(transaction, filter, SELECTED_HOSTS_MAX).await
-    }
-
-    /// What the filter of totals means now. Totals are kept by place; those of some hosts are counted, if they are not too many.
-    pub(super) async fn of_totals(transaction: &mut Transaction, filter: &Filter) -> Result<Self, QuestionError> {
+    /// What the filter of totals means now, with the transaction that sees it so. Totals are kept of all hosts; some are counted, which takes its time if they
+    /// are many.
+    pub(super) async fn of_totals(database: &Database, filter: &Filter) -> Result<(Transaction, Self), QuestionError> {
         if filter.status.is_some() {
             let message = "totals are by status already; ask for `deployments`, which can be selected by it".to_owned();
             return Err(QuestionError::Wrong { parameter: "status", message });
         }
-        let scope = Self::with_hosts(transaction, filter, COUNTED_HOSTS_MAX).await?;
-        if scope.hosts.is_none() && !scope.kind.is_any() {
-            let parameter = if filter.cluster_type.is_some() { "clusterType" } else { "selector" };
-            let message = format!(
-                "totals are counted for at most {COUNTED_HOSTS_MAX} hosts, and these are more, or nothing says which they are but labels \
-                 that they do not have; ask for `deployments`, which lists any number"
-            );
-            return Err(QuestionError::Wrong { parameter, message });
+        let mut transaction = database.begin_reading().await?;
+        let mut scope = Self::of(&mut transaction, filter).await?;
+        if scope.kind.is_any() && scope.hosts.is_none() {
+            return Ok((transaction, scope));
         }
-        Ok(scope)
+        let mut turn = None;
+        if scope.hosts.is_none() {
+            // Who waits keeps no connection from others.
+            drop(transaction);
+            turn = Some(counted::turn().await?);
+            transaction = database.begin_reading().await?;
+            scope = Self::of(&mut transaction, filter).await?;
+        }
+        let counted = Counted::of(&mut transaction, &scope).await?;
+        drop(turn);
+        if scope.hosts.is_none() && filter.cluster_type.is_none() {
+            let is_told = |group: &i64| scope.groups.as_ref().is_none_or(|groups| groups.contains(group));
+            scope.told = Some(counted.groups.iter().copied().filter(is_told).collect());
+        }
+        scope.counted = Some(counted);
+        Ok((transaction, scope))
     }
 
-    async fn with_hosts(transaction: &mut Transaction, filter: &Filter, max: usize) -> Result<Self, QuestionError> {
+    /// What the filter of a list means now: hosts are told one by one only if they are few.
+    pub(super) async fn of(transaction: &mut Transaction, filter: &Filter) -> Result<Self, QuestionError> {
         let environment_id = named(transaction, "environment", "environment", filter.environment.as_deref()).await?;
         let targets = targets(transaction, filter, environment_id).await?;
         let groups = groups(transaction, (environment_id, targets.as_ref())).await?;
@@ -71,11 +73,11 @@ impl Scope {
         let kind = HostKind { labels: filter.host_labels()?, cluster_type, environment_id };
         let hosts = match host {
             Some(host) => kind.among(transaction, vec![host]).await.map(Some)?,
-            None => kind.few(transaction, max).await?,
+            None => kind.few(transaction, SELECTED_HOSTS_MAX).await?,
         };
         let told = told(transaction, (&kind, hosts.as_ref()), groups.as_ref()).await?;
         let standings = Standing::parse_list(filter.status.as_deref())?;
-        Ok(Self { groups, told, targets, environment_id, hosts, kind, standings })
+        Ok(Self { groups, told, targets, environment_id, hosts, kind, counted: None, standings })
     }
 
     /// Whether a condition of the filter is about places.
@@ -83,89 +85,20 @@ impl Scope {
         self.groups.is_some()
     }
 
-    /// The table of tallies, of which those of some hosts are counted; its parameter is added to the values.
+    /// The table of tallies, of all hosts or of those that were counted; its parameter is added to the values.
     pub(super) fn tallies(&self, dialect: Dialect, values: &mut Vec<Value>) -> String {
-        let Some(hosts) = &self.hosts else { return "tally".to_owned() };
-        values.push(hosts.clone().into());
-        let of_hosts = dialect.any_int("yr.host_id", &format!("${}", values.len()));
-        let columns =
-            "y.id, y.place_group_id, y.wanted_commit_id, y.held_commit_id, y.is_current, y.status, y.is_silent";
-        format!(
-            // Cross joins keep SQLite from beginning with all states.
-            "(select {columns}, count(*) as reconcilers from reconciler yr cross join reconciler_state ys cross join tally y \
-              where {of_hosts} and yr.retired_on is null and ys.reconciler_id = yr.id and y.id = ys.tally_id group by {columns})"
-        )
-    }
-}
-
-impl HostKind {
-    /// Whether any host will do.
-    fn is_any(&self) -> bool {
-        self.labels.requirements.is_empty() && self.cluster_type.is_none()
+        self.counted.as_ref().map_or_else(|| "tally".to_owned(), |counted| counted.table(dialect, values))
     }
 
-    /// The condition that a host is so; none if any will do. Its parameters are added to the values.
-    pub(super) fn condition(&self, dialect: Dialect, host_id: &str, values: &mut Vec<Value>) -> Option<String> {
-        let mut conditions = label_conditions(dialect, &self.labels, host_id, values);
-        if let Some(name) = &self.cluster_type {
-            values.push(name.as_str().into());
-            let mut of_type = format!("kg.cluster_type = ${}", values.len());
-            if let Some(environment) = self.environment_id {
-                values.push(environment.into());
-                let _ = write!(of_type, " and kg.environment_id = ${}", values.len());
+    /// The condition that a host is asked about; none if all are. Its parameters are added to the values.
+    pub(super) fn of_hosts(&self, dialect: Dialect, host_id: &str, values: &mut Vec<Value>) -> Option<String> {
+        match &self.hosts {
+            Some(hosts) => {
+                values.push(hosts.clone().into());
+                Some(dialect.any_int(host_id, &format!("${}", values.len())))
             }
-            conditions.push(format!(
-                "exists (select 1 from reconciler kr join place kp on kp.id = kr.place_id join place_group kg on kg.id = kp.place_group_id \
-                 where kr.host_id = {host_id} and kr.retired_on is null and {of_type})"
-            ));
+            None => self.kind.condition(dialect, host_id, values),
         }
-        (!conditions.is_empty()).then(|| conditions.join(" and "))
-    }
-
-    /// Those of some hosts that are so, in the order of their ids.
-    async fn among(&self, transaction: &mut Transaction, hosts: Vec<i64>) -> Result<Vec<i64>, DatabaseError> {
-        let dialect = transaction.dialect();
-        let mut values = vec![hosts.clone().into()];
-        let Some(condition) = self.condition(dialect, "b.id", &mut values) else { return Ok(hosts) };
-        let of_hosts = dialect.any_int("b.id", "$1");
-        let sql = format!("select b.id from host b where {of_hosts} and {condition} order by b.id");
-        Ok(transaction.query(&sql, values).await?.iter().map(|row| row.int(0)).collect())
-    }
-
-    /// All hosts that are so, if a label with a value or the cluster type makes them few.
-    async fn few(&self, transaction: &mut Transaction, max: usize) -> Result<Option<Vec<i64>>, DatabaseError> {
-        for candidates in [self.of_label(transaction.dialect()), self.of_cluster_type()] {
-            let Some((sql, values)) = candidates else { continue };
-            let sql = format!("{sql} limit {max} + 1");
-            let rows = transaction.query(&sql, values).await?;
-            if rows.len() <= max {
-                return self.among(transaction, rows.iter().map(|row| row.int(0)).collect()).await.map(Some);
-            }
-        }
-        Ok(None)
-    }
-
-    /// A statement for the hosts that have a label, with one of some values if possible.
-    fn of_label(&self, dialect: Dialect) -> Option<(String, Vec<Value>)> {
-        let sql = "select host_id from host_label where key = $1";
-        let of_value = self.labels.requirements.iter().find_map(|requirement| {
-            let Operator::In(chosen) = &requirement.operator else { return None };
-            let chosen: Vec<String> = chosen.iter().map(ToString::to_string).collect();
-            let sql = format!("{sql} and {}", dialect.any_text("value", "$2"));
-            Some((sql, vec![Value::from(&*requirement.key), chosen.into()]))
-        });
-        let mut requirements = self.labels.requirements.iter();
-        let is_there = requirements.find(|requirement| matches!(requirement.operator, Operator::Exists));
-        of_value.or_else(|| Some((sql.to_owned(), vec![Value::from(&*is_there?.key)])))
-    }
-
-    /// A statement for the hosts of the cluster type: those that apply what the platform made for it.
-    fn of_cluster_type(&self) -> Option<(String, Vec<Value>)> {
-        let sql = "select distinct r.host_id from place_group g join place p on p.place_group_id = g.id \
-            join reconciler r on r.place_id = p.id where g.cluster_type = $1 and r.retired_on is null \
-            and ($2 = 0 or g.environment_id = $2)";
-        let name = self.cluster_type.as_deref()?;
-        Some((sql.to_owned(), vec![name.into(), self.environment_id.unwrap_or_default().into()]))
     }
 }
 
@@ -332,26 +265,4 @@ async fn groups(
     }
     let sql = format!("select g.id from place_group g where {} order by g.id", conditions.join(" and "));
     Ok(Some(transaction.query(&sql, values).await?.iter().map(|row| row.int(0)).collect()))
-}
-
-/// The conditions that a host has labels; their parameters are added to the values.
-fn label_conditions(dialect: Dialect, labels: &LabelSelector, host_id: &str, values: &mut Vec<Value>) -> Vec<String> {
-    let condition = |requirement: &Requirement| {
-        values.push(Value::from(&*requirement.key));
-        let key = format!("k.host_id = {host_id} and k.key = ${}", values.len());
-        let (is_there, chosen) = match &requirement.operator {
-            Operator::In(chosen) => (true, Some(chosen)),
-            Operator::NotIn(chosen) => (false, Some(chosen)),
-            Operator::Exists => (true, None),
-            Operator::DoesNotExist => (false, None),
-        };
-        let of_value = chosen.map(|chosen| {
-            values.push(chosen.iter().map(ToString::to_string).collect::<Vec<_>>().into());
-            format!(" and {}", dialect.any_text("k.value", &format!("${}", values.len())))
-        });
-        let not = if is_there { "" } else { "not " };
-        let of_value = of_value.unwrap_or_default();
-        format!("{not}exists (select 1 from host_label k where {key}{of_value})")
-    };
-    labels.requirements.iter().map(condition).collect()
 }

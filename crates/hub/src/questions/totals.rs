@@ -10,8 +10,7 @@ use crate::store::{Database, Value};
 /// # Errors
 /// The filter can't be meant, or selects too many hosts to be counted one by one; the database can't answer.
 pub async fn totals(database: &Database, filter: &Filter) -> Result<(Counts, i64), QuestionError> {
-    let mut transaction = database.begin_reading().await?;
-    let scope = Scope::of_totals(&mut transaction, filter).await?;
+    let (mut transaction, scope) = Scope::of_totals(database, filter).await?;
     let dialect = transaction.dialect();
     let mut values = Vec::new();
     let tallies = scope.tallies(dialect, &mut values);

@@ -8,7 +8,7 @@ use super::QuestionError;
 use super::cursor::Cursor;
 use super::scope::Scope;
 use super::standing::{self, Standing};
-use crate::limits::{PAGE_EXAMINED_MAX, SELECTED_HOSTS_MAX};
+use crate::limits::PAGE_EXAMINED_MAX;
 use crate::store::{DatabaseError, Transaction, Value};
 
 /// Lanes that are asked for at once.
@@ -90,8 +90,7 @@ impl Walk {
 
     /// The reconcilers of tallies.
     pub(super) fn of_tallies(mut scope: Scope, selected: Vec<Selected>) -> Self {
-        let are_few = scope.hosts.as_ref().is_some_and(|hosts| hosts.len() <= SELECTED_HOSTS_MAX);
-        let along = match (are_few, selected.iter().all(|selected| selected.is_attention)) {
+        let along = match (scope.hosts.is_some(), selected.iter().all(|selected| selected.is_attention)) {
             (true, _) => Along::Hosts,
             (false, true) => Along::Tallies,
             (false, false) => Along::Places,

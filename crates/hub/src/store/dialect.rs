@@ -39,6 +39,18 @@ impl Dialect {
         self.any_int(column, parameter)
     }
 
+    /// Pairs of integers, as a table with the columns `first` and `second`. The parameter is a JSON text: `[[1,2],[3,4]]`.
+    pub fn pairs(self, parameter: &str) -> String {
+        match self {
+            Self::Sqlite => format!(
+                "(select json_extract(value, '$[0]') as first, json_extract(value, '$[1]') as second from json_each({parameter}))"
+            ),
+            Self::Postgres => format!(
+                "(select (value->>0)::bigint as first, (value->>1)::bigint as second from json_array_elements({parameter}::json))"
+            ),
+        }
+    }
+
     /// Behind a `select` of rows that are about to be changed: nobody else changes them meanwhile. SQLite has one writer anyway.
     pub fn for_update(self, table: &str) -> String {
         match self {

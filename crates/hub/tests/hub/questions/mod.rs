@@ -2,11 +2,13 @@
 
 mod changes;
 mod compare;
+mod crowd;
 mod deployments;
 mod drift;
 mod environments;
 pub(crate) mod fleet;
 mod history;
+mod many;
 mod plans;
 mod rollouts;
 
@@ -20,6 +22,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         drift::trials(),
         environments::trials(),
         history::trials(),
+        many::trials(),
         plans::trials(),
         rollouts::trials(),
     ];

@@ -3,15 +3,14 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
-use hub::ingest::Ingest;
 use hub::moment::Moment;
 use hub::questions::{self, Compared, DeploymentStateRequest, DriftKind, Filter, Page, QuestionError};
 use hub::store::{Database, Dialect};
-use hub::wanted::{Publication, Role, WantedPlace, WantedTarget, WantedVersion};
 use tracing::field::{Field, Visit};
 use tracing::span::{Attributes, Id, Record};
 use tracing::{Event, Metadata, Subscriber};
 
+use crate::questions::crowd::load;
 use crate::questions::fleet::hash;
 use crate::twins::Ground;
 
@@ -19,8 +18,8 @@ twins![no_question_looks_at_all_hosts];
 
 /// Hosts, each with two reconcilers. Of fewer, databases rightly look at all.
 const HOSTS: i64 = 50_000;
-/// Cluster types, and as many workloads.
-const KINDS: i64 = 100;
+/// What a statement may cost that counts them. To go through all states for a hundredth of the hosts would cost more.
+const COST_MAX: f64 = 100_000.0;
 /// What grows with the fleet.
 const LARGE: [&str; 4] = ["host", "reconciler", "reconciler_state", "deployment"];
 
@@ -61,83 +60,6 @@ impl Subscriber for Asked {
     fn exit(&self, _: &Id) {}
 }
 
-fn place(path: String, (role, environment): (Role, &str), target: WantedTarget) -> WantedPlace {
-    let cluster_type = (role == Role::Platform).then(|| path.clone());
-    let environment = Some(environment.to_owned());
-    let (tree, targets) = (Some(hash(7)), vec![target]);
-    WantedPlace { path, tree, role, environment, cluster_type, cluster: None, config_version: None, targets }
-}
-
-fn target(environment: &str, number: i64, version: Option<&str>) -> WantedTarget {
-    let version = version.map(|version| WantedVersion { version: version.into(), ..WantedVersion::default() });
-    let [workspace, application, name] = ["team", "shop", "eu"].map(str::to_owned);
-    let (workload, environment) = (format!("w-{number}"), environment.to_owned());
-    WantedTarget { workspace, application, workload, name, environment, version, ..WantedTarget::default() }
-}
-
-/// Two environments with cluster types and workloads; hosts that all have what is wanted.
-async fn load(database: &Database) {
-    let (ingest, writer) = Ingest::start(database.clone());
-    for environment in ["prod", "stage"] {
-        for (role, name) in [(Role::Platform, "type"), (Role::Application, "app")] {
-            let version = (role == Role::Application).then_some("1.0");
-            let of =
-                |number| place(format!("{name}-{number}"), (role, environment), target(environment, number, version));
-            let publication = Publication {
-                repository: format!("https://git.example/{name}"),
-                branch: environment.into(),
-                commit: hash(1),
-                committed_on: Moment::from_millis(1),
-                places: (0..KINDS).map(of).collect(),
-                is_complete: true,
-            };
-            ingest.publish(publication).await.unwrap();
-        }
-    }
-    drop(ingest);
-    writer.await.unwrap();
-    let mut transaction = database.begin().await.unwrap();
-    for sql in statements(transaction.dialect()) {
-        transaction.run(&sql).await.unwrap();
-    }
-    transaction.run("analyze").await.unwrap();
-    transaction.commit().await.unwrap();
-}
-
-fn statements(dialect: Dialect) -> Vec<String> {
-    let reconciler = |number: i64, name: &str| {
-        format!(
-            "insert into reconciler (id, name, host_id, manifests_endpoint, place_id) select h.id * 2 + {number}, '{name}', h.id, \
-             p.endpoint, p.id from host h join place p on p.endpoint = 'https://git.example/{name}/' || \
-             case h.id % 2 when 0 then 'prod' else 'stage' end || '/{name}-' || (h.id % {KINDS})"
-        )
-    };
-    let at = dialect.instant("1");
-    vec![
-        format!(
-            "insert into host (id, name, created_on) with recursive n(i) as (select 1 union all select i + 1 from n where i < {HOSTS}) \
-             select i, 'host-' || i, {at} from n"
-        ),
-        "insert into host_label (host_id, key, value) select id, 'store', 'store-' || (id % 1000) from host".to_owned(),
-        reconciler(0, "type"),
-        reconciler(1, "app"),
-        format!(
-            "insert into deployment (id, gitops_commit_id, reconciler_id, status, created_on, received_on, digest) \
-             select id, '{}', id, 'success', {at}, {at}, id from reconciler",
-            hash(1)
-        ),
-        "insert into tally (place_group_id, wanted_commit_id, held_commit_id, is_current, status, is_silent, reconcilers) \
-         select p.place_group_id, v.gitops_commit_id, v.gitops_commit_id, 1, 2, 0, count(*) from reconciler r \
-         join place p on p.id = r.place_id join place_revision v on v.id = p.wanted_revision_id group by 1, 2, 3"
-            .to_owned(),
-        format!(
-            "insert into reconciler_state (reconciler_id, deployment_id, reported_on, seen_on, status, digest, held_revision_id, tally_id) \
-             select r.id, r.id, {at}, {at}, 2, r.id, p.wanted_revision_id, t.id from reconciler r \
-             join place p on p.id = r.place_id join tally t on t.place_group_id = p.place_group_id"
-        ),
-    ]
-}
-
 fn filters() -> Vec<Filter> {
     let text = |text: &str| Some(text.to_owned());
     vec![
@@ -147,6 +69,11 @@ fn filters() -> Vec<Filter> {
         Filter { cluster_type: text("type-8"), ..Filter::default() },
         Filter { host: text("host-8"), ..Filter::default() },
         Filter { selector: text("store=store-8"), ..Filter::default() },
+        // So many hosts that the database counts them.
+        Filter { selector: text("tier=gold"), ..Filter::default() },
+        Filter { selector: text("!absent"), ..Filter::default() },
+        Filter { cluster_type: text("type-0"), selector: text("tier=gold"), ..Filter::default() },
+        Filter { workload: text("w-8"), selector: text("tier"), ..Filter::default() },
     ]
 }
 
@@ -188,8 +115,15 @@ async fn ask_others(database: &Database) -> Result<(), QuestionError> {
     Ok(())
 }
 
-/// The tables that a statement's plan looks at from their beginning to their end.
-async fn scanned(database: &Database, sql: &str) -> Vec<String> {
+/// A statement's plan.
+struct Plan {
+    /// The tables that it looks at from their beginning to their end.
+    scanned: Vec<String>,
+    /// What PostgreSQL thinks that it costs: to read a page in its turn is 1.
+    cost: f64,
+}
+
+async fn plan(database: &Database, sql: &str) -> Plan {
     let mut transaction = database.begin().await.unwrap();
     let explain = match transaction.dialect() {
         Dialect::Sqlite => format!("explain query plan {sql}"),
@@ -211,7 +145,15 @@ async fn scanned(database: &Database, sql: &str) -> Vec<String> {
     if transaction.dialect() == Dialect::Postgres {
         transaction.run("deallocate asked").await.unwrap();
     }
-    of_plan(&lines, sql)
+    let cost = lines.first().and_then(|line| line.split_once("..")?.1.split(' ').next()?.parse().ok());
+    Plan { scanned: of_plan(&lines, sql), cost: cost.unwrap_or_default() }
+}
+
+/// Where some hosts of many are counted, all of these have to be looked at, once: on SQLite by index, but that it may go through the names of all hosts.
+/// PostgreSQL may also read a table in one go. What it must not do is to go through one for every row of another.
+fn is_counting(sql: &str, plan: &Plan) -> bool {
+    let counts = sql.contains("count(*) as reconcilers from");
+    counts && (plan.cost > 0.0 || plan.scanned.iter().all(|table| table == "host")) && plan.cost < COST_MAX
 }
 
 /// SQLite says `SCAN r` where it does not go by an index; PostgreSQL says `Seq Scan on reconciler r`.
@@ -238,7 +180,7 @@ fn of_plan(lines: &[String], sql: &str) -> Vec<String> {
 }
 
 async fn no_question_looks_at_all_hosts(ground: Ground) {
-    load(&ground.database).await;
+    load(&ground.database, HOSTS).await;
     let asked = Asked::default();
     let listening = tracing::subscriber::set_default(asked.clone());
     for filter in filters() {
@@ -250,9 +192,9 @@ async fn no_question_looks_at_all_hosts(ground: Ground) {
     assert!(asked.len() > 30, "{asked:?}");
     let mut wrong = Vec::new();
     for sql in asked {
-        let scanned = scanned(&ground.database, &sql).await;
-        if !scanned.is_empty() {
-            wrong.push(format!("{}: {sql}", scanned.join(", ")));
+        let plan = plan(&ground.database, &sql).await;
+        if !plan.scanned.is_empty() && !is_counting(&sql, &plan) {
+            wrong.push(format!("{}, cost {}: {sql}", plan.scanned.join(", "), plan.cost));
         }
     }
     assert!(wrong.is_empty(), "{} statements:\n{}", wrong.len(), wrong.join("\n\n"));

@@ -1,0 +1,101 @@
+//! Counts the reconcilers of some hosts: those of one, with labels, or of a cluster type.
+//!
+//! Tallies are kept of all hosts together. Of some, the database counts how many are in which tally, in one statement: its answer is small, whoever they are.
+
+use std::collections::BTreeSet;
+
+use tokio::sync::{Semaphore, SemaphorePermit};
+use tokio::time::timeout;
+
+use super::QuestionError;
+use super::scope::Scope;
+use crate::limits::{COUNT_WAIT, COUNTED_BY_PLACE_MAX, COUNTS_AT_ONCE};
+use crate::store::{Dialect, Transaction, Value};
+
+/// How many reconcilers of the hosts that are asked about are in which tally.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Counted {
+    /// The tallies, each with how many.
+    tallies: Vec<(i64, i64)>,
+    /// The groups of places that they belong to.
+    pub(super) groups: BTreeSet<i64>,
+}
+
+/// Who counts many hosts. A question waits for its turn before it takes a connection, so that others go on.
+static COUNTING: Semaphore = Semaphore::const_new(COUNTS_AT_ONCE);
+
+/// Waits until it may count many hosts.
+pub(super) async fn turn() -> Result<SemaphorePermit<'static>, QuestionError> {
+    match timeout(COUNT_WAIT, COUNTING.acquire()).await {
+        Ok(Ok(permit)) => Ok(permit),
+        _ => Err(QuestionError::Busy),
+    }
+}
+
+impl Counted {
+    /// Counts the hosts of a scope.
+    pub(super) async fn of(transaction: &mut Transaction, scope: &Scope) -> Result<Self, QuestionError> {
+        let (from, values) = match &scope.groups {
+            Some(groups) if scope.hosts.is_none() && are_few(transaction, groups).await? => {
+                by_place(transaction.dialect(), scope, groups)
+            }
+            _ => by_host(transaction.dialect(), scope),
+        };
+        let sql = format!(
+            "select n.tally_id, n.reconcilers, t.place_group_id from \
+             (select ys.tally_id, count(*) as reconcilers {from} and ys.reconciler_id = yr.id and ys.tally_id is not null group by ys.tally_id) n \
+             join tally t on t.id = n.tally_id order by n.tally_id"
+        );
+        let mut counted = Self::default();
+        for row in transaction.query(&sql, values).await? {
+            counted.tallies.push((row.int(0), row.int(1)));
+            counted.groups.insert(row.int(2));
+        }
+        Ok(counted)
+    }
+
+    /// These tallies with these numbers, as a table; its parameter is added to the values.
+    pub(super) fn table(&self, dialect: Dialect, values: &mut Vec<Value>) -> String {
+        values.push(serde_json::json!(self.tallies).to_string().into());
+        let pairs = dialect.pairs(&format!("${}", values.len()));
+        format!(
+            "(select y.id, y.place_group_id, y.wanted_commit_id, y.held_commit_id, y.is_current, y.status, y.is_silent, \
+             n.second as reconcilers from {pairs} n join tally y on y.id = n.first)"
+        )
+    }
+}
+
+/// Whether so few reconcilers apply these groups of places that it is sooner done to ask each of them for its host.
+async fn are_few(transaction: &mut Transaction, groups: &[i64]) -> Result<bool, QuestionError> {
+    let dialect = transaction.dialect();
+    let sql = format!(
+        "select coalesce({}, 0) from tally t where {}",
+        dialect.int("sum(t.reconcilers)"),
+        dialect.any_int("t.place_group_id", "$1")
+    );
+    let rows = transaction.query(&sql, vec![groups.to_vec().into()]).await?;
+    Ok(rows.first().is_some_and(|row| row.int(0) <= COUNTED_BY_PLACE_MAX))
+}
+
+// Cross joins keep SQLite from beginning with all states. Reconcilers that are out of service are in no tally.
+
+fn by_host(dialect: Dialect, scope: &Scope) -> (String, Vec<Value>) {
+    let (of_hosts, values) = if let Some(hosts) = &scope.hosts {
+        (dialect.any_int("yr.host_id", "$1"), vec![hosts.clone().into()])
+    } else {
+        let (all, values) = scope.kind.all(dialect);
+        (format!("yr.host_id in ({all})"), values)
+    };
+    (format!("from reconciler yr cross join reconciler_state ys where {of_hosts}"), values)
+}
+
+fn by_place(dialect: Dialect, scope: &Scope, groups: &[i64]) -> (String, Vec<Value>) {
+    let mut values = vec![groups.to_vec().into()];
+    let of_groups = dialect.any_int("yp.place_group_id", "$1");
+    let of_hosts = scope.kind.condition(dialect, "yr.host_id", &mut values).unwrap_or_else(|| "1 = 1".to_owned());
+    let from = format!(
+        "from place yp cross join reconciler yr cross join reconciler_state ys \
+         where {of_groups} and yr.place_id = yp.id and {of_hosts}"
+    );
+    (from, values)
+}

@@ -1,0 +1,140 @@
+//! Many hosts, loaded in bulk: each with a reconciler for the platform and one for a workload.
+
+use hub::ingest::Ingest;
+use hub::moment::Moment;
+use hub::store::{Database, Dialect};
+use hub::wanted::{Publication, Role, WantedPlace, WantedTarget, WantedVersion};
+
+use crate::questions::fleet::hash;
+
+/// Cluster types, and as many workloads.
+pub(super) const KINDS: i64 = 100;
+
+/// A host of the crowd, known by its number.
+#[derive(Clone, Copy)]
+pub(super) struct Member(pub(super) i64);
+
+impl Member {
+    pub(super) fn environment(self) -> &'static str {
+        if self.0 % 2 == 0 { "prod" } else { "stage" }
+    }
+
+    /// The number of its cluster type, and of its workload. A quarter of all are of one.
+    pub(super) fn kind(self) -> i64 {
+        if self.0 % 4 == 0 { 0 } else { self.0 % KINDS }
+    }
+
+    pub(super) fn is_gold(self) -> bool {
+        self.0 % 10 < 3
+    }
+
+    /// What both its reconcilers said: 1 in progress, 2 success, 3 failure.
+    pub(super) fn status(self) -> i64 {
+        match self.0 % 9 {
+            0 => 3,
+            1 => 1,
+            _ => 2,
+        }
+    }
+
+    pub(super) fn is_silent(self) -> bool {
+        self.0 % 7 == 0
+    }
+}
+
+/// The same in SQL, of the host `h`.
+const ENVIRONMENT: &str = "case h.id % 2 when 0 then 'prod' else 'stage' end";
+const STATUS: &str = "case h.id % 9 when 0 then 3 when 1 then 1 else 2 end";
+const SILENT: &str = "case h.id % 7 when 0 then 1 else 0 end";
+
+fn kind() -> String {
+    format!("case h.id % 4 when 0 then 0 else h.id % {KINDS} end")
+}
+
+fn place(path: String, (role, environment): (Role, &str), target: WantedTarget) -> WantedPlace {
+    let cluster_type = (role == Role::Platform).then(|| path.clone());
+    let environment = Some(environment.to_owned());
+    let (tree, targets) = (Some(hash(7)), vec![target]);
+    WantedPlace { path, tree, role, environment, cluster_type, cluster: None, config_version: None, targets }
+}
+
+fn target(environment: &str, number: i64, version: Option<&str>) -> WantedTarget {
+    let version = version.map(|version| WantedVersion { version: version.into(), ..WantedVersion::default() });
+    let [workspace, application, name] = ["team", "shop", "eu"].map(str::to_owned);
+    let (workload, environment) = (format!("w-{number}"), environment.to_owned());
+    WantedTarget { workspace, application, workload, name, environment, version, ..WantedTarget::default() }
+}
+
+/// Two environments with cluster types and workloads, and that many hosts, numbered from 1.
+pub(super) async fn load(database: &Database, hosts: i64) {
+    let (ingest, writer) = Ingest::start(database.clone());
+    for environment in ["prod", "stage"] {
+        for (role, name) in [(Role::Platform, "type"), (Role::Application, "app")] {
+            let version = (role == Role::Application).then_some("1.0");
+            let of =
+                |number| place(format!("{name}-{number}"), (role, environment), target(environment, number, version));
+            let publication = Publication {
+                repository: format!("https://git.example/{name}"),
+                branch: environment.into(),
+                commit: hash(1),
+                committed_on: Moment::from_millis(1),
+                places: (0..KINDS).map(of).collect(),
+                is_complete: true,
+            };
+            ingest.publish(publication).await.unwrap();
+        }
+    }
+    drop(ingest);
+    writer.await.unwrap();
+    let mut transaction = database.begin().await.unwrap();
+    for sql in statements(transaction.dialect(), hosts) {
+        transaction.run(&sql).await.unwrap_or_else(|error| panic!("{error}: {sql}"));
+    }
+    transaction.commit().await.unwrap();
+}
+
+fn statements(dialect: Dialect, hosts: i64) -> Vec<String> {
+    let reconciler = |number: i64, name: &str| {
+        format!(
+            "insert into reconciler (id, name, host_id, manifests_endpoint, place_id) select h.id * 2 + {number}, '{name}', h.id, \
+             p.endpoint, p.id from host h join place p on p.endpoint = 'https://git.example/{name}/' || {ENVIRONMENT} || '/{name}-' || ({})",
+            kind()
+        )
+    };
+    let at = dialect.instant("1");
+    let label = |key: &str, value: &str, of: &str| {
+        format!("insert into host_label (host_id, key, value) select id, '{key}', {value} from host where {of}")
+    };
+    vec![
+        format!(
+            "insert into host (id, name, created_on) with recursive n(i) as (select 1 union all select i + 1 from n where i < {hosts}) \
+             select i, 'host-' || i, {at} from n"
+        ),
+        label("store", "'store-' || (id % 1000)", "true"),
+        label("tier", "case when id % 10 < 3 then 'gold' else 'silver' end", "id % 10 < 6"),
+        reconciler(0, "type"),
+        reconciler(1, "app"),
+        format!(
+            "insert into deployment (id, gitops_commit_id, reconciler_id, status, created_on, received_on, digest) select r.id, '{}', \
+             r.id, case {STATUS} when 3 then 'failure' when 1 then 'in_progress' else 'success' end, {at}, {at}, r.id \
+             from reconciler r join host h on h.id = r.host_id",
+            hash(1)
+        ),
+        format!(
+            "insert into tally (place_group_id, wanted_commit_id, held_commit_id, is_current, status, is_silent, reconcilers) \
+             select p.place_group_id, v.gitops_commit_id, v.gitops_commit_id, 1, {STATUS}, {SILENT}, count(*) from reconciler r \
+             join host h on h.id = r.host_id join place p on p.id = r.place_id join place_revision v on v.id = p.wanted_revision_id \
+             group by 1, 2, 3, 5, 6"
+        ),
+        format!(
+            "insert into reconciler_state (reconciler_id, deployment_id, reported_on, seen_on, status, digest, held_revision_id, \
+             tally_id, is_silent) select r.id, r.id, {at}, {at}, {STATUS}, r.id, p.wanted_revision_id, t.id, {SILENT} from reconciler r \
+             join host h on h.id = r.host_id join place p on p.id = r.place_id \
+             join tally t on t.place_group_id = p.place_group_id and t.status = {STATUS} and t.is_silent = {SILENT}"
+        ),
+        "insert into attention (tally_id, reconciler_id) select tally_id, reconciler_id from reconciler_state \
+         where status <> 2 or is_silent <> 0"
+            .to_owned(),
+        "analyze".to_owned(),
+    ]
+}
