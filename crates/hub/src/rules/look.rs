@@ -1,5 +1,7 @@
 //! Looking at the rules: how many there are, and what follows from that.
 
+use std::time::{Duration, Instant};
+
 use serde::{Deserialize, Serialize};
 use serde_json::{Value as Json, json};
 use utoipa::ToSchema;
@@ -7,7 +9,7 @@ use utoipa::ToSchema;
 use super::notifications::{self, LastNotification, New};
 use super::state::{Phase, Standing, Told};
 use super::{Condition, Rule};
-use crate::limits::{NOTIFICATION_EXAMPLES, NOTIFICATION_MESSAGE_CHARACTERS, RULES_PERIOD};
+use crate::limits::{NOTIFICATION_EXAMPLES, NOTIFICATION_MESSAGE_CHARACTERS};
 use crate::moment::Moment;
 use crate::questions::{self, Deployment, DriftKind, Filter, Page, QuestionError};
 use crate::store::{Database, DatabaseError, Transaction, Value};
@@ -73,16 +75,20 @@ pub async fn look(database: &Database, rules: &[Rule], now: Moment) -> Result<[u
 
 async fn look_at(database: &Database, rule: &Rule, now: Moment) -> Result<Phase, QuestionError> {
     let before = standing(database, rule, now).await?;
-    if before.looked_on <= now && now.since(before.looked_on) < RULES_PERIOD / 2 {
+    if before.is_fresh(now) {
         return Ok(before.phase);
     }
+    let started = Instant::now();
     let (matching, expected) = match measure(database, rule).await {
+        // The next look will do.
+        Err(QuestionError::Busy) => return Ok(before.phase),
         Err(error @ QuestionError::Wrong { .. }) => {
             tracing::warn!(rule = rule.name, %error, "a rule can't be looked at");
             return note_problem(database, rule, &error.to_string()).await.map(|()| before.phase);
         }
         measured => measured?,
     };
+    let took = started.elapsed();
     let (after, told) = before.next(rule.above.is_exceeded(matching, expected), rule.lasting, now);
     let new = match told {
         Some(told) => {
@@ -100,13 +106,13 @@ async fn look_at(database: &Database, rule: &Rule, now: Moment) -> Result<Phase,
     }
     let dialect = transaction.dialect();
     let sql = format!(
-        "update rule_state set phase = $1, since_on = {}, looked_on = {}, matching = $4, expected = $5, problem = null where name = $6",
+        "update rule_state set phase = $1, since_on = {}, looked_on = {}, matching = $4, expected = $5, problem = null, \
+         took_ms = $6 where name = $7",
         dialect.instant("$2"),
         dialect.instant("$3")
     );
-    let name = Value::from(rule.name.as_str());
-    let values =
-        vec![after.phase.as_str().into(), after.since.into(), now.into(), matching.into(), expected.into(), name];
+    let mut values = vec![Value::from(after.phase.as_str()), after.since.into(), now.into()];
+    values.extend([matching.into(), expected.into(), millis(took).into(), Value::from(rule.name.as_str())]);
     transaction.query(&sql, values).await?;
     if let Some(new) = &new {
         notifications::add(&mut transaction, &rule.name, new, now).await?;
@@ -124,6 +130,10 @@ async fn note_problem(database: &Database, rule: &Rule, problem: &str) -> Result
     let sql = "update rule_state set problem = $1 where name = $2";
     transaction.query(sql, vec![problem.into(), rule.name.as_str().into()]).await?;
     Ok(transaction.commit().await?)
+}
+
+fn millis(duration: Duration) -> i64 {
+    i64::try_from(duration.as_millis()).unwrap_or(i64::MAX)
 }
 
 fn kind(told: Told) -> &'static str {
@@ -161,12 +171,13 @@ async fn locked(transaction: &mut Transaction, rule: &Rule) -> Result<Option<Sta
 async fn read(transaction: &mut Transaction, rule: &Rule, lock: &str) -> Result<Option<Standing>, DatabaseError> {
     let dialect = transaction.dialect();
     let (since, looked) = (dialect.millis("s.since_on"), dialect.millis("s.looked_on"));
-    let sql = format!("select s.phase, {since}, {looked} from rule_state s where s.name = $1{lock}");
+    let sql = format!("select s.phase, {since}, {looked}, s.took_ms from rule_state s where s.name = $1{lock}");
     let rows = transaction.query(&sql, vec![rule.name.as_str().into()]).await?;
     let standing = |row: &crate::store::Row| Standing {
         phase: Phase::parse(&row.text(0)).unwrap_or_default(),
         since: row.moment(1).unwrap_or_default(),
         looked_on: row.moment(2).unwrap_or_default(),
+        took: Duration::from_millis(u64::try_from(row.int(3)).unwrap_or_default()),
     };
     Ok(rows.first().map(standing))
 }

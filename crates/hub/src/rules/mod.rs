@@ -1,6 +1,7 @@
 //! Rules: what somebody wants to be told of, such as more than 5 % of an environment failing for ten minutes.
 //!
-//! A rule is looked at every few seconds, at the tallies, which costs the same for any fleet. Where it stands and what is to be sent is in the database,
+//! A rule is looked at every few seconds, at the tallies, which costs the same for any fleet; one about some hosts, which are counted, less often if that takes
+//! long. Where it stands and what is to be sent is in the database,
 //! changed together: so one replica decides, a restart forgets nothing, and each notification is made once. It is sent until somebody takes it.
 
 mod look;

@@ -29,6 +29,8 @@ pub struct RuleOptions {
     pub target: Option<String>,
     /// Only this cluster type.
     pub cluster_type: Option<String>,
+    /// Only hosts with these labels.
+    pub selector: Option<String>,
     /// Only deployment targets with these labels.
     pub target_selector: Option<String>,
     /// What it counts.
@@ -96,8 +98,10 @@ impl RuleOptions {
         let lasting = self.lasting.as_deref().map_or(Some(Duration::ZERO), duration);
         let lasting = lasting
             .ok_or_else(|| self.error("for", "it is no length of time, such as 10m or 2h, of a week at most"))?;
-        if let Some(Err(error)) = self.target_selector.as_deref().map(LabelSelector::parse) {
-            return Err(self.error("target-selector", error.to_string()));
+        for (field, selector) in [("selector", &self.selector), ("target-selector", &self.target_selector)] {
+            if let Some(Err(error)) = selector.as_deref().map(LabelSelector::parse) {
+                return Err(self.error(field, error.to_string()));
+            }
         }
         let secret = self.secret(base, environment)?;
         let receiver = Receiver::new(&self.url, secret).map_err(|message| self.error("url", message))?;
@@ -108,6 +112,7 @@ impl RuleOptions {
             workload: self.workload,
             target: self.target,
             cluster_type: self.cluster_type,
+            selector: self.selector,
             target_selector: self.target_selector,
             ..Filter::default()
         };
@@ -175,6 +180,7 @@ mod tests {
             workload: None,
             target: None,
             cluster_type: None,
+            selector: None,
             target_selector: None,
             condition: Condition::Failing,
             above: Above::Share("5 %".to_owned()),
@@ -214,6 +220,7 @@ mod tests {
         };
         check(|rule| rule.name = String::new(), "hub.rule ``: name: 1 to 253 characters");
         check(|rule| rule.above = Above::Share("5".to_owned()), "hub.rule `r`: above: it is neither");
+        check(|rule| rule.selector = Some("region in west".to_owned()), "hub.rule `r`: selector: ");
         check(|rule| rule.lasting = Some("1mo".to_owned()), "hub.rule `r`: for: it is no length");
         check(
             |rule| rule.secret_env = Some("OTHER".to_owned()),

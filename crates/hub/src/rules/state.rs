@@ -5,6 +5,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
+use crate::limits::{RULE_PAUSE_MAX, RULES_PERIOD};
 use crate::moment::Moment;
 
 /// Where a rule stands.
@@ -43,6 +44,8 @@ pub(super) struct Standing {
     /// Since when it is too much; or, if it is not, since when it is not.
     pub(super) since: Moment,
     pub(super) looked_on: Moment,
+    /// How long it took then to count.
+    pub(super) took: Duration,
 }
 
 /// What somebody is told.
@@ -77,9 +80,18 @@ impl Standing {
             (_, Phase::Ok) => now,
             _ => since,
         };
-        (Self { phase, since, looked_on: now }, told)
+        (Self { phase, since, looked_on: now, took: self.took }, told)
+    }
+
+    /// Whether somebody has just looked. Where counting takes long, most of the time goes by without it.
+    pub(super) fn is_fresh(&self, now: Moment) -> bool {
+        let pause = (self.took * PAUSES).clamp(RULES_PERIOD / 2, RULE_PAUSE_MAX);
+        self.looked_on <= now && now.since(self.looked_on) < pause
     }
 }
+
+/// How much longer the pause is than the counting.
+const PAUSES: u32 = 10;
 
 /// A hub may be away for that long, to be restarted, without starting any time anew.
 const GAP_MIN: Duration = Duration::from_mins(2);
@@ -131,6 +143,17 @@ mod tests {
     fn a_rule_without_time_fires_at_once() {
         let (standing, told) = Standing::default().next(true, Duration::ZERO, Moment::from_millis(5));
         assert_eq!((standing.phase, standing.since.millis(), told), (Phase::Firing, 5, Some(Told::Firing)));
+    }
+
+    #[test]
+    fn what_takes_long_is_looked_at_less_often() {
+        let check = |took, seconds| {
+            let standing = Standing { took: Duration::from_millis(took), ..Standing::default() };
+            standing.is_fresh(Moment::default().after(Duration::from_secs(seconds)))
+        };
+        assert_eq!([check(1, 7), check(1, 8)], [true, false]);
+        assert_eq!([check(3_000, 29), check(3_000, 30)], [true, false]);
+        assert_eq!([check(60_000, 59), check(60_000, 60)], [true, false]);
     }
 
     proptest! {
