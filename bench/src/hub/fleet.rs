@@ -209,6 +209,7 @@ async fn profiles(database: &Database) -> Result<()> {
             revision: String::new(),
             tree: None,
             version: None,
+            workload: None,
             status: Status::Success,
             message: String::new(),
             observed_on: Moment::default(),

@@ -79,6 +79,8 @@ pub struct Report {
     pub tree: Option<String>,
     /// The version of the workload, if the reporter knows it.
     pub version: Option<String>,
+    /// The workload that it is about, if the report says that by name: of those who know no folder, or not only.
+    pub workload: Option<WorkloadName>,
     /// How far it got.
     pub status: Status,
     /// What it says about that; empty if nothing.
@@ -89,6 +91,16 @@ pub struct Report {
     pub heartbeat: Option<Duration>,
     /// Labels of the host; empty if the report says nothing of them.
     pub labels: BTreeMap<String, String>,
+}
+
+/// A workload as those call it who know nothing of its folders.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct WorkloadName {
+    /// The workload, or one of its deployment targets: `workload`, `workload-target` or `target`, perhaps with `application/` or `workspace/application/`
+    /// before it.
+    pub name: String,
+    /// The environment, if it is said.
+    pub environment: Option<String>,
 }
 
 /// A report that can't be taken, and where it is wrong.
@@ -114,6 +126,11 @@ impl Report {
         revision::commit(&self.revision)
     }
 
+    /// Whether it says what is held by its version only: neither by a tree nor by a commit.
+    pub fn is_by_version(&self) -> bool {
+        self.version.is_some() && self.tree.is_none() && !revision::is_hash(self.commit())
+    }
+
     /// What was reported, without when: reports with the same digest say the same.
     pub fn digest(&self) -> i64 {
         let endpoint = self.endpoint.as_ref().map(ToString::to_string).unwrap_or_default();
@@ -122,12 +139,13 @@ impl Report {
         digest([self.status.as_str(), self.commit(), tree, version, &endpoint, &self.message])
     }
 
-    /// What it says of the reconciler itself, as a number: its kind, its place, its heartbeat. None if that is not all that has to be looked at: it has no
+    /// What it says of the reconciler itself, as a number: its kind, its place, its heartbeat, and by what it says what it holds. None if that is not all that has to be looked at: it has no
     /// place, or labels for its host.
     pub fn profile(&self) -> Option<i64> {
         let endpoint = self.endpoint.as_ref().filter(|_| self.labels.is_empty())?.to_string();
         let heartbeat = self.heartbeat.map(|heartbeat| heartbeat.as_secs().to_string()).unwrap_or_default();
-        Some(digest([&self.kind, &endpoint, &heartbeat]))
+        let by = if self.is_by_version() { "version" } else { "" };
+        Some(digest([&self.kind, &endpoint, &heartbeat, by]))
     }
 
     /// Brings it into the form in which it is stored: cuts messages, and refuses what can't be right.
@@ -138,9 +156,14 @@ impl Report {
         for (field, name) in [("host", &self.host), ("reconciler", &self.reconciler), ("type", &self.kind)] {
             check_name(field, name)?;
         }
-        for (field, text) in
-            [("revision", Some(&self.revision)), ("tree", self.tree.as_ref()), ("version", self.version.as_ref())]
-        {
+        let workload = self.workload.as_ref();
+        for (field, text) in [
+            ("revision", Some(&self.revision)),
+            ("tree", self.tree.as_ref()),
+            ("version", self.version.as_ref()),
+            ("workload", workload.map(|workload| &workload.name)),
+            ("environment", workload.and_then(|workload| workload.environment.as_ref())),
+        ] {
             check_text(field, text.map_or("", String::as_str))?;
         }
         if let Some(tree) = self.tree.as_ref().filter(|tree| !revision::is_hash(tree)) {
@@ -240,6 +263,7 @@ pub(crate) mod tests {
             revision: format!("prod@sha1:{}", "4".repeat(40)),
             tree: None,
             version: None,
+            workload: None,
             status: Status::Success,
             message: "applied".into(),
             observed_on: Moment::from_millis(1_000),

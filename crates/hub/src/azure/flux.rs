@@ -335,6 +335,7 @@ fn report(reconciler: String, kind: &str, status: Status, observed_on: Moment) -
         revision: String::new(),
         tree: None,
         version: None,
+        workload: None,
         status,
         message: String::new(),
         observed_on,

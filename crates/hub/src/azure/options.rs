@@ -38,6 +38,9 @@ pub struct AzureOptions {
     /// Whether solutions of Workload Orchestration are reported too.
     #[serde(default = "yes")]
     pub workload_orchestration: bool,
+    /// The environment that the solutions in these subscriptions are of.
+    #[serde(default)]
+    pub environment: Option<String>,
     /// Whether hosts always get their resource group and subscription into their names, not only where two clusters have the same name.
     #[serde(default)]
     pub qualified_host_names: bool,
@@ -80,6 +83,7 @@ pub struct Source {
     pub(super) credential: Credential,
     pub(super) management: String,
     pub(super) workload_orchestration: bool,
+    pub(super) environment: Option<String>,
     pub(super) qualified_host_names: bool,
 }
 
@@ -138,6 +142,7 @@ impl AzureOptions {
             credential,
             management,
             workload_orchestration: self.workload_orchestration,
+            environment: self.environment,
             qualified_host_names: self.qualified_host_names,
         })
     }

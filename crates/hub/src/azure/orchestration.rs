@@ -13,7 +13,7 @@ use super::hosts::{Host, HostKind};
 use super::poller::Problem;
 use super::resource::ResourceId;
 use crate::moment::Moment;
-use crate::report::Report;
+use crate::report::{Report, WorkloadName};
 
 /// The question for all targets of a subscription.
 pub(super) const TARGETS_QUERY: &str = "resources | where type =~ 'microsoft.edge/targets' \
@@ -146,6 +146,7 @@ pub(super) fn read(value: Value, now: Moment) -> Result<Option<Instance>, Proble
         revision: String::new(),
         tree: None,
         version,
+        workload: Some(WorkloadName { name: solution.to_owned(), environment: None }),
         status: status_of(status.status.as_deref().unwrap_or_default()),
         message: status.message(),
         observed_on: moment.map_or(now, |moment| moment.min(now)),

@@ -14,7 +14,7 @@ use super::hosts::HostNames;
 use super::memory::Memory;
 use super::options::Source;
 use crate::moment::Moment;
-use crate::report::Report;
+use crate::report::{Report, WorkloadName};
 
 /// Asks one source, and remembers what it said.
 pub struct Poller {
@@ -129,7 +129,9 @@ impl Poller {
     fn named(&self, observation: Observation, named: &mut BTreeSet<(String, String)>) -> Result<Report, String> {
         let Observation { host, report, .. } = observation;
         let host = if self.source.qualified_host_names { host.qualified.clone() } else { self.hosts.name(&host) };
-        let report = Report { host, heartbeat: Some(self.source.interval), ..report };
+        let environment = self.source.environment.clone();
+        let workload = report.workload.clone().map(|workload| WorkloadName { environment, ..workload });
+        let report = Report { host, workload, heartbeat: Some(self.source.interval), ..report };
         if named.insert((report.host.clone(), report.reconciler.clone())) {
             Ok(report)
         } else {

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 
 use super::history::{self, Chain, NewRow, Said};
-use super::places::{self, Content, Contents, Place, Revision};
+use super::places::{self, Content, Contents, Meaning, Place, Revision};
 use super::subjects::{self, Change, State, Subject};
 use super::submitted::Submitted;
 use super::tally::{self, Deltas, TallyKey};
@@ -211,8 +211,7 @@ impl Located<'_> {
 /// Which content a report means.
 fn content(places: &BTreeMap<i64, Place>, work: &Work<'_>, report: &Submitted) -> Option<Content> {
     let place = places.get(&work.place_id?)?;
-    let (commit, tree) = (report.commit.clone(), report.tree.clone());
-    Some(Content { place_id: place.id, branch_id: place.branch_id, commit, tree })
+    Some(place.content(Meaning::of(&report.commit, report.tree.as_deref(), report.version.as_deref())))
 }
 
 /// Finds the places of the reconcilers, before and after their reports, and what new reports mean there.

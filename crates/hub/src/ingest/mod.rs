@@ -11,6 +11,7 @@ pub(crate) mod subjects;
 mod submitted;
 pub(crate) mod tally;
 mod timeline;
+pub(crate) mod workloads;
 
 pub use batch::Outcome;
 pub use queue::{Ingest, Receipt, SubmitError};

@@ -91,7 +91,12 @@ pub(crate) struct Named<'a> {
     pub(crate) target: &'a str,
 }
 
-impl Named<'_> {
+impl<'a> Named<'a> {
+    /// Its names without the environment, from the outermost on.
+    pub(crate) fn path(self) -> [&'a str; 4] {
+        [self.workspace, self.application, self.workload, self.target]
+    }
+
     /// What names that mean it begin with.
     fn beginnings(self) -> [String; 4] {
         let Self { environment, workspace, application, workload, target } = self;
@@ -134,11 +139,13 @@ pub(crate) async fn bring_home(
             rows.push(vec![row.int(0).into(), home.place_id.into(), home.endpoint.as_str().into()]);
         }
     }
-    let statement = "update reconciler set place_id = s.place_id, manifests_endpoint = s.endpoint, is_named = 1 \
-        from source s where reconciler.id = s.id";
-    transaction.with(rows, statement).await?;
+    transaction.with(rows, MOVE).await?;
     Ok(moving)
 }
+
+/// Moves reconcilers to where their names lead.
+pub(super) const MOVE: &str = "update reconciler set place_id = s.place_id, manifests_endpoint = s.endpoint, is_named = 1 \
+    from source s where reconciler.id = s.id";
 
 /// Brings a reconciler of which nobody has said where it is to where its name says, if that is anywhere.
 pub(crate) async fn send_home(transaction: &mut Transaction, id: i64, name: &str) -> Result<(), DatabaseError> {

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::tally::TallyKey;
+use crate::revision::is_hash;
 use crate::store::{DatabaseError, Kind, Row, Rows, Transaction, Value};
 
 /// A place as far as counting goes.
@@ -53,6 +54,11 @@ impl Place {
         }
     }
 
+    /// The content of it that a report means.
+    pub(crate) fn content(&self, meaning: Meaning) -> Content {
+        Content { place_id: self.id, branch_id: self.branch_id, meaning }
+    }
+
     fn is_current(&self, held: Option<&Revision>) -> bool {
         self.wanted.as_ref().zip(held).is_some_and(|(wanted, held)| wanted.tree == held.tree)
     }
@@ -97,13 +103,31 @@ pub(crate) async fn by_endpoint(
     Ok(rows.iter().map(|row| (row.text(0), row.int(1))).collect())
 }
 
-/// Which content of a place is meant: by its tree, if the report tells it, else by its commit.
+/// Which content of a place is meant.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct Content {
-    pub(crate) place_id: i64,
-    pub(crate) branch_id: Option<i64>,
-    pub(crate) commit: String,
-    pub(crate) tree: Option<String>,
+    place_id: i64,
+    branch_id: Option<i64>,
+    meaning: Meaning,
+}
+
+/// By what a report says what is held: by the strongest that it has.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) enum Meaning {
+    Tree(String),
+    Commit(String),
+    Version(String),
+}
+
+impl Meaning {
+    /// What a report means. A version counts where what stands for the commit is none.
+    pub(crate) fn of(commit: &str, tree: Option<&str>, version: Option<&str>) -> Self {
+        match (tree, version) {
+            (Some(tree), _) => Self::Tree(tree.to_owned()),
+            (None, Some(version)) if !is_hash(commit) => Self::Version(version.to_owned()),
+            (None, _) => Self::Commit(commit.to_owned()),
+        }
+    }
 }
 
 /// What is known of contents. It stays true until there is another revision: large publications tell of one commit in several parts, in between which the
@@ -143,10 +167,18 @@ impl Contents {
         if self.known.len() > CONTENTS_MAX {
             self.known.clear();
         }
-        let unknown: Vec<_> = contents.into_iter().filter(|content| !self.known.contains_key(content)).collect();
-        let (by_tree, by_commit): (Vec<_>, Vec<_>) = unknown.into_iter().partition(|content| content.tree.is_some());
+        let (mut by_tree, mut by_commit, mut by_version) = (Vec::new(), Vec::new(), Vec::new());
+        for content in contents.into_iter().filter(|content| !self.known.contains_key(content)) {
+            let of_its_kind = match content.meaning {
+                Meaning::Tree(_) => &mut by_tree,
+                Meaning::Commit(_) => &mut by_commit,
+                Meaning::Version(_) => &mut by_version,
+            };
+            of_its_kind.push(content);
+        }
         self.find(transaction, by_tree, BY_TREE).await?;
-        self.find(transaction, by_commit, BY_COMMIT).await
+        self.find(transaction, by_commit, BY_COMMIT).await?;
+        self.find(transaction, by_version, BY_VERSION).await
     }
 
     async fn find(
@@ -159,16 +191,15 @@ impl Contents {
             ("number", Kind::Int),
             ("place_id", Kind::Int),
             ("branch_id", Kind::Int),
-            ("commit_id", Kind::Text),
-            ("tree", Kind::Text),
+            ("meant", Kind::Text),
         ]);
         for (number, content) in contents.iter().enumerate() {
+            let (Meaning::Tree(meant) | Meaning::Commit(meant) | Meaning::Version(meant)) = &content.meaning;
             rows.push(vec![
                 Value::from(number as i64),
                 content.place_id.into(),
                 content.branch_id.into(),
-                content.commit.as_str().into(),
-                content.tree.as_deref().into(),
+                meant.as_str().into(),
             ]);
         }
         for row in transaction.with(rows, statement).await? {
@@ -185,15 +216,26 @@ impl Contents {
 
 /// The latest revision of the place with that tree.
 const BY_TREE: &str = "select s.number, w.id, w.gitops_commit_id, c.commit_id, w.tree from source s \
-    join place_revision w on w.id = (select max(id) from place_revision where place_id = s.place_id and tree = s.tree) \
+    join place_revision w on w.id = (select max(id) from place_revision where place_id = s.place_id and tree = s.meant) \
     join gitops_commit c on c.id = w.gitops_commit_id";
 
 /// The latest revision of the place at that commit of its branch, or before.
 const BY_COMMIT: &str = "select s.number, w.id, w.gitops_commit_id, c.commit_id, w.tree from source s \
-    join gitops_commit reported on reported.branch_id = s.branch_id and reported.commit_id = s.commit_id \
+    join gitops_commit reported on reported.branch_id = s.branch_id and reported.commit_id = s.meant \
     join place_revision w on w.id = (select e.id from place_revision e join gitops_commit o on o.id = e.gitops_commit_id \
         where e.place_id = s.place_id and o.sequence <= reported.sequence order by o.sequence desc, e.id desc limit 1) \
     join gitops_commit c on c.id = w.gitops_commit_id where w.tree is not null";
+
+/// The latest revision of a place with a workload's manifests that has that version of one of the targets which they are for.
+const BY_VERSION: &str = "select s.number, w.id, w.gitops_commit_id, c.commit_id, w.tree from source s \
+    join place_revision w on w.id = (select e.id from place p join place_group g on g.id = p.place_group_id \
+        join place_group_target m on m.place_group_id = g.id join deployment_target t on t.id = m.deployment_target_id \
+        join workload_version v on v.workload_id = t.workload_id and v.version = s.meant \
+        join deployment_assignment a on a.deployment_target_id = t.id and a.workload_version_id = v.id \
+        join gitops_commit o on o.branch_id = s.branch_id and o.commit_id = a.gitops_commit_id \
+        join place_revision e on e.place_id = p.id and e.gitops_commit_id = o.id \
+        where p.id = s.place_id and g.role = 'application' and e.tree is not null order by o.sequence desc, e.id desc limit 1) \
+    join gitops_commit c on c.id = w.gitops_commit_id";
 
 /// The revisions of these ids.
 pub(crate) async fn revisions(

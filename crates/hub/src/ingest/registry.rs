@@ -1,10 +1,13 @@
 //! What reconcilers say of themselves besides their state: their kind, the place that they apply, the heartbeat that they promise.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 
 use super::batch::Work;
-use super::{naming, places};
+use super::naming::Home;
+use super::workloads::{Asked, Meant};
+use super::{naming, places, workloads};
 use crate::moment::Moment;
+use crate::report::WorkloadName;
 use crate::store::{DatabaseError, Kind, Rows, Transaction, Value};
 
 /// Writes what is different from before, and finds the places that reconcilers are at now.
@@ -17,12 +20,16 @@ pub(super) async fn follow(
     let places = places::by_endpoint(transaction, endpoints).await?;
     let names = works.iter().filter_map(nameable).collect();
     let homes = naming::homes(transaction, names).await?;
+    let of_workloads = of_workloads(transaction, works).await?;
     let mut rows = Rows::new(&[
         ("id", Kind::Int),
         ("kind", Kind::Text),
         ("endpoint", Kind::Text),
         ("place_id", Kind::Int),
         ("is_named", Kind::Int),
+        ("workload_name", Kind::Text),
+        ("workload_environment", Kind::Text),
+        ("is_by_version", Kind::Int),
         ("heartbeat_seconds", Kind::Int),
         ("updated_on", Kind::Moment),
     ]);
@@ -36,24 +43,32 @@ pub(super) async fn follow(
         if endpoint != own.endpoint.as_ref() || subject.place_id.is_none() {
             work.place_id = endpoint.and_then(|endpoint| places.get(endpoint).copied());
         }
-        if let Some(home) = nameable(work).and_then(|name| homes.get(name)) {
+        let home = nameable(work).and_then(|name| homes.get(name));
+        if let Some(home) = home.or_else(|| of_workloads.get(&work.subject.reconciler_id)) {
             (endpoint, work.place_id, is_named) = (Some(&home.endpoint), Some(home.place_id), true);
         }
+        let workload = newest.workload.as_ref().or(own.workload.as_ref());
         let before = (&own.kind, own.endpoint.as_ref(), subject.place_id, own.is_named, own.heartbeat_seconds);
-        if before != (&newest.kind, endpoint, work.place_id, is_named, heartbeat) {
+        let is_same = before == (&newest.kind, endpoint, work.place_id, is_named, heartbeat)
+            && (own.workload.as_ref(), own.is_by_version) == (workload, newest.is_by_version());
+        if !is_same {
             rows.push(vec![
                 Value::from(subject.reconciler_id),
                 newest.kind.as_str().into(),
                 endpoint.map(String::as_str).into(),
                 work.place_id.into(),
                 is_named.into(),
+                workload.map(|workload| workload.name.as_str()).into(),
+                workload.and_then(|workload| workload.environment.as_deref()).into(),
+                newest.is_by_version().into(),
                 heartbeat.into(),
                 now.into(),
             ]);
         }
     }
     let statement = "update reconciler set reconciler_type = s.kind, manifests_endpoint = s.endpoint, \
-        place_id = s.place_id, is_named = s.is_named, heartbeat_seconds = s.heartbeat_seconds, updated_on = s.updated_on \
+        place_id = s.place_id, is_named = s.is_named, heartbeat_seconds = s.heartbeat_seconds, workload_name = s.workload_name, \
+        workload_environment = s.workload_environment, is_by_version = s.is_by_version, updated_on = s.updated_on \
         from source s where reconciler.id = s.id";
     transaction.with(rows, statement).await.map(drop)
 }
@@ -64,6 +79,27 @@ fn unplaced(work: &Work<'_>) -> Option<String> {
     let endpoint = work.newest?.endpoint.as_ref().or(own.endpoint.as_ref())?;
     let is_known = work.subject.place_id.is_some() && own.endpoint.as_ref() == Some(endpoint);
     Some(endpoint.clone()).filter(|_| !is_known)
+}
+
+/// Where the manifests are of the workloads that reports name which name no place, by reconciler: where nobody knows where it is, or it is said to be of
+/// another workload than before.
+async fn of_workloads(transaction: &mut Transaction, works: &[Work<'_>]) -> Result<HashMap<i64, Home>, DatabaseError> {
+    let asked = |work: &Work<'_>| {
+        let (newest, own) = (work.newest?, work.subject.own.as_ref()?);
+        let workload = newest.workload.as_ref().filter(|_| newest.endpoint.is_none())?;
+        let is_told = own.endpoint.is_some() || work.subject.place_id.is_some();
+        let is_settled = is_told && (!own.is_named || own.workload.as_ref() == Some(workload));
+        let WorkloadName { name, environment } = workload.clone();
+        let asked = Asked { name, environment, version: newest.version.clone(), host_id: own.host_id };
+        (!is_settled).then_some((work.subject.reconciler_id, asked))
+    };
+    let (ids, asked): (Vec<_>, Vec<_>) = works.iter().filter_map(asked).unzip();
+    let meant = workloads::meant(transaction, &asked).await?;
+    let home = |(id, meant): (i64, Meant)| match meant {
+        Meant::Home(home) => Some((id, home)),
+        Meant::Nothing | Meant::Several(_) => None,
+    };
+    Ok(ids.into_iter().zip(meant).filter_map(home).collect())
 }
 
 /// The name of a reconciler that may say what no report of it says: which folder it applies.

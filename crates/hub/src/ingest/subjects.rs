@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::submitted::Submitted;
 use crate::moment::Moment;
-use crate::report::Status;
+use crate::report::{Status, WorkloadName};
 use crate::store::{DatabaseError, Dialect, Kind, Row, Rows, Transaction, Value};
 
 /// What is known of a reconciler before its reports.
@@ -27,8 +27,12 @@ pub(super) struct Own {
     pub(super) kind: String,
     pub(super) endpoint: Option<String>,
     pub(super) heartbeat_seconds: Option<i64>,
-    /// Its name said where it is, and no report.
+    /// The workload that its reports name.
+    pub(super) workload: Option<WorkloadName>,
+    /// Its name, or its workload's, said where it is, and no report.
     pub(super) is_named: bool,
+    /// Whether it says by a version only what it holds.
+    pub(super) is_by_version: bool,
     place_id: Option<i64>,
     is_retired: bool,
 }
@@ -123,8 +127,8 @@ async fn owns(transaction: &mut Transaction, ids: Vec<i64>) -> Result<HashMap<i6
     }
     let sql = format!(
         "select r.id, r.host_id, h.labels, r.reconciler_type, r.manifests_endpoint, r.heartbeat_seconds, r.place_id, \
-         case when h.retired_on is null and r.retired_on is null then 0 else 1 end, r.is_named \
-         from reconciler r join host h on h.id = r.host_id where {}",
+         case when h.retired_on is null and r.retired_on is null then 0 else 1 end, \
+         r.workload_name, r.workload_environment, r.is_named, r.is_by_version from reconciler r join host h on h.id = r.host_id where {}",
         transaction.dialect().any_int("r.id", "$1")
     );
     let own = |row: &Row| Own {
@@ -135,7 +139,11 @@ async fn owns(transaction: &mut Transaction, ids: Vec<i64>) -> Result<HashMap<i6
         heartbeat_seconds: row.optional_int(5),
         place_id: row.optional_int(6),
         is_retired: row.is(7),
-        is_named: row.is(8),
+        workload: row
+            .optional_text(8)
+            .map(|name| WorkloadName { name: name.to_owned(), environment: row.optional_text(9).map(str::to_owned) }),
+        is_named: row.is(10),
+        is_by_version: row.is(11),
     };
     let rows = transaction.query(&sql, vec![ids.into()]).await?;
     Ok(rows.iter().map(|row| (row.int(0), own(row))).collect())

@@ -119,6 +119,7 @@ fn report(host: &str, path: &str, at: i64, commit: i64) -> Report {
         revision: format!("prod@sha1:{}", hash(commit)),
         tree: None,
         version: None,
+        workload: None,
         status: Status::Success,
         message: String::new(),
         observed_on: Moment::from_millis(at),

@@ -154,6 +154,7 @@ impl Application {
             revision: self.revision(index).to_owned(),
             tree: None,
             version: self.annotation("version").map(ToOwned::to_owned),
+            workload: None,
             status,
             message: self.message(status),
             observed_on: self.observed_on(status)?.unwrap_or(now),

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::{Map, Value};
 
 use crate::endpoint::Endpoint;
-use crate::report::{ReportError, Status};
+use crate::report::{ReportError, Status, WorkloadName};
 
 /// Characters of foreign text that a message repeats.
 const SHOWN_CHARACTERS_MAX: usize = 64;
@@ -107,6 +107,19 @@ pub(super) fn endpoint(
     match (repository, path) {
         (Some(repository), Some(path)) => Ok(Some(Endpoint::new(repository, branch.unwrap_or_default(), path)?)),
         _ => Ok(None),
+    }
+}
+
+/// A workload by its name, perhaps in an environment; `field` is what the name stands in.
+pub(super) fn workload(
+    name: Option<String>,
+    environment: Option<String>,
+    field: &str,
+) -> Result<Option<WorkloadName>, ReportError> {
+    match (name, environment) {
+        (Some(name), environment) => Ok(Some(WorkloadName { name, environment })),
+        (None, None) => Ok(None),
+        (None, Some(_)) => Err(ReportError::new(field, "is missing: an environment alone says nothing")),
     }
 }
 

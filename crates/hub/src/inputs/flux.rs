@@ -109,6 +109,7 @@ impl Event {
             revision: self.revision().to_owned(),
             tree: None,
             version: Some(text("version")).filter(|version| !version.is_empty()),
+            workload: None,
             status,
             message: self.message(),
             observed_on: self.observed_on(now, status)?,

@@ -15,7 +15,7 @@ use super::{Batch, BodyError};
 use crate::endpoint::Endpoint;
 use crate::limits::{BATCH_REPORTS_MAX, REPORT_BYTES_MAX};
 use crate::moment::Moment;
-use crate::report::{Report, ReportError};
+use crate::report::{Report, ReportError, WorkloadName};
 use crate::revision;
 
 /// The kind of a reconciler that doesn't say what it is.
@@ -30,6 +30,8 @@ const FIELDS: &[&str] = &[
     "commit",
     "tree",
     "version",
+    "workload",
+    "environment",
     "status",
     "message",
     "observedAt",
@@ -81,6 +83,7 @@ pub fn read_one(json: &[u8], now: Moment) -> Result<Report, ReportError> {
         revision: revision(&mut fields)?,
         tree: fields.text("tree")?,
         version: fields.text("version")?,
+        workload: fields::workload(fields.text("workload")?, fields.text("environment")?, "workload")?,
         status: fields::status("status", fields.text("status")?.as_deref())?,
         message: fields.text("message")?.unwrap_or_default(),
         observed_on: observed_at(&mut fields)?.unwrap_or(now),
@@ -105,6 +108,10 @@ pub fn write(report: &Report) -> String {
     put("revision", &report.revision);
     put("tree", report.tree.as_deref().unwrap_or_default());
     put("version", report.version.as_deref().unwrap_or_default());
+    if let Some(WorkloadName { name, environment }) = &report.workload {
+        put("workload", name);
+        put("environment", environment.as_deref().unwrap_or_default());
+    }
     put("status", report.status.as_str());
     put("message", &report.message);
     put("observedAt", &report.observed_on.to_string());

@@ -16,7 +16,7 @@ use opentelemetry_proto::tonic::logs::v1::LogRecord;
 use super::{Batch, BodyError, Position, Refused, fields};
 use crate::limits::BATCH_REPORTS_MAX;
 use crate::moment::Moment;
-use crate::report::{Report, ReportError};
+use crate::report::{Report, ReportError, WorkloadName};
 
 mod json;
 mod protobuf;
@@ -46,6 +46,8 @@ const ATTRIBUTES: &[&str] = &[
     "kalypso.revision",
     "kalypso.tree",
     "kalypso.version",
+    "kalypso.workload",
+    "kalypso.environment",
     "kalypso.status",
     "kalypso.message",
     "kalypso.heartbeat_seconds",
@@ -115,12 +117,20 @@ impl Attributes<'_> {
             revision: self.text("kalypso.revision")?.unwrap_or_default(),
             tree: self.text("kalypso.tree")?,
             version: self.text("kalypso.version")?,
+            workload: self.workload()?,
             status: fields::status("kalypso.status", self.text("kalypso.status")?.as_deref())?,
             message: self.text("kalypso.message")?.or_else(|| self.body()).unwrap_or_default(),
             observed_on: self.observed_on().unwrap_or(now),
             heartbeat: self.heartbeat()?,
             labels: self.labels()?,
         })
+    }
+
+    /// A whole resource may say which environment it is in, also where a record names no workload.
+    fn workload(&self) -> Result<Option<WorkloadName>, ReportError> {
+        let name = self.text("kalypso.workload")?;
+        let environment = self.text("kalypso.environment")?;
+        Ok(name.map(|name| WorkloadName { name, environment }))
     }
 
     fn check_names(&self) -> Result<(), ReportError> {

@@ -10,9 +10,10 @@ use super::facts::{self, Below, Fact};
 use super::scope::Scope;
 use super::walk::Walk;
 use super::{Filter, Page, QuestionError, Standing, TargetNames};
+use crate::ingest::workloads::{self, Asked};
 use crate::moment::Moment;
 use crate::report::Status;
-use crate::store::{Database, Transaction};
+use crate::store::{Database, DatabaseError, Transaction};
 
 /// A page of what is where.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
@@ -73,6 +74,9 @@ pub struct Deployment {
     pub last_heard: Option<Moment>,
     /// Whether it promised to report, and did not.
     pub silent: bool,
+    /// Why nobody knows which deployment target it is about, though its reports name a workload.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub unplaced: Option<String>,
 }
 
 /// What is where; with a moment, what was where then.
@@ -129,6 +133,7 @@ pub(super) async fn rows(
         targets_of(fact).keys().map(move |target| (*target, commit.clone()))
     });
     let versions = facts::versions(transaction, &asked.collect()).await?;
+    let mut unplaced = unplaced(transaction, &facts).await?;
     let mut rows = Vec::new();
     for fact in &facts {
         let targets = targets_of(fact);
@@ -143,7 +148,7 @@ pub(super) async fn rows(
             });
         }
         if targets.is_empty() {
-            rows.push(row(fact));
+            rows.push(Deployment { unplaced: unplaced.remove(&fact.id), ..row(fact) });
         }
     }
     Ok(rows)
@@ -198,5 +203,19 @@ fn row(fact: &Fact) -> Deployment {
         since: fact.since,
         last_heard: fact.heard,
         silent: fact.is_silent,
+        unplaced: None,
     }
+}
+
+/// Why those are nowhere whose reports name a workload and no folder, by reconciler.
+async fn unplaced(transaction: &mut Transaction, facts: &[Fact]) -> Result<BTreeMap<i64, String>, DatabaseError> {
+    let nowhere = facts.iter().filter(|fact| fact.place.is_none() && fact.endpoint.is_none());
+    let asked = |fact: &Fact| {
+        let (name, environment) = fact.workload.clone()?;
+        Some((fact.id, Asked { name, environment, version: fact.version.clone(), host_id: fact.host_id }))
+    };
+    let (ids, asked): (Vec<_>, Vec<_>) = nowhere.filter_map(asked).unzip();
+    let meant = workloads::meant(transaction, &asked).await?;
+    let why = meant.iter().zip(&asked).map(|(meant, asked)| meant.why_unplaced(asked));
+    Ok(ids.into_iter().zip(why).filter_map(|(id, why)| Some((id, why?))).collect())
 }

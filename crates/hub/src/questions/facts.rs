@@ -30,6 +30,8 @@ pub(super) struct Fact {
     pub(super) since: Option<Moment>,
     pub(super) heard: Option<Moment>,
     pub(super) is_silent: bool,
+    /// The workload that its reports name, and perhaps its environment.
+    pub(super) workload: Option<(String, Option<String>)>,
 }
 
 /// Where a reconciler is.
@@ -102,7 +104,7 @@ fn statement(dialect: Dialect) -> String {
         (dialect.millis("t.reported_on"), dialect.millis("t.seen_on"), dialect.millis("w.wanted_on"));
     format!(
         "select {OF_RECONCILER}, wc.commit_id, w.tree, {wanted}, vc.sequence, v.tree, v.config_version, \
-         d.gitops_commit_id, d.version, d.status, d.status_message, {since}, {heard}, t.is_silent \
+         d.gitops_commit_id, d.version, d.status, d.status_message, {since}, {heard}, t.is_silent, r.workload_name, r.workload_environment \
          from source s join reconciler r on r.id = s.id join host h on h.id = r.host_id \
          left join reconciler_state t on t.reconciler_id = r.id left join deployment d on d.id = t.deployment_id {PLACES} \
          left join place_revision w on w.id = p.wanted_revision_id left join gitops_commit wc on wc.id = w.gitops_commit_id \
@@ -131,7 +133,7 @@ fn statement_at(dialect: Dialect) -> String {
            select c.id, c.at, d.id, d.created_on, d.previous_id, c.depth + 1 \
            from chain c join deployment d on d.id = c.previous_id where c.created_on > c.at and c.depth < {CHAIN_MAX}) \
          select {OF_RECONCILER}, wc.commit_id, w.tree, {wanted}, vc.sequence, v.tree, v.config_version, \
-         d.gitops_commit_id, d.version, d.status, d.status_message, {since}, {since}, 0 \
+         d.gitops_commit_id, d.version, d.status, d.status_message, {since}, {since}, 0, r.workload_name, r.workload_environment \
          from source s join reconciler r on r.id = s.id join host h on h.id = r.host_id \
          left join chain x on x.id = s.id and x.created_on <= s.at left join deployment d on d.id = x.deployment_id {PLACES} \
          left join place_revision w on w.id = {wanted_then} left join gitops_commit wc on wc.id = w.gitops_commit_id \
@@ -171,6 +173,7 @@ fn fact(row: &Row) -> Fact {
         since: row.moment(24),
         heard: row.moment(25),
         is_silent: row.is(26),
+        workload: text(27).map(|name| (name, text(28))),
     }
 }
 

@@ -4,9 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::ingest::history;
 use crate::ingest::naming::{self, Named};
-use crate::ingest::places::{self, Content, Contents};
+use crate::ingest::places::{self, Contents, Meaning};
 use crate::ingest::subjects::{self, Change, State};
 use crate::ingest::tally::{self, Deltas};
+use crate::ingest::workloads;
 use crate::moment::Moment;
 use crate::silence;
 use crate::store::{DatabaseError, Kind, Row, Rows, Transaction, Value};
@@ -37,7 +38,9 @@ pub(super) async fn after_publication(
     changes: Changes<'_>,
 ) -> Result<(), DatabaseError> {
     let mut again = adopt(transaction, changes.added).await?;
+    again.extend(workloads::bring_home(transaction, changes.targets.keys().map(|named| named.path())).await?);
     again.extend(naming::bring_home(transaction, changes.targets).await?);
+    again.extend(of_same_version(transaction, &changes.changed).await?);
     let dialect = transaction.dialect();
     let shared = format!(
         "select p.id, case when exists (select 1 from place o where o.place_group_id = p.place_group_id and o.id <> p.id) \
@@ -87,6 +90,23 @@ async fn adopt(transaction: &mut Transaction, added: BTreeMap<String, i64>) -> R
     Ok(transaction.with(rows, statement).await?.iter().map(|row| row.int(0)).collect())
 }
 
+/// Those who know by its version only what they hold, where other content became wanted as that version: they hold the latest that is called so.
+async fn of_same_version(
+    transaction: &mut Transaction,
+    changed: &BTreeSet<i64>,
+) -> Result<BTreeSet<i64>, DatabaseError> {
+    let sql = format!(
+        "select r.id from reconciler r join reconciler_state x on x.reconciler_id = r.id join deployment d on d.id = x.deployment_id \
+         join place p on p.id = r.place_id join place_revision n on n.id = p.wanted_revision_id \
+         join gitops_commit c on c.id = n.gitops_commit_id where {} and r.is_by_version = 1 \
+         and exists (select 1 from place_group_target m \
+           join deployment_assignment a on a.deployment_target_id = m.deployment_target_id and a.gitops_commit_id = c.commit_id \
+           join workload_version v on v.id = a.workload_version_id where m.place_group_id = p.place_group_id and v.version = d.version)",
+        transaction.dialect().any_int("r.place_id", "$1")
+    );
+    ids_in(transaction, &sql, changed.iter().copied().collect()).await
+}
+
 /// Places that are counted alone: their tallies go on with the new wish, however many reconcilers that are.
 async fn move_tallies(transaction: &mut Transaction, places: Vec<i64>) -> Result<(), DatabaseError> {
     if places.is_empty() {
@@ -128,6 +148,7 @@ struct Latest {
     deployment_id: Option<i64>,
     commit: String,
     tree: Option<String>,
+    version: Option<String>,
     /// The commit in its row.
     noted_commit: String,
 }
@@ -144,8 +165,7 @@ async fn restate_some(
     let content = |latest: &Latest| {
         let place = places.get(&latest.place_id?)?;
         latest.deployment_id?;
-        let (commit, tree) = (latest.commit.clone(), latest.tree.clone());
-        Some(Content { place_id: place.id, branch_id: place.branch_id, commit, tree })
+        Some(place.content(Meaning::of(&latest.commit, latest.tree.as_deref(), latest.version.as_deref())))
     };
     contents.look_up(transaction, latest.values().filter_map(content).collect()).await?;
     let old = tally::keys(transaction, before.values().filter_map(|state| state.tally_id).collect()).await?;
@@ -184,7 +204,7 @@ async fn restate_some(
 async fn latest(transaction: &mut Transaction, ids: &[i64]) -> Result<BTreeMap<i64, Latest>, DatabaseError> {
     let sql = format!(
         "select r.id, r.place_id, case when r.retired_on is null and h.retired_on is null then 0 else 1 end, \
-         d.id, d.revision, d.tree, d.gitops_commit_id from reconciler r join host h on h.id = r.host_id \
+         d.id, d.revision, d.tree, d.version, d.gitops_commit_id from reconciler r join host h on h.id = r.host_id \
          join reconciler_state s on s.reconciler_id = r.id left join deployment d on d.id = s.deployment_id where {}",
         transaction.dialect().any_int("r.id", "$1")
     );
@@ -195,7 +215,8 @@ async fn latest(transaction: &mut Transaction, ids: &[i64]) -> Result<BTreeMap<i
         deployment_id: row.optional_int(3),
         commit: row.optional_text(4).map(crate::revision::commit).unwrap_or_default().to_owned(),
         tree: row.optional_text(5).map(str::to_owned),
-        noted_commit: row.text(6),
+        version: row.optional_text(6).map(str::to_owned),
+        noted_commit: row.text(7),
     };
     Ok(rows.iter().map(|row| (row.int(0), latest(row))).collect())
 }

@@ -3,11 +3,13 @@
 use axum::http::StatusCode;
 use axum::response::IntoResponse as _;
 use hub::ingest::Ingest;
+use hub::questions::{Filter, Page, Standing, deployments};
 use hub::store::{Database, DatabaseUrl};
+use hub::wanted::Told;
 use serde_json::json;
 
 use super::cloud::{CLUSTERS, CONFIGURATIONS, Cloud, Fault, INSTANCES, TARGETS, error};
-use super::rows::{TARGET, cluster, cluster_id, configuration, instance, target};
+use super::rows::{self, TARGET, cluster, cluster_id, configuration, instance, target};
 use super::*;
 
 /// A cloud with clusters `edge-0`, `edge-1`, … in `s1`.
@@ -165,6 +167,35 @@ async fn solutions_of_workload_orchestration_are_in_the_graph_or_asked_for() {
     cloud.state().resources.extend(pages);
     let from_manager = Asking::new(source(options(&cloud, &["s1"]))).poll(NOW).await;
     assert_eq!((lines(&from_manager), messages(&from_manager)), (lines(&from_graph), Vec::new()));
+}
+
+#[tokio::test]
+async fn a_solution_is_the_workload_that_is_called_so_at_its_version() {
+    let cloud = Cloud::start().await;
+    cloud.fill("s1", TARGETS, vec![target()]);
+    cloud.fill("s1", INSTANCES, vec![instance()]);
+    let database = Database::open(&DatabaseUrl::Memory).await.unwrap();
+    let (ingest, _) = Ingest::start(database.clone());
+    for environment in ["stage", "prod"] {
+        let told = json!({
+            "repository": "https://git.example/hello", "branch": environment, "commit": rows::COMMIT,
+            "places": [{"path": ".", "tree": rows::COMMIT, "role": "application", "environment": environment, "targets": [{
+                "workspace": "acme", "application": "greetings", "workload": "hello", "name": "edge",
+                "environment": environment, "version": {"version": "1.2.3"},
+            }]}],
+        });
+        ingest.want(serde_json::from_value::<Told>(told).unwrap().into()).await.unwrap();
+    }
+    let mut options = options(&cloud, &["s1"]);
+    options["environment"] = json!("prod");
+    ingest.submit(Asking::new(source(options)).poll(NOW).await.reports).await.unwrap();
+    let answer = deployments(&database, &Filter::default(), &Page::default(), None).await.unwrap();
+    let row = &answer.items[0];
+    assert_eq!(
+        (row.host.as_str(), row.reconciler.as_str(), row.environment.as_deref()),
+        ("chicago", "line-7/hello", Some("prod"))
+    );
+    assert_eq!((row.version.as_deref(), row.standing), (Some("1.2.3"), Some(Standing::Succeeded)));
 }
 
 #[tokio::test]

@@ -31,6 +31,7 @@ mod rules;
 mod sample;
 mod store;
 mod tokens;
+mod workloads;
 
 fn main() {
     // Tests start this program to have several processes.
@@ -55,6 +56,7 @@ fn main() {
         rules::trials(),
         store::trials(),
         tokens::trials(),
+        workloads::trials(),
     ];
     let trials: Vec<Trial> = modules.into_iter().flatten().collect();
     libtest_mimic::run(&Arguments::from_args(), trials).exit();

@@ -64,6 +64,7 @@ pub(crate) fn report(host: &str, environment: &str, workload: &str, (commit, at)
         revision: format!("{environment}@sha1:{}", hash(commit)),
         tree: None,
         version: None,
+        workload: None,
         status: Status::Success,
         message: String::new(),
         observed_on: Moment::from_millis(at),

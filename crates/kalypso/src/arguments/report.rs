@@ -46,6 +46,12 @@ pub(crate) struct Report {
     /// The version of the workload
     #[arg(long, value_name = "VERSION", conflicts_with = "file")]
     pub(crate) version: Option<String>,
+    /// The workload that it is about, where nothing is said of a folder: its name or that of a deployment target
+    #[arg(long, value_name = "NAME", conflicts_with = "file")]
+    pub(crate) workload: Option<String>,
+    /// The environment of that workload, if the host does not show it
+    #[arg(long, value_name = "NAME", requires = "workload")]
+    pub(crate) environment: Option<String>,
     /// What it says about its status
     #[arg(long, value_name = "TEXT", conflicts_with = "file")]
     pub(crate) message: Option<String>,

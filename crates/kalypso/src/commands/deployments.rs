@@ -50,7 +50,8 @@ fn cells(row: &Deployment, now: Moment) -> [String; 10] {
     let target = row.target.as_ref();
     let status = row.standing.map_or("unwanted", hub::questions::Standing::as_str).replace('_', " ");
     let is_well = row.standing == Some(hub::questions::Standing::Succeeded);
-    let message = row.message.as_deref().filter(|_| !is_well).map(asking::plain).unwrap_or_default();
+    let message = row.unplaced.as_deref().or(row.message.as_deref().filter(|_| !is_well));
+    let message = message.map(asking::plain).unwrap_or_default();
     [
         asking::plain(&row.host),
         or_none(row.environment.as_deref()),

@@ -93,6 +93,8 @@ fn one(options: &Report) -> Result<Said, Failure> {
         "revision": options.commit,
         "tree": options.tree,
         "version": options.version,
+        "workload": options.workload,
+        "environment": options.environment,
         "status": options.status,
         "message": options.message,
         "heartbeatSeconds": heartbeat.map(|time| time.as_secs()),

@@ -41,6 +41,7 @@ fn every_field_is_read() {
         kind: "ansible".into(),
         tree: Some("5".repeat(40)),
         version: Some("1.4.2".into()),
+        workload: Some(WorkloadName { name: "shop/checkout".into(), environment: Some("prod".into()) }),
         status: Status::InProgress,
         message: "3 of 5 tasks".into(),
         observed_on: "2026-11-21T13:44:01Z".parse().unwrap(),
@@ -106,6 +107,7 @@ fn what_is_wrong_is_said_at_its_field() {
         "0: place.repo: is unknown; there are repository, branch, path"
     );
     assert_eq!(check_fields(r#""place": {"branch": "x"}"#), "0: place: the repository is missing");
+    assert_eq!(check_fields(r#""environment": "prod""#), "0: workload: is missing: an environment alone says nothing");
     assert_eq!(check_fields(r#""version": 1.2"#), "0: version: is a number, and should be a text, in quotes");
     assert_eq!(
         check_fields(r#""labels": {"rank": 3}"#),

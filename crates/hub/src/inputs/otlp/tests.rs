@@ -56,6 +56,8 @@ fn the_record_says_more_than_its_resource() {
     assert_eq!(check("kalypso.host", r#"{"stringValue": "line-7"}"#).unwrap().host, "line-7");
     assert_eq!(check("host.name", r#"{"stringValue": "node-1"}"#).unwrap().host, "node-1");
     assert_eq!(check("kalypso.label.rank", r#"{"intValue": "3"}"#).unwrap().labels["rank"], "3");
+    let workload = check("kalypso.workload", r#"{"stringValue": "checkout"}"#).unwrap().workload;
+    assert_eq!(workload.map(|workload| workload.name).as_deref(), Some("checkout"));
     assert_eq!(check("other", "{}").unwrap().status, Status::InProgress);
 }
 

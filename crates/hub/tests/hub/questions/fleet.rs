@@ -146,6 +146,7 @@ fn report(host: &str, (name, repository, path): (&str, &str, &str), at: i64, com
         revision: format!("prod@sha1:{}", hash(commit)),
         tree: None,
         version: None,
+        workload: None,
         status: Status::Success,
         message: "it's done".into(),
         observed_on: Moment::from_millis(at),

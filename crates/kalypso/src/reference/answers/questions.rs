@@ -65,6 +65,10 @@ pub(super) const DEPLOYMENTS: &[Field] = &[
     ("items[].since", "since when that has been so, by its clock"),
     ("items[].lastHeard", "when it was last heard of"),
     ("items[].silent", "whether it promised to report, and did not"),
+    (
+        "items[].unplaced",
+        "why nobody knows which deployment target it is about, though its reports name a workload; left out of all others",
+    ),
     ("more", "whether there are more than `--limit`"),
 ];
 

@@ -1,0 +1,293 @@
+//! Reports that name a workload instead of a folder: of Workload Orchestration, and of scripts that know nothing of git.
+//!
+//! A name leads to the manifests of a deployment target if only one can be meant. Where several can, what the host is otherwise decides, and if that does
+//! not, nothing does: who is not placed can be found (`drift`), who is placed wrongly can't.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::naming::Home;
+use crate::store::{DatabaseError, Kind, Row, Rows, Transaction, Value};
+
+/// Signs at which names are taken apart: more of them are part of a name.
+const SIGNS_MAX: usize = 8;
+
+/// Which workload somebody names, and what else may say which one that is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Asked {
+    pub(crate) name: String,
+    pub(crate) environment: Option<String>,
+    pub(crate) version: Option<String>,
+    pub(crate) host_id: i64,
+}
+
+/// Where a name leads.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Meant {
+    /// To the manifests of one target.
+    Home(Home),
+    /// Nowhere: no target whose manifests are known is called so.
+    Nothing,
+    /// To several targets, which are told as `environment target`.
+    Several(Vec<String>),
+}
+
+/// A target that may be meant.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Candidate {
+    target_id: i64,
+    workload_id: i64,
+    environment_id: i64,
+    told: String,
+    home: Home,
+}
+
+/// Where the names lead, in their order.
+pub(crate) async fn meant(transaction: &mut Transaction, asked: &[Asked]) -> Result<Vec<Meant>, DatabaseError> {
+    let mut candidates = candidates(transaction, asked).await?;
+    let open = |candidates: &[Vec<Candidate>]| -> Vec<usize> {
+        (0..).zip(candidates).filter(|(_, candidates)| home(candidates).is_none()).map(|(number, _)| number).collect()
+    };
+    let unclear = open(&candidates);
+    let known = with_version(transaction, asked, (&candidates, &unclear)).await?;
+    narrow(&mut candidates, &unclear, |number, one| known.contains(&(number as i64, one.workload_id)));
+    let unclear = open(&candidates);
+    let hosts = Hosts::read(transaction, unclear.iter().filter_map(|number| asked.get(*number))).await?;
+    let host = |number: usize| asked.get(number).map_or(0, |asked| asked.host_id);
+    narrow(&mut candidates, &unclear, |number, one| hosts.environments.contains(&(host(number), one.environment_id)));
+    narrow(&mut candidates, &unclear, |number, one| hosts.targets.contains(&(host(number), one.target_id)));
+    Ok(candidates.into_iter().map(Meant::of).collect())
+}
+
+/// Of several candidates, those that are so, if any is.
+fn narrow(candidates: &mut [Vec<Candidate>], unclear: &[usize], is_so: impl Fn(usize, &Candidate) -> bool) {
+    for number in unclear {
+        let Some(some) = candidates.get_mut(*number) else { continue };
+        if some.iter().any(|one| is_so(*number, one)) {
+            some.retain(|one| is_so(*number, one));
+        }
+    }
+}
+
+/// Where all of these are, if it is one place.
+fn home(candidates: &[Candidate]) -> Option<&Home> {
+    let first = &candidates.first()?.home;
+    candidates.iter().all(|one| one.home == *first).then_some(first)
+}
+
+impl Meant {
+    fn of(candidates: Vec<Candidate>) -> Self {
+        match home(&candidates) {
+            Some(home) => Self::Home(home.clone()),
+            None if candidates.is_empty() => Self::Nothing,
+            None => Self::Several(candidates.into_iter().map(|one| one.told).collect()),
+        }
+    }
+
+    /// Why a name leads to no place, for people; none if it does.
+    pub(crate) fn why_unplaced(&self, asked: &Asked) -> Option<String> {
+        const TOLD_MAX: usize = 4;
+        let name = &asked.name;
+        match self {
+            Self::Home(_) => None,
+            Self::Nothing => {
+                let of =
+                    asked.environment.as_ref().map_or_else(String::new, |name| format!(" of environment `{name}`"));
+                Some(format!("no deployment target{of} whose manifests are known is called `{name}`"))
+            }
+            Self::Several(told) => {
+                let first: Vec<_> = told.iter().take(TOLD_MAX).map(|one| format!("`{one}`")).collect();
+                let more = told.len().saturating_sub(TOLD_MAX);
+                let more = if more == 0 { String::new() } else { format!(" and {more} more") };
+                Some(format!("`{name}` can be several deployment targets: {}{more}", first.join(", ")))
+            }
+        }
+    }
+}
+
+/// A workload, a target, or both.
+type Reading<'a> = (Option<&'a str>, Option<&'a str>);
+
+/// How a name can be read; each may have what it belongs to before it.
+fn readings(name: &str) -> Vec<Reading<'_>> {
+    let behind = name.match_indices('/').take(SIGNS_MAX).filter_map(|(at, _)| name.get(at + 1..));
+    let readings = std::iter::once(name).chain(behind).flat_map(readings_of_rest);
+    readings.filter(|(workload, target)| *workload != Some("") && *target != Some("")).collect()
+}
+
+fn readings_of_rest(rest: &str) -> Vec<Reading<'_>> {
+    let pairs = rest.match_indices('-').take(SIGNS_MAX).map(|(at, _)| (rest.get(..at), rest.get(at + 1..)));
+    [(Some(rest), None), (None, Some(rest))].into_iter().chain(pairs).collect()
+}
+
+/// All that a target is called.
+pub(crate) fn names([workspace, application, workload, target]: [&str; 4]) -> Vec<String> {
+    let rests = [workload.to_owned(), target.to_owned(), format!("{workload}-{target}")];
+    let with = |rest: String| {
+        let of_application = format!("{application}/{rest}");
+        [format!("{workspace}/{of_application}"), of_application, rest]
+    };
+    rests.into_iter().flat_map(with).collect()
+}
+
+/// The targets that may be meant by each.
+async fn candidates(transaction: &mut Transaction, asked: &[Asked]) -> Result<Vec<Vec<Candidate>>, DatabaseError> {
+    let mut groups: BTreeMap<(&str, Option<&str>), Vec<usize>> = BTreeMap::new();
+    for (number, one) in asked.iter().enumerate() {
+        groups.entry((one.name.as_str(), one.environment.as_deref())).or_default().push(number);
+    }
+    let kinds = [("number", Kind::Int), ("workload", Kind::Text), ("target", Kind::Text), ("environment", Kind::Text)];
+    let (mut by_workload, mut by_target) = (Rows::new(&kinds), Rows::new(&kinds));
+    for (number, (name, environment)) in groups.keys().enumerate() {
+        for (workload, target) in readings(name) {
+            let rows = if workload.is_some() { &mut by_workload } else { &mut by_target };
+            rows.push(vec![Value::from(number as i64), workload.into(), target.into(), (*environment).into()]);
+        }
+    }
+    let mut rows = transaction.with(by_workload, &statement(OF_WORKLOAD)).await?;
+    rows.extend(transaction.with(by_target, &statement(OF_TARGET)).await?);
+    let keys: Vec<_> = groups.iter().collect();
+    let mut found = vec![BTreeMap::new(); asked.len()];
+    for row in &rows {
+        let key = usize::try_from(row.int(0)).ok().and_then(|number| keys.get(number));
+        let Some(((name, _), numbers)) = key else { continue };
+        let texts = [4, 5, 6, 7].map(|column| row.text(column));
+        if names([&texts[0], &texts[1], &texts[2], &texts[3]]).iter().any(|known| known == name) {
+            for number in *numbers {
+                if let Some(found) = found.get_mut(*number) {
+                    found.insert(row.int(1), candidate(row));
+                }
+            }
+        }
+    }
+    Ok(found.into_iter().map(|found| found.into_values().collect()).collect())
+}
+
+fn candidate(row: &Row) -> Candidate {
+    let told = format!("{} {}/{}/{}/{}", row.text(8), row.text(4), row.text(5), row.text(6), row.text(7));
+    let home = Home { place_id: row.int(9), endpoint: row.text(10) };
+    Candidate { target_id: row.int(1), workload_id: row.int(2), environment_id: row.int(3), told, home }
+}
+
+fn statement(targets: &str) -> String {
+    format!(
+        "select s.number, t.id, l.id, e.id, w.name, a.name, l.name, t.name, e.name, p.id, p.endpoint from source s {targets} \
+         join application a on a.id = l.application_id join workspace w on w.id = a.workspace_id \
+         join environment e on e.id = t.environment_id join place p on p.endpoint = t.manifests_endpoint \
+         where s.environment is null or e.name = s.environment"
+    )
+}
+
+const OF_WORKLOAD: &str = "join workload l on l.name = s.workload \
+    join deployment_target t on t.workload_id = l.id and (s.target is null or t.name = s.target)";
+
+const OF_TARGET: &str = "join deployment_target t on t.name = s.target join workload l on l.id = t.workload_id";
+
+/// The workloads of unclear candidates that are known to have had the version that was reported: (number, workload).
+async fn with_version(
+    transaction: &mut Transaction,
+    asked: &[Asked],
+    (candidates, unclear): (&[Vec<Candidate>], &[usize]),
+) -> Result<BTreeSet<(i64, i64)>, DatabaseError> {
+    let mut pairs = BTreeSet::new();
+    for number in unclear {
+        let version = asked.get(*number).and_then(|asked| asked.version.as_deref());
+        for one in candidates.get(*number).into_iter().flatten() {
+            pairs.extend(version.map(|version| (*number as i64, one.workload_id, version)));
+        }
+    }
+    let mut rows = Rows::new(&[("number", Kind::Int), ("workload_id", Kind::Int), ("version", Kind::Text)]);
+    pairs
+        .into_iter()
+        .for_each(|(number, workload, version)| rows.push(vec![number.into(), workload.into(), version.into()]));
+    let statement = "select s.number, s.workload_id from source s \
+        join workload_version v on v.workload_id = s.workload_id and v.version = s.version";
+    let found = transaction.with(rows, statement).await?;
+    Ok(found.iter().map(|row| (row.int(0), row.int(1))).collect())
+}
+
+/// What is known of hosts by their other reconcilers.
+#[derive(Default)]
+struct Hosts {
+    /// (host, environment) of their places.
+    environments: BTreeSet<(i64, i64)>,
+    /// (host, target) of what the platform made for them.
+    targets: BTreeSet<(i64, i64)>,
+}
+
+impl Hosts {
+    async fn read(transaction: &mut Transaction, asked: impl Iterator<Item = &Asked>) -> Result<Self, DatabaseError> {
+        let ids: BTreeSet<i64> = asked.map(|asked| asked.host_id).collect();
+        if ids.is_empty() {
+            return Ok(Self::default());
+        }
+        let sql = format!(
+            "select distinct r.host_id, g.environment_id, m.deployment_target_id from reconciler r \
+             join place p on p.id = r.place_id join place_group g on g.id = p.place_group_id \
+             left join place_group_target m on m.place_group_id = g.id and g.role = 'platform' \
+             where {} and r.workload_name is null and r.retired_on is null",
+            transaction.dialect().any_int("r.host_id", "$1")
+        );
+        let rows = transaction.query(&sql, vec![ids.into_iter().collect::<Vec<_>>().into()]).await?;
+        let of_column =
+            |column| rows.iter().filter_map(move |row| Some((row.int(0), row.optional_int(column)?))).collect();
+        Ok(Self { environments: of_column(1), targets: of_column(2) })
+    }
+}
+
+/// Brings reconcilers whose reports name these targets, and of whom it is not known or not true any more where they are, to where the targets' manifests are;
+/// which ones.
+pub(crate) async fn bring_home(
+    transaction: &mut Transaction,
+    targets: impl Iterator<Item = [&str; 4]>,
+) -> Result<BTreeSet<i64>, DatabaseError> {
+    let names: BTreeSet<String> = targets.flat_map(names).collect();
+    let mut rows = Rows::new(&[("name", Kind::Text)]);
+    names.into_iter().for_each(|name| rows.push(vec![name.into()]));
+    let statement = "select r.id, r.workload_name, r.workload_environment, d.version, r.host_id, r.place_id from source s \
+        join reconciler r on r.workload_name = s.name join reconciler_state x on x.reconciler_id = r.id \
+        left join deployment d on d.id = x.deployment_id where r.manifests_endpoint is null or r.is_named = 1 \
+        and not exists (select 1 from deployment_target t where t.manifests_endpoint = r.manifests_endpoint)";
+    let found = transaction.with(rows, statement).await?;
+    let text = |row: &Row, column| row.optional_text(column).map(str::to_owned);
+    let asked =
+        |row: &Row| Asked { name: row.text(1), environment: text(row, 2), version: text(row, 3), host_id: row.int(4) };
+    let meant = meant(transaction, &found.iter().map(asked).collect::<Vec<_>>()).await?;
+    let mut rows = Rows::new(&[("id", Kind::Int), ("place_id", Kind::Int), ("endpoint", Kind::Text)]);
+    let mut moving = BTreeSet::new();
+    for (row, meant) in found.iter().zip(meant) {
+        let Meant::Home(home) = meant else { continue };
+        if row.optional_int(5) != Some(home.place_id) && moving.insert(row.int(0)) {
+            rows.push(vec![row.int(0).into(), home.place_id.into(), home.endpoint.into()]);
+        }
+    }
+    transaction.with(rows, super::naming::MOVE).await?;
+    Ok(moving)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_is_read_in_all_ways_that_it_can_be() {
+        let check = |name| {
+            readings(name)
+                .into_iter()
+                .map(|(one, other)| format!("{}:{}", one.unwrap_or_default(), other.unwrap_or_default()))
+                .collect::<Vec<_>>()
+                .join(" ")
+        };
+        assert_eq!(check("cart"), "cart: :cart");
+        assert_eq!(check("a-b-c"), "a-b-c: :a-b-c a:b-c a-b:c");
+        assert_eq!(check("shop/cart"), "shop/cart: :shop/cart cart: :cart");
+        assert_eq!(check("-a/"), "-a/: :-a/");
+    }
+
+    #[test]
+    fn what_a_target_is_called_can_be_read_as_it() {
+        for name in names(["acme", "shop", "cart-x", "eu-1"]) {
+            let ways = [(Some("cart-x"), None), (None, Some("eu-1")), (Some("cart-x"), Some("eu-1"))];
+            assert!(readings(&name).iter().any(|reading| ways.contains(reading)), "{name}");
+        }
+    }
+}

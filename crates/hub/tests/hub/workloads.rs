@@ -1,0 +1,179 @@
+//! Reports that name a workload and a version instead of a folder and a commit: of Workload Orchestration, and of scripts that know nothing of git.
+
+use hub::ingest::Ingest;
+use hub::questions::{Compared, Deployment, Filter, Page, Standing, compare, deployments, rollout};
+use hub::report::{Report, WorkloadName};
+use hub::store::Database;
+use hub::wanted::Publication;
+
+use crate::faults::check_consistent;
+use crate::sample;
+use crate::twins::Ground;
+
+twins![
+    a_version_of_a_workload_is_held_at_its_target,
+    the_version_may_become_known_later,
+    a_version_means_the_latest_content_that_is_called_so,
+    at_a_named_place_a_version_is_enough,
+    several_targets_are_told_apart_by_environment,
+    several_targets_are_told_apart_by_what_the_host_is_otherwise,
+    several_workloads_are_told_apart_by_their_versions,
+    those_that_nobody_can_tell_apart_stay_unplaced_and_say_so,
+    another_name_leads_elsewhere,
+    targets_that_move_take_those_along_who_name_them,
+];
+
+/// What a host says of a workload at that millisecond: that it has a version of it.
+fn report(name: &str, (version, at): (&str, i64)) -> Report {
+    Report {
+        reconciler: format!("line-7/{name}"),
+        kind: "wo".into(),
+        endpoint: None,
+        revision: String::new(),
+        version: Some(version.into()),
+        workload: Some(WorkloadName { name: name.into(), environment: None }),
+        ..sample::report("berlin", "dev", "cart", (1, at))
+    }
+}
+
+fn in_environment(report: Report, environment: &str) -> Report {
+    let workload = report.workload.map(|workload| WorkloadName { environment: Some(environment.into()), ..workload });
+    Report { workload, ..report }
+}
+
+/// Each is where it stands with which version of what: `environment workload version standing`, or why nobody knows.
+async fn check(database: &Database, expected: &[&str]) {
+    let answer = deployments(database, &Filter::default(), &Page::default(), None).await.unwrap();
+    let line = |row: &Deployment| {
+        let workload = row.target.as_ref().map_or("-", |target| target.workload.as_str());
+        let standing = row.standing.map(Standing::as_str).or(row.unplaced.as_deref()).unwrap_or("-");
+        let (environment, version) = (row.environment.as_deref().unwrap_or("-"), row.version.as_deref().unwrap_or("-"));
+        format!("{environment} {workload} {version} {standing}")
+    };
+    let mut lines: Vec<_> = answer.items.iter().map(line).collect();
+    lines.sort();
+    assert_eq!(lines, expected);
+    if answer.items.iter().all(|row| row.target.is_some()) {
+        check_consistent(database).await;
+    }
+}
+
+async fn with(ground: &Ground, publications: &[Publication]) -> Ingest {
+    let (ingest, _writer) = Ingest::start(ground.database.clone());
+    for publication in publications {
+        ingest.publish(publication.clone()).await.unwrap();
+    }
+    ingest
+}
+
+async fn a_version_of_a_workload_is_held_at_its_target(ground: Ground) {
+    let ingest = with(&ground, &[sample::publication("dev", 1)]).await;
+    for name in ["cart", "shop/cart", "acme/shop/cart", "cart-functional-test", "portal"] {
+        ingest.submit(vec![report(name, ("1.1", 10))]).await.unwrap();
+    }
+    check(&ground.database, &[&["dev cart 1.1 succeeded"; 4][..], &["dev portal 1.1 succeeded"]].concat()).await;
+    let found = rollout(&ground.database, "cart@1.1", &Filter::default()).await.unwrap();
+    assert_eq!((found.counts.expected, found.counts.succeeded, found.done), (4, 4, true));
+    ingest.publish(sample::publication("dev", 2)).await.unwrap();
+    ingest.submit(vec![report("cart", ("1.2", 20))]).await.unwrap();
+    let found = rollout(&ground.database, "cart@1.2", &Filter::default()).await.unwrap();
+    assert_eq!((found.counts.expected, found.counts.succeeded, found.counts.outdated), (4, 1, 3));
+    let commits = "select gitops_commit_id from deployment order by id desc limit 1";
+    assert!(sample::lines(&ground.database, commits).await[0].contains(&sample::hash(2)));
+}
+
+async fn the_version_may_become_known_later(ground: Ground) {
+    let ingest = with(&ground, &[]).await;
+    ingest.submit(vec![report("cart", ("1.2", 10))]).await.unwrap();
+    check(&ground.database, &["- - 1.2 no deployment target whose manifests are known is called `cart`"]).await;
+    ingest.publish(sample::publication("dev", 1)).await.unwrap();
+    check(&ground.database, &["dev cart 1.2 outdated"]).await;
+    ingest.publish(sample::publication("dev", 2)).await.unwrap();
+    check(&ground.database, &["dev cart 1.2 succeeded"]).await;
+}
+
+async fn a_version_means_the_latest_content_that_is_called_so(ground: Ground) {
+    let ingest = with(&ground, &[sample::publication("dev", 1)]).await;
+    ingest.submit(vec![report("cart", ("1.1", 10))]).await.unwrap();
+    let mut again = sample::publication("dev", 2);
+    for place in &mut again.places {
+        place.targets[0].version.as_mut().unwrap().version = "1.1".into();
+    }
+    ingest.publish(again).await.unwrap();
+    check(&ground.database, &["dev cart 1.1 succeeded"]).await;
+    ingest.publish(sample::publication("dev", 3)).await.unwrap();
+    check(&ground.database, &["dev cart 1.1 outdated"]).await;
+}
+
+async fn at_a_named_place_a_version_is_enough(ground: Ground) {
+    let ingest = with(&ground, &[sample::publication("dev", 1), sample::publication("dev", 2)]).await;
+    let of = |at, version: &str| Report {
+        revision: String::new(),
+        version: Some(version.into()),
+        ..sample::report("berlin", "dev", "cart", (1, at))
+    };
+    ingest.submit(vec![of(10, "1.1")]).await.unwrap();
+    check(&ground.database, &["dev cart 1.1 outdated"]).await;
+    ingest.submit(vec![of(20, "1.2")]).await.unwrap();
+    check(&ground.database, &["dev cart 1.2 succeeded"]).await;
+    let map = Compared { from: "dev".into(), to: "dev".into(), ..Compared::default() };
+    let compared = compare(&ground.database, &map, &Filter::default(), &Page::default()).await.unwrap();
+    let cart = compared.items.iter().find(|target| target.workload == "cart").unwrap();
+    let holding = &cart.from.as_ref().unwrap().holding;
+    assert_eq!((holding[0].version.as_deref(), holding[0].hosts), (Some("1.2"), 1));
+}
+
+async fn several_targets_are_told_apart_by_environment(ground: Ground) {
+    let ingest = with(&ground, &[sample::publication("dev", 1), sample::publication("prod", 2)]).await;
+    ingest.submit(vec![in_environment(report("cart", ("1.2", 10)), "prod")]).await.unwrap();
+    check(&ground.database, &["prod cart 1.2 succeeded"]).await;
+}
+
+async fn several_targets_are_told_apart_by_what_the_host_is_otherwise(ground: Ground) {
+    let ingest = with(&ground, &[sample::publication("dev", 1), sample::publication("prod", 1)]).await;
+    ingest.submit(vec![sample::report("berlin", "prod", "portal", (1, 10))]).await.unwrap();
+    ingest.submit(vec![report("cart", ("1.1", 10))]).await.unwrap();
+    check(&ground.database, &["prod cart 1.1 succeeded", "prod portal 1.1 succeeded"]).await;
+}
+
+async fn several_workloads_are_told_apart_by_their_versions(ground: Ground) {
+    let mut publication = sample::publication("dev", 1);
+    let other = &mut publication.places[1].targets[0];
+    (other.workload, other.application) = ("cart".into(), "stall".into());
+    other.version.as_mut().unwrap().version = "2024-11".into();
+    let ingest = with(&ground, &[publication]).await;
+    ingest.submit(vec![report("cart", ("2024-11", 10)), report("shop/cart", ("9", 10))]).await.unwrap();
+    check(&ground.database, &["dev cart 2024-11 succeeded", "dev cart 9 outdated"]).await;
+}
+
+async fn those_that_nobody_can_tell_apart_stay_unplaced_and_say_so(ground: Ground) {
+    let ingest = with(&ground, &[sample::publication("dev", 1), sample::publication("prod", 1)]).await;
+    let lost = in_environment(Report { host: "chicago".into(), ..report("cart", ("1.1", 10)) }, "stage");
+    ingest.submit(vec![report("cart", ("1.1", 10)), lost]).await.unwrap();
+    let several = "- - 1.1 `cart` can be several deployment targets: `dev acme/shop/cart/functional-test`, `prod acme/shop/cart/functional-test`";
+    let nothing = "- - 1.1 no deployment target of environment `stage` whose manifests are known is called `cart`";
+    check(&ground.database, &[several, nothing]).await;
+}
+
+async fn another_name_leads_elsewhere(ground: Ground) {
+    let ingest = with(&ground, &[sample::publication("dev", 1), sample::publication("prod", 1)]).await;
+    let of = |at, environment| in_environment(report("cart", ("1.1", at)), environment);
+    ingest.submit(vec![of(10, "dev")]).await.unwrap();
+    ingest.submit(vec![of(20, "prod")]).await.unwrap();
+    check(&ground.database, &["prod cart 1.1 succeeded"]).await;
+    let told = sample::report("berlin", "dev", "portal", (1, 30));
+    ingest.submit(vec![Report { reconciler: "line-7/cart".into(), ..told }]).await.unwrap();
+    ingest.submit(vec![of(40, "prod")]).await.unwrap();
+    check(&ground.database, &["dev portal 1.1 succeeded"]).await;
+}
+
+async fn targets_that_move_take_those_along_who_name_them(ground: Ground) {
+    let ingest = with(&ground, &[sample::publication("dev", 1)]).await;
+    ingest.submit(vec![report("cart", ("1.1", 10))]).await.unwrap();
+    let mut moved = sample::publication("dev", 2);
+    moved.places[0].path = "shop/cart".into();
+    ingest.publish(moved).await.unwrap();
+    check(&ground.database, &["dev cart 1.1 outdated"]).await;
+    ingest.submit(vec![report("cart", ("1.2", 20))]).await.unwrap();
+    check(&ground.database, &["dev cart 1.2 succeeded"]).await;
+}
