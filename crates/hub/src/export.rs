@@ -14,6 +14,7 @@ pub const TABLES: &[&str] = &[
     "workload",
     "workload_version",
     "environment",
+    "environment_order",
     "deployment_target",
     "deployment_assignment",
     "host",

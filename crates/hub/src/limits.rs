@@ -39,6 +39,9 @@ pub const FUTURE_MAX: Duration = Duration::from_mins(10);
 /// Commits of a branch that are read one after another. If there are more that the hub has not seen, it goes on with the last one.
 pub const COMMITS_MAX: usize = 200;
 
+/// Environments whose order is told: companies have a handful.
+pub const ENVIRONMENTS_MAX: usize = 1_000;
+
 /// Places of a branch that are stored in one transaction: reports wait as long as that takes.
 pub const PUBLICATION_PLACES_MAX: usize = 5_000;
 

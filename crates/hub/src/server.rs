@@ -12,7 +12,7 @@ use crate::authority::Authority;
 use crate::azure::{self, HostNames, Poller, Source};
 use crate::connections;
 use crate::http::{self, App};
-use crate::ingest::Ingest;
+use crate::ingest::{Ingest, SubmitError};
 use crate::limits::{RETENTION_PERIOD, TOKEN_USE_NOTED};
 use crate::moment::Moment;
 use crate::oidc::{Issuer, IssuerError, IssuerSettings};
@@ -22,6 +22,7 @@ use crate::silence;
 use crate::store::{Database, DatabaseError, DatabaseUrl, checkpoint};
 use crate::tls::{Certificate, CertificateError};
 use crate::tokens;
+use crate::wanted::{Wish, WishError};
 use crate::watch::{Resources, WatchSettings, Watches};
 
 /// How a hub is to run.
@@ -64,6 +65,12 @@ pub enum ServerError {
     /// The certificate can't be used.
     #[error(transparent)]
     Certificate(#[from] CertificateError),
+    /// What is said of environments can't be so.
+    #[error("the environments can't be put in order: {0}")]
+    Environments(#[source] WishError),
+    /// The order of environments can't be stored.
+    #[error(transparent)]
+    Order(SubmitError),
     /// Nothing can be asked over TLS.
     #[error("Azure can't be asked: {0}")]
     Azure(String),
@@ -124,6 +131,22 @@ impl Server {
     pub fn telling(mut self, rules: Vec<Rule>) -> Self {
         self.app = self.app.ruled(rules);
         self
+    }
+
+    /// Says in which order changes reach environments; nothing is said with none.
+    ///
+    /// # Errors
+    /// A name is none, or the database can't store it.
+    pub async fn order(&self, environments: Vec<String>) -> Result<(), ServerError> {
+        if environments.is_empty() {
+            return Ok(());
+        }
+        let wish = Wish::Ordered(environments);
+        wish.check().map_err(ServerError::Environments)?;
+        match self.app.ingest.want(wish).await {
+            Ok(_) => Ok(()),
+            Err(error) => Err(ServerError::Order(error)),
+        }
     }
 
     /// The address that it listens on.

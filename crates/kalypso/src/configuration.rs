@@ -8,7 +8,7 @@ use anyhow::Context as _;
 use serde::Deserialize;
 
 use self::hub::HubOptions;
-pub(crate) use self::hub::{read_hub, read_hub_url};
+pub(crate) use self::hub::{read_environments, read_hub, read_hub_url};
 use crate::exit::Failure;
 
 /// The name of the configuration file.
@@ -193,6 +193,7 @@ mod tests {
                     "listen",
                     "database",
                     "url",
+                    "environments",
                     "database-url-file",
                     "tls-certificate",
                     "tls-key",

@@ -239,10 +239,11 @@ impl Hub {
             report("berlin", ("dev", "edge/checkout-eu", 2), "success"),
             report("paris", ("dev", "eu", 1), "success"),
             report("rome", ("prod", "eu", 3), "failure"),
+            json!({"host": "oslo", "reconciler": "installer", "workload": "cart", "version": "1.0", "status": "success"}),
         ];
         let lines = reports.map(|report| format!("{report}\n")).concat();
         fs::write(hub.folder.path().join("reports.ndjson"), lines).unwrap();
-        assert_eq!(hub.ask("report --file reports.ndjson")["stored"], 5);
+        assert_eq!(hub.ask("report --file reports.ndjson")["stored"], 6);
         hub
     }
 

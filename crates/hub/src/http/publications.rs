@@ -8,7 +8,7 @@ use utoipa_axum::routes;
 use super::App;
 use super::problem::{Kind, Problem};
 use super::submission::Submission;
-use crate::limits::PUBLICATION_PLACES_MAX;
+use crate::limits::{ENVIRONMENTS_MAX, PUBLICATION_PLACES_MAX};
 use crate::wanted::{self, Told, Wish};
 
 pub(super) fn routes() -> OpenApiRouter<App> {
@@ -19,11 +19,14 @@ pub(super) fn routes() -> OpenApiRouter<App> {
 ///
 /// With a `commit`, it is wanted from now on. Without one it is kept until a watched branch has that content: who proposes a change knows what
 /// it is for, but not yet which commit will bring it. Large publications come in several requests.
+///
+/// With a `stretch`, the places are all that the platform has in the folder `below`, behind the path `after` and up to `until`, in the order of bytes: at
+/// other places there nothing is wanted any more. `environments` says in which order changes reach them.
 #[utoipa::path(
     post,
     path = "/api/v1/publications",
     tag = "Publications",
-    request_body(content = serde_json::Value, content_type = "application/json", description = "`repository`, `branch`, perhaps `commit` with `committedOn`, and `places`: each with `path`, `tree`, `role`, perhaps `environment`, `clusterType`, `cluster`, `configVersion` and `targets`"),
+    request_body(content = serde_json::Value, content_type = "application/json", description = "`repository`, `branch`, perhaps `commit` with `committedOn`, `stretch` and `environments`, and `places`: each with `path`, `tree`, `role`, perhaps `environment`, `clusterType`, `cluster`, `configVersion` and `targets`"),
     responses(
         (status = 200, description = "Stored: how many places changed, were removed, and stayed", body = serde_json::Value),
         (status = "4XX", description = "Not taken", body = Problem, content_type = "application/problem+json"),
@@ -42,7 +45,14 @@ async fn publish(State(app): State<App>, submission: Submission) -> Result<Json<
         let detail = format!("a request has at most {PUBLICATION_PLACES_MAX} places");
         return Err(Problem::new(Kind::TooLarge, detail).hint("send them in several requests"));
     }
-    let wish = Wish::from(told);
-    wish.check().map_err(|error| Problem::new(Kind::Unprocessable, error.to_string()))?;
-    Ok(Json(app.ingest.want(wish).await?))
+    if told.environments.len() > ENVIRONMENTS_MAX {
+        return Err(Problem::new(Kind::Unprocessable, format!("there are at most {ENVIRONMENTS_MAX} environments")));
+    }
+    let wishes = told.wishes();
+    wishes.iter().try_for_each(Wish::check).map_err(|error| Problem::new(Kind::Unprocessable, error.to_string()))?;
+    let mut published = wanted::Published::default();
+    for wish in wishes {
+        published = app.ingest.want(wish).await?;
+    }
+    Ok(Json(published))
 }

@@ -12,13 +12,13 @@ use super::{Filter, Page, QuestionError, TargetNames, facts, wants};
 use crate::limits::COUNTED_THEN_MAX;
 use crate::moment::Moment;
 use crate::store::{Database, DatabaseError, Row, Transaction, Value};
-use crate::wanted::Role;
+use crate::wanted::{Order, Role};
 
 /// All environments.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Environments {
-    /// The environments, by name.
+    /// The environments, in the order in which changes reach them, as far as somebody said that; then by name.
     pub items: Vec<Environment>,
 }
 
@@ -109,8 +109,9 @@ pub async fn environments(database: &Database, filter: &Filter) -> Result<Enviro
         wants::add(of_role, &row, 2);
         wants::add(&mut environment.counts, &row, 2);
     }
+    let order = Order::read(&mut transaction).await?;
     let mut items: Vec<_> = environments.into_values().collect();
-    items.sort_by(|one, other| one.name.cmp(&other.name));
+    items.sort_by(|one, other| order.key(&one.name).cmp(&order.key(&other.name)));
     Ok(Environments { items })
 }
 

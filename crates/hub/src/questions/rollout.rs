@@ -15,6 +15,7 @@ use super::walk::Walk;
 use super::{Filter, Page, QuestionError, Standing};
 use crate::moment::Moment;
 use crate::store::{Database, DatabaseError, Transaction};
+use crate::wanted::Order;
 
 /// How far a rollout is.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
@@ -30,7 +31,7 @@ pub struct Rollout {
     pub superseded: i64,
     /// Whether all that are expected have it, and said that all is well.
     pub done: bool,
-    /// The same by environment, in the order of their names.
+    /// The same by environment, in the order in which changes reach them, as far as somebody said that; then by name.
     pub environments: Vec<EnvironmentRollout>,
 }
 
@@ -86,7 +87,8 @@ pub async fn rollout(database: &Database, of: &str, filter: &Filter) -> Result<R
         environment.environment = names.get(&id).cloned().unwrap_or_default();
         rollout.environments.push(environment);
     }
-    rollout.environments.sort_by(|one, other| one.environment.cmp(&other.environment));
+    let order = Order::read(&mut transaction).await?;
+    rollout.environments.sort_by(|one, other| order.key(&one.environment).cmp(&order.key(&other.environment)));
     rollout.done = rollout.counts.succeeded == rollout.counts.expected;
     Ok(rollout)
 }

@@ -55,7 +55,13 @@ impl Branch {
         if let Some(row) = last.filter(|row| row.text(1) == publication.commit) {
             return Ok(Some(CommitId { id: row.int(0), is_new: false }));
         }
-        if !is_seen && last.and_then(|row| row.moment(3)).is_some_and(|last| last > publication.committed_on) {
+        let last_on = last.and_then(|row| row.moment(3));
+        if !is_seen && last_on.is_some_and(|last_on| last_on > publication.committed_on) {
+            return Ok(None);
+        }
+        // In the same second as the last one, and known before it.
+        if !is_seen && last_on == Some(publication.committed_on) && self.knows(transaction, &publication.commit).await?
+        {
             return Ok(None);
         }
         let sequence = last.map_or(0, |row| row.int(2)) + 1;
@@ -67,6 +73,25 @@ impl Branch {
         let values =
             vec![self.id.into(), publication.commit.as_str().into(), sequence.into(), publication.committed_on.into()];
         Ok(transaction.query(&sql, values).await?.first().map(|row| CommitId { id: row.int(0), is_new: true }))
+    }
+
+    async fn knows(&self, transaction: &mut Transaction, commit: &str) -> Result<bool, DatabaseError> {
+        let sql = "select 1 from gitops_commit where branch_id = $1 and commit_id = $2";
+        Ok(!transaction.query(sql, vec![self.id.into(), commit.into()]).await?.is_empty())
+    }
+
+    /// Whether all other commits of the branch are older than that of a publication. Git counts seconds: of two in one second nobody can say.
+    pub(super) async fn is_latest(
+        &self,
+        transaction: &mut Transaction,
+        publication: &Publication,
+    ) -> Result<bool, DatabaseError> {
+        let sql = format!(
+            "select 1 from gitops_commit where branch_id = $1 and commit_id <> $2 and committed_on >= {} limit 1",
+            transaction.dialect().instant("$3")
+        );
+        let values = vec![self.id.into(), publication.commit.as_str().into(), publication.committed_on.into()];
+        Ok(transaction.query(&sql, values).await?.is_empty())
     }
 
     /// Notes that the branch was read up to a commit.

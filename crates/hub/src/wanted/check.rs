@@ -27,12 +27,18 @@ impl Wish {
     pub fn check(&self) -> Result<(), WishError> {
         let (repository, branch, places) = match self {
             Self::Planned(Plan { repository, branch, places }) => (repository, branch, places),
-            Self::Published(publication) | Self::Seen(publication, _) => {
+            Self::Ordered(environments) => {
+                return environments.iter().try_for_each(|environment| name("environments", Some(environment)));
+            }
+            Self::Published(publication) | Self::Seen(publication, _) | Self::Whole(publication, _) => {
                 let Publication { repository, branch, commit, places, .. } = publication;
                 hash("commit", Some(commit))?;
                 (repository, branch, places)
             }
         };
+        if let Self::Whole(_, stretch) = self {
+            stretch.paths().try_for_each(|path| Endpoint::new(repository, branch, path).map(drop))?;
+        }
         places.iter().try_for_each(|place| {
             Endpoint::new(repository, branch, &place.path)?;
             check(place)

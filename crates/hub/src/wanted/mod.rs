@@ -3,9 +3,11 @@
 mod branch;
 mod check;
 mod groups;
+mod order;
 mod plans;
 mod publish;
 mod retally;
+mod stretch;
 mod vocabulary;
 
 use std::collections::BTreeMap;
@@ -14,8 +16,10 @@ use serde::{Deserialize, Serialize};
 
 pub use self::branch::{read_up_to, wanted_paths};
 pub use self::check::WishError;
+pub(crate) use self::order::Order;
 pub(crate) use self::publish::want;
 pub(crate) use self::retally::restate;
+pub use self::stretch::Stretch;
 use crate::moment::Moment;
 
 /// What a branch of a GitOps repository holds at a commit.
@@ -42,10 +46,14 @@ pub struct Publication {
 pub enum Wish {
     /// What a branch holds at a commit, by somebody who made it. It counts if the commit is not older than what is known.
     Published(Publication),
+    /// The same, of all that the platform has in a stretch of the branch: what is not told is wanted there no more.
+    Whole(Publication, Stretch),
     /// The same, by somebody who looked at the branch. That counts, whatever the dates of commits say: branches are reset, too.
     Seen(Publication, Seen),
     /// What places will hold, as soon as somebody merges it: kept until that content is seen.
     Planned(Plan),
+    /// The environments, in the order in which changes reach them. It has nothing to do with a branch.
+    Ordered(Vec<String>),
 }
 
 /// How far a branch was read.
@@ -85,22 +93,31 @@ pub struct Told {
     pub committed_on: Option<Moment>,
     /// What the places hold, or will hold.
     pub places: Vec<WantedPlace>,
+    /// Where the places are all that the platform has in a stretch of the branch: which one. Only what a commit holds is known so well.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stretch: Option<Stretch>,
+    /// The environments, in the order in which changes reach them; empty if nothing is said of that.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub environments: Vec<String>,
 }
 
-impl From<Told> for Wish {
-    fn from(told: Told) -> Self {
-        let Told { repository, branch, commit, committed_on, places } = told;
-        match commit {
-            None => Self::Planned(Plan { repository, branch, places }),
-            Some(commit) => Self::Published(Publication {
-                repository,
-                branch,
-                commit,
-                committed_on: committed_on.unwrap_or_else(Moment::now),
-                places,
-                is_complete: false,
-            }),
-        }
+impl Told {
+    /// What is wished with it, one after the other.
+    pub fn wishes(self) -> Vec<Wish> {
+        let Self { repository, branch, commit, committed_on, places, stretch, environments } = self;
+        let wish = match commit {
+            None => Wish::Planned(Plan { repository, branch, places }),
+            Some(commit) => {
+                let committed_on = committed_on.unwrap_or_else(Moment::now);
+                let publication = Publication { repository, branch, commit, committed_on, places, is_complete: false };
+                match stretch {
+                    None => Wish::Published(publication),
+                    Some(stretch) => Wish::Whole(publication, stretch),
+                }
+            }
+        };
+        let order = (!environments.is_empty()).then_some(Wish::Ordered(environments));
+        order.into_iter().chain([wish]).collect()
     }
 }
 

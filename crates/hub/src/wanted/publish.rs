@@ -6,7 +6,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::branch::Branch;
 use super::retally::{self, Changes};
 use super::vocabulary::{self, TargetIds, TargetKey};
-use super::{Plan, Publication, Published, Role, WantedPlace, WantedTarget, WantedVersion, Wish, groups, plans};
+use super::{
+    Plan, Publication, Published, Role, Stretch, WantedPlace, WantedTarget, WantedVersion, Wish, groups, order, plans,
+    stretch,
+};
 use crate::endpoint::{Endpoint, EndpointError};
 use crate::ingest::naming;
 use crate::ingest::places::Contents;
@@ -31,6 +34,17 @@ struct Known {
     group: String,
 }
 
+/// Who tells of a publication.
+#[derive(Clone, Copy)]
+enum By<'a> {
+    /// Who made it, and may be late.
+    Publisher,
+    /// The same, who tells of all that there is in a stretch of the branch.
+    PublisherOfAll(&'a Stretch),
+    /// Who looked at the branch.
+    Watcher,
+}
+
 /// Makes a wish what is wanted.
 pub(crate) async fn want(
     transaction: &mut Transaction,
@@ -40,7 +54,15 @@ pub(crate) async fn want(
     match wish {
         Wish::Published(publication) => {
             let branch = Branch::find(transaction, &publication.repository, &publication.branch).await?;
-            publish(transaction, contents, publication, (&branch, false)).await
+            publish(transaction, contents, publication, (&branch, By::Publisher)).await
+        }
+        Wish::Whole(publication, stretch) => {
+            let branch = Branch::find(transaction, &publication.repository, &publication.branch).await?;
+            publish(transaction, contents, publication, (&branch, By::PublisherOfAll(stretch))).await
+        }
+        Wish::Ordered(environments) => {
+            order::set(transaction, environments).await?;
+            Ok(Published::default())
         }
         Wish::Planned(plan) => note(transaction, contents, plan).await,
         Wish::Seen(publication, seen) => {
@@ -48,7 +70,7 @@ pub(crate) async fn want(
             if branch.is_beyond(seen) {
                 return Ok(Published::default());
             }
-            let published = publish(transaction, contents, publication, (&branch, true)).await?;
+            let published = publish(transaction, contents, publication, (&branch, By::Watcher)).await?;
             if seen.is_last {
                 branch.set_read(transaction, &publication.commit).await?;
             }
@@ -82,11 +104,11 @@ async fn publish(
     transaction: &mut Transaction,
     contents: &mut Contents,
     publication: &Publication,
-    (branch, is_seen): (&Branch, bool),
+    (branch, by): (&Branch, By<'_>),
 ) -> Result<Published, DatabaseError> {
     let endpoints = endpoints((&publication.repository, &publication.branch), &publication.places)?;
     let told = told(&publication.places, &endpoints);
-    let Some(commit) = branch.commit(transaction, publication, is_seen).await? else {
+    let Some(commit) = branch.commit(transaction, publication, matches!(by, By::Watcher)).await? else {
         plans::note(transaction, &told).await?;
         return Ok(Published { unchanged: endpoints.len(), ..Published::default() });
     };
@@ -99,6 +121,9 @@ async fn publish(
     let mut news = News::of(transaction, &named, (&added, &targets)).await?;
     if publication.is_complete {
         news.remove(others(transaction, branch, &endpoints).await?);
+    }
+    if let By::PublisherOfAll(stretch) = by {
+        news.remove(stretch::missing(transaction, branch, (publication, stretch), &endpoints).await?);
     }
     let News { published, revisions, versions } = news;
     let changed = revisions.iter().map(|(id, _, _)| *id).collect();

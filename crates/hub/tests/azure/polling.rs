@@ -184,7 +184,8 @@ async fn a_solution_is_the_workload_that_is_called_so_at_its_version() {
                 "environment": environment, "version": {"version": "1.2.3"},
             }]}],
         });
-        ingest.want(serde_json::from_value::<Told>(told).unwrap().into()).await.unwrap();
+        let wish = serde_json::from_value::<Told>(told).unwrap().wishes().remove(0);
+        ingest.want(wish).await.unwrap();
     }
     let mut options = options(&cloud, &["s1"]);
     options["environment"] = json!("prod");

@@ -38,6 +38,7 @@ async fn tell(database: &Database) {
         "insert into silence (reconciler_id, is_silent, noticed_on) select min(id), 1, $1 from reconciler",
         "insert into rule_state (name, phase, since_on, looked_on) values ('r', 'firing', $1, $1)",
         "insert into notification (message_id, rule, kind, body, created_on) values ('m', 'r', 'firing', '{}', $1)",
+        "insert into environment_order (name, position) values ('dev', 0)",
     ] {
         let sql = sql.replace("$1", &database.dialect().instant("0"));
         transaction.query(&sql, Vec::new()).await.unwrap();

@@ -30,6 +30,7 @@ mod retention;
 mod rules;
 mod sample;
 mod store;
+mod stretches;
 mod tokens;
 mod workloads;
 
@@ -55,6 +56,7 @@ fn main() {
         retention::trials(),
         rules::trials(),
         store::trials(),
+        stretches::trials(),
         tokens::trials(),
         workloads::trials(),
     ];

@@ -21,7 +21,7 @@ use crate::exit::{Exit, Failure};
 use crate::loading::{self, Loaded};
 use crate::progress::Watch;
 use crate::report::{Batch, Fallback, Report, Reuse};
-use crate::{reporting, terminal};
+use crate::{configuration, reporting, terminal};
 
 /// How often a publication starts over because somebody else pushed at the same moment.
 const RACES_MAX: usize = 5;
@@ -29,6 +29,10 @@ const RACES_MAX: usize = 5;
 pub(super) fn run(options: &Publish) -> anyhow::Result<Exit> {
     let source = SourceOptions { from: None, config: options.config.clone(), strict: options.strict };
     let hub = hub(options)?;
+    let environments = match hub {
+        Some(_) => configuration::read_environments(options.config.as_deref())?,
+        None => Vec::new(),
+    };
     let mut watch = Watch::start();
     let loaded = loading::environment(&source, &options.environment, &mut watch)?;
     let (compiled, mut known) = compiling::begin(&loaded, watch.progress());
@@ -38,12 +42,12 @@ pub(super) fn run(options: &Publish) -> anyhow::Result<Exit> {
         let outcome = match &hub {
             Some(hub) if options.telling.hub_only => {
                 let planned = Planned::new(&loaded, (&compiled, &mut known), target, options.adopt)?;
-                let heard = Some(Ok(telling::whole(hub, &loaded, &planned)?));
+                let heard = Some(Ok(telling::whole((hub, &environments), &loaded, &planned)?));
                 Outcome { planned, diagnostics: Vec::new(), delivered: None, heard }
             }
             hub => {
                 let outcome = publish(options, &loaded, (&compiled, &mut known), target)?;
-                let heard = hub.as_ref().and_then(|hub| telling::change(hub, &loaded, &outcome));
+                let heard = hub.as_ref().and_then(|hub| telling::change((hub, &environments), &loaded, &outcome));
                 Outcome { heard, ..outcome }
             }
         };

@@ -37,6 +37,8 @@ pub(super) struct HubOptions {
     listen: Option<String>,
     database: Option<String>,
     url: Option<String>,
+    #[serde(default)]
+    environments: Vec<String>,
     database_url_file: Option<PathBuf>,
     tls_certificate: Option<PathBuf>,
     tls_key: Option<PathBuf>,
@@ -130,11 +132,18 @@ pub(crate) struct HubConfiguration {
     pub(crate) retention: Retention,
     /// What somebody wants to be told of.
     pub(crate) rules: Vec<Rule>,
+    /// The environments in their order; empty if nobody says it.
+    pub(crate) environments: Vec<String>,
 }
 
 /// The URL of the hub that is asked, if the file that is named, or the nearest one, has it.
 pub(crate) fn read_hub_url(named: Option<&Path>) -> anyhow::Result<Option<String>> {
     Ok(read_file(named)?.and_then(|(file, _)| file.hub.url))
+}
+
+/// The environments in their order, if the file that is named, or the nearest one, has it; else empty.
+pub(crate) fn read_environments(named: Option<&Path>) -> anyhow::Result<Vec<String>> {
+    Ok(read_file(named)?.map(|(file, _)| file.hub.environments).unwrap_or_default())
 }
 
 /// Reads the section of the file that is named, or of the nearest one, if there is one.
@@ -185,7 +194,8 @@ fn resolve(file: File, base: &Path, arguments: &HubDatabase) -> anyhow::Result<H
     let azure = sources.collect::<Result<_, _>>().map_err(|error| Failure::usage(error.to_string()))?;
     let rules = RuleOptions::resolve_all(options.rule, base, environment);
     let rules = rules.map_err(|error| Failure::usage(error.to_string()))?;
-    Ok(HubConfiguration { listen, database, certificate, issuer, watch, azure, retention, rules })
+    let environments = options.environments;
+    Ok(HubConfiguration { listen, database, certificate, issuer, watch, azure, retention, rules, environments })
 }
 
 /// The branches to look at, if there are any.

@@ -12,7 +12,7 @@ use tokio::runtime::Runtime;
 use tokio::sync::oneshot;
 use tokio::task::{JoinHandle, JoinSet};
 
-use super::place;
+use super::{ENVIRONMENTS, place};
 use crate::exit::Failure;
 
 /// Its database, in the folder of the demo; `kalypso.toml` there names it, too.
@@ -49,6 +49,8 @@ impl DemoHub {
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
         let runtime = runtime.context("the program can't wait for several things at once")?;
         let server = runtime.block_on(Server::start(options(database))).map_err(|error| failure(&error))?;
+        let order = ENVIRONMENTS.map(str::to_owned).into();
+        runtime.block_on(server.order(order)).map_err(|error| failure(&error))?;
         let url = format!("http://{}", server.address());
         let client = Client::new(&url, None)?;
         let (stop, stopped) = oneshot::channel();

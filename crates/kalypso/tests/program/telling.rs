@@ -123,6 +123,35 @@ fn what_is_removed_is_wanted_no_more() {
 }
 
 #[test]
+fn what_was_removed_while_the_hub_was_away_is_told_with_everything_else() {
+    let world = World::new();
+    world.run("publish -e dev --direct").ends(0);
+    assert_eq!(world.applied("west/shop-test")["standing"], "succeeded");
+    world.company.remove("control-plane", "dev", "cluster-types/west.yaml");
+    world.run_with("", "publish -e dev --direct --confirm").ends(0);
+    let standing = || {
+        let rows = world.run("deployments --host berlin -o json").ends(0).json();
+        rows["items"][0]["standing"].clone()
+    };
+    assert_eq!(standing(), "succeeded");
+    world.run("publish -e dev --hub-only").ends(0).says(&["Told the hub of 2 folders"]);
+    assert_eq!(standing(), Json::Null);
+    assert_eq!(world.applied("east/shop-test")["standing"], "succeeded");
+}
+
+#[test]
+fn environments_are_told_in_their_order() {
+    let world = World::new();
+    world.company.configure(
+        &format!("{}/", world.company.path("served").display()),
+        "\n[hub]\nenvironments = [\"stage\", \"dev\"]\n",
+    );
+    world.run("publish -e dev --direct").ends(0);
+    let order = good(&world.company.path("."), &["export", "environment_order"]);
+    assert_eq!(order.lines().skip(1).collect::<Vec<_>>(), ["dev,1", "stage,0"], "{order}");
+}
+
+#[test]
 fn targets_are_named_as_descriptors_name_them() {
     let world = World::new();
     let labelled = objects::workload("shop").replace("purpose: shop", "purpose: shop, application: retail");

@@ -1,14 +1,17 @@
 //! How environments are.
 
+use hub::ingest::Ingest;
 use hub::moment::Moment;
-use hub::questions::{Counts, EnvironmentTarget, Filter, Page, environment_targets, environments};
+use hub::questions::{Counts, EnvironmentTarget, Filter, Page, environment_targets, environments, rollout};
 use hub::report::Status;
+use hub::wanted::Wish;
 
-use crate::questions::fleet::Fleet;
+use crate::questions::fleet::{Fleet, WORKLOAD};
 use crate::twins::Ground;
 
 twins![
     totals_are_by_role,
+    environments_are_in_the_order_that_was_told_last,
     targets_say_what_is_wanted_and_how_many_have_it,
     what_was_wanted_at_a_moment,
     totals_of_some_hosts_are_counted,
@@ -32,6 +35,25 @@ async fn totals_are_by_role(ground: Ground) {
     assert_eq!(counts(&prod.platform), "1 of 1, 0 failed, 0 in progress, 0 outdated");
     assert_eq!(counts(&prod.applications), "0 of 3, 1 failed, 1 in progress, 1 outdated");
     assert_eq!(counts(&prod.counts), "1 of 4, 1 failed, 1 in progress, 1 outdated");
+}
+
+async fn environments_are_in_the_order_that_was_told_last(ground: Ground) {
+    let fleet = Fleet::new(&ground.database).await;
+    for environment in ["dev", "stage", "test"] {
+        fleet.publish_application(environment, 12, "1.0").await;
+    }
+    let (ingest, _writer) = Ingest::start(ground.database.clone());
+    for (order, expected) in [
+        (&[][..], ["dev", "prod", "stage", "test"]),
+        (&["dev", "stage", "prod", "away", "dev"], ["dev", "stage", "prod", "test"]),
+        (&["test", "dev"], ["test", "dev", "prod", "stage"]),
+    ] {
+        ingest.want(Wish::Ordered(order.iter().map(ToString::to_string).collect())).await.unwrap();
+        let names = environments(&fleet.database, &Filter::default()).await.unwrap();
+        assert_eq!(names.items.into_iter().map(|one| one.name).collect::<Vec<_>>(), expected);
+        let names = rollout(&fleet.database, WORKLOAD, &Filter::default()).await.unwrap().environments;
+        assert_eq!(names.into_iter().map(|one| one.environment).collect::<Vec<_>>(), expected);
+    }
 }
 
 fn row(row: &EnvironmentTarget) -> String {

@@ -56,7 +56,7 @@ impl Life {
         (loaded, compiled): (&Loaded, &Compiled),
         planned: &Planned<'_>,
     ) -> anyhow::Result<i64> {
-        telling::whole(&self.asked, loaded, planned)?;
+        telling::whole((&self.asked, &[]), loaded, planned)?;
         let target = &planned.target;
         let published_on = hosts::published_on(environment, (self.now, target.branch.committed()), self.hub.is_new);
         let source = hosts::Source {
@@ -76,7 +76,7 @@ impl Life {
 
     /// The hub is told what was published, and the hosts pull it. If nothing was, they have nothing to do.
     pub(super) fn publish(&mut self, loaded: &Loaded, outcome: &Outcome<'_>) -> anyhow::Result<()> {
-        if let Some(heard) = telling::change(&self.asked, loaded, outcome) {
+        if let Some(heard) = telling::change((&self.asked, &[]), loaded, outcome) {
             heard?;
         }
         let Some((mut fleet, starts_on)) = self.waiting.take() else { return Ok(()) };

@@ -17,7 +17,7 @@ pub(super) fn run(options: &HubRun) -> anyhow::Result<Exit> {
     let configuration = configuration::read_hub(&options.database)?;
     let named = options.tls_certificate.clone().zip(options.tls_key.clone());
     let named = named.map(|(certificate, key)| Certificate { certificate, key });
-    let (azure, rules) = (configuration.azure, configuration.rules);
+    let (azure, rules, environments) = (configuration.azure, configuration.rules, configuration.environments);
     let settings = ServerOptions {
         listen: options.listen.clone().unwrap_or(configuration.listen),
         database: configuration.database,
@@ -29,10 +29,9 @@ pub(super) fn run(options: &HubRun) -> anyhow::Result<Exit> {
     log(options);
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
     runtime.context("the program can't wait for several things at once")?.block_on(async {
-        let server = Server::start(settings)
-            .await
-            .and_then(|server| server.telling(rules).asking_azure(azure))
-            .map_err(failure)?;
+        let server = Server::start(settings).await.map_err(failure)?;
+        let server = server.telling(rules).asking_azure(azure).map_err(failure)?;
+        server.order(environments).await.map_err(failure)?;
         interrupts::are_handled();
         server.run(server::asked_to_stop()).await;
         Ok(Exit::Good)
@@ -61,7 +60,9 @@ fn failure(error: ServerError) -> Failure {
     match error {
         ServerError::Open(_) => Failure::refused(message)
             .help("make a token first, `kalypso hub token create NAME --role admin`, configure `hub.oidc`, or listen on 127.0.0.1"),
-        ServerError::Issuer(_) | ServerError::Certificate(_) => Failure::usage(message),
-        ServerError::Listen { .. } | ServerError::Database(_) | ServerError::Azure(_) => Failure::outside(message),
+        ServerError::Issuer(_) | ServerError::Certificate(_) | ServerError::Environments(_) => Failure::usage(message),
+        ServerError::Listen { .. } | ServerError::Database(_) | ServerError::Azure(_) | ServerError::Order(_) => {
+            Failure::outside(message)
+        }
     }
 }

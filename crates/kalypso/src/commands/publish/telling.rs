@@ -8,7 +8,7 @@ use engine::plan::{PlaceFolder, PlacePart};
 use engine::target::Target;
 use hub::endpoint::Endpoint;
 use hub::moment::Moment;
-use hub::wanted::{Role, Told, WantedPlace, WantedTarget};
+use hub::wanted::{Role, Stretch, Told, WantedPlace, WantedTarget};
 use model::diagnostic::AssignmentId;
 use model::fleet::Fleet;
 use model::name::{DeploymentTargetName, PlaceName, RegistrationName};
@@ -39,7 +39,11 @@ const NO_WORKSPACE: &str = "default";
 pub(in crate::commands) type Heard = Result<usize, Failure>;
 
 /// Tells what a publication changes, with the commit that holds it if it went straight to the branch. None if there is nothing to tell.
-pub(in crate::commands) fn change(hub: &Hub, loaded: &Loaded, outcome: &Outcome<'_>) -> Option<Heard> {
+pub(in crate::commands) fn change(
+    (hub, environments): (&Hub, &[String]),
+    loaded: &Loaded,
+    outcome: &Outcome<'_>,
+) -> Option<Heard> {
     let commit = match outcome.delivered.as_ref()? {
         Delivered::Pushed { branch, commit, seconds } if **branch == *outcome.planned.target.place.branch => {
             Some((commit.to_string(), *seconds))
@@ -48,14 +52,18 @@ pub(in crate::commands) fn change(hub: &Hub, loaded: &Loaded, outcome: &Outcome<
         Delivered::UpToDate | Delivered::Withdrawn { .. } | Delivered::LostRace => return None,
     };
     let planned = &outcome.planned;
-    Some(Teller { hub, loaded, planned, commit }.tell(&planned.target.branch.tree, &planned.output.tree))
+    Some(Teller { hub, loaded, planned, commit, environments }.tell(&planned.target.branch.tree, &planned.output.tree))
 }
 
-/// Tells what the branch holds.
-pub(in crate::commands) fn whole(hub: &Hub, loaded: &Loaded, planned: &Planned<'_>) -> Heard {
+/// Tells what the branch holds, and that it holds nothing else.
+pub(in crate::commands) fn whole(
+    (hub, environments): (&Hub, &[String]),
+    loaded: &Loaded,
+    planned: &Planned<'_>,
+) -> Heard {
     let branch = &planned.target.branch;
     let commit = branch.commit().zip(branch.committed()).map(|(commit, seconds)| (commit.to_string(), seconds));
-    Teller { hub, loaded, planned, commit }.tell(&Tree::default(), &branch.tree)
+    Teller { hub, loaded, planned, commit, environments }.tell_all(&branch.tree)
 }
 
 /// Says that the hub does not know of a publication, which is good nevertheless, and how it gets to know.
@@ -79,29 +87,67 @@ struct Teller<'a> {
     planned: &'a Planned<'a>,
     /// The commit that holds it, with its moment in seconds since 1970.
     commit: Option<(String, i64)>,
+    /// The environments in their order, if anybody said it.
+    environments: &'a [String],
 }
 
 impl Teller<'_> {
     /// Tells of the folders that differ between two states of the branch.
     fn tell(&self, before: &Tree, after: &Tree) -> Heard {
-        let open = |sealed: &Sealed| self.planned.open(sealed);
-        let inside = |tree: &Tree| Ok(tree.folder(self.planned.target.folder.as_str(), &open)?.unwrap_or_default());
-        let changes = || engine::plan::folder_changes(inside(before)?, inside(after)?, &open);
         let (mut places, mut count) = (Vec::new(), 0);
-        for changed in changes().map_err(|error| unreadable(&error))?.places {
+        for changed in self.changes(before, after).map_err(|error| unreadable(&error))? {
             places.extend(self.wanted(&changed).map_err(|error| unreadable(&error))?);
             while places.len() >= FOLDERS_MAX {
                 let rest = places.split_off(FOLDERS_MAX);
-                count += self.send(std::mem::replace(&mut places, rest))?;
+                count += self.send(std::mem::replace(&mut places, rest), None)?;
             }
         }
         if !places.is_empty() {
-            count += self.send(places)?;
+            count += self.send(places, None)?;
         }
         Ok(count)
     }
 
-    fn send(&self, places: Vec<WantedPlace>) -> Heard {
+    /// Tells of all folders, in the order of their paths: each request has all that there are between its first and its last one.
+    fn tell_all(&self, tree: &Tree) -> Heard {
+        let mut folders = self.changes(&Tree::default(), tree).map_err(|error| unreadable(&error))?;
+        folders.sort_by(|one, other| path(one).cmp(&path(other)));
+        let (mut ready, mut waiting) = (Vec::new(), BTreeMap::new());
+        let (mut last, mut count) = (None, 0);
+        for folder in folders {
+            // Behind `edge` come `edge-2` and what is in it, and then `edge/checkout`.
+            let later = path(&folder).map(|path| waiting.split_off(&self.planned.target.folder.join(path)));
+            ready.extend(waiting.into_values());
+            waiting = later.unwrap_or_default();
+            let places = self.wanted(&folder).map_err(|error| unreadable(&error))?;
+            waiting.extend(places.into_iter().map(|place: WantedPlace| (place.path.clone(), place)));
+            count += self.send_full(&mut ready, &mut last)?;
+        }
+        ready.extend(waiting.into_values());
+        count += self.send_full(&mut ready, &mut last)?;
+        Ok(count + self.send(ready, Some((last, None)))?)
+    }
+
+    /// Sends as many full requests as there are, the first of which begins behind the last path that was told.
+    fn send_full(&self, ready: &mut Vec<WantedPlace>, last: &mut Option<String>) -> Heard {
+        let mut count = 0;
+        while ready.len() >= FOLDERS_MAX {
+            let rest = ready.split_off(FOLDERS_MAX);
+            let until = ready.last().map(|place| place.path.clone());
+            count += self.send(std::mem::replace(ready, rest), Some((last.take(), until.clone())))?;
+            *last = until;
+        }
+        Ok(count)
+    }
+
+    fn changes(&self, before: &Tree, after: &Tree) -> Result<Vec<PlaceFolder>, OpenError> {
+        let open = |sealed: &Sealed| self.planned.open(sealed);
+        let inside = |tree: &Tree| Ok(tree.folder(self.planned.target.folder.as_str(), &open)?.unwrap_or_default());
+        Ok(engine::plan::folder_changes(inside(before)?, inside(after)?, &open)?.places)
+    }
+
+    /// Sends folders; where they are all that there are behind a path and up to another one, it says so.
+    fn send(&self, places: Vec<WantedPlace>, stretch: Option<(Option<String>, Option<String>)>) -> Heard {
         let place = &self.planned.target.place;
         let count = places.len();
         let (commit, seconds) = self.commit.clone().unzip();
@@ -111,6 +157,12 @@ impl Teller<'_> {
             commit,
             committed_on: seconds.map(|seconds| Moment::from_millis(seconds.saturating_mul(1000))),
             places,
+            stretch: stretch.map(|(after, until)| Stretch {
+                below: self.planned.target.folder.as_str().to_owned(),
+                after,
+                until,
+            }),
+            environments: self.environments.to_vec(),
         };
         self.hub.publish(&told, PATIENCE).map(|_| count)
     }
@@ -146,6 +198,11 @@ impl Teller<'_> {
         let target = DeploymentTargetName::new(part.target.clone()?).ok()?;
         self.planned.assignment(&AssignmentId { place, target }, part.folder.as_ref()?.id())
     }
+}
+
+/// Where a place's folder is, in the folder that output lives under.
+fn path(folder: &PlaceFolder) -> Option<&String> {
+    folder.after.as_ref().map(|(path, _)| path)
 }
 
 fn unreadable(error: &OpenError) -> Failure {

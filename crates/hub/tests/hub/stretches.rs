@@ -1,0 +1,113 @@
+//! Publishers who tell of all that there is in a stretch of a branch: what they do not name is wanted there no more.
+
+use hub::ingest::Ingest;
+use hub::moment::Moment;
+use hub::store::Database;
+use hub::wanted::{Publication, Role, Stretch, WantedPlace, Wish};
+
+use crate::faults::check_consistent;
+use crate::sample::{REPOSITORY, hash};
+use crate::twins::Ground;
+
+twins![
+    what_is_not_named_is_wanted_no_more,
+    a_stretch_goes_by_the_bytes_of_paths,
+    who_is_late_removes_nothing,
+    of_two_commits_in_one_second_nobody_knows_which_is_later,
+];
+
+fn place(path: &str, role: Role) -> WantedPlace {
+    WantedPlace {
+        path: path.into(),
+        tree: Some(hash(7)),
+        role,
+        environment: None,
+        cluster_type: None,
+        cluster: None,
+        config_version: None,
+        targets: Vec::new(),
+    }
+}
+
+/// A commit, made at that moment, that has these folders of the platform.
+fn publication(commit: i64, at: i64, paths: &[&str]) -> Publication {
+    Publication {
+        repository: REPOSITORY.into(),
+        branch: "prod".into(),
+        commit: hash(commit),
+        committed_on: Moment::from_millis(at),
+        places: paths.iter().map(|path| place(path, Role::Platform)).collect(),
+        is_complete: false,
+    }
+}
+
+/// All between two paths.
+fn stretch(below: &str, after: Option<&str>, until: Option<&str>) -> Stretch {
+    Stretch { below: below.into(), after: after.map(str::to_owned), until: until.map(str::to_owned) }
+}
+
+/// The paths at which something is wanted.
+async fn check(database: &Database, expected: &[&str]) {
+    let sql =
+        "select p.path from place p join place_revision w on w.id = p.wanted_revision_id where w.tree is not null";
+    let rows = database.query(sql, Vec::new()).await.unwrap();
+    let mut found: Vec<_> = rows.iter().map(|row| row.text(0)).collect();
+    found.sort();
+    assert_eq!(found, expected);
+    check_consistent(database).await;
+}
+
+async fn with(ground: &Ground, paths: &[&str]) -> Ingest {
+    let (ingest, _writer) = Ingest::start(ground.database.clone());
+    ingest.publish(publication(1, 1_000, paths)).await.unwrap();
+    ingest
+}
+
+async fn what_is_not_named_is_wanted_no_more(ground: Ground) {
+    let ingest = with(&ground, &["west", "west/cart", "west/portal", "east", "other/east"]).await;
+    let manifests =
+        Publication { places: vec![place("east/manifests", Role::Application)], ..publication(1, 1_000, &[]) };
+    ingest.publish(manifests).await.unwrap();
+    let elsewhere = Publication { branch: "prod2".into(), ..publication(1, 1_000, &["east"]) };
+    ingest.publish(elsewhere).await.unwrap();
+    let told = publication(2, 2_000, &["west", "west/cart"]);
+    let published = ingest.want(Wish::Whole(told.clone(), stretch("", None, None))).await.unwrap();
+    assert_eq!((published.removed, published.unchanged), (3, 2));
+    check(&ground.database, &["east", "east/manifests", "west", "west/cart"]).await;
+    let published = ingest.want(Wish::Whole(told, stretch("", None, None))).await.unwrap();
+    assert_eq!((published.removed, published.changed), (0, 0));
+}
+
+async fn a_stretch_goes_by_the_bytes_of_paths(ground: Ground) {
+    let all = ["a", "f/a", "f/a-2", "f/a-2/x", "f/a/x", "f/é", "f0"];
+    let ingest = with(&ground, &all).await;
+    let tell = async |(commit, paths): (i64, &[&str]), stretch| {
+        let told = publication(commit, commit * 1_000, paths);
+        ingest.want(Wish::Whole(told, stretch)).await.unwrap().removed
+    };
+    assert_eq!(tell((2, &["f/a"]), stretch("f", None, Some("f/a-2"))).await, 1);
+    check(&ground.database, &["a", "f/a", "f/a-2/x", "f/a/x", "f/é", "f0"]).await;
+    assert_eq!(tell((2, &[]), stretch("f", Some("f/a-2/x"), None)).await, 2);
+    check(&ground.database, &["a", "f/a", "f/a-2/x", "f0"]).await;
+}
+
+async fn who_is_late_removes_nothing(ground: Ground) {
+    let ingest = with(&ground, &["west"]).await;
+    let first = publication(2, 2_000, &["west"]);
+    assert_eq!(ingest.want(Wish::Whole(first, stretch("", None, Some("west")))).await.unwrap().removed, 0);
+    // Meanwhile somebody publishes.
+    ingest.publish(publication(3, 3_000, &["west/cart"])).await.unwrap();
+    let rest = publication(2, 2_000, &[]);
+    assert_eq!(ingest.want(Wish::Whole(rest, stretch("", Some("west"), None))).await.unwrap().removed, 0);
+    check(&ground.database, &["west", "west/cart"]).await;
+}
+
+async fn of_two_commits_in_one_second_nobody_knows_which_is_later(ground: Ground) {
+    let ingest = with(&ground, &["west"]).await;
+    ingest.publish(publication(2, 1_000, &["west/cart"])).await.unwrap();
+    for commit in [1, 3] {
+        let told = publication(commit, 1_000, &["west"]);
+        assert_eq!(ingest.want(Wish::Whole(told, stretch("", None, None))).await.unwrap().removed, 0);
+    }
+    check(&ground.database, &["west", "west/cart"]).await;
+}
