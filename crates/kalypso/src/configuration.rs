@@ -216,6 +216,7 @@ mod tests {
                     "application",
                     "workload",
                     "target",
+                    "selector",
                     "cluster-type",
                     "target-selector",
                     "condition",
