@@ -16,7 +16,7 @@ use super::server::Hub;
 /// Reports in one request.
 const BATCH: usize = 500;
 /// Connections that send batches.
-const SENDERS: u64 = 6;
+const SENDERS: u32 = 6;
 /// Connections that send single reports: so many that a host hardly ever waits for the answer to another one, as hosts don't.
 const SINGLE_SENDERS: u32 = 128;
 
@@ -24,6 +24,10 @@ const SINGLE_SENDERS: u32 = 128;
 struct Random(u64);
 
 impl Random {
+    fn of(sender: u32) -> Self {
+        Self(u64::from(sender + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15))
+    }
+
     fn next(&mut self, below: i64) -> i64 {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
@@ -50,10 +54,10 @@ pub(crate) async fn batches(hub: &Hub, size: Size, duration: Duration) -> Result
     let (client, number) = (Client::new(), Arc::new(AtomicI64::new(0)));
     let start = Instant::now();
     let mut senders = JoinSet::new();
-    for sender in 1..=SENDERS {
+    for sender in 0..SENDERS {
         let (client, number, url) = (client.clone(), Arc::clone(&number), format!("{}/api/v1/reports", hub.url));
         senders.spawn(async move {
-            let mut random = Random(sender.wrapping_mul(0x9e37_79b9_7f4a_7c15));
+            let mut random = Random::of(sender);
             let mut sent = 0;
             while start.elapsed() < duration {
                 let mut body = String::with_capacity(BATCH * 400);
@@ -86,12 +90,13 @@ pub(crate) struct Single {
 /// Single reports at a steady rate. A report's time runs from when it was due, so that a hub that falls behind is not measured less often.
 pub(crate) async fn single(hub: &Hub, size: Size, (duration, rate): (Duration, u32)) -> Result<Single> {
     let client = Client::new();
+    let url = format!("{}/api/v1/reports", hub.url);
+    // All connections are open before the clock runs: each has sent a report.
+    at_once(|sender| post(client.clone(), url.clone(), (Random::of(sender), size))).await?;
     let start = Instant::now();
-    let mut senders = JoinSet::new();
-    for sender in 0..SINGLE_SENDERS {
-        let (client, url) = (client.clone(), format!("{}/api/v1/reports", hub.url));
-        senders.spawn(async move {
-            let mut random = Random(u64::from(sender + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15));
+    let times = at_once(|sender| {
+        let (client, url, mut random) = (client.clone(), url.clone(), Random::of(SINGLE_SENDERS + sender));
+        async move {
             let mut times = Vec::new();
             for turn in 0.. {
                 let due = start + Duration::from_secs_f64(f64::from(turn * SINGLE_SENDERS + sender) / f64::from(rate));
@@ -99,21 +104,36 @@ pub(crate) async fn single(hub: &Hub, size: Size, (duration, rate): (Duration, u
                     break;
                 }
                 tokio::time::sleep_until(due.into()).await;
-                let mut body = String::new();
-                line(&mut body, &mut random, size, i64::from(turn) * 1_000 + i64::from(sender));
-                let answer = client.post(&url).header("content-type", "application/json").body(body).send().await?;
-                ensure!(answer.status().is_success(), "the hub said {}", answer.status());
+                random = post(client.clone(), url.clone(), (random, size)).await?;
                 times.push(due.elapsed());
             }
             Ok(times)
-        });
-    }
-    let mut times = Vec::new();
-    while let Some(sender) = senders.join_next().await {
-        times.extend(sender??);
-    }
+        }
+    });
+    let times = times.await?.concat();
     let per_second = times.len() as f64 / start.elapsed().as_secs_f64();
     Ok(Single { per_second, p99_ms: percentile(times, 0.99) })
+}
+
+/// Sends one report.
+async fn post(client: Client, url: String, (mut random, size): (Random, Size)) -> Result<Random> {
+    let mut body = String::new();
+    let number = random.next(i64::from(u32::MAX));
+    line(&mut body, &mut random, size, number);
+    let answer = client.post(&url).header("content-type", "application/json").body(body).send().await?;
+    ensure!(answer.status().is_success(), "the hub said {}", answer.status());
+    Ok(random)
+}
+
+/// What all senders of single reports have done.
+async fn at_once<T: Send + 'static, F: Future<Output = Result<T>> + Send + 'static>(
+    sender: impl Fn(u32) -> F,
+) -> Result<Vec<T>> {
+    let mut senders = JoinSet::new();
+    for number in 0..SINGLE_SENDERS {
+        senders.spawn(sender(number));
+    }
+    senders.join_all().await.into_iter().collect()
 }
 
 /// The time within which this share of them lies, in milliseconds.

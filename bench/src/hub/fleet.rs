@@ -165,23 +165,12 @@ fn statements(dialect: Dialect, Size { hosts, history }: Size) -> Vec<String> {
     let reconcilers = hosts * RECONCILERS;
     let depth = (history + reconcilers - 1) / reconcilers;
     statements.extend((0..depth).map(|number| deployments(dialect, number, hosts, history)));
-    statements.push(states(dialect, hosts, history));
-    statements.push(
+    let known = known(hosts, history);
+    statements.push(format!(
         "insert into tally (place_group_id, wanted_commit_id, held_commit_id, is_current, status, is_silent, reconcilers) \
-         select p.place_group_id, w.gitops_commit_id, v.gitops_commit_id, case when w.id = v.id then 1 else 0 end, s.status, 0, \
-         count(*) from reconciler_state s join reconciler r on r.id = s.reconciler_id join place p on p.id = r.place_id \
-         join place_revision w on w.id = p.wanted_revision_id join place_revision v on v.id = s.held_revision_id \
-         group by 1, 2, 3, 4, 5"
-            .to_owned(),
-    );
-    statements.push(
-        "update reconciler_state set tally_id = (select t.id from reconciler r join place p on p.id = r.place_id \
-         join place_revision w on w.id = p.wanted_revision_id join place_revision v on v.id = reconciler_state.held_revision_id \
-         join tally t on t.place_group_id = p.place_group_id and t.wanted_commit_id = w.gitops_commit_id \
-         and t.held_commit_id = v.gitops_commit_id and t.status = reconciler_state.status and t.is_silent = 0 \
-         where r.id = reconciler_state.reconciler_id)"
-            .to_owned(),
-    );
+         select place_group_id, wanted, held, is_current, status, 0, count(*) from ({known}) k group by 1, 2, 3, 4, 5"
+    ));
+    statements.push(states(dialect, hosts, &known));
     statements.push(
         "insert into attention (tally_id, reconciler_id) select tally_id, reconciler_id from reconciler_state where status <> 2"
             .to_owned(),
@@ -266,17 +255,30 @@ fn status_text() -> &'static str {
     "case when id % 100 < 2 then 'failure' when id % 100 < 5 then 'in_progress' else 'success' end"
 }
 
-fn states(dialect: Dialect, hosts: i64, history: i64) -> String {
+/// What is so of each reconciler: what it reported last, where, and how that is counted.
+fn known(hosts: i64, history: i64) -> String {
     let reconcilers = hosts * RECONCILERS;
     let (full, rest) = (history / reconcilers, history % reconcilers);
     let number = format!("(case when r.id <= {rest} then {full} else {} end)", full - 1);
-    let at = dialect.instant(&format!("({START} + ({number} + 1) * {HOUR} + r.id % 600000)"));
     format!(
-        "insert into reconciler_state (reconciler_id, deployment_id, reported_on, seen_on, status, digest, held_revision_id, \
-         profile, place_id) select r.id, {number} * {reconcilers} + r.id, {at}, {at}, {}, r.id, v.id, said.profile, r.place_id \
-         from reconciler r join said on said.place_id = r.place_id \
-         join place_revision v on v.place_id = r.place_id \
+        "select r.id, {number} as number, {} as status, r.place_id, said.profile, p.place_group_id, v.id as revision_id, \
+         w.gitops_commit_id as wanted, v.gitops_commit_id as held, case when w.id = v.id then 1 else 0 end as is_current \
+         from reconciler r join said on said.place_id = r.place_id join place p on p.id = r.place_id \
+         join place_revision w on w.id = p.wanted_revision_id join place_revision v on v.place_id = r.place_id \
          join gitops_commit c on c.id = v.gitops_commit_id and c.sequence = {number} % {PUBLICATIONS} + 1",
         status().replace("id", "r.id")
+    )
+}
+
+/// The states, each written once, as reports leave them: no room for what they were before.
+fn states(dialect: Dialect, hosts: i64, known: &str) -> String {
+    let reconcilers = hosts * RECONCILERS;
+    let at = dialect.instant(&format!("({START} + (k.number + 1) * {HOUR} + k.id % 600000)"));
+    format!(
+        "insert into reconciler_state (reconciler_id, deployment_id, reported_on, seen_on, status, digest, held_revision_id, \
+         tally_id, profile, place_id) select k.id, k.number * {reconcilers} + k.id, {at}, {at}, k.status, k.id, k.revision_id, \
+         t.id, k.profile, k.place_id from ({known}) k join tally t on t.place_group_id = k.place_group_id \
+         and t.wanted_commit_id = k.wanted and t.held_commit_id = k.held and t.is_current = k.is_current \
+         and t.status = k.status and t.is_silent = 0"
     )
 }

@@ -17,7 +17,7 @@ use crate::Options;
 use crate::report::Row;
 
 /// A hundred thousand reconcilers, each with one row of history.
-const SMALL: Size = Size { hosts: 33_334, history: 100_000 };
+const SMALL: Size = Size { hosts: 33_334, history: 100_002 };
 /// A million hosts with three reconcilers each, and ten million rows of history.
 const MILLION: Size = Size { hosts: 1_000_000, history: 10_000_000 };
 /// How long reports come in.
@@ -69,7 +69,7 @@ fn rows(options: &Options, bounds: &Bounds, mut url: impl FnMut(&str) -> Result<
     Ok(rows)
 }
 
-/// Reports in batches, with their rate, and one by one, where there are a hundred thousand rows.
+/// Reports in batches, with their rate, and one by one, where there are few rows.
 async fn small(options: &Options, bounds: &Bounds, url: &str) -> Result<(f64, Vec<Row>)> {
     let size = SMALL.share(options.share);
     fleet::fill(url, size).await?;
