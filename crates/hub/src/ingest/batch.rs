@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 
 use super::history::{self, Chain, NewRow, Said};
+use super::ids::Ids;
 use super::places::{self, Content, Contents, Meaning, Place, Revision};
 use super::subjects::{self, Change, State, Subject};
 use super::submitted::Submitted;
@@ -27,6 +28,13 @@ pub enum Outcome {
     Repeated,
 }
 
+/// What is remembered from one transaction to the next.
+#[derive(Debug, Default)]
+pub(super) struct Memory {
+    pub(super) contents: Contents,
+    pub(super) ids: Ids,
+}
+
 /// The reports of one reconciler, and what is known of it.
 pub(super) struct Work<'a> {
     pub(super) subject: Subject,
@@ -42,13 +50,13 @@ pub(super) struct Work<'a> {
 /// Stores reports; what became of each, in their order. Nothing is kept until the transaction is committed.
 pub(super) async fn store(
     transaction: &mut Transaction,
-    contents: &mut Contents,
+    Memory { contents, ids }: &mut Memory,
     reports: &[&Submitted],
     now: Moment,
 ) -> Result<Vec<Outcome>, DatabaseError> {
     let groups = groups(reports);
     let latest: Vec<_> = groups.iter().filter_map(|group| Some(group.last()?.1)).collect();
-    let subjects = subjects::find(transaction, &latest).await?;
+    let subjects = subjects::find(transaction, ids, &latest).await?;
     let mut works: Vec<_> =
         groups.into_iter().zip(subjects).filter_map(|(group, subject)| work(group, subject?)).collect();
     read_chains(transaction, &mut works).await?;

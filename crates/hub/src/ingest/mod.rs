@@ -2,6 +2,7 @@
 
 mod batch;
 pub(crate) mod history;
+mod ids;
 pub(crate) mod labels;
 pub(crate) mod naming;
 pub(crate) mod places;

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use tokio::sync::{mpsc, oneshot};
 
-use super::batch::{self, Outcome};
+use super::batch::{self, Memory, Outcome};
 use super::places::Contents;
 use super::submitted::Submitted;
 use crate::limits::{QUEUE_REPORTS_MAX, TRANSACTION_REPORTS_MAX};
@@ -62,7 +62,9 @@ impl Ingest {
     pub fn start(database: Database) -> (Self, tokio::task::JoinHandle<()>) {
         let (jobs, queue) = mpsc::unbounded_channel();
         let waiting = Arc::new(AtomicUsize::new(0));
-        let writer = Writer { database, queue, waiting: Arc::clone(&waiting), contents: Contents::default() };
+        let memory = Memory::default();
+        memory.ids.learn(database.clone());
+        let writer = Writer { database, queue, waiting: Arc::clone(&waiting), memory };
         (Self { jobs, waiting }, tokio::spawn(writer.run()))
     }
 
@@ -113,7 +115,7 @@ struct Writer {
     database: Database,
     queue: mpsc::UnboundedReceiver<Job>,
     waiting: Arc<AtomicUsize>,
-    contents: Contents,
+    memory: Memory,
 }
 
 type Submission = (Vec<Submitted>, oneshot::Sender<Result<Receipt, SubmitError>>);
@@ -179,6 +181,12 @@ impl Writer {
             attempt += 1;
             match self.store_once(reports).await {
                 Err(DatabaseError::Conflict(_)) if attempt < ATTEMPTS => {}
+                Err(DatabaseError::Unreachable(why)) => {
+                    // Whoever mends it may put another one in its place.
+                    self.memory.ids.forget();
+                    self.memory.contents = Contents::default();
+                    return Err(DatabaseError::Unreachable(why));
+                }
                 result => return result,
             }
         }
@@ -187,8 +195,8 @@ impl Writer {
     async fn store_once(&mut self, reports: &[&Submitted]) -> Result<Vec<Outcome>, DatabaseError> {
         let mut transaction = self.database.begin().await?;
         transaction.take(Turn::Reports).await?;
-        self.contents.renew(&mut transaction).await?;
-        let outcomes = batch::store(&mut transaction, &mut self.contents, reports, Moment::now()).await?;
+        self.memory.contents.renew(&mut transaction).await?;
+        let outcomes = batch::store(&mut transaction, &mut self.memory, reports, Moment::now()).await?;
         transaction.commit().await?;
         Ok(outcomes)
     }

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
+use super::ids::Ids;
 use super::submitted::Submitted;
 use crate::moment::Moment;
 use crate::report::{Status, WorkloadName};
@@ -72,16 +73,27 @@ impl State {
 /// A report is the latest of its subject.
 pub(super) async fn find(
     transaction: &mut Transaction,
+    known: &Ids,
     reports: &[&Submitted],
 ) -> Result<Vec<Option<Subject>>, DatabaseError> {
-    let mut ids: Vec<Option<i64>> = vec![None; reports.len()];
-    look_up(transaction, reports, &mut ids).await?;
+    let mut ids = known.of(reports.iter().map(|report| report.subject()));
+    let found = look_up(transaction, reports, &ids).await?;
+    known.remember(found.iter().map(|(number, id)| (reports[*number].subject(), *id)));
+    found.into_iter().for_each(|(number, id)| ids[number] = Some(id));
     if ids.iter().any(Option::is_none) {
         let missing = reports.iter().zip(&ids).filter(|(_, id)| id.is_none()).map(|(report, _)| *report);
         register(transaction, missing).await?;
-        look_up(transaction, reports, &mut ids).await?;
+        // These are not remembered: the transaction may still fail.
+        let registered = look_up(transaction, reports, &ids).await?;
+        registered.into_iter().for_each(|(number, id)| ids[number] = Some(id));
     }
-    let mut states = states(transaction, ids.iter().copied().flatten().collect()).await?;
+    let wanted: BTreeSet<i64> = ids.iter().copied().flatten().collect();
+    let count = wanted.len();
+    let mut states = states(transaction, wanted).await?;
+    if states.len() < count {
+        known.forget();
+        return Err(DatabaseError::Conflict("reconcilers are not there any more".to_owned()));
+    }
     let found: Vec<_> = ids.into_iter().map(|id| Some((id?, states.remove(&id?)?))).collect();
     let unsure = found.iter().zip(reports).filter_map(|(found, report)| {
         let (id, state) = found.as_ref()?;
@@ -98,12 +110,12 @@ fn says_the_same(state: &State, latest: &Submitted) -> bool {
     state.profile.is_some() && (!is_newest || state.profile == latest.profile)
 }
 
-/// Finds the ids of those that are still missing.
+/// The ids of those that are still missing, by their numbers.
 async fn look_up(
     transaction: &mut Transaction,
     reports: &[&Submitted],
-    ids: &mut [Option<i64>],
-) -> Result<(), DatabaseError> {
+    ids: &[Option<i64>],
+) -> Result<Vec<(usize, i64)>, DatabaseError> {
     let mut rows = Rows::new(&[("number", Kind::Int), ("host", Kind::Text), ("reconciler", Kind::Text)]);
     for (number, report) in reports.iter().enumerate().filter(|(number, _)| ids[*number].is_none()) {
         let (host, reconciler) = (report.host.as_str(), report.reconciler.as_str());
@@ -112,12 +124,8 @@ async fn look_up(
     // Only columns of the indexes by name: the rows themselves are not touched.
     let statement = "select s.number, r.id from source s join host h on h.name = s.host \
         join reconciler r on r.host_id = h.id and r.name = s.reconciler";
-    for row in transaction.with(rows, statement).await? {
-        if let Some(id) = usize::try_from(row.int(0)).ok().and_then(|number| ids.get_mut(number)) {
-            *id = Some(row.int(1));
-        }
-    }
-    Ok(())
+    let found = transaction.with(rows, statement).await?;
+    Ok(found.iter().map(|row| (row.int(0) as usize, row.int(1))).collect())
 }
 
 /// What the rows of reconciler and host say. Who has the state of a reconciler has them too.

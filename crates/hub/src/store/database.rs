@@ -20,7 +20,7 @@ const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
 /// written: small ones are less. Names of the longest kind still fit into a page's index entries.
 const PAGE_BYTES: u32 = 2_048;
 /// Of the pages that are read and changed, as many as this many KiB hold stay in memory (the sign is SQLite's way to say that it is not a number of pages).
-const WRITER_CACHE: &str = "-131072";
+const WRITER_CACHE: &str = "-65536";
 /// The same for each connection that answers questions.
 const READER_CACHE: &str = "-32768";
 /// Questions that are answered at once.
@@ -233,7 +233,7 @@ fn sqlite_options() -> SqliteConnectOptions {
         // Of every row of the history, its reconciler's row would be looked up, wherever that is. Tests check that nothing is dangling.
         .foreign_keys(false)
         .pragma("cache_size", READER_CACHE)
-        .pragma("mmap_size", "268435456")
+        .pragma("mmap_size", "67108864")
         // The writer does it where nobody else does ([`super::checkpoint`]), or what that leaves: then the log begins anew.
         .pragma("wal_autocheckpoint", "32768")
         .pragma("temp_store", "memory")

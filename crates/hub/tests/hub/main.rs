@@ -26,6 +26,7 @@ mod import;
 mod naming;
 mod questions;
 mod races;
+mod remembering;
 mod retention;
 mod rules;
 mod sample;
@@ -53,6 +54,7 @@ fn main() {
         naming::trials(),
         questions::trials(),
         races::trials(),
+        remembering::trials(),
         retention::trials(),
         rules::trials(),
         store::trials(),

@@ -1,0 +1,112 @@
+//! The ids of reconcilers by their names, remembered: they never change, and to find them among those of a million hosts costs more than all the rest of a report.
+
+use std::collections::HashMap;
+use std::hash::{BuildHasher as _, RandomState};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::time::Duration;
+
+use crate::store::{Database, DatabaseError};
+
+/// Reconcilers that are remembered: what a table of 2²² places takes before it grows, about 70 MiB. Others are looked up each time.
+const IDS_MAX: usize = 3_670_016;
+
+/// Hosts whose reconcilers are read at a time when the hub starts.
+const PAGE: i64 = 2_000;
+
+/// The pause after each, so that whoever reports or asks does not wait for it.
+const PAUSE: Duration = Duration::from_millis(10);
+
+/// The ids that are known. Clones know the same.
+///
+/// Nobody deletes or renames reconcilers. Names themselves would be most of the memory: 96 bits of keyed hashes stand for them, so that no two of a fleet are
+/// taken for each other, and nobody can make two that are.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Ids(Arc<Mutex<Known>>);
+
+#[derive(Debug, Default)]
+struct Known {
+    ids: HashMap<u64, Id>,
+    hashes: (RandomState, RandomState),
+}
+
+/// What belongs to half of a hash: the other half, and the id.
+#[derive(Clone, Copy, Debug)]
+struct Id {
+    rest: u32,
+    id: u32,
+}
+
+impl Ids {
+    /// The ids of reconcilers of hosts, as far as they are known.
+    pub(super) fn of<'a>(&self, subjects: impl Iterator<Item = (&'a str, &'a str)>) -> Vec<Option<i64>> {
+        let known = self.known();
+        subjects.map(|subject| known.get(subject)).collect()
+    }
+
+    /// Remembers ids that are there whatever becomes of the current transaction; whether there is room for more.
+    pub(super) fn remember<'a>(&self, found: impl Iterator<Item = ((&'a str, &'a str), i64)>) -> bool {
+        let mut known = self.known();
+        found.for_each(|(subject, id)| known.insert(subject, id));
+        known.ids.len() < IDS_MAX
+    }
+
+    /// Forgets all: it may not be the same database any more.
+    pub(super) fn forget(&self) {
+        self.known().ids = HashMap::new();
+    }
+
+    /// Learns those that the database has, in the background, for as long as somebody wants to know them.
+    pub(super) fn learn(&self, database: Database) {
+        let known = Arc::downgrade(&self.0);
+        tokio::spawn(async move {
+            if let Err(error) = learn(&database, &known).await {
+                // They will be looked up one by one.
+                tracing::warn!(%error, "reconcilers are not read in advance");
+            }
+        });
+    }
+
+    fn known(&self) -> MutexGuard<'_, Known> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Known {
+    fn get(&self, subject: (&str, &str)) -> Option<i64> {
+        let (key, rest) = self.hash(subject);
+        self.ids.get(&key).filter(|known| known.rest == rest).map(|known| known.id.into())
+    }
+
+    fn insert(&mut self, subject: (&str, &str), id: i64) {
+        let (key, rest) = self.hash(subject);
+        if let Ok(id) = u32::try_from(id)
+            && self.ids.len() < IDS_MAX
+        {
+            self.ids.insert(key, Id { rest, id });
+        }
+    }
+
+    fn hash(&self, subject: (&str, &str)) -> (u64, u32) {
+        (self.hashes.0.hash_one(subject), self.hashes.1.hash_one(subject) as u32)
+    }
+}
+
+async fn learn(database: &Database, known: &Weak<Mutex<Known>>) -> Result<(), DatabaseError> {
+    let sql = "with page as (select id, name from host where id > $1 order by id limit $2) \
+        select page.id, page.name, r.name, r.id from page left join reconciler r on r.host_id = page.id";
+    let mut last = 0;
+    loop {
+        let rows = database.query(sql, vec![last.into(), PAGE.into()]).await?;
+        let Some(host) = rows.iter().map(|row| row.int(0)).max() else { return Ok(()) };
+        last = host;
+        let Some(known) = known.upgrade().map(Ids) else { return Ok(()) };
+        let found = rows.iter().filter_map(|row| {
+            let subject = (row.optional_text(1)?, row.optional_text(2)?);
+            Some((subject, row.optional_int(3)?))
+        });
+        if !known.remember(found) {
+            return Ok(());
+        }
+        tokio::time::sleep(PAUSE).await;
+    }
+}

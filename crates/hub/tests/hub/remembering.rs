@@ -1,0 +1,70 @@
+//! What a hub remembers of who reports, and that it is never taken for more than it is.
+
+use hub::ingest::{Ingest, Outcome};
+use hub::report::Report;
+use hub::store::Database;
+
+use crate::faults::check_consistent;
+use crate::sample;
+use crate::twins::Ground;
+
+twins![
+    names_that_look_alike_together_are_told_apart,
+    reconcilers_are_known_after_a_restart,
+    reconcilers_that_are_gone_are_registered_anew,
+];
+
+fn report(host: &str, reconciler: &str, at: i64) -> Report {
+    Report { reconciler: reconciler.into(), ..sample::report(host, "dev", "cart", (1, at)) }
+}
+
+async fn reconcilers(database: &Database) -> Vec<(String, String)> {
+    let sql = "select h.name, r.name from reconciler r join host h on h.id = r.host_id order by h.name, r.name";
+    let rows = database.query(sql, Vec::new()).await.unwrap();
+    rows.iter().map(|row| (row.text(0), row.text(1))).collect()
+}
+
+/// Submits them again and again, each time later; each must be of its own reconciler.
+async fn check(ground: &Ground, ingest: &Ingest, subjects: &[(&str, &str)], from: i64) {
+    ingest.publish(sample::publication("dev", 1)).await.unwrap();
+    for at in from..from + 3 {
+        let reports = subjects.iter().map(|(host, name)| report(host, name, at)).collect();
+        ingest.submit(reports).await.unwrap();
+        let expected: Vec<_> = subjects.iter().map(|(host, name)| ((*host).to_owned(), (*name).to_owned())).collect();
+        assert_eq!(reconcilers(&ground.database).await, expected);
+        let sql = "select count(*) from reconciler_state where seen_on is null or deployment_id is null";
+        assert_eq!(ground.database.query(sql, Vec::new()).await.unwrap()[0].int(0), 0);
+    }
+    check_consistent(&ground.database).await;
+}
+
+const SUBJECTS: [(&str, &str); 4] = [("a", "b/c"), ("a", "bc"), ("a/b", "c"), ("ab", "c")];
+
+async fn names_that_look_alike_together_are_told_apart(ground: Ground) {
+    let (ingest, _writer) = Ingest::start(ground.database.clone());
+    check(&ground, &ingest, &SUBJECTS, 10).await;
+}
+
+async fn reconcilers_are_known_after_a_restart(ground: Ground) {
+    for round in 1..=3 {
+        let (ingest, writer) = Ingest::start(ground.database.clone());
+        check(&ground, &ingest, &SUBJECTS, 10 * round).await;
+        drop(ingest);
+        writer.await.unwrap();
+    }
+}
+
+/// Somebody has emptied the tables: nothing is taken for a repetition of what is not there any more.
+async fn reconcilers_that_are_gone_are_registered_anew(ground: Ground) {
+    let (ingest, _writer) = Ingest::start(ground.database.clone());
+    let submit = async || ingest.submit(vec![report("berlin", "cart", 10)]).await.unwrap().outcomes;
+    assert_eq!(submit().await, [Outcome::Stored]);
+    assert_eq!(submit().await, [Outcome::Repeated]);
+    let mut transaction = ground.database.begin().await.unwrap();
+    for table in ["attention", "deployment", "reconciler_state", "host_label", "reconciler", "host"] {
+        transaction.query(&format!("delete from {table}"), Vec::new()).await.unwrap();
+    }
+    transaction.commit().await.unwrap();
+    assert_eq!(submit().await, [Outcome::Stored]);
+    assert_eq!(reconcilers(&ground.database).await, [("berlin".to_owned(), "cart".to_owned())]);
+}
