@@ -170,6 +170,8 @@ fn statements(dialect: Dialect, Size { hosts, history }: Size) -> Vec<String> {
         "insert into tally (place_group_id, wanted_commit_id, held_commit_id, is_current, status, is_silent, reconcilers) \
          select place_group_id, wanted, held, is_current, status, 0, count(*) from ({known}) k group by 1, 2, 3, 4, 5"
     ));
+    // How to join tables of unknown size is guessed.
+    statements.push("analyze".to_owned());
     statements.push(states(dialect, hosts, &known));
     statements.push(
         "insert into attention (tally_id, reconciler_id) select tally_id, reconciler_id from reconciler_state where status <> 2"

@@ -126,6 +126,8 @@ fn statements(dialect: Dialect, hosts: i64) -> Vec<String> {
              join host h on h.id = r.host_id join place p on p.id = r.place_id join place_revision v on v.id = p.wanted_revision_id \
              group by 1, 2, 3, 5, 6"
         ),
+        // How to join tables of unknown size is guessed, and PostgreSQL guesses badly.
+        "analyze".to_owned(),
         format!(
             "insert into reconciler_state (reconciler_id, deployment_id, reported_on, seen_on, status, digest, held_revision_id, \
              tally_id, is_silent) select r.id, r.id, {at}, {at}, {STATUS}, r.id, p.wanted_revision_id, t.id, {SILENT} from reconciler r \
