@@ -12,8 +12,8 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::arguments::{Asking, Filtering, HostFiltering, Telling};
-use crate::configuration;
 use crate::exit::Failure;
+use crate::{configuration, times};
 
 /// The variable with the hub's URL.
 const URL_VARIABLE: &str = "KALYPSO_HUB_URL";
@@ -185,6 +185,12 @@ pub(crate) fn with(of: &impl Serialize) -> Vec<(String, String)> {
     parameters(of)
 }
 
+/// The moment at which it was so, as a parameter.
+pub(crate) fn at(text: Option<&str>) -> Result<Option<(String, String)>, Failure> {
+    let moment = text.map(|text| times::moment("--at", text)).transpose()?;
+    Ok(moment.map(|moment| ("at".to_owned(), moment.to_string())))
+}
+
 /// Says how long ago something was, in one unit: `5 min ago`.
 pub(crate) fn ago(moment: Option<Moment>, now: Moment) -> String {
     moment.map_or_else(|| "-".to_owned(), |moment| format!("{} ago", length(now.since(moment))))
@@ -225,6 +231,10 @@ fn failure(error: ClientError) -> Failure {
         ClientError::Refused { status: 408 | 429 | 500.., hint, .. } => {
             Failure { help: hint, ..Failure::outside(text) }
         }
+        ClientError::Refused { status: 401, .. } => Failure::refused(text).help(format!(
+            "put a token into the variable {TOKEN_VARIABLE}, or into a file that --token-file names; \
+             `kalypso hub token create` makes one, `kalypso hub token list` says which are good"
+        )),
         ClientError::Refused { hint, .. } => Failure { help: hint, ..Failure::refused(text) },
         ClientError::Strange { .. } => Failure::outside(text),
     }

@@ -96,9 +96,13 @@ impl<T: DeserializeOwned + IntoParams> FromRequestParts<App> for Asked<T> {
 fn read<T: DeserializeOwned>(parts: &Parts) -> Result<T, Problem> {
     match Query::try_from_uri(&parts.uri) {
         Ok(Query(read)) => Ok(read),
-        Err(error) => Err(Problem::new(Kind::Malformed, error.body_text())),
+        // What was read and how is nothing to whoever asks.
+        Err(error) => Err(Problem::new(Kind::Malformed, error.body_text().trim_start_matches(READING).to_owned())),
     }
 }
+
+/// How messages of the library begin.
+const READING: &str = "Failed to deserialize query string: ";
 
 /// A parameter that is written wrongly must not select everything.
 fn refuse_unknown<T: IntoParams>(parts: &Parts) -> Result<(), Problem> {

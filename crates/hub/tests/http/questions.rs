@@ -41,6 +41,8 @@ async fn an_answer_that_is_known_is_not_sent_again() {
 #[tokio::test]
 async fn a_parameter_that_is_written_wrongly_is_refused() {
     let hub = with_a_report().await;
+    let response = hub.get("/api/v1/deployments?at=soon").send().await.unwrap();
+    assert!(problem(response).await.2.starts_with("at: `soon` is no time"));
     for query in ["enviroment=prod", "limit=0", "limit=many", "cursor=x", "selector=a+b", "at=soon", "status=good"] {
         let response = hub.get(&format!("/api/v1/deployments?{query}")).send().await.unwrap();
         assert_eq!(problem(response).await.0, StatusCode::BAD_REQUEST, "{query}");

@@ -79,11 +79,11 @@ pub(crate) struct Deployments {
     /// How far they got: `succeeded`, `failed`, `in_progress`, `silent`, `outdated`, `never_reported`; several with commas
     #[arg(long, value_name = "STATUS")]
     pub(crate) status: Option<String>,
-    /// How it was at that moment
+    /// How it was then: a moment, a date, or a time ago such as 2h
     #[arg(long, value_name = "TIME")]
     pub(crate) at: Option<String>,
     /// How many rows at most
-    #[arg(long, value_name = "N", default_value_t = 100)]
+    #[arg(long, value_name = "N", default_value_t = 100, value_parser = limit)]
     pub(crate) limit: usize,
     #[command(flatten)]
     pub(crate) asking: Asking,
@@ -102,11 +102,11 @@ pub(crate) struct Status {
     pub(crate) filter: Filtering,
     #[command(flatten)]
     pub(crate) hosts: HostFiltering,
-    /// How it was at that moment
+    /// How it was then: a moment, a date, or a time ago such as 2h
     #[arg(long, value_name = "TIME")]
     pub(crate) at: Option<String>,
     /// How many targets at most
-    #[arg(long, value_name = "N", default_value_t = 100)]
+    #[arg(long, value_name = "N", default_value_t = 100, value_parser = limit)]
     pub(crate) limit: usize,
     #[command(flatten)]
     pub(crate) asking: Asking,
@@ -149,7 +149,7 @@ pub(crate) struct RolloutStatus {
     #[arg(long, value_name = "STATUS")]
     pub(crate) status: Option<String>,
     /// How many hosts are listed at most
-    #[arg(long, value_name = "N", default_value_t = 100)]
+    #[arg(long, value_name = "N", default_value_t = 100, value_parser = limit)]
     pub(crate) limit: usize,
     #[command(flatten)]
     pub(crate) asking: Asking,
@@ -190,7 +190,7 @@ pub(crate) struct RolloutList {
     #[command(flatten)]
     pub(crate) filter: Filtering,
     /// How many rollouts at most
-    #[arg(long, value_name = "N", default_value_t = 20)]
+    #[arg(long, value_name = "N", default_value_t = 20, value_parser = limit)]
     pub(crate) limit: usize,
     #[command(flatten)]
     pub(crate) asking: Asking,
@@ -219,7 +219,7 @@ pub(crate) struct Compare {
     #[arg(long, value_name = "NAME")]
     pub(crate) workload: Option<String>,
     /// How many targets at most
-    #[arg(long, value_name = "N", default_value_t = 100)]
+    #[arg(long, value_name = "N", default_value_t = 100, value_parser = limit)]
     pub(crate) limit: usize,
     #[command(flatten)]
     pub(crate) asking: Asking,
@@ -237,7 +237,7 @@ pub(crate) struct History {
     #[command(flatten)]
     pub(crate) hosts: HostFiltering,
     /// How many rows at most
-    #[arg(long, value_name = "N", default_value_t = 50)]
+    #[arg(long, value_name = "N", default_value_t = 50, value_parser = limit)]
     pub(crate) limit: usize,
     #[command(flatten)]
     pub(crate) asking: Asking,
@@ -258,7 +258,7 @@ pub(crate) struct Drift {
     #[command(flatten)]
     pub(crate) hosts: HostFiltering,
     /// How many rows at most
-    #[arg(long, value_name = "N", default_value_t = 50)]
+    #[arg(long, value_name = "N", default_value_t = 50, value_parser = limit)]
     pub(crate) limit: usize,
     #[command(flatten)]
     pub(crate) asking: Asking,
@@ -289,4 +289,12 @@ pub(crate) struct Events {
     pub(crate) limit: Option<usize>,
     #[command(flatten)]
     pub(crate) asking: Asking,
+}
+
+/// How many rows at most: at least one.
+fn limit(text: &str) -> Result<usize, String> {
+    match text.parse() {
+        Ok(limit @ 1..) => Ok(limit),
+        _ => Err("it is a number of rows, from 1 on".to_owned()),
+    }
 }

@@ -12,7 +12,7 @@ use crate::{table, terminal};
 pub(super) fn run(options: &arguments::Deployments) -> anyhow::Result<Exit> {
     let hub = Hub::of(&options.asking)?;
     let mut given = asking::filter(&options.filter, Some(&options.hosts), options.status.as_ref());
-    given.extend(options.at.iter().map(|at| ("at".to_owned(), at.clone())));
+    given.extend(asking::at(options.at.as_deref())?);
     let list = hub.list(&["deployments"], (&given, options.limit), taken)?;
     tell(&list, options.asking.output)?;
     Ok(Exit::Good)

@@ -4,6 +4,7 @@ use hub::moment::Moment;
 use hub::questions::{Event, History};
 use serde_json::json;
 
+use super::rollout::of_workloads;
 use crate::arguments::{self, Format};
 use crate::asking::{self, Hub};
 use crate::exit::Exit;
@@ -33,10 +34,8 @@ pub(super) fn run(options: &arguments::History) -> anyhow::Result<Exit> {
 fn cells(event: &Event, now: Moment) -> [String; 5] {
     match event {
         Event::Published(published) => {
-            let versions = published.versions.iter().take(3);
-            let versions = versions.map(|one| format!("{}/{} {}", one.target.workload, one.target.target, one.version));
             let places = terminal::count(usize::try_from(published.places).unwrap_or(0), "place");
-            let what = versions.collect::<Vec<_>>().join(", ");
+            let what = of_workloads(&published.versions);
             [
                 asking::ago(Some(published.at), now),
                 "wanted".to_owned(),

@@ -1,10 +1,13 @@
 //! `kalypso rollout`: how far a workload, a version or a commit is, and who does not have it.
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::time::{Duration, Instant};
 
 use hub::moment::Moment;
-use hub::questions::{Deployment, EnvironmentRollout, ListedRollout, Rollout, RolloutOf, Rollouts, Standing};
+use hub::questions::{
+    Deployment, EnvironmentRollout, ListedRollout, Rollout, RolloutOf, RolloutVersion, Rollouts, Standing,
+};
 use serde_json::json;
 
 use super::deployments;
@@ -61,8 +64,10 @@ fn text(rollout: &Rollout, now: Moment) -> String {
         let mut columns = vec![table::padded(name, width), table::padded(versions, of_versions), environment(one, now)];
         columns.retain(|column| !column.is_empty());
         let _ = writeln!(text, "  {}", columns.join("  "));
-        let rows = one.attention.iter().map(|row| attention(row, now));
-        text.push_str(&table::indented(rows, width + 6));
+        let mut rows: Vec<_> = one.attention.iter().map(|row| attention(row, now)).collect();
+        // A host with several targets says the same of each.
+        rows.dedup();
+        text.push_str(&table::indented(rows.into_iter(), width + 6));
         text.push_str(&unlisted(one, width + 6));
     }
     text.push_str(&advice(rollout));
@@ -168,6 +173,7 @@ fn wait(options: &RolloutWait) -> anyhow::Result<Exit> {
                 is_reached = true;
                 if let Some(exit) = verdict(&rollout, options.failures, is_late) {
                     tell(&rollout, options.asking.output)?;
+                    terminal::note(&why(&rollout, (exit, options)));
                     return Ok(exit);
                 }
                 None
@@ -204,6 +210,19 @@ fn verdict(rollout: &Rollout, failures: i64, is_late: bool) -> Option<Exit> {
     }
 }
 
+/// Why the waiting is over: what a log of a pipeline should end with.
+fn why(rollout: &Rollout, (exit, options): (Exit, &RolloutWait)) -> String {
+    let counts = &rollout.counts;
+    match exit {
+        Exit::Good if counts.failed > 0 => {
+            format!("done: {} failed, --failures allows {}", counts.failed, options.failures)
+        }
+        Exit::Good => "done".to_owned(),
+        Exit::Late => format!("late: not done within {}", options.timeout),
+        _ => format!("failed: {} failed, --failures allows {}", counts.failed, options.failures),
+    }
+}
+
 fn list(options: &RolloutList) -> anyhow::Result<Exit> {
     let hub = Hub::of(&options.asking)?;
     let given = asking::filter(&options.filter, None, None);
@@ -224,21 +243,31 @@ fn list(options: &RolloutList) -> anyhow::Result<Exit> {
 }
 
 fn listed(row: &ListedRollout, now: Moment) -> [String; 6] {
-    let versions =
-        row.versions.iter().map(|one| format!("{}/{} {}", one.target.workload, one.target.target, one.version));
     [
         asking::short(Some(&row.commit)),
         asking::plain(&row.branch),
         asking::ago(Some(row.committed_on), now),
         row.places.to_string(),
         of(&row.counts),
-        versions.take(3).map(|version| asking::plain(&version)).collect::<Vec<_>>().join(", "),
+        of_workloads(&row.versions),
     ]
+}
+
+/// Workloads whose versions are named in a line.
+const NAMED: usize = 3;
+
+/// The versions of workloads, whatever their targets: `checkout 2.4.0, cart 1.0`.
+pub(super) fn of_workloads(versions: &[RolloutVersion]) -> String {
+    let versions: BTreeSet<_> =
+        versions.iter().map(|one| asking::plain(&format!("{} {}", one.target.workload, one.version))).collect();
+    let more = versions.len().saturating_sub(NAMED);
+    let named = versions.into_iter().take(NAMED).collect::<Vec<_>>().join(", ");
+    if more == 0 { named } else { format!("{named} and {} more", terminal::thousands(more)) }
 }
 
 #[cfg(test)]
 mod tests {
-    use hub::questions::Counts;
+    use hub::questions::{Counts, TargetNames};
 
     use super::*;
 
@@ -278,6 +307,30 @@ mod tests {
                    and 1 more
         ");
         assert!(checkout(vec![there, stage]).starts_with("checkout 2.4.0\n  dev    ████████████████████ 12 of 12"));
+    }
+
+    #[test]
+    fn a_host_that_says_the_same_of_several_targets_is_told_once() {
+        let silent = |host: &str| Deployment { host: host.to_owned(), silent: true, ..Deployment::default() };
+        let attention = vec![silent("dallas-04"), silent("dallas-04"), silent("dallas-09")];
+        let counts = Counts { expected: 3, silent: 3, ..Counts::default() };
+        let stage = EnvironmentRollout { attention, ..in_environment("stage", "2.4.0", counts) };
+        assert_eq!(checkout(vec![stage]).matches("silent, last heard of").count(), 2);
+    }
+
+    #[test]
+    fn versions_are_told_by_workload() {
+        let version = |workload: &str, target: &str| RolloutVersion {
+            target: TargetNames { workload: workload.to_owned(), target: target.to_owned(), ..TargetNames::default() },
+            version: "2.0".to_owned(),
+            ..RolloutVersion::default()
+        };
+        assert_eq!(
+            of_workloads(&[version("cart", "eu"), version("cart", "us"), version("till", "eu")]),
+            "cart 2.0, till 2.0"
+        );
+        let many: Vec<_> = ["a", "b", "c", "d", "e"].map(|name| version(name, "eu")).into();
+        assert_eq!(of_workloads(&many), "a 2.0, b 2.0, c 2.0 and 2 more");
     }
 
     #[test]

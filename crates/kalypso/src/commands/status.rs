@@ -17,13 +17,15 @@ pub(super) fn run(options: &arguments::Status) -> anyhow::Result<Exit> {
     let mut given = asking::filter(&options.filter, Some(&options.hosts), None);
     if options.filter.environment.is_none() && options.at.is_none() {
         let answer: Environments = hub.ask(&["environments"], &given)?;
+        let is_selected = options.hosts.selector.is_some() || options.filter.cluster_type.is_some();
         match options.asking.output {
+            Format::Human if is_selected && is_empty(&answer) => terminal::answer("no host fits\n")?,
             Format::Human => terminal::answer(&environments(&answer))?,
             format => terminal::answer(&terminal::structured(&json!(answer), format))?,
         }
         return Ok(Exit::Good);
     }
-    given.extend(options.at.iter().map(|at| ("at".to_owned(), at.clone())));
+    given.extend(asking::at(options.at.as_deref())?);
     let taken = |page: EnvironmentTargets| (page.items, page.next);
     let list = hub.list(&["targets"], (&given, options.limit), taken)?;
     match options.asking.output {
@@ -33,6 +35,11 @@ pub(super) fn run(options: &arguments::Status) -> anyhow::Result<Exit> {
         }
     }
     Ok(Exit::Good)
+}
+
+/// Whether nobody is expected to have anything.
+fn is_empty(answer: &Environments) -> bool {
+    answer.items.iter().all(|environment| environment.counts.expected == 0)
 }
 
 /// A line for each environment.

@@ -89,6 +89,32 @@ fn a_rollout_is_asked_for_by_workload_version_and_commit() {
     }
     let failed = hub.ask(&["rollout", "wait", "checkout"]);
     assert_eq!(failed.status.code(), Some(1), "{}", said(&failed));
+    assert!(said(&failed).contains("failed: 1 failed, --failures allows 0"), "{}", said(&failed));
+}
+
+#[test]
+fn what_is_typed_wrongly_is_said_in_words_of_the_command_line() {
+    let hub = Hub::new();
+    hub.publish();
+    hub.report("success");
+    let check = |arguments: &[&str], status, expected: &str| {
+        let asked = hub.ask(arguments);
+        assert_eq!(asked.status.code(), Some(status), "{}", said(&asked));
+        assert!(said(&asked).contains(expected), "{}", said(&asked));
+    };
+    check(&["status", "--at", "lately"], 64, "`--at lately` is neither a date (2026-11-21), a moment");
+    check(&["status", "-e", "prod", "--at", "0s"], 0, "checkout/eu");
+    check(&["history", "--limit", "0"], 64, "it is a number of rows, from 1 on");
+    check(&["status", "-l", "region=west"], 0, "no host fits");
+    let made = hub.ask(&["hub", "token", "create", "ci", "--role", "read"]);
+    assert_eq!(made.status.code(), Some(0), "{}", said(&made));
+    // Who is on the hub's machine may go on until it notices.
+    let closed = (0..100).any(|_| {
+        std::thread::sleep(std::time::Duration::from_millis(100));
+        hub.ask(&["status"]).status.code() == Some(1)
+    });
+    assert!(closed);
+    check(&["status"], 1, "put a token into the variable KALYPSO_HUB_TOKEN");
 }
 
 #[test]
