@@ -92,16 +92,16 @@ fn branches(repository: &Path, format: &str) -> String {
 fn everything_is_compiled_and_published_once() {
     let machine = Machine::new();
     let first = machine.made(&[]);
-    assert!(first.starts_with("Made a small company in ./kalypso-demo (5 git repositories, no network needed)\n"));
+    assert!(first.starts_with("Made a small company in ./kalypso-demo (8 git repositories, no network needed)\n"));
     let compiled = "Compiled        dev 31 · stage 22 · prod 48 assignments in ";
     assert!(first.contains(compiled), "{first}");
     assert!(first.contains("Published       3 branches of ./kalypso-demo/platform-gitops.git"), "{first}");
 
     assert!(first.contains("Hosts           76 simulated ones pulled it"), "{first}");
-    assert!(first.contains("dev    ████████████████████  75 of 75\n"), "{first}");
+    assert!(first.contains("dev    ████████████████████  150 of 150\n"), "{first}");
 
     let second = machine.made(&[]);
-    assert!(!second.contains("Hosts  ") && second.contains("75 of 75\n"), "{second}");
+    assert!(!second.contains("Hosts  ") && second.contains("150 of 150\n"), "{second}");
     assert!(second.starts_with("Nothing changed in ./kalypso-demo\n"), "{second}");
     assert!(second.contains(compiled) && second.contains("Published       nothing: 3 branches of"), "{second}");
 }
@@ -114,12 +114,25 @@ fn the_hub_answers_what_the_hosts_say() {
         answer.split("\n\n").next().unwrap().to_owned()
     };
     let rollout = answer("kalypso rollout status checkout");
-    for said in ["dev    ████████████████████ 17 of 17", "in progress", "failed", "silent, last heard of"]
-    {
+    for said in [
+        "dev    1.5.0  ████████████████████ 17 of 17",
+        "prod   1.4.2  ",
+        "stage  1.4.2  ",
+        "in progress",
+        "failed",
+        "silent, last heard of",
+    ] {
         assert!(rollout.contains(said), "{said}: {rollout}");
     }
-    assert!(answer("kalypso deployments -e stage --status failed,silent").contains("health check failed after 2m0s"));
-    assert!(answer("kalypso compare dev prod --differing --limit 5").contains("~  checkout/us"));
+    assert!(
+        answer("kalypso deployments -e stage --workload checkout --status failed,silent")
+            .contains("health check failed after 2m0s")
+    );
+    let compared = answer("kalypso compare dev prod --workload checkout --differing");
+    assert!(
+        compared.contains("~  checkout/us ") && compared.contains("1.5.0      on 2 of 2  1.4.2      on "),
+        "{compared}"
+    );
     assert!(answer("kalypso drift").contains("promised to report and did not"));
     assert!(answer("kalypso history --host prod-chicago-edge-02 --limit 5").contains("success"));
 }
@@ -197,6 +210,26 @@ fn a_committed_change_is_published_by_the_next_run() {
     assert!(again.starts_with("Published what had changed in ./kalypso-demo\n"), "{again}");
     assert!(again.contains("Published       1 branch of ./kalypso-demo/platform-gitops.git, directly: stage "));
     assert!(again.contains("Hosts           17 simulated ones pulled it"), "{again}");
+}
+
+#[test]
+fn a_version_that_is_promoted_is_pulled_by_the_next_run() {
+    let machine = Machine::new();
+    machine.made(&[]);
+    let script = "git switch --quiet prod && sed -i.bak 's/1\\.4\\.2/1.5.0/' */*.* && git commit -qam 'checkout 1.5.0'";
+    let mut promote = machine.command("sh");
+    let promoted = promote.current_dir(machine.path("kalypso-demo/checkout-manifests")).args(["-c", script]).output();
+    assert!(promoted.as_ref().unwrap().status.success(), "{promoted:?}");
+    let again = machine.made(&[]);
+    assert!(again.starts_with("Manifests in ./kalypso-demo have changed\n"), "{again}");
+    assert!(
+        again.contains("Published       nothing: 3 branches") && again.contains("Hosts           39 simulated"),
+        "{again}"
+    );
+    let (_, rollout) = again.split_once("$ kalypso rollout status checkout\n").unwrap();
+    let prod = rollout.lines().find(|line| line.starts_with("  prod   1.5.0  ")).unwrap_or_else(|| panic!("{again}"));
+    assert!(!prod.contains("  0 of") && prod.contains(" of 33 "), "{prod}");
+    assert!(machine.made(&[]).starts_with("Nothing changed in ./kalypso-demo\n"));
 }
 
 #[test]

@@ -56,7 +56,9 @@ pub(super) fn run(options: &Demo) -> anyhow::Result<Exit> {
     }
     watch.end();
     reporting::to_stderr(&report)?;
-    let company = Company { folder, environments: &environments, compiled: &compiled, took, published: &published };
+    let has_news = life.as_ref().is_some_and(Life::has_news);
+    let company =
+        Company { folder, environments: &environments, compiled: &compiled, took, published: &published, has_news };
     terminal::answer(&company.text(found))?;
     if let Some(life) = life {
         go_on(life)?;
@@ -97,6 +99,8 @@ struct Company<'a> {
     compiled: &'a [Compiled],
     took: Duration,
     published: &'a [(&'a Loaded, Outcome<'a>)],
+    /// Whether hosts pull something new.
+    has_news: bool,
 }
 
 impl Company<'_> {
@@ -107,6 +111,9 @@ impl Company<'_> {
         let first = match found {
             Found::Nothing => format!("Made a small company in {folder} ({what})"),
             Found::Pieces => format!("An earlier run ended early: made the company in {folder} anew ({what})"),
+            Found::Company if outcomes().all(is_unchanged) && self.has_news => {
+                format!("Manifests in {folder} have changed")
+            }
             Found::Company if outcomes().all(is_unchanged) => format!("Nothing changed in {folder}"),
             Found::Company if outcomes().any(|outcome| outcome.delivered.is_none()) => {
                 format!("Not everything in {folder} could be published")

@@ -2,7 +2,7 @@
 
 use engine::compile::{Assignment, Compiled};
 use git::RepositoryUrl;
-use testkit::fleet::{Conduct, Fleet, FleetOptions, Format, HostOptions, Pull};
+use testkit::fleet::{Conduct, Fleet, FleetOptions, Format, HostOptions, OF_PLATFORM, Pull};
 
 /// Any would do; this one shows some of everything.
 const SEED: u64 = 12;
@@ -47,9 +47,12 @@ pub(crate) struct Source<'a> {
     pub(crate) branch: &'a str,
     /// The folder of an assignment, by the names of its place and target.
     pub(crate) folder: &'a dyn Fn(&str, &str) -> String,
+    /// Whether hosts pull that branch of a repository with manifests.
+    pub(crate) is_pulled: &'a dyn Fn(&RepositoryUrl, &str) -> bool,
 }
 
-/// The hosts of an environment, which are switched on at that moment and live until another one. Each has a reconciler for every assignment of its cluster type.
+/// The hosts of an environment, which are switched on at that moment and live until another one. Each has two reconcilers for every assignment of its cluster type: for
+/// what the platform says of it, and for the manifests of the application.
 pub(crate) fn fleet(compiled: &Compiled, source: &Source<'_>, (starts_on, ends_on): (i64, i64)) -> Fleet {
     let conduct = conduct(story(source.environment), (ends_on - starts_on).max(1));
     let seed = SEED + source.environment as u64;
@@ -59,15 +62,8 @@ pub(crate) fn fleet(compiled: &Compiled, source: &Source<'_>, (starts_on, ends_o
 fn hosts(compiled: &Compiled, source: &Source<'_>) -> Vec<HostOptions> {
     let mut hosts = Vec::new();
     for (name, cluster_type) in compiled.fleet().cluster_types.iter() {
-        let pull = |target: String| Pull {
-            path: (source.folder)(name.as_str(), &target),
-            reconciler: target,
-            repository: source.repository.clone(),
-            branch: source.branch.to_owned(),
-        };
-        let targets = compiled.assignments_on(name.as_str()).filter(Assignment::is_good);
-        let targets = targets.filter_map(|assignment| Some(assignment.id()?.target.to_string()));
-        let pulls: Vec<_> = targets.map(pull).collect();
+        let assignments = compiled.assignments_on(name.as_str()).filter(Assignment::is_good);
+        let pulls: Vec<_> = assignments.flat_map(|assignment| pulls(&assignment, name.as_str(), source)).collect();
         let tier = cluster_type.labels.get("tier").map(|tier| &**tier).unwrap_or_default();
         hosts.extend((1..=count(tier)).map(|number| HostOptions {
             name: format!("{}-{name}-{number:02}", compiled.environment()),
@@ -77,6 +73,30 @@ fn hosts(compiled: &Compiled, source: &Source<'_>) -> Vec<HostOptions> {
         }));
     }
     hosts
+}
+
+/// What a host of a cluster type pulls for an assignment.
+fn pulls(assignment: &Assignment<'_>, cluster_type: &str, source: &Source<'_>) -> Vec<Pull> {
+    let Some(target) = assignment.target() else { return Vec::new() };
+    let platform = Pull {
+        reconciler: format!("{}{OF_PLATFORM}", target.name),
+        repository: source.repository.clone(),
+        branch: source.branch.to_owned(),
+        path: (source.folder)(cluster_type, target.name.as_str()),
+    };
+    let manifests = |key: &str| target.manifests.get(key).map(|text| &**text);
+    let application = || {
+        let (branch, path) = (manifests("branch")?, manifests("path")?);
+        let repository = RepositoryUrl::from_object(manifests("repo")?).ok()?;
+        (source.is_pulled)(&repository, branch).then(|| Pull {
+            reconciler: target.name.to_string(),
+            repository,
+            branch: branch.to_owned(),
+            path: path.trim_start_matches("./").to_owned(),
+        })
+    };
+    let application = application();
+    std::iter::once(platform).chain(application).collect()
 }
 
 /// How many hosts there are of a cluster type: a cloud region is one cluster, and every shop has its own.

@@ -1,28 +1,42 @@
 //! The hub of the demo, while it runs in this process.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use anyhow::Context as _;
+use git::{RepositoryUrl, Revision};
 use hub::client::{Client, ClientError};
 use hub::retention::Retention;
 use hub::server::{Server, ServerOptions};
 use hub::store::DatabaseUrl;
+use hub::watch::WatchSettings;
+use model::git_id::GitId;
 use testkit::fleet::{Message, Route};
 use tokio::runtime::Runtime;
 use tokio::sync::oneshot;
 use tokio::task::{JoinHandle, JoinSet};
 
-use super::{ENVIRONMENTS, place};
+use super::{ENVIRONMENTS, place, repositories};
+use crate::arguments::HubDatabase;
+use crate::configuration;
 use crate::exit::Failure;
 
 /// Its database, in the folder of the demo; `kalypso.toml` there names it, too.
 const DATABASE: &str = ".kalypso/hub.db";
-/// The file that says that it is filled. It is written last.
+/// The file that says that it is filled, and with what the hosts have of the applications: a line for each branch. It is written last.
 const FILLED: &str = ".kalypso/hub-filled";
 /// All of these, and what SQLite keeps beside its own.
 pub(super) const FILES: [&str; 4] = [FILLED, DATABASE, ".kalypso/hub.db-wal", ".kalypso/hub.db-shm"];
 /// Messages under way at once.
 const LANES: usize = 8;
+/// How long the branches of the applications may take to be read.
+const READ_TIMEOUT: Duration = Duration::from_secs(30);
+/// Between two looks whether they are.
+const READ_PAUSE: Duration = Duration::from_millis(10);
+
+/// The commits of branches.
+type Heads = BTreeMap<(RepositoryUrl, String), GitId>;
 
 /// A hub that runs until it is stopped.
 pub(crate) struct DemoHub {
@@ -30,6 +44,10 @@ pub(crate) struct DemoHub {
     pub(crate) url: String,
     /// Whether it knows nothing yet.
     pub(crate) is_new: bool,
+    /// The branches with manifests that it has read, and what they are at.
+    heads: Heads,
+    /// What they were at when the hosts pulled them for the last time.
+    pulled: Heads,
     folder: PathBuf,
     runtime: Runtime,
     client: Client,
@@ -41,21 +59,51 @@ impl DemoHub {
     /// Starts it, on a port that is free. What a run left behind that ended early is begun anew.
     pub(crate) fn start(folder: &Path) -> anyhow::Result<Self> {
         let database = folder.join(DATABASE);
-        let is_new = !(database.exists() && folder.join(FILLED).exists());
+        let filled = std::fs::read_to_string(folder.join(FILLED)).ok().filter(|_| database.exists());
+        let is_new = filled.is_none();
         for file in FILES.iter().filter(|_| is_new) {
             // What is not there need not be removed; what can't be is found out at once.
             let _ = std::fs::remove_file(folder.join(file));
         }
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
         let runtime = runtime.context("the program can't wait for several things at once")?;
-        let server = runtime.block_on(Server::start(options(database))).map_err(|error| failure(&error))?;
+        let watch = watch(folder)?;
+        let watched: Vec<_> = watch.iter().flat_map(|watch| watch.branches.clone()).collect();
+        let server = runtime.block_on(Server::start(options(database, watch))).map_err(|error| failure(&error))?;
         let order = ENVIRONMENTS.map(str::to_owned).into();
         runtime.block_on(server.order(order)).map_err(|error| failure(&error))?;
         let url = format!("http://{}", server.address());
         let client = Client::new(&url, None)?;
         let (stop, stopped) = oneshot::channel();
         let running = runtime.spawn(server.run(async move { drop(stopped.await) }));
-        Ok(Self { url, is_new, folder: folder.to_owned(), runtime, client, stop, running })
+        let read = runtime.block_on(read(&client)).map_err(|error| failure(&*error))?;
+        let head = |url: &RepositoryUrl, branch: &str| {
+            let of_branch = |one: &&Read| one.repository == url.as_str() && one.branch == branch;
+            GitId::from_hex(read.iter().find(of_branch)?.commit.as_deref()?)
+        };
+        let heads = watched.into_iter().filter_map(|one| Some((head(&one.url, &one.branch)?, (one.url, one.branch))));
+        let heads = heads.map(|(commit, branch)| (branch, commit)).collect();
+        let pulled = parse(&filled.unwrap_or_default());
+        Ok(Self { url, is_new, heads, pulled, folder: folder.to_owned(), runtime, client, stop, running })
+    }
+
+    /// Whether hosts pull that branch of an application's manifests.
+    pub(crate) fn is_pulled(&self, repository: &RepositoryUrl, branch: &str) -> bool {
+        self.heads.contains_key(&(repository.clone(), branch.to_owned()))
+    }
+
+    /// What hosts pulled of a branch for the last time: its head, if that is not known.
+    pub(crate) fn pulled(&self, repository: &RepositoryUrl, branch: &str) -> Revision {
+        match self.pulled.get(&(repository.clone(), branch.to_owned())) {
+            Some(id) => Revision::Commit { id: *id, branch: Some(branch.into()) },
+            None => Revision::branch(branch),
+        }
+    }
+
+    /// The branches of applications that have moved since hosts pulled them for the last time.
+    pub(crate) fn moved(&self) -> impl Iterator<Item = (&RepositoryUrl, &str)> {
+        let moved = self.heads.iter().filter(|(branch, commit)| self.pulled.get(branch) != Some(commit));
+        moved.map(|((repository, branch), _)| (repository, branch.as_str()))
     }
 
     /// Sends what hosts say, and returns when all of it is stored.
@@ -79,17 +127,71 @@ impl DemoHub {
         drop(self.stop);
         // What it does at its end is not worth a word if it fails: everything is stored.
         let _ = self.runtime.block_on(self.running);
-        place::write(&self.folder, FILLED, "")
+        let line = |((repository, branch), commit): (&(RepositoryUrl, String), &GitId)| {
+            format!("{} {branch} {commit}\n", repository.as_str())
+        };
+        place::write(&self.folder, FILLED, &self.heads.iter().map(line).collect::<String>())
     }
 }
 
-fn options(database: PathBuf) -> ServerOptions {
+/// What the file says that was written when the demo ended.
+fn parse(text: &str) -> Heads {
+    let head = |line: &str| {
+        let mut words = line.split(' ');
+        let repository = RepositoryUrl::from_configuration(words.next()?).ok()?;
+        let branch = words.next()?.to_owned();
+        Some(((repository, branch), GitId::from_hex(words.next()?)?))
+    };
+    text.lines().filter_map(head).collect()
+}
+
+/// The branches that `kalypso hub` would look at in the folder, but for those that the demo itself publishes to.
+fn watch(folder: &Path) -> anyhow::Result<Option<WatchSettings>> {
+    let config = Some(folder.join(configuration::FILE_NAME));
+    let watch = configuration::read_hub(&HubDatabase { database: None, config })?.watch;
+    let name = repositories::GITOPS.trim_end_matches(".git");
+    Ok(watch.map(|mut watch| {
+        watch.branches.retain(|branch| branch.url.as_str().rsplit('/').next() != Some(name));
+        watch
+    }))
+}
+
+/// How far a branch was read, as the hub says it.
+#[derive(serde::Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Read {
+    repository: String,
+    branch: String,
+    commit: Option<String>,
+    looked_on: Option<String>,
+    error: Option<String>,
+}
+
+/// Waits until all branches are read.
+async fn read(client: &Client) -> Result<Vec<Read>, Box<dyn std::error::Error>> {
+    let started = Instant::now();
+    loop {
+        let read: Vec<Read> = client.ask(&["watches"], &[]).await?;
+        if let Some(Read { repository, branch, error: Some(error), .. }) = read.iter().find(|one| one.error.is_some()) {
+            return Err(format!("branch `{branch}` of {repository} can't be read: {error}").into());
+        }
+        if read.iter().all(|one| one.looked_on.is_some()) {
+            return Ok(read);
+        }
+        if started.elapsed() > READ_TIMEOUT {
+            return Err("reading the manifests takes too long".into());
+        }
+        tokio::time::sleep(READ_PAUSE).await;
+    }
+}
+
+fn options(database: PathBuf, watch: Option<WatchSettings>) -> ServerOptions {
     ServerOptions {
         listen: "127.0.0.1:0".to_owned(),
         database: DatabaseUrl::Sqlite(database),
         issuer: None,
         certificate: None,
-        watch: None,
+        watch,
         retention: Retention::default(),
     }
 }

@@ -3,12 +3,14 @@
 mod company;
 pub(crate) mod hosts;
 mod hub;
+mod manifests;
 mod place;
 mod program;
 mod repositories;
 pub(crate) mod trying;
 
 use std::path::Path;
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use crate::exit::Failure;
 
@@ -24,9 +26,14 @@ pub(crate) fn make(folder: &Path, force: bool) -> Result<Found, Failure> {
         return Ok(found);
     }
     let _mark = place::begin(folder)?;
-    repositories::make(folder)?;
+    repositories::make(folder, now())?;
     place::write(folder, crate::configuration::FILE_NAME, include_str!("folder/kalypso.toml"))?;
     place::write(folder, "README.md", include_str!("folder/README.md"))?;
     place::finish(folder)?;
     Ok(found)
+}
+
+/// This moment, in seconds since 1970.
+pub(crate) fn now() -> i64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs().cast_signed())
 }

@@ -1,9 +1,11 @@
-//! The company's git repositories: the same files, people and dates every time, so that commits have the same ids on every machine.
+//! The company's git repositories: the same files, people and dates every time, so that commits have the same ids on every machine; but for what clusters
+//! pull, which is as old as the demo wants it.
 
 use std::fs;
 use std::path::Path;
 
 use super::company::{self, CompanyFile};
+use super::manifests;
 use super::program::{Signature, feed, git};
 use crate::exit::Failure;
 
@@ -14,24 +16,35 @@ pub(super) const CONTROL_PLANE: &str = "control-plane";
 /// The repository that clusters pull.
 pub(crate) const GITOPS: &str = "platform-gitops.git";
 /// All repositories, by the name of their folder.
-pub(crate) const ALL: [&str; 5] = [CONTROL_PLANE, "checkout", "line-monitor", "platform-services", GITOPS];
+pub(crate) const ALL: [&str; 8] = [
+    CONTROL_PLANE,
+    "checkout",
+    "checkout-manifests",
+    "line-monitor",
+    "line-monitor-manifests",
+    "platform-services",
+    "platform-services-manifests",
+    GITOPS,
+];
 
-const PLATFORM_TEAM: Signature =
+pub(super) const PLATFORM_TEAM: Signature =
     Signature { name: "Paula Platform", email: "platform@acme.example", seconds: MONDAY_MORNING };
-const STORE_TEAM: Signature = Signature { name: "Stan Store", email: "stores@acme.example", seconds: MONDAY_MORNING };
-const FACTORY_TEAM: Signature =
+pub(super) const STORE_TEAM: Signature =
+    Signature { name: "Stan Store", email: "stores@acme.example", seconds: MONDAY_MORNING };
+pub(super) const FACTORY_TEAM: Signature =
     Signature { name: "Fay Factory", email: "factory@acme.example", seconds: MONDAY_MORNING };
 /// 2026-01-05 08:00 UTC. Any fixed moment in the past would do.
 const MONDAY_MORNING: i64 = 1_767_600_000;
 /// What stands in the files of the example for the commit of main that an environment is built on.
 const UNKNOWN_COMMIT: &str = "0000000000000000000000000000000000000000";
 
-/// Makes all repositories in a folder where none of them exists.
-pub(super) fn make(folder: &Path) -> Result<(), Failure> {
+/// Makes all repositories in a folder where none of them exists. Clusters have pulled for a while by now.
+pub(super) fn make(folder: &Path, now: i64) -> Result<(), Failure> {
     control_plane(&folder.join(CONTROL_PLANE))?;
     application(folder, "checkout", STORE_TEAM)?;
     application(folder, "line-monitor", FACTORY_TEAM)?;
     application(folder, "platform-services", PLATFORM_TEAM)?;
+    manifests::make(folder, now)?;
     gitops(&folder.join(GITOPS))
 }
 
@@ -84,7 +97,7 @@ fn gitops(folder: &Path) -> Result<(), Failure> {
 }
 
 /// An empty repository that the person at this machine can commit to, whatever their own git is configured to do.
-fn init(folder: &Path) -> Result<(), Failure> {
+pub(super) fn init(folder: &Path) -> Result<(), Failure> {
     create_folder(folder)?;
     git(folder, &["init", "--quiet", "--template="])?;
     git(folder, &["symbolic-ref", "HEAD", "refs/heads/main"])?;
@@ -104,13 +117,13 @@ fn init(folder: &Path) -> Result<(), Failure> {
     write(folder, &[exclude])
 }
 
-fn commit(folder: &Path, message: &str, signature: Signature) -> Result<(), Failure> {
+pub(super) fn commit(folder: &Path, message: &str, signature: Signature) -> Result<(), Failure> {
     git(folder, &["add", "--all"])?;
     feed(folder, &["commit", "--quiet", "--cleanup=verbatim", "--file=-"], message.as_bytes(), Some(signature))
         .map(drop)
 }
 
-fn write(folder: &Path, files: &[CompanyFile]) -> Result<(), Failure> {
+pub(super) fn write(folder: &Path, files: &[CompanyFile]) -> Result<(), Failure> {
     for file in files {
         let path = folder.join(&file.path);
         create_folder(path.parent().unwrap_or(folder))?;

@@ -30,7 +30,7 @@ const STEPS: &[Step] = &[
     Step { purpose: "let the hub go on, in another terminal, in that folder", commands: &["kalypso hub"] },
     Step {
         purpose: "and ask it",
-        commands: &["kalypso rollout status checkout", "kalypso deployments --host prod-chicago-edge-02"],
+        commands: &["kalypso rollout status checkout@1.4.2", "kalypso deployments --host prod-chicago-edge-02"],
     },
 ];
 

@@ -5,7 +5,7 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 use sha2::Sha256;
 
-use super::{Format, HostOptions, Message, Route, Said, Status, otlp};
+use super::{Format, HostOptions, Message, OF_PLATFORM, Route, Said, Status, otlp};
 
 /// The messages of a host, each with when it is sent. What is said comes with its number, by which it is known later.
 pub(super) fn messages(host: &HostOptions, said: &[(usize, &Said)]) -> Vec<(i64, Message)> {
@@ -88,8 +88,12 @@ fn generic(host: &HostOptions, said: &Said) -> Value {
 
 /// An event: <https://fluxcd.io/flux/components/notification/events/#event-structure>.
 fn flux(host: &HostOptions, said: &Said) -> Value {
+    let configured = match said.pull.reconciler.strip_suffix(OF_PLATFORM) {
+        Some(_) => "ConfigMap/platform-config configured".to_owned(),
+        None => format!("Deployment/{} configured", said.pull.reconciler),
+    };
     let (severity, reason, message) = match said.status {
-        Status::InProgress => ("info", "Progressing", "ConfigMap/platform-config configured"),
+        Status::InProgress => ("info", "Progressing", &*configured),
         Status::Success => ("info", "ReconciliationSucceeded", "Reconciliation finished in 1.2s, next run in 1m0s"),
         Status::Failure if said.message.starts_with("health") => ("error", "HealthCheckFailed", &*said.message),
         Status::Failure => ("error", "ReconciliationFailed", &*said.message),

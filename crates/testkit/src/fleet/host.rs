@@ -92,6 +92,16 @@ impl Host {
         }
     }
 
+    /// Whether something is there that it has not applied.
+    pub(super) fn has_news(&self, world: &World) -> bool {
+        let mut pulled = self.reconcilers.iter().zip(&self.options.pulls);
+        pulled.any(|(reconciler, pull)| {
+            let tree = |content: Option<&Content>| content.map(|content| content.tree);
+            let seen = tree(world.get(&pull.pulled()));
+            seen.is_some() && seen != tree(reconciler.applied.as_ref())
+        })
+    }
+
     /// Goes on until that moment.
     pub(super) fn advance(&mut self, now: i64, world: &World) -> Vec<Said> {
         let mut said = Vec::new();

@@ -46,6 +46,9 @@ pub struct HostOptions {
     pub pulls: Vec<Pull>,
 }
 
+/// How the names of reconcilers end that apply what the platform made for an assignment; others apply manifests of applications.
+pub const OF_PLATFORM: &str = "-config";
+
 /// A folder that a reconciler of a host pulls.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Pull {
@@ -259,6 +262,18 @@ impl Fleet {
     /// # Errors
     /// A repository can't be read, or has no such branch.
     pub fn look(&mut self, repositories: &dyn Repositories) -> Result<(), RepositoryError> {
+        self.look_at(repositories, |_, branch| Revision::branch(branch))
+    }
+
+    /// The same, of branches as they were: `revision` says which commit of a branch is meant.
+    ///
+    /// # Errors
+    /// A repository can't be read, or has no such commit.
+    pub fn look_at(
+        &mut self,
+        repositories: &dyn Repositories,
+        revision: impl Fn(&RepositoryUrl, &str) -> Revision,
+    ) -> Result<(), RepositoryError> {
         let pulled: BTreeSet<Pulled> = self.hosts.iter().flat_map(Host::pulled).collect();
         let mut branches: BTreeMap<(RepositoryUrl, String), Vec<Pulled>> = BTreeMap::new();
         for pulled in pulled {
@@ -266,7 +281,7 @@ impl Fleet {
         }
         let mut world = World::new();
         for ((repository, branch), pulled) in branches {
-            let commit = repositories.resolve(&repository, &Revision::branch(&branch))?;
+            let commit = repositories.resolve(&repository, &revision(&repository, &branch))?;
             for pulled in pulled {
                 let tree = self::tree(repositories, &commit, &pulled.path)?;
                 let content = tree.map(|tree| Content { commit: commit.id, tree });
@@ -282,6 +297,11 @@ impl Fleet {
         for host in &mut self.hosts {
             host.settle(&self.world);
         }
+    }
+
+    /// Whether there is something to pull that a host has not applied.
+    pub fn has_news(&self) -> bool {
+        self.hosts.iter().any(|host| host.has_news(&self.world))
     }
 
     /// Lets the hosts go on until that moment, and gives what arrives at the hub by then, in the order of its arrival.

@@ -9,8 +9,8 @@ use crate::terminal;
 const QUESTIONS: [&str; 5] = [
     "kalypso status",
     "kalypso rollout status checkout",
-    "kalypso deployments -e stage --status failed,silent",
-    "kalypso compare dev prod --differing --limit 5",
+    "kalypso deployments -e stage --workload checkout --status failed,silent",
+    "kalypso compare dev prod --workload checkout --differing",
     "kalypso drift",
 ];
 

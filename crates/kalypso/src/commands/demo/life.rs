@@ -1,9 +1,11 @@
 //! The hosts live: the last minutes go by in seconds, and the hub fills up.
 
 use std::io::IsTerminal as _;
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant};
 
 use engine::compile::Compiled;
+use git::Repositories as _;
+use git::Revision;
 use hub::questions::Environments;
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
 use testkit::fleet::Fleet;
@@ -12,13 +14,14 @@ use super::super::plan::Planned;
 use super::super::publish::{Outcome, telling};
 use super::super::status;
 use crate::asking::Hub;
-use crate::delivery::Delivered;
-use crate::demo::{DemoHub, hosts};
+use crate::demo::{self, DemoHub, hosts};
 use crate::loading::Loaded;
 use crate::terminal;
 
 /// Steps in which time goes by.
 const STEPS: i64 = 40;
+/// The least that hosts live, in seconds.
+const SHORTEST: i64 = 10;
 /// How long one takes where somebody watches.
 const PACE: Duration = Duration::from_millis(100);
 
@@ -43,9 +46,8 @@ pub(super) struct Lived {
 
 impl Life {
     pub(super) fn begin(hub: DemoHub) -> anyhow::Result<Self> {
-        let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs() as i64);
         let asked = Hub::at(&hub.url, None)?;
-        Ok(Self { hub, asked, now, waiting: None, fleets: Vec::new() })
+        Ok(Self { hub, asked, now: demo::now(), waiting: None, fleets: Vec::new() })
     }
 
     /// Before something is published: the hub is told what is there, and hosts that it knows have it. Says when the publication is to have been made, in seconds
@@ -64,14 +66,28 @@ impl Life {
             repository: loaded.url(&target.place.repo)?,
             branch: &target.place.branch,
             folder: &|place, name| target.folder.join(&format!("{place}/{name}")),
+            is_pulled: &|repository, branch| self.hub.is_pulled(repository, branch),
         };
-        let mut fleet = hosts::fleet(compiled, &source, (published_on, self.now));
-        look(&mut fleet, loaded)?;
-        if !self.hub.is_new {
+        let starts_on = self.deployed_on(loaded)?.map_or(published_on, |deployed_on| deployed_on.max(published_on));
+        let starts_on = starts_on.min(self.now - SHORTEST);
+        let mut fleet = hosts::fleet(compiled, &source, (starts_on, self.now));
+        if let Some(here) = loaded.place.as_ref().filter(|_| !self.hub.is_new) {
+            fleet.look_at(&here.repositories, |repository, branch| self.hub.pulled(repository, branch))?;
             fleet.settle();
         }
-        self.waiting = Some((fleet, published_on));
+        self.waiting = Some((fleet, starts_on));
         Ok(published_on)
+    }
+
+    /// When applications were last deployed of which the hosts have not heard, in seconds since 1970.
+    fn deployed_on(&self, loaded: &Loaded) -> anyhow::Result<Option<i64>> {
+        let Some(here) = loaded.place.as_ref().filter(|_| !self.hub.is_new) else { return Ok(None) };
+        let mut deployed_on = None;
+        for (repository, branch) in self.hub.moved() {
+            let commit = here.repositories.resolve(repository, &Revision::branch(branch))?;
+            deployed_on = deployed_on.max(Some(here.repositories.info(&commit)?.seconds));
+        }
+        Ok(deployed_on)
     }
 
     /// The hub is told what was published, and the hosts pull it. If nothing was, they have nothing to do.
@@ -80,11 +96,16 @@ impl Life {
             heard?;
         }
         let Some((mut fleet, starts_on)) = self.waiting.take() else { return Ok(()) };
-        if self.hub.is_new || matches!(outcome.delivered, Some(Delivered::Pushed { .. })) {
-            look(&mut fleet, loaded)?;
+        look(&mut fleet, loaded)?;
+        if self.hub.is_new || fleet.has_news() {
             self.fleets.push((fleet, starts_on));
         }
         Ok(())
+    }
+
+    /// Whether hosts that had pulled everything have something new to pull.
+    pub(super) fn has_news(&self) -> bool {
+        !self.hub.is_new && !self.fleets.is_empty()
     }
 
     /// Lets time go by until now. None if there is nobody for whom it could.
