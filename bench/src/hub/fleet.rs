@@ -170,8 +170,6 @@ fn statements(dialect: Dialect, Size { hosts, history }: Size) -> Vec<String> {
         "insert into tally (place_group_id, wanted_commit_id, held_commit_id, is_current, status, is_silent, reconcilers) \
          select place_group_id, wanted, held, is_current, status, 0, count(*) from ({known}) k group by 1, 2, 3, 4, 5"
     ));
-    // How to join tables of unknown size is guessed.
-    statements.push("analyze".to_owned());
     statements.push(states(dialect, hosts, &known));
     statements.push(
         "insert into attention (tally_id, reconciler_id) select tally_id, reconciler_id from reconciler_state where status <> 2"
@@ -272,15 +270,16 @@ fn known(hosts: i64, history: i64) -> String {
     )
 }
 
-/// The states, each written once, as reports leave them: no room for what they were before.
+/// The states, each written once, as reports leave them: no room for what they were before. What is known is there before it is joined, because it is guessed
+/// badly for how many rows an expression is true.
 fn states(dialect: Dialect, hosts: i64, known: &str) -> String {
     let reconcilers = hosts * RECONCILERS;
     let at = dialect.instant(&format!("({START} + (k.number + 1) * {HOUR} + k.id % 600000)"));
     format!(
         "insert into reconciler_state (reconciler_id, deployment_id, reported_on, seen_on, status, digest, held_revision_id, \
-         tally_id, profile, place_id) select k.id, k.number * {reconcilers} + k.id, {at}, {at}, k.status, k.id, k.revision_id, \
-         t.id, k.profile, k.place_id from ({known}) k join tally t on t.place_group_id = k.place_group_id \
-         and t.wanted_commit_id = k.wanted and t.held_commit_id = k.held and t.is_current = k.is_current \
-         and t.status = k.status and t.is_silent = 0"
+         tally_id, profile, place_id) with k as materialized ({known}) \
+         select k.id, k.number * {reconcilers} + k.id, {at}, {at}, k.status, k.id, k.revision_id, t.id, k.profile, k.place_id \
+         from k join tally t on t.place_group_id = k.place_group_id and t.wanted_commit_id = k.wanted \
+         and t.held_commit_id = k.held and t.is_current = k.is_current and t.status = k.status and t.is_silent = 0"
     )
 }

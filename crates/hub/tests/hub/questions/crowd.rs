@@ -126,13 +126,13 @@ fn statements(dialect: Dialect, hosts: i64) -> Vec<String> {
              join host h on h.id = r.host_id join place p on p.id = r.place_id join place_revision v on v.id = p.wanted_revision_id \
              group by 1, 2, 3, 5, 6"
         ),
-        // How to join tables of unknown size is guessed, and PostgreSQL guesses badly.
-        "analyze".to_owned(),
+        // Of how many rows an expression is true, PostgreSQL guesses badly: it gets them before it joins.
         format!(
             "insert into reconciler_state (reconciler_id, deployment_id, reported_on, seen_on, status, digest, held_revision_id, \
-             tally_id, is_silent) select r.id, r.id, {at}, {at}, {STATUS}, r.id, p.wanted_revision_id, t.id, {SILENT} from reconciler r \
-             join host h on h.id = r.host_id join place p on p.id = r.place_id \
-             join tally t on t.place_group_id = p.place_group_id and t.status = {STATUS} and t.is_silent = {SILENT}"
+             tally_id, is_silent) with k as materialized (select r.id, p.wanted_revision_id, p.place_group_id, {STATUS} as status, \
+             {SILENT} as is_silent from reconciler r join host h on h.id = r.host_id join place p on p.id = r.place_id) \
+             select k.id, k.id, {at}, {at}, k.status, k.id, k.wanted_revision_id, t.id, k.is_silent from k join tally t \
+             on t.place_group_id = k.place_group_id and t.status = k.status and t.is_silent = k.is_silent"
         ),
         "insert into attention (tally_id, reconciler_id) select tally_id, reconciler_id from reconciler_state \
          where status <> 2 or is_silent <> 0"
