@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use hub::client::Client;
 use hub::moment::Moment;
-use hub::questions::{Change, Filter, ReportChange, SilenceChange, WantedChange};
+use hub::questions::{Change, Filter, ReportChange, RolloutVersion, SilenceChange, TargetNames, WantedChange};
 use hub::report::Status;
 use hub::rules::{Condition, LastNotification, Phase, RuleState};
 use kalypso::reference::answers::{ANSWERS, COUNTS, REPORT};
@@ -237,13 +237,14 @@ impl Hub {
             report("berlin", ("dev", "eu", 1), "in_progress"),
             report("berlin", ("dev", "eu", 2), "success"),
             report("berlin", ("dev", "edge/checkout-eu", 2), "success"),
+            report("berlin", ("dev", "edge", 2), "success"),
             report("paris", ("dev", "eu", 1), "success"),
             report("rome", ("prod", "eu", 3), "failure"),
             json!({"host": "oslo", "reconciler": "installer", "workload": "cart", "version": "1.0", "status": "success"}),
         ];
         let lines = reports.map(|report| format!("{report}\n")).concat();
         fs::write(hub.folder.path().join("reports.ndjson"), lines).unwrap();
-        assert_eq!(hub.ask("report --file reports.ndjson")["stored"], 6);
+        assert_eq!(hub.ask("report --file reports.ndjson")["stored"], 7);
         hub
     }
 
@@ -254,8 +255,13 @@ impl Hub {
             "environment": environment, "targets": [target]});
         let platform = json!({"path": "edge/checkout-eu", "tree": hash(number + 20), "role": "platform",
             "environment": environment, "clusterType": "edge", "configVersion": hash(number), "targets": [target]});
+        let other = json!({"workspace": "w", "application": "a", "workload": "portal", "name": "eu", "environment": environment});
+        let beside = json!({"path": "edge/portal-eu", "tree": hash(number + 30), "role": "platform",
+            "environment": environment, "clusterType": "edge", "targets": [other]});
+        let around = json!({"path": "edge", "tree": hash(number + 40), "role": "platform",
+            "environment": environment, "clusterType": "edge"});
         let told = json!({"repository": REPOSITORY, "branch": environment, "commit": hash(number),
-            "committedOn": format!("2026-01-0{number}T00:00:00Z"), "places": [application, platform]});
+            "committedOn": format!("2026-01-0{number}T00:00:00Z"), "places": [application, platform, beside, around]});
         let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
         let client = Client::new(self.program.url(), None).unwrap();
         let told = serde_json::from_value(told).unwrap();
@@ -312,6 +318,8 @@ fn events_hold_what_the_reference_says() {
         cluster: some(),
         cluster_type: some(),
         config_version: some(),
+        targets: vec![TargetNames::default()],
+        versions: vec![RolloutVersion::default()],
         ..WantedChange::default()
     };
     let previous_status = Some(Status::InProgress);

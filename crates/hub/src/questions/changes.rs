@@ -12,12 +12,13 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
+use super::above::{Above, TOLD_MAX};
 use super::cursor::Cursor;
 use super::history::{self, Reported};
 use super::rollouts::RolloutVersion;
 use super::scope::Scope;
 use super::standing::Standing;
-use super::{Filter, QuestionError, facts};
+use super::{Filter, QuestionError, TargetNames, facts};
 use crate::limits::EVENTS_EXAMINED_MAX;
 use crate::moment::Moment;
 use crate::report::Status;
@@ -77,6 +78,9 @@ pub struct WantedChange {
     /// The versions that became wanted with it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub versions: Vec<RolloutVersion>,
+    /// The deployment targets that the place is for, where no versions are told of them: the first 20.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub targets: Vec<TargetNames>,
 }
 
 /// A host reported something else than before.
@@ -329,8 +333,9 @@ impl Selection {
             dialect.millis("v.wanted_on")
         );
         let rows = transaction.query(&sql, values).await?;
-        let versions = versions(transaction, &rows).await?;
+        let told = told(transaction, &rows).await?;
         let change = |row: &Row| {
+            let (versions, targets) = told(row);
             let text = |column| row.optional_text(column).map(str::to_owned);
             let wanted = WantedChange {
                 at: row.moment(1).unwrap_or_default(),
@@ -341,7 +346,8 @@ impl Selection {
                 cluster_type: text(6),
                 cluster: text(7),
                 config_version: text(8),
-                versions: versions(row),
+                versions,
+                targets,
             };
             (row.int(0), Change::Wanted(wanted))
         };
@@ -355,10 +361,8 @@ impl Selection {
     ) -> Result<Vec<(i64, Change)>, DatabaseError> {
         let dialect = transaction.dialect();
         let mut values = vec![Value::from(after), until.into()];
-        let mut conditions = vec![
-            of_places(dialect, self.scope.groups.as_ref(), &mut values),
-            self.of_hosts(dialect, "r.host_id", &mut values),
-        ];
+        let mut conditions = vec![self.of_hosts(dialect, "r.host_id", &mut values)];
+        conditions.extend(Above::of(transaction, &self.scope).await?.condition(&self.scope, dialect, &mut values));
         if let Some(standings) = &self.standings {
             let words: Vec<String> = standings.iter().filter_map(|one| reported(*one)).map(str::to_owned).collect();
             values.push(words.into());
@@ -448,11 +452,12 @@ fn reported(standing: Standing) -> Option<&'static str> {
     }
 }
 
-/// The versions that became wanted with revisions of places: their commits and groups are in columns 2 and 9, the environments in 5.
-async fn versions(
+/// The versions that became wanted with revisions of places, or else the targets that the places are for: their commits and groups are in columns 2 and 9,
+/// the environments in 5.
+async fn told(
     transaction: &mut Transaction,
     rows: &[Row],
-) -> Result<impl Fn(&Row) -> Vec<RolloutVersion> + use<>, DatabaseError> {
+) -> Result<impl Fn(&Row) -> (Vec<RolloutVersion>, Vec<TargetNames>) + use<>, DatabaseError> {
     let groups: BTreeSet<i64> = rows.iter().map(|row| row.int(9)).collect();
     let targets = facts::targets(transaction, groups).await?;
     let of_row = |row: &Row| {
@@ -463,11 +468,15 @@ async fn versions(
     let versions = facts::versions(transaction, &rows.iter().flat_map(of_row).collect()).await?;
     Ok(move |row: &Row| {
         let (commit, environment) = (row.text(2), row.text(5));
-        let version = |(id, target): (&i64, &super::TargetNames)| {
+        let version = |(id, target): (&i64, &TargetNames)| {
             let version = versions.get(&(*id, commit.clone()))?.clone();
             Some(RolloutVersion { target: target.clone(), environment: environment.clone(), version })
         };
-        targets.get(&row.int(9)).into_iter().flatten().filter_map(version).collect()
+        let of_place = || targets.get(&row.int(9)).into_iter().flatten();
+        let versions: Vec<_> = of_place().filter_map(version).collect();
+        let named = of_place().map(|(_, target)| target.clone()).take(TOLD_MAX);
+        let named = if versions.is_empty() { named.collect() } else { Vec::new() };
+        (versions, named)
     })
 }
 

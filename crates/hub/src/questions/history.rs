@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
+use super::above::{self, Above};
 use super::cursor::Cursor;
 use super::rollouts::{self, ListedRollout, RolloutVersion};
 use super::scope::Scope;
@@ -70,6 +71,10 @@ pub struct Reported {
     /// Which workload it is about, if it is about one.
     #[serde(flatten, skip_serializing_if = "Option::is_none")]
     pub target: Option<TargetNames>,
+    /// Of a report of a cluster type's or a cluster's folder: the deployment targets whose folders in it changed with the commit, if they are several; the
+    /// first 20 of them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub targets: Vec<TargetNames>,
     /// The version that the host had from then on.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub version: Option<String>,
@@ -128,6 +133,8 @@ pub(super) struct Found {
     order: Moment,
     group_id: Option<i64>,
     is_application: bool,
+    /// Where the reconciler is.
+    endpoint: Option<String>,
     pub(super) reported: Reported,
 }
 
@@ -181,14 +188,14 @@ fn published_event(publication: ListedRollout, versions: Vec<RolloutVersion>) ->
 }
 
 /// How many columns these are.
-pub(super) const COLUMN_COUNT: usize = 12;
+pub(super) const COLUMN_COUNT: usize = 13;
 
 const COLUMNS: &str = "d.id, h.name, r.name, e.name, g.id, case when g.role = 'application' then 1 else 0 end, \
     d.gitops_commit_id, d.version, d.status, d.status_message";
 
 /// The columns from which [`of_row`] reads.
 pub(super) fn columns(dialect: Dialect) -> String {
-    format!("{COLUMNS}, {}, {}", dialect.millis("d.created_on"), dialect.millis("d.received_on"))
+    format!("{COLUMNS}, {}, {}, p.endpoint", dialect.millis("d.created_on"), dialect.millis("d.received_on"))
 }
 
 /// What belongs to a report `d`.
@@ -213,10 +220,7 @@ async fn of_all(
     } else {
         conditions.extend(scope.kind.condition(dialect, "r.host_id", &mut values));
     }
-    if let Some(groups) = &scope.groups {
-        values.push(groups.clone().into());
-        conditions.push(dialect.any_int("p.place_group_id", &format!("${}", values.len())));
-    }
+    conditions.extend(Above::of(transaction, scope).await?.condition(scope, dialect, &mut values));
     let sql = format!(
         "select {} from ({examined}) as x join deployment d on d.id = x.id {FROM} where {} order by x.id desc limit {limit}",
         columns(dialect),
@@ -245,10 +249,7 @@ async fn of_hosts(
     let dialect = transaction.dialect();
     // A cross join keeps SQLite from beginning with all of the history.
     let mut values = vec![Value::from(hosts), Moment::from_millis(time).into(), before.into()];
-    let of_groups = scope.groups.as_ref().map(|groups| {
-        values.push(groups.clone().into());
-        format!(" and {}", dialect.any_int("p.place_group_id", "$4"))
-    });
+    let of_groups = Above::of(transaction, scope).await?.condition(scope, dialect, &mut values);
     let instant = dialect.instant("$2");
     let sql = format!(
         "with recursive chain(id, previous_id, depth) as (\
@@ -261,7 +262,7 @@ async fn of_hosts(
          order by d.created_on desc, d.id desc limit {limit}",
         dialect.any_int("r.host_id", "$1"),
         columns(dialect),
-        of_groups.unwrap_or_default(),
+        of_groups.map(|of_groups| format!(" and {of_groups}")).unwrap_or_default(),
     );
     let rows = transaction.query(&sql, values).await?;
     Ok(Reports { rows: rows.iter().map(|row| of_row(row, row.moment(10))).collect(), rest: None })
@@ -276,29 +277,42 @@ pub(super) fn of_row(row: &Row, order: Option<Moment>) -> Found {
         reconciler: row.text(2),
         environment: text(3),
         target: None,
+        targets: Vec::new(),
         version: text(7),
         commit: text(6).filter(|commit| !commit.is_empty()),
         status: row.optional_text(8).and_then(Status::parse),
         message: text(9),
     };
     let (group_id, is_application) = (row.optional_int(4), row.is(5));
-    Found { id: row.int(0), order: order.unwrap_or_default(), group_id, is_application, reported }
+    Found { id: row.int(0), order: order.unwrap_or_default(), group_id, is_application, endpoint: text(12), reported }
 }
 
-/// Says of which target and version reports are.
+/// Says of which targets and version reports are.
 pub(super) async fn with_versions(
     transaction: &mut Transaction,
     mut rows: Vec<Found>,
 ) -> Result<Vec<Found>, DatabaseError> {
-    let of_workloads = rows.iter().filter(|found| found.is_application);
-    let groups: BTreeSet<i64> = of_workloads.filter_map(|found| found.group_id).collect();
+    let groups: BTreeSet<i64> = rows.iter().filter_map(|found| found.group_id).collect();
     let targets = facts::targets(transaction, groups).await?;
-    let target =
-        |found: &Found| targets.get(&found.group_id?)?.first_key_value().map(|(id, names)| (*id, names.clone()));
+    let target = |found: &Found| {
+        let targets = targets.get(&found.group_id?)?;
+        let is_one = found.is_application || targets.len() == 1;
+        targets.first_key_value().filter(|_| is_one).map(|(id, names)| (*id, names.clone()))
+    };
+    let folder = |found: &Found| Some((found.endpoint.clone()?, found.reported.commit.clone()?));
+    let around = rows.iter().filter(|found| target(found).is_none() && !found.is_application);
+    let changed = above::changed(transaction, around.filter_map(folder).collect()).await?;
     let asked = rows.iter().filter_map(|found| Some((target(found)?.0, found.reported.commit.clone()?)));
     let versions = facts::versions(transaction, &asked.collect()).await?;
     for found in &mut rows {
-        let Some((id, names)) = target(found) else { continue };
+        let Some((id, names)) = target(found) else {
+            let targets = folder(found).and_then(|folder| changed.get(&folder)).cloned().unwrap_or_default();
+            match <[TargetNames; 1]>::try_from(targets) {
+                Ok([only]) => found.reported.target = Some(only),
+                Err(several) => found.reported.targets = several,
+            }
+            continue;
+        };
         let commit = found.reported.commit.clone().unwrap_or_default();
         if let Some(version) = versions.get(&(id, commit)) {
             found.reported.version = Some(version.clone());

@@ -2,6 +2,7 @@
 //!
 //! Totals come from the tallies, whatever the size of the fleet, or are counted by the database where only some hosts are asked about; lists come in pages, and no page looks at more than a bounded number of rows.
 
+mod above;
 mod changes;
 mod compare;
 mod counted;

@@ -5,6 +5,7 @@ use hub::moment::Moment;
 use hub::questions::{Change, ReportChange, SilenceChange, WantedChange};
 use serde_json::Value;
 
+use super::history::about;
 use crate::arguments::{self, Format};
 use crate::asking::{self, Hub};
 use crate::exit::Exit;
@@ -72,7 +73,8 @@ type Words = (Moment, &'static str, String, String);
 fn of_wanted(wanted: &WantedChange) -> Words {
     let versions =
         wanted.versions.iter().map(|one| format!("{}/{} {}", one.target.workload, one.target.target, one.version));
-    let versions: Vec<_> = versions.chain(wanted.config_version.clone()).collect();
+    let targets = wanted.targets.iter().map(|target| format!("{}/{}", target.workload, target.target));
+    let versions: Vec<_> = versions.chain(targets).chain(wanted.config_version.clone()).collect();
     let commit = asking::short(Some(&wanted.commit));
     let what = if wanted.is_removed { "nothing is wanted there any more".to_owned() } else { versions.join(", ") };
     (wanted.at, "wanted", wanted.place.clone(), format!("{commit}  {what}"))
@@ -84,11 +86,11 @@ fn of_report(ReportChange { reported, is_superseded, .. }: &ReportChange) -> Wor
         Some(status) => status.as_str(),
         None => "reported",
     };
-    let what = reported.target.as_ref().map_or(reported.reconciler.as_str(), |target| target.workload.as_str());
+    let what = about(reported);
     let (version, message) =
         (reported.version.as_deref().unwrap_or_default(), reported.message.as_deref().unwrap_or_default());
     let late = if *is_superseded { "(was so then)" } else { "" };
-    let words = [&asking::short(reported.commit.as_deref()), what, version, late, message];
+    let words = [&asking::short(reported.commit.as_deref()), what.as_str(), version, late, message];
     let words: Vec<_> = words.into_iter().filter(|word| !word.is_empty()).collect();
     (reported.at, status, reported.host.clone(), words.join("  "))
 }

@@ -1,7 +1,9 @@
 //! `kalypso history`: what happened when.
 
+use std::collections::BTreeSet;
+
 use hub::moment::Moment;
-use hub::questions::{Event, History};
+use hub::questions::{Event, History, Reported};
 use serde_json::json;
 
 use super::rollout::of_workloads;
@@ -31,6 +33,21 @@ pub(super) fn run(options: &arguments::History) -> anyhow::Result<Exit> {
     Ok(Exit::Good)
 }
 
+/// What a report is about: a workload or a few of them, else the reconciler.
+pub(super) fn about(reported: &Reported) -> String {
+    const TOLD_MAX: usize = 3;
+    if let Some(target) = &reported.target {
+        return target.workload.clone();
+    }
+    let workloads: BTreeSet<&str> = reported.targets.iter().map(|target| target.workload.as_str()).collect();
+    let first: Vec<_> = workloads.iter().take(TOLD_MAX).copied().collect();
+    match workloads.len() {
+        0 => reported.reconciler.clone(),
+        count if count > TOLD_MAX => format!("{} and others", first.join(", ")),
+        _ => first.join(", "),
+    }
+}
+
 fn cells(event: &Event, now: Moment) -> [String; 5] {
     match event {
         Event::Published(published) => {
@@ -46,7 +63,7 @@ fn cells(event: &Event, now: Moment) -> [String; 5] {
         }
         Event::Reported(reported) => {
             let status = reported.status.map_or("reported", hub::report::Status::as_str).replace('_', " ");
-            let what = reported.target.as_ref().map_or(reported.reconciler.as_str(), |target| target.workload.as_str());
+            let what = about(reported);
             let version = reported.version.as_deref().unwrap_or_default();
             let message = reported.message.as_deref().unwrap_or_default();
             [
@@ -57,5 +74,25 @@ fn cells(event: &Event, now: Moment) -> [String; 5] {
                 asking::plain(format!("{what} {version} {message}").trim_end()),
             ]
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use hub::questions::TargetNames;
+
+    use super::*;
+
+    fn check(workloads: &[&str]) -> String {
+        let target = |workload: &&str| TargetNames { workload: (*workload).to_owned(), ..TargetNames::default() };
+        let targets = workloads.iter().map(target).collect();
+        about(&Reported { reconciler: "edge".into(), targets, ..Reported::default() })
+    }
+
+    #[test]
+    fn a_report_is_about_some_workloads_or_its_reconciler() {
+        assert_eq!(check(&[]), "edge");
+        assert_eq!(check(&["portal", "cart", "cart"]), "cart, portal");
+        assert_eq!(check(&["a", "b", "c", "d"]), "a, b, c and others");
     }
 }

@@ -1,5 +1,6 @@
 //! The questions over small fleets, whose names are full of what SQL takes for its own.
 
+mod above;
 mod changes;
 mod compare;
 mod crowd;
@@ -16,6 +17,7 @@ use libtest_mimic::Trial;
 
 pub(crate) fn trials() -> Vec<Trial> {
     let trials = [
+        above::trials(),
         changes::trials(),
         compare::trials(),
         deployments::trials(),

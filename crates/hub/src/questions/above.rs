@@ -1,0 +1,113 @@
+//! Folders of cluster types and clusters: one reconciler applies such a folder, and with it those of all assignments in it.
+//!
+//! What it reports is about the assignments whose folders changed with the commit that it has.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::scope::Scope;
+use super::{TargetNames, facts};
+use crate::store::{DatabaseError, Dialect, Kind, Rows, Transaction, Value};
+
+/// Names of folders that are asked about: those of the assignments of one workload are few.
+const NAMES_MAX: usize = 100;
+
+/// Targets that are told of one report or place.
+pub(super) const TOLD_MAX: usize = 20;
+
+/// The folders around those of the targets that are asked about.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Above {
+    /// The groups of these folders.
+    groups: Vec<i64>,
+    /// What the folders of the targets are called in them.
+    names: Vec<String>,
+}
+
+impl Above {
+    /// None are needed where nobody asks for targets: they are among those that are asked about.
+    pub(super) async fn of(transaction: &mut Transaction, scope: &Scope) -> Result<Self, DatabaseError> {
+        let (Some(_), Some(groups)) = (&scope.targets, &scope.groups) else { return Ok(Self::default()) };
+        let dialect = transaction.dialect();
+        // The places of a group are called alike, each in its cluster's folder.
+        let sql = format!(
+            "select (select p.endpoint from place p where p.place_group_id = g.id limit 1) from place_group g \
+             where {} and g.role = 'platform'",
+            dialect.any_int("g.id", "$1")
+        );
+        let rows = transaction.query(&sql, vec![groups.clone().into()]).await?;
+        let split = |row: &crate::store::Row| {
+            let (above, name) = row.optional_text(0)?.rsplit_once('/')?;
+            Some((above.to_owned(), name.to_owned()))
+        };
+        let (above, names): (BTreeSet<_>, BTreeSet<_>) = rows.iter().filter_map(split).unzip();
+        if above.is_empty() || names.len() > NAMES_MAX {
+            return Ok(Self::default());
+        }
+        let sql = format!(
+            "select distinct p.place_group_id from place p join place_group g on g.id = p.place_group_id \
+             where {} and g.role = 'platform'",
+            dialect.any_text("p.endpoint", "$1")
+        );
+        let rows = transaction.query(&sql, vec![above.into_iter().collect::<Vec<_>>().into()]).await?;
+        let groups = rows.iter().map(|row| row.int(0)).filter(|group| !groups.contains(group)).collect();
+        Ok(Self { groups, names: names.into_iter().collect() })
+    }
+
+    /// The condition that a report `d` of a reconciler at a place `p` is about what is asked for; none if everything is. Its parameters are added to the values.
+    pub(super) fn condition(&self, scope: &Scope, dialect: Dialect, values: &mut Vec<Value>) -> Option<String> {
+        values.push(scope.groups.clone()?.into());
+        let asked = format!("${}", values.len());
+        let is_there = dialect.any_int("p.place_group_id", &asked);
+        if self.groups.is_empty() {
+            return Some(is_there);
+        }
+        values.push(self.groups.clone().into());
+        let is_above = dialect.any_int("p.place_group_id", &format!("${}", values.len()));
+        let endpoint = |name: &String| {
+            values.push(name.as_str().into());
+            format!("p.endpoint || '/' || ${}", values.len())
+        };
+        let endpoints: Vec<_> = self.names.iter().map(endpoint).collect();
+        Some(format!(
+            "({is_there} or {is_above} and exists (select 1 from place ac join place_revision av on av.place_id = ac.id \
+             join gitops_commit ao on ao.id = av.gitops_commit_id where ac.endpoint in ({}) and ao.commit_id = d.gitops_commit_id \
+             and {}))",
+            endpoints.join(", "),
+            dialect.any_int("ac.place_group_id", &asked),
+        ))
+    }
+}
+
+/// The targets whose folders changed in some folders with some commits: by endpoint and commit.
+pub(super) async fn changed(
+    transaction: &mut Transaction,
+    folders: BTreeSet<(String, String)>,
+) -> Result<BTreeMap<(String, String), Vec<TargetNames>>, DatabaseError> {
+    let folders: Vec<_> = folders.into_iter().collect();
+    let mut rows =
+        Rows::new(&[("number", Kind::Int), ("low", Kind::Text), ("high", Kind::Text), ("commit_id", Kind::Text)]);
+    for (number, (endpoint, commit)) in folders.iter().enumerate() {
+        // Behind the slash comes the zero.
+        let (low, high) = (format!("{endpoint}/"), format!("{endpoint}0"));
+        rows.push(vec![(number as i64).into(), low.into(), high.into(), commit.as_str().into()]);
+    }
+    let endpoint = transaction.dialect().in_bytes("c.endpoint");
+    // Cross joins keep SQLite from beginning with all that a commit changed.
+    let statement = format!(
+        "select distinct s.number, w.name, a.name, l.name, t.name from source s cross join place c cross join gitops_commit o \
+         cross join place_revision v cross join place_group_target m join deployment_target t on t.id = m.deployment_target_id \
+         join workload l on l.id = t.workload_id join application a on a.id = l.application_id \
+         join workspace w on w.id = a.workspace_id where {endpoint} > s.low and {endpoint} < s.high \
+         and o.branch_id = c.branch_id and o.commit_id = s.commit_id and v.place_id = c.id and v.gitops_commit_id = o.id \
+         and m.place_group_id = c.place_group_id order by 1, 2, 3, 4, 5"
+    );
+    let mut changed: BTreeMap<_, Vec<_>> = BTreeMap::new();
+    for row in transaction.with(rows, &statement).await? {
+        let Some(folder) = usize::try_from(row.int(0)).ok().and_then(|number| folders.get(number)) else { continue };
+        let targets = changed.entry(folder.clone()).or_default();
+        if targets.len() < TOLD_MAX {
+            targets.push(facts::names(&row, 1));
+        }
+    }
+    Ok(changed)
+}
