@@ -1,5 +1,8 @@
 //! A real PostgreSQL server on a Unix socket in a temporary folder, which ends with the process that it is for.
 
+mod owner;
+mod small_disk;
+
 use std::fs::{self, File, Permissions};
 use std::io::{self, Write as _};
 use std::os::unix::fs::{PermissionsExt as _, chown};
@@ -11,8 +14,11 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 use std::{process, thread};
 
+pub use self::small_disk::OnSmallDisk;
+use self::small_disk::SmallDisk;
+
 /// The superuser of every server here. There is no password: who may enter the folder may do everything.
-const USER: &str = "kalypso";
+const USER: &str = "postgres";
 /// What the socket's name says. Nothing listens on TCP.
 const PORT: &str = "5432";
 /// How long the recovery of a server may take that was killed with much in its log.
@@ -28,6 +34,8 @@ pub struct PostgresServer {
     child: Mutex<Option<Child>>,
     /// Other processes use it too.
     is_shared: bool,
+    /// Where a part of its files is, if not in the folder.
+    disk: Option<SmallDisk>,
 }
 
 /// A database of its own, dropped with this.
@@ -49,18 +57,63 @@ pub fn availability() -> Result<(), String> {
     Ok(())
 }
 
+/// Whether a server can have a small disk here, and if not, why: it is a mount that nobody else sees, which not every container allows.
+///
+/// # Errors
+/// The reason, in words.
+pub fn availability_of_small_disks() -> Result<(), String> {
+    availability()?;
+    let mounted =
+        tempfile::tempdir().and_then(|folder| SmallDisk::mount(&folder.path().join("disk"), 1, unprivileged_user()));
+    mounted.map(drop).map_err(|error| format!("no disk can be mounted: {error}"))
+}
+
 impl PostgresServer {
     /// Starts a server that nobody else uses, so that it can be killed. Settings are `name=value`; they win over the ones for tests, such as `fsync=off`.
     ///
     /// # Errors
     /// If it can't be started; the error has the words of the server.
     pub fn start_private(settings: &[&str]) -> io::Result<Self> {
-        let folder = tempfile::Builder::new().prefix("kalypso-pg-").tempdir()?.keep();
-        let settings = SETTINGS.iter().chain(settings).map(|setting| (*setting).to_owned()).collect();
-        let server = Self { folder, settings, child: Mutex::default(), is_shared: false };
+        let server = Self::private(settings)?;
         server.prepare(process::id())?;
+        server.make_files(&[])?;
         server.start()?;
         Ok(server)
+    }
+
+    /// Starts a server for oneself of which a part is on a disk of that many MiB, which [`PostgresServer::fill_disk`] fills.
+    ///
+    /// # Errors
+    /// If nothing can be mounted here, or the server can't be started; the error has the words of who refused.
+    pub fn start_on_small_disk(part: OnSmallDisk, mebibytes: u32) -> io::Result<Self> {
+        let mut server = Self::private(&[])?;
+        server.prepare(process::id())?;
+        let link = |name: &str| server.folder.join(name);
+        let log = ["--waldir".to_owned(), link("log-of-writes").display().to_string(), "--wal-segsize=1".to_owned()];
+        let disk = match part {
+            OnSmallDisk::Tables => SmallDisk::mount(&link("data"), mebibytes, unprivileged_user())?,
+            OnSmallDisk::Log => SmallDisk::mount(&link("log-of-writes"), mebibytes, unprivileged_user())?,
+        };
+        server.disk = Some(disk);
+        server.make_files(&log)?;
+        server.start()?;
+        Ok(server)
+    }
+
+    /// Takes all room of its small disk but so many KiB, as something else on the same disk does.
+    ///
+    /// # Errors
+    /// If it can't be written there.
+    pub fn fill_disk(&self, but_kibibytes: usize) -> io::Result<()> {
+        self.disk.as_ref().map_or(Ok(()), |disk| disk.fill(but_kibibytes))
+    }
+
+    /// Gives the room back.
+    ///
+    /// # Errors
+    /// If it was not filled.
+    pub fn free_disk(&self) -> io::Result<()> {
+        self.disk.as_ref().map_or(Ok(()), SmallDisk::free)
     }
 
     /// The server in that folder, which several processes share: started by the first of them, removed when the process `guardian` is gone.
@@ -69,12 +122,13 @@ impl PostgresServer {
     /// If it can't be started; the error has the words of the server.
     pub fn shared(folder: &Path, guardian: u32) -> io::Result<Self> {
         let settings = SETTINGS.iter().map(|setting| (*setting).to_owned()).collect();
-        let server = Self { folder: folder.to_owned(), settings, child: Mutex::default(), is_shared: true };
+        let server = Self { folder: folder.to_owned(), settings, child: Mutex::default(), is_shared: true, disk: None };
         // Whoever has the lock looks whether the server is there; the others come when it is.
         let lock = File::create(server.folder.with_extension("lock"))?;
         lock.lock()?;
         if !server.folder.exists() {
             server.prepare(guardian)?;
+            server.make_files(&[])?;
             server.start()?;
         }
         Ok(server)
@@ -123,6 +177,19 @@ impl PostgresServer {
         Ok(())
     }
 
+    /// Where a database of it is, as one of its users is told.
+    pub fn url_of(&self, user: &str, database: &str) -> String {
+        format!("postgres://{user}@localhost:{PORT}/{database}?host={}", self.folder.display())
+    }
+
+    /// Runs SQL with `psql`, as an administrator does. What it prints: a line a row, columns separated by `|`.
+    ///
+    /// # Errors
+    /// If the server refuses; the error has its words.
+    pub fn psql(&self, sql: &str) -> io::Result<String> {
+        psql(&self.folder, "postgres", sql)
+    }
+
     /// Makes a new, empty database.
     ///
     /// # Errors
@@ -130,29 +197,47 @@ impl PostgresServer {
     pub fn create_database(&self) -> io::Result<PostgresDatabase> {
         static COUNT: AtomicU32 = AtomicU32::new(0);
         let name = format!("test_{}_{}", process::id(), COUNT.fetch_add(1, Ordering::Relaxed));
-        psql(&self.folder, "postgres", &format!("create database {name}"))?;
+        self.psql(&format!("create database {name}"))?;
         Ok(PostgresDatabase { folder: self.folder.clone(), name })
     }
 
-    /// Makes the folder, the files of a new server in it, and a process that removes both when the guardian is gone, however that ends.
+    fn private(settings: &[&str]) -> io::Result<Self> {
+        let folder = tempfile::Builder::new().prefix(owner::PREFIX).tempdir()?.keep();
+        let settings = SETTINGS.iter().chain(settings).map(|setting| (*setting).to_owned()).collect();
+        Ok(Self { folder, settings, child: Mutex::default(), is_shared: false, disk: None })
+    }
+
+    /// Makes the folder, and a process that removes it with the server when the guardian is gone, however that ends. If both end at once, it is the
+    /// next server whose start clears it away.
     fn prepare(&self, guardian: u32) -> io::Result<()> {
+        let users = unprivileged().map(|(user, _)| user).into_iter().chain(own_user());
+        if let Some(parent) = self.folder.parent() {
+            owner::clear_leftovers(parent, &users.collect::<Vec<_>>());
+        }
         fs::create_dir_all(&self.folder)?;
         fs::set_permissions(&self.folder, Permissions::from_mode(0o700))?;
+        owner::sign(&self.folder, guardian)?;
         self.watch(guardian)?;
-        if let Some((user, group)) = unprivileged().filter(|_| is_superuser()) {
+        if let Some((user, group)) = unprivileged_user() {
             chown(&self.folder, Some(user), Some(group))?;
         }
+        Ok(())
+    }
+
+    /// Makes the files of a new server.
+    fn make_files(&self, arguments: &[String]) -> io::Result<()> {
         let mut command = self.command("initdb")?;
         command.args(["--no-sync", "--locale=C", "--encoding=UTF8", "--auth=trust", "--no-instructions"]);
+        command.args(arguments);
         succeed(command.args(["--username", USER, "--pgdata"]).arg(self.folder.join("data")))?;
         Ok(())
     }
 
     fn watch(&self, guardian: u32) -> io::Result<()> {
         const SCRIPT: &str = "while kill -0 $1 2>/dev/null; do sleep 1; done; \
-            test -f $2/data/postmaster.pid && kill -9 $(head -n 1 $2/data/postmaster.pid); rm -rf $2 $2.lock";
+            test -f $2/$3 && kill -9 $(cat $2/$3); for i in 1 2 3 4 5; do rm -rf $2 $2.lock && break; sleep 1; done";
         let mut command = Command::new("sh");
-        command.args(["-c", SCRIPT, "sh", &guardian.to_string()]).arg(&self.folder);
+        command.args(["-c", SCRIPT, "sh", &guardian.to_string()]).arg(&self.folder).arg(owner::PROCESS);
         quiet(&mut command).process_group(0).spawn()?;
         Ok(())
     }
@@ -162,6 +247,7 @@ impl PostgresServer {
         let mut command = self.command("postgres")?;
         command.arg("-D").arg(self.folder.join("data")).arg("-k").arg(&self.folder).args(["-p", PORT]);
         command.args(self.settings.iter().flat_map(|setting| ["-c", setting]));
+        command.arg("-c").arg(format!("external_pid_file={}", self.folder.join(owner::PROCESS).display()));
         quiet(&mut command).stderr(log).process_group(0).spawn()
     }
 
@@ -169,7 +255,7 @@ impl PostgresServer {
     fn command(&self, program: &str) -> io::Result<Command> {
         let mut command = Command::new(programs().ok_or(io::ErrorKind::NotFound)?.join(program));
         command.current_dir(&self.folder);
-        if let Some((user, group)) = unprivileged().filter(|_| is_superuser()) {
+        if let Some((user, group)) = unprivileged_user() {
             command.uid(user).gid(group);
         }
         Ok(command)
@@ -186,7 +272,7 @@ impl Drop for PostgresServer {
     fn drop(&mut self) {
         if !self.is_shared {
             self.kill();
-            drop(fs::remove_dir_all(&self.folder));
+            owner::remove(&self.folder);
         }
     }
 }
@@ -237,7 +323,17 @@ fn programs() -> Option<PathBuf> {
 }
 
 fn is_superuser() -> bool {
-    Command::new("id").arg("-u").output().is_ok_and(|output| output.stdout.trim_ascii() == b"0")
+    own_user() == Some(0)
+}
+
+fn own_user() -> Option<u32> {
+    let output = Command::new("id").arg("-u").output().ok()?;
+    String::from_utf8_lossy(&output.stdout).trim().parse().ok()
+}
+
+/// Who runs the server, if that is not who we are: user and group.
+fn unprivileged_user() -> Option<(u32, u32)> {
+    unprivileged().filter(|_| is_superuser())
 }
 
 /// Who runs the server where we are root: user and group.
@@ -268,6 +364,8 @@ fn checked(output: Output) -> io::Result<Output> {
 
 #[cfg(test)]
 mod tests {
+    use std::os::unix::process::ExitStatusExt as _;
+
     use super::*;
 
     /// The tests of the hub run on PostgreSQL too, and are counted as skipped where it is absent; this one looks at what they stand on.
@@ -289,5 +387,21 @@ mod tests {
         let folder = server.folder.clone();
         drop((database, server));
         assert!(!folder.exists());
+    }
+
+    #[test]
+    fn what_nobody_owns_any_more_is_cleared_away_and_nothing_else() {
+        if let Err(reason) = availability() {
+            println!("skipped: {reason}");
+            return;
+        }
+        let (left, kept) = (PostgresServer::start_private(&[]).unwrap(), PostgresServer::start_private(&[]).unwrap());
+        let mut gone = Command::new("true").spawn().unwrap();
+        owner::sign(&left.folder, gone.id()).unwrap();
+        gone.wait().unwrap();
+        let next = PostgresServer::start_private(&[]).unwrap();
+        assert!(!left.folder.exists() && kept.answers().unwrap() && next.answers().unwrap());
+        let ended = left.child.lock().unwrap().as_mut().unwrap().wait().unwrap();
+        assert_eq!(ended.signal(), Some(9));
     }
 }
