@@ -1,4 +1,4 @@
-//! A disk that fills, and has room again. It is SQLite's: that of PostgreSQL is the business of its server.
+//! A disk that fills, and has room again: SQLite's, and both that PostgreSQL needs, of its tables and of its log.
 
 use std::collections::BTreeSet;
 use std::process::Command;
@@ -6,10 +6,13 @@ use std::process::Command;
 use libtest_mimic::Trial;
 use reqwest::StatusCode;
 
-use super::batches::{SIZE, batch};
+use hub::store::{Database, DatabaseUrl};
+use testkit::postgres::{OnSmallDisk, PostgresServer, availability_of_small_disks};
+
+use super::batches::{SIZE, batch, publish};
 use super::process::{Answer, Process};
 use super::{look, prepared};
-use crate::twins::{Ground, on_sqlite};
+use crate::twins::{Ground, on_postgres, on_sqlite};
 
 /// Bytes that a file may have: room for some batches.
 const ROOM: u64 = 1024 * 1024;
@@ -17,7 +20,13 @@ const ROOM: u64 = 1024 * 1024;
 pub(crate) fn trials() -> Vec<Trial> {
     let is_skipped = Command::new("prlimit").arg("--version").output().is_err();
     let name = "faults::disk::a_full_one_is_told_of_and_used_again";
-    vec![on_sqlite(name, a_full_one_is_told_of_and_used_again).with_ignored_flag(is_skipped)]
+    let of_sqlite = on_sqlite(name, a_full_one_is_told_of_and_used_again).with_ignored_flag(is_skipped);
+    let is_skipped =
+        availability_of_small_disks().inspect_err(|reason| eprintln!("skipped: {name}: {reason}")).is_err();
+    let of_tables = on_postgres(name, async || that_of_postgres_fills(OnSmallDisk::Tables).await);
+    let name = "faults::disk::a_server_that_can_not_go_on_is_waited_for";
+    let of_log = on_postgres(name, async || that_of_postgres_fills(OnSmallDisk::Log).await);
+    vec![of_sqlite, of_tables.with_ignored_flag(is_skipped), of_log.with_ignored_flag(is_skipped)]
 }
 
 async fn a_full_one_is_told_of_and_used_again(ground: Ground) {
@@ -39,4 +48,49 @@ async fn a_full_one_is_told_of_and_used_again(ground: Ground) {
         assert_eq!(hub.door.send(&batch(number)).await, Answer::Stored);
     }
     assert_eq!(look(&ground.url, SIZE).await, (0..number).collect());
+}
+
+/// MiB of the disk of a server: more than what an empty one needs.
+const DISK: u32 = 128;
+/// KiB of it that are left when something else has taken the rest: room for some batches, and in the log for some of its files, of a MiB each.
+const LEFT: usize = 3 * 1024 + 512;
+
+async fn that_of_postgres_fills(part: OnSmallDisk) {
+    let server = PostgresServer::start_on_small_disk(part, DISK).unwrap();
+    let place = server.create_database().unwrap();
+    let url = DatabaseUrl::Postgres(place.url());
+    let database = Database::open(&url).await.unwrap();
+    publish(&database).await;
+    database.close().await;
+    let hub = Process::start(&url);
+    server.fill_disk(LEFT).unwrap();
+    let (mut acknowledged, mut refused) = (BTreeSet::new(), Vec::new());
+    let mut number = 0;
+    while refused.len() < 2 {
+        match hub.door.send(&batch(number)).await {
+            Answer::Stored => drop(acknowledged.insert(number)),
+            Answer::Refused(StatusCode::SERVICE_UNAVAILABLE, why, true) => refused.push(why),
+            other => panic!("batch {number}: {other:?}"),
+        }
+        number += 1;
+    }
+    assert!(acknowledged.len() > 1, "the disk was full before anything was sent");
+    match part {
+        OnSmallDisk::Tables => {
+            assert!(refused.iter().all(|why| why.contains("disk")), "{refused:?}");
+            assert_eq!(look(&url, SIZE).await, acknowledged);
+        }
+        // Of its own accord it has gone.
+        OnSmallDisk::Log => server.kill(),
+    }
+    server.free_disk().unwrap();
+    if part == OnSmallDisk::Log {
+        server.start().unwrap();
+        let found = look(&url, SIZE).await;
+        assert!(acknowledged.is_subset(&found), "lost: {:?}", acknowledged.difference(&found));
+    }
+    for number in 0..number {
+        hub.door.insist(&batch(number)).await;
+    }
+    assert_eq!(look(&url, SIZE).await, (0..number).collect());
 }
