@@ -5,8 +5,12 @@ use std::path::{Path, PathBuf};
 use hub::server::{Server, ServerOptions};
 use hub::store::DatabaseUrl;
 use hub::tls::Certificate;
+use hub::tokens::Scope;
 use reqwest::{StatusCode, Version};
+use tonic::Code;
+use tonic::transport::{Channel, ClientTlsConfig};
 
+use super::otlp::export_through;
 use super::{Hub, report};
 
 fn file(name: &str) -> PathBuf {
@@ -40,6 +44,43 @@ async fn reports_are_taken_and_questions_answered_over_tls() {
     let asked = client().get(format!("{url}/api/v1/deployments")).send().await.unwrap();
     assert!(asked.text().await.unwrap().contains(r#""host":"a""#));
     assert_eq!(hub.history().await, ["a/checkout: one"]);
+}
+
+/// A connection of gRPC that trusts the certificate, and nobody else.
+async fn channel(url: &str) -> Channel {
+    let certificate = tonic::transport::Certificate::from_pem(std::fs::read(file("certificate.pem")).unwrap());
+    let tls = ClientTlsConfig::new().ca_certificate(certificate);
+    Channel::from_shared(url.to_owned()).unwrap().tls_config(tls).unwrap().connect().await.unwrap()
+}
+
+#[tokio::test]
+async fn log_records_come_in_over_grpc_on_the_same_port_and_tokens_are_wanted() {
+    let (hub, url) = encrypted().await;
+    let host = hub.token("berlin", Scope::Host { host: "berlin".into() }).await.reveal();
+    let reader = hub.token("reader", Scope::Read).await.reveal();
+    let channel = channel(&url).await;
+    for (token, answer) in [
+        (None, Err(Code::Unauthenticated)),
+        (Some("kal_x"), Err(Code::Unauthenticated)),
+        (Some(&*reader), Err(Code::PermissionDenied)),
+        (Some(&*host), Ok(())),
+    ] {
+        assert_eq!(export_through(channel.clone(), token).await, answer, "{token:?}");
+    }
+    assert_eq!(hub.history().await, ["berlin/checkout: one"]);
+}
+
+#[tokio::test]
+async fn a_client_of_grpc_that_trusts_somebody_else_sends_nothing() {
+    let (hub, url) = encrypted().await;
+    let own = Channel::from_shared(url).unwrap().tls_config(ClientTlsConfig::new()).unwrap();
+    assert!(own.connect().await.is_err());
+    let plain = Channel::from_shared(hub.url("")).unwrap().connect().await;
+    assert!(match plain {
+        Ok(channel) => export_through(channel, None).await.is_err(),
+        Err(_) => true,
+    });
+    assert!(hub.history().await.is_empty());
 }
 
 #[tokio::test]

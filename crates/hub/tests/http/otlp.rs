@@ -7,6 +7,7 @@ use opentelemetry_proto::tonic::common::v1::{AnyValue, KeyValue, any_value};
 use opentelemetry_proto::tonic::logs::v1::{LogRecord, ResourceLogs, ScopeLogs};
 use prost::Message as _;
 use reqwest::StatusCode;
+use tonic::transport::Channel;
 use tonic::{Code, Request};
 
 use super::Hub;
@@ -29,7 +30,12 @@ fn request(host: &str) -> ExportLogsServiceRequest {
 }
 
 async fn export(hub: &Hub, token: Option<&str>) -> Result<(), Code> {
-    let mut client = LogsServiceClient::connect(hub.url("")).await.unwrap();
+    export_through(Channel::from_shared(hub.url("")).unwrap().connect().await.unwrap(), token).await
+}
+
+/// What a collector does that has such a connection.
+pub(super) async fn export_through(channel: Channel, token: Option<&str>) -> Result<(), Code> {
+    let mut client = LogsServiceClient::new(channel);
     let mut request = Request::new(request("a"));
     if let Some(token) = token {
         request.metadata_mut().insert("authorization", format!("Bearer {token}").parse().unwrap());
