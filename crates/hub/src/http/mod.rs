@@ -101,7 +101,7 @@ impl App {
 
 /// All routes.
 pub fn router(app: App) -> Router {
-    let (routes, description) = openapi::routes().split_for_parts();
+    let (routes, description) = openapi::parts();
     let routes = routes
         .merge(openapi::route(&description))
         .fallback(layers::not_found)

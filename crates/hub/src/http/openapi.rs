@@ -1,10 +1,12 @@
 //! The description of the API, OpenAPI 3.1, made from the handlers.
 
+use axum::Router;
 use axum::response::IntoResponse as _;
 use axum::routing::get;
 use http::header;
-use utoipa::openapi::OpenApi;
+use utoipa::openapi::schema::{AnyOfBuilder, ObjectBuilder, Schema, SchemaType};
 use utoipa::openapi::security::{ApiKey, ApiKeyValue, HttpAuthScheme, HttpBuilder, SecurityScheme};
+use utoipa::openapi::{OpenApi, RefOr};
 use utoipa::{Modify, OpenApi as _};
 use utoipa_axum::router::OpenApiRouter;
 
@@ -45,13 +47,39 @@ impl Modify for Schemes {
     }
 }
 
+/// Fields of an object that are there together or not at all: that they may be `null` instead is no object.
+struct Flattened;
+
+impl Modify for Flattened {
+    fn modify(&self, openapi: &mut OpenApi) {
+        let schemas = openapi.components.iter_mut().flat_map(|components| components.schemas.values_mut());
+        for schema in schemas {
+            let RefOr::T(Schema::AllOf(parts)) = schema else { continue };
+            for part in &mut parts.items {
+                let RefOr::T(Schema::OneOf(either)) = part else { continue };
+                let fields = either.items.iter().find(|item| matches!(item, RefOr::Ref(_))).cloned();
+                let Some(fields) = fields else { continue };
+                let nothing = ObjectBuilder::new().schema_type(SchemaType::AnyValue).build();
+                *part = Schema::AnyOf(AnyOfBuilder::new().item(fields).item(nothing).build()).into();
+            }
+        }
+    }
+}
+
 /// The description as it is served, for documentation and tests.
 pub fn description() -> OpenApi {
-    routes().split_for_parts().1
+    parts().1
+}
+
+/// The routes that are described, and their description.
+pub(super) fn parts() -> (Router<App>, OpenApi) {
+    let (routes, mut description) = routes().split_for_parts();
+    Flattened.modify(&mut description);
+    (routes, description)
 }
 
 /// All routes that are described.
-pub(super) fn routes() -> OpenApiRouter<App> {
+fn routes() -> OpenApiRouter<App> {
     OpenApiRouter::with_openapi(Description::openapi())
         .merge(reports::routes())
         .merge(publications::routes())
@@ -65,8 +93,8 @@ pub(super) fn routes() -> OpenApiRouter<App> {
 }
 
 /// The route of the description itself.
-pub(super) fn route(description: &OpenApi) -> axum::Router<App> {
+pub(super) fn route(description: &OpenApi) -> Router<App> {
     let text = description.to_json().unwrap_or_default();
     let answer = move || async move { ([(header::CONTENT_TYPE, "application/json")], text).into_response() };
-    axum::Router::new().route(PATH, get(answer))
+    Router::new().route(PATH, get(answer))
 }

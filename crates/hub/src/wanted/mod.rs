@@ -208,8 +208,10 @@ pub struct WantedVersion {
 }
 
 /// What a publication changed.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
 #[serde(rename_all = "camelCase")]
+// The history has a `Published`, too.
+#[schema(as = PublicationReceipt)]
 pub struct Published {
     /// Places that should hold something else from now on.
     pub changed: usize,

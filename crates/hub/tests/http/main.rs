@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "these are tests")]
 
+mod description;
 mod encrypted;
 mod events;
 mod formats;
