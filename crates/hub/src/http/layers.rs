@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use axum::Router;
 use axum::extract::{MatchedPath, Request, State};
-use axum::middleware::{Next, from_fn_with_state};
+use axum::middleware::{Next, from_fn, from_fn_with_state};
 use axum::response::{IntoResponse as _, Response};
 use data_encoding::HEXLOWER;
 use http::{HeaderName, HeaderValue, Method, Uri, header};
@@ -34,6 +34,7 @@ pub(super) fn around(routes: Router, app: App) -> Router {
     routes
         .layer(RequestDecompressionLayer::new().pass_through_unaccepted(true))
         .layer(CompressionLayer::new())
+        .layer(from_fn(refuse_unreadable))
         .layer(CatchPanicLayer::custom(panicked))
         .layer(from_fn_with_state(app, observe))
 }
@@ -59,6 +60,20 @@ async fn observe(State(app): State<App>, matched: Option<MatchedPath>, request: 
         headers.entry(name).or_insert(value);
     }
     response
+}
+
+/// No name has the character U+0000, and PostgreSQL takes no text with it.
+async fn refuse_unreadable(request: Request, next: Next) -> Response {
+    if is_readable(request.uri()) {
+        return next.run(request).await;
+    }
+    let detail = "the address has the character U+0000 (`%00`) in it, which is in no name";
+    Problem::new(Kind::Malformed, detail).into_response()
+}
+
+/// Whether what is asked for can be in the database.
+pub(super) fn is_readable(uri: &Uri) -> bool {
+    [Some(uri.path()), uri.query()].into_iter().flatten().all(|text| !text.contains("%00"))
 }
 
 /// The id that a proxy gave the request, or a new one.

@@ -83,6 +83,10 @@ pub async fn deployment_state(
         if text.trim().is_empty() {
             return Err(QuestionError::Wrong { parameter, message: "is missing".to_owned() });
         }
+        if text.contains('\0') {
+            let message = "has the character U+0000 in it, which is in no name".to_owned();
+            return Err(QuestionError::Wrong { parameter, message });
+        }
     }
     let commit = revision::commit(&request.commit_id);
     let mut transaction = database.begin_reading().await?;

@@ -1,8 +1,8 @@
 //! Whether what somebody else says of what is wanted can be so.
 
-use super::{Plan, Publication, WantedPlace, Wish};
+use super::{Plan, Publication, WantedPlace, WantedTarget, Wish};
 use crate::endpoint::{Endpoint, EndpointError};
-use crate::limits::NAME_CHARACTERS_MAX;
+use crate::limits::{ENDPOINT_CHARACTERS_MAX, LABELS_MAX, NAME_CHARACTERS_MAX};
 use crate::revision::is_hash;
 
 /// It can't be so.
@@ -14,6 +14,14 @@ pub enum WishError {
     /// A name is empty or too long, or has control characters.
     #[error("`{0}` is a text of 1 to {NAME_CHARACTERS_MAX} characters, without control characters")]
     Name(&'static str),
+    /// The labels of a target are too many, too long, or have control characters.
+    #[error(
+        "`labels` are at most {LABELS_MAX}, of at most {NAME_CHARACTERS_MAX} characters each, without control characters"
+    )]
+    Labels,
+    /// An endpoint is too long, or has control characters.
+    #[error("`sourceEndpoint` is a text of at most {ENDPOINT_CHARACTERS_MAX} characters, without control characters")]
+    Source,
     /// It is no id of a git object.
     #[error("`{0}` is the id of a git object: 40 or 64 hexadecimal digits")]
     Hash(&'static str),
@@ -52,26 +60,44 @@ fn check(place: &WantedPlace) -> Result<(), WishError> {
     name("clusterType", place.cluster_type.as_deref())?;
     name("cluster", place.cluster.as_deref())?;
     name("configVersion", place.config_version.as_deref())?;
-    for target in &place.targets {
-        name("workspace", Some(&target.workspace))?;
-        name("application", Some(&target.application))?;
-        name("workload", Some(&target.workload))?;
-        name("name", Some(&target.name))?;
-        name("environment", Some(&target.environment))?;
-        let version = target.version.as_ref();
+    place.targets.iter().try_for_each(WantedTarget::check)
+}
+
+impl WantedTarget {
+    /// Checks what came from outside.
+    ///
+    /// # Errors
+    /// Something in it can't be so.
+    pub(crate) fn check(&self) -> Result<(), WishError> {
+        name("workspace", Some(&self.workspace))?;
+        name("application", Some(&self.application))?;
+        name("workload", Some(&self.workload))?;
+        name("name", Some(&self.name))?;
+        name("environment", Some(&self.environment))?;
+        let version = self.version.as_ref();
         name("version", version.map(|version| version.version.as_str()))?;
         name("build", version.and_then(|version| version.build.as_deref()))?;
         name("commit", version.and_then(|version| version.commit.as_deref()))?;
+        let are_labels = self.labels.len() <= LABELS_MAX
+            && self.labels.iter().all(|(key, value)| is_name(key) && is_text(value, NAME_CHARACTERS_MAX));
+        if !are_labels {
+            return Err(WishError::Labels);
+        }
+        let source = self.source_endpoint.as_deref().unwrap_or_default();
+        if is_text(source, ENDPOINT_CHARACTERS_MAX) { Ok(()) } else { Err(WishError::Source) }
     }
-    Ok(())
 }
 
 fn name(field: &'static str, text: Option<&str>) -> Result<(), WishError> {
-    let is_name = |text: &str| {
-        let characters = text.chars().count();
-        (1..=NAME_CHARACTERS_MAX).contains(&characters) && !text.chars().any(char::is_control)
-    };
     if text.is_none_or(is_name) { Ok(()) } else { Err(WishError::Name(field)) }
+}
+
+fn is_name(text: &str) -> bool {
+    !text.is_empty() && is_text(text, NAME_CHARACTERS_MAX)
+}
+
+fn is_text(text: &str, characters_max: usize) -> bool {
+    text.chars().count() <= characters_max && !text.chars().any(char::is_control)
 }
 
 fn hash(field: &'static str, text: Option<&str>) -> Result<(), WishError> {
@@ -95,5 +121,12 @@ mod tests {
         assert!(error(r#"{"path": "../a", "role": "platform"}"#).contains("leaves its repository"));
         assert!(error(r#"{"path": "a", "role": "platform", "tree": "main"}"#).starts_with("`tree` is the id"));
         assert!(error(r#"{"path": "a", "role": "platform", "cluster": "a\nb"}"#).starts_with("`cluster` is a text"));
+        let target = |more: &str| {
+            let names = r#""workspace": "s", "application": "a", "workload": "w", "name": "n", "environment": "e""#;
+            check(&format!(r#"{{"path": "a", "role": "platform", "targets": [{{{names}, {more}}}]}}"#))
+        };
+        assert_eq!(target(r#""labels": {"region": ""}, "sourceEndpoint": "r/b/p""#), Ok(()));
+        assert!(target(r#""labels": {"region": "e\u0000u"}"#).unwrap_err().starts_with("`labels` are at most"));
+        assert!(target(r#""sourceEndpoint": "r\u0000""#).unwrap_err().starts_with("`sourceEndpoint` is a text"));
     }
 }

@@ -10,7 +10,7 @@ use hub::retention::Retention;
 use hub::server::{Server, ServerOptions};
 use hub::store::DatabaseUrl;
 use hub::{inputs, tls};
-use reqwest::{Client, Response, StatusCode};
+use reqwest::{Client, RequestBuilder, Response, StatusCode};
 use serde_json::Value;
 
 use crate::store::argument;
@@ -38,14 +38,14 @@ pub(crate) fn serve(url: &str) {
 }
 
 /// A running hub.
-pub(super) struct Process {
+pub(crate) struct Process {
     child: Child,
-    pub(super) door: Door,
+    pub(crate) door: Door,
 }
 
 /// Where a hub is spoken to.
 #[derive(Clone)]
-pub(super) struct Door {
+pub(crate) struct Door {
     address: String,
     client: Client,
 }
@@ -62,7 +62,7 @@ pub(super) enum Answer {
 }
 
 impl Process {
-    pub(super) fn start(url: &DatabaseUrl) -> Self {
+    pub(crate) fn start(url: &DatabaseUrl) -> Self {
         let mut command = Command::new(std::env::current_exe().unwrap());
         Self::start_as(command.args([SERVE, &argument(url)]))
     }
@@ -113,8 +113,22 @@ impl Drop for Process {
 }
 
 impl Door {
-    pub(super) async fn get(&self, path: &str) -> StatusCode {
+    pub(crate) async fn get(&self, path: &str) -> StatusCode {
         self.client.get(format!("http://{}{path}", self.address)).send().await.unwrap().status()
+    }
+
+    pub(crate) fn post(&self, path: &str) -> RequestBuilder {
+        self.client.post(format!("http://{}{path}", self.address))
+    }
+
+    /// A stream of changes, behind an event if one is named.
+    pub(super) async fn follow(&self, after: &str) -> Response {
+        let client = Client::builder().no_proxy().build().unwrap();
+        let mut request = client.get(format!("http://{}/api/v1/events", self.address));
+        if !after.is_empty() {
+            request = request.header("last-event-id", after);
+        }
+        request.send().await.unwrap().error_for_status().unwrap()
     }
 
     pub(super) async fn send(&self, reports: &[Report]) -> Answer {
