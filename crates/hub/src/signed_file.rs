@@ -262,6 +262,32 @@ fn owned<T: DeserializeOwned>(payload: &str, line: usize) -> Result<T, SignedFil
     parse(payload.as_bytes(), line)
 }
 
+/// Reads bytes as a signed file, and adds to it: the body of the fuzz target. Nothing is expected but that it ends without panic, that no file is taken whose
+/// signatures are wrong, and that what is added can be read.
+#[doc(hidden)]
+pub fn fuzz(input: &[u8]) {
+    let Ok(token) = TokenText::random() else { return };
+    let key = token.signing_key();
+    let read = |file: &[u8], is_signed: &dyn Fn(&[u8], &str) -> bool| {
+        let mut reader = Unchecked::open(file)?.check(is_signed)?;
+        let mut reports = Vec::new();
+        while let Some((_, report)) = reader.next_report()? {
+            reports.push(report);
+        }
+        Ok::<_, SignedFileError>(reports)
+    };
+    // Nobody has signed it with a key that is new.
+    assert!(read(input, &|message, signature| key.is_of(message, signature)).is_err());
+    assert!(add(input, &token, &[], Moment::MIN).is_err() || input.is_empty());
+    let lines = read(input, &|_, _| true).unwrap_or_default();
+    let reports = lines.iter().filter_map(|line| generic::read_one(line.as_bytes(), Moment::MAX).ok());
+    let reports: Vec<_> = reports.filter_map(|report| report.check(Moment::MAX).ok()).collect();
+    if let Ok(addition) = add(&[], &token, &reports, Moment::MIN) {
+        let again = read(&addition.bytes, &|message, signature| key.is_of(message, signature));
+        assert_eq!(again.map(|reports| reports.len()).ok(), Some(reports.len()));
+    }
+}
+
 /// The most that the last line of a file has: what [`add`] has to see of it.
 const _: () = assert!(SIGNED_END_BYTES_MAX >= 2 * ENVELOPE_BYTES);
 

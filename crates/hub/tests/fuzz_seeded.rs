@@ -1,5 +1,9 @@
 //! The fuzz targets on the stable toolchain, with inputs that are the same in each run.
 
+use hub::inputs::generic;
+use hub::moment::Moment;
+use hub::signed_file;
+use hub::tokens::TokenText;
 use opentelemetry_proto::tonic::collector::logs::v1::ExportLogsServiceRequest;
 use testkit::fuzz::run_seeded;
 
@@ -75,4 +79,49 @@ fn answers_of_azure() {
     let seeds: [&[u8]; 2] =
         [include_bytes!("payloads/azure-flux-configuration.json"), include_bytes!("payloads/azure-instance.json")];
     run_seeded(hub::azure::fuzz, &seeds, WORDS, 20_000);
+}
+
+#[test]
+fn signed_files() {
+    let token = TokenText::random().unwrap();
+    let report =
+        generic::read_one(include_bytes!("payloads/report.json"), Moment::MAX).unwrap().check(Moment::MAX).unwrap();
+    let file = signed_file::add(&[], &token, &[report.clone(), report], Moment::MIN).unwrap().bytes;
+    run_seeded(
+        signed_file::fuzz,
+        &[&file],
+        &[WORDS, &["{\"end\":", "{\"report\":", "\"signature\":\""]].concat(),
+        2_000,
+    );
+}
+
+#[test]
+fn publications() {
+    let seed = include_bytes!("payloads/publication.json");
+    run_seeded(hub::wanted::fuzz, &[seed], &[WORDS, &["\"targets\":", "\"labels\":", "platform"]].concat(), 20_000);
+}
+
+#[test]
+fn descriptors() {
+    let seed = include_bytes!("payloads/descriptor.yaml");
+    let words =
+        [WORDS, &["\n---\n", "  ", "&a ", "*a", "!!binary ", "|\n", "\"\\0\"", "DeploymentDescriptor"]].concat();
+    run_seeded(hub::watch::fuzz, &[seed], &words, 5_000);
+}
+
+#[test]
+fn words_of_requests() {
+    let token = TokenText::random().unwrap().reveal();
+    let query =
+        "host=a%26b&status=failed,silent&selector=region+in+(eu),!x&targetSelector=a%3Db&limit=5&cursor=aG9zdHMgNyAtMQ";
+    let seeds: Vec<_> = [
+        "2026-11-21T15:44:01.25+02:00",
+        "ZXZlbnRzIDAgMCAw",
+        "prod@sha1:4b825dc642cb6eb9a060e54bf8d69288fbee4904",
+        &token,
+    ]
+    .map(|word| format!("{query}\nBearer {token}\n127.0.0.1:8080\n{word}").into_bytes())
+    .into();
+    let seeds: Vec<_> = seeds.iter().map(Vec::as_slice).collect();
+    run_seeded(hub::http::fuzz, &seeds, &[WORDS, &["%00", "%C3", "&", "@", "/", "kal_", "Z"]].concat(), 20_000);
 }

@@ -61,7 +61,7 @@ pub(super) fn authorization(headers: &HeaderMap) -> Result<Option<&str>, Problem
     text.map_err(|_| Problem::new(Kind::Malformed, "the header `Authorization` is not ASCII"))
 }
 
-fn names_this_machine(parts: &Parts) -> bool {
+pub(super) fn names_this_machine(parts: &Parts) -> bool {
     let named = parts.headers.get(header::HOST).and_then(|host| host.to_str().ok());
     let Some(named) = named.or(parts.uri.authority().map(http::uri::Authority::as_str)) else { return false };
     let Ok(authority) = named.parse::<http::uri::Authority>() else { return false };

@@ -2,6 +2,7 @@
 
 mod caller;
 mod events;
+mod fuzz;
 mod health;
 mod layers;
 pub mod metrics;
@@ -21,6 +22,7 @@ use axum::Router;
 use tokio::sync::{Semaphore, watch};
 
 pub use caller::{Administrator, Reader};
+pub use fuzz::fuzz;
 pub use metrics::Metrics;
 pub use openapi::description;
 pub use problem::{Kind, Problem, RefusedReport};

@@ -93,7 +93,8 @@ impl<T: DeserializeOwned + IntoParams> FromRequestParts<App> for Asked<T> {
     }
 }
 
-fn read<T: DeserializeOwned>(parts: &Parts) -> Result<T, Problem> {
+/// Reads what the query of an address says.
+pub(super) fn read<T: DeserializeOwned>(parts: &Parts) -> Result<T, Problem> {
     match Query::try_from_uri(&parts.uri) {
         Ok(Query(read)) => Ok(read),
         // What was read and how is nothing to whoever asks.

@@ -128,7 +128,7 @@ impl Workload {
 const SIGNS_MAX: usize = 8;
 
 /// How a text can be read: as a workload and nothing else, or as a workload and, behind `@`, a version.
-fn readings(of: &str) -> Vec<(&str, Option<&str>)> {
+pub(super) fn readings(of: &str) -> Vec<(&str, Option<&str>)> {
     let with_version = of.match_indices('@').take(SIGNS_MAX);
     let with_version = with_version.filter_map(|(at, _)| Some((of.get(..at)?, of.get(at + 1..))));
     std::iter::once((of, None)).chain(with_version).collect()

@@ -112,3 +112,18 @@ pub struct TargetNames {
     /// The deployment target's own name.
     pub target: String,
 }
+
+/// Reads everything in a filter and a page that is more than a name: a part of the body of the fuzz target of requests.
+pub(crate) fn fuzz(filter: &Filter, page: &Page) {
+    let _ = (filter.host_labels(), filter.target_labels(), filter.refuse_hosts(), page.limit());
+    if let Ok(Some(standings)) = Standing::parse_list(filter.status.as_deref()) {
+        let text = standings.iter().map(|standing| standing.as_str()).collect::<Vec<_>>().join(",");
+        assert_eq!(filter.status, Some(text));
+    }
+    for text in [&page.cursor, &filter.host].into_iter().flatten() {
+        if let Ok(cursor) = cursor::Cursor::<2>::read(text, "fuzz") {
+            assert_eq!(cursor::Cursor::read(&cursor.write("fuzz"), "fuzz").ok(), Some(cursor));
+        }
+        assert!(meant::readings(text).iter().all(|(name, _)| text.starts_with(name)));
+    }
+}

@@ -2,6 +2,7 @@
 
 mod branch;
 mod check;
+mod fuzz;
 mod groups;
 mod order;
 mod plans;
@@ -16,6 +17,7 @@ use serde::{Deserialize, Serialize};
 
 pub use self::branch::{read_up_to, wanted_paths};
 pub use self::check::WishError;
+pub use self::fuzz::fuzz;
 pub(crate) use self::order::Order;
 pub(crate) use self::publish::want;
 pub(crate) use self::retally::restate;

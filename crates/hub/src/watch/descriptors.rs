@@ -194,19 +194,36 @@ fn described(descriptor: &DeploymentDescriptor, file: &str) -> Result<Described,
         build: optional(&descriptor.build),
         commit: optional(&descriptor.commit),
     };
+    let target = WantedTarget {
+        workspace: descriptor.workspace.to_string(),
+        application: descriptor.application.to_string(),
+        workload: descriptor.workload.to_string(),
+        name: descriptor.target.to_string(),
+        environment: descriptor.environment.to_string(),
+        labels: BTreeMap::new(),
+        source_endpoint: Some(source.to_string()),
+        version: Some(version),
+    };
+    target.check().map_err(|error| wrong("description", &error))?;
     Ok(Described {
         manifests: BranchKey { repository: endpoint.repository().to_owned(), branch: endpoint.branch().to_owned() },
         path: endpoint.path().to_owned(),
-        target: WantedTarget {
-            workspace: descriptor.workspace.to_string(),
-            application: descriptor.application.to_string(),
-            workload: descriptor.workload.to_string(),
-            name: descriptor.target.to_string(),
-            environment: descriptor.environment.to_string(),
-            labels: BTreeMap::new(),
-            source_endpoint: Some(source.to_string()),
-            version: Some(version),
-        },
+        target,
         file: file.to_owned(),
     })
+}
+
+/// What holds for every file with descriptors: the body of the fuzz target.
+pub(super) fn fuzz(content: &[u8]) {
+    let read = model::read::read_kind(FileId::default(), content, Kind::DeploymentDescriptor);
+    for diagnostic in &read.diagnostics {
+        assert!(!problem("file.yaml", content, diagnostic).message.is_empty());
+    }
+    for object in &read.objects {
+        let AnyObject::DeploymentDescriptor(object) = object else { continue };
+        match described(&object.spec, "file.yaml") {
+            Ok(described) => assert_eq!(described.target.check(), Ok(())),
+            Err(problem) => assert!(!problem.message.is_empty()),
+        }
+    }
 }

@@ -52,6 +52,13 @@ pub struct WatchSettings {
     pub git: git::Settings,
 }
 
+/// Reads bytes as a file with deployment descriptors, as it may lie in an application's repository: the body of the fuzz target. Nothing is expected but
+/// that it ends without panic, and that each descriptor can be stored or is refused with a reason.
+#[doc(hidden)]
+pub fn fuzz(input: &[u8]) {
+    descriptors::fuzz(input);
+}
+
 /// A branch, by its repository in the form that endpoints have.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct BranchKey {

@@ -1,0 +1,66 @@
+//! What holds for the words of every request, in its address and its headers: the body of the fuzz target, which also runs with fixed seeds.
+
+use http::{HeaderName, HeaderValue, Request, header};
+
+use super::caller::{authorization, names_this_machine};
+use super::layers::is_readable;
+use super::questions::read;
+use crate::endpoint::{Endpoint, repository};
+use crate::inputs::names::TargetName;
+use crate::moment::Moment;
+use crate::questions::{self, Filter, Page};
+use crate::revision;
+use crate::tokens::{SecretDigest, TokenText};
+
+/// Reads lines: the query of a question, then headers, then a word that may be a token, a cursor, a moment, a name. Nothing is expected but that it ends
+/// without panic, and that what is taken is what was written.
+#[doc(hidden)]
+pub fn fuzz(input: &[u8]) {
+    let mut lines = input.splitn(4, |byte| *byte == b'\n');
+    let mut next = || lines.next().unwrap_or_default();
+    let query = String::from_utf8_lossy(next()).into_owned();
+    let mut request = Request::builder().uri(format!("/api/v1/deployments?{query}"));
+    for name in [header::AUTHORIZATION, header::HOST] {
+        request = request.header::<HeaderName, HeaderValue>(
+            name,
+            HeaderValue::from_bytes(next()).unwrap_or(HeaderValue::from_static("")),
+        );
+    }
+    if let Ok(request) = request.body(()) {
+        let parts = request.into_parts().0;
+        let _ = (authorization(&parts.headers), names_this_machine(&parts));
+        if is_readable(&parts.uri)
+            && let Ok(filter) = read::<Filter>(&parts)
+        {
+            let texts = [&filter.host, &filter.environment, &filter.workload, &filter.selector, &filter.status];
+            assert!(texts.into_iter().flatten().all(|text| !text.contains('\0')));
+            questions::fuzz(&filter, &read::<Page>(&parts).unwrap_or_default());
+        }
+    }
+    word(&String::from_utf8_lossy(next()));
+}
+
+fn word(text: &str) {
+    if let Ok(token) = text.parse::<TokenText>() {
+        assert_eq!(token.reveal(), text);
+        assert!(!format!("{token:?}").contains(&text[text.len() / 2..]));
+    }
+    if let Some(digest) = SecretDigest::from_hex(text) {
+        assert_eq!(digest.to_hex(), text.to_ascii_lowercase());
+    }
+    if let Ok(moment) = text.parse::<Moment>() {
+        assert_eq!(moment.to_string().parse(), Ok(moment));
+    }
+    if let Ok(position) = text.parse::<questions::Position>() {
+        assert_eq!(position.to_string().parse::<questions::Position>().ok(), Some(position));
+    }
+    let _ = TargetName::parse(text);
+    let commit = revision::commit(text);
+    assert!(text.contains(commit) && revision::commit(commit).len() <= commit.len());
+    let normal = repository(text);
+    assert_eq!(repository(&normal), normal, "{text}");
+    if let Ok(endpoint) = Endpoint::new(text, "main", text) {
+        let again = Endpoint::new(endpoint.repository(), endpoint.branch(), endpoint.path());
+        assert_eq!(again.as_ref(), Ok(&endpoint), "{text}");
+    }
+}

@@ -1,0 +1,5 @@
+//! Deployment descriptors are read.
+
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|input: &[u8]| hub::watch::fuzz(input));

@@ -1,0 +1,5 @@
+//! Files of signed reports are read, and added to.
+
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|input: &[u8]| hub::signed_file::fuzz(input));
