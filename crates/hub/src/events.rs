@@ -1,18 +1,19 @@
 //! Those who follow changes: each reads for itself from the database, whenever there is something to read.
 //!
 //! Nothing is kept for anybody: who is slow costs nothing, and who reports pays nothing for those who follow. One task looks how far everything is settled,
-//! as long as somebody follows, and wakes them.
+//! as long as somebody follows, and wakes them. What one of them reads is there for those who want the same: mostly, all are at the same place.
 
 use std::collections::VecDeque;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore, watch};
 use tokio::time::{Instant, sleep, sleep_until, timeout};
 
 use crate::limits::{
-    EVENT_READERS_MAX, EVENT_STREAMS_MAX, EVENTS_BEGIN_TIMEOUT, EVENTS_KEEP_ALIVE, EVENTS_PERIOD, EVENTS_RETRY,
+    EVENT_READERS_MAX, EVENT_STREAMS_MAX, EVENTS_BEGIN_TIMEOUT, EVENTS_BYTES_MAX, EVENTS_KEEP_ALIVE, EVENTS_PERIOD,
+    EVENTS_RETRY, EVENTS_SHARED,
 };
-use crate::questions::{self, Change, Filter, Position, QuestionError};
+use crate::questions::{self, Change, Changes, Filter, Position, QuestionError};
 use crate::store::Database;
 
 /// What all who follow changes share. Clones are the same one.
@@ -26,6 +27,16 @@ struct Inner {
     followed: Notify,
     streams: Arc<Semaphore>,
     readers: Semaphore,
+    recent: Mutex<VecDeque<Page>>,
+}
+
+/// What somebody has just read.
+#[derive(Debug)]
+struct Page {
+    filter: Filter,
+    /// Behind it.
+    after: Position,
+    changes: Arc<Changes>,
 }
 
 /// Nobody can follow now.
@@ -51,7 +62,8 @@ impl Feed {
         let (settled, _) = watch::channel(Position::default());
         let streams = Arc::new(Semaphore::new(EVENT_STREAMS_MAX));
         let readers = Semaphore::new(EVENT_READERS_MAX);
-        Self(Arc::new(Inner { database, settled, followed: Notify::new(), streams, readers }))
+        let recent = Mutex::default();
+        Self(Arc::new(Inner { database, settled, followed: Notify::new(), streams, readers, recent }))
     }
 
     /// Wakes those who follow when there is something to read, until it is aborted. It looks at nothing while nobody follows.
@@ -86,8 +98,8 @@ impl Feed {
         questions::changes(&self.0.database, &filter, position, position).await?;
         let horizon = self.0.settled.subscribe();
         self.0.followed.notify_one();
-        let waiting = VecDeque::new();
         let inner = Arc::clone(&self.0);
+        let waiting = Waiting::default();
         Ok(Follower { inner, filter, position, horizon, waiting, spoke: None, told: None, _permit: permit })
     }
 }
@@ -100,12 +112,31 @@ pub struct Follower {
     /// Up to there it has read.
     position: Position,
     horizon: watch::Receiver<Position>,
-    waiting: VecDeque<(Position, Change)>,
+    waiting: Waiting,
     /// When something was last said; none before the beginning.
     spoke: Option<Instant>,
     /// The position that was last told.
     told: Option<Position>,
     _permit: OwnedSemaphorePermit,
+}
+
+/// Changes that were read, of which some were said.
+#[derive(Debug, Default)]
+struct Waiting {
+    changes: Arc<Changes>,
+    said: usize,
+}
+
+impl Waiting {
+    fn next(&mut self) -> Option<(Position, Change)> {
+        let next = self.changes.items.get(self.said).cloned();
+        self.said += 1;
+        if next.is_none() {
+            // Who waits for more keeps nothing.
+            *self = Self::default();
+        }
+        next
+    }
 }
 
 /// What there is to say to somebody who follows.
@@ -126,7 +157,7 @@ impl Follower {
     /// What is asked about is no more. A database that is away is waited for.
     pub async fn next(&mut self) -> Result<Said, QuestionError> {
         let said = loop {
-            if let Some((position, change)) = self.waiting.pop_front() {
+            if let Some((position, change)) = self.waiting.next() {
                 break Said::Change(position, Box::new(change));
             }
             let Some(spoke) = self.spoke else { break Said::Nothing(self.position) };
@@ -139,10 +170,18 @@ impl Follower {
             tokio::select! {
                 // It is never closed: the sender is in the same hands.
                 changed = self.horizon.changed(), if is_quiet => drop(changed),
-                () = sleep_until(quiet_until), if is_quiet => {}
-                read = read(&self.inner, &self.filter, self.position, horizon), if !is_quiet => {
-                    let Some(changes) = read? else { continue };
-                    (self.waiting, self.position) = (changes.items.into(), changes.end);
+                () = sleep_until(quiet_until) => {}
+                // Whoever says meanwhile that it is still there waits anew: nobody may keep a place while the other side does not take what is said.
+                permit = self.inner.readers.acquire(), if !is_quiet => {
+                    let read = read(&self.inner, &self.filter, self.position, horizon).await;
+                    drop(permit);
+                    match read? {
+                        Some(changes) => {
+                            self.position = changes.end;
+                            self.waiting = Waiting { changes, said: 0 };
+                        }
+                        None => sleep(EVENTS_RETRY).await,
+                    }
                 }
             }
         };
@@ -161,18 +200,59 @@ async fn read(
     filter: &Filter,
     after: Position,
     until: Position,
-) -> Result<Option<questions::Changes>, QuestionError> {
-    let read = async {
-        let _permit = inner.readers.acquire().await;
-        questions::changes(&inner.database, filter, after, until).await
-    };
-    match read.await {
-        Ok(changes) => Ok(Some(changes)),
+) -> Result<Option<Arc<Changes>>, QuestionError> {
+    let recent = || inner.recent.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(page) = recent().iter().find(|page| page.after == after && page.filter == *filter) {
+        return Ok(Some(Arc::clone(&page.changes)));
+    }
+    match questions::changes(&inner.database, filter, after, until).await {
+        Ok(changes) => {
+            let changes = Arc::new(bounded(changes));
+            let mut recent = recent();
+            recent.push_front(Page { filter: filter.clone(), after, changes: Arc::clone(&changes) });
+            recent.truncate(EVENTS_SHARED);
+            Ok(Some(changes))
+        }
         Err(QuestionError::Database(error)) if error.is_passing() => {
             tracing::warn!(%error, "somebody who follows changes gets none at the moment");
-            sleep(EVENTS_RETRY).await;
             Ok(None)
         }
         Err(error) => Err(error),
+    }
+}
+
+/// As many of them as may wait in memory, at least one.
+fn bounded(mut changes: Changes) -> Changes {
+    let mut bytes = 0;
+    let kept = changes.items.iter().take_while(|(_, change)| {
+        let is_kept = bytes <= EVENTS_BYTES_MAX;
+        bytes += change.bytes();
+        is_kept
+    });
+    let kept = kept.count();
+    if kept < changes.items.len() {
+        changes.items.truncate(kept);
+        changes.end = changes.items.last().map_or(changes.end, |(position, _)| *position);
+    }
+    changes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::questions::ReportChange;
+
+    #[test]
+    fn long_messages_are_read_a_few_at_a_time() {
+        let change = |length: usize| {
+            let mut report = ReportChange::default();
+            report.reported.message = Some("x".repeat(length));
+            Change::Report(report)
+        };
+        let check = |length: usize| {
+            let items = (0..100).map(|_| (Position::default(), change(length))).collect();
+            bounded(Changes { items, end: Position::default() }).items.len()
+        };
+        assert_eq!([check(10), check(16 * 1024), check(EVENTS_BYTES_MAX + 1)], [100, 16, 1]);
     }
 }

@@ -199,6 +199,12 @@ pub const EVENT_READERS_MAX: usize = 2;
 /// Changes that are looked at, at once, for one stream. They wait in memory until the other side takes them.
 pub const EVENTS_EXAMINED_MAX: usize = 500;
 
+/// Bytes of the messages of changes that wait in memory for one stream. Beyond it, fewer are read at once: messages may be long, and all streams slow.
+pub const EVENTS_BYTES_MAX: usize = 256 * 1024;
+
+/// Readings for one stream that others may share: of those that just began, and those that are about something else.
+pub const EVENTS_SHARED: usize = 8;
+
 /// How often it is looked whether something has changed, while somebody follows. Nothing is looked at otherwise.
 pub const EVENTS_PERIOD: Duration = Duration::from_millis(500);
 

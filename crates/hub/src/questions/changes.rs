@@ -48,6 +48,15 @@ impl Change {
             Self::Heard(_) => "heard",
         }
     }
+
+    /// Bytes of memory that it takes, about: only messages are long.
+    pub(crate) fn bytes(&self) -> usize {
+        let message = match self {
+            Self::Report(report) => report.reported.message.as_deref().map_or(0, str::len),
+            _ => 0,
+        };
+        size_of::<Self>() + message
+    }
 }
 
 /// A place is to hold something else from now on.

@@ -21,6 +21,7 @@ mod dashboards;
 mod export;
 mod faults;
 mod fleet;
+mod hostile;
 mod hosts;
 mod import;
 mod naming;
@@ -48,8 +49,10 @@ fn main() {
         export::trials(),
         faults::trials(),
         faults::disk::trials(),
+        faults::streams::trials(),
         fleet::trials(),
         hosts::trials(),
+        hostile::trials(),
         import::trials(),
         naming::trials(),
         questions::trials(),

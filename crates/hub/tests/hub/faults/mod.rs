@@ -3,6 +3,7 @@
 mod batches;
 pub(crate) mod disk;
 mod process;
+pub(crate) mod streams;
 
 use std::collections::BTreeSet;
 
@@ -14,11 +15,11 @@ use tokio::sync::mpsc;
 use tokio::task::{JoinHandle, JoinSet};
 
 use self::batches::{SIZE, batch, of_size, publish, publish_commits, stored};
-use self::process::{Answer, Door, Process};
+use self::process::{Answer, Door};
 use crate::twins::Ground;
 
 pub(crate) use self::batches::check_consistent;
-pub(crate) use self::process::{SERVE, serve};
+pub(crate) use self::process::{Process, SERVE, serve};
 
 twins![
     what_was_acknowledged_is_there_after_a_kill,

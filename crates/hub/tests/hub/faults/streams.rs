@@ -1,0 +1,106 @@
+//! As many streams of events as there may be while reports come in: each gets every change once and in order, and who is slow is in nobody's way.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use hub::limits::EVENT_STREAMS_MAX;
+use hub::report::Report;
+use reqwest::Response;
+use tokio::task::JoinSet;
+
+use super::batches::{SIZE, batch, publish, stored};
+use super::process::{Answer, Process};
+use crate::twins::Ground;
+
+twins![every_stream_gets_every_change_once_and_in_order, who_does_not_read_is_in_nobodys_way_and_misses_nothing,];
+
+/// Batches that come in.
+const BATCHES: usize = 5;
+/// How long a stream may be silent while something is missing.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// What a stream brought: the ids of its changes, and how often each thing was reported.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Heard {
+    ids: Vec<String>,
+    messages: Vec<String>,
+}
+
+/// Reads until so many changes came.
+async fn read(mut stream: Response, count: usize) -> Heard {
+    let (mut heard, mut text) = (Heard::default(), String::new());
+    while heard.messages.len() < count {
+        let chunk = tokio::time::timeout(PATIENCE, stream.chunk()).await.expect("the stream is silent").unwrap();
+        text.push_str(std::str::from_utf8(&chunk.expect("the stream has ended")).unwrap());
+        while let Some((event, rest)) = text.split_once("\n\n") {
+            let lines = event.lines().filter_map(|line| line.split_once(": "));
+            let fields: BTreeMap<_, _> = lines.collect();
+            if let (Some(data), Some(id)) = (fields.get("data"), fields.get("id")) {
+                let change: serde_json::Value = serde_json::from_str(data).unwrap();
+                let word = |name: &str| change[name].as_str().unwrap().to_owned();
+                heard.messages.push(format!("{} {} {}", word("message"), word("host"), word("reconciler")));
+                heard.ids.push((*id).to_owned());
+            }
+            text = rest.to_owned();
+        }
+    }
+    heard
+}
+
+async fn every_stream_gets_every_change_once_and_in_order(ground: Ground) {
+    publish(&ground.database).await;
+    let hub = Process::start(&ground.url);
+    let mut streams = JoinSet::new();
+    for _ in 0..EVENT_STREAMS_MAX {
+        let stream = hub.door.follow("").await;
+        streams.spawn(read(stream, BATCHES * SIZE));
+    }
+    let mut senders = JoinSet::new();
+    for number in 0..BATCHES {
+        let door = hub.door.clone();
+        senders.spawn(async move { assert_eq!(door.send(&batch(number)).await, Answer::Stored) });
+    }
+    while let Some(sent) = senders.join_next().await {
+        sent.unwrap();
+    }
+    assert_eq!(stored(&ground.database, SIZE).await, (0..BATCHES).collect());
+    let mut all = streams.join_all().await;
+    let one = all.pop().unwrap();
+    let mut messages = one.messages.clone();
+    messages.sort();
+    messages.dedup();
+    assert_eq!(messages.len(), BATCHES * SIZE, "something came twice, and something else did not");
+    assert!(all.iter().all(|other| *other == one), "streams differ");
+    // Who comes later and begins somewhere in the middle gets what is behind it.
+    let middle = one.ids.len() / 3;
+    let rest = read(hub.door.follow(&one.ids[middle]).await, one.ids.len() - middle - 1).await;
+    assert_eq!(rest.ids, one.ids[middle + 1..]);
+}
+
+async fn who_does_not_read_is_in_nobodys_way_and_misses_nothing(ground: Ground) {
+    // Far more than what the system keeps for a connection.
+    const MANY: usize = 60;
+    let told = |number: usize| {
+        let padded = |report: Report| Report { message: format!("{:.<4000}", report.message), ..report };
+        batch(number).into_iter().map(padded).collect::<Vec<_>>()
+    };
+    publish(&ground.database).await;
+    let hub = Process::start(&ground.url);
+    let mut slow = Vec::new();
+    for _ in 0..8 {
+        slow.push(hub.door.follow("").await);
+    }
+    let before = hub.peak_mebibytes();
+    let reader = tokio::spawn(read(hub.door.follow("").await, MANY * SIZE));
+    for number in 0..MANY {
+        assert_eq!(hub.door.send(&told(number)).await, Answer::Stored);
+    }
+    // The others have read nothing yet, and this one is at the end.
+    let heard = reader.await.unwrap();
+    if let (Some(before), Some(after)) = (before, hub.peak_mebibytes()) {
+        assert!(after < before + 150, "{before} MiB became {after} MiB");
+    }
+    for stream in slow {
+        assert_eq!(read(stream, heard.ids.len()).await, heard);
+    }
+}
