@@ -22,6 +22,12 @@ const SYSTEM_PACKAGES: &[SystemPackage] = &[
     },
     // The tests only run its `sshd`, on a port of their own.
     SystemPackage { name: "openssh-server", why: "repositories over SSH", is_here: has_sshd, starts_service: true },
+    SystemPackage {
+        name: "curl",
+        why: "the commands of the how-to pages",
+        is_here: || is_on_path("curl"),
+        starts_service: false,
+    },
     // The tests start servers of their own, in temporary folders.
     SystemPackage { name: "postgresql", why: "the hub on PostgreSQL", is_here: has_postgres, starts_service: true },
 ];

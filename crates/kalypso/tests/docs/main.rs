@@ -6,8 +6,10 @@
 //!   `…` stands for anything in a line, and a line with nothing else for any lines; ids of commits and times may be other ones;
 //! - a line that ends with `` `path`: `` and a block behind it make that file;
 //! - the comment `<!-- starts with: kalypso demo --no-hub -->` runs a command that the page does not show; longer ones are scripts in `$FIXTURES`.
-//!   A hub does not end by itself: it has a `&` behind it, and is the one that commands ask from then on;
-//! - a block of type `sh`, on a page with such a comment, holds commands whose output is not shown: they have to succeed.
+//!   A hub does not end by itself: it has a `&` behind it, and is the one that commands ask from then on. `NAME=$(command)` is a variable of all later
+//!   commands, and `postgresql` is a server of PostgreSQL, whose superuser runs the blocks of type `sql` and what is behind `sql: `;
+//! - a block of type `sh`, on a page with such a comment, holds commands whose output is not shown: they have to succeed. `kalypso hub` alone, or with
+//!   options, is the hub from then on; addresses, tokens and folders of other machines are those of the test ([`shell`]).
 //!
 //! `KALYPSO_BLESS=1 cargo test -p kalypso --test docs` writes what is printed into the pages.
 
@@ -41,11 +43,14 @@ fn check(path: &Path) -> Result<(), String> {
     for piece in pieces(&text) {
         match &piece {
             Piece::Text(_) => {}
-            Piece::Start(command) => match command.strip_suffix(" &") {
-                Some(hub) => shell.serve(hub),
-                None => drop(shell.run(command)),
-            },
+            Piece::Start(command) => {
+                if let Err(reason) = shell.start(command) {
+                    println!("skipped: the rest of {}: {reason}", path.display());
+                    return Ok(());
+                }
+            }
             Piece::Script(script) => shell.succeed(script),
+            Piece::Sql(script) => shell.administer(script),
             Piece::File { path, content, .. } => shell.write(path, content),
             Piece::Command { command, expected } => {
                 let printed = shell.run(command);

@@ -11,6 +11,8 @@ pub(crate) enum Piece {
     Start(String),
     /// Commands that have to succeed.
     Script(String),
+    /// What an administrator tells the database.
+    Sql(String),
     /// A file to be made, and how it stands in the page.
     File {
         /// Where, from the folder where the commands run.
@@ -35,6 +37,7 @@ impl fmt::Display for Piece {
             Self::Text(text) => f.write_str(text),
             Self::Start(command) => writeln!(f, "{START}{command} -->"),
             Self::Script(script) => write!(f, "```sh\n{script}```\n"),
+            Self::Sql(script) => write!(f, "```sql\n{script}```\n"),
             Self::File { content, language, .. } => write!(f, "```{language}\n{content}```\n"),
             Self::Command { command, expected } => {
                 writeln!(f, "$ {}", command.replace('\n', "\n> "))?;
@@ -76,6 +79,9 @@ pub(crate) fn pieces(text: &str) -> Vec<Piece> {
         } else if language == "sh" && text.contains(START) {
             pieces.push(Piece::Text(std::mem::take(&mut plain)));
             pieces.push(Piece::Script(block.concat()));
+        } else if language == "sql" && text.contains(START) {
+            pieces.push(Piece::Text(std::mem::take(&mut plain)));
+            pieces.push(Piece::Sql(block.concat()));
         } else if let Some(path) = name {
             pieces.push(Piece::Text(std::mem::take(&mut plain)));
             pieces.push(Piece::File { path, content: block.concat(), language });
@@ -105,12 +111,13 @@ fn commands(block: &[&str]) -> Vec<Piece> {
 
 #[test]
 fn pieces_give_the_page_again() {
-    let page = "# A\n\n<!-- starts with: true -->\n\nMake `a/b.yaml`:\n\n```yaml\nx: 1\n```\n\n```console\n$ cat a/b.yaml \\\n> c\nx: 1\n\n$ true\n```\n\n```sh\ntrue # yes\n```\n\n```text\n$ no\n```\n";
+    let page = "# A\n\n<!-- starts with: true -->\n\nMake `a/b.yaml`:\n\n```yaml\nx: 1\n```\n\n```console\n$ cat a/b.yaml \\\n> c\nx: 1\n\n$ true\n```\n\n```sh\ntrue # yes\n```\n\n```sql\nselect 1;\n```\n\n```text\n$ no\n```\n";
     let pieces = pieces(page);
     assert_eq!(pieces.iter().map(ToString::to_string).collect::<String>(), page);
     let file = Piece::File { path: "a/b.yaml".into(), content: "x: 1\n".into(), language: "yaml".into() };
     assert!(pieces.contains(&file));
     assert!(pieces.contains(&Piece::Command { command: "cat a/b.yaml \\\nc".into(), expected: "x: 1\n\n".into() }));
     assert!(pieces.contains(&Piece::Script("true # yes\n".into())));
+    assert!(pieces.contains(&Piece::Sql("select 1;\n".into())));
     assert_eq!(pieces.iter().filter(|piece| matches!(piece, Piece::Command { .. })).count(), 2);
 }

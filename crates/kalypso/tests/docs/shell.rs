@@ -5,14 +5,28 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use testkit::hub_program::HubProgram;
+use testkit::postgres::{PostgresServer, availability};
 
 /// A shell that remembers where it is.
 pub(crate) struct Shell {
     root: tempfile::TempDir,
     place: PathBuf,
+    variables: Vec<(String, String)>,
     /// It runs as long as the shell.
     hub: Option<HubProgram>,
+    postgres: Option<PostgresServer>,
 }
+
+/// What pages call other machines and what is on them, and what that is here.
+const ELSEWHERE: [(&str, &str); 7] = [
+    ("https://hub.example", "$KALYPSO_HUB_URL"),
+    ("http://127.0.0.1:8080", "$KALYPSO_HUB_URL"),
+    ("--listen 0.0.0.0:8443 ", ""),
+    ("postgres://kalypso:secret@postgres.example/kalypso", "$KALYPSO_DATABASE_URL"),
+    ("kal_…", "$KALYPSO_TOKEN"),
+    ("/data/", "./"),
+    ("/media/usb/", "./"),
+];
 
 /// What a page may show: what `kalypso` itself ends with, and `grep` and `diff` where they find something or nothing.
 const STATUSES: std::ops::RangeInclusive<i32> = 0..=2;
@@ -22,7 +36,32 @@ impl Shell {
         let root = tempfile::tempdir().unwrap();
         let place = root.path().join("home");
         fs::create_dir(&place).unwrap();
-        Self { root, place, hub: None }
+        // An answer that is an error is one.
+        fs::write(place.join(".curlrc"), "silent\nshow-error\nfail-with-body\n").unwrap();
+        Self { root, place, variables: Vec::new(), hub: None, postgres: None }
+    }
+
+    /// What a page does not show: a command, a hub, a server, a variable.
+    ///
+    /// # Errors
+    /// There is no such server on this machine.
+    pub(crate) fn start(&mut self, command: &str) -> Result<(), String> {
+        if let Some(hub) = command.strip_suffix(" &") {
+            self.serve(hub);
+        } else if command == "postgresql" {
+            availability()?;
+            let server = PostgresServer::start_private(&[]).unwrap();
+            self.variables.push(("KALYPSO_DATABASE_URL".to_owned(), server.url_of("kalypso", "kalypso")));
+            self.postgres = Some(server);
+        } else if let Some(sql) = command.strip_prefix("sql: ") {
+            self.administer(sql);
+        } else if let Some((name, value)) = variable(command) {
+            let value = self.run(value).trim_end().to_owned();
+            self.variables.push((name.to_owned(), value));
+        } else {
+            self.run(command);
+        }
+        Ok(())
     }
 
     /// Makes a file, with the folders above it.
@@ -52,12 +91,22 @@ impl Shell {
 
     /// Runs commands that have to succeed, each of them.
     pub(crate) fn succeed(&mut self, script: &str) {
+        let script = ELSEWHERE.iter().fold(script.to_owned(), |script, (there, here)| script.replace(there, here));
+        if let Some(hub) = script.lines().find(|line| *line == "kalypso hub" || line.starts_with("kalypso hub --")) {
+            return self.serve(hub);
+        }
         let output = self.command(&format!("exec 2>&1\nset -ex\n{script}")).output().unwrap();
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
     }
 
-    /// Starts a hub on a port that is free.
-    pub(crate) fn serve(&mut self, command: &str) {
+    /// Tells the database, as its superuser.
+    pub(crate) fn administer(&self, sql: &str) {
+        self.postgres.as_ref().unwrap().psql(sql).unwrap();
+    }
+
+    /// Starts a hub on a port that is free, in the place of one that is there.
+    fn serve(&mut self, command: &str) {
+        self.hub = None;
         let command = format!("exec {command} --listen 127.0.0.1:0");
         self.hub = Some(HubProgram::start(&mut self.command(&command)).unwrap());
     }
@@ -67,18 +116,32 @@ impl Shell {
         let path = std::env::join_paths(
             [program.parent().unwrap().to_owned()]
                 .into_iter()
-                .chain(std::env::split_paths(&std::env::var_os("PATH").unwrap_or_default())),
+                .chain(std::env::split_paths(&std::env::var_os("PATH").unwrap_or_default()))
+                // What is not on every machine.
+                .chain([fixtures().join("programs")]),
         );
         let mut command = Command::new("sh");
         command.arg("-c").arg(script).current_dir(&self.place).stdin(Stdio::null()).env_clear();
         command.env("PATH", path.unwrap()).env("HOME", self.root.path().join("home")).env("LC_ALL", "C.UTF-8");
         command.env("KALYPSO_CACHE_DIR", self.root.path().join("cache")).env("KALYPSO_PROGRESS", "never");
         command.envs(self.hub.iter().map(|hub| ("KALYPSO_HUB_URL", hub.url())));
-        command.env("FIXTURES", Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/docs/fixtures"));
+        command.env("FIXTURES", fixtures()).envs(self.variables.iter().map(|(name, value)| (name, value)));
         command.env("GIT_CONFIG_NOSYSTEM", "1").env("GIT_CONFIG_GLOBAL", "/dev/null");
         for (who, name) in [("AUTHOR", "Ann"), ("COMMITTER", "Ann")] {
             command.env(format!("GIT_{who}_NAME"), name).env(format!("GIT_{who}_EMAIL"), "ann@acme.example");
         }
         command
     }
+}
+
+fn fixtures() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/docs/fixtures")
+}
+
+/// The parts of `NAME=$(command)`.
+fn variable(command: &str) -> Option<(&str, &str)> {
+    let (name, rest) = command.split_once("=$(")?;
+    let is_name = name.bytes().all(|byte| byte.is_ascii_uppercase() || byte == b'_');
+    is_name.then_some(())?;
+    Some((name, rest.strip_suffix(')')?))
 }
