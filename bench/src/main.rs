@@ -41,7 +41,7 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 #[derive(Parser)]
 #[command(name = "cargo xtask bench")]
 struct Arguments {
-    /// What to measure: `fleet`, `million`, `clusters`, `warm`, `memo`, `commit`, `incremental`, `command`, `templates`, `yaml`, `hub`, `hub-postgresql`; everything if nothing is named.
+    /// What to measure: `fleet`, `million`, `clusters`, `warm`, `memo`, `commit`, `incremental`, `command`, `templates`, `yaml`, `hub`, `hub-postgresql`, `storm`, `streams`; everything if nothing is named.
     names: Vec<String>,
     /// Print the figures as JSON.
     #[arg(long)]
@@ -52,7 +52,7 @@ struct Arguments {
     /// Measure the large fleets with this part of their cluster types or clusters, and hold nothing against its bound.
     #[arg(long, value_name = "PART", default_value_t = 1.0)]
     share: f64,
-    /// Put the figures into the tables of this page as well. Those of a table are all of one run: measure everything, or `hub hub-postgresql`.
+    /// Put the figures into the tables of this page as well. Those of a table are all of one run: measure everything, or `hub hub-postgresql`, or `storm streams`.
     #[arg(long, value_name = "FILE", conflicts_with = "share")]
     page: Option<PathBuf>,
     /// Compile the generated fleet in this directory, and say how long each step took.
@@ -87,7 +87,7 @@ impl Options {
 /// A benchmark: its name, and what makes its rows.
 type Benchmark = (&'static str, fn(&Options) -> Result<Vec<Row>>);
 
-const BENCHMARKS: [Benchmark; 12] = [
+const BENCHMARKS: [Benchmark; 14] = [
     ("fleet", |_| assignments::fleet()),
     ("million", scale::million),
     ("clusters", scale::clusters),
@@ -100,6 +100,8 @@ const BENCHMARKS: [Benchmark; 12] = [
     ("yaml", |_| yaml::rows()),
     ("hub", hub::sqlite),
     ("hub-postgresql", hub::postgresql),
+    ("storm", hub::storm),
+    ("streams", hub::streams),
 ];
 
 fn main() -> Result<()> {

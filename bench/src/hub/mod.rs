@@ -4,11 +4,14 @@ mod client;
 mod fleet;
 mod questions;
 mod server;
+mod storm;
+mod streams;
 
 use std::time::Duration;
 
 use anyhow::Result;
 use testkit::postgres::{self, PostgresServer};
+use tokio::runtime::Runtime;
 
 use self::fleet::Size;
 use self::server::Hub;
@@ -42,31 +45,60 @@ pub(crate) fn sqlite(options: &Options) -> Result<Vec<Row>> {
     rows(options, &Bounds { name: "SQLite", batches_per_second: 20_000.0 }, url)
 }
 
-/// On PostgreSQL: a server of its own, as its packages configure it but for its memory.
+/// On PostgreSQL.
 pub(crate) fn postgresql(options: &Options) -> Result<Vec<Row>> {
+    let bounds = Bounds { name: "PostgreSQL", batches_per_second: 15_000.0 };
+    on_postgres(|url| rows(options, &bounds, url))
+}
+
+/// More reports than can be stored, on both.
+pub(crate) fn storm(options: &Options) -> Result<Vec<Row>> {
+    let size = SMALL.share(options.share);
+    on_both(|name, url| runtime()?.block_on(storm::run(name, url, size)))
+}
+
+/// Streams of events, on both.
+pub(crate) fn streams(options: &Options) -> Result<Vec<Row>> {
+    let size = SMALL.share(options.share);
+    on_both(|name, url| runtime()?.block_on(streams::run(name, url, size)))
+}
+
+fn on_both(measure: impl Fn(&str, &str) -> Result<Vec<Row>>) -> Result<Vec<Row>> {
+    let folder = tempfile::tempdir()?;
+    let mut rows = measure("SQLite", &format!("sqlite:{}", folder.path().join("hub.db").display()))?;
+    rows.extend(on_postgres(|mut url| measure("PostgreSQL", &url("hub")?))?);
+    Ok(rows)
+}
+
+/// A server of its own, as its packages configure it but for its memory. What is measured is given what makes a new database and says its URL.
+fn on_postgres(measure: impl FnOnce(&mut dyn FnMut(&str) -> Result<String>) -> Result<Vec<Row>>) -> Result<Vec<Row>> {
     if let Err(why) = postgres::availability() {
         return Ok(vec![Row::skipped("the hub on PostgreSQL", "", why)]);
     }
     let server =
         PostgresServer::start_private(&["fsync=on", "full_page_writes=on", "shared_buffers=1GB", "max_wal_size=8GB"])?;
     let mut databases = Vec::new();
-    let url = |_: &str| {
+    let mut url = |_: &str| {
         databases.push(server.create_database()?);
         Ok(databases.last().map(testkit::postgres::PostgresDatabase::url).unwrap_or_default())
     };
-    let rows = rows(options, &Bounds { name: "PostgreSQL", batches_per_second: 15_000.0 }, url);
+    let rows = measure(&mut url);
     server.stop()?;
     rows
 }
 
 fn rows(options: &Options, bounds: &Bounds, mut url: impl FnMut(&str) -> Result<String>) -> Result<Vec<Row>> {
-    // The client speaks plain HTTP, but is not made without one.
-    ::hub::tls::install_provider();
-    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
+    let runtime = runtime()?;
     let (rate, mut rows) = runtime.block_on(small(options, bounds, &url("small.db")?))?;
     let more = runtime.block_on(million((options, rate), bounds, &url("million.db")?))?;
     rows.extend(more);
     Ok(rows)
+}
+
+fn runtime() -> Result<Runtime> {
+    // The client speaks plain HTTP, but is not made without one.
+    ::hub::tls::install_provider();
+    Ok(tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?)
 }
 
 /// Reports in batches, with their rate, and one by one, where there are few rows.

@@ -174,13 +174,12 @@ const QUESTIONS: [(&str, &str); 32] = [
 /// What is sent, and where.
 fn bodies() -> [(&'static str, Value); 7] {
     let report = json!({"host": "d", "reconciler": "web", "status": "success"});
+    let mut flux: Value = serde_json::from_str(include_str!("../payloads/flux-validation-failed.json")).unwrap();
+    flux["metadata"]["host"] = "d".into();
     [
         ("/api/v1/reports", json!([report, {"host": "d"}])),
         ("/api/v1/reports", json!({"host": "d"})),
-        (
-            "/api/v1/reports/flux",
-            serde_json::from_str(include_str!("../payloads/flux-validation-failed.json")).unwrap(),
-        ),
+        ("/api/v1/reports/flux", flux),
         ("/api/v1/reports/argocd", serde_json::from_str(include_str!("../payloads/argocd-deployed.json")).unwrap()),
         ("/v1/logs", serde_json::from_str(include_str!("../payloads/otlp-logs.json")).unwrap()),
         ("/api/v1/publications", serde_json::from_str(include_str!("../payloads/publication.json")).unwrap()),

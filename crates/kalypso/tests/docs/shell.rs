@@ -56,7 +56,7 @@ impl Shell {
         } else if let Some(sql) = command.strip_prefix("sql: ") {
             self.administer(sql);
         } else if let Some((name, value)) = variable(command) {
-            let value = self.run(value).trim_end().to_owned();
+            let value = self.run(&format!("{{ {value}; }} 2>/dev/null")).trim_end().to_owned();
             self.variables.push((name.to_owned(), value));
         } else {
             self.run(command);

@@ -1,0 +1,195 @@
+//! A storm: for a whole minute ten times as many reports as the hub can store.
+//!
+//! Clients send without waiting for anything but the answer, and when they are turned away they send the next batch at once. What was acknowledged has to be
+//! in the database afterwards, exactly once; what was turned away must not be there at all.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use ::hub::moment::Moment;
+use ::hub::store::Database;
+use anyhow::{Context as _, Result, bail, ensure};
+use reqwest::{Client, RequestBuilder, StatusCode, header};
+use tokio::task::JoinSet;
+
+use super::client::{self, percentile};
+use super::fleet::{self, RECONCILERS, Size};
+use super::server::Hub;
+use crate::report::Row;
+
+/// Reports in one request.
+const BATCH: u64 = 500;
+/// Connections that send: many more than the hub lets wait.
+const SENDERS: u64 = 256;
+/// How long it lasts.
+const STORM: Duration = Duration::from_mins(1);
+/// How long it is measured what the hub can store.
+const CALM: Duration = Duration::from_secs(20);
+/// How often somebody asks meanwhile.
+const ASKED_EVERY: Duration = Duration::from_millis(250);
+/// Reconcilers that report, at most: twenty batches in which each is once.
+const RECONCILERS_MAX: i64 = 20 * BATCH as i64;
+/// What is sent, in relation to what can be stored.
+const TIMES: f64 = 10.0;
+
+/// What came of the batches of one sender.
+#[derive(Default)]
+struct Sent {
+    acknowledged: Vec<u64>,
+    turned_away: u64,
+    /// Those that were not stored in time, but may be later, as the hub said.
+    late: Vec<u64>,
+    /// Of those that were refused, how many were not told when to come back.
+    without_hint: u64,
+}
+
+/// Runs a storm on an empty database.
+pub(crate) async fn run(name: &str, url: &str, size: Size) -> Result<Vec<Row>> {
+    fleet::fill(url, size).await?;
+    let hub = Hub::start(url)?;
+    let rate = client::batches(&hub, size, CALM).await?;
+    let start = Instant::now();
+    let pace = Pace { start, per_second: rate * TIMES / BATCH as f64, next: AtomicU64::new(0) };
+    let asked = tokio::spawn(ask(hub.url.clone(), start));
+    let all = send_all(&hub, size, pace).await?;
+    let seconds = start.elapsed().as_secs_f64();
+    let times = asked.await??;
+    let memory = hub.stop()?;
+    let (lost, wrong) = missing(url, &all).await?;
+    let offered = (all.acknowledged.len() as u64 + all.late.len() as u64 + all.turned_away) * BATCH;
+    Ok(vec![
+        Row::measured(format!("{name}: reports in a storm of a minute"), offered as f64 / seconds, "/s"),
+        Row::measured("  of the rate that is stored without one", offered as f64 / seconds / rate, "×"),
+        Row::measured("  acknowledged", (all.acknowledged.len() as u64 * BATCH) as f64 / seconds, "/s"),
+        Row::measured("  turned away", 100.0 * (all.turned_away * BATCH) as f64 / offered as f64, "%"),
+        Row::measured("  not stored in time", 100.0 * (all.late.len() as u64 * BATCH) as f64 / offered as f64, "%"),
+        Row::measured("  turned away without a hint when to come back", all.without_hint as f64, "").exactly(0.0),
+        Row::measured("  batches acknowledged and lost", lost as f64, "").exactly(0.0),
+        Row::measured("  batches stored twice, in part, or though turned away", wrong as f64, "").exactly(0.0),
+        Row::measured("  of the questions meanwhile, 95 % are answered within", percentile(times, 0.95), "ms"),
+        Row::measured("  memory", memory, "MiB").at_most(500.0),
+    ])
+}
+
+/// When the next batch is due.
+struct Pace {
+    start: Instant,
+    per_second: f64,
+    next: AtomicU64,
+}
+
+/// Sends over all connections until the storm is over.
+async fn send_all(hub: &Hub, size: Size, pace: Pace) -> Result<Sent> {
+    let (client, url) = (Client::new(), format!("{}/api/v1/reports", hub.url));
+    let (pace, reports) = (Arc::new(pace), Arc::new(Reports::new(size)));
+    let mut senders = JoinSet::new();
+    for _ in 0..SENDERS {
+        senders.spawn(send(client.post(&url), Arc::clone(&reports), Arc::clone(&pace)));
+    }
+    let mut all = Sent::default();
+    while let Some(sent) = senders.join_next().await {
+        let sent = sent??;
+        all.acknowledged.extend(sent.acknowledged);
+        all.late.extend(sent.late);
+        all.turned_away += sent.turned_away;
+        all.without_hint += sent.without_hint;
+    }
+    Ok(all)
+}
+
+/// Sends batches as they are due, until the storm is over.
+async fn send(post: RequestBuilder, reports: Arc<Reports>, pace: Arc<Pace>) -> Result<Sent> {
+    let post = post.header("content-type", "application/x-ndjson");
+    let mut sent = Sent::default();
+    while pace.start.elapsed() < STORM {
+        let number = pace.next.fetch_add(1, Ordering::Relaxed);
+        let due = pace.start + Duration::from_secs_f64(number as f64 / pace.per_second);
+        tokio::time::sleep_until(due.into()).await;
+        let post = post.try_clone().context("the request can't be sent again")?;
+        let answer = post.body(reports.batch(number)).send().await?;
+        let (status, has_hint) = (answer.status(), answer.headers().contains_key(header::RETRY_AFTER));
+        // It is read to its end, so that the connection can be used again.
+        let body = answer.bytes().await?;
+        match status {
+            StatusCode::OK => sent.acknowledged.push(number),
+            StatusCode::TOO_MANY_REQUESTS => sent.turned_away += 1,
+            StatusCode::SERVICE_UNAVAILABLE => sent.late.push(number),
+            _ => bail!("the hub said {status}: {}", String::from_utf8_lossy(&body)),
+        }
+        sent.without_hint += u64::from(status != StatusCode::OK && !has_hint);
+    }
+    Ok(sent)
+}
+
+/// Asks what people ask in such an hour, until the storm is over; how long each answer took.
+async fn ask(url: String, start: Instant) -> Result<Vec<Duration>> {
+    let client = Client::new();
+    let mut times = Vec::new();
+    while start.elapsed() < STORM {
+        for question in ["environments", "targets?environment=prod", "deployments?host=host-1", "drift"] {
+            let asked = Instant::now();
+            let answer = client.get(format!("{url}/api/v1/{question}")).send().await?;
+            let status = answer.status();
+            answer.bytes().await?;
+            ensure!(status.is_success(), "{question}: {status}");
+            times.push(asked.elapsed());
+        }
+        tokio::time::sleep(ASKED_EVERY).await;
+    }
+    Ok(times)
+}
+
+/// The parts of reports that are the same in each batch: to make them anew would take time of the machine from the hub.
+struct Reports {
+    /// When the first batch was made, as it says.
+    start: i64,
+    /// Of each reconciler, what stands before the number of the batch.
+    heads: Vec<String>,
+}
+
+impl Reports {
+    fn new(size: Size) -> Self {
+        let head = |number: i64| {
+            let (host, reconciler) = (1 + number / RECONCILERS % size.hosts, number % RECONCILERS);
+            let (repository, branch, path) = fleet::endpoint(host, reconciler);
+            format!(
+                r#"{{"host":"host-{host}","reconciler":"reconciler-{reconciler}","type":"flux","place":{{"repository":"{repository}","branch":"{branch}","path":"{path}"}},"revision":"{branch}@sha1:{}","status":"success","message":"storm "#,
+                fleet::commit(1 + number % 4)
+            )
+        };
+        let count = (size.hosts * RECONCILERS).min(RECONCILERS_MAX);
+        Self { start: Moment::now().millis(), heads: (0..count).map(head).collect() }
+    }
+
+    /// A batch: of each of its reconcilers one report, a moment after that of the batch before.
+    fn batch(&self, number: u64) -> String {
+        let at = Moment::from_millis(self.start + number as i64);
+        let mut body = String::with_capacity(BATCH as usize * 420);
+        let first = (number * BATCH) as usize % self.heads.len();
+        for head in self.heads.iter().cycle().skip(first).take(BATCH as usize) {
+            let _ = writeln!(body, "{head}{number}\",\"observedAt\":\"{at}\"}}");
+        }
+        body
+    }
+}
+
+/// How many of the acknowledged batches are not there, and how many are there that should not be, or not once and whole.
+async fn missing(url: &str, sent: &Sent) -> Result<(usize, usize)> {
+    let database = Database::open(&url.parse()?).await?;
+    let sql = "select status_message, count(*), count(distinct reconciler_id) from deployment \
+               where status_message like 'storm %' group by status_message";
+    let mut stored = BTreeMap::new();
+    for row in database.query(sql, Vec::new()).await? {
+        let message = row.text(0);
+        let number: u64 = message.strip_prefix("storm ").context("a report has no number")?.parse()?;
+        stored.insert(number, (row.int(1) as u64, row.int(2) as u64));
+    }
+    database.close().await;
+    let lost = sent.acknowledged.iter().filter(|number| !stored.contains_key(number)).count();
+    let allowed: BTreeSet<_> = sent.acknowledged.iter().chain(&sent.late).collect();
+    let wrong = stored.iter().filter(|(number, counts)| **counts != (BATCH, BATCH) || !allowed.contains(number));
+    Ok((lost, wrong.count()))
+}
