@@ -66,7 +66,7 @@ pub(crate) fn streams(options: &Options) -> Result<Vec<Row>> {
 fn on_both(measure: impl Fn(&str, &str) -> Result<Vec<Row>>) -> Result<Vec<Row>> {
     let folder = tempfile::tempdir()?;
     let mut rows = measure("SQLite", &format!("sqlite:{}", folder.path().join("hub.db").display()))?;
-    rows.extend(on_postgres(|mut url| measure("PostgreSQL", &url("hub")?))?);
+    rows.extend(on_postgres(|url| measure("PostgreSQL", &url("hub")?))?);
     Ok(rows)
 }
 

@@ -40,8 +40,8 @@ const TIMES: f64 = 10.0;
 struct Sent {
     acknowledged: Vec<u64>,
     turned_away: u64,
-    /// Those that were not stored in time, but may be later, as the hub said.
-    late: Vec<u64>,
+    /// Those of which nobody knows: there was no answer, or the hub said that it took too long.
+    unanswered: Vec<u64>,
     /// Of those that were refused, how many were not told when to come back.
     without_hint: u64,
 }
@@ -59,13 +59,13 @@ pub(crate) async fn run(name: &str, url: &str, size: Size) -> Result<Vec<Row>> {
     let times = asked.await??;
     let memory = hub.stop()?;
     let (lost, wrong) = missing(url, &all).await?;
-    let offered = (all.acknowledged.len() as u64 + all.late.len() as u64 + all.turned_away) * BATCH;
+    let offered = (all.acknowledged.len() as u64 + all.unanswered.len() as u64 + all.turned_away) * BATCH;
     Ok(vec![
         Row::measured(format!("{name}: reports in a storm of a minute"), offered as f64 / seconds, "/s"),
         Row::measured("  of the rate that is stored without one", offered as f64 / seconds / rate, "×"),
         Row::measured("  acknowledged", (all.acknowledged.len() as u64 * BATCH) as f64 / seconds, "/s"),
         Row::measured("  turned away", 100.0 * (all.turned_away * BATCH) as f64 / offered as f64, "%"),
-        Row::measured("  not stored in time", 100.0 * (all.late.len() as u64 * BATCH) as f64 / offered as f64, "%"),
+        Row::measured("  not answered in time", 100.0 * (all.unanswered.len() as u64 * BATCH) as f64 / offered as f64, "%"),
         Row::measured("  turned away without a hint when to come back", all.without_hint as f64, "").exactly(0.0),
         Row::measured("  batches acknowledged and lost", lost as f64, "").exactly(0.0),
         Row::measured("  batches stored twice, in part, or though turned away", wrong as f64, "").exactly(0.0),
@@ -93,7 +93,7 @@ async fn send_all(hub: &Hub, size: Size, pace: Pace) -> Result<Sent> {
     while let Some(sent) = senders.join_next().await {
         let sent = sent??;
         all.acknowledged.extend(sent.acknowledged);
-        all.late.extend(sent.late);
+        all.unanswered.extend(sent.unanswered);
         all.turned_away += sent.turned_away;
         all.without_hint += sent.without_hint;
     }
@@ -109,14 +109,18 @@ async fn send(post: RequestBuilder, reports: Arc<Reports>, pace: Arc<Pace>) -> R
         let due = pace.start + Duration::from_secs_f64(number as f64 / pace.per_second);
         tokio::time::sleep_until(due.into()).await;
         let post = post.try_clone().context("the request can't be sent again")?;
-        let answer = post.body(reports.batch(number)).send().await?;
+        // Whoever gets no answer does not know, and would send it again.
+        let Ok(answer) = post.body(reports.batch(number)).send().await else {
+            sent.unanswered.push(number);
+            continue;
+        };
         let (status, has_hint) = (answer.status(), answer.headers().contains_key(header::RETRY_AFTER));
         // It is read to its end, so that the connection can be used again.
         let body = answer.bytes().await?;
         match status {
             StatusCode::OK => sent.acknowledged.push(number),
             StatusCode::TOO_MANY_REQUESTS => sent.turned_away += 1,
-            StatusCode::SERVICE_UNAVAILABLE => sent.late.push(number),
+            StatusCode::SERVICE_UNAVAILABLE => sent.unanswered.push(number),
             _ => bail!("the hub said {status}: {}", String::from_utf8_lossy(&body)),
         }
         sent.without_hint += u64::from(status != StatusCode::OK && !has_hint);
@@ -189,7 +193,7 @@ async fn missing(url: &str, sent: &Sent) -> Result<(usize, usize)> {
     }
     database.close().await;
     let lost = sent.acknowledged.iter().filter(|number| !stored.contains_key(number)).count();
-    let allowed: BTreeSet<_> = sent.acknowledged.iter().chain(&sent.late).collect();
+    let allowed: BTreeSet<_> = sent.acknowledged.iter().chain(&sent.unanswered).collect();
     let wrong = stored.iter().filter(|(number, counts)| **counts != (BATCH, BATCH) || !allowed.contains(number));
     Ok((lost, wrong.count()))
 }
