@@ -65,7 +65,11 @@ pub(crate) async fn run(name: &str, url: &str, size: Size) -> Result<Vec<Row>> {
         Row::measured("  of the rate that is stored without one", offered as f64 / seconds / rate, "×"),
         Row::measured("  acknowledged", (all.acknowledged.len() as u64 * BATCH) as f64 / seconds, "/s"),
         Row::measured("  turned away", 100.0 * (all.turned_away * BATCH) as f64 / offered as f64, "%"),
-        Row::measured("  not answered in time", 100.0 * (all.unanswered.len() as u64 * BATCH) as f64 / offered as f64, "%"),
+        Row::measured(
+            "  not answered in time",
+            100.0 * (all.unanswered.len() as u64 * BATCH) as f64 / offered as f64,
+            "%",
+        ),
         Row::measured("  turned away without a hint when to come back", all.without_hint as f64, "").exactly(0.0),
         Row::measured("  batches acknowledged and lost", lost as f64, "").exactly(0.0),
         Row::measured("  batches stored twice, in part, or though turned away", wrong as f64, "").exactly(0.0),
