@@ -57,6 +57,13 @@ fn many_folders_have_to_be_spread() {
     check(1, "yes", &[Code::InvalidAnnotation]);
 }
 
+#[test]
+fn how_many_folders_are_too_many_can_be_read() {
+    let found = destination_problems(&fleet(FOLDERS_MAX + 1, "false"));
+    let message = "10,001 folders would be beside each other in the GitOps branch, and more than 10,000 may not";
+    assert_eq!(found[0].message, message);
+}
+
 /// The branch as a repository gives it, with what opens its folders, counting.
 fn as_in_a_repository(tree: &Tree, opened: &AtomicUsize) -> (Tree, impl Fn(&Sealed) -> Result<Tree, OpenError> + Sync) {
     let sealed = |child: &Child| Child::Sealed(Sealed { id: child.id(), by: SealedBy::Repository });
