@@ -1,6 +1,6 @@
 //! The hub as its clients see it: real servers on this machine, spoken to over HTTP.
 
-#![allow(clippy::unwrap_used, reason = "these are tests")]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "these are tests")]
 
 mod description;
 mod encrypted;

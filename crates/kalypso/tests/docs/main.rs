@@ -13,7 +13,12 @@
 //!
 //! `KALYPSO_BLESS=1 cargo test -p kalypso --test docs` writes what is printed into the pages.
 
-#![allow(clippy::unwrap_used, clippy::panic, reason = "what a test can't set up fails it")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::print_stdout,
+    reason = "what a test can't set up fails it, or is said"
+)]
 
 mod page;
 mod shell;

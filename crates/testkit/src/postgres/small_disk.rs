@@ -35,7 +35,7 @@ impl SmallDisk {
         let mut options = format!("size={mebibytes}m,mode=0700");
         let mut command = Command::new("unshare");
         if let Some((user, group)) = user {
-            options += &format!(",uid={user},gid={group}");
+            options = format!("{options},uid={user},gid={group}");
             let ids = [format!("--reuid={user}"), format!("--regid={group}")];
             command.args(["--mount", "sh", "-c", SCRIPT, "sh"]).arg(&point).arg(&options);
             command.args(["setpriv", &ids[0], &ids[1], "--clear-groups", "--"]);
@@ -64,8 +64,9 @@ impl SmallDisk {
     /// Takes all room but so many KiB.
     pub(super) fn fill(&self, but_kibibytes: usize) -> io::Result<()> {
         let mut ballast = File::create(self.ballast())?;
+        let chunk = vec![0; CHUNK];
         loop {
-            match ballast.write_all(&[0; CHUNK]) {
+            match ballast.write_all(&chunk) {
                 Ok(()) => {}
                 Err(error) if error.kind() == io::ErrorKind::StorageFull => break,
                 Err(error) => return Err(error),
