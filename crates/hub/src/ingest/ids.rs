@@ -92,18 +92,23 @@ impl Known {
 }
 
 async fn learn(database: &Database, known: &Weak<Mutex<Known>>) -> Result<(), DatabaseError> {
-    let sql = "with page as (select id, name from host where id > $1 order by id limit $2) \
-        select page.id, page.name, r.name, r.id from page left join reconciler r on r.host_id = page.id";
+    let sql = format!(
+        "with page as (select id, name from host where id > $1 order by id limit $2) select max(page.id), {} \
+         from page left join reconciler r on r.host_id = page.id",
+        // One text instead of thousands of rows, each of which would go through a channel.
+        database.dialect().json_of(&["page.name", "r.name", "r.id"])
+    );
     let mut last = 0;
     loop {
-        let rows = database.query(sql, vec![last.into(), PAGE.into()]).await?;
-        let Some(host) = rows.iter().map(|row| row.int(0)).max() else { return Ok(()) };
+        let rows = database.query(&sql, vec![last.into(), PAGE.into()]).await?;
+        let Some((Some(host), text)) = rows.first().map(|row| (row.optional_int(0), row.text(1))) else {
+            return Ok(());
+        };
         last = host;
         let Some(known) = known.upgrade().map(Ids) else { return Ok(()) };
-        let found = rows.iter().filter_map(|row| {
-            let subject = (row.optional_text(1)?, row.optional_text(2)?);
-            Some((subject, row.optional_int(3)?))
-        });
+        let named: Vec<(String, Option<String>, Option<i64>)> =
+            serde_json::from_str(&text).map_err(|error| DatabaseError::Refused(error.to_string()))?;
+        let found = named.iter().filter_map(|(host, name, id)| Some(((host.as_str(), name.as_deref()?), (*id)?)));
         if !known.remember(found) {
             return Ok(());
         }

@@ -51,6 +51,15 @@ impl Dialect {
         }
     }
 
+    /// All rows as one JSON text: an array of arrays with the values of these expressions.
+    pub fn json_of(self, expressions: &[&str]) -> String {
+        let values = expressions.join(", ");
+        match self {
+            Self::Sqlite => format!("json_group_array(json_array({values}))"),
+            Self::Postgres => format!("json_agg(json_build_array({values}))::text"),
+        }
+    }
+
     /// Behind a `select` of rows that are about to be changed: nobody else changes them meanwhile. SQLite has one writer anyway.
     pub fn for_update(self, table: &str) -> String {
         match self {
