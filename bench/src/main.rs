@@ -52,7 +52,7 @@ struct Arguments {
     /// Measure the large fleets with this part of their cluster types or clusters, and hold nothing against its bound.
     #[arg(long, value_name = "PART", default_value_t = 1.0)]
     share: f64,
-    /// Put the figures into the tables of this page as well. Those of a table are all of one run: measure everything, or `hub hub-postgresql`, or `storm streams`.
+    /// Put the figures into the tables of this page as well. Those of a table are all of one run: measure everything, or `hub hub-postgresql`.
     #[arg(long, value_name = "FILE", conflicts_with = "share")]
     page: Option<PathBuf>,
     /// Compile the generated fleet in this directory, and say how long each step took.
