@@ -1,5 +1,8 @@
 //! What a hub knows after something was published: what folders are for, which they do not say themselves.
 
+use std::thread;
+use std::time::Duration;
+
 use serde_json::{Value as Json, json};
 use testkit::hub_program::HubProgram;
 
@@ -128,6 +131,8 @@ fn what_was_removed_while_the_hub_was_away_is_told_with_everything_else() {
     world.run("publish -e dev --direct").ends(0);
     assert_eq!(world.applied("west/shop-test")["standing"], "succeeded");
     world.company.remove("control-plane", "dev", "cluster-types/west.yaml");
+    // Which of two commits of the same second is the later one, their dates don't say, and nothing would be removed.
+    thread::sleep(Duration::from_millis(1_100));
     world.run_with("", "publish -e dev --direct --confirm").ends(0);
     let standing = || {
         let rows = world.run("deployments --host berlin -o json").ends(0).json();
