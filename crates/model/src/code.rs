@@ -32,6 +32,12 @@ macro_rules! codes {
 }
 
 impl Code {
+    /// Whether it says that something outside does not work, rather than that something is wrong with what was read.
+    pub fn is_outside(self) -> bool {
+        let of_repository = matches!(self, Self::Unreachable | Self::NoAnswerInTime | Self::NotAGitServer);
+        of_repository || matches!(self, Self::CopyInUse | Self::UntrustedCache | Self::CacheFailed)
+    }
+
     /// The title of the manual page.
     pub fn title(self) -> &'static str {
         self.manual().lines().next().unwrap_or_default().trim().trim_end_matches('.')
@@ -81,7 +87,9 @@ codes! {
     NotText = "K0103",
     /// An object has a kind that Kalypso does not know.
     ///
-    /// The object is ignored, so whatever it was meant to do is not done.
+    /// An object of another system is ignored, with a warning. A kind or version that is misspelled is an error: its group is one of Kalypso's, or nearly
+    /// so, or its name is nearly that of a kind. What it was meant to say is not known, so its file counts as broken: its objects keep their last good
+    /// version (see K0117 and K0130), and nothing counts as gone.
     ///
     /// ```yaml
     /// apiVersion: scheduler.kalypso.io/v1alpha1
@@ -215,10 +223,17 @@ codes! {
     NotAllowedHere = "K0114",
     /// Two registrations bring a workload of the same name.
     ///
-    /// The registration that is first by name keeps it, and a workload of the control plane itself comes before all; the other one is ignored. So a team
-    /// can't take over another team's workload by calling its own the same.
+    /// It belongs to the registration that has its name, and a workload of the control plane itself comes before all. The owner goes on as if the other one
+    /// were not there; the other one is ignored, together with its targets and schemas. So a team that is registered under the name of its workload can
+    /// neither lose it to a team that calls its own the same, nor be held up by it.
     ///
-    /// Rename one of the workloads.
+    /// ```yaml
+    /// kind: Workload
+    /// metadata:
+    ///   name: checkout     # in the repository of registration `returns`, while there is a registration `checkout`
+    /// ```
+    ///
+    /// Rename the workload. If the other registration is to bring it, change the registrations in the control plane.
     WorkloadTaken = "K0115",
     /// A Kustomize or Flux feature would change the content of this folder.
     ///
@@ -259,6 +274,8 @@ codes! {
     ///
     /// For example target `c` of workload `a-b` and target `b-c` of workload `a` both have the whole name `a-b-c`, and so the same folder. Neither is
     /// rendered; their assignments keep their last good output.
+    ///
+    /// Where only one of the two workloads has the name of its registration, that one goes on (see K0126).
     ///
     /// Rename one of them.
     NameCollision = "K0120",
@@ -305,6 +322,77 @@ codes! {
     ///
     /// Name a `ClusterType` of the same environment.
     UnknownClusterType = "K0123",
+    /// It is not clear whose a workload is.
+    ///
+    /// Registrations bring a workload of one name, and none of them has that name; or one brings a workload with the name of another registration, which
+    /// does not bring it. Which of them came first can't be seen from the commits, so none is preferred: what was published last for the workload stays as it
+    /// is, byte for byte, and what was never published gets no folder.
+    ///
+    /// ```yaml
+    /// kind: WorkloadRegistration
+    /// metadata:
+    ///   name: team-a       # brings Workload `checkout`, and so does registration `team-b`
+    /// ```
+    ///
+    /// Rename one of the workloads. Or give the registration that is to bring it the name of the workload: then it owns it.
+    WorkloadContested = "K0125",
+    /// A deployment target has the whole name of another team's.
+    ///
+    /// Target `c` of workload `a-b` and target `b-c` of workload `a` both have the whole name `a-b-c`, and so the same folder. It belongs to the workload whose
+    /// registration has the workload's name, and a target of the control plane itself comes before all. The owner goes on, the other target is ignored.
+    ///
+    /// While the repository of a registration can't be read, a target of another workload whose whole name begins with that registration's name may be one
+    /// of those that are not known, so it keeps its last good output.
+    ///
+    /// Rename the target. Where both workloads have the names of their registrations, see K0120.
+    TargetTaken = "K0126",
+    /// Labels or `manifests` are too large.
+    ///
+    /// Labels, and what a deployment target's `manifests` say, become part of the manifests of every cluster type that the target is for, so each of these
+    /// mappings may have at most 64 KiB. Beyond that, the object is not read.
+    ///
+    /// ```yaml
+    /// manifests:
+    ///   repo: https://git.example/acme/greetings
+    ///   dashboard: '{"panels": […]}'     # megabytes
+    /// ```
+    ///
+    /// Let the texts say where the content is, instead of holding it.
+    TextsTooLarge = "K0128",
+    /// No more earlier versions of a broken file are looked at.
+    ///
+    /// In the place of a broken file, its newest earlier version that is good is used (see K0117). How much is read in search of it is limited, because large
+    /// files with many broken versions take long, in every run. Beyond the limit it is not known what the file brought before: an application's workloads keep
+    /// their last good output, and where the file is the platform's, nothing is published.
+    ///
+    /// Mend the file, or restore a good version of it: `git checkout <commit> -- <file>`. Where many files are broken at once, mend any of them.
+    EarlierVersionsUnknown = "K0129",
+    /// Objects may be in a file that can't be understood, and are kept as they were.
+    ///
+    /// What is not understood is not gone. In one commit, objects disappeared from the files that are understood, and something appeared that is not: a file
+    /// with errors, or a link or submodule in the place of a file or folder. The objects may be in there: a file was renamed and broken at once,
+    /// say. So they stay as they were in the commit that the message names, for as long as what appeared is there and not understood. An object that is
+    /// removed in a commit of its own is gone, however long another file is broken.
+    ///
+    /// ```text
+    /// policies/shop.yaml         # gone
+    /// policies/web-shop.yaml     # new: the same policy, with a typing error in it
+    /// ```
+    ///
+    /// Mend the file and commit. What is in no file then is gone.
+    ObjectsKept = "K0130",
+    /// The commit that output was made of can't be read any more.
+    ///
+    /// A file can't be understood, and the history of its branch does not say what was there when output was published last: the branch was replaced, and the
+    /// server has given the earlier commit up. So it is not known what the file held. The platform's output stays as it is, or that of the application,
+    /// until the file can be understood.
+    ///
+    /// ```text
+    /// git push --force origin dev     # the history before is gone, and policies.yaml has a typing error
+    /// ```
+    ///
+    /// Mend the file and commit. Or push the earlier commit again, to any branch.
+    PublishedCommitGone = "K0131",
 
     /// A policy selects no cluster type.
     ///
@@ -433,6 +521,29 @@ codes! {
     /// Correct the value, or the schema if that is what is wrong. Values are texts; those that look like a number or boolean become one where the schema asks
     /// for it.
     WrongValue = "K0312",
+    /// Checking values with a schema takes too much.
+    ///
+    /// A schema whose alternatives refer to one another can be small, and still be applied millions of times to a value that is nested some levels deep. How
+    /// often schemas are applied is counted before it is done, with how large patterns and texts are; beyond 200,000 times the values are not checked, and the
+    /// assignment keeps its last good output.
+    ///
+    /// ```yaml
+    /// configSchemas:
+    ///   - |
+    ///     { "anyOf": [ { "properties": { "a": { "$ref": "#" } } },     # each level of the value doubles the work
+    ///                  { "properties": { "a": { "$ref": "#" } } } ] }
+    /// ```
+    ///
+    /// Write fewer alternatives that refer to one another, and shorter patterns.
+    CostlySchema = "K0314",
+    /// The schemas of one registration are too many.
+    ///
+    /// Schemas are compiled before values are checked with them, which takes time and memory of all. All different schemas that one registration brings may be
+    /// half a million schemas together, counted with what is inside them and what their references lead to. What one beyond that applies to keeps its last
+    /// good output; other registrations are not affected.
+    ///
+    /// Targets that repeat the same text count once. Write smaller schemas, or divide the repository into several registrations.
+    TooManySchemas = "K0315",
 
     /// A template does not parse.
     ///
@@ -506,6 +617,35 @@ codes! {
     ///
     /// Cut only texts of plain letters in that way, and leave binary values encoded.
     NotTextRendered = "K0406",
+    /// A text of an application holds template text.
+    ///
+    /// Names, labels and `manifests` of a `Workload` are data: what looks like a template in them is never evaluated, because it would be evaluated with the
+    /// platform's values. Only plain references to the names of the assignment are replaced, where a template prints them: `{{ .ClusterType }}`,
+    /// `{{ .Cluster }}`, `{{ .DeploymentTargetName }}`, `{{ .Environment }}`, `{{ .Namespace }}`, `{{ .Workload }}` and `{{ .Workspace }}`. The error stops
+    /// the assignments of this one target.
+    ///
+    /// ```yaml
+    /// manifests:
+    ///   path: ./apps/{{ .ClusterType }}        # is replaced
+    ///   repo: "{{ .ConfigData | toJson }}"     # is refused
+    /// ```
+    ///
+    /// Write the value itself, or ask the platform team to compose it in their template. If a template is to print braces as they are, it needs the annotation
+    /// `template.kalypso.io/literal: "true"`.
+    TemplateInData = "K0407",
+    /// A text of an application changes the structure of a rendered file.
+    ///
+    /// Names, labels and `manifests` of a `Workload` become part of the platform's manifests, as scalars or parts of them. A text that would make another key,
+    /// item, alias or document of itself there, or that would cut off what stands behind it, is refused. The error stops the assignments of this one target.
+    ///
+    /// ```yaml
+    /// manifests:
+    ///   path: "x, prune: false"     # where the template says  {path: {{ .Manifests.path }}}
+    /// ```
+    ///
+    /// Write a text without such characters. Or let the template print it as a text whatever is in it: `{{ .Manifests.path | toJson }}`. A template that is
+    /// meant to print pieces of YAML that applications write needs the annotation `template.kalypso.io/unchecked: "true"`.
+    StructureChanged = "K0408",
 
     /// A folder of that name exists in the GitOps repository, and is not Kalypso's.
     ///
@@ -536,10 +676,16 @@ codes! {
     SameDestination = "K0504",
     /// A change removes more than a change usually does.
     ///
-    /// More than a fifth of the environment's assignments and at least five, or a whole cluster type that still exists, would disappear. That is rarely
-    /// meant, and hard to take back on a thousand clusters.
+    /// More than a fifth of the environment's assignments and at least five would disappear, or all that a workload has, or a whole cluster type, or
+    /// everything. That is rarely meant, and hard to take back on a thousand clusters.
     ///
-    /// Look at `kalypso plan`. If it is what you want, say `--confirm`; a pull request carries the label `needs-confirmation`, and is never merged by itself.
+    /// Look at `kalypso plan`. It shows what goes, and a word for exactly that: if it is what you want, say `--confirm WORD`. When something else would go by
+    /// then, the word is another one. A change that is proposed needs no word: whoever merges it confirms it.
+    ///
+    /// ```text
+    /// kalypso plan -e prod                                  # this removes 16 of 48 assignments
+    /// kalypso publish -e prod --direct --confirm 3f2a9c1b   # these 16, and no others
+    /// ```
     NeedsConfirmation = "K0505",
     /// A branch holds a commit that Kalypso did not make.
     ///
@@ -562,6 +708,44 @@ codes! {
     /// The folder of a cluster type is then in two others, named by the first four digits of the SHA-256 of its name: `printf %s large | sha256sum` begins with
     /// `d35c`, so `large/` becomes `d3/5c/large/`. Clusters have to look at the new paths: change them together with the annotation.
     TooManyFolders = "K0507",
+    /// The GitOps branch has something in the place of a file of Kalypso's own.
+    ///
+    /// Kalypso writes `.kalypso/owner`, which says whose branch or folder it is, and `.github/tracking/Promoted_Commit_Id`. A file, link or folder that stands
+    /// there and is not what Kalypso writes is somebody else's, so it stays, and nothing is published. `--adopt` takes over folders of cluster types only.
+    ///
+    /// ```text
+    /// .kalypso                # a file of another program
+    /// ```
+    ///
+    /// Move or remove it, or give the environment a branch or `path` of its own in its `GitOpsRepo`.
+    ForeignFile = "K0508",
+    /// Output would go to a branch that something is read from.
+    ///
+    /// A `GitOpsRepo` names the branch of an environment, of a `BaseRepo` or registration, or the control plane's main branch. Kalypso would read its own
+    /// output as input, and would remove what is not wanted from among the sources; so nothing is published there.
+    ///
+    /// ```yaml
+    /// kind: GitOpsRepo
+    /// spec:
+    ///   repo: https://git.example/acme/control-plane
+    ///   branch: dev                 # refused, if `dev` is the branch of the environment
+    /// ```
+    ///
+    /// Let output go to a branch of its own, best in a repository of its own: who may write to it decides what clusters pull.
+    SourceIsDestination = "K0509",
+    /// Output would go to the branch on which its changes are proposed.
+    ///
+    /// Changes of an environment are proposed on `kalypso/<environment>`, in the repository that its output goes to. That branch is made anew with each
+    /// proposal, and removed when there is nothing to propose. A branch that clusters pull must not be it; so nothing is published there.
+    ///
+    /// ```yaml
+    /// kind: GitOpsRepo
+    /// spec:
+    ///   branch: kalypso/dev         # refused in environment dev
+    /// ```
+    ///
+    /// Give the branch that clusters pull another name, such as that of the environment.
+    ProposalIsDestination = "K0510",
 
     /// A repository can't be read.
     ///
@@ -637,6 +821,100 @@ codes! {
     ///
     /// Add the `GitRepository`, or correct the name.
     SourceNotFound = "K0608",
+    /// A place takes too much to read.
+    ///
+    /// How many files and folders are read below one path, and how many bytes they have, is limited: an application's repository to 10,000 YAML files of
+    /// 32 MiB together, in some 100,000 folders, one of the platform's to 200,000 files of 2 GiB. A file that lies under several names counts for each. So
+    /// nobody who may push to one repository can keep all others waiting. One transfer takes at most 2 GiB on disk. What an application brings is then not known, so its workloads keep their last good
+    /// output; of the platform's, nothing is published.
+    ///
+    /// ```yaml
+    /// kind: WorkloadRegistration
+    /// spec:
+    ///   workload:
+    ///     repo: https://git.example/acme/monorepo
+    ///     path: .                # everything; `services/greetings/kalypso` would do
+    /// ```
+    ///
+    /// Name a smaller folder, or leave folders out with `.sourceignore`.
+    TooMuchToRead = "K0609",
+    /// What was read before may be older than what was published.
+    ///
+    /// While an application's repository can't be reached, the commit that this machine read last is used instead. Not if another one of the same branch was
+    /// published, and this machine has not seen that one first: another machine may have published something newer, and clusters would go back. The workloads
+    /// keep their last good output, and everything else is published.
+    ///
+    /// Which commit is newer is decided by the order in which this machine has seen the branch, never by dates. A commit that is read from the repository
+    /// itself is always used, also after a reset or a revert.
+    ///
+    /// Publish again when the repository answers, or from a machine that reaches it. If the repository is gone for good, remove its registration.
+    RememberedIsOlder = "K0610",
+    /// The cache is not this user's own, or others may write to it.
+    ///
+    /// What is in the cache decides what is published, and git works there with credentials. So it is only used if it belongs to the user who runs
+    /// Kalypso, if nobody else may write to it, if it is no symbolic link, and if nobody else may rename a folder above it. Otherwise a new, empty folder is
+    /// used for this run, and removed at its end: everything is fetched and compiled again.
+    ///
+    /// ```console
+    /// $ ls -ld /tmp/cache
+    /// drwxrwxrwx 2 ann ann 4096 Jun  1 12:00 /tmp/cache
+    /// ```
+    ///
+    /// Close it with `chmod 700`, or name a folder of your own: `cache` in `[git]` of `kalypso.toml`, or the variable `KALYPSO_CACHE_DIR`. Left out, it
+    /// is in your home. If others could write there before, remove what is in it.
+    UntrustedCache = "K0611",
+    /// A push would run programs in a repository that is not this user's own.
+    ///
+    /// To push to a repository of this machine, git runs there, with that repository's `config` and `hooks`, as the user who pushes. So nothing is pushed
+    /// unless the repository, its `config` and its `hooks` belong to the user who runs Kalypso, and nobody else may write to them. That holds for `root` as
+    /// well, and for repositories that a group shares. Reading one runs nothing, and is not refused.
+    ///
+    /// Push over ssh or https, where the host runs what it runs as a user of its own. Or make the repository yours alone: `chmod go-w` on it, its
+    /// `config` and its `hooks`.
+    NotOwned = "K0612",
+    /// The cache can't be written.
+    ///
+    /// The disk is full, a quota is used up, or the folder can't be written. It has nothing to do with the repository that was to be fetched, or with
+    /// credentials. What is in the cache already can still be read.
+    ///
+    /// Make room: the cache may be removed at any time. Or name another folder: `cache` in `[git]` of `kalypso.toml`, or the variable `KALYPSO_CACHE_DIR`.
+    CacheFailed = "K0613",
+    /// A repository does not answer in time.
+    ///
+    /// The message says what was waited for, and for how long: the list of branches, commits, or that a push is taken. Git was ended with everything that
+    /// it had started. The repository counts as unreadable, as in `K0601`; whether a push arrived is found out by asking where the branch is.
+    ///
+    /// ```text
+    /// repository `https://git.example/acme/shop` did not answer in time: the list of its branches took longer than 60 seconds
+    /// ```
+    ///
+    /// Run the same command again. If it stays so, look from the same machine what `git ls-remote URL` does: a proxy or firewall that swallows connections
+    /// is the usual reason.
+    NoAnswerInTime = "K0614",
+    /// What answers at a repository's URL is no git server.
+    ///
+    /// Something answers, and says that all is well, but it does not speak git: mostly a page to log in at, or the page of a proxy. Git alone would take that
+    /// for a repository without branches. It counts as unreadable, as in `K0601`, never as empty.
+    ///
+    /// Is the URL that of the repository itself, and is a token needed? Tokens are named in `kalypso.toml`:
+    ///
+    /// ```toml
+    /// [git]
+    /// credentials = [{ prefix = "https://git.example/acme/", token-env = "ACME_TOKEN" }]
+    /// ```
+    NotAGitServer = "K0615",
+    /// The copy of a repository is in use by another run.
+    ///
+    /// Runs that share a cache take turns in changing the copy of a repository. The system gives the right to the next one as soon as a run ends, however it
+    /// ends; so the process that the message names is alive, and has been fetching or pushing for long.
+    ///
+    /// Wait for it, end it, or give this run a cache of its own:
+    ///
+    /// ```toml
+    /// [git]
+    /// cache = "/var/cache/kalypso-2"
+    /// ```
+    CopyInUse = "K0616",
 }
 
 #[cfg(test)]

@@ -1,11 +1,13 @@
 //! From YAML nodes to objects: checks the shape, then picks the fields.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::diagnostic::{Code, Diagnostic, ObjectKey, Origin};
 use crate::digest::DigestBuilder;
 use crate::label::Labels;
+use crate::limits::{FILE_PROBLEMS_MAX, OBJECT_PROBLEMS_MAX, PLAIN_TEXTS_BYTES_MAX, SIMILAR_WORD_BYTES_MAX};
 use crate::name::NAME_LENGTH_MAX;
 use crate::object::release_pin::Expiry;
 use crate::object::shape::METADATA;
@@ -115,17 +117,19 @@ pub struct Decoder<'a> {
     object: Option<ObjectKey>,
     first: usize,
     diagnostics: &'a mut Vec<Diagnostic>,
+    /// Whether the last problem was one too many to be told.
+    is_dropped: bool,
 }
 
 impl<'a> Decoder<'a> {
     /// For an object of `file`, which adds what it finds to `diagnostics`.
     pub(crate) fn new(file: FileId, diagnostics: &'a mut Vec<Diagnostic>) -> Self {
-        Self { file, object: None, first: diagnostics.len(), diagnostics }
+        Self { file, object: None, first: diagnostics.len(), diagnostics, is_dropped: false }
     }
 
     /// From now on, everything is about this object.
     pub(crate) fn about(&mut self, kind: Kind, name: &Arc<str>) {
-        self.object = Some(ObjectKey { kind, name: Arc::clone(name) });
+        self.object = Some(ObjectKey { kind, name: Arc::clone(name), of: None });
     }
 
     pub(crate) fn has_errors(&self) -> bool {
@@ -140,7 +144,18 @@ impl<'a> Decoder<'a> {
         self.push(Diagnostic::warning(code, message), span);
     }
 
+    /// Whether enough is told of the object, or of its file. There is room for errors beyond that, so that none is hidden by warnings.
+    fn is_enough(&self, is_error: bool) -> bool {
+        let room = if is_error { 2 } else { 1 };
+        self.diagnostics.len() - self.first >= OBJECT_PROBLEMS_MAX * room
+            || self.diagnostics.len() >= FILE_PROBLEMS_MAX * room
+    }
+
     fn push(&mut self, diagnostic: Diagnostic, span: Span) {
+        self.is_dropped = self.is_enough(diagnostic.is_error());
+        if self.is_dropped {
+            return;
+        }
         let mut diagnostic = diagnostic.at(Origin::Span(self.file, span), "");
         diagnostic.object.clone_from(&self.object);
         self.diagnostics.push(diagnostic);
@@ -148,7 +163,7 @@ impl<'a> Decoder<'a> {
 
     /// Adds advice to what was reported last.
     pub(crate) fn help(&mut self, help: impl Into<String>) {
-        if let Some(last) = self.diagnostics.last_mut() {
+        if let Some(last) = self.diagnostics.last_mut().filter(|_| !self.is_dropped) {
             last.help.push(help.into());
         }
     }
@@ -261,8 +276,9 @@ impl<'a> Decoder<'a> {
     }
 
     fn unknown_field(&mut self, key: &Node, name: &str, fields: &[Field]) {
-        self.warning(Code::UnknownField, key.span, format!("there is no field `{name}` here: it is ignored"));
-        let nearest = fields.iter().map(|field| (strsim::damerau_levenshtein(field.name, name), field.name)).min();
+        self.warning(Code::UnknownField, key.span, format!("there is no field `{}` here: it is ignored", cut(name)));
+        let similar = fields.iter().filter(|_| name.len() <= SIMILAR_WORD_BYTES_MAX);
+        let nearest = similar.map(|field| (strsim::damerau_levenshtein(field.name, name), field.name)).min();
         match nearest {
             Some((distance, nearest)) if distance <= 2 => self.help(format!("did you mean `{nearest}`?")),
             _ if fields.is_empty() => {}
@@ -343,6 +359,9 @@ impl<'a> Decoder<'a> {
             self.wrong_type(node, "a mapping of texts", name);
             return;
         };
+        if plain {
+            self.check_texts_size(node, entries, name);
+        }
         for (key, value) in entries {
             let Some(scalar) = key.as_scalar() else {
                 self.wrong_type(key, "a text", "key");
@@ -359,10 +378,25 @@ impl<'a> Decoder<'a> {
         }
     }
 
+    fn check_texts_size(&mut self, node: &Node, entries: &[(Node, Node)], name: &str) {
+        let bytes = |node: &Node| node.as_scalar().map_or(0, |scalar| scalar.text.len());
+        let size: usize = entries.iter().map(|(key, value)| bytes(key) + bytes(value)).sum();
+        if size > PLAIN_TEXTS_BYTES_MAX {
+            let message = format!("`{name}` has {size} bytes; at most {PLAIN_TEXTS_BYTES_MAX} are taken");
+            self.error(Code::TextsTooLarge, heading(node), message);
+            self.help("let the texts name where the content is, instead of holding it");
+        }
+    }
+
     fn check_plain(&mut self, node: &Node) {
         let text = scalar_text(node);
-        // YAML 1.1 also breaks lines at these two.
-        let is_refused = |c: &char| c.is_control() || matches!(c, '\u{2028}' | '\u{2029}');
+        // YAML 1.1 also breaks lines at U+2028 and U+2029. The others are not seen: a byte order mark, and what turns the direction of text
+        // around, so that people read something else than programs do.
+        let is_refused = |c: &char| {
+            let is_invisible = matches!(c, '\u{feff}' | '\u{200e}' | '\u{200f}' | '\u{61c}');
+            let turns = matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+            c.is_control() || matches!(c, '\u{2028}' | '\u{2029}') || is_invisible || turns
+        };
         if let Some(character) = text.chars().find(is_refused) {
             let message = format!("{character:?} can't be in this text, which becomes part of manifests");
             self.error(Code::ControlCharacter, node.span, message);
@@ -381,10 +415,10 @@ impl<'a> Decoder<'a> {
                 Resolved::Text(_) => "a text",
             },
         };
-        let subject = if name.is_empty() { "this".to_owned() } else { format!("`{name}`") };
+        let subject = if name.is_empty() { "this".to_owned() } else { format!("`{}`", cut(name)) };
         self.error(Code::WrongType, node.span, format!("{subject} must be {expected}, here it is {found}"));
         if let (Some(scalar), true) = (node.as_scalar(), expected == "a text") {
-            self.help(format!("put it in quotes: \"{}\"", scalar.text));
+            self.help(format!("put it in quotes: \"{}\"", cut(&scalar.text)));
         }
     }
 }
@@ -403,6 +437,14 @@ fn lower_first(text: &str) -> String {
 }
 
 /// A text as messages show it: quoted, and cut if it is long.
+/// A word as messages show it: cut if it is long.
+pub(crate) fn cut(word: &str) -> Cow<'_, str> {
+    match word.char_indices().nth(SIMILAR_WORD_BYTES_MAX) {
+        Some((end, _)) => format!("{}…", word.get(..end).unwrap_or_default()).into(),
+        None => word.into(),
+    }
+}
+
 fn shown(text: &str) -> String {
     const SHOWN_MAX: usize = 60;
     if text.chars().count() <= SHOWN_MAX {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 pub use crate::code::Code;
 use crate::field_path::FieldPath;
-use crate::name::{DeploymentTargetName, PlaceName};
+use crate::name::{DeploymentTargetName, PlaceName, RegistrationName};
 use crate::object::Address;
 use crate::source::FileId;
 use crate::yaml::Span;
@@ -52,6 +52,8 @@ pub struct ObjectKey {
     pub kind: crate::object::Kind,
     /// Its name.
     pub name: Arc<str>,
+    /// The registration whose repository it is from, for kinds of which each repository names its own: `ConfigSchema`s.
+    pub of: Option<RegistrationName>,
 }
 
 /// ``policy `edge` ``

@@ -16,10 +16,14 @@ use crate::source::{File, FileId, Files};
 mod build;
 mod clusters;
 pub mod named;
+mod ownership;
 pub mod sources;
 
 pub use named::Named;
 pub use sources::Sources;
+
+/// How many places of objects of one name are shown: a file can hold many thousands, and each that depends on them says so.
+const PLACES_MAX: usize = 10;
 
 /// Everything an environment consists of, wherever it came from.
 ///
@@ -38,8 +42,10 @@ pub struct Fleet {
     pub cluster_types: Named<ClusterType>,
     /// `DeploymentTarget`s that were written directly.
     pub deployment_targets: Named<DeploymentTarget>,
-    /// `Workload`s
+    /// `Workload`s, each with the one that owns its name.
     pub workloads: Arc<BTreeMap<WorkloadName, RegisteredWorkload>>,
+    /// `Workload`s of application repositories of which it is not clear whose they are: all that are so named, by registration.
+    pub contested: Arc<BTreeMap<WorkloadName, Vec<RegisteredWorkload>>>,
     /// `LabelMapping`s
     pub label_mappings: Named<LabelMapping>,
     /// `ReleasePin`s
@@ -48,8 +54,10 @@ pub struct Fleet {
     pub policies: Named<SchedulingPolicy>,
     /// `Template`s
     pub templates: Named<Template>,
-    /// `ConfigSchema`s
+    /// `ConfigSchema`s of the platform.
     pub config_schemas: Named<ConfigSchema>,
+    /// `ConfigSchema`s of application repositories. Each names its own.
+    pub application_schemas: Arc<BTreeMap<RegistrationName, Named<ConfigSchema>>>,
     /// `ConfigMap`s
     pub config_maps: Named<ConfigMap>,
     /// `GitOpsRepo`s
@@ -75,6 +83,24 @@ pub struct RegisteredWorkload {
     pub registration: Option<RegistrationName>,
     /// The workspace that the registration gives it; may be empty.
     pub workspace: Arc<str>,
+    /// Who wrote it.
+    pub author: Author,
+}
+
+/// Who wrote a workload.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Author {
+    /// An application team: it stands in the repository of its registration.
+    Application,
+    /// The platform team, whose word comes first.
+    Platform,
+}
+
+impl RegisteredWorkload {
+    /// Whether its registration has its name: then nobody else's `Workload` can be this one.
+    pub fn is_namesake(&self) -> bool {
+        self.registration.as_ref().is_some_and(|registration| registration.as_str() == self.object.name.as_str())
+    }
 }
 
 /// Who wrote a file, and so what it may hold.
@@ -84,6 +110,18 @@ pub enum Role {
     Platform,
     /// The application team of this registration: its workloads, and schemas for them.
     Application(RegistrationName),
+}
+
+impl Role {
+    /// The identity of an object that stands in a file of this author. Each application repository names its `ConfigSchema`s as it likes.
+    pub fn key_of(&self, object: &AnyObject) -> ObjectKey {
+        match (self, object) {
+            (Self::Application(registration), AnyObject::ConfigSchema(schema)) => {
+                ObjectKey { of: Some(registration.clone()), ..schema.key() }
+            }
+            _ => object.key(),
+        }
+    }
 }
 
 /// Which objects of a file count.
@@ -175,11 +213,13 @@ impl Fleet {
             cluster_types: Named::default(),
             deployment_targets: Named::default(),
             workloads: Arc::default(),
+            contested: Arc::default(),
             label_mappings: Named::default(),
             release_pins: Named::default(),
             policies: Named::default(),
             templates: Named::default(),
             config_schemas: Named::default(),
+            application_schemas: Arc::default(),
             config_maps: Named::default(),
             gitops_repos: Named::default(),
             base_repos: Named::default(),
@@ -196,6 +236,7 @@ impl Fleet {
             && self.clusters.is_empty()
             && self.policies.is_empty()
             && self.workloads.is_empty()
+            && self.contested.is_empty()
             && self.deployment_targets.is_empty()
     }
 
@@ -211,7 +252,7 @@ impl Fleet {
         let mut diagnostic =
             Diagnostic::error(Code::DuplicateObject, format!("{key} exists {} times", copies.len() + 1))
                 .at(Origin::field(key, name.clone()), "once here");
-        for copy in copies {
+        for copy in copies.iter().take(PLACES_MAX) {
             diagnostic = diagnostic.at(Origin::At(copy.address(), name.clone()), "and again here");
         }
         let diagnostic =
@@ -227,11 +268,36 @@ impl Fleet {
         self.cluster_types.get(&*cluster.spec.cluster_type)
     }
 
+    /// All `ConfigSchema`s with their keys: those of the platform, then those of applications, then further copies.
+    pub fn all_config_schemas(&self) -> impl Iterator<Item = (ObjectKey, &Arc<Object<ConfigSchema>>)> {
+        let of_platform = self.config_schemas.values().map(|object| (object.key(), object));
+        let of_applications = self.application_schemas.iter().flat_map(|(registration, schemas)| {
+            let key = |object: &Arc<Object<_>>| ObjectKey { of: Some(registration.clone()), ..object.key() };
+            schemas.values().map(move |object| (key(object), object))
+        });
+        let copies = self.duplicates.iter().flat_map(|(key, copies)| copies.iter().map(move |copy| (key, copy)));
+        let copies = copies.filter_map(|(key, copy)| match copy {
+            AnyObject::ConfigSchema(object) => Some((key.clone(), object)),
+            _ => None,
+        });
+        of_platform.chain(of_applications).chain(copies)
+    }
+
+    fn put_schema(&mut self, registration: RegistrationName, schema: Arc<Object<ConfigSchema>>) {
+        Arc::make_mut(&mut self.application_schemas).entry(registration).or_default().insert(schema);
+    }
+
     /// Where an object stands.
     pub fn address(&self, object: &ObjectKey) -> Option<Address> {
-        let ObjectKey { kind, name } = object;
+        let ObjectKey { kind, name, of } = object;
+        if let Some(registration) = of {
+            return self.application_schemas.get(registration)?.get(name).map(|schema| schema.address);
+        }
         match kind {
-            Kind::Workload => self.workloads.get(&**name).map(|workload| workload.object.address),
+            Kind::Workload => {
+                let first = || self.contested.get(&**name).and_then(|claims| claims.first());
+                self.workloads.get(&**name).or_else(first).map(|workload| workload.object.address)
+            }
             Kind::Environment => {
                 self.declaration.as_ref().filter(|found| *found.name.as_str() == **name).map(|found| found.address)
             }

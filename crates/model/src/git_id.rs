@@ -19,7 +19,8 @@ impl GitId {
         Self::of_object("tree", encoded)
     }
 
-    fn of_object(kind: &str, content: &[u8]) -> Self {
+    /// The id that git gives an object of a kind (`blob`, `tree`, `commit`, `tag`) with this content.
+    pub fn of_object(kind: &str, content: &[u8]) -> Self {
         let mut hasher = Sha1::new();
         hasher.update(format!("{kind} {}\0", content.len()));
         hasher.update(content);

@@ -7,6 +7,7 @@
 
 pub mod code;
 pub mod count;
+pub mod credential;
 mod decode;
 pub mod diagnostic;
 pub mod digest;
@@ -14,6 +15,7 @@ pub mod field_path;
 pub mod fleet;
 pub mod git_id;
 pub mod label;
+pub mod limits;
 pub mod locate;
 pub mod name;
 pub mod object;

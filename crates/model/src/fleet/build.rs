@@ -1,14 +1,16 @@
 //! Puts a fleet together out of the objects of all files.
 
 use std::cmp::Ordering;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::{Fleet, RegisteredWorkload, Role, clusters};
-use crate::diagnostic::{Code, Diagnostic, Origin};
+use super::ownership::{self, Claims};
+use super::{Author, Fleet, RegisteredWorkload, Role, clusters};
+use crate::diagnostic::{Code, Diagnostic, ObjectKey, Origin};
 use crate::field_path::FieldPath;
 use crate::name::RegistrationName;
-use crate::object::{AnyObject, Kind, Object, Workload};
+use crate::object::deployment_target::WORKLOAD_LABEL;
+use crate::object::{AnyObject, ConfigSchema, Object};
 use crate::source::Files;
 
 /// Fills an empty fleet with objects by who wrote them, and says what does not fit.
@@ -27,10 +29,7 @@ pub(super) fn fleet(
     builder.sort(&mut platform);
     platform.into_iter().for_each(|object| builder.add(object));
     builder.connect_workloads();
-    for (registration, mut objects) in applications {
-        builder.sort(&mut objects);
-        builder.add_application(&registration, objects);
-    }
+    builder.add_applications(applications);
     builder.report_duplicates();
     builder.diagnostics.extend(clusters::problems(&builder.fleet));
     (builder.fleet, builder.diagnostics)
@@ -69,7 +68,8 @@ impl Builder {
             None => {}
             Some(AnyObject::Environment(object)) => fleet.declaration = Some(object),
             Some(AnyObject::Workload(object)) => {
-                let workload = RegisteredWorkload { object, registration: None, workspace: "".into() };
+                let workload =
+                    RegisteredWorkload { object, registration: None, workspace: "".into(), author: Author::Platform };
                 Arc::make_mut(&mut fleet.workloads).insert(workload.object.name.clone(), workload);
             }
             Some(other) => drop(fleet.references.insert(key, other)),
@@ -90,31 +90,55 @@ impl Builder {
         }
     }
 
-    fn add_application(&mut self, registration: &RegistrationName, objects: Vec<AnyObject>) {
-        let is_workload = |object: &AnyObject| object.kind() == Kind::Workload;
-        let own: BTreeSet<Arc<str>> =
-            objects.iter().filter(|object| is_workload(object)).map(|object| object.key().name).collect();
-        let (objects, ignored): (Vec<_>, Vec<_>) = objects.into_iter().partition(|object| object.kind().is_of_fleets());
-        ignored.iter().for_each(|object| self.ignore(object));
-        let (allowed, refused): (Vec<_>, Vec<_>) = objects.into_iter().partition(|object| match object {
-            AnyObject::Workload(_) => true,
-            AnyObject::ConfigSchema(schema) => {
-                schema.labels.get("workload").is_some_and(|workload| own.contains(workload))
-            }
-            _ => false,
-        });
-        refused.iter().for_each(|object| self.refuse(registration, object));
-        let mut seen = BTreeSet::new();
-        for object in allowed {
-            match object {
-                // A second copy in the same repository is an ordinary duplicate.
-                AnyObject::Workload(workload) if !seen.insert(workload.name.clone()) => {
-                    self.add(AnyObject::Workload(workload));
+    /// Takes the workloads of all applications, and the schemas for those that they own.
+    fn add_applications(&mut self, applications: BTreeMap<RegistrationName, Vec<AnyObject>>) {
+        let (mut claims, mut schemas) = (Claims::new(), Vec::new());
+        for (registration, mut objects) in applications {
+            self.sort(&mut objects);
+            for object in objects {
+                match object {
+                    AnyObject::Workload(workload) => {
+                        let copies = claims.entry(workload.name.clone()).or_default();
+                        copies.entry(registration.clone()).or_default().push(workload);
+                    }
+                    AnyObject::ConfigSchema(schema) => schemas.push((registration.clone(), schema)),
+                    other if !other.kind().is_of_fleets() => self.ignore(&other),
+                    other => self.refuse(&registration, &other, Vec::new()),
                 }
-                AnyObject::Workload(workload) => self.add_workload(registration, workload),
-                other => self.add(other),
             }
         }
+        let found = ownership::settle(&mut self.fleet, claims);
+        self.diagnostics.extend(found);
+        schemas.into_iter().for_each(|(registration, schema)| self.add_schema(registration, schema));
+    }
+
+    /// Takes a schema of an application, if it is for a workload of its own.
+    fn add_schema(&mut self, registration: RegistrationName, schema: Arc<Object<ConfigSchema>>) {
+        let workload = schema.labels.get(WORKLOAD_LABEL);
+        let of_name = |name: &Arc<str>| {
+            let contested = self.fleet.contested.get(&**name).into_iter().flatten();
+            self.fleet.workloads.get(&**name).into_iter().chain(contested)
+        };
+        let is_own = |workload: &RegisteredWorkload| {
+            workload.author == Author::Application && workload.registration.as_ref() == Some(&registration)
+        };
+        // What is contested is not rendered. Its schemas still say what of its values nobody should see.
+        if workload.into_iter().flat_map(of_name).any(is_own) {
+            self.put_schema(registration, schema);
+            return;
+        }
+        let note =
+            workload.map(|name| format!("its label `workload: {name}` names none of the registration's workloads"));
+        self.refuse(&registration, &AnyObject::ConfigSchema(schema), note.into_iter().collect());
+    }
+
+    fn put_schema(&mut self, registration: RegistrationName, schema: Arc<Object<ConfigSchema>>) {
+        let key = ObjectKey { of: Some(registration.clone()), ..schema.key() };
+        if self.fleet.address(&key).is_some() {
+            self.fleet.duplicates.entry(key).or_default().push(AnyObject::ConfigSchema(schema));
+            return;
+        }
+        self.fleet.put_schema(registration, schema);
     }
 
     /// An object that only the hub reads does nothing here.
@@ -127,40 +151,14 @@ impl Builder {
         self.diagnostics.push(diagnostic.about(&key));
     }
 
-    fn refuse(&mut self, registration: &RegistrationName, object: &AnyObject) {
+    fn refuse(&mut self, registration: &RegistrationName, object: &AnyObject, notes: Vec<String>) {
         let key = object.key();
         let origin = Origin::At(object.address(), FieldPath::from(["kind"]));
-        let diagnostic = Diagnostic::error(Code::NotAllowedHere, format!("{key} may not come from an application repository"))
+        let mut diagnostic = Diagnostic::error(Code::NotAllowedHere, format!("{key} may not come from an application repository"))
             .at(origin, format!("brought by registration `{registration}`"))
             .help("an application repository brings its `Workload`s, and `ConfigSchema`s labelled with the name of one of them");
+        diagnostic.notes = notes;
         self.diagnostics.push(diagnostic.about(&key));
-    }
-
-    fn add_workload(&mut self, registration: &RegistrationName, object: Arc<Object<Workload>>) {
-        if let Some(first) = self.fleet.workloads.get(&object.name) {
-            let key = object.key();
-            let owner = first
-                .registration
-                .as_ref()
-                .map_or("the control plane".to_owned(), |name| format!("registration `{name}`"));
-            let diagnostic = Diagnostic::error(
-                Code::WorkloadTaken,
-                format!("{key} of registration `{registration}` exists already"),
-            )
-            .at(Origin::At(object.address, FieldPath::from(["metadata", "name"])), "this one is ignored")
-            .at(
-                Origin::field(&key, FieldPath::from(["metadata", "name"])),
-                format!("{owner} brings this one, which counts"),
-            )
-            .help("rename one of the two workloads");
-            self.diagnostics.push(diagnostic.about(&key));
-            return;
-        }
-        let registered = self.fleet.registrations.get(registration.as_str());
-        let workspace = registered.map_or_else(|| "".into(), |object| Arc::clone(&object.spec.workspace));
-        let name = object.name.clone();
-        let workload = RegisteredWorkload { object, registration: Some(registration.clone()), workspace };
-        Arc::make_mut(&mut self.fleet.workloads).insert(name, workload);
     }
 
     fn report_duplicates(&mut self) {

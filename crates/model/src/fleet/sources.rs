@@ -180,11 +180,11 @@ impl Exchange {
 
     /// Makes the change in a fleet. None if that is not enough: then everything is to be put together anew.
     fn patch(&self, fleet: &mut Fleet) -> Option<()> {
-        let mut old = by_key(&self.old)?;
-        for (key, new) in by_key(&self.new)? {
+        let mut old = by_key(&self.role, &self.old)?;
+        for (key, new) in by_key(&self.role, &self.new)? {
             let old = old.remove(&key);
             self.is_alone(fleet, &key, (old, Some(new))).then_some(())?;
-            replace(fleet, new)?;
+            replace(fleet, &key, new)?;
         }
         for (key, old) in old {
             self.is_alone(fleet, &key, (Some(old), None)).then_some(())?;
@@ -228,7 +228,11 @@ impl Exchange {
     }
 }
 
-fn replace(fleet: &mut Fleet, object: &AnyObject) -> Option<()> {
+fn replace(fleet: &mut Fleet, key: &ObjectKey, object: &AnyObject) -> Option<()> {
+    if let (Some(registration), AnyObject::ConfigSchema(schema)) = (&key.of, object) {
+        fleet.put_schema(registration.clone(), Arc::clone(schema));
+        return Some(());
+    }
     match fleet.put(object.clone()) {
         None => {}
         Some(AnyObject::Workload(object)) => {
@@ -245,9 +249,9 @@ fn contributed(objects: &FileObjects) -> Vec<AnyObject> {
     if objects.is_good() { objects.objects.clone() } else { Vec::new() }
 }
 
-/// The objects by kind and name. None if two have the same.
-fn by_key(objects: &[AnyObject]) -> Option<BTreeMap<ObjectKey, &AnyObject>> {
-    let by_key: BTreeMap<_, _> = objects.iter().map(|object| (object.key(), object)).collect();
+/// The objects of somebody by kind and name. None if two have the same.
+fn by_key<'o>(role: &Role, objects: &'o [AnyObject]) -> Option<BTreeMap<ObjectKey, &'o AnyObject>> {
+    let by_key: BTreeMap<_, _> = objects.iter().map(|object| (role.key_of(object), object)).collect();
     (by_key.len() == objects.len()).then_some(by_key)
 }
 

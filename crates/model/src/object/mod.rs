@@ -86,7 +86,7 @@ macro_rules! kinds {
                 }
             }
 
-            /// The API version that is written; others of the group are read alike.
+            /// The API version that is written.
             pub fn version(self) -> &'static str {
                 match self {
                     $(Self::$variant => $version,)+
@@ -206,6 +206,11 @@ impl Kind {
         matches!(self.group(), SCHEDULER_GROUP | FLEET_GROUP | HUB_GROUP)
     }
 
+    /// Whether an object of the kind that has this `apiVersion` is read. Of Kalypso's own kinds there is one version; those of others are read alike.
+    pub fn has_version(self, api_version: &str) -> bool {
+        !self.is_own() || api_version.rsplit_once('/').is_some_and(|(_, version)| version == self.version())
+    }
+
     /// Whether control planes and the repositories of workloads have objects of the kind. The others are for the hub.
     pub fn is_of_fleets(self) -> bool {
         self.group() != HUB_GROUP
@@ -262,7 +267,7 @@ pub struct Object<S: Spec> {
 impl<S: Spec> Object<S> {
     /// Its kind and name.
     pub fn key(&self) -> ObjectKey {
-        ObjectKey { kind: S::KIND, name: Arc::clone(self.name.as_ref()) }
+        ObjectKey { kind: S::KIND, name: Arc::clone(self.name.as_ref()), of: None }
     }
 }
 

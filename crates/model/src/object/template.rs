@@ -19,6 +19,8 @@ pub struct Template {
 
 /// Annotation that switches the repeated rendering of `{{` in output off: `"true"`.
 pub const LITERAL: &str = "template.kalypso.io/literal";
+/// Annotation that switches off that the structure of output is looked at: `"true"`.
+pub const UNCHECKED: &str = "template.kalypso.io/unchecked";
 /// Annotation with the file extension of a configuration template's output.
 pub const EXTENSION: &str = "template.kalypso.io/extension";
 /// The path of the texts.

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::digest::Digest;
+use crate::limits::{OBJECT_PROBLEMS_MAX, PLAIN_TEXTS_BYTES_MAX};
 use crate::source::{File, Files, Source};
 
 /// Reads `text` and compares what is said about it, as `CODE line: message`.
@@ -54,6 +55,56 @@ fn unknown_fields_and_kinds_are_reported_and_nothing_more() {
             "K0104 8: `v1` `Secret` is not a kind of Kalypso: the object is ignored",
         ],
     );
+}
+
+#[test]
+fn a_kind_that_is_misspelled_is_no_other_systems() {
+    let check = |api_version: &str, kind: &str, is_error: bool| {
+        let text = format!("apiVersion: {api_version}\nkind: {kind}\nmetadata: {{name: a}}\n");
+        let result = read_file(any_file(), "a.yaml", text.as_bytes());
+        let said: Vec<_> = result.diagnostics.iter().map(|found| (found.code, found.is_error())).collect();
+        assert_eq!(said, [(Code::UnknownKind, is_error)], "{text}");
+        assert!(result.objects.is_empty());
+    };
+    for (api_version, kind) in [
+        ("scheduler.kalypso.io/v1alpha1", "SchedulingPolicyy"),
+        ("scheduler.kalypso.io/v1alpha1", "Nonsense"),
+        ("scheduler.kalypso.io/v1alpha2", "SchedulingPolicy"),
+        ("scheduler.kalypso.io", "SchedulingPolicy"),
+        ("fleet.kalypso.io/v1", "Cluster"),
+        ("scheduler.kalypso.oi/v1alpha1", "SchedulingPolicy"),
+        ("sheduler.kalypso.io/v1alpha1", "ClusterType"),
+        ("deploy.kalypso.io/v1alpha1", "ClusterType"),
+        ("v1alpha1", "SchedulingPolicy"),
+        ("\"\"", "Workload"),
+        ("v1", "ConfigMpa"),
+        ("v1", "configmap"),
+        ("v1", "ConfigMapList"),
+        ("kustomize.toolkit.fluxcd.io/v1", "Kustomisation"),
+    ] {
+        check(api_version, kind, true);
+    }
+    for (api_version, kind) in [
+        ("v1", "Secret"),
+        ("v1", "Service"),
+        ("apps/v1", "Deployment"),
+        ("cluster.x-k8s.io/v1beta1", "Cluster"),
+        ("kueue.x-k8s.io/v1beta1", "Workload"),
+        ("source.toolkit.fluxcd.io/v1", "HelmRepository"),
+        ("source.toolkit.fluxcd.io/v1beta2", "OCIRepository"),
+        ("kustomize.config.k8s.io/v1beta1", "Kustomization"),
+        ("example.com/v1", "Environment"),
+    ] {
+        check(api_version, kind, false);
+    }
+}
+
+#[test]
+fn a_list_without_its_items_is_not_an_empty_one() {
+    let list = |items: &str| format!("apiVersion: v1\nkind: List\n{items}\n");
+    check(&list("itmes: []"), &[], &["K0106 1: a `List` has its objects in `items`, which is a list"]);
+    check(&list("items: {}"), &[], &["K0107 3: a `List` has its objects in `items`, which is a list"]);
+    check(&list("items: []"), &[], &[]);
 }
 
 #[test]
@@ -149,4 +200,41 @@ fn of_one_kind_only_these_objects_are_looked_at() {
     check(&right.replace("    commit: 9f2c4e1d5b6a7f8091a2b3c4d5e6f708192a3b4c\n", ""), 0, &["`commit` is missing"]);
     let long = right.replace("1.0.3", &"9.".repeat(127));
     check(&long, 0, &["`version` has 254 characters, at most 253 are allowed"]);
+}
+
+/// A workload with these entries in its metadata and its `spec`.
+fn workload_with(metadata: &str, spec: &str) -> FileObjects {
+    let text = format!(
+        "apiVersion: scheduler.kalypso.io/v1alpha1\nkind: Workload\nmetadata:\n  name: a\n{metadata}spec:\n  deploymentTargets: []\n{spec}"
+    );
+    read_file(any_file(), "a.yaml", text.as_bytes())
+}
+
+#[test]
+fn texts_that_become_part_of_manifests_are_bounded() {
+    let labels = |bytes: usize| workload_with(&format!("  labels:\n    a: \"{}\"\n", "x".repeat(bytes - 1)), "");
+    let codes = |found: FileObjects| found.diagnostics.iter().map(|diagnostic| diagnostic.code).collect::<Vec<_>>();
+    assert_eq!(codes(labels(PLAIN_TEXTS_BYTES_MAX)), []);
+    assert_eq!(codes(labels(PLAIN_TEXTS_BYTES_MAX + 1)), [Code::TextsTooLarge]);
+}
+
+#[test]
+fn long_words_are_compared_with_nothing_and_cut() {
+    let found = workload_with("", &format!("  ? {}\n  : a\n", "x".repeat(1_000_000)));
+    let [diagnostic] = &*found.diagnostics else { panic!("{:?}", found.diagnostics) };
+    assert_eq!(diagnostic.code, Code::UnknownField);
+    assert!(diagnostic.message.len() < 200, "{}", diagnostic.message);
+}
+
+#[test]
+fn problems_are_bounded_and_warnings_hide_no_error() {
+    let unknown: String = (0..1_000).map(|number| format!("  x{number}: a\n")).collect();
+    let found = workload_with("", &unknown);
+    assert!(found.is_good() && found.diagnostics.len() == OBJECT_PROBLEMS_MAX, "{}", found.diagnostics.len());
+    let found = workload_with("", &format!("{unknown}  configSchemas: wrong\n"));
+    assert!(!found.is_good() && found.diagnostics.len() == OBJECT_PROBLEMS_MAX + 1, "{}", found.diagnostics.len());
+    let documents = "kind: 1\n---\n".repeat(5_000);
+    let found = read_file(any_file(), "a.yaml", documents.as_bytes());
+    assert!(found.diagnostics.len() <= 2 * FILE_PROBLEMS_MAX, "{}", found.diagnostics.len());
+    assert_eq!(found.diagnostics.last().map(|last| last.notes.len()), Some(1));
 }

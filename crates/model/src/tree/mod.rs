@@ -7,6 +7,7 @@
 mod blob;
 mod difference;
 mod files;
+mod name;
 mod path;
 mod sealed;
 #[cfg(test)]
@@ -19,6 +20,7 @@ use std::sync::{Arc, OnceLock};
 pub use self::blob::{Blob, Entry, Mode};
 pub use self::difference::{Changes, Diff, FileDifference, Pair};
 pub use self::files::Files;
+pub use self::name::{is_utf8, name_bytes, name_text, shown};
 pub use self::sealed::{Open, OpenError, Sealed, SealedBy, closed};
 use crate::git_id::GitId;
 
@@ -36,7 +38,7 @@ struct Inside {
     id: OnceLock<GitId>,
 }
 
-/// What stands in a folder under a name.
+/// What stands in a folder under a name, whose text is that of [`name_text`].
 #[derive(Clone, Debug)]
 pub enum Child {
     /// A file.
@@ -80,7 +82,7 @@ impl Tree {
         for (name, child) in &self.0.children {
             encoded.extend_from_slice(child.mode_digits().as_bytes());
             encoded.push(b' ');
-            encoded.extend_from_slice(name.as_bytes());
+            encoded.extend_from_slice(&name_bytes(name));
             encoded.push(0);
             encoded.extend_from_slice(child.id().as_bytes());
         }
@@ -221,9 +223,9 @@ fn order(left: &(Arc<str>, Child), right: &(Arc<str>, Child)) -> Ordering {
 
 /// Git sorts folders as if their names ended with a slash, so that walking a tree gives whole paths in their order.
 fn order_of((left, left_is_folder): (&str, bool), (right, right_is_folder): (&str, bool)) -> Ordering {
-    let (left, right) = (left.as_bytes(), right.as_bytes());
+    let (left, right) = (name_bytes(left), name_bytes(right));
     let common = left.len().min(right.len());
     let next = |name: &[u8], is_folder: bool| name.get(common).copied().or(is_folder.then_some(b'/'));
     let prefixes = left.get(..common).cmp(&right.get(..common));
-    prefixes.then_with(|| next(left, left_is_folder).cmp(&next(right, right_is_folder)))
+    prefixes.then_with(|| next(&left, left_is_folder).cmp(&next(&right, right_is_folder)))
 }

@@ -41,6 +41,19 @@ fn trees_have_the_ids_that_git_gives_them() {
 }
 
 #[test]
+fn names_that_are_not_utf8_stay_as_they_are() {
+    // `git mktree` of the same files, the first name in Latin-1.
+    let mut tree = tree(&[("café", "2"), ("caff", "3")]);
+    tree.set(name_text(b"caf\xe9"), Child::File(Entry::file(*b"1")));
+    let encoded = tree.encode();
+    assert!(encoded.windows(5).any(|bytes| bytes == b"caf\xe9\0"));
+    assert_eq!(tree.id().to_string(), "ff3724515b0eb3c910af2362673a76bde94b9085");
+    let names: Vec<_> = tree.children().map(|(name, _)| name_bytes(name).into_owned()).collect();
+    assert!(names.is_sorted(), "{names:?}");
+    assert!(tree.child("caf\0e9").is_some() && tree.take("caf\0e9").is_some());
+}
+
+#[test]
 fn files_come_in_the_order_of_their_paths() {
     let tree = tree(&[("a0", ""), ("a/y/z", ""), ("a/x", ""), ("a-b/x", ""), ("a.b", "")]);
     assert_eq!(paths(&tree), ["a-b/x", "a.b", "a/x", "a/y/z", "a0"]);

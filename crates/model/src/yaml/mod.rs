@@ -27,6 +27,7 @@ mod problem;
 mod reader;
 mod recent;
 mod resolve;
+mod skeleton;
 mod source;
 mod structure;
 
@@ -36,5 +37,6 @@ pub use node::{Node, NodeValue, Scalar, ScalarStyle, Span, Tag};
 pub use problem::{Problem, ProblemKind};
 pub use reader::{Dialect, Document, Options, Reading, read};
 pub use resolve::{Resolved, resolve_plain};
+pub use skeleton::{has_structure_of, is_quoted, is_readable};
 pub use source::source_offset;
 pub use structure::structure;

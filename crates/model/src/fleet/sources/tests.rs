@@ -27,13 +27,13 @@ fn object(numbers: &mut Numbers) -> String {
         "v1 ConfigMap",
         "v1 ConfigMap",
         "v1 ConfigMap",
-        "scheduler.kalypso.io/v1 ClusterType",
-        "fleet.kalypso.io/v1 Cluster",
-        "fleet.kalypso.io/v1 Cluster",
-        "scheduler.kalypso.io/v1 Workload",
-        "scheduler.kalypso.io/v1 WorkloadRegistration",
-        "scheduler.kalypso.io/v1 ConfigSchema",
-        "scheduler.kalypso.io/v1 Environment",
+        "scheduler.kalypso.io/v1alpha1 ClusterType",
+        "fleet.kalypso.io/v1alpha1 Cluster",
+        "fleet.kalypso.io/v1alpha1 Cluster",
+        "scheduler.kalypso.io/v1alpha1 Workload",
+        "scheduler.kalypso.io/v1alpha1 WorkloadRegistration",
+        "scheduler.kalypso.io/v1alpha1 ConfigSchema",
+        "scheduler.kalypso.io/v1alpha1 Environment",
         "kustomize.toolkit.fluxcd.io/v1 Kustomization",
     ]);
     let (version, kind) = kind.split_once(' ').unwrap();
@@ -125,9 +125,15 @@ fn told(fleet: &Fleet, diagnostics: &[Diagnostic]) -> Vec<String> {
     told.extend(fleet.declaration.iter().map(|object| at(&AnyObject::Environment(Arc::clone(object)))));
     told.extend(fleet.references.values().map(at));
     told.extend(fleet.duplicates.values().flatten().map(|object| format!("again {}", at(object))));
-    for workload in fleet.workloads.values() {
+    let contested = fleet.contested.values().flatten();
+    for workload in fleet.workloads.values().chain(contested) {
         let object = at(&AnyObject::Workload(Arc::clone(&workload.object)));
-        told.push(format!("{object} {:?} {}", workload.registration, workload.workspace));
+        told.push(format!("{object} {:?} {} {:?}", workload.registration, workload.workspace, workload.author));
+    }
+    told.push(format!("contested: {:?}", fleet.contested.keys()));
+    for (registration, schemas) in &*fleet.application_schemas {
+        let schemas = schemas.values().map(|object| at(&AnyObject::ConfigSchema(Arc::clone(object))));
+        told.extend(schemas.map(|schema| format!("of {registration}: {schema}")));
     }
     let mut locator = Locator::new(fleet);
     let mut said: Vec<_> = diagnostics
