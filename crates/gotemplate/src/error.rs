@@ -19,6 +19,8 @@ pub struct TemplateError {
     pub pass: u32,
     /// The line of the text, if that text was produced (`pass` above 0) and nobody else can look it up. At most 200 characters.
     pub excerpt: Option<String>,
+    /// The template texts in tainted text that were not evaluated, each once ([`ErrorKind::Tainted`]).
+    pub refused: Vec<String>,
 }
 
 /// What happened.
@@ -30,6 +32,8 @@ pub enum ErrorKind {
     Execute,
     /// A limit was reached.
     Limit,
+    /// Tainted text would have to be evaluated.
+    Tainted,
 }
 
 /// How much of a produced line an error shows.
@@ -60,6 +64,7 @@ impl TemplateError {
             message,
             pass: place.pass,
             excerpt: (place.pass > 0).then(excerpt),
+            refused: Vec::new(),
         }
     }
 }

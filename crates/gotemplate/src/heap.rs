@@ -3,6 +3,8 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
+use crate::sprig::Expression;
+use crate::taint::Taint;
 use crate::value::{Key, List, Map, Value};
 use crate::written::Written;
 
@@ -18,6 +20,12 @@ pub struct Heap {
     changed: HashMap<usize, (Arc<Map>, BTreeMap<Key, Value>)>,
     /// The texts of a map that other renderings have too.
     pub(crate) written: Option<Arc<Written>>,
+    /// Whether something tainted was put into a map.
+    pub(crate) has_tainted_changes: bool,
+    /// The least taint of everything that is made from now on.
+    pub(crate) taint: Taint,
+    /// The regular expressions that this rendering has compiled.
+    pub(crate) expressions: HashMap<Box<[u8]>, Arc<Expression>>,
 }
 
 impl Heap {
@@ -66,7 +74,7 @@ impl Heap {
         Some(match value {
             Value::List(list) if !list.items.is_empty() => {
                 let items = list.items.iter().map(|item| self.resolve_below(item, depth + 1));
-                Value::List(Arc::new(List { kind: list.kind, items: items.collect::<Option<_>>()? }))
+                Value::List(Arc::new(List::new(list.kind, items.collect::<Option<_>>()?)))
             }
             Value::Map(map) if !map.is_nil() => {
                 let entries = self.entries(map).iter();

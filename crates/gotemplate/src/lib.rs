@@ -15,6 +15,8 @@
 #![cfg_attr(not(test), warn(clippy::disallowed_methods, clippy::disallowed_types))]
 
 mod builtins;
+#[cfg(test)]
+mod charges;
 pub mod error;
 mod exec;
 pub mod format;
@@ -27,9 +29,11 @@ mod names;
 mod nesting;
 mod parse;
 pub mod reads;
+mod references;
 mod runes;
 pub mod semver;
 mod sprig;
+pub mod taint;
 pub mod template;
 pub mod text;
 pub mod time;
@@ -46,6 +50,7 @@ mod reference_page;
 pub use error::{ErrorKind, TemplateError};
 pub use fuel::Limits;
 pub use reads::Reads;
+pub use taint::{Stretch, Taint};
 pub use template::{Options, Rendered, Template};
 pub use text::Text;
 pub use value::Value;

@@ -9,6 +9,8 @@ use crate::function::Failure;
 use crate::heap::Heap;
 use crate::parse::{self, tree::Program};
 use crate::reads::Reads;
+use crate::references::{self, Refusal};
+use crate::taint::{Output, Stretch};
 use crate::value::Value;
 use crate::written::Written;
 
@@ -29,6 +31,9 @@ pub struct Options<'a> {
     pub is_literal: bool,
     /// A map that other renderings have too: what `toYaml` and `stringify` make of it is written once for all.
     pub written: Option<&'a Arc<Written>>,
+    /// The top-level fields of the data that tainted text may refer to, as in `{{ .Name }}`: such references are replaced before output is rendered
+    /// again. Everything else in tainted text that looks like an action is an error, unless the output is left as it is.
+    pub references: &'a [&'a str],
 }
 
 /// What a template gave.
@@ -39,6 +44,8 @@ pub struct Rendered {
     /// How many times it took rendering: above 1, texts were rendered that came out of the data, and [`Template::reads`] knows nothing
     /// of what these read.
     pub passes: u32,
+    /// The parts of the output that come from tainted texts, in order.
+    pub stretches: Vec<Stretch>,
 }
 
 impl Template {
@@ -47,7 +54,7 @@ impl Template {
     /// # Errors
     /// The first mistake in the text, a function that does not exist, or one whose result would depend on the machine, the moment or chance.
     pub fn parse(name: &str, text: &str) -> Result<Self, TemplateError> {
-        let program = parse(name, Arc::from(text.as_bytes()), 0)?;
+        let program = parse(name, Arc::from(text.as_bytes()), (Vec::new(), 0))?;
         Ok(Self { name: Arc::from(name), reads: Reads::of(&program), program })
     }
 
@@ -66,17 +73,17 @@ impl Template {
     /// # Errors
     /// The first action that fails, or the limit that was reached.
     pub fn render(&self, dot: &Value, limits: &Limits) -> Result<Vec<u8>, TemplateError> {
-        let options = Options { limits: *limits, is_literal: true, written: None };
+        let options = Options { limits: *limits, is_literal: true, ..Options::default() };
         self.render_with(dot, &options).map(|rendered| rendered.bytes)
     }
 
     /// Renders, and while the output contains `{{` parses and renders that, with the same dot. What one rendering changes in maps, the next
-    /// one sees; the limits are for all together.
+    /// one sees; the limits are for all together. What comes from tainted texts is data in every rendering.
     ///
     /// # Errors
     /// As [`Template::render`], in whichever text; or [`Limits::passes`] was reached.
     pub fn render_nested(&self, dot: &Value, limits: &Limits) -> Result<Vec<u8>, TemplateError> {
-        let options = Options { limits: *limits, is_literal: false, written: None };
+        let options = Options { limits: *limits, ..Options::default() };
         self.render_with(dot, &options).map(|rendered| rendered.bytes)
     }
 
@@ -91,29 +98,59 @@ impl Template {
             Rendering { heap: Heap::knowing(options.written.cloned()), fuel: Fuel::new(*limits), pass: 0 };
         let mut output = execute(&self.name, &self.program, dot, &mut rendering)?;
         while !options.is_literal
-            && let Some(at) = memchr::memmem::find(&output, b"{{")
+            && let Some(at) = references::find(&output)
         {
             rendering.pass += 1;
-            let source: Arc<[u8]> = output.into();
             if rendering.pass >= limits.passes {
-                let place = Place { template: &self.name, source: &source, at, pass: rendering.pass };
+                let place = Place { template: &self.name, source: &output.bytes, at, pass: rendering.pass };
                 return Err(TemplateError::new(place, ErrorKind::Limit, Exhausted::Passes(limits.passes).to_string()));
             }
-            let program = parse(&self.name, source, rendering.pass)?;
+            output = self.replaced(output, (dot, options.references), &mut rendering)?;
+            if references::find(&output).is_none() {
+                break;
+            }
+            let program = parse(&self.name, output.bytes.into(), (output.stretches, rendering.pass))?;
             output = execute(&self.name, &program, dot, &mut rendering)?;
         }
-        Ok(Rendered { bytes: output, passes: rendering.pass + 1 })
+        Ok(Rendered { bytes: output.bytes, passes: rendering.pass + 1, stretches: output.stretches })
+    }
+
+    /// An output with what its tainted parts refer to.
+    fn replaced(
+        &self,
+        output: Output,
+        (dot, names): (&Value, &[&str]),
+        rendering: &mut Rendering,
+    ) -> Result<Output, TemplateError> {
+        if output.stretches.is_empty() {
+            return Ok(output);
+        }
+        let source = output.bytes.clone();
+        references::replaced(output, dot, names, &mut rendering.fuel).map_err(|refusal| {
+            let place = |at| Place { template: &self.name, source: &source, at, pass: rendering.pass };
+            match refusal {
+                Refusal::Exhausted(limit) => TemplateError::new(place(0), ErrorKind::Limit, limit.to_string()),
+                Refusal::Text(at, refused) => tainted(place(at), refused),
+            }
+        })
     }
 }
 
-fn parse(name: &str, source: Arc<[u8]>, pass: u32) -> Result<Program, TemplateError> {
-    parse::parse(name, Arc::clone(&source)).map_err(|error| {
+fn tainted(place: Place<'_>, refused: Vec<String>) -> TemplateError {
+    TemplateError { refused, ..TemplateError::new(place, ErrorKind::Tainted, "data would have to be evaluated".into()) }
+}
+
+fn parse(name: &str, source: Arc<[u8]>, (stretches, pass): (Vec<Stretch>, u32)) -> Result<Program, TemplateError> {
+    parse::parse(name, Arc::clone(&source), stretches).map_err(|error| {
         let place = Place { template: name, source: &source, at: error.at, pass };
-        TemplateError::new(place, ErrorKind::Parse, error.message)
+        match error.refused {
+            Some(text) => tainted(place, vec![text]),
+            None => TemplateError::new(place, ErrorKind::Parse, error.message),
+        }
     })
 }
 
-fn execute(name: &str, program: &Program, dot: &Value, rendering: &mut Rendering) -> Result<Vec<u8>, TemplateError> {
+fn execute(name: &str, program: &Program, dot: &Value, rendering: &mut Rendering) -> Result<Output, TemplateError> {
     exec::execute(program, dot, &mut rendering.heap, &mut rendering.fuel).map_err(|stop| {
         let place = Place { template: name, source: &program.source, at: stop.0.at, pass: rendering.pass };
         match stop.0.failure {

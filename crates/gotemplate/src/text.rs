@@ -1,62 +1,114 @@
 //! `Text`, a Go string: immutable bytes that are usually, but not always, UTF-8.
 
 use std::borrow::Cow;
+use std::cmp::Ordering;
 use std::fmt;
+use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
+use crate::taint::Taint;
+
 /// A Go string. Cloning is cheap. Like in Go, nothing guarantees that it is valid UTF-8: `trunc` may cut a code point.
-#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Text(Arc<[u8]>);
+///
+/// Texts are equal if their bytes are, wherever they come from.
+#[derive(Clone)]
+pub struct Text {
+    bytes: Arc<[u8]>,
+    taint: Taint,
+}
 
 impl Text {
     /// The bytes.
     pub fn as_bytes(&self) -> &[u8] {
-        &self.0
+        &self.bytes
+    }
+
+    /// What is known about where it comes from.
+    pub fn taint(&self) -> Taint {
+        self.taint
+    }
+
+    /// The text with a taint that is at least this one.
+    #[must_use]
+    pub fn tainted(self, taint: Taint) -> Self {
+        Self { taint: self.taint.max(taint), ..self }
     }
 
     /// The text, with every invalid byte sequence shown as U+FFFD.
     pub fn to_str(&self) -> Cow<'_, str> {
         // Checking first is much faster than looking for mistakes chunk by chunk.
-        std::str::from_utf8(&self.0).map_or_else(|_| String::from_utf8_lossy(&self.0), Cow::Borrowed)
+        std::str::from_utf8(&self.bytes).map_or_else(|_| String::from_utf8_lossy(&self.bytes), Cow::Borrowed)
     }
 
     /// Length in bytes.
     pub fn len(&self) -> usize {
-        self.0.len()
+        self.bytes.len()
     }
 
     /// Whether both are clones of one text.
     pub(crate) fn is_same(&self, other: &Self) -> bool {
-        Arc::ptr_eq(&self.0, &other.0)
+        Arc::ptr_eq(&self.bytes, &other.bytes)
     }
 
     /// Whether there is no byte in it.
     pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.bytes.is_empty()
+    }
+}
+
+impl PartialEq for Text {
+    fn eq(&self, other: &Self) -> bool {
+        self.bytes == other.bytes
+    }
+}
+
+impl Eq for Text {}
+
+impl PartialOrd for Text {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Text {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.bytes.cmp(&other.bytes)
+    }
+}
+
+impl Hash for Text {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.bytes.hash(state);
+    }
+}
+
+impl From<Arc<[u8]>> for Text {
+    fn from(bytes: Arc<[u8]>) -> Self {
+        Self { bytes, taint: Taint::None }
     }
 }
 
 impl From<&str> for Text {
     fn from(text: &str) -> Self {
-        Self(text.as_bytes().into())
+        Arc::<[u8]>::from(text.as_bytes()).into()
     }
 }
 
 impl From<String> for Text {
     fn from(text: String) -> Self {
-        Self(text.into_bytes().into())
+        Arc::<[u8]>::from(text.into_bytes()).into()
     }
 }
 
 impl From<&[u8]> for Text {
     fn from(bytes: &[u8]) -> Self {
-        Self(bytes.into())
+        Arc::<[u8]>::from(bytes).into()
     }
 }
 
 impl From<Vec<u8>> for Text {
     fn from(bytes: Vec<u8>) -> Self {
-        Self(bytes.into())
+        Arc::<[u8]>::from(bytes).into()
     }
 }
 

@@ -16,5 +16,6 @@ pub fn is_true(value: &Value, heap: &Heap) -> bool {
         Value::List(list) => !list.items.is_empty(),
         Value::Map(map) => !heap.entries(map).is_empty(),
         Value::Struct(_) | Value::Time(_) | Value::Version(_) => true,
+        Value::Tainted(tainted) => is_true(&tainted.value, heap),
     }
 }

@@ -34,6 +34,7 @@ pub fn type_name(value: &Value) -> &'static str {
         Value::Time(_) => "time.Time",
         Value::Duration(_) => "time.Duration",
         Value::Version(_) => "*semver.Version",
+        Value::Tainted(tainted) => type_name(&tainted.value),
     }
 }
 
@@ -47,6 +48,7 @@ pub fn kind_name(value: &Value) -> &'static str {
         Value::Duration(_) => "int64",
         Value::Int(_, IntKind::Month | IntKind::Weekday) => "int",
         Value::Version(_) => "ptr",
+        Value::Tainted(tainted) => kind_name(&tainted.value),
         other => type_name(other),
     }
 }

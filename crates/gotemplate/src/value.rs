@@ -7,6 +7,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, LazyLock};
 
+use crate::taint::{self, Taint, Tainted};
 use crate::text::Text;
 
 /// A Go value.
@@ -41,6 +42,9 @@ pub enum Value {
     Duration(i64),
     /// `*semver.Version`
     Version(Arc<crate::semver::Version>),
+    /// A value of another variant, not a text, that comes from tainted texts. Lives only in the executor and is never an item of a list or map;
+    /// functions get the value itself.
+    Tainted(Arc<Tainted>),
 }
 
 /// Which signed Go type an integer has.
@@ -76,6 +80,8 @@ pub struct List {
     pub kind: ListKind,
     /// The items.
     pub items: Vec<Value>,
+    /// The taint of all items.
+    taint: Taint,
 }
 
 /// The element type of a slice.
@@ -98,6 +104,8 @@ pub struct Map {
     pub kind: MapKind,
     /// The entries as they were when the map was made; sorted as Go prints them.
     pub entries: BTreeMap<Key, Value>,
+    /// The taint of all entries.
+    taint: Taint,
 }
 
 /// The type of a map.
@@ -183,9 +191,20 @@ pub struct Struct {
 
 /// Go's nil slices: the one list that stands for each. All but comparing and encoding take them for empty lists.
 static NIL_LISTS: LazyLock<[Arc<List>; 2]> =
-    LazyLock::new(|| [ListKind::Any, ListKind::Text].map(|kind| Arc::new(List { kind, items: Vec::new() })));
+    LazyLock::new(|| [ListKind::Any, ListKind::Text].map(|kind| Arc::new(List::new(kind, Vec::new()))));
 
 impl List {
+    /// A list of these items.
+    pub fn new(kind: ListKind, items: Vec<Value>) -> Self {
+        let taint = taint::of_items(&items);
+        Self { kind, items, taint }
+    }
+
+    /// The taint that its items had when it was made.
+    pub(crate) fn taint(&self) -> Taint {
+        self.taint
+    }
+
     /// Whether this is a nil slice, which differs from an empty one in `toJson` and `deepEqual`.
     pub fn is_nil(self: &Arc<Self>) -> bool {
         self.items.is_empty() && NIL_LISTS.iter().any(|list| Arc::ptr_eq(list, self))
@@ -193,10 +212,21 @@ impl List {
 }
 
 /// Go's nil map: the one that stands for it. It can't be changed, and gets encoded as null.
-static NIL_MAP: LazyLock<Arc<Map>> =
-    LazyLock::new(|| Arc::new(Map { kind: MapKind::TextToAny, entries: BTreeMap::new() }));
+static NIL_MAP: LazyLock<Arc<Map>> = LazyLock::new(|| Arc::new(Map::new(MapKind::TextToAny, BTreeMap::new())));
 
 impl Map {
+    /// A map of these entries.
+    pub fn new(kind: MapKind, entries: BTreeMap<Key, Value>) -> Self {
+        let mut map = Self { kind, entries, taint: Taint::None };
+        map.taint = taint::of_map(&map);
+        map
+    }
+
+    /// The taint that its entries had when it was made.
+    pub(crate) fn taint(&self) -> Taint {
+        self.taint
+    }
+
     /// Whether this is a nil map.
     pub fn is_nil(self: &Arc<Self>) -> bool {
         Arc::ptr_eq(self, &NIL_MAP)
@@ -271,18 +301,18 @@ impl Value {
 
     /// A `[]interface {}`.
     pub fn list(items: Vec<Value>) -> Self {
-        Self::List(Arc::new(List { kind: ListKind::Any, items }))
+        Self::List(Arc::new(List::new(ListKind::Any, items)))
     }
 
     /// A `[]string`.
     pub fn texts<T: Into<Text>>(items: impl IntoIterator<Item = T>) -> Self {
         let items = items.into_iter().map(Value::text).collect();
-        Self::List(Arc::new(List { kind: ListKind::Text, items }))
+        Self::List(Arc::new(List::new(ListKind::Text, items)))
     }
 
     /// A map of the given kind.
     pub fn map(kind: MapKind, entries: BTreeMap<Key, Value>) -> Self {
-        Self::Map(Arc::new(Map { kind, entries }))
+        Self::Map(Arc::new(Map::new(kind, entries)))
     }
 
     /// A `map[string]interface {}`.

@@ -40,7 +40,7 @@ fn wrong_constant(at: usize, parameter: Type) -> Stop {
 
 /// `value` as an argument of type `parameter`. Nothing is converted: the value has the type, or it is nil and the type has a nil.
 pub(super) fn convert(at: usize, value: Value, parameter: Type) -> Eval<Value> {
-    if fits(&value, parameter) { Ok(value) } else { converted_nil(at, &value, parameter) }
+    if fits(value.plain(), parameter) { Ok(value) } else { converted_nil(at, value.plain(), parameter) }
 }
 
 fn fits(value: &Value, parameter: Type) -> bool {

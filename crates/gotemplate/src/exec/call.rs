@@ -5,6 +5,7 @@ use super::{Eval, Run, Stop, error, stop};
 use crate::function::{Call, Failure, Function, Type};
 use crate::nesting;
 use crate::parse::tree::{Callee, Operand};
+use crate::taint::{self, Taint};
 use crate::truth::is_true;
 use crate::value::Value;
 
@@ -67,25 +68,45 @@ impl Run<'_> {
             return Err(error(at, parameters.mismatch(given.count())));
         }
         let base = self.arguments.len();
+        let mut hidden = self.heap.taint;
         if let Some(receiver) = given.receiver {
-            self.arguments.push(receiver);
+            hidden = hidden.max(self.push(receiver));
         }
         for (index, operand) in given.written.iter().enumerate() {
             let argument = self.argument(given.dot, operand, parameters.at(index))?;
-            self.arguments.push(argument);
+            hidden = hidden.max(self.push(argument));
         }
         if let Some(last) = given.last {
             let argument = convert(at, last, parameters.at(given.written.len()))?;
-            self.arguments.push(argument);
+            hidden = hidden.max(self.push(argument));
         }
         self.spend(at, 1)?;
-        let result = self.execute(function, base);
+        let result = self.execute(function, base, hidden);
         self.arguments.truncate(base);
         result.map_err(|failure| failed(at, function, failure))
     }
 
+    /// Puts an argument to the others, as the function is to get it. What taint it does not show any more.
+    #[inline]
+    fn push(&mut self, argument: Value) -> Taint {
+        let (argument, hidden) = argument.uncovered();
+        self.arguments.push(argument);
+        hidden
+    }
+
+    /// The taints of the arguments from `base` on.
+    fn taints(&mut self, base: usize, hidden: Taint) -> Result<taint::Given, Failure> {
+        let mut given = taint::Given { all: hidden, hidden, has_container: false };
+        for argument in self.arguments.get(base..).unwrap_or_default() {
+            given.all = given.all.max(taint::taint_of(argument, self.heap, self.fuel)?);
+            given.has_container |= matches!(argument, Value::List(_) | Value::Map(_) | Value::Struct(_));
+        }
+        Ok(given)
+    }
+
     /// Executes the function with the arguments from `base` on.
-    fn execute(&mut self, function: &Function, base: usize) -> Result<Value, Failure> {
+    fn execute(&mut self, function: &Function, base: usize, hidden: Taint) -> Result<Value, Failure> {
+        let taints = self.taints(base, hidden)?;
         let arguments = self.arguments.get_mut(base..).unwrap_or_default();
         if function.reads_deeply {
             for argument in &mut *arguments {
@@ -102,7 +123,8 @@ impl Run<'_> {
         if let Value::Text(text) = &result {
             self.fuel.output(text.len())?;
         }
-        Ok(result)
+        taints.note_changes(function.name, self.heap);
+        Ok(taints.taint(function.name, result))
     }
 }
 

@@ -5,6 +5,7 @@ use super::{Eval, Run, Stop, error};
 use crate::heap::Heap;
 use crate::methods;
 use crate::parse::tree::Field;
+use crate::taint::Taint;
 use crate::types::type_name;
 use crate::value::{Key, Value};
 
@@ -13,8 +14,12 @@ use crate::value::{Key, Value};
 pub(super) fn reach<'p>(heap: &Heap, receiver: &Value, path: &'p [Field]) -> Eval<(Value, &'p [Field])> {
     let mut value = receiver;
     let mut rest = path;
+    let mut taint = heap.taint;
     while let Some((field, after)) = rest.split_first() {
-        value = match value {
+        if let Value::Tainted(tainted) = value {
+            taint = taint.max(tainted.taint);
+        }
+        value = match value.plain() {
             Value::Map(map) => match heap.entries(map).get(&field.name) {
                 Some(entry) => entry,
                 // Fields of what is missing are missing too.
@@ -22,7 +27,7 @@ pub(super) fn reach<'p>(heap: &Heap, receiver: &Value, path: &'p [Field]) -> Eva
             },
             Value::Struct(fields) => match fields.fields.iter().find(|(name, _)| is_named(field, name)) {
                 Some((_, entry)) => entry,
-                None => return Err(no_field(field, value)),
+                None => return Err(no_field(field, value.plain())),
             },
             Value::Missing => return Ok((Value::Missing, &[])),
             Value::Nil => {
@@ -32,7 +37,7 @@ pub(super) fn reach<'p>(heap: &Heap, receiver: &Value, path: &'p [Field]) -> Eva
         };
         rest = after;
     }
-    Ok((value.clone(), rest))
+    Ok((if taint == Taint::None { value.clone() } else { value.clone().tainted(taint) }, rest))
 }
 
 impl Run<'_> {
@@ -58,20 +63,20 @@ impl Run<'_> {
     }
 
     fn method(&mut self, receiver: Value, field: &Field, mut given: Given<'_>) -> Eval<Value> {
-        match methods::find(&receiver, &shown(field)) {
+        match methods::find(receiver.plain(), &shown(field)) {
             Some(method) => {
                 given.receiver = Some(receiver);
                 self.call(field.at, method, given)
             }
-            None if given.is_nothing() => Err(no_field(field, &receiver)),
-            None => without_method(receiver, field),
+            None if given.is_nothing() => Err(no_field(field, receiver.plain())),
+            None => without_method(receiver.plain(), field),
         }
     }
 }
 
 /// Arguments were given to something that is no method.
-fn without_method(receiver: Value, field: &Field) -> Eval<Value> {
-    match &receiver {
+fn without_method(receiver: &Value, field: &Field) -> Eval<Value> {
+    match receiver {
         Value::Missing => Ok(Value::Missing),
         Value::Map(_) => Err(error(field.at, format!("{} is not a method but has arguments", shown(field)))),
         Value::Struct(fields) if fields.fields.iter().any(|(name, _)| is_named(field, name)) => {
@@ -79,7 +84,7 @@ fn without_method(receiver: Value, field: &Field) -> Eval<Value> {
             Err(error(field.at, message))
         }
         Value::Nil => Err(error(field.at, format!("nil pointer evaluating interface {{}}.{}", shown(field)))),
-        _ => Err(no_field(field, &receiver)),
+        _ => Err(no_field(field, receiver)),
     }
 }
 

@@ -11,6 +11,7 @@ use crate::fuel::{Exhausted, Fuel};
 use crate::function::Failure;
 use crate::heap::Heap;
 use crate::parse::tree::{Program, ROOT_VARIABLE, VariableId};
+use crate::taint::{Output, Taint};
 use crate::value::Value;
 
 /// Why a rendering ended early. Boxed, because results are passed around far more often than errors.
@@ -27,10 +28,10 @@ pub(crate) struct Cause {
 type Eval<T> = Result<T, Stop>;
 
 /// Executes the main template of `program` with `dot` and returns what it writes.
-pub(crate) fn execute(program: &Program, dot: &Value, heap: &mut Heap, fuel: &mut Fuel) -> Eval<Vec<u8>> {
+pub(crate) fn execute(program: &Program, dot: &Value, heap: &mut Heap, fuel: &mut Fuel) -> Eval<Output> {
     let mut run = Run {
         program,
-        output: Vec::with_capacity(program.source.len()),
+        output: Output { bytes: Vec::with_capacity(program.source.len()), stretches: Vec::new() },
         variables: vec![(ROOT_VARIABLE, dot.clone())],
         frame: 0,
         arguments: Vec::new(),
@@ -45,7 +46,7 @@ pub(crate) fn execute(program: &Program, dot: &Value, heap: &mut Heap, fuel: &mu
 /// One execution.
 struct Run<'a> {
     program: &'a Program,
-    output: Vec<u8>,
+    output: Output,
     /// The variables of all templates that are being executed, the innermost last.
     variables: Vec<(VariableId, Value)>,
     /// Where the variables of the innermost template begin.
@@ -84,9 +85,9 @@ impl Run<'_> {
     }
 
     #[inline]
-    fn write(&mut self, at: usize, bytes: &[u8]) -> Eval<()> {
+    fn write(&mut self, at: usize, bytes: &[u8], taint: Taint) -> Eval<()> {
         self.fuel.output(bytes.len()).map_err(|exhausted| stop(at, exhausted))?;
-        self.output.extend_from_slice(bytes);
+        self.output.write(bytes, taint);
         Ok(())
     }
 }

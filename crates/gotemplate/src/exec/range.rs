@@ -1,6 +1,6 @@
 //! Executes `range`.
 
-use super::{Eval, Flow, Run, error};
+use super::{Eval, Flow, Run, error, stop};
 use crate::format;
 use crate::parse::tree::Loop;
 use crate::value::Value;
@@ -9,7 +9,8 @@ impl Run<'_> {
     pub(super) fn range(&mut self, dot: &Value, range: &Loop) -> Eval<Flow> {
         let mark = self.variables.len();
         let items = self.pipeline(dot, &range.items)?;
-        let ran = self.iterate(&items, range)?;
+        let spread = items.spread(self.heap, self.fuel).map_err(|exhausted| stop(range.items.at, exhausted))?;
+        let ran = self.iterate(spread.as_ref().unwrap_or(&items), range)?;
         // `otherwise` still sees the variables.
         let flow = if ran { Flow::Next } else { self.nested_body(range.items.at, dot, &range.otherwise)? };
         self.variables.truncate(mark);

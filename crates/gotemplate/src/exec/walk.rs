@@ -2,6 +2,7 @@
 
 use super::{Eval, Flow, Run, error, stop};
 use crate::parse::tree::{Choice, Node, ROOT_VARIABLE, TemplateCall};
+use crate::taint::{Taint, taint_of};
 use crate::truth::is_true;
 use crate::value::Value;
 use crate::{format, nesting};
@@ -31,7 +32,8 @@ impl Run<'_> {
             Node::Text(range) => {
                 let program = self.program;
                 self.spend(range.start, 1)?;
-                self.write(range.start, program.source.get(range.clone()).unwrap_or_default())?;
+                self.fuel.output(range.len()).map_err(|exhausted| stop(range.start, exhausted))?;
+                self.output.copy(&program.source, &program.stretches, range.clone());
                 Ok(Flow::Next)
             }
             Node::Action(pipeline) => {
@@ -107,18 +109,21 @@ impl Run<'_> {
 
     /// Writes a value as text.
     fn print(&mut self, at: usize, value: Value) -> Eval<()> {
-        match value {
-            Value::Missing | Value::Nil => self.write(at, b"<no value>"),
-            Value::Text(text) => self.write(at, text.as_bytes()),
-            Value::List(_) | Value::Map(_) | Value::Struct(_) => {
-                let whole = nesting::admit(&value, self.heap, self.fuel).map_err(|failure| stop(at, failure))?;
+        let taint = taint_of(&value, self.heap, self.fuel).map_err(|exhausted| stop(at, exhausted))?;
+        let taint = taint.max(self.heap.taint);
+        match value.plain() {
+            Value::Missing | Value::Nil => self.write(at, b"<no value>", Taint::None),
+            Value::Text(text) => self.write(at, text.as_bytes(), taint),
+            whole @ (Value::List(_) | Value::Map(_) | Value::Struct(_)) => {
+                let whole = nesting::admit(whole, self.heap, self.fuel).map_err(|failure| stop(at, failure))?;
                 let text = format::display(&whole);
-                self.write(at, text.as_bytes())
+                self.write(at, text.as_bytes(), taint)
             }
             other => {
-                let before = self.output.len();
-                format::write_display(&other, &mut self.output);
-                let written = self.output.len() - before;
+                let before = self.output.bytes.len();
+                format::write_display(other, &mut self.output.bytes);
+                self.output.taint_from(before, taint);
+                let written = self.output.bytes.len() - before;
                 self.fuel.output(written).map_err(|exhausted| stop(at, exhausted))
             }
         }

@@ -12,6 +12,9 @@ const NUMBER_MAX: i64 = 1_000_000;
 pub(super) fn print(printer: &mut Printer<'_>, format: &[u8], values: &[Value]) {
     let mut reader = Reader { format, at: 0, values, next: 0, reordered: false, good_index: true, after_index: false };
     while let Some(length) = reader.rest().iter().position(|byte| *byte == b'%') {
+        if printer.is_full() {
+            return;
+        }
         printer.output.extend_from_slice(reader.rest().get(..length).unwrap_or_default());
         reader.at += length + 1;
         reader.directive(printer);

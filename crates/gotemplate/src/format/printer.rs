@@ -41,6 +41,11 @@ impl<'a> Printer<'a> {
         Self { output, flags: Flags::default(), limit }
     }
 
+    /// Whether more than the limit is written already.
+    pub(super) fn is_full(&self) -> bool {
+        self.output.len() > self.limit
+    }
+
     /// The value as an operand of its own.
     pub(super) fn value(&mut self, value: &Value, verb: char) {
         match (value, verb) {
@@ -53,7 +58,7 @@ impl<'a> Printer<'a> {
 
     /// The value within another one.
     fn nested(&mut self, value: &Value, verb: char) {
-        if self.output.len() > self.limit {
+        if self.is_full() {
             return;
         }
         match value {
@@ -83,6 +88,7 @@ impl<'a> Printer<'a> {
             Value::Struct(fields) => self.fields(fields, verb),
             Value::Time(time) => self.stringer(value, &time.to_string(), verb),
             Value::Version(version) => self.stringer(value, &version.to_string(), verb),
+            Value::Tainted(tainted) => self.value(&tainted.value, verb),
             Value::Duration(nanoseconds) => match verb {
                 'v' | 's' | 'x' | 'X' | 'q' if !self.flags.sharp_v => {
                     self.text(crate::time::duration_text(*nanoseconds).as_bytes(), verb);

@@ -58,6 +58,7 @@ fn of_value(value: &Value, depth: u32, fuel: &mut Fuel) -> Result<Option<u64>, E
         Value::Time(time) => fnv1(&time.to_binary()),
         // A struct without exported fields: all that counts is its name.
         Value::Version(_) => fnv1(b"Version"),
+        Value::Tainted(tainted) => return of_value(&tainted.value, depth, fuel),
     }))
 }
 

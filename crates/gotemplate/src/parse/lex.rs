@@ -4,6 +4,7 @@ use memchr::memmem;
 use unicode_properties::{GeneralCategory, GeneralCategoryGroup, UnicodeGeneralCategory as _};
 
 use super::ParseError;
+use crate::taint::{Stretch, is_touched};
 
 /// What kind of token it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -62,9 +63,9 @@ pub(super) struct Tokens {
     pub(super) error: Option<ParseError>,
 }
 
-/// Cuts `text` into tokens.
-pub(super) fn tokenize(text: &[u8]) -> Tokens {
-    let mut lexer = Lexer { text, at: 0, start: 0, parentheses: 0, tokens: Vec::new() };
+/// Cuts `text` into tokens. What touches one of the stretches is text, and never an action.
+pub(super) fn tokenize(text: &[u8], stretches: &[Stretch]) -> Tokens {
+    let mut lexer = Lexer { text, stretches, at: 0, start: 0, closed: 0, parentheses: 0, tokens: Vec::new() };
     let error = lexer.run().err();
     lexer.start = lexer.at.min(text.len());
     lexer.emit(Kind::EndOfText);
@@ -75,8 +76,11 @@ const SPACES: &[u8] = b" \t\r\n";
 
 struct Lexer<'a> {
     text: &'a [u8],
+    stretches: &'a [Stretch],
     at: usize,
     start: usize,
+    /// Where the last action ended, without the blanks behind it.
+    closed: usize,
     parentheses: usize,
     tokens: Vec<Token>,
 }
@@ -84,30 +88,58 @@ struct Lexer<'a> {
 impl Lexer<'_> {
     fn run(&mut self) -> Result<(), ParseError> {
         while self.outside() {
-            if self.comment()? {
-                continue;
+            let (opened, known) = (self.start, self.tokens.len());
+            let read = self.action();
+            let action = opened..if read.is_ok() { self.closed } else { self.at };
+            if is_touched(self.stretches, &action) {
+                self.tokens.truncate(known);
+                let text = String::from_utf8_lossy(self.slice(action.start, action.end)).into_owned();
+                return Err(ParseError {
+                    refused: Some(text),
+                    ..ParseError::new(opened, "there is data in an action")
+                });
             }
-            self.emit(Kind::LeftDelimiter);
-            if is_left_trim(self.rest()) {
-                self.at += 2;
-            }
-            self.start = self.at;
-            self.parentheses = 0;
-            while !self.inside()? {}
+            read?;
         }
         Ok(())
     }
 
+    /// An action, from behind its left delimiter on.
+    fn action(&mut self) -> Result<(), ParseError> {
+        if self.comment()? {
+            return Ok(());
+        }
+        self.emit(Kind::LeftDelimiter);
+        if is_left_trim(self.rest()) {
+            self.at += 2;
+        }
+        self.start = self.at;
+        self.parentheses = 0;
+        while !self.inside()? {}
+        Ok(())
+    }
+
+    /// Where the next action begins.
+    fn delimiter(&self) -> Option<usize> {
+        let mut from = self.at;
+        loop {
+            let at = from + memmem::find(self.text.get(from..)?, b"{{")?;
+            if !is_touched(self.stretches, &(at..at + 2)) {
+                return Some(at);
+            }
+            from = at + 1;
+        }
+    }
+
     /// Text up to the next action, which it enters; or to the end: then `false`.
     fn outside(&mut self) -> bool {
-        let Some(length) = memmem::find(self.rest(), b"{{") else {
+        let Some(delimiter) = self.delimiter() else {
             self.at = self.text.len();
             if self.at > self.start {
                 self.emit(Kind::Text);
             }
             return false;
         };
-        let delimiter = self.at + length;
         let mut end = delimiter;
         if is_left_trim(self.text.get(delimiter + 2..).unwrap_or_default()) {
             let text = self.slice(self.start, delimiter);
@@ -151,6 +183,7 @@ impl Lexer<'_> {
 
     /// Steps over the right delimiter, and over the blanks after it if it trims.
     fn leave(&mut self, trims: bool) {
+        self.closed = self.at + if trims { 4 } else { 2 };
         if trims {
             let after = self.slice(self.at + 4, self.text.len());
             let blanks = after.iter().take_while(|byte| SPACES.contains(byte)).count();

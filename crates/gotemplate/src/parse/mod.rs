@@ -16,6 +16,7 @@ pub(crate) mod tree;
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use crate::taint::Stretch;
 use crate::text::Text;
 use lex::{Kind, Token};
 use tree::{Body, Choice, Loop, Node, Program, TemplateCall, TemplateId, VariableId};
@@ -33,17 +34,19 @@ pub(crate) const VARIABLES_MAX: usize = 1_000;
 pub(crate) struct ParseError {
     pub(crate) at: usize,
     pub(crate) message: String,
+    /// The text that would have to be evaluated, if that is data.
+    pub(crate) refused: Option<String>,
 }
 
 impl ParseError {
     pub(crate) fn new(at: usize, message: impl Into<String>) -> Self {
-        Self { at, message: message.into() }
+        Self { at, message: message.into(), refused: None }
     }
 }
 
-/// Parses `source` as the template `name`.
-pub(crate) fn parse(name: &str, source: Arc<[u8]>) -> Result<Program, ParseError> {
-    let lexed = lex::tokenize(&source);
+/// Parses `source`, of which these stretches are data, as the template `name`.
+pub(crate) fn parse(name: &str, source: Arc<[u8]>, stretches: Vec<Stretch>) -> Result<Program, ParseError> {
+    let lexed = lex::tokenize(&source, &stretches);
     let mut parser = Parser {
         source: &source,
         tokens: lexed.tokens,
@@ -60,7 +63,7 @@ pub(crate) fn parse(name: &str, source: Arc<[u8]>) -> Result<Program, ParseError
     let body = parser.top()?;
     parser.define(main, body, 0)?;
     let templates = parser.templates;
-    Ok(Program { source, templates })
+    Ok(Program { source, stretches, templates })
 }
 
 struct Parser<'a> {

@@ -4,6 +4,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use crate::function::Function;
+use crate::taint::Stretch;
 use crate::text::Text;
 use crate::value::{Key, Value};
 
@@ -12,6 +13,8 @@ use crate::value::{Key, Value};
 pub(crate) struct Program {
     /// The text, which [`Node::Text`] points into.
     pub(crate) source: Arc<[u8]>,
+    /// The parts of the text that are data, whatever is in them.
+    pub(crate) stretches: Vec<Stretch>,
     /// The templates, the main one first. `None`: called by name, but never defined.
     pub(crate) templates: Vec<(Text, Option<Body>)>,
 }

@@ -37,5 +37,6 @@ pub(super) fn is_empty(heap: &Heap, value: &Value) -> bool {
         Value::List(list) => list.items.is_empty(),
         Value::Map(map) => heap.entries(map).is_empty(),
         Value::Struct(_) | Value::Time(_) | Value::Version(_) => false,
+        Value::Tainted(tainted) => is_empty(heap, &tainted.value),
     }
 }

@@ -62,8 +62,9 @@ fn values(call: &mut Call<'_>, args: &[Value]) -> Result<Value, Failure> {
 /// The entries whose keys are (`named`) or are not among the arguments, in a new map.
 fn selected(call: &mut Call<'_>, args: &[Value], named: bool) -> Result<Value, Failure> {
     let entries = call.heap.entries(dict(args, 0)?);
-    call.fuel.steps(entries.len() as u64)?;
     let names = rest(args, 1);
+    let compared = (entries.len() as u64).saturating_mul(names.len() as u64);
+    call.fuel.steps(entries.len() as u64 + compared / 16)?;
     let is_named =
         |key: &Key| names.iter().any(|name| matches!((name, key), (Value::Text(name), Key::Text(key)) if name == key));
     let kept = entries.iter().filter(|(key, _)| is_named(key) == named);
@@ -85,14 +86,24 @@ fn set(call: &mut Call<'_>, args: &[Value]) -> Result<Value, Failure> {
     if map.is_nil() {
         return Err(Failure::error("assignment to entry in nil map"));
     }
+    pay_for_change(call, map)?;
     call.heap.entries_mut(map).insert(Key::Text(text(args, 1)?.clone()), any(args, 2).clone());
     Ok(Value::Map(Arc::clone(map)))
+}
+
+/// The first change of a map copies it.
+fn pay_for_change(call: &mut Call<'_>, map: &Arc<Map>) -> Result<(), Failure> {
+    if call.heap.changed(map).is_none() {
+        call.fuel.steps(map.entries.len() as u64)?;
+    }
+    Ok(())
 }
 
 fn unset(call: &mut Call<'_>, args: &[Value]) -> Result<Value, Failure> {
     let map = dict(args, 0)?;
     let key = Key::Text(text(args, 1)?.clone());
     if call.heap.entries(map).contains_key(&key) {
+        pay_for_change(call, map)?;
         call.heap.entries_mut(map).remove(&key);
     }
     Ok(Value::Map(Arc::clone(map)))
@@ -110,12 +121,10 @@ fn copy(value: &Value) -> Value {
     match value {
         Value::List(list) if list.is_nil() => value.clone(),
         Value::Map(map) if map.is_nil() => value.clone(),
-        Value::List(list) => {
-            Value::List(Arc::new(List { kind: list.kind, items: list.items.iter().map(copy).collect() }))
-        }
+        Value::List(list) => Value::List(Arc::new(List::new(list.kind, list.items.iter().map(copy).collect()))),
         Value::Map(map) => {
             let entries = map.entries.iter().map(|(key, value)| (key.clone(), copy(value))).collect();
-            Value::Map(Arc::new(Map { kind: map.kind, entries }))
+            Value::Map(Arc::new(Map::new(map.kind, entries)))
         }
         other => other.clone(),
     }

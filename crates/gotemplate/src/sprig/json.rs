@@ -73,6 +73,7 @@ impl Writer {
                 self.text(time.to_rfc3339().as_bytes());
             }
             Value::Version(version) => self.text(version.to_string().as_bytes()),
+            Value::Tainted(tainted) => self.value(&tainted.value)?,
         }
         Ok(())
     }

@@ -142,7 +142,8 @@ fn without(call: &mut Call<'_>, args: &[Value]) -> Result<Value, Failure> {
 fn contains(call: &mut Call<'_>, values: &[Value], value: &Value) -> Result<bool, Failure> {
     let is_container = matches!(value, Value::List(_) | Value::Map(_));
     if !is_container {
-        call.fuel.steps(values.len() as u64 / 16)?;
+        let words = if let Value::Text(text) = value { text.len() as u64 / 1_024 } else { 0 };
+        call.fuel.steps((values.len() as u64).saturating_mul(1 + words) / 16)?;
         return Ok(values.iter().any(|other| deep_equal(value, other)));
     }
     for other in values {
@@ -166,7 +167,7 @@ fn slice(call: &mut Call<'_>, args: &[Value]) -> Result<Value, Failure> {
     let items = range.and_then(|(from, to)| list.items.get(from..to));
     let items = items.ok_or_else(|| Failure::error("reflect.Value.Slice: slice index out of bounds"))?;
     call.fuel.steps(items.len() as u64)?;
-    Ok(Value::List(Arc::new(List { kind: list.kind, items: items.to_vec() })))
+    Ok(Value::List(Arc::new(List::new(list.kind, items.to_vec()))))
 }
 
 fn counted(call: &mut Call<'_>, start: i64, stop: i64, step: i64) -> Result<Value, Failure> {
@@ -177,5 +178,5 @@ fn counted(call: &mut Call<'_>, start: i64, stop: i64, step: i64) -> Result<Valu
     call.fuel.steps(count)?;
     let items =
         (0..count as i64).map(|round| Value::Int(start.wrapping_add(round.wrapping_mul(step)), IntKind::Int)).collect();
-    Ok(Value::List(Arc::new(List { kind: ListKind::Int, items })))
+    Ok(Value::List(Arc::new(List::new(ListKind::Int, items))))
 }

@@ -15,7 +15,7 @@ const DEPTH_MAX: u32 = 200;
 pub(super) fn merged(call: &mut Call<'_>, args: &[Value], overwrite: bool) -> Result<Value, Failure> {
     let given = dict(args, 0)?;
     // Go makes a map where there is none yet.
-    let made = Arc::new(Map { kind: given.kind, entries: BTreeMap::new() });
+    let made = Arc::new(Map::new(given.kind, BTreeMap::new()));
     let target = if given.is_nil() && args.len() > 1 { &made } else { given };
     for index in 1..args.len() {
         merge_into(call, &Merge { target, source: dict(args, index)?, overwrite }, 0)?;

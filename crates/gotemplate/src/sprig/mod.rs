@@ -29,6 +29,8 @@ mod wrap;
 use crate::function::{Call, Failure, Function, Type};
 use crate::value::Value;
 
+pub(crate) use regex::Expression;
+
 /// Every function, group by group.
 pub(crate) const FUNCTIONS: &[Function] = &concatenated::<{ total(GROUPS) }>(GROUPS);
 

@@ -35,7 +35,7 @@ pub(super) fn strval(value: &Value) -> Text {
             let byte = |item: &Value| if let Value::Uint(byte, _) = item { *byte as u8 } else { 0 };
             list.items.iter().map(byte).collect::<Vec<u8>>().into()
         }
-        other => format::display(other),
+        other => format::display(other).tainted(other.taint()),
     }
 }
 

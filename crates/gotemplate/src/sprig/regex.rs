@@ -1,6 +1,7 @@
 //! Functions on regular expressions.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
 use regex::{Captures, Regex, RegexBuilder};
 
@@ -13,8 +14,11 @@ use crate::value::Value;
 
 use Type::{Int, Text};
 
-/// How large a compiled expression may get, in bytes: an expression may come from hostile data.
-const COMPILED_BYTES_MAX: usize = 4 * 1024 * 1024;
+/// How large a compiled expression may get, in bytes: an expression may come from hostile data. Each size is tried and paid for before the next one.
+const COMPILED_BYTES: [usize; 4] = [16 << 10, 128 << 10, 1 << 20, 4 << 20];
+
+/// How many bytes of a compiled expression take a step to make.
+const COMPILED_BYTES_PER_STEP: u64 = 64;
 
 pub(super) const FUNCTIONS: &[Function] = &[
     function("regexFind", &[Text, Text], find),
@@ -26,8 +30,11 @@ pub(super) const FUNCTIONS: &[Function] = &[
 ];
 
 /// A compiled expression.
-struct Expression {
+#[derive(Debug)]
+pub(crate) struct Expression {
     regex: Regex,
+    /// How many steps it takes to search a KiB: at worst, every byte is compared with every state.
+    steps_per_kib: u64,
     /// The names of its groups.
     names: Vec<String>,
 }
@@ -49,15 +56,34 @@ struct Found<'a> {
 
 impl Expression {
     /// Go's panics for an expression that is wrong are errors here.
-    fn compile(call: &mut Call<'_>, pattern: &[u8]) -> Result<Self, Failure> {
+    fn compile(call: &mut Call<'_>, pattern: &[u8]) -> Result<Arc<Self>, Failure> {
+        if let Some(known) = call.heap.expressions.get(pattern) {
+            return Ok(Arc::clone(known));
+        }
+        let expression = Arc::new(Self::compile_new(call, pattern)?);
+        call.heap.expressions.insert(pattern.into(), Arc::clone(&expression));
+        Ok(expression)
+    }
+
+    fn compile_new(call: &mut Call<'_>, pattern: &[u8]) -> Result<Self, Failure> {
         call.fuel.steps(10 + pattern.len() as u64)?;
         let wrong =
             |why: String| Failure::error(format!("regexp: Compile(`{}`): {why}", String::from_utf8_lossy(pattern)));
         let pattern = std::str::from_utf8(pattern).map_err(|_| wrong("invalid UTF-8".to_owned()))?;
         let translated = translate(pattern).map_err(wrong)?;
-        let regex = RegexBuilder::new(&translated.pattern).size_limit(COMPILED_BYTES_MAX).build();
-        let regex = regex.map_err(|error| wrong(error.to_string()))?;
-        Ok(Self { regex, names: translated.names })
+        let mut refusal = String::new();
+        for bytes in COMPILED_BYTES {
+            call.fuel.steps(bytes as u64 / COMPILED_BYTES_PER_STEP)?;
+            match RegexBuilder::new(&translated.pattern).size_limit(bytes).build() {
+                Ok(regex) => {
+                    let steps_per_kib = (bytes / COMPILED_BYTES[0]) as u64;
+                    return Ok(Self { regex, steps_per_kib, names: translated.names });
+                }
+                Err(error @ regex::Error::CompiledTooBig(_)) => refusal = error.to_string(),
+                Err(error) => return Err(wrong(error.to_string())),
+            }
+        }
+        Err(wrong(refusal))
     }
 
     /// The first match from `start` on. The cost grows with what is left of the text, which a search may read to its end.
@@ -67,7 +93,9 @@ impl Expression {
         haystack: &'a Haystack<'a>,
         start: usize,
     ) -> Result<Option<Found<'a>>, Failure> {
-        call.fuel.steps(1 + haystack.searched.len().saturating_sub(start) as u64 / 1_024)?;
+        let bytes = haystack.searched.len().saturating_sub(start) as u64;
+        let groups = self.names.len() as u64 / 8;
+        call.fuel.steps(1 + groups + bytes.saturating_mul(self.steps_per_kib) / 1_024)?;
         let captures = self.regex.captures_at(&haystack.searched, start);
         Ok(captures.map(|captures| Found { captures, haystack, names: &self.names }))
     }
@@ -184,6 +212,7 @@ fn replace(call: &mut Call<'_>, args: &[Value], literal: bool) -> Result<Value, 
             if literal {
                 out.extend_from_slice(template);
             } else {
+                call.fuel.steps((dollars as u64).saturating_mul(1 + expression.names.len() as u64) / 16)?;
                 expand(&mut out, &found, template);
             }
             changed = true;

@@ -1,5 +1,7 @@
 //! Functions on texts that cut, trim, search and repeat.
 
+use std::collections::HashSet;
+
 use super::arguments::{bytes, int, pay, text};
 use super::function;
 use crate::function::{Call, Failure, Function, Type};
@@ -188,6 +190,6 @@ fn cut(text: &[u8], start: i64, end: i64) -> Result<Value, Failure> {
 }
 
 fn trim_all(_: &mut Call<'_>, args: &[Value]) -> Result<Value, Failure> {
-    let unwanted: Vec<char> = runes::runes(bytes(args, 0)?).map(|rune| rune.char).collect();
+    let unwanted: HashSet<char> = runes::runes(bytes(args, 0)?).map(|rune| rune.char).collect();
     Ok(Value::text(runes::trim(bytes(args, 1)?, |char| unwanted.contains(&char))))
 }

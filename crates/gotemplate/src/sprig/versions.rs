@@ -9,18 +9,21 @@ use crate::value::Value;
 use Type::Text;
 
 pub(super) const FUNCTIONS: &[Function] = &[
-    function("semver", &[Text], |_, args| Ok(Value::Version(version(args, 0)?.into()))),
+    function("semver", &[Text], |call, args| Ok(Value::Version(version(call, args, 0)?.into()))),
     function("semverCompare", &[Text, Text], semver_compare),
 ];
 
-fn version(args: &[Value], index: usize) -> Result<Version, Failure> {
+fn version(call: &mut Call<'_>, args: &[Value], index: usize) -> Result<Version, Failure> {
     let text = text(args, index)?.to_str();
+    // They are found by regular expressions with many groups, which take long for each byte.
+    call.fuel.steps(text.len() as u64)?;
     Version::parse(&text).ok_or_else(|| Failure::error(format!("Invalid Semantic Version: {text:?}")))
 }
 
-fn semver_compare(_: &mut Call<'_>, args: &[Value]) -> Result<Value, Failure> {
+fn semver_compare(call: &mut Call<'_>, args: &[Value]) -> Result<Value, Failure> {
     let constraint = text(args, 0)?.to_str();
+    call.fuel.steps(4 * constraint.len() as u64)?;
     let parsed = Constraint::parse(&constraint);
     let parsed = parsed.ok_or_else(|| Failure::error(format!("improper constraint: {constraint}")))?;
-    Ok(Value::Bool(parsed.accepts(&version(args, 1)?)))
+    Ok(Value::Bool(parsed.accepts(&version(call, args, 1)?)))
 }

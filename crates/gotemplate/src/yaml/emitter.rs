@@ -126,6 +126,7 @@ impl<'a> Emitter<'a> {
             Value::Struct(fields) => self.fields(fields, place)?,
             // A struct without exported fields.
             Value::Version(_) => self.plain("{}"),
+            Value::Tainted(tainted) => self.node(&tainted.value, place)?,
         }
         Ok(())
     }

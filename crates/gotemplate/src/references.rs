@@ -1,0 +1,158 @@
+//! What happens to template text in tainted parts of an output: plain references are replaced, everything else is refused.
+
+use std::ops::Range;
+
+use crate::format;
+use crate::fuel::{Exhausted, Fuel};
+use crate::taint::{Output, Stretch, Taint, is_touched};
+use crate::value::Value;
+
+const OPEN: &[u8] = b"{{";
+const CLOSE: &[u8] = b"}}";
+const SPACES: &[u8] = b" \t\r\n";
+
+/// How much of a text that is refused is shown, in bytes.
+const SHOWN_MAX: usize = 200;
+/// How many texts are shown that are refused.
+const REFUSED_MAX: usize = 50;
+
+/// Why tainted text can't be what is rendered next.
+#[derive(Debug)]
+pub(crate) enum Refusal {
+    /// There is template text that is no plain reference: the first byte, and all of these texts, each once, in order.
+    Text(usize, Vec<String>),
+    /// It gets too long.
+    Exhausted(Exhausted),
+}
+
+/// Where there is template text that still means something: an action of the template's author, or something in tainted text that has to be
+/// replaced or refused. Braces of which only one is tainted mean nothing.
+pub(crate) fn find(output: &Output) -> Option<usize> {
+    let mut from = 0;
+    while let Some(at) = memchr::memmem::find(output.bytes.get(from..)?, OPEN) {
+        let at = from + at;
+        if is_uniform(&output.stretches, at) {
+            return Some(at);
+        }
+        from = at + 1;
+    }
+    None
+}
+
+/// Whether both braces are tainted, or none is.
+fn is_uniform(stretches: &[Stretch], at: usize) -> bool {
+    is_touched(stretches, &(at..at + 1)) == is_touched(stretches, &(at + 1..at + 2))
+}
+
+/// The output with the plain references in its tainted parts replaced by what they name, which has the taint of the text around it.
+pub(crate) fn replaced(output: Output, dot: &Value, names: &[&str], fuel: &mut Fuel) -> Result<Output, Refusal> {
+    let has_text = |(part, _): &(Range<usize>, Taint)| {
+        output.bytes.get(part.clone()).is_some_and(|text| memchr::memmem::find(text, OPEN).is_some())
+    };
+    let parts: Vec<_> = tainted_parts(&output.stretches).filter(has_text).collect();
+    if parts.is_empty() {
+        return Ok(output);
+    }
+    let mut replacing = Replacing { dot, names, refused: Vec::new(), first: None };
+    let mut made = Output { bytes: Vec::with_capacity(output.bytes.len()), stretches: Vec::new() };
+    let mut copied = 0;
+    for (part, taint) in parts {
+        made.copy(&output.bytes, &output.stretches, copied..part.start);
+        let text = output.bytes.get(part.clone()).unwrap_or_default();
+        let text = replacing.part(text, part.start);
+        fuel.output(text.len()).map_err(Refusal::Exhausted)?;
+        made.write(&text, taint);
+        copied = part.end;
+    }
+    made.copy(&output.bytes, &output.stretches, copied..output.bytes.len());
+    match replacing.first {
+        Some(at) => Err(Refusal::Text(at, replacing.refused)),
+        None => Ok(made),
+    }
+}
+
+/// Stretches that follow one another without anything between them are one part.
+fn tainted_parts(stretches: &[Stretch]) -> impl Iterator<Item = (Range<usize>, Taint)> {
+    stretches.chunk_by(|left, right| left.range.end == right.range.start).filter_map(|group| {
+        let (first, last) = (group.first()?, group.last()?);
+        let is_raw = group.iter().any(|stretch| stretch.is_raw);
+        Some((first.range.start..last.range.end, if is_raw { Taint::Raw } else { Taint::Structured }))
+    })
+}
+
+struct Replacing<'a> {
+    dot: &'a Value,
+    names: &'a [&'a str],
+    refused: Vec<String>,
+    first: Option<usize>,
+}
+
+impl Replacing<'_> {
+    /// A tainted text, which begins at a byte of the output, with what its references name.
+    fn part(&mut self, text: &[u8], start: usize) -> Vec<u8> {
+        let mut made = Vec::with_capacity(text.len());
+        let mut rest = text;
+        while let Some(open) = memchr::memmem::find(rest, OPEN) {
+            let (before, action) = rest.split_at(open);
+            made.extend_from_slice(before);
+            let found = Reference::read(action).and_then(|found| Some((self.value(found.name)?, found)));
+            let Some((value, found)) = found else {
+                self.refuse(action, start + (text.len() - action.len()));
+                // Braces in a row: the last two may be those that are meant.
+                let (brace, after) = action.split_at(1);
+                made.extend_from_slice(brace);
+                rest = after;
+                continue;
+            };
+            if found.trims_before {
+                made.truncate(made.trim_ascii_end().len());
+            }
+            made.extend_from_slice(&value);
+            rest = if found.trims_after { found.after.trim_ascii_start() } else { found.after };
+        }
+        made.extend_from_slice(rest);
+        made
+    }
+
+    fn value(&self, name: &[u8]) -> Option<Vec<u8>> {
+        self.names.iter().find(|known| known.as_bytes() == name)?;
+        let Value::Struct(fields) = self.dot.plain() else { return None };
+        let (_, value) = fields.fields.iter().find(|(known, _)| known.as_bytes() == name)?;
+        Some(format::display(value).as_bytes().to_vec())
+    }
+
+    fn refuse(&mut self, action: &[u8], at: usize) {
+        let action = action.get(..SHOWN_MAX).unwrap_or(action);
+        let end = memchr::memmem::find(action, CLOSE).map_or(action.len(), |close| close + CLOSE.len());
+        let shown = String::from_utf8_lossy(action.get(..end).unwrap_or_default()).into_owned();
+        if self.refused.len() < REFUSED_MAX && !self.refused.contains(&shown) {
+            self.refused.push(shown);
+        }
+        self.first.get_or_insert(at);
+    }
+}
+
+/// `{{ .Name }}`, with or without blanks and trimming dashes.
+struct Reference<'t> {
+    name: &'t [u8],
+    trims_before: bool,
+    trims_after: bool,
+    after: &'t [u8],
+}
+
+impl<'t> Reference<'t> {
+    /// Reads the reference that a text begins with.
+    fn read(text: &'t [u8]) -> Option<Self> {
+        let inside = text.strip_prefix(OPEN)?;
+        let trims_before = matches!(inside, [b'-', blank, ..] if SPACES.contains(blank));
+        let inside = if trims_before { inside.get(1..)? } else { inside };
+        let name = inside.trim_ascii_start().strip_prefix(b".")?;
+        let length = name.iter().take_while(|byte| byte.is_ascii_alphanumeric()).count();
+        let (name, rest) = name.split_at(length);
+        let close = rest.trim_ascii_start();
+        if let Some(after) = close.strip_prefix(b"-}}").filter(|_| close.len() < rest.len()) {
+            return Some(Self { name, trims_before, trims_after: true, after });
+        }
+        Some(Self { name, trims_before, trims_after: false, after: close.strip_prefix(CLOSE)? })
+    }
+}

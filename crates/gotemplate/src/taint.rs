@@ -1,0 +1,353 @@
+//! Which values come from texts that the author of a template does not trust, and what functions make of them.
+//!
+//! Such texts are data in every pass: what looks like an action in them is never evaluated. Every value that is made of a tainted one is tainted
+//! too, so that neither decoding, nor cutting, nor joining can turn data into a template. What only chooses (conditions, the key of `index`) taints nothing.
+
+use std::collections::BTreeSet;
+use std::ops::Range;
+use std::sync::Arc;
+
+use crate::fuel::{Exhausted, Fuel};
+use crate::heap::Heap;
+use crate::value::{Key, List, Map, Value};
+
+/// What is known about where a text comes from. The later wins where several come together.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Taint {
+    /// The author of the template, or somebody whom he trusts.
+    #[default]
+    None,
+    /// Somebody else; but the text is a checked name, of letters, digits, `-` and `.`. As long as it is not decoded it can't become anything else.
+    Name,
+    /// Somebody else; a function has written a list or map of such texts, and quoted them as it had to.
+    Structured,
+    /// Somebody else.
+    Raw,
+}
+
+/// A value that is not a text, and comes from tainted texts. It lives only in the executor, and is never an item of a list or map.
+#[derive(Clone, Debug)]
+pub struct Tainted {
+    /// The value itself: neither tainted, nor missing, nor a text.
+    pub(crate) value: Value,
+    pub(crate) taint: Taint,
+}
+
+/// A part of an output that comes from tainted texts.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Stretch {
+    /// The bytes.
+    pub range: Range<usize>,
+    /// Whether the texts are as somebody else wrote them, or were changed since. Otherwise they are in the list or map that a function wrote.
+    pub is_raw: bool,
+}
+
+/// An output, and what of it comes from tainted texts, in order.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Output {
+    pub(crate) bytes: Vec<u8>,
+    pub(crate) stretches: Vec<Stretch>,
+}
+
+impl Output {
+    /// Writes bytes with a taint.
+    pub(crate) fn write(&mut self, bytes: &[u8], taint: Taint) {
+        let start = self.bytes.len();
+        self.bytes.extend_from_slice(bytes);
+        self.taint_from(start, taint);
+    }
+
+    /// Taints what was written from a byte on.
+    pub(crate) fn taint_from(&mut self, start: usize, taint: Taint) {
+        let range = start..self.bytes.len();
+        if taint >= Taint::Structured && !range.is_empty() {
+            self.stretches.push(Stretch { range, is_raw: taint == Taint::Raw });
+        }
+    }
+
+    /// Writes a part of a text with the taints that it has there.
+    pub(crate) fn copy(&mut self, source: &[u8], stretches: &[Stretch], part: Range<usize>) {
+        let start = self.bytes.len();
+        self.bytes.extend_from_slice(source.get(part.clone()).unwrap_or_default());
+        let first = stretches.partition_point(|stretch| stretch.range.end <= part.start);
+        for stretch in stretches.get(first..).unwrap_or_default() {
+            if stretch.range.start >= part.end {
+                break;
+            }
+            let (from, to) = (stretch.range.start.max(part.start), stretch.range.end.min(part.end));
+            let range = start + from - part.start..start + to - part.start;
+            self.stretches.push(Stretch { range, is_raw: stretch.is_raw });
+        }
+    }
+}
+
+/// Whether any of these stretches, which are in order, has a byte in the range.
+pub(crate) fn is_touched(stretches: &[Stretch], range: &Range<usize>) -> bool {
+    let first = stretches.partition_point(|stretch| stretch.range.end <= range.start);
+    stretches.get(first).is_some_and(|stretch| stretch.range.start < range.end)
+}
+
+/// How the result of a function goes with the taints of its arguments.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Handling {
+    /// It passes parts of its arguments on as they are, so these have their own taints.
+    Passes,
+    /// It writes texts beside one another, or cuts blanks.
+    Keeps,
+    /// It writes lists and maps with all quotes that they need.
+    Writes,
+    /// It makes characters that are not in its arguments.
+    Decodes,
+    /// Anything else.
+    Changes,
+}
+
+/// What is not in here changes texts: a new function is handled with the most care.
+const HANDLINGS: &[(Handling, &[&str])] = &[
+    (
+        Handling::Passes,
+        &[
+            "append",
+            "coalesce",
+            "compact",
+            "concat",
+            "deepCopy",
+            "default",
+            "dict",
+            "first",
+            "index",
+            "initial",
+            "keys",
+            "last",
+            "list",
+            "merge",
+            "mergeOverwrite",
+            "omit",
+            "pick",
+            "pluck",
+            "prepend",
+            "push",
+            "rest",
+            "reverse",
+            "set",
+            "slice",
+            "ternary",
+            "tuple",
+            "uniq",
+            "unset",
+            "values",
+            "without",
+        ],
+    ),
+    (
+        Handling::Keeps,
+        &[
+            "cat",
+            "indent",
+            "join",
+            "nindent",
+            "print",
+            "println",
+            "printf",
+            "toString",
+            "trim",
+            "trimPrefix",
+            "trimSuffix",
+        ],
+    ),
+    (Handling::Writes, &["stringify", "toJson", "toPrettyJson", "toYaml"]),
+    (Handling::Decodes, &["b32dec", "b64dec"]),
+];
+
+/// Functions that put their arguments into a map that is there already.
+const IN_PLACE: &[&str] = &["merge", "mergeOverwrite", "set"];
+
+fn handling(name: &str) -> Handling {
+    let found = HANDLINGS.iter().find(|(_, names)| names.contains(&name));
+    found.map_or(Handling::Changes, |(handling, _)| *handling)
+}
+
+/// The taints of a function's arguments.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Given {
+    /// Of everything in them.
+    pub(crate) all: Taint,
+    /// Of what can't show it any more, because the function gets the value without it.
+    pub(crate) hidden: Taint,
+    /// Whether there is a list or map among them.
+    pub(crate) has_container: bool,
+}
+
+impl Given {
+    /// What a function gives, with its taint.
+    pub(crate) fn taint(self, name: &str, result: Value) -> Value {
+        if self.all == Taint::None {
+            return result;
+        }
+        let mut taint = match handling(name) {
+            Handling::Passes => self.hidden,
+            Handling::Writes if self.has_container && self.all == Taint::Raw && self.hidden < Taint::Raw => {
+                Taint::Structured
+            }
+            Handling::Decodes => Taint::Raw,
+            Handling::Changes if self.all == Taint::Structured => Taint::Raw,
+            Handling::Writes | Handling::Keeps | Handling::Changes => self.all,
+        };
+        if result.is_plain_scalar() {
+            // A number can choose or make any character.
+            taint = Taint::Raw;
+        }
+        result.tainted(taint)
+    }
+
+    /// Notes it where a function has put something tainted into a map that is there already.
+    pub(crate) fn note_changes(self, name: &str, heap: &mut Heap) {
+        if self.all > Taint::None && IN_PLACE.contains(&name) {
+            heap.has_tainted_changes = true;
+            // Numbers do not show it, so whatever this rendering makes from now on may come of them.
+            heap.taint = heap.taint.max(self.hidden);
+        }
+    }
+}
+
+impl Value {
+    /// The value with a taint that is at least this one. What is missing, nothing, and yes or no, have none.
+    #[must_use]
+    pub(crate) fn tainted(self, taint: Taint) -> Self {
+        match self {
+            value if taint == Taint::None => value,
+            value @ (Self::Missing | Self::Nil | Self::Bool(_)) => value,
+            Self::Text(text) => Self::Text(text.tainted(taint)),
+            Self::Tainted(known) if known.taint >= taint => Self::Tainted(known),
+            Self::Tainted(known) => Self::Tainted(Arc::new(Tainted { value: known.value.clone(), taint })),
+            value => Self::Tainted(Arc::new(Tainted { value, taint })),
+        }
+    }
+
+    /// The value as functions get it, and the taint that it does not show by itself.
+    pub(crate) fn uncovered(self) -> (Self, Taint) {
+        match self {
+            Self::Tainted(tainted) => (tainted.value.clone(), tainted.taint),
+            value => (value, Taint::None),
+        }
+    }
+
+    /// The value without the cover that holds a taint.
+    pub(crate) fn plain(&self) -> &Self {
+        match self {
+            Self::Tainted(tainted) => &tainted.value,
+            value => value,
+        }
+    }
+
+    /// The taint of everything in it, as it was made.
+    pub(crate) fn taint(&self) -> Taint {
+        match self {
+            Self::Text(text) => text.taint(),
+            Self::List(list) => list.taint(),
+            Self::Map(map) => map.taint(),
+            Self::Struct(fields) => fields.fields.iter().map(|(_, value)| value.taint()).max().unwrap_or_default(),
+            Self::Tainted(tainted) => tainted.taint,
+            _ => Taint::None,
+        }
+    }
+
+    /// The items of a tainted list, or the entries of a tainted map, each with its taint.
+    pub(crate) fn spread(&self, heap: &Heap, fuel: &mut Fuel) -> Result<Option<Self>, Exhausted> {
+        let Self::Tainted(tainted) = self else { return Ok(None) };
+        let taint = tainted.taint;
+        Ok(Some(match &tainted.value {
+            Self::List(list) => {
+                fuel.steps(list.items.len() as u64)?;
+                Self::covered_list(list, taint)
+            }
+            Self::Map(map) => {
+                let entries = heap.entries(map);
+                fuel.steps(entries.len() as u64)?;
+                let entry = |(key, value): (&Key, &Self)| (key.clone().tainted(taint), value.clone().tainted(taint));
+                Self::map(map.kind, entries.iter().map(entry).collect())
+            }
+            other => other.clone(),
+        }))
+    }
+
+    fn covered_list(list: &List, taint: Taint) -> Self {
+        let items = list.items.iter().map(|item| item.clone().tainted(taint));
+        Self::List(Arc::new(List::new(list.kind, items.collect())))
+    }
+
+    /// Whether it is a number, a time or a version: no text, and nothing that could hold one.
+    fn is_plain_scalar(&self) -> bool {
+        !matches!(
+            self,
+            Self::Missing
+                | Self::Nil
+                | Self::Bool(_)
+                | Self::Text(_)
+                | Self::List(_)
+                | Self::Map(_)
+                | Self::Struct(_)
+                | Self::Tainted(_)
+        )
+    }
+}
+
+impl Key {
+    pub(crate) fn taint(&self) -> Taint {
+        if let Self::Text(text) = self { text.taint() } else { Taint::None }
+    }
+
+    fn tainted(self, taint: Taint) -> Self {
+        if let Self::Text(text) = self { Self::Text(text.tainted(taint)) } else { self }
+    }
+}
+
+/// The taint of everything in a value as this rendering sees it. Looks at each list and map once, and only if maps were changed.
+pub(crate) fn taint_of(value: &Value, heap: &Heap, fuel: &mut Fuel) -> Result<Taint, Exhausted> {
+    let mut taint = value.taint();
+    if !heap.has_tainted_changes || !matches!(value.plain(), Value::List(_) | Value::Map(_) | Value::Struct(_)) {
+        return Ok(taint);
+    }
+    let (mut seen, mut rest) = (BTreeSet::new(), vec![value.plain()]);
+    while let Some(value) = rest.pop() {
+        taint = taint.max(value.taint());
+        match value {
+            Value::List(list) if seen.insert(Arc::as_ptr(list) as usize) => {
+                fuel.steps(list.items.len() as u64)?;
+                rest.extend(&list.items);
+            }
+            Value::Map(map) if seen.insert(Arc::as_ptr(map) as usize) => {
+                let entries = heap.entries(map);
+                fuel.steps(entries.len() as u64)?;
+                taint = entries.keys().map(Key::taint).fold(taint, Taint::max);
+                rest.extend(entries.values());
+            }
+            Value::Struct(fields) => rest.extend(fields.fields.iter().map(|(_, value)| value)),
+            _ => {}
+        }
+    }
+    Ok(taint)
+}
+
+/// The taint of all items of a list.
+pub(crate) fn of_items(items: &[Value]) -> Taint {
+    items.iter().map(Value::taint).max().unwrap_or_default()
+}
+
+/// The taint of all entries of a map.
+pub(crate) fn of_map(map: &Map) -> Taint {
+    map.entries.iter().map(|(key, value)| key.taint().max(value.taint())).max().unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::names::{self, Name};
+
+    #[test]
+    fn every_function_that_is_handled_with_less_care_exists() {
+        for name in HANDLINGS.iter().flat_map(|(_, names)| *names) {
+            assert!(matches!(names::find(name), Name::Callee(_)), "{name}");
+        }
+    }
+}
