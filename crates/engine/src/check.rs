@@ -9,7 +9,7 @@ use model::field_path::{FieldPath, Step};
 
 use crate::compose::Composition;
 use crate::container::Container;
-use crate::schema::{Finding, JsonData, Schema};
+use crate::schema::{Finding, FindingKind, JsonData, Schema};
 use crate::settings::MissingValues;
 use crate::trace::{Trace, follow};
 
@@ -57,10 +57,15 @@ pub(crate) fn sensitive_in<'p>(
 
 /// A finding with the places of the value and of the schema.
 fn explain(finding: Finding, missing: MissingValues, trace: &Trace) -> Diagnostic {
-    let Finding { path, is_missing, message, schema, schema_path } = finding;
+    let Finding { path, kind, message, schema, schema_path } = finding;
     let schema_origin = Origin::part(&schema.object, schema.path.clone(), Part::KeyInside(schema_path));
     let asked = format!("asked for by {}", schema.object);
-    if is_missing {
+    if kind == FindingKind::TooMuch {
+        return Diagnostic::error(Code::CostlySchema, message)
+            .at(Origin::field(&schema.object, schema.path), asked)
+            .help("write fewer alternatives that refer to one another, and patterns that are shorter");
+    }
+    if kind == FindingKind::Missing {
         let make = if missing == MissingValues::Warn { Diagnostic::warning } else { Diagnostic::error };
         let help = format!("give `{path}` in a ConfigMap that matches the assignment");
         return make(Code::MissingValue, message).at(schema_origin, asked).help(help);

@@ -39,6 +39,11 @@ impl Composition {
         Self { data, quoted, overflow: None, digest, version: OnceLock::new(), written }
     }
 
+    /// With the version of other values.
+    pub(crate) fn with_version(self, version: &Arc<str>) -> Self {
+        Self { version: OnceLock::from(Arc::clone(version)), ..self }
+    }
+
     /// The value of a key.
     pub fn get(&self, key: &str) -> Option<&Value> {
         self.entries().get(&Key::Text(key.into()))

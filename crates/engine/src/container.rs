@@ -65,7 +65,7 @@ impl Container {
     }
 
     pub(crate) fn key(&self) -> ObjectKey {
-        ObjectKey { kind: model::object::Kind::ConfigMap, name: Arc::clone(self.name.as_arc()) }
+        ObjectKey { kind: model::object::Kind::ConfigMap, name: Arc::clone(self.name.as_arc()), of: None }
     }
 }
 
@@ -74,6 +74,12 @@ impl Conditions {
     pub(crate) fn of(labels: &Labels) -> Self {
         let says_something = |(key, _): &(&Arc<str>, &Arc<str>)| !IGNORED_LABELS.contains(&&***key);
         Self(labels.iter().filter(says_something).map(|(key, value)| (Arc::clone(key), Arc::clone(value))).collect())
+    }
+
+    /// With one more.
+    pub(crate) fn and(mut self, key: &str, value: Arc<str>) -> Self {
+        self.0.push((key.into(), value));
+        self
     }
 
     /// The conditions, by key.

@@ -15,7 +15,7 @@ use crate::container::{Conditions, Container};
 use crate::mapping;
 use crate::matching;
 use crate::place::Place;
-use crate::sensitive::{self, Secrets};
+use crate::sensitive;
 use crate::target::{SchemaText, Target};
 use crate::trace::{Setting, Trace, follow};
 
@@ -168,15 +168,6 @@ impl Prepared {
         Asked::find(self, id).map(|asked| asked.sensitive).unwrap_or_default()
     }
 
-    /// The sensitive values of an assignment. None if there is no such assignment, so that nobody can say what is sensitive.
-    pub fn secrets(&self, id: &AssignmentId) -> Option<Secrets> {
-        let asked = Asked::find(self, id)?;
-        let mut secrets = Secrets::default();
-        let leaves = if asked.sensitive.is_empty() { Vec::new() } else { asked.trace().leaves() };
-        leaves.iter().filter(|(path, _)| asked.is_sensitive(path)).for_each(|(_, value)| secrets.add(value));
-        Some(secrets)
-    }
-
     /// What an assignment's values are, leaf by leaf, as they may be shown, with where the last part of each is written.
     /// Besides its own sensitive values, those at the paths `hidden` are not shown.
     pub fn shown_values(
@@ -251,8 +242,8 @@ impl<'a> Asked<'a> {
         }
         let (place, target) = (prepared.place(place_id)?, &*prepared.target(target_id)?.target);
         let (containers, schemas) = prepared.inputs_of(place_id, target_id);
+        let sensitive = prepared.schemas.sensitive(schemas.iter().copied());
         let schemas = schemas.into_iter().map(|schema| schema.text.clone()).collect();
-        let sensitive = prepared.schemas.sensitive.clone();
         let version = std::sync::OnceLock::new();
         Some(Self { prepared, place_id, place, target_id, target, containers, schemas, sensitive, version })
     }
@@ -354,7 +345,7 @@ impl<'a> Asked<'a> {
 
     fn checks(&self, path: &FieldPath) -> Vec<Check> {
         let check = |text: &SchemaText| {
-            let (inside, demands) = crate::schema::demands(&text.text, path)?;
+            let (inside, demands) = crate::schema::demands(&text.text, path, self.is_sensitive(path))?;
             let origin = Origin::part(&text.object, text.path.clone(), Part::KeyInside(inside));
             Some(Check { origin, demands })
         };
@@ -367,7 +358,7 @@ impl<'a> Asked<'a> {
     }
 
     fn is_sensitive(&self, path: &FieldPath) -> bool {
-        self.sensitive.iter().any(|secret| path.is_at_or_below(secret) || secret.is_at_or_below(path))
+        sensitive::covers(&self.sensitive, path)
     }
 }
 

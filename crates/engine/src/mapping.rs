@@ -73,7 +73,7 @@ impl<'a> Mappings<'a> {
 
 /// Where a mapping adds a label.
 pub(crate) fn origin(mapping: &LabelMappingName, label: &str) -> Origin {
-    let key = ObjectKey { kind: Kind::LabelMapping, name: Arc::clone(mapping.as_arc()) };
+    let key = ObjectKey { kind: Kind::LabelMapping, name: Arc::clone(mapping.as_arc()), of: None };
     Origin::field(&key, FieldPath::from(ADD).key(label))
 }
 

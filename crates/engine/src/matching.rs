@@ -5,7 +5,10 @@ use std::sync::Arc;
 
 use crate::container::Conditions;
 use crate::place::Place;
-use crate::target::Target;
+use crate::target::{Application, Target};
+
+/// The key of a condition that no label meets: by which application a target is brought. Schemas of application repositories ask for it.
+pub(crate) const APPLICATION: &str = "application that brings the deployment target";
 
 /// Whether a place has what a container or schema asks for. Its name is no label: `cluster-type` is always the cluster type's, and
 /// `cluster`, on a cluster, the cluster's. Some things only targets can have.
@@ -56,7 +59,7 @@ impl Pairs {
         found.clear();
         let cluster = place.cluster.as_ref().map(|cluster| cluster.name.as_str());
         let labels = place.labels_iter().filter(|(key, _)| match &***key {
-            "cluster-type" | "deployment-target" | "workload" => false,
+            "cluster-type" | "deployment-target" | "workload" | APPLICATION => false,
             "cluster" => cluster.is_none(),
             _ => true,
         });
@@ -70,11 +73,14 @@ impl Pairs {
     pub(crate) fn of_target(&self, target: &Target, found: &mut Vec<u32>) {
         found.clear();
         let labels = target.labels.iter();
-        let labels =
-            labels.filter(|(key, _)| !matches!(&***key, "cluster-type" | "cluster" | "deployment-target" | "workload"));
+        let labels = labels.filter(|(key, _)| {
+            !matches!(&***key, "cluster-type" | "cluster" | "deployment-target" | "workload" | APPLICATION)
+        });
         found.extend(labels.filter_map(|(key, value)| self.get(key, value)));
         found.extend(self.get("deployment-target", target.name.as_str()));
         found.extend(self.get("workload", target.workload()));
+        let application = target.application.as_ref().map(Application::as_condition);
+        found.extend(application.and_then(|application| self.get(APPLICATION, &application)));
         found.sort_unstable();
     }
 }

@@ -199,7 +199,7 @@ impl Prepared {
     /// What release pins lay over a target's manifests at a place; none if no pin holds it there.
     pub(crate) fn pinned(&self, place: &Place, target: &PreparedTarget) -> Result<Option<Pinned>, Vec<Diagnostic>> {
         let laid_over = self.pins.over(|key| place.label(key), &target.target)?;
-        Ok(laid_over.map(|manifests| Pinned::of(&manifests)))
+        Ok(laid_over.map(|manifests| Pinned::of(&manifests, &target.target)))
     }
 
     fn empty(fleet: Arc<Fleet>) -> Self {

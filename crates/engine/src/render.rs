@@ -1,12 +1,14 @@
 //! Rendering: manifests out of templates and values.
 
+mod again;
+mod application_text;
 mod fields;
 mod namespace;
 mod shared;
 mod template;
 
 use std::cell::LazyCell;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use gotemplate::{Reads, Value};
@@ -17,6 +19,7 @@ use model::git_id::GitId;
 use model::name::EnvironmentName;
 use model::object::{ClusterType, Object};
 
+pub(crate) use self::again::Rendering;
 pub(crate) use self::fields::{Pinned, PlaceFields, TargetFields};
 pub use self::namespace::NAMESPACE_LENGTH_MAX;
 use self::namespace::{check_namespace, is_too_long};
@@ -81,6 +84,10 @@ pub(crate) struct Context<'a> {
     pub(crate) long_names: LongNames,
     /// Whether messages must not show what a template makes, because a sensitive value may be in it.
     pub(crate) hides_output: bool,
+    /// The paths of values that are sensitive, if they are there.
+    pub(crate) sensitive: &'a BTreeSet<FieldPath>,
+    /// What those are that can be among the values.
+    pub(crate) sensitive_digest: Digest,
 }
 
 /// What was rendered.
@@ -177,6 +184,9 @@ impl Templates {
         let flags =
             [context.place.cluster.is_some(), context.long_names == LongNames::Shorten, context.hides_output, anything];
         inputs.number(flags.iter().fold(0, |bits, flag| bits << 1 | u64::from(*flag)));
+        if context.hides_output {
+            inputs.digest(context.sensitive_digest);
+        }
         // A message that must show no value is compared with all of them.
         context.add_fields(&mut inputs, |field| {
             anything || self.reads.field(field) || (field == "ConfigData" && context.hides_output)
@@ -225,12 +235,15 @@ impl Templates {
                     match file.render(&dot, (context, composition), &mut has_read_anything) {
                         Ok(Some(bytes)) => drop(files.insert(Arc::clone(&file.name), Content::Bytes(bytes.into()))),
                         Ok(None) => {}
-                        Err(diagnostic) => problems.push(diagnostic),
+                        Err(found) => problems.extend(found),
                     }
                 }
             }
         }
         problems.extend(check_namespace(context, &files));
+        // What is said of a text of the target is said once, however many files it is in.
+        let mut said = BTreeSet::new();
+        problems.retain(|problem| said.insert(problem.clone()));
         Rendered { files: if problems.is_empty() { Ok(files) } else { Err(problems) }, has_read_anything, own_files }
     }
 }
@@ -286,8 +299,15 @@ impl FileTemplate {
         dot: &Value,
         assignment: (&Context<'_>, &Composition),
         has_read_anything: &mut bool,
-    ) -> Result<Option<Vec<u8>>, Diagnostic> {
-        let bytes = self.template.render(dot, assignment, has_read_anything)?;
+    ) -> Result<Option<Vec<u8>>, Vec<Diagnostic>> {
+        let made = self.template.render(dot, assignment, has_read_anything)?;
+        if let Some(problem) = made.as_ref().and_then(|made| self.template.check(&self.name, assignment.0.target, made))
+        {
+            // Which field is named depends on all of them.
+            *has_read_anything = true;
+            return Err(vec![problem]);
+        }
+        let bytes = made.map(|made| made.bytes);
         Ok(if self.is_optional { bytes } else { Some(bytes.unwrap_or_default()) })
     }
 }

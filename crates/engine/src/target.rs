@@ -1,17 +1,20 @@
 //! The deployment targets of an environment: those that workloads bring, and those written directly.
 
-use std::collections::BTreeMap;
+mod ownership;
+
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use model::diagnostic::{Code, Diagnostic, ObjectKey, Origin};
 use model::field_path::FieldPath;
-use model::fleet::{Fleet, RegisteredWorkload};
+use model::fleet::{Author, Fleet, RegisteredWorkload};
 use model::label::Labels;
-use model::name::{DeploymentTargetName, LabelMappingName, RegistrationName};
+use model::name::{DeploymentTargetName, LabelMappingName, RegistrationName, WorkloadName};
 use model::object::deployment_target::{WORKLOAD_LABEL, WORKSPACE_LABEL};
 use model::object::workload::WorkloadTarget;
 use model::object::{AnyObject, DeploymentTarget, Kind, Object};
 
+use self::ownership::{Claim, Claims, Standing};
 use crate::mapping::Mappings;
 
 /// A deployment target with everything that its workload and registration add to it.
@@ -23,6 +26,8 @@ pub struct Target {
     pub labels: Labels,
     /// Which label mapping added which of its labels.
     pub mapped: BTreeMap<Arc<str>, LabelMappingName>,
+    /// Which of its labels are those of its workload.
+    pub of_workload: BTreeSet<Arc<str>>,
     /// Where its manifests are.
     pub manifests: BTreeMap<Arc<str>, Arc<str>>,
     /// The JSON schemas that it and its workload bring.
@@ -31,8 +36,29 @@ pub struct Target {
     pub origin: (ObjectKey, FieldPath),
     /// The registration that brought it.
     pub registration: Option<RegistrationName>,
+    /// The application whose `ConfigSchema`s can be for it, besides that of its workload's name; none for targets of the platform.
+    pub(crate) application: Option<Application>,
     /// Why nothing of it can be rendered.
     pub problem: Option<Diagnostic>,
+}
+
+/// Who brings a deployment target, where it is not the platform.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Application {
+    /// This registration.
+    Of(RegistrationName),
+    /// Several, and it is not clear which of them counts.
+    Contested,
+}
+
+impl Application {
+    /// The application as a value of the condition [`APPLICATION`](crate::matching::APPLICATION).
+    pub(crate) fn as_condition(&self) -> Arc<str> {
+        match self {
+            Self::Of(registration) => Arc::clone(registration.as_arc()),
+            Self::Contested => Arc::default(),
+        }
+    }
 }
 
 /// A JSON schema and where it is written.
@@ -51,10 +77,18 @@ impl Target {
     pub(crate) fn is_same(&self, other: &Self) -> bool {
         self.name == other.name
             && self.labels == other.labels
+            && self.mapped.keys().eq(other.mapped.keys())
+            && self.of_workload == other.of_workload
             && self.manifests == other.manifests
             && self.schemas == other.schemas
             && self.origin == other.origin
             && self.registration == other.registration
+            && self.application == other.application
+    }
+
+    /// Whether an application team wrote it, as part of a workload: then its texts are data wherever they are rendered.
+    pub(crate) fn is_of_application(&self) -> bool {
+        self.origin.0.kind == Kind::Workload
     }
 
     /// The name of its workload; empty if nobody says.
@@ -73,17 +107,26 @@ impl Target {
 /// `behaviour`: a workload's labels override those of its targets, and `workload` and `workspace` override both. Label mappings come last,
 /// and override nothing.
 pub fn targets(fleet: &Fleet) -> (Vec<Target>, Vec<Diagnostic>) {
-    let mut collector = Collector { fleet, targets: BTreeMap::new(), diagnostics: Vec::new() };
+    let mut collector = Collector { fleet, claims: Claims::new(), diagnostics: Vec::new() };
     for workload in fleet.workloads.values() {
         collector.add_workload(workload);
+    }
+    for name in fleet.contested.keys() {
+        collector.add_contested(name);
     }
     for object in fleet.deployment_targets.values() {
         collector.add_written(object);
     }
-    for copies in fleet.duplicates.values() {
-        copies.iter().for_each(|copy| collector.add_copy(copy));
+    let Collector { claims, mut diagnostics, .. } = collector;
+    let mut targets = ownership::settle(fleet, claims, &mut diagnostics);
+    for (key, copies) in &fleet.duplicates {
+        let are_targets = copies.iter().filter(|copy| add_copy(fleet, &mut targets, copy)).count() > 0;
+        if are_targets {
+            let problem = fleet.duplicate_diagnostic(key);
+            let of_object = targets.values_mut().filter(|target| target.origin.0 == *key);
+            of_object.for_each(|target| target.problem.clone_from(&problem));
+        }
     }
-    let Collector { targets, mut diagnostics, .. } = collector;
     let mappings = Mappings::new(fleet);
     let mapped = targets.into_values().map(|mut target| {
         diagnostics.extend(mappings.apply(&mut target));
@@ -94,20 +137,49 @@ pub fn targets(fleet: &Fleet) -> (Vec<Target>, Vec<Diagnostic>) {
 
 struct Collector<'a> {
     fleet: &'a Fleet,
-    targets: BTreeMap<DeploymentTargetName, Target>,
+    claims: Claims,
     diagnostics: Vec<Diagnostic>,
 }
 
 impl Collector<'_> {
     fn add_workload(&mut self, workload: &RegisteredWorkload) {
-        let object = &workload.object;
+        for target in self.targets_of(workload) {
+            let standing = Standing::of(workload);
+            self.claims.entry(target.name.clone()).or_default().push(Claim { target, standing });
+        }
+    }
+
+    /// The targets of all who bring a workload: none of them is rendered, and what was published for them stays.
+    fn add_contested(&mut self, name: &WorkloadName) {
+        let problem = self.fleet.contested_diagnostic(name);
+        let mut known = BTreeMap::new();
+        for workload in self.fleet.contested.get(name).into_iter().flatten() {
+            for target in self.targets_of(workload) {
+                let application = Some(Application::Contested);
+                known.entry(target.name.clone()).or_insert(Target { problem: problem.clone(), application, ..target });
+            }
+        }
+        for (name, target) in known {
+            self.claims.entry(name).or_default().push(Claim { target, standing: Standing::Other });
+        }
+    }
+
+    fn add_written(&mut self, object: &Object<DeploymentTarget>) {
+        if *object.spec.environment == *self.fleet.environment.as_str() {
+            let target = written(object);
+            self.claims.entry(target.name.clone()).or_default().push(Claim { target, standing: Standing::Platform });
+        }
+    }
+
+    fn targets_of(&mut self, workload: &RegisteredWorkload) -> Vec<Target> {
+        let (mut targets, object) = (Vec::new(), &workload.object);
         for (index, target) in object.spec.deployment_targets.iter().enumerate() {
             if *target.spec.environment != *self.fleet.environment.as_str() {
                 continue;
             }
             let path = FieldPath::from(["spec", "deploymentTargets"]).index(index);
             match DeploymentTargetName::new(format!("{}-{}", object.name, target.name)) {
-                Ok(name) => self.add(expanded(workload, target, name, path)),
+                Ok(name) => targets.push(expanded(workload, target, name, path)),
                 Err(error) => {
                     let message = format!("the name `{}-{}` is not possible: {error}", object.name, target.name);
                     let origin = Origin::field(&object.key(), path.key("name"));
@@ -116,56 +188,28 @@ impl Collector<'_> {
                 }
             }
         }
+        targets
     }
+}
 
-    fn add_written(&mut self, object: &Object<DeploymentTarget>) {
-        if *object.spec.environment == *self.fleet.environment.as_str() {
-            self.add(written(object));
-        }
-    }
-
-    /// A copy of an object that exists already: whatever it brings is not clear.
-    fn add_copy(&mut self, copy: &AnyObject) {
-        match copy {
-            AnyObject::Workload(object) => {
-                let workload =
-                    RegisteredWorkload { object: Arc::clone(object), registration: None, workspace: "".into() };
-                let known = self.targets.keys().cloned().collect::<Vec<_>>();
-                let mut other = Collector { fleet: self.fleet, targets: BTreeMap::new(), diagnostics: Vec::new() };
-                other.add_workload(&workload);
-                self.targets.extend(other.targets.into_iter().filter(|(name, _)| !known.contains(name)));
+/// Adds what a copy of an object that exists already brings: whatever it is, it is not clear. Whether it can bring targets here.
+fn add_copy(fleet: &Fleet, targets: &mut BTreeMap<DeploymentTargetName, Target>, copy: &AnyObject) -> bool {
+    match copy {
+        AnyObject::Workload(object) => {
+            let Some(first) = fleet.workloads.get(&object.name) else { return false };
+            let workload = RegisteredWorkload { object: Arc::clone(object), ..first.clone() };
+            let mut other = Collector { fleet, claims: Claims::new(), diagnostics: Vec::new() };
+            for target in other.targets_of(&workload) {
+                targets.entry(target.name.clone()).or_insert(target);
             }
-            AnyObject::DeploymentTarget(object) if *object.spec.environment == *self.fleet.environment.as_str() => {
-                let target = written(object);
-                self.targets.entry(target.name.clone()).or_insert(target);
-            }
-            _ => return,
         }
-        let key = copy.key();
-        let problem = self.fleet.duplicate_diagnostic(&key);
-        let of_object = self.targets.values_mut().filter(|target| target.origin.0 == key);
-        of_object.for_each(|target| target.problem.clone_from(&problem));
+        AnyObject::DeploymentTarget(object) if *object.spec.environment == *fleet.environment.as_str() => {
+            let target = written(object);
+            targets.entry(target.name.clone()).or_insert(target);
+        }
+        _ => return false,
     }
-
-    fn add(&mut self, target: Target) {
-        let Some(first) = self.targets.get_mut(&target.name) else {
-            self.targets.insert(target.name.clone(), target);
-            return;
-        };
-        let place = |(object, path): &(ObjectKey, FieldPath)| {
-            let name =
-                if object.kind == Kind::Workload { path.key("name") } else { FieldPath::from(["metadata", "name"]) };
-            Origin::field(object, name)
-        };
-        let message = format!("two deployment targets have the whole name `{}`", target.name);
-        let diagnostic = Diagnostic::error(Code::NameCollision, message)
-            .at(place(&first.origin), format!("of {}", first.origin.0))
-            .at(place(&target.origin), format!("of {}", target.origin.0))
-            .note("neither is rendered; their assignments keep their last good output")
-            .help("rename one of them");
-        first.problem = Some(diagnostic.clone());
-        self.diagnostics.push(diagnostic);
-    }
+    true
 }
 
 fn expanded(
@@ -183,15 +227,19 @@ fn expanded(
     let mut schemas = schema_texts(&key, &path.key("configSchemas"), &target.spec.config_schemas);
     schemas.extend(schema_texts(&key, &FieldPath::from(["spec", "configSchemas"]), &object.spec.config_schemas));
     let registration = workload.registration.clone();
+    let is_application = workload.author == Author::Application;
+    let application = registration.clone().filter(|_| is_application).map(Application::Of);
     let manifests = target.spec.manifests.clone();
     Target {
         name,
         labels,
         mapped: BTreeMap::new(),
+        of_workload: object.labels.iter().map(|(key, _)| Arc::clone(key)).collect(),
         manifests,
         schemas,
         origin: (key, path),
         registration,
+        application,
         problem: None,
     }
 }
@@ -204,10 +252,12 @@ fn written(object: &Object<DeploymentTarget>) -> Target {
         name: object.name.clone(),
         labels: object.labels.clone(),
         mapped: BTreeMap::new(),
+        of_workload: BTreeSet::new(),
         manifests: object.spec.manifests.clone(),
         schemas,
         origin: (key, path),
         registration: None,
+        application: None,
         problem: None,
     }
 }

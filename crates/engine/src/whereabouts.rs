@@ -9,7 +9,7 @@ use model::field_path::FieldPath;
 use crate::compile::Prepared;
 use crate::compose::{Composition, compose};
 use crate::record::Silent;
-use crate::render::{Context, Files, PlaceFields};
+use crate::render::Rendering;
 use crate::trace;
 
 /// The lines of an assignment's files that would be other ones if the value at `path` were: found by rendering with another value there.
@@ -19,7 +19,10 @@ pub(crate) fn lines_of(prepared: &Prepared, (place, target): (u32, u32), path: &
     let data = compose(&containers, &mut Silent).data;
     let Some(other) = trace::with_value(&data, path.steps(), &Value::text(OTHER)) else { return Vec::new() };
     let has_nested = containers.iter().any(|container| container.has_nested);
-    let render = |data| rendered(prepared, (place, target), (data, has_nested));
+    let render = |data| {
+        let composition = Composition::new(data, BTreeSet::new());
+        Rendering { assigned: (place, target), composition: &composition, has_nested }.files(prepared)
+    };
     let (Some(before), Some(after)) = (render(data), render(other)) else { return Vec::new() };
     let first_line = |(name, bytes): (&Arc<str>, &Arc<[u8]>)| {
         let other = after.get(name)?;
@@ -29,23 +32,4 @@ pub(crate) fn lines_of(prepared: &Prepared, (place, target): (u32, u32), path: &
         Some((Arc::clone(name), 1 + differs?))
     };
     before.iter().filter_map(first_line).collect()
-}
-
-fn rendered(prepared: &Prepared, (place, target): (u32, u32), (data, has_nested): (Value, bool)) -> Option<Files> {
-    let (place, target) = (prepared.place(place)?, prepared.target(target)?);
-    let pinned = prepared.pinned(place, target).ok()?;
-    let composition = Composition::new(data, BTreeSet::new());
-    let context = Context {
-        environment: &prepared.fleet.environment,
-        place,
-        place_fields: &PlaceFields::of(place),
-        target: &target.target,
-        target_fields: &target.fields,
-        pinned: pinned.as_ref(),
-        values: composition.digest,
-        has_nested,
-        long_names: prepared.settings.long_names,
-        hides_output: true,
-    };
-    prepared.templates(place).ok()?.render(&context, &composition, None).into_files().ok()
 }

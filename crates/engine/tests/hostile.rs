@@ -71,20 +71,20 @@ fn schemas_that_refer_to_themselves_are_refused() {
     check_schema(r#"{"$id": "https://a.example/s", "$ref": "https://a.example/s"}"#, "K0310");
 }
 
-/// Circles that our own walk does not see are seen by the validator, which goes round once.
+/// By ids, anchors and keywords that only sometimes apply.
 #[test]
-fn circles_by_other_names_end() {
+fn circles_by_other_names_are_refused() {
     const NEW: &str = r#""$schema": "https://json-schema.org/draft/2020-12/schema""#;
     const OLD: &str = r#""$schema": "https://json-schema.org/draft/2019-09/schema""#;
     check_schema(
         r#"{"$id": "https://a.example/s", "allOf": [{"$ref": "s#/definitions/a"}], "definitions": {"a": {"$ref": "s"}}}"#,
-        "",
+        "K0310",
     );
-    check_schema(&format!(r##"{{{NEW}, "$dynamicAnchor": "a", "$dynamicRef": "#a"}}"##), "");
-    check_schema(&format!(r##"{{{NEW}, "dependentSchemas": {{"REGION": {{"$ref": "#"}}}}}}"##), "");
-    check_schema(&format!(r##"{{{OLD}, "$recursiveAnchor": true, "$recursiveRef": "#"}}"##), "");
-    check_schema(r##"{"definitions": {"a": {"$id": "#a", "$ref": "#a"}}, "$ref": "#a"}"##, "");
-    check_schema(r##"{"dependencies": {"REGION": {"$ref": "#"}}}"##, "");
+    check_schema(&format!(r##"{{{NEW}, "$dynamicAnchor": "a", "$dynamicRef": "#a"}}"##), "K0310");
+    check_schema(&format!(r##"{{{NEW}, "dependentSchemas": {{"REGION": {{"$ref": "#"}}}}}}"##), "K0310");
+    check_schema(&format!(r##"{{{OLD}, "$recursiveAnchor": true, "$recursiveRef": "#"}}"##), "K0310");
+    check_schema(r##"{"definitions": {"a": {"$id": "#a", "$ref": "#a"}}, "$ref": "#a"}"##, "K0310");
+    check_schema(r##"{"dependencies": {"REGION": {"$ref": "#"}}}"##, "K0310");
 }
 
 #[test]
@@ -126,6 +126,56 @@ fn schemas_that_multiply_are_refused() {
     check_schema(&unfolding(30, 2, "NEXT"), "K0310");
     check_schema(&unfolding(100, 2, "NEXT"), "K0310");
     check_schema(&unfolding(3, 200, r#"{"additionalProperties": NEXT}"#), "K0310");
+}
+
+/// References that a pointer does not show.
+#[test]
+fn schemas_that_multiply_by_other_names_are_refused() {
+    let levels = |level: &dyn Fn(usize, &str) -> String, reference: &dyn Fn(usize) -> String| {
+        let twice = |number: usize| format!(r#"{{"$ref": "{}"}}"#, reference(number + 1));
+        let of_level = |number: usize| level(number, &format!(r#""allOf": [{0}, {0}]"#, twice(number)));
+        (0..40).map(of_level).chain([level(40, r#""title": "end""#)]).collect::<Vec<_>>().join(",")
+    };
+    let new = r#""$schema": "https://json-schema.org/draft/2020-12/schema""#;
+    let anchors = levels(&|number, all| format!(r#""d{number}": {{"$anchor": "a{number}", {all}}}"#), &|number| {
+        format!("#a{number}")
+    });
+    check_schema(&format!(r##"{{{new}, "$ref": "#a0", "$defs": {{{anchors}}}}}"##), "K0310");
+    let ids =
+        levels(&|number, all| format!(r#""d{number}": {{"$id": "i{number}", {all}}}"#), &|number| format!("i{number}"));
+    check_schema(&format!(r#"{{{new}, "$id": "https://a.example/", "$ref": "i0", "$defs": {{{ids}}}}}"#), "K0310");
+    let encoded =
+        levels(&|number, all| format!(r#""d {number}": {{{all}}}"#), &|number| format!("#/%24defs/d%20{number}"));
+    check_schema(&format!(r##"{{{new}, "$ref": "#/$defs/d%200", "$defs": {{{encoded}}}}}"##), "K0310");
+    let old = r#""$schema": "http://json-schema.org/draft-04/schema#""#;
+    let ids =
+        levels(&|number, all| format!(r#""d{number}": {{"id": "i{number}", {all}}}"#), &|number| format!("i{number}"));
+    check_schema(
+        &format!(r#"{{{old}, "id": "https://a.example/", "allOf": [{{"$ref": "i0"}}], "definitions": {{{ids}}}}}"#),
+        "K0310",
+    );
+}
+
+#[test]
+fn alternatives_that_multiply_with_the_depth_of_values_stop_their_assignment() {
+    let again = r##"{"properties": {"a": {"$ref": "#/definitions/x"}}}"##;
+    let value = format!("  DEEP: |\n    {}1{}\n", "{a: ".repeat(80), "}".repeat(80));
+    let map = format!(
+        "apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: deep, labels: {{platform-config: \"true\", size: small}}}}\ndata:\n{value}"
+    );
+    for keyword in ["anyOf", "oneOf", "allOf"] {
+        let schema = format!(
+            r##"{{"properties": {{"DEEP": {{"$ref": "#/definitions/x"}}}}, "definitions": {{"x": {{"{keyword}": [{again}, {again}, {again}]}}}}}}"##
+        );
+        let object = format!(
+            "---\napiVersion: scheduler.kalypso.io/v1alpha1\nkind: ConfigSchema\nmetadata: {{name: hostile, labels: {{size: small}}}}\n\
+             spec:\n  schema: |\n{}",
+            indented(&schema)
+        );
+        let outcome = shop_with(&[("hostile.yaml", map.clone() + &object)]);
+        assert!(is_made(&outcome, "large") && !is_made(&outcome, "drone"), "{keyword}: {}", outcome.says);
+        assert!(outcome.says.contains("K0314"), "{keyword}: {}", outcome.says);
+    }
 }
 
 #[test]
@@ -183,4 +233,42 @@ fn sensitive_properties_of_schemas_that_refer_to_themselves_are_hidden() {
     };
     check_schema(&schema("{}"), "here it is \"none\"");
     check_schema(&schema(r#"{"items": {"properties": {"y": {"writeOnly": true}}}}"#), "here it is (sensitive, ");
+}
+
+#[test]
+fn hundreds_of_copies_of_a_workload_are_told_in_a_few_lines() {
+    let copy = |number: usize| {
+        format!(
+            "apiVersion: scheduler.kalypso.io/v1alpha1\nkind: Workload\nmetadata: {{name: page}}\nspec: {{deploymentTargets: \
+             [{{name: t{number}, environment: dev, manifests: {{}}}}]}}\n"
+        )
+    };
+    let copies = (0..500).map(copy).collect::<Vec<_>>().join("---\n");
+    for claims in [&["one"][..], &["one", "two"]] {
+        let files: Vec<_> = claims.iter().map(|name| (format!("{name}@main:workload.yaml"), copies.clone())).collect();
+        let files: Vec<_> = files.iter().map(|(path, text)| (path.as_str(), text.clone())).collect();
+        let outcome = shop_with(&files);
+        assert!(is_made(&outcome, "drone") && is_made(&outcome, "large"));
+        let lines = outcome.says.lines().filter(|line| line.contains("@main:workload.yaml:")).count();
+        assert!((2..=12).contains(&lines), "{lines} lines");
+    }
+}
+
+#[test]
+fn marks_and_types_behind_references_of_every_form_are_seen() {
+    let new = r#""$schema": "https://json-schema.org/draft/2020-12/schema""#;
+    let hidden = "here it is (sensitive, ";
+    let secret = r#""enum": ["a"], "x-sensitive": true"#;
+    for (reference, definition) in [
+        ("#s", format!(r#""x": {{"$anchor": "s", {secret}}}"#)),
+        ("s.json", format!(r#""x": {{"$id": "s.json", {secret}}}"#)),
+        ("#/$defs/a%20b~1c", format!(r#""a b/c": {{{secret}}}"#)),
+        ("#/%24defs/x", format!(r#""x": {{{secret}}}"#)),
+    ] {
+        let base = r#""$id": "https://a.example/""#;
+        let schema = format!(
+            r#"{{{new}, {base}, "properties": {{"REGION": {{"$ref": "{reference}"}}}}, "$defs": {{{definition}}}}}"#
+        );
+        check_schema(&schema, hidden);
+    }
 }

@@ -4,7 +4,7 @@ use engine::compile::Compiled;
 use model::digest::Digest;
 use testkit::directory::fleet_of;
 use testkit::generator::ENVIRONMENT;
-use testkit::incremental::{Counts, check, check_threads};
+use testkit::incremental::{Counts, check, check_claims, check_threads};
 
 /// Edits of each seed: as many as take a few seconds. `cargo xtask bench` makes many more.
 const EDITS: usize = 20;
@@ -17,6 +17,16 @@ fn an_updated_fleet_is_as_one_compiled_from_the_beginning() -> Result<(), String
     }
     assert!(all.recomputed > 0 && all.recomputed < all.assignments / 2, "{all:?}");
     assert!(all.changed > 0 && all.removed > 0 && all.saved > 0 && all.layout > 0, "{all:?}");
+    Ok(())
+}
+
+#[test]
+fn claims_of_applications_come_and_go_without_a_trace() -> Result<(), String> {
+    let mut all = Counts::default();
+    for seed in 0..2 {
+        all += check_claims(seed, 2 * EDITS)?;
+    }
+    assert!(all.changed > 0 && all.removed > 0, "{all:?}");
     Ok(())
 }
 

@@ -4,7 +4,7 @@ use std::io::{self, Result};
 
 use engine::compile::{Compiled, Options};
 use engine::output::{Destination, assemble};
-use engine::plan::{Comparison, Plan, Reason, plan};
+use engine::plan::{Comparison, Guarded, Plan, Reason, plan};
 use model::tree::{OpenError, Sealed, Tree};
 use testkit::generator::ENVIRONMENT;
 
@@ -78,4 +78,57 @@ fn check(gone: &str, id: &str, expected: Reason) -> Result<()> {
 fn a_place_that_is_gone_is_called_what_it_was() -> Result<()> {
     check(CLUSTER, "line-7/shop-live", Reason::ClusterGone)?;
     check(OTHER_TYPE, "large/shop-live", Reason::ClusterTypeGone)
+}
+
+/// What goes as a whole from one fleet to the next, where what was is known, and where only its folders are.
+fn check_gone(old: &[&str], new: &[&str], expected: [bool; 3]) -> Result<()> {
+    let (old, new) = (compiled(old, true)?, compiled(new, false)?);
+    let plan = planned(&old, &new).map_err(io::Error::other)?;
+    let gone = &plan.gone_as_whole;
+    assert_eq!([!gone.is_empty(), plan.removes_everything(), plan.needs_confirmation()], expected, "{gone:?}");
+    Ok(())
+}
+
+/// A second target, of no workload that anybody knows.
+const OTHER_TARGET: &str = "
+---
+apiVersion: scheduler.kalypso.io/v1alpha1
+kind: DeploymentTarget
+metadata: {name: till-live}
+spec: {environment: prod, manifests: {repo: https://git.example/till, branch: prod}}
+";
+
+#[test]
+fn what_goes_as_a_whole_needs_a_word_however_little_it_is() -> Result<()> {
+    check_gone(&[FLEET, OTHER_TARGET], &[FLEET], [true, false, true])?;
+    check_gone(&[FLEET], &[FLEET, OTHER_TARGET], [false, false, false])?;
+    // A cluster that goes leaves its target elsewhere, but is a place that goes as a whole.
+    check_gone(&[FLEET, CLUSTER], &[FLEET], [false, false, true])?;
+    let nothing = FLEET.replace(
+        "labelSelector: {}}, clusterTypeSelector",
+        "labelSelector: {matchLabels: {a: b}}}, clusterTypeSelector",
+    );
+    check_gone(&[FLEET], &[&nothing], [true, true, true])
+}
+
+#[test]
+fn a_word_is_for_these_removals_in_this_place() -> Result<()> {
+    let word = |gone: &[&str], repository: &str, branch: &str, environment: &str| -> Result<String> {
+        let old = compiled(&[&[FLEET], gone].concat(), true)?;
+        let plan = planned(&old, &compiled(&[FLEET], false)?).map_err(io::Error::other)?;
+        Ok(plan.word(Guarded { repository, branch, environment }))
+    };
+    let first = word(&[CLUSTER], "r", "b", "e")?;
+    assert!(first.len() == 8 && first.chars().all(|c| c.is_ascii_hexdigit()), "{first}");
+    assert_eq!(word(&[CLUSTER], "r", "b", "e")?, first);
+    for other in [
+        word(&[OTHER_TYPE], "r", "b", "e")?,
+        word(&[CLUSTER, OTHER_TYPE], "r", "b", "e")?,
+        word(&[CLUSTER], "r2", "b", "e")?,
+        word(&[CLUSTER], "r", "b2", "e")?,
+        word(&[CLUSTER], "r", "b", "e2")?,
+    ] {
+        assert_ne!(other, first);
+    }
+    Ok(())
 }

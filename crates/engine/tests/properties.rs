@@ -175,5 +175,7 @@ const WORDS: &[&str] = &[
 fn no_input_makes_it_panic() {
     let inputs: Vec<_> = cases().iter().map(testkit::fuzz::fleet_input).collect();
     let inputs: Vec<_> = inputs.iter().map(Vec::as_slice).collect();
-    testkit::fuzz::run_seeded(testkit::fuzz::fleet, &inputs, WORDS, 1_000);
+    let (name, body) = ("fleet", testkit::fuzz::fleet as fn(&[u8]));
+    testkit::fuzz::Target { name, body, seeds: &inputs, words: WORDS, count: 1_000 }
+        .run(|name| std::env::var(name).ok());
 }

@@ -74,6 +74,11 @@ impl<'a> Assignment<'a> {
         Some(self.pair()?.values.inputs)
     }
 
+    /// What of its values is sensitive: of assignments with the same, the same is hidden.
+    pub fn marks(&self) -> Option<Digest> {
+        Some(self.pair()?.marks)
+    }
+
     /// Everything that it depends on: assignments with other inputs have another.
     pub fn inputs(&self) -> Digest {
         self.slot.inputs

@@ -15,6 +15,7 @@ use crate::memo::Memo;
 use crate::merge::STEPS_MAX;
 use crate::prepare::Prepared;
 use crate::record::Silent;
+use crate::schema::Schema;
 
 /// What places of one class and targets of one class have in common: their values, and what is wrong with these.
 #[derive(Debug)]
@@ -27,6 +28,11 @@ pub(crate) struct Pair {
     pub(crate) checked: Arc<Checked>,
     /// What was checked by what.
     pub(crate) validation: Digest,
+    /// What its schemas mark as sensitive.
+    pub(crate) marks: Digest,
+    /// Which of the values can be sensitive.
+    pub(crate) sensitive: BTreeSet<FieldPath>,
+    pub(crate) sensitive_digest: Digest,
     /// Whether there are values that are templates themselves.
     pub(crate) has_nested: bool,
     /// Whether something is to be said about its assignments.
@@ -173,8 +179,9 @@ impl Pairs {
                 let schemas = draft.schemas.iter().filter_map(|id| prepared.schemas.get(*id));
                 let usable: Vec<_> = schemas.filter(|schema| schema.compiled.is_ok()).collect();
                 let composition = values.get(&draft.inputs).map(|values| values.composition(|| containers.clone()));
-                let sensitive = &prepared.schemas.sensitive;
-                let checked = composition.map(|values| check(values, &containers, &usable, sensitive));
+                let all = draft.schemas.iter().filter_map(|id| prepared.schemas.get(*id));
+                let sensitive = prepared.schemas.sensitive(all);
+                let checked = composition.map(|values| check(values, &containers, &usable, &sensitive));
                 (usable.len(), validation, Arc::new(checked.unwrap_or_default()))
             })
             .collect();
@@ -192,12 +199,20 @@ impl Pairs {
             values: Arc::clone(values),
             checked: Arc::clone(checked),
             validation,
+            marks: Digest::from_bytes([0; 16]),
+            sensitive: BTreeSet::new(),
+            sensitive_digest: Digest::from_bytes([0; 16]),
             has_nested: false,
             is_troubled: false,
             is_failing: false,
         };
         let found = prepared.containers_at(&pair.containers);
+        let schemas = pair.schemas.iter().filter_map(|id| prepared.schemas.get(*id));
+        pair.marks = Digest::of(&schemas.flat_map(Schema::marks).collect::<BTreeSet<_>>());
         pair.has_nested = found.iter().any(|container| container.has_nested);
+        let schemas = pair.schemas.iter().filter_map(|id| prepared.schemas.get(*id));
+        pair.sensitive = sensitive_in(&found, &prepared.schemas.sensitive(schemas)).cloned().collect();
+        pair.sensitive_digest = Digest::of(&pair.sensitive);
         let said = pair.diagnostics(prepared);
         pair.is_troubled = !said.is_empty();
         pair.is_failing = said.iter().any(Diagnostic::is_error);
@@ -284,7 +299,7 @@ fn draft(prepared: &Prepared, key: (u32, u32)) -> Draft {
     for schema in schemas.iter().filter_map(|id| prepared.schemas.get(*id)) {
         validation.digest(schema.digest).number(u64::from(schema.compiled.is_ok()));
     }
-    for path in sensitive_in(&found, &prepared.schemas.sensitive) {
+    for path in sensitive_in(&found, &prepared.schemas.sensitive_everywhere) {
         validation.value(path);
     }
     let validation = validation.finish();

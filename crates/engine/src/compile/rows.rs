@@ -195,6 +195,8 @@ impl<'a> RowContext<'a> {
             has_nested: pair.has_nested,
             long_names: self.prepared.settings.long_names,
             hides_output: pair.checked.has_sensitive,
+            sensitive: &pair.sensitive,
+            sensitive_digest: pair.sensitive_digest,
         }
     }
 }

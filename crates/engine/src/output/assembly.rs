@@ -9,7 +9,7 @@ use model::name::{DeploymentTargetName, PlaceName};
 use model::tree::{Child, Entry, Open, OpenError, Tree};
 
 use super::layout::{is_marked, is_prefix};
-use super::{Destination, Found, Layout, Level, Output, TRACKING_FILE, joined, left_behind, wanted};
+use super::{Destination, Found, Layout, Level, Output, TRACKING_FILE, joined, left_behind, own_files, wanted};
 use crate::compile::{Assignment, Compiled};
 use crate::place::Place;
 
@@ -27,6 +27,9 @@ pub fn assemble(
     let folder = destination.folder.as_str();
     let mut output = Output { tree: previous.clone(), assignments: 0, kept: BTreeSet::new(), diagnostics: Vec::new() };
     output.diagnostics.extend(left_behind(previous, destination, open)?);
+    let in_the_way = own_files::problems(previous, destination, open)?;
+    let is_tracked = in_the_way.is_empty();
+    output.diagnostics.extend(in_the_way);
     let unclear = Unclear::of(compiled);
     let mut assembly =
         Assembly { compiled, unclear, destination, open, ours: BTreeMap::new(), foreign: BTreeSet::new(), output };
@@ -39,7 +42,7 @@ pub fn assemble(
         assembly.output.put(folder, after, open)?;
     }
     let mut output = assembly.finish();
-    if let Some(commit) = &destination.promoted_commit {
+    if let Some(commit) = destination.promoted_commit.as_ref().filter(|_| is_tracked) {
         output.tree.put(TRACKING_FILE, Child::File(Entry::file(commit.as_bytes())), open)?;
     }
     Ok(output)

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use model::git_id::GitId;
-use model::tree::{Blob, Open, OpenError, Tree};
+use model::tree::{Blob, Open, OpenError, Tree, is_utf8};
 use sha2::{Digest as _, Sha256};
 
 use super::MARKER;
@@ -77,6 +77,8 @@ impl Level {
     /// What a folder of this name is, that stands in the folders `around` it.
     pub(crate) fn find(self, around: &str, name: &str, folder: &Tree) -> Found {
         let is_place = match self {
+            // No place has such a name, whatever stands in the folder.
+            _ if !is_utf8(name) => false,
             Self::Top => is_marked(folder),
             Self::First => false,
             Self::Second => Layout::FanOut.around(name).join("/") == around && is_marked(folder),

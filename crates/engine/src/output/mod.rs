@@ -5,6 +5,7 @@
 mod assembly;
 mod destinations;
 mod layout;
+mod own_files;
 #[cfg(test)]
 mod tests;
 mod wanted;
@@ -19,6 +20,7 @@ pub use self::assembly::assemble;
 pub use self::destinations::{FOLDERS_MAX, destination_problems, layout, shared_destinations};
 pub(crate) use self::layout::{Found, Level, joined};
 pub use self::layout::{Layout, is_text, own_folders};
+pub use self::own_files::foreign_file;
 
 /// The text of the `README.md` that marks a folder as Kalypso's.
 pub const MARKER: &str = "This folder contains deployment targets scheduled on the cluster type";

@@ -3,6 +3,7 @@
 //! A plan is made of ids: which folders of assignments differ. Their files are looked at when somebody asks for them.
 
 mod folders;
+mod guard;
 mod places;
 mod values;
 
@@ -14,9 +15,10 @@ use model::field_path::FieldPath;
 use model::git_id::GitId;
 use model::name::{DeploymentTargetName, PlaceName, PolicyName};
 use model::progress::Phase;
-use model::tree::{Blob, Child, FileDifference, Open, OpenError, Tree};
+use model::tree::{Blob, Child, FileDifference, Open, OpenError, Tree, shown};
 
 pub use self::folders::{FolderChanges, PlaceFolder, PlacePart, folder_changes};
+pub use self::guard::{Gone, Guarded};
 use self::places::{Differences, Place};
 use crate::compile::Compiled;
 use crate::output::{Folder, Output, joined};
@@ -53,6 +55,8 @@ pub struct Plan {
     pub moved: usize,
     /// Cluster types that had a folder and have none any more.
     pub gone: Vec<Arc<str>>,
+    /// Workloads of which nothing stays.
+    pub gone_as_whole: Gone,
     /// Assignments that fail and keep their last good folder.
     pub kept: BTreeSet<AssignmentId>,
     /// Assignments that fail and have no folder.
@@ -200,6 +204,7 @@ pub fn plan(comparison: &Comparison<'_>) -> Result<Plan, OpenError> {
     plan.unchanged = output.assignments.saturating_sub(changed);
     let failing = new.assignments().filter(|assignment| !assignment.is_good());
     plan.missing = failing.filter_map(|assignment| assignment.id()).filter(|id| !plan.kept.contains(id)).collect();
+    plan.gone_as_whole = Gone::of(&plan, new);
     Ok(plan)
 }
 
@@ -223,7 +228,8 @@ fn file_changes((before, after): (&Tree, &Tree), path: &str, open: &Open<'_>) ->
         let FileDifference { path: below, before, after } = difference?;
         let kind = ChangeKind::of(before.is_some(), after.is_some());
         let blob = |entry: Option<model::tree::Entry>| entry.map(|entry| entry.blob);
-        Ok(FileChange { path: joined(path, &below).into(), kind, before: blob(before), after: blob(after) })
+        let path = joined(path, &shown(&below)).into();
+        Ok(FileChange { path, kind, before: blob(before), after: blob(after) })
     };
     before.diff(after, open).map(change).collect()
 }
@@ -277,13 +283,6 @@ impl Plan {
     /// How many assignments had a folder before.
     pub fn before(&self) -> usize {
         self.unchanged + self.count(ChangeKind::Changed) + self.count(ChangeKind::Removed)
-    }
-
-    /// Whether somebody has to say that this is meant: more than a fifth of the assignments and at least five of them go, or a whole cluster type.
-    pub fn needs_confirmation(&self) -> bool {
-        const COUNT_MIN: usize = 5;
-        let removed = self.count(ChangeKind::Removed);
-        (removed >= COUNT_MIN && removed * 5 > self.before()) || !self.gone.is_empty()
     }
 
     /// How many folders of assignments and places, and around them, will be there that are not there as they will be: what is to be written.

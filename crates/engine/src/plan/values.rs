@@ -12,7 +12,6 @@ use model::yaml;
 
 use super::{Because, Change, ChangeKind, Comparison, FileChange, PlannedId, Reason, ValueChange, Why};
 use crate::compile::Compiled;
-use crate::sensitive::Secrets;
 
 /// How many different changes of values are looked for. Each takes composing twice, or reading files; nobody reads more of them.
 const WHYS_MAX: usize = 2_000;
@@ -25,11 +24,11 @@ pub(super) struct Reasons<'a> {
     looked_at: usize,
 }
 
-/// Assignments of which this is equal have the same values before, and the same after, written in the same places.
+/// Assignments of which this is equal have the same values before, and the same after, written in the same places; and of these, the same are sensitive.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 struct SameValues {
-    old: Digest,
-    new: Digest,
+    old: [Digest; 2],
+    new: [Digest; 2],
 }
 
 impl<'a> Reasons<'a> {
@@ -111,7 +110,10 @@ impl Comparison<'_> {
 
     /// What decides over the values of an assignment before and after; none if it is not known what was before.
     fn same_values(&self, id: &AssignmentId) -> Option<SameValues> {
-        let inputs = |side: &Compiled| side.get(id)?.composition_inputs();
+        let inputs = |side: &Compiled| {
+            let assignment = side.get(id)?;
+            Some([assignment.composition_inputs()?, assignment.marks()?])
+        };
         Some(SameValues { old: inputs(self.old?)?, new: inputs(self.new)? })
     }
 
@@ -125,13 +127,9 @@ impl Comparison<'_> {
 
     /// The values that change, as the configuration files show them.
     fn file_values(&self, id: &AssignmentId, files: &[FileChange]) -> BTreeSet<ValueChange> {
-        let sensitive = self.new.prepared().sensitive_paths(id);
         let new = self.new.prepared().shown_values(id, BTreeSet::new());
-        let files = self.config_files(files);
-        // A template may write a secret under another key, or a part of it.
-        let mut secrets = self.new.prepared().secrets(id).unwrap_or_default();
-        files.iter().flatten().for_each(|content| secrets.add_file(content, &sensitive));
-        values_in_files(&files, &new, (&sensitive, &secrets))
+        let are_all_public = self.new.get(id).is_some() && self.new.prepared().sensitive_paths(id).is_empty();
+        values_in_files(&self.config_files(files), &new, are_all_public)
     }
 
     /// What the configuration files that change hold, before and after.
@@ -149,21 +147,29 @@ impl Comparison<'_> {
 }
 
 /// What configuration files say before and after, where nobody knows what they were made of: the `data` of the YAML in them.
-fn values_in_files(
-    files: &[[Arc<[u8]>; 2]],
-    new: &[Shown],
-    hidden: (&BTreeSet<FieldPath>, &Secrets),
-) -> BTreeSet<ValueChange> {
-    let origins: BTreeMap<_, _> = new.iter().filter_map(|(path, _, origin)| Some((path, origin.clone()?))).collect();
+///
+/// A template may have written anything under any key. So where values can be sensitive, one is shown only if it is what composition
+/// gave at that very path: of the others, it is only said that they are different.
+fn values_in_files(files: &[[Arc<[u8]>; 2]], new: &[Shown], are_all_public: bool) -> BTreeSet<ValueChange> {
+    let known: BTreeMap<_, _> = new.iter().map(|(path, shown, origin)| (path, (shown, origin))).collect();
+    let may_show =
+        |path: &FieldPath, text: &str| are_all_public || known.get(path).is_some_and(|known| known.0 == text);
     let mut changes = BTreeSet::new();
     for [before, after] in files {
-        let (Some(before), Some(after)) = (data_leaves(before, hidden), data_leaves(after, hidden)) else { continue };
-        let with_origin = |(path, shown): (FieldPath, String)| {
-            let origin = origins.get(&path).cloned();
-            (path, shown, origin)
-        };
-        let before: Vec<_> = before.into_iter().map(|(path, shown)| (path, shown, None)).collect();
-        changes.extend(compare(&before, &after.into_iter().map(with_origin).collect::<Vec<_>>()));
+        let (Some(before), Some(after)) = (data_leaves(before), data_leaves(after)) else { continue };
+        let paths = before.keys().chain(after.keys()).filter(|path| before.get(path) != after.get(path));
+        for path in paths.collect::<BTreeSet<_>>() {
+            let shown = |text: &String, is_known: bool| {
+                if is_known { text.clone() } else { crate::sensitive::HIDDEN.to_owned() }
+            };
+            let origin = known.get(path).and_then(|known| known.1.clone()).filter(|_| after.contains_key(path));
+            changes.insert(ValueChange {
+                path: path.clone(),
+                before: before.get(path).map(|text| shown(text, are_all_public)),
+                after: after.get(path).map(|text| shown(text, may_show(path, text))),
+                because: origin.map(Because::New),
+            });
+        }
     }
     changes
 }
@@ -193,22 +199,12 @@ fn compare(before: &[Shown], after: &[Shown]) -> BTreeSet<ValueChange> {
 }
 
 /// The values in the `data` of a rendered YAML mapping (or in all of it, if it has none), leaf by leaf.
-fn data_leaves(
-    content: &[u8],
-    (sensitive, secrets): (&BTreeSet<FieldPath>, &Secrets),
-) -> Option<Vec<(FieldPath, String)>> {
+fn data_leaves(content: &[u8]) -> Option<BTreeMap<FieldPath, String>> {
     let reading = yaml::read_bytes(content, &yaml::Options::VALUES);
     let root = &reading.documents.first()?.root;
     let data = root.get("data").unwrap_or(root);
     data.as_mapping()?;
-    let value = crate::value::of_node(data);
     let mut leaves = Vec::new();
-    crate::trace::collect_leaves(&value, &mut FieldPath::default(), &mut leaves);
-    let shown = |(path, value): (FieldPath, _)| {
-        let is_sensitive = sensitive.iter().any(|secret| path.is_at_or_below(secret) || secret.is_at_or_below(&path));
-        let shown =
-            if is_sensitive { crate::sensitive::digest(&value) } else { secrets.hide(&crate::explain::shown(&value)) };
-        (path, shown)
-    };
-    Some(leaves.into_iter().map(shown).collect())
+    crate::trace::collect_leaves(&crate::value::of_node(data), &mut FieldPath::default(), &mut leaves);
+    Some(leaves.into_iter().map(|(path, value)| (path, crate::explain::shown(&value))).collect())
 }

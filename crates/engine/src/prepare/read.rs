@@ -22,8 +22,8 @@ use crate::target::{Target, targets};
 impl Prepared {
     /// Reads a fleet; what is as in the fleet `before` is left as it is.
     pub(super) fn read(&mut self, fleet: &Fleet, before: Option<&Fleet>, preparing: Counter<'_>) -> Delta {
-        // What is said of objects that exist more than once names their places, and those may have changed.
-        let has_copies = !fleet.duplicates.is_empty() || before.is_some_and(|before| !before.duplicates.is_empty());
+        // What is said of objects of which it is not clear which one counts names their places, and those may have changed.
+        let has_copies = has_unclear(fleet) || before.is_some_and(has_unclear);
         let is_other = before.is_none_or(|before| before.environment != fleet.environment);
         let is_new = has_copies || is_other;
         let reach = if is_new { Reach::Everything } else { Reach::Listed };
@@ -43,7 +43,7 @@ impl Prepared {
             delta.schedule = true;
         }
         let containers = self.read_containers(fleet, known, &mut delta);
-        let schemas = known.is_none_or(|before| differ(&before.config_schemas, &fleet.config_schemas));
+        let schemas = known.is_none_or(|before| schemas_differ(before, fleet));
         delta.schemas |= schemas || delta.reach == Reach::Everything;
         if delta.schemas {
             let targets = self.target_list.iter().map(|target| &**target);
@@ -137,11 +137,13 @@ impl Prepared {
         let is_same = before.is_some_and(|before| {
             !differ(&before.deployment_targets, &fleet.deployment_targets)
                 && !differ(&before.label_mappings, &fleet.label_mappings)
+                && before.unavailable == fleet.unavailable
                 && before.workloads.len() == fleet.workloads.len()
                 && before.workloads.iter().zip(fleet.workloads.iter()).all(|((_, one), (_, other))| {
                     one.object.digest == other.object.digest
                         && one.registration == other.registration
                         && one.workspace == other.workspace
+                        && one.author == other.author
                 })
         });
         if is_same {
@@ -244,6 +246,19 @@ impl Prepared {
 fn differences<'m, S: Spec>(before: &'m Named<S>, after: &'m Named<S>) -> impl Iterator<Item = &'m S::Name> {
     let name = |(old, new): Changed<'m, S>| new.or(old).map(|object| &object.name);
     after.changes(before).into_iter().filter_map(name)
+}
+
+/// Whether there are objects of one name of which it is not clear which one counts.
+fn has_unclear(fleet: &Fleet) -> bool {
+    !fleet.duplicates.is_empty() || !fleet.contested.is_empty()
+}
+
+fn schemas_differ(before: &Fleet, after: &Fleet) -> bool {
+    let (old, new) = (&before.application_schemas, &after.application_schemas);
+    differ(&before.config_schemas, &after.config_schemas)
+        || !Arc::ptr_eq(old, new)
+            && (old.len() != new.len()
+                || old.iter().zip(&**new).any(|((one, old), (other, new))| one != other || differ(old, new)))
 }
 
 fn differ<S: Spec>(before: &Named<S>, after: &Named<S>) -> bool {

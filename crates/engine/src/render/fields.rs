@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use gotemplate::value::{Struct, Value};
+use gotemplate::value::{Key, MapKind, Struct, Value};
+use gotemplate::{Taint, Text};
 use model::digest::Digest;
 
 use super::Context;
@@ -11,6 +12,7 @@ use super::namespace::namespace;
 use crate::compose::Composition;
 use crate::place::Place;
 use crate::target::Target;
+use model::object::deployment_target::{WORKLOAD_LABEL, WORKSPACE_LABEL};
 
 /// What templates see of a place.
 #[derive(Debug)]
@@ -50,9 +52,9 @@ impl PlaceFields {
         let type_labels = &place.cluster_type.labels;
         Self {
             cluster_type: Value::text(place.cluster_type.name.as_str()),
-            cluster_type_labels: text_map(type_labels.iter()),
+            cluster_type_labels: text_map(type_labels.iter(), |_| Taint::None),
             cluster: Value::text(cluster.map_or("", |cluster| cluster.name.as_str())),
-            cluster_labels: text_map(cluster_labels.iter()),
+            cluster_labels: text_map(cluster_labels.iter(), |_| Taint::None),
             type_labels_digest: Digest::of(type_labels),
             cluster_labels_digest: Digest::of(&cluster_labels),
         }
@@ -62,12 +64,12 @@ impl PlaceFields {
 impl TargetFields {
     pub(crate) fn of(target: &Target) -> Self {
         Self {
-            name: Value::text(target.name.as_str()),
+            name: name(target.name.as_str(), target),
             workspace: Value::text(target.workspace()),
-            workload: Value::text(target.workload()),
-            labels: text_map(target.labels.iter()),
-            manifests: text_map(target.manifests.iter()),
-            labels_digest: Digest::of(&target.labels),
+            workload: name(target.workload(), target),
+            labels: text_map(target.labels.iter(), |(key, _)| label_taint(target, key)),
+            manifests: text_map(target.manifests.iter(), |_| text_taint(target)),
+            labels_digest: Digest::of(&(&target.labels, target.mapped.keys().collect::<Vec<_>>(), &target.of_workload)),
             manifests_digest: Digest::of(&target.manifests),
             identity_digest: Digest::of(&(target.name.as_str(), target.workspace(), target.workload(), &target.origin)),
         }
@@ -75,13 +77,44 @@ impl TargetFields {
 }
 
 impl Pinned {
-    pub(crate) fn of(manifests: &BTreeMap<Arc<str>, Arc<str>>) -> Self {
-        Self { manifests: text_map(manifests.iter()), digest: Digest::of(manifests) }
+    /// These manifests of a target. What a pin sets to the text that the target has already stays the target's.
+    pub(crate) fn of(manifests: &BTreeMap<Arc<str>, Arc<str>>, target: &Target) -> Self {
+        let is_own = |(key, value): (&Arc<str>, &Arc<str>)| target.manifests.get(key) == Some(value);
+        let taint = |pair| if is_own(pair) { text_taint(target) } else { Taint::None };
+        let own: Vec<bool> = manifests.iter().map(is_own).collect();
+        Self { manifests: text_map(manifests.iter(), taint), digest: Digest::of(&(manifests, own)) }
     }
 }
 
-fn text_map<'l>(pairs: impl Iterator<Item = (&'l Arc<str>, &'l Arc<str>)>) -> Value {
-    Value::text_map(pairs.map(|(key, value)| (&**key, &**value)))
+/// A name of a target.
+fn name(text: &str, target: &Target) -> Value {
+    let taint = if target.is_of_application() { Taint::Name } else { Taint::None };
+    Value::Text(Text::from(text).tainted(taint))
+}
+
+/// Where the texts of a target come from.
+fn text_taint(target: &Target) -> Taint {
+    if target.is_of_application() { Taint::Raw } else { Taint::None }
+}
+
+/// Where a label of a target comes from: mappings and registrations are the platform's.
+fn label_taint(target: &Target, key: &Arc<str>) -> Taint {
+    match &**key {
+        WORKSPACE_LABEL => Taint::None,
+        WORKLOAD_LABEL => text_taint(target).min(Taint::Name),
+        _ if target.mapped.contains_key(key) => Taint::None,
+        _ => text_taint(target),
+    }
+}
+
+type Pair<'l> = (&'l Arc<str>, &'l Arc<str>);
+
+fn text_map<'l>(pairs: impl Iterator<Item = Pair<'l>>, taint: impl Fn(Pair<'l>) -> Taint) -> Value {
+    let entry = |pair: Pair<'l>| {
+        let [key, value] = [pair.0, pair.1].map(|text| Text::from(&**text).tainted(taint(pair)));
+        (Key::Text(key), Value::Text(value))
+    };
+    Value::map(MapKind::TextToText, pairs.map(entry).collect())
 }
 
 /// The data of an assignment's templates.
@@ -90,7 +123,7 @@ pub(super) fn data(context: &Context<'_>, composition: &Composition, version: &s
     let manifests = context.pinned.map_or(&target.manifests, |pinned| &pinned.manifests);
     let fields = vec![
         ("DeploymentTargetName", target.name.clone()),
-        ("Namespace", Value::text(namespace(context).as_str())),
+        ("Namespace", name(&namespace(context), context.target)),
         ("Environment", Value::text(context.environment.as_str())),
         ("Workspace", target.workspace.clone()),
         ("Workload", target.workload.clone()),

@@ -1,20 +1,23 @@
 //! Templates as they are written, parsed once.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use gotemplate::template::Options;
-use gotemplate::value::Value;
+use gotemplate::template::{Options, Rendered};
+use gotemplate::value::{Struct, Value};
 use gotemplate::{ErrorKind, Limits, Reads, TemplateError};
 use model::diagnostic::{Code, Diagnostic, ObjectKey, Origin, Part};
 use model::digest::Digest;
 use model::field_path::FieldPath;
 use model::fleet::Fleet;
-use model::object::template::{EXTENSION, LITERAL, MANIFESTS};
+use model::object::template::{EXTENSION, LITERAL, MANIFESTS, UNCHECKED};
 use model::object::{Object, Template};
 
 use super::Context;
+use super::application_text::{Made, REFERENCES, structure_changed, template_in_data};
 use crate::compose::Composition;
+use crate::sensitive::Canary;
+use crate::target::Target;
 
 /// A template of a fleet, parsed once.
 #[derive(Debug)]
@@ -22,6 +25,8 @@ pub(crate) struct Parsed {
     pub(super) key: ObjectKey,
     texts: Vec<gotemplate::Template>,
     is_literal: bool,
+    /// Whether texts of applications may change the structure of what it makes.
+    is_unchecked: bool,
     pub(super) extension: Arc<str>,
     /// Why nothing can be rendered with it.
     pub(super) problem: Option<Diagnostic>,
@@ -69,10 +74,11 @@ fn parse_template(fleet: &Fleet, object: &Object<Template>) -> Parsed {
             by_type.into()
         }
     };
-    let is_literal = object.annotations.get(LITERAL).is_some_and(|value| &**value == "true");
+    let is_set = |annotation| object.annotations.get(annotation).is_some_and(|value| &**value == "true");
+    let (is_literal, is_unchecked) = (is_set(LITERAL), is_set(UNCHECKED));
     let reads = texts.iter().fold(Reads::default(), |reads, text| reads.union(text.reads()));
-    let digest = Digest::of(&(key.name.as_ref(), &object.spec.manifests, is_literal, &extension));
-    Parsed { key, texts, is_literal, extension, problem, reads, digest, object: object.digest }
+    let digest = Digest::of(&(key.name.as_ref(), &object.spec.manifests, is_literal, is_unchecked, &extension));
+    Parsed { key, texts, is_literal, is_unchecked, extension, problem, reads, digest, object: object.digest }
 }
 
 fn is_extension(text: &str) -> bool {
@@ -105,60 +111,86 @@ impl Parsed {
         dot: &Value,
         (context, composition): (&Context<'_>, &Composition),
         has_read_anything: &mut bool,
-    ) -> Result<Option<Vec<u8>>, Diagnostic> {
+    ) -> Result<Option<Made>, Vec<Diagnostic>> {
         let written = composition.written.as_ref();
-        let options = Options { limits: Limits::default(), is_literal: self.is_literal, written };
-        let mut joined: Option<Vec<u8>> = None;
+        let options =
+            Options { limits: Limits::default(), is_literal: self.is_literal, written, references: REFERENCES };
+        let mut joined: Option<Made> = None;
         for (index, text) in self.texts.iter().enumerate() {
             let rendered = text.render_with(dot, &options);
             let rendered = rendered.map_err(|error| {
                 *has_read_anything |= error.pass > 0;
-                let shown = if context.hides_output { without_values(error, composition) } else { error };
-                failure(&self.key, index, &shown)
+                if error.kind == ErrorKind::Tainted {
+                    return template_in_data(context.target, &error.refused);
+                }
+                let reveals = context.hides_output && reveals(text, &error, (dot, context.sensitive), self.is_literal);
+                vec![failure(&self.key, index, &if reveals { without_reason(error) } else { error })]
             })?;
             *has_read_anything |= rendered.passes > 1;
-            let rendered = rendered.bytes;
-            if rendered.is_empty() {
+            let Rendered { bytes, stretches, .. } = rendered;
+            if bytes.is_empty() {
                 continue;
             }
-            if std::str::from_utf8(&rendered).is_err() {
-                return Err(not_text(&self.key, index));
+            if std::str::from_utf8(&bytes).is_err() {
+                return Err(vec![not_text(&self.key, index)]);
             }
             match &mut joined {
-                None => joined = Some(rendered),
-                Some(bytes) => {
-                    bytes.extend_from_slice(b"---\n");
-                    bytes.extend_from_slice(&rendered);
+                None => joined = Some(Made { bytes, stretches }),
+                Some(made) => {
+                    made.append(b"---\n", Vec::new());
+                    made.append(&bytes, stretches);
                 }
             }
         }
         Ok(joined)
     }
+
+    /// What is wrong with texts of applications in a file that it has made.
+    pub(super) fn check(&self, file: &str, target: &Target, made: &Made) -> Option<Diagnostic> {
+        let is_structured = [".yaml", ".yml", ".json"].iter().any(|extension| file.ends_with(extension));
+        let is_checked = is_structured && !self.is_unchecked && !made.stretches.is_empty();
+        if is_checked { structure_changed(target, &self.key.name, made) } else { None }
+    }
 }
 
-/// An error that shows no value, because sensitive ones may be among them: nothing of what was rendered before, and nothing that a function quotes.
-fn without_values(error: TemplateError, composition: &Composition) -> TemplateError {
-    if error.pass == 0 && !quotes_value(&error.message, composition) {
-        return error;
-    }
+/// Whether an error may say something about the sensitive values: it is another one where these are others. Of what was rendered
+/// before and is rendered again, nothing is shown.
+fn reveals(
+    text: &gotemplate::Template,
+    error: &TemplateError,
+    (dot, sensitive): (&Value, &BTreeSet<FieldPath>),
+    is_literal: bool,
+) -> bool {
+    let is_other = |canary: Canary| {
+        let dot = with_canaries(dot, canary, sensitive);
+        let options = Options { limits: Limits::default(), is_literal, written: None, references: REFERENCES };
+        text.render_with(&dot, &options).err().as_ref() != Some(error)
+    };
+    error.pass > 0 || Canary::ALL.into_iter().any(is_other)
+}
+
+/// The data of templates with other values in place of the sensitive ones.
+fn with_canaries(dot: &Value, canary: Canary, sensitive: &BTreeSet<FieldPath>) -> Value {
+    let Value::Struct(data) = dot else { return dot.clone() };
+    let fields = data.fields.iter().map(|(name, value)| {
+        let value = if *name == "ConfigData" { canary.replaced(value, sensitive) } else { value.clone() };
+        (*name, value)
+    });
+    Value::Struct(Arc::new(Struct { type_name: data.type_name, fields: fields.collect() }))
+}
+
+/// An error with its place, without what it says.
+fn without_reason(error: TemplateError) -> TemplateError {
     let what = if error.pass == 0 { "it fails" } else { "its output can't be rendered again" };
     let message = format!("{what}; the reason is not shown, because of sensitive values");
     TemplateError { message, excerpt: None, ..error }
-}
-
-/// Whether a message holds the text of a value, sensitive or not. Texts that are so short that they are in every message don't count.
-fn quotes_value(message: &str, composition: &Composition) -> bool {
-    const LENGTH_MIN: usize = 4;
-    let mut leaves = Vec::new();
-    crate::trace::collect_leaves(&composition.data, &mut FieldPath::default(), &mut leaves);
-    let texts = leaves.iter().map(|(_, value)| gotemplate::format::display(value).to_string());
-    texts.into_iter().any(|text| text.len() >= LENGTH_MIN && message.contains(&text))
 }
 
 fn failure(key: &ObjectKey, index: usize, error: &TemplateError) -> Diagnostic {
     let code = match error.kind {
         ErrorKind::Parse if error.pass == 0 => Code::TemplateSyntax,
         ErrorKind::Parse | ErrorKind::Execute => Code::TemplateFailed,
+        ErrorKind::Tainted => Code::TemplateInData,
         ErrorKind::Limit => Code::TemplateLimit,
     };
     let path = FieldPath::from(MANIFESTS).index(index);
@@ -189,23 +221,34 @@ fn not_text(key: &ObjectKey, index: usize) -> Diagnostic {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeSet;
-
     use super::*;
 
     fn check(template: &str, shows_reason: bool) {
         let data = Value::dict([("PASSWORD", Value::text("hunter2")), ("A", Value::text("x"))]);
-        let error = gotemplate::Template::parse("t", template).unwrap().render(&data, &Limits::default()).unwrap_err();
-        let shown = without_values(error.clone(), &Composition::new(data, BTreeSet::new()));
-        assert_eq!(shown == error, shows_reason, "{}", shown.message);
-        assert!(!shown.message.contains("hunter2"), "{}", shown.message);
-        assert_eq!((shown.line, shown.column), (error.line, error.column));
+        let dot = Value::Struct(Arc::new(Struct { type_name: "Assignment", fields: vec![("ConfigData", data)] }));
+        let text = gotemplate::Template::parse("t", template).unwrap();
+        let error = text.render(&dot, &Limits::default()).unwrap_err();
+        let sensitive = BTreeSet::from([FieldPath::from(["PASSWORD"])]);
+        let reveals = reveals(&text, &error, (&dot, &sensitive), false);
+        assert_eq!(reveals, !shows_reason, "{}", error.message);
+        let hidden = without_reason(error.clone());
+        assert!(!hidden.message.contains("hunter2"), "{}", hidden.message);
+        assert_eq!((hidden.line, hidden.column), (error.line, error.column));
     }
 
     #[test]
     fn a_failing_template_quotes_no_value() {
-        check("{{ fail (print \"bad: \" .PASSWORD) }}", false);
+        check("{{ fail (print \"bad: \" .ConfigData.PASSWORD) }}", false);
         check("{{ fail \"ZONE is needed\" }}", true);
-        check("{{ index .A 7 }}", true);
+        check("{{ index .ConfigData.A 7 }}", true);
+    }
+
+    #[test]
+    fn a_failing_template_quotes_nothing_that_was_made_of_a_value() {
+        for made in ["upper", "b64enc", "sha256sum", "len", "trunc 1", "trunc -1", "regexFind \"[0-9]\""] {
+            check(&format!("{{{{ fail (print ({made} .ConfigData.PASSWORD)) }}}}"), false);
+        }
+        check("{{ if hasPrefix \"h\" .ConfigData.PASSWORD }}{{ fail \"it begins with h\" }}{{ end }}", false);
+        check("{{ fail (upper .ConfigData.A) }}", true);
     }
 }

@@ -4,31 +4,38 @@ use std::collections::HashMap;
 
 use serde_json::Value as Json;
 
-use super::walk::referred;
+use super::references::References;
 
 /// How many schemas deep a schema may be, through its references. Whoever walks it by recursion is safe with that on any stack.
 const DEPTH_MAX: usize = 512;
 /// How many schemas a schema may be when each reference is written out: what a check goes through at most.
-const UNFOLDED_MAX: usize = 1_000_000;
+const UNFOLDED_MAX: usize = 200_000;
 
 /// Keywords whose schemas apply to the same value as the schema they are in.
 const IN_PLACE: [&str; 7] = ["allOf", "anyOf", "oneOf", "not", "if", "then", "else"];
+/// Keywords whose schemas apply to the same value where it has a property.
+const DEPENDENT: [&str; 2] = ["dependentSchemas", "dependencies"];
 /// Keywords that hold schemas for others to refer to.
 const DEFINITIONS: [&str; 2] = ["definitions", "$defs"];
 
-/// Why a schema may take too long to check with; none if it is fine.
-pub(super) fn problem(root: &Json) -> Option<String> {
-    let mut unfolding = Unfolding { root, sizes: HashMap::new() };
+/// How large a schema is when its references are written out.
+///
+/// # Errors
+/// Why it may take too long to check with.
+pub(super) fn unfolded<'a>(references: &References<'a>, root: &'a Json) -> Result<usize, String> {
+    let mut unfolding = Unfolding { references, sizes: HashMap::new() };
     let unfolded = match unfolding.size(root, 0) {
         Ok(size) => size.unfolded,
-        Err(TooDeep) => return Some(format!("it is more than {DEPTH_MAX} schemas deep, references included")),
+        Err(TooDeep) => return Err(format!("it is more than {DEPTH_MAX} schemas deep, references included")),
     };
     if unfolded > UNFOLDED_MAX {
-        return Some(format!("it is more than {UNFOLDED_MAX} schemas when its references are written out"));
+        return Err(format!("it is more than {UNFOLDED_MAX} schemas when its references are written out"));
     }
-    let mut circles = Circles { root, done: HashMap::new() };
-    let reference = circles.find(root, 0).or_else(|| circles.find_below(root))?;
-    Some(format!("`{reference}` refers to itself, so checking it would never end"))
+    let mut circles = Circles { references, done: HashMap::new() };
+    match circles.find(root, 0).or_else(|| circles.find_below(root)) {
+        Some(reference) => Err(format!("`{reference}` refers to itself, so checking it would never end")),
+        None => Ok(unfolded),
+    }
 }
 
 /// How large a schema is when its references are written out.
@@ -40,13 +47,13 @@ struct Size {
 
 struct TooDeep;
 
-struct Unfolding<'a> {
-    root: &'a Json,
+struct Unfolding<'r, 'a> {
+    references: &'r References<'a>,
     /// None while it is being found out: what refers to itself is checked once for each value.
     sizes: HashMap<*const Json, Option<Size>>,
 }
 
-impl<'a> Unfolding<'a> {
+impl<'a> Unfolding<'_, 'a> {
     fn size(&mut self, json: &'a Json, above: usize) -> Result<Size, TooDeep> {
         if above > DEPTH_MAX {
             return Err(TooDeep);
@@ -71,7 +78,7 @@ impl<'a> Unfolding<'a> {
         match json {
             Json::Object(entries) => {
                 let applied = entries.iter().filter(|(key, _)| !DEFINITIONS.contains(&key.as_str()));
-                applied.map(|(_, value)| value).chain(referred(self.root, json)).collect()
+                applied.map(|(_, value)| value).chain(self.references.of(json)).collect()
             }
             Json::Array(items) => items.iter().collect(),
             _ => Vec::new(),
@@ -80,13 +87,13 @@ impl<'a> Unfolding<'a> {
 }
 
 /// Finds references that lead back to themselves without going down into the value.
-struct Circles<'a> {
-    root: &'a Json,
+struct Circles<'r, 'a> {
+    references: &'r References<'a>,
     /// False while it is being walked through.
     done: HashMap<*const Json, bool>,
 }
 
-impl<'a> Circles<'a> {
+impl<'a> Circles<'_, 'a> {
     /// The reference at which a way through `schema` closes.
     fn find(&mut self, schema: &'a Json, above: usize) -> Option<String> {
         let key = std::ptr::from_ref(schema);
@@ -99,13 +106,15 @@ impl<'a> Circles<'a> {
             return Some("a chain of references".to_owned());
         }
         self.done.insert(key, false);
-        let found = referred(self.root, schema).and_then(|target| self.find(target, above + 1));
-        if found.is_some() {
+        let references = self.references;
+        if references.of(schema).any(|target| self.find(target, above + 1).is_some()) {
             return schema.get("$ref").and_then(Json::as_str).map(str::to_owned);
         }
         let parts = IN_PLACE.iter().filter_map(|keyword| schema.get(keyword));
         let parts = parts.flat_map(|part| part.as_array().map_or(std::slice::from_ref(part), Vec::as_slice));
-        let found = parts.into_iter().find_map(|part| self.find(part, above + 1));
+        let dependent = DEPENDENT.iter().filter_map(|keyword| schema.get(keyword)?.as_object());
+        let mut parts = parts.chain(dependent.flat_map(serde_json::Map::values));
+        let found = parts.find_map(|part| self.find(part, above + 1));
         self.done.insert(key, true);
         found
     }

@@ -6,6 +6,7 @@ use gotemplate::Text;
 use gotemplate::value::{Key, Value};
 use serde_json::{Map, Number, Value as Json};
 
+use super::references::References;
 use super::walk;
 use crate::compose::Composition;
 use crate::record::key_text;
@@ -18,11 +19,11 @@ pub(super) struct Types {
 }
 
 /// The types that a schema gives its top-level properties, through `$ref` and `allOf`; those without one are left out.
-pub(super) fn types(root: &Json) -> BTreeMap<String, Types> {
+pub(super) fn types<'a>(references: &References<'a>, root: &'a Json) -> BTreeMap<String, Types> {
     let mut properties: BTreeMap<String, Types> = BTreeMap::new();
-    walk::each_applied(root, root, &mut |schema| {
+    walk::each_applied(references, root, &mut |schema| {
         for (name, property) in schema.get("properties").and_then(Json::as_object).into_iter().flatten() {
-            walk::each_applied(root, property, &mut |property| {
+            walk::each_applied(references, property, &mut |property| {
                 let Some(written) = property.get("type") else { return };
                 let allows = |name: &str| match written {
                     Json::String(text) => text == name,

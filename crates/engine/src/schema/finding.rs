@@ -8,6 +8,7 @@ use jsonschema::{JsonType, ValidationError};
 use model::field_path::{FieldPath, Step};
 use serde_json::Value as Json;
 
+use super::cost::TooMuch;
 use crate::sensitive;
 use crate::target::SchemaText;
 
@@ -16,14 +17,25 @@ use crate::target::SchemaText;
 pub struct Finding {
     /// The value, or the one that is missing.
     pub path: FieldPath,
-    /// Whether it is missing.
-    pub is_missing: bool,
+    /// What kind of problem it is.
+    pub kind: FindingKind,
     /// What is wrong, in one sentence.
     pub message: String,
     /// The schema that asks for something else.
     pub schema: SchemaText,
     /// The place in the schema.
     pub schema_path: FieldPath,
+}
+
+/// What kind of problem a schema finds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum FindingKind {
+    /// The value is missing.
+    Missing,
+    /// The value is another one than the schema asks for.
+    Wrong,
+    /// Checking takes too much.
+    TooMuch,
 }
 
 /// The findings of one error. Several missing properties are one error each.
@@ -34,17 +46,19 @@ pub(super) fn of(error: &ValidationError<'_>, schema: &SchemaText, sensitive: &B
     if let Kind::Required { property } = error.kind() {
         let path = path.key(property.as_str().unwrap_or_default());
         let message = format!("`{path}` is missing");
-        return vec![Finding { path, is_missing: true, message, schema, schema_path }];
+        return vec![Finding { path, kind: FindingKind::Missing, message, schema, schema_path }];
     }
-    let is_secret = sensitive.iter().any(|secret| path.is_at_or_below(secret) || secret.is_at_or_below(&path));
+    let is_secret = sensitive::covers(sensitive, &path);
     let shown = if is_secret { sensitive::digest_of_json(error.instance()) } else { shown(error.instance()) };
     let subject = if path.steps().is_empty() { "the configuration".to_owned() } else { format!("`{path}`") };
-    let message = match demand(error.kind()) {
+    let is_part = sensitive.iter().any(|secret| path.is_at_or_below(secret));
+    let demand = demand(error.kind()).filter(|_| !is_secret || !says_value(error.kind(), is_part));
+    let message = match demand {
         Some(demand) => format!("{subject} {demand}, here it is {shown}"),
-        None if is_secret => format!("{subject} is not what the schema asks for"),
+        None if is_secret => format!("{subject} is not what the schema asks for, here it is {shown}"),
         None => format!("{subject} is not what the schema asks for: {error}"),
     };
-    vec![Finding { path, is_missing: false, message, schema, schema_path }]
+    vec![Finding { path, kind: FindingKind::Wrong, message, schema, schema_path }]
 }
 
 /// That a value looks like a number which JSON does not have.
@@ -53,7 +67,18 @@ pub(super) fn not_json(key: &str, schema: &SchemaText) -> Finding {
         "`{key}` reads as a number that JSON does not have, which no schema allows; in single quotes it is a text"
     );
     let path = FieldPath::from([key]);
-    Finding { path, is_missing: false, message, schema: schema.clone(), schema_path: FieldPath::default() }
+    Finding { path, kind: FindingKind::Wrong, message, schema: schema.clone(), schema_path: FieldPath::default() }
+}
+
+/// That the check takes too much.
+pub(super) fn too_much(reason: TooMuch, schema: &SchemaText) -> Finding {
+    let reason = match reason {
+        TooMuch::Steps => "its alternatives and references multiply for these values",
+        TooMuch::Depth => "its references go too deep into these values",
+    };
+    let message = format!("checking these values with this schema takes too much: {reason}");
+    let (path, schema_path) = Default::default();
+    Finding { path, kind: FindingKind::TooMuch, message, schema: schema.clone(), schema_path }
 }
 
 pub(super) fn field_path(location: &Location) -> FieldPath {
@@ -62,6 +87,16 @@ pub(super) fn field_path(location: &Location) -> FieldPath {
         LocationSegment::Index(index) => Step::Index(index),
     };
     location.into_iter().map(step).collect()
+}
+
+/// Whether what the schema asks for is a value itself, and no other, or names keys that are a part of a sensitive one.
+fn says_value(kind: &Kind, is_part: bool) -> bool {
+    match kind {
+        Kind::Constant { .. } => true,
+        Kind::AdditionalProperties { .. } => is_part,
+        Kind::Enum { options } => sensitive::is_only_one(options),
+        _ => false,
+    }
 }
 
 /// What the schema asks for, as the end of a sentence that begins with the value's name.

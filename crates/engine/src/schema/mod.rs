@@ -1,29 +1,36 @@
 //! JSON schemas of values: compiled once, checked against many compositions.
 
 mod bounds;
+mod budget;
 mod coerce;
+mod cost;
 mod finding;
+mod references;
 mod walk;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use jsonschema::error::ValidationErrorKind;
 use jsonschema::{Draft, PatternOptions, ValidationError, Validator};
-use model::diagnostic::{Code, Diagnostic, Origin, Part};
+use model::diagnostic::{Code, Diagnostic, ObjectKey, Origin, Part};
 use model::digest::Digest;
 use model::field_path::FieldPath;
 use model::fleet::Fleet;
-use model::object::{AnyObject, ConfigSchema, Object, config_schema};
+use model::object::deployment_target::WORKLOAD_LABEL;
+use model::object::{ConfigSchema, Object, config_schema};
 use serde_json::Value as Json;
 
 use crate::compose::Composition;
 use crate::container::Conditions;
+use crate::matching::APPLICATION;
+use crate::sensitive;
 use crate::settings::{self, MissingValues};
-use crate::target::{SchemaText, Target};
+use crate::target::{Application, SchemaText, Target};
 
+use budget::Budget;
 pub(crate) use coerce::{JsonData, nested};
-pub use finding::Finding;
+pub use finding::{Finding, FindingKind};
 pub(crate) use walk::demands;
 
 /// Bytes of a compiled pattern: patterns come from other teams.
@@ -40,6 +47,10 @@ pub(crate) struct Compiled {
     types: BTreeMap<String, coerce::Types>,
     /// The properties that the schema marks as sensitive.
     sensitive: Vec<FieldPath>,
+    /// How many schemas it is.
+    unfolded: usize,
+    /// What checking with it costs.
+    cost: cost::Graph,
 }
 
 /// A schema of a fleet, with what it applies to and how strictly.
@@ -70,8 +81,10 @@ pub(crate) struct Schemas {
     own: Vec<Schema>,
     /// The positions in `own` of the schemas of targets, by what these write.
     positions: BTreeMap<SchemaText, u32>,
-    /// What any of them marks as sensitive. A value often reaches more assignments than the schema that marks it, so a mark holds for all.
-    pub(crate) sensitive: BTreeSet<FieldPath>,
+    /// What is sensitive wherever it goes: what the platform's schemas mark. A value often reaches more assignments than the schema that marks it.
+    pub(crate) sensitive_everywhere: BTreeSet<FieldPath>,
+    /// What any schema marks, whosever it is.
+    pub(crate) sensitive_anywhere: BTreeSet<FieldPath>,
 }
 
 impl Schemas {
@@ -83,25 +96,38 @@ impl Schemas {
         before: &Self,
     ) -> Self {
         let mut schemas = Self { missing, ..Self::default() };
-        let copies = fleet.duplicates.values().flatten().filter_map(|object| match object {
-            AnyObject::ConfigSchema(object) => Some(object),
-            _ => None,
-        });
-        for object in fleet.config_schemas.values().chain(copies) {
-            let labelled = schemas.labelled(fleet, object, before);
+        let mut budget = Budget::default();
+        for (key, object) in fleet.all_config_schemas() {
+            let labelled = schemas.labelled(fleet, (&key, object), (before, &mut budget));
             schemas.labelled.push(labelled);
         }
-        for text in targets.flat_map(|target| &target.schemas) {
+        for (target, text) in targets.flat_map(|target| target.schemas.iter().map(move |text| (target, text))) {
             if !schemas.positions.contains_key(text) {
-                let _ = schemas.compiled_text(&text.text, before);
-                let schema = schemas.of_target(text);
+                let owner = target.registration.as_ref();
+                let schema = if let Some(diagnostic) = budget.refuse(owner, text) {
+                    Schema::new(text.clone(), Err(diagnostic), missing)
+                } else {
+                    let compiled = schemas.compiled_text(&text.text, before);
+                    budget.spend(owner, text, compiled.map_or(0, |compiled| compiled.unfolded));
+                    schemas.of_target(text)
+                };
                 schemas.positions.insert(text.clone(), schemas.own.len() as u32);
                 schemas.own.push(schema);
             }
         }
-        let usable = schemas.compiled.values().flatten();
-        schemas.sensitive = usable.flat_map(|compiled| &compiled.sensitive).cloned().collect();
+        let of_platform = schemas.labelled.iter().filter(|labelled| !labelled.is_of_workload());
+        schemas.sensitive_everywhere = of_platform.flat_map(|labelled| labelled.schema.marks()).cloned().collect();
+        let all = schemas.labelled.iter().map(|labelled| &labelled.schema).chain(&schemas.own);
+        schemas.sensitive_anywhere = all.flat_map(Schema::marks).cloned().collect();
         schemas
+    }
+
+    /// What of the values of an assignment that these schemas are for is sensitive.
+    ///
+    /// A mark in the schema of a workload is about that workload: else one team could hide the values of all.
+    pub(crate) fn sensitive<'s>(&'s self, schemas: impl IntoIterator<Item = &'s Schema>) -> BTreeSet<FieldPath> {
+        let marked = schemas.into_iter().flat_map(Schema::marks);
+        self.sensitive_everywhere.iter().chain(marked).cloned().collect()
     }
 
     /// Why schemas can't be used.
@@ -134,24 +160,40 @@ impl Schemas {
         Schema::new(text.clone(), compiled, self.missing)
     }
 
-    fn labelled(&mut self, fleet: &Fleet, object: &Object<ConfigSchema>, before: &Self) -> Labelled {
-        let key = object.key();
+    fn labelled(
+        &mut self,
+        fleet: &Fleet,
+        (key, object): (&ObjectKey, &Object<ConfigSchema>),
+        (before, budget): (&Self, &mut Budget),
+    ) -> Labelled {
         let text = SchemaText {
             text: Arc::clone(&object.spec.schema),
             object: key.clone(),
             path: FieldPath::from(config_schema::SCHEMA),
         };
-        let mut compiled = self.compiled_text(&text.text, before).map_err(|reason| unusable(&text, &reason));
+        let owner = key.of.as_ref();
+        let mut compiled = if let Some(diagnostic) = budget.refuse(owner, &text) {
+            Err(diagnostic)
+        } else {
+            let compiled = self.compiled_text(&text.text, before);
+            budget.spend(owner, &text, compiled.as_ref().map_or(0, |compiled| compiled.unfolded));
+            compiled.map_err(|reason| unusable(&text, &reason))
+        };
         let mut missing = self.missing;
         // What a schema says about itself counts more than what the environment says about all.
-        match settings::missing_values(&key, &object.annotations) {
+        match settings::missing_values(key, &object.annotations) {
             Ok(said) => missing = said.unwrap_or(missing),
             Err(diagnostic) => compiled = Err(diagnostic),
         }
-        if let Some(diagnostic) = fleet.duplicate_diagnostic(&key) {
+        if let Some(diagnostic) = fleet.duplicate_diagnostic(key) {
             compiled = Err(diagnostic);
         }
-        Labelled { conditions: Conditions::of(&object.labels), schema: Schema::new(text, compiled, missing) }
+        let conditions = Conditions::of(&object.labels);
+        let conditions = match application(fleet, key, object) {
+            Some(application) => conditions.and(APPLICATION, application.as_condition()),
+            None => conditions,
+        };
+        Labelled { conditions, schema: Schema::new(text, compiled, missing) }
     }
 
     fn compiled_text(&mut self, text: &Arc<str>, before: &Self) -> Result<Arc<Compiled>, Unusable> {
@@ -160,7 +202,24 @@ impl Schemas {
     }
 }
 
+impl Labelled {
+    /// Whether it is for certain workloads, as all those from application repositories are.
+    fn is_of_workload(&self) -> bool {
+        self.conditions.iter().any(|(key, _)| matches!(&**key, "workload" | "workspace" | "deployment-target"))
+    }
+}
+
 impl Schema {
+    /// What it marks as sensitive. Of one that can't be used nobody knows what that is: it may be anything.
+    pub(crate) fn marks(&self) -> &[FieldPath] {
+        static ANYTHING: LazyLock<[FieldPath; 1]> = LazyLock::new(|| [FieldPath::default()]);
+        match &self.compiled {
+            Ok(compiled) => &compiled.sensitive,
+            Err(_) if sensitive::may_mark(&self.text.text) => &*ANYTHING,
+            Err(_) => &[],
+        }
+    }
+
     fn new(text: SchemaText, compiled: Result<Arc<Compiled>, Diagnostic>, missing: MissingValues) -> Self {
         let digest = Digest::of(&(&text, missing == MissingValues::Warn));
         Self { text, compiled, missing, digest }
@@ -179,6 +238,10 @@ impl Schema {
             return vec![finding::not_json(key, &self.text)];
         }
         let changed = coerce::apply(&compiled.types, composition, &mut data.object);
+        if let Err(reason) = compiled.cost.check(&data.object) {
+            coerce::undo(changed, &mut data.object);
+            return vec![finding::too_much(reason, &self.text)];
+        }
         let findings = if compiled.validator.is_valid(&data.object) {
             Vec::new()
         } else {
@@ -188,6 +251,17 @@ impl Schema {
         coerce::undo(changed, &mut data.object);
         findings
     }
+}
+
+/// The application to whose targets a schema is confined. The application of the workload's name may also ask something of what the platform has
+/// labelled as that workload's; others could call their workloads like one that only the platform knows.
+fn application(fleet: &Fleet, key: &ObjectKey, object: &Object<ConfigSchema>) -> Option<Application> {
+    let registration = key.of.as_ref()?;
+    let workload = object.labels.get(WORKLOAD_LABEL)?;
+    if fleet.contested.contains_key(&**workload) {
+        return Some(Application::Contested);
+    }
+    (registration.as_str() != &**workload).then(|| Application::Of(registration.clone()))
 }
 
 /// Why a schema can't be used, and the place in its text, where that is known.
@@ -206,16 +280,19 @@ fn unusable(text: &SchemaText, Unusable { reason, part }: &Unusable) -> Diagnost
 
 fn compile(text: &str) -> Result<Compiled, Unusable> {
     let json: Json = serde_json::from_str(text).map_err(|error| not_json(&error))?;
-    if let Some(reason) = bounds::problem(&json) {
-        return Err(Unusable { reason, part: Part::Value });
-    }
+    let unusable = |reason| Unusable { reason, part: Part::Value };
+    let draft = walk::draft(&json);
+    let document = references::Document::new(&json, draft).map_err(|error| unusable(references::reason(&error)))?;
+    let references = document.references().map_err(|error| unusable(error.to_string()))?;
+    let unfolded = bounds::unfolded(&references, &json).map_err(unusable)?;
     let patterns = PatternOptions::regex().size_limit(PATTERN_BYTES_MAX).dfa_size_limit(PATTERN_BYTES_MAX);
     let mut options = jsonschema::options().offline().with_pattern_options(patterns);
     if json.get("$schema").is_none() {
-        options = options.with_draft(walk::draft(&json));
+        options = options.with_draft(draft);
     }
     let validator = options.build(&json).map_err(|error| not_a_schema(&error))?;
-    Ok(Compiled { validator, types: coerce::types(&json), sensitive: walk::sensitive(&json) })
+    let (types, sensitive) = (coerce::types(&references, &json), walk::sensitive(&references, &json));
+    Ok(Compiled { validator, types, sensitive, unfolded, cost: cost::Graph::of(&references, &json) })
 }
 
 fn not_json(error: &serde_json::Error) -> Unusable {
@@ -242,3 +319,71 @@ fn not_a_schema(error: &ValidationError<'_>) -> Unusable {
 
 /// The draft of schemas that don't say which: newer ones unless the old form of a keyword is used.
 const DEFAULT_DRAFT: Draft = Draft::Draft7;
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use serde_json::Map;
+
+    use super::*;
+
+    /// One of seven definitions, in any of the ways to refer to it.
+    fn reference() -> impl Strategy<Value = Json> {
+        (0..7_usize, 0..4_usize).prop_map(|(number, form)| {
+            let reference = match form {
+                0 => format!("#/$defs/d{number}"),
+                1 => format!("#/%24defs/%64{number}"),
+                2 => format!("#a{number}"),
+                _ => format!("https://a.example/i{number}"),
+            };
+            serde_json::json!({ "$ref": reference })
+        })
+    }
+
+    fn schema() -> impl Strategy<Value = Json> {
+        let leaf = prop_oneof![3 => reference(), 1 => Just(serde_json::json!({"type": "object"}))];
+        leaf.prop_recursive(4, 24, 4, |inner| {
+            let several = |keyword: &'static str| {
+                let inner = inner.clone();
+                proptest::collection::vec(inner, 1..4).prop_map(move |parts| serde_json::json!({ keyword: parts }))
+            };
+            let one = |keyword: &'static str| inner.clone().prop_map(move |part| serde_json::json!({ keyword: part }));
+            let property = inner.clone().prop_map(|part| serde_json::json!({ "properties": { "a": part } }));
+            let inner = inner.clone();
+            let unevaluated =
+                inner.prop_map(|part| serde_json::json!({ "allOf": [part], "unevaluatedProperties": false }));
+            prop_oneof![
+                several("anyOf"),
+                several("oneOf"),
+                several("allOf"),
+                one("not"),
+                one("additionalProperties"),
+                property.clone(),
+                property,
+                unevaluated
+            ]
+        })
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(200))]
+
+        /// A schema is refused, or the check is, or it ends: within the steps that were counted before.
+        #[test]
+        fn every_check_ends(definitions in proptest::collection::vec(schema(), 7), depth in 0..60_usize) {
+            let mut defs = Map::new();
+            for (number, definition) in definitions.into_iter().enumerate() {
+                let parts = serde_json::json!({ "$anchor": format!("a{number}"), "allOf": [definition, {"$id": format!("i{number}")}] });
+                defs.insert(format!("d{number}"), parts);
+            }
+            let new = "https://json-schema.org/draft/2020-12/schema";
+            let schema = serde_json::json!({ "$schema": new, "$id": "https://a.example/", "$ref": "#/$defs/d0", "$defs": defs });
+            let value = (0..depth).fold(Json::Null, |inner, _| serde_json::json!({ "a": inner, "b": 1 }));
+            if let Ok(compiled) = compile(&schema.to_string())
+                && let Ok(steps) = compiled.cost.check(&value)
+            {
+                prop_assert!(compiled.validator.iter_errors(&value).count() as u64 <= steps);
+            }
+        }
+    }
+}

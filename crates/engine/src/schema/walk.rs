@@ -7,6 +7,7 @@ use model::field_path::{FieldPath, Step};
 use serde_json::Value as Json;
 
 use super::DEFAULT_DRAFT;
+use super::references::{Document, References};
 
 /// Keywords that say something about a single value, in the order in which people are told.
 const SAID: [&str; 14] = [
@@ -27,7 +28,7 @@ const SAID: [&str; 14] = [
 ];
 
 /// Calls `visit` for a schema, and for those that its `$ref` and `allOf` add to it, once for each.
-pub(super) fn each_applied<'a>(root: &'a Json, schema: &'a Json, visit: &mut dyn FnMut(&'a Json)) {
+pub(super) fn each_applied<'a>(references: &References<'a>, schema: &'a Json, visit: &mut dyn FnMut(&'a Json)) {
     let mut seen = HashSet::new();
     let mut open = vec![schema];
     while let Some(schema) = open.pop() {
@@ -35,19 +36,16 @@ pub(super) fn each_applied<'a>(root: &'a Json, schema: &'a Json, visit: &mut dyn
             continue;
         }
         visit(schema);
-        open.extend(referred(root, schema));
+        open.extend(references.of(schema));
         open.extend(schema.get("allOf").and_then(Json::as_array).into_iter().flatten());
     }
 }
 
-/// The schema that `$ref` names, if it is in the same document.
-pub(super) fn referred<'a>(root: &'a Json, schema: &Json) -> Option<&'a Json> {
-    let pointer = schema.get("$ref")?.as_str()?.strip_prefix('#')?;
-    root.pointer(pointer)
-}
-
-/// The draft to read a schema without `$schema` by: draft 4 if a bound is written in its boolean form.
+/// The draft to read a schema by. One without `$schema` is of draft 4 if a bound is written in its boolean form.
 pub(super) fn draft(json: &Json) -> Draft {
+    if json.get("$schema").is_some() {
+        return DEFAULT_DRAFT.detect(json);
+    }
     let is_old = |key: &str, value: &Json| matches!(key, "exclusiveMinimum" | "exclusiveMaximum") && value.is_boolean();
     if any_entry(json, &is_old) { Draft::Draft4 } else { DEFAULT_DRAFT }
 }
@@ -65,8 +63,8 @@ const PROPERTIES_MAX: usize = 10_000;
 
 /// The properties that a schema marks `writeOnly` or `x-sensitive`. Where a mark is in a list, or in something that may or may not
 /// apply, all that it could be about is sensitive.
-pub(super) fn sensitive(root: &Json) -> Vec<FieldPath> {
-    let mut marks = Marks { root, found: Vec::new(), count: 0 };
+pub(super) fn sensitive<'a>(references: &References<'a>, root: &'a Json) -> Vec<FieldPath> {
+    let mut marks = Marks { references, found: Vec::new(), count: 0 };
     if !marks.are_in(root) {
         return Vec::new();
     }
@@ -79,13 +77,13 @@ pub(super) fn sensitive(root: &Json) -> Vec<FieldPath> {
     marks.found
 }
 
-struct Marks<'a> {
-    root: &'a Json,
+struct Marks<'r, 'a> {
+    references: &'r References<'a>,
     found: Vec<FieldPath>,
     count: usize,
 }
 
-impl<'a> Marks<'a> {
+impl<'a> Marks<'_, 'a> {
     fn collect(&mut self, schema: &'a Json, path: &mut FieldPath) {
         const PATH_LENGTH_MAX: usize = 16;
         self.count += 1;
@@ -98,7 +96,7 @@ impl<'a> Marks<'a> {
         }
         let mut properties = Vec::new();
         let mut is_sensitive = false;
-        each_applied(self.root, schema, &mut |applied| {
+        each_applied(self.references, schema, &mut |applied| {
             is_sensitive |= is_marked(applied);
             for (keyword, value) in applied.as_object().into_iter().flatten() {
                 match keyword.as_str() {
@@ -131,7 +129,7 @@ impl<'a> Marks<'a> {
                 return true;
             }
             match json {
-                Json::Object(entries) => open.extend(entries.values().chain(referred(self.root, json))),
+                Json::Object(entries) => open.extend(entries.values().chain(self.references.of(json))),
                 Json::Array(items) => open.extend(items),
                 _ => {}
             }
@@ -144,9 +142,12 @@ fn is_marked(schema: &Json) -> bool {
     ["writeOnly", "x-sensitive"].iter().any(|mark| schema.get(mark) == Some(&Json::Bool(true)))
 }
 
-/// What a schema says about the value at `path`: where, and the keywords with their values. None if it says nothing.
-pub(crate) fn demands(text: &str, path: &FieldPath) -> Option<(FieldPath, String)> {
+/// What a schema says about the value at `path`: where, and the keywords with their values. None if it says nothing. Of a sensitive
+/// value it is not said that it can only be one.
+pub(crate) fn demands(text: &str, path: &FieldPath, is_sensitive: bool) -> Option<(FieldPath, String)> {
     let root: Json = serde_json::from_str(text).ok()?;
+    let document = Document::new(&root, draft(&root)).ok()?;
+    let references = document.references().ok()?;
     let mut place = FieldPath::default();
     let mut schema = &root;
     for step in path.steps() {
@@ -159,11 +160,13 @@ pub(crate) fn demands(text: &str, path: &FieldPath) -> Option<(FieldPath, String
             schema = schema.get(&**key)?;
             place = place.key(key.clone());
         }
-        if let Some(target) = referred(&root, schema) {
-            schema = target;
-        }
+        schema = references.of(schema).next().unwrap_or(schema);
     }
+    let is_shown = |keyword: &str, value: &Json| {
+        !is_sensitive || !(keyword == "const" || (keyword == "enum" && crate::sensitive::is_only_one(value)))
+    };
     let said = SAID.iter().filter_map(|keyword| Some((keyword, schema.get(keyword)?)));
+    let said = said.filter(|(keyword, value)| is_shown(keyword, value));
     let word = |(keyword, value): (&&str, &Json)| match (*keyword, value) {
         ("type", Json::String(name)) => name.clone(),
         (_, Json::String(text)) => format!("{keyword} {text}"),

@@ -1,0 +1,51 @@
+//! The files beside the folders of places that Kalypso writes: what stands in their way is somebody else's.
+
+use model::diagnostic::{Code, Diagnostic};
+use model::tree::{Child, Mode, Open, OpenError, Tree};
+
+use super::{Destination, OWNER_FILE, TRACKING_FILE};
+
+/// What would be replaced by a file of ours and is no file that we wrote.
+///
+/// # Errors
+/// If a folder on the way can't be opened.
+pub(super) fn problems(
+    previous: &Tree,
+    destination: &Destination,
+    open: &Open<'_>,
+) -> Result<Vec<Diagnostic>, OpenError> {
+    let tracking = destination.promoted_commit.is_some().then(|| TRACKING_FILE.to_owned());
+    let mut found = Vec::new();
+    for path in [Some(destination.folder.join(OWNER_FILE)), tracking].into_iter().flatten() {
+        if let Some(blocking) = in_the_way(previous, (&path, &destination.folder.0), open)? {
+            found.push(foreign_file(&blocking, &format!("it stands where Kalypso keeps `{path}`")));
+        }
+    }
+    Ok(found)
+}
+
+/// Says that something in the GitOps branch is not Kalypso's, and stays.
+pub fn foreign_file(path: &str, reason: &str) -> Diagnostic {
+    Diagnostic::error(Code::ForeignFile, format!("the GitOps branch has `{path}`, which is not Kalypso's"))
+        .note(reason.to_owned())
+        .note("it stays as it is, and nothing is published; `--adopt` does not take it over")
+        .help(format!("move or remove `{path}`, or give the environment a branch or path of its own"))
+}
+
+/// The first thing on the way to a file that is not a folder, or at its end not a plain file. What stands in the way of the folder that all
+/// output lives under is reported with the output.
+fn in_the_way(tree: &Tree, (path, folder): (&str, &str), open: &Open<'_>) -> Result<Option<String>, OpenError> {
+    for (end, _) in path.match_indices('/') {
+        let above = path.get(..end).unwrap_or_default();
+        if tree.find(above, open)?.is_some_and(|child| !child.is_folder()) {
+            return Ok((!is_at_or_above(above, folder)).then(|| above.to_owned()));
+        }
+    }
+    let is_plain =
+        |child: &Child| child.as_file().is_some_and(|entry| matches!(entry.mode, Mode::File | Mode::Executable));
+    Ok(tree.find(path, open)?.filter(|child| !is_plain(child)).map(|_| path.to_owned()))
+}
+
+fn is_at_or_above(path: &str, folder: &str) -> bool {
+    folder.strip_prefix(path).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+}

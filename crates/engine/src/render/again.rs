@@ -1,0 +1,43 @@
+//! Rendering an assignment again with other values.
+
+use std::collections::BTreeSet;
+
+use model::digest::Digest;
+
+use super::{Context, Files, PlaceFields};
+use crate::compose::Composition;
+use crate::prepare::Prepared;
+
+/// An assignment with values that need not be its own.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Rendering<'a> {
+    /// The ids of its place and target.
+    pub(crate) assigned: (u32, u32),
+    pub(crate) composition: &'a Composition,
+    /// Whether some value is itself a template.
+    pub(crate) has_nested: bool,
+}
+
+impl Rendering<'_> {
+    /// Its files. None if it can't be rendered.
+    pub(crate) fn files(&self, prepared: &Prepared) -> Option<Files> {
+        let (place, target) = (prepared.place(self.assigned.0)?, prepared.target(self.assigned.1)?);
+        let pinned = prepared.pinned(place, target).ok()?;
+        let context = Context {
+            environment: &prepared.fleet.environment,
+            place,
+            place_fields: &PlaceFields::of(place),
+            target: &target.target,
+            target_fields: &target.fields,
+            pinned: pinned.as_ref(),
+            values: self.composition.digest,
+            has_nested: self.has_nested,
+            long_names: prepared.settings.long_names,
+            hides_output: false,
+            // Why it fails is not asked.
+            sensitive: &BTreeSet::new(),
+            sensitive_digest: Digest::from_bytes([0; 16]),
+        };
+        prepared.templates(place).ok()?.render(&context, self.composition, None).into_files().ok()
+    }
+}

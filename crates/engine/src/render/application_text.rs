@@ -1,0 +1,210 @@
+//! Texts of applications in rendered files: what they must not do there, and where they are written.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use gotemplate::Stretch;
+use model::diagnostic::{Code, Diagnostic, Origin, Part};
+use model::field_path::FieldPath;
+use model::yaml::{has_structure_of, is_quoted, is_readable};
+
+use crate::target::Target;
+
+/// The names that texts of applications may refer to, as in `{{ .ClusterType }}`.
+pub(super) const REFERENCES: &[&str] =
+    &["ClusterType", "Cluster", "DeploymentTargetName", "Environment", "Namespace", "Workload", "Workspace"];
+
+/// How many texts are tried one by one to find the one that changes the structure.
+const SUSPECTS_MAX: usize = 16;
+
+/// What a template has made.
+#[derive(Debug, Default)]
+pub(super) struct Made {
+    pub(super) bytes: Vec<u8>,
+    /// The parts of it that come from texts of applications, in order.
+    pub(super) stretches: Vec<Stretch>,
+}
+
+impl Made {
+    /// Puts another manifest behind those that are there.
+    pub(super) fn append(&mut self, bytes: &[u8], stretches: Vec<Stretch>) {
+        let start = self.bytes.len();
+        self.bytes.extend_from_slice(bytes);
+        let moved = stretches
+            .into_iter()
+            .map(|Stretch { range, is_raw }| Stretch { range: range.start + start..range.end + start, is_raw });
+        self.stretches.extend(moved);
+    }
+}
+
+/// What to say where texts of a target hold template text that is not evaluated, a diagnostic for each field. `refused` are the template texts.
+pub(super) fn template_in_data(target: &Target, refused: &[String]) -> Vec<Diagnostic> {
+    let holds = |text: &str| refused.iter().find(|refused| text.contains(refused.as_str()));
+    let found: Vec<_> = texts(target).filter_map(|(text, origin)| Some((holds(text)?, origin))).collect();
+    if found.is_empty() {
+        // Functions have made it, of the target's texts and perhaps of values as well, so it is not shown.
+        let message = format!("a template makes template text of texts of `{}`, and these are data", target.name);
+        return vec![with_help(Diagnostic::error(Code::TemplateInData, message).at(place(target), ""), target)];
+    }
+    let told = |(refused, origin): (&String, Origin)| {
+        let message = format!("`{refused}` is template text, and the texts of `{}` are data", target.name);
+        with_help(Diagnostic::error(Code::TemplateInData, message).at(origin, "it is not evaluated"), target)
+    };
+    found.into_iter().map(told).collect()
+}
+
+fn with_help(diagnostic: Diagnostic, target: &Target) -> Diagnostic {
+    let names: Vec<_> = REFERENCES.iter().map(|name| format!("`{{{{ .{name} }}}}`")).collect();
+    diagnostic
+        .help(format!("only plain references to names are replaced: {}", names.join(", ")))
+        .help("if braces are meant literally, the template that prints them needs the annotation `template.kalypso.io/literal: \"true\"`")
+        .about(&target.origin.0)
+}
+
+/// Says so if texts of a target change the structure of a YAML or JSON file that they are printed into.
+pub(super) fn structure_changed(target: &Target, template: &str, made: &Made) -> Option<Diagnostic> {
+    let text = std::str::from_utf8(&made.bytes).ok()?;
+    let is_suspect = |part: &Range<usize>| text.get(part.clone()).is_none_or(is_suspicious);
+    let mut suspects: Vec<_> = raw_parts(&made.stretches).filter(is_suspect).collect();
+    suspects.extend(quoted_parts(text, &made.stretches));
+    suspects.sort_unstable_by_key(|part| part.start);
+    if suspects.is_empty() || is_harmless(text, &suspects) {
+        return None;
+    }
+    let alone = |suspect: &&Range<usize>| !is_harmless_beside(text, &suspects, suspect);
+    let guilty: Vec<_> = suspects.iter().take(SUSPECTS_MAX).filter(alone).collect();
+    let guilty = if guilty.is_empty() { suspects.iter().take(SUSPECTS_MAX).collect() } else { guilty };
+    let guilty: Vec<&str> = guilty.into_iter().filter_map(|part| text.get(part.clone())).collect();
+    let printed = |field: &str| {
+        is_suspicious(field) && guilty.iter().any(|guilty| guilty.contains(field) || field.contains(guilty.trim()))
+    };
+    let places: Vec<_> = texts(target).filter(|(field, _)| printed(field)).map(|(_, origin)| origin).collect();
+    let message = format!("a text of `{}` changes the structure of what template `{template}` makes", target.name);
+    let mut diagnostic = Diagnostic::error(Code::StructureChanged, message);
+    if places.is_empty() {
+        diagnostic = diagnostic.at(place(target), "");
+    }
+    for origin in places {
+        diagnostic = diagnostic.at(origin, "it is more than a text there");
+    }
+    Some(
+        diagnostic
+            .help("write a text without characters that mean something in YAML, or let the template print it with `toJson`")
+            .help("a template that is to print pieces of YAML needs the annotation `template.kalypso.io/unchecked: \"true\"`")
+            .about(&target.origin.0),
+    )
+}
+
+/// Raw stretches, those that follow one another without anything between them as one.
+fn raw_parts(stretches: &[Stretch]) -> impl Iterator<Item = Range<usize>> {
+    let is_one = |left: &Stretch, right: &Stretch| left.range.end == right.range.start && left.is_raw && right.is_raw;
+    stretches.chunk_by(is_one).filter_map(|group| {
+        let (first, last) = (group.first()?, group.last()?);
+        first.is_raw.then_some(first.range.start..last.range.end)
+    })
+}
+
+/// Lists and maps with quotes in them that are printed between quotes: there, no function has quoted what has to be.
+fn quoted_parts(text: &str, stretches: &[Stretch]) -> Vec<Range<usize>> {
+    let has_quotes = |part: &Range<usize>| {
+        let part = text.get(part.clone()).unwrap_or_default();
+        part.contains('\'') || part.contains('"') && !part.trim_start().starts_with(['{', '['])
+    };
+    let structured = stretches.iter().filter(|stretch| !stretch.is_raw).map(|stretch| stretch.range.clone());
+    let mut parts: Vec<_> = structured.filter(has_quotes).collect();
+    // So many are not looked at one by one.
+    if !parts.is_empty() && parts.len() <= SUSPECTS_MAX {
+        let word = word_not_in(text);
+        parts.retain(|part| is_quoted(&with_words(text, std::slice::from_ref(part), (&word, false)), &word));
+    }
+    parts
+}
+
+/// Whether a text can be anything but a scalar, or a part of one, somewhere in YAML. Names, paths and URLs can't.
+fn is_suspicious(text: &str) -> bool {
+    let begins_well = |text: &str| text.bytes().next().is_some_and(|first| first.is_ascii_alphanumeric());
+    let rest = text.strip_prefix("./").or_else(|| text.strip_prefix('/')).unwrap_or(text);
+    if !rest.is_empty() && !begins_well(rest) && !rest.starts_with('_') {
+        return true;
+    }
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'/' | b'-' | b'+' | b'=');
+    let bytes = rest.as_bytes();
+    let is_of_url = |at: usize| bytes.get(at..).is_some_and(|rest| rest.starts_with(b"://"));
+    bytes.iter().enumerate().any(|(at, byte)| !is_plain(*byte) && !is_of_url(at))
+}
+
+/// Whether a character means something to readers of YAML that the one who compares structures does not see.
+fn is_refused(character: char) -> bool {
+    matches!(character, '\u{85}' | '\u{2028}' | '\u{2029}' | '\u{feff}')
+        || character.is_control() && !matches!(character, '\n' | '\t')
+}
+
+/// Whether the text has the same structure with words in the place of these parts.
+fn is_harmless(text: &str, parts: &[Range<usize>]) -> bool {
+    let means_more = |part: &Range<usize>| text.get(part.clone()).is_none_or(|part| part.contains(is_refused));
+    if parts.iter().any(means_more) {
+        return false;
+    }
+    let word = word_not_in(text);
+    let words = with_words(text, parts, (&word, false));
+    // Where nothing can be read without the blanks around a part, a function has indented it. Elsewhere they may be the application's.
+    let indented = (!is_readable(&words)).then(|| with_words(text, parts, (&word, true)));
+    let other = indented.filter(|indented| is_readable(indented)).unwrap_or(words);
+    has_structure_of(text, &other, &word)
+}
+
+/// Whether one of the parts changes nothing while words are in the place of all others.
+fn is_harmless_beside(text: &str, parts: &[Range<usize>], suspect: &Range<usize>) -> bool {
+    let with_words = |text: &str, parts: &[Range<usize>]| with_words(text, parts, ("word", false));
+    let (before, rest): (Vec<_>, Vec<_>) = parts.iter().cloned().partition(|part| part.start < suspect.start);
+    let behind = rest.iter().filter(|part| part.start >= suspect.end);
+    let moved: Vec<_> = behind.map(|part| part.start - suspect.end..part.end - suspect.end).collect();
+    let start = with_words(text.get(..suspect.start).unwrap_or_default(), &before);
+    let end = with_words(text.get(suspect.end..).unwrap_or_default(), &moved);
+    let own = text.get(suspect.clone()).unwrap_or_default();
+    let part = start.len()..start.len() + own.len();
+    is_harmless(&format!("{start}{own}{end}"), &[part])
+}
+
+/// The text with a word in the place of each part, and perhaps the blanks around it.
+fn with_words(text: &str, parts: &[Range<usize>], (word, keeps_blanks): (&str, bool)) -> String {
+    let mut made = String::with_capacity(text.len());
+    let mut copied = 0;
+    for part in parts {
+        made.push_str(text.get(copied..part.start).unwrap_or_default());
+        let own = text.get(part.clone()).unwrap_or_default();
+        let inner = own.trim_matches([' ', '\n']);
+        let (before, after) = own.split_once(inner).filter(|_| keeps_blanks && !inner.is_empty()).unwrap_or_default();
+        [before, word, after].into_iter().for_each(|text| made.push_str(text));
+        copied = part.end;
+    }
+    made.push_str(text.get(copied..).unwrap_or_default());
+    made
+}
+
+/// A word that follows from the whole text, so that nobody can write it there.
+fn word_not_in(text: &str) -> String {
+    format!("word-{}", crate::digest::hex(text.as_bytes(), 32))
+}
+
+/// Where a target is written.
+fn place(target: &Target) -> Origin {
+    let (object, path) = &target.origin;
+    Origin::field(object, path.clone())
+}
+
+/// The texts that a target brings, with their places.
+fn texts(target: &Target) -> impl Iterator<Item = (&str, Origin)> {
+    let (object, path) = &target.origin;
+    let manifests = target.manifests.iter().map(move |pair| (pair, path.key("manifests")));
+    let own = target.labels.iter().filter(|(key, _)| !target.mapped.contains_key(*key));
+    let labels = own.map(move |pair| {
+        let inherited = target.of_workload.contains(pair.0);
+        (pair, if inherited { FieldPath::from(["metadata", "labels"]) } else { path.key("labels") })
+    });
+    manifests.chain(labels).flat_map(move |(pair, path)| {
+        let path = path.key(Arc::clone(pair.0));
+        let origin = |part| Origin::part(object, path.clone(), part);
+        [(&**pair.0, origin(Part::Key)), (&**pair.1, origin(Part::Value))]
+    })
+}

@@ -1,0 +1,436 @@
+//! What checking a value with a schema costs at most: counted before it is done, because a schema can make a small value take forever.
+
+use std::collections::HashMap;
+
+use serde_json::Value as Json;
+
+use super::references::References;
+
+/// How many schemas a check may apply to values, each as often as it is applied, with what texts take for patterns. Schemas of thousands of properties take
+/// some ten thousand. It bounds memory, too: each application can be an error that is told.
+const STEPS_MAX: u64 = 200_000;
+
+/// How many schemas deep a check may go: through the value, and at each of its levels through schemas. The check walks by recursion.
+const DEPTH_MAX: usize = 512;
+
+/// What a byte of text costs for a pattern of this weight is one step.
+const PATTERN_WEIGHT_PER_STEP: u64 = 10_000;
+
+/// The weight of the largest patterns that can be compiled.
+const PATTERN_WEIGHT_MAX: u64 = 100_000;
+
+/// A schema as far as it matters for what a check costs.
+#[derive(Debug)]
+pub(super) struct Graph {
+    /// The first one is the whole.
+    schemas: Vec<Schema>,
+    /// None if it goes round.
+    unfolded: Option<Unfolded>,
+}
+
+/// What a schema takes with each reference written out: for each value in a value, and for each byte of its texts.
+#[derive(Clone, Copy, Debug, Default)]
+struct Unfolded {
+    steps: u64,
+    weight: u64,
+}
+
+/// That a check would take too much.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum TooMuch {
+    Steps,
+    Depth,
+}
+
+/// One schema. Keywords of all drafts count.
+#[derive(Debug, Default)]
+struct Schema {
+    /// What it takes whatever the value is.
+    own: u64,
+    /// Schemas of the same value, and how often each is applied.
+    in_place: Vec<usize>,
+    times: u64,
+    properties: HashMap<Box<str>, usize>,
+    /// Schemas of properties whose name matches a pattern of this weight.
+    by_pattern: Vec<(u64, usize)>,
+    names: Vec<usize>,
+    /// Schemas of items by position, and of every item or property.
+    tuple: Vec<usize>,
+    each: Vec<usize>,
+    /// The weight of the pattern for texts.
+    pattern: u64,
+    /// Whether items are compared with one another.
+    is_compared: bool,
+}
+
+impl Graph {
+    pub(super) fn of<'a>(references: &References<'a>, root: &'a Json) -> Self {
+        let mut building = Building { references, numbers: HashMap::new(), open: Vec::new(), schemas: Vec::new() };
+        building.number(root);
+        while let Some((number, json)) = building.open.pop() {
+            let schema = building.schema(json);
+            if let Some(slot) = building.schemas.get_mut(number) {
+                *slot = schema;
+            }
+        }
+        let schemas = building.schemas;
+        let unfolded = Unfolding { schemas: &schemas, known: HashMap::new() }.unfolded(0);
+        Self { schemas, unfolded }
+    }
+
+    /// How often schemas are applied to a value and what is in it, if that is not too often.
+    pub(super) fn check(&self, value: &Json) -> Result<u64, TooMuch> {
+        // Most schemas are small for what they check, which is seen soon.
+        if let Some(Unfolded { steps, weight }) = self.unfolded {
+            let (nodes, bytes) = size(value);
+            let most =
+                steps.saturating_mul(nodes).saturating_add(bytes.saturating_mul(weight) / PATTERN_WEIGHT_PER_STEP);
+            if most.saturating_add(bytes) <= STEPS_MAX {
+                return Ok(most);
+            }
+        }
+        let mut counting = Counting { schemas: &self.schemas, known: HashMap::new(), sizes: HashMap::new() };
+        counting.cost(0, value, 0).map(|cost| cost.steps)
+    }
+}
+
+struct Unfolding<'g> {
+    schemas: &'g [Schema],
+    /// None while it is being found out.
+    known: HashMap<usize, Option<Unfolded>>,
+}
+
+impl Unfolding<'_> {
+    fn unfolded(&mut self, number: usize) -> Option<Unfolded> {
+        if let Some(known) = self.known.get(&number) {
+            return *known;
+        }
+        self.known.insert(number, None);
+        let all = self.schemas;
+        let schema = all.get(number)?;
+        if schema.is_compared {
+            return None;
+        }
+        let by_pattern = schema.by_pattern.iter().map(|(weight, _)| *weight);
+        let weight = by_pattern.fold(schema.pattern, u64::saturating_add);
+        let mut sum = Unfolded { steps: schema.own + schema.by_pattern.len() as u64 + 1, weight };
+        let below = schema.properties.values().chain(&schema.names).chain(&schema.tuple).chain(&schema.each);
+        let below = below.chain(schema.by_pattern.iter().map(|(_, number)| number)).map(|number| (number, 1));
+        for (number, times) in schema.in_place.iter().map(|number| (number, schema.times)).chain(below) {
+            let part = self.unfolded(*number)?;
+            sum.steps = sum.steps.saturating_add(part.steps.saturating_mul(times));
+            sum.weight = sum.weight.saturating_add(part.weight.saturating_mul(times));
+        }
+        self.known.insert(number, Some(sum));
+        Some(sum)
+    }
+}
+
+/// How many values are in a value, and the bytes of its texts.
+fn size(value: &Json) -> (u64, u64) {
+    let sum = |sizes: &mut dyn Iterator<Item = (u64, u64)>| {
+        sizes.fold((1, 0), |(nodes, bytes), (more_nodes, more_bytes)| (nodes + more_nodes, bytes + more_bytes))
+    };
+    match value {
+        Json::String(text) => (1, text.len() as u64),
+        Json::Array(items) => sum(&mut items.iter().map(size)),
+        // A name is a value, too, for the schema of names.
+        Json::Object(entries) => sum(&mut entries.iter().map(|(name, value)| {
+            let (nodes, bytes) = size(value);
+            (nodes + 1, bytes + name.len() as u64)
+        })),
+        _ => (1, 0),
+    }
+}
+
+struct Building<'r, 'a> {
+    references: &'r References<'a>,
+    numbers: HashMap<*const Json, usize>,
+    open: Vec<(usize, &'a Json)>,
+    schemas: Vec<Schema>,
+}
+
+impl<'a> Building<'_, 'a> {
+    fn number(&mut self, json: &'a Json) -> usize {
+        let next = self.schemas.len();
+        let number = *self.numbers.entry(std::ptr::from_ref(json)).or_insert(next);
+        if number == next {
+            self.schemas.push(Schema::default());
+            self.open.push((number, json));
+        }
+        number
+    }
+
+    /// The numbers of a schema, or of a list of schemas.
+    fn numbers(&mut self, json: &'a Json) -> Vec<usize> {
+        match json {
+            Json::Array(items) => items.iter().map(|item| self.number(item)).collect(),
+            other => vec![self.number(other)],
+        }
+    }
+
+    fn schema(&mut self, json: &'a Json) -> Schema {
+        let mut schema = Schema { own: 1, times: 1, ..Schema::default() };
+        for (keyword, value) in json.as_object().into_iter().flatten() {
+            schema.own += 1;
+            match (keyword.as_str(), value) {
+                ("allOf" | "anyOf" | "oneOf" | "not" | "if" | "then" | "else", _) => {
+                    schema.in_place.extend(self.numbers(value));
+                }
+                ("dependentSchemas" | "dependencies", Json::Object(entries)) => {
+                    let schemas = entries.values().filter(|value| !value.is_array());
+                    schema.in_place.extend(schemas.map(|value| self.number(value)).collect::<Vec<_>>());
+                    schema.own += nodes(value);
+                }
+                ("properties", Json::Object(entries)) => {
+                    schema.own += entries.len() as u64;
+                    let numbered = entries.iter().map(|(name, value)| (name.as_str().into(), self.number(value)));
+                    schema.properties = numbered.collect();
+                }
+                ("patternProperties", Json::Object(entries)) => {
+                    let numbered = entries.iter().map(|(pattern, value)| (weight(pattern), self.number(value)));
+                    schema.by_pattern = numbered.collect();
+                }
+                ("items" | "prefixItems", Json::Array(_)) => schema.tuple.extend(self.numbers(value)),
+                ("unevaluatedProperties" | "unevaluatedItems", _) => {
+                    // What is evaluated is found out by applying the schemas of the same value again, at each level.
+                    schema.times = 3;
+                    schema.each.extend(self.numbers(value));
+                }
+                ("items" | "additionalItems" | "additionalProperties" | "contains", _) => {
+                    schema.each.extend(self.numbers(value));
+                }
+                ("propertyNames", _) => schema.names.extend(self.numbers(value)),
+                ("pattern", Json::String(pattern)) => schema.pattern = weight(pattern),
+                ("uniqueItems", _) => schema.is_compared = true,
+                ("definitions" | "$defs", _) => {}
+                _ => schema.own += nodes(value),
+            }
+        }
+        let targets: Vec<_> = self.references.of(json).collect();
+        schema.in_place.extend(targets.into_iter().map(|target| self.number(target)).collect::<Vec<_>>());
+        schema
+    }
+}
+
+/// How much there is in something that is compared with values.
+fn nodes(json: &Json) -> u64 {
+    const BYTES_PER_NODE: u64 = 64;
+    match json {
+        Json::Array(items) => items.iter().map(nodes).sum::<u64>() + 1,
+        Json::Object(entries) => entries.values().map(nodes).sum::<u64>() + 1 + entries.len() as u64,
+        Json::String(text) => 1 + text.len() as u64 / BYTES_PER_NODE,
+        _ => 1,
+    }
+}
+
+/// How large a pattern is when its repetitions are written out, about. Matching takes linear time, at worst as many times the text.
+fn weight(pattern: &str) -> u64 {
+    let mut weight = pattern.len() as u64 + 1;
+    for class in ["\\w", "\\W", "\\d", "\\D", "\\p", "\\P", "\\s", "\\S", "."] {
+        weight += 100 * pattern.matches(class).count() as u64;
+    }
+    for repetition in pattern.split('{').skip(1) {
+        let written = repetition.split('}').next().unwrap_or_default();
+        let times = written.split(',').filter_map(|number| number.trim().parse::<u64>().ok()).max();
+        weight = weight.saturating_mul(times.unwrap_or(1).max(1));
+    }
+    weight.min(PATTERN_WEIGHT_MAX)
+}
+
+/// What a text takes for a pattern of a weight.
+fn matching(text: &str, weight: u64) -> u64 {
+    const BYTES_PER_STEP: u64 = 64;
+    let bytes = text.len() as u64;
+    bytes / BYTES_PER_STEP + bytes.saturating_mul(weight) / PATTERN_WEIGHT_PER_STEP
+}
+
+/// What a schema takes for a value, and how deep that goes.
+#[derive(Clone, Copy)]
+struct Cost {
+    steps: u64,
+    depth: usize,
+}
+
+struct Counting<'g> {
+    schemas: &'g [Schema],
+    /// By schema and value: what many ways lead to is counted once, and its cost as often as there are ways.
+    known: HashMap<(usize, *const Json), Cost>,
+    sizes: HashMap<*const Json, u64>,
+}
+
+impl Counting<'_> {
+    fn cost(&mut self, number: usize, value: &Json, above: usize) -> Result<Cost, TooMuch> {
+        if above > DEPTH_MAX {
+            return Err(TooMuch::Depth);
+        }
+        let key = (number, std::ptr::from_ref(value));
+        if let Some(&known) = self.known.get(&key) {
+            return if above + known.depth > DEPTH_MAX { Err(TooMuch::Depth) } else { Ok(known) };
+        }
+        let all = self.schemas;
+        let Some(schema) = all.get(number) else { return Ok(Cost { steps: 1, depth: 1 }) };
+        let mut total = Total { steps: schema.own, depth: 0 };
+        for part in &schema.in_place {
+            total.add(self.cost(*part, value, above + 1)?, schema.times)?;
+        }
+        match value {
+            Json::String(text) => total.steps(matching(text, schema.pattern))?,
+            Json::Array(items) => {
+                let tuple = schema.tuple.iter().zip(items);
+                let each = items.iter().flat_map(|item| schema.each.iter().map(move |number| (number, item)));
+                for (number, item) in tuple.chain(each) {
+                    total.add(self.cost(*number, item, above + 1)?, 1)?;
+                }
+                if schema.is_compared {
+                    const COMPARISONS: u64 = 16;
+                    total.steps(self.size(value) * COMPARISONS)?;
+                }
+            }
+            Json::Object(entries) => self.entries(schema, entries, (&mut total, above))?,
+            _ => {}
+        }
+        let cost = Cost { steps: total.steps, depth: total.depth + 1 };
+        self.known.insert(key, cost);
+        if self.known.len() as u64 > STEPS_MAX { Err(TooMuch::Steps) } else { Ok(cost) }
+    }
+
+    fn entries(
+        &mut self,
+        schema: &Schema,
+        entries: &serde_json::Map<String, Json>,
+        (total, above): (&mut Total, usize),
+    ) -> Result<(), TooMuch> {
+        for (name, value) in entries {
+            total.steps(1)?;
+            for number in schema.properties.get(name.as_str()).into_iter().chain(&schema.each) {
+                total.add(self.cost(*number, value, above + 1)?, 1)?;
+            }
+            for (weight, number) in &schema.by_pattern {
+                total.steps(1 + matching(name, *weight))?;
+                total.add(self.cost(*number, value, above + 1)?, 1)?;
+            }
+            // The name is a value that is nowhere else: what it costs is not kept.
+            for number in &schema.names {
+                let name = Json::String(name.clone());
+                let cost = Counting { schemas: self.schemas, known: HashMap::new(), sizes: HashMap::new() }.cost(
+                    *number,
+                    &name,
+                    above + 1,
+                )?;
+                total.add(cost, 1)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn size(&mut self, value: &Json) -> u64 {
+        let key = std::ptr::from_ref(value);
+        if let Some(known) = self.sizes.get(&key) {
+            return *known;
+        }
+        let size = nodes(value);
+        self.sizes.insert(key, size);
+        size
+    }
+}
+
+struct Total {
+    steps: u64,
+    depth: usize,
+}
+
+impl Total {
+    fn add(&mut self, part: Cost, times: u64) -> Result<(), TooMuch> {
+        self.depth = self.depth.max(part.depth);
+        self.steps(part.steps.saturating_mul(times))
+    }
+
+    fn steps(&mut self, count: u64) -> Result<(), TooMuch> {
+        self.steps = self.steps.saturating_add(count);
+        if self.steps > STEPS_MAX { Err(TooMuch::Steps) } else { Ok(()) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::references::Document;
+    use super::super::walk;
+    use super::*;
+
+    fn cost(schema: &str, value: &Json) -> Result<(), TooMuch> {
+        let json: Json = serde_json::from_str(schema).unwrap();
+        let document = Document::new(&json, walk::draft(&json)).unwrap();
+        let references = document.references().unwrap();
+        Graph::of(&references, &json).check(value).map(drop)
+    }
+
+    /// `{"a": {"a": … }}`
+    fn nested(depth: usize) -> Json {
+        (0..depth).fold(Json::Null, |inner, _| serde_json::json!({ "a": inner }))
+    }
+
+    /// Each level of the value is checked by several ways with the same schema.
+    fn recursive(keyword: &str, times: usize) -> String {
+        let again = vec![r##"{"properties": {"a": {"$ref": "#"}}}"##; times].join(",");
+        format!(r#"{{"{keyword}": [{again}]}}"#)
+    }
+
+    #[test]
+    fn ways_multiply_with_the_depth_of_the_value() {
+        for keyword in ["anyOf", "oneOf", "allOf"] {
+            assert_eq!(cost(&recursive(keyword, 1), &nested(90)), Ok(()));
+            assert_eq!(cost(&recursive(keyword, 3), &nested(5)), Ok(()));
+            assert_eq!(cost(&recursive(keyword, 3), &nested(30)), Err(TooMuch::Steps));
+        }
+    }
+
+    #[test]
+    fn depth_is_that_of_schemas_and_values_together() {
+        let deep =
+            format!("{}{}{}", r#"{"not":"#.repeat(10), r##"{"properties": {"a": {"$ref": "#"}}}"##, "}".repeat(10));
+        assert_eq!(cost(&deep, &nested(20)), Ok(()));
+        assert_eq!(cost(&deep, &nested(60)), Err(TooMuch::Depth));
+    }
+
+    #[test]
+    fn what_is_unevaluated_is_found_out_again_at_each_level() {
+        let again = |depth: usize| {
+            (0..depth)
+                .fold("{}".to_owned(), |inner, _| format!(r#"{{"allOf": [{inner}], "unevaluatedProperties": true}}"#))
+        };
+        assert_eq!(cost(&again(5), &nested(2)), Ok(()));
+        assert_eq!(cost(&again(20), &nested(2)), Err(TooMuch::Steps));
+    }
+
+    #[test]
+    fn patterns_count_by_their_size_and_that_of_texts() {
+        let text = |bytes| Json::String("x".repeat(bytes));
+        let pattern = r#"{"pattern": "^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$"}"#;
+        assert_eq!(cost(pattern, &text(63)), Ok(()));
+        assert_eq!(cost(pattern, &text(100_000)), Ok(()));
+        assert_eq!(cost(r#"{"pattern": "(([ab]{9}){9}){9}x"}"#, &text(1_000_000)), Err(TooMuch::Steps));
+        assert_eq!(
+            cost(
+                r#"{"patternProperties": {"(([ab]{9}){9}){9}x": {}}}"#,
+                &serde_json::json!({ "x".repeat(1_000_000): 1 })
+            ),
+            Err(TooMuch::Steps)
+        );
+    }
+
+    #[test]
+    fn large_schemas_for_many_values_are_fine() {
+        let properties: Vec<_> =
+            (0..5_000).map(|number| format!(r#""p{number}": {{"type": "integer", "minimum": 1}}"#)).collect();
+        let schema = format!(r#"{{"properties": {{{}}}}}"#, properties.join(","));
+        let values: serde_json::Map<_, _> =
+            (0..5_000).map(|number| (format!("p{number}"), Json::from(number))).collect();
+        assert_eq!(cost(&schema, &Json::Object(values)), Ok(()));
+        let choices: Vec<_> = (0..1_000).map(|number| number.to_string()).collect();
+        let of_all = format!(r#"{{"additionalProperties": {{"enum": [{}]}}}}"#, choices.join(","));
+        let values: serde_json::Map<_, _> =
+            (0..1_000).map(|number| (format!("p{number}"), Json::from(number))).collect();
+        assert_eq!(cost(&of_all, &Json::Object(values)), Err(TooMuch::Steps));
+    }
+}

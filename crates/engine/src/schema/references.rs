@@ -1,0 +1,180 @@
+//! Where the references of a schema lead: the same for checking with it, and for what is read out of it besides.
+
+use std::collections::{HashMap, HashSet};
+
+use jsonschema::{Draft, Uri};
+use referencing::{Registry, Resolver, ResourceRef, uri};
+use serde_json::Value as Json;
+
+/// The URI of a schema that does not name its own.
+const BASE: &str = "json-schema:///";
+
+/// How many schemas are looked at, once for each base that the references in it are relative to.
+const PLACES_MAX: usize = 500_000;
+
+/// A schema whose ids and anchors are known.
+pub(super) struct Document<'a> {
+    root: &'a Json,
+    draft: Draft,
+    base: Uri<String>,
+    registry: Registry<'a>,
+}
+
+/// The schemas that references name: by pointers, encoded or not, by anchors, and by ids.
+pub(super) struct References<'a> {
+    /// By the address of the schema that refers. Where a schema can be reached relative to several bases, there are several.
+    targets: HashMap<*const Json, Vec<&'a Json>>,
+}
+
+/// Why it is not known where references lead.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum ReferenceError {
+    #[error(
+        "`{0}` is not supported, because what it refers to depends on the way by which a check came there: write `$ref`"
+    )]
+    Dynamic(&'static str),
+    #[error("its ids give its references too many meanings")]
+    TooMany,
+}
+
+/// A schema, with what references in it are relative to.
+struct Place<'a> {
+    schema: &'a Json,
+    resolver: Resolver<'a>,
+    draft: Draft,
+}
+
+impl<'a> Document<'a> {
+    /// Reads ids and anchors.
+    ///
+    /// # Errors
+    /// If one of them is none, or a reference leads to another document, which is not fetched.
+    pub(super) fn new(root: &'a Json, draft: Draft) -> Result<Self, referencing::Error> {
+        let resource = ResourceRef::new(root, draft);
+        let mut base = uri::from_str(BASE)?;
+        if let Some(id) = resource.id() {
+            base = uri::resolve_against(&base.borrow(), id)?;
+        }
+        let registry = Registry::new().draft(draft).add(base.as_str(), resource)?.prepare()?;
+        Ok(Self { root, draft, base, registry })
+    }
+
+    /// Where the references in the document lead, and those in what they lead to. It goes the ways that a check goes: to the schemas
+    /// inside a schema, and to what `$ref` names.
+    pub(super) fn references(&'a self) -> Result<References<'a>, ReferenceError> {
+        let mut references = References { targets: HashMap::new() };
+        let root = Place { schema: self.root, resolver: self.registry.resolver(self.base.clone()), draft: self.draft };
+        let (mut open, mut seen) = (vec![root], HashSet::new());
+        while let Some(Place { schema, resolver, draft }) = open.pop() {
+            let draft = draft.detect(schema);
+            let resolver = resolver.in_subresource(ResourceRef::new(schema, draft)).unwrap_or(resolver);
+            if !schema.is_object() || !seen.insert((std::ptr::from_ref(schema), resolver.base_uri())) {
+                continue;
+            }
+            if seen.len() > PLACES_MAX {
+                return Err(ReferenceError::TooMany);
+            }
+            for keyword in ["$dynamicRef", "$recursiveRef"] {
+                if draft.is_known_keyword(keyword) && schema.get(keyword).is_some_and(Json::is_string) {
+                    return Err(ReferenceError::Dynamic(keyword));
+                }
+            }
+            let below = draft.subresources_of(schema);
+            open.extend(below.map(|schema| Place { schema, resolver: resolver.clone(), draft }));
+            // What leads nowhere is found by the one who builds the check.
+            let reference = schema.get("$ref").and_then(Json::as_str);
+            if let Some(Ok(resolved)) = reference.map(|reference| resolver.lookup(reference)) {
+                let (target, resolver, draft) = resolved.into_inner();
+                references.targets.entry(std::ptr::from_ref(schema)).or_default().push(target);
+                open.push(Place { schema: target, resolver, draft });
+            }
+        }
+        Ok(references)
+    }
+}
+
+/// Why the references of a schema can't be followed.
+pub(super) fn reason(error: &referencing::Error) -> String {
+    match error {
+        referencing::Error::Unretrievable { uri, .. } => {
+            format!("it refers to `{uri}`, which is another document: nothing is fetched for a schema")
+        }
+        other => other.to_string(),
+    }
+}
+
+impl<'a> References<'a> {
+    /// The schemas that the `$ref` of a schema names.
+    pub(super) fn of(&self, schema: &Json) -> impl Iterator<Item = &'a Json> + use<'a, '_> {
+        self.targets.get(&std::ptr::from_ref(schema)).into_iter().flatten().copied()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Compares what the schema at a pointer refers to, by its `title`.
+    fn check(schema: &str, from: &str, titles: &[&str]) {
+        let json: Json = serde_json::from_str(schema).unwrap();
+        let document = Document::new(&json, crate::schema::walk::draft(&json)).unwrap();
+        let references = document.references().unwrap();
+        let found: Vec<_> =
+            references.of(json.pointer(from).unwrap()).map(|target| target["title"].as_str().unwrap()).collect();
+        assert_eq!(found, titles, "{schema}");
+    }
+
+    #[test]
+    fn references_lead_where_a_check_goes() {
+        let to = |reference: &str, definitions: &str| {
+            format!(r#"{{"title": "root", "properties": {{"a": {{"$ref": "{reference}"}}}}, {definitions}}}"#)
+        };
+        let plain = r#""definitions": {"x y": {"title": "x y"}, "m/n": {"title": "m/n"}}"#;
+        check(&to("#", plain), "/properties/a", &["root"]);
+        check(&to("#/definitions/x%20y", plain), "/properties/a", &["x y"]);
+        check(&to("#/definitions/m~1n", plain), "/properties/a", &["m/n"]);
+        check(&to("#/definitions/z", plain), "/properties/a", &[]);
+        let new = r#""$schema": "https://json-schema.org/draft/2020-12/schema""#;
+        check(
+            &to("#x", &format!(r#"{new}, "$defs": {{"x": {{"$anchor": "x", "title": "anchor"}}}}"#)),
+            "/properties/a",
+            &["anchor"],
+        );
+        check(
+            &to("#x", r##""definitions": {"x": {"$id": "#x", "title": "old anchor"}}"##),
+            "/properties/a",
+            &["old anchor"],
+        );
+        check(
+            &to("b.json", r#""$id": "https://a.example/", "definitions": {"x": {"$id": "b.json", "title": "id"}}"#),
+            "/properties/a",
+            &["id"],
+        );
+        let four = r#""$schema": "http://json-schema.org/draft-04/schema#""#;
+        check(
+            &to("b.json", &format!(r#"{four}, "definitions": {{"x": {{"id": "b.json", "title": "draft 4"}}}}"#)),
+            "/properties/a",
+            &["draft 4"],
+        );
+    }
+
+    #[test]
+    fn references_inside_a_schema_with_an_id_are_relative_to_it() {
+        let schema = r##"{"title": "root", "$id": "https://a.example/", "definitions": {
+            "b": {"$id": "b.json", "title": "b", "properties": {"self": {"$ref": "#"}, "root": {"$ref": "/"}}}}}"##;
+        check(schema, "/definitions/b/properties/self", &["b"]);
+        check(schema, "/definitions/b/properties/root", &["root"]);
+    }
+
+    #[test]
+    fn what_depends_on_the_way_is_refused() {
+        let reason = |schema: &str, draft| {
+            let json: Json = serde_json::from_str(schema).unwrap();
+            Document::new(&json, draft).unwrap().references().err().map(|error| error.to_string())
+        };
+        let dynamic = r##"{"properties": {"a": {"$dynamicRef": "#a"}}}"##;
+        assert!(reason(dynamic, Draft::Draft202012).unwrap().contains("`$dynamicRef` is not supported"));
+        assert_eq!(reason(dynamic, Draft::Draft7), None);
+        assert!(reason(r##"{"$recursiveRef": "#"}"##, Draft::Draft201909).is_some());
+    }
+}

@@ -1,0 +1,237 @@
+//! Rendered files as they may be shown: what depends on a sensitive value is found by rendering with other values.
+
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
+
+use gotemplate::value::Value;
+use model::diagnostic::AssignmentId;
+use model::field_path::FieldPath;
+use model::yaml;
+
+use super::canary::Canary;
+use super::{covers, digest};
+use crate::compose::{Composition, compose};
+use crate::prepare::Prepared;
+use crate::record::Silent;
+use crate::render::{Files, Rendering};
+
+/// What is shown in place of a text that depends on sensitive values.
+pub const HIDDEN: &str = "(sensitive)";
+
+/// The files of an assignment as they may be shown.
+#[derive(Debug)]
+pub struct ShownFiles {
+    /// Whether some of its values are sensitive.
+    pub has_sensitive: bool,
+    files: Files,
+    /// The files that sensitive values were replaced in; none if that can't be rendered.
+    others: Option<[Files; 2]>,
+    /// The digests of sensitive values by their texts.
+    digests: BTreeMap<String, String>,
+}
+
+/// Some lines of a text: one, or several that are hidden together.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Lines<'t> {
+    /// What they are. For comparing only: it may not be shown.
+    pub text: Cow<'t, str>,
+    /// What is shown of them.
+    pub shown: Cow<'t, str>,
+}
+
+impl Prepared {
+    /// The files of an assignment as they may be shown, if besides its own sensitive values those at the paths `hidden` are not shown.
+    /// None if there is no such assignment, or it can't be rendered.
+    pub fn shown_files(&self, id: &AssignmentId, hidden: &BTreeSet<FieldPath>) -> Option<ShownFiles> {
+        let assigned = (self.place_id(id.place.as_str())?, self.target_id(id.target.as_str())?);
+        if !self.schedule.targets_on(assigned.0).contains(&assigned.1) {
+            return None;
+        }
+        let (containers, schemas) = self.inputs_of(assigned.0, assigned.1);
+        let mut sensitive = self.schemas.sensitive(schemas);
+        sensitive.extend(hidden.iter().cloned());
+        let composition = compose(&containers, &mut Silent);
+        let has_nested = containers.iter().any(|container| container.has_nested);
+        let render = |composition: &Composition| Rendering { assigned, composition, has_nested }.files(self);
+        let files = render(&composition)?;
+        let mut leaves = Vec::new();
+        crate::trace::collect_leaves(&composition.data, &mut FieldPath::default(), &mut leaves);
+        leaves.retain(|(path, _)| covers(&sensitive, path));
+        if leaves.is_empty() {
+            return Some(ShownFiles { has_sensitive: false, files, others: None, digests: BTreeMap::new() });
+        }
+        // The version of the configuration is a digest that everybody may know.
+        let other = |canary: Canary| {
+            let data = canary.replaced(&composition.data, &sensitive);
+            render(&Composition::new(data, composition.quoted.clone()).with_version(composition.version()))
+        };
+        let [alike, unlike] = Canary::ALL.map(other);
+        let by_text = |(_, leaf): (FieldPath, Value)| (gotemplate::format::display(&leaf).to_string(), digest(&leaf));
+        let digests = leaves.into_iter().map(by_text).collect();
+        Some(ShownFiles { has_sensitive: true, files, others: alike.zip(unlike).map(<[Files; 2]>::from), digests })
+    }
+
+    /// What any schema of the fleet marks as sensitive, for some assignments or for all.
+    pub fn sensitive(&self) -> &BTreeSet<FieldPath> {
+        &self.schemas.sensitive_anywhere
+    }
+}
+
+impl ShownFiles {
+    /// The lines of a file of this name, if this is its content: else nobody knows what it was made of. None if nothing of it may be shown.
+    pub fn lines<'t>(&self, name: &str, content: &'t [u8]) -> Option<Vec<Lines<'t>>> {
+        if self.files.get(name).is_none_or(|known| **known != *content) {
+            return None;
+        }
+        if !self.has_sensitive {
+            return Some(plain(content));
+        }
+        let [alike, unlike] = self.others.as_ref()?;
+        let others = [alike.get(name)?, unlike.get(name)?].map(|bytes| String::from_utf8_lossy(bytes));
+        let text = String::from_utf8_lossy(content);
+        let hidden = Masking { digests: &self.digests }.lines(&text, [&others[0], &others[1]]);
+        Some(hidden.into_iter().map(Lines::into_owned).collect())
+    }
+}
+
+impl Lines<'_> {
+    /// The same lines, with texts of their own.
+    pub fn into_owned(self) -> Lines<'static> {
+        Lines { text: Cow::Owned(self.text.into_owned()), shown: Cow::Owned(self.shown.into_owned()) }
+    }
+}
+
+/// The lines of a text in which nothing is hidden.
+pub fn plain(content: &[u8]) -> Vec<Lines<'_>> {
+    let line = |bytes| {
+        let text = String::from_utf8_lossy(bytes);
+        Lines { shown: text.clone(), text }
+    };
+    content.split_inclusive(|byte| *byte == b'\n').map(line).collect()
+}
+
+struct Masking<'d> {
+    digests: &'d BTreeMap<String, String>,
+}
+
+impl Masking<'_> {
+    /// The lines of a text, without what is not the same in the others.
+    fn lines<'t>(&self, text: &'t str, others: [&str; 2]) -> Vec<Lines<'t>> {
+        let split = |text: &'t str| text.split_inclusive('\n').collect::<Vec<_>>();
+        let lines = split(text);
+        let others = others.map(|text| text.split_inclusive('\n').collect::<Vec<_>>());
+        if others.iter().all(|other| other.len() == lines.len()) {
+            return self.line_by_line(&lines, [&others[0], &others[1]]);
+        }
+        let Range { start, end } = different(&lines, [&others[0], &others[1]]);
+        let same = |lines: &[&'t str]| lines.iter().map(|line| same(line)).collect::<Vec<_>>();
+        let mut found = same(&lines[..start]);
+        found.extend(together(&lines[start..end]));
+        found.extend(same(&lines[end..]));
+        found
+    }
+
+    fn line_by_line<'t>(&self, lines: &[&'t str], others: [&[&str]; 2]) -> Vec<Lines<'t>> {
+        let mut found = Vec::new();
+        let mut hidden: Vec<&'t str> = Vec::new();
+        for (line, (one, other)) in lines.iter().zip(others[0].iter().zip(others[1])) {
+            let others = [*one, *other];
+            let shown = if others == [*line; 2] { Some(same(line)) } else { self.beginning(line, others) };
+            match shown {
+                Some(shown) => {
+                    found.extend(together(&std::mem::take(&mut hidden)));
+                    found.push(shown);
+                }
+                // How many lines a secret has is not shown.
+                None => hidden.push(line),
+            }
+        }
+        found.extend(together(&hidden));
+        found
+    }
+
+    /// A line with its key, but without its value. None if the key is not the same in the other lines, or there is none.
+    fn beginning<'t>(&self, line: &'t str, others: [&str; 2]) -> Option<Lines<'t>> {
+        let text = line.trim_end_matches(['\n', '\r']);
+        let ends = [text.find(": ").map(|at| at + 2), text.find('=').map(|at| at + 1)];
+        let (key, value) = text.split_at(ends.into_iter().flatten().min()?);
+        if others.iter().any(|other| !other.starts_with(key)) {
+            return None;
+        }
+        let digest = self.digests.get(&*scalar(value)).map_or(HIDDEN, String::as_str);
+        let end = line.get(text.len()..).unwrap_or_default();
+        Some(Lines { text: Cow::Borrowed(line), shown: format!("{key}{digest}{end}").into() })
+    }
+}
+
+fn same(line: &str) -> Lines<'_> {
+    Lines { text: Cow::Borrowed(line), shown: Cow::Borrowed(line) }
+}
+
+/// Lines that are hidden together.
+fn together<'t>(lines: &[&'t str]) -> Option<Lines<'t>> {
+    let last = lines.last()?;
+    let end = if last.ends_with('\n') { "\n" } else { "" };
+    Some(Lines { text: lines.concat().into(), shown: format!("{HIDDEN}{end}").into() })
+}
+
+/// The lines between those that all texts begin with, and those that all end with.
+fn different(lines: &[&str], others: [&[&str]; 2]) -> Range<usize> {
+    let shortest = others.iter().map(|other| other.len()).chain([lines.len()]).min().unwrap_or_default();
+    let is_same = |at: usize| others.iter().all(|other| other.get(at) == lines.get(at));
+    let start = (0..shortest).take_while(|at| is_same(*at)).count();
+    let from_end = |lines: &[&str], back: usize| lines.len().checked_sub(back + 1);
+    let is_same_back = |back: &usize| {
+        let line = from_end(lines, *back).and_then(|at| lines.get(at));
+        others.iter().all(|other| from_end(other, *back).and_then(|at| other.get(at)) == line)
+    };
+    let back = (0..shortest - start).take_while(is_same_back).count();
+    start..lines.len() - back
+}
+
+/// What a value in YAML says: the text in its quotes, if it has any.
+fn scalar(value: &str) -> Cow<'_, str> {
+    let reading = yaml::read(value, &yaml::Options::VALUES);
+    let root = reading.documents.first().filter(|_| reading.problems.is_empty()).map(|document| &document.root);
+    root.and_then(|root| root.as_scalar()).map_or(Cow::Borrowed(value), |scalar| scalar.text.to_string().into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(text: &str, others: [&str; 2], expected: &str) {
+        let digests = BTreeMap::from([("hunter22".to_owned(), "(digest)".to_owned())]);
+        let lines = Masking { digests: &digests }.lines(text, others);
+        assert_eq!(lines.iter().map(|lines| &*lines.shown).collect::<String>(), expected);
+        assert_eq!(lines.iter().map(|lines| &*lines.text).collect::<String>(), text);
+    }
+
+    #[test]
+    fn a_line_that_depends_on_a_value_keeps_its_key() {
+        check("a: 1\nb: \"hunter22\"\n", ["a: 1\nb: \"x\"\n", "a: 1\nb: \"y\"\n"], "a: 1\nb: (digest)\n");
+        check("b: HUNTER22\n", ["b: X\n", "b: Y\n"], "b: (sensitive)\n");
+        check("export B=hunter22", ["export B=x", "export B=y"], "export B=(digest)");
+    }
+
+    #[test]
+    fn nothing_is_shown_because_it_is_common_to_one_of_the_others() {
+        check("b: hunter22\n", ["b: hunter33\n", "b: x\n"], "b: (digest)\n");
+        check("b: hunter22\n", ["b: hunter22\n", "b: x\n"], "b: (digest)\n");
+        check("hun: ter\n", ["hun: abc\n", "x: abc\n"], "(sensitive)\n");
+    }
+
+    #[test]
+    fn lines_without_a_key_are_hidden_together() {
+        check("k: |\n  one\n  two\nz: 1", ["k: |\n  a\n  b\nz: 1", "k: |\n  c\n  d\nz: 1"], "k: |\n(sensitive)\nz: 1");
+    }
+
+    #[test]
+    fn where_there_are_more_or_fewer_lines_all_between_the_same_ones_is_hidden() {
+        check("a\nb\nb\nc\n", ["a\nb\nc\n", "a\nb\nb\nb\nc\n"], "a\nb\n(sensitive)\nc\n");
+        check("a\n", ["a\nb\n", "a\n"], "a\n");
+        check("", ["a\n", ""], "");
+        check("a\nb\n", ["", "a\nb\n"], "(sensitive)\n");
+    }
+}
