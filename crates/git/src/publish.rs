@@ -125,11 +125,21 @@ impl PublishError {
     }
 }
 
-/// Looks at a destination.
+/// Where the branches of a destination are, by one look at each.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Heads {
+    /// The head of the base branch.
+    pub base: Commit,
+    /// The head of our own branch, if that is asked for and exists.
+    pub branch: Option<Commit>,
+}
+
+/// Where the branches of a destination are now. Whoever reads sources afterwards, and pushes with what was found here as the lease, never replaces what was
+/// made of newer ones.
 ///
 /// # Errors
-/// If the repository can't be read, the base branch does not exist, or our branch holds a commit that we did not make.
-pub fn look(repositories: &dyn Repositories, destination: &Destination<'_>) -> Result<Target, PublishError> {
+/// If the repository can't be read, or the base branch does not exist.
+pub fn heads(repositories: &dyn Repositories, destination: &Destination<'_>) -> Result<Heads, PublishError> {
     let Destination { url, base: name, .. } = *destination;
     let no_base = |is_empty| PublishError::NoBase { url: url.clone(), branch: name.to_owned(), is_empty };
     let base = match repositories.resolve(url, &Revision::branch(name)) {
@@ -137,11 +147,24 @@ pub fn look(repositories: &dyn Repositories, destination: &Destination<'_>) -> R
         Err(RepositoryError::Empty { .. }) => return Err(no_base(true)),
         other => other?,
     };
-    let base_tree = repositories.tree(&base)?;
     let branch = match destination.branch.map(|name| repositories.resolve(url, &Revision::branch(name))) {
         None | Some(Err(RepositoryError::NoRevision { .. })) => None,
         Some(other) => Some(other?),
     };
+    Ok(Heads { base, branch })
+}
+
+/// Reads what is in the branches of a destination.
+///
+/// # Errors
+/// If the repository can't be read, or our branch holds a commit that we did not make.
+pub fn read(
+    repositories: &dyn Repositories,
+    destination: &Destination<'_>,
+    heads: Heads,
+) -> Result<Target, PublishError> {
+    let Heads { base, branch } = heads;
+    let base_tree = repositories.tree(&base)?;
     let branch_tree = match &branch {
         Some(branch) => {
             refuse_foreign(repositories, destination, &base, branch)?;
@@ -150,6 +173,14 @@ pub fn look(repositories: &dyn Repositories, destination: &Destination<'_>) -> R
         None => None,
     };
     Ok(Target { base, base_tree, branch, branch_tree })
+}
+
+/// Looks at a destination.
+///
+/// # Errors
+/// If the repository can't be read, the base branch does not exist, or our branch holds a commit that we did not make.
+pub fn look(repositories: &dyn Repositories, destination: &Destination<'_>) -> Result<Target, PublishError> {
+    read(repositories, destination, heads(repositories, destination)?)
 }
 
 /// Makes one commit on the head of the base branch, and moves the destination's branch there: by pushing over our own commits only, or, where

@@ -1,9 +1,12 @@
 //! What the person who runs Kalypso says about repositories: mirrors, credentials, the cache.
 
+use std::ffi::OsString;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use crate::key::Key;
+use crate::limits::TRANSFER_BYTES_MAX;
 use crate::url::{Parts, RepositoryUrl, Scheme, UrlError};
 
 /// How long one run of git may last. A first fetch of a large repository over a slow line takes minutes.
@@ -12,8 +15,10 @@ const TIME_LIMIT: Duration = Duration::from_mins(10);
 /// What the person who runs Kalypso says about repositories.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// The folder for copies of remote repositories. It may be removed at any time.
+    /// The folder for copies of remote repositories. It may be removed at any time. Nothing is read there unless [`crate::trust`] allows it.
     pub cache: PathBuf,
+    /// What signs that a branch was at a commit. Without it, nothing in the cache says where a branch was.
+    pub key: Option<Key>,
     /// The folder that relative local paths start from.
     pub base: PathBuf,
     /// Where repositories really are.
@@ -24,8 +29,12 @@ pub struct Settings {
     pub program: PathBuf,
     /// How ssh is started, if not as git's own configuration says.
     pub ssh_command: Option<String>,
+    /// Variables of this program's environment that git does not get: all that [`is_kept_variable`] does not name.
+    pub withheld: Vec<OsString>,
     /// How long one run of git may last.
     pub time_limit: Duration,
+    /// How many bytes one transfer from a repository may take on disk.
+    pub transfer_bytes_max: u64,
 }
 
 /// URLs that begin with `from` are read as if they began with `to`, like git's `insteadOf`. The longest `from` counts.
@@ -45,6 +54,23 @@ pub struct Credential {
     pub prefix: String,
     /// The token.
     pub token: Token,
+}
+
+/// Variables of git's that say how repositories are reached: with which ssh, proxy and certificates. Its programs are where the person has put git.
+const KEPT_VARIABLES: &[&str] =
+    &["GIT_EXEC_PATH", "GIT_HTTP_PROXY_AUTHMETHOD", "GIT_SSH", "GIT_SSH_COMMAND", "GIT_SSH_VARIANT"];
+
+/// The same by what their names begin with.
+const KEPT_PREFIXES: &[&str] = &["GIT_PROXY_SSL_", "GIT_SSL_"];
+
+/// Secrets that are for Kalypso alone.
+const OWN_SECRETS: &[&str] = &["KALYPSO_CACHE_KEY", "KALYPSO_DATABASE_URL", "KALYPSO_HUB_TOKEN"];
+
+/// Whether git may see a variable of the environment. Of its own ones, few: the others lead it to other repositories, objects and settings. What git
+/// starts, such as ssh and credential helpers, sees the same.
+pub fn is_kept_variable(name: &str) -> bool {
+    let is_gits = name.starts_with("GIT_") || name == "SSH_ASKPASS" || OWN_SECRETS.contains(&name);
+    !is_gits || KEPT_VARIABLES.contains(&name) || KEPT_PREFIXES.iter().any(|prefix| name.starts_with(prefix))
 }
 
 /// A secret that is never shown.
@@ -87,12 +113,15 @@ impl Settings {
     pub fn new(cache: impl Into<PathBuf>) -> Self {
         Self {
             cache: cache.into(),
+            key: None,
             base: PathBuf::new(),
             rewrite: Vec::new(),
             credentials: Vec::new(),
             program: "git".into(),
             ssh_command: None,
+            withheld: Vec::new(),
             time_limit: TIME_LIMIT,
+            transfer_bytes_max: TRANSFER_BYTES_MAX,
         }
     }
 
@@ -209,6 +238,28 @@ mod tests {
             "https://git.example/acme/app.git",
             Some("https://git.example/acme/app"),
         );
+    }
+
+    #[test]
+    fn git_sees_how_repositories_are_reached_and_nothing_else() {
+        for name in ["PATH", "HOME", "https_proxy", "SSH_AUTH_SOCK", "GIT_SSL_CAINFO", "GIT_SSH_VARIANT", "ACME_TOKEN"]
+        {
+            assert!(is_kept_variable(name), "{name}");
+        }
+        for name in [
+            "GIT_DIR",
+            "GIT_CONFIG_COUNT",
+            "GIT_CONFIG_PARAMETERS",
+            "GIT_ALTERNATE_OBJECT_DIRECTORIES",
+            "GIT_ALLOW_PROTOCOL",
+            "GIT_PROXY_COMMAND",
+            "GIT_ASKPASS",
+            "GIT_EXTERNAL_DIFF",
+            "SSH_ASKPASS",
+            "KALYPSO_CACHE_KEY",
+        ] {
+            assert!(!is_kept_variable(name), "{name}");
+        }
     }
 
     #[test]

@@ -89,10 +89,33 @@ impl RepositoryUrl {
     }
 }
 
+/// The URL of a repository as an object writes it, for those who may read it: without a credential.
+pub fn without_credential(text: &str) -> String {
+    if model::credential::ranges_of_url(text).is_empty() {
+        return text.to_owned();
+    }
+    match RepositoryUrl::from_configuration(text) {
+        Ok(url) => url.as_str().to_owned(),
+        Err(_) => model::credential::without_in_url(text).into_owned(),
+    }
+}
+
 impl fmt::Display for RepositoryUrl {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
     }
+}
+
+/// Where a repository is, whatever is spoken there and however its URL is written: `git@git.example:acme/app.git` and `https://git.example/acme/app/` are at
+/// one place.
+pub(crate) fn whereabouts(text: &str) -> Option<String> {
+    let parts = Parts::parse(text).ok()?;
+    let path = parts.path.trim_end_matches('/').trim_end_matches(".git");
+    Some(match parts.port {
+        22 | 80 | 443 => format!("{}/{}", parts.host, path.trim_start_matches('/')),
+        0 => path.to_owned(),
+        port => format!("{}:{port}/{path}", parts.host),
+    })
 }
 
 /// What a URL speaks.

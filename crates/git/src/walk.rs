@@ -4,8 +4,10 @@ use std::rc::Rc;
 
 use ignore::Match;
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
+use model::git_id::GitId;
 
-use crate::limits::{FILES_MAX, FOLDER_DEPTH_MAX};
+use crate::budget::{Budget, Exceeded};
+use crate::limits::FOLDER_DEPTH_MAX;
 use crate::repositories::{Item, ItemKind};
 
 /// The folder of a control plane's main branch that holds its `Environment` objects.
@@ -39,8 +41,8 @@ pub(crate) enum PathError {
     Missing,
     #[error("it is a symbolic link or a submodule, which is not followed")]
     Link,
-    #[error("there are more than {FILES_MAX} YAML files below it")]
-    TooManyFiles,
+    #[error(transparent)]
+    TooMuch(#[from] Exceeded),
     #[error("folders are more than {FOLDER_DEPTH_MAX} deep below it")]
     TooDeep,
 }
@@ -49,8 +51,8 @@ pub(crate) enum PathError {
 pub(crate) trait Folders {
     /// Why something can't be read.
     type Error: From<PathError>;
-    /// What is in a folder; none if there is no such folder.
-    fn folder(&self, path: &str) -> Result<Option<Vec<Item>>, Self::Error>;
+    /// What is in a folder, by its path and, if it was met before, its id; none if there is no such folder.
+    fn folder(&self, path: &str, id: Option<GitId>) -> Result<Option<Vec<Item>>, Self::Error>;
     /// The lines of an ignore file; as far as it is too large, it does not count.
     fn ignore_lines(&self, path: &str, item: &Item) -> Result<String, Self::Error>;
 }
@@ -60,6 +62,15 @@ pub(crate) trait Folders {
 pub(crate) struct Found {
     pub(crate) path: String,
     pub(crate) item: Item,
+}
+
+/// What is below a path.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Walked {
+    /// The files to be read, and links and submodules of such names; sorted.
+    pub(crate) files: Vec<Found>,
+    /// Links and submodules of other names, which may stand where a folder was; sorted.
+    pub(crate) links: Vec<Found>,
 }
 
 /// Takes `./` and slashes that say nothing out of a path. The empty path is the root.
@@ -75,52 +86,109 @@ pub(crate) fn normal(path: &str) -> Result<String, PathError> {
 ///
 /// # Errors
 /// If there is no such path, or too much below it.
-pub(crate) fn walk<F: Folders>(folders: &F, path: &str) -> Result<Vec<Found>, F::Error> {
+pub(crate) fn walk<F: Folders>(folders: &F, path: &str, budget: &Budget) -> Result<Walked, F::Error> {
     let path = normal(path)?;
+    let walk = Walk { folders, budget };
     let mut rules = Rules::root();
-    let mut above = String::new();
+    let (mut above, mut id) = (String::new(), None);
     // Also the rules above count; but what is named itself is read even if they leave it out.
     for part in path.split('/').filter(|part| !part.is_empty()) {
-        let Some(items) = folders.folder(&above)? else { return Err(PathError::Missing.into()) };
-        rules = rules.with(folders, &above, &items)?;
+        let items = walk.items(&above, id)?;
+        rules = walk.with_rules(rules, &above, &items)?;
         let item = items.into_iter().find(|item| item.name == part).ok_or(PathError::Missing)?;
         above = join(&above, part);
         match item.kind {
-            ItemKind::Folder => {}
-            ItemKind::File if above == path => return Ok(vec![Found { path, item }]),
+            ItemKind::Folder => id = Some(item.id),
+            ItemKind::File if above == path => {
+                return Ok(Walked { files: vec![Found { path, item }], links: Vec::new() });
+            }
             ItemKind::File => return Err(PathError::Missing.into()),
             ItemKind::Link | ItemKind::Submodule => return Err(PathError::Link.into()),
         }
     }
-    let mut found = below(folders, path, rules)?;
-    found.sort();
+    let mut found = walk.below(Folder { path, id, rules, depth: 0 })?;
+    found.files.sort();
+    found.links.sort();
     Ok(found)
 }
 
-fn below<F: Folders>(folders: &F, path: String, rules: Rules) -> Result<Vec<Found>, F::Error> {
-    let mut found = Vec::new();
-    let mut open = vec![(path, rules, 0)];
-    while let Some((folder, rules, depth)) = open.pop() {
-        let Some(items) = folders.folder(&folder)? else { return Err(PathError::Missing.into()) };
-        if depth > FOLDER_DEPTH_MAX {
-            return Err(PathError::TooDeep.into());
-        }
-        let rules = rules.with(folders, &folder, &items)?;
-        for item in items {
-            let path = join(&folder, &item.name);
-            if item.kind == ItemKind::Folder {
-                if item.name == ENVIRONMENTS || !(item.name.starts_with('.') || rules.leave_out(&path, true)) {
-                    open.push((path, rules.clone(), depth + 1));
+/// Goes through folders, and counts what that costs.
+struct Walk<'a, F> {
+    folders: &'a F,
+    budget: &'a Budget,
+}
+
+/// A folder to be opened.
+struct Folder {
+    path: String,
+    id: Option<GitId>,
+    rules: Rules,
+    depth: usize,
+}
+
+impl<F: Folders> Walk<'_, F> {
+    fn below(&self, folder: Folder) -> Result<Walked, F::Error> {
+        let mut found = Walked::default();
+        let mut open = vec![folder];
+        while let Some(Folder { path: folder, id, rules, depth }) = open.pop() {
+            let items = self.items(&folder, id)?;
+            if depth > FOLDER_DEPTH_MAX {
+                return Err(PathError::TooDeep.into());
+            }
+            let rules = self.with_rules(rules, &folder, &items)?;
+            for item in items {
+                let path = join(&folder, &item.name);
+                if item.kind == ItemKind::Folder {
+                    if item.name == ENVIRONMENTS
+                        || !(item.name.starts_with('.') || self.leave_out(&rules, &path, true)?)
+                    {
+                        open.push(Folder { path, id: Some(item.id), rules: rules.clone(), depth: depth + 1 });
+                    }
+                    continue;
                 }
-            } else if model::read::is_read(&item.name) && !rules.leave_out(&path, false) {
-                found.push(Found { path: shown(path), item });
+                let is_read = model::read::is_read(&item.name);
+                let is_link = item.kind != ItemKind::File && !item.name.starts_with('.');
+                if (is_read || is_link) && !self.leave_out(&rules, &path, false)? {
+                    self.budget.file().map_err(PathError::from)?;
+                    let found = if is_read { &mut found.files } else { &mut found.links };
+                    found.push(Found { path: shown(path), item });
+                }
             }
         }
-        if found.len() > FILES_MAX {
-            return Err(PathError::TooManyFiles.into());
-        }
+        Ok(found)
     }
-    Ok(found)
+
+    /// What is in a folder. It counts before anything is done with it: each entry with the length of its path.
+    fn items(&self, path: &str, id: Option<GitId>) -> Result<Vec<Item>, F::Error> {
+        const FOLDER_STEPS: u64 = 10;
+        self.budget.steps(FOLDER_STEPS).map_err(PathError::from)?;
+        let Some(items) = self.folders.folder(path, id)? else { return Err(PathError::Missing.into()) };
+        let steps = |item: &Item| 1 + words(path.len() + item.name.len());
+        self.budget.steps(items.iter().map(steps).sum()).map_err(PathError::from)?;
+        Ok(items)
+    }
+
+    /// The rules with the ignore file of a folder, if it has one.
+    fn with_rules(&self, rules: Rules, folder: &str, items: &[Item]) -> Result<Rules, F::Error> {
+        // Compiling patterns takes longer than reading them.
+        const BYTE_STEPS: u64 = 4;
+        let file = items.iter().find(|item| item.name == IGNORE_FILE && item.kind == ItemKind::File);
+        let Some(file) = file else { return Ok(rules) };
+        let lines = self.folders.ignore_lines(&join(folder, IGNORE_FILE), file)?;
+        self.budget.steps(BYTE_STEPS * lines.len() as u64).map_err(PathError::from)?;
+        Ok(rules.with(folder, &lines))
+    }
+
+    fn leave_out(&self, rules: &Rules, path: &str, is_folder: bool) -> Result<bool, PathError> {
+        self.budget.steps(words(rules.0.bytes) * (1 + words(path.len())))?;
+        Ok(rules.leave_out(path, is_folder))
+    }
+}
+
+/// How much a text of so many bytes weighs.
+fn words(bytes: usize) -> u64 {
+    const BYTES_PER_STEP: usize = 64;
+    (bytes / BYTES_PER_STEP) as u64
 }
 
 /// A path as it may be shown: git allows control characters in names, a terminal obeys them.
@@ -141,21 +209,21 @@ struct Rule {
     patterns: Gitignore,
     /// How much of a path leads to the folder of the patterns.
     prefix: usize,
+    /// How large the ignore files are, those above included.
+    bytes: usize,
     above: Option<Rules>,
 }
 
 impl Rules {
     fn root() -> Self {
-        Self(Rc::new(Rule { patterns: patterns(IGNORED_BY_FLUX.iter().copied()), prefix: 0, above: None }))
+        Self(Rc::new(Rule { patterns: patterns(IGNORED_BY_FLUX.iter().copied()), prefix: 0, bytes: 0, above: None }))
     }
 
-    /// With the ignore file of a folder, if it has one.
-    fn with<F: Folders>(self, folders: &F, folder: &str, items: &[Item]) -> Result<Self, F::Error> {
-        let file = items.iter().find(|item| item.name == IGNORE_FILE && item.kind == ItemKind::File);
-        let Some(file) = file else { return Ok(self) };
-        let lines = folders.ignore_lines(&join(folder, IGNORE_FILE), file)?;
+    /// With the lines of the ignore file of a folder.
+    fn with(self, folder: &str, lines: &str) -> Self {
         let prefix = if folder.is_empty() { 0 } else { folder.len() + 1 };
-        Ok(Self(Rc::new(Rule { patterns: patterns(lines.lines()), prefix, above: Some(self) })))
+        let bytes = self.0.bytes + lines.len();
+        Self(Rc::new(Rule { patterns: patterns(lines.lines()), prefix, bytes, above: Some(self) }))
     }
 
     fn leave_out(&self, path: &str, is_folder: bool) -> bool {
@@ -184,16 +252,15 @@ fn patterns<'a>(lines: impl Iterator<Item = &'a str>) -> Gitignore {
 mod tests {
     use std::collections::BTreeMap;
 
-    use model::git_id::GitId;
-
     use super::*;
+    use crate::limits::{APPLICATION, PlaceLimits};
 
     struct Paper(BTreeMap<&'static str, &'static str>);
 
     impl Folders for Paper {
         type Error = PathError;
 
-        fn folder(&self, path: &str) -> Result<Option<Vec<Item>>, PathError> {
+        fn folder(&self, path: &str, _: Option<GitId>) -> Result<Option<Vec<Item>>, PathError> {
             let prefix = if path.is_empty() { String::new() } else { format!("{path}/") };
             let mut items = BTreeMap::new();
             for (file, text) in &self.0 {
@@ -213,8 +280,8 @@ mod tests {
     }
 
     fn check(files: &[(&'static str, &'static str)], path: &str, expected: Result<&[&str], PathError>) {
-        let found = walk(&Paper(files.iter().copied().collect()), path);
-        let found = found.map(|found| found.into_iter().map(|found| found.path).collect::<Vec<_>>());
+        let found = walk(&Paper(files.iter().copied().collect()), path, &Budget::new(APPLICATION));
+        let found = found.map(|found| found.files.into_iter().map(|found| found.path).collect::<Vec<_>>());
         assert_eq!(found, expected.map(|paths| paths.iter().map(|path| (*path).to_owned()).collect()), "{path}");
     }
 
@@ -262,6 +329,63 @@ mod tests {
         check(&files, "", Ok(&["b/keep.yml", "b/only-here.yaml", "x.yaml"]));
         check(&files, "b", Ok(&["b/keep.yml", "b/only-here.yaml"]));
         check(&files, "docs", Ok(&["docs/d.yaml"]));
+    }
+
+    /// A tree of folders that git keeps in a few objects: each level holds the next one ten times.
+    struct Multiplied<'a> {
+        levels: usize,
+        ignore_lines: &'a str,
+        opened: std::cell::Cell<u64>,
+    }
+
+    impl Folders for Multiplied<'_> {
+        type Error = PathError;
+
+        fn folder(&self, path: &str, _: Option<GitId>) -> Result<Option<Vec<Item>>, PathError> {
+            self.opened.set(self.opened.get() + 1);
+            let item = |name: &str, kind| Item { name: name.to_owned(), kind, id: GitId::of_blob(b"") };
+            if path.split('/').count() > self.levels {
+                return Ok(Some(vec![item("a.txt", ItemKind::File)]));
+            }
+            let below = (0..10).map(|number| item(&number.to_string(), ItemKind::Folder));
+            let ignore = (!self.ignore_lines.is_empty()).then(|| item(IGNORE_FILE, ItemKind::File));
+            Ok(Some(below.chain(ignore).collect()))
+        }
+
+        fn ignore_lines(&self, _: &str, _: &Item) -> Result<String, PathError> {
+            Ok(self.ignore_lines.to_owned())
+        }
+    }
+
+    fn check_multiplied(ignore_lines: &str, limits: PlaceLimits, opened_max: u64) {
+        let folders = Multiplied { levels: 10, ignore_lines, opened: std::cell::Cell::default() };
+        let found = walk(&folders, "", &Budget::new(limits));
+        assert_eq!(found, Err(PathError::TooMuch(Exceeded::Steps(limits.steps))));
+        assert!(folders.opened.get() <= opened_max, "{} folders were opened", folders.opened.get());
+    }
+
+    #[test]
+    fn folders_that_multiply_end() {
+        check_multiplied("", APPLICATION, 100_000);
+        check_multiplied("", PlaceLimits { steps: 1_000, ..APPLICATION }, 100);
+    }
+
+    #[test]
+    fn patterns_that_multiply_end() {
+        let patterns = "*a*b*c?d[0-9]*.yaml\n".repeat(100);
+        let limits = PlaceLimits { steps: 100_000, ..APPLICATION };
+        check_multiplied(&patterns, limits, 100);
+        // Few patterns, and many paths.
+        check_multiplied("*a*b*c?d[0-9]*.yaml\n", limits, 10_000);
+    }
+
+    #[test]
+    fn files_are_counted() {
+        let limits = PlaceLimits { files: 2, ..APPLICATION };
+        let files = ["a.yaml", "b.yaml", "c.yaml", "d.txt"].map(|name| (name, ""));
+        let found = |count| walk(&Paper(files.into_iter().skip(count).collect()), "", &Budget::new(limits));
+        assert_eq!(found(0), Err(PathError::TooMuch(Exceeded::Files(2))));
+        assert_eq!(found(1).map(|found| found.files.len()), Ok(2));
     }
 
     #[test]

@@ -1,24 +1,28 @@
 //! Puts what was read together, and replaces broken files by earlier versions of them.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use model::diagnostic::{Code, Diagnostic, Origin};
+use model::diagnostic::{Code, Diagnostic, ObjectKey, Origin};
 use model::digest::DigestBuilder;
 use model::fleet::{FleetFile, FleetInput, Role, Scope};
 use model::git_id::GitId;
 use model::name::{EnvironmentName, RegistrationName};
-use model::object::AnyObject;
+use model::object::{AnyObject, GitOpsRepo, Object};
 use model::progress::{Phase, Progress};
 use model::read::{self, FileObjects};
 use model::source::{File, FileId, Files, Source};
 use rayon::prelude::*;
 
-use super::earlier::{Earlier, GoodVersion};
+use super::keeping::{Standing, State, Version};
+use super::kept::{self, KeptVersion, Unclear};
+use super::past::{self, KeptFile, KeptFiles, Past, PastError};
 use super::place::{self, Place, RawContent, RawFile, Snapshot};
-use super::{Loaded, Read, ReadRole, problem};
+use super::{BrokenFiles, Loaded, Read, ReadRole, own_source, problem};
+use crate::budget::Exceeded;
 use crate::limits::FILE_BYTES_MAX;
-use crate::repositories::{Repositories, RepositoryError};
+use crate::published::{KeptObject, Published, SourceName};
+use crate::repositories::{Commit, Repositories, Revision};
 use crate::url::RepositoryUrl;
 
 /// What an environment consists of, as far as it was read.
@@ -32,8 +36,17 @@ pub(super) struct Assembly {
     pub(super) reads: Vec<Read>,
     pub(super) is_whole: bool,
     /// Files of the platform that are there already: places may overlap.
-    seen: BTreeSet<(RepositoryUrl, GitId, Arc<str>)>,
+    seen: BTreeMap<Seen, Standing>,
+    /// What was published on each of the environment's branches.
+    pub(super) published: Vec<Published>,
+    is_understood: bool,
+    remembered: BTreeSet<(SourceName, KeptObject)>,
+    /// Objects of the platform that are kept already, for the same reason.
+    kept: BTreeSet<(RepositoryUrl, Arc<str>, ObjectKey)>,
 }
+
+/// A file of a commit.
+type Seen = (RepositoryUrl, GitId, Arc<str>);
 
 /// The `BaseRepo` that says which commit of the control plane's main branch is promoted.
 const MAIN: &str = "main";
@@ -44,9 +57,6 @@ struct Parsed {
     id: FileId,
     objects: FileObjects,
 }
-
-/// What came of looking for an earlier version.
-type Looked = Result<Option<GoodVersion>, RepositoryError>;
 
 impl Assembly {
     pub(super) fn new(progress: &Progress, promoted: Option<GitId>) -> Self {
@@ -59,7 +69,11 @@ impl Assembly {
             unavailable: BTreeSet::new(),
             reads: Vec::new(),
             is_whole: true,
-            seen: BTreeSet::new(),
+            seen: BTreeMap::new(),
+            published: Vec::new(),
+            is_understood: true,
+            remembered: BTreeSet::new(),
+            kept: BTreeSet::new(),
         }
     }
 
@@ -74,6 +88,25 @@ impl Assembly {
     pub(super) fn platform_objects(&self) -> impl Iterator<Item = &AnyObject> {
         let platform = self.contents.iter().filter(|file| file.role == Role::Platform && file.objects.is_good());
         platform.flat_map(|file| &file.objects.objects)
+    }
+
+    /// Everything that the platform's files hold, also what is good in broken ones.
+    fn all_platform_objects(&self) -> impl Iterator<Item = &AnyObject> + Clone {
+        self.contents.iter().filter(|file| file.role == Role::Platform).flat_map(|file| &file.objects.objects)
+    }
+
+    /// The objects that say where output goes.
+    pub(super) fn gitops_repos(&self) -> impl Iterator<Item = &Object<GitOpsRepo>> {
+        self.all_platform_objects().filter_map(|object| match object {
+            AnyObject::GitOpsRepo(object) => Some(&**object),
+            _ => None,
+        })
+    }
+
+    /// Says which output would go where something is read.
+    pub(super) fn check_destinations(&mut self, sources: &own_source::Sources<'_>, environment: &EnvironmentName) {
+        let found = own_source::problems(self.all_platform_objects(), sources, environment);
+        self.diagnostics.extend(found);
     }
 
     /// Says that there is nothing, which is nobody's intention.
@@ -96,46 +129,154 @@ impl Assembly {
     }
 
     pub(super) fn finish(self, environment: EnvironmentName) -> Loaded {
-        let Self { files, contents, diagnostics, unavailable, reads, is_whole, .. } = self;
+        let Self { files, contents, diagnostics, unavailable, reads, is_whole, is_understood, remembered, .. } = self;
         let input = FleetInput { environment, files: Arc::new(files), contents, unavailable };
-        Loaded { input, diagnostics, reads, is_whole }
+        Loaded { input, diagnostics, reads, is_whole, is_understood, kept: remembered }
     }
 
     /// Adds what a place holds, and gives it back.
-    pub(super) fn add(&mut self, repositories: &dyn Repositories, place: &Place, snapshot: Snapshot) -> &[FleetFile] {
+    pub(super) fn add(
+        &mut self,
+        (repositories, broken): (&dyn Repositories, &BrokenFiles),
+        place: &Place,
+        snapshot: Snapshot,
+    ) -> &[FleetFile] {
         self.reads.push(Read {
             role: place.role.clone(),
             url: place.url.clone(),
             revision: Arc::clone(&snapshot.source.revision),
+            is_pinned: matches!(place.revision, Revision::Commit { .. }),
             commit: snapshot.commit.id,
         });
         let (role, first) = (place.author(), self.contents.len());
         let mut files = snapshot.files.clone();
         if role == Role::Platform {
             let commit = &snapshot.commit;
-            files.retain(|file| self.seen.insert((commit.url.clone(), commit.id, Arc::clone(&file.path))));
+            files.retain(|file| !self.seen.contains_key(&seen(commit, &file.path)));
         }
         let parsed = self.parse(&snapshot.source, files);
-        let earlier = Earlier::of(repositories, &snapshot);
-        let look = |parsed: &Parsed| {
-            let is_broken = !parsed.objects.is_good();
-            is_broken.then(|| earlier.good_version(&parsed.raw, parsed.id))
-        };
-        let found: Vec<_> = parsed.par_iter().map(look).collect();
-        for (parsed, found) in parsed.into_iter().zip(found) {
-            let file = parsed.id;
-            let objects = self.chosen(&role, &snapshot, (parsed, found));
-            let mut file = FleetFile { role: role.clone(), scope: Scope::Everything, file, objects };
-            // The main branch counts at its head. As a base repository it is read again, at another commit.
-            if matches!(place.role, ReadRole::Base(_) | ReadRole::Flux(_)) {
-                file.keep(Scope::AllButEnvironments);
+        let kept = self.look_back((repositories, broken), &snapshot, (&role, &parsed));
+        for Parsed { id, objects, raw } in parsed {
+            if let Err(reason) = snapshot.budget.objects(&objects.objects) {
+                self.refuse(&role, id, reason);
+                self.contents.truncate(first);
+                return &[];
             }
-            if place.role == ReadRole::Environment {
-                file.objects.objects.iter_mut().for_each(|object| self.promote(object));
+            if role == Role::Platform {
+                self.seen.insert(seen(&snapshot.commit, &raw.path), past::standing(&objects));
             }
-            self.contents.push(file);
+            let is_home = kept.iter().any(|kept| kept.file.path == raw.path && kept.holders.contains(&raw.path));
+            if !is_home {
+                self.note_unknown_content(&role, &objects);
+            }
+            self.add_file(place, FleetFile { role: role.clone(), scope: Scope::Everything, file: id, objects });
         }
+        self.add_kept(place, &snapshot, kept);
         self.contents.get(first..).unwrap_or_default()
+    }
+
+    fn add_file(&mut self, place: &Place, mut file: FleetFile) {
+        // The main branch counts at its head. As a base repository it is read again, at another commit.
+        if matches!(place.role, ReadRole::Base(_) | ReadRole::Flux(_)) {
+            file.keep(Scope::AllButEnvironments);
+        }
+        if place.role == ReadRole::Environment {
+            file.objects.objects.iter_mut().for_each(|object| self.promote(object));
+        }
+        self.contents.push(file);
+    }
+
+    /// Leaves out everything of a place that brings too much: a part of it would be taken for all.
+    fn refuse(&mut self, role: &Role, file: FileId, reason: Exceeded) {
+        let message = format!("`{}` is one file too many to be read: {reason}", self.files.get(file).path);
+        let diagnostic = Diagnostic::error(Code::TooMuchToRead, message).at(Origin::File(file), "read up to here");
+        self.diagnostics.push(
+            diagnostic
+                .note("what the whole place brings is not known")
+                .help("name a smaller folder, or divide the repository"),
+        );
+        self.set_unknown(role);
+    }
+
+    /// What is kept of a place because something in it is not understood.
+    fn look_back(
+        &mut self,
+        (repositories, broken): (&dyn Repositories, &BrokenFiles),
+        snapshot: &Snapshot,
+        (role, parsed): (&Role, &[Parsed]),
+    ) -> Vec<KeptFile> {
+        let new: BTreeMap<_, _> =
+            parsed.iter().map(|parsed| (&parsed.raw.path, past::standing(&parsed.objects))).collect();
+        let mut now = State::new();
+        for RawFile { path, id, content } in &snapshot.files {
+            let standing = match content {
+                RawContent::NotAFile => Some(Standing::Link),
+                _ => new.get(path).or_else(|| self.seen.get(&seen(&snapshot.commit, path))).cloned(),
+            };
+            now.insert(Arc::clone(path), Version { id: *id, standing: standing.unwrap_or(Standing::Broken) });
+        }
+        for (path, id) in &snapshot.links {
+            now.insert(Arc::clone(path), Version { id: *id, standing: Standing::Link });
+        }
+        let is_unclear = |version: &Version| !matches!(version.standing, Standing::Understood(_));
+        let Some((first, _)) = now.iter().find(|(_, version)| is_unclear(version)) else { return Vec::new() };
+        let first = Arc::clone(first);
+        // A link mostly stands where nothing was.
+        self.is_understood &= now.values().all(|version| version.standing != Standing::Broken);
+        let name = self.reads.last().map(Read::source_name).unwrap_or_default();
+        let published: BTreeSet<_> = self.published.iter().filter_map(|published| published.last(&name)).collect();
+        let published: Vec<_> = published.into_iter().collect();
+        match Past::of(repositories, snapshot, broken).kept(now, &published) {
+            Ok(KeptFiles { files, remembered }) => {
+                self.is_understood &= files.is_empty();
+                self.remembered.extend(remembered.into_iter().map(|kept| (name.clone(), kept)));
+                files
+            }
+            Err(error) => {
+                let path = if let PastError::TooMuch { path, .. } = &error { path } else { &first };
+                let at = self.source_of(snapshot, path);
+                self.diagnostics.push(past_unknown(&error, at));
+                // Something was understood before, perhaps; what, is not known.
+                self.set_unknown(role);
+                Vec::new()
+            }
+        }
+    }
+
+    /// Takes in objects that may be in what is not understood, and says so.
+    fn add_kept(&mut self, place: &Place, snapshot: &Snapshot, kept: Vec<KeptFile>) {
+        let role = place.author();
+        let (mut versions, mut files) = (Vec::new(), BTreeMap::new());
+        for KeptFile { commit, file, mut keys, holders } in kept {
+            if role == Role::Platform {
+                keys.retain(|key| self.kept.insert((commit.url.clone(), Arc::clone(&file.path), key.clone())));
+            }
+            let id = self.add_source(&place::source(&commit), &file);
+            let mut objects = objects(id, &file);
+            objects.objects.retain(|object| keys.contains(&object.key()));
+            if objects.objects.is_empty() {
+                continue;
+            }
+            if let Err(reason) = snapshot.budget.objects(&objects.objects) {
+                self.refuse(&role, id, reason);
+                return;
+            }
+            for path in &holders {
+                files.entry(Arc::clone(path)).or_insert_with(|| self.source_of(snapshot, path));
+            }
+            versions.push(KeptVersion { path: file.path, commit: commit.id, file: id, keys, holders });
+            self.add_file(place, FleetFile { role: role.clone(), scope: Scope::Everything, file: id, objects });
+        }
+        let is_file = |path: &str| snapshot.is_file(path);
+        let unclear = Unclear { commit: snapshot.commit.id, files, is_file: &is_file };
+        self.diagnostics.extend(kept::diagnostics(&unclear, &versions));
+    }
+
+    /// A path of a place, to point at.
+    fn source_of(&mut self, snapshot: &Snapshot, path: &Arc<str>) -> FileId {
+        let link = RawFile { path: Arc::clone(path), id: snapshot.commit.id, content: RawContent::NotAFile };
+        let file = snapshot.files.iter().find(|file| file.path == *path).unwrap_or(&link);
+        self.add_source(&snapshot.source, file)
     }
 
     /// Lets the environment's `BaseRepo` named `main` say the commit that is asked for.
@@ -181,46 +322,6 @@ impl Assembly {
         self.files.add(File { source: Arc::clone(source), path: Arc::clone(&raw.path), id: raw.id, content })
     }
 
-    /// What counts for a file: itself, or the earlier version that was looked for because it is broken.
-    fn chosen(&mut self, role: &Role, snapshot: &Snapshot, (now, earlier): (Parsed, Option<Looked>)) -> FileObjects {
-        let Parsed { id, objects: now, .. } = now;
-        match earlier {
-            None => now,
-            Some(Ok(Some(version))) => self.use_earlier(snapshot, version, (id, now)),
-            Some(Ok(None)) => {
-                self.note_unknown_content(role, &now);
-                now
-            }
-            Some(Err(error)) => {
-                let diagnostic = problem::repository(&error).at(Origin::File(id), "broken");
-                self.diagnostics.push(diagnostic.note("so no earlier version of this broken file could be looked for"));
-                // The file has contributed something before, perhaps; what, is not known.
-                self.set_unknown(role);
-                now
-            }
-        }
-    }
-
-    /// Takes an earlier version in the place of a broken one, and reports both.
-    fn use_earlier(
-        &mut self,
-        snapshot: &Snapshot,
-        version: GoodVersion,
-        (id, broken): (FileId, FileObjects),
-    ) -> FileObjects {
-        let GoodVersion { commit, file } = version;
-        let earlier = self.add_source(&place::source(&commit), &file);
-        let (now, then) = (snapshot.commit.id.short(), commit.id.short());
-        let message = format!("`{}` is broken at {now}; its version of {then} is used instead", file.path);
-        let diagnostic = Diagnostic::error(Code::EarlierVersionUsed, message)
-            .at(Origin::File(id), format!("broken at commit {}", snapshot.commit.id))
-            .at(Origin::File(earlier), format!("used, of commit {}", commit.id))
-            .help("mend the file, and commit");
-        self.diagnostics.extend(broken.diagnostics);
-        self.diagnostics.push(diagnostic);
-        objects(earlier, &file)
-    }
-
     /// A `kustomization.yaml`, or a Flux `Kustomization` that changes what it brings: the content of a whole folder is not known.
     fn note_unknown_content(&mut self, role: &Role, objects: &FileObjects) {
         let is_unknown =
@@ -236,6 +337,33 @@ impl Assembly {
             Role::Application(registration) => drop(self.unavailable.insert(registration.clone())),
         }
     }
+}
+
+/// Says that something is not understood, and that what was there before can't be looked at.
+fn past_unknown(error: &PastError, at: FileId) -> Diagnostic {
+    match error {
+        PastError::Repository(error) => problem::repository(error)
+            .at(Origin::File(at), "not understood")
+            .note("so what was understood before could not be looked for"),
+        PastError::TooMuch { path, reason } => {
+            let message = format!("`{path}` is broken, and no more earlier versions of it are looked at: {reason}");
+            Diagnostic::error(Code::EarlierVersionsUnknown, message)
+                .at(Origin::File(at), "broken")
+                .note("what it brought before is not known")
+                .help("mend the file, or restore a good version of it")
+        }
+        PastError::Gone { commit, source } => {
+            let message = format!("what was published was made of commit {commit}, which can't be read any more");
+            Diagnostic::error(Code::PublishedCommitGone, message)
+                .at(Origin::File(at), "not understood, and that commit would say what was there before")
+                .note(source.to_string())
+                .help("mend the file, and commit; or push the commit again, to any branch")
+        }
+    }
+}
+
+fn seen(commit: &Commit, path: &Arc<str>) -> Seen {
+    (commit.url.clone(), commit.id, Arc::clone(path))
 }
 
 /// The objects of a file, or why it has none.

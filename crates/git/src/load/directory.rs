@@ -12,9 +12,11 @@ use rayon::prelude::*;
 
 use super::Loaded;
 use super::assembly::Assembly;
+use super::own_source::Sources;
 use super::place::{RawContent, RawFile};
+use crate::budget::Budget;
 use crate::edits::Edits;
-use crate::limits::{FILE_BYTES_MAX, IGNORE_BYTES_MAX};
+use crate::limits::{FILE_BYTES_MAX, IGNORE_BYTES_MAX, PLATFORM};
 use crate::repositories::{Item, ItemKind};
 use crate::walk::{self, Folders, PathError};
 
@@ -56,11 +58,12 @@ pub struct Directory<'a> {
 /// If the directory or a folder in it can't be listed. A file that can't be read is a diagnostic.
 pub fn read_directory(directory: Directory<'_>, environment: &EnvironmentName) -> Result<Loaded, DirectoryError> {
     let Directory { path: directory, edits, progress } = directory;
-    let found = walk::walk(&PlainFolders(directory, edits), "").map_err(|error| match error {
+    let budget = Budget::new(PLATFORM);
+    let found = walk::walk(&PlainFolders(directory, edits), "", &budget).map_err(|error| match error {
         PlainError::Folder(path, source) => DirectoryError::Folder { path, source },
         PlainError::Path(reason) => DirectoryError::Path { path: directory.to_owned(), reason: reason.to_string() },
     })?;
-    let files = found.into_par_iter().map(|found| {
+    let files = found.files.into_par_iter().map(|found| {
         let content = match found.item.kind {
             ItemKind::File => match edits.get(&found.path) {
                 Some(Some(bytes)) => RawContent::Bytes(Arc::clone(bytes)),
@@ -79,6 +82,7 @@ pub fn read_directory(directory: Directory<'_>, environment: &EnvironmentName) -
     if assembly.is_whole && assembly.platform_objects().next().is_none() {
         assembly.report_empty(environment);
     }
+    assembly.check_destinations(&Sources { main: None, rewrite: &[] }, environment);
     Ok(assembly.finish(environment.clone()))
 }
 
@@ -113,7 +117,7 @@ impl From<PathError> for PlainError {
 impl Folders for PlainFolders<'_> {
     type Error = PlainError;
 
-    fn folder(&self, path: &str) -> Result<Option<Vec<Item>>, PlainError> {
+    fn folder(&self, path: &str, _: Option<GitId>) -> Result<Option<Vec<Item>>, PlainError> {
         let folder = self.0.join(path);
         let fail = |error: io::Error| PlainError::Folder(folder.clone(), error);
         let entries = match fs::read_dir(&folder) {

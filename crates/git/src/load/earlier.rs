@@ -6,14 +6,19 @@ use model::git_id::GitId;
 use model::read;
 use model::source::FileId;
 
+use super::BrokenFiles;
 use super::place::{self, RawContent, RawFile, Snapshot};
+use crate::budget::{Budget, Exceeded};
 use crate::limits::{HISTORY_REACHES, VERSIONS_MAX};
-use crate::repositories::{Commit, ItemKind, Repositories, RepositoryError};
+use crate::repositories::{Commit, Item, ItemKind, KnownTree, Repositories, RepositoryError};
+use crate::walk;
 
 /// The history of one place, read only when somebody needs it.
 pub(super) struct Earlier<'a> {
     repositories: &'a dyn Repositories,
     commit: &'a Commit,
+    budget: &'a Budget,
+    broken: &'a BrokenFiles,
     histories: [OnceLock<Result<Vec<Commit>, RepositoryError>>; HISTORY_REACHES.len()],
 }
 
@@ -23,25 +28,33 @@ pub(super) struct GoodVersion {
     pub(super) file: RawFile,
 }
 
+/// Why it is not known whether there is a good version.
+#[derive(Clone, Debug, thiserror::Error)]
+pub(super) enum EarlierError {
+    #[error(transparent)]
+    Repository(#[from] RepositoryError),
+    #[error(transparent)]
+    TooMuch(#[from] Exceeded),
+}
+
 impl<'a> Earlier<'a> {
-    pub(super) fn of(repositories: &'a dyn Repositories, snapshot: &'a Snapshot) -> Self {
-        Self { repositories, commit: &snapshot.commit, histories: Default::default() }
+    pub(super) fn of(repositories: &'a dyn Repositories, snapshot: &'a Snapshot, broken: &'a BrokenFiles) -> Self {
+        let Snapshot { commit, budget, .. } = snapshot;
+        Self { repositories, commit, budget, broken, histories: Default::default() }
     }
 
     /// Looks for a good version of a file before the commit; none if there is none near enough.
     ///
     /// # Errors
-    /// If the history can't be read.
-    pub(super) fn good_version(&self, broken: &RawFile, id: FileId) -> Result<Option<GoodVersion>, RepositoryError> {
+    /// If the history can't be read, or not within the limits.
+    pub(super) fn good_version(&self, broken: &RawFile, id: FileId) -> Result<Option<GoodVersion>, EarlierError> {
         let (mut looked_at, mut tried) = (1, vec![broken.id]);
         for (history, reach) in self.histories.iter().zip(HISTORY_REACHES) {
             let history = history.get_or_init(|| self.repositories.history(self.commit, reach));
             let history = history.as_ref().map_err(Clone::clone)?;
             for commit in history.iter().skip(looked_at) {
                 let Some(file) = self.version(commit, &broken.path, &mut tried)? else { continue };
-                if let RawContent::Bytes(bytes) = &file.content
-                    && read::read_file(id, &file.path, bytes).is_good()
-                {
+                if self.is_good(&file, id)? {
                     return Ok(Some(GoodVersion { commit: commit.clone(), file }));
                 }
                 if tried.len() > VERSIONS_MAX {
@@ -56,19 +69,104 @@ impl<'a> Earlier<'a> {
         Ok(None)
     }
 
+    /// Whether a version can be used. It costs the same whether that is known or found out: no result depends on what was remembered.
+    fn is_good(&self, file: &RawFile, id: FileId) -> Result<bool, EarlierError> {
+        let RawContent::Bytes(bytes) = &file.content else { return Ok(false) };
+        self.budget.earlier_bytes(bytes.len() as u64)?;
+        Ok(self.broken.is_good(file, || read::read_file(id, &file.path, bytes).is_good()))
+    }
+
     /// A version of a file that was not tried yet.
     fn version(
         &self,
         commit: &Commit,
         path: &Arc<str>,
         tried: &mut Vec<GitId>,
-    ) -> Result<Option<RawFile>, RepositoryError> {
-        let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
-        let items = self.repositories.folder(commit, folder)?.unwrap_or_default();
-        let item = items.into_iter().find(|item| item.name == name && item.kind == ItemKind::File);
-        let Some(item) = item.filter(|item| !tried.contains(&item.id)) else { return Ok(None) };
+    ) -> Result<Option<RawFile>, EarlierError> {
+        let Some(item) = self.item(commit, path)?.filter(|item| !tried.contains(&item.id)) else { return Ok(None) };
         tried.push(item.id);
         let content = place::content(self.repositories, commit, item.id)?;
         Ok(Some(RawFile { path: Arc::clone(path), id: item.id, content }))
+    }
+
+    /// The file with a path in a commit. Every entry that is looked at on the way counts.
+    fn item(&self, commit: &Commit, path: &str) -> Result<Option<Item>, EarlierError> {
+        const COMMIT_STEPS: u64 = 10;
+        self.budget.earlier_steps(COMMIT_STEPS)?;
+        let tree = |id| KnownTree { id, limit: self.budget.folder_bytes() };
+        let root = tree(self.repositories.info(commit)?.tree);
+        let (mut above, mut items) = (String::new(), self.repositories.known_folder(commit, "", root)?);
+        let mut parts = path.split('/').peekable();
+        while let Some(part) = parts.next() {
+            let Some(found) = items else { return Ok(None) };
+            self.budget.earlier_steps(1 + found.len() as u64)?;
+            let wanted = if parts.peek().is_none() { ItemKind::File } else { ItemKind::Folder };
+            let found = found.into_iter().find(|item| item.name == part && item.kind == wanted);
+            let Some(item) = found else { return Ok(None) };
+            if parts.peek().is_none() {
+                return Ok(Some(item));
+            }
+            above = walk::join(&above, part);
+            items = self.repositories.known_folder(commit, &above, tree(item.id))?;
+        }
+        Ok(None)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use model::progress::Progress;
+    use model::source::{File, Files};
+    use model::tree::{Tree, closed};
+
+    use super::super::ReadRole;
+    use super::super::place::{Place, snapshot};
+    use super::*;
+    use crate::limits::{APPLICATION, PlaceLimits};
+    use crate::{MemoryRepositories, NewCommit, Person, Push, RepositoryUrl, Revision};
+
+    /// Commits each text as file `a/w.yaml`, and looks for a good version of the last one.
+    fn check(texts: &[&str], limits: PlaceLimits, broken: &BrokenFiles) -> Result<bool, String> {
+        let url = RepositoryUrl::from_object("https://git.example/acme/app").unwrap();
+        let repositories = MemoryRepositories::default();
+        repositories.create(&url);
+        let branch = Revision::branch("main");
+        for text in texts {
+            let head = repositories.resolve(&url, &branch).ok().map(|commit| commit.id);
+            let mut tree = Tree::default();
+            tree.write("a/w.yaml", text.as_bytes());
+            let (author, parents) = (Person { name: String::new(), email: String::new() }, head.as_slice());
+            let commit = NewCommit { parents, tree: &tree, open: &closed, message: "", author: &author, seconds: 0 };
+            let progress = &Progress::default();
+            repositories.push(&url, &Push { branch: "main", expected: head, commit: Some(commit), progress }).unwrap();
+        }
+        let commit = repositories.resolve(&url, &branch).unwrap();
+        let place = Place { url, revision: branch, path: ".".into(), role: ReadRole::Environment };
+        let mut snapshot = snapshot(&repositories, commit, &place).unwrap();
+        snapshot.budget = Arc::new(Budget::new(limits));
+        let (mut files, raw) = (Files::default(), &snapshot.files[0]);
+        let (source, path) = (Arc::clone(&snapshot.source), Arc::clone(&raw.path));
+        let id = files.add(File { source, path, id: raw.id, content: Arc::default() });
+        let found = Earlier::of(&repositories, &snapshot, broken).good_version(raw, id);
+        found.map(|found| found.is_some()).map_err(|error| error.to_string())
+    }
+
+    const GOOD: &str = "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: a\ndata: {}\n";
+
+    #[test]
+    fn versions_are_tried_within_the_limits() {
+        let broken: Vec<_> = (0..10).map(|number| format!("a: [{number:05}")).collect();
+        let texts: Vec<_> = [GOOD].into_iter().chain(broken.iter().map(String::as_str)).collect();
+        let limits = |earlier_bytes, earlier_steps| PlaceLimits { earlier_bytes, earlier_steps, ..APPLICATION };
+        // The known ones are not read again, and count all the same.
+        let known = BrokenFiles::default();
+        for _ in 0..2 {
+            assert_eq!(check(&texts, APPLICATION, &known), Ok(true));
+            let bytes = check(&texts, limits(81, 1_000), &known).unwrap_err();
+            assert!(bytes.contains("MiB of earlier versions"), "{bytes}");
+            let steps = check(&texts, limits(1_000, 100), &known).unwrap_err();
+            assert!(steps.contains("takes more than 100 steps"), "{steps}");
+        }
+        assert_eq!(check(&texts[1..], APPLICATION, &known), Ok(false));
     }
 }

@@ -101,7 +101,7 @@ impl<'a> Platform<'a> {
         self.visited.insert(stop.clone());
         trail.push(stop);
         let mut steps = Vec::new();
-        let files = self.assembly.add(self.moment.repositories, place, snapshot);
+        let files = self.assembly.add(self.moment.reader(), place, snapshot);
         let good = files.iter().filter(|file| file.objects.is_good());
         for object in good.flat_map(|file| &file.objects.objects) {
             match object {

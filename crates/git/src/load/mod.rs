@@ -1,14 +1,21 @@
 //! Reads everything that an environment consists of, from all repositories that it refers to.
 
 mod assembly;
+mod broken;
 mod directory;
 mod earlier;
 mod follow;
+mod keeping;
+mod kept;
 mod moment;
+mod own_source;
+mod past;
 mod place;
 pub(crate) mod problem;
 mod reference;
+mod stand_in;
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use model::diagnostic::Diagnostic;
@@ -18,8 +25,12 @@ use model::name::{BaseRepoName, EnvironmentName, RegistrationName};
 use model::progress::Progress;
 use model::source::Files;
 
+pub use self::broken::BrokenFiles;
 pub use self::directory::{Directory, DirectoryError, read_directory};
-pub use self::moment::Moment;
+pub use self::moment::{Moment, PlatformPart};
+pub use self::problem::UNTRUSTED_CACHE_HELP;
+pub use self::stand_in::ReadPublished;
+use crate::published::{KeptObject, SourceName};
 use crate::repositories::Repositories;
 use crate::settings::Rewrite;
 use crate::url::RepositoryUrl;
@@ -37,6 +48,8 @@ pub struct ControlPlane<'a> {
     pub promoted: Option<GitId>,
     /// Where fetching and reading are counted.
     pub progress: &'a Progress,
+    /// Which files are known to be broken, by this reading and others.
+    pub broken: &'a BrokenFiles,
 }
 
 /// The environments of a control plane.
@@ -61,6 +74,10 @@ pub struct Loaded {
     pub reads: Vec<Read>,
     /// Whether everything of the platform's is known. If not, nothing may be published: what is missing would be taken for deleted.
     pub is_whole: bool,
+    /// Whether everything that was read is understood. If not, what was published says more: [`Moment::load_after`].
+    pub is_understood: bool,
+    /// Objects that are kept though the history of their source does not say so, with that source.
+    pub kept: BTreeSet<(SourceName, KeptObject)>,
 }
 
 /// A commit that an environment was read from.
@@ -72,8 +89,22 @@ pub struct Read {
     pub url: RepositoryUrl,
     /// The branch, tag or commit that was asked for.
     pub revision: Arc<str>,
+    /// Whether the object that refers to it names the commit itself.
+    pub is_pinned: bool,
     /// The commit.
     pub commit: GitId,
+}
+
+impl Read {
+    /// The name of the source in the trailers of what is published.
+    pub fn source_name(&self) -> SourceName {
+        (self.url.as_str().to_owned(), self.asked_for())
+    }
+
+    /// What was asked for: a branch or tag, or the whole id of a commit.
+    pub fn asked_for(&self) -> String {
+        if self.is_pinned { self.commit.to_string() } else { self.revision.to_string() }
+    }
 }
 
 /// What a commit is read for.

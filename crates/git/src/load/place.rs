@@ -1,7 +1,6 @@
 //! Reads the files of one place: a path at a commit.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use model::fleet::Role;
 use model::git_id::GitId;
@@ -9,10 +8,11 @@ use model::source::Source;
 use rayon::prelude::*;
 
 use super::ReadRole;
-use crate::limits::{FILE_BYTES_MAX, IGNORE_BYTES_MAX, TOTAL_BYTES_MAX};
-use crate::repositories::{Commit, Content, Item, ItemKind, Repositories, RepositoryError, Revision};
+use crate::budget::Budget;
+use crate::limits::{APPLICATION, FILE_BYTES_MAX, IGNORE_BYTES_MAX, PLATFORM, PlaceLimits};
+use crate::repositories::{Commit, Content, Item, ItemKind, KnownTree, Repositories, RepositoryError, Revision};
 use crate::url::RepositoryUrl;
-use crate::walk::{self, Folders, Found, PathError};
+use crate::walk::{self, Folders, Found, PathError, Walked};
 
 /// A path at a revision, with who refers to it.
 #[derive(Clone, Debug)]
@@ -31,6 +31,14 @@ impl Place {
             _ => Role::Platform,
         }
     }
+
+    /// How much reading it may cost.
+    fn limits(&self) -> PlaceLimits {
+        match self.author() {
+            Role::Platform => PLATFORM,
+            Role::Application(_) => APPLICATION,
+        }
+    }
 }
 
 /// Why a place can't be read.
@@ -40,8 +48,6 @@ pub(super) enum PlaceError {
     Repository(#[from] RepositoryError),
     #[error(transparent)]
     Path(#[from] PathError),
-    #[error("its YAML files are larger than {} MiB together", TOTAL_BYTES_MAX >> 20)]
-    TooLarge,
 }
 
 /// The files of a place.
@@ -50,6 +56,20 @@ pub(super) struct Snapshot {
     pub(super) commit: Commit,
     pub(super) source: Arc<Source>,
     pub(super) files: Vec<RawFile>,
+    /// Links and submodules that are not named like files to be read, by path.
+    pub(super) links: Vec<(Arc<str>, GitId)>,
+    /// The path itself.
+    pub(super) path: Arc<str>,
+    /// What is left for looking at earlier versions.
+    pub(super) budget: Arc<Budget>,
+}
+
+impl Snapshot {
+    /// Whether there is a file, and no link, at a path.
+    pub(super) fn is_file(&self, path: &str) -> bool {
+        let file = self.files.iter().find(|file| &*file.path == path);
+        file.is_some_and(|file| !matches!(file.content, RawContent::NotAFile))
+    }
 }
 
 /// A file before anybody looked into it.
@@ -72,24 +92,34 @@ pub(super) enum RawContent {
     Unreadable(String),
 }
 
-/// Reads the files at and below a path of a commit.
-pub(super) fn snapshot(repositories: &dyn Repositories, commit: Commit, path: &str) -> Result<Snapshot, PlaceError> {
-    let found = walk::walk(&CommitFolders { repositories, commit: &commit }, path)?;
-    let total = AtomicU64::new(0);
+/// Reads the files of a place at a commit.
+pub(super) fn snapshot(repositories: &dyn Repositories, commit: Commit, place: &Place) -> Result<Snapshot, PlaceError> {
+    let budget = Budget::new(place.limits());
+    let Walked { files: found, links } = walk(repositories, &commit, (&place.path, &budget))?;
     let read = |Found { path, item }| {
         let content = match item.kind {
             ItemKind::File => content(repositories, &commit, item.id)?,
             _ => RawContent::NotAFile,
         };
-        let bytes = if let RawContent::Bytes(bytes) = &content { bytes.len() as u64 } else { 0 };
-        if total.fetch_add(bytes, Ordering::Relaxed) + bytes > TOTAL_BYTES_MAX {
-            return Err(PlaceError::TooLarge);
+        if let RawContent::Bytes(bytes) = &content {
+            budget.bytes(bytes.len() as u64).map_err(PathError::from)?;
         }
         Ok(RawFile { path: path.into(), id: item.id, content })
     };
-    let files = found.into_par_iter().map(read).collect::<Result<_, _>>()?;
+    let files = found.into_par_iter().map(read).collect::<Result<_, PlaceError>>()?;
     let source = source(&commit);
-    Ok(Snapshot { commit, source, files })
+    let links = links.into_iter().map(|Found { path, item }| (path.into(), item.id)).collect();
+    Ok(Snapshot { commit, source, files, links, path: Arc::clone(&place.path), budget: Arc::new(budget) })
+}
+
+/// What is at and below a path of a commit, unread.
+pub(super) fn walk(
+    repositories: &dyn Repositories,
+    commit: &Commit,
+    (path, budget): (&str, &Budget),
+) -> Result<Walked, PlaceError> {
+    let folders = CommitFolders { repositories, commit, folder_bytes: budget.folder_bytes() };
+    walk::walk(&folders, path, budget)
 }
 
 /// The content of a file, if it is not too large to be read as YAML.
@@ -117,13 +147,17 @@ pub(super) fn source(commit: &Commit) -> Arc<Source> {
 struct CommitFolders<'a> {
     repositories: &'a dyn Repositories,
     commit: &'a Commit,
+    /// How large a folder may be.
+    folder_bytes: u64,
 }
 
 impl Folders for CommitFolders<'_> {
     type Error = PlaceError;
 
-    fn folder(&self, path: &str) -> Result<Option<Vec<Item>>, PlaceError> {
-        Ok(self.repositories.folder(self.commit, path)?)
+    fn folder(&self, path: &str, id: Option<GitId>) -> Result<Option<Vec<Item>>, PlaceError> {
+        let id = id.map_or_else(|| Ok(self.repositories.info(self.commit)?.tree), Ok::<_, PlaceError>)?;
+        let tree = KnownTree { id, limit: self.folder_bytes };
+        Ok(self.repositories.known_folder(self.commit, path, tree)?)
     }
 
     fn ignore_lines(&self, _: &str, item: &Item) -> Result<String, PlaceError> {

@@ -36,7 +36,7 @@ struct Word {
 }
 
 /// The branch that Flux takes where none is named.
-const FLUX_BRANCH: &str = "master";
+pub(super) const FLUX_BRANCH: &str = "master";
 
 impl Reference {
     pub(super) fn of_environment(object: &Object<Environment>) -> Self {
@@ -121,7 +121,7 @@ impl Reference {
             }
             PlaceError::Repository(RepositoryError::NoRevision { .. }) => &self.branch,
             PlaceError::Repository(_) => &self.url,
-            PlaceError::Path(_) | PlaceError::TooLarge => &self.path,
+            PlaceError::Path(_) => &self.path,
         };
         problem::place(error, &self.path.text).at(word.origin.clone(), "named here").about(&self.key)
     }

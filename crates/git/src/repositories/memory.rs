@@ -10,8 +10,9 @@ use model::tree::{Blob, Child, DEPTH_MAX, Entry, Mode, OpenError, Sealed, Sealed
 use super::object::{commit_info, commit_object, encode, from_gix, object_id};
 use super::{
     Commit, CommitInfo, Content, Item, ItemKind, NewCommit, Push, Pushed, Repositories, RepositoryError, Revision,
-    opener, push_name,
+    newest_first, opener, push_name,
 };
+use crate::limits::ANCESTRY_MAX;
 use crate::url::RepositoryUrl;
 
 /// Repositories in memory. Commits have the ids that git gives them.
@@ -22,6 +23,7 @@ pub struct MemoryRepositories(Mutex<State>);
 struct State {
     repositories: BTreeMap<RepositoryUrl, Repository>,
     remembered: BTreeMap<(RepositoryUrl, Revision), GitId>,
+    seen: BTreeMap<(RepositoryUrl, Revision), Vec<GitId>>,
 }
 
 #[derive(Debug, Default)]
@@ -187,6 +189,11 @@ impl Repositories for MemoryRepositories {
             Some(id) => id,
             None => state.request(url)?.find(url, revision)?,
         };
+        if !matches!(revision, Revision::Commit { .. }) {
+            let seen = state.seen.entry(key.clone()).or_default();
+            seen.push(id);
+            seen.dedup();
+        }
         state.remembered.insert(key, id);
         Ok(Commit { url: url.clone(), revision: revision.clone(), id })
     }
@@ -194,6 +201,10 @@ impl Repositories for MemoryRepositories {
     fn remembered(&self, url: &RepositoryUrl, revision: &Revision) -> Option<Commit> {
         let id = *self.state().remembered.get(&(url.clone(), revision.clone()))?;
         Some(Commit { url: url.clone(), revision: revision.clone(), id })
+    }
+
+    fn seen(&self, url: &RepositoryUrl, revision: &Revision) -> Vec<GitId> {
+        self.state().seen.get(&(url.clone(), revision.clone())).cloned().unwrap_or_default()
     }
 
     fn folder(&self, commit: &Commit, path: &str) -> Result<Option<Vec<Item>>, RepositoryError> {
@@ -241,6 +252,23 @@ impl Repositories for MemoryRepositories {
             commits.push(commit);
         }
         Ok(commits)
+    }
+
+    fn ancestry(&self, commit: &Commit, reach: usize) -> Result<Vec<(GitId, CommitInfo)>, RepositoryError> {
+        let (mut found, mut generation) = (BTreeMap::new(), vec![commit.id]);
+        for _ in 0..reach {
+            let mut parents = Vec::new();
+            for id in generation {
+                if found.len() >= ANCESTRY_MAX {
+                    break;
+                }
+                let info = self.info(&Commit { id, ..commit.clone() })?;
+                parents.extend(info.parents.iter().filter(|id| !found.contains_key(*id)));
+                found.insert(id, info);
+            }
+            generation = parents;
+        }
+        Ok(newest_first(commit.id, found))
     }
 
     fn is_ancestor(&self, ancestor: GitId, commit: &Commit, reach: usize) -> Result<bool, RepositoryError> {

@@ -5,6 +5,7 @@ mod memory;
 mod object;
 mod real;
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
@@ -12,7 +13,7 @@ use model::git_id::GitId;
 use model::progress::Progress;
 use model::tree::{Open, OpenError, Sealed, SealedBy, Tree};
 
-pub use self::error::RepositoryError;
+pub use self::error::{RepositoryError, Wait};
 pub use self::memory::MemoryRepositories;
 pub use self::real::GitRepositories;
 use crate::url::RepositoryUrl;
@@ -30,11 +31,28 @@ pub trait Repositories: Sync {
     /// The commit that a revision named when it was resolved for the last time, by this process or an earlier one. None if that is not known.
     fn remembered(&self, url: &RepositoryUrl, revision: &Revision) -> Option<Commit>;
 
+    /// The commits that a branch or tag was found at when its repository was asked, in that order, oldest first, each once for as long as it stayed. Only so far
+    /// back as is remembered; nothing if that is not known.
+    fn seen(&self, url: &RepositoryUrl, revision: &Revision) -> Vec<GitId>;
+
     /// What is in a folder of a commit, by name; none if there is no such folder. The empty path is the root.
     ///
     /// # Errors
     /// If the repository is damaged.
     fn folder(&self, commit: &Commit, path: &str) -> Result<Option<Vec<Item>>, RepositoryError>;
+
+    /// As [`Self::folder`], for a folder whose tree is known, from the commit or from the folder above: what lies above is not read again.
+    ///
+    /// # Errors
+    /// If the repository is damaged, or the tree larger than it may be.
+    fn known_folder(
+        &self,
+        commit: &Commit,
+        path: &str,
+        _tree: KnownTree,
+    ) -> Result<Option<Vec<Item>>, RepositoryError> {
+        self.folder(commit, path)
+    }
 
     /// The content of a file, by its blob id; at most `limit` bytes are read.
     ///
@@ -66,6 +84,13 @@ pub trait Repositories: Sync {
     /// If the repository can't be read that far.
     fn history(&self, commit: &Commit, reach: usize) -> Result<Vec<Commit>, RepositoryError>;
 
+    /// A commit and those before it, by all parents, as far as they are at most `reach` generations away. Each comes before those it was made from; what a merge
+    /// brought comes before what it was merged into.
+    ///
+    /// # Errors
+    /// If the repository can't be read that far.
+    fn ancestry(&self, commit: &Commit, reach: usize) -> Result<Vec<(GitId, CommitInfo)>, RepositoryError>;
+
     /// Whether `ancestor` is `commit` or was made before it, looking at the last `reach` generations.
     ///
     /// # Errors
@@ -77,6 +102,27 @@ pub trait Repositories: Sync {
     /// # Errors
     /// If the repository can't be reached, or refuses.
     fn push(&self, url: &RepositoryUrl, push: &Push<'_>) -> Result<Pushed, RepositoryError>;
+}
+
+/// Puts commits that were reached from one of them into an order in which each comes before those it was made from.
+fn newest_first(head: GitId, mut commits: BTreeMap<GitId, CommitInfo>) -> Vec<(GitId, CommitInfo)> {
+    let mut waits_for: BTreeMap<GitId, usize> = BTreeMap::new();
+    for parent in commits.values().flat_map(|info| &info.parents) {
+        *waits_for.entry(*parent).or_default() += 1;
+    }
+    let (mut ordered, mut ready) = (Vec::new(), vec![head]);
+    while let Some(id) = ready.pop() {
+        let Some(info) = commits.remove(&id) else { continue };
+        for parent in &info.parents {
+            let children = waits_for.entry(*parent).or_default();
+            *children = children.saturating_sub(1);
+            if *children == 0 {
+                ready.push(*parent);
+            }
+        }
+        ordered.push((id, info));
+    }
+    ordered
 }
 
 /// Opens the folders of a commit that [`Repositories::tree`] has sealed, and no others.
@@ -151,12 +197,21 @@ pub struct Commit {
 /// An entry of a folder.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Item {
-    /// Its name. One that is not UTF-8 has replacement characters.
+    /// Its name, as [`name_text`](model::tree::name_text) writes it.
     pub name: String,
     /// What it is.
     pub kind: ItemKind,
     /// The id of the blob or tree.
     pub id: GitId,
+}
+
+/// The tree of a folder.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct KnownTree {
+    /// Its id.
+    pub id: GitId,
+    /// How many bytes it may have. It is read as a whole.
+    pub limit: u64,
 }
 
 /// What an entry of a folder is.

@@ -4,7 +4,7 @@ use gix::ObjectId;
 use gix::bstr::ByteSlice as _;
 use gix::objs::tree::EntryKind;
 use model::git_id::GitId;
-use model::tree::Mode;
+use model::tree::{Mode, name_text};
 
 use super::{CommitInfo, Item, ItemKind, NewCommit, Person};
 
@@ -17,7 +17,7 @@ pub(super) fn from_gix(id: &gix::oid) -> Option<GitId> {
     id.as_bytes().try_into().ok().map(GitId::from_bytes)
 }
 
-/// An entry of a tree, with its name lossily.
+/// An entry of a tree.
 pub(super) fn item(entry: &gix::objs::tree::EntryRef<'_>) -> Option<Item> {
     let kind = match entry.mode.kind() {
         EntryKind::Tree => ItemKind::Folder,
@@ -25,7 +25,7 @@ pub(super) fn item(entry: &gix::objs::tree::EntryRef<'_>) -> Option<Item> {
         EntryKind::Link => ItemKind::Link,
         EntryKind::Commit => ItemKind::Submodule,
     };
-    Some(Item { name: entry.filename.to_str_lossy().into_owned(), kind, id: from_gix(entry.oid)? })
+    Some(Item { name: name_text(entry.filename).into_owned(), kind, id: from_gix(entry.oid)? })
 }
 
 /// The mode of what is no folder.

@@ -1,11 +1,13 @@
 //! What an environment is read from, and what happens if a part of it can't be.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
-use git::load::{ControlPlane, Directory, DirectoryError, Loaded, Moment, load, read_directory};
-use git::{Edits, MemoryRepositories, Repositories, Revision};
+use git::load::{BrokenFiles, ControlPlane, Directory, DirectoryError, Loaded, Moment, load, read_directory};
+use git::published::{Publication, Published};
+use git::{Edits, KnownTree, MemoryRepositories, Repositories, RepositoryError, Revision};
 use model::fleet::{Fleet, Role};
 use model::git_id::GitId;
 use model::name::EnvironmentName;
@@ -13,27 +15,28 @@ use model::object::Kind;
 use model::progress::{Phase, Progress};
 use model::tree::{Blob, Child, Entry, Mode, closed};
 
-use crate::objects::{base, config, environment, flux_pair, registration, workload};
+use crate::objects::{base, config, environment, flux_pair, gitops, registration, workload};
 use crate::playground::{Disk, HOST, commit, commit_tree, memory, tree, url};
 
 /// A repository, a branch and what is in it.
-type Branch<'a> = (&'a str, &'a str, &'a [(&'a str, &'a str)]);
+pub(crate) type Branch<'a> = (&'a str, &'a str, &'a [(&'a str, &'a str)]);
 
 fn dev() -> EnvironmentName {
     EnvironmentName::new("dev").unwrap()
 }
 
-fn load_dev(repositories: &dyn Repositories) -> Loaded {
+pub(crate) fn load_dev(repositories: &dyn Repositories) -> Loaded {
     load_promoted(repositories, None, &Progress::default())
 }
 
 fn load_promoted(repositories: &dyn Repositories, promoted: Option<GitId>, progress: &Progress) -> Loaded {
     let url = url("control-plane");
-    load(repositories, ControlPlane { url: &url, branch: "main", rewrite: &[], promoted, progress }, &dev())
+    let broken = &BrokenFiles::default();
+    load(repositories, ControlPlane { url: &url, branch: "main", rewrite: &[], promoted, progress, broken }, &dev())
 }
 
 /// What of interest was read: the names of objects with who brought them, the codes of what is wrong, and whether all is known.
-fn told(loaded: Loaded) -> String {
+pub(crate) fn told(loaded: Loaded) -> String {
     let is_whole = loaded.is_whole;
     let objects = loaded.input.contents.iter().filter(|file| file.objects.is_good()).flat_map(|file| {
         let by = match &file.role {
@@ -54,14 +57,14 @@ fn told(loaded: Loaded) -> String {
     words.join(", ")
 }
 
-fn fill(repositories: &dyn Repositories, branches: &[Branch<'_>]) {
+pub(crate) fn fill(repositories: &dyn Repositories, branches: &[Branch<'_>]) {
     for (name, branch, files) in branches {
         commit(repositories, &url(name), branch, files);
     }
 }
 
 /// Reads environment `dev` out of these branches, from memory and from disk.
-fn check(branches: &[Branch<'_>], expected: &str) {
+pub(crate) fn check(branches: &[Branch<'_>], expected: &str) {
     let environment = environment("dev");
     let main: Branch<'_> = ("control-plane", "main", &[(".environments/dev.yaml", &environment)]);
     let memory = MemoryRepositories::default();
@@ -201,6 +204,82 @@ fn an_application_that_is_away_is_read_as_it_was() {
 }
 
 #[test]
+fn an_application_that_is_away_does_not_go_back_behind_what_was_published() {
+    let repositories = memory("control-plane");
+    repositories.create(&url("app"));
+    let app = registration("app", &format!("{HOST}app"), ".");
+    let branches: [Branch<'_>; 3] = [
+        ("control-plane", "main", &[(".environments/dev.yaml", &environment("dev"))]),
+        ("control-plane", "dev", &[("app.yaml", &app)]),
+        ("app", "main", &[("w.yaml", &workload("shop"))]),
+    ];
+    fill(&repositories, &branches);
+    load_dev(&repositories);
+    let read = repositories.head(&url("app"), "main").unwrap();
+    let newer = commit(&repositories, &url("app"), "main", &[("w.yaml", &workload("store"))]);
+    repositories.set_broken(&url("app"), Some("out of order"));
+    let load_after = |source: Option<GitId>| {
+        let control_plane = url("control-plane");
+        let (url, progress) = (&control_plane, &Progress::default());
+        let broken = &BrokenFiles::default();
+        let control_plane = ControlPlane { url, branch: "main", rewrite: &[], promoted: None, progress, broken };
+        let moment = Moment::new(&repositories, control_plane);
+        let source = source.map(|id| ((format!("{HOST}app"), "main".to_owned()), id));
+        let publication = Publication { commit: read, sources: source.into_iter().collect(), kept: BTreeMap::new() };
+        let published = Published { publications: vec![publication] };
+        told(moment.complete(moment.platform(&dev()), &|| Ok(vec![published.clone()])))
+    };
+    assert_eq!(load_after(None), "app, shop by app, K0601");
+    assert_eq!(load_after(Some(read)), "app, shop by app, K0601");
+    assert_eq!(load_after(Some(newer)), "app, without app, K0610");
+}
+
+#[test]
+fn a_moment_knows_whether_it_is_over() {
+    let repositories = memory("control-plane");
+    let main: Branch<'_> = ("control-plane", "main", &[(".environments/dev.yaml", &environment("dev"))]);
+    fill(&repositories, &[main, ("control-plane", "dev", &[("a.yaml", &config("one"))])]);
+    let url = url("control-plane");
+    let (progress, broken) = (&Progress::default(), &BrokenFiles::default());
+    let moment = Moment::new(
+        &repositories,
+        ControlPlane { url: &url, branch: "main", rewrite: &[], promoted: None, progress, broken },
+    );
+    let platform = moment.platform(&dev());
+    assert!(moment.is_still_true());
+    fill(&repositories, &[("control-plane", "dev", &[("a.yaml", &config("other"))])]);
+    assert!(!moment.is_still_true());
+    assert_eq!(told(moment.complete(platform, &|| Ok(Vec::new()))), "one");
+}
+
+#[test]
+fn output_does_not_go_where_something_is_read() {
+    let check_output = |repo: &str, branch: &str, expected: &str| {
+        let gitops = gitops("out", repo, branch);
+        let app = registration("app", &format!("{HOST}app"), ".");
+        check(
+            &[
+                ("control-plane", "dev", &[("a.yaml", &app), ("b.yaml", &base("lib", "v1", "")), ("o.yaml", &gitops)]),
+                ("lib", "v1", &[("c.yaml", &config("c"))]),
+                ("app", "main", &[("w.yaml", &workload("shop"))]),
+            ],
+            &format!("app, c, lib, out, shop by app{expected}"),
+        );
+    };
+    check_output(&format!("{HOST}gitops"), "dev", "");
+    check_output(&format!("{HOST}control-plane"), "dev-output", "");
+    for (name, branch) in [("control-plane", "dev"), ("control-plane", "main"), ("lib", "v1"), ("app", "main")] {
+        check_output(&format!("{HOST}{name}"), branch, ", K0509");
+    }
+    for (branch, expected) in [("kalypso/dev", ", K0510"), ("kalypso/dev--out", ", K0510"), ("kalypso/dev2", "")] {
+        check_output(&format!("{HOST}gitops"), branch, expected);
+    }
+    // However the URL is written.
+    check_output(&format!("{HOST}app.git/"), "main", ", K0509");
+    check_output("git@git.example:acme/app.git", "main", ", K0509");
+}
+
+#[test]
 fn without_a_base_nothing_is_whole() {
     let broken_url = base("x", "main", "").replace(HOST, "file:///");
     let files = [
@@ -285,7 +364,9 @@ fn several_environments_are_of_one_moment() {
     fill(&repositories, &[("control-plane", "main", &main), ("control-plane", "dev", &[("a.yaml", &config("a"))])]);
     let url = url("control-plane");
     let silent = Progress::default();
-    let control_plane = ControlPlane { url: &url, branch: "main", rewrite: &[], promoted: None, progress: &silent };
+    let broken = &BrokenFiles::default();
+    let control_plane =
+        ControlPlane { url: &url, branch: "main", rewrite: &[], promoted: None, progress: &silent, broken };
     let moment = Moment::new(&repositories, control_plane);
     let environments = moment.environments();
     assert_eq!(environments.names.iter().map(EnvironmentName::as_str).collect::<Vec<_>>(), ["dev", "stage"]);
@@ -371,4 +452,42 @@ fn another_commit_can_be_promoted_in_thought() {
     };
     check(None, 4, "first, main");
     check(Some(commits[1]), 3, "main, second");
+}
+
+#[test]
+fn an_application_that_takes_too_much_hurts_only_itself() {
+    let large = format!("# {}\n", "x".repeat(8 << 20).split_off(100));
+    let names: Vec<_> = (0..5).map(|number| format!("{number}.yaml")).collect();
+    let same: Vec<_> = names.iter().map(|name| (name.as_str(), large.as_str())).collect();
+    let target = "\n    - {name: t, environment: dev, manifests: {}}";
+    let targets = workload("many").replace(" []", &target.repeat(2_501));
+    let other = targets.replace("name: many", "name: more");
+    let many = [("a.yaml", targets.as_str()), ("b.yaml", other.as_str())];
+    let small = workload("small");
+    let registrations = ["blob", "many", "small"].map(|name| registration(name, &format!("{HOST}{name}"), "."));
+    let files = ["1.yaml", "2.yaml", "3.yaml"].into_iter().zip(registrations.iter().map(String::as_str));
+    let dev: Vec<_> = files.collect();
+    check(
+        &[
+            ("control-plane", "dev", &dev),
+            ("blob", "main", &same),
+            ("many", "main", &many),
+            ("small", "main", &[("w.yaml", &small)]),
+        ],
+        "blob, many, small, small by small, without blob, without many, K0609, K0609",
+    );
+}
+
+#[test]
+fn a_folder_is_not_read_if_it_is_too_large() {
+    let disk = Disk::new();
+    disk.commit("app", "main", &[("a.yaml", ""), ("b.yaml", "")]);
+    let repositories = disk.local();
+    let commit = repositories.resolve(&url("app"), &Revision::branch("main")).unwrap();
+    let id = repositories.info(&commit).unwrap().tree;
+    let read = |limit| repositories.known_folder(&commit, "", KnownTree { id, limit });
+    // Mode, name and id of each entry, with a blank and a zero.
+    let size = 2 * "100644 a.yaml\0".len() as u64 + 2 * 20;
+    assert_eq!(read(size).map(|items| items.map(|items| items.len())), Ok(Some(2)));
+    assert_eq!(read(size - 1), Err(RepositoryError::FolderTooLarge { url: url("app"), size, limit: size - 1 }));
 }

@@ -1,6 +1,8 @@
 //! What this crate does with whole repositories, real and in memory.
 
 #[cfg(test)]
+mod kept;
+#[cfg(test)]
 mod load;
 #[cfg(test)]
 mod objects;
@@ -16,5 +18,9 @@ mod remote;
 mod sample;
 #[cfg(test)]
 mod ssh;
+#[cfg(test)]
+mod stuck;
+#[cfg(test)]
+mod trust;
 #[cfg(test)]
 mod twins;

@@ -21,6 +21,10 @@ pub(crate) fn registration(name: &str, url: &str, path: &str) -> String {
     object("WorkloadRegistration", name, &format!("spec:\n  workload:\n{place}  workspace: team\n"))
 }
 
+pub(crate) fn gitops(name: &str, repo: &str, branch: &str) -> String {
+    object("GitOpsRepo", name, &format!("spec:\n  repo: {repo}\n  branch: {branch}\n  path: .\n"))
+}
+
 pub(crate) fn workload(name: &str) -> String {
     object("Workload", name, "spec:\n  deploymentTargets: []\n")
 }

@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use git::{
-    GitRepositories, MemoryRepositories, NewCommit, Person, Repositories, RepositoryUrl, Revision, Rewrite, Settings,
+    GitRepositories, Key, MemoryRepositories, NewCommit, Person, Repositories, RepositoryUrl, Revision, Rewrite,
+    Settings,
 };
 use model::git_id::GitId;
 use model::progress::Progress;
@@ -31,6 +32,10 @@ pub(crate) fn tree(files: &[(&str, &str)]) -> Tree {
     tree
 }
 
+pub(crate) fn key(secret: &str) -> Key {
+    Key::of_secret(secret.as_bytes()).unwrap()
+}
+
 /// A folder for bare repositories and one for the cache.
 pub(crate) struct Disk {
     pub(crate) folder: TempDir,
@@ -54,7 +59,7 @@ impl Disk {
     /// Settings that find the playground's URLs at `to`.
     pub(crate) fn settings(&self, to: &str) -> Settings {
         let rewrite = vec![Rewrite { from: HOST.to_owned(), to: to.to_owned() }];
-        Settings { rewrite, ..Settings::new(self.cache()) }
+        Settings { rewrite, key: Some(key("a key of this machine")), ..Settings::new(self.cache()) }
     }
 
     /// Reads the repositories in place.

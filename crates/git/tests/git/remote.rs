@@ -131,6 +131,42 @@ fn what_was_read_last_is_remembered_while_the_server_is_away() {
 }
 
 #[test]
+fn the_order_of_heads_is_that_in_which_the_server_said_them() {
+    let (disk, server) = served();
+    let settings = disk.settings(&server.url());
+    let first = resolve(&settings, "app").unwrap().id;
+    let second = disk.commit("app", "main", &[("a", "2")]);
+    let held = server.hold_next("/app/info/refs");
+    let slow = std::thread::spawn({
+        let settings = settings.clone();
+        move || resolve(&settings, "app").unwrap().id
+    });
+    // It has asked, and does not hear the answer before somebody else has seen a newer one.
+    assert!(held.is_reached());
+    let third = disk.commit("app", "main", &[("a", "3")]);
+    assert_eq!(resolve(&settings, "app").unwrap().id, third);
+    held.release();
+    assert_eq!(slow.join().unwrap(), third, "the older answer does not count any more");
+    let repositories = GitRepositories::new(settings);
+    let main = Revision::branch("main");
+    assert_eq!(repositories.seen(&url("app"), &main), [first, third]);
+    assert_eq!(repositories.remembered(&url("app"), &main).unwrap().id, third);
+    assert_ne!(second, third);
+}
+
+#[test]
+fn what_is_read_of_an_older_commit_is_not_what_a_branch_is_remembered_at() {
+    let (disk, server) = served();
+    let first = disk.commit("app", "main", &[("a", "2")]);
+    let second = disk.commit("app", "main", &[("a", "3")]);
+    let repositories = GitRepositories::new(disk.settings(&server.url()));
+    let head = repositories.resolve(&url("app"), &Revision::branch("main")).unwrap();
+    let older = Commit { id: first, ..head };
+    assert_eq!(repositories.tree(&older).unwrap(), tree(&[("a", "2")]));
+    assert_eq!(repositories.remembered(&url("app"), &Revision::branch("main")).unwrap().id, second);
+}
+
+#[test]
 fn a_server_that_never_answers_is_given_up() {
     let (disk, server) = served();
     server.set_silent(true);

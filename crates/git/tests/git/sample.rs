@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use git::load::{ControlPlane, load};
+use git::load::{BrokenFiles, ControlPlane, load};
 use git::{GitRepositories, Repositories};
 use model::name::EnvironmentName;
 use model::progress::Progress;
@@ -44,8 +44,8 @@ fn disk() -> Disk {
 /// How many files are read, and how long it takes.
 fn read(repositories: &dyn Repositories) -> (usize, Duration) {
     let (start, url) = (Instant::now(), url("control-plane"));
-    let control_plane =
-        ControlPlane { url: &url, branch: "main", rewrite: &[], promoted: None, progress: &Progress::default() };
+    let (progress, broken) = (&Progress::default(), &BrokenFiles::default());
+    let control_plane = ControlPlane { url: &url, branch: "main", rewrite: &[], promoted: None, progress, broken };
     let loaded = load(repositories, control_plane, &EnvironmentName::new("dev").unwrap());
     assert!(loaded.is_whole && loaded.diagnostics.is_empty(), "{:?}", loaded.diagnostics);
     (loaded.input.contents.len(), start.elapsed())

@@ -65,6 +65,30 @@ fn what_was_committed_is_read() {
 }
 
 #[test]
+fn names_of_others_that_are_not_utf8_stay_as_they_are() {
+    check(|repositories| {
+        let (latin, other) = (model::tree::name_text(b"caf\xe9"), model::tree::name_text(b"\xff.yaml"));
+        let (latin, other) = (latin.as_ref(), other.as_ref());
+        let below = format!("{latin}/{other}");
+        let deep = format!("x/{latin}/y");
+        commit(repositories, &url("app"), "main", &[("a", "1"), (&below, "2"), (&deep, "3"), ("café", "4")]);
+        let before = head(repositories, "main");
+        let mut new = repositories.tree(&before).unwrap();
+        let open = git::opener(repositories, &before);
+        for path in ["a", "b/c", "x/z"] {
+            new.put(path, Child::File(Entry::file(*b"5")), &open).unwrap();
+        }
+        push_opening(repositories, ("main", Some(before.id)), &new, &open).unwrap();
+        let after = repositories.tree(&head(repositories, "main")).unwrap();
+        assert_eq!(after.child(latin), repositories.tree(&before).unwrap().child(latin));
+        let files = [("a", "5"), ("b/c", "5"), (&below, "2"), (&deep, "3"), ("café", "4"), ("x/z", "5")];
+        assert_eq!(after, tree(&files));
+        let items = repositories.folder(&before, latin).unwrap().unwrap();
+        assert_eq!(items.iter().map(|item| &*item.name).collect::<Vec<_>>(), [other]);
+    });
+}
+
+#[test]
 fn all_twins_give_a_commit_the_same_id() {
     check(|repositories| {
         let id = commit(repositories, &url("app"), "main", &[("a", "1")]);
@@ -113,6 +137,32 @@ fn history_follows_first_parents() {
         assert!(repositories.is_ancestor(ids[0], &main, 9).unwrap());
         assert!(!repositories.is_ancestor(ids[0], &main, 2).unwrap());
         assert!(!repositories.is_ancestor(GitId::of_blob(b""), &main, 9).unwrap());
+    });
+}
+
+#[test]
+fn ancestry_follows_all_parents_children_first() {
+    check(|repositories| {
+        let commit_on = |branch: &str, parents: &[GitId], text: &str| {
+            let (tree, author) = (tree(&[("a", text)]), person("Ann"));
+            let commit = NewCommit { parents, tree: &tree, open: &closed, message: text, author: &author, seconds: 5 };
+            let expected = parents.first().copied().filter(|_| branch == "main");
+            let push = Push { branch, expected, commit: Some(commit), progress: &Progress::default() };
+            let Ok(Pushed::Moved(id)) = repositories.push(&url("app"), &push) else { panic!("{text}") };
+            id
+        };
+        let first = commit_on("main", &[], "first");
+        let second = commit_on("main", &[first], "second");
+        let side = commit_on("side", &[first], "side");
+        let merge = commit_on("main", &[second, side], "merge");
+        let ancestry = |reach| {
+            let found = repositories.ancestry(&head(repositories, "main"), reach).unwrap();
+            found.into_iter().map(|(id, info)| (id, info.message)).collect::<Vec<_>>()
+        };
+        let named = |id, name: &str| (id, name.to_owned());
+        let all = [named(merge, "merge"), named(side, "side"), named(second, "second"), named(first, "first")];
+        assert_eq!((ancestry(3), ancestry(9)), (all.to_vec(), all.to_vec()));
+        assert_eq!((ancestry(1), ancestry(2)), (all[..1].to_vec(), all[..3].to_vec()));
     });
 }
 

@@ -1,13 +1,15 @@
 //! Copies of remote repositories: bare, one per URL, each changed by one process at a time, and made anew when broken.
 
-use std::fs::{self, File, TryLockError};
-use std::io;
+use std::fs::{self, DirBuilder, File, TryLockError};
+use std::io::{self, Read as _, Write as _};
 use std::path::{Path, PathBuf};
+use std::process;
 use std::thread;
 use std::time::{Duration, Instant};
 
 use model::git_id::GitId;
 
+use super::{layout, leftovers};
 use crate::repositories::RepositoryError;
 
 /// How often a lock that somebody else holds is tried again.
@@ -18,12 +20,20 @@ const LOCK_PAUSE: Duration = Duration::from_millis(20);
 pub(super) struct Copy {
     git_dir: PathBuf,
     lock: PathBuf,
+    journal: PathBuf,
 }
 
 /// The right to change a copy. It ends when this and every git that was given it have ended, however they end.
 pub(super) struct Lock(File);
 
 impl Lock {
+    fn new(mut file: File) -> Self {
+        // Only for those who wait in vain: what can't be written can't be said.
+        let _ = file.set_len(0);
+        let _ = file.write_all(process::id().to_string().as_bytes());
+        Self(file)
+    }
+
     pub(super) fn file(&self) -> &File {
         &self.0
     }
@@ -33,7 +43,8 @@ impl Copy {
     /// The copy of the repository at `url`, which may not exist yet.
     pub(super) fn of(cache: &Path, url: &str) -> Self {
         let key = GitId::of_blob(url.as_bytes());
-        Self { git_dir: cache.join(format!("{key}.git")), lock: cache.join(format!("{key}.lock")) }
+        let path = |ending: &str| cache.join(format!("{key}.{ending}"));
+        Self { git_dir: path("git"), lock: path("lock"), journal: path("seen") }
     }
 
     /// The repository.
@@ -41,19 +52,23 @@ impl Copy {
         &self.git_dir
     }
 
-    /// Waits for the right to change the copy. None if it takes longer than the limit.
-    pub(super) fn lock(&self, limit: Duration) -> Result<Option<Lock>, RepositoryError> {
+    /// The file that says where its branches were seen. It is beside the copy, and outlives one that is made anew.
+    pub(super) fn journal(&self) -> &Path {
+        &self.journal
+    }
+
+    /// Waits for the right to change the copy. If that takes longer than the limit: who has it.
+    ///
+    /// It is the system that knows whether somebody has it, and takes it from those who end. So a lock that is left behind is no lock.
+    pub(super) fn lock(&self, limit: Duration) -> Result<Result<Lock, String>, RepositoryError> {
         let fail = |error: io::Error| failed(&self.lock, &error);
-        if let Some(cache) = self.lock.parent() {
-            fs::create_dir_all(cache).map_err(|error| failed(cache, &error))?;
-        }
-        let file =
-            File::options().read(true).write(true).create(true).truncate(false).open(&self.lock).map_err(fail)?;
+        let file = private().read(true).write(true).create(true).truncate(false).open(&self.lock).map_err(fail)?;
+        close(&file);
         let end = Instant::now() + limit;
         loop {
             match file.try_lock() {
-                Ok(()) => return Ok(Some(Lock(file))),
-                Err(TryLockError::WouldBlock) if Instant::now() >= end => return Ok(None),
+                Ok(()) => return Ok(Ok(Lock::new(file))),
+                Err(TryLockError::WouldBlock) if Instant::now() >= end => return Ok(Err(holder(&file))),
                 Err(TryLockError::WouldBlock) => thread::sleep(LOCK_PAUSE),
                 Err(TryLockError::Error(error)) => return Err(fail(error)),
             }
@@ -62,7 +77,10 @@ impl Copy {
 
     /// Makes sure that there is a repository which git can work in. Objects of the repository at `borrowed` count as its own.
     pub(super) fn prepare(&self, _lock: &Lock, borrowed: Option<&Path>) -> Result<(), RepositoryError> {
-        if gix::open_opts(&self.git_dir, gix::open::Options::isolated()).is_err() {
+        // What was left over is no reason to make the copy anew.
+        leftovers::remove(&self.git_dir);
+        let is_good = layout::check(&self.git_dir).is_ok() && gix::open_opts(&self.git_dir, super::options()).is_ok();
+        if !is_good {
             self.remove()?;
             self.create().map_err(|error| failed(&self.git_dir, &error))?;
         }
@@ -71,7 +89,6 @@ impl Copy {
             let path = self.git_dir.join("objects/info/alternates");
             fs::write(&path, text).map_err(|error| failed(&path, &error))?;
         }
-        self.remove_stale_locks();
         Ok(())
     }
 
@@ -92,31 +109,45 @@ impl Copy {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
             _ => {}
         }
+        let mut builder = DirBuilder::new();
+        #[cfg(unix)]
+        std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+        builder.create(&building)?;
         for folder in ["objects/info", "objects/pack", "refs"] {
             fs::create_dir_all(building.join(folder))?;
         }
-        fs::write(building.join("HEAD"), "ref: refs/heads/none\n")?;
-        fs::write(building.join("config"), "[core]\n\trepositoryformatversion = 0\n\tbare = true\n")?;
+        fs::write(building.join("HEAD"), layout::HEAD)?;
+        fs::write(building.join("config"), layout::CONFIG)?;
         fs::rename(&building, &self.git_dir)
     }
+}
 
-    /// A git that was killed leaves its own locks behind. Nobody else works here while we hold the copy's.
-    fn remove_stale_locks(&self) {
-        let mut folders = vec![self.git_dir.clone(), self.git_dir.join("refs")];
-        while let Some(folder) = folders.pop() {
-            let Ok(entries) = fs::read_dir(&folder) else { continue };
-            for entry in entries.flatten() {
-                let (path, is_below_refs) = (entry.path(), folder != self.git_dir);
-                let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
-                if is_folder && is_below_refs {
-                    folders.push(path);
-                } else if !is_folder && path.extension().is_some_and(|extension| extension == "lock") {
-                    // What can't be removed is reported by the git that stumbles over it.
-                    let _ = fs::remove_file(path);
-                }
-            }
-        }
+/// Who has the lock, as far as that is written there.
+fn holder(file: &File) -> String {
+    let mut text = String::new();
+    let read = file.take(20).read_to_string(&mut text).is_ok();
+    let id: Option<u32> = text.parse().ok().filter(|_| read);
+    id.map_or_else(|| "another run".to_owned(), |id| format!("another run (process {id})"))
+}
+
+/// Files that only their owner opens: who opens a lock may hold it for ever.
+fn private() -> fs::OpenOptions {
+    let mut options = File::options();
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options
+}
+
+/// Closes a file of an earlier version to others.
+fn close(file: &File) {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt as _;
+        // Where it can't be, everything works as it did.
+        let _ = file.set_permissions(fs::Permissions::from_mode(0o600));
     }
+    #[cfg(not(unix))]
+    let _ = file;
 }
 
 fn failed(path: &Path, error: &io::Error) -> RepositoryError {

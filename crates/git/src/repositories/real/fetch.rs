@@ -1,18 +1,21 @@
 //! Brings commits of other machines into the cache, and only those that are not there.
 
 use std::ffi::OsStr;
-use std::fs::File;
+use std::iter;
 use std::sync::Arc;
 
 use gix::refs::transaction::PreviousValue;
 use model::git_id::GitId;
 
 use super::cache::Lock;
-use super::process::{self, Answer, Run};
+use super::journal::Journal;
+use super::leftovers;
+use super::process::{self, Answer, NoAnswer, Run};
 use super::read::{self, Fault};
-use super::{GitRepositories, Opened, Remote, Store};
+use super::{GitRepositories, Opened, Remote, Store, trouble};
+use crate::limits::PACKS_MAX;
 use crate::repositories::object::to_gix;
-use crate::repositories::{Commit, RepositoryError, Revision};
+use crate::repositories::{Commit, RepositoryError, Revision, Wait};
 
 /// The reference in the cache that says: this is complete.
 fn marker(revision: &Revision) -> Option<String> {
@@ -32,6 +35,13 @@ pub(super) fn fetched(repository: &gix::Repository, revision: &Revision) -> Opti
     })
 }
 
+/// That a repository answers and has no such reference.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Missing {
+    /// Whether it has none at all.
+    is_empty: bool,
+}
+
 impl GitRepositories {
     /// The commit that a revision names now, with everything in it in the cache.
     pub(super) fn resolve_remote(&self, remote: &Remote, revision: &Revision) -> Result<GitId, RepositoryError> {
@@ -42,59 +52,122 @@ impl GitRepositories {
             }
             return Err(RepositoryError::NoRevision { url: remote.name.clone(), revision: revision.clone() });
         };
-        self.prepared(remote)?;
-        match self.remote_reference(remote, &reference)? {
-            Some(id) => self.ensure(remote, revision, id).map(|()| id),
-            None if self.is_empty(remote)? => Err(RepositoryError::Empty { url: remote.name.clone() }),
-            None => Err(RepositoryError::NoRevision { url: remote.name.clone(), revision: revision.clone() }),
+        match self.see(remote, revision, &reference)? {
+            Ok(id) => Ok(id),
+            Err(Missing { is_empty: true }) => Err(RepositoryError::Empty { url: remote.name.clone() }),
+            Err(Missing { is_empty: false }) => {
+                Err(RepositoryError::NoRevision { url: remote.name.clone(), revision: revision.clone() })
+            }
         }
     }
 
+    /// Where a reference is now, with everything in it in the cache; the journal says that it was seen there.
+    ///
+    /// Two processes may ask at the same time, and the one that heard the older answer may come last. So the answer counts only if nobody has noted another one
+    /// since before the question; otherwise it is asked again, while nobody else can.
+    fn see(
+        &self,
+        remote: &Remote,
+        revision: &Revision,
+        reference: &str,
+    ) -> Result<Result<GitId, Missing>, RepositoryError> {
+        let opened = self.prepared(remote)?;
+        let seen = || Journal::read(&self.journal(remote)).seen(reference);
+        let before = seen();
+        let id = match self.remote_reference(remote, reference)? {
+            Ok(id) => id,
+            missing => return Ok(missing),
+        };
+        let is_noted = before.last() == Some(&id);
+        if is_noted && fetched(&opened.to_thread_local(), revision) == Some(id) {
+            return Ok(Ok(id));
+        }
+        let mut work = self.locked(remote)?;
+        let id = match if seen() == before { Ok(id) } else { self.remote_reference(remote, reference)? } {
+            Ok(id) => id,
+            missing => return Ok(missing),
+        };
+        work.complete(revision, id)?;
+        // A cache that can't be written costs no more than what may be used while the repository can't be reached.
+        let _ = Journal::append(&self.journal(remote), &work.lock, (reference, id));
+        Ok(Ok(id))
+    }
+
     /// Where a reference of the remote repository is now.
-    pub(super) fn remote_reference(&self, remote: &Remote, name: &str) -> Result<Option<GitId>, RepositoryError> {
+    pub(super) fn remote_reference(
+        &self,
+        remote: &Remote,
+        name: &str,
+    ) -> Result<Result<GitId, Missing>, RepositoryError> {
         let peeled = format!("{name}^{{}}");
-        let output = self.asked(remote, &["ls-remote", "--", &remote.url, name, &peeled])?;
+        let output = self.asked(remote, &["--", &remote.url, name, &peeled], false)?.output;
         let find = |name: &str| {
             let mut lines = output.lines().filter_map(|line| line.split_once('\t'));
             lines.find(|(_, found)| *found == name).and_then(|(id, _)| GitId::from_hex(id))
         };
         // What an annotated tag points at counts, not the tag itself.
-        Ok(find(&peeled).or_else(|| find(name)))
+        if let Some(id) = find(&peeled).or_else(|| find(name)) {
+            return Ok(Ok(id));
+        }
+        let answer = self.asked(remote, &["--heads", "--", &remote.url], true)?;
+        let is_empty = answer.output.trim().is_empty();
+        // Git takes a page that somebody may log in at for a list without lines.
+        if is_empty && !process::is_git_spoken(&answer.messages) {
+            return Err(RepositoryError::NotGit { url: remote.name.clone() });
+        }
+        Ok(Err(Missing { is_empty }))
     }
 
-    fn is_empty(&self, remote: &Remote) -> Result<bool, RepositoryError> {
-        self.asked(remote, &["ls-remote", "--heads", "--", &remote.url]).map(|output| output.trim().is_empty())
-    }
-
-    /// Asks the remote repository without changing the copy.
-    fn asked(&self, remote: &Remote, arguments: &[&str]) -> Result<String, RepositoryError> {
-        let answer = self.run(remote, arguments, None)?;
-        match answer.failure {
-            None => Ok(answer.output),
+    /// Asks the remote repository for references without changing the copy.
+    fn asked(&self, remote: &Remote, arguments: &[&str], is_traced: bool) -> Result<Answer, RepositoryError> {
+        let arguments: Vec<_> = iter::once(&"ls-remote").chain(arguments).collect();
+        let run = Run { is_traced, ..self.asking(remote, &arguments, (Wait::References, None)) };
+        let mut answer = self.answer(remote, &run)?;
+        match answer.failure.take() {
+            None => Ok(answer),
             Some(reason) => Err(RepositoryError::Unreachable { url: remote.name.clone(), reason }),
         }
     }
 
-    /// Runs git in the copy. Given the lock as its input, git holds it too.
+    /// Runs git in the copy. Given the lock, git holds it too.
     pub(super) fn run(
         &self,
         remote: &Remote,
         arguments: &[impl AsRef<OsStr>],
-        input: Option<&File>,
+        how: (Wait, Option<&Lock>),
     ) -> Result<Answer, RepositoryError> {
-        let run = Run {
+        self.answer(remote, &self.asking(remote, arguments, how))
+    }
+
+    /// A run of git in the copy.
+    fn asking<'a>(
+        &'a self,
+        remote: &'a Remote,
+        arguments: &[impl AsRef<OsStr>],
+        (wait, lock): (Wait, Option<&'a Lock>),
+    ) -> Run<'a> {
+        Run {
             git_dir: Some(remote.copy.git_dir()),
             arguments: arguments.iter().map(|argument| argument.as_ref().to_owned()).collect(),
             url: &remote.url,
             scheme: remote.scheme,
-            input,
-        };
-        process::run(&self.settings, &run).map_err(|reason| self.no_answer(&remote.name, reason))
+            kept: self.kept(remote.scheme),
+            lock: lock.map(Lock::file),
+            wait,
+            is_traced: false,
+        }
+    }
+
+    fn answer(&self, remote: &Remote, run: &Run<'_>) -> Result<Answer, RepositoryError> {
+        process::run(&self.settings, run).map_err(|reason| match reason {
+            NoAnswer::TimedOut(limit) => RepositoryError::TimedOut { url: remote.name.clone(), wait: run.wait, limit },
+            NoAnswer::NotStarted(reason) => RepositoryError::Program { program: self.settings.program.clone(), reason },
+        })
     }
 
     /// The copy, made if it is not there.
     pub(super) fn prepared(&self, remote: &Remote) -> Result<Opened, RepositoryError> {
-        match self.open(remote.copy.git_dir()) {
+        match self.open_copy(&remote.copy) {
             Ok(opened) => Ok(opened),
             Err(_) => self.locked(remote).map(|work| work.opened),
         }
@@ -104,32 +177,22 @@ impl GitRepositories {
     pub(super) fn locked<'a>(&'a self, remote: &'a Remote) -> Result<Work<'a>, RepositoryError> {
         let limit = self.settings.time_limit;
         let lock = remote.copy.lock(limit)?;
-        let lock = lock.ok_or_else(|| RepositoryError::TimedOut { url: remote.name.clone(), limit })?;
+        let in_use = |holder| RepositoryError::InUse { url: remote.name.clone(), holder, limit };
+        let lock = lock.map_err(in_use)?;
         remote.copy.prepare(&lock, None)?;
-        let opened = self.open(remote.copy.git_dir()).map_err(|fault| damaged(remote, fault))?;
+        let opened = self.open_copy(&remote.copy).map_err(|fault| damaged(remote, fault))?;
         Ok(Work { repositories: self, remote, lock, opened })
     }
 
     /// Makes sure that a commit is in the cache, completely.
     fn ensure(&self, remote: &Remote, revision: &Revision, id: GitId) -> Result<(), RepositoryError> {
-        if let Ok(opened) = self.open(remote.copy.git_dir())
+        if let Ok(opened) = self.open_copy(&remote.copy)
             && fetched(&opened.to_thread_local(), revision) == Some(id)
         {
             keep(&opened.to_thread_local(), revision);
             return Ok(());
         }
-        let mut work = self.locked(remote)?;
-        if fetched(&work.opened.to_thread_local(), revision) == Some(id) {
-            return Ok(());
-        }
-        match work.fetch(revision, id) {
-            // A copy is given up only if it is of no use: while a server is away, it holds the last that we know.
-            Err(RepositoryError::Unreachable { .. }) if is_damaged(&work.opened.to_thread_local()) => {
-                work.renew()?;
-                work.fetch(revision, id)
-            }
-            other => other,
-        }
+        self.locked(remote)?.complete(revision, id)
     }
 
     /// Brings more of the history before a commit into the cache. Whether there may be more than before.
@@ -137,22 +200,32 @@ impl GitRepositories {
         let Store::Remote(remote) = self.store(&commit.url)? else { return Ok(false) };
         let work = self.locked(&remote)?;
         let marker = format!("refs/kalypso/commits/{}", commit.id);
-        let Some(reason) = work.fetch_commit(commit.id, &marker, reach)? else { return Ok(true) };
-        match work.fetch_all()? {
-            None => Ok(true),
-            Some(_) => Err(RepositoryError::Unreachable { url: remote.name.clone(), reason }),
-        }
+        work.fetch_commit_or_all(commit.id, &marker, reach).map(|_| true)
     }
 
     /// After a commit could not be read: fetches it if it is not there, otherwise makes the copy anew.
     pub(super) fn mend(&self, remote: &Remote, commit: &Commit) -> Result<Opened, RepositoryError> {
         let mut work = self.locked(remote)?;
-        if fetched(&work.opened.to_thread_local(), &commit.revision) == Some(commit.id) {
+        let (repository, revision) = (work.opened.to_thread_local(), Revision::Commit { id: commit.id, branch: None });
+        let is_there = read::resolve(&repository, &revision).is_ok_and(|found| found.is_some());
+        if is_there || fetched(&repository, &commit.revision) == Some(commit.id) {
             work.renew()?;
+            work.fetch(&commit.revision, commit.id)?;
+        } else {
+            // An older commit of a branch must not become what is remembered of it.
+            work.fetch(&Revision::Commit { id: commit.id, branch: None }, commit.id)?;
         }
-        work.fetch(&commit.revision, commit.id)?;
         Ok(work.opened)
     }
+}
+
+/// What was fetched for a commit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Fetched {
+    /// The commit, which its marker names now.
+    Commit,
+    /// All branches and tags; whether the commit is among it is still to be seen.
+    All,
 }
 
 /// A copy that is being changed.
@@ -164,29 +237,67 @@ pub(super) struct Work<'a> {
 }
 
 impl Work<'_> {
+    /// Makes sure that a commit is in the copy, completely.
+    fn complete(&mut self, revision: &Revision, id: GitId) -> Result<(), RepositoryError> {
+        if fetched(&self.opened.to_thread_local(), revision) == Some(id) {
+            return Ok(());
+        }
+        let fetched = match self.fetch(revision, id) {
+            // A copy is given up only if it is of no use: while a server is away, it holds the last that we know.
+            Err(RepositoryError::Unreachable { .. }) if is_damaged(&self.opened.to_thread_local()) => {
+                self.renew()?;
+                self.fetch(revision, id)
+            }
+            other => other,
+        };
+        self.maintain();
+        fetched
+    }
+
     /// Makes the copy anew.
     fn renew(&mut self) -> Result<(), RepositoryError> {
         let (repositories, copy) = (self.repositories, &self.remote.copy);
         repositories.forget(copy.git_dir());
         copy.remove()?;
         copy.prepare(&self.lock, None)?;
-        self.opened = repositories.open(copy.git_dir()).map_err(|fault| damaged(self.remote, fault))?;
+        self.opened = repositories.open_copy(copy).map_err(|fault| damaged(self.remote, fault))?;
         Ok(())
+    }
+
+    /// Puts small packs together when there are many of them: every fetch and every push adds one.
+    ///
+    /// Nothing is thrown away, because others may be reading it. If it fails, or takes too long, everything works as before.
+    pub(super) fn maintain(&self) {
+        let git_dir = self.remote.copy.git_dir();
+        if leftovers::packs(git_dir) <= PACKS_MAX {
+            return;
+        }
+        let how = (Wait::Maintenance, Some(&self.lock));
+        let _ = self.repositories.run(self.remote, &["repack", "--geometric=2", "-d", "-q"], how);
+        self.repositories.forget(git_dir);
     }
 
     fn fetch(&self, revision: &Revision, id: GitId) -> Result<(), RepositoryError> {
         let url = &self.remote.name;
         let no_revision = || RepositoryError::NoRevision { url: url.clone(), revision: revision.clone() };
         let marker = marker(revision).ok_or_else(no_revision)?;
-        let Some(reason) = self.fetch_commit(id, &marker, 1)? else { return Ok(()) };
-        // Some servers give out only what a branch or tag points at.
-        if self.fetch_all()?.is_some() {
-            return Err(RepositoryError::Unreachable { url: url.clone(), reason });
+        if self.fetch_commit_or_all(id, &marker, 1)? == Fetched::Commit {
+            return Ok(());
         }
         let repository = self.opened.to_thread_local();
         let found = read::resolve(&repository, &Revision::Commit { id, branch: None });
         found.ok().flatten().ok_or_else(no_revision)?;
         mark(&repository, &marker, id).map_err(|fault| damaged(self.remote, fault))
+    }
+
+    /// Fetches one commit with some of those before it. Some servers give out only what a branch or tag points at: then everything is fetched.
+    fn fetch_commit_or_all(&self, id: GitId, marker: &str, depth: usize) -> Result<Fetched, RepositoryError> {
+        let Some(reason) = self.fetch_commit(id, marker, depth)? else { return Ok(Fetched::Commit) };
+        // What is too large alone is no smaller with everything else.
+        if trouble::is_too_large(&reason) || self.fetch_all()?.is_some() {
+            return Err(not_fetched(self.remote, self.repositories.settings.transfer_bytes_max, reason));
+        }
+        Ok(Fetched::All)
     }
 
     /// Fetches one commit with some of those before it; why that failed, if it did.
@@ -207,7 +318,8 @@ impl Work<'_> {
     fn run(&self, arguments: &[&str]) -> Result<Option<String>, RepositoryError> {
         let fetch = ["fetch", "--quiet", "--no-tags", "--no-write-fetch-head"];
         let arguments: Vec<_> = fetch.iter().chain(arguments).collect();
-        self.repositories.run(self.remote, &arguments, Some(self.lock.file())).map(|answer| answer.failure)
+        let how = (Wait::Commits, Some(&self.lock));
+        self.repositories.run(self.remote, &arguments, how).map(|answer| answer.failure)
     }
 }
 
@@ -238,6 +350,15 @@ pub(super) fn mark(repository: &gix::Repository, marker: &str, id: GitId) -> Res
 /// The marker of a branch.
 pub(super) fn branch_marker(branch: &str) -> String {
     format!("refs/kalypso/heads/{branch}")
+}
+
+/// Why nothing was fetched: because of this machine's disk, or the repository.
+fn not_fetched(remote: &Remote, limit: u64, reason: String) -> RepositoryError {
+    if trouble::is_too_large(&reason) {
+        return RepositoryError::TransferTooLarge { url: remote.name.clone(), limit };
+    }
+    let of_cache = trouble::of_cache(&reason, &remote.copy);
+    of_cache.unwrap_or_else(|| RepositoryError::Unreachable { url: remote.name.clone(), reason })
 }
 
 fn damaged(remote: &Remote, Fault(reason): Fault) -> RepositoryError {

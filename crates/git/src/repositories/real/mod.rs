@@ -1,26 +1,38 @@
 //! Real repositories: gix reads and writes objects, the git program fetches and pushes.
 
 mod cache;
+mod child;
+mod environment;
 mod fetch;
+mod journal;
+mod layout;
+mod leftovers;
+mod local;
+mod owned;
 mod pack;
 mod process;
 mod push;
 mod read;
 mod redact;
+mod trouble;
 mod write;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use model::git_id::GitId;
 use model::tree::Tree;
 
 use self::cache::Copy;
-use self::process::NoAnswer;
+use self::environment::Setting;
+use self::journal::{Journal, JournalFile};
 use self::read::Fault;
-use super::{Commit, CommitInfo, Content, Item, Push, Pushed, Repositories, RepositoryError, Revision};
+use super::{
+    Commit, CommitInfo, Content, Item, KnownTree, Push, Pushed, Repositories, RepositoryError, Revision, newest_first,
+};
 use crate::settings::{Location, Settings, candidates};
+use crate::trust::{self, Distrust};
 use crate::url::{RepositoryUrl, Scheme};
 
 /// The repositories of this machine and of others.
@@ -30,9 +42,30 @@ use crate::url::{RepositoryUrl, Scheme};
 pub struct GitRepositories {
     settings: Settings,
     open: Mutex<BTreeMap<PathBuf, Opened>>,
+    /// The cache, once it was found to be trustworthy, or not.
+    cache: OnceLock<Result<PathBuf, Distrust>>,
+    /// What git's own configuration says about how hosts are reached.
+    kept: OnceLock<Vec<Setting>>,
 }
 
 type Opened = Arc<gix::ThreadSafeRepository>;
+
+/// Why a repository can't be opened.
+enum Unreadable {
+    /// It is none, or a broken one.
+    Broken(Fault),
+    /// It is one that is not read.
+    Refused(String),
+}
+
+impl Unreadable {
+    fn into_fault(self) -> Fault {
+        match self {
+            Self::Broken(fault) => fault,
+            Self::Refused(reason) => Fault(reason),
+        }
+    }
+}
 
 /// A repository with the place where it is read.
 enum Store {
@@ -48,10 +81,42 @@ struct Remote {
     copy: Copy,
 }
 
+/// How often a local repository is opened anew because something can't be read: others pack it again while we read.
+const ATTEMPTS: usize = 3;
+
+/// How repositories are opened. What another commit or object is to be taken for is nobody's business but its author's. For each pack there is a slot, and
+/// their number stays as it is however many packs others add: one takes 24 bytes.
+fn options() -> gix::open::Options {
+    let slots = gix::odb::store::init::Slots::AsNeededByDiskState { multiplier: 2.0, minimum: 1024 };
+    gix::open::Options::isolated().config_overrides(["core.useReplaceRefs=false"]).object_store_slots(slots)
+}
+
 impl GitRepositories {
     /// Repositories as the settings say.
     pub fn new(settings: Settings) -> Self {
-        Self { settings, open: Mutex::default() }
+        Self { settings, open: Mutex::default(), cache: OnceLock::new(), kept: OnceLock::new() }
+    }
+
+    /// The folder of the cache, which is made if it is not there. Nothing in it is looked at unless it can be trusted.
+    fn cache(&self) -> Result<&Path, RepositoryError> {
+        match self.cache.get_or_init(|| trust::prepare_folder(&self.settings.cache)) {
+            Ok(cache) => Ok(cache),
+            // What can't be made is not somebody else's.
+            Err(Distrust::Unusable { path, reason }) => {
+                Err(RepositoryError::Cache { path: path.clone(), reason: reason.clone() })
+            }
+            Err(reason) => Err(RepositoryError::UntrustedCache { reason: reason.clone() }),
+        }
+    }
+
+    /// Where the journal of a copy is, and who signs it.
+    fn journal<'a>(&'a self, remote: &'a Remote) -> JournalFile<'a> {
+        JournalFile { path: remote.copy.journal(), url: &remote.url, key: self.settings.key.as_ref() }
+    }
+
+    /// What git's own configuration says about how hosts are reached. On this machine nothing has to be.
+    fn kept(&self, scheme: Scheme) -> &[Setting] {
+        if scheme == Scheme::Local { &[] } else { self.kept.get_or_init(|| environment::kept(&self.settings)) }
     }
 
     fn store(&self, url: &RepositoryUrl) -> Result<Store, RepositoryError> {
@@ -59,25 +124,48 @@ impl GitRepositories {
         match located.map_err(|reason| RepositoryError::Url { url: url.clone(), reason })? {
             Location::Local(path) => self.open_local(url, &path).map(Store::Local),
             Location::Remote { url: real, scheme } => {
-                let copy = Copy::of(&self.settings.cache, &real);
+                let copy = Copy::of(self.cache()?, &real);
                 Ok(Store::Remote(Remote { name: url.clone(), url: real, scheme, copy }))
             }
         }
     }
 
     fn open_local(&self, url: &RepositoryUrl, path: &Path) -> Result<Opened, RepositoryError> {
-        let opened = candidates(path).iter().find_map(|path| self.open(path).ok());
-        let reason = || format!("there is no git repository at {}", path.display());
-        opened.ok_or_else(|| RepositoryError::Unreachable { url: url.clone(), reason: reason() })
+        let found = candidates(path).into_iter().find(|path| local::is_repository(path));
+        let missing = || format!("there is no git repository at {}", path.display());
+        let unreachable = |reason| RepositoryError::Unreachable { url: url.clone(), reason };
+        let found = found.ok_or_else(|| unreachable(missing()))?;
+        let unsupported = |reason| RepositoryError::Unsupported { url: url.clone(), reason };
+        self.open_with(&found, |opened| local::check(&found, opened)).map_err(|unreadable| match unreadable {
+            Unreadable::Refused(reason) => unsupported(reason),
+            Unreadable::Broken(Fault(reason)) => unreachable(reason),
+        })
+    }
+
+    /// The copy of a repository, if it holds nothing but what belongs there.
+    fn open_copy(&self, copy: &Copy) -> Result<Opened, Fault> {
+        let opened = self.open_with(copy.git_dir(), |_| layout::check(copy.git_dir()));
+        opened.map_err(Unreadable::into_fault)
     }
 
     /// The repository in a folder. Once opened it stays so: new objects and references are seen all the same.
     fn open(&self, path: &Path) -> Result<Opened, Fault> {
+        let opened = self.open_with(path, |_| Ok(()));
+        opened.map_err(Unreadable::into_fault)
+    }
+
+    /// The same for one that may be refused when it is opened.
+    fn open_with(
+        &self,
+        path: &Path,
+        check: impl FnOnce(&gix::Repository) -> Result<(), String>,
+    ) -> Result<Opened, Unreadable> {
         let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(opened) = open.get(path).filter(|opened| opened.git_dir().join("HEAD").is_file()) {
             return Ok(Arc::clone(opened));
         }
-        let opened = gix::open_opts(path, gix::open::Options::isolated()).map_err(|error| Fault(error.to_string()))?;
+        let opened = gix::open_opts(path, options()).map_err(|error| Unreadable::Broken(Fault(chain(&error))))?;
+        check(&opened).map_err(Unreadable::Refused)?;
         let opened = Arc::new(opened.into_sync());
         open.insert(path.to_owned(), Arc::clone(&opened));
         Ok(opened)
@@ -87,32 +175,55 @@ impl GitRepositories {
         self.open.lock().unwrap_or_else(PoisonError::into_inner).remove(path);
     }
 
+    fn forget_opened(&self, opened: &Opened) {
+        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        open.retain(|_, other| !Arc::ptr_eq(other, opened));
+    }
+
     /// Reads from a commit that was resolved. A copy that is found to be damaged is mended, or made anew.
     fn reading<T>(
         &self,
         commit: &Commit,
         read: impl Fn(&gix::Repository) -> Result<T, Fault>,
     ) -> Result<T, RepositoryError> {
-        let damaged = |Fault(reason)| RepositoryError::Damaged { url: commit.url.clone(), reason };
-        match self.store(&commit.url)? {
-            Store::Local(opened) => read(&opened.to_thread_local()).map_err(damaged),
-            Store::Remote(remote) => {
-                let opened = self.open(remote.copy.git_dir());
-                match opened.and_then(|opened| read(&opened.to_thread_local())) {
-                    Ok(value) => Ok(value),
-                    Err(_) => {
-                        self.mend(&remote, commit).and_then(|opened| read(&opened.to_thread_local()).map_err(damaged))
-                    }
-                }
-            }
-        }
+        let remote = match self.store(&commit.url)? {
+            Store::Local(opened) => return self.reading_local(&commit.url, opened, read),
+            Store::Remote(remote) => remote,
+        };
+        let git_dir = remote.copy.git_dir();
+        let once = || self.open_copy(&remote.copy).and_then(|opened| read(&opened.to_thread_local()));
+        // Another run may have packed the copy again, which is no damage.
+        let again = |_| {
+            self.forget(git_dir);
+            once()
+        };
+        once().or_else(again).or_else(|_| {
+            let opened = self.mend(&remote, commit)?;
+            read(&opened.to_thread_local())
+                .map_err(|Fault(reason)| RepositoryError::Damaged { url: commit.url.clone(), reason })
+        })
     }
 
-    fn no_answer(&self, url: &RepositoryUrl, reason: NoAnswer) -> RepositoryError {
-        match reason {
-            NoAnswer::TimedOut => RepositoryError::TimedOut { url: url.clone(), limit: self.settings.time_limit },
-            NoAnswer::NotStarted(error) => {
-                RepositoryError::Program { program: self.settings.program.clone(), reason: error.to_string() }
+    /// Reads from a repository of this machine, which others may change meanwhile: what was in one pack is in another.
+    fn reading_local<T>(
+        &self,
+        url: &RepositoryUrl,
+        mut opened: Opened,
+        read: impl Fn(&gix::Repository) -> Result<T, Fault>,
+    ) -> Result<T, RepositoryError> {
+        let mut attempt = 1;
+        loop {
+            match read(&opened.to_thread_local()) {
+                Ok(value) => return Ok(value),
+                Err(Fault(reason)) if attempt == ATTEMPTS => {
+                    return Err(RepositoryError::Damaged { url: url.clone(), reason });
+                }
+                Err(_) => self.forget_opened(&opened),
+            }
+            attempt += 1;
+            match self.store(url)? {
+                Store::Local(again) => opened = again,
+                Store::Remote(_) => unreachable!("where a URL leads does not change"),
             }
         }
     }
@@ -121,9 +232,11 @@ impl GitRepositories {
 impl Repositories for GitRepositories {
     fn resolve(&self, url: &RepositoryUrl, revision: &Revision) -> Result<Commit, RepositoryError> {
         let id = match self.store(url)? {
-            Store::Local(opened) => read::resolve(&opened.to_thread_local(), revision)
-                .map_err(|Fault(reason)| RepositoryError::Damaged { url: url.clone(), reason })?
-                .ok_or_else(|| no_revision(&opened.to_thread_local(), url, revision))?,
+            Store::Local(opened) => {
+                let find = |repository: &gix::Repository| read::resolve(repository, revision);
+                let found = self.reading_local(url, Arc::clone(&opened), find)?;
+                found.ok_or_else(|| no_revision(&opened.to_thread_local(), url, revision))?
+            }
             Store::Remote(remote) => self.resolve_remote(&remote, revision)?,
         };
         Ok(Commit { url: url.clone(), revision: revision.clone(), id })
@@ -131,13 +244,38 @@ impl Repositories for GitRepositories {
 
     fn remembered(&self, url: &RepositoryUrl, revision: &Revision) -> Option<Commit> {
         let Ok(Store::Remote(remote)) = self.store(url) else { return None };
-        let opened = self.open(remote.copy.git_dir()).ok()?;
-        let id = fetch::fetched(&opened.to_thread_local(), revision)?;
-        Some(Commit { url: url.clone(), revision: revision.clone(), id })
+        let opened = self.open_copy(&remote.copy).ok()?;
+        let fetched = fetch::fetched(&opened.to_thread_local(), revision)?;
+        // Where a branch was, only our own journal says. A pinned commit is what its id says.
+        let id = match read::reference_name(revision) {
+            Some(name) => Journal::read(&self.journal(&remote)).seen(&name).pop()?,
+            None => fetched,
+        };
+        (id == fetched).then(|| Commit { url: url.clone(), revision: revision.clone(), id })
+    }
+
+    fn seen(&self, url: &RepositoryUrl, revision: &Revision) -> Vec<GitId> {
+        let (Ok(Store::Remote(remote)), Some(reference)) = (self.store(url), read::reference_name(revision)) else {
+            return Vec::new();
+        };
+        Journal::read(&self.journal(&remote)).seen(&reference)
     }
 
     fn folder(&self, commit: &Commit, path: &str) -> Result<Option<Vec<Item>>, RepositoryError> {
         self.reading(commit, |repository| read::folder(repository, commit.id, path))
+    }
+
+    fn known_folder(
+        &self,
+        commit: &Commit,
+        _: &str,
+        KnownTree { id, limit }: KnownTree,
+    ) -> Result<Option<Vec<Item>>, RepositoryError> {
+        let size = self.reading(commit, |repository| read::size(repository, id))?;
+        if size > limit {
+            return Err(RepositoryError::FolderTooLarge { url: commit.url.clone(), size, limit });
+        }
+        self.reading(commit, |repository| read::items(repository, id)).map(Some)
     }
 
     fn content(&self, commit: &Commit, blob: GitId, limit: u64) -> Result<Content, RepositoryError> {
@@ -165,6 +303,15 @@ impl Repositories for GitRepositories {
         Ok(walked.found.into_iter().map(|id| Commit { id, ..commit.clone() }).collect())
     }
 
+    fn ancestry(&self, commit: &Commit, reach: usize) -> Result<Vec<(GitId, CommitInfo)>, RepositoryError> {
+        let walk = |repository: &gix::Repository| read::ancestry(repository, commit.id, reach);
+        let mut walked = self.reading(commit, walk)?;
+        if walked.is_cut && self.deepen(commit, reach)? {
+            walked = self.reading(commit, walk)?;
+        }
+        Ok(newest_first(commit.id, walked.found))
+    }
+
     fn is_ancestor(&self, ancestor: GitId, commit: &Commit, reach: usize) -> Result<bool, RepositoryError> {
         let walk = |repository: &gix::Repository| read::is_ancestor(repository, ancestor, commit.id, reach);
         let mut walked = self.reading(commit, walk)?;
@@ -180,6 +327,12 @@ impl Repositories for GitRepositories {
             Store::Remote(remote) => self.push_remote(&remote, push),
         }
     }
+}
+
+/// An error with what caused it.
+fn chain(error: &dyn std::error::Error) -> String {
+    let causes = std::iter::successors(Some(error), |error| error.source());
+    causes.map(ToString::to_string).collect::<Vec<_>>().join(": ")
 }
 
 /// Why a local repository does not have a revision.

@@ -1,26 +1,33 @@
 //! Moves a branch of another repository: all or nothing.
 
+use std::sync::Arc;
+
 use model::git_id::GitId;
 use model::progress::Phase;
 
 use super::cache::{Copy, Lock};
-use super::fetch::{self, Work};
+use super::journal::Journal;
 use super::read::{self, Fault};
-use super::{GitRepositories, Opened, Remote};
-use crate::repositories::{Push, Pushed, RepositoryError, Revision, push_name};
+use super::write::Trust;
+use super::{ATTEMPTS, GitRepositories, Opened, Remote};
+use super::{fetch, owned};
+use crate::repositories::{Push, Pushed, RepositoryError, Revision, Wait, push_name};
 use crate::url::{RepositoryUrl, Scheme};
 
 impl GitRepositories {
     /// Pushes to a repository on another machine, from its copy.
     pub(super) fn push_remote(&self, remote: &Remote, push: &Push<'_>) -> Result<Pushed, RepositoryError> {
-        let Work { lock, opened, .. } = self.locked(remote)?;
-        let (id, failure) = self.written_and_sent(remote, (&opened, &lock), push)?;
-        let head = || self.remote_reference(remote, &format!("refs/heads/{}", push.branch));
-        let pushed = outcome(&remote.name, push, (id, failure), head)?;
+        let work = self.locked(remote)?;
+        let sent = self.written_and_sent(remote, (&work.opened, &work.lock), push)?;
+        let head = || Ok(self.remote_reference(remote, &format!("refs/heads/{}", push.branch))?.ok());
+        let pushed = outcome(push, sent, head)?;
         if let Pushed::Moved(id) = pushed {
             // Only saves a fetch; so it does no harm if it fails.
-            let _ = fetch::mark(&opened.to_thread_local(), &fetch::branch_marker(push.branch), id);
+            let _ = fetch::mark(&work.opened.to_thread_local(), &fetch::branch_marker(push.branch), id);
+            let reference = format!("refs/heads/{}", push.branch);
+            let _ = Journal::append(&self.journal(remote), &work.lock, (&reference, id));
         }
+        work.maintain();
         Ok(pushed)
     }
 
@@ -38,41 +45,95 @@ impl GitRepositories {
         };
         let (path, objects) = (absolute(target.git_dir())?, absolute(target.objects_dir())?);
         let real = path.display().to_string();
-        let copy = Copy::of(&self.settings.cache, &format!("push to {real}"));
+        owned::check(url, target)?;
+        let copy = Copy::of(self.cache()?, &format!("push to {real}"));
         let remote = Remote { name: url.clone(), url: real, scheme: Scheme::Local, copy };
         let limit = self.settings.time_limit;
-        let lock = remote.copy.lock(limit)?.ok_or_else(|| RepositoryError::TimedOut { url: url.clone(), limit })?;
-        self.forget(remote.copy.git_dir());
-        remote.copy.remove()?;
-        remote.copy.prepare(&lock, Some(&objects))?;
-        let scratch = self.open(remote.copy.git_dir());
-        let scratch = scratch.map_err(|Fault(reason)| RepositoryError::Damaged { url: url.clone(), reason })?;
-        let (id, failure) = self.written_and_sent(&remote, (&scratch, &lock), push)?;
-        let head = || {
-            let found = read::resolve(&target.to_thread_local(), &Revision::branch(push.branch));
-            found.map_err(|Fault(reason)| RepositoryError::Damaged { url: url.clone(), reason })
+        let in_use = |holder| RepositoryError::InUse { url: url.clone(), holder, limit };
+        let lock = remote.copy.lock(limit)?.map_err(in_use)?;
+        let mut attempt = 1;
+        let sent = loop {
+            self.forget(remote.copy.git_dir());
+            remote.copy.remove()?;
+            remote.copy.prepare(&lock, Some(&objects))?;
+            let scratch = self.open(remote.copy.git_dir());
+            let scratch = scratch.map_err(|Fault(reason)| RepositoryError::Damaged { url: url.clone(), reason })?;
+            match self.written_and_sent(&remote, (&scratch, &lock), push) {
+                // Others pack the repository again while we read.
+                Err(RepositoryError::Damaged { .. } | RepositoryError::NoBlob { .. }) if attempt < ATTEMPTS => {}
+                other => break other?,
+            }
+            attempt += 1;
         };
-        let pushed = outcome(url, push, (id, failure), head)?;
+        let head = || {
+            let revision = Revision::branch(push.branch);
+            self.reading_local(url, Arc::clone(target), |repository| read::resolve(repository, &revision))
+        };
+        let pushed = outcome(push, sent, head)?;
         self.forget(remote.copy.git_dir());
         remote.copy.remove()?;
         Ok(pushed)
     }
 
-    /// Puts what is new into a copy, and lets git send it: the id of the commit, and what git says if it fails.
+    /// Puts what is new into a copy, and lets git send it.
     fn written_and_sent(
         &self,
         remote: &Remote,
-        (copy, lock): (&Opened, &Lock),
+        at: (&Opened, &Lock),
         push: &Push<'_>,
-    ) -> Result<(Option<GitId>, Option<String>), RepositoryError> {
-        let write = |commit| self.write(remote, copy, (commit, push.progress));
+    ) -> Result<Sent, RepositoryError> {
+        let sent = self.written_and_sent_once(remote, at, (push, Trust::Folders))?;
+        if sent.failure.is_none() || self.is_whole(remote, at.1, (push, sent.id)) {
+            return Ok(sent);
+        }
+        self.written_and_sent_once(remote, at, (push, Trust::Parent))
+    }
+
+    fn written_and_sent_once(
+        &self,
+        remote: &Remote,
+        (copy, lock): (&Opened, &Lock),
+        (push, trust): (&Push<'_>, Trust),
+    ) -> Result<Sent, RepositoryError> {
+        let write = |commit| self.write(remote, copy, (commit, push.progress, trust));
         let written = push.commit.as_ref().map(write).transpose()?;
         let writing = push.progress.begin(Phase::Writing);
         let _sending = writing.named(|| push_name(&remote.name));
-        let sent = self.run(remote, &arguments(&remote.url, push, written), Some(lock.file()))?;
-        Ok((written.map(|(id, _)| id), sent.failure))
+        let id = written.map(|(id, _)| id);
+        let failure = match self.run(remote, &arguments(&remote.url, push, written), (Wait::Push, Some(lock))) {
+            Ok(answer) => answer.failure.map(|reason| RepositoryError::Refused {
+                url: remote.name.clone(),
+                branch: push.branch.to_owned(),
+                reason,
+            }),
+            Err(error @ RepositoryError::TimedOut { .. }) => Some(error),
+            Err(error) => return Err(error),
+        };
+        Ok(Sent { id, failure })
+    }
+
+    /// Whether everything is there that a commit has and those before it have not, as far as that can be found out.
+    fn is_whole(&self, remote: &Remote, lock: &Lock, (push, id): (&Push<'_>, Option<GitId>)) -> bool {
+        let (Some(id), Some(commit)) = (id, &push.commit) else { return true };
+        let mut arguments = vec!["rev-list".to_owned(), "--objects".to_owned(), "--quiet".to_owned(), id.to_string()];
+        arguments.push("--not".to_owned());
+        arguments.extend(commit.parents.iter().map(ToString::to_string));
+        let answer = self.run(remote, &arguments, (Wait::Maintenance, Some(lock)));
+        answer.map_or(true, |answer| answer.failure.is_none())
     }
 }
+
+/// What was sent.
+struct Sent {
+    /// Where the branch should be.
+    id: Option<GitId>,
+    /// Why it may not be there.
+    failure: Option<RepositoryError>,
+}
+
+// What is pushed by its id only, because it is as it was, is never read here. A copy that somebody has prepared may have other bytes under such an id;
+// git sends packed bytes as they are, without looking at them. The receiving side computes all ids from the bytes that it gets, so it does not know the
+// object that the new tree names, and refuses the push. Bytes of somebody's choice never land under a name that was published.
 
 /// From so many new objects on, git looks for no similar ones: it would compare each with ten others before it sends the first.
 const UNLIKE_FROM: usize = 20_000;
@@ -89,18 +150,17 @@ fn arguments(url: &str, push: &Push<'_>, written: Option<(GitId, usize)>) -> Vec
     options.map(|option| (*option).to_owned()).chain([lease, "--".to_owned(), url.to_owned(), refspec]).collect()
 }
 
-/// What became of a push. What git says is for people; what counts is where the branch is now.
+/// What became of a push. What git says, if it says anything, is for people; what counts is where the branch is now.
 fn outcome(
-    url: &RepositoryUrl,
     push: &Push<'_>,
-    (id, failure): (Option<GitId>, Option<String>),
+    Sent { id, failure }: Sent,
     head: impl FnOnce() -> Result<Option<GitId>, RepositoryError>,
 ) -> Result<Pushed, RepositoryError> {
     let good = id.map_or(Pushed::Removed, Pushed::Moved);
-    let Some(reason) = failure else { return Ok(good) };
+    let Some(failure) = failure else { return Ok(good) };
     match head()? {
         now if now == id => Ok(good),
         now if now != push.expected => Ok(Pushed::LostRace),
-        _ => Err(RepositoryError::Refused { url: url.clone(), branch: push.branch.to_owned(), reason }),
+        _ => Err(failure),
     }
 }

@@ -1,14 +1,14 @@
 //! What a repository's objects say.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::Arc;
 
-use gix::bstr::ByteSlice as _;
 use gix::objs::Kind;
 use model::git_id::GitId;
-use model::tree::{Blob, Child, Entry, Sealed, SealedBy, Tree};
+use model::tree::{Blob, Child, Entry, Sealed, SealedBy, Tree, name_bytes, name_text};
 
+use crate::limits::ANCESTRY_MAX;
 use crate::repositories::object::{commit_info, from_gix, item, mode, to_gix};
 use crate::repositories::{CommitInfo, Content, Item, Revision};
 
@@ -67,16 +67,27 @@ pub(super) fn folder(repository: &gix::Repository, commit: GitId, path: &str) ->
     for part in path.split('/').filter(|part| !part.is_empty()) {
         let bytes = object(repository, tree, Kind::Tree)?;
         let mut entries = gix::objs::TreeRefIter::from_bytes(&bytes, gix::hash::Kind::Sha1).filter_map(Result::ok);
-        let found = entries.find(|entry| entry.filename == part && entry.mode.is_tree());
+        let name = name_bytes(part);
+        let found = entries.find(|entry| *entry.filename == *name && entry.mode.is_tree());
         let Some(below) = found.and_then(|entry| from_gix(entry.oid)) else { return Ok(None) };
         tree = below;
     }
+    items(repository, tree).map(Some)
+}
+
+/// How many bytes an object has, which is known before it is read.
+pub(super) fn size(repository: &gix::Repository, id: GitId) -> Result<u64, Fault> {
+    Ok(repository.find_header(to_gix(id)).map_err(fault)?.size())
+}
+
+/// What is in a tree, by name.
+pub(super) fn items(repository: &gix::Repository, tree: GitId) -> Result<Vec<Item>, Fault> {
     let bytes = object(repository, tree, Kind::Tree)?;
     let entries = gix::objs::TreeRefIter::from_bytes(&bytes, gix::hash::Kind::Sha1);
     let items: Result<Vec<_>, Fault> = entries.map(|entry| entry.map_err(fault)).collect();
     let mut items: Vec<_> = items?.iter().filter_map(item).collect();
     items.sort();
-    Ok(Some(items))
+    Ok(items)
 }
 
 /// The content of a blob, if it is not too large.
@@ -99,13 +110,13 @@ pub(super) fn subtree(repository: &gix::Repository, tree: GitId) -> Result<Tree,
     let mut children: Vec<(Arc<str>, Child)> = Vec::new();
     for entry in gix::objs::TreeRefIter::from_bytes(&bytes, gix::hash::Kind::Sha1) {
         let entry = entry.map_err(fault)?;
-        let name = entry.filename.to_str().map_err(|_| Fault(format!("a name in folder {tree} is not UTF-8")))?;
+        let name = name_text(entry.filename);
         let Some(id) = from_gix(entry.oid) else { continue };
         let child = match mode(entry.mode.kind()) {
             None => Child::Sealed(Sealed { id, by: SealedBy::Repository }),
             Some(mode) => Child::File(Entry { mode, blob: Blob::existing(id) }),
         };
-        children.push((name.into(), child));
+        children.push((Arc::from(&*name), child));
     }
     Ok(Tree::with_id(tree, children))
 }
@@ -122,6 +133,32 @@ pub(super) fn history(repository: &gix::Repository, from: GitId, reach: usize) -
         parent = info(repository, id)?.parents.first().copied();
     }
     Ok(Walked { found, is_cut: false })
+}
+
+/// A commit and those before it by all parents, at most `reach` generations away.
+pub(super) fn ancestry(
+    repository: &gix::Repository,
+    from: GitId,
+    reach: usize,
+) -> Result<Walked<BTreeMap<GitId, CommitInfo>>, Fault> {
+    let (mut found, mut is_cut) = (BTreeMap::from([(from, info(repository, from)?)]), false);
+    let mut generation = vec![from];
+    for _ in 1..reach {
+        let parents = generation.iter().filter_map(|id| found.get(id)).flat_map(|info| &info.parents);
+        let mut parents: Vec<_> = parents.filter(|id| !found.contains_key(id)).copied().collect();
+        parents.sort_unstable();
+        parents.dedup();
+        parents.truncate(ANCESTRY_MAX.saturating_sub(found.len()));
+        for id in &parents {
+            if has(repository, *id) {
+                found.insert(*id, info(repository, *id)?);
+            } else {
+                is_cut = true;
+            }
+        }
+        generation = parents;
+    }
+    Ok(Walked { found, is_cut })
 }
 
 /// Whether a commit is another one, or comes before it, at most `reach` generations.
@@ -153,10 +190,15 @@ fn has(repository: &gix::Repository, id: GitId) -> bool {
     repository.has_object(to_gix(id))
 }
 
+/// The content of an object, if it has the id that it is found by: a cache may have been restored, and a repository prepared, by somebody else.
 fn object(repository: &gix::Repository, id: GitId, kind: Kind) -> Result<Vec<u8>, Fault> {
     let object = repository.try_find_object(to_gix(id)).map_err(fault)?;
     match object {
-        Some(object) if object.kind == kind => Ok(object.detach().data),
+        Some(object) if object.kind == kind => {
+            let data = object.detach().data;
+            let found = GitId::of_object(&kind.to_string(), &data);
+            if found == id { Ok(data) } else { Err(Fault(format!("what is called {kind} {id} is {found}"))) }
+        }
         Some(object) => Err(Fault(format!("{id} is a {}, not a {kind}", object.kind))),
         None => Err(Fault(format!("{kind} {id} is missing"))),
     }

@@ -22,29 +22,12 @@ pub(super) fn told(messages: &str, token: Option<&Token>) -> String {
             text = text.replace(&secret, "…");
         }
     }
-    let text = without_user_information(&text);
+    let text = model::credential::without(&text);
     let clean = |line: &str| line.chars().filter(|c| !c.is_control()).take(LINE_MAX).collect::<String>();
     let lines: Vec<_> = text.split(['\n', '\r']).map(clean).filter(|line| !line.trim().is_empty()).collect();
     let from = lines.len().saturating_sub(LINES_MAX);
     let shown = lines.get(from..).unwrap_or_default().join("; ");
     if shown.is_empty() { "git failed and said nothing".to_owned() } else { shown }
-}
-
-/// Takes what stands before an `@` out of every URL that is not of ssh.
-fn without_user_information(text: &str) -> String {
-    let mut result = String::with_capacity(text.len());
-    let mut rest = text;
-    while let Some(at) = rest.find("://") {
-        let (before, after) = rest.split_at(at + 3);
-        result.push_str(before);
-        let end = after.find(|c: char| c == '/' || c.is_whitespace() || matches!(c, '\'' | '"')).unwrap_or(after.len());
-        let authority = after.get(..end).unwrap_or_default();
-        let skip = if before.ends_with("ssh://") { 0 } else { authority.rfind('@').map_or(0, |at| at + 1) };
-        result.push_str(authority.get(skip..).unwrap_or_default());
-        rest = after.get(end..).unwrap_or_default();
-    }
-    result.push_str(rest);
-    result
 }
 
 #[cfg(test)]
@@ -59,8 +42,11 @@ mod tests {
     fn the_token_is_not_shown_in_any_form() {
         check("fatal: s3cret is bad", "fatal: … is bad");
         check("Authorization: Basic eC1hY2Nlc3MtdG9rZW46czNjcmV0", "Authorization: Basic …");
-        check("https://user:other@git.example/app and ssh://git@x/y", "https://git.example/app and ssh://git@x/y");
-        check("'https://a@b@git.example/app'", "'https://git.example/app'");
+        check("https://user:other@git.example/app and ssh://git@x/y", "https://…@git.example/app and ssh://git@x/y");
+        check("'https://a@b@git.example/app'", "'https://…@git.example/app'");
+        check("ssh://git:other@git.example/app", "ssh://git:…@git.example/app");
+        check("https://git.example/app?access_token=other", "https://git.example/app?access_token=…");
+        check("proxy http://user:ot/her@proxy:3128", "proxy http://…@proxy:3128");
     }
 
     #[test]

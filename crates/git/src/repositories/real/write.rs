@@ -25,7 +25,7 @@ impl GitRepositories {
         &self,
         remote: &Remote,
         opened: &Opened,
-        (commit, progress): (&NewCommit<'_>, &Progress),
+        (commit, progress, trust): (&NewCommit<'_>, &Progress, Trust),
     ) -> Result<(GitId, usize), RepositoryError> {
         let writing = progress.begin(Phase::Writing);
         let folder = remote.copy.git_dir().join("objects");
@@ -34,7 +34,7 @@ impl GitRepositories {
         let id = from_gix(&object_id(Kind::Commit, &bytes));
         let id = id.ok_or_else(|| damaged(&remote.name, "it is not a SHA-1 repository"))?;
         let mut pack = PackFile::new(&folder).map_err(failed)?;
-        let walk = Walk { opened, url: &remote.name, open: commit.open };
+        let walk = Walk { opened, url: &remote.name, open: commit.open, trust };
         let mut folders = vec![walk.root(commit)?];
         while !folders.is_empty() {
             let some = folders.split_off(folders.len().saturating_sub(FOLDERS_AT_ONCE));
@@ -82,10 +82,21 @@ struct Worker {
     packer: Packer,
 }
 
+/// What a repository is believed to have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Trust {
+    /// With a folder all that is in it: it was written after that, or together with it. That is not so where a push was killed while its objects were
+    /// put in their place.
+    Folders,
+    /// What the commit before has, and nothing else.
+    Parent,
+}
+
 struct Walk<'a> {
     opened: &'a Opened,
     url: &'a RepositoryUrl,
     open: &'a Open<'a>,
+    trust: Trust,
 }
 
 impl Walk<'_> {
@@ -107,8 +118,7 @@ impl Walk<'_> {
 
     /// Makes the objects of a folder that the repository lacks.
     fn make(&self, worker: &mut Worker, folder: &New) -> Result<Made, RepositoryError> {
-        // Who has a folder has all that is in it: it was written after that, or together with it.
-        if worker.repository.has_object(to_gix(folder.after.id())) {
+        if self.trust == Trust::Folders && worker.repository.has_object(to_gix(folder.after.id())) {
             return Ok(Made::default());
         }
         let before = folder.before.map(|id| read::subtree(&worker.repository, id)).transpose();

@@ -1,0 +1,282 @@
+//! What a place still holds after commits with files that can't be understood.
+//!
+//! What is not understood is not gone. Objects are known by kind and name, not by the file that held them:
+//!
+//! - An object that an understood file holds is as it is there.
+//! - An object that was there before a commit, and is in no understood file after it, is *kept* if in the same commit something appeared that is not
+//!   understood: it may be in there. It is kept in its newest good version, for as long as any of what appeared is still there and still not
+//!   understood. What appears while it is kept may hold it too.
+//! - An object that goes in a commit without anything new that is not understood is gone, however long some other file is broken.
+//!
+//! Not understood is a file with errors, and a link or submodule that takes the place of a file or folder that held objects. A file that is
+//! broken and changes appears anew.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use model::diagnostic::ObjectKey;
+use model::git_id::GitId;
+
+/// What stands at a path.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Standing {
+    /// A file that holds these objects.
+    Understood(Arc<[ObjectKey]>),
+    /// A file with errors.
+    Broken,
+    /// A link or submodule. It only counts where it took the place of objects.
+    Link,
+}
+
+/// What stands at a path of a commit.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Version {
+    pub(super) id: GitId,
+    pub(super) standing: Standing,
+}
+
+/// A place at one commit, by path.
+pub(super) type State = BTreeMap<Arc<str>, Version>;
+
+/// What a commit does to paths; none: nothing is there any more.
+pub(super) type Changes = Vec<(Arc<str>, Option<Version>)>;
+
+/// Where an object was understood.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Home<C> {
+    pub(super) commit: C,
+    pub(super) path: Arc<str>,
+    pub(super) id: GitId,
+}
+
+/// An object that may be in what is not understood.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Kept<C> {
+    /// Its newest good version: several if it stood in several files.
+    pub(super) homes: Vec<Home<C>>,
+    /// The paths that may hold it.
+    pub(super) holders: BTreeSet<Arc<str>>,
+}
+
+/// A place while its commits are gone through, oldest first.
+#[derive(Clone, Debug)]
+pub(super) struct Keeping<C> {
+    files: State,
+    /// In how many understood files each object is.
+    understood: BTreeMap<ObjectKey, usize>,
+    pub(super) kept: BTreeMap<ObjectKey, Kept<C>>,
+}
+
+/// The changes that lead from one state to another.
+pub(super) fn changes(before: &State, after: &State) -> Changes {
+    let gone = before.keys().filter(|path| !after.contains_key(*path)).map(|path| (Arc::clone(path), None));
+    let set = after.iter().filter(|(path, version)| before.get(*path) != Some(*version));
+    let set = set.map(|(path, version)| (Arc::clone(path), Some(version.clone())));
+    gone.chain(set).collect()
+}
+
+impl<C: Clone> Keeping<C> {
+    /// A place at the commit from which on it is looked at: nothing is kept there.
+    pub(super) fn begin(files: State) -> Self {
+        let mut keeping = Self { files: State::new(), understood: BTreeMap::new(), kept: BTreeMap::new() };
+        for (path, version) in files {
+            keeping.add(&version);
+            keeping.files.insert(path, version);
+        }
+        keeping
+    }
+
+    /// Whether an understood file holds an object.
+    pub(super) fn understands(&self, key: &ObjectKey) -> bool {
+        self.understood.contains_key(key)
+    }
+
+    /// Keeps an object that an earlier run kept, if it is in no understood file.
+    pub(super) fn keep(&mut self, key: ObjectKey, kept: Kept<C>) {
+        if !self.understood.contains_key(&key) && !kept.holders.is_empty() {
+            self.kept.entry(key).or_insert(kept);
+        }
+    }
+
+    /// Goes from a commit to the next one, which makes these changes.
+    pub(super) fn go(&mut self, before: &C, changes: Changes) {
+        let (mut lost, mut appeared, mut links) = (Vec::new(), BTreeSet::new(), Vec::new());
+        for (path, version) in changes {
+            if let Some(version) = &version {
+                self.add(version);
+                match version.standing {
+                    Standing::Understood(_) => {}
+                    Standing::Broken => drop(appeared.insert(Arc::clone(&path))),
+                    Standing::Link => links.push(Arc::clone(&path)),
+                }
+            }
+            let old = match version {
+                Some(version) => self.files.insert(Arc::clone(&path), version),
+                None => self.files.remove(&path),
+            };
+            if let Some(Version { id, standing: Standing::Understood(keys) }) = old {
+                let home = Home { commit: before.clone(), path, id };
+                lost.extend(keys.iter().map(|key| (key.clone(), home.clone())));
+            }
+        }
+        lost.iter().for_each(|(key, _)| self.take(key));
+        lost.retain(|(key, _)| !self.understood.contains_key(key));
+        appeared.extend(links.into_iter().filter(|link| lost.iter().any(|(_, home)| is_at_or_below(&home.path, link))));
+        for (key, home) in lost {
+            self.kept.entry(key).or_insert_with(Kept::nowhere).homes.push(home);
+        }
+        let (files, understood) = (&self.files, &self.understood);
+        let is_unclear = |path: &Arc<str>| {
+            files.get(path).is_some_and(|version| !matches!(version.standing, Standing::Understood(_)))
+        };
+        self.kept.retain(|key, kept| {
+            kept.holders.retain(is_unclear);
+            kept.holders.extend(appeared.iter().cloned());
+            !kept.holders.is_empty() && !understood.contains_key(key)
+        });
+    }
+
+    fn add(&mut self, version: &Version) {
+        let Standing::Understood(keys) = &version.standing else { return };
+        keys.iter().for_each(|key| *self.understood.entry(key.clone()).or_default() += 1);
+    }
+
+    fn take(&mut self, key: &ObjectKey) {
+        if let Some(count) = self.understood.get_mut(key) {
+            *count -= 1;
+            if *count == 0 {
+                self.understood.remove(key);
+            }
+        }
+    }
+}
+
+impl<C> Kept<C> {
+    fn nowhere() -> Self {
+        Self { homes: Vec::new(), holders: BTreeSet::new() }
+    }
+}
+
+fn is_at_or_below(path: &str, folder: &str) -> bool {
+    path.strip_prefix(folder).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+}
+
+#[cfg(test)]
+mod tests {
+    use model::object::Kind;
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn key(name: &str) -> ObjectKey {
+        ObjectKey { kind: Kind::ConfigMap, name: name.into(), of: None }
+    }
+
+    /// A place as it is written in tests: `a.yaml=x,y` holds objects, `a.yaml!` is broken, `a.yaml!2` is broken in another way, `a->` is a link.
+    fn state(text: &str) -> State {
+        let file = |word: &str| {
+            let at = word.find(['=', '!', '-']).unwrap();
+            let (path, rest) = word.split_at(at);
+            let standing = match rest.strip_prefix('=') {
+                Some(names) => Standing::Understood(names.split(',').map(key).collect()),
+                None if rest.starts_with('!') => Standing::Broken,
+                None => Standing::Link,
+            };
+            (path.into(), Version { id: GitId::of_blob(rest.as_bytes()), standing })
+        };
+        text.split_whitespace().map(file).collect()
+    }
+
+    fn gone_through(states: &[State]) -> Keeping<usize> {
+        let mut keeping = Keeping::begin(states[0].clone());
+        for (before, pair) in states.windows(2).enumerate() {
+            keeping.go(&before, changes(&pair[0], &pair[1]));
+        }
+        keeping
+    }
+
+    /// What is kept after these commits, as `object@commit:path`.
+    fn check(states: &[&str], expected: &str) {
+        let states: Vec<_> = states.iter().map(|text| state(text)).collect();
+        let keeping = gone_through(&states);
+        let said = keeping.kept.iter().flat_map(|(key, kept)| {
+            kept.homes.iter().map(move |home| format!("{}@{}:{}", key.name, home.commit, home.path))
+        });
+        assert_eq!(said.collect::<Vec<_>>().join(" "), expected);
+    }
+
+    #[test]
+    fn a_broken_file_keeps_what_it_held() {
+        check(&["a=x,y b=z", "a!"], "x@0:a y@0:a z@0:b");
+        check(&["a=x b=z", "a! b=z", "a!2 b=z"], "x@0:a");
+        check(&["a=x", "a=x,y", "a!", "a=y"], "");
+    }
+
+    #[test]
+    fn a_file_that_is_renamed_and_broken_at_once_keeps_what_it_held() {
+        check(&["old=x", "new!"], "x@0:old");
+        check(&["old=x", "new!", "newer!"], "x@0:old");
+        check(&["old=x", "new!", "new=x"], "");
+        check(&["old=x", "new!", "new=y"], "");
+    }
+
+    #[test]
+    fn what_is_removed_while_another_file_stays_broken_is_gone() {
+        check(&["a=x b!", "b!"], "");
+        check(&["a=x c=y", "a! c=y", "a!"], "x@0:a");
+        check(&["a=x", "", "a!"], "");
+    }
+
+    #[test]
+    fn what_moved_to_a_file_that_is_understood_is_not_kept() {
+        check(&["a=x,y", "a! b=x"], "y@0:a");
+    }
+
+    #[test]
+    fn a_link_counts_where_it_takes_the_place_of_objects() {
+        check(&["configs/a=x configs/b=y", "configs->"], "x@0:configs/a y@0:configs/b");
+        check(&["a=x docs->", "docs->"], "");
+        check(&["a=x", "docs->"], "");
+        check(&["a=x", "a->", "a->2"], "x@0:a");
+        check(&["configs2/a=x", "configs->"], "");
+    }
+
+    /// The same rule, as its definition says it: what may hold an object after a commit, if nothing that is understood does.
+    fn holders(states: &[State], key: &ObjectKey) -> BTreeSet<Arc<str>> {
+        let Some((now, before)) = states.split_last() else { return BTreeSet::new() };
+        let Some(last) = before.last() else { return BTreeSet::new() };
+        let is_broken = |path: &Arc<str>| now.get(path).is_some_and(|version| version.standing == Standing::Broken);
+        let is_there = |state: &State| {
+            state.values().any(|v| matches!(&v.standing, Standing::Understood(keys) if keys.contains(key)))
+        };
+        let held = holders(before, key);
+        if is_there(now) || (!is_there(last) && held.is_empty()) {
+            return BTreeSet::new();
+        }
+        let appeared = now.keys().filter(|path| is_broken(path) && now.get(*path) != last.get(*path)).cloned();
+        held.into_iter().filter(is_broken).chain(appeared).collect()
+    }
+
+    fn any_state() -> impl Strategy<Value = State> {
+        let file = (0..4usize, prop_oneof![Just("!"), Just("!2"), Just("=x"), Just("=y"), Just("=x,y"), Just("=z")]);
+        let files = proptest::collection::vec(file, 0..4);
+        let text = |(path, content): &(usize, &str)| format!("{path}{content}");
+        files.prop_map(move |files| state(&files.iter().map(text).collect::<Vec<_>>().join(" ")))
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_kept_is_what_the_rule_says(states in proptest::collection::vec(any_state(), 1..8)) {
+            let kept = gone_through(&states).kept;
+            for name in ["x", "y", "z"] {
+                let found = kept.get(&key(name)).map(|kept| kept.holders.clone()).unwrap_or_default();
+                prop_assert_eq!(found, holders(&states, &key(name)), "{}", name);
+            }
+            // Nothing before a commit at which everything was understood matters.
+            let is_clear = |state: &State| state.values().all(|version| version.standing != Standing::Broken);
+            let newest_clear = states.iter().rposition(is_clear).unwrap_or_default();
+            let of_rest: Vec<_> = gone_through(&states[newest_clear..]).kept.into_keys().collect();
+            prop_assert_eq!(of_rest, kept.into_keys().collect::<Vec<_>>());
+        }
+    }
+}

@@ -1,0 +1,88 @@
+//! Says which objects are kept because something is not understood.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use model::diagnostic::{Code, Diagnostic, ObjectKey, Origin};
+use model::git_id::GitId;
+use model::source::FileId;
+
+/// How many of anything a message names.
+const NAMED_MAX: usize = 5;
+
+/// A version of a file, some objects of which are kept.
+pub(super) struct KeptVersion {
+    pub(super) path: Arc<str>,
+    pub(super) commit: GitId,
+    pub(super) file: FileId,
+    pub(super) keys: BTreeSet<ObjectKey>,
+    /// The paths that may hold the objects.
+    pub(super) holders: BTreeSet<Arc<str>>,
+}
+
+/// What is not understood in a place.
+pub(super) struct Unclear<'a> {
+    /// The commit at which it is not.
+    pub(super) commit: GitId,
+    /// The paths, to point at.
+    pub(super) files: BTreeMap<Arc<str>, FileId>,
+    /// Whether there is a file, and no link.
+    pub(super) is_file: &'a dyn Fn(&str) -> bool,
+}
+
+/// A diagnostic for each file that is replaced by a version of its own, and one for each group of other paths that may hold objects.
+pub(super) fn diagnostics(unclear: &Unclear<'_>, kept: &[KeptVersion]) -> Vec<Diagnostic> {
+    let (own, elsewhere): (Vec<_>, Vec<_>) = kept.iter().partition(|version| version.holders.contains(&version.path));
+    let mut groups: BTreeMap<&BTreeSet<Arc<str>>, Vec<&KeptVersion>> = BTreeMap::new();
+    for version in elsewhere {
+        groups.entry(&version.holders).or_default().push(version);
+    }
+    let groups = groups.into_iter().map(|(holders, versions)| unclear.objects_kept(holders, &versions));
+    own.into_iter().map(|version| unclear.earlier_version(version)).chain(groups).collect()
+}
+
+impl Unclear<'_> {
+    fn earlier_version(&self, version: &KeptVersion) -> Diagnostic {
+        let KeptVersion { path, commit, file, .. } = version;
+        let what = if (self.is_file)(path) { "is broken" } else { "is not a file any more" };
+        let (now, then) = (self.commit.short(), commit.short());
+        let message = format!("`{path}` {what} at {now}; its version of {then} is used instead");
+        self.point_at(Diagnostic::error(Code::EarlierVersionUsed, message), path, "broken")
+            .at(Origin::File(*file), format!("used, of commit {commit}"))
+            .help("mend the file, and commit")
+    }
+
+    fn objects_kept(&self, holders: &BTreeSet<Arc<str>>, versions: &[&KeptVersion]) -> Diagnostic {
+        let keys: BTreeSet<_> = versions.iter().flat_map(|version| &version.keys).collect();
+        let commits: BTreeSet<_> = versions.iter().map(|version| version.commit).collect();
+        let then = match commits.first() {
+            Some(commit) if commits.len() == 1 => format!(" at {}", commit.short()),
+            _ => String::new(),
+        };
+        let (unclear, now) = (named(holders.iter().map(|path| format!("`{path}`"))), self.commit.short());
+        let (names, stay) =
+            (named(keys.iter().map(ToString::to_string)), if keys.len() == 1 { "stays" } else { "stay" });
+        let message =
+            format!("{unclear} can't be understood at {now}, and may hold {names}, which {stay} as before{then}");
+        let mut diagnostic = Diagnostic::error(Code::ObjectsKept, message);
+        for path in holders.iter().take(NAMED_MAX) {
+            diagnostic = self.point_at(diagnostic, path, "not understood");
+        }
+        for version in versions.iter().take(NAMED_MAX) {
+            diagnostic = diagnostic.at(Origin::File(version.file), format!("used, of commit {}", version.commit));
+        }
+        diagnostic.help("mend the file, and commit; what is in no file then is gone")
+    }
+
+    fn point_at(&self, diagnostic: Diagnostic, path: &Arc<str>, what: &str) -> Diagnostic {
+        let Some(file) = self.files.get(path) else { return diagnostic };
+        diagnostic.at(Origin::File(*file), format!("{what} at commit {}", self.commit))
+    }
+}
+
+/// The first of these names, and how many more there are.
+fn named(names: impl ExactSizeIterator<Item = String>) -> String {
+    let more = names.len().saturating_sub(NAMED_MAX);
+    let shown = names.take(NAMED_MAX).collect::<Vec<_>>().join(", ");
+    if more == 0 { shown } else { format!("{shown} and {more} more") }
+}

@@ -1,0 +1,108 @@
+//! `GitOpsRepo`s whose output would go to a branch that something is read from.
+
+use std::collections::BTreeMap;
+
+use model::diagnostic::{Code, Diagnostic, Origin};
+use model::field_path::FieldPath;
+use model::name::EnvironmentName;
+use model::object::AnyObject;
+
+use super::reference::FLUX_BRANCH;
+use crate::settings::{Rewrite, rewrite};
+use crate::url::RepositoryUrl;
+
+/// A repository, however its URL is written, and a branch.
+type BranchKey = (String, String);
+
+/// Where objects come from.
+#[derive(Clone, Copy)]
+pub(super) struct Sources<'a> {
+    /// The repository of the control plane and its main branch; none for a plain directory.
+    pub(super) main: Option<(&'a RepositoryUrl, &'a str)>,
+    /// Where repositories really are.
+    pub(super) rewrite: &'a [Rewrite],
+}
+
+/// What is wrong with the `GitOpsRepo`s among the objects of the platform.
+pub(super) fn problems<'a>(
+    objects: impl Iterator<Item = &'a AnyObject> + Clone,
+    control_plane: &Sources<'_>,
+    environment: &EnvironmentName,
+) -> Vec<Diagnostic> {
+    let sources = sources(objects.clone(), control_plane);
+    let ours = format!("kalypso/{environment}");
+    let is_ours =
+        |branch: &str| branch.strip_prefix(&ours).is_some_and(|rest| rest.is_empty() || rest.starts_with("--"));
+    let mut found = Vec::new();
+    for object in objects {
+        let AnyObject::GitOpsRepo(object) = object else { continue };
+        let (key, place) = (object.key(), &object.spec.place);
+        let (repository, branch) = (repository(&place.repo, control_plane.rewrite), &place.branch);
+        let is_pushed = |source: &str| source == &**branch || is_ours(source);
+        let origin = || Origin::At(object.address, FieldPath::from(["spec", "branch"]));
+        if is_ours(branch) {
+            let message =
+                format!("the output of {key} would go to branch `{branch}`, on which its changes are proposed");
+            let diagnostic = Diagnostic::error(Code::ProposalIsDestination, message)
+                .at(origin(), "its output goes here")
+                .note("the branch of a proposal is removed when there is nothing to propose, and clusters would pull what nobody has agreed to")
+                .help("give the branch that clusters pull another name, such as that of the environment");
+            found.push(diagnostic.about(&key));
+            continue;
+        }
+        let source = sources.iter().find(|((of, source), _)| *of == repository && is_pushed(source));
+        let Some(((_, source), reader)) = source else { continue };
+        let message =
+            format!("the output of {key} would go to branch `{}`, which {reader} is read from", source.escape_debug());
+        let diagnostic = Diagnostic::error(Code::SourceIsDestination, message)
+            .at(origin(), "its output goes here")
+            .note("output would be read as input, and folders that are not wanted any more would be removed from the sources")
+            .help("let output go to a branch of its own, best in a repository of its own");
+        found.push(diagnostic.about(&key));
+    }
+    found
+}
+
+/// Every branch that something is read from, with what is.
+fn sources<'a>(
+    objects: impl Iterator<Item = &'a AnyObject>,
+    control_plane: &Sources<'_>,
+) -> BTreeMap<BranchKey, String> {
+    let key = |repo: &str, branch: &str| (repository(repo, control_plane.rewrite), branch.to_owned());
+    let the_control_plane = || "the control plane".to_owned();
+    let main = control_plane.main.map(|(url, main)| (key(url.as_str(), main), the_control_plane()));
+    let mut sources: BTreeMap<_, _> = main.into_iter().collect();
+    for object in objects {
+        let name = || object.key().to_string();
+        let mut add = |repo: &str, branch: &str, name: String| {
+            sources.entry(key(repo, branch)).or_insert(name);
+        };
+        match object {
+            AnyObject::Environment(environment) => {
+                let place = &environment.spec.control_plane;
+                add(&place.repo, &place.branch, name());
+                // The same repository as that of the control plane, as the environment calls it.
+                if let Some((_, main)) = control_plane.main {
+                    add(&place.repo, main, the_control_plane());
+                }
+            }
+            AnyObject::BaseRepo(base) => add(&base.spec.place.repo, &base.spec.place.branch, name()),
+            AnyObject::WorkloadRegistration(registration) => {
+                let place = &registration.spec.workload;
+                add(&place.repo, &place.branch, name());
+            }
+            AnyObject::FluxGitRepository(flux) if flux.spec.branch.is_empty() => {
+                add(&flux.spec.url, FLUX_BRANCH, name());
+            }
+            AnyObject::FluxGitRepository(flux) => add(&flux.spec.url, &flux.spec.branch, name()),
+            _ => {}
+        }
+    }
+    sources
+}
+
+/// A repository by where it is, however that is written.
+fn repository(url: &str, rules: &[Rewrite]) -> String {
+    let real = rewrite(rules, url);
+    crate::url::whereabouts(&real).unwrap_or(real)
+}

@@ -1,0 +1,355 @@
+//! Finds the newest good versions of objects that files which are not understood may hold.
+
+use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use model::diagnostic::ObjectKey;
+use model::git_id::GitId;
+use model::read;
+use model::source::{File, FileId, Files};
+
+use super::BrokenFiles;
+use super::earlier::{Earlier, EarlierError, GoodVersion};
+use super::keeping::{Changes, Home, Keeping, Kept, Standing, State, Version, changes};
+use super::place::{self, PlaceError, RawContent, RawFile, Snapshot};
+use crate::budget::{Budget, Exceeded};
+use crate::limits::HISTORY_REACHES;
+use crate::published::{KeptObject, PublishedSource};
+use crate::repositories::{Commit, ItemKind, Repositories, RepositoryError, Revision};
+use crate::walk::{self, PathError};
+
+/// A version of a file, some objects of which are kept.
+pub(super) struct KeptFile {
+    pub(super) commit: Commit,
+    pub(super) file: RawFile,
+    pub(super) keys: BTreeSet<ObjectKey>,
+    /// The paths that are not understood, and may hold the objects.
+    pub(super) holders: BTreeSet<Arc<str>>,
+}
+
+/// What stands at paths; none: nothing.
+type Kinds = Vec<(Arc<str>, Option<ItemKind>)>;
+
+/// What is kept of a place.
+#[derive(Default)]
+pub(super) struct KeptFiles {
+    pub(super) files: Vec<KeptFile>,
+    /// Objects that are only known from what was published, with the commits at which they were understood.
+    pub(super) remembered: BTreeSet<KeptObject>,
+}
+
+/// Why it can't be said what was there before.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum PastError {
+    #[error(transparent)]
+    Repository(#[from] RepositoryError),
+    #[error("{reason}")]
+    TooMuch { path: Arc<str>, reason: Exceeded },
+    /// What was published was made of a commit that can't be read any more.
+    #[error("{source}")]
+    Gone { commit: GitId, source: RepositoryError },
+}
+
+/// The past of one place, read only where something is not understood.
+pub(super) struct Past<'a> {
+    repositories: &'a dyn Repositories,
+    snapshot: &'a Snapshot,
+    /// What was found in files by their ids; what a `kustomization.yaml` holds is something else.
+    standings: BTreeMap<(GitId, bool), Standing>,
+    /// Files are parsed under the name of this one.
+    nameless: FileId,
+    /// For going from commit to commit.
+    budget: Budget,
+    broken: &'a BrokenFiles,
+    /// Whether that ended the way back: there may be more.
+    is_cut: bool,
+}
+
+impl<'a> Past<'a> {
+    pub(super) fn of(repositories: &'a dyn Repositories, snapshot: &'a Snapshot, broken: &'a BrokenFiles) -> Self {
+        let nothing =
+            File { source: Arc::clone(&snapshot.source), path: "".into(), id: snapshot.commit.id, content: [].into() };
+        Self {
+            repositories,
+            snapshot,
+            standings: BTreeMap::new(),
+            nameless: Files::default().add(nothing),
+            budget: snapshot.budget.for_the_past(),
+            broken,
+            is_cut: false,
+        }
+    }
+
+    /// What is kept of a place that is now in this state, and of which these sources were published.
+    ///
+    /// What its own commits say comes first. What was published counts like a commit right before this one: a history may have been replaced, and
+    /// several commits are often pushed at once.
+    ///
+    /// # Errors
+    /// If the past can't be read.
+    pub(super) fn kept(mut self, now: State, published: &[PublishedSource]) -> Result<KeptFiles, PastError> {
+        for (path, version) in &now {
+            self.standings.insert((version.id, is_kustomization(path)), version.standing.clone());
+        }
+        let head = self.snapshot.commit.clone();
+        let keeping = self.through_history(&head, now.clone())?;
+        let older = if self.is_cut { self.older(&keeping, &now)? } else { Vec::new() };
+        let mut kept = keeping.kept;
+        let mut remembered = BTreeSet::new();
+        for source in published {
+            for (key, found) in self.since_published(source, &now)? {
+                let Entry::Vacant(entry) = kept.entry(key.clone()) else { continue };
+                let homes = found.homes.iter();
+                remembered.extend(homes.map(|home| KeptObject { commit: home.commit.id, key: key.clone() }));
+                entry.insert(found);
+            }
+        }
+        let mut files = self.files(kept)?;
+        files.extend(older);
+        Ok(KeptFiles { files, remembered })
+    }
+
+    /// Good versions of files that were broken before the first commit that was looked at as a whole: each by itself.
+    fn older(&self, keeping: &Keeping<Commit>, now: &State) -> Result<Vec<KeptFile>, PastError> {
+        let earlier = Earlier::of(self.repositories, self.snapshot, self.broken);
+        let is_known =
+            |path: &Arc<str>| keeping.kept.values().any(|kept| kept.homes.iter().any(|home| home.path == *path));
+        let broken = now.iter().filter(|(path, version)| version.standing == Standing::Broken && !is_known(path));
+        let mut found = Vec::new();
+        for (path, version) in broken {
+            let raw = RawFile { path: Arc::clone(path), id: version.id, content: RawContent::NotAFile };
+            let good = earlier.good_version(&raw, self.nameless);
+            let too_much = |error| match error {
+                EarlierError::Repository(error) => PastError::Repository(error),
+                EarlierError::TooMuch(reason) => PastError::TooMuch { path: Arc::clone(path), reason },
+            };
+            let Some(GoodVersion { commit, file }) = good.map_err(too_much)? else { continue };
+            let RawContent::Bytes(bytes) = &file.content else { continue };
+            let keys = read::read_file(self.nameless, path, bytes).objects.into_iter().map(|object| object.key());
+            let keys = keys.filter(|key| !keeping.understands(key) && !keeping.kept.contains_key(key)).collect();
+            found.push(KeptFile { commit, file, keys, holders: BTreeSet::from([Arc::clone(path)]) });
+        }
+        Ok(found)
+    }
+
+    /// What is kept as seen from what was published.
+    fn since_published(
+        &mut self,
+        source: &PublishedSource,
+        now: &State,
+    ) -> Result<BTreeMap<ObjectKey, Kept<Commit>>, PastError> {
+        let head = self.snapshot.commit.clone();
+        let then = self.published_commit(source.commit)?;
+        let Some(state) = self.state(&then)? else { return Ok(BTreeMap::new()) };
+        let mut keeping = self.through_history(&then, state.clone())?;
+        for KeptObject { commit, key } in &source.kept {
+            let home = self.published_commit(*commit)?;
+            let Some(before) = self.state(&home)? else { continue };
+            keeping.keep(key.clone(), kept_since(&home, &before, (key, &state)));
+        }
+        // Who goes back to an older commit means it.
+        let [near, _] = HISTORY_REACHES;
+        if !self.repositories.history(&then, near)?.iter().any(|commit| commit.id == head.id) {
+            keeping.go(&then, changes(&state, now));
+        }
+        Ok(keeping.kept)
+    }
+
+    /// A commit of the place's repository that was published, or held what is kept.
+    fn published_commit(&self, id: GitId) -> Result<Commit, PastError> {
+        let Commit { url, revision, id: head } = &self.snapshot.commit;
+        if id == *head {
+            return Ok(self.snapshot.commit.clone());
+        }
+        let branch = match revision {
+            Revision::Branch(branch) => Some(Arc::clone(branch)),
+            Revision::Commit { branch, .. } => branch.clone(),
+            Revision::Tag(_) => None,
+        };
+        let resolved = self.repositories.resolve(url, &Revision::Commit { id, branch });
+        resolved.map_err(|source| PastError::Gone { commit: id, source })
+    }
+
+    /// The place as its commits made it: from the newest one at which everything was understood, or as far back as is looked.
+    fn through_history(&mut self, head: &Commit, now: State) -> Result<Keeping<Commit>, RepositoryError> {
+        let harmless = &self.harmless_links(head, &now)?;
+        if is_clear(&now, harmless) {
+            return Ok(Keeping::begin(now));
+        }
+        let mut steps: Vec<(Commit, Changes)> = Vec::new();
+        let (mut after, mut looked_at) = (now, 1);
+        'back: for reach in HISTORY_REACHES {
+            let history = self.repositories.history(head, reach)?;
+            for commit in history.iter().skip(looked_at) {
+                let Some(before) = self.state(commit)? else {
+                    self.is_cut = true;
+                    break 'back;
+                };
+                steps.push((commit.clone(), changes(&before, &after)));
+                after = before;
+                if is_clear(&after, harmless) {
+                    break 'back;
+                }
+            }
+            if history.len() < reach {
+                break;
+            }
+            looked_at = history.len();
+        }
+        let mut keeping = Keeping::begin(after);
+        steps.into_iter().rev().for_each(|(before, changes)| keeping.go(&before, changes));
+        Ok(keeping)
+    }
+
+    /// The links that took the place of nothing: at the commits before them there was nothing at their paths.
+    fn harmless_links(&mut self, head: &Commit, now: &State) -> Result<BTreeSet<Arc<str>>, RepositoryError> {
+        let links = now.iter().filter(|(_, version)| version.standing == Standing::Link);
+        let mut harmless: BTreeSet<Arc<str>> = links.map(|(path, _)| Arc::clone(path)).collect();
+        let (mut open, mut looked_at) = (harmless.clone(), 1);
+        for reach in HISTORY_REACHES {
+            if open.is_empty() {
+                break;
+            }
+            let history = self.repositories.history(head, reach)?;
+            for commit in history.iter().skip(looked_at) {
+                for (path, kind) in self.kinds(commit, &open)? {
+                    match kind {
+                        Some(ItemKind::Link | ItemKind::Submodule) => continue,
+                        Some(ItemKind::Folder | ItemKind::File) => drop(harmless.remove(&path)),
+                        None => {}
+                    }
+                    open.remove(&path);
+                }
+            }
+            if history.len() < reach {
+                break;
+            }
+            looked_at = history.len();
+        }
+        Ok(harmless)
+    }
+
+    /// What stands at these paths of a commit.
+    fn kinds(&mut self, commit: &Commit, paths: &BTreeSet<Arc<str>>) -> Result<Kinds, RepositoryError> {
+        let mut folders: BTreeMap<&str, BTreeMap<String, ItemKind>> = BTreeMap::new();
+        let (mut kinds, mut is_left) = (Vec::new(), true);
+        for path in paths {
+            let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
+            if !folders.contains_key(folder) {
+                let items = self.repositories.folder(commit, folder)?.unwrap_or_default();
+                is_left &= self.budget.steps(1 + items.len() as u64).is_ok();
+                folders.insert(folder, items.into_iter().map(|item| (item.name, item.kind)).collect());
+            }
+            let kind = folders.get(folder).and_then(|items| items.get(name)).copied();
+            kinds.push((Arc::clone(path), kind.filter(|_| is_left)));
+        }
+        Ok(kinds)
+    }
+
+    /// The place at an earlier commit. None if it is too much to look at.
+    fn state(&mut self, commit: &Commit) -> Result<Option<State>, RepositoryError> {
+        let path = &self.snapshot.path;
+        let walked = match place::walk(self.repositories, commit, (path, &self.budget)) {
+            Ok(walked) => walked,
+            Err(PlaceError::Repository(error)) => return Err(error),
+            Err(PlaceError::Path(PathError::Missing)) => return Ok(Some(State::new())),
+            Err(PlaceError::Path(PathError::Link)) => {
+                let path = walk::normal(path).unwrap_or_default();
+                let link = Version { id: GitId::of_blob(b""), standing: Standing::Link };
+                return Ok(Some(State::from([(path.into(), link)])));
+            }
+            Err(_) => return Ok(None),
+        };
+        let mut state = State::new();
+        for walk::Found { path, item } in walked.files {
+            let standing = match item.kind {
+                ItemKind::File => self.standing(commit, &path, item.id)?,
+                _ => Some(Standing::Link),
+            };
+            let Some(standing) = standing else { return Ok(None) };
+            state.insert(path.into(), Version { id: item.id, standing });
+        }
+        let link =
+            |found: walk::Found| (Arc::from(found.path), Version { id: found.item.id, standing: Standing::Link });
+        state.extend(walked.links.into_iter().map(link));
+        Ok(Some(state))
+    }
+
+    /// What a version of a file holds. None if too much was read already.
+    fn standing(&mut self, commit: &Commit, path: &str, id: GitId) -> Result<Option<Standing>, RepositoryError> {
+        let key = (id, is_kustomization(path));
+        if let Some(known) = self.standings.get(&key) {
+            return Ok(Some(known.clone()));
+        }
+        let file = RawFile { path: path.into(), id, content: place::content(self.repositories, commit, id)? };
+        let mut found = Standing::Broken;
+        if let RawContent::Bytes(bytes) = &file.content {
+            // It costs the same whether it is known to be broken or found out: no result depends on what was remembered.
+            if self.budget.earlier_bytes(bytes.len() as u64).is_err() {
+                return Ok(None);
+            }
+            self.broken.is_good(&file, || {
+                found = standing(&read::read_file(self.nameless, path, bytes));
+                found != Standing::Broken
+            });
+        }
+        let standing = found;
+        self.standings.insert(key, standing.clone());
+        Ok(Some(standing))
+    }
+
+    /// The files that hold what is kept, in the order of their paths.
+    fn files(&self, kept: BTreeMap<ObjectKey, Kept<Commit>>) -> Result<Vec<KeptFile>, RepositoryError> {
+        let mut by_file: BTreeMap<(Arc<str>, GitId), KeptFile> = BTreeMap::new();
+        for (key, Kept { homes, holders }) in kept {
+            for Home { commit, path, id } in homes {
+                let place = (Arc::clone(&path), commit.id);
+                if !by_file.contains_key(&place) {
+                    let content = place::content(self.repositories, &commit, id)?;
+                    let file = RawFile { path, id, content };
+                    let (keys, holders) = Default::default();
+                    by_file.insert(place.clone(), KeptFile { commit, file, keys, holders });
+                }
+                if let Some(file) = by_file.get_mut(&place) {
+                    file.keys.insert(key.clone());
+                    file.holders.extend(holders.iter().cloned());
+                }
+            }
+        }
+        Ok(by_file.into_values().collect())
+    }
+}
+
+/// What an earlier run kept of a commit: it may be in what is not understood now, and was something else then.
+fn kept_since(home: &Commit, before: &State, (key, now): (&ObjectKey, &State)) -> Kept<Commit> {
+    let holds = |version: &Version| matches!(&version.standing, Standing::Understood(keys) if keys.contains(key));
+    let homes = before.iter().filter(|(_, version)| holds(version));
+    let home =
+        |(path, version): (&Arc<str>, &Version)| Home { commit: home.clone(), path: Arc::clone(path), id: version.id };
+    let is_unclear = |version: &Version| !matches!(version.standing, Standing::Understood(_));
+    let holders = now.iter().filter(|(path, version)| is_unclear(version) && before.get(*path) != Some(*version));
+    Kept { homes: homes.map(home).collect(), holders: holders.map(|(path, _)| Arc::clone(path)).collect() }
+}
+
+/// What a file that was read holds.
+pub(super) fn standing(objects: &read::FileObjects) -> Standing {
+    if objects.is_good() {
+        Standing::Understood(objects.objects.iter().map(model::object::AnyObject::key).collect())
+    } else {
+        Standing::Broken
+    }
+}
+
+/// Whether everything is understood, but for links that took the place of nothing.
+fn is_clear(state: &State, harmless: &BTreeSet<Arc<str>>) -> bool {
+    state.iter().all(|(path, version)| match version.standing {
+        Standing::Understood(_) => true,
+        Standing::Broken => false,
+        Standing::Link => harmless.contains(path),
+    })
+}
+
+fn is_kustomization(path: &str) -> bool {
+    matches!(path.rsplit('/').next(), Some("kustomization.yaml" | "kustomization.yml"))
+}

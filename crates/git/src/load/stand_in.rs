@@ -1,0 +1,152 @@
+//! Whether a commit that was read before may stand in for a repository that can't be reached.
+
+use model::diagnostic::{Code, Diagnostic};
+use model::git_id::GitId;
+
+use super::place::{Place, PlaceError};
+use super::reference::Reference;
+use crate::published::{Published, SourceName};
+use crate::repositories::RepositoryError;
+
+/// Reads what was published on the branches that output goes to. It is called only if a repository can't be reached.
+pub type ReadPublished<'a> = &'a (dyn Fn() -> Result<Vec<Published>, RepositoryError> + Sync);
+
+/// Why a commit is not used.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Refusal {
+    /// This one was published, and may be newer.
+    Published(GitId),
+    /// What was published can't be read.
+    Unknown(String),
+}
+
+/// Makes sure that a commit is not older than what was published of the same source.
+///
+/// Copies are shallow, and dates mean nothing, so the order in which this machine saw the branch is all that is known. Everything that was published since
+/// the commit, and it itself afterwards, must have been seen in that order. A commit that was never published must have been seen after the newest one that was.
+///
+/// # Errors
+/// If that is not known.
+pub(super) fn check(
+    commit: GitId,
+    seen: &[GitId],
+    published: &Result<Vec<Published>, RepositoryError>,
+    name: &SourceName,
+) -> Result<(), Refusal> {
+    let published = published.as_ref().map_err(|error| Refusal::Unknown(error.to_string()))?;
+    for commits in published.iter().map(|published| published.commits(name)) {
+        let Some(newest) = commits.last().filter(|newest| **newest != commit) else { continue };
+        let since = commits.iter().position(|other| *other == commit).unwrap_or(commits.len() - 1);
+        let order = commits.iter().skip(since).chain([&commit]);
+        if !is_subsequence(order, seen) {
+            return Err(Refusal::Published(*newest));
+        }
+    }
+    Ok(())
+}
+
+fn is_subsequence<'a>(mut part: impl Iterator<Item = &'a GitId>, whole: &[GitId]) -> bool {
+    let mut whole = whole.iter();
+    part.all(|wanted| whole.any(|found| found == wanted))
+}
+
+/// Says that a repository can't be reached, and that what was read of it before is not used.
+pub(super) fn report(
+    (reference, place, error): (&Reference, &Place, &PlaceError),
+    commit: GitId,
+    refusal: &Refusal,
+) -> Diagnostic {
+    let (label, revision, cached) = (place.url.label(), &place.revision, commit.short());
+    let unreachable = reference.report(error);
+    let (known, why) = match refusal {
+        Refusal::Published(published) => (
+            format!("commit {} was published, and may be newer", published.short()),
+            "this machine has not seen that commit before the one that it remembers".to_owned(),
+        ),
+        Refusal::Unknown(reason) => ("what was published is not known".to_owned(), reason.clone()),
+    };
+    let message = format!(
+        "`{label}` can't be reached, and commit {cached} of {revision}, which was read before, is not used: {known}"
+    );
+    let labels = unreachable.labels;
+    let mut diagnostic = Diagnostic::error(Code::RememberedIsOlder, message)
+        .note(unreachable.message)
+        .note(why)
+        .note("its workloads keep their last good output")
+        .help("try again when the repository answers, or publish from a machine that reaches it");
+    diagnostic.labels = labels;
+    diagnostic.about(&reference.key)
+}
+
+/// The name by which publications know a place.
+pub(super) fn name(place: &Place) -> SourceName {
+    (place.url.as_str().to_owned(), place.revision.name().to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::*;
+    use crate::published::Publication;
+
+    /// Whether a commit may be used, by what this machine saw and what was published on one branch, both oldest first, a letter each.
+    fn is_used(commit: &str, seen: &str, published: &[&str]) -> bool {
+        let id = |letter: char| GitId::of_blob(letter.to_string().as_bytes());
+        let name = ("u".to_owned(), "main".to_owned());
+        let publication = |letter: char| Publication {
+            commit: id('x'),
+            sources: BTreeMap::from([(name.clone(), id(letter))]),
+            kept: BTreeMap::new(),
+        };
+        let published = published
+            .iter()
+            .map(|letters| Published { publications: letters.chars().rev().map(publication).collect() });
+        let ids = |letters: &str| letters.chars().map(id).collect::<Vec<_>>();
+        check(ids(commit)[0], &ids(seen), &Ok(published.collect()), &name).is_ok()
+    }
+
+    #[test]
+    fn what_was_published_or_never_was_is_used() {
+        assert!(is_used("a", "a", &[]));
+        assert!(is_used("a", "a", &[""]));
+        assert!(is_used("a", "a", &["a"]));
+        assert!(is_used("a", "", &["ba"]));
+    }
+
+    #[test]
+    fn what_was_seen_after_what_was_published_is_used() {
+        assert!(is_used("b", "ab", &["a"]));
+        assert!(is_used("c", "abc", &["a"]));
+    }
+
+    #[test]
+    fn what_may_be_older_is_not_used() {
+        assert!(!is_used("a", "a", &["b"]), "another machine has seen more");
+        assert!(!is_used("a", "a", &["ab"]), "this one was published, and then a newer one");
+        assert!(!is_used("a", "ab", &["b"]), "it was seen before the one that was published");
+        assert!(!is_used("a", "", &["b"]), "nothing is known");
+    }
+
+    #[test]
+    fn a_reset_counts_from_where_it_was_seen() {
+        assert!(is_used("a", "aba", &["ab"]), "it was seen to be reset");
+        assert!(!is_used("b", "ab", &["aba"]), "it was published, and taken back elsewhere");
+        assert!(is_used("b", "abab", &["aba"]));
+    }
+
+    #[test]
+    fn every_branch_counts() {
+        assert!(!is_used("a", "a", &["a", "b"]), "a newer one is proposed");
+        assert!(is_used("b", "ab", &["a", "b"]));
+    }
+
+    #[test]
+    fn without_knowledge_of_what_was_published_nothing_is_used() {
+        let name = ("u".to_owned(), "main".to_owned());
+        let url = crate::url::RepositoryUrl::from_object("https://git.example/acme/gitops").unwrap();
+        let error = RepositoryError::Empty { url };
+        let id = GitId::of_blob(b"a");
+        assert!(matches!(check(id, &[id], &Err(error), &name), Err(Refusal::Unknown(_))));
+    }
+}

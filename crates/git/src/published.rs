@@ -1,0 +1,237 @@
+//! What the commits of a GitOps branch say they were made of.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use model::diagnostic::ObjectKey;
+use model::git_id::GitId;
+use model::name::EnvironmentName;
+use model::object::Kind;
+
+use crate::limits::PUBLICATIONS_REACH;
+use crate::load::Read;
+use crate::repositories::{Commit, Repositories, RepositoryError};
+use crate::trailer;
+use crate::url::whereabouts;
+
+/// The trailer that names a commit which output was made of: `<URL> <revision> <commit>`.
+pub const SOURCE: &str = "Kalypso-Source";
+
+/// The URL of a repository, and a branch or tag of it. Where an object names a commit, that commit stands in the place of the branch.
+pub type SourceName = (String, String);
+
+/// The trailer that names an object which is kept, though no file holds it any more that is understood: `<URL> <revision> <commit> <kind> <name>`.
+pub const KEPT: &str = "Kalypso-Kept";
+
+/// An object that is kept because it may be in a file that can't be understood.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct KeptObject {
+    /// The commit at which it was understood.
+    pub commit: GitId,
+    /// Its kind and name.
+    pub key: ObjectKey,
+}
+
+/// What was published of one source.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct PublishedSource {
+    /// The commit.
+    pub commit: GitId,
+    /// What was kept beside what it holds.
+    pub kept: BTreeSet<KeptObject>,
+}
+
+/// One publication.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Publication {
+    /// The commit that made it.
+    pub commit: GitId,
+    /// What it was made of.
+    pub sources: BTreeMap<SourceName, GitId>,
+    /// What was kept of them.
+    pub kept: BTreeMap<SourceName, BTreeSet<KeptObject>>,
+}
+
+/// What was published on a branch.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Published {
+    /// The publications of one environment that are near enough, newest first.
+    pub publications: Vec<Publication>,
+}
+
+impl Published {
+    /// Reads what was published for an environment on a branch, from its head. People's commits between ours are passed, also merges.
+    ///
+    /// # Errors
+    /// If the history can't be read.
+    pub fn read(
+        repositories: &dyn Repositories,
+        head: &Commit,
+        environment: &EnvironmentName,
+    ) -> Result<Self, RepositoryError> {
+        let ancestry = repositories.ancestry(head, PUBLICATIONS_REACH)?;
+        let publication = |(commit, info): (GitId, crate::repositories::CommitInfo)| {
+            let is_ours = trailer::trailers(&info.message, trailer::ENVIRONMENT).contains(&environment.as_str());
+            is_ours.then(|| Publication { commit, sources: sources(&info.message), kept: kept(&info.message) })
+        };
+        Ok(Self { publications: ancestry.into_iter().filter_map(publication).collect() })
+    }
+
+    /// The newest publication.
+    pub fn newest(&self) -> Option<&Publication> {
+        self.publications.first()
+    }
+
+    /// What was published last of one source, as [`Self::commits`] knows it. A pinned commit, which is its own name, stands for the one that was pinned before, if
+    /// only one was.
+    pub fn last(&self, name: &SourceName) -> Option<PublishedSource> {
+        self.publications.iter().find_map(|publication| publication.last(name))
+    }
+
+    /// The commits of one source, in the order in which they were published, oldest first. The same commit twice in a row counts once. How the URL is written does
+    /// not matter: a registration that names `ssh://` instead of `https://` still means the same branch.
+    pub fn commits(&self, name: &SourceName) -> Vec<GitId> {
+        let commit = |publication: &Publication| publication.source(name).map(|(_, commit)| *commit);
+        let mut commits: Vec<_> = self.publications.iter().rev().filter_map(commit).collect();
+        commits.dedup();
+        commits
+    }
+}
+
+impl Publication {
+    /// A source of it, by name, or by another way to write the URL.
+    fn source(&self, name: &SourceName) -> Option<(&SourceName, &GitId)> {
+        let (url, revision) = name;
+        let wanted = place(url);
+        let same = || self.sources.iter().find(|((other, of), _)| of == revision && place(other) == wanted);
+        self.sources.get_key_value(name).or_else(same)
+    }
+
+    fn last(&self, name: &SourceName) -> Option<PublishedSource> {
+        let pinned = || {
+            let wanted = place(&name.0);
+            let is_pinned = |(_, revision): &SourceName| GitId::from_hex(revision).is_some();
+            let mut all = self.sources.iter().filter(|(found, _)| is_pinned(found) && place(&found.0) == wanted);
+            all.next().filter(|_| is_pinned(name) && all.next().is_none())
+        };
+        let (name, commit) = self.source(name).or_else(pinned)?;
+        Some(PublishedSource { commit: *commit, kept: self.kept.get(name).cloned().unwrap_or_default() })
+    }
+}
+
+/// Where a URL leads, however it is written.
+fn place(url: &str) -> String {
+    whereabouts(url).unwrap_or_else(|| url.to_owned())
+}
+
+/// The value of the trailer for an object that is kept of a source.
+pub fn kept_trailer((url, revision): &SourceName, kept: &KeptObject) -> String {
+    let KeptObject { commit, key } = kept;
+    format!("{url} {revision} {commit} {} {}", key.kind.name(), key.name)
+}
+
+/// What a message says is kept.
+fn kept(message: &str) -> BTreeMap<SourceName, BTreeSet<KeptObject>> {
+    let kept = |value: &str| {
+        let mut words = value.rsplitn(5, ' ');
+        let (name, kind, commit) = (words.next()?, words.next()?, GitId::from_hex(words.next()?)?);
+        let (revision, url) = (words.next()?, words.next()?);
+        let kind = Kind::ALL.iter().copied().find(|known| known.name() == kind)?;
+        let key = ObjectKey { kind, name: name.into(), of: None };
+        Some(((url.to_owned(), revision.to_owned()), KeptObject { commit, key }))
+    };
+    let mut by_source: BTreeMap<_, BTreeSet<_>> = BTreeMap::new();
+    for (source, object) in trailer::trailers(message, KEPT).into_iter().filter_map(kept) {
+        by_source.entry(source).or_default().insert(object);
+    }
+    by_source
+}
+
+/// The values of the trailer for everything that was read, sorted.
+pub fn source_trailers(reads: &[Read]) -> BTreeSet<String> {
+    let trailer = |read: &Read| source_trailer(&(read.url.as_str().to_owned(), read.asked_for()), read.commit);
+    reads.iter().map(trailer).collect()
+}
+
+/// The value of the trailer for a source.
+pub fn source_trailer((url, revision): &SourceName, commit: GitId) -> String {
+    format!("{url} {revision} {commit}")
+}
+
+/// The commits that a message names.
+fn sources(message: &str) -> BTreeMap<SourceName, GitId> {
+    let source = |value: &str| {
+        let mut words = value.rsplitn(3, ' ');
+        let (commit, revision, url) = (words.next()?, words.next()?, words.next()?);
+        Some(((url.to_owned(), revision.to_owned()), GitId::from_hex(commit)?))
+    };
+    trailer::trailers(message, SOURCE).into_iter().filter_map(source).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const COMMIT: &str = "4fb8c440e19eca604bbdc14dbba63e5fb98b2c52";
+
+    #[test]
+    fn a_message_names_its_sources() {
+        let url = "https://git.example/acme/control-plane";
+        let message = format!(
+            "dev: 1 added\n\nKalypso-Environment: dev\nKalypso-Source: {url} dev {COMMIT}\nKalypso-Source: nonsense\n"
+        );
+        let expected = BTreeMap::from([((url.to_owned(), "dev".to_owned()), GitId::from_hex(COMMIT).unwrap())]);
+        assert_eq!(sources(&message), expected);
+    }
+
+    #[test]
+    fn what_is_kept_is_named_and_read_again() {
+        let name = ("https://git.example/a b".to_owned(), "dev".to_owned());
+        let commit = GitId::from_hex(COMMIT).unwrap();
+        let object =
+            |name: &str| KeptObject { commit, key: ObjectKey { kind: Kind::Workload, name: name.into(), of: None } };
+        let trailers = ["shop", "till"].map(|object_name| kept_trailer(&name, &object(object_name)));
+        let message = format!("x\n\n{KEPT}: {}\n{KEPT}: {}\n{KEPT}: nonsense\n", trailers[0], trailers[1]);
+        assert_eq!(kept(&message), BTreeMap::from([(name, BTreeSet::from([object("shop"), object("till")]))]));
+    }
+
+    #[test]
+    fn a_commit_that_is_pinned_stands_for_the_one_that_was() {
+        let [one, two] = ["1", "2"].map(|text| GitId::of_blob(text.as_bytes()));
+        let name = |revision: &str| ("u".to_owned(), revision.to_owned());
+        let check = |sources: &[(&str, GitId)], asked: &str, expected: Option<GitId>| {
+            let sources = sources.iter().map(|(revision, commit)| (name(revision), *commit)).collect();
+            let publication = Publication { commit: one, sources, kept: BTreeMap::new() };
+            let published = Published { publications: vec![publication] };
+            assert_eq!(published.last(&name(asked)).map(|source| source.commit), expected);
+        };
+        let (pin, other) = (one.to_string(), two.to_string());
+        check(&[("main", one)], "main", Some(one));
+        check(&[("main", one)], "dev", None);
+        check(&[("main", two), (&pin, one)], &other, Some(one));
+        check(&[("main", two), (&pin, one)], "dev", None);
+        check(&[(&other, two), (&pin, one)], &GitId::of_blob(b"3").to_string(), None);
+    }
+
+    #[test]
+    fn the_commits_of_a_source_are_in_the_order_of_their_publication() {
+        let name = ("u".to_owned(), "main".to_owned());
+        let [one, two] = ["1", "2"].map(|text| GitId::of_blob(text.as_bytes()));
+        let publication = |source: Option<GitId>| Publication {
+            commit: one,
+            sources: source.map(|id| (name.clone(), id)).into_iter().collect(),
+            kept: BTreeMap::new(),
+        };
+        let published = [Some(two), None, Some(one), Some(one), Some(two)].map(publication);
+        assert_eq!(Published { publications: published.into() }.commits(&name), [two, one, two]);
+    }
+
+    #[test]
+    fn a_source_is_known_however_its_url_is_written() {
+        let main = |url: &str| (url.to_owned(), "main".to_owned());
+        let commit = GitId::of_blob(b"1");
+        let sources = BTreeMap::from([(main("https://git.example/acme/app"), commit)]);
+        let published = Published { publications: vec![Publication { commit, sources, kept: BTreeMap::new() }] };
+        assert_eq!(published.commits(&main("git@git.example:acme/app.git")), [commit]);
+        assert_eq!(published.commits(&main("https://git.example/acme/other")), []);
+    }
+}

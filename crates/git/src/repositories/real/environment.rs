@@ -1,0 +1,233 @@
+//! What git runs with: a fixed set of settings, whoever has configured what where.
+//!
+//! Git takes settings from the system, the user, the repository and the environment, and many of them start programs. Of all that, the runs get only what
+//! says how to reach a host: credential helpers, ssh, proxies, certificates. Everything else is as written here.
+
+use std::ffi::OsStr;
+use std::process::Command;
+use std::time::Instant;
+
+use super::child;
+use crate::limits::{ASK_LIMIT, OUTPUT_BYTES_MAX};
+use crate::settings::Settings;
+
+/// One setting: `section.name` and its value.
+pub(super) type Setting = (String, String);
+
+/// Asks nobody anything, runs nothing of the repository's, believes nothing but objects, and keeps to itself. Copies are put in order by us, when
+/// we say so. `transfer.fsckObjects` is left off:
+/// it refuses old repositories for harmless flaws, and everything that is read is parsed and compared with its id here.
+const CONFIGURATION: &[&str] = &[
+    "advice.graftFileDeprecated=false",
+    "core.commitGraph=false",
+    "core.fsmonitor=false",
+    "core.hooksPath=/dev/null",
+    "core.multiPackIndex=false",
+    "core.useReplaceRefs=false",
+    "credential.interactive=false",
+    "fetch.recurseSubmodules=false",
+    "fetch.unpackLimit=1",
+    "gc.auto=0",
+    "gc.autoDetach=false",
+    "gc.writeCommitGraph=false",
+    "http.followRedirects=initial",
+    "http.lowSpeedLimit=1000",
+    "http.lowSpeedTime=60",
+    "maintenance.auto=false",
+    "maintenance.autoDetach=false",
+    "pack.useBitmaps=false",
+    "protocol.ext.allow=never",
+    "push.gpgSign=false",
+    "push.recurseSubmodules=no",
+    "repack.updateServerInfo=false",
+    "repack.writeBitmaps=false",
+    "submodule.recurse=false",
+    "transfer.credentialsInUrl=die",
+];
+
+/// Variables that are set for every run.
+const VARIABLES: &[(&str, &str)] = &[
+    ("GCM_INTERACTIVE", "never"),
+    ("GIT_ASKPASS", ""),
+    ("GIT_ATTR_NOSYSTEM", "1"),
+    ("GIT_CONFIG_GLOBAL", "/dev/null"),
+    ("GIT_CONFIG_NOSYSTEM", "1"),
+    ("GIT_GRAFT_FILE", "/dev/null/none"),
+    ("GIT_LFS_SKIP_SMUDGE", "1"),
+    ("GIT_NO_LAZY_FETCH", "1"),
+    ("GIT_NO_REPLACE_OBJECTS", "1"),
+    ("GIT_OPTIONAL_LOCKS", "0"),
+    ("GIT_TERMINAL_PROMPT", "0"),
+    ("LC_ALL", "C"),
+];
+
+/// Variables of a git that works for somebody else, such as a hook, which must not lead ours astray. The person who runs Kalypso may know of more:
+/// they are in [`Settings::withheld`].
+const FOREIGN_VARIABLES: &[&str] = &[
+    "GIT_ALTERNATE_OBJECT_DIRECTORIES",
+    "GIT_CEILING_DIRECTORIES",
+    "GIT_COMMON_DIR",
+    "GIT_CONFIG",
+    "GIT_CONFIG_PARAMETERS",
+    "GIT_CURL_VERBOSE",
+    "GIT_DIR",
+    "GIT_IMPLICIT_WORK_TREE",
+    "GIT_INDEX_FILE",
+    "GIT_NAMESPACE",
+    "GIT_OBJECT_DIRECTORY",
+    "GIT_PREFIX",
+    "GIT_PROXY_COMMAND",
+    "GIT_QUARANTINE_PATH",
+    "GIT_REPLACE_REF_BASE",
+    "GIT_SHALLOW_FILE",
+    "GIT_TRACE",
+    "GIT_TRACE_CURL",
+    "GIT_TRACE_PACKET",
+    "GIT_TRACE_REDACT",
+    "GIT_WORK_TREE",
+    "SSH_ASKPASS",
+];
+
+/// Settings of whole sections that say how hosts are reached, as git writes their names.
+const KEPT_SECTIONS: &[&str] = &["credential."];
+/// The same for single settings.
+const KEPT_SETTINGS: &[&str] = &["core.sshcommand", "ssh.variant"];
+/// The same for what `http` and `http.URL` hold. No header is among them: one without a URL would go to every host that an object names.
+const KEPT_OF_HTTP: &[&str] = &[
+    "delegation",
+    "emptyauth",
+    "pinnedpubkey",
+    "postbuffer",
+    "proxy",
+    "proxyauthmethod",
+    "schannelcheckrevoke",
+    "schannelusesslcainfo",
+    "version",
+];
+/// What the names of settings begin with that say which certificates are right.
+const KEPT_PREFIXES_OF_HTTP: &[&str] = &["ssl", "proxyssl"];
+
+/// Git, which sees nothing of this program's environment that leads it elsewhere. With a lock it holds that, as [`child::guarded`] says.
+pub(super) fn program(settings: &Settings, has_lock: bool, file_bytes_max: Option<u64>) -> Command {
+    let mut command = child::guarded(&settings.program, has_lock, file_bytes_max);
+    let foreign = FOREIGN_VARIABLES.iter().map(OsStr::new);
+    foreign.chain(settings.withheld.iter().map(AsRef::as_ref)).for_each(|name| {
+        command.env_remove(name);
+    });
+    command
+}
+
+/// Gives a git its settings: what is `kept` of the person's, and all else as it is fixed.
+pub(super) fn settle(command: &mut Command, kept: &[Setting]) {
+    for (name, value) in VARIABLES {
+        command.env(name, value);
+    }
+    // Values may be secrets: they are in no argument.
+    command.env("GIT_CONFIG_COUNT", kept.len().to_string());
+    for (index, (name, value)) in kept.iter().enumerate() {
+        command.env(format!("GIT_CONFIG_KEY_{index}"), name).env(format!("GIT_CONFIG_VALUE_{index}"), value);
+    }
+    for setting in CONFIGURATION {
+        command.args(["-c", setting]);
+    }
+}
+
+/// What the system's and the person's configuration says about how hosts are reached. Nothing, if git can't say.
+pub(super) fn kept(settings: &Settings) -> Vec<Setting> {
+    // Where git's configuration is, only the environment may say that this program was started with.
+    let is_of_configuration = |name: &OsStr| name.as_encoded_bytes().starts_with(b"GIT_CONFIG");
+    let mut command = child::guarded(&settings.program, false, None);
+    let foreign = FOREIGN_VARIABLES.iter().map(OsStr::new);
+    let withheld = settings.withheld.iter().map(AsRef::as_ref).filter(|name| !is_of_configuration(name));
+    for name in foreign.chain(withheld) {
+        command.env_remove(name);
+    }
+    // No repository is looked for, least of all in the current folder.
+    command.env("GIT_DIR", "/dev/null/none").env("LC_ALL", "C");
+    command.args(["config", "--list", "-z", "--show-scope", "--includes"]);
+    let running = child::start(command, None, (OUTPUT_BYTES_MAX, 0)).ok();
+    let finished = running.and_then(|running| running.finish(Instant::now() + ASK_LIMIT));
+    let finished = finished.filter(|finished| finished.status.success());
+    finished.map_or_else(Vec::new, |finished| parse(&String::from_utf8_lossy(&finished.output)))
+}
+
+/// How ssh is started, as git's configuration says.
+pub(super) fn ssh_command(kept: &[Setting]) -> Option<&str> {
+    let found = kept.iter().rev().find(|(name, _)| name == "core.sshcommand");
+    found.map(|(_, value)| value.trim()).filter(|value| !value.is_empty())
+}
+
+/// Reads what `git config --list -z --show-scope` writes: scope and setting by turns, each with a zero behind it; name and value are lines.
+fn parse(text: &str) -> Vec<Setting> {
+    let fields: Vec<_> = text.split('\0').collect();
+    let pairs = fields.chunks_exact(2).filter_map(|pair| match pair {
+        ["system" | "global" | "command", setting] => Some(*setting),
+        _ => None,
+    });
+    // Without a value, a setting is true.
+    let pairs = pairs.map(|setting| setting.split_once('\n').unwrap_or((setting, "true")));
+    let is_kept = |(name, _): &(&str, &str)| is_kept_setting(name);
+    pairs.filter(is_kept).map(|(name, value)| (name.to_owned(), value.to_owned())).collect()
+}
+
+fn is_kept_setting(name: &str) -> bool {
+    if KEPT_SETTINGS.contains(&name) || KEPT_SECTIONS.iter().any(|section| name.starts_with(section)) {
+        return true;
+    }
+    let Some(last) = name.strip_prefix("http.").and_then(|rest| rest.rsplit('.').next()) else { return false };
+    KEPT_OF_HTTP.contains(&last) || KEPT_PREFIXES_OF_HTTP.iter().any(|prefix| last.starts_with(prefix))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_says_how_hosts_are_reached_is_kept() {
+        for name in [
+            "credential.helper",
+            "credential.https://git.example.username",
+            "core.sshcommand",
+            "http.proxy",
+            "http.https://git.example/.sslcainfo",
+            "http.sslverify",
+            "http.proxysslcert",
+        ] {
+            assert!(is_kept_setting(name), "{name}");
+        }
+        for name in [
+            "core.hookspath",
+            "core.fsmonitor",
+            "core.alternaterefscommand",
+            "core.gitproxy",
+            "core.askpass",
+            "url.https://evil.example/.insteadof",
+            "protocol.ext.allow",
+            "http.extraheader",
+            "http.https://git.example/.extraheader",
+            "http.cookiefile",
+            "http.curloptresolve",
+            "remote.origin.uploadpack",
+            "include.path",
+            "safe.directory",
+            "filter.lfs.process",
+        ] {
+            assert!(!is_kept_setting(name), "{name}");
+        }
+    }
+
+    #[test]
+    fn repositories_have_no_say() {
+        let text = "global\0credential.helper\nstore\0local\0credential.helper\n!evil\0system\0http.sslverify\0\
+                    command\0core.sshcommand\nssh -v\nx\0worktree\0core.sshcommand\nevil\0";
+        let setting = |name: &str, value: &str| (name.to_owned(), value.to_owned());
+        let expected = [
+            setting("credential.helper", "store"),
+            setting("http.sslverify", "true"),
+            setting("core.sshcommand", "ssh -v\nx"),
+        ];
+        assert_eq!(parse(text), expected);
+        assert_eq!(ssh_command(&parse(text)), Some("ssh -v\nx"));
+        assert_eq!(parse(""), []);
+    }
+}

@@ -1,0 +1,143 @@
+//! What a git that was killed leaves behind in a copy: locks that nobody holds, and files that were never finished.
+
+use std::ffi::OsStr;
+use std::fs::{self, DirEntry};
+use std::path::Path;
+
+/// Removes what is left over. Nobody else works in a copy while we hold its lock: the git of a run that ended has ended, or it would hold the lock.
+///
+/// What can't be removed is reported by the git that stumbles over it.
+pub(super) fn remove(git_dir: &Path) {
+    remove_below(git_dir, Place::Root);
+}
+
+/// How many packs a repository has.
+pub(super) fn packs(git_dir: &Path) -> usize {
+    let entries = fs::read_dir(git_dir.join("objects/pack"));
+    let is_pack = |entry: &DirEntry| entry.path().extension().is_some_and(|extension| extension == "pack");
+    entries.map_or(0, |entries| entries.flatten().filter(is_pack).count())
+}
+
+/// Where a file is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Place {
+    Root,
+    /// Below `refs`: whatever is no lock there is a reference, however it is called.
+    References,
+    Objects,
+    Packs,
+    Elsewhere,
+}
+
+fn remove_below(folder: &Path, place: Place) {
+    let Ok(entries) = fs::read_dir(folder) else { return };
+    for entry in entries.flatten() {
+        let (path, name) = (entry.path(), entry.file_name());
+        let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
+        if is_folder && place == Place::Objects && is_temporary(&name) {
+            let _ = fs::remove_dir_all(path);
+        } else if is_folder {
+            remove_below(&path, place.below(&name));
+        } else if is_leftover(&path, &name, place) {
+            let _ = fs::remove_file(path);
+        }
+    }
+}
+
+impl Place {
+    /// Where what is in a folder of this name is.
+    fn below(self, name: &OsStr) -> Self {
+        match (self, name.to_str()) {
+            (Self::Root, Some("refs")) => Self::References,
+            (Self::Root, Some("objects")) => Self::Objects,
+            (Self::Root, _) => Self::Elsewhere,
+            (Self::Objects, Some("pack")) => Self::Packs,
+            (other, _) => other,
+        }
+    }
+}
+
+fn is_leftover(path: &Path, name: &OsStr, place: Place) -> bool {
+    let extension = path.extension().and_then(OsStr::to_str);
+    match place {
+        _ if extension == Some("lock") => true,
+        Place::Root => name == "gc.pid" || name == "packed-refs.new",
+        Place::Objects => is_temporary(name),
+        // A fetch keeps its pack until its references are there. A pack without its index is not known to anybody.
+        Place::Packs => {
+            let is_unknown = extension == Some("pack") && !path.with_extension("idx").exists();
+            is_temporary(name) || extension == Some("keep") || is_unknown
+        }
+        Place::References | Place::Elsewhere => false,
+    }
+}
+
+fn is_temporary(name: &OsStr) -> bool {
+    name.to_str().is_some_and(|name| ["tmp_", ".tmp-", "incoming-"].iter().any(|prefix| name.starts_with(prefix)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Writes files into a folder, and says which are there after the removal.
+    fn check(files: &[&str], kept: &[&str]) {
+        let folder = tempfile::tempdir().unwrap();
+        for file in files {
+            let path = folder.path().join(file);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, "").unwrap();
+        }
+        remove(folder.path());
+        let there: Vec<_> = files.iter().copied().filter(|file| folder.path().join(file).exists()).collect();
+        assert_eq!(there, kept);
+    }
+
+    #[test]
+    fn locks_go_wherever_they_are() {
+        let locks = [
+            "HEAD.lock",
+            "shallow.lock",
+            "packed-refs.lock",
+            "refs/kalypso/heads/a/b.lock",
+            "objects/maintenance.lock",
+            "objects/info/commit-graphs/commit-graph-chain.lock",
+            "objects/pack/multi-pack-index.lock",
+            "logs/HEAD.lock",
+            "gc.pid",
+            "packed-refs.new",
+        ];
+        check(&locks, &[]);
+    }
+
+    #[test]
+    fn what_was_never_finished_goes() {
+        let unfinished = [
+            "objects/ab/tmp_obj_123",
+            "objects/pack/tmp_pack_kalypso",
+            "objects/pack/.tmp-12-pack-34.idx",
+            "objects/pack/pack-1.keep",
+            "objects/pack/pack-2.pack",
+            "objects/tmp_objdir-incoming-1/pack/x",
+            "objects/incoming-1/x",
+        ];
+        check(&unfinished, &[]);
+    }
+
+    #[test]
+    fn everything_else_stays() {
+        let files = [
+            "HEAD",
+            "config",
+            "packed-refs",
+            "shallow",
+            "refs/kalypso/heads/tmp_x",
+            "refs/kalypso/heads/gc.pid",
+            "objects/ab/cdef",
+            "objects/info/alternates",
+            "objects/pack/pack-1.pack",
+            "objects/pack/pack-1.idx",
+        ];
+        check(&files, &files);
+    }
+}

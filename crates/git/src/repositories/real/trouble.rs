@@ -1,0 +1,70 @@
+//! Tells trouble with this machine's disk from trouble with a repository elsewhere.
+
+use super::cache::Copy;
+use crate::repositories::RepositoryError;
+
+/// What operating systems say about a disk that can't take more.
+const OF_DISKS: &[&str] = &["No space left on device", "Disk quota exceeded", "Read-only file system"];
+/// What they say about a file that becomes larger than git may write one.
+const TOO_LARGE: &str = "File too large";
+/// What they say as well about what has nothing to do with a disk.
+const DENIED: &str = "Permission denied";
+
+/// The error, if git failed because it could not write into the copy. Git tells it in no other way than in words; where they are not these, the
+/// trouble is taken for one with the repository, as it mostly is.
+pub(super) fn of_cache(said: &str, copy: &Copy) -> Option<RepositoryError> {
+    let reason = said.split("; ").filter(|line| is_of_this_machine(line)).find_map(about_disk)?;
+    Some(RepositoryError::Cache { path: copy.git_dir().to_owned(), reason: reason.to_owned() })
+}
+
+/// Whether git failed because what it fetched is too large.
+pub(super) fn is_too_large(said: &str) -> bool {
+    said.split("; ").any(|line| is_of_this_machine(line) && line.contains(TOO_LARGE))
+}
+
+/// What the other side says begins with `remote:`, and what the network does is told with the URL.
+fn is_of_this_machine(line: &str) -> bool {
+    !line.starts_with("remote:") && !line.contains("unable to access '")
+}
+
+fn about_disk(line: &str) -> Option<&'static str> {
+    let is_gits = line.starts_with("error: ") || line.starts_with("fatal: ");
+    let found = OF_DISKS.iter().copied().find(|words| line.contains(words));
+    found.or_else(|| (is_gits && line.ends_with(&format!(": {DENIED}"))).then_some(DENIED))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+
+    fn check(said: &str, expected: Option<&str>) {
+        let found = of_cache(said, &Copy::of(Path::new("cache"), "url"));
+        let reason = found.map(|error| match error {
+            RepositoryError::Cache { reason, .. } => reason,
+            other => panic!("{other}"),
+        });
+        assert_eq!(reason.as_deref(), expected, "{said}");
+    }
+
+    #[test]
+    fn a_full_or_closed_disk_is_no_matter_of_credentials() {
+        check(
+            "fatal: write error: No space left on device; fatal: fetch-pack: invalid index-pack output",
+            Some(OF_DISKS[0]),
+        );
+        check("error: file write error: Disk quota exceeded", Some(OF_DISKS[1]));
+        check("fatal: Unable to create '/c/x.git/shallow.lock': Read-only file system", Some(OF_DISKS[2]));
+        check("fatal: unable to create temporary file: Permission denied", Some(DENIED));
+        check("error: unable to write file /c/x.git/objects/ab/cd: Permission denied", Some(DENIED));
+    }
+
+    #[test]
+    fn what_others_say_is_not_about_this_machine() {
+        check("remote: fatal: write error: No space left on device; fatal: protocol error", None);
+        check("git@git.example: Permission denied (publickey).; fatal: Could not read from remote repository.", None);
+        check("fatal: unable to access 'https://git.example/': Failed to connect: Permission denied", None);
+        check("fatal: Authentication failed for 'https://git.example/app'", None);
+    }
+}

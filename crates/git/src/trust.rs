@@ -1,0 +1,302 @@
+//! Which folders and files hold what nobody else can have put there.
+//!
+//! The cache decides what is published, and git works in it with credentials. So it is only used where it belongs to the user who runs this, where
+//! others can't write, and where nobody else can put another folder in its place.
+
+use std::fs::{self, DirBuilder, Metadata};
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// Why a folder or file is not trusted.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Distrust {
+    /// It leads elsewhere.
+    #[error("`{}` is a symbolic link", .0.display())]
+    Link(PathBuf),
+    /// A folder was expected, or a file.
+    #[error("`{}` is not what it should be: a folder, or a file", .0.display())]
+    Kind(PathBuf),
+    /// It belongs to somebody else, who can change it at any time.
+    #[error("`{}` belongs to user {owner}, and not to user {user}, who runs this", path.display())]
+    Owner {
+        /// What belongs to somebody else.
+        path: PathBuf,
+        /// Who that is.
+        owner: u32,
+        /// Who runs this program.
+        user: u32,
+    },
+    /// Others may write to it.
+    #[error("others may write to `{}`", .0.display())]
+    Writable(PathBuf),
+    /// The operating system does not tell about it, or it can't be made.
+    #[error("`{}` can't be used: {reason}", path.display())]
+    Unusable {
+        /// What can't be used.
+        path: PathBuf,
+        /// What the operating system says.
+        reason: String,
+    },
+}
+
+impl Distrust {
+    fn unusable(path: &Path, error: &io::Error) -> Self {
+        Self::Unusable { path: path.to_owned(), reason: error.to_string() }
+    }
+}
+
+/// Makes sure that a folder is this user's own, and closed to others: the folder, and where it really is. What does not exist yet is trusted if it would
+/// be made in such a place.
+///
+/// # Errors
+/// If it is not.
+pub fn check_folder(path: &Path) -> Result<PathBuf, Distrust> {
+    let path = std::path::absolute(path).map_err(|error| Distrust::unusable(path, &error))?;
+    let exists = match fs::symlink_metadata(&path) {
+        Ok(metadata) => {
+            check_kind(&path, &metadata, Metadata::is_dir)?;
+            check(&path, &metadata, Part::Own)?;
+            true
+        }
+        Err(error) if error.kind() == io::ErrorKind::NotFound => false,
+        Err(error) => return Err(Distrust::unusable(&path, &error)),
+    };
+    let Some(parent) = path.parent() else { return Ok(path) };
+    let above = parent.ancestors().find(|above| above.exists()).unwrap_or(parent);
+    let real = above.canonicalize().map_err(|error| Distrust::unusable(above, &error))?;
+    for folder in real.ancestors() {
+        let metadata = fs::symlink_metadata(folder).map_err(|error| Distrust::unusable(folder, &error))?;
+        check(folder, &metadata, Part::Above)?;
+    }
+    match path.file_name() {
+        Some(name) if exists => Ok(real.join(name)),
+        None if exists => path.canonicalize().map_err(|error| Distrust::unusable(&path, &error)),
+        _ => Ok(path),
+    }
+}
+
+/// Makes a folder for this user alone, if it is not there, and makes sure that it can be trusted. Its real path.
+///
+/// # Errors
+/// If it can't be made or trusted.
+pub fn prepare_folder(path: &Path) -> Result<PathBuf, Distrust> {
+    let checked = check_folder(path)?;
+    if checked.is_dir() {
+        return Ok(checked);
+    }
+    let mut builder = DirBuilder::new();
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.recursive(true).create(&checked).map_err(|error| Distrust::unusable(&checked, &error))?;
+    // Somebody may have been quicker.
+    check_folder(&checked)
+}
+
+/// Makes sure that a file is this user's own, and closed to others. Its folder is checked separately.
+///
+/// # Errors
+/// If it is not, or not there.
+pub fn check_file(path: &Path) -> Result<Metadata, Distrust> {
+    let metadata = fs::symlink_metadata(path).map_err(|error| Distrust::unusable(path, &error))?;
+    check_kind(path, &metadata, Metadata::is_file)?;
+    check(path, &metadata, Part::Own)?;
+    Ok(metadata)
+}
+
+fn check_kind(path: &Path, metadata: &Metadata, is_kind: fn(&Metadata) -> bool) -> Result<(), Distrust> {
+    match metadata {
+        metadata if metadata.file_type().is_symlink() => Err(Distrust::Link(path.to_owned())),
+        metadata if is_kind(metadata) => Ok(()),
+        _ => Err(Distrust::Kind(path.to_owned())),
+    }
+}
+
+/// The user who may do anything anyway.
+#[cfg(unix)]
+const ADMINISTRATOR: u32 = 0;
+
+/// Which part of a path is looked at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Part {
+    /// What is to be used.
+    Own,
+    /// A folder above it.
+    Above,
+}
+
+/// What is wrong with an owner and mode.
+#[cfg(unix)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Flaw {
+    Owner,
+    Writable,
+}
+
+/// The rules. What is used belongs to the user, and nobody else may write to it. Folders above may also belong to the system's administrator, who can
+/// do anything anyway; where others may write to them, the sticky bit must keep them from renaming what is not theirs.
+#[cfg(unix)]
+fn flaw(part: Part, (owner, mode): (u32, u32), user: u32) -> Option<Flaw> {
+    const WRITABLE_BY_OTHERS: u32 = 0o022;
+    const STICKY: u32 = 0o1000;
+    let is_above = part == Part::Above;
+    if owner != user && !(is_above && owner == ADMINISTRATOR) {
+        return Some(Flaw::Owner);
+    }
+    let is_kept = is_above && mode & STICKY != 0;
+    (mode & WRITABLE_BY_OTHERS != 0 && !is_kept).then_some(Flaw::Writable)
+}
+
+#[cfg(unix)]
+pub(crate) fn check(path: &Path, metadata: &Metadata, part: Part) -> Result<(), Distrust> {
+    use std::os::unix::fs::MetadataExt as _;
+    let (owner, user) = (metadata.uid(), user());
+    match flaw(part, (owner, metadata.mode()), user) {
+        None => Ok(()),
+        Some(Flaw::Owner) => Err(Distrust::Owner { path: path.to_owned(), owner, user }),
+        Some(Flaw::Writable) => Err(Distrust::Writable(path.to_owned())),
+    }
+}
+
+/// Whether something belongs to the user who runs this.
+#[cfg(unix)]
+pub(crate) fn is_own(metadata: &Metadata) -> bool {
+    use std::os::unix::fs::MetadataExt as _;
+    metadata.uid() == user()
+}
+
+/// Whether something belongs neither to the user who runs this nor to the system's administrator.
+#[cfg(unix)]
+pub fn is_strangers(path: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt as _;
+    fs::symlink_metadata(path).is_ok_and(|metadata| metadata.uid() != user() && metadata.uid() != ADMINISTRATOR)
+}
+
+#[cfg(unix)]
+fn user() -> u32 {
+    nix::unistd::geteuid().as_raw()
+}
+
+/// Here, folders of a user are closed to others by the system.
+#[cfg(not(unix))]
+pub(crate) fn check(_path: &Path, _metadata: &Metadata, _part: Part) -> Result<(), Distrust> {
+    Ok(())
+}
+
+/// Here, folders of a user are closed to others by the system.
+#[cfg(not(unix))]
+pub fn is_strangers(_path: &Path) -> bool {
+    false
+}
+
+/// Here, folders of a user are closed to others by the system.
+#[cfg(not(unix))]
+pub(crate) fn is_own(_metadata: &Metadata) -> bool {
+    true
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ANN: u32 = 1000;
+    const BOB: u32 = 1001;
+    const ROOT: u32 = 0;
+
+    fn check_rule(part: Part, of: (u32, u32), expected: Option<Flaw>) {
+        assert_eq!(flaw(part, of, ANN), expected, "{part:?} {} {:o}", of.0, of.1);
+    }
+
+    #[test]
+    fn what_is_used_is_ones_own_and_closed() {
+        for mode in [0o700, 0o750, 0o755, 0o1755, 0o500] {
+            check_rule(Part::Own, (ANN, mode), None);
+        }
+        for mode in [0o770, 0o707, 0o777, 0o1777, 0o775, 0o720] {
+            check_rule(Part::Own, (ANN, mode), Some(Flaw::Writable));
+        }
+        check_rule(Part::Own, (BOB, 0o700), Some(Flaw::Owner));
+        check_rule(Part::Own, (ROOT, 0o700), Some(Flaw::Owner));
+    }
+
+    #[test]
+    fn folders_above_may_be_the_administrators_or_sticky() {
+        for of in [(ANN, 0o755), (ROOT, 0o755), (ROOT, 0o1777), (ANN, 0o1777)] {
+            check_rule(Part::Above, of, None);
+        }
+        for of in [(ROOT, 0o777), (ANN, 0o775)] {
+            check_rule(Part::Above, of, Some(Flaw::Writable));
+        }
+        for of in [(BOB, 0o755), (BOB, 0o1777)] {
+            check_rule(Part::Above, of, Some(Flaw::Owner));
+        }
+    }
+
+    #[test]
+    fn the_administrator_is_no_exception() {
+        assert_eq!(flaw(Part::Own, (ANN, 0o700), ROOT), Some(Flaw::Owner));
+        assert_eq!(flaw(Part::Above, (ANN, 0o755), ROOT), Some(Flaw::Owner));
+        assert_eq!(flaw(Part::Own, (ROOT, 0o700), ROOT), None);
+    }
+
+    #[cfg(unix)]
+    mod on_unix {
+        use std::os::unix::fs::{PermissionsExt as _, symlink};
+
+        use tempfile::TempDir;
+
+        use super::super::*;
+
+        fn set_mode(path: &Path, mode: u32) {
+            fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+        }
+
+        #[test]
+        fn a_folder_that_is_made_is_closed() {
+            let folder = TempDir::new().unwrap();
+            let made = prepare_folder(&folder.path().join("a/b")).unwrap();
+            for path in [made.clone(), folder.path().join("a")] {
+                assert_eq!(fs::metadata(path).unwrap().permissions().mode() & 0o777, 0o700);
+            }
+            assert_eq!(prepare_folder(&made), Ok(made));
+        }
+
+        #[test]
+        fn others_may_not_write_to_it_or_above_it() {
+            let folder = TempDir::new().unwrap();
+            let (above, cache) = (folder.path().join("a"), folder.path().join("a/b"));
+            prepare_folder(&cache).unwrap();
+            set_mode(&cache, 0o777);
+            assert_eq!(check_folder(&cache), Err(Distrust::Writable(cache.clone())));
+            set_mode(&cache, 0o755);
+            set_mode(&above, 0o777);
+            assert_eq!(check_folder(&cache), Err(Distrust::Writable(above.canonicalize().unwrap())));
+            assert!(check_folder(&above.join("none")).is_err());
+            set_mode(&above, 0o1777);
+            assert!(check_folder(&cache).is_ok());
+        }
+
+        #[test]
+        fn a_link_is_no_folder_but_may_lead_to_one_above() {
+            let folder = TempDir::new().unwrap();
+            let real = prepare_folder(&folder.path().join("real/cache")).unwrap();
+            symlink(&real, folder.path().join("link")).unwrap();
+            symlink(folder.path().join("real"), folder.path().join("above")).unwrap();
+            let link = folder.path().join("link");
+            assert_eq!(check_folder(&link), Err(Distrust::Link(link)));
+            assert_eq!(check_folder(&folder.path().join("above/cache")), Ok(real));
+        }
+
+        #[test]
+        fn somebody_elses_is_not_trusted() {
+            // The root folder is the administrator's, and only the administrator can give a folder away.
+            if !nix::unistd::geteuid().is_root() {
+                assert!(matches!(check_folder(Path::new("/")), Err(Distrust::Owner { .. })));
+                return;
+            }
+            let folder = TempDir::new().unwrap();
+            let cache = prepare_folder(&folder.path().join("a/b")).unwrap();
+            std::os::unix::fs::chown(folder.path().join("a"), Some(65_534), None).unwrap();
+            assert!(matches!(check_folder(&cache), Err(Distrust::Owner { owner: 65_534, .. })));
+        }
+    }
+}

@@ -1,0 +1,236 @@
+//! What could make a run wait for ever, or every run after it.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use git::{GitRepositories, Repositories, RepositoryError, Revision, Settings, Wait};
+use testkit::git_server::{Fault, GARBAGE, GitServer};
+
+use crate::playground::{Disk, commit, run, tree, url};
+
+/// A server with repository `app`, which has one commit.
+fn served() -> (Disk, GitServer) {
+    let disk = Disk::new();
+    disk.commit("app", "main", &[("a", "1")]);
+    let server = GitServer::start(&disk.served()).unwrap();
+    (disk, server)
+}
+
+fn packs(folder: &Path) -> usize {
+    let entries = fs::read_dir(folder.join("objects/pack")).unwrap().map(|entry| entry.unwrap().path());
+    entries.filter(|path| path.extension().is_some_and(|extension| extension == "pack")).count()
+}
+
+/// The only copy in the cache.
+fn copy(disk: &Disk) -> PathBuf {
+    let mut copies = fs::read_dir(disk.cache()).unwrap().map(|entry| entry.unwrap().path());
+    copies.find(|path| path.extension().is_some_and(|extension| extension == "git")).unwrap()
+}
+
+fn head(repositories: &GitRepositories) -> Result<git::Commit, RepositoryError> {
+    repositories.resolve(&url("app"), &Revision::branch("main"))
+}
+
+#[test]
+fn a_local_repository_may_get_many_packs_while_it_is_read() {
+    let disk = Disk::new();
+    disk.commit("app", "main", &[("a", "0")]);
+    let path = disk.served().join("app.git");
+    run(&path, &["config", "receive.unpackLimit", "1"]);
+    run(&path, &["config", "receive.autogc", "false"]);
+    let repositories = disk.local();
+    for number in 1..=70 {
+        let text = number.to_string();
+        disk.commit("app", "main", &[("a", &text)]);
+        let commit = head(&repositories).unwrap();
+        assert_eq!(repositories.tree(&commit).unwrap(), tree(&[("a", &text)]), "{} packs", packs(&path));
+    }
+    assert!(packs(&path) > 60);
+}
+
+#[test]
+fn a_local_repository_may_be_packed_again_while_it_is_read_and_pushed_to() {
+    let disk = Disk::new();
+    disk.commit("app", "main", &[("a", "0")]);
+    let path = disk.served().join("app.git");
+    run(&path, &["config", "receive.unpackLimit", "1"]);
+    let is_done = AtomicBool::new(false);
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            while !is_done.load(Ordering::SeqCst) {
+                run(&path, &["repack", "-a", "-d", "-q"]);
+            }
+        });
+        let repositories = disk.local();
+        let pushed = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+            for number in 0..25 {
+                let text = number.to_string();
+                commit(&repositories, &url("app"), "main", &[("a", &text), ("b/c", &text)]);
+                let found = repositories.tree(&head(&repositories).unwrap()).unwrap();
+                assert_eq!(found, tree(&[("a", &text), ("b/c", &text)]));
+            }
+        }));
+        is_done.store(true, Ordering::SeqCst);
+        pushed.unwrap();
+    });
+}
+
+#[test]
+fn a_folder_without_what_is_in_it_does_no_harm() {
+    let disk = Disk::new();
+    disk.commit("app", "main", &[("a", "0")]);
+    let new = tree(&[("a", "1"), ("b/c", "2")]);
+    // A push that was killed while its objects were put in their place had got so far.
+    let list = disk.folder.path().join("list");
+    let lines = new.children().map(|(name, child)| {
+        let kind = if child.is_folder() { "040000 tree" } else { "100644 blob" };
+        format!("{kind} {}\t{name}\n", child.id())
+    });
+    fs::write(&list, lines.collect::<String>()).unwrap();
+    let mut mktree = Command::new("git");
+    mktree.current_dir(disk.served().join("app.git")).args(["mktree", "--missing"]);
+    let made = mktree.stdin(fs::File::open(&list).unwrap()).output().unwrap();
+    assert_eq!(String::from_utf8(made.stdout).unwrap().trim(), new.id().to_string());
+    let repositories = disk.local();
+    commit(&repositories, &url("app"), "main", &[("a", "1"), ("b/c", "2")]);
+    assert_eq!(repositories.tree(&head(&repositories).unwrap()).unwrap(), new);
+    run(&disk.served().join("app.git"), &["fsck", "--strict"]);
+}
+
+#[test]
+fn a_copy_that_is_only_pushed_to_stays_small() {
+    let (disk, server) = served();
+    let repositories = GitRepositories::new(disk.settings(&server.url()));
+    for number in 0..45 {
+        commit(&repositories, &url("app"), "main", &[("a", &number.to_string())]);
+        assert!(packs(&copy(&disk)) <= 22, "after {number} pushes");
+    }
+    let again = GitRepositories::new(disk.settings(&server.url()));
+    assert_eq!(again.tree(&head(&again).unwrap()).unwrap(), tree(&[("a", "44")]));
+}
+
+#[test]
+fn a_copy_that_can_not_be_put_in_order_works_all_the_same() {
+    let (disk, server) = served();
+    // A git that can't pack again.
+    let program = disk.folder.path().join("git-without-repack");
+    fs::write(&program, "#!/bin/sh\ncase \" $* \" in *' repack '*) exit 1;; esac\nexec git \"$@\"\n").unwrap();
+    fs::set_permissions(&program, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    let repositories = GitRepositories::new(Settings { program, ..disk.settings(&server.url()) });
+    for number in 0..24 {
+        commit(&repositories, &url("app"), "main", &[("a", &number.to_string())]);
+    }
+    assert_eq!(repositories.tree(&head(&repositories).unwrap()).unwrap(), tree(&[("a", "23")]));
+}
+
+#[test]
+fn a_page_to_log_in_at_is_no_empty_repository() {
+    let (disk, server) = served();
+    let settings = disk.settings(&server.url());
+    for part in ["info/refs", ""] {
+        server.set_fault(Some((part, Fault::Page)));
+        let found = head(&GitRepositories::new(settings.clone()));
+        assert!(matches!(found, Err(RepositoryError::NotGit { .. })), "{found:?}");
+    }
+    server.set_fault(None);
+    let repositories = GitRepositories::new(settings);
+    head(&repositories).unwrap();
+    let missing = repositories.resolve(&url("app"), &Revision::branch("other"));
+    assert!(matches!(missing, Err(RepositoryError::NoRevision { .. })), "{missing:?}");
+    disk.create("empty");
+    let empty = repositories.resolve(&url("empty"), &Revision::branch("main"));
+    assert!(matches!(empty, Err(RepositoryError::Empty { .. })), "{empty:?}");
+}
+
+/// Lets the server do something wrong while a push is under way: it must come to an end, and afterwards everything works.
+fn check_push(part: &str, fault: Fault) -> Result<git::Pushed, RepositoryError> {
+    let (disk, server) = served();
+    let settings = disk.settings(&server.url());
+    let repositories = GitRepositories::new(settings.clone());
+    let before = head(&repositories).unwrap();
+    let limited = GitRepositories::new(Settings { time_limit: Duration::from_secs(4), ..settings });
+    let (new, author) = (tree(&[("a", "2")]), crate::playground::person("Ann"));
+    let new = git::NewCommit {
+        parents: &[before.id],
+        tree: &new,
+        open: &model::tree::closed,
+        message: "a change",
+        author: &author,
+        seconds: 1_000,
+    };
+    let progress = model::progress::Progress::default();
+    let push = git::Push { branch: "main", expected: Some(before.id), commit: Some(new), progress: &progress };
+    let start = Instant::now();
+    server.set_fault(Some((part, fault)));
+    let pushed = limited.push(&url("app"), &push);
+    assert!(start.elapsed() < Duration::from_secs(25), "{fault:?}: {:?}", start.elapsed());
+    server.set_fault(None);
+    commit(&repositories, &url("app"), "main", &[("a", "3")]);
+    pushed
+}
+
+#[test]
+fn nonsense_in_answer_to_a_push_ends_it() {
+    for which in 0..GARBAGE.len() {
+        let pushed = check_push("/git-receive-pack", Fault::Garbage(which));
+        // The server took the push before it spoke nonsense, and it is the branch that counts.
+        assert!(matches!(pushed, Ok(git::Pushed::Moved(_))), "{which}: {pushed:?}");
+    }
+}
+
+#[test]
+fn a_push_that_is_never_answered_ends_and_says_what_was_waited_for() {
+    let pushed = check_push("/git-receive-pack", Fault::Silence);
+    assert!(matches!(pushed, Err(RepositoryError::TimedOut { wait: Wait::Push, .. })), "{pushed:?}");
+    assert!(pushed.unwrap_err().to_string().contains("taking a push took longer than 4 seconds"));
+}
+
+#[test]
+fn a_push_whose_answer_is_lost_counts() {
+    for fault in [Fault::Cut(0), Fault::Cut(150), Fault::Stall(150), Fault::Drip] {
+        let pushed = check_push("/git-receive-pack", fault);
+        assert!(matches!(pushed, Ok(git::Pushed::Moved(_))), "{fault:?}: {pushed:?}");
+    }
+    for fault in [Fault::Deaf(10), Fault::Status(500), Fault::Status(503), Fault::Page] {
+        let pushed = check_push("/git-receive-pack", fault);
+        assert!(matches!(pushed, Err(RepositoryError::Refused { .. })), "{fault:?}: {pushed:?}");
+    }
+}
+
+#[test]
+fn who_works_in_a_copy_is_said_to_those_who_wait_in_vain() {
+    let (disk, server) = served();
+    let settings = disk.settings(&server.url());
+    head(&GitRepositories::new(settings.clone())).unwrap();
+    let lock = fs::File::open(copy(&disk).with_extension("lock")).unwrap();
+    lock.lock().unwrap();
+    disk.commit("app", "main", &[("a", "2")]);
+    let limited = GitRepositories::new(Settings { time_limit: Duration::from_secs(2), ..settings.clone() });
+    let waited = head(&limited).unwrap_err();
+    let text = format!("is in use by another run (process {})", std::process::id());
+    assert!(matches!(&waited, RepositoryError::InUse { .. }) && waited.to_string().contains(&text), "{waited}");
+    drop(lock);
+    head(&GitRepositories::new(settings)).unwrap();
+}
+
+#[test]
+fn a_transfer_that_is_too_large_is_cut_and_can_be_tried_again() {
+    let disk = Disk::new();
+    // Bytes that don't get smaller when they are compressed.
+    let noise: String =
+        (0..60_000_u64).map(|number| format!("{}", model::git_id::GitId::of_blob(&number.to_be_bytes()))).collect();
+    disk.commit("app", "main", &[("a", &noise)]);
+    let server = GitServer::start(&disk.served()).unwrap();
+    let settings = disk.settings(&server.url());
+    let small = GitRepositories::new(Settings { transfer_bytes_max: 256 << 10, ..settings.clone() });
+    let refused = small.resolve(&url("app"), &Revision::branch("main")).unwrap_err();
+    assert!(matches!(refused, RepositoryError::TransferTooLarge { limit: 262_144, .. }), "{refused}");
+    GitRepositories::new(settings).resolve(&url("app"), &Revision::branch("main")).unwrap();
+    let left = fs::read_dir(copy(&disk).join("objects/pack")).unwrap().map(|entry| entry.unwrap().file_name());
+    let left: Vec<_> = left.filter(|name| name.to_string_lossy().contains("tmp_")).collect();
+    assert!(left.is_empty(), "{left:?}");
+}
