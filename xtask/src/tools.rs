@@ -12,6 +12,9 @@ pub(crate) const NEXTEST: CargoTool = CargoTool { name: "cargo-nextest", argumen
 pub(crate) const DENY: CargoTool =
     CargoTool { name: "cargo-deny", arguments: &["--version", "^0.20", "--no-default-features", "--debug"] };
 
+/// What `cargo xtask fuzz` needs beside a nightly toolchain.
+pub(crate) const FUZZ: CargoTool = CargoTool { name: "cargo-fuzz", arguments: &["--version", "^0.13"] };
+
 /// The system's packages that tests against real parts need.
 const SYSTEM_PACKAGES: &[SystemPackage] = &[
     SystemPackage {

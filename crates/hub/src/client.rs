@@ -139,7 +139,8 @@ impl Client {
     /// # Errors
     /// It is no URL of a hub, or has a user or a password in it.
     pub fn new(url: &str, token: Option<String>) -> Result<Self, ClientError> {
-        let wrong = |reason: &str| ClientError::Url { url: shown(url), reason: reason.to_owned() };
+        let url_shown = shown(&model::credential::without_in_url(url));
+        let wrong = |reason: &str| ClientError::Url { url: url_shown.clone(), reason: reason.to_owned() };
         let parsed: Url = url.parse().map_err(|_| wrong("it is no URL, such as https://hub.example:8443"))?;
         if !matches!(parsed.scheme(), "http" | "https") || parsed.cannot_be_a_base() {
             return Err(wrong("it does not begin with https:// or http://"));

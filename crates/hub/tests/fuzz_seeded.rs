@@ -5,7 +5,7 @@ use hub::moment::Moment;
 use hub::signed_file;
 use hub::tokens::TokenText;
 use opentelemetry_proto::tonic::collector::logs::v1::ExportLogsServiceRequest;
-use testkit::fuzz::run_seeded;
+use testkit::fuzz::Target;
 
 const GENERIC: u8 = 0;
 const FLUX: u8 = 1;
@@ -64,6 +64,10 @@ fn with_format(format: u8, body: &[u8]) -> Vec<u8> {
     [&[format], body].concat()
 }
 
+fn run(name: &str, body: fn(&[u8]), (seeds, words): (&[&[u8]], &[&str]), count: u64) {
+    Target { name, body, seeds, words, count }.run(|name| std::env::var(name).ok());
+}
+
 #[test]
 fn reports() {
     let mut seeds: Vec<_> = PAYLOADS.iter().map(|(format, body)| with_format(*format, body)).collect();
@@ -71,14 +75,14 @@ fn reports() {
         hub::inputs::otlp::decode_json(include_bytes!("payloads/otlp-logs.json")).unwrap();
     seeds.push(with_format(OTLP_PROTOBUF, &prost::Message::encode_to_vec(&logs)));
     let seeds: Vec<_> = seeds.iter().map(Vec::as_slice).collect();
-    run_seeded(hub::inputs::fuzz, &seeds, WORDS, 20_000);
+    run("report", hub::inputs::fuzz, (&seeds, WORDS), 20_000);
 }
 
 #[test]
 fn answers_of_azure() {
     let seeds: [&[u8]; 2] =
         [include_bytes!("payloads/azure-flux-configuration.json"), include_bytes!("payloads/azure-instance.json")];
-    run_seeded(hub::azure::fuzz, &seeds, WORDS, 20_000);
+    run("azure", hub::azure::fuzz, (&seeds, WORDS), 20_000);
 }
 
 #[test]
@@ -87,18 +91,19 @@ fn signed_files() {
     let report =
         generic::read_one(include_bytes!("payloads/report.json"), Moment::MAX).unwrap().check(Moment::MAX).unwrap();
     let file = signed_file::add(&[], &token, &[report.clone(), report], Moment::MIN).unwrap().bytes;
-    run_seeded(
-        signed_file::fuzz,
-        &[&file],
-        &[WORDS, &["{\"end\":", "{\"report\":", "\"signature\":\""]].concat(),
-        2_000,
-    );
+    let words = [WORDS, &["{\"end\":", "{\"report\":", "\"signature\":\""]].concat();
+    run("signed_file", hub::signed_file::fuzz, (&[&file], &words), 2_000);
 }
 
 #[test]
 fn publications() {
     let seed = include_bytes!("payloads/publication.json");
-    run_seeded(hub::wanted::fuzz, &[seed], &[WORDS, &["\"targets\":", "\"labels\":", "platform"]].concat(), 20_000);
+    run(
+        "publication",
+        hub::wanted::fuzz,
+        (&[seed], &[WORDS, &["\"targets\":", "\"labels\":", "platform"]].concat()),
+        20_000,
+    );
 }
 
 #[test]
@@ -106,7 +111,7 @@ fn descriptors() {
     let seed = include_bytes!("payloads/descriptor.yaml");
     let words =
         [WORDS, &["\n---\n", "  ", "&a ", "*a", "!!binary ", "|\n", "\"\\0\"", "DeploymentDescriptor"]].concat();
-    run_seeded(hub::watch::fuzz, &[seed], &words, 5_000);
+    run("descriptor", hub::watch::fuzz, (&[seed], &words), 5_000);
 }
 
 #[test]
@@ -123,5 +128,5 @@ fn words_of_requests() {
     .map(|word| format!("{query}\nBearer {token}\n127.0.0.1:8080\n{word}").into_bytes())
     .into();
     let seeds: Vec<_> = seeds.iter().map(Vec::as_slice).collect();
-    run_seeded(hub::http::fuzz, &seeds, &[WORDS, &["%00", "%C3", "&", "@", "/", "kal_", "Z"]].concat(), 20_000);
+    run("request", hub::http::fuzz, (&seeds, &[WORDS, &["%00", "%C3", "&", "@", "/", "kal_", "Z"]].concat()), 20_000);
 }

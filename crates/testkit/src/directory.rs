@@ -35,13 +35,25 @@ pub fn fleet_of(texts: Vec<(String, Vec<u8>)>, environment: &str) -> std::io::Re
 /// # Errors
 /// If the environment's name is none.
 pub fn input_of(texts: Vec<(String, Vec<u8>)>, environment: &str) -> std::io::Result<FleetInput> {
+    input_by(texts, environment, |_| Role::Platform)
+}
+
+/// The same, where `author` says by its path who wrote a file.
+///
+/// # Errors
+/// If the environment's name is none.
+pub(crate) fn input_by(
+    texts: Vec<(String, Vec<u8>)>,
+    environment: &str,
+    author: impl Fn(&str) -> Role,
+) -> std::io::Result<FleetInput> {
     let source = Arc::new(Source::directory());
     let mut files = Files::default();
     let mut contents = Vec::new();
     for (path, content) in texts {
         let (source, id) = (Arc::clone(&source), GitId::of_blob(&content));
         let file = files.add(File { source, path: path.as_str().into(), id, content: content.as_slice().into() });
-        contents.push(FleetFile::read(Role::Platform, file, &files));
+        contents.push(FleetFile::read(author(&path), file, &files));
     }
     let environment = EnvironmentName::new(environment).map_err(std::io::Error::other)?;
     Ok(FleetInput { environment, files: Arc::new(files), contents, unavailable: BTreeSet::new() })

@@ -5,8 +5,16 @@ use std::net::{Shutdown, TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread;
+use std::time::Duration;
+
+/// How long a held request and those who wait for it go on: only if a test is broken.
+const HELD_MAX: Duration = Duration::from_mins(2);
+
+mod fault;
+
+pub use self::fault::{Fault, GARBAGE};
 
 /// A git host on loopback. It serves the repositories below a folder, and ends when it is dropped.
 #[derive(Debug)]
@@ -31,7 +39,10 @@ struct Shared {
     root: PathBuf,
     authorization: Mutex<Option<String>>,
     redirect: Mutex<Option<String>>,
-    is_silent: AtomicBool,
+    fault: Mutex<Option<(String, Fault)>>,
+    /// Repositories that are answered 503.
+    broken: Mutex<Vec<String>>,
+    holds: Mutex<Vec<Arc<Hold>>>,
     is_ended: AtomicBool,
     requests: Mutex<Vec<GitRequest>>,
 }
@@ -48,7 +59,9 @@ impl GitServer {
             root: root.to_owned(),
             authorization: Mutex::default(),
             redirect: Mutex::default(),
-            is_silent: AtomicBool::new(false),
+            fault: Mutex::default(),
+            broken: Mutex::default(),
+            holds: Mutex::default(),
             is_ended: AtomicBool::new(false),
             requests: Mutex::default(),
         });
@@ -74,7 +87,25 @@ impl GitServer {
 
     /// Takes requests and never answers from now on, or answers again.
     pub fn set_silent(&self, is_silent: bool) {
-        self.shared.is_silent.store(is_silent, Ordering::SeqCst);
+        let fault = is_silent.then(|| (String::new(), Fault::Silence));
+        *lock(&self.shared.fault) = fault;
+    }
+
+    /// Answers in this way from now on where the path or query of a request holds a text; or as it should again.
+    pub fn set_fault(&self, fault: Option<(&str, Fault)>) {
+        *lock(&self.shared.fault) = fault.map(|(part, fault)| (part.to_owned(), fault));
+    }
+
+    /// Answers 503 to all requests for these repositories from now on, and to no others.
+    pub fn set_broken(&self, repositories: &[&str]) {
+        *lock(&self.shared.broken) = repositories.iter().map(|name| format!("/{name}/")).collect();
+    }
+
+    /// Keeps back the answer to the next request whose path and query hold these words, and no other one. It says what was true when the request came.
+    pub fn hold_next(&self, words: &str) -> Held {
+        let hold = Arc::new(Hold { words: words.to_owned(), state: Mutex::default(), changed: Condvar::new() });
+        lock(&self.shared.holds).push(Arc::clone(&hold));
+        Held(hold)
     }
 
     /// All requests so far.
@@ -85,6 +116,61 @@ impl GitServer {
     /// Forgets the requests so far.
     pub fn forget_requests(&self) {
         lock(&self.shared.requests).clear();
+    }
+}
+
+/// An answer that is kept back until this is released or dropped.
+#[derive(Debug)]
+pub struct Held(Arc<Hold>);
+
+#[derive(Debug)]
+struct Hold {
+    words: String,
+    state: Mutex<HoldState>,
+    changed: Condvar,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum HoldState {
+    #[default]
+    Waiting,
+    Reached,
+    Released,
+}
+
+impl Held {
+    /// Waits until the request is there. False if it does not come.
+    pub fn is_reached(&self) -> bool {
+        let state = lock(&self.0.state);
+        let waiting = |state: &mut HoldState| *state == HoldState::Waiting;
+        let (state, _) =
+            self.0.changed.wait_timeout_while(state, HELD_MAX, waiting).unwrap_or_else(PoisonError::into_inner);
+        *state != HoldState::Waiting
+    }
+
+    /// Lets the request be answered.
+    pub fn release(self) {}
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        *lock(&self.0.state) = HoldState::Released;
+        self.0.changed.notify_all();
+    }
+}
+
+impl Hold {
+    /// Keeps a request back, if it is the first that is meant.
+    fn keep(&self, target: &str) -> bool {
+        let mut state = lock(&self.state);
+        if *state != HoldState::Waiting || !target.contains(&self.words) {
+            return false;
+        }
+        *state = HoldState::Reached;
+        self.changed.notify_all();
+        let reached = |state: &mut HoldState| *state == HoldState::Reached;
+        drop(self.changed.wait_timeout_while(state, HELD_MAX, reached));
+        true
     }
 }
 
@@ -147,11 +233,16 @@ fn answer(stream: &TcpStream, shared: &Shared) -> io::Result<()> {
     let is_let_in =
         lock(&shared.authorization).as_ref().is_none_or(|wanted| request.authorization.as_ref() == Some(wanted));
     lock(&shared.requests).push(request);
-    if shared.is_silent.load(Ordering::SeqCst) {
-        // Until the client gives up.
-        return input.read_to_end(&mut Vec::new()).map(drop);
+    let fault = lock(&shared.fault).clone().filter(|(part, _)| head.target.contains(part)).map(|(_, fault)| fault);
+    if let Some(fault) = fault
+        && fault.answer(stream)?
+    {
+        return Ok(());
     }
     let mut output = stream;
+    if lock(&shared.broken).iter().any(|repository| head.target.starts_with(repository)) {
+        return write!(output, "HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\nConnection: close\r\n\r\n");
+    }
     if let Some(to) = lock(&shared.redirect).as_ref() {
         write!(output, "HTTP/1.1 302 Found\r\nLocation: {to}{}\r\n", head.target.trim_start_matches('/'))?;
         return write!(output, "Content-Length: 0\r\nConnection: close\r\n\r\n");
@@ -163,9 +254,17 @@ fn answer(stream: &TcpStream, shared: &Shared) -> io::Result<()> {
     if head.header("expect").is_some() {
         write!(output, "HTTP/1.1 100 Continue\r\n\r\n")?;
     }
+    if let Some(bytes) = fault.and_then(Fault::hears) {
+        return input.take(bytes as u64).read_to_end(&mut Vec::new()).map(drop);
+    }
     let body = read_body(&head, &mut input)?;
-    let answer = backend(&head, &body, &shared.root)?;
-    output.write_all(&as_http(&answer))?;
+    let answer = as_http(&backend(&head, &body, &shared.root)?);
+    let holds = lock(&shared.holds).clone();
+    holds.iter().any(|hold| hold.keep(&head.target));
+    match fault {
+        Some(fault) => fault.spoil(stream, &answer)?,
+        None => output.write_all(&answer)?,
+    }
     stream.shutdown(Shutdown::Write)
 }
 

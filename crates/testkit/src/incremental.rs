@@ -11,11 +11,12 @@ use engine::compile::{Compiled, Options};
 use engine::memo::Memo;
 use model::diagnostic::AssignmentId;
 use model::fleet::sources::Change;
-use model::fleet::{Fleet, Role, Scope, Sources};
+use model::fleet::{Fleet, FleetInput, Role, Scope, Sources};
 use model::git_id::GitId;
+use model::name::RegistrationName;
 use model::source::{File, Source};
 
-use crate::directory::{fleet_of, input_of};
+use crate::directory::input_by;
 use crate::edits::Edits;
 use crate::generator::ENVIRONMENT;
 use crate::random::Random;
@@ -65,7 +66,19 @@ type Changes = BTreeMap<String, Option<String>>;
 /// # Errors
 /// What differs, and after which edit.
 pub fn check(seed: u64, edits: usize) -> Result<Counts, String> {
-    let mut walk = Walk::new(seed)?;
+    walk(seed, edits, Script::new(seed))
+}
+
+/// The same, where all edits are about whose workloads are that application repositories bring.
+///
+/// # Errors
+/// What differs, and after which edit.
+pub fn check_claims(seed: u64, edits: usize) -> Result<Counts, String> {
+    walk(seed, edits, Script { only_claims: true, ..Script::new(seed) })
+}
+
+fn walk(seed: u64, edits: usize, script: Script) -> Result<Counts, String> {
+    let mut walk = Walk::new(script)?;
     let mut random = Random::new(seed);
     while walk.counts.edits < edits {
         let (step, number) = (walk.edits.step(&mut random), walk.counts.edits);
@@ -89,7 +102,7 @@ pub fn check_threads(seed: u64, edits: usize) -> Result<(), String> {
     let pool =
         |threads| rayon::ThreadPoolBuilder::new().num_threads(threads).build().map_err(|error| error.to_string());
     let pools = [pool(1)?, pool(8)?];
-    let mut script = Script { edits: Edits::new(seed), oddities: Oddities::default() };
+    let mut script = Script::new(seed);
     let mut sources = sources(script.edits.files())?;
     let mut compiled = [Compiled::new(sources.fleet()), Compiled::new(sources.fleet())];
     let mut random = Random::new(seed);
@@ -113,6 +126,7 @@ pub fn check_threads(seed: u64, edits: usize) -> Result<(), String> {
 struct Script {
     edits: Edits,
     oddities: Oddities,
+    only_claims: bool,
 }
 
 /// What happens at once.
@@ -124,13 +138,17 @@ struct Step {
 }
 
 impl Script {
+    fn new(seed: u64) -> Self {
+        Self { edits: Edits::new(seed), oddities: Oddities::default(), only_claims: false }
+    }
+
     /// The next edit, or sometimes several at once.
     fn step(&mut self, random: &mut Random) -> Step {
         let edits = if random.below(5) == 0 { 2 + random.below(4) as usize } else { 1 };
         let mut step = Step { titles: Vec::new(), changes: Changes::new(), edits, is_layout: true };
         for _ in 0..edits {
-            let (title, changes, is_layout) = if random.below(4) == 0 {
-                let (title, path, text) = self.oddities.next(random);
+            let (title, changes, is_layout) = if self.only_claims || random.below(4) == 0 {
+                let (title, path, text) = self.oddities.next(random, self.only_claims);
                 (title, Changes::from([(path, text)]), false)
             } else {
                 let Some(edit) = self.edits.next() else { continue };
@@ -157,8 +175,7 @@ struct Walk {
 }
 
 impl Walk {
-    fn new(seed: u64) -> Result<Self, String> {
-        let edits = Script { edits: Edits::new(seed), oddities: Oddities::default() };
+    fn new(edits: Script) -> Result<Self, String> {
         let files = edits.edits.files().clone();
         let sources = sources(&files)?;
         let compiled = Compiled::new(sources.fleet());
@@ -175,7 +192,7 @@ impl Walk {
         }
         let update = self.sources.update(changes.iter().map(change_of));
         self.compiled.update(&update.fleet);
-        let (fleet, found) = fleet_of(texts(&self.files), ENVIRONMENT).map_err(|error| error.to_string())?;
+        let (fleet, found) = Fleet::build(input(&self.files)?);
         let fleet = Arc::new(fleet);
         let cold = Compiled::new(&fleet);
         let after = Seen::of(&cold, &found);
@@ -249,11 +266,22 @@ fn texts(files: &BTreeMap<String, String>) -> Vec<(String, Vec<u8>)> {
 }
 
 fn sources(files: &BTreeMap<String, String>) -> Result<Sources, String> {
-    Ok(Sources::new(input_of(texts(files), ENVIRONMENT).map_err(|error| error.to_string())?))
+    input(files).map(Sources::new)
+}
+
+fn input(files: &BTreeMap<String, String>) -> Result<FleetInput, String> {
+    input_by(texts(files), ENVIRONMENT, role_of).map_err(|error| error.to_string())
+}
+
+/// Who wrote a file: `applications/NAME/…` is in the repository of registration `NAME`.
+fn role_of(path: &str) -> Role {
+    let name = path.strip_prefix("applications/").and_then(|rest| rest.split_once('/')).map(|(name, _)| name);
+    let registration = name.and_then(|name| RegistrationName::new(name).ok());
+    registration.map_or(Role::Platform, Role::Application)
 }
 
 fn change_of((path, text): (&String, &Option<String>)) -> Change {
-    let (role, source, path) = (Role::Platform, Arc::new(Source::directory()), path.as_str().into());
+    let (role, source, path) = (role_of(path), Arc::new(Source::directory()), path.as_str().into());
     match text {
         None => Change::Removed { role, source, path },
         Some(text) => {

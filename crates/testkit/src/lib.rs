@@ -21,6 +21,8 @@ pub mod hub_program;
 #[cfg(feature = "runner")]
 pub mod incremental;
 #[cfg(feature = "runner")]
+pub mod mutation;
+#[cfg(feature = "runner")]
 pub mod postgres;
 mod random;
 #[cfg(feature = "runner")]

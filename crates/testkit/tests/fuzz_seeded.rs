@@ -155,27 +155,31 @@ const URL_WORDS: &[&str] = &[
     "é", ".git", "~",
 ];
 
+fn run(name: &str, body: fn(&[u8]), (seeds, words): (&[&[u8]], &[&str]), count: u64) {
+    fuzz::Target { name, body, seeds, words, count }.run(|name| std::env::var(name).ok());
+}
+
 #[test]
 fn selectors() {
-    fuzz::run_seeded(fuzz::selector, SELECTORS, SELECTOR_WORDS, 3_000);
+    run("selector", fuzz::selector, (SELECTORS, SELECTOR_WORDS), 3_000);
 }
 
 #[test]
 fn urls() {
-    fuzz::run_seeded(fuzz::url, URLS, URL_WORDS, 30_000);
+    run("url", fuzz::url, (URLS, URL_WORDS), 30_000);
 }
 
 #[test]
 fn templates() {
-    fuzz::run_seeded(fuzz::template, TEMPLATES, TEMPLATE_WORDS, 6_000);
+    run("template", fuzz::template, (TEMPLATES, TEMPLATE_WORDS), 6_000);
 }
 
 #[test]
 fn yaml_that_is_read() {
-    fuzz::run_seeded(fuzz::yaml_reader, DOCUMENTS, DOCUMENT_WORDS, 4_000);
+    run("yaml_reader", fuzz::yaml_reader, (DOCUMENTS, DOCUMENT_WORDS), 4_000);
 }
 
 #[test]
 fn yaml_that_is_written() {
-    fuzz::run_seeded(fuzz::yaml_writer, VALUES, VALUE_WORDS, 20_000);
+    run("yaml_writer", fuzz::yaml_writer, (VALUES, VALUE_WORDS), 20_000);
 }

@@ -110,7 +110,17 @@ pub(super) fn manifests_changed(state: &State, random: &mut Random) -> Option<Dr
     let index = random.below(list.len() as u64) as usize;
     let part = list.get_mut(index)?;
     let old = part.lines().find(|line| line.starts_with("        branch: "))?.to_owned();
-    *part = replaced_line(part, &old, &format!("        branch: b{}", state.turn));
+    let turn = state.turn;
+    // What an application writes is not always harmless: a reference, template text, more than a text.
+    let branches = [
+        format!("b{turn}"),
+        format!("b{turn}"),
+        format!("'b{turn}-{{{{ .ClusterType }}}}'"),
+        format!("'{{{{ .ConfigData }}}} {turn}'"),
+        format!("'b\", c{turn}: \"d'"),
+    ];
+    let branch = pick(&branches, random)?;
+    *part = replaced_line(part, &old, &format!("        branch: {branch}"));
     let text = format!("{before}{}{after}", list.concat());
     Some(state.replace(&object, text, format!("branch of a target of {object} changed")))
 }

@@ -11,7 +11,7 @@ mod yaml_reader;
 mod yaml_writer;
 
 pub use fleet::{fleet, fleet_input};
-pub use seeded::run_seeded;
+pub use seeded::{CORPUS_VARIABLE, SECONDS_VARIABLE, SEED_VARIABLE, Target};
 pub use selector::selector;
 pub use template::template;
 pub use url::url;

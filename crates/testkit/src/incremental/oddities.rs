@@ -1,4 +1,4 @@
-//! Files that seldom occur, each in several forms: names that are taken, copies, conflicts, values that are templates, sensitive values.
+//! Files that seldom occur, each in several forms: names that are taken, claims of applications, copies, conflicts, values that are templates, sensitive values.
 
 use std::collections::BTreeMap;
 
@@ -12,16 +12,20 @@ pub(super) struct Oddities {
 }
 
 impl Oddities {
-    /// A file comes, becomes another one, or goes: what it is called, its path, its text.
-    pub(super) fn next(&mut self, random: &mut Random) -> (String, String, Option<String>) {
-        let (name, forms) = ALL[random.below(ALL.len() as u64) as usize];
-        let path = format!("odd/{name}.yaml");
+    /// A file comes, becomes another one, or goes: what it is called, its path, its text. Of all files, or of those with claims.
+    pub(super) fn next(&mut self, random: &mut Random, only_claims: bool) -> (String, String, Option<String>) {
+        let number = random.below(if only_claims { CLAIMS.len() } else { ALL.len() + CLAIMS.len() } as u64) as usize;
+        let (name, forms) = CLAIMS.iter().chain(ALL).nth(number).unwrap_or(&ALL[0]);
+        let path = match name.split_once('@') {
+            Some((registration, file)) => format!("applications/{registration}/{file}.yaml"),
+            None => format!("odd/{name}.yaml"),
+        };
         let present = self.present.remove(name);
         if present.is_some() && random.below(3) > 0 {
             return (format!("{name} goes"), path, None);
         }
         let form = random.below(forms.len() as u64) as usize;
-        self.present.insert(name, form);
+        self.present.insert(*name, form);
         let text = forms.get(form).map(|(kind, rest)| object(name, kind, rest));
         (format!("{name} in form {form}"), path, text)
     }
@@ -29,7 +33,7 @@ impl Oddities {
 
 /// An object, or several, each with what follows its name.
 fn object(name: &str, kind: &str, rest: &str) -> String {
-    let name = name.trim_end_matches('+');
+    let name = name.rsplit('@').next().unwrap_or(name).trim_end_matches('+');
     let group = match kind {
         "ConfigMap" => "v1",
         "Cluster" | "LabelMapping" | "ReleasePin" => "fleet.kalypso.io/v1alpha1",
@@ -42,7 +46,7 @@ fn object(name: &str, kind: &str, rest: &str) -> String {
 /// A kind and what follows the name.
 type Form = (&'static str, &'static str);
 
-/// By name; a plus sign behind it makes another file with an object of that name.
+/// By name; a plus sign behind it makes another file with an object of that name, and `NAME@` before it a file in the repository of that registration.
 const ALL: &[(&str, &[Form])] = &[
     // Names that clusters and cluster types have.
     ("ct-2", &[("Cluster", "spec: {clusterType: ct-0}\n"), ("Cluster", "spec: {clusterType: ct-2}\n")]),
@@ -228,3 +232,35 @@ const ALL: &[(&str, &[Form])] = &[
         ],
     ),
 ];
+
+/// Registrations, and workloads that several of them bring, one of them by its own name.
+const CLAIMS: &[(&str, &[Form])] = &[
+    ("odd-a", &[("WorkloadRegistration", TEAM_0)]),
+    ("odd-b", &[("WorkloadRegistration", TEAM_1)]),
+    ("page", &[("WorkloadRegistration", TEAM_0), ("WorkloadRegistration", TEAM_1)]),
+    ("odd-a@page", &[("Workload", LIVE), ("Workload", LIVE_AND_MORE), ("Workload", FUNCTIONAL)]),
+    ("odd-a@page+", &[("Workload", LIVE_AND_MORE)]),
+    ("odd-b@page", &[("Workload", LIVE), ("Workload", HIDING)]),
+    ("page@page", &[("Workload", LIVE_AND_MORE), ("Workload", HIDING)]),
+    ("odd-a@odd-a", &[("Workload", LIVE), ("Workload", HIDING)]),
+    ("odd-b@odd-a", &[("Workload", FUNCTIONAL)]),
+    ("odd-a@app-1", &[("Workload", FUNCTIONAL)]),
+    ("odd-b@page-live", &[("Workload", FUNCTIONAL), ("Workload", LIVE)]),
+    ("odd-a@values", &[("ConfigSchema", FOR_PAGE), ("ConfigSchema", FOR_ODD_A)]),
+    ("odd-b@values", &[("ConfigSchema", FOR_PAGE), ("ConfigSchema", FOR_ODD_A)]),
+    ("odd-b@values+", &[("ConfigSchema", FOR_PAGE)]),
+];
+
+const TEAM_0: &str =
+    "spec: {workload: {repo: 'https://git.example/odd/a', branch: main, path: .}, workspace: team-0}\n";
+const TEAM_1: &str =
+    "spec: {workload: {repo: 'https://git.example/odd/b', branch: main, path: .}, workspace: team-1}\n";
+
+const LIVE: &str = "spec: {deploymentTargets: [{name: live, labels: {purpose: live}, environment: ENVIRONMENT, manifests: {branch: b, path: p}}]}\n";
+/// The whole name of the second one is also that of target `functional` of a workload `…-live`.
+const LIVE_AND_MORE: &str = "spec: {deploymentTargets: [{name: live, labels: {purpose: live}, environment: ENVIRONMENT, manifests: {branch: c, path: p}}, {name: live-functional, labels: {purpose: functional}, environment: ENVIRONMENT, manifests: {branch: b, path: p}}]}\n";
+const FUNCTIONAL: &str = "spec: {deploymentTargets: [{name: functional, labels: {purpose: functional, workspace: team-2}, environment: ENVIRONMENT, manifests: {branch: b, path: p}}]}\n";
+const HIDING: &str = "spec: {configSchemas: ['{\"x-sensitive\": true}'], deploymentTargets: [{name: live, labels: {purpose: live}, environment: ENVIRONMENT, manifests: {branch: b, path: p}}]}\n";
+
+const FOR_PAGE: &str = "  labels: {workload: page}\nspec: {schema: '{\"properties\": {\"SETTING_03\": {\"writeOnly\": true, \"maxLength\": 1}}}'}\n";
+const FOR_ODD_A: &str = "  labels: {workload: odd-a}\nspec: {schema: '{\"required\": [\"FRESH\"]}'}\n";

@@ -1,0 +1,53 @@
+//! Starts the rounds of kills, races and server faults with another seed or number of kills than the tests have.
+
+use anyhow::Result;
+use clap::{Args, ValueEnum};
+
+use crate::workspace;
+
+/// Which rounds.
+#[derive(Args)]
+pub(crate) struct Options {
+    /// How many rounds there are on each way; if nothing is said, as many as a test run needs for 240 kills in all.
+    #[arg(long, value_name = "N")]
+    rounds: Option<u64>,
+    /// How many runs are killed on each way, in as many rounds as that takes.
+    #[arg(long, value_name = "N", conflicts_with = "rounds")]
+    kills: Option<u64>,
+    /// What happens in which round follows from this number.
+    #[arg(long, value_name = "S", default_value_t = 1)]
+    seed: u64,
+    /// Only this way to the repositories.
+    #[arg(long, value_name = "WAY")]
+    only: Option<Way>,
+}
+
+/// A way to repositories.
+#[derive(Clone, Copy, ValueEnum)]
+enum Way {
+    /// On the same machine.
+    Local,
+    /// Behind git's HTTP backend.
+    Http,
+    /// Behind an ssh server, if `sshd` is installed.
+    Ssh,
+}
+
+/// Runs them; whether everything held.
+///
+/// # Errors
+/// Cargo cannot be started.
+pub(crate) fn run(options: &Options) -> Result<bool> {
+    let mut command = workspace::cargo();
+    command.args(["test", "--package", "kalypso", "--test", "faults", "--locked", "--"]);
+    if let Some(way) = options.only.as_ref().and_then(ValueEnum::to_possible_value) {
+        command.args(["--exact", &format!("tests::{}", way.get_name())]);
+    }
+    command.arg("--nocapture").env("KALYPSO_FAULTS_SEED", options.seed.to_string());
+    for (name, number) in [("KALYPSO_FAULTS_ROUNDS", options.rounds), ("KALYPSO_FAULTS_KILLS", options.kills)] {
+        if let Some(number) = number {
+            command.env(name, number.to_string());
+        }
+    }
+    Ok(command.status()?.success())
+}
