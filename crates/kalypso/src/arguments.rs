@@ -194,7 +194,6 @@ pub(crate) struct Plan {
 
 /// Write the environment's files to the GitOps repository: one commit, pushed
 #[derive(Args, Debug)]
-#[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own on the command line")]
 #[command(after_help = "\
 Examples:
   kalypso publish -e dev              onto branch kalypso/dev, for review
@@ -213,9 +212,9 @@ pub(crate) struct Publish {
     /// Push to the environment's branch itself instead of `kalypso/<environment>`
     #[arg(long)]
     pub(crate) direct: bool,
-    /// Yes, remove that many assignments
-    #[arg(long)]
-    pub(crate) confirm: bool,
+    /// Yes, remove what `kalypso plan` shows with this word; once for each `GitOpsRepo`
+    #[arg(long, value_name = "WORD", num_args = 0..=1, default_missing_value = "")]
+    pub(crate) confirm: Vec<String>,
     /// Take over folders that are not marked as Kalypso's
     #[arg(long)]
     pub(crate) adopt: bool,

@@ -8,10 +8,10 @@ use engine::memo::Memo;
 use model::fleet::Fleet;
 use model::progress::Progress;
 
-use crate::configuration;
 use crate::loading::Loaded;
 use crate::memo::MemoFile;
 use crate::report::Reuse;
+use crate::{cache_key, configuration};
 
 /// How many times as much as the largest fleet of a run is kept at most. Branches that are looked at by turns all stay known, and what
 /// nobody needs any more goes when as much of it has gathered as is needed.
@@ -107,14 +107,13 @@ fn file_of(loaded: &Loaded) -> Option<MemoFile> {
     let environment = loaded.fleet.environment.as_str();
     if let Some(directory) = &loaded.directory {
         let directory = fs::canonicalize(directory).ok()?;
-        return Some(MemoFile::of(&configuration::default_cache().ok()?, directory.to_str()?, environment));
+        let cache = configuration::default_cache().ok()?;
+        let key = cache_key::of(&cache, None).ok()?;
+        return Some(MemoFile::of((&cache, key), directory.to_str()?, environment));
     }
     let configuration = &loaded.place.as_ref()?.configuration;
-    let url = configuration.repo.as_str();
-    // A repository of this machine may have another name in another folder.
-    let here = fs::canonicalize(configuration.git.base.join(url)).ok();
-    let control_plane = here.as_deref().and_then(|here| here.to_str()).unwrap_or(url);
-    Some(MemoFile::of(&configuration.git.cache, &format!("{control_plane}@{}", configuration.branch), environment))
+    let cache = (configuration.git.cache.as_path(), configuration.git.key.clone());
+    Some(MemoFile::of(cache, &configuration.control_plane(), environment))
 }
 
 #[cfg(test)]
@@ -135,7 +134,8 @@ mod tests {
     #[test]
     fn what_a_file_has_no_room_for_stays_known_in_the_run() {
         let folder = tempfile::tempdir().unwrap();
-        let file = || MemoFile::of(&folder.path().join("cache"), "here", ENVIRONMENT);
+        let key = git::Key::of_secret(b"a key of this test").ok();
+        let file = || MemoFile::of((&folder.path().join("cache"), key.clone()), "here", ENVIRONMENT);
         let mut known = Known { file: Some(file()), memo: Memo::default(), has_news: false };
         let [first, second, third] = ["A", "B", "C"].map(fleet);
         let mut compile = |fleet| {

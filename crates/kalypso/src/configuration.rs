@@ -1,7 +1,9 @@
 //! `kalypso.toml`: where the control plane is, and how to get at repositories.
 
 mod hub;
+mod wrong;
 
+use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
@@ -10,6 +12,7 @@ use serde::Deserialize;
 use self::hub::HubOptions;
 pub(crate) use self::hub::{read_environments, read_hub, read_hub_url};
 use crate::exit::Failure;
+use crate::{cache, cache_key, terminal};
 
 /// The name of the configuration file.
 pub(crate) const FILE_NAME: &str = "kalypso.toml";
@@ -46,6 +49,7 @@ struct GitOptions {
     #[serde(default)]
     credentials: Vec<CredentialOptions>,
     cache: Option<PathBuf>,
+    cache_key_file: Option<PathBuf>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -84,23 +88,35 @@ pub(crate) struct Configuration {
     pub(crate) git: git::Settings,
 }
 
+impl Configuration {
+    /// The control plane and its branch, whatever its repository is called in this folder.
+    pub(crate) fn control_plane(&self) -> String {
+        let url = self.repo.as_str();
+        let here = fs::canonicalize(self.git.base.join(url)).ok();
+        format!("{}@{}", here.as_deref().and_then(Path::to_str).unwrap_or(url), self.branch)
+    }
+}
+
 /// Reads the configuration file: the one that is named, or the nearest one from the current directory upwards.
 pub(crate) fn read(named: Option<&Path>) -> anyhow::Result<Configuration> {
     let path = match named {
         Some(path) => path.to_owned(),
         None => find()?,
     };
-    let text = std::fs::read_to_string(&path).map_err(|error| {
+    let text = fs::read_to_string(&path).map_err(|error| {
         Failure::usage(format!("the configuration file `{}` can't be read: {error}", path.display()))
     })?;
-    let options: Options = toml::from_str(&text)
-        .map_err(|error| Failure::usage(format!("the configuration file `{}` is wrong\n{error}", path.display())))?;
+    let options: Options = toml::from_str(&text).map_err(|error| wrong::file(&path, &text, &error))?;
     resolve(options, path.parent().unwrap_or(Path::new(".")))
 }
 
 /// What holds where there is no configuration file: nothing is rewritten, nobody gets a credential.
 pub(crate) fn without_file(repo: &git::RepositoryUrl) -> anyhow::Result<Configuration> {
-    Ok(Configuration { repo: repo.clone(), branch: main_branch(), git: git::Settings::new(default_cache()?) })
+    Ok(Configuration {
+        repo: repo.clone(),
+        branch: main_branch(),
+        git: git_settings(GitOptions::default(), Path::new(""))?,
+    })
 }
 
 fn find() -> anyhow::Result<PathBuf> {
@@ -117,7 +133,16 @@ fn find() -> anyhow::Result<PathBuf> {
 /// The nearest configuration file, from the current directory upwards.
 fn find_in_ancestors() -> anyhow::Result<Option<PathBuf>> {
     let start = std::env::current_dir().context("the current directory can't be read")?;
-    Ok(start.ancestors().map(|folder| folder.join(FILE_NAME)).find(|path| path.is_file()))
+    let found = start.ancestors().map(|folder| folder.join(FILE_NAME)).find(|path| path.is_file());
+    // It says which variables go where. Whoever may put one above this folder must not be who decides that.
+    let is_planted = |path: &PathBuf| path.parent() != Some(start.as_path()) && git::trust::is_strangers(path);
+    match found {
+        Some(path) if is_planted(&path) => {
+            let message = format!("the configuration file `{}` belongs to somebody else", path.display());
+            Err(Failure::usage(message).help("if it is the right one, name it with --config FILE").into())
+        }
+        found => Ok(found),
+    }
 }
 
 fn resolve(options: Options, base: &Path) -> anyhow::Result<Configuration> {
@@ -129,34 +154,45 @@ fn resolve(options: Options, base: &Path) -> anyhow::Result<Configuration> {
 /// How to get at repositories.
 fn git_settings(options: GitOptions, base: &Path) -> anyhow::Result<git::Settings> {
     let cache = match options.cache {
-        Some(cache) => base.join(cache),
+        Some(cache) => cache::trusted(base.join(cache))?,
         None => default_cache()?,
     };
-    let mut git = git::Settings::new(cache);
+    let key = cache_key::of(&cache, options.cache_key_file.map(|file| base.join(file)).as_deref())?;
+    let withheld =
+        std::env::vars_os().map(|(name, _)| name).filter(|name| !name.to_str().is_none_or(git::is_kept_variable));
+    let ssh_command = std::env::var("GIT_SSH_COMMAND").ok().filter(|command| !command.is_empty());
+    let mut git = git::Settings { key, withheld: withheld.collect(), ssh_command, ..git::Settings::new(cache) };
     base.clone_into(&mut git.base);
     git.rewrite = options.rewrite.into_iter().map(|rule| git::Rewrite { from: rule.from, to: rule.to }).collect();
     for CredentialOptions { prefix, token_env } in options.credentials {
-        match std::env::var(&token_env) {
-            Ok(token) => git.credentials.push(git::Credential { prefix, token: git::Token::new(&token) }),
+        if let Ok(token) = std::env::var(&token_env) {
+            git.credentials.push(git::Credential { prefix, token: git::Token::new(&token) });
+        } else {
             // The repository may be readable without it, and says so if not.
-            Err(_) => crate::terminal::warn(&format!(
-                "the variable {token_env}, which holds the token for {prefix}, is not set"
-            )),
+            let name = if is_variable(&token_env) { token_env.as_str() } else { "that `token-env` should name" };
+            terminal::warn(&format!("the variable {name}, which holds the token for {prefix}, is not set"));
         }
     }
     Ok(git)
 }
 
+/// Whether a word looks like the name of a variable: who writes the token itself there does not see it in a log.
+fn is_variable(word: &str) -> bool {
+    !word.starts_with(|c: char| c.is_ascii_digit())
+        && word.bytes().all(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b'_')
+}
+
 /// The folder for copies of repositories and memos: `KALYPSO_CACHE_DIR`, or the user's cache directory.
+/// Another one, if that can't be trusted.
 pub(crate) fn default_cache() -> anyhow::Result<PathBuf> {
     use etcetera::BaseStrategy as _;
     if let Some(folder) = std::env::var_os("KALYPSO_CACHE_DIR").filter(|folder| !folder.is_empty()) {
-        return Ok(folder.into());
+        return cache::trusted(folder.into());
     }
     let strategy = etcetera::choose_base_strategy();
     let strategy = strategy
         .map_err(|_| Failure::usage("there is no home directory for the cache").help("set KALYPSO_CACHE_DIR"))?;
-    Ok(strategy.cache_dir().join("kalypso"))
+    cache::trusted(strategy.cache_dir().join("kalypso"))
 }
 
 #[cfg(test)]
@@ -185,7 +221,7 @@ mod tests {
         let all = "[control-plane]\nrepo = 'r'\nx = 1\n";
         for (text, keys) in [
             (all, ["repo", "branch"].as_slice()),
-            ("[control-plane]\nrepo = 'r'\n[git]\nx = 1\n", &["rewrite", "credentials", "cache"]),
+            ("[control-plane]\nrepo = 'r'\n[git]\nx = 1\n", &["rewrite", "credentials", "cache", "cache-key-file"]),
             ("[control-plane]\nrepo = 'r'\n[host]\nx = 1\n", &["kind"]),
             (
                 "[control-plane]\nrepo = 'r'\n[hub]\nx = 1\n",

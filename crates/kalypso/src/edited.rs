@@ -1,7 +1,8 @@
 //! Repositories with commits that nobody has made yet: those that are there, with some files changed.
 
 use git::{
-    Commit, CommitInfo, Content, Edits, Item, Push, Pushed, Repositories, RepositoryError, RepositoryUrl, Revision,
+    Commit, CommitInfo, Content, Edits, Item, KnownTree, Push, Pushed, Repositories, RepositoryError, RepositoryUrl,
+    Revision,
 };
 use model::git_id::GitId;
 use model::tree::Tree;
@@ -53,10 +54,20 @@ impl Repositories for Edited<'_> {
         self.repositories.remembered(url, revision)
     }
 
+    fn seen(&self, url: &RepositoryUrl, revision: &Revision) -> Vec<GitId> {
+        self.repositories.seen(url, revision)
+    }
+
     fn folder(&self, commit: &Commit, path: &str) -> Result<Option<Vec<Item>>, RepositoryError> {
         let (made, edits) = self.made(commit);
         let items = self.repositories.folder(&made, path)?;
         Ok(edits.map_or(items.clone(), |edits| edits.folder(path, items)))
+    }
+
+    fn known_folder(&self, commit: &Commit, path: &str, tree: KnownTree) -> Result<Option<Vec<Item>>, RepositoryError> {
+        let (made, edits) = self.made(commit);
+        // A folder that an edit makes has no tree.
+        if edits.is_some() { self.folder(commit, path) } else { self.repositories.known_folder(&made, path, tree) }
     }
 
     fn content(&self, commit: &Commit, blob: GitId, limit: u64) -> Result<Content, RepositoryError> {
@@ -88,6 +99,10 @@ impl Repositories for Edited<'_> {
             history.truncate(reach);
         }
         Ok(history)
+    }
+
+    fn ancestry(&self, commit: &Commit, reach: usize) -> Result<Vec<(GitId, CommitInfo)>, RepositoryError> {
+        self.repositories.ancestry(&self.made(commit).0, reach)
     }
 
     fn is_ancestor(&self, ancestor: GitId, commit: &Commit, reach: usize) -> Result<bool, RepositoryError> {

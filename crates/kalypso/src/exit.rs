@@ -5,6 +5,8 @@ use std::process::ExitCode;
 
 use clap::error::ErrorKind;
 
+use crate::visible::message;
+
 /// The exit status.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Exit {
@@ -79,7 +81,7 @@ impl From<Exit> for ExitCode {
 }
 
 /// An error that says how the program ends.
-#[derive(Debug, thiserror::Error)]
+#[derive(Clone, Debug, thiserror::Error)]
 #[error("{message}")]
 pub(crate) struct Failure {
     pub(crate) exit: Exit,
@@ -112,7 +114,16 @@ impl Failure {
 
 /// Says what was wrong with the arguments, or prints the help that was asked for.
 pub(crate) fn of_arguments(error: &clap::Error) -> Exit {
-    let _ = error.print();
+    let is_asked_for = matches!(
+        error.kind(),
+        ErrorKind::DisplayHelp | ErrorKind::DisplayVersion | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand
+    );
+    if is_asked_for {
+        let _ = error.print();
+    } else {
+        // It repeats what was typed, which may be a URL with a token in it.
+        let _ = write!(anstream::stderr(), "{}", message(&error.render().to_string()));
+    }
     match error.kind() {
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => Exit::Good,
         _ => Exit::Usage,
@@ -126,9 +137,9 @@ pub(crate) fn of_error(error: &anyhow::Error) -> Exit {
         return Exit::Good;
     }
     let mut stderr = anstream::stderr().lock();
-    let _ = writeln!(stderr, "error: {error:#}");
+    let _ = writeln!(stderr, "error: {}", message(&format!("{error:#}")));
     if let Some(help) = failure.and_then(|failure| failure.help.as_ref()) {
-        let _ = writeln!(stderr, "  = help: {help}");
+        let _ = writeln!(stderr, "  = help: {}", message(help));
     }
     failure.map_or(Exit::Unreachable, |failure| failure.exit)
 }

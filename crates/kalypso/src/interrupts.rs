@@ -12,6 +12,7 @@ pub(crate) fn end_the_program() {
     // A write that was interrupted left no file in pieces: files are renamed into their place.
     let _ = ctrlc::set_handler(|| {
         if !ARE_HANDLED.load(Ordering::Acquire) {
+            crate::cache::remove_temporary();
             std::process::exit(Exit::Interrupted.code().into());
         }
     });

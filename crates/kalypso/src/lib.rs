@@ -2,6 +2,10 @@
 
 mod arguments;
 mod asking;
+mod attempt;
+mod beneath;
+mod cache;
+mod cache_key;
 mod change;
 mod commands;
 mod compiling;
@@ -25,6 +29,7 @@ mod reporting;
 mod table;
 mod terminal;
 mod times;
+mod visible;
 
 use std::process::ExitCode;
 
@@ -49,6 +54,7 @@ pub fn run() -> ExitCode {
     };
     let worker = std::thread::Builder::new().stack_size(STACK_BYTES).spawn(move || work(&arguments));
     let exit = worker.map_err(drop).and_then(|worker| worker.join().map_err(drop));
+    cache::remove_temporary();
     exit.unwrap_or_else(|()| exit::of_bug()).into()
 }
 

@@ -3,8 +3,10 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use git::load::{ControlPlane, Directory, Moment, Read};
-use git::{Commit, Edits, GitRepositories, Repositories as _, RepositoryUrl};
+use git::load::{BrokenFiles, ControlPlane, Directory, Moment, Read};
+use git::publish::Heads;
+use git::published::{KeptObject, Published, SourceName};
+use git::{Commit, Edits, GitRepositories, Repositories as _, RepositoryError, RepositoryUrl, Revision};
 use model::diagnostic::{Code, Diagnostic};
 use model::fleet::Fleet;
 use model::git_id::GitId;
@@ -15,8 +17,10 @@ use model::progress::Progress;
 use model::tree::{OpenError, Sealed, Tree, closed};
 
 use crate::arguments::SourceOptions;
+use crate::attempt::Found;
 use crate::configuration::{self, Configuration};
 use crate::exit::Failure;
+use crate::memo::MemoFile;
 use crate::pinned::Pinned;
 use crate::progress::Watch;
 use crate::report::{Batch, Report};
@@ -31,9 +35,15 @@ pub(crate) struct Loaded {
     /// Whether everything of the platform's is known.
     pub(crate) is_whole: bool,
     pub(crate) reads: Vec<Read>,
+    /// Objects that are kept though the history of their source does not say so.
+    pub(crate) kept: BTreeSet<(SourceName, KeptObject)>,
+    /// Why it is not known what was published, where that matters: something can't be understood.
+    pub(crate) unread: Option<Failure>,
     /// The plain directory that was read, if it was one.
     pub(crate) directory: Option<String>,
     pub(crate) place: Option<Arc<Place>>,
+    /// Where the branches that output goes to were before anything of this was read. Empty if nobody wanted to know.
+    pub(crate) destinations: Vec<Found>,
 }
 
 /// The control plane and the repositories that it is read from.
@@ -42,6 +52,10 @@ pub(crate) struct Place {
     pub(crate) repositories: GitRepositories,
     /// Where work is counted.
     pub(crate) progress: Progress,
+    /// Which files are known to be broken.
+    broken: BrokenFiles,
+    /// How many of them were known before.
+    broken_before: usize,
 }
 
 /// What a GitOps branch holds.
@@ -51,6 +65,8 @@ pub(crate) struct Branch {
     /// Its files.
     pub(crate) tree: Tree,
     head: Option<(Commit, Arc<Place>)>,
+    /// What was found when its head was read.
+    pub(crate) found: Option<Found>,
 }
 
 /// Reads one environment, which must be there as a whole.
@@ -68,7 +84,8 @@ pub(crate) fn whole(loaded: Loaded, watch: &mut Watch) -> anyhow::Result<Loaded>
     if !loaded.is_whole {
         watch.end();
         let mut report = Report::new();
-        loaded.report(&mut report, crate::reporting::batch(&loaded.diagnostics, 0));
+        loaded
+            .report(&mut report, Batch { diagnostics: &loaded.diagnostics, assignments: Some(0), ..Batch::default() });
         crate::reporting::to_stderr(&report)?;
         let make = if loaded.is_unreachable() { Failure::outside } else { Failure::refused };
         return Err(make(format!("environment `{name}` could not be read")).into());
@@ -82,15 +99,17 @@ pub(crate) fn environments(
     name: Option<&str>,
     progress: &Progress,
 ) -> anyhow::Result<Vec<Loaded>> {
-    let parse = |name| {
-        let usage = |error| Failure::usage(format!("{name:?} is not the name of an environment: {error}"));
-        EnvironmentName::new(name).map_err(usage)
-    };
-    let name = name.map(parse).transpose()?;
+    let name = name.map(environment_name).transpose()?;
     match &options.from {
         Some(path) => from_directory(Directory { path, edits: &Edits::default(), progress }, name),
         None => from_git(configuration::read(options.config.as_deref())?, name, progress),
     }
+}
+
+/// The name of an environment, as people give it.
+pub(crate) fn environment_name(name: &str) -> Result<EnvironmentName, Failure> {
+    let usage = |error| Failure::usage(format!("{name:?} is not the name of an environment: {error}"));
+    EnvironmentName::new(name).map_err(usage)
 }
 
 fn from_directory(directory: Directory<'_>, name: Option<EnvironmentName>) -> anyhow::Result<Vec<Loaded>> {
@@ -166,8 +185,7 @@ fn from_git(
     name: Option<EnvironmentName>,
     progress: &Progress,
 ) -> anyhow::Result<Vec<Loaded>> {
-    let repositories = GitRepositories::new(configuration.git.clone());
-    let place = Arc::new(Place { configuration, repositories, progress: progress.clone() });
+    let place = Arc::new(Place::new(configuration, progress.clone()));
     let moment = Moment::new(&place.repositories, place.control_plane());
     let names = if let Some(name) = name {
         vec![name]
@@ -178,14 +196,57 @@ fn from_git(
         }
         environments.names
     };
-    Ok(names.iter().map(|name| built(moment.load(name), None, Some(&place))).collect())
+    let loaded = names.iter().map(|name| now_and_before(&moment, name, &place)).collect();
+    place.keep_broken();
+    Ok(loaded)
+}
+
+/// An environment with what was published of it before, where that matters.
+fn now_and_before(moment: &Moment<'_>, name: &EnvironmentName, place: &Arc<Place>) -> Loaded {
+    let part = moment.platform(name);
+    let destinations: Vec<_> = part.gitops_repos().map(|object| object.spec.place.clone()).collect();
+    let read = moment.complete(part, &|| Ok(Vec::new()));
+    let (read, unread) = with_past((moment, name), read, || published((place, name), &destinations));
+    Loaded { unread, ..built(read, None, Some(place)) }
+}
+
+/// What was read; where something in it can't be understood, what was published says what was there before. And why that is not known.
+pub(crate) fn with_past(
+    (moment, name): (&Moment<'_>, &EnvironmentName),
+    read: git::load::Loaded,
+    published: impl FnOnce() -> Result<Vec<Published>, RepositoryError>,
+) -> (git::load::Loaded, Option<Failure>) {
+    if read.is_understood || !read.is_whole {
+        return (read, None);
+    }
+    match published() {
+        Ok(published) if published.iter().all(|published| published.publications.is_empty()) => (read, None),
+        Ok(published) => (moment.load_after(name, &published), None),
+        Err(error) => (read, Some(publish_failure(&error.into()))),
+    }
+}
+
+/// What was published on the branches of these places. A branch that does not exist has nothing, and a URL that is not allowed is reported by who uses it.
+fn published(
+    (place, environment): (&Arc<Place>, &EnvironmentName),
+    destinations: &[RepositoryPlace],
+) -> Result<Vec<Published>, RepositoryError> {
+    let mut found = Vec::new();
+    for destination in destinations {
+        let Ok(url) = destination_url(Some(place), &destination.repo) else { continue };
+        match place.repositories.resolve(&url, &Revision::branch(&destination.branch)) {
+            Err(RepositoryError::NoRevision { .. } | RepositoryError::Empty { .. }) => {}
+            head => found.push(Published::read(&place.repositories, &head?, environment)?),
+        }
+    }
+    Ok(found)
 }
 
 fn no_environments(environments: &git::load::Environments, place: &Place) -> Failure {
     let url = place.configuration.repo.as_str();
     match environments.diagnostics.iter().find(|diagnostic| diagnostic.is_error()) {
         Some(first) => {
-            let make = if first.code == Code::Unreachable { Failure::outside } else { Failure::refused };
+            let make = if first.code.is_outside() { Failure::outside } else { Failure::refused };
             Failure { help: first.help.first().cloned(), ..make(format!("[{}] {}", first.code, first.message)) }
         }
         None => Failure::refused(format!("`{url}` has no environments on branch `{}`", place.configuration.branch))
@@ -201,15 +262,39 @@ pub(crate) fn built(read: git::load::Loaded, directory: Option<String>, place: O
         diagnostics,
         is_whole: read.is_whole,
         reads: read.reads,
+        kept: read.kept,
+        unread: None,
         directory,
         place: place.cloned(),
+        destinations: Vec::new(),
     }
 }
 
 impl Place {
+    /// The place of a configuration, with what earlier runs have found broken there.
+    pub(crate) fn new(configuration: Configuration, progress: Progress) -> Self {
+        let repositories = GitRepositories::new(configuration.git.clone());
+        let broken = BrokenFiles::read(&broken_file(&configuration).load_bytes());
+        Self { configuration, repositories, progress, broken_before: broken.len(), broken }
+    }
+
+    /// Lets later runs know what was found broken.
+    pub(crate) fn keep_broken(&self) {
+        if self.broken.len() > self.broken_before {
+            broken_file(&self.configuration).save_bytes(&self.broken.write());
+        }
+    }
+
     pub(crate) fn control_plane(&self) -> ControlPlane<'_> {
         let Configuration { repo, branch, git } = &self.configuration;
-        ControlPlane { url: repo, branch, rewrite: &git.rewrite, promoted: None, progress: &self.progress }
+        ControlPlane {
+            url: repo,
+            branch,
+            rewrite: &git.rewrite,
+            promoted: None,
+            progress: &self.progress,
+            broken: &self.broken,
+        }
     }
 }
 
@@ -222,7 +307,7 @@ impl Loaded {
 
     /// Whether a part of the platform's is not known because a repository can't be reached.
     pub(crate) fn is_unreachable(&self) -> bool {
-        !self.is_whole && self.diagnostics.iter().any(|diagnostic| diagnostic.code == Code::Unreachable)
+        !self.is_whole && self.diagnostics.iter().any(|diagnostic| diagnostic.code.is_outside())
     }
 
     /// The environment and what it was read from: `prod@77aa012 (main at 41c77fe)`.
@@ -238,56 +323,71 @@ impl Loaded {
         format!("{environment}{own}{}", promoted.unwrap_or_default())
     }
 
-    /// What output is made of, as the trailers of its commit say it. `Environment` objects are left out: they are always read at the head.
-    pub(crate) fn published_sources(&self) -> impl Iterator<Item = String> {
-        let reads = self.reads.iter().filter(|read| read.role != git::load::ReadRole::Main);
-        reads.map(crate::pinned::source).collect::<BTreeSet<_>>().into_iter()
-    }
-
-    /// The GitOps branch at a place.
-    pub(crate) fn branch(&self, place: &RepositoryPlace) -> anyhow::Result<Branch> {
+    /// The GitOps branch at the place of a `GitOpsRepo`, as it was before this was read. Where nobody looked at it then: as it is now.
+    pub(crate) fn branch(&self, gitops_repo: &str, place: &RepositoryPlace) -> anyhow::Result<Branch> {
+        if let Some(failure) = &self.unread {
+            return Err(failure.clone().into());
+        }
         let url = self.url(&place.repo)?;
         let here = match &self.place {
             Some(here) => Arc::clone(here),
             // A plain directory may still say where its output goes.
             None => here_for(&url)?,
         };
+        let found = self.destinations.iter().find(|found| found.name == gitops_repo && found.place == *place);
         let destination = git::publish::Destination {
             url: &url,
             base: &place.branch,
             branch: None,
             environment: &self.fleet.environment,
         };
-        let target = git::publish::look(&here.repositories, &destination).map_err(|error| publish_failure(&error))?;
+        let heads = match found {
+            Some(found) => found.heads.clone(),
+            None => git::publish::heads(&here.repositories, &destination),
+        };
+        let base = heads.map_err(|error| publish_failure(&error))?.base;
+        let tree = here.repositories.tree(&base).map_err(|error| publish_failure(&error.into()))?;
         let name = format!("{}@{}", url.label(), place.branch);
-        Ok(Branch { name, tree: target.base_tree, head: Some((target.base, here)) })
+        Ok(Branch { name, tree, head: Some((base, here)), found: found.cloned() })
     }
 
     /// The URL of a GitOps repository.
     pub(crate) fn url(&self, text: &str) -> Result<RepositoryUrl, Failure> {
-        let rewritten = self.place.as_ref().is_some_and(|place| {
-            let rules = &place.configuration.git.rewrite;
-            rules.iter().any(|rule| !rule.from.is_empty() && text.starts_with(&rule.from))
-        });
-        let parse = if rewritten && text.starts_with("http://") {
-            RepositoryUrl::from_configuration
-        } else {
-            RepositoryUrl::from_object
-        };
-        parse(text).map_err(|error| Failure::refused(format!("the GitOps repository `{text}` can't be used: {error}")))
+        destination_url(self.place.as_deref(), text)
     }
+}
+
+/// The URL of a GitOps repository: `http` only where the person who runs Kalypso has said what it means.
+pub(crate) fn destination_url(place: Option<&Place>, text: &str) -> Result<RepositoryUrl, Failure> {
+    let rewritten = place.is_some_and(|place| {
+        let rules = &place.configuration.git.rewrite;
+        rules.iter().any(|rule| !rule.from.is_empty() && text.starts_with(&rule.from))
+    });
+    let parse = if rewritten && text.starts_with("http://") {
+        RepositoryUrl::from_configuration
+    } else {
+        RepositoryUrl::from_object
+    };
+    parse(text).map_err(|error| {
+        Failure::refused(format!("the GitOps repository `{}` can't be used: {error}", git::without_credential(text)))
+    })
+}
+
+/// Where is kept what of a control plane's repositories is broken.
+fn broken_file(configuration: &Configuration) -> MemoFile {
+    let git = &configuration.git;
+    MemoFile::of_broken_files((&git.cache, git.key.clone()), &configuration.control_plane())
 }
 
 fn here_for(url: &RepositoryUrl) -> anyhow::Result<Arc<Place>> {
     let configuration = configuration::without_file(url)?;
-    let repositories = GitRepositories::new(configuration.git.clone());
-    Ok(Arc::new(Place { configuration, repositories, progress: Progress::default() }))
+    Ok(Arc::new(Place::new(configuration, Progress::default())))
 }
 
 /// A failure of publishing, with its code and advice.
 pub(crate) fn publish_failure(error: &git::publish::PublishError) -> Failure {
     let diagnostic = error.diagnostic();
-    let make = if diagnostic.code == Code::Unreachable { Failure::outside } else { Failure::refused };
+    let make = if diagnostic.code.is_outside() { Failure::outside } else { Failure::refused };
     let failure = make(format!("[{}] {}", diagnostic.code, diagnostic.message));
     Failure { help: diagnostic.help.into_iter().next(), ..failure }
 }
@@ -295,12 +395,23 @@ pub(crate) fn publish_failure(error: &git::publish::PublishError) -> Failure {
 impl Branch {
     /// A branch that is only a tree.
     pub(crate) fn of_tree(name: String, tree: Tree) -> Self {
-        Self { name, tree, head: None }
+        Self { name, tree, head: None, found: None }
     }
 
     /// The commit that it is at.
     pub(crate) fn commit(&self) -> Option<GitId> {
         self.head.as_ref().map(|(commit, _)| commit.id)
+    }
+
+    /// Where the branches must be for a push, and the branch that a change is proposed on, if it is not to go straight to this one. None if our own branch was
+    /// not looked at.
+    pub(crate) fn leases(&self, is_direct: bool) -> Option<(Heads, Option<&str>)> {
+        let base = self.head.as_ref()?.0.clone();
+        if is_direct {
+            return Some((Heads { base, branch: None }, None));
+        }
+        let found = self.found.as_ref()?;
+        Some((found.heads.clone().ok()?, Some(&found.our_branch)))
     }
 
     /// When that commit was made, in seconds since 1970.
@@ -328,18 +439,11 @@ impl Branch {
 
     /// The fleet that was published last on the branch, if its commits say and it can still be read.
     pub(crate) fn published_from(&self, loaded: &Loaded) -> Option<Loaded> {
-        const HISTORY_MAX: usize = 20;
         let (head, place) = self.head.as_ref()?;
         loaded.place.as_ref()?;
         let environment = &loaded.fleet.environment;
-        let commits = place.repositories.history(head, HISTORY_MAX).ok()?;
-        let message = commits.iter().find_map(|commit| {
-            let message = place.repositories.info(commit).ok()?.message;
-            git::trailer::trailers(&message, git::trailer::ENVIRONMENT)
-                .contains(&environment.as_str())
-                .then_some(message)
-        })?;
-        let pinned = Pinned::new(&place.repositories, crate::pinned::pins(&message));
+        let published = Published::read(&place.repositories, head, environment).ok()?;
+        let pinned = Pinned::new(&place.repositories, published.newest()?.sources.clone());
         let read = Moment::new(&pinned, place.control_plane()).load(environment);
         Some(built(read, None, Some(place))).filter(|loaded| loaded.is_whole)
     }

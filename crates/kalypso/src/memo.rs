@@ -1,15 +1,17 @@
 //! Memos on disk: a file for each environment of a control plane, which can be removed at any time.
 //!
-//! A file holds digests of inputs and ids of outputs, no value and no text. Whatever is wrong with it, it is as if it were not there: it
-//! only ever saves work. Nothing here fails, because nobody has to know.
+//! A file holds digests of inputs and ids of outputs, no value and no text. It is signed with a key that is not in the cache: the ids that it
+//! holds are published without being computed again, so only what this program wrote itself is believed. Whatever is wrong with a file, it is as if it were
+//! not there: it only ever saves work. Nothing here fails, because nobody has to know.
 
-use std::fs::{self, File, Metadata, OpenOptions};
+use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::process;
 use std::time::{Duration, SystemTime};
 
 use engine::memo::Memo;
+use git::{Key, trust};
 use sha2::{Digest as _, Sha256};
 
 /// The folder of the cache that the files are in.
@@ -20,6 +22,11 @@ const ENDING: &str = ".memo";
 const UNFINISHED_ENDING: &str = ".unfinished";
 /// What a file begins with: it is of no use to any other build whose results may be others.
 const HEADER: &str = concat!("kalypso ", env!("CARGO_PKG_VERSION"), " ", env!("KALYPSO_CODE_DIGEST"), "\n");
+
+/// What a signature of a file is for.
+const PURPOSE: &str = "memo";
+/// Bytes of a signature, which a file ends with.
+const SIGNATURE_BYTES: usize = 32;
 
 /// The largest file: thirteen million assignments. It is read into memory as a whole.
 const FILE_BYTES_MAX: u64 = 512 << 20;
@@ -35,43 +42,78 @@ const UNFINISHED_AGE: Duration = Duration::from_hours(1);
 pub(crate) struct MemoFile {
     folder: PathBuf,
     path: PathBuf,
+    /// What it is about.
+    subject: String,
+    /// Without a key, nothing is believed.
+    key: Option<Key>,
 }
 
 impl MemoFile {
-    /// The file, in a cache, for an environment of a control plane.
-    pub(crate) fn of(cache: &Path, control_plane: &str, environment: &str) -> Self {
-        let digest = Sha256::digest(format!("{control_plane}\n{environment}"));
+    /// The file, in a cache with its key, for an environment of a control plane.
+    pub(crate) fn of((cache, key): (&Path, Option<Key>), control_plane: &str, environment: &str) -> Self {
+        let subject = format!("{control_plane}\n{environment}");
+        let digest = Sha256::digest(&subject);
         let name: String = digest.iter().take(16).map(|byte| format!("{byte:02x}")).collect();
         let folder = cache.join(FOLDER);
         let path = folder.join(name + ENDING);
-        Self { folder, path }
+        Self { folder, path, subject, key }
+    }
+
+    /// The file, in a cache with its key, for what of a control plane's repositories is broken.
+    pub(crate) fn of_broken_files(cache: (&Path, Option<Key>), control_plane: &str) -> Self {
+        // No environment has a name of two words.
+        Self::of(cache, control_plane, "broken files")
     }
 
     /// What is known; nothing, if it can't be read or is not as this build has written it.
     pub(crate) fn load(&self) -> Memo {
-        let bytes = self.read().unwrap_or_default();
-        let written = bytes.strip_prefix(HEADER.as_bytes());
-        written.and_then(|written| Memo::read(written).ok()).unwrap_or_default()
+        Memo::read(&self.load_bytes()).unwrap_or_default()
     }
 
     /// Writes what is known, whole or not at all.
     pub(crate) fn save(&self, memo: &Memo) {
-        let bytes = memo.write();
-        if bytes.len() as u64 <= FILE_BYTES_MAX && self.write(&bytes).is_ok() {
+        self.save_bytes(&memo.write());
+    }
+
+    /// What the file holds; nothing, if it can't be read or is not as this build has written it.
+    pub(crate) fn load_bytes(&self) -> Vec<u8> {
+        let bytes = self.read().unwrap_or_default();
+        let written = bytes.strip_prefix(HEADER.as_bytes());
+        let (written, signature) = written.and_then(|written| written.split_last_chunk::<SIGNATURE_BYTES>()).unzip();
+        let is_ours = |written: &&[u8]| {
+            let key = self.key.as_ref().zip(signature);
+            key.is_some_and(|(key, signature)| key.has_signed(PURPOSE, &self.signed(written), signature))
+        };
+        written.filter(is_ours).map(<[u8]>::to_vec).unwrap_or_default()
+    }
+
+    /// Writes the file, whole or not at all.
+    pub(crate) fn save_bytes(&self, bytes: &[u8]) {
+        let Some(key) = &self.key else { return };
+        let signature = key.sign(PURPOSE, &self.signed(bytes));
+        if bytes.len() as u64 <= FILE_BYTES_MAX && self.write(&[HEADER.as_bytes(), bytes, &signature]).is_ok() {
             // What is too much now is found by the next one as well.
             let _ = prune(&self.folder, &self.path);
         }
     }
 
+    /// What a signature covers: which code found out what about what.
+    fn signed<'a>(&'a self, written: &'a [u8]) -> [&'a [u8]; 3] {
+        [HEADER.as_bytes(), self.subject.as_bytes(), written]
+    }
+
     /// Notes that the file was of use: of all, the ones that were not for the longest time are removed first.
     pub(crate) fn touch(&self) {
+        if trust::check_file(&self.path).is_err() {
+            return;
+        }
         let touched = File::options().append(true).open(&self.path);
         let _ = touched.and_then(|file| file.set_modified(SystemTime::now()));
     }
 
     fn read(&self) -> io::Result<Vec<u8>> {
-        check_ours(&self.folder, Metadata::is_dir)?;
-        let metadata = check_ours(&self.path, Metadata::is_file)?;
+        trust::check_folder(&self.folder).map_err(io::Error::other)?;
+        let metadata = trust::check_file(&self.path).map_err(io::Error::other)?;
         if metadata.len() > FILE_BYTES_MAX {
             return Err(io::ErrorKind::FileTooLarge.into());
         }
@@ -80,14 +122,13 @@ impl MemoFile {
         Ok(bytes)
     }
 
-    fn write(&self, bytes: &[u8]) -> io::Result<()> {
-        make_folder(&self.folder)?;
-        check_ours(&self.folder, Metadata::is_dir)?;
+    fn write(&self, parts: &[&[u8]]) -> io::Result<()> {
+        trust::prepare_folder(&self.folder).map_err(io::Error::other)?;
         let moment = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
         let mut unfinished = self.path.clone().into_os_string();
         unfinished.push(format!(".{}-{}{UNFINISHED_ENDING}", process::id(), moment.as_nanos()));
         // Other processes write files of other names; whoever is last has the file.
-        let written = write_new(Path::new(&unfinished), bytes).and_then(|()| fs::rename(&unfinished, &self.path));
+        let written = write_new(Path::new(&unfinished), parts).and_then(|()| fs::rename(&unfinished, &self.path));
         if written.is_err() {
             let _ = fs::remove_file(&unfinished);
         }
@@ -96,47 +137,13 @@ impl MemoFile {
 }
 
 /// Writes a file that is not there yet, for its owner's eyes only.
-fn write_new(path: &Path, bytes: &[u8]) -> io::Result<()> {
+fn write_new(path: &Path, parts: &[&[u8]]) -> io::Result<()> {
     let mut options = OpenOptions::new();
     options.write(true).create_new(true);
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
     let mut file = options.open(path)?;
-    file.write_all(HEADER.as_bytes())?;
-    file.write_all(bytes)
-}
-
-fn make_folder(folder: &Path) -> io::Result<()> {
-    if let Some(cache) = folder.parent() {
-        fs::create_dir_all(cache)?;
-    }
-    let mut builder = fs::DirBuilder::new();
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    match builder.create(folder) {
-        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(error),
-        _ => Ok(()),
-    }
-}
-
-/// Makes sure that something is of this kind, no symbolic link, and that nobody else can have put it there or changed it: a memo decides
-/// what is published.
-fn check_ours(path: &Path, is_kind: fn(&Metadata) -> bool) -> io::Result<Metadata> {
-    let metadata = fs::symlink_metadata(path)?;
-    if is_kind(&metadata) && is_private(&metadata) { Ok(metadata) } else { Err(io::ErrorKind::PermissionDenied.into()) }
-}
-
-#[cfg(unix)]
-fn is_private(metadata: &Metadata) -> bool {
-    use std::os::unix::fs::MetadataExt as _;
-    const WRITABLE_BY_OTHERS: u32 = 0o022;
-    metadata.uid() == nix::unistd::geteuid().as_raw() && metadata.mode() & WRITABLE_BY_OTHERS == 0
-}
-
-/// The user's cache folder is the user's own.
-#[cfg(not(unix))]
-fn is_private(_metadata: &Metadata) -> bool {
-    true
+    parts.iter().try_for_each(|part| file.write_all(part))
 }
 
 /// Removes what is too much: the files that were of no use for the longest time, and what was never finished. Files of other names stay.

@@ -9,6 +9,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use model::progress::{Phase, Progress, Seen};
 
 use crate::terminal::{count, thousands};
+use crate::visible::message;
 
 /// Work that is done sooner is not worth a word.
 const QUIET: Duration = Duration::from_millis(500);
@@ -105,7 +106,7 @@ impl Pace {
         self.shown = Some(now);
         let (_, since, done_before) = begun;
         let per_second = seen.done.saturating_sub(done_before) as f64 / now.saturating_sub(since).as_secs_f64();
-        let words = words(&seen, per_second);
+        let words = message(&words(&seen, per_second));
         Some(Shown { phase: verb(seen.phase), done: seen.done, total: seen.total, words })
     }
 }

@@ -2,11 +2,15 @@
 
 use std::io::Write as _;
 
+use engine::compile::Compiled;
+use model::diagnostic::Diagnostic;
+
 use crate::report::{Batch, Format, Report};
 
-/// A batch of these diagnostics.
-pub(crate) fn batch(diagnostics: &[model::diagnostic::Diagnostic], assignments: usize) -> Batch<'_> {
-    Batch { diagnostics, assignments: Some(assignments), ..Batch::default() }
+/// A batch of these diagnostics of an environment.
+pub(crate) fn batch<'d>(diagnostics: &'d [Diagnostic], compiled: &'d Compiled) -> Batch<'d> {
+    let sensitive = Some(compiled.prepared().sensitive());
+    Batch { diagnostics, assignments: Some(compiled.len()), sensitive, ..Batch::default() }
 }
 
 /// Whether a report makes the program end with an error.

@@ -5,21 +5,27 @@ use std::io::Write as _;
 pub(crate) use model::count::thousands;
 
 use crate::arguments::Format;
+use crate::visible::{escaped_json, message, visible};
 
 /// Writes a line to standard error that nobody has to act on.
 pub(crate) fn warn(text: &str) {
     // Nobody can be told if standard error is gone.
-    let _ = writeln!(anstream::stderr(), "warning: {text}");
+    let _ = writeln!(anstream::stderr(), "warning: {}", message(text));
 }
 
 /// Writes a line to standard error that helps with the answer, and is none itself.
 pub(crate) fn note(text: &str) {
     // Nobody can be told if standard error is gone.
-    let _ = writeln!(anstream::stderr(), "{text}");
+    let _ = writeln!(anstream::stderr(), "{}", message(text));
 }
 
-/// Writes a whole answer to standard output.
+/// Writes a whole answer to standard output, with nothing in it that a terminal would obey.
 pub(crate) fn answer(text: &str) -> std::io::Result<()> {
+    answer_styled(&visible(text))
+}
+
+/// Writes a whole answer to standard output, in whose colours is nothing from outside.
+pub(crate) fn answer_styled(text: &str) -> std::io::Result<()> {
     let mut stdout = anstream::stdout().lock();
     stdout.write_all(text.as_bytes())?;
     if !text.is_empty() && !text.ends_with('\n') {
@@ -33,7 +39,7 @@ pub(crate) fn structured(json: &serde_json::Value, format: Format) -> String {
     match format {
         // JSON is YAML, but people who ask for YAML want to read it.
         Format::Yaml => crate::report::to_yaml(json),
-        Format::Human | Format::Json => format!("{json:#}\n"),
+        Format::Human | Format::Json => escaped_json(format!("{json:#}\n")),
     }
 }
 

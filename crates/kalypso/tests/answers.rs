@@ -172,6 +172,9 @@ fn answers_hold_what_the_reference_says() {
     plans.extend([run(&["plan", "--patch", "it.patch"]), run(&["plan", "--limit", "0"])]);
     fs::write(folder.path().join("in/broken.yaml"), BROKEN).unwrap();
     plans.extend([run(&["plan", "--against", "out"]), run(&["plan"])]);
+    // All that there was goes, which needs a word.
+    fs::write(folder.path().join("in/platform.yaml"), PLATFORM.replace("name: drone", "name: plane")).unwrap();
+    plans.push(run(&["plan", "--against", "out"]));
     check("plan", &plans);
     check("render", &[rendered, run(&["render", "--digest"])]);
 }
@@ -186,7 +189,17 @@ fn a_publication_answers_what_the_reference_says() {
     assert!(demo.unwrap().status.success());
     let answer = run(&folder.path().join("acme"), &["publish", "-e", "prod"]);
     assert_eq!(answer["published"][0]["result"], "unchanged");
-    check("publish", &[answer]);
+    let git = |arguments: &[&str]| {
+        let mut command = Command::new("git");
+        command.args(["-C", "acme/control-plane", "-c", "user.name=Ann", "-c", "user.email=ann@acme.example"]);
+        assert!(command.args(arguments).current_dir(folder.path()).status().unwrap().success());
+    };
+    git(&["switch", "--quiet", "prod"]);
+    git(&["rm", "--quiet", "-r", "cluster-types/central"]);
+    git(&["commit", "--quiet", "-m", "Tidying up"]);
+    let refused = run(&folder.path().join("acme"), &["publish", "-e", "prod", "--direct"]);
+    assert_eq!(refused["published"][0]["result"], "refused");
+    check("publish", &[answer, refused]);
 }
 
 #[test]

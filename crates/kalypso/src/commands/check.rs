@@ -29,10 +29,10 @@ pub(super) fn run(options: &Check) -> anyhow::Result<Exit> {
         let diagnostics = model::diagnostic::merged(found.collect());
         // A directory is published by nobody, so there is nothing to keep.
         let fallback = if options.source.from.is_some() { Fallback::Nothing } else { Fallback::LastGood(None) };
-        loaded.report(&mut report, Batch { fallback, ..reporting::batch(&diagnostics, compiled.len()) });
+        loaded.report(&mut report, Batch { fallback, ..reporting::batch(&diagnostics, compiled) });
     }
     watch.end();
-    terminal::answer(&report.render(options.output))?;
+    terminal::answer_styled(&report.render(options.output))?;
     if environments.iter().any(loading::Loaded::is_unreachable) {
         return Ok(Exit::Unreachable);
     }

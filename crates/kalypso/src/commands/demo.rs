@@ -16,7 +16,7 @@ use super::publish::{Outcome, publish};
 use crate::arguments::{Demo, Format, Publish, SourceOptions, Telling};
 use crate::delivery::Delivered;
 use crate::demo::{self, DemoHub, Found};
-use crate::exit::Exit;
+use crate::exit::{Exit, Failure};
 use crate::loading::{self, Loaded};
 use crate::progress::Watch;
 use crate::report::{Batch, Report};
@@ -46,10 +46,15 @@ pub(super) fn run(options: &Demo) -> anyhow::Result<Exit> {
                 target = planned.target;
             }
             let outcome = publish(&options, loaded, (compiled, &mut known), target)?;
+            if matches!(outcome.delivered, Some(Delivered::LostRace)) {
+                return Err(Failure::outside("somebody else pushed to the demo's repositories")
+                    .help("try again")
+                    .into());
+            }
             if let Some(life) = &mut life {
                 life.publish(loaded, &outcome)?;
             }
-            let batch = reporting::batch(&outcome.diagnostics, compiled.len());
+            let batch = reporting::batch(&outcome.diagnostics, compiled);
             loaded.report(&mut report, Batch { fallback: outcome.fallback(), ..batch });
             published.push((loaded, outcome));
         }
@@ -83,7 +88,7 @@ fn publication(folder: &Path, loaded: &Loaded) -> Publish {
         config: Some(folder.join(configuration::FILE_NAME)),
         gitops_repo: None,
         direct: true,
-        confirm: false,
+        confirm: Vec::new(),
         adopt: false,
         committed_on: None,
         telling: Telling::default(),

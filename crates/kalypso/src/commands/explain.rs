@@ -3,6 +3,7 @@
 use engine::compile::Prepared;
 use engine::explain::{Explanation, MappedLabel, NotUsed, Source, ValueReason};
 use engine::place::Place;
+use model::credential::without;
 use model::diagnostic::{AssignmentId, Origin};
 use model::field_path::FieldPath;
 use model::fleet::Fleet;
@@ -219,7 +220,7 @@ fn assignment_text(explanation: &Explanation, words: &mut Words<'_, '_>) -> Stri
 fn pin_lines(pin: &Object<ReleasePin>, words: &mut Words<'_, '_>) -> Vec<String> {
     let ReleasePin { manifests, reason, expires, .. } = &pin.spec;
     let place = words.place(&Origin::field(&pin.key(), FieldPath::from(MANIFESTS)));
-    let manifests: Vec<_> = manifests.iter().map(|(key, value)| format!("{key}={value}")).collect();
+    let manifests: Vec<_> = manifests.iter().map(|(key, value)| format!("{key}={}", without(value))).collect();
     let mut lines = vec![format!("  pinned by      {}   {place}   {}", pin.name, manifests.join("   "))];
     let expires = expires.map(|expiry| format!("expires {expiry}"));
     let reason = (!reason.is_empty()).then(|| reason.lines().collect::<Vec<_>>().join(" "));
@@ -315,7 +316,7 @@ fn assignment_json(explanation: &Explanation, locator: &mut Locator<'_>) -> Json
         json!({
             "releasePin": pin.name.as_str(),
             "place": place_json(&Origin::field(&pin.key(), FieldPath::from(MANIFESTS)), locator),
-            "manifests": pin.spec.manifests.iter().map(|(key, value)| (key.to_string(), Json::from(&**value))).collect::<Map<_, _>>(),
+            "manifests": pin.spec.manifests.iter().map(|(key, value)| (key.to_string(), Json::from(&*without(value)))).collect::<Map<_, _>>(),
             "reason": &*pin.spec.reason,
             "expires": pin.spec.expires.map(|expiry| expiry.to_string()),
         })

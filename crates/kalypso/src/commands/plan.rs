@@ -1,12 +1,14 @@
 //! `kalypso plan`: what would change in the GitOps branch, by assignment and by value.
 
-mod answer;
+pub(super) mod answer;
+mod confirmation;
 mod diff;
 mod places;
 pub(super) mod selection;
 mod stats;
 pub(super) mod summary;
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::iter;
 use std::sync::Arc;
@@ -16,9 +18,11 @@ use engine::output::{Destination, Folder, Layout, Output, assemble, destination_
 use engine::place::Place;
 use engine::plan::{Comparison, FileChange, Plan, PlannedId};
 use model::diagnostic::{AssignmentId, Diagnostic};
+use model::field_path::FieldPath;
 use model::git_id::GitId;
 use model::object::environment::RepositoryPlace;
 use model::object::{GitOpsRepo, Object};
+use model::progress::Progress;
 use model::tree::{OpenError, Sealed, SealedBy, Tree};
 use serde_json::json;
 
@@ -26,6 +30,7 @@ use self::diff::Diffs;
 use self::selection::{Selection, View};
 
 use crate::arguments::{self, Format};
+use crate::attempt;
 use crate::change::{self, Change};
 use crate::compiling::{self, Known};
 use crate::exit::{Exit, Failure};
@@ -46,7 +51,7 @@ pub(super) fn run(options: &arguments::Plan) -> anyhow::Result<Exit> {
         let change = change::of_patch(source, environment, file, &mut watch)?;
         return between((options, selection), &change, watch);
     }
-    let loaded = loading::environment(&options.source, &options.environment, &mut watch)?;
+    let loaded = read(options, &mut watch)?;
     let (compiled, mut known) = compiling::begin(&loaded, watch.progress());
     let mut report = Report::new();
     let mut answers = Vec::new();
@@ -54,12 +59,21 @@ pub(super) fn run(options: &arguments::Plan) -> anyhow::Result<Exit> {
         let planned = Planned::new(&loaded, (&compiled, &mut known), destination, options.adopt)?;
         let diagnostics = all_diagnostics(&loaded, &compiled, &planned.output);
         let fallback = planned.fallback();
-        loaded.report(&mut report, Batch { fallback, ..reporting::batch(&diagnostics, compiled.len()) });
+        let sensitive = Some(&planned.sensitive);
+        loaded.report(&mut report, Batch { fallback, sensitive, ..reporting::batch(&diagnostics, &compiled) });
         answers.push(planned);
     }
     watch.end();
     let told = Told { selection, loaded: &loaded, compiled: &compiled, change: None, report: &report };
     told.tell(options, &answers)
+}
+
+/// Reads an environment as `publish` would, if its output goes to a branch.
+fn read(options: &arguments::Plan, watch: &mut Watch) -> anyhow::Result<Loaded> {
+    if options.source.from.is_some() || options.against.is_some() {
+        return loading::environment(&options.source, &options.environment, watch);
+    }
+    attempt::begin(&options.source, &options.environment, options.gitops_repo.as_deref(), watch)
 }
 
 /// Two states of the control plane, both compiled from their sources.
@@ -81,8 +95,8 @@ fn between(
     let planned = Planned::compared(loaded, &compiled, (target, Some(old)), false)?;
     let diagnostics = all_diagnostics(loaded, &compiled, &planned.output);
     let mut report = Report::new();
-    let fallback = planned.fallback();
-    loaded.report(&mut report, Batch { fallback, ..reporting::batch(&diagnostics, compiled.len()) });
+    let (fallback, sensitive) = (planned.fallback(), Some(&planned.sensitive));
+    loaded.report(&mut report, Batch { fallback, sensitive, ..reporting::batch(&diagnostics, &compiled) });
     watch.end();
     let told = Told { selection, loaded, compiled: &compiled, change: Some(change), report: &report };
     told.tell(options, &[planned])
@@ -191,7 +205,7 @@ pub(super) fn targets(loaded: &Loaded, only: Option<&str>) -> anyhow::Result<Vec
     let mut found = Vec::new();
     for object in repos {
         let folder = folder_of(object)?;
-        let branch = loaded.branch(&object.spec.place)?;
+        let branch = loaded.branch(object.name.as_str(), &object.spec.place)?;
         let place = object.spec.place.clone();
         found.push(Target { name: object.name.to_string(), place, folder, layout: layout(object), branch });
     }
@@ -243,6 +257,8 @@ pub(super) struct Planned<'a> {
     pub(super) output: Output,
     pub(super) plan: Plan,
     old: Option<Before>,
+    /// What is sensitive before or after: a mark is mostly set after the value, and one that is removed was about the old value.
+    sensitive: BTreeSet<FieldPath>,
 }
 
 /// What is compared with, compiled from its sources.
@@ -286,7 +302,14 @@ impl<'a> Planned<'a> {
             open: &open,
             content: &|id| target.branch.content(id),
         })?;
-        Ok(Self { compiled, target, output, plan, old })
+        let sides = [Some(compiled), old.as_ref().map(|old| &old.compiled)].into_iter().flatten();
+        let sensitive = sides.flat_map(|side| side.prepared().sensitive()).cloned().collect();
+        Ok(Self { compiled, target, output, plan, old, sensitive })
+    }
+
+    /// The paths of what is sensitive before or after.
+    pub(super) fn sensitive(&self) -> &BTreeSet<FieldPath> {
+        &self.sensitive
     }
 
     /// The files of an assignment that change.
@@ -320,6 +343,11 @@ impl<'a> Planned<'a> {
         let is_cluster = |name: &&str| self.sides().any(|side| side.fleet().clusters.contains_key(*name));
         let (clusters, cluster_types): (Vec<_>, Vec<_>) = names.into_iter().partition(is_cluster);
         super::places_text(cluster_types.len(), clusters.len())
+    }
+
+    /// Where work on it is counted.
+    pub(super) fn progress(&self) -> &Progress {
+        self.compiled.progress()
     }
 
     /// What becomes of the assignments that fail: where nothing was published before, nothing is kept.

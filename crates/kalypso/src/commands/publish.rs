@@ -3,28 +3,28 @@
 pub(super) mod telling;
 
 use engine::compile::Compiled;
-use engine::output::OWNER_FILE;
+use engine::output::{OWNER_FILE, foreign_file};
 use engine::plan::ChangeKind;
+use git::publish::Heads;
 use model::diagnostic::{Code, Diagnostic};
-use model::tree::{Child, Entry, Sealed};
+use model::object::Kind;
+use model::tree::{Child, Entry, Mode, Sealed};
 use serde_json::{Value as Json, json};
 
 use self::telling::Heard;
+use super::plan::answer::LISTED_MAX;
 use super::plan::selection::View;
-use super::plan::summary::named;
 use super::plan::{Planned, Target, targets};
 use crate::arguments::{Format, Publish, SourceOptions};
 use crate::asking::Hub;
+use crate::attempt::{self, RACES_MAX};
 use crate::compiling::{self, Known};
 use crate::delivery::{self, Delivered, Delivery};
 use crate::exit::{Exit, Failure};
-use crate::loading::{self, Loaded};
+use crate::loading::Loaded;
 use crate::progress::Watch;
 use crate::report::{Batch, Fallback, Report, Reuse};
 use crate::{configuration, reporting, terminal};
-
-/// How often a publication starts over because somebody else pushed at the same moment.
-const RACES_MAX: usize = 5;
 
 pub(super) fn run(options: &Publish) -> anyhow::Result<Exit> {
     let source = SourceOptions { from: None, config: options.config.clone(), strict: options.strict };
@@ -33,52 +33,120 @@ pub(super) fn run(options: &Publish) -> anyhow::Result<Exit> {
         Some(_) => configuration::read_environments(options.config.as_deref())?,
         None => Vec::new(),
     };
-    let mut watch = Watch::start();
-    let loaded = loading::environment(&source, &options.environment, &mut watch)?;
-    let (compiled, mut known) = compiling::begin(&loaded, watch.progress());
-    let mut report = Report::new();
-    let mut outcomes = Vec::new();
-    for target in targets(&loaded, options.gitops_repo.as_deref())? {
-        let outcome = match &hub {
+    Run { options, source, hub, environments, watch: Watch::start() }.attempt(Vec::new(), RACES_MAX)
+}
+
+/// What every attempt needs.
+struct Run<'r> {
+    options: &'r Publish,
+    source: SourceOptions,
+    hub: Option<Hub>,
+    environments: Vec<String>,
+    watch: Watch,
+}
+
+/// A place that is dealt with, and what it was decided by.
+struct Done<'a> {
+    loaded: &'a Loaded,
+    compiled: &'a Compiled,
+    outcome: Outcome<'a>,
+}
+
+impl Run<'_> {
+    /// Publishes to all places that are not dealt with yet. Where somebody else pushed meanwhile, nothing of this attempt is used again: the heads of the branches
+    /// and all sources are read anew.
+    fn attempt(mut self, done: Vec<Done<'_>>, races_left: usize) -> anyhow::Result<Exit> {
+        if races_left == 0 {
+            if !done.is_empty() {
+                self.finish(&done)?;
+            }
+            let message = "the GitOps branch moved again and again while this was pushed";
+            return Err(Failure::outside(message).help("try again").into());
+        }
+        let only = self.options.gitops_repo.as_deref();
+        let loaded = attempt::begin(&self.source, &self.options.environment, only, &mut self.watch)?;
+        let (compiled, mut known) = compiling::begin(&loaded, self.watch.progress());
+        let (mut dealt_with, mut has_lost) = (Vec::new(), false);
+        for target in targets(&loaded, only)? {
+            if done.iter().any(|done| done.outcome.planned.target.name == target.name) {
+                continue;
+            }
+            let outcome = self.outcome(&loaded, (&compiled, &mut known), target)?;
+            if matches!(outcome.delivered, Some(Delivered::LostRace)) {
+                has_lost = true;
+            } else {
+                dealt_with.push(Done { loaded: &loaded, compiled: &compiled, outcome });
+            }
+        }
+        if has_lost && dealt_with.is_empty() {
+            // Nothing refers to it: two large fleets at once may be too many.
+            drop(dealt_with);
+            drop((known, compiled));
+            drop(loaded);
+            return self.attempt(done, races_left - 1);
+        }
+        let done = done.into_iter().chain(dealt_with).collect();
+        if has_lost { self.attempt(done, races_left - 1) } else { self.finish(&done) }
+    }
+
+    /// What comes of one place, with what the hub says to it.
+    fn outcome<'a>(
+        &self,
+        loaded: &'a Loaded,
+        (compiled, known): (&'a Compiled, &mut Known),
+        target: Target,
+    ) -> anyhow::Result<Outcome<'a>> {
+        let (options, environments) = (self.options, &*self.environments);
+        match &self.hub {
             Some(hub) if options.telling.hub_only => {
-                let planned = Planned::new(&loaded, (&compiled, &mut known), target, options.adopt)?;
-                let heard = Some(Ok(telling::whole((hub, &environments), &loaded, &planned)?));
-                Outcome { planned, diagnostics: Vec::new(), delivered: None, heard }
+                let planned = Planned::new(loaded, (compiled, known), target, options.adopt)?;
+                let heard = Some(Ok(telling::whole((hub, environments), loaded, &planned)?));
+                Ok(Outcome { planned, diagnostics: Vec::new(), delivered: None, heard })
             }
             hub => {
-                let outcome = publish(options, &loaded, (&compiled, &mut known), target)?;
-                let heard = hub.as_ref().and_then(|hub| telling::change((hub, &environments), &loaded, &outcome));
-                Outcome { heard, ..outcome }
+                let outcome = publish(options, loaded, (compiled, known), target)?;
+                let heard = hub.as_ref().and_then(|hub| telling::change((hub, environments), loaded, &outcome));
+                Ok(Outcome { heard, ..outcome })
             }
-        };
-        let batch = reporting::batch(&outcome.diagnostics, compiled.len());
-        loaded.report(&mut report, Batch { fallback: outcome.fallback(), ..batch });
-        outcomes.push(outcome);
-    }
-    watch.end();
-    if let Some(failure) = outcomes.iter().find_map(|outcome| outcome.heard.as_ref()?.as_ref().err()) {
-        telling::warn(options, failure);
-    }
-    match options.output {
-        Format::Human => {
-            reporting::to_stderr(&report)?;
-            let texts = outcomes.iter().map(|outcome| outcome.text(options, &loaded)).collect::<String>();
-            terminal::answer(&format!("{texts}\n{}\n", compiling::reuse([&compiled])))?;
-        }
-        format => {
-            let answers: Vec<_> = outcomes.iter().map(Outcome::answer).collect();
-            let Reuse { recomputed, assignments } = compiling::reuse([&compiled]);
-            let answer = json!({
-                "environment": options.environment,
-                "assignments": assignments,
-                "recomputed": recomputed,
-                "published": answers,
-                "report": reporting::json(&report),
-            });
-            terminal::answer(&terminal::structured(&answer, format))?;
         }
     }
-    Ok(Exit::Good.unless(reporting::has_problems(&report, options.strict)))
+
+    /// Says what came of all places.
+    fn finish(mut self, done: &[Done<'_>]) -> anyhow::Result<Exit> {
+        let options = self.options;
+        let mut report = Report::new();
+        for Done { loaded, compiled, outcome } in done {
+            let batch = reporting::batch(&outcome.diagnostics, compiled);
+            let sensitive = Some(outcome.planned.sensitive());
+            loaded.report(&mut report, Batch { fallback: outcome.fallback(), sensitive, ..batch });
+        }
+        self.watch.end();
+        if let Some(failure) = done.iter().find_map(|done| done.outcome.heard.as_ref()?.as_ref().err()) {
+            telling::warn(options, failure);
+        }
+        // The last attempt says how much had to be made anew.
+        let reuse = compiling::reuse(done.last().map(|done| done.compiled));
+        match options.output {
+            Format::Human => {
+                reporting::to_stderr(&report)?;
+                let texts = done.iter().map(|done| done.outcome.text(options, done.loaded)).collect::<String>();
+                terminal::answer(&format!("{texts}\n{reuse}\n"))?;
+            }
+            format => {
+                let answers: Vec<_> = done.iter().map(|done| done.outcome.answer()).collect();
+                let Reuse { recomputed, assignments } = reuse;
+                let answer = json!({
+                    "environment": options.environment,
+                    "assignments": assignments,
+                    "recomputed": recomputed,
+                    "published": answers,
+                    "report": reporting::json(&report),
+                });
+                terminal::answer(&terminal::structured(&answer, format))?;
+            }
+        }
+        Ok(Exit::Good.unless(reporting::has_problems(&report, options.strict)))
+    }
 }
 
 /// The hub that is told, if one is named.
@@ -102,119 +170,121 @@ pub(super) struct Outcome<'a> {
     heard: Option<Heard>,
 }
 
-/// Publishes an environment to one place.
+/// Publishes an environment to one place, if the branches there are where they were before the environment was read.
 pub(super) fn publish<'a>(
     options: &Publish,
     loaded: &Loaded,
     (compiled, known): (&'a Compiled, &mut Known),
-    first: Target,
+    target: Target,
 ) -> anyhow::Result<Outcome<'a>> {
-    let mut target = first;
-    for _ in 0..RACES_MAX {
-        let mut planned = Planned::new(loaded, (compiled, known), target, options.adopt)?;
-        let mut diagnostics = super::render::all_diagnostics(loaded, compiled, &planned.output);
-        let refusals = refusals(options, loaded, &planned)?;
-        if !refusals.is_empty() {
-            diagnostics.extend(refusals);
-            return Ok(Outcome { planned, diagnostics, delivered: None, heard: None });
-        }
-        if !planned.plan.is_empty() {
-            let owner = planned.target.folder.join(OWNER_FILE);
-            let text = Child::File(Entry::file(owner_text(loaded).into_bytes()));
-            let mut tree = planned.output.tree.clone();
-            tree.put(&owner, text, &|sealed| planned.open(sealed))?;
-            planned.output.tree = tree;
-        }
-        let branch = (!options.direct).then(|| our_branch(loaded, &planned.target.name));
-        let message = message(loaded, &planned);
-        let Planned { target: Target { place, branch: base, .. }, output, .. } = &planned;
-        let open = |sealed: &Sealed| planned.open(sealed);
-        let delivery = Delivery {
-            place,
-            branch: branch.as_deref(),
-            base: base.commit(),
-            tree: &output.tree,
-            open: &open,
-            message: &message,
-            seconds: options.committed_on,
-            folders: planned.plan.new_folders(),
-            progress: compiled.progress(),
-        };
-        match delivery::deliver(loaded, &delivery)? {
-            Delivered::LostRace => target = again(loaded, options, &planned.target.name)?,
-            delivered => {
-                return Ok(Outcome { planned, diagnostics, delivered: Some(delivered), heard: None });
-            }
-        }
+    let mut planned = Planned::new(loaded, (compiled, known), target, options.adopt)?;
+    let mut diagnostics = super::render::all_diagnostics(loaded, compiled, &planned.output);
+    let refusals = refusals(options, loaded, &planned)?;
+    if !refusals.is_empty() {
+        diagnostics.extend(refusals);
+        return Ok(Outcome { planned, diagnostics, delivered: None, heard: None });
     }
-    Err(crate::exit::Failure::outside("the GitOps branch moved again and again while this was pushed: try again")
-        .into())
+    if !planned.plan.is_empty() {
+        let owner = planned.target.folder.join(OWNER_FILE);
+        let text = Child::File(Entry::file(owner_text(loaded).into_bytes()));
+        let mut tree = planned.output.tree.clone();
+        tree.put(&owner, text, &|sealed| planned.open(sealed))?;
+        planned.output.tree = tree;
+    }
+    let delivered = match planned.target.branch.leases(options.direct) {
+        Some((heads, branch)) => deliver(options, loaded, &planned, (heads, branch))?,
+        None => Delivered::LostRace,
+    };
+    Ok(Outcome { planned, diagnostics, delivered: Some(delivered), heard: None })
 }
 
-/// The branch that changes are proposed on.
-fn our_branch(loaded: &Loaded, gitops_repo: &str) -> String {
-    let environment = &loaded.fleet.environment;
-    if loaded.fleet.gitops_repos.len() == 1 {
-        format!("kalypso/{environment}")
-    } else {
-        format!("kalypso/{environment}--{gitops_repo}")
-    }
-}
-
-fn again(loaded: &Loaded, options: &Publish, name: &str) -> anyhow::Result<Target> {
-    let all = targets(loaded, options.gitops_repo.as_deref())?;
-    let found = all.into_iter().find(|target| target.name == name);
-    found.ok_or_else(|| anyhow::anyhow!("the GitOpsRepo `{name}` is gone"))
+fn deliver(
+    options: &Publish,
+    loaded: &Loaded,
+    planned: &Planned<'_>,
+    (heads, branch): (Heads, Option<&str>),
+) -> anyhow::Result<Delivered> {
+    let message = message(loaded, planned);
+    let open = |sealed: &Sealed| planned.open(sealed);
+    let delivery = Delivery {
+        place: &planned.target.place,
+        branch,
+        heads,
+        tree: &planned.output.tree,
+        open: &open,
+        message: &message,
+        seconds: options.committed_on,
+        folders: planned.plan.new_folders(),
+        progress: planned.progress(),
+    };
+    delivery::deliver(loaded, &delivery)
 }
 
 /// Why nothing is published.
 fn refusals(options: &Publish, loaded: &Loaded, planned: &Planned<'_>) -> anyhow::Result<Vec<Diagnostic>> {
     let mut refusals = Vec::new();
-    let fatal = planned.output.diagnostics.iter().filter(|diagnostic| diagnostic.code == Code::PathMoved);
+    let fatal = planned
+        .output
+        .diagnostics
+        .iter()
+        .filter(|diagnostic| matches!(diagnostic.code, Code::PathMoved | Code::ForeignFile));
     refusals.extend(fatal.cloned());
     refusals.extend(engine::output::destination_problems(&loaded.fleet));
-    let owner = planned.target.folder.join(OWNER_FILE);
-    if let Some(entry) = planned.target.branch.tree.file(&owner, &|sealed| planned.target.branch.open(sealed))?
-        && !engine::output::is_text(&entry.blob, &owner_text(loaded))
-    {
-        let whose = planned
-            .target
-            .branch
-            .content(entry.blob.id())
-            .map(|text| String::from_utf8_lossy(&text).trim().replace('\n', ", "));
-        let diagnostic = Diagnostic::error(
-            Code::OwnedByAnother,
-            format!("branch {} belongs to somebody else", planned.target.branch.name),
-        )
-        .note(format!("{owner} says: {}", whose.unwrap_or_default()))
-        .note(format!("this is: {}", owner_text(loaded).trim().replace('\n', ", ")))
-        .help("give each environment a branch or path of its own; remove the file if the other one is gone for good");
-        refusals.push(diagnostic);
-    }
-    if options.direct && !options.confirm && planned.plan.needs_confirmation() {
-        let plan = &planned.plan;
-        let names: Vec<_> = plan.gone.iter().map(|name| format!("`{name}`")).collect();
-        let places = if names.is_empty() {
-            String::new()
-        } else {
-            format!(", and {}: {}", planned.places_text(plan.gone.iter().map(|name| &**name)), named(&names))
-        };
-        let message = format!(
-            "this would remove {} of {}{places}",
-            terminal::thousands(plan.count(ChangeKind::Removed)),
-            terminal::count(plan.before(), "assignment")
-        );
-        refusals.push(
-            Diagnostic::error(Code::NeedsConfirmation, message)
-                .help("look at `kalypso plan`, and say --confirm if that is meant"),
-        );
+    let is_of_target = |diagnostic: &&Diagnostic| {
+        let object = diagnostic.object.as_ref();
+        object.is_some_and(|object| object.kind == Kind::GitOpsRepo && *object.name == *planned.target.name)
+    };
+    let is_wrong =
+        |diagnostic: &&Diagnostic| matches!(diagnostic.code, Code::SourceIsDestination | Code::ProposalIsDestination);
+    refusals.extend(loaded.diagnostics.iter().filter(is_wrong).filter(is_of_target).cloned());
+    refusals.extend(not_the_owner(loaded, planned)?);
+    if options.direct {
+        refusals.extend(planned.unconfirmed(&options.confirm));
     }
     Ok(refusals)
 }
 
+/// Why the branch is somebody else's: its owner file says so, or is not one that Kalypso wrote.
+fn not_the_owner(loaded: &Loaded, planned: &Planned<'_>) -> anyhow::Result<Option<Diagnostic>> {
+    let branch = &planned.target.branch;
+    let owner = planned.target.folder.join(OWNER_FILE);
+    let Some(entry) = branch.tree.file(&owner, &|sealed| branch.open(sealed))? else { return Ok(None) };
+    let expected = owner_text(loaded);
+    if !matches!(entry.mode, Mode::File | Mode::Executable) || engine::output::is_text(&entry.blob, &expected) {
+        return Ok(None);
+    }
+    let text = branch.content(entry.blob.id()).and_then(|bytes| String::from_utf8(bytes.to_vec()).ok());
+    let Some(whose) = text.as_deref().and_then(owner_words) else {
+        return Ok(Some(foreign_file(&owner, "it does not say whose branch it is, as Kalypso writes it")));
+    };
+    Ok(Some(
+        Diagnostic::error(Code::OwnedByAnother, format!("branch {} belongs to somebody else", branch.name))
+            .note(format!("{owner} says: {}", model::credential::without(&whose)))
+            .note(format!("this is: {}", owner_words(&expected).unwrap_or_default()))
+            .help(
+                "give each environment a branch or path of its own; remove the file if the other one is gone for good",
+            ),
+    ))
+}
+
+/// What an owner file says, in one line. None if Kalypso did not write it.
+fn owner_words(text: &str) -> Option<String> {
+    const CHARS_MAX: usize = 4_000;
+    let mut lines = text.lines();
+    let environment = lines.next()?.strip_prefix("environment: ")?;
+    let control_plane = lines.next()?.strip_prefix("control-plane:")?.trim();
+    let is_whole = lines.next().is_none() && text.chars().count() <= CHARS_MAX && !text.contains(is_unprintable);
+    is_whole.then(|| format!("environment: {environment}, control-plane: {control_plane}"))
+}
+
+fn is_unprintable(c: char) -> bool {
+    c.is_control() && c != '\n'
+}
+
 /// What the owner file says: whose output this is, the same on every machine.
 fn owner_text(loaded: &Loaded) -> String {
-    let control_plane = loaded.fleet.declaration.as_ref().map(|object| object.spec.control_plane.repo.to_string());
+    let declaration = loaded.fleet.declaration.as_ref();
+    let control_plane = declaration.map(|object| git::without_credential(&object.spec.control_plane.repo));
     format!("environment: {}\ncontrol-plane: {}\n", loaded.fleet.environment, control_plane.unwrap_or_default())
 }
 
@@ -303,6 +373,7 @@ impl Outcome<'_> {
             "branch": branch,
             "commit": commit,
             "hub": heard,
+            "confirmation": self.planned.confirmation(LISTED_MAX),
             "counts": {
                 "changed": plan.count(ChangeKind::Changed),
                 "added": plan.count(ChangeKind::Added),

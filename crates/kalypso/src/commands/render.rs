@@ -28,7 +28,7 @@ pub(super) fn run(options: &Render) -> anyhow::Result<Exit> {
     let output = assemble(&compiled, &Tree::default(), &destination(&loaded)?, &open)?;
     let diagnostics = all_diagnostics(&loaded, &compiled, &output);
     let mut report = Report::new();
-    loaded.report(&mut report, reporting::batch(&diagnostics, compiled.len()));
+    loaded.report(&mut report, reporting::batch(&diagnostics, &compiled));
     if let Some(out) = &options.out {
         let write =
             Write { open: &open, environment: &options.environment, force: options.force, progress: watch.progress() };

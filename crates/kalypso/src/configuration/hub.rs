@@ -165,7 +165,7 @@ fn read_file(named: Option<&Path>) -> anyhow::Result<Option<(File, PathBuf)>> {
         Failure::usage(format!("the configuration file `{}` {what}: {error}", path.display()))
     };
     let text = std::fs::read_to_string(&path).map_err(|error| wrong("can't be read", &error))?;
-    let file: File = toml::from_str(&text).map_err(|error| wrong("is wrong", &error))?;
+    let file: File = toml::from_str(&text).map_err(|error| super::wrong::file(&path, &text, &error))?;
     Ok(Some((file, path)))
 }
 

@@ -5,15 +5,13 @@ use std::io;
 use std::path::Path;
 
 use super::{hub, repositories};
-use crate::configuration;
 use crate::exit::Failure;
+use crate::{beneath, configuration};
 
 /// The file that says that the folder is whole. It is written last.
 const RECEIPT: &str = ".kalypso/demo.json";
 /// The file that is there while the folder is made, so that a run that ended early is known to be ours.
 const RUNNING: &str = ".kalypso/demo-running";
-/// Where a file is written before it gets its name.
-const UNFINISHED: &str = ".kalypso/demo-new";
 
 /// What is in the folder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -68,6 +66,8 @@ fn names() -> impl Iterator<Item = &'static str> {
 pub(super) fn begin(folder: &Path) -> Result<File, Failure> {
     let running = folder.join(RUNNING);
     let unwritable = |error: io::Error| Failure::outside(format!("`{}` can't be written: {error}", running.display()));
+    // A link in its place would be followed by what comes now.
+    beneath::read(folder, RUNNING).map_err(unwritable)?;
     fs::create_dir_all(running.parent().unwrap_or(folder)).map_err(unwritable)?;
     let mark = File::create(&running).map_err(unwritable)?;
     match mark.try_lock() {
@@ -102,16 +102,8 @@ pub(super) fn finish(folder: &Path) -> Result<(), Failure> {
 
 /// Writes a file of the folder, whole or not at all.
 pub(super) fn write(folder: &Path, name: &str, text: &str) -> Result<(), Failure> {
-    let path = folder.join(name);
-    let new = folder.join(UNFINISHED);
-    let write = || {
-        for path in [&path, &new] {
-            fs::create_dir_all(path.parent().unwrap_or(folder))?;
-        }
-        fs::write(&new, text)?;
-        fs::rename(&new, &path)
-    };
-    write().map_err(|error| Failure::outside(format!("`{}` can't be written: {error}", path.display())))
+    let failed = |error| Failure::outside(format!("`{}` can't be written: {error}", folder.join(name).display()));
+    beneath::write(folder, name, text.as_bytes()).map_err(failed)
 }
 
 #[cfg(test)]
@@ -129,7 +121,7 @@ mod tests {
         check(&[], false, Some(Found::Nothing));
         check(&[RUNNING], false, Some(Found::Pieces));
         check(&[RECEIPT, "notes.txt"], false, Some(Found::Company));
-        check(&[UNFINISHED], false, Some(Found::Nothing));
+        check(&[".kalypso/.kalypso-new-demo.json"], false, Some(Found::Nothing));
         check(&["notes.txt"], false, None);
     }
 

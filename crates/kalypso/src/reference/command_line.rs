@@ -26,6 +26,8 @@ const ENVIRONMENT: &str = "
 | variable | meaning |
 |---|---|
 | `KALYPSO_CACHE_DIR` | The folder for copies of remote repositories and for what earlier runs have found out ([the cache](configuration.md#the-cache)), if `kalypso.toml` names none. Left out, it is `kalypso` in the user's cache folder. It may be removed at any time. |
+| `KALYPSO_CACHE_KEY` | The secret that [signs what is believed of the cache](configuration.md#what-is-believed), 16 bytes or more. Left out, it is a key of your own. |
+| `KALYPSO_CACHE_KEY_FILE` | A file that holds that secret. |
 | `NO_COLOR` | Set to anything: no colours. They are used on terminals only. |
 | `KALYPSO_DATABASE_URL` | The URL of the hub's database, password included; it wins over `kalypso.toml`, and `--database` over it. |
 | `KALYPSO_HUB_URL` | The hub that commands [ask](../how-to/questions-and-answers.md); it wins over `kalypso.toml`, and `--hub` over it. |

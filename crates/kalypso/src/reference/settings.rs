@@ -5,7 +5,7 @@ use model::object::config_map::{MERGE, PLATFORM_CONFIG, PRIORITY};
 use model::object::deployment_target::{WORKLOAD_LABEL, WORKSPACE_LABEL};
 use model::object::environment::{LONG_NAMES, MISSING_VALUES};
 use model::object::gitops_repo::FAN_OUT;
-use model::object::template::{EXTENSION, LITERAL};
+use model::object::template::{EXTENSION, LITERAL, UNCHECKED};
 
 /// An annotation or label with a meaning.
 pub(super) struct Setting {
@@ -70,6 +70,14 @@ pub(super) const ANNOTATIONS: &[Setting] = &[
         values: "`\"true\"` or `\"false\"` (if left out)",
         doc: "Output that still holds `{{` is rendered again, so that values can hold templates. `\"true\"` switches that off, for output that \
               is meant to hold braces.",
+    },
+    Setting {
+        kinds: &[Kind::Template],
+        key: UNCHECKED,
+        pattern: Some("^(true|false)$"),
+        values: "`\"true\"` or `\"false\"` (if left out)",
+        doc: "Texts of application teams must not change the structure of the YAML or JSON that they are printed into. `\"true\"` lets them: only \
+              for templates that print whole pieces of YAML out of labels or manifests.",
     },
     Setting {
         kinds: &[Kind::Template],

@@ -2,7 +2,9 @@
 
 use std::ops::Range;
 
-use super::text::visible_bytes;
+use model::credential::HIDDEN;
+
+use crate::visible::visible_bytes;
 
 /// Lines that take more bytes than this were not written by people: they are not shown.
 const EXCERPT_BYTES_MAX: usize = 32 * 1024;
@@ -19,8 +21,9 @@ pub(super) struct Excerpt {
 }
 
 impl Excerpt {
-    /// The lines of `content` from the first to the last in which one of `ranges` begins. None if they can't be shown: too long, or not text.
-    pub(super) fn new(content: &[u8], ranges: &[Range<usize>]) -> Option<Self> {
+    /// The lines of `content` from the first to the last in which one of `ranges` begins, without the bytes that are `hidden`: these are in
+    /// order and apart. None if they can't be shown: too long, or not text.
+    pub(super) fn new(content: &[u8], ranges: &[Range<usize>], hidden: &[Range<usize>]) -> Option<Self> {
         let ranges: Vec<_> = ranges.iter().map(|range| in_one_line(content, range)).collect();
         let start = line_start(content, ranges.iter().map(|range| range.start).min()?);
         let end = line_end(content, ranges.iter().map(|range| range.start).max()?);
@@ -28,11 +31,15 @@ impl Excerpt {
         if lines.len() > EXCERPT_BYTES_MAX || lines.contains(&0) {
             return None;
         }
-        let within = |offset: usize| visible_bytes(lines.get(..offset - start).unwrap_or(lines)).len();
+        let shown = |offset: usize| shown(content, start..offset.clamp(start, end), hidden);
+        let within = |offset: usize| shown(offset).len();
         Some(Self {
-            text: visible_bytes(lines),
+            text: shown(end),
             first_line: 1 + content.get(..start)?.iter().filter(|byte| **byte == b'\n').count(),
-            marks: ranges.iter().map(|range| within(range.start)..within(range.end)).collect(),
+            marks: ranges
+                .iter()
+                .map(|range| mark((within(range.start), within(range.end)), &shown(range.start)))
+                .collect(),
         })
     }
 
@@ -40,6 +47,36 @@ impl Excerpt {
     pub(super) fn holds_both(one: &Range<usize>, other: &Range<usize>) -> bool {
         one.start.abs_diff(other.start) < EXCERPT_BYTES_MAX / 2
     }
+}
+
+/// A part of a text as it is shown: of each line of what is hidden, one sign.
+fn shown(content: &[u8], part: Range<usize>, hidden: &[Range<usize>]) -> String {
+    let bytes = |range: Range<usize>| content.get(range).unwrap_or_default();
+    let (mut text, mut from) = (String::new(), part.start);
+    for range in hidden.iter().filter(|range| range.start < part.end && range.end > part.start) {
+        text.push_str(&visible_bytes(bytes(from..range.start.max(from))));
+        for (index, line) in
+            bytes(range.start.max(from)..range.end.min(part.end)).split(|byte| *byte == b'\n').enumerate()
+        {
+            if index > 0 {
+                text.push('\n');
+            }
+            let indentation = line.iter().take_while(|byte| **byte == b' ').count();
+            text.push_str(&" ".repeat(indentation));
+            if indentation < line.len() {
+                text.push_str(HIDDEN);
+            }
+        }
+        from = range.end.min(part.end);
+    }
+    text.push_str(&visible_bytes(bytes(from..part.end)));
+    text
+}
+
+/// The place of a mark in what is shown. One that begins in the middle of what is hidden is about all of it.
+fn mark((start, end): (usize, usize), before: &str) -> Range<usize> {
+    let is_inside = start == end && before.ends_with(HIDDEN);
+    if is_inside { start - HIDDEN.len()..end } else { start..end }
 }
 
 /// `range` without the lines behind its first one, at character boundaries of `content`.
@@ -73,7 +110,7 @@ mod tests {
     use super::*;
 
     fn check(content: &[u8], range: Range<usize>, shown: (usize, &str), marked: &str) {
-        let excerpt = Excerpt::new(content, std::slice::from_ref(&range)).unwrap();
+        let excerpt = Excerpt::new(content, std::slice::from_ref(&range), &[]).unwrap();
         assert_eq!((excerpt.first_line, excerpt.text.as_str()), shown);
         assert_eq!(excerpt.text.get(excerpt.marks[0].clone()), Some(marked));
     }
@@ -99,9 +136,22 @@ mod tests {
     }
 
     #[test]
+    fn what_is_hidden_is_one_sign_in_each_line() {
+        let content = b"a: secret\nb: |\n  one\n  two\nc: 3\n";
+        let check = |range: Range<usize>, hidden: Range<usize>, shown: &str, marked: &str| {
+            let excerpt = Excerpt::new(content, &[0..1, range], std::slice::from_ref(&hidden)).unwrap();
+            assert_eq!((excerpt.text.as_str(), &excerpt.text[excerpt.marks[1].clone()]), (shown, marked));
+        };
+        check(3..9, 3..9, "a: …", "…");
+        check(5..7, 3..9, "a: …", "…");
+        check(0..1, 3..9, "a: …", "a");
+        check(27..28, 13..26, "a: secret\nb: …\n  …\n  …\nc: 3", "c");
+    }
+
+    #[test]
     fn what_nobody_wrote_by_hand_is_not_shown() {
         for content in [b"a\0b".to_vec(), vec![b'a'; EXCERPT_BYTES_MAX + 1]] {
-            assert_eq!(Excerpt::new(&content, std::slice::from_ref(&(0..1))), None);
+            assert_eq!(Excerpt::new(&content, std::slice::from_ref(&(0..1)), &[]), None);
         }
     }
 }

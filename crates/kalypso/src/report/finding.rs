@@ -1,11 +1,14 @@
 //! A diagnostic with the places it points at now.
 
 use std::cmp::Ordering;
+use std::collections::BTreeSet;
 use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 
+use model::credential;
 use model::diagnostic::{AssignmentId, Code, Diagnostic, FieldOrigin, Label, ObjectKey, Origin, Severity};
+use model::field_path::FieldPath;
 use model::locate::Locator;
 use model::name::EnvironmentName;
 use model::source::{File, Position, Positions};
@@ -54,14 +57,31 @@ pub(super) struct Reach {
 }
 
 impl<'a> Finding<'a> {
-    pub(super) fn new(diagnostic: &Diagnostic, locator: &mut Locator<'a>) -> Self {
+    /// A diagnostic of files in which values at these paths are sensitive: it repeats none of them, and no credential of a URL.
+    pub(super) fn new(diagnostic: &Diagnostic, locator: &mut Locator<'a>, sensitive: &BTreeSet<FieldPath>) -> Self {
+        let marks: Vec<_> = diagnostic.labels.iter().map(|label| Mark::new(label, locator)).collect();
+        // What was read wrong is quoted; what a schema or a template finds wrong is said without secrets by those who know them.
+        let is_read = diagnostic.labels.iter().any(|label| matches!(label.origin, Origin::Span(..) | Origin::At(..)));
+        let quotes_secret = is_read && marks.iter().any(|mark| mark.is_hidden(sensitive, diagnostic.code));
+        let shown = |text: &str| {
+            let text = credential::without(text);
+            match quotes_secret {
+                true if diagnostic.code == Code::YamlSyntax => without_pieces(&without_quoted(&text)),
+                true => without_quoted(&text),
+                false => text.into_owned(),
+            }
+        };
         Self {
             severity: diagnostic.severity,
             code: diagnostic.code,
-            message: diagnostic.message.clone(),
-            marks: diagnostic.labels.iter().map(|label| Mark::new(label, locator)).collect(),
-            notes: diagnostic.notes.clone(),
-            help: diagnostic.help.clone(),
+            message: shown(&diagnostic.message),
+            notes: diagnostic.notes.iter().map(|note| shown(note)).collect(),
+            help: diagnostic
+                .help
+                .iter()
+                .map(|help| if quotes_secret { without_quoted(help) } else { shown(help) })
+                .collect(),
+            marks: marks.into_iter().map(|mark| Mark { text: shown(&mark.text), ..mark }).collect(),
             object: diagnostic.object.clone(),
         }
     }
@@ -82,6 +102,29 @@ impl<'a> Mark<'a> {
         };
         Self { spot, text }
     }
+
+    /// Whether it is about something that is not shown. Of broken YAML nobody knows how far what is wrong reaches.
+    fn is_hidden(&self, sensitive: &BTreeSet<FieldPath>, code: Code) -> bool {
+        let Some(Spot { file, bytes: Some(bytes), .. }) = &self.spot else { return false };
+        let hidden = engine::sensitive::hidden_in(&file.content, sensitive);
+        hidden.iter().any(|hidden| code == Code::YamlSyntax || (hidden.start < bytes.end && bytes.start < hidden.end))
+    }
+}
+
+/// A message without what it quotes, which is a text of the file.
+fn without_quoted(text: &str) -> String {
+    match (text.find('"'), text.rfind('"')) {
+        (Some(first), Some(last)) if first < last => {
+            format!("{}{}{}", &text[..=first], credential::HIDDEN, &text[last..])
+        }
+        _ => text.to_owned(),
+    }
+}
+
+/// A message about broken YAML without the pieces of it.
+fn without_pieces(text: &str) -> String {
+    let shown = |(index, part)| if index % 2 == 0 { part } else { credential::HIDDEN };
+    text.split('`').enumerate().map(shown).collect::<Vec<_>>().join("`")
 }
 
 /// What can be said about a field that is in no file.

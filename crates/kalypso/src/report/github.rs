@@ -9,8 +9,8 @@ use model::diagnostic::Severity;
 
 use super::Report;
 use super::finding::{Finding, Mark, Reach, Spot};
-use super::text::visible;
 use super::words;
+use crate::visible::visible;
 
 pub(super) fn render(report: &Report<'_>) -> String {
     let mut text = String::new();

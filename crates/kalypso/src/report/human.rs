@@ -1,18 +1,20 @@
 //! The report as text for people.
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::ops::Range;
 
 use annotate_snippets::{AnnotationKind, Element, Group, Level, Origin, Renderer, Snippet};
 use model::diagnostic::Severity;
+use model::field_path::FieldPath;
 use model::source::{File, Positions};
 
 use super::Report;
 use super::excerpt::Excerpt;
 use super::finding::{Finding, Mark, Reach};
-use super::text::visible;
 use super::words;
 use crate::terminal::{count, thousands};
+use crate::visible::visible;
 
 /// How many places of one message are shown.
 const PLACES_SHOWN_MAX: usize = 8;
@@ -24,7 +26,7 @@ pub(super) fn render(report: &Report<'_>) -> String {
     let renderer = Renderer::styled();
     let mut text = String::new();
     for (finding, reaches) in report.findings.iter().take(FINDINGS_SHOWN_MAX) {
-        text.push_str(&renderer.render(&[group(finding, reaches, report.environments.len() > 1)]));
+        text.push_str(&renderer.render(&[group(report, finding, reaches)]));
         text.push_str("\n\n");
     }
     if let Some(more) = report.findings.len().checked_sub(FINDINGS_SHOWN_MAX).filter(|more| *more > 0) {
@@ -34,22 +36,22 @@ pub(super) fn render(report: &Report<'_>) -> String {
     text + &format!("{}\n", report.summary()) + &reuse.map_or_else(String::new, |reuse| format!("{reuse}\n"))
 }
 
-fn group(finding: &Finding<'_>, reaches: &[Reach], names_environments: bool) -> Group<'static> {
+fn group(report: &Report<'_>, finding: &Finding<'_>, reaches: &[Reach]) -> Group<'static> {
     let level = match finding.severity {
         Severity::Error => Level::ERROR,
         Severity::Warning => Level::WARNING,
     };
-    let title = level.primary_title(visible(&finding.message)).id(finding.code.id());
-    let consequences = words::all_consequences(finding, reaches, names_environments);
+    let title = level.primary_title(visible(&finding.message).into_owned()).id(finding.code.id());
+    let consequences = words::all_consequences(finding, reaches, report.environments.len() > 1);
     Group::with_title(title)
-        .elements(places(&finding.marks))
+        .elements(places(&finding.marks, &report.sensitive))
         .elements(finding.notes.iter().map(|note| fact(note)))
         .elements(consequences.iter().map(|text| fact(text)))
-        .elements(finding.help.iter().map(|help| Level::HELP.message(visible(help))))
+        .elements(finding.help.iter().map(|help| Level::HELP.message(visible(help).into_owned())))
 }
 
 fn fact(text: &str) -> annotate_snippets::Message<'static> {
-    Level::NOTE.no_name().message(visible(text))
+    Level::NOTE.no_name().message(visible(text).into_owned())
 }
 
 /// A file with what is shown of it in one excerpt.
@@ -59,7 +61,7 @@ struct Shown<'f> {
     marks: Vec<(Range<usize>, &'f str)>,
 }
 
-fn places(marks: &[Mark<'_>]) -> Vec<Element<'static>> {
+fn places(marks: &[Mark<'_>], sensitive: &BTreeSet<FieldPath>) -> Vec<Element<'static>> {
     let mut shown: Vec<Shown<'_>> = Vec::new();
     let mut facts = Vec::new();
     for mark in marks.iter().take(PLACES_SHOWN_MAX) {
@@ -77,7 +79,7 @@ fn places(marks: &[Mark<'_>]) -> Vec<Element<'static>> {
     }
     let mut elements = Vec::new();
     for (index, shown) in shown.iter().enumerate() {
-        let excerpt = shown.excerpt(index == 0);
+        let excerpt = shown.excerpt(index == 0, sensitive);
         if excerpt.is_none() {
             elements.extend(shown.origins());
             facts.extend(shown.marks.iter().map(|(_, text)| (*text).to_owned()));
@@ -100,12 +102,13 @@ fn add<'f>(shown: &mut Vec<Shown<'f>>, file: &'f File, mark: (Range<usize>, &'f 
 }
 
 impl Shown<'_> {
-    fn excerpt(&self, is_first: bool) -> Option<Element<'static>> {
+    fn excerpt(&self, is_first: bool, sensitive: &BTreeSet<FieldPath>) -> Option<Element<'static>> {
         let ranges: Vec<_> = self.marks.iter().map(|(range, _)| range.clone()).collect();
-        let excerpt = Excerpt::new(&self.file.content, &ranges)?;
+        let hidden = engine::sensitive::hidden_in(&self.file.content, sensitive);
+        let excerpt = Excerpt::new(&self.file.content, &ranges, &hidden)?;
         let annotations = excerpt.marks.iter().zip(&self.marks).enumerate().map(|(index, (mark, (_, text)))| {
             let kind = if is_first && index == 0 { AnnotationKind::Primary } else { AnnotationKind::Context };
-            kind.span(mark.clone()).label((!text.is_empty()).then(|| visible(text)))
+            kind.span(mark.clone()).label((!text.is_empty()).then(|| visible(text).into_owned()))
         });
         let annotations: Vec<_> = annotations.collect();
         let snippet = Snippet::source(excerpt.text).line_start(excerpt.first_line).path(path(self.file));
@@ -125,5 +128,5 @@ impl Shown<'_> {
 }
 
 fn path(file: &File) -> String {
-    visible(&file.to_string())
+    visible(&file.to_string()).into_owned()
 }

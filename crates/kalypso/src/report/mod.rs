@@ -6,7 +6,6 @@ mod github;
 mod human;
 mod json;
 mod sarif;
-mod text;
 mod words;
 mod yaml;
 
@@ -15,15 +14,17 @@ use std::fmt;
 use std::sync::Arc;
 
 use clap::ValueEnum;
-use model::diagnostic::{Diagnostic, Severity};
+use model::diagnostic::{Diagnostic, Origin, Severity};
+use model::field_path::FieldPath;
 use model::git_id::GitId;
 use model::locate::Locator;
 use model::name::EnvironmentName;
-use model::source::{File, Source};
+use model::source::{File, Files, Source};
 
 use finding::{Finding, Reach};
 
 use crate::terminal::{count, thousands};
+use crate::visible::escaped_json;
 
 pub use yaml::to_yaml;
 
@@ -54,6 +55,8 @@ pub struct Batch<'d> {
     pub assignments: Option<usize>,
     /// What becomes of the assignments that an error reaches.
     pub fallback: Fallback,
+    /// The paths of sensitive values, which are not shown. None if nobody knows them: then no value is shown.
+    pub sensitive: Option<&'d BTreeSet<FieldPath>>,
 }
 
 /// What becomes of an assignment that an error stops.
@@ -99,6 +102,8 @@ pub struct Report<'a> {
     files: BTreeSet<(Arc<Source>, Arc<str>)>,
     checkout: Checkout,
     reuse: Option<Reuse>,
+    /// The paths of values that are not shown.
+    sensitive: BTreeSet<FieldPath>,
 }
 
 /// How much of what was compiled was not known from earlier runs.
@@ -133,8 +138,11 @@ impl<'a> Report<'a> {
     pub fn add(&mut self, batch: Batch<'_>, locator: &mut Locator<'a>) {
         self.environments.extend(batch.environment.cloned());
         self.files.extend(locator.files().iter().map(|(_, file)| (Arc::clone(&file.source), Arc::clone(&file.path))));
+        let sensitive = sensitive(batch, locator.files());
+        self.sensitive.extend(sensitive.iter().cloned());
         for diagnostic in batch.diagnostics {
-            let reaches = self.findings.entry(Finding::new(diagnostic, locator)).or_default();
+            let finding = Finding::new(diagnostic, locator, &sensitive);
+            let reaches = self.findings.entry(finding).or_default();
             reaches.push(Reach::new(diagnostic, batch));
         }
     }
@@ -172,9 +180,9 @@ impl<'a> Report<'a> {
     pub fn render(&self, format: Format) -> String {
         match format {
             Format::Human => human::render(self),
-            Format::Json => json::text(self),
+            Format::Json => escaped_json(json::text(self)),
             Format::Yaml => to_yaml(&json::whole(self)),
-            Format::Sarif => format!("{:#}\n", sarif::render(self)),
+            Format::Sarif => escaped_json(format!("{:#}\n", sarif::render(self))),
             Format::Github => github::render(self),
         }
     }
@@ -184,6 +192,21 @@ impl<'a> Report<'a> {
     pub fn to_json(&self) -> serde_json::Value {
         json::part(self)
     }
+}
+
+/// The paths of values that are not shown. Where nobody knows what is sensitive, everything is: also where a file that marks something
+/// can't be read.
+fn sensitive(batch: Batch<'_>, files: &Files) -> BTreeSet<FieldPath> {
+    let broken =
+        batch.diagnostics.iter().flat_map(|diagnostic| &diagnostic.labels).filter_map(|label| match label.origin {
+            Origin::Span(file, _) => Some(files.get(file)),
+            _ => None,
+        });
+    let mut sensitive = batch.sensitive.cloned().unwrap_or_else(|| BTreeSet::from([FieldPath::default()]));
+    if broken.into_iter().any(|file| engine::sensitive::names_mark(&file.content)) {
+        sensitive.insert(FieldPath::default());
+    }
+    sensitive
 }
 
 /// `1 error, 2 warnings in 214 files of 5 repositories`

@@ -60,7 +60,9 @@ fn seen(files: &[(&str, &[u8])]) -> String {
     let diagnostics = merged(diagnostics);
     let assignments = Some(compiled.len());
     let mut report = Report::new();
-    report.add(Batch { diagnostics: &diagnostics, assignments, ..Batch::default() }, &mut Locator::new(&fleet));
+    let sensitive = Some(compiled.prepared().sensitive());
+    let batch = Batch { diagnostics: &diagnostics, assignments, sensitive, ..Batch::default() };
+    report.add(batch, &mut Locator::new(&fleet));
     anstream::adapter::strip_str(&report.render(Format::Human)).to_string()
 }
 

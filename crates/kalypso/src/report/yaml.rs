@@ -2,13 +2,13 @@
 
 use gotemplate::value::Value;
 
+use crate::visible::{escaped_json, is_visible};
+
 /// `json` as a YAML document, keys sorted.
 pub fn to_yaml(json: &serde_json::Value) -> String {
-    match gotemplate::yaml::to_yaml(&value(json)) {
-        Ok(text) => String::from_utf8_lossy(&text).into_owned(),
-        // Too large for the limits of templates: JSON is YAML too.
-        Err(_) => format!("{json:#}\n"),
-    }
+    let yaml = gotemplate::yaml::to_yaml(&value(json)).ok().map(|text| String::from_utf8_lossy(&text).into_owned());
+    // Too large for the limits of templates, or with characters that only JSON escapes everywhere: JSON is YAML too.
+    yaml.filter(|text| is_visible(text)).unwrap_or_else(|| escaped_json(format!("{json:#}\n")))
 }
 
 fn value(json: &serde_json::Value) -> Value {

@@ -208,6 +208,12 @@ impl Company {
         git(&self.repository(name), &["update-ref", &format!("refs/heads/{branch}"), &format!("refs/heads/{from}")]);
     }
 
+    /// The word that a plan asks for before it removes so much.
+    pub(crate) fn word(&self) -> String {
+        let plan = self.kalypso("plan -e dev -o json").json();
+        plan["plans"][0]["confirmation"]["word"].as_str().unwrap().to_owned()
+    }
+
     /// Publishes straight to the GitOps branch, which must succeed.
     pub(crate) fn published(self) -> Self {
         self.kalypso("publish -e dev --direct").ends(0);

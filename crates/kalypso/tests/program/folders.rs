@@ -1,6 +1,7 @@
 //! Folders that are written: only Kalypso's own, each file whole, whatever comes between.
 
 use std::fs;
+use std::io;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
@@ -69,6 +70,45 @@ fn a_full_disk_leaves_whole_files() {
     assert!(!disk.join("out").join(RECEIPT).exists());
     assert!(!folder_text(&disk).contains(".kalypso-new-"));
     drop(unmount);
+}
+
+#[test]
+fn a_disk_that_is_full_at_once_does_not_lock_the_next_run_out() {
+    let company = Company::new();
+    let disk = company.path("disk");
+    fs::create_dir(&disk).unwrap();
+    let mount = Command::new("mount").args(["-t", "tmpfs", "-o", "size=16k", "tmpfs"]).arg(&disk).output();
+    if !mount.is_ok_and(|output| output.status.success()) {
+        eprintln!("skipped: this user may not mount a small disk");
+        return;
+    }
+    let _unmount = Unmount(&disk);
+    // All space is taken; an empty folder and an empty file still find room.
+    let filled = fs::File::create(disk.join("full")).and_then(|mut file| io::copy(&mut io::repeat(0), &mut file));
+    assert_eq!(filled.unwrap_err().kind(), io::ErrorKind::StorageFull);
+    company.kalypso("render -e dev --out disk/out").ends(69).says(&["can't be written", "the next run goes on"]);
+    fs::remove_file(disk.join("full")).unwrap();
+    Command::new("mount").args(["-o", "remount,size=4m"]).arg(&disk).status().unwrap();
+    company.kalypso("render -e dev --out disk/out").ends(0);
+    assert!(disk.join("out").join(RECEIPT).exists());
+}
+
+#[test]
+fn links_in_the_folder_lead_nowhere() {
+    let company = Company::new();
+    company.kalypso("render -e dev --out out").ends(0);
+    let elsewhere = company.path("elsewhere");
+    fs::rename(company.path("out/west"), &elsewhere).unwrap();
+    let before = folder_text(&elsewhere);
+    std::os::unix::fs::symlink(&elsewhere, company.path("out/west")).unwrap();
+    company.change("control-plane@dev", "configs/new.yaml", &config("new", "", "NEW: value"));
+    company.kalypso("render -e dev --out out").ends(69).says(&["out/west", "symbolic link", "remove it"]);
+    company.remove("control-plane", "dev", "cluster-types/west.yaml");
+    company.kalypso("render -e dev --out out").ends(69).says(&["out/west", "symbolic link", "remove it"]);
+    assert_eq!(folder_text(&elsewhere), before);
+    fs::remove_file(company.path("out/west")).unwrap();
+    company.kalypso("render -e dev --out out").ends(0);
+    assert_eq!(folder_text(&elsewhere), before);
 }
 
 struct Unmount<'a>(&'a Path);

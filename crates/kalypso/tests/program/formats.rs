@@ -40,15 +40,14 @@ fn answers_in_json_hold_their_keys() {
         "cluster clusterType configVersion mappedLabels place policies registration releasePins target templates values workload workspace",
     );
     let plan = check("plan -e dev", 2, "change environment plans report stats");
-    let expected =
-        "branch changes commit counts gitopsRepo groups kept missing needsConfirmation otherFiles tree truncated";
+    let expected = "branch changes commit confirmation counts gitopsRepo groups kept missing needsConfirmation otherFiles tree truncated";
     assert_eq!(keys(&plan["plans"][0]), expected);
     assert_eq!(keys(&plan["plans"][0]["changes"][0]), "assignment files kind reasons values workload");
     let value = &plan["plans"][0]["changes"][0]["values"][0];
     assert_eq!(value["because"], "control-plane@dev:configs/west.yaml:7");
     let published = company.kalypso("publish -e dev -o json").ends(0).json();
     assert_eq!(keys(&published), "assignments environment published recomputed report");
-    assert_eq!(keys(&published["published"][0]), "branch commit counts gitopsRepo hub result");
+    assert_eq!(keys(&published["published"][0]), "branch commit confirmation counts gitopsRepo hub result");
     assert_eq!(published["published"][0]["result"], "pushed");
 }
 

@@ -3,6 +3,8 @@
 #[cfg(test)]
 mod changes;
 #[cfg(test)]
+mod claims;
+#[cfg(test)]
 mod company;
 #[cfg(test)]
 mod folders;
@@ -19,6 +21,8 @@ mod memos;
 #[cfg(test)]
 mod mishaps;
 #[cfg(test)]
+mod moments;
+#[cfg(test)]
 mod objects;
 #[cfg(test)]
 mod publishing;
@@ -32,3 +36,5 @@ mod secrets;
 mod selecting;
 #[cfg(test)]
 mod telling;
+#[cfg(test)]
+mod trust;

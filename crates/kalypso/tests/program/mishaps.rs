@@ -1,8 +1,9 @@
 //! What goes wrong elsewhere, and what goes on all the same.
 
+use std::collections::BTreeMap;
 use std::fs;
 
-use testkit::git_server::GitServer;
+use testkit::git_server::{Fault, GitServer};
 
 use crate::company::{Company, Ran, folder_text, git, kalypso};
 use crate::objects::{self, config, environment};
@@ -44,6 +45,145 @@ fn a_broken_file_falls_back_to_its_earlier_version() {
         "is used instead",
     ]);
     assert!(folder_text(&company.path("out/west")).contains("mysql://west/a"));
+}
+
+/// Publishes after a change of the control plane that can't be understood: nothing is removed.
+fn check_kept(break_it: impl Fn(&Company), words: &[&str]) {
+    let company = Company::new().published();
+    let before = company.files("gitops", "dev");
+    break_it(&company);
+    company.change("control-plane@dev", "configs/new.yaml", &config("new", "", "NEW: value"));
+    company.kalypso("publish -e dev --direct").ends(1).says(words).says(&["2 assignments change"]);
+    assert_eq!(company.files("gitops", "dev"), before);
+    let text = company.file("gitops", "dev", "west/shop-test/platform-config.yaml");
+    assert!(text.contains("mysql://west/a") && text.contains("NEW: value"), "{text}");
+    let again = company.kalypso("publish -e dev --direct").ends(1).says(words);
+    assert!(again.out.contains("Nothing to do"), "{}", again.out);
+}
+
+/// A commit of the environment's files, with some set or removed.
+fn commit(files: &[(&'static str, Option<String>)]) -> impl Fn(&Company) + use<> {
+    let mut all: BTreeMap<_, _> = crate::company::dev().into_iter().collect();
+    for (path, text) in files {
+        match text {
+            Some(text) => drop(all.insert(path, text.clone())),
+            None => drop(all.remove(path)),
+        }
+    }
+    let files: Vec<_> = all.into_iter().collect();
+    move |company| drop(company.commit("control-plane", "dev", &files))
+}
+
+#[test]
+fn what_is_not_understood_is_not_gone() {
+    let policy = objects::policy("shop", "shop");
+    let misspelled = policy.replace("SchedulingPolicy", "SchedulingPolicyy");
+    let broken = commit(&[("policies/shop.yaml", None), ("policies/web.yaml", Some(format!("{policy}  x: [\n")))]);
+    check_kept(broken, &["K0101", "K0130", "SchedulingPolicy `shop`", "`policies/web.yaml`"]);
+    let kind = commit(&[("policies/shop.yaml", Some(misspelled.clone()))]);
+    check_kept(
+        kind,
+        &["K0104", "K0117", "did you mean `apiVersion: scheduler.kalypso.io/v1alpha1`, `kind: SchedulingPolicy`?"],
+    );
+    let renamed = commit(&[("policies/shop.yaml", None), ("policies/web.yaml", Some(misspelled))]);
+    check_kept(renamed, &["K0104", "K0130"]);
+    let version = policy.replace("v1alpha1", "v1alpha2");
+    check_kept(commit(&[("policies/shop.yaml", Some(version))]), &["K0104", "K0117"]);
+    let container = config("west", "region: west-us", "DATABASE: mysql://other/a\n  b: [");
+    let both = commit(&[("configs/west.yaml", None), ("west.yaml", Some(container))]);
+    check_kept(both, &["K0101", "K0130", "ConfigMap `west`"]);
+    let gitops = commit(&[("gitops.yaml", None), ("output.yaml", Some("kind: [".to_owned()))]);
+    check_kept(gitops, &["K0101", "K0130", "GitOpsRepo `dev`"]);
+    let base = commit(&[("base.yaml", None), ("main.yaml", Some("kind: [".to_owned()))]);
+    check_kept(base, &["K0101", "K0130", "BaseRepo `main`"]);
+}
+
+#[test]
+fn a_link_in_the_place_of_a_file_or_folder_removes_nothing() {
+    let link = |path: &'static str| {
+        move |company: &Company| {
+            company.change_raw("control-plane@dev", (path, "120000"), b"elsewhere");
+        }
+    };
+    check_kept(link("policies/shop.yaml"), &["K0117", "is not a file any more"]);
+    check_kept(link("policies"), &["K0130", "SchedulingPolicy `shop`"]);
+    check_kept(link("cluster-types"), &["K0130", "ClusterType `east`, ClusterType `west`"]);
+}
+
+/// Lets a branch of the control plane forget its history: its next commit is its first.
+fn forget(company: &Company, branch: &str) {
+    git(&company.repository("control-plane"), &["update-ref", "-d", &format!("refs/heads/{branch}")]);
+}
+
+#[test]
+fn a_history_that_is_replaced_and_broken_keeps_what_was_published() {
+    let broken = [("policies/shop.yaml", None), ("policies/web.yaml", Some("a: [\n".to_owned()))];
+    let replace = |company: &Company| {
+        forget(company, "dev");
+        commit(&broken)(company);
+    };
+    check_kept(replace, &["K0101", "K0130", "SchedulingPolicy `shop`"]);
+    // The same in two commits that are pushed at once.
+    let twice = |company: &Company| {
+        company.remove("control-plane", "dev", "policies/shop.yaml");
+        company.change("control-plane@dev", "policies/web.yaml", "a: [\n");
+    };
+    check_kept(twice, &["K0101", "K0130", "SchedulingPolicy `shop`"]);
+}
+
+#[test]
+fn what_is_kept_of_a_replaced_history_is_kept_until_the_file_is_mended() {
+    let company = Company::new().published();
+    forget(&company, "dev");
+    let broken = [("policies/shop.yaml", None), ("policies/web.yaml", Some("a: [\n".to_owned()))];
+    commit(&broken)(&company);
+    for value in ["one", "two", "three"] {
+        company.change("control-plane@dev", "configs/new.yaml", &config("new", "", &format!("NEW: {value}")));
+        company.kalypso("publish -e dev --direct").ends(1).says(&["K0130", "2 assignments change"]);
+    }
+    let message = git(&company.repository("gitops"), &["log", "-1", "--format=%B", "dev"]);
+    assert_eq!(message.matches("Kalypso-Kept: ").count(), 1, "{message}");
+    // What is removed on its own goes all the same.
+    company.remove("control-plane", "dev", "configs/new.yaml");
+    company.kalypso("publish -e dev --direct").ends(1).says(&["K0130", "2 assignments change"]);
+    assert!(!company.file("gitops", "dev", "west/shop-test/platform-config.yaml").contains("NEW"));
+    company.change("control-plane@dev", "policies/web.yaml", &objects::policy("web", "nothing"));
+    company.kalypso("publish -e dev --direct").ends(1).says(&["K0505", "2 of 2 assignments"]);
+}
+
+#[test]
+fn what_is_kept_needs_a_commit_that_can_still_be_read() {
+    let company = Company::new().published();
+    forget(&company, "dev");
+    commit(&[("policies/shop.yaml", None), ("policies/web.yaml", Some("a: [\n".to_owned()))])(&company);
+    let repository = company.repository("control-plane");
+    git(&repository, &["reflog", "expire", "--expire=now", "--all"]);
+    git(&repository, &["gc", "--quiet", "--prune=now"]);
+    fs::remove_dir_all(company.path("cache")).unwrap();
+    let before = company.head("gitops", "dev");
+    company.kalypso("publish -e dev --direct").ends(1).says(&["K0131", "policies/web.yaml", "can't be read any more"]);
+    assert_eq!(company.head("gitops", "dev"), before);
+    company.change("control-plane@dev", "policies/web.yaml", &objects::policy("shop", "shop"));
+    company.kalypso("publish -e dev --direct").ends(0);
+}
+
+#[test]
+fn an_application_that_breaks_what_it_renames_keeps_its_workload() {
+    let break_it = |company: &Company| {
+        company.commit("shop", "main", &[("web-shop.yaml", objects::workload("shop").replace("spec:", "spec: ["))]);
+    };
+    check_kept(break_it, &["K0101", "K0130", "Workload `shop`", "shop@main:web-shop.yaml"]);
+}
+
+#[test]
+fn what_is_removed_in_a_commit_of_its_own_is_gone_however_broken_another_file_is() {
+    let company = Company::new();
+    company.change("control-plane@dev", "configs/broken.yaml", "a: [\n");
+    company.kalypso("publish -e dev --direct").ends(1);
+    company.remove("control-plane", "dev", "configs/west.yaml");
+    let ran = company.kalypso("publish -e dev --direct").ends(1).says(&["K0101"]);
+    assert!(!ran.err.contains("K0130"), "{}", ran.err);
+    assert!(company.file("gitops", "dev", "west/shop-test/platform-config.yaml").contains("mysql://main/a"));
 }
 
 #[test]
@@ -101,7 +241,7 @@ fn an_empty_repository_has_no_environments() {
 fn an_environment_without_objects_is_never_published() {
     let company = Company::new().published();
     company.commit("control-plane", "dev", &[("notes.md", "gone".to_owned())]);
-    company.kalypso("publish -e dev --direct --confirm").ends(1).says(&["K0119"]);
+    company.kalypso("publish -e dev --direct --confirm 0000beef").ends(1).says(&["K0119"]);
     assert!(company.files("gitops", "dev").contains("west/shop-test/"));
 }
 
@@ -117,6 +257,62 @@ fn a_refused_token_is_never_shown() {
     let ran = crate::company::Ran::of(&mut command).ends(69).says(&["control-plane", "credentials"]);
     assert!(!format!("{}{}", ran.out, ran.err).contains("s3cret"));
     company.kalypso("plan -e dev").ends(69).says(&["warning: the variable ACME_TOKEN"]);
+}
+
+#[test]
+fn a_page_to_log_in_at_is_no_empty_repository() {
+    let company = Company::new();
+    let server = GitServer::start(&company.path("served")).unwrap();
+    company.configure(&server.url(), "");
+    company.kalypso("publish -e dev --direct").ends(0);
+    server.set_fault(Some(("gitops", Fault::Page)));
+    company.kalypso("publish -e dev --direct").ends(69).says(&["K0615", "gitops", "is no git server", "log in"]);
+    server.set_fault(Some(("", Fault::Page)));
+    company.kalypso("plan -e dev").ends(69).says(&["K0615", "control-plane"]);
+    server.set_fault(None);
+    company.kalypso("plan -e dev").ends(0);
+}
+
+#[test]
+fn names_of_others_that_are_not_utf8_stay_as_they_are() {
+    let company = Company::new();
+    // In Latin-1, at the top and inside, one of them with the marker of our folders.
+    let latin = |path: &str, text: &str| company.change_raw("gitops@dev", (path, "100644"), text.as_bytes());
+    latin("caf\\351/notes.txt", "mine\n");
+    latin("others/caf\\351.yaml", "a: 1\n");
+    latin("\\377/README.md", "This folder contains deployment targets scheduled on the cluster type");
+    let foreign = || {
+        let list = git(&company.repository("gitops"), &["ls-tree", "dev"]);
+        let theirs = |line: &&str| line.contains("\\3") || line.ends_with("\tothers");
+        list.lines().filter(theirs).map(str::to_owned).collect::<Vec<_>>()
+    };
+    let before = foreign();
+    assert_eq!(before.len(), 3, "{before:?}");
+    company.kalypso("plan -e dev").ends(2);
+    for text in ["mysql://main/b", "mysql://main/c"] {
+        company.change("control-plane@dev", "configs/common.yaml", &config("common", "", &format!("DATABASE: {text}")));
+        company.kalypso("publish -e dev --direct").ends(0);
+        assert!(company.file("gitops", "dev", "east/shop-test/platform-config.yaml").contains(text));
+        assert_eq!(foreign(), before);
+    }
+    // What stands in a folder of ours goes, under a name that can be read.
+    latin("east/shop-test/caf\\351.yaml", "a: 1\n");
+    company.kalypso("plan -e dev -o json").ends(2).says(&["east/shop-test/caf\\\\xe9.yaml"]);
+    company.kalypso("publish -e dev --direct").ends(0);
+    assert!(!company.files("gitops", "dev").contains("east/shop-test/caf"));
+    git(&company.repository("gitops"), &["fsck", "--strict"]);
+}
+
+#[test]
+fn names_of_sources_that_are_not_utf8_hurt_only_themselves() {
+    let company = Company::new();
+    let file = |path: &str, text: &str| company.change_raw("control-plane@dev", (path, "100644"), text.as_bytes());
+    file("caf\\351/notes.txt", "not ours\n");
+    file("caf\\351/more.yaml", &config("more", "", "MORE: \"1\""));
+    company.kalypso("publish -e dev --direct").ends(0);
+    assert!(company.file("gitops", "dev", "east/shop-test/platform-config.yaml").contains("MORE"));
+    file("caf\\351/more.yaml", "a: [\n");
+    company.kalypso("check -e dev").ends(1).says(&["K0101", "more.yaml"]);
 }
 
 #[test]

@@ -3,8 +3,8 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 
-use crate::company::{Company, dev, git};
-use crate::objects::{cluster_type, config, gitops, policy};
+use crate::company::{Company, HOST, dev, git};
+use crate::objects::{self, cluster_type, config, gitops, policy};
 
 const WEST: &str = "configs/west.yaml";
 
@@ -125,10 +125,13 @@ fn large_removals_need_a_word() {
     let company = large();
     let before = company.head("gitops", "dev");
     company.change("control-plane@dev", "policies/shop.yaml", &policy("shop", "nothing"));
-    company.kalypso("plan -e dev").ends(2).says(&["12 assignments are removed", "--confirm"]);
-    company.kalypso("publish -e dev --direct").ends(1).says(&["K0505", "this would remove 12 of 12 assignments"]);
+    let word = company.word();
+    company.kalypso("plan -e dev").ends(2).says(&["12 assignments are removed", &format!("--confirm {word}")]);
+    let refused = ["K0505", "this would remove 12 of 12 assignments", &format!("say `--confirm {word}`")];
+    company.kalypso("publish -e dev --direct").ends(1).says(&refused);
+    company.kalypso("publish -e dev --direct --confirm").ends(1).says(&refused);
     assert_eq!(company.head("gitops", "dev"), before);
-    company.kalypso("publish -e dev --direct --confirm").ends(0);
+    company.kalypso(&format!("publish -e dev --direct --confirm {word}")).ends(0);
     assert!(!company.files("gitops", "dev").contains("shop-t0"));
 }
 
@@ -137,7 +140,81 @@ fn a_vanished_cluster_type_needs_a_word() {
     let company = Company::new().published();
     company.remove("control-plane", "dev", "cluster-types/east.yaml");
     company.kalypso("publish -e dev --direct").ends(1).says(&["K0505", "1 cluster type: `east`"]);
-    company.kalypso("publish -e dev").ends(0).says(&["1 assignment is removed"]);
+    company.kalypso("publish -e dev").ends(0).says(&["1 assignment is removed", &company.word()]);
+}
+
+#[test]
+fn a_word_is_for_what_was_shown_and_nothing_else() {
+    let company = large();
+    company.change("control-plane@dev", "policies/shop.yaml", &policy("shop", "nothing"));
+    let stale = company.word();
+    company.change("control-plane@dev", "policies/shop.yaml", &policy("shop", "shop"));
+    company.remove("control-plane", "dev", "cluster-types/east.yaml");
+    let before = company.head("gitops", "dev");
+    let now = company.word();
+    assert_ne!(stale, now);
+    company.kalypso(&format!("publish -e dev --direct --confirm {stale}")).ends(1).says(&[
+        "K0505",
+        "6 of 12 assignments",
+        "is of other removals",
+        &format!("say `--confirm {now}`"),
+    ]);
+    assert_eq!(company.head("gitops", "dev"), before);
+    // What else changes does not matter, and several words can be said.
+    company.change("control-plane@dev", "configs/common.yaml", &config("common", "", "LOG_LEVEL: debug"));
+    company.kalypso(&format!("publish -e dev --direct --confirm {stale} --confirm {now}")).ends(0);
+    assert!(!company.files("gitops", "dev").contains("east/"));
+}
+
+#[test]
+fn everything_of_a_workload_needs_a_word_however_little_it_is() {
+    let company = Company::new();
+    company.change("control-plane@main", "workloads/till.yaml", &objects::registration("till", &format!("{HOST}till")));
+    company.commit("till", "main", &[("till.yaml", objects::workload("till"))]);
+    company.change("control-plane@dev", "policies/till.yaml", &policy("till", "till"));
+    let company = company.published();
+    company.remove("control-plane", "dev", "policies/till.yaml");
+    let refused = company.kalypso("publish -e dev --direct").ends(1);
+    refused.says(&["K0505", "this would remove 2 of 4 assignments, all of workload `till`"]);
+    let json = company.kalypso("plan -e dev -o json").ends(2).json();
+    let confirmation = &json["plans"][0]["confirmation"];
+    assert_eq!(confirmation["removals"], serde_json::json!(["east/till-test", "west/till-test"]));
+    assert_eq!(confirmation["removed"], 2);
+    company.kalypso(&format!("publish -e dev --direct --confirm {}", company.word())).ends(0);
+}
+
+#[test]
+fn a_file_in_the_place_of_our_own_is_not_replaced() {
+    let check = |path: &str, mode: &str, text: &str, words: &[&str]| {
+        let company = Company::new();
+        company.change_raw("gitops@dev", (path, mode), text.as_bytes());
+        let before = company.head("gitops", "dev");
+        for command in ["publish -e dev --direct", "publish -e dev --direct --adopt", "publish -e dev"] {
+            company.kalypso(command).ends(1).says(words);
+        }
+        assert_eq!(company.head("gitops", "dev"), before);
+        assert_eq!(company.head("gitops", "kalypso/dev"), None);
+    };
+    let foreign = |path: &str| format!("the GitOps branch has `{path}`, which is not Kalypso's");
+    check(".kalypso", "100644", "settings of another program", &["K0508", &foreign(".kalypso")]);
+    check(".kalypso", "120000", "elsewhere", &["K0508", &foreign(".kalypso")]);
+    check(".kalypso/owner", "120000", "elsewhere", &["K0508", &foreign(".kalypso/owner")]);
+    check(".kalypso/owner/x", "100644", "", &["K0508", &foreign(".kalypso/owner")]);
+    check(".kalypso/owner", "100644", "Ann", &["K0508", &foreign(".kalypso/owner")]);
+    check(".kalypso/owner", "100644", "environment: dev\ncontrol-plane: \u{1b}[2Jx\n", &["K0508"]);
+}
+
+#[test]
+fn a_file_in_the_place_of_the_folder_for_tracking_is_not_replaced() {
+    let company = Company::new();
+    let base = format!("{}  commit: {}\n", objects::base(), company.head("control-plane", "main").unwrap());
+    company.change("control-plane@dev", "base.yaml", &base);
+    company.change("gitops@dev", ".github", "");
+    company.kalypso("plan -e dev").ends(1).says(&["K0508", "the GitOps branch has `.github`"]);
+    company.kalypso("publish -e dev --direct").ends(1).says(&["K0508", "the GitOps branch has `.github`"]);
+    company.remove("gitops", "dev", ".github");
+    company.kalypso("publish -e dev --direct").ends(0);
+    assert!(company.files("gitops", "dev").contains(".github/tracking/Promoted_Commit_Id"));
 }
 
 #[test]
@@ -159,6 +236,33 @@ fn a_foreign_folder_is_taken_over_only_when_that_is_said() {
     company.kalypso("publish -e dev --direct --adopt").ends(0);
     assert!(!company.files("gitops", "dev").contains("mine.yaml"));
     assert!(company.files("gitops", "dev").contains("west/shop-test/"));
+}
+
+#[test]
+fn output_does_not_go_where_something_is_read() {
+    let company = Company::new();
+    for (repository, branch) in [("control-plane", "dev"), ("control-plane", "main"), ("shop", "main")] {
+        let text = gitops("dev", branch, "./out").replace("acme/gitops", &format!("acme/{repository}"));
+        company.change("control-plane@dev", "gitops.yaml", &text);
+        let before = company.head(repository, branch);
+        company.kalypso("check -e dev").ends(1).says(&["K0509", "gitops.yaml"]);
+        company.kalypso("plan -e dev").ends(1).says(&["K0509"]);
+        company.kalypso("publish -e dev --direct").ends(1).says(&["K0509", "Nothing was published"]);
+        company.kalypso("publish -e dev").ends(1).says(&["K0509", "Nothing was published"]);
+        assert_eq!((company.head(repository, branch), company.head(repository, "kalypso/dev")), (before, None));
+    }
+}
+
+#[test]
+fn the_branch_of_proposals_is_not_the_one_that_clusters_pull() {
+    let company = Company::new();
+    company.merge("gitops", "kalypso/dev", "dev");
+    company.change("control-plane@dev", "gitops.yaml", &gitops("dev", "kalypso/dev", "."));
+    let before = company.head("gitops", "kalypso/dev");
+    for command in ["publish -e dev", "publish -e dev --direct"] {
+        company.kalypso(command).ends(1).says(&["K0510", "gitops.yaml", "Nothing was published"]);
+    }
+    assert_eq!(company.head("gitops", "kalypso/dev"), before);
 }
 
 #[test]

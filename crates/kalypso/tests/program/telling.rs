@@ -120,7 +120,10 @@ fn what_is_removed_is_wanted_no_more() {
     assert_eq!(world.applied("west/shop-test")["standing"], "succeeded");
     world.company.remove("control-plane", "dev", "cluster-types/west.yaml");
     // The folder of the cluster type and that of its assignment.
-    world.run("publish -e dev --direct --confirm").ends(0).says(&["Told the hub of 2 folders"]);
+    world
+        .run(&format!("publish -e dev --direct --confirm {}", world.company.word()))
+        .ends(0)
+        .says(&["Told the hub of 2 folders"]);
     let rows = world.run("deployments --host berlin -o json").ends(0).json();
     assert_eq!(rows["items"][0]["standing"], Json::Null, "{rows}");
 }
@@ -133,7 +136,7 @@ fn what_was_removed_while_the_hub_was_away_is_told_with_everything_else() {
     world.company.remove("control-plane", "dev", "cluster-types/west.yaml");
     // Which of two commits of the same second is the later one, their dates don't say, and nothing would be removed.
     thread::sleep(Duration::from_millis(1_100));
-    world.run_with("", "publish -e dev --direct --confirm").ends(0);
+    world.run_with("", &format!("publish -e dev --direct --confirm {}", world.company.word())).ends(0);
     let standing = || {
         let rows = world.run("deployments --host berlin -o json").ends(0).json();
         rows["items"][0]["standing"].clone()

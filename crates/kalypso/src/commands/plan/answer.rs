@@ -13,7 +13,7 @@ use super::selection::View;
 use crate::loading::Loaded;
 
 /// How many of anything are listed, unless somebody wants more or fewer.
-const LISTED_MAX: usize = 1_000;
+pub(in crate::commands) const LISTED_MAX: usize = 1_000;
 /// How to see what is not listed.
 const MORE: &str = "--workload, --cluster-type and --selector select changes; --limit N lists more";
 
@@ -51,6 +51,7 @@ impl View<'_> {
                 "selected": self.changes.len(),
             },
             "needsConfirmation": plan.needs_confirmation(),
+            "confirmation": planned.confirmation(limit),
             "groups": groups.iter().take(limit).map(group_json).collect::<Vec<_>>(),
             "changes": changes,
             "otherFiles": other_files.collect::<Vec<_>>(),

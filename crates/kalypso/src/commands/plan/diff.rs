@@ -1,12 +1,16 @@
-//! The differences of files, without what is sensitive in them.
+//! The differences of files, without what depends on sensitive values.
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
+use std::iter;
 use std::sync::Arc;
 
 use engine::compile::Compiled;
+use engine::output::{OWNER_FILE, TRACKING_FILE};
 use engine::plan::{FileChange, PlannedId};
-use engine::sensitive::Secrets;
+use engine::sensitive::{Lines, ShownFiles, plain};
 use model::tree::{Blob, OpenError};
+use similar::{Algorithm, ChangeTag, DiffOp};
 
 use super::Planned;
 use super::selection::View;
@@ -14,6 +18,19 @@ use crate::terminal::count;
 
 /// How many assignments' differences are shown, unless somebody wants more or fewer.
 const DIFFS_MAX: usize = 1_000;
+/// How many lines are shown around a difference.
+const CONTEXT_LINES: usize = 3;
+
+/// The file that marks a cluster type's folder.
+const MARKER_FILE: &str = "/README.md";
+
+/// The files of an assignment as they may be shown.
+struct Sides {
+    /// As they were, and as they will be, if the fleets give them.
+    files: [Option<ShownFiles>; 2],
+    /// Whether nothing of it is sensitive on either side.
+    are_all_public: bool,
+}
 
 /// What differences are made of.
 pub(super) struct Diffs<'a> {
@@ -43,49 +60,107 @@ impl<'a> Diffs<'a> {
 
     /// The differences of an assignment's files, in their order.
     pub(super) fn of(&self, id: &PlannedId, files: &[FileChange]) -> Vec<String> {
-        let secrets = self.secrets(id, files);
-        files.iter().map(|file| self.unified(file, secrets.as_ref())).collect()
+        let Some(sides) = self.sides(id) else { return files.iter().map(not_shown).collect() };
+        files.iter().map(|file| self.of_file(file, &sides)).collect()
     }
 
-    /// The difference of a file that belongs to no assignment, and so holds none of its values.
+    /// The difference of a file that belongs to no assignment. Those of ours hold no value; what others hold nobody knows.
     pub(super) fn other(&self, change: &FileChange) -> String {
-        self.unified(change, Some(&Secrets::default()))
+        let is_ours = [MARKER_FILE, TRACKING_FILE, OWNER_FILE].iter().any(|name| change.path.ends_with(name));
+        if !is_ours && !self.planned.sensitive.is_empty() {
+            return not_shown(change);
+        }
+        let [before, after] = [&change.before, &change.after].map(|blob| self.content(blob.as_ref()));
+        unified(change, [&plain(&before), &plain(&after)])
     }
 
-    /// What is sensitive in an assignment's files; none if nobody can say.
-    fn secrets(&self, id: &PlannedId, files: &[FileChange]) -> Option<Secrets> {
+    /// The files of an assignment as they may be shown, as they were and as they will be. None if nobody knows the assignment.
+    fn sides(&self, id: &PlannedId) -> Option<Sides> {
         let id = id.assignment()?;
         let old = self.planned.old.as_ref().map(|old| &old.compiled);
-        let sides = [Some(self.planned.compiled), old].into_iter().flatten().map(Compiled::prepared);
-        let mut found = sides.filter_map(|side| Some((side.secrets(&id)?, side.sensitive_paths(&id)))).peekable();
-        found.peek()?;
-        let (mut secrets, mut paths) = (Secrets::default(), std::collections::BTreeSet::new());
-        for (some, at) in found {
-            secrets.extend(some);
-            paths.extend(at);
+        let is_known = |side: &&Compiled| side.get(&id).is_some();
+        iter::once(self.planned.compiled).chain(old).find(is_known)?;
+        // What is sensitive on one side is so on the other: a mark is mostly set after the value.
+        let sides = iter::once(self.planned.compiled).chain(old);
+        let sensitive: BTreeSet<_> = sides.flat_map(|side| side.prepared().sensitive_paths(&id)).collect();
+        let shown = |side: &Compiled| side.prepared().shown_files(&id, &sensitive);
+        let files = [old.and_then(shown), shown(self.planned.compiled)];
+        Some(Sides { files, are_all_public: sensitive.is_empty() })
+    }
+
+    fn of_file(&self, change: &FileChange, Sides { files: [old, new], are_all_public }: &Sides) -> String {
+        let name = change.path.rsplit('/').next().unwrap_or_default();
+        let [before, after] =
+            [&change.before, &change.after].map(|blob| blob.as_ref().map(|blob| self.content(Some(blob))));
+        let lines = |content: &Option<Arc<[u8]>>, sides: [&Option<ShownFiles>; 2]| match content {
+            None => Some(Vec::new()),
+            // What is not what the commits give, nobody can follow.
+            Some(content) => {
+                let known = sides.into_iter().flatten().find_map(|side| Some(owned(side.lines(name, content)?)));
+                known.or_else(|| are_all_public.then(|| owned(plain(content))))
+            }
+        };
+        match (lines(&before, [old, new]), lines(&after, [new, old])) {
+            (Some(before), Some(after)) => unified(change, [&before, &after]),
+            _ => not_shown(change),
         }
-        // What a file was made of is not always known, and values may become others while they are rendered.
-        for blob in files.iter().flat_map(|file| [&file.before, &file.after]) {
-            secrets.add_file(&self.content(blob.as_ref()), &paths);
-        }
-        Some(secrets)
     }
 
     fn content(&self, blob: Option<&Blob>) -> Arc<[u8]> {
         let known = |blob: &Blob| blob.bytes().cloned().or_else(|| self.planned.target.branch.content(blob.id()));
         blob.and_then(known).unwrap_or_default()
     }
+}
 
-    fn unified(&self, change: &FileChange, secrets: Option<&Secrets>) -> String {
-        let name = |side: &str, blob: &Option<Blob>| {
-            if blob.is_some() { format!("{side}/{}", change.path) } else { "/dev/null".to_owned() }
+fn owned(lines: Vec<Lines<'_>>) -> Vec<Lines<'static>> {
+    lines.into_iter().map(Lines::into_owned).collect()
+}
+
+fn header(change: &FileChange) -> String {
+    let name = |side: &str, blob: &Option<Blob>| {
+        if blob.is_some() { format!("{side}/{}", change.path) } else { "/dev/null".to_owned() }
+    };
+    format!("--- {}\n+++ {}\n", name("a", &change.before), name("b", &change.after))
+}
+
+fn not_shown(change: &FileChange) -> String {
+    format!("{}(not shown: nobody can say any more what is sensitive in it)\n", header(change))
+}
+
+/// A difference in the form of `diff -u`. Lines are compared as they are, and shown as they may be.
+fn unified(change: &FileChange, [before, after]: [&[Lines<'_>]; 2]) -> String {
+    let texts = |lines: &[Lines<'_>]| lines.iter().map(|lines| lines.text.to_string()).collect::<Vec<_>>();
+    let ops = similar::capture_diff_slices(Algorithm::Myers, &texts(before), &texts(after));
+    let mut text = String::new();
+    for hunk in similar::group_diff_ops(ops, CONTEXT_LINES) {
+        let (Some(first), Some(last)) = (hunk.first(), hunk.last()) else { continue };
+        if text.is_empty() {
+            text.push_str(&header(change));
+        }
+        let range = |start: usize, end: usize| match end - start {
+            1 => format!("{}", start + 1),
+            0 => format!("{start},0"),
+            length => format!("{},{length}", start + 1),
         };
-        let (from, to) = (name("a", &change.before), name("b", &change.after));
-        let Some(secrets) = secrets else {
-            return format!("--- {from}\n+++ {to}\n(not shown: nobody can say any more what is sensitive in it)\n");
-        };
-        let text = |blob: Option<&Blob>| secrets.hide(&String::from_utf8_lossy(&self.content(blob)));
-        let (before, after) = (text(change.before.as_ref()), text(change.after.as_ref()));
-        similar::TextDiff::from_lines(&before, &after).unified_diff().header(&from, &to).to_string()
+        let old = range(first.old_range().start, last.old_range().end);
+        let new = range(first.new_range().start, last.new_range().end);
+        let _ = writeln!(text, "@@ -{old} +{new} @@");
+        hunk.iter().for_each(|op| lines_of(op, [before, after], &mut text));
+    }
+    text
+}
+
+fn lines_of(op: &DiffOp, [before, after]: [&[Lines<'_>]; 2], text: &mut String) {
+    let sides = match op.tag() {
+        similar::DiffTag::Equal => vec![(ChangeTag::Equal, before.get(op.old_range()))],
+        _ => vec![(ChangeTag::Delete, before.get(op.old_range())), (ChangeTag::Insert, after.get(op.new_range()))],
+    };
+    for (tag, lines) in sides {
+        for lines in lines.unwrap_or_default() {
+            let _ = write!(text, "{tag}{}", lines.shown);
+            if !lines.shown.ends_with('\n') {
+                text.push_str("\n\\ No newline at end of file\n");
+            }
+        }
     }
 }

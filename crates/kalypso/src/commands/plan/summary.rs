@@ -62,8 +62,9 @@ impl View<'_> {
         let mut text = self.counts();
         text.push_str(&self.failing());
         if plan.needs_confirmation() {
-            let (removed, before) = (thousands(plan.count(ChangeKind::Removed)), count(plan.before(), "assignment"));
-            let _ = writeln!(text, "\n  this removes {removed} of {before}: publishing it directly needs --confirm");
+            let word = self.planned.word().map_or_else(String::new, |word| format!(" {word}"));
+            let removed = self.planned.removed_text();
+            let _ = writeln!(text, "\n  this removes {removed}\n  publishing it directly needs --confirm{word}");
         }
         if !self.filters.is_empty() {
             let (shown, all) = (thousands(self.changes.len()), count(plan.changes.len(), "change"));

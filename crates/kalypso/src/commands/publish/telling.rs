@@ -152,7 +152,7 @@ impl Teller<'_> {
         let count = places.len();
         let (commit, seconds) = self.commit.clone().unzip();
         let told = Told {
-            repository: place.repo.to_string(),
+            repository: git::without_credential(&place.repo),
             branch: place.branch.to_string(),
             commit,
             committed_on: seconds.map(|seconds| Moment::from_millis(seconds.saturating_mul(1000))),

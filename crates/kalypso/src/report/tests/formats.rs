@@ -1,5 +1,6 @@
 //! One value that a schema in another repository refuses, in every format.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use insta::assert_snapshot;
@@ -68,7 +69,9 @@ fn rendered(format: Format) -> String {
     let environments = ["prod", "stage"].map(|name| EnvironmentName::new(name).unwrap());
     let fallback = Fallback::LastGood(Some(GitId::of_blob(b"")));
     for environment in &environments {
-        let batch = Batch { environment: Some(environment), assignments: Some(9), fallback, diagnostics: &diagnostics };
+        let (assignments, nothing) = (Some(9), BTreeSet::new());
+        let environment = Some(environment);
+        let batch = Batch { environment, assignments, fallback, diagnostics: &diagnostics, sensitive: Some(&nothing) };
         report.add(batch, &mut Locator::of_files(&files));
     }
     report.render(format)

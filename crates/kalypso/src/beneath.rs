@@ -1,0 +1,205 @@
+//! Files below a folder: written whole, and never through a symbolic link that stands in it.
+
+use std::ffi::OsString;
+use std::fs::{self, File};
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+
+/// What the name of a file begins with while it is written.
+const UNFINISHED: &str = ".kalypso-new-";
+
+/// Writes a file so that it is there whole or not at all. A link in its place is replaced, not followed.
+///
+/// # Errors
+/// If a folder on the way is a link or a file, or the system refuses.
+pub(crate) fn write(folder: &Path, path: &str, bytes: &[u8]) -> io::Result<()> {
+    let target = resolve(folder, path)?;
+    fs::create_dir_all(target.parent().unwrap_or(folder))?;
+    if holds(&target, bytes)? {
+        return Ok(());
+    }
+    let new = unfinished(&target);
+    // What is there under this name was left behind, or put there for us to follow it.
+    remove_if_there(&new)?;
+    let mut options = File::options();
+    let written = options.write(true).create_new(true).open(&new).and_then(|mut file| file.write_all(bytes));
+    let placed = written.and_then(|()| fs::rename(&new, &target));
+    if placed.is_err() {
+        let _ = fs::remove_file(&new);
+    }
+    placed
+}
+
+/// Removes a file with what was not finished of it, if they are there, and the folders that become empty with it.
+///
+/// # Errors
+/// As [`write()`].
+pub(crate) fn remove(folder: &Path, path: &str) -> io::Result<()> {
+    let target = resolve(folder, path)?;
+    remove_if_there(&unfinished(&target))?;
+    remove_if_there(&target)?;
+    for parent in target.ancestors().skip(1).take_while(|parent| *parent != folder) {
+        if fs::remove_dir(parent).is_err() {
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// The bytes of a file; none if there is none.
+///
+/// # Errors
+/// As [`write()`], and if the file is a link.
+pub(crate) fn read(folder: &Path, path: &str) -> io::Result<Option<Vec<u8>>> {
+    let target = resolve(folder, path)?;
+    match fs::symlink_metadata(&target) {
+        Ok(metadata) if metadata.is_file() => fs::read(&target).map(Some),
+        Ok(_) => Err(not_followed(&target)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+/// Whether nothing is in a folder but what a run leaves behind that ended before its first file was whole.
+///
+/// # Errors
+/// If it can't be read.
+pub(crate) fn is_unused(folder: &Path) -> io::Result<bool> {
+    let mut folders = vec![folder.to_owned()];
+    while let Some(next) = folders.pop() {
+        let entries = match fs::read_dir(&next) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+            entries => entries?,
+        };
+        for entry in entries {
+            let entry = entry?;
+            let (name, kind) = (entry.file_name(), entry.file_type()?);
+            if kind.is_dir() && next == *folder && name == ".kalypso" {
+                folders.push(entry.path());
+            } else if !(kind.is_file() && name.to_string_lossy().starts_with(UNFINISHED)) {
+                return Ok(false);
+            }
+        }
+    }
+    Ok(true)
+}
+
+/// Whether a path, which somebody else may have written, stays in its folder.
+pub(crate) fn is_inside(path: &str) -> bool {
+    !path.is_empty() && !Path::new(path).is_absolute() && path.split('/').all(|part| !matches!(part, "" | "." | ".."))
+}
+
+/// Where a path leads, if no folder on the way is anything else. The folder itself may be a link: that is the user's word.
+fn resolve(folder: &Path, path: &str) -> io::Result<PathBuf> {
+    if !is_inside(path) {
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, "the path leads out of the folder"));
+    }
+    let mut way = folder.to_owned();
+    let parts: Vec<_> = path.split('/').collect();
+    let (name, above) = parts.split_last().unwrap_or((&path, &[]));
+    for part in above {
+        way.push(part);
+        match fs::symlink_metadata(&way) {
+            Ok(metadata) if metadata.is_dir() => {}
+            Ok(_) => return Err(not_followed(&way)),
+            // Below what does not exist is nothing.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => break,
+            Err(error) => return Err(error),
+        }
+    }
+    let mut target = folder.to_owned();
+    target.extend(above);
+    target.push(name);
+    Ok(target)
+}
+
+fn not_followed(path: &Path) -> io::Error {
+    let shown = path.display();
+    io::Error::new(
+        io::ErrorKind::NotADirectory,
+        format!("`{shown}` is a symbolic link or a file in the way of a folder: remove it"),
+    )
+}
+
+/// Whether a regular file has this content.
+fn holds(path: &Path, bytes: &[u8]) -> io::Result<bool> {
+    match fs::symlink_metadata(path) {
+        Ok(metadata) if metadata.is_file() && metadata.len() == bytes.len() as u64 => Ok(fs::read(path)? == bytes),
+        Ok(_) => Ok(false),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+        Err(error) => Err(error),
+    }
+}
+
+/// Where a file is written before it takes its place.
+fn unfinished(path: &Path) -> PathBuf {
+    let mut name = OsString::from(UNFINISHED);
+    name.push(path.file_name().unwrap_or_default());
+    path.with_file_name(name)
+}
+
+fn remove_if_there(path: &Path) -> io::Result<()> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[cfg(unix)]
+    #[test]
+    fn a_link_on_the_way_is_not_followed() {
+        let (folder, elsewhere) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        std::os::unix::fs::symlink(elsewhere.path(), folder.path().join("west")).unwrap();
+        fs::write(elsewhere.path().join("README.md"), "theirs").unwrap();
+        for done in [
+            write(folder.path(), "west/README.md", b"ours"),
+            write(folder.path(), "west/shop/a.yaml", b"ours"),
+            remove(folder.path(), "west/README.md"),
+            read(folder.path(), "west/README.md").map(drop),
+        ] {
+            assert!(done.unwrap_err().to_string().contains("symbolic link"));
+        }
+        assert_eq!(fs::read_to_string(elsewhere.path().join("README.md")).unwrap(), "theirs");
+        assert_eq!(fs::read_dir(elsewhere.path()).unwrap().count(), 1);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_link_in_the_place_of_a_file_is_replaced() {
+        let (folder, elsewhere) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let theirs = elsewhere.path().join("theirs");
+        fs::write(&theirs, "same").unwrap();
+        for name in ["a.yaml", ".kalypso-new-a.yaml"] {
+            std::os::unix::fs::symlink(&theirs, folder.path().join(name)).unwrap();
+        }
+        write(folder.path(), "a.yaml", b"same").unwrap();
+        assert!(fs::symlink_metadata(folder.path().join("a.yaml")).unwrap().is_file());
+        write(folder.path(), "a.yaml", b"ours").unwrap();
+        assert_eq!(fs::read_to_string(&theirs).unwrap(), "same");
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn what_a_run_without_a_whole_file_leaves_is_unused() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path();
+        assert!(is_unused(path).unwrap() && is_unused(&path.join("missing")).unwrap());
+        fs::create_dir(path.join(".kalypso")).unwrap();
+        fs::write(path.join(".kalypso/.kalypso-new-running"), "{").unwrap();
+        assert!(is_unused(path).unwrap());
+        fs::write(path.join(".kalypso/mine"), "").unwrap();
+        assert!(!is_unused(path).unwrap());
+    }
+
+    #[test]
+    fn a_path_that_leads_out_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        for path in ["../a", "a/../../b", "/a", "", "a//b", "./a"] {
+            assert!(write(folder.path(), path, b"").is_err(), "{path}");
+        }
+    }
+}

@@ -1,0 +1,102 @@
+//! Texts of other people without what could move a terminal's cursor or turn its letters round.
+
+use std::borrow::Cow;
+use std::fmt::Write as _;
+
+/// `text` with every such character as one can see it. Line breaks and tabs stay.
+pub(crate) fn visible(text: &str) -> Cow<'_, str> {
+    if !text.contains(is_hidden) {
+        return Cow::Borrowed(text);
+    }
+    let mut result = String::with_capacity(text.len());
+    for character in text.chars() {
+        match character {
+            '\0'..='\u{1f}' if is_hidden(character) => {
+                result.push(char::from_u32(0x2400 + u32::from(character)).unwrap_or(char::REPLACEMENT_CHARACTER));
+            }
+            '\u{7f}' => result.push('␡'),
+            _ if is_hidden(character) => {
+                let _ = write!(result, "\\u{{{:x}}}", u32::from(character));
+            }
+            _ => result.push(character),
+        }
+    }
+    Cow::Owned(result)
+}
+
+/// The same for bytes; a sequence that is not UTF-8 becomes one `�`, so that columns are those of [`model::source::Position`].
+pub(crate) fn visible_bytes(bytes: &[u8]) -> String {
+    visible(&String::from_utf8_lossy(bytes)).into_owned()
+}
+
+/// A message as it is said: without what a terminal obeys, and without the credentials of URLs.
+pub(crate) fn message(text: &str) -> String {
+    visible(&model::credential::without(text)).into_owned()
+}
+
+/// JSON with every such character escaped as JSON does it. What it says is the same: they stand in texts only.
+pub(crate) fn escaped_json(json: String) -> String {
+    if !json.contains(is_hidden) {
+        return json;
+    }
+    let mut result = String::with_capacity(json.len());
+    for character in json.chars() {
+        if is_hidden(character) {
+            for unit in character.encode_utf16(&mut [0; 2]) {
+                let _ = write!(result, "\\u{unit:04x}");
+            }
+        } else {
+            result.push(character);
+        }
+    }
+    result
+}
+
+/// Whether a text holds none of them.
+pub(crate) fn is_visible(text: &str) -> bool {
+    !text.contains(is_hidden)
+}
+
+/// Controls of both sets, among them the one-character form of the sequence that begins colours; marks of direction; breaks of lines that are
+/// none in YAML; characters without a width, and tags.
+fn is_hidden(character: char) -> bool {
+    let is_kept = matches!(character, '\n' | '\t');
+    let is_control = matches!(character, '\0'..='\u{1f}' | '\u{7f}'..='\u{9f}');
+    let is_mark = matches!(character, '\u{61c}' | '\u{200b}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}');
+    let has_no_width =
+        matches!(character, '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}');
+    !is_kept && (is_control || is_mark || has_no_width)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_reaches_the_terminal_but_letters() {
+        assert_eq!(visible("a\u{1b}[31mb\u{7f}\r\n\tc"), "a␛[31mb␡␍\n\tc");
+        assert_eq!(visible("\u{9b}31m \u{202e}txet"), "\\u{9b}31m \\u{202e}txet");
+        let all =
+            "\u{61c}\u{200e}\u{200f}\u{202a}\u{202d}\u{2066}\u{2069}\u{2028}\u{2029}\u{200b}\u{feff}\u{e0041}\u{85}";
+        assert!(visible(all).is_ascii(), "{}", visible(all));
+        assert_eq!(visible("門真 é 👩\u{200d}🔧"), "門真 é 👩\u{200d}🔧");
+    }
+
+    #[test]
+    fn broken_bytes_are_one_character_each() {
+        assert_eq!(visible_bytes(b"a\xffb\xfe"), "a�b�");
+    }
+
+    #[test]
+    fn json_says_the_same_and_nothing_else() {
+        let text = "\u{9b}31m\u{202e}\u{7f}\u{e0041}é\n";
+        let json = escaped_json(serde_json::json!([text]).to_string());
+        assert!(is_visible(&json), "{json}");
+        assert_eq!(serde_json::from_str::<Vec<String>>(&json).unwrap(), [text]);
+    }
+
+    #[test]
+    fn a_message_repeats_no_credential() {
+        assert_eq!(message("`https://me:s3cret@h/a` \u{9b}"), "`https://…@h/a` \\u{9b}");
+    }
+}

@@ -1,0 +1,95 @@
+//! Rounds of things that go wrong, and the words about them.
+
+use std::env;
+use std::fmt::Write as _;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::path::Path;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use crate::chance::Chance;
+use crate::site::{ENVIRONMENTS, Site};
+use crate::way::Way;
+
+/// How often runs are started and killed in one round.
+const SERIES: u64 = 2;
+/// After so many rounds everything is compared with a clean run.
+const THOROUGH_EVERY: u64 = 12;
+
+/// Runs rounds on one way until so many runs were killed.
+///
+/// `KALYPSO_FAULTS_SEED` says which ones, `KALYPSO_FAULTS_KILLS` or `KALYPSO_FAULTS_ROUNDS` how many; `cargo xtask faults` sets them.
+pub(crate) fn run((name, kills): (&str, u64), way: fn(&Path) -> Way) {
+    let number = |name: &str| env::var(name).ok().and_then(|text| text.parse::<u64>().ok());
+    let (seed, wanted) = (number("KALYPSO_FAULTS_SEED").unwrap_or(1), number("KALYPSO_FAULTS_KILLS").unwrap_or(kills));
+    let start = Instant::now();
+    let mut site = Site::new(way);
+    let mut tally = Tally::default();
+    let rounds = number("KALYPSO_FAULTS_ROUNDS");
+    while rounds.map_or(tally.kills < wanted, |rounds| tally.rounds < rounds) {
+        tally.rounds += 1;
+        // Each round has chance of its own, so that one can be looked at alone.
+        let mut chance = Chance::new(seed ^ tally.rounds << 20);
+        let mut story = format!("round {} of seed {seed} on {name}", tally.rounds);
+        let played = catch_unwind(AssertUnwindSafe(|| play(&mut site, &mut tally, (&mut chance, &mut story))));
+        if let Err(panic) = played {
+            println!(
+                "failed: {story}\nagain: cargo xtask faults --seed {seed} --rounds {} --only {name}",
+                tally.rounds
+            );
+            resume_unwind(panic);
+        }
+        assert!(rounds.is_some() || tally.rounds < 2 * wanted + 20, "runs end before they are killed");
+    }
+    site.check_thoroughly();
+    let Tally { rounds, kills, ended } = tally;
+    println!(
+        "{name}: {rounds} rounds, {kills} runs killed, {ended} ended before; a plain run took {:.1} s at most; {} s in all, seed {seed}",
+        site.slowest.as_secs_f64(),
+        start.elapsed().as_secs()
+    );
+}
+
+/// What happened so far.
+#[derive(Default)]
+struct Tally {
+    rounds: u64,
+    kills: u64,
+    ended: u64,
+}
+
+fn play(site: &mut Site, tally: &mut Tally, (chance, story): (&mut Chance, &mut String)) {
+    site.change();
+    if chance.once_in(4) {
+        site.change_application();
+    }
+    if chance.once_in(3) {
+        let _ = write!(story, ", {}", site.way.spoil(chance));
+    }
+    for _ in 0..SERIES {
+        let count = 1 + chance.below(3);
+        // The same environment or different ones.
+        let environments: Vec<_> = (0..count).map(|_| chance.one_of(&ENVIRONMENTS)).collect();
+        let mut runs: Vec<_> = environments.iter().map(|environment| site.start(environment)).collect();
+        let _ = write!(story, ", publish {}", environments.join(" and "));
+        if chance.once_in(6) {
+            let environment = chance.one_of(&ENVIRONMENTS);
+            let _ = write!(story, ", a note in {environment}");
+            site.note(environment);
+        }
+        // Early moments are as interesting as late ones.
+        let delay = chance.below(site.typical.as_millis() as u64 + 1);
+        thread::sleep(Duration::from_millis(delay));
+        let _ = write!(story, ", killed after {delay} ms");
+        for run in &mut runs {
+            let has_ended = run.try_wait().unwrap().is_some();
+            *(if has_ended { &mut tally.ended } else { &mut tally.kills }) += 1;
+            run.kill().unwrap();
+            run.wait().unwrap();
+        }
+    }
+    site.recover();
+    if tally.rounds.is_multiple_of(THOROUGH_EVERY) {
+        site.check_thoroughly();
+    }
+}

@@ -1,0 +1,116 @@
+//! What one application's repository can do to another team: nothing.
+
+use crate::company::{Company, HOST, git};
+use crate::objects::{config, registration, schema, workload};
+
+/// The published company, and a second team, which is registered as `team` and has a repository of that name.
+fn company(team: &str, files: &[(&str, String)]) -> Company {
+    let company = Company::new().published();
+    join(&company, team, files);
+    company
+}
+
+fn join(company: &Company, team: &str, files: &[(&str, String)]) {
+    company.commit(team, "main", files);
+    let path = format!("workloads/{team}.yaml");
+    company.change("control-plane@main", &path, &registration(team, &format!("{HOST}{team}")));
+}
+
+/// A workload with a target that the company's policy puts everywhere, and with manifests that say who wrote it.
+fn claimed(name: &str, by: &str) -> String {
+    workload(name).replace(&format!("purpose: {name}"), "purpose: shop").replace(&format!("{name}-deploy"), by)
+}
+
+/// A folder of the branch, as git knows it: the same id is the same bytes.
+fn folder(company: &Company, path: &str) -> String {
+    git(&company.repository("gitops"), &["rev-parse", &format!("dev:{path}")])
+}
+
+#[test]
+fn a_team_that_is_registered_by_the_name_of_its_workload_neither_loses_it_nor_waits() {
+    let theirs = schema("stop", "{workload: shop}", "{\"required\": [\"NOBODY\"], \"x-sensitive\": true}");
+    let files = [("a.yaml", claimed("shop", "stolen")), ("b.yaml", claimed("shop", "stolen")), ("c.yaml", theirs)];
+    let company = company("another", &files);
+    let before = folder(&company, "west/shop-test");
+    let plan = company.kalypso("plan -e dev --diff").ends(1);
+    let plan = plan.says(&["K0115", "of registration `another` belongs to registration `shop`", "a.yaml:4"]);
+    assert!(plan.out.contains("nothing changes"), "{}", plan.out);
+    company.change("shop@main", "shop.yaml", &workload("shop").replace("shop-deploy", "shop-next"));
+    company.kalypso("publish -e dev --direct").ends(1).says(&["K0115", "K0114"]);
+    assert_ne!(folder(&company, "west/shop-test"), before);
+    let reconciler = company.file("gitops", "dev", "west/shop-test/reconciler.yaml");
+    assert!(reconciler.contains("shop-next"), "{reconciler}");
+}
+
+#[test]
+fn a_workload_that_its_owner_takes_back_is_nobody_elses() {
+    let company = company("another", &[("a.yaml", claimed("shop", "stolen"))]);
+    let before = folder(&company, "west/shop-test");
+    company.commit("shop", "main", &[("notes.md", "There was a workload here.\n".to_owned())]);
+    company.kalypso("publish -e dev --direct").ends(1).says(&["K0125", "which does not bring it"]);
+    assert_eq!(folder(&company, "west/shop-test"), before);
+}
+
+#[test]
+fn a_name_that_nobody_is_registered_by_stays_as_it_is_while_two_teams_bring_it() {
+    let company = company("one", &[("page.yaml", claimed("page", "first"))]).published();
+    let before = folder(&company, "west/page-test");
+    // Before `one` by name, so that the order of names would prefer it.
+    join(&company, "all", &[("page.yaml", claimed("page", "second"))]);
+    company.change("one@main", "page.yaml", &claimed("page", "next"));
+    company.change("shop@main", "shop.yaml", &workload("shop").replace("shop-deploy", "shop-next"));
+    let published = company.kalypso("publish -e dev --direct").ends(1);
+    published.says(&[
+        "K0125",
+        "registrations `all` and `one` bring Workload `page`",
+        "these keep their last good output",
+    ]);
+    assert_eq!(folder(&company, "west/page-test"), before, "byte for byte");
+    let others = company.file("gitops", "dev", "west/shop-test/reconciler.yaml");
+    assert!(others.contains("shop-next"), "others go on: {others}");
+    // Nothing waits for a word either: what stays is not removed.
+    assert!(!company.kalypso("plan -e dev").ends(1).out.contains("--confirm"));
+    company.remove("all", "main", "page.yaml");
+    company.kalypso("publish -e dev --direct").ends(0);
+    assert!(company.file("gitops", "dev", "west/page-test/reconciler.yaml").contains("next"));
+}
+
+#[test]
+fn a_target_of_the_same_whole_name_changes_nothing_for_its_owner() {
+    let stolen = claimed("shop-web", "stolen");
+    let company = company("another", &[("a.yaml", stolen)]);
+    company.change("shop@main", "shop.yaml", &workload("shop").replace("name: test", "name: web-test"));
+    // All that there was goes, under its old name.
+    let publish = format!("publish -e dev --direct --confirm {}", company.word());
+    company.kalypso(&publish).ends(1).says(&["K0126", "`shop-web-test` belongs to"]);
+    let reconciler = company.file("gitops", "dev", "west/shop-web-test/reconciler.yaml");
+    assert!(reconciler.contains("shop-deploy"), "{reconciler}");
+}
+
+#[test]
+fn what_one_team_marks_as_sensitive_is_shown_of_others() {
+    let hiding = format!("{}  configSchemas: ['{{\"x-sensitive\": true}}']\n", claimed("hiding", "hiding"));
+    let company = company("hiding", &[("a.yaml", hiding)]).published();
+    let values = config("common", "", "DATABASE: mysql://main/b\nLOG_LEVEL: info");
+    company.change("control-plane@dev", "configs/common.yaml", &values);
+    let plan = company.kalypso("plan -e dev --diff -o json").ends(2).json();
+    let values_of = |target: &str| {
+        let changes = plan["plans"][0]["changes"].as_array().unwrap().iter();
+        let of_target = changes.filter(|change| change["assignment"].as_str().unwrap().ends_with(target));
+        of_target.map(|change| format!("{} {}", change["values"], change["files"])).collect::<Vec<_>>().join("\n")
+    };
+    let (hidden, shown) = (values_of("hiding-test"), values_of("shop-test"));
+    assert!(hidden.contains("(sensitive, sha256 ") && !hidden.contains("mysql://main"), "{hidden}");
+    assert!(shown.contains("mysql://main/b") && !shown.contains("(sensitive"), "{shown}");
+}
+
+#[test]
+fn schemas_of_one_name_in_two_repositories_are_two() {
+    let own = schema("values", "{workload: another}", "{\"required\": [\"NOBODY\"]}");
+    let company = company("another", &[("a.yaml", claimed("another", "another")), ("values.yaml", own)]);
+    company.change("shop@main", "values.yaml", &schema("values", "{workload: shop}", "{}"));
+    company.change("control-plane@dev", "values.yaml", &schema("values", "", "{\"required\": [\"DATABASE\"]}"));
+    let check = company.kalypso("check -e dev").ends(1);
+    let said = format!("{}{}", check.out, check.err);
+    assert!(said.contains("K0311") && !said.contains("K0111") && !said.contains("shop-test"), "{said}");
+}
