@@ -53,6 +53,29 @@ fn a_local_repository_may_get_many_packs_while_it_is_read() {
 }
 
 #[test]
+#[cfg(unix)]
+fn maintenance_of_a_local_repository_ends_with_the_push() {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    let disk = Disk::new();
+    disk.commit("app", "main", &[("a", "0")]);
+    let path = disk.served().join("app.git");
+    run(&path, &["config", "gc.auto", "1"]);
+    // Names of two objects in the folder that git takes for all folders.
+    fs::create_dir_all(path.join("objects/17")).unwrap();
+    for name in ["0", "1"] {
+        fs::write(path.join("objects/17").join(name.repeat(38)), "").unwrap();
+    }
+    let (hook, ended) = (path.join("hooks/pre-auto-gc"), disk.served().join("ended"));
+    fs::create_dir_all(path.join("hooks")).unwrap();
+    fs::write(&hook, format!("#!/bin/sh\nsleep 1\ntouch '{}'\nexit 1\n", ended.display())).unwrap();
+    fs::set_permissions(&hook, fs::Permissions::from_mode(0o755)).unwrap();
+    commit(&disk.local(), &url("app"), "main", &[("a", "1")]);
+    assert!(ended.exists(), "it goes on in the background, or was not started");
+    assert!(!path.join("objects/maintenance.lock").exists());
+}
+
+#[test]
 fn a_local_repository_may_be_packed_again_while_it_is_read_and_pushed_to() {
     let disk = Disk::new();
     disk.commit("app", "main", &[("a", "0")]);

@@ -100,7 +100,7 @@ impl GitRepositories {
         let writing = push.progress.begin(Phase::Writing);
         let _sending = writing.named(|| push_name(&remote.name));
         let id = written.map(|(id, _)| id);
-        let failure = match self.run(remote, &arguments(&remote.url, push, written), (Wait::Push, Some(lock))) {
+        let failure = match self.run(remote, &arguments(remote, push, written), (Wait::Push, Some(lock))) {
             Ok(answer) => answer.failure.map(|reason| RepositoryError::Refused {
                 url: remote.name.clone(),
                 branch: push.branch.to_owned(),
@@ -138,7 +138,11 @@ struct Sent {
 /// From so many new objects on, git looks for no similar ones: it would compare each with ten others before it sends the first.
 const UNLIKE_FROM: usize = 20_000;
 
-fn arguments(url: &str, push: &Push<'_>, written: Option<(GitId, usize)>) -> Vec<String> {
+/// What receives a push on this machine. Its maintenance is part of the push: one in the background is killed with us at a moment when nothing removes
+/// its lock, and then nothing maintains that repository any more.
+const RECEIVE_PACK: &str = "--receive-pack=git -c gc.autoDetach=false -c maintenance.autoDetach=false receive-pack";
+
+fn arguments(remote: &Remote, push: &Push<'_>, written: Option<(GitId, usize)>) -> Vec<String> {
     let id = written.map(|(id, _)| id);
     let reference = format!("refs/heads/{}", push.branch);
     let text = |id: Option<GitId>| id.map_or_else(String::new, |id| id.to_string());
@@ -146,8 +150,10 @@ fn arguments(url: &str, push: &Push<'_>, written: Option<(GitId, usize)>) -> Vec
     let refspec = format!("{}:{reference}", text(id));
     let is_large = written.is_some_and(|(_, count)| count >= UNLIKE_FROM);
     let unlike: &[&str] = if is_large { &["-c", "pack.window=0"] } else { &[] };
-    let options = unlike.iter().chain(&["push", "--quiet", "--no-verify", "--no-follow-tags"]);
-    options.map(|option| (*option).to_owned()).chain([lease, "--".to_owned(), url.to_owned(), refspec]).collect()
+    let receiving: &[&str] = if remote.scheme == Scheme::Local { &[RECEIVE_PACK] } else { &[] };
+    let options = unlike.iter().chain(&["push", "--quiet", "--no-verify", "--no-follow-tags"]).chain(receiving);
+    let options = options.map(|option| (*option).to_owned());
+    options.chain([lease, "--".to_owned(), remote.url.clone(), refspec]).collect()
 }
 
 /// What became of a push. What git says, if it says anything, is for people; what counts is where the branch is now.
