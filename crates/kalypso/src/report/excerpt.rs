@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use model::credential::HIDDEN;
 
+use super::hidden::touching;
 use crate::visible::visible_bytes;
 
 /// Lines that take more bytes than this were not written by people: they are not shown.
@@ -53,7 +54,7 @@ impl Excerpt {
 fn shown(content: &[u8], part: Range<usize>, hidden: &[Range<usize>]) -> String {
     let bytes = |range: Range<usize>| content.get(range).unwrap_or_default();
     let (mut text, mut from) = (String::new(), part.start);
-    for range in hidden.iter().filter(|range| range.start < part.end && range.end > part.start) {
+    for range in touching(hidden, &part) {
         text.push_str(&visible_bytes(bytes(from..range.start.max(from))));
         for (index, line) in
             bytes(range.start.max(from)..range.end.min(part.end)).split(|byte| *byte == b'\n').enumerate()

@@ -1,18 +1,17 @@
 //! A diagnostic with the places it points at now.
 
 use std::cmp::Ordering;
-use std::collections::BTreeSet;
 use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 
 use model::credential;
 use model::diagnostic::{AssignmentId, Code, Diagnostic, FieldOrigin, Label, ObjectKey, Origin, Severity};
-use model::field_path::FieldPath;
 use model::locate::Locator;
 use model::name::EnvironmentName;
 use model::source::{File, Position, Positions};
 
+use super::hidden::{HiddenBytes, touching};
 use super::{Batch, Fallback};
 
 /// A diagnostic whose labels are places in files: the same for every environment that shares the files.
@@ -57,12 +56,12 @@ pub(super) struct Reach {
 }
 
 impl<'a> Finding<'a> {
-    /// A diagnostic of files in which values at these paths are sensitive: it repeats none of them, and no credential of a URL.
-    pub(super) fn new(diagnostic: &Diagnostic, locator: &mut Locator<'a>, sensitive: &BTreeSet<FieldPath>) -> Self {
+    /// A diagnostic of files of which some bytes are hidden: it repeats none of them, and no credential of a URL.
+    pub(super) fn new(diagnostic: &Diagnostic, locator: &mut Locator<'a>, hidden: &HiddenBytes<'_>) -> Self {
         let marks: Vec<_> = diagnostic.labels.iter().map(|label| Mark::new(label, locator)).collect();
         // What was read wrong is quoted; what a schema or a template finds wrong is said without secrets by those who know them.
         let is_read = diagnostic.labels.iter().any(|label| matches!(label.origin, Origin::Span(..) | Origin::At(..)));
-        let quotes_secret = is_read && marks.iter().any(|mark| mark.is_hidden(sensitive, diagnostic.code));
+        let quotes_secret = is_read && marks.iter().any(|mark| mark.is_hidden(hidden, diagnostic.code));
         let shown = |text: &str| {
             let text = credential::without(text);
             match quotes_secret {
@@ -104,10 +103,10 @@ impl<'a> Mark<'a> {
     }
 
     /// Whether it is about something that is not shown. Of broken YAML nobody knows how far what is wrong reaches.
-    fn is_hidden(&self, sensitive: &BTreeSet<FieldPath>, code: Code) -> bool {
+    fn is_hidden(&self, hidden: &HiddenBytes<'_>, code: Code) -> bool {
         let Some(Spot { file, bytes: Some(bytes), .. }) = &self.spot else { return false };
-        let hidden = engine::sensitive::hidden_in(&file.content, sensitive);
-        hidden.iter().any(|hidden| code == Code::YamlSyntax || (hidden.start < bytes.end && bytes.start < hidden.end))
+        let hidden = hidden.of(file);
+        if code == Code::YamlSyntax { !hidden.is_empty() } else { !touching(&hidden, bytes).is_empty() }
     }
 }
 

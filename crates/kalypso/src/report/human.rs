@@ -1,17 +1,16 @@
 //! The report as text for people.
 
-use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::ops::Range;
 
 use annotate_snippets::{AnnotationKind, Element, Group, Level, Origin, Renderer, Snippet};
 use model::diagnostic::Severity;
-use model::field_path::FieldPath;
 use model::source::{File, Positions};
 
 use super::Report;
 use super::excerpt::Excerpt;
 use super::finding::{Finding, Mark, Reach};
+use super::hidden::HiddenBytes;
 use super::words;
 use crate::terminal::{count, thousands};
 use crate::visible::visible;
@@ -24,9 +23,9 @@ const FINDINGS_SHOWN_MAX: usize = 50;
 /// The report, with colours.
 pub(super) fn render(report: &Report<'_>) -> String {
     let renderer = Renderer::styled();
-    let mut text = String::new();
+    let (mut text, hidden) = (String::new(), HiddenBytes::new(&report.sensitive));
     for (finding, reaches) in report.findings.iter().take(FINDINGS_SHOWN_MAX) {
-        text.push_str(&renderer.render(&[group(report, finding, reaches)]));
+        text.push_str(&renderer.render(&[group(report, (finding, reaches), &hidden)]));
         text.push_str("\n\n");
     }
     if let Some(more) = report.findings.len().checked_sub(FINDINGS_SHOWN_MAX).filter(|more| *more > 0) {
@@ -36,7 +35,11 @@ pub(super) fn render(report: &Report<'_>) -> String {
     text + &format!("{}\n", report.summary()) + &reuse.map_or_else(String::new, |reuse| format!("{reuse}\n"))
 }
 
-fn group(report: &Report<'_>, finding: &Finding<'_>, reaches: &[Reach]) -> Group<'static> {
+fn group(
+    report: &Report<'_>,
+    (finding, reaches): (&Finding<'_>, &[Reach]),
+    hidden: &HiddenBytes<'_>,
+) -> Group<'static> {
     let level = match finding.severity {
         Severity::Error => Level::ERROR,
         Severity::Warning => Level::WARNING,
@@ -44,7 +47,7 @@ fn group(report: &Report<'_>, finding: &Finding<'_>, reaches: &[Reach]) -> Group
     let title = level.primary_title(visible(&finding.message).into_owned()).id(finding.code.id());
     let consequences = words::all_consequences(finding, reaches, report.environments.len() > 1);
     Group::with_title(title)
-        .elements(places(&finding.marks, &report.sensitive))
+        .elements(places(&finding.marks, hidden))
         .elements(finding.notes.iter().map(|note| fact(note)))
         .elements(consequences.iter().map(|text| fact(text)))
         .elements(finding.help.iter().map(|help| Level::HELP.message(visible(help).into_owned())))
@@ -61,7 +64,7 @@ struct Shown<'f> {
     marks: Vec<(Range<usize>, &'f str)>,
 }
 
-fn places(marks: &[Mark<'_>], sensitive: &BTreeSet<FieldPath>) -> Vec<Element<'static>> {
+fn places(marks: &[Mark<'_>], hidden: &HiddenBytes<'_>) -> Vec<Element<'static>> {
     let mut shown: Vec<Shown<'_>> = Vec::new();
     let mut facts = Vec::new();
     for mark in marks.iter().take(PLACES_SHOWN_MAX) {
@@ -79,7 +82,7 @@ fn places(marks: &[Mark<'_>], sensitive: &BTreeSet<FieldPath>) -> Vec<Element<'s
     }
     let mut elements = Vec::new();
     for (index, shown) in shown.iter().enumerate() {
-        let excerpt = shown.excerpt(index == 0, sensitive);
+        let excerpt = shown.excerpt(index == 0, hidden);
         if excerpt.is_none() {
             elements.extend(shown.origins());
             facts.extend(shown.marks.iter().map(|(_, text)| (*text).to_owned()));
@@ -102,10 +105,9 @@ fn add<'f>(shown: &mut Vec<Shown<'f>>, file: &'f File, mark: (Range<usize>, &'f 
 }
 
 impl Shown<'_> {
-    fn excerpt(&self, is_first: bool, sensitive: &BTreeSet<FieldPath>) -> Option<Element<'static>> {
+    fn excerpt(&self, is_first: bool, hidden: &HiddenBytes<'_>) -> Option<Element<'static>> {
         let ranges: Vec<_> = self.marks.iter().map(|(range, _)| range.clone()).collect();
-        let hidden = engine::sensitive::hidden_in(&self.file.content, sensitive);
-        let excerpt = Excerpt::new(&self.file.content, &ranges, &hidden)?;
+        let excerpt = Excerpt::new(&self.file.content, &ranges, &hidden.of(self.file))?;
         let annotations = excerpt.marks.iter().zip(&self.marks).enumerate().map(|(index, (mark, (_, text)))| {
             let kind = if is_first && index == 0 { AnnotationKind::Primary } else { AnnotationKind::Context };
             kind.span(mark.clone()).label((!text.is_empty()).then(|| visible(text).into_owned()))

@@ -3,6 +3,7 @@
 mod excerpt;
 mod finding;
 mod github;
+mod hidden;
 mod human;
 mod json;
 mod sarif;
@@ -22,6 +23,7 @@ use model::name::EnvironmentName;
 use model::source::{File, Files, Source};
 
 use finding::{Finding, Reach};
+use hidden::HiddenBytes;
 
 use crate::terminal::{count, thousands};
 use crate::visible::escaped_json;
@@ -140,8 +142,9 @@ impl<'a> Report<'a> {
         self.files.extend(locator.files().iter().map(|(_, file)| (Arc::clone(&file.source), Arc::clone(&file.path))));
         let sensitive = sensitive(batch, locator.files());
         self.sensitive.extend(sensitive.iter().cloned());
+        let hidden = HiddenBytes::new(&sensitive);
         for diagnostic in batch.diagnostics {
-            let finding = Finding::new(diagnostic, locator, &sensitive);
+            let finding = Finding::new(diagnostic, locator, &hidden);
             let reaches = self.findings.entry(finding).or_default();
             reaches.push(Reach::new(diagnostic, batch));
         }
@@ -197,13 +200,15 @@ impl<'a> Report<'a> {
 /// The paths of values that are not shown. Where nobody knows what is sensitive, everything is: also where a file that marks something
 /// can't be read.
 fn sensitive(batch: Batch<'_>, files: &Files) -> BTreeSet<FieldPath> {
-    let broken =
-        batch.diagnostics.iter().flat_map(|diagnostic| &diagnostic.labels).filter_map(|label| match label.origin {
-            Origin::Span(file, _) => Some(files.get(file)),
+    let labels = batch.diagnostics.iter().flat_map(|diagnostic| &diagnostic.labels);
+    let broken: BTreeSet<_> = labels
+        .filter_map(|label| match label.origin {
+            Origin::Span(file, _) => Some(file),
             _ => None,
-        });
+        })
+        .collect();
     let mut sensitive = batch.sensitive.cloned().unwrap_or_else(|| BTreeSet::from([FieldPath::default()]));
-    if broken.into_iter().any(|file| engine::sensitive::names_mark(&file.content)) {
+    if broken.into_iter().any(|file| engine::sensitive::names_mark(&files.get(file).content)) {
         sensitive.insert(FieldPath::default());
     }
     sensitive
