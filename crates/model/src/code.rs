@@ -524,8 +524,8 @@ codes! {
     /// Checking values with a schema takes too much.
     ///
     /// A schema whose alternatives refer to one another can be small, and still be applied millions of times to a value that is nested some levels deep. How
-    /// often schemas are applied is counted before it is done, with how large patterns and texts are; beyond 200,000 times the values are not checked, and the
-    /// assignment keeps its last good output.
+    /// often schemas are applied is counted before it is done, with how large patterns and texts are; beyond 200,000 times, or 20,000 with
+    /// a schema of an application, the values are not checked, and the assignment keeps its last good output.
     ///
     /// ```yaml
     /// configSchemas:
@@ -539,8 +539,9 @@ codes! {
     /// The schemas of one registration are too many.
     ///
     /// Schemas are compiled before values are checked with them, which takes time and memory of all. All different schemas that one registration brings may be
-    /// half a million schemas together, counted with what is inside them and what their references lead to. What one beyond that applies to keeps its last
-    /// good output; other registrations are not affected.
+    /// half a million schemas together, counted with what is inside them and what their references lead to. A pattern counts by its size, with its
+    /// repetitions written out: `^[a-z]{0,200}$` as a hundred. What one beyond that applies to keeps its last good output; other registrations are not
+    /// affected.
     ///
     /// Targets that repeat the same text count once. Write smaller schemas, or divide the repository into several registrations.
     TooManySchemas = "K0315",

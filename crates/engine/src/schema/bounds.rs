@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use serde_json::Value as Json;
 
+use super::pattern;
 use super::references::References;
 
 /// How many schemas deep a schema may be, through its references. Whoever walks it by recursion is safe with that on any stack.
@@ -18,7 +19,7 @@ const DEPENDENT: [&str; 2] = ["dependentSchemas", "dependencies"];
 /// Keywords that hold schemas for others to refer to.
 const DEFINITIONS: [&str; 2] = ["definitions", "$defs"];
 
-/// How large a schema is when its references are written out.
+/// How large a schema is when its references are written out, with its patterns.
 ///
 /// # Errors
 /// Why it may take too long to check with.
@@ -29,7 +30,9 @@ pub(super) fn unfolded<'a>(references: &References<'a>, root: &'a Json) -> Resul
         Err(TooDeep) => return Err(format!("it is more than {DEPTH_MAX} schemas deep, references included")),
     };
     if unfolded > UNFOLDED_MAX {
-        return Err(format!("it is more than {UNFOLDED_MAX} schemas when its references are written out"));
+        return Err(format!(
+            "it is more than {UNFOLDED_MAX} schemas when its references are written out and patterns count by their size"
+        ));
     }
     let mut circles = Circles { references, done: HashMap::new() };
     match circles.find(root, 0).or_else(|| circles.find_below(root)) {
@@ -64,7 +67,7 @@ impl<'a> Unfolding<'_, 'a> {
             return if above + known.depth > DEPTH_MAX { Err(TooDeep) } else { Ok(known) };
         }
         self.sizes.insert(key, None);
-        let mut size = Size { unfolded: 1, depth: 1 };
+        let mut size = Size { unfolded: 1 + patterns(json), depth: 1 };
         for part in self.parts(json) {
             let part = self.size(part, above + 1)?;
             size.unfolded = size.unfolded.saturating_add(part.unfolded);
@@ -84,6 +87,13 @@ impl<'a> Unfolding<'_, 'a> {
             _ => Vec::new(),
         }
     }
+}
+
+/// How many schemas the patterns of a schema are worth.
+fn patterns(json: &Json) -> usize {
+    let own = json.get("pattern").and_then(Json::as_str);
+    let of_properties = json.get("patternProperties").and_then(Json::as_object);
+    own.into_iter().chain(of_properties.into_iter().flatten().map(|(name, _)| &**name)).map(pattern::schemas).sum()
 }
 
 /// Finds references that lead back to themselves without going down into the value.

@@ -4,20 +4,21 @@ use std::collections::HashMap;
 
 use serde_json::Value as Json;
 
+use super::pattern::weight;
 use super::references::References;
 
 /// How many schemas a check may apply to values, each as often as it is applied, with what texts take for patterns. Schemas of thousands of properties take
 /// some ten thousand. It bounds memory, too: each application can be an error that is told.
 const STEPS_MAX: u64 = 200_000;
 
+/// The same for a schema of an application, which checks each of thousands of sets of values.
+const STEPS_OF_APPLICATION_MAX: u64 = 20_000;
+
 /// How many schemas deep a check may go: through the value, and at each of its levels through schemas. The check walks by recursion.
 const DEPTH_MAX: usize = 512;
 
 /// What a byte of text costs for a pattern of this weight is one step.
 const PATTERN_WEIGHT_PER_STEP: u64 = 10_000;
-
-/// The weight of the largest patterns that can be compiled.
-const PATTERN_WEIGHT_MAX: u64 = 100_000;
 
 /// A schema as far as it matters for what a check costs.
 #[derive(Debug)]
@@ -33,6 +34,16 @@ pub(super) struct Graph {
 struct Unfolded {
     steps: u64,
     weight: u64,
+}
+
+/// How much a check may take.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Allowance(u64);
+
+impl Allowance {
+    pub(super) fn of(is_of_application: bool) -> Self {
+        Self(if is_of_application { STEPS_OF_APPLICATION_MAX } else { STEPS_MAX })
+    }
 }
 
 /// That a check would take too much.
@@ -79,17 +90,17 @@ impl Graph {
     }
 
     /// How often schemas are applied to a value and what is in it, if that is not too often.
-    pub(super) fn check(&self, value: &Json) -> Result<u64, TooMuch> {
+    pub(super) fn check(&self, value: &Json, Allowance(max): Allowance) -> Result<u64, TooMuch> {
         // Most schemas are small for what they check, which is seen soon.
         if let Some(Unfolded { steps, weight }) = self.unfolded {
             let (nodes, bytes) = size(value);
             let most =
                 steps.saturating_mul(nodes).saturating_add(bytes.saturating_mul(weight) / PATTERN_WEIGHT_PER_STEP);
-            if most.saturating_add(bytes) <= STEPS_MAX {
+            if most.saturating_add(bytes) <= max {
                 return Ok(most);
             }
         }
-        let mut counting = Counting { schemas: &self.schemas, known: HashMap::new(), sizes: HashMap::new() };
+        let mut counting = Counting::new(&self.schemas, max);
         counting.cost(0, value, 0).map(|cost| cost.steps)
     }
 }
@@ -224,20 +235,6 @@ fn nodes(json: &Json) -> u64 {
     }
 }
 
-/// How large a pattern is when its repetitions are written out, about. Matching takes linear time, at worst as many times the text.
-fn weight(pattern: &str) -> u64 {
-    let mut weight = pattern.len() as u64 + 1;
-    for class in ["\\w", "\\W", "\\d", "\\D", "\\p", "\\P", "\\s", "\\S", "."] {
-        weight += 100 * pattern.matches(class).count() as u64;
-    }
-    for repetition in pattern.split('{').skip(1) {
-        let written = repetition.split('}').next().unwrap_or_default();
-        let times = written.split(',').filter_map(|number| number.trim().parse::<u64>().ok()).max();
-        weight = weight.saturating_mul(times.unwrap_or(1).max(1));
-    }
-    weight.min(PATTERN_WEIGHT_MAX)
-}
-
 /// What a text takes for a pattern of a weight.
 fn matching(text: &str, weight: u64) -> u64 {
     const BYTES_PER_STEP: u64 = 64;
@@ -257,9 +254,14 @@ struct Counting<'g> {
     /// By schema and value: what many ways lead to is counted once, and its cost as often as there are ways.
     known: HashMap<(usize, *const Json), Cost>,
     sizes: HashMap<*const Json, u64>,
+    max: u64,
 }
 
-impl Counting<'_> {
+impl<'g> Counting<'g> {
+    fn new(schemas: &'g [Schema], max: u64) -> Self {
+        Self { schemas, known: HashMap::new(), sizes: HashMap::new(), max }
+    }
+
     fn cost(&mut self, number: usize, value: &Json, above: usize) -> Result<Cost, TooMuch> {
         if above > DEPTH_MAX {
             return Err(TooMuch::Depth);
@@ -270,7 +272,7 @@ impl Counting<'_> {
         }
         let all = self.schemas;
         let Some(schema) = all.get(number) else { return Ok(Cost { steps: 1, depth: 1 }) };
-        let mut total = Total { steps: schema.own, depth: 0 };
+        let mut total = Total { steps: schema.own, depth: 0, max: self.max };
         for part in &schema.in_place {
             total.add(self.cost(*part, value, above + 1)?, schema.times)?;
         }
@@ -292,7 +294,7 @@ impl Counting<'_> {
         }
         let cost = Cost { steps: total.steps, depth: total.depth + 1 };
         self.known.insert(key, cost);
-        if self.known.len() as u64 > STEPS_MAX { Err(TooMuch::Steps) } else { Ok(cost) }
+        if self.known.len() as u64 > self.max { Err(TooMuch::Steps) } else { Ok(cost) }
     }
 
     fn entries(
@@ -313,11 +315,7 @@ impl Counting<'_> {
             // The name is a value that is nowhere else: what it costs is not kept.
             for number in &schema.names {
                 let name = Json::String(name.clone());
-                let cost = Counting { schemas: self.schemas, known: HashMap::new(), sizes: HashMap::new() }.cost(
-                    *number,
-                    &name,
-                    above + 1,
-                )?;
+                let cost = Counting::new(self.schemas, self.max).cost(*number, &name, above + 1)?;
                 total.add(cost, 1)?;
             }
         }
@@ -338,6 +336,7 @@ impl Counting<'_> {
 struct Total {
     steps: u64,
     depth: usize,
+    max: u64,
 }
 
 impl Total {
@@ -348,7 +347,7 @@ impl Total {
 
     fn steps(&mut self, count: u64) -> Result<(), TooMuch> {
         self.steps = self.steps.saturating_add(count);
-        if self.steps > STEPS_MAX { Err(TooMuch::Steps) } else { Ok(()) }
+        if self.steps > self.max { Err(TooMuch::Steps) } else { Ok(()) }
     }
 }
 
@@ -362,7 +361,18 @@ mod tests {
         let json: Json = serde_json::from_str(schema).unwrap();
         let document = Document::new(&json, walk::draft(&json)).unwrap();
         let references = document.references().unwrap();
-        Graph::of(&references, &json).check(value).map(drop)
+        Graph::of(&references, &json).check(value, Allowance::of(false)).map(drop)
+    }
+
+    #[test]
+    fn a_schema_of_an_application_may_take_less() {
+        let json = serde_json::json!({ "additionalProperties": { "allOf": vec![true; 1_000] } });
+        let document = Document::new(&json, walk::draft(&json)).unwrap();
+        let graph = Graph::of(&document.references().unwrap(), &json);
+        let value: Json =
+            (0..30).map(|number| (number.to_string(), Json::Null)).collect::<serde_json::Map<_, _>>().into();
+        let check = |is_of_application| graph.check(&value, Allowance::of(is_of_application)).map(drop);
+        assert_eq!([check(false), check(true)], [Ok(()), Err(TooMuch::Steps)]);
     }
 
     /// `{"a": {"a": … }}`

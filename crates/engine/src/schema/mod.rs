@@ -5,6 +5,7 @@ mod budget;
 mod coerce;
 mod cost;
 mod finding;
+mod pattern;
 mod references;
 mod walk;
 
@@ -17,6 +18,7 @@ use model::diagnostic::{Code, Diagnostic, ObjectKey, Origin, Part};
 use model::digest::Digest;
 use model::field_path::FieldPath;
 use model::fleet::Fleet;
+use model::name::RegistrationName;
 use model::object::deployment_target::WORKLOAD_LABEL;
 use model::object::{ConfigSchema, Object, config_schema};
 use serde_json::Value as Json;
@@ -59,6 +61,8 @@ pub(crate) struct Schema {
     pub(crate) text: SchemaText,
     pub(crate) compiled: Result<Arc<Compiled>, Diagnostic>,
     pub(crate) missing: MissingValues,
+    /// How much a check with it may take.
+    allowance: cost::Allowance,
     /// What it asks for, and where it is written.
     pub(crate) digest: Digest,
 }
@@ -105,11 +109,11 @@ impl Schemas {
             if !schemas.positions.contains_key(text) {
                 let owner = target.registration.as_ref();
                 let schema = if let Some(diagnostic) = budget.refuse(owner, text) {
-                    Schema::new(text.clone(), Err(diagnostic), missing)
+                    Schema::new(text.clone(), Err(diagnostic), (missing, owner))
                 } else {
                     let compiled = schemas.compiled_text(&text.text, before);
                     budget.spend(owner, text, compiled.map_or(0, |compiled| compiled.unfolded));
-                    schemas.of_target(text)
+                    schemas.of_target(text, owner)
                 };
                 schemas.positions.insert(text.clone(), schemas.own.len() as u32);
                 schemas.own.push(schema);
@@ -148,7 +152,7 @@ impl Schemas {
         positions.map(|position| self.labelled.len() as u32 + position)
     }
 
-    fn of_target(&self, text: &SchemaText) -> Schema {
+    fn of_target(&self, text: &SchemaText, owner: Option<&RegistrationName>) -> Schema {
         let compiled = match self.compiled.get(&text.text) {
             Some(Ok(compiled)) => Ok(Arc::clone(compiled)),
             Some(Err(reason)) => Err(unusable(text, reason)),
@@ -157,7 +161,7 @@ impl Schemas {
                 Err(unusable(text, &Unusable { reason, part: Part::Value }))
             }
         };
-        Schema::new(text.clone(), compiled, self.missing)
+        Schema::new(text.clone(), compiled, (self.missing, owner))
     }
 
     fn labelled(
@@ -193,7 +197,7 @@ impl Schemas {
             Some(application) => conditions.and(APPLICATION, application.as_condition()),
             None => conditions,
         };
-        Labelled { conditions, schema: Schema::new(text, compiled, missing) }
+        Labelled { conditions, schema: Schema::new(text, compiled, (missing, owner)) }
     }
 
     fn compiled_text(&mut self, text: &Arc<str>, before: &Self) -> Result<Arc<Compiled>, Unusable> {
@@ -220,9 +224,13 @@ impl Schema {
         }
     }
 
-    fn new(text: SchemaText, compiled: Result<Arc<Compiled>, Diagnostic>, missing: MissingValues) -> Self {
-        let digest = Digest::of(&(&text, missing == MissingValues::Warn));
-        Self { text, compiled, missing, digest }
+    fn new(
+        text: SchemaText,
+        compiled: Result<Arc<Compiled>, Diagnostic>,
+        (missing, owner): (MissingValues, Option<&RegistrationName>),
+    ) -> Self {
+        let digest = Digest::of(&(&text, missing == MissingValues::Warn, owner.is_some()));
+        Self { text, compiled, missing, allowance: cost::Allowance::of(owner.is_some()), digest }
     }
 
     /// Checks the values of a composition. `data` is as before afterwards. Nothing below the paths `sensitive` is shown.
@@ -238,7 +246,7 @@ impl Schema {
             return vec![finding::not_json(key, &self.text)];
         }
         let changed = coerce::apply(&compiled.types, composition, &mut data.object);
-        if let Err(reason) = compiled.cost.check(&data.object) {
+        if let Err(reason) = compiled.cost.check(&data.object, self.allowance) {
             coerce::undo(changed, &mut data.object);
             return vec![finding::too_much(reason, &self.text)];
         }
@@ -365,6 +373,19 @@ mod tests {
         })
     }
 
+    #[test]
+    fn patterns_count_by_their_size() {
+        let schema = |count: usize| {
+            let patterns: Map<_, _> =
+                (0..count).map(|number| (format!("^p{number}[a-z]{{0,200}}$"), Json::Bool(true))).collect();
+            compile(&serde_json::json!({ "patternProperties": patterns }).to_string())
+        };
+        assert!((900..1_100).contains(&schema(10).unwrap().unfolded));
+        assert!(schema(3_000).unwrap_err().reason.contains("patterns count by their size"));
+        let one = serde_json::json!({ "properties": { "a": { "pattern": "[a-z]{200}" } } });
+        assert!(compile(&one.to_string()).unwrap().unfolded > 50);
+    }
+
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(200))]
 
@@ -380,7 +401,7 @@ mod tests {
             let schema = serde_json::json!({ "$schema": new, "$id": "https://a.example/", "$ref": "#/$defs/d0", "$defs": defs });
             let value = (0..depth).fold(Json::Null, |inner, _| serde_json::json!({ "a": inner, "b": 1 }));
             if let Ok(compiled) = compile(&schema.to_string())
-                && let Ok(steps) = compiled.cost.check(&value)
+                && let Ok(steps) = compiled.cost.check(&value, cost::Allowance::of(false))
             {
                 prop_assert!(compiled.validator.iter_errors(&value).count() as u64 <= steps);
             }
