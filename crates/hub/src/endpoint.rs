@@ -70,8 +70,31 @@ impl Endpoint {
 
 /// A repository's URL in the form that all endpoints have.
 pub fn repository(url: &str) -> String {
-    let url = url.trim().trim_end_matches('/');
-    let url = url.strip_suffix(".git").unwrap_or(url).trim_end_matches('/');
+    let mut url = url.to_owned();
+    loop {
+        let normal = with_lower_case_host(without_ending(&url));
+        // What is left when a part is gone may end in what is left out, too.
+        if normal == url {
+            return url;
+        }
+        url = normal;
+    }
+}
+
+/// A URL without blanks around it and without `/` and `.git` at its end, however many there are.
+fn without_ending(url: &str) -> &str {
+    let mut url = url;
+    loop {
+        let shorter = url.trim().trim_end_matches('/');
+        let shorter = shorter.strip_suffix(".git").unwrap_or(shorter);
+        if shorter.len() == url.len() {
+            return url;
+        }
+        url = shorter;
+    }
+}
+
+fn with_lower_case_host(url: &str) -> String {
     match url.split_once("://") {
         Some((scheme, rest)) => {
             let (authority, path) = rest.split_once('/').unwrap_or((rest, ""));
@@ -108,6 +131,14 @@ mod tests {
             }
         }
         assert_eq!(check("https://git.example/a", "."), "https://git.example/a/prod");
+    }
+
+    #[test]
+    fn a_repository_stays_as_it_is() {
+        for url in ["s://a@:/", "h/a\n.git\n", "https://h/a.git.git", "/x/.git", "s://"] {
+            assert_eq!(repository(&repository(url)), repository(url), "{url:?}");
+        }
+        assert_eq!(repository(&format!("a{}", ".git\n/".repeat(100_000))), "a");
     }
 
     #[test]

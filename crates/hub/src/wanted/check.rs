@@ -44,6 +44,8 @@ impl Wish {
                 (repository, branch, places)
             }
         };
+        // Also where there is no place in it.
+        Endpoint::new(repository, branch, "")?;
         if let Self::Whole(_, stretch) = self {
             stretch.paths().try_for_each(|path| Endpoint::new(repository, branch, path).map(drop))?;
         }
@@ -112,6 +114,13 @@ mod tests {
         let place = serde_json::from_str(place).unwrap();
         let plan = Plan { repository: "https://git.example/r".into(), branch: "b".into(), places: vec![place] };
         Wish::Planned(plan).check().map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn a_branch_without_places_is_checked() {
+        let plan = |branch: &str| Plan { repository: "h/r".into(), branch: branch.into(), places: Vec::new() };
+        assert_eq!(Wish::Planned(plan("b")).check().map_err(|error| error.to_string()), Ok(()));
+        assert!(Wish::Planned(plan("b\0c")).check().is_err());
     }
 
     #[test]
