@@ -4,6 +4,7 @@ mod again;
 mod application_text;
 mod fields;
 mod namespace;
+mod not_yaml;
 mod shared;
 mod template;
 
@@ -51,6 +52,8 @@ struct FileTemplate {
     template: Arc<Parsed>,
     /// Whether there is no file, if the template gives nothing. Otherwise there is an empty one.
     is_optional: bool,
+    /// Whether what it gives is looked at.
+    is_checked: bool,
     /// Whether it reads something of the target.
     reads_target: bool,
     who: Who,
@@ -82,6 +85,8 @@ pub(crate) struct Context<'a> {
     /// Whether some value is itself a template, which may use anything.
     pub(crate) has_nested: bool,
     pub(crate) long_names: LongNames,
+    /// Whether it must be YAML that is made: not where that is only compared with something.
+    pub(crate) must_be_readable: bool,
     /// Whether messages must not show what a template makes, because a sensitive value may be in it.
     pub(crate) hides_output: bool,
     /// The paths of values that are sensitive, if they are there.
@@ -254,6 +259,7 @@ impl FileTemplate {
         Self {
             name: name.into(),
             is_optional,
+            is_checked: template.is_checked(name),
             who: match reads(&["Namespace", "Cluster", "ClusterLabels"]) {
                 true => Who::Nobody,
                 false if reads(&["ClusterType", "ClusterTypeLabels"]) => Who::Type,
@@ -301,11 +307,17 @@ impl FileTemplate {
         has_read_anything: &mut bool,
     ) -> Result<Option<Vec<u8>>, Vec<Diagnostic>> {
         let made = self.template.render(dot, assignment, has_read_anything)?;
-        if let Some(problem) = made.as_ref().and_then(|made| self.template.check(&self.name, assignment.0.target, made))
-        {
-            // Which field is named depends on all of them.
-            *has_read_anything = true;
-            return Err(vec![problem]);
+        if let Some(made) = made.as_ref().filter(|_| self.is_checked) {
+            let context = assignment.0;
+            if let Some(problem) = self.template.check_texts(context.target, made) {
+                // Which field is named depends on all of them.
+                *has_read_anything = true;
+                return Err(vec![problem]);
+            }
+            if context.must_be_readable {
+                not_yaml::check(&self.template, &self.name, (dot, context), made)
+                    .map_or(Ok(()), |problem| Err(vec![problem]))?;
+            }
         }
         let bytes = made.map(|made| made.bytes);
         Ok(if self.is_optional { bytes } else { Some(bytes.unwrap_or_default()) })

@@ -48,18 +48,31 @@ pub(crate) struct Place<'a> {
     pub(crate) pass: u32,
 }
 
+impl Place<'_> {
+    /// The text in front of it, and where its line begins there.
+    fn before(&self) -> (&[u8], usize) {
+        let before = self.source.get(..self.at).unwrap_or(self.source);
+        (before, before.iter().rposition(|byte| *byte == b'\n').map_or(0, |newline| newline + 1))
+    }
+
+    /// Its line, and its column in characters, both from 1.
+    pub(crate) fn line_and_column(&self) -> (usize, usize) {
+        let (before, line_start) = self.before();
+        let before_in_line = String::from_utf8_lossy(before.get(line_start..).unwrap_or_default());
+        (before.split(|byte| *byte == b'\n').count(), before_in_line.chars().count() + 1)
+    }
+}
+
 impl TemplateError {
     pub(crate) fn new(place: Place<'_>, kind: ErrorKind, message: String) -> Self {
-        let before = place.source.get(..place.at).unwrap_or(place.source);
-        let line_start = before.iter().rposition(|byte| *byte == b'\n').map_or(0, |newline| newline + 1);
-        let rest = place.source.get(line_start..).unwrap_or_default();
+        let rest = place.source.get(place.before().1..).unwrap_or_default();
         let line = rest.split(|byte| *byte == b'\n').next().unwrap_or_default();
-        let before_in_line = String::from_utf8_lossy(before.get(line_start..).unwrap_or_default());
+        let (number, column) = place.line_and_column();
         let excerpt = || String::from_utf8_lossy(line).trim_end().chars().take(EXCERPT_CHARS_MAX).collect();
         Self {
             template: place.template.to_owned(),
-            line: before.split(|byte| *byte == b'\n').count(),
-            column: before_in_line.chars().count() + 1,
+            line: number,
+            column,
             kind,
             message,
             pass: place.pass,

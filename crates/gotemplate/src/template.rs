@@ -115,6 +115,15 @@ impl Template {
         Ok(Rendered { bytes: output.bytes, passes: rendering.pass + 1, stretches: output.stretches })
     }
 
+    /// Where in the text the byte `at` of the first rendering's output is written, as line and column from 1, of what is literal text; else the line
+    /// and column of the action that writes it.
+    pub fn writer_of(&self, at: usize, dot: &Value, limits: &Limits) -> Option<(usize, usize)> {
+        let (mut heap, mut fuel) = (Heap::knowing(None), Fuel::new(*limits));
+        let writer = exec::writer_of(at, &self.program, dot, &mut heap, &mut fuel)?;
+        let place = Place { template: &self.name, source: &self.program.source, at: writer, pass: 0 };
+        Some(place.line_and_column())
+    }
+
     /// An output with what its tainted parts refer to.
     fn replaced(
         &self,

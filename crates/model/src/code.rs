@@ -647,6 +647,23 @@ codes! {
     /// Write a text without such characters. Or let the template print it as a text whatever is in it: `{{ .Manifests.path | toJson }}`. A template that is
     /// meant to print pieces of YAML that applications write needs the annotation `template.kalypso.io/unchecked: "true"`.
     StructureChanged = "K0408",
+    /// A template makes a file that is not YAML.
+    ///
+    /// Rendered files that end in `.yaml`, `.yml` or `.json` are read before they are published. A reconciler stops at a file that it can't read, and applies
+    /// nothing of the folder that it looks at. So the assignment fails instead, and keeps what was published last. A key that is twice in a mapping counts as well,
+    /// because Flux refuses it.
+    ///
+    /// ```yaml
+    /// manifests:
+    ///   - |
+    ///     data:
+    ///       GREETING: {{ .ConfigData.GREETING }}     # fails where the value is `@you: hello`
+    /// ```
+    ///
+    /// The message points at the line of the template that makes the line that can't be read, and shows that line for one of the assignments. Print values with
+    /// `toJson` or `toYaml`, and indent what has several lines: `{{ .ConfigData.GREETING | toJson }}`. A template whose output is not for readers of YAML needs
+    /// another extension (`template.kalypso.io/extension`), or the annotation `template.kalypso.io/unchecked: "true"`.
+    NotYamlRendered = "K0409",
 
     /// A folder of that name exists in the GitOps repository, and is not Kalypso's.
     ///

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use model::diagnostic::{AssignmentId, Diagnostic};
+use model::diagnostic::{AssignmentId, Code, Diagnostic};
 use rayon::prelude::*;
 
 use super::rows::Asked;
@@ -29,7 +29,24 @@ pub(super) fn all(compiled: &Compiled) -> Vec<Diagnostic> {
             diagnostics.push(diagnostic);
         }
     }
-    model::diagnostic::merged(diagnostics)
+    with_examples(model::diagnostic::merged(diagnostics))
+}
+
+/// What one place of a template makes of many assignments is said once, with the line of the first one as an example.
+fn with_examples(mut diagnostics: Vec<Diagnostic>) -> Vec<Diagnostic> {
+    diagnostics.dedup_by(|next, kept| {
+        let is_same = kept.code == Code::NotYamlRendered
+            && (kept.code, &kept.message, &kept.labels) == (next.code, &next.message, &next.labels);
+        if is_same {
+            kept.assignments.append(&mut next.assignments);
+        }
+        is_same
+    });
+    for diagnostic in diagnostics.iter_mut().filter(|diagnostic| diagnostic.code == Code::NotYamlRendered) {
+        diagnostic.assignments.sort_unstable();
+        diagnostic.assignments.dedup();
+    }
+    diagnostics
 }
 
 /// Why nothing on a place can be rendered.

@@ -194,6 +194,7 @@ impl<'a> RowContext<'a> {
             values: pair.values.digest,
             has_nested: pair.has_nested,
             long_names: self.prepared.settings.long_names,
+            must_be_readable: true,
             hides_output: pair.checked.has_sensitive,
             sensitive: &pair.sensitive,
             sensitive_digest: pair.sensitive_digest,

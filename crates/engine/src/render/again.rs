@@ -33,6 +33,7 @@ impl Rendering<'_> {
             values: self.composition.digest,
             has_nested: self.has_nested,
             long_names: prepared.settings.long_names,
+            must_be_readable: false,
             hides_output: false,
             // Why it fails is not asked.
             sensitive: &BTreeSet::new(),

@@ -15,6 +15,7 @@ use model::object::{Object, Template};
 
 use super::Context;
 use super::application_text::{Made, REFERENCES, structure_changed, template_in_data};
+use super::not_yaml::{SEPARATOR, is_structured};
 use crate::compose::Composition;
 use crate::sensitive::Canary;
 use crate::target::Target;
@@ -23,9 +24,9 @@ use crate::target::Target;
 #[derive(Debug)]
 pub(crate) struct Parsed {
     pub(super) key: ObjectKey,
-    texts: Vec<gotemplate::Template>,
-    is_literal: bool,
-    /// Whether texts of applications may change the structure of what it makes.
+    pub(super) texts: Vec<gotemplate::Template>,
+    pub(super) is_literal: bool,
+    /// Whether nobody looks at what it makes: texts of applications may change its structure, and it need not be YAML.
     is_unchecked: bool,
     pub(super) extension: Arc<str>,
     /// Why nothing can be rendered with it.
@@ -137,7 +138,7 @@ impl Parsed {
             match &mut joined {
                 None => joined = Some(Made { bytes, stretches }),
                 Some(made) => {
-                    made.append(b"---\n", Vec::new());
+                    made.append(SEPARATOR, Vec::new());
                     made.append(&bytes, stretches);
                 }
             }
@@ -145,11 +146,14 @@ impl Parsed {
         Ok(joined)
     }
 
+    /// Whether what it makes is looked at, if it becomes a file of this name.
+    pub(super) fn is_checked(&self, file: &str) -> bool {
+        !self.is_unchecked && is_structured(file)
+    }
+
     /// What is wrong with texts of applications in a file that it has made.
-    pub(super) fn check(&self, file: &str, target: &Target, made: &Made) -> Option<Diagnostic> {
-        let is_structured = [".yaml", ".yml", ".json"].iter().any(|extension| file.ends_with(extension));
-        let is_checked = is_structured && !self.is_unchecked && !made.stretches.is_empty();
-        if is_checked { structure_changed(target, &self.key.name, made) } else { None }
+    pub(super) fn check_texts(&self, target: &Target, made: &Made) -> Option<Diagnostic> {
+        if made.stretches.is_empty() { None } else { structure_changed(target, &self.key.name, made) }
     }
 }
 
@@ -170,7 +174,7 @@ fn reveals(
 }
 
 /// The data of templates with other values in place of the sensitive ones.
-fn with_canaries(dot: &Value, canary: Canary, sensitive: &BTreeSet<FieldPath>) -> Value {
+pub(super) fn with_canaries(dot: &Value, canary: Canary, sensitive: &BTreeSet<FieldPath>) -> Value {
     let Value::Struct(data) = dot else { return dot.clone() };
     let fields = data.fields.iter().map(|(name, value)| {
         let value = if *name == "ConfigData" { canary.replaced(value, sensitive) } else { value.clone() };

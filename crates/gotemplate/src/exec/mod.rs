@@ -29,18 +29,30 @@ type Eval<T> = Result<T, Stop>;
 
 /// Executes the main template of `program` with `dot` and returns what it writes.
 pub(crate) fn execute(program: &Program, dot: &Value, heap: &mut Heap, fuel: &mut Fuel) -> Eval<Output> {
-    let mut run = Run {
-        program,
-        output: Output { bytes: Vec::with_capacity(program.source.len()), stretches: Vec::new() },
-        variables: vec![(ROOT_VARIABLE, dot.clone())],
-        frame: 0,
-        arguments: Vec::new(),
-        depth: 0,
-        heap,
-        fuel,
-    };
+    let mut run = Run::new(program, dot, heap, fuel);
     run.main(dot)?;
     Ok(run.output)
+}
+
+/// The byte of the text that writes this byte of what `program` gives with `dot`, or where the action begins that does. None if nothing does.
+pub(crate) fn writer_of(
+    byte: usize,
+    program: &Program,
+    dot: &Value,
+    heap: &mut Heap,
+    fuel: &mut Fuel,
+) -> Option<usize> {
+    let mut run = Run { watched: Some(Watched { byte, writer: None }), ..Run::new(program, dot, heap, fuel) };
+    // What fails has written as well.
+    drop(run.main(dot));
+    run.watched?.writer
+}
+
+/// A byte of the output whose writer is asked for.
+#[derive(Clone, Copy, Debug)]
+struct Watched {
+    byte: usize,
+    writer: Option<usize>,
 }
 
 /// One execution.
@@ -57,6 +69,15 @@ struct Run<'a> {
     depth: u32,
     heap: &'a mut Heap,
     fuel: &'a mut Fuel,
+    watched: Option<Watched>,
+}
+
+impl<'a> Run<'a> {
+    fn new(program: &'a Program, dot: &Value, heap: &'a mut Heap, fuel: &'a mut Fuel) -> Self {
+        let output = Output { bytes: Vec::with_capacity(program.source.len()), stretches: Vec::new() };
+        let variables = vec![(ROOT_VARIABLE, dot.clone())];
+        Self { program, output, variables, frame: 0, arguments: Vec::new(), depth: 0, heap, fuel, watched: None }
+    }
 }
 
 /// What a body wants its surroundings to do next.

@@ -19,7 +19,11 @@ impl Run<'_> {
 
     pub(super) fn body(&mut self, dot: &Value, body: &[Node]) -> Eval<Flow> {
         for node in body {
+            let before = self.output.bytes.len();
             let flow = self.node(dot, node)?;
+            if self.watched.is_some() {
+                self.watch(before, node);
+            }
             if flow != Flow::Next {
                 return Ok(flow);
             }
@@ -53,6 +57,20 @@ impl Run<'_> {
             Node::Break => Ok(Flow::Break),
             Node::Continue => Ok(Flow::Continue),
         }
+    }
+
+    /// Notes who wrote the byte that is asked for, if it is this node, in front of which there were so many bytes.
+    #[cold]
+    fn watch(&mut self, before: usize, node: &Node) {
+        let Some(watched) = self.watched.as_mut().filter(|watched| watched.writer.is_none()) else { return };
+        let Some(offset) = watched.byte.checked_sub(before).filter(|_| watched.byte < self.output.bytes.len()) else {
+            return;
+        };
+        watched.writer = match node {
+            Node::Text(range) => Some(range.start + offset),
+            Node::Action(pipeline) => Some(pipeline.at),
+            _ => None,
+        };
     }
 
     fn choice(&mut self, dot: &Value, choice: &Choice, sets_dot: bool) -> Eval<Flow> {

@@ -77,7 +77,8 @@ pub(super) const ANNOTATIONS: &[Setting] = &[
         pattern: Some("^(true|false)$"),
         values: "`\"true\"` or `\"false\"` (if left out)",
         doc: "Texts of application teams must not change the structure of the YAML or JSON that they are printed into. `\"true\"` lets them: only \
-              for templates that print whole pieces of YAML out of labels or manifests.",
+              for templates that print whole pieces of YAML out of labels or manifests. And `.yaml`, `.yml` and `.json` files must be YAML; \
+              `\"true\"` lets them be anything.",
     },
     Setting {
         kinds: &[Kind::Template],

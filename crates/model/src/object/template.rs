@@ -19,7 +19,7 @@ pub struct Template {
 
 /// Annotation that switches the repeated rendering of `{{` in output off: `"true"`.
 pub const LITERAL: &str = "template.kalypso.io/literal";
-/// Annotation that switches off that the structure of output is looked at: `"true"`.
+/// Annotation that switches off that output is looked at, its structure and whether it is YAML: `"true"`.
 pub const UNCHECKED: &str = "template.kalypso.io/unchecked";
 /// Annotation with the file extension of a configuration template's output.
 pub const EXTENSION: &str = "template.kalypso.io/extension";

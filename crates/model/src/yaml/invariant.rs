@@ -1,6 +1,7 @@
 //! What holds for every input, for tests with random ones.
 
-use super::{Node, NodeValue, Options, ProblemKind, Reading, read_bytes, source_offset, structure};
+use super::plain::is_surely_good;
+use super::{Node, NodeValue, Options, ProblemKind, Reading, read, read_bytes, source_offset, structure};
 
 /// Reads `bytes` in every way and tells the first thing that does not hold: a place outside the text, a tree that is too deep,
 /// an answer of a fast path that parsing does not confirm.
@@ -12,7 +13,13 @@ pub fn check(bytes: &[u8]) -> Result<(), String> {
     for options in [Options::OBJECTS, Options::VALUES] {
         check_reading(&read_bytes(bytes, &options), bytes, text, &options)?;
     }
+    check_plain(text)?;
     check_structure(text)
+}
+
+fn check_plain(text: &str) -> Result<(), String> {
+    let is_good = || read(text, &Options::OBJECTS).problems.is_empty();
+    if !is_surely_good(text) || is_good() { Ok(()) } else { Err("a text is taken for good that is not".to_owned()) }
 }
 
 fn check_reading(reading: &Reading, bytes: &[u8], text: &str, options: &Options) -> Result<(), String> {

@@ -1,0 +1,135 @@
+//! Rendered files that readers of YAML refuse: what is wrong with them, and which line of a template makes it.
+
+use gotemplate::template::{Options, Rendered};
+use gotemplate::{Limits, Value};
+use model::diagnostic::{Code, Diagnostic, Origin, Part};
+use model::field_path::FieldPath;
+use model::object::template::MANIFESTS;
+use model::yaml::{Problem, first_error};
+
+use super::Context;
+use super::application_text::{Made, REFERENCES};
+use super::template::{Parsed, with_canaries};
+use crate::sensitive::Canary;
+
+/// What stands between the manifests of a file.
+pub(super) const SEPARATOR: &[u8] = b"---\n";
+
+/// How much of a line is shown.
+const EXCERPT_CHARS_MAX: usize = 200;
+
+/// Whether files of this name are YAML.
+pub(super) fn is_structured(file: &str) -> bool {
+    [".yaml", ".yml", ".json"].iter().any(|extension| file.ends_with(extension))
+}
+
+/// What keeps a file from being read. JSON is YAML, but for a few escapes.
+fn error_in(file: &str, bytes: &[u8]) -> Option<Problem> {
+    let is_json = || serde_json::from_slice::<serde_json::Value>(bytes).is_ok();
+    if file.ends_with(".json") && is_json() {
+        return None;
+    }
+    first_error(std::str::from_utf8(bytes).ok()?)
+}
+
+/// What an error says of a file.
+#[derive(PartialEq, Eq)]
+struct Finding<'t> {
+    message: String,
+    /// The line, from 1, and what stands in it.
+    line: (usize, &'t str),
+}
+
+impl<'t> Finding<'t> {
+    fn of(problem: &Problem, bytes: &'t [u8]) -> Self {
+        let text = std::str::from_utf8(bytes).unwrap_or_default();
+        let (before, behind) = text.split_at_checked(problem.span.start as usize).unwrap_or((text, ""));
+        let begin = before.rfind('\n').map_or(0, |newline| newline + 1);
+        let end = behind.find('\n').map_or(text.len(), |newline| before.len() + newline);
+        let line = (before.split('\n').count(), text.get(begin..end).unwrap_or_default());
+        Self { message: problem.message.to_string(), line }
+    }
+}
+
+/// Says so if a file that a template has made can't be read.
+pub(super) fn check(
+    template: &Parsed,
+    file: &str,
+    (dot, context): (&Value, &Context<'_>),
+    made: &Made,
+) -> Option<Diagnostic> {
+    let problem = error_in(file, &made.bytes)?;
+    let outputs = outputs(template, dot).unwrap_or_default();
+    let place = |at: u32| place(template, &outputs, (at as usize).min(made.bytes.len().saturating_sub(1)), dot);
+    let finding = Finding::of(&problem, &made.bytes);
+    let is_hidden = context.hides_output && reveals(template, file, (dot, context), &finding);
+    let Finding { message, line: (line, text) } = finding;
+    let reason = if is_hidden { "the reason is not shown, because of sensitive values" } else { &message };
+    let diagnostic = Diagnostic::error(
+        Code::NotYamlRendered,
+        format!("template `{}` does not make YAML: {reason}", template.key.name),
+    );
+    let (origin, label) = place(problem.span.start);
+    let mut diagnostic = diagnostic.at(origin, label);
+    if let Some((span, label)) = problem.related.filter(|_| !is_hidden) {
+        diagnostic = diagnostic.at(place(span.start).0, label);
+    }
+    let excerpt: String = text.trim().chars().take(EXCERPT_CHARS_MAX).collect();
+    let excerpt = if is_hidden || excerpt.is_empty() { String::new() } else { format!(" is: {excerpt}") };
+    diagnostic = diagnostic.note(format!("line {line} of {file}{excerpt}"));
+    if let Some(hint) = problem.hint.filter(|_| !is_hidden) {
+        diagnostic = diagnostic.help(hint);
+    }
+    Some(
+        diagnostic
+            .help("a value that is to stay one text whatever is in it is printed with `toJson`")
+            .help("a template that is not to make YAML needs the annotation `template.kalypso.io/unchecked: \"true\"`")
+            .about(&template.key),
+    )
+}
+
+/// What the texts of a template give, rendered again. None if one can't be rendered.
+fn outputs(template: &Parsed, dot: &Value) -> Option<Vec<Rendered>> {
+    let options =
+        Options { limits: Limits::default(), is_literal: template.is_literal, written: None, references: REFERENCES };
+    template.texts.iter().map(|text| text.render_with(dot, &options).ok()).collect()
+}
+
+/// The texts that are not empty, one behind the other: for each its number, where it begins and where it ends.
+fn parts(outputs: &[Rendered]) -> impl Iterator<Item = (usize, usize, usize)> {
+    let numbered = outputs.iter().enumerate().filter(|(_, rendered)| !rendered.bytes.is_empty());
+    numbered.scan(0, |end, (index, rendered)| {
+        let begin = if *end == 0 { 0 } else { *end + SEPARATOR.len() };
+        *end = begin + rendered.bytes.len();
+        Some((index, begin, *end))
+    })
+}
+
+/// Which place of a template makes the byte `at` of a file, and what is to be said of it.
+fn place(template: &Parsed, outputs: &[Rendered], at: usize, dot: &Value) -> (Origin, &'static str) {
+    let Some((index, begin, _)) = parts(outputs).find(|(_, _, end)| at < *end) else {
+        return (Origin::field(&template.key, FieldPath::from(MANIFESTS)), "");
+    };
+    let path = FieldPath::from(MANIFESTS).index(index);
+    if outputs.get(index).is_some_and(|rendered| rendered.passes > 1) {
+        let label = "the output of this text contains `{{`, so it is rendered again";
+        return (Origin::field(&template.key, path), label);
+    }
+    let text = template.texts.get(index);
+    let origin = match text.and_then(|text| text.writer_of(at.saturating_sub(begin), dot, &Limits::default())) {
+        Some((line, column)) => Origin::part(&template.key, path, Part::Text { line, column }),
+        None => Origin::field(&template.key, path),
+    };
+    (origin, "")
+}
+
+/// Whether what is said of a file may say something about the sensitive values: it is something else where these are others.
+fn reveals(template: &Parsed, file: &str, (dot, context): (&Value, &Context<'_>), finding: &Finding<'_>) -> bool {
+    let is_other = |canary: Canary| {
+        let outputs = outputs(template, &with_canaries(dot, canary, context.sensitive)).unwrap_or_default();
+        let texts = outputs.iter().map(|rendered| rendered.bytes.as_slice()).filter(|bytes| !bytes.is_empty());
+        let bytes = texts.collect::<Vec<_>>().join(SEPARATOR);
+        error_in(file, &bytes).is_none_or(|problem| Finding::of(&problem, &bytes) != *finding)
+    };
+    Canary::ALL.into_iter().any(is_other)
+}

@@ -1,0 +1,379 @@
+//! Whether a text can be read: seen without the parser where it is written plainly.
+
+use super::reader::read_each;
+use super::{Options, Problem, ProblemKind};
+
+/// Longer texts are left to the parser, which counts what it reads.
+const BYTES_MAX: usize = 256 << 10;
+/// As are deeper ones.
+const LEVELS_MAX: usize = 50;
+/// Keys of one mapping that are compared with one another.
+const KEYS_MAX: usize = 128;
+/// Bytes of a key. YAML allows 1,024 characters in front of the colon.
+const KEY_BYTES_MAX: usize = 512;
+
+/// The first thing that keeps readers from reading `text` as [`Options::OBJECTS`] says. Texts beyond [`Limits`](super::Limits) count as good: nothing is known
+/// of what is in them.
+pub fn first_error(text: &str) -> Option<Problem> {
+    if is_surely_good(text) {
+        return None;
+    }
+    let counts = |problem: &Problem| {
+        !problem.kind.is_warning() && !matches!(problem.kind, ProblemKind::Limit | ProblemKind::Depth)
+    };
+    read_each(text, &Options::OBJECTS, drop).into_iter().find(counts)
+}
+
+/// Whether it is seen at once that nothing is wrong with a text: block mappings and sequences, a key or item a line, with scalars of one line or in
+/// blocks. False says nothing.
+pub(super) fn is_surely_good(text: &str) -> bool {
+    text.len() <= BYTES_MAX && has_plain_characters(text) && {
+        let mut scan = Scan::default();
+        text.split('\n').all(|line| scan.line(line.as_bytes()))
+    }
+}
+
+fn has_plain_characters(text: &str) -> bool {
+    let is_odd = |byte: u8| byte < b' ' && byte != b'\n' && byte != b'\t' || byte == 0x7f;
+    // All bytes are looked at, whatever is found, so that many are looked at at once.
+    let found = text.bytes().fold(0, |found, byte| found | u8::from(is_odd(byte)) | byte & 0x80);
+    let is_refused = |c: char| c.is_control() && !matches!(c, '\n' | '\t') || matches!(c, '\u{2028}' | '\u{2029}');
+    let is_noncharacter = |c: char| matches!(c, '\u{feff}' | '\u{fffe}' | '\u{ffff}');
+    found == 0 || found == 0x80 && !text.contains(|c| is_refused(c) || is_noncharacter(c))
+}
+
+/// What is open at a line.
+struct Scan<'t> {
+    levels: Vec<Level>,
+    /// The keys of all mappings that are open, those of the innermost last.
+    keys: Vec<&'t [u8]>,
+    /// Whether what is deeper is the value of the last key or item, or the document.
+    is_open: bool,
+    block: Option<Block>,
+}
+
+#[derive(Clone, Copy)]
+struct Level {
+    column: usize,
+    kind: Kind,
+    /// Where its keys begin.
+    keys: usize,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Mapping,
+    Sequence,
+}
+
+/// The lines of a block scalar.
+#[derive(Clone, Copy)]
+struct Block {
+    /// They are deeper than this.
+    parent: usize,
+    /// Where they begin, known by the first of them.
+    column: Option<usize>,
+}
+
+impl Default for Scan<'_> {
+    fn default() -> Self {
+        Self { levels: Vec::new(), keys: Vec::new(), is_open: true, block: None }
+    }
+}
+
+impl<'t> Scan<'t> {
+    /// Takes a line. False where only the parser knows.
+    fn line(&mut self, line: &'t [u8]) -> bool {
+        let column = blanks(line);
+        let rest = line.get(column..).unwrap_or_default();
+        if let Some(block) = self.block {
+            match block.column {
+                Some(begin) if column >= begin || rest.is_empty() => return true,
+                None if line.is_empty() => return true,
+                None if rest.is_empty() || rest.starts_with(b"\t") => return false,
+                None if column > block.parent => {
+                    self.block = Some(Block { column: Some(column), ..block });
+                    return true;
+                }
+                _ => self.block = None,
+            }
+        }
+        match rest {
+            [] | [b'#', ..] => true,
+            b"---" if column == 0 => {
+                self.levels.clear();
+                self.keys.clear();
+                self.is_open = true;
+                true
+            }
+            [b'-', b'-', b'-', ..] | [b'.', b'.', b'.', ..] | [b'%', ..] if column == 0 => false,
+            _ => self.entries(rest, column),
+        }
+    }
+
+    /// Takes what begins at this column: dashes, and a key with its value or a scalar behind them.
+    fn entries(&mut self, line: &'t [u8], mut column: usize) -> bool {
+        let mut rest = line;
+        let mut dash = None;
+        while let [b'-', behind @ ..] = rest
+            && matches!(behind, [] | [b' ', ..])
+        {
+            if !self.enter(Kind::Sequence, column) {
+                return false;
+            }
+            dash = Some(column);
+            let spaces = blanks(behind);
+            column += 1 + spaces;
+            rest = behind.get(spaces..).unwrap_or_default();
+            self.is_open = true;
+            if matches!(rest, [] | [b'#', ..]) {
+                return true;
+            }
+        }
+        if let Some((key, value)) = split_key(rest) {
+            return self.enter(Kind::Mapping, column) && self.add_key(key) && self.value(value, column);
+        }
+        // A scalar that is a document, or goes on from the line before, is left to the parser.
+        dash.is_some_and(|dash| self.value(rest, dash))
+    }
+
+    /// Goes to the collection of this kind at this column, which may begin here.
+    fn enter(&mut self, kind: Kind, column: usize) -> bool {
+        let begins = match self.levels.last() {
+            None => true,
+            Some(top) if column > top.column => true,
+            // The items of a key may be as deep as the key.
+            Some(top) => column == top.column && self.is_open && (top.kind, kind) == (Kind::Mapping, Kind::Sequence),
+        };
+        if begins {
+            let is_open = std::mem::replace(&mut self.is_open, false);
+            self.levels.push(Level { column, kind, keys: self.keys.len() });
+            return is_open && self.levels.len() <= LEVELS_MAX;
+        }
+        self.is_open = false;
+        while let Some(top) = self.levels.last() {
+            if top.column < column {
+                return false;
+            }
+            if top.column == column && top.kind == kind {
+                return true;
+            }
+            self.keys.truncate(top.keys);
+            self.levels.pop();
+        }
+        false
+    }
+
+    fn add_key(&mut self, key: &'t [u8]) -> bool {
+        let begin = self.levels.last().map_or(0, |level| level.keys);
+        let known = self.keys.get(begin..).unwrap_or_default();
+        let is_new = known.len() < KEYS_MAX && !known.contains(&key);
+        self.keys.push(key);
+        is_new
+    }
+
+    /// Takes the value of an entry of the collection at this column.
+    fn value(&mut self, text: &[u8], column: usize) -> bool {
+        let text = text.get(blanks(text)..).unwrap_or_default();
+        self.is_open = false;
+        match text {
+            [] | [b'#', ..] => {
+                self.is_open = true;
+                true
+            }
+            [b'|' | b'>', header @ ..] => {
+                self.block = Some(Block { parent: column, column: None });
+                let header = header.strip_prefix(b"-").or_else(|| header.strip_prefix(b"+")).unwrap_or(header);
+                blanks(header) == header.len()
+            }
+            [b'"', inner @ ..] => is_double_quoted(inner),
+            [b'\'', inner @ ..] => is_single_quoted(inner),
+            b"{}" | b"[]" => true,
+            _ => is_plain(text),
+        }
+    }
+}
+
+/// How many blanks a text begins with.
+fn blanks(text: &[u8]) -> usize {
+    text.iter().position(|byte| *byte != b' ').unwrap_or(text.len())
+}
+
+/// A key and what is behind its colon.
+fn split_key(text: &[u8]) -> Option<(&[u8], &[u8])> {
+    let quote = text.first().filter(|first| matches!(first, b'"' | b'\''));
+    let inner = if quote.is_some() { text.get(1..)? } else { text };
+    let is_of_key = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'/' | b'-');
+    let end = inner.iter().position(|byte| !is_of_key(byte))?;
+    let (key, mut behind) = inner.split_at_checked(end)?;
+    if let Some(quote) = quote {
+        behind = behind.strip_prefix(std::slice::from_ref(quote))?;
+    } else if !key.first().is_some_and(|first| first.is_ascii_alphanumeric() || matches!(first, b'_' | b'.' | b'/')) {
+        return None;
+    }
+    let value = behind.strip_prefix(b":")?;
+    (matches!(value, [] | [b' ', ..]) && key.len() <= KEY_BYTES_MAX).then_some((key, value))
+}
+
+/// Whether nothing, or a comment, is behind a value.
+fn is_end(text: &[u8]) -> bool {
+    let rest = text.get(blanks(text)..).unwrap_or_default();
+    rest.is_empty() || rest.first() == Some(&b'#') && rest.len() < text.len()
+}
+
+/// Whether a plain scalar of one line begins here.
+fn is_plain(text: &[u8]) -> bool {
+    let begins = match text {
+        [b'-', second, ..] => second.is_ascii_alphanumeric() || matches!(second, b'-' | b'.' | b'/'),
+        [first, ..] => {
+            first.is_ascii_alphanumeric()
+                || matches!(first, b'_' | b'.' | b'/' | b'+' | b'~' | b'$' | b'(' | b'<' | b'^' | b'=' | 0x80..)
+        }
+        [] => false,
+    };
+    let mut before = b'x';
+    for (at, byte) in text.iter().enumerate() {
+        match byte {
+            b'\t' => return false,
+            b':' if matches!(text.get(at + 1), None | Some(b' ')) => return false,
+            b'#' if before == b' ' => break,
+            _ => {}
+        }
+        before = *byte;
+    }
+    begins
+}
+
+/// Whether a scalar in double quotes ends in this line, behind its first quote.
+fn is_double_quoted(mut text: &[u8]) -> bool {
+    loop {
+        text = match text {
+            [b'"', rest @ ..] => return is_end(rest),
+            [b'\\', b'u', b'0', b'0', one, other, rest @ ..]
+                if one.is_ascii_hexdigit() && other.is_ascii_hexdigit() =>
+            {
+                rest
+            }
+            [b'\\', b'"' | b'\\' | b'n' | b't' | b'r', rest @ ..] => rest,
+            [b'\\' | b'\t', ..] | [] => return false,
+            [_, rest @ ..] => rest,
+        }
+    }
+}
+
+/// Whether a scalar in single quotes ends in this line, behind its first quote.
+fn is_single_quoted(mut text: &[u8]) -> bool {
+    loop {
+        text = match text {
+            [b'\'', b'\'', rest @ ..] => rest,
+            [b'\'', rest @ ..] => return is_end(rest),
+            [b'\t', ..] | [] => return false,
+            [_, rest @ ..] => rest,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// Whether a text can be read, and whether that is seen at once.
+    fn check(text: &str, is_good: bool, is_seen: bool) {
+        assert_eq!((first_error(text).is_none(), is_surely_good(text)), (is_good, is_seen), "{text:?}");
+    }
+
+    #[test]
+    fn what_templates_mostly_make_is_seen_at_once() {
+        for text in [
+            "",
+            "# c\n\n---\n---\na: 1\n",
+            "kind: A\nmetadata:\n  name: x-y\n  labels: {}\nspec:\n  url: https://a.example/b?c=d#e\n  ref:\n    branch: \"a\\n\\u003cb\"\n",
+            "a:\n- b: 1\n  c: 'it''s'\n- d\n-\n- - e\n  - f\ng: h\n",
+            "data:\n  A: |\n    x: [\n\n      y\n   \n  B: >-\n    z\n  C: |\n---\nA: ~",
+            "\"a.b/c\": 1 # c\n'd': x#y\ne: a:b -c [d]\n",
+            "name: 가나다\n",
+        ] {
+            check(text, true, true);
+        }
+    }
+
+    #[test]
+    fn what_is_unusual_is_left_to_the_parser() {
+        for text in [
+            "{a: 1}",
+            "a: [b]\n",
+            "a\n",
+            "a: b\n  c\n",
+            "? a\n: b\n",
+            "a: &x 1\nb: *x\n",
+            "a: !!str b\n",
+            "a: b\r\n",
+            "a: |2\n    b\n",
+            "a:\n  b\n",
+            "--- a\n",
+            "%YAML 1.2\n---\na: b\n",
+            "a:\t1\n",
+            "a b: c\n",
+            "a: \"x\n  y\"\n",
+            "<<: {a: b}\n",
+            "a: -\u{e9}\n",
+        ] {
+            check(text, true, false);
+        }
+    }
+
+    #[test]
+    fn what_nobody_can_read_is_an_error() {
+        for text in [
+            "a: b: c\n",
+            "a: b\n  c: d\n",
+            "a:\n  b: 1\n c: 2\n",
+            "a: 1\na: 2\n",
+            "a:\n- b\nc: 1\na: 2\n",
+            "- a\nb: c\n",
+            "a: \"b\n",
+            "a: @b\n",
+            "a: [b\n",
+            "a: *b\n",
+            "a: 'b' c\n",
+            "a: \"\\q\"\n",
+            "\ta: b\n",
+            "a: \u{1}\n",
+            "kind: A---\nkind: B\n",
+            "a: - b\n",
+            "a: 1\n- b\n",
+            "a: %b\n",
+            "a: |\n    b\n  c: d\n",
+        ] {
+            check(text, false, false);
+        }
+    }
+
+    #[test]
+    fn what_is_too_large_is_not_called_broken() {
+        check(&"[".repeat(1_000), true, false);
+        check(&format!("a: {}\n", "x".repeat(9 << 20)), true, false);
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(2_000))]
+
+        #[test]
+        fn what_is_seen_at_once_can_be_read(
+            words in proptest::collection::vec(proptest::sample::select(WORDS), 0..24)
+        ) {
+            let text = words.concat();
+            let reading = super::super::read(&text, &Options::OBJECTS);
+            prop_assert!(!is_surely_good(&text) || reading.problems.is_empty(), "{text:?}: {:?}", reading.problems);
+        }
+    }
+
+    const WORDS: &[&str] = &[
+        "\n", "\n", "\n", "\n  ", "\n  ", "\n    ", "\n   ", " ", "  ", "- ", "- ", "-", "a: ", "a:", "b: ", "c:",
+        "d: ", "'a': ", "\"b\": ", "|", "|-", ">", "#", " # c", "x", "x y", "1", "~", "-x", "'", "\"", "''", "\\n",
+        "\\", ":", "---", "---\n", "...", "\t", "[", "]", "{}", "[]", "\u{e9}", "\u{a0}", "%", "&a", "*a", "!", "?",
+        "<<: ", "'x'", "\"x\"", "\r", ".", "/", "=", "(", "- - ", "- a: ",
+    ];
+}
