@@ -149,12 +149,17 @@ impl Settings {
 
 /// Applies the rule with the longest matching `from`.
 pub(crate) fn rewrite(rules: &[Rewrite], url: &str) -> String {
-    let matching = rules.iter().filter(|rule| !rule.from.is_empty());
-    let matching = matching.filter_map(|rule| Some((rule, url.strip_prefix(&rule.from)?)));
-    match matching.max_by_key(|(rule, _)| rule.from.len()) {
+    match rule_for(rules, url) {
         Some((rule, rest)) => format!("{}{rest}", rule.to),
         None => url.to_owned(),
     }
+}
+
+/// The rule with the longest matching `from`, and what follows that.
+pub(crate) fn rule_for<'r, 'u>(rules: &'r [Rewrite], url: &'u str) -> Option<(&'r Rewrite, &'u str)> {
+    let matching = rules.iter().filter(|rule| !rule.from.is_empty());
+    let matching = matching.filter_map(|rule| Some((rule, url.strip_prefix(&rule.from)?)));
+    matching.max_by_key(|(rule, _)| rule.from.len())
 }
 
 /// The places where git looks for the repository that a path names.

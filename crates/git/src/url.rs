@@ -36,6 +36,9 @@ pub enum UrlError {
     /// It is a path of this machine.
     #[error("it is a path, not a URL")]
     Local,
+    /// It is a `file://` URL.
+    #[error("`file://` leads to a path of this machine; only `https` and `ssh` are allowed")]
+    File,
     /// It has no host.
     #[error("it has no host, or one that can't be")]
     Host,
@@ -63,7 +66,10 @@ impl RepositoryUrl {
     pub fn from_object(text: &str) -> Result<Self, UrlError> {
         match Parts::parse(text)? {
             parts if matches!(parts.scheme, Scheme::Https | Scheme::Ssh) => Ok(parts.url()),
-            parts if parts.scheme == Scheme::Local => Err(UrlError::Local),
+            parts if parts.scheme == Scheme::Local => {
+                let is_url = text.get(.."file://".len()).is_some_and(|begin| begin.eq_ignore_ascii_case("file://"));
+                Err(if is_url { UrlError::File } else { UrlError::Local })
+            }
             _ => Err(UrlError::Scheme),
         }
     }

@@ -34,6 +34,9 @@ pub const UNTRUSTED_CACHE_HELP: &str = "close it to others, `chmod 700`, or name
 pub(crate) fn repository(error: &RepositoryError) -> Diagnostic {
     let (code, help) = match error {
         RepositoryError::Url { .. } => (Code::InvalidUrl, "write `https://…`, `ssh://…` or `user@host:path`".to_owned()),
+        RepositoryError::Rewrite { .. } => {
+            (Code::InvalidUrl, "mend `to` of that entry: it is put in the place of `from`, and the rest of the URL follows as it is".to_owned())
+        }
         RepositoryError::NoRevision { revision: Revision::Commit { .. }, .. } => {
             (Code::RevisionNotFound, "was the commit pushed, and is it still on a branch?".to_owned())
         }

@@ -58,6 +58,16 @@ pub enum RepositoryError {
         /// Why.
         reason: UrlError,
     },
+    /// An entry of `git.rewrite` makes something of the URL that can't be used.
+    #[error("the entry of `git.rewrite` in kalypso.toml for `{from}` makes no usable URL of `{url}`: {reason}")]
+    Rewrite {
+        /// The URL.
+        url: RepositoryUrl,
+        /// What the entry is for.
+        from: String,
+        /// Why.
+        reason: UrlError,
+    },
     /// The repository can't be read: it does not exist, does not let us in, or the way to it is broken.
     #[error("repository `{url}` can't be read: {reason}")]
     Unreachable {

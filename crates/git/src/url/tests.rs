@@ -35,7 +35,8 @@ fn what_could_run_a_program_or_read_this_machine_is_refused() {
     check("git@-oProxyCommand=x:app", Err(UrlError::Dash));
     check("-x@git.example:app", Err(UrlError::Dash));
     check("git@git.example:-app", Err(UrlError::Dash));
-    check("file:///etc", Err(UrlError::Local));
+    check("file:///etc", Err(UrlError::File));
+    check("FILE://host/etc", Err(UrlError::File));
     check("/srv/git/app", Err(UrlError::Local));
     check("../app", Err(UrlError::Local));
     check("git.example:app", Err(UrlError::Scheme));

@@ -8,7 +8,7 @@ use std::time::Duration;
 use git::{Commit, Credential, GitRepositories, Repositories, RepositoryError, Revision, Settings, Token};
 use testkit::git_server::GitServer;
 
-use crate::playground::{Disk, commit, tree, url};
+use crate::playground::{Disk, HOST, commit, tree, url};
 
 const TOKEN: &str = "s3cret-t0ken";
 /// `x-access-token:s3cret-t0ken`
@@ -66,6 +66,15 @@ fn a_token_goes_nowhere_else() {
     let refused = resolve(&settings, "app").unwrap_err();
     assert!(!other.requests().is_empty() && other.requests().iter().all(|request| request.authorization.is_none()));
     assert!(matches!(refused, RepositoryError::Unreachable { .. }));
+}
+
+#[test]
+fn an_entry_of_rewrite_that_makes_no_url_is_named() {
+    let (disk, server) = served();
+    let mut settings = with_token(&disk, &server, &server.url());
+    settings.rewrite = vec![git::Rewrite { from: HOST.to_owned(), to: "ftp://mirror.example/".to_owned() }];
+    let said = resolve(&settings, "app").unwrap_err().to_string();
+    assert!(said.contains("git.rewrite") && said.contains(&format!("for `{HOST}`")), "{said}");
 }
 
 #[test]

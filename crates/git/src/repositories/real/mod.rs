@@ -31,9 +31,9 @@ use self::read::Fault;
 use super::{
     Commit, CommitInfo, Content, Item, KnownTree, Push, Pushed, Repositories, RepositoryError, Revision, newest_first,
 };
-use crate::settings::{Location, Settings, candidates};
+use crate::settings::{Location, Settings, candidates, rule_for};
 use crate::trust::{self, Distrust};
-use crate::url::{RepositoryUrl, Scheme};
+use crate::url::{RepositoryUrl, Scheme, without_credential};
 
 /// The repositories of this machine and of others.
 ///
@@ -120,8 +120,13 @@ impl GitRepositories {
     }
 
     fn store(&self, url: &RepositoryUrl) -> Result<Store, RepositoryError> {
-        let located = self.settings.locate(url);
-        match located.map_err(|reason| RepositoryError::Url { url: url.clone(), reason })? {
+        let refused = |reason| match rule_for(&self.settings.rewrite, url.as_str()) {
+            Some((rule, _)) => {
+                RepositoryError::Rewrite { url: url.clone(), from: without_credential(&rule.from), reason }
+            }
+            None => RepositoryError::Url { url: url.clone(), reason },
+        };
+        match self.settings.locate(url).map_err(refused)? {
             Location::Local(path) => self.open_local(url, &path).map(Store::Local),
             Location::Remote { url: real, scheme } => {
                 let copy = Copy::of(self.cache()?, &real);
