@@ -49,6 +49,11 @@ impl Budget {
         Self::new(PlaceLimits { files: u64::MAX, steps: self.limits.earlier_steps, ..self.limits })
     }
 
+    /// What a budget for the past is beyond, where it ends the way back.
+    pub(crate) fn past_exceeded(&self) -> Exceeded {
+        Exceeded::EarlierSteps(self.limits.earlier_steps)
+    }
+
     /// How many bytes the tree of a folder may have.
     pub(crate) fn folder_bytes(&self) -> u64 {
         self.limits.folder_bytes

@@ -88,8 +88,8 @@ codes! {
     /// An object has a kind that Kalypso does not know.
     ///
     /// An object of another system is ignored, with a warning. A kind or version that is misspelled is an error: its group is one of Kalypso's, or nearly
-    /// so, or its name is nearly that of a kind. What it was meant to say is not known, so its file counts as broken: its objects keep their last good
-    /// version (see K0117 and K0130), and nothing counts as gone.
+    /// so, or its name is nearly that of a kind. What it was meant to say is not known: the object keeps its last good version (see K0117 and K0130), and
+    /// nothing counts as gone. Other objects of the file count.
     ///
     /// ```yaml
     /// apiVersion: scheduler.kalypso.io/v1alpha1
@@ -101,20 +101,24 @@ codes! {
     UnknownKind = "K0104",
     /// An object has a field that its kind does not have.
     ///
-    /// The field is ignored, so what it was meant to say is not said. It is mostly a typing error, or a field at the wrong depth.
+    /// What the field was meant to say is not said. It is mostly a typing error, or a field at the wrong depth. Inside the `spec` of Kalypso's own kinds it
+    /// is an error, because what is left may mean more than was written: a selector without its labels selects everything. The object keeps its last good
+    /// version (see K0117); where there is none, it contributes nothing. Elsewhere (beside `spec`, in `metadata`, in kinds of other systems, in a
+    /// `DeploymentDescriptor`) the field is ignored, with a warning.
     ///
     /// ```yaml
     /// spec:
     ///   deploymentTargetSelector:
-    ///     matchLabels:           # belongs under labelSelector
-    ///       purpose: edge
+    ///     labelSelector:
+    ///       matchLabel:           # it is matchLabels
+    ///         purpose: edge
     /// ```
     ///
     /// Move or rename the field. `kalypso schema` makes editors complete and check the fields of a kind.
     UnknownField = "K0105",
     /// An object lacks a field that its kind needs.
     ///
-    /// Without it the object means nothing, so its file counts as broken: an earlier good version is used, or the file contributes nothing.
+    /// Without it the object means nothing: an earlier good version is used, or the object contributes nothing. Other objects of the file count.
     ///
     /// ```yaml
     /// kind: WorkloadRegistration
@@ -153,7 +157,8 @@ codes! {
     InvalidName = "K0108",
     /// A label selector is not valid.
     ///
-    /// A policy with a broken selector selects nothing, rather than everything.
+    /// A policy with a broken selector keeps its last good version; where there is none, it selects nothing, rather than everything. A selector in which a
+    /// requirement was begun and left out is broken as well: to select everything, write `labelSelector: {}`.
     ///
     /// ```yaml
     /// matchExpressions:
@@ -166,7 +171,7 @@ codes! {
     InvalidSelector = "K0109",
     /// A key occurs twice in one mapping.
     ///
-    /// Readers of YAML disagree on which of the two counts. Rather than to guess, the file counts as broken.
+    /// Readers of YAML disagree on which of the two counts. Rather than to guess, the object counts as broken.
     ///
     /// ```yaml
     /// data:
@@ -240,6 +245,9 @@ codes! {
     /// Kalypso reads files as they are. A `kustomization.yaml`, or `patches`, `postBuild` or decryption in a Flux `Kustomization`, would make something else
     /// of them, so the folder is not read, rather than read wrongly.
     ///
+    /// A `kustomization.yaml` only stops what is in its folder and below: objects there stay as they were before it came (see K0130), and everything else goes
+    /// on. Only where it decides about a whole place of which nothing is known from before is nothing published for that place.
+    ///
     /// ```yaml
     /// kind: Kustomization
     /// spec:
@@ -252,8 +260,9 @@ codes! {
     UnsupportedKustomization = "K0116",
     /// An earlier version of a broken file is used.
     ///
-    /// The newest version of this file holds errors, which are reported beside this one. So that they hurt nothing else, the newest earlier version on the
-    /// same branch that is good is used instead. The message names both commits. Until the file is mended, changes to it have no effect.
+    /// The newest version of this file holds errors, which are reported beside this one. So that they hurt nothing else, what is not understood is taken from
+    /// the newest earlier version on the same branch in which it is. The message names both commits, and the objects, if others of the file are understood:
+    /// these count as they are. Until the errors are mended, changes to the objects that the message names have no effect.
     ///
     /// Mend the errors and commit.
     EarlierVersionUsed = "K0117",
@@ -393,6 +402,60 @@ codes! {
     ///
     /// Mend the file and commit. Or push the earlier commit again, to any branch.
     PublishedCommitGone = "K0131",
+    /// An annotation of Kalypso's does not exist, or not for this kind.
+    ///
+    /// It is ignored, so what it was meant to switch is as if it were not there.
+    ///
+    /// ```yaml
+    /// kind: ConfigMap
+    /// metadata:
+    ///   annotations:
+    ///     config.kalypso.io/priorty: "10"     # it is priority
+    /// ```
+    ///
+    /// Correct the key. The reference of kinds lists the annotations of each kind.
+    UnknownAnnotation = "K0132",
+    /// A label is written almost like one that has a meaning.
+    ///
+    /// Some labels of a `ConfigMap` or `ConfigSchema` have a meaning of their own: `platform-config: "true"` makes a map take part in composition, others say
+    /// for which cluster type, cluster, deployment target or workload it is. One that is written in another way is any other label: the map takes no part, or
+    /// it is only for what has the same label.
+    ///
+    /// ```yaml
+    /// kind: ConfigMap
+    /// metadata:
+    ///   labels:
+    ///     platform_config: "true"     # it is platform-config
+    /// ```
+    ///
+    /// Correct the label. If it is meant as it is, nothing else needs to be done: it is a warning.
+    AlmostKnownLabel = "K0133",
+    /// A word in a schema is almost a keyword of JSON Schema.
+    ///
+    /// JSON Schema ignores words that it does not know, so what the word was meant to ask for is not asked for, and wrong values pass. Words that are like no
+    /// keyword are left alone: schemas may hold anything.
+    ///
+    /// ```json
+    /// { "type": "object", "requird": ["DATABASE_URL"] }
+    /// ```
+    ///
+    /// Correct the word: here it is `required`.
+    UnknownKeyword = "K0134",
+    /// A file holds markers of a merge that was not finished.
+    ///
+    /// Git leaves these lines where it can't join two versions of a file. Which of them is meant is not known, so nothing of the file is read: its objects
+    /// stay as they were in the newest earlier version that is good (see K0117).
+    ///
+    /// ```text
+    /// <<<<<<< HEAD
+    ///   REGION: west
+    /// =======
+    ///   REGION: east
+    /// >>>>>>> more-regions
+    /// ```
+    ///
+    /// Choose one version, remove the lines with the markers, and commit.
+    MergeConflict = "K0135",
 
     /// A policy selects no cluster type.
     ///

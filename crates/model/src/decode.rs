@@ -1,5 +1,7 @@
 //! From YAML nodes to objects: checks the shape, then picks the fields.
 
+mod metadata;
+
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -13,6 +15,7 @@ use crate::object::release_pin::Expiry;
 use crate::object::shape::METADATA;
 use crate::object::{Address, Field, Kind, Object, Shape, Spec};
 use crate::selector::{LabelSelector, Operator, Requirement};
+use crate::similar::nearest;
 use crate::source::FileId;
 use crate::yaml::{Node, NodeValue, Resolved, Span};
 
@@ -94,6 +97,8 @@ impl Header {
 
     /// Reads the object. None, with what is wrong reported, if anything is.
     pub(crate) fn object<S: Spec>(self, root: &Node, decoder: &mut Decoder<'_>) -> Option<Object<S>> {
+        // In what only the hub reads, nothing that is not known widens anything.
+        decoder.is_strict = S::KIND.is_own() && S::KIND.is_of_fleets();
         decoder.check_object(root, S::FIELDS, S::IS_OPEN);
         let name = S::Name::try_from(self.name).ok()?;
         if decoder.has_errors() {
@@ -116,7 +121,11 @@ pub struct Decoder<'a> {
     file: FileId,
     object: Option<ObjectKey>,
     first: usize,
+    /// Errors of the object, told or not.
+    errors: usize,
     diagnostics: &'a mut Vec<Diagnostic>,
+    /// Whether a field that is not known is an error.
+    is_strict: bool,
     /// Whether the last problem was one too many to be told.
     is_dropped: bool,
 }
@@ -124,7 +133,15 @@ pub struct Decoder<'a> {
 impl<'a> Decoder<'a> {
     /// For an object of `file`, which adds what it finds to `diagnostics`.
     pub(crate) fn new(file: FileId, diagnostics: &'a mut Vec<Diagnostic>) -> Self {
-        Self { file, object: None, first: diagnostics.len(), diagnostics, is_dropped: false }
+        Self {
+            file,
+            object: None,
+            first: diagnostics.len(),
+            errors: 0,
+            diagnostics,
+            is_strict: false,
+            is_dropped: false,
+        }
     }
 
     /// From now on, everything is about this object.
@@ -133,7 +150,7 @@ impl<'a> Decoder<'a> {
     }
 
     pub(crate) fn has_errors(&self) -> bool {
-        self.diagnostics[self.first..].iter().any(Diagnostic::is_error)
+        self.errors > 0
     }
 
     pub(crate) fn error(&mut self, code: Code, span: Span, message: impl Into<String>) {
@@ -152,6 +169,7 @@ impl<'a> Decoder<'a> {
     }
 
     fn push(&mut self, diagnostic: Diagnostic, span: Span) {
+        self.errors += usize::from(diagnostic.is_error());
         self.is_dropped = self.is_enough(diagnostic.is_error());
         if self.is_dropped {
             return;
@@ -189,6 +207,14 @@ impl<'a> Decoder<'a> {
         }
     }
 
+    /// Warns of a field of a selector that has a key and no value: without a value, it asks for nothing.
+    pub(crate) fn begun_text(&mut self, root: &Node, keys: &[&str]) {
+        let Some(node) = node(root, keys).filter(|node| is_null(node)) else { return };
+        let name = keys.last().copied().unwrap_or_default();
+        self.warning(Code::InvalidSelector, node.span, format!("`{name}` has no value, so any will do"));
+        self.help(format!("write a value, or remove `{name}`"));
+    }
+
     /// Reads a label selector whose shape is right.
     pub(crate) fn selector(&mut self, root: &Node, keys: &[&str]) -> LabelSelector {
         let Some(selector) = node(root, keys) else { return LabelSelector::default() };
@@ -197,7 +223,20 @@ impl<'a> Decoder<'a> {
             equal.map(|(key, value)| Requirement { key, operator: Operator::In(vec![value]) }).collect();
         let expressions = items(selector, &["matchExpressions"]);
         requirements.extend(expressions.iter().filter_map(|expression| self.requirement(expression)));
+        if requirements.is_empty() {
+            self.check_is_meant_empty(selector);
+        }
         LabelSelector { requirements }
+    }
+
+    /// Reports a selector in which a requirement was begun: without any, it would select everything.
+    fn check_is_meant_empty(&mut self, selector: &Node) {
+        let is_begun = |(key, value): &&(Node, Node)| is_null(value) && key.as_scalar().is_some();
+        if let Some((key, _)) = selector.as_mapping().unwrap_or_default().iter().find(is_begun) {
+            let message = format!("nothing is below `{}`, so this selector would select everything", scalar_text(key));
+            self.error(Code::InvalidSelector, key.span, message);
+            self.help("write what has to hold; or `labelSelector: {}`, if everything is meant");
+        }
     }
 
     fn requirement(&mut self, expression: &Node) -> Option<Requirement> {
@@ -243,7 +282,7 @@ impl<'a> Decoder<'a> {
                 Some(Field { shape: Shape::Fields(fields), .. }) if is_open => self.check_fields(value, fields, true),
                 Some(field) => self.check(value, &field.shape, field.name),
                 None if OF_ALL.contains(&&*name) || is_open => {}
-                None => self.unknown_field(key, &name, fields),
+                None => self.unknown_field(key, fields, false),
             }
         }
     }
@@ -260,7 +299,7 @@ impl<'a> Decoder<'a> {
                 Some(field) if is_null(value) && !field.required => {}
                 Some(field) => self.check(value, &field.shape, field.name),
                 None if is_open => {}
-                None => self.unknown_field(key, &name, fields),
+                None => self.unknown_field(key, fields, self.is_strict),
             }
         }
     }
@@ -275,12 +314,16 @@ impl<'a> Decoder<'a> {
         }
     }
 
-    fn unknown_field(&mut self, key: &Node, name: &str, fields: &[Field]) {
-        self.warning(Code::UnknownField, key.span, format!("there is no field `{}` here: it is ignored", cut(name)));
-        let similar = fields.iter().filter(|_| name.len() <= SIMILAR_WORD_BYTES_MAX);
-        let nearest = similar.map(|field| (strsim::damerau_levenshtein(field.name, name), field.name)).min();
-        match nearest {
-            Some((distance, nearest)) if distance <= 2 => self.help(format!("did you mean `{nearest}`?")),
+    fn unknown_field(&mut self, key: &Node, fields: &[Field], is_error: bool) {
+        let name = scalar_text(key);
+        let message = format!("there is no field `{}` here", cut(&name));
+        if is_error {
+            self.error(Code::UnknownField, key.span, message);
+        } else {
+            self.warning(Code::UnknownField, key.span, format!("{message}: it is ignored"));
+        }
+        match nearest(&name, fields.iter().map(|field| field.name)) {
+            Some(nearest) => self.help(format!("did you mean `{nearest}`?")),
             _ if fields.is_empty() => {}
             _ => {
                 let names: Vec<_> = fields.iter().map(|field| format!("`{}`", field.name)).collect();

@@ -70,6 +70,8 @@ pub struct Fleet {
     pub duplicates: BTreeMap<ObjectKey, Vec<AnyObject>>,
     /// Registrations whose repository could not be read: what they bring is not known.
     pub unavailable: BTreeSet<RegistrationName>,
+    /// What of the platform's is written, and not understood: what is missing may be in there.
+    pub unread: Arc<[Unread]>,
     /// What only the reader of repositories looks at.
     references: BTreeMap<ObjectKey, AnyObject>,
 }
@@ -147,6 +149,17 @@ impl Scope {
     }
 }
 
+/// Something that is written, and not understood.
+#[derive(Clone, Debug)]
+pub struct Unread {
+    /// The file.
+    pub file: FileId,
+    /// The first error of it.
+    pub origin: Origin,
+    /// The object that it is, where that is known.
+    pub object: Option<ObjectKey>,
+}
+
 /// A file that was read for an environment.
 #[derive(Clone, Debug)]
 pub struct FleetFile {
@@ -165,6 +178,15 @@ impl FleetFile {
     pub fn read(role: Role, file: FileId, files: &Files) -> Self {
         let File { path, content, .. } = files.get(file);
         Self { role, scope: Scope::Everything, file, objects: read_file(file, path, content) }
+    }
+
+    /// What in it is not understood, if it is the platform's.
+    fn unread(&self) -> impl Iterator<Item = Unread> {
+        let errors = self.objects.diagnostics.iter().filter(|found| self.role == Role::Platform && found.is_error());
+        errors.filter_map(|found| {
+            let origin = found.labels.first()?.origin.clone();
+            Some(Unread { file: self.file, origin, object: found.object.clone() })
+        })
     }
 
     /// Leaves only the objects that count.
@@ -190,18 +212,18 @@ pub struct FleetInput {
 impl Fleet {
     /// Puts the objects of all files together, and says what does not fit.
     ///
-    /// The diagnostics of the files themselves are among the result's. Files with errors contribute nothing.
+    /// The diagnostics of the files themselves are among the result's. Objects with errors contribute nothing.
     pub fn build(input: FleetInput) -> (Self, Vec<Diagnostic>) {
         let FleetInput { environment, files, contents, unavailable } = input;
         let mut diagnostics = Vec::new();
-        let good = contents.into_iter().filter_map(|FleetFile { role, mut objects, .. }| {
-            let is_good = objects.is_good();
+        let unread = contents.iter().flat_map(FleetFile::unread).collect();
+        let objects = contents.into_iter().map(|FleetFile { role, mut objects, .. }| {
             diagnostics.append(&mut objects.diagnostics);
-            is_good.then_some((role, objects.objects))
+            (role, objects.objects)
         });
-        let (fleet, found) = build::fleet(Self::empty(environment, files, unavailable), good);
+        let (fleet, found) = build::fleet(Self::empty(environment, files, unavailable), objects);
         diagnostics.extend(found);
-        (fleet, diagnostics)
+        (Self { unread, ..fleet }, diagnostics)
     }
 
     fn empty(environment: EnvironmentName, files: Arc<Files>, unavailable: BTreeSet<RegistrationName>) -> Self {
@@ -226,6 +248,7 @@ impl Fleet {
             registrations: Named::default(),
             duplicates: BTreeMap::new(),
             unavailable,
+            unread: Arc::default(),
             references: BTreeMap::new(),
         }
     }

@@ -22,6 +22,7 @@ pub mod object;
 pub mod progress;
 pub mod read;
 pub mod selector;
+pub mod similar;
 pub mod source;
 pub mod tree;
 pub mod yaml;

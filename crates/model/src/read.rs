@@ -1,63 +1,74 @@
 //! From a file to the objects in it.
 
+mod conflict;
+mod kustomized;
+mod likeness;
+
 use crate::decode::{Decoder, Header, cut};
 use crate::diagnostic::{Code, Diagnostic, Origin};
-use crate::limits::{FILE_PROBLEMS_MAX, SIMILAR_WORD_BYTES_MAX};
+use crate::limits::FILE_PROBLEMS_MAX;
 use crate::object::{Address, AnyObject, Kind, SCHEDULER_GROUP};
 use crate::source::FileId;
 use crate::yaml::{self, Document, Node};
 
+use likeness::{is_like_object, is_meant_for_us, nearest_kind};
+
+pub use kustomized::{Kustomized, is_kustomization};
+
+/// The kinds that Microsoft's Kalypso makes itself, in a cluster.
+const GENERATED: [&str; 2] = ["Assignment", "AssignmentPackage"];
+
 /// What a file holds.
 #[derive(Clone, Debug, Default)]
 pub struct FileObjects {
-    /// Its objects, in the order in which they stand.
+    /// Its objects, in the order in which they stand, without those that have errors.
     pub objects: Vec<AnyObject>,
     /// Everything that is wrong with it.
     pub diagnostics: Vec<Diagnostic>,
 }
 
 impl FileObjects {
-    /// Whether the file can be used: nothing in it is an error.
+    /// Whether all of the file is understood: nothing in it is an error.
     pub fn is_good(&self) -> bool {
         !self.diagnostics.iter().any(Diagnostic::is_error)
     }
 }
 
-/// Whether files of this name are read: `*.yaml` and `*.yml`.
+/// Whether files of this name are read: `*.yaml` and `*.yml`, and what Kustomize would read first.
 pub fn is_read(path: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or(path);
-    name.rsplit_once('.').is_some_and(|(_, extension)| matches!(extension, "yaml" | "yml"))
+    name.rsplit_once('.').is_some_and(|(_, extension)| matches!(extension, "yaml" | "yml")) || is_kustomization(name)
 }
 
-/// Reads a file.
+/// Reads a file. Of Kustomize's, nothing is read.
 pub fn read_file(id: FileId, path: &str, content: &[u8]) -> FileObjects {
-    read_objects(id, path, content, None)
+    if is_kustomization(path) {
+        return FileObjects { objects: Vec::new(), diagnostics: vec![kustomization(id, path)] };
+    }
+    read_objects(id, content, None)
 }
 
 /// Reads the objects of one kind in a file. What else is in it is somebody else's, and nothing is said about it.
 pub fn read_kind(id: FileId, content: &[u8], kind: Kind) -> FileObjects {
-    read_objects(id, "", content, Some(kind))
+    read_objects(id, content, Some(kind))
 }
 
-fn read_objects(id: FileId, path: &str, content: &[u8], only: Option<Kind>) -> FileObjects {
+fn read_objects(id: FileId, content: &[u8], only: Option<Kind>) -> FileObjects {
     let mut result = FileObjects::default();
-    let name = path.rsplit('/').next().unwrap_or(path);
-    let is_kustomization = matches!(name, "kustomization.yaml" | "kustomization.yml");
+    if let Some(conflict) = conflict::diagnostic(id, content) {
+        result.diagnostics.push(conflict);
+        return result;
+    }
     let mut documents = 0..;
     let read = |document: Document| {
         let address = Address { file: id, document: documents.next().unwrap_or_default(), item: None };
-        if !is_kustomization {
-            read_object(&document.root, address, only, &mut result);
-        }
+        read_object(&document.root, address, only, &mut result);
     };
     let problems = yaml::read_bytes_each(content, &yaml::Options::OBJECTS, read);
     let is_enough = result.diagnostics.len() >= FILE_PROBLEMS_MAX;
     result.diagnostics.splice(0..0, problems.into_iter().map(|problem| diagnostic(id, problem)));
     if let Some(last) = result.diagnostics.last_mut().filter(|_| is_enough) {
         last.notes.push("more is wrong with this file than is told".into());
-    }
-    if is_kustomization {
-        result.diagnostics.push(kustomization(id));
     }
     result
 }
@@ -88,8 +99,10 @@ fn diagnostic(id: FileId, problem: yaml::Problem) -> Diagnostic {
     diagnostic
 }
 
-fn kustomization(id: FileId) -> Diagnostic {
-    Diagnostic::error(Code::UnsupportedKustomization, "a `kustomization.yaml` would make something else of this folder")
+fn kustomization(id: FileId, path: &str) -> Diagnostic {
+    let (folder, name) = path.rsplit_once('/').unwrap_or((".", path));
+    let message = format!("`{name}` would make something else of `{folder}`: nothing at or below that folder is read");
+    Diagnostic::error(Code::UnsupportedKustomization, message)
         .at(Origin::File(id), "")
         .help("write the objects as they should be and remove the file, or name the folder in `.sourceignore`")
 }
@@ -99,11 +112,24 @@ fn read_object(root: &Node, address: Address, only: Option<Kind>, result: &mut F
         return;
     }
     let mut decoder = Decoder::new(address.file, &mut result.diagnostics);
+    // What is no object is another tool's; but the items of a `List` are objects.
+    let is_item = address.item.is_some();
     if root.as_mapping().is_none() {
-        decoder.error(Code::WrongType, root.span, "an object is a mapping with `apiVersion`, `kind` and `metadata`");
+        if is_item || root.as_sequence().is_some_and(|items| items.iter().any(is_like_object)) {
+            decoder.error(
+                Code::WrongType,
+                root.span,
+                "an object is a mapping with `apiVersion`, `kind` and `metadata`",
+            );
+            decoder
+                .help("several objects stand below each other with `---` between them, or in the `items` of a `List`");
+        }
         return;
     }
     let [api_version, kind] = ["apiVersion", "kind"].map(|key| crate::decode::text(root, &[key]));
+    if kind.is_empty() && !is_item && !is_like_object(root) {
+        return;
+    }
     if kind.is_empty() {
         decoder.error(Code::MissingField, root.span, "the object has no `kind`");
         decoder.help(
@@ -128,9 +154,13 @@ fn read_object(root: &Node, address: Address, only: Option<Kind>, result: &mut F
         report_unknown(root, (&api_version, &kind), &mut decoder);
         return;
     };
+    let name = crate::decode::text(root, &["metadata", "name"]);
+    if crate::name::check(&name).is_ok() {
+        decoder.about(known, &name);
+    }
     let header = Header::decode(root, address, &mut decoder);
     let Some(header) = header else { return };
-    decoder.about(known, &header.name);
+    decoder.check_metadata(root, known);
     result.objects.extend(known.decode(header, root, &mut decoder));
 }
 
@@ -148,7 +178,13 @@ fn report_unknown(root: &Node, (api_version, kind): (&str, &str), decoder: &mut 
     let span = root.get(field).map_or(root.span, |node| node.span);
     let nearest = nearest_kind(kind);
     let is_ours = is_meant_for_us(api_version, kind);
+    let is_generated = GENERATED.contains(&kind) && api_version.split('/').next() == Some(SCHEDULER_GROUP);
     let (api_version, kind) = (cut(api_version), cut(kind));
+    if is_generated {
+        let message = format!("`{kind}` is what Microsoft's Kalypso makes itself: the object is ignored");
+        decoder.warning(Code::UnknownKind, span, message);
+        return;
+    }
     if is_ours {
         let written = if api_version.is_empty() { String::new() } else { format!("`{api_version}` ") };
         let message = format!("{written}`{kind}` is not a kind of Kalypso, but is written like one");
@@ -160,33 +196,6 @@ fn report_unknown(root: &Node, (api_version, kind): (&str, &str), decoder: &mut 
     if let Some(nearest) = nearest {
         decoder.help(format!("did you mean `apiVersion: {}`, `kind: {nearest}`?", nearest.api_version()));
     }
-}
-
-/// Whether an object of no known kind is more probably a misspelled one of ours than one of another system: its group is ours, or nearly so; or its
-/// group, or lack of one, is that of a known kind which is written nearly so.
-fn is_meant_for_us(api_version: &str, kind: &str) -> bool {
-    const LETTERS_MAX: usize = 2;
-    let is_near = |known: &str, written: &str| {
-        written.len() <= SIMILAR_WORD_BYTES_MAX && strsim::damerau_levenshtein(known, written) <= LETTERS_MAX
-    };
-    let (group, _) = api_version.rsplit_once('/').unwrap_or_default();
-    let is_ours = |own: &Kind| own.is_own() && (is_near(own.group(), group) || own.group() == api_version);
-    let stem = kind.strip_suffix("List").unwrap_or(kind);
-    let is_like = |known: &Kind| {
-        let is_of_group = known.group() == group || (group.is_empty() && known.is_own());
-        is_of_group && (is_near(known.name(), kind) || known.name() == stem)
-    };
-    let (_, domain) = SCHEDULER_GROUP.split_once('.').unwrap_or_default();
-    let is_below = group.strip_suffix(domain).is_some_and(|rest| rest.is_empty() || rest.ends_with('.'));
-    is_below || Kind::ALL.iter().any(|known| is_ours(known) || is_like(known))
-}
-
-fn nearest_kind(written: &str) -> Option<Kind> {
-    if written.len() > SIMILAR_WORD_BYTES_MAX {
-        return None;
-    }
-    let distance = |kind: &Kind| strsim::damerau_levenshtein(kind.name(), written);
-    Kind::ALL.iter().copied().filter(|kind| distance(kind) <= 3).min_by_key(distance)
 }
 
 #[cfg(test)]

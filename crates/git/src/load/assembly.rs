@@ -10,7 +10,7 @@ use model::git_id::GitId;
 use model::name::{EnvironmentName, RegistrationName};
 use model::object::{AnyObject, GitOpsRepo, Object};
 use model::progress::{Phase, Progress};
-use model::read::{self, FileObjects};
+use model::read::{self, FileObjects, Kustomized};
 use model::source::{File, FileId, Files, Source};
 use rayon::prelude::*;
 
@@ -24,6 +24,7 @@ use crate::limits::FILE_BYTES_MAX;
 use crate::published::{KeptObject, Published, SourceName};
 use crate::repositories::{Commit, Repositories, Revision};
 use crate::url::RepositoryUrl;
+use crate::walk;
 
 /// What an environment consists of, as far as it was read.
 pub(super) struct Assembly {
@@ -84,20 +85,14 @@ impl Assembly {
         }
     }
 
-    /// The objects of the platform, without those of broken files.
-    pub(super) fn platform_objects(&self) -> impl Iterator<Item = &AnyObject> {
-        let platform = self.contents.iter().filter(|file| file.role == Role::Platform && file.objects.is_good());
-        platform.flat_map(|file| &file.objects.objects)
-    }
-
-    /// Everything that the platform's files hold, also what is good in broken ones.
-    fn all_platform_objects(&self) -> impl Iterator<Item = &AnyObject> + Clone {
+    /// The objects of the platform.
+    pub(super) fn platform_objects(&self) -> impl Iterator<Item = &AnyObject> + Clone {
         self.contents.iter().filter(|file| file.role == Role::Platform).flat_map(|file| &file.objects.objects)
     }
 
     /// The objects that say where output goes.
     pub(super) fn gitops_repos(&self) -> impl Iterator<Item = &Object<GitOpsRepo>> {
-        self.all_platform_objects().filter_map(|object| match object {
+        self.platform_objects().filter_map(|object| match object {
             AnyObject::GitOpsRepo(object) => Some(&**object),
             _ => None,
         })
@@ -105,7 +100,7 @@ impl Assembly {
 
     /// Says which output would go where something is read.
     pub(super) fn check_destinations(&mut self, sources: &own_source::Sources<'_>, environment: &EnvironmentName) {
-        let found = own_source::problems(self.all_platform_objects(), sources, environment);
+        let found = own_source::problems(self.platform_objects(), sources, environment);
         self.diagnostics.extend(found);
     }
 
@@ -150,12 +145,15 @@ impl Assembly {
         });
         let (role, first) = (place.author(), self.contents.len());
         let mut files = snapshot.files.clone();
+        files.retain(|file| snapshot.kustomized.is_read(&file.path));
         if role == Role::Platform {
             let commit = &snapshot.commit;
             files.retain(|file| !self.seen.contains_key(&seen(commit, &file.path)));
         }
         let parsed = self.parse(&snapshot.source, files);
         let kept = self.look_back((repositories, broken), &snapshot, (&role, &parsed));
+        let is_partly = |parsed: &&Parsed| !parsed.objects.is_good() && !parsed.objects.objects.is_empty();
+        let partly = parsed.iter().filter(is_partly).map(|parsed| Arc::clone(&parsed.raw.path)).collect();
         for Parsed { id, objects, raw } in parsed {
             if let Err(reason) = snapshot.budget.objects(&objects.objects) {
                 self.refuse(&role, id, reason);
@@ -165,13 +163,12 @@ impl Assembly {
             if role == Role::Platform {
                 self.seen.insert(seen(&snapshot.commit, &raw.path), past::standing(&objects));
             }
-            let is_home = kept.iter().any(|kept| kept.file.path == raw.path && kept.holders.contains(&raw.path));
-            if !is_home {
-                self.note_unknown_content(&role, &objects);
+            if !is_kept(&kept, &raw.path) && hides_all(&snapshot, &raw.path, &objects) {
+                self.set_unknown(&role);
             }
             self.add_file(place, FleetFile { role: role.clone(), scope: Scope::Everything, file: id, objects });
         }
-        self.add_kept(place, &snapshot, kept);
+        self.add_kept(place, &snapshot, (kept, partly));
         self.contents.get(first..).unwrap_or_default()
     }
 
@@ -210,19 +207,19 @@ impl Assembly {
         let mut now = State::new();
         for RawFile { path, id, content } in &snapshot.files {
             let standing = match content {
-                RawContent::NotAFile => Some(Standing::Link),
+                RawContent::NotAFile if !read::is_kustomization(path) => Some(Standing::Link),
                 _ => new.get(path).or_else(|| self.seen.get(&seen(&snapshot.commit, path))).cloned(),
             };
-            now.insert(Arc::clone(path), Version { id: *id, standing: standing.unwrap_or(Standing::Broken) });
+            now.insert(Arc::clone(path), Version { id: *id, standing: standing.unwrap_or_else(Standing::unreadable) });
         }
         for (path, id) in &snapshot.links {
             now.insert(Arc::clone(path), Version { id: *id, standing: Standing::Link });
         }
-        let is_unclear = |version: &Version| !matches!(version.standing, Standing::Understood(_));
-        let Some((first, _)) = now.iter().find(|(_, version)| is_unclear(version)) else { return Vec::new() };
+        let unclear = now.iter().find(|(_, version)| !version.standing.is_understood());
+        let Some((first, _)) = unclear else { return Vec::new() };
         let first = Arc::clone(first);
         // A link mostly stands where nothing was.
-        self.is_understood &= now.values().all(|version| version.standing != Standing::Broken);
+        self.is_understood &= !now.values().any(|version| version.standing.is_broken());
         let name = self.reads.last().map(Read::source_name).unwrap_or_default();
         let published: BTreeSet<_> = self.published.iter().filter_map(|published| published.last(&name)).collect();
         let published: Vec<_> = published.into_iter().collect();
@@ -244,7 +241,7 @@ impl Assembly {
     }
 
     /// Takes in objects that may be in what is not understood, and says so.
-    fn add_kept(&mut self, place: &Place, snapshot: &Snapshot, kept: Vec<KeptFile>) {
+    fn add_kept(&mut self, place: &Place, snapshot: &Snapshot, (kept, partly): (Vec<KeptFile>, BTreeSet<Arc<str>>)) {
         let role = place.author();
         let (mut versions, mut files) = (Vec::new(), BTreeMap::new());
         for KeptFile { commit, file, mut keys, holders } in kept {
@@ -254,6 +251,8 @@ impl Assembly {
             let id = self.add_source(&place::source(&commit), &file);
             let mut objects = objects(id, &file);
             objects.objects.retain(|object| keys.contains(&object.key()));
+            // What else is wrong with that version is past.
+            objects.diagnostics.retain(|found| found.object.as_ref().is_some_and(|key| keys.contains(key)));
             if objects.objects.is_empty() {
                 continue;
             }
@@ -261,6 +260,8 @@ impl Assembly {
                 self.refuse(&role, id, reason);
                 return;
             }
+            let decides = |path: &Arc<str>| Arc::clone(snapshot.kustomized.above(path).unwrap_or(path));
+            let holders: BTreeSet<_> = holders.iter().map(decides).collect();
             for path in &holders {
                 files.entry(Arc::clone(path)).or_insert_with(|| self.source_of(snapshot, path));
             }
@@ -268,7 +269,7 @@ impl Assembly {
             self.add_file(place, FleetFile { role: role.clone(), scope: Scope::Everything, file: id, objects });
         }
         let is_file = |path: &str| snapshot.is_file(path);
-        let unclear = Unclear { commit: snapshot.commit.id, files, is_file: &is_file };
+        let unclear = Unclear { commit: snapshot.commit.id, files, partly, is_file: &is_file };
         self.diagnostics.extend(kept::diagnostics(&unclear, &versions));
     }
 
@@ -294,10 +295,14 @@ impl Assembly {
     }
 
     /// Adds files that have no history.
-    pub(super) fn add_plain(&mut self, files: Vec<RawFile>) {
+    pub(super) fn add_plain(&mut self, mut files: Vec<RawFile>) {
         let source = Arc::new(Source::directory());
-        for Parsed { id, objects, .. } in self.parse(&source, files) {
-            self.note_unknown_content(&Role::Platform, &objects);
+        let kustomized = Kustomized::of(files.iter().map(|file| &*file.path));
+        files.retain(|file| kustomized.is_read(&file.path));
+        for Parsed { id, objects, raw } in self.parse(&source, files) {
+            if !read::is_kustomization(&raw.path) && objects.diagnostics.iter().any(is_unsupported) {
+                self.set_unknown(&Role::Platform);
+            }
             self.contents.push(FleetFile { role: Role::Platform, scope: Scope::Everything, file: id, objects });
         }
     }
@@ -320,15 +325,6 @@ impl Assembly {
             _ => Arc::default(),
         };
         self.files.add(File { source: Arc::clone(source), path: Arc::clone(&raw.path), id: raw.id, content })
-    }
-
-    /// A `kustomization.yaml`, or a Flux `Kustomization` that changes what it brings: the content of a whole folder is not known.
-    fn note_unknown_content(&mut self, role: &Role, objects: &FileObjects) {
-        let is_unknown =
-            |diagnostic: &Diagnostic| diagnostic.code == Code::UnsupportedKustomization && diagnostic.is_error();
-        if objects.diagnostics.iter().any(is_unknown) {
-            self.set_unknown(role);
-        }
     }
 
     fn set_unknown(&mut self, role: &Role) {
@@ -362,6 +358,22 @@ fn past_unknown(error: &PastError, at: FileId) -> Diagnostic {
     }
 }
 
+/// Whether something is kept for as long as a path is not understood.
+fn is_kept(kept: &[KeptFile], path: &Arc<str>) -> bool {
+    kept.iter().any(|kept| kept.holders.contains(path))
+}
+
+/// Whether nothing is known of what a file brings, and that is more than its own objects: a Flux `Kustomization` that changes what it leads to, or a
+/// `kustomization.yaml` that makes something else of a whole place. One further down only hides what is below it.
+fn hides_all(snapshot: &Snapshot, path: &str, objects: &FileObjects) -> bool {
+    let is_everywhere = || walk::normal(&snapshot.path).is_ok_and(|place| Kustomized::folder(path) == place);
+    objects.diagnostics.iter().any(is_unsupported) && (!read::is_kustomization(path) || is_everywhere())
+}
+
+fn is_unsupported(diagnostic: &Diagnostic) -> bool {
+    diagnostic.code == Code::UnsupportedKustomization && diagnostic.is_error()
+}
+
 fn seen(commit: &Commit, path: &Arc<str>) -> Seen {
     (commit.url.clone(), commit.id, Arc::clone(path))
 }
@@ -370,6 +382,7 @@ fn seen(commit: &Commit, path: &Arc<str>) -> Seen {
 fn objects(id: FileId, raw: &RawFile) -> FileObjects {
     let path = &raw.path;
     let diagnostic = match &raw.content {
+        _ if read::is_kustomization(path) => return read::read_file(id, path, &[]),
         RawContent::Bytes(bytes) => return read::read_file(id, path, bytes),
         RawContent::TooLarge(size) => {
             let message = format!("`{path}` has {size} bytes; at most {FILE_BYTES_MAX} are read");

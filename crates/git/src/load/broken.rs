@@ -1,4 +1,4 @@
-//! Which contents of files are broken, so that none is found out twice.
+//! Which contents of files are broken and hold nothing, so that none is found out twice.
 
 use std::collections::BTreeSet;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -8,7 +8,8 @@ use model::git_id::GitId;
 use super::place::RawFile;
 use crate::limits::BROKEN_KEPT_MAX;
 
-/// The files that were found broken, by path and content. It saves work, and decides nothing: what is not known is found out.
+/// The files that were found broken, and in which no object is understood, by path and content. It saves work, and decides nothing: what is not known is
+/// found out.
 #[derive(Debug, Default)]
 pub struct BrokenFiles(Mutex<BTreeSet<(Box<str>, GitId)>>);
 
@@ -43,17 +44,17 @@ impl BrokenFiles {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether a file is good, which is found out by `try_it` if it is not known to be broken.
-    pub(super) fn is_good(&self, file: &RawFile, try_it: impl FnOnce() -> bool) -> bool {
+    /// Whether a file is good or holds an object, which is found out by `try_it` if it is not known that it does not.
+    pub(super) fn holds_something(&self, file: &RawFile, try_it: impl FnOnce() -> bool) -> bool {
         let key = (Box::from(&*file.path), file.id);
         if self.known().contains(&key) {
             return false;
         }
-        let is_good = try_it();
-        if !is_good {
+        let holds_something = try_it();
+        if !holds_something {
             self.known().insert(key);
         }
-        is_good
+        holds_something
     }
 }
 

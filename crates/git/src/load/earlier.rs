@@ -69,11 +69,17 @@ impl<'a> Earlier<'a> {
         Ok(None)
     }
 
-    /// Whether a version can be used. It costs the same whether that is known or found out: no result depends on what was remembered.
+    /// Whether all of a version is understood. It costs the same whether that is known or found out: no result depends on what was remembered.
     fn is_good(&self, file: &RawFile, id: FileId) -> Result<bool, EarlierError> {
         let RawContent::Bytes(bytes) = &file.content else { return Ok(false) };
         self.budget.earlier_bytes(bytes.len() as u64)?;
-        Ok(self.broken.is_good(file, || read::read_file(id, &file.path, bytes).is_good()))
+        let mut is_good = false;
+        self.broken.holds_something(file, || {
+            let read = read::read_file(id, &file.path, bytes);
+            is_good = read.is_good();
+            is_good || !read.objects.is_empty()
+        });
+        Ok(is_good)
     }
 
     /// A version of a file that was not tried yet.

@@ -102,8 +102,7 @@ impl<'a> Platform<'a> {
         trail.push(stop);
         let mut steps = Vec::new();
         let files = self.assembly.add(self.moment.reader(), place, snapshot);
-        let good = files.iter().filter(|file| file.objects.is_good());
-        for object in good.flat_map(|file| &file.objects.objects) {
+        for object in files.iter().flat_map(|file| &file.objects.objects) {
             match object {
                 AnyObject::BaseRepo(base) => {
                     steps.push(Step { reference: Reference::of_base_repo(base), trail: trail.clone() });

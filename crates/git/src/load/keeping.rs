@@ -2,14 +2,14 @@
 //!
 //! What is not understood is not gone. Objects are known by kind and name, not by the file that held them:
 //!
-//! - An object that an understood file holds is as it is there.
-//! - An object that was there before a commit, and is in no understood file after it, is *kept* if in the same commit something appeared that is not
+//! - An object that is understood in a file is as it is there, whatever else is in the file.
+//! - An object that was there before a commit, and is understood nowhere after it, is *kept* if in the same commit something appeared that is not
 //!   understood: it may be in there. It is kept in its newest good version, for as long as any of what appeared is still there and still not
 //!   understood. What appears while it is kept may hold it too.
 //! - An object that goes in a commit without anything new that is not understood is gone, however long some other file is broken.
 //!
-//! Not understood is a file with errors, and a link or submodule that takes the place of a file or folder that held objects. A file that is
-//! broken and changes appears anew.
+//! Not understood is a file with errors, as far as it has them; a file that Kustomize would change; and a link or submodule that takes the place of a
+//! file or folder that held objects. A file that is broken and changes appears anew.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -22,10 +22,35 @@ use model::git_id::GitId;
 pub(super) enum Standing {
     /// A file that holds these objects.
     Understood(Arc<[ObjectKey]>),
-    /// A file with errors.
-    Broken,
+    /// A file with errors. Beside them it holds these objects.
+    Broken(Arc<[ObjectKey]>),
     /// A link or submodule. It only counts where it took the place of objects.
     Link,
+}
+
+impl Standing {
+    /// A file nothing of which is understood.
+    pub(super) fn unreadable() -> Self {
+        Self::Broken(Arc::default())
+    }
+
+    /// The objects that are understood there.
+    pub(super) fn objects(&self) -> &[ObjectKey] {
+        match self {
+            Self::Understood(keys) | Self::Broken(keys) => keys,
+            Self::Link => &[],
+        }
+    }
+
+    /// Whether it is a file with errors.
+    pub(super) fn is_broken(&self) -> bool {
+        matches!(self, Self::Broken(_))
+    }
+
+    /// Whether it is a file without errors.
+    pub(super) fn is_understood(&self) -> bool {
+        matches!(self, Self::Understood(_))
+    }
 }
 
 /// What stands at a path of a commit.
@@ -62,7 +87,7 @@ pub(super) struct Kept<C> {
 #[derive(Clone, Debug)]
 pub(super) struct Keeping<C> {
     files: State,
-    /// In how many understood files each object is.
+    /// In how many files each object is understood.
     understood: BTreeMap<ObjectKey, usize>,
     pub(super) kept: BTreeMap<ObjectKey, Kept<C>>,
 }
@@ -86,12 +111,12 @@ impl<C: Clone> Keeping<C> {
         keeping
     }
 
-    /// Whether an understood file holds an object.
+    /// Whether an object is understood in a file.
     pub(super) fn understands(&self, key: &ObjectKey) -> bool {
         self.understood.contains_key(key)
     }
 
-    /// Keeps an object that an earlier run kept, if it is in no understood file.
+    /// Keeps an object that an earlier run kept, if it is understood nowhere.
     pub(super) fn keep(&mut self, key: ObjectKey, kept: Kept<C>) {
         if !self.understood.contains_key(&key) && !kept.holders.is_empty() {
             self.kept.entry(key).or_insert(kept);
@@ -106,7 +131,7 @@ impl<C: Clone> Keeping<C> {
                 self.add(version);
                 match version.standing {
                     Standing::Understood(_) => {}
-                    Standing::Broken => drop(appeared.insert(Arc::clone(&path))),
+                    Standing::Broken(_) => drop(appeared.insert(Arc::clone(&path))),
                     Standing::Link => links.push(Arc::clone(&path)),
                 }
             }
@@ -114,9 +139,9 @@ impl<C: Clone> Keeping<C> {
                 Some(version) => self.files.insert(Arc::clone(&path), version),
                 None => self.files.remove(&path),
             };
-            if let Some(Version { id, standing: Standing::Understood(keys) }) = old {
+            if let Some(Version { id, standing }) = old {
                 let home = Home { commit: before.clone(), path, id };
-                lost.extend(keys.iter().map(|key| (key.clone(), home.clone())));
+                lost.extend(standing.objects().iter().map(|key| (key.clone(), home.clone())));
             }
         }
         lost.iter().for_each(|(key, _)| self.take(key));
@@ -126,9 +151,7 @@ impl<C: Clone> Keeping<C> {
             self.kept.entry(key).or_insert_with(Kept::nowhere).homes.push(home);
         }
         let (files, understood) = (&self.files, &self.understood);
-        let is_unclear = |path: &Arc<str>| {
-            files.get(path).is_some_and(|version| !matches!(version.standing, Standing::Understood(_)))
-        };
+        let is_unclear = |path: &Arc<str>| files.get(path).is_some_and(|version| !version.standing.is_understood());
         self.kept.retain(|key, kept| {
             kept.holders.retain(is_unclear);
             kept.holders.extend(appeared.iter().cloned());
@@ -137,8 +160,8 @@ impl<C: Clone> Keeping<C> {
     }
 
     fn add(&mut self, version: &Version) {
-        let Standing::Understood(keys) = &version.standing else { return };
-        keys.iter().for_each(|key| *self.understood.entry(key.clone()).or_default() += 1);
+        let keys = version.standing.objects().iter();
+        keys.for_each(|key| *self.understood.entry(key.clone()).or_default() += 1);
     }
 
     fn take(&mut self, key: &ObjectKey) {
@@ -172,15 +195,17 @@ mod tests {
         ObjectKey { kind: Kind::ConfigMap, name: name.into(), of: None }
     }
 
-    /// A place as it is written in tests: `a.yaml=x,y` holds objects, `a.yaml!` is broken, `a.yaml!2` is broken in another way, `a->` is a link.
+    /// A place as it is written in tests: `a.yaml=x,y` holds objects, `a.yaml!` is broken, `a.yaml!2` is broken in another way, `a.yaml=x!` is broken
+    /// and holds an object, `a->` is a link.
     fn state(text: &str) -> State {
         let file = |word: &str| {
             let at = word.find(['=', '!', '-']).unwrap();
             let (path, rest) = word.split_at(at);
-            let standing = match rest.strip_prefix('=') {
-                Some(names) => Standing::Understood(names.split(',').map(key).collect()),
-                None if rest.starts_with('!') => Standing::Broken,
-                None => Standing::Link,
+            let standing = match (rest.strip_prefix('='), rest.split_once('!')) {
+                (Some(_), Some((names, _))) => Standing::Broken(names[1..].split(',').map(key).collect()),
+                (Some(names), None) => Standing::Understood(names.split(',').map(key).collect()),
+                (None, Some(_)) => Standing::unreadable(),
+                (None, None) => Standing::Link,
             };
             (path.into(), Version { id: GitId::of_blob(rest.as_bytes()), standing })
         };
@@ -210,6 +235,16 @@ mod tests {
         check(&["a=x,y b=z", "a!"], "x@0:a y@0:a z@0:b");
         check(&["a=x b=z", "a! b=z", "a!2 b=z"], "x@0:a");
         check(&["a=x", "a=x,y", "a!", "a=y"], "");
+    }
+
+    #[test]
+    fn what_is_understood_in_a_broken_file_is_as_it_is_there() {
+        check(&["a=x,y", "a=x!"], "y@0:a");
+        check(&["a=x,y", "a=x!", "a=x!2", "a=y!"], "x@2:a");
+        check(&["a=x,y", "a=x!", "a!"], "x@1:a y@0:a");
+        check(&["a=x!", "a=x!", "a!"], "x@1:a");
+        check(&["a=x,y", "a=x,y!"], "");
+        check(&["a=x b=y", "a=y!"], "x@0:a");
     }
 
     #[test]
@@ -245,10 +280,8 @@ mod tests {
     fn holders(states: &[State], key: &ObjectKey) -> BTreeSet<Arc<str>> {
         let Some((now, before)) = states.split_last() else { return BTreeSet::new() };
         let Some(last) = before.last() else { return BTreeSet::new() };
-        let is_broken = |path: &Arc<str>| now.get(path).is_some_and(|version| version.standing == Standing::Broken);
-        let is_there = |state: &State| {
-            state.values().any(|v| matches!(&v.standing, Standing::Understood(keys) if keys.contains(key)))
-        };
+        let is_broken = |path: &Arc<str>| now.get(path).is_some_and(|version| version.standing.is_broken());
+        let is_there = |state: &State| state.values().any(|version| version.standing.objects().contains(key));
         let held = holders(before, key);
         if is_there(now) || (!is_there(last) && held.is_empty()) {
             return BTreeSet::new();
@@ -258,7 +291,8 @@ mod tests {
     }
 
     fn any_state() -> impl Strategy<Value = State> {
-        let file = (0..4usize, prop_oneof![Just("!"), Just("!2"), Just("=x"), Just("=y"), Just("=x,y"), Just("=z")]);
+        let contents: &'static [&'static str] = &["!", "!2", "=x", "=y", "=x,y", "=z", "=x!", "=y!", "=x,y!"];
+        let file = (0..4usize, proptest::sample::select(contents));
         let files = proptest::collection::vec(file, 0..4);
         let text = |(path, content): &(usize, &str)| format!("{path}{content}");
         files.prop_map(move |files| state(&files.iter().map(text).collect::<Vec<_>>().join(" ")))
@@ -273,7 +307,7 @@ mod tests {
                 prop_assert_eq!(found, holders(&states, &key(name)), "{}", name);
             }
             // Nothing before a commit at which everything was understood matters.
-            let is_clear = |state: &State| state.values().all(|version| version.standing != Standing::Broken);
+            let is_clear = |state: &State| state.values().all(|version| !version.standing.is_broken());
             let newest_clear = states.iter().rposition(is_clear).unwrap_or_default();
             let of_rest: Vec<_> = gone_through(&states[newest_clear..]).kept.into_keys().collect();
             prop_assert_eq!(of_rest, kept.into_keys().collect::<Vec<_>>());

@@ -26,6 +26,8 @@ pub(super) struct Unclear<'a> {
     pub(super) commit: GitId,
     /// The paths, to point at.
     pub(super) files: BTreeMap<Arc<str>, FileId>,
+    /// The files that are understood in part.
+    pub(super) partly: BTreeSet<Arc<str>>,
     /// Whether there is a file, and no link.
     pub(super) is_file: &'a dyn Fn(&str) -> bool,
 }
@@ -43,10 +45,15 @@ pub(super) fn diagnostics(unclear: &Unclear<'_>, kept: &[KeptVersion]) -> Vec<Di
 
 impl Unclear<'_> {
     fn earlier_version(&self, version: &KeptVersion) -> Diagnostic {
-        let KeptVersion { path, commit, file, .. } = version;
-        let what = if (self.is_file)(path) { "is broken" } else { "is not a file any more" };
+        let KeptVersion { path, commit, file, keys, .. } = version;
         let (now, then) = (self.commit.short(), commit.short());
-        let message = format!("`{path}` {what} at {now}; its version of {then} is used instead");
+        let message = if self.partly.contains(path) {
+            let (names, stay) = (named(keys.iter().map(ToString::to_string)), stay(keys.len()));
+            format!("a part of `{path}` is broken at {now}; {names} {stay} as in its version of {then}")
+        } else {
+            let what = if (self.is_file)(path) { "is broken" } else { "is not a file any more" };
+            format!("`{path}` {what} at {now}; its version of {then} is used instead")
+        };
         self.point_at(Diagnostic::error(Code::EarlierVersionUsed, message), path, "broken")
             .at(Origin::File(*file), format!("used, of commit {commit}"))
             .help("mend the file, and commit")
@@ -60,8 +67,7 @@ impl Unclear<'_> {
             _ => String::new(),
         };
         let (unclear, now) = (named(holders.iter().map(|path| format!("`{path}`"))), self.commit.short());
-        let (names, stay) =
-            (named(keys.iter().map(ToString::to_string)), if keys.len() == 1 { "stays" } else { "stay" });
+        let (names, stay) = (named(keys.iter().map(ToString::to_string)), stay(keys.len()));
         let message =
             format!("{unclear} can't be understood at {now}, and may hold {names}, which {stay} as before{then}");
         let mut diagnostic = Diagnostic::error(Code::ObjectsKept, message);
@@ -78,6 +84,10 @@ impl Unclear<'_> {
         let Some(file) = self.files.get(path) else { return diagnostic };
         diagnostic.at(Origin::File(*file), format!("{what} at commit {}", self.commit))
     }
+}
+
+fn stay(count: usize) -> &'static str {
+    if count == 1 { "stays" } else { "stay" }
 }
 
 /// The first of these names, and how many more there are.

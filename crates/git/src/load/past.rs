@@ -6,7 +6,8 @@ use std::sync::Arc;
 
 use model::diagnostic::ObjectKey;
 use model::git_id::GitId;
-use model::read;
+use model::object::AnyObject;
+use model::read::{self, Kustomized};
 use model::source::{File, FileId, Files};
 
 use super::BrokenFiles;
@@ -55,8 +56,8 @@ pub(super) enum PastError {
 pub(super) struct Past<'a> {
     repositories: &'a dyn Repositories,
     snapshot: &'a Snapshot,
-    /// What was found in files by their ids; what a `kustomization.yaml` holds is something else.
-    standings: BTreeMap<(GitId, bool), Standing>,
+    /// What was found in files by their ids, where nothing but their content decides about them.
+    standings: BTreeMap<GitId, Standing>,
     /// Files are parsed under the name of this one.
     nameless: FileId,
     /// For going from commit to commit.
@@ -89,9 +90,8 @@ impl<'a> Past<'a> {
     /// # Errors
     /// If the past can't be read.
     pub(super) fn kept(mut self, now: State, published: &[PublishedSource]) -> Result<KeptFiles, PastError> {
-        for (path, version) in &now {
-            self.standings.insert((version.id, is_kustomization(path)), version.standing.clone());
-        }
+        let by_content = now.iter().filter(|(path, _)| self.snapshot.kustomized.above(path).is_none());
+        self.standings.extend(by_content.map(|(_, version)| (version.id, version.standing.clone())));
         let head = self.snapshot.commit.clone();
         let keeping = self.through_history(&head, now.clone())?;
         let older = if self.is_cut { self.older(&keeping, &now)? } else { Vec::new() };
@@ -115,9 +115,13 @@ impl<'a> Past<'a> {
         let earlier = Earlier::of(self.repositories, self.snapshot, self.broken);
         let is_known =
             |path: &Arc<str>| keeping.kept.values().any(|kept| kept.homes.iter().any(|home| home.path == *path));
-        let broken = now.iter().filter(|(path, version)| version.standing == Standing::Broken && !is_known(path));
+        let broken = now.iter().filter(|(path, version)| version.standing.is_broken() && !is_known(path));
         let mut found = Vec::new();
         for (path, version) in broken {
+            // It may have been good by itself all the time.
+            if let Some(file) = self.snapshot.kustomized.above(path) {
+                return Err(PastError::TooMuch { path: Arc::clone(file), reason: self.budget.past_exceeded() });
+            }
             let raw = RawFile { path: Arc::clone(path), id: version.id, content: RawContent::NotAFile };
             let good = earlier.good_version(&raw, self.nameless);
             let too_much = |error| match error {
@@ -262,8 +266,10 @@ impl<'a> Past<'a> {
             Err(_) => return Ok(None),
         };
         let mut state = State::new();
+        let kustomized = Kustomized::of(walked.files.iter().map(|file| file.path.as_str()));
         for walk::Found { path, item } in walked.files {
             let standing = match item.kind {
+                _ if kustomized.above(&path).is_some() => Some(Standing::unreadable()),
                 ItemKind::File => self.standing(commit, &path, item.id)?,
                 _ => Some(Standing::Link),
             };
@@ -278,24 +284,23 @@ impl<'a> Past<'a> {
 
     /// What a version of a file holds. None if too much was read already.
     fn standing(&mut self, commit: &Commit, path: &str, id: GitId) -> Result<Option<Standing>, RepositoryError> {
-        let key = (id, is_kustomization(path));
-        if let Some(known) = self.standings.get(&key) {
+        if let Some(known) = self.standings.get(&id) {
             return Ok(Some(known.clone()));
         }
         let file = RawFile { path: path.into(), id, content: place::content(self.repositories, commit, id)? };
-        let mut found = Standing::Broken;
+        let mut found = Standing::unreadable();
         if let RawContent::Bytes(bytes) = &file.content {
-            // It costs the same whether it is known to be broken or found out: no result depends on what was remembered.
+            // It costs the same whether it is known to hold nothing or found out: no result depends on what was remembered.
             if self.budget.earlier_bytes(bytes.len() as u64).is_err() {
                 return Ok(None);
             }
-            self.broken.is_good(&file, || {
+            self.broken.holds_something(&file, || {
                 found = standing(&read::read_file(self.nameless, path, bytes));
-                found != Standing::Broken
+                found != Standing::unreadable()
             });
         }
         let standing = found;
-        self.standings.insert(key, standing.clone());
+        self.standings.insert(id, standing.clone());
         Ok(Some(standing))
     }
 
@@ -323,33 +328,26 @@ impl<'a> Past<'a> {
 
 /// What an earlier run kept of a commit: it may be in what is not understood now, and was something else then.
 fn kept_since(home: &Commit, before: &State, (key, now): (&ObjectKey, &State)) -> Kept<Commit> {
-    let holds = |version: &Version| matches!(&version.standing, Standing::Understood(keys) if keys.contains(key));
+    let holds = |version: &Version| version.standing.objects().contains(key);
     let homes = before.iter().filter(|(_, version)| holds(version));
     let home =
         |(path, version): (&Arc<str>, &Version)| Home { commit: home.clone(), path: Arc::clone(path), id: version.id };
-    let is_unclear = |version: &Version| !matches!(version.standing, Standing::Understood(_));
+    let is_unclear = |version: &Version| !version.standing.is_understood();
     let holders = now.iter().filter(|(path, version)| is_unclear(version) && before.get(*path) != Some(*version));
     Kept { homes: homes.map(home).collect(), holders: holders.map(|(path, _)| Arc::clone(path)).collect() }
 }
 
 /// What a file that was read holds.
 pub(super) fn standing(objects: &read::FileObjects) -> Standing {
-    if objects.is_good() {
-        Standing::Understood(objects.objects.iter().map(model::object::AnyObject::key).collect())
-    } else {
-        Standing::Broken
-    }
+    let keys = objects.objects.iter().map(AnyObject::key).collect();
+    if objects.is_good() { Standing::Understood(keys) } else { Standing::Broken(keys) }
 }
 
 /// Whether everything is understood, but for links that took the place of nothing.
 fn is_clear(state: &State, harmless: &BTreeSet<Arc<str>>) -> bool {
     state.iter().all(|(path, version)| match version.standing {
         Standing::Understood(_) => true,
-        Standing::Broken => false,
+        Standing::Broken(_) => false,
         Standing::Link => harmless.contains(path),
     })
-}
-
-fn is_kustomization(path: &str) -> bool {
-    matches!(path.rsplit('/').next(), Some("kustomization.yaml" | "kustomization.yml"))
 }

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use model::fleet::Role;
 use model::git_id::GitId;
+use model::read::Kustomized;
 use model::source::Source;
 use rayon::prelude::*;
 
@@ -58,6 +59,8 @@ pub(super) struct Snapshot {
     pub(super) files: Vec<RawFile>,
     /// Links and submodules that are not named like files to be read, by path.
     pub(super) links: Vec<(Arc<str>, GitId)>,
+    /// The folders that Kustomize would build.
+    pub(super) kustomized: Kustomized,
     /// The path itself.
     pub(super) path: Arc<str>,
     /// What is left for looking at earlier versions.
@@ -106,10 +109,11 @@ pub(super) fn snapshot(repositories: &dyn Repositories, commit: Commit, place: &
         }
         Ok(RawFile { path: path.into(), id: item.id, content })
     };
-    let files = found.into_par_iter().map(read).collect::<Result<_, PlaceError>>()?;
+    let files: Vec<RawFile> = found.into_par_iter().map(read).collect::<Result<_, PlaceError>>()?;
     let source = source(&commit);
     let links = links.into_iter().map(|Found { path, item }| (path.into(), item.id)).collect();
-    Ok(Snapshot { commit, source, files, links, path: Arc::clone(&place.path), budget: Arc::new(budget) })
+    let kustomized = Kustomized::of(files.iter().map(|file| &*file.path));
+    Ok(Snapshot { commit, source, files, links, kustomized, path: Arc::clone(&place.path), budget: Arc::new(budget) })
 }
 
 /// What is at and below a path of a commit, unread.

@@ -1,8 +1,11 @@
 //! What is not understood is not gone.
 
+use git::MemoryRepositories;
+use git::load::Loaded;
+use model::object::AnyObject;
 use model::tree::{Blob, Child, Entry, Mode, closed};
 
-use crate::load::{check, fill, load_dev, told};
+use crate::load::{Branch, check, fill, load_dev, told};
 use crate::objects::{base, config, environment, registration, workload};
 use crate::playground::{Disk, HOST, commit_tree, tree, url};
 
@@ -93,4 +96,72 @@ fn a_link_in_the_place_of_objects_keeps_them() {
     check("a.yaml", Mode::Link, "a, b, K0117, K0118");
     check("configs", Mode::Link, "a, b, K0130");
     check("configs", Mode::Submodule, "a, b, K0130");
+}
+
+fn load_from_memory(branches: &[Branch<'_>]) -> Loaded {
+    let repositories = MemoryRepositories::default();
+    repositories.create(&url("control-plane"));
+    let environment = environment("dev");
+    fill(&repositories, &[("control-plane", "main", &[(".environments/dev.yaml", &environment)])]);
+    fill(&repositories, branches);
+    load_dev(&repositories)
+}
+
+/// Two `ConfigMap`s in one file, with these values.
+fn pair(a: &str, b: &str) -> String {
+    let with = |name: &str, value: &str| config(name).replace("data: {}", &format!("data: {{x: {value}}}"));
+    format!("{}---\n{}", with("a", a), with("b", b))
+}
+
+#[test]
+fn an_invalid_object_leaves_the_others_in_its_file_alone() {
+    let (good, half) = (pair("one", "one"), pair("two", "2"));
+    let branches: &[Branch<'_>] =
+        &[("control-plane", "dev", &[("f.yaml", &good)]), ("control-plane", "dev", &[("f.yaml", &half)])];
+    check(branches, "a, b, K0107, K0117");
+    let loaded = load_from_memory(branches);
+    let value = |name: &str| {
+        let objects = loaded.input.contents.iter().flat_map(|file| &file.objects.objects);
+        let mut maps = objects.filter_map(|object| match object {
+            AnyObject::ConfigMap(map) if map.name.as_str() == name => map.spec.data.get("x").map(ToString::to_string),
+            _ => None,
+        });
+        maps.next()
+    };
+    assert_eq!((value("a").as_deref(), value("b").as_deref()), (Some("two"), Some("one")));
+    let said: Vec<_> = loaded.diagnostics.iter().map(|found| &*found.message).collect();
+    let [said] = &*said else { panic!("{said:?}") };
+    assert!(
+        said.starts_with("a part of `f.yaml` is broken at ") && said.contains("; ConfigMap `b` stays as in"),
+        "{said}"
+    );
+}
+
+#[test]
+fn an_invalid_object_that_was_never_good_contributes_nothing() {
+    check(&[("control-plane", "dev", &[("f.yaml", &pair("one", "2"))])], "a, K0107");
+}
+
+#[test]
+fn a_kustomization_only_stops_what_is_below_it() {
+    let (a, b, kustomization) = (config("a"), config("b"), ("x/kustomization.yaml", "resources: []\n"));
+    let before: Branch<'_> = ("control-plane", "dev", &[("a.yaml", &a), ("x/b.yaml", &b)]);
+    let stray: Branch<'_> = ("control-plane", "dev", &[("a.yaml", &a), ("x/b.yaml", &b), kustomization]);
+    check(&[before, stray], "a, b, K0116, K0130");
+    check(&[before, stray, before], "a, b");
+    // What moves below it is not gone either, nor what is removed there.
+    let moved: Branch<'_> = ("control-plane", "dev", &[("x/a.yaml", &a), kustomization]);
+    check(&[before, stray, moved], "a, b, K0116, K0130");
+    // What is removed elsewhere is.
+    let removed: Branch<'_> = ("control-plane", "dev", &[("x/b.yaml", &b), kustomization]);
+    check(&[before, stray, removed], "b, K0116, K0130");
+    check(&[stray], "a, K0116");
+}
+
+#[test]
+fn a_kustomization_beside_a_workload_does_not_stop_the_application() {
+    let app = registration("app", &format!("{HOST}app"), ".");
+    let shop = workload("shop");
+    let files: &[(&str, &str)] = &[("w.yaml", &shop), ("deploy/Kustomization", "resources: []\n")];
+    check(&[("app", "main", files), ("control-plane", "dev", &[("app.yaml", &app)])], "app, shop by app, K0116");
 }

@@ -38,7 +38,7 @@ fn load_promoted(repositories: &dyn Repositories, promoted: Option<GitId>, progr
 /// What of interest was read: the names of objects with who brought them, the codes of what is wrong, and whether all is known.
 pub(crate) fn told(loaded: Loaded) -> String {
     let is_whole = loaded.is_whole;
-    let objects = loaded.input.contents.iter().filter(|file| file.objects.is_good()).flat_map(|file| {
+    let objects = loaded.input.contents.iter().flat_map(|file| {
         let by = match &file.role {
             Role::Platform => String::new(),
             Role::Application(name) => format!(" by {name}"),
@@ -345,7 +345,7 @@ fn pairs_of_flux_are_followed() {
 fn a_folder_that_kustomize_would_change_is_not_known() {
     let app = registration("app", &format!("{HOST}app"), ".");
     let kustomization = ("kustomization.yaml", "resources: [w.yaml]\n");
-    check(&[("control-plane", "dev", &[kustomization, ("a.yaml", &config("a"))])], "a, K0116, not whole");
+    check(&[("control-plane", "dev", &[kustomization, ("a.yaml", &config("a"))])], "K0116, not whole");
     check(
         &[("app", "main", &[kustomization]), ("control-plane", "dev", &[("a.yaml", &app)])],
         "app, without app, K0116",

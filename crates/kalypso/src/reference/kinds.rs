@@ -18,8 +18,8 @@ Studio Code, the extension \"YAML\"): `kalypso schema > .vscode/kalypso.json`, a
 ```
 
 Files are `*.yaml` and `*.yml`, with any number of objects each, separated by `---` or as items of a `List`. Texts that YAML would read as a number, a
-boolean or a date (`8080`, `on`, `1.10`) need quotes where a text is asked for. A field that may be left out may also be empty. What a kind does not know is
-ignored, and reported as [K0105](diagnostics.md#k0105).
+boolean or a date (`8080`, `on`, `1.10`) need quotes where a text is asked for. A field that may be left out may also be empty. A field that a kind does not
+know is an error inside the `spec` of Kalypso's own kinds, and elsewhere ignored with a warning: [K0105](diagnostics.md#k0105).
 
 ";
 

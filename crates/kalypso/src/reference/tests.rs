@@ -178,3 +178,9 @@ fn commands_are_found_in_pages() {
     let page = "a\n```sh\nA=b kalypso hub backup - | zstd > 'x y'   # all\nkalypso report \\\n  --message \"a b\"\necho\n```\n";
     assert_eq!(commands(page), [vec!["kalypso", "hub", "backup", "-"], vec!["kalypso", "report", "--message", "a b"]]);
 }
+
+#[test]
+fn the_annotations_that_are_read_are_in_the_reference() {
+    let described: Vec<_> = super::settings::ANNOTATIONS.iter().map(|setting| (setting.key, setting.kinds)).collect();
+    assert_eq!(described, model::object::annotation::ALL);
+}

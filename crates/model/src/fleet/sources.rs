@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use super::{Fleet, FleetFile, FleetInput, Role, Scope, build, is_plain};
+use super::{Fleet, FleetFile, FleetInput, Role, Scope, Unread, build, is_plain};
 use crate::diagnostic::{Diagnostic, ObjectKey};
 use crate::git_id::GitId;
 use crate::object::{Address, AnyObject, Kind};
@@ -113,6 +113,7 @@ impl Sources {
         }
         let fleet = Arc::make_mut(&mut self.fleet);
         let is_rebuilt = !exchanges.iter().all(|exchange| exchange.patch(fleet).is_some());
+        fleet.unread = unread(&self.flawed, &self.contents);
         if is_rebuilt {
             self.rebuild();
         }
@@ -141,9 +142,9 @@ impl Sources {
         } else {
             self.flawed.insert(id)
         };
-        let new = contributed(&file.objects);
+        let new = file.objects.objects.clone();
         let old = self.contents.insert(id, file);
-        let old = old.map(|old| contributed(&old.objects)).unwrap_or_default();
+        let old = old.map(|old| old.objects.objects).unwrap_or_default();
         Some(Exchange::new(role, old, new))
     }
 
@@ -155,15 +156,16 @@ impl Sources {
         let files = Arc::make_mut(&mut Arc::make_mut(&mut self.fleet).files);
         let nothing = File { content: Arc::default(), id: GitId::of_blob(b""), ..files.get(id).clone() };
         files.set(id, nothing);
-        Some(Exchange::new(role, contributed(&old.objects), Vec::new()))
+        Some(Exchange::new(role, old.objects.objects, Vec::new()))
     }
 
     /// Puts everything together anew.
     fn rebuild(&mut self) {
         let Fleet { environment, files, unavailable, .. } = &*self.fleet;
         let empty = Fleet::empty(environment.clone(), Arc::clone(files), unavailable.clone());
-        let objects = self.contents.values().map(|file| (file.role.clone(), contributed(&file.objects)));
-        let (fleet, found) = build::fleet(empty, objects);
+        let objects = self.contents.values().map(|file| (file.role.clone(), file.objects.objects.clone()));
+        let (mut fleet, found) = build::fleet(empty, objects);
+        fleet.unread = unread(&self.flawed, &self.contents);
         (self.fleet, self.found) = (Arc::new(fleet), found);
     }
 }
@@ -244,9 +246,9 @@ fn replace(fleet: &mut Fleet, key: &ObjectKey, object: &AnyObject) -> Option<()>
     Some(())
 }
 
-/// The objects that count: those of a broken file don't.
-fn contributed(objects: &FileObjects) -> Vec<AnyObject> {
-    if objects.is_good() { objects.objects.clone() } else { Vec::new() }
+/// What is not understood in these files.
+fn unread(flawed: &BTreeSet<FileId>, contents: &BTreeMap<FileId, FleetFile>) -> Arc<[Unread]> {
+    flawed.iter().filter_map(|id| contents.get(id)).flat_map(FleetFile::unread).collect()
 }
 
 /// The objects of somebody by kind and name. None if two have the same.

@@ -71,6 +71,7 @@ spec:
     fn decode(root: &Node, decoder: &mut Decoder<'_>) -> Self {
         let [spec, targets] = TARGET_SELECTOR;
         let [_, cluster_types] = CLUSTER_TYPE_SELECTOR;
+        decoder.begun_text(root, &[spec, targets, "workspace"]);
         Self {
             workspace: decode::text(root, &[spec, targets, "workspace"]),
             targets: decoder.selector(root, &[spec, targets, "labelSelector"]),

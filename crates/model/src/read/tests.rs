@@ -227,14 +227,128 @@ fn long_words_are_compared_with_nothing_and_cut() {
 }
 
 #[test]
+fn what_is_wrong_beyond_the_bound_is_wrong_all_the_same() {
+    let wrong = CONFIG.replace("name: a", "name: A") + "---\n";
+    let found = read_file(any_file(), "a.yaml", (wrong.repeat(3 * FILE_PROBLEMS_MAX) + CONFIG).as_bytes());
+    assert_eq!(found.objects.len(), 1);
+}
+
+#[test]
 fn problems_are_bounded_and_warnings_hide_no_error() {
     let unknown: String = (0..1_000).map(|number| format!("  x{number}: a\n")).collect();
-    let found = workload_with("", &unknown);
+    let found = workload_with(&unknown, "");
     assert!(found.is_good() && found.diagnostics.len() == OBJECT_PROBLEMS_MAX, "{}", found.diagnostics.len());
-    let found = workload_with("", &format!("{unknown}  configSchemas: wrong\n"));
+    let found = workload_with(&unknown, "  configSchemas: wrong\n");
     assert!(!found.is_good() && found.diagnostics.len() == OBJECT_PROBLEMS_MAX + 1, "{}", found.diagnostics.len());
     let documents = "kind: 1\n---\n".repeat(5_000);
     let found = read_file(any_file(), "a.yaml", documents.as_bytes());
     assert!(found.diagnostics.len() <= 2 * FILE_PROBLEMS_MAX, "{}", found.diagnostics.len());
     assert_eq!(found.diagnostics.last().map(|last| last.notes.len()), Some(1));
+}
+
+/// A policy whose selector of cluster types holds this.
+fn policy(selector: &str) -> String {
+    format!(
+        "apiVersion: scheduler.kalypso.io/v1alpha1\nkind: SchedulingPolicy\nmetadata:\n  name: a\nspec:\n  deploymentTargetSelector:\n    labelSelector: {{}}\n  clusterTypeSelector:\n    labelSelector:{selector}\n"
+    )
+}
+
+#[test]
+fn a_typing_error_in_a_selector_selects_nothing_more() {
+    let good: &[&str] = &["SchedulingPolicy `a`"];
+    check(&policy("\n      matchLabel: {size: large}"), &[], &["K0105 10: there is no field `matchLabel` here"]);
+    check(&policy("\n      matchLabels:\n      size: large"), &[], &["K0105 11: there is no field `size` here"]);
+    let nothing = |line: u32, field: &str| {
+        format!("K0109 {line}: nothing is below `{field}`, so this selector would select everything")
+    };
+    check(&policy("\n      matchLabels:"), &[], &[&nothing(10, "matchLabels")]);
+    check(&policy("\n      matchLabels: {}\n      matchExpressions: ~"), &[], &[&nothing(11, "matchExpressions")]);
+    for selector in [" {}", "\n      matchLabels: {}", "\n      matchExpressions: []"] {
+        check(&policy(selector), good, &[]);
+    }
+    check(&policy("\n      matchLabels:\n      matchExpressions: [{key: size, operator: Exists}]"), good, &[]);
+    let workspace =
+        policy(" {}").replace("    labelSelector: {}\n  cluster", "    workspace:\n    labelSelector: {}\n  cluster");
+    check(&workspace, good, &["K0109 7: `workspace` has no value, so any will do"]);
+}
+
+#[test]
+fn fields_of_kubernetes_and_of_the_hub_are_no_errors() {
+    let text = "apiVersion: scheduler.kalypso.io/v1alpha1\nkind: ConfigSchema\nmetadata:\n  name: a\n  namespace: dev\n  creationTimestamp: null\n  managedFields: []\nspec:\n  schema: '{}'\nstatus: {}\n";
+    check(text, &["ConfigSchema `a`"], &[]);
+    let descriptor = Kind::DeploymentDescriptor.example().replace("spec:\n", "spec:\n  note: a\n");
+    let found = read_kind(any_file(), descriptor.as_bytes(), Kind::DeploymentDescriptor);
+    assert!(found.is_good() && found.diagnostics.len() == 1, "{:?}", found.diagnostics);
+}
+
+#[test]
+fn unknown_words_in_metadata_are_named() {
+    let map = |metadata: &str, expected: &[&str]| check(&format!("{CONFIG}{metadata}"), &["ConfigMap `a`"], expected);
+    map("  lables: {a: b}\n", &["K0105 5: metadata has no field `lables`: it is ignored"]);
+    map("  platform-config: \"true\"\n", &["K0105 5: metadata has no field `platform-config`: it is ignored"]);
+    map(
+        "  annotations:\n    config.kalypso.io/priorty: \"1\"\n    config.kalypso.io/merge: deep\n    example.com/merge: a\n    hub.kalypso.io/x: a\n    template.kalypso.io/literal: \"true\"\n",
+        &[
+            "K0132 6: there is no annotation `config.kalypso.io/priorty`: it is ignored",
+            "K0132 10: the annotation `template.kalypso.io/literal` means nothing on a `ConfigMap`",
+        ],
+    );
+    map(
+        "  labels:\n    platform_config: \"true\"\n    cluster-typ: a\n    region: b\n    workload: c\n    workloads: d\n",
+        &[
+            "K0133 6: the label `platform_config` is no `platform-config`, but is written like it",
+            "K0133 7: the label `cluster-typ` is no `cluster-type`, but is written like it",
+        ],
+    );
+    map(
+        "  labels: {platform-config: \"True\"}\n",
+        &["K0133 5: `platform-config: \"True\"` does not make the map take part"],
+    );
+    map("  labels: {platform-config: \"false\"}\n", &[]);
+}
+
+#[test]
+fn files_of_other_tools_are_no_broken_objects() {
+    for text in [
+        "apiVersion: v2\nname: chart\nversion: 1.0.0\nappVersion: \"2\"\n",
+        "replicas: 3\nimage: {tag: a}\nmetadata: {}\n",
+        "- hosts: all\n  tasks: []\n",
+        "services: {web: {image: a}}\n",
+        "just text\n",
+    ] {
+        check(text, &[], &[]);
+    }
+    for text in [
+        "apiVersion: v1\nmetadata: {name: a}\ndata: {}\n",
+        "apiVersion: scheduler.kalypso.io/v1alpha1\nspec: {}\n",
+        "apiVersion: scheduler.kalypso.io/v1alpha1\n",
+        "Kind: ClusterType\nname: a\n",
+        "apiVersion: v1\nkin: ConfigMap\nmetadata: {name: a}\n",
+        "metdata: {name: a}\nspec: {}\n",
+    ] {
+        check(text, &[], &["K0106 1: the object has no `kind`"]);
+    }
+    check(
+        "- apiVersion: v1\n  kind: ConfigMap\n  metadata: {name: a}\n",
+        &[],
+        &["K0107 1: an object is a mapping with `apiVersion`, `kind` and `metadata`"],
+    );
+}
+
+#[test]
+fn what_the_original_makes_itself_is_ignored() {
+    let text = "apiVersion: scheduler.kalypso.io/v1alpha1\nkind: Assignment\nmetadata: {name: a}\n";
+    let found = read_file(any_file(), "a.yaml", text.as_bytes());
+    assert!(found.is_good() && found.diagnostics.len() == 1, "{:?}", found.diagnostics);
+}
+
+#[test]
+fn a_merge_that_was_not_finished_is_named() {
+    let said = "a merge was not finished in this file: this line is a conflict marker of git";
+    let ours = format!("{CONFIG}data:\n<<<<<<< HEAD\n  A: b\n=======\n  A: c\n>>>>>>> other branch\n");
+    check(&ours, &[], &[&format!("K0135 6: {said}")]);
+    check(&format!("{CONFIG}---\n{ours}"), &[], &[&format!("K0135 11: {said}")]);
+    check(&format!("{CONFIG}>>>>>>> other\r\n"), &[], &[&format!("K0135 5: {said}")]);
+    check(&format!("{CONFIG}data:\n  A: |\n    <<<<<<< HEAD\n"), &["ConfigMap `a`"], &[]);
+    check(&format!("# =======\n{CONFIG}"), &["ConfigMap `a`"], &[]);
 }

@@ -11,6 +11,7 @@ use model::fleet::{Fleet, FleetFile, FleetInput, Role};
 use model::git_id::GitId;
 use model::locate::Locator;
 use model::name::{EnvironmentName, RegistrationName};
+use model::read::Kustomized;
 use model::source::{File, Files, Source};
 use model::tree::{Child, Entry, Open, OpenError, Sealed, Tree, closed};
 
@@ -88,7 +89,13 @@ fn fleet(case: &Case, texts: &[(String, Vec<u8>)]) -> Result<(Fleet, Vec<Diagnos
     let mut files = Files::default();
     let mut contents = Vec::new();
     for (path, text) in texts {
+        let place = |path: &str| path.split_once(':').map(|(place, _)| place.to_owned());
+        let beside = texts.iter().filter(|(other, _)| place(other) == place(path));
+        let kustomized = Kustomized::of(beside.map(|(other, _)| other.rsplit(':').next().unwrap_or(other)));
         let (role, source, path) = whose(path)?;
+        if !kustomized.is_read(path) {
+            continue;
+        }
         let id = GitId::of_blob(text);
         let file = files.add(File { source: source.into(), path: path.into(), id, content: text.as_slice().into() });
         contents.push(FleetFile::read(role, file, &files));

@@ -1,0 +1,115 @@
+//! Words in the metadata of objects that mean nothing, and were probably meant to.
+
+use super::{Decoder, cut, is_null, scalar_text};
+use crate::diagnostic::Code;
+use crate::object::config_map::PLATFORM_CONFIG;
+use crate::object::deployment_target::WORKLOAD_LABEL;
+use crate::object::{HUB_GROUP, Kind, annotation};
+use crate::similar::{is_spelling_of, nearest};
+use crate::yaml::Node;
+
+/// The fields that Kubernetes knows. Kalypso looks at few of them.
+const FIELDS: [&str; 15] = [
+    "annotations",
+    "creationTimestamp",
+    "deletionGracePeriodSeconds",
+    "deletionTimestamp",
+    "finalizers",
+    "generateName",
+    "generation",
+    "labels",
+    "managedFields",
+    "name",
+    "namespace",
+    "ownerReferences",
+    "resourceVersion",
+    "selfLink",
+    "uid",
+];
+
+/// Labels of a `ConfigMap` or `ConfigSchema` that say for whom it is.
+const SCOPES: [&str; 4] = ["cluster-type", "cluster", "deployment-target", WORKLOAD_LABEL];
+
+impl Decoder<'_> {
+    /// Warns of what is not known in the metadata of an object.
+    pub(crate) fn check_metadata(&mut self, root: &Node, kind: Kind) {
+        for (key, value) in entries(root, &["metadata"]) {
+            let name = scalar_text(key);
+            if FIELDS.contains(&&*name) {
+                continue;
+            }
+            let message = format!("metadata has no field `{}`: it is ignored", cut(&name));
+            self.warning(Code::UnknownField, key.span, message);
+            // A label beside the labels is the other frequent mistake.
+            let is_text = value.as_scalar().is_some() && !is_null(value);
+            match nearest(&name, FIELDS) {
+                Some(known) => self.help(format!("did you mean `{known}`?")),
+                None if is_text => self.help("is it a label? It has to be below `labels`"),
+                None => {}
+            }
+        }
+        for (key, _) in entries(root, &["metadata", "annotations"]) {
+            self.check_annotation(key, kind);
+        }
+        if matches!(kind, Kind::ConfigMap | Kind::ConfigSchema) {
+            self.check_labels(root, kind);
+        }
+    }
+
+    fn check_annotation(&mut self, key: &Node, kind: Kind) {
+        let written = scalar_text(key);
+        let known = annotation::ALL.iter().find(|(known, _)| **known == *written);
+        if known.is_some_and(|(_, kinds)| kinds.contains(&kind)) {
+            return;
+        }
+        let (domain, name) = written.split_once('/').unwrap_or_default();
+        let is_of_domain = |rest: &str| rest.ends_with('.') && domain != HUB_GROUP;
+        let is_ours = domain.strip_suffix(annotation::DOMAIN).is_some_and(is_of_domain);
+        // Of others' annotations, of which objects have many, only those are looked at closely that have a name of ours.
+        let is_candidate =
+            |known: &&str| is_ours || known.rsplit_once('/').is_some_and(|(_, of_known)| of_known == name);
+        let nearest = nearest(&written, annotation::ALL.iter().map(|(known, _)| *known).filter(is_candidate));
+        if !is_ours && nearest.is_none() {
+            return;
+        }
+        let written = cut(&written);
+        let message = match known {
+            Some(_) => format!("the annotation `{written}` means nothing on a `{kind}`"),
+            None => format!("there is no annotation `{written}`: it is ignored"),
+        };
+        self.warning(Code::UnknownAnnotation, key.span, message);
+        match (known, nearest) {
+            (Some((_, kinds)), _) => {
+                let kinds: Vec<_> = kinds.iter().map(|kind| format!("`{kind}`")).collect();
+                self.help(format!("it is for {}", kinds.join(" and ")));
+            }
+            (None, Some(nearest)) => self.help(format!("did you mean `{nearest}`?")),
+            (None, None) => self.help("the reference of kinds lists the annotations of each kind"),
+        }
+    }
+
+    fn check_labels(&mut self, root: &Node, kind: Kind) {
+        let labels = entries(root, &["metadata", "labels"]);
+        let is_absent = |known: &&str| labels.iter().all(|(key, _)| *scalar_text(key) != **known);
+        let composed = (kind == Kind::ConfigMap).then_some(PLATFORM_CONFIG);
+        let known: Vec<_> = SCOPES.into_iter().chain(composed).filter(is_absent).collect();
+        for (key, value) in labels {
+            let (written, text) = (scalar_text(key), scalar_text(value));
+            if composed.is_some() && *written == *PLATFORM_CONFIG && !matches!(&*text, "true" | "false") {
+                let message = format!("`{PLATFORM_CONFIG}: {:?}` does not make the map take part", cut(&text));
+                self.warning(Code::AlmostKnownLabel, value.span, message);
+                self.help(format!("only `{PLATFORM_CONFIG}: \"true\"` does"));
+            }
+            let is_known = SCOPES.contains(&&*written) || *written == *PLATFORM_CONFIG;
+            if let Some(known) = known.iter().find(|known| !is_known && is_spelling_of(known, &written)) {
+                let message = format!("the label `{}` is no `{known}`, but is written like it", cut(&written));
+                self.warning(Code::AlmostKnownLabel, key.span, message);
+                self.help(format!("did you mean `{known}`?"));
+            }
+        }
+    }
+}
+
+fn entries<'n>(root: &'n Node, keys: &[&str]) -> &'n [(Node, Node)] {
+    super::node(root, keys).and_then(Node::as_mapping).unwrap_or_default()
+}
