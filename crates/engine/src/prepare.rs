@@ -17,7 +17,7 @@ use crate::ids::{ById, Ids};
 use crate::index::LabelIndex;
 use crate::pin::Pins;
 use crate::place::Place;
-use crate::render::{ParsedTemplates, Pinned, TargetFields, Templates};
+use crate::render::{ParsedTemplates, Pinned, TargetFields, Templates, with_unread};
 use crate::schedule::Schedule;
 use crate::schema::Schemas;
 use crate::settings::{LongNames, MissingValues};
@@ -150,7 +150,7 @@ impl Prepared {
         // A checkout of one branch has cluster types without the templates, which are on another.
         if !self.templates.is_empty() {
             let by_name: BTreeMap<_, _> = self.by_cluster_type.iter().collect();
-            diagnostics.extend(by_name.into_values().filter_map(|found| found.as_ref().err()).flatten().cloned());
+            diagnostics.extend(by_name.into_keys().flat_map(|name| self.template_problems(name)));
         }
         diagnostics
     }
@@ -194,6 +194,13 @@ impl Prepared {
             Some(Err(problems)) => Err(problems),
             None => Err(&[]),
         }
+    }
+
+    /// Why the templates of a cluster type can't be used: what is missing may be in what is not understood.
+    pub(crate) fn template_problems(&self, cluster_type: &Arc<str>) -> Vec<Diagnostic> {
+        let Some(Err(problems)) = self.by_cluster_type.get(cluster_type) else { return Vec::new() };
+        let Some(object) = self.fleet.cluster_types.get(&**cluster_type) else { return problems.clone() };
+        problems.iter().map(|found| with_unread(&self.fleet, object, found.clone())).collect()
     }
 
     /// What release pins lay over a target's manifests at a place; none if no pin holds it there.

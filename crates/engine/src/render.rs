@@ -13,12 +13,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use gotemplate::{Reads, Value};
-use model::diagnostic::{Code, Diagnostic, Origin};
+use model::diagnostic::{Code, Diagnostic, ObjectKey, Origin};
 use model::digest::{Digest, DigestBuilder};
 use model::field_path::FieldPath;
+use model::fleet::Fleet;
 use model::git_id::GitId;
 use model::name::EnvironmentName;
-use model::object::{ClusterType, Object};
+use model::object::{ClusterType, Kind, Object};
 
 pub(crate) use self::again::Rendering;
 pub(crate) use self::fields::{Pinned, PlaceFields, TargetFields};
@@ -346,6 +347,35 @@ impl Context<'_> {
             inputs.digest(self.values);
         }
     }
+}
+
+/// What is said of the templates of a cluster type, with what is not understood: a template that is missing may be in there.
+pub(crate) fn with_unread(fleet: &Fleet, object: &Object<ClusterType>, diagnostic: Diagnostic) -> Diagnostic {
+    const SHOWN_MAX: usize = 3;
+    let spec = &object.spec;
+    let fields = [("reconciler", &spec.reconciler), ("namespaceService", &spec.namespace_service)];
+    let is_asked = |field: &str| {
+        let origin = Origin::field(&object.key(), FieldPath::from(["spec", field]));
+        diagnostic.labels.first().is_some_and(|label| label.origin == origin)
+    };
+    if diagnostic.code != Code::MissingTemplate || fleet.unread.is_empty() {
+        return diagnostic;
+    }
+    let name = fields.iter().find(|(field, _)| is_asked(field)).map_or(&spec.config_type, |(_, name)| name);
+    let is_it = |key: &ObjectKey| key.kind == Kind::Template && key.name == *name;
+    if let Some(unread) = fleet.unread.iter().find(|unread| unread.object.as_ref().is_some_and(is_it)) {
+        let broken = Diagnostic { message: format!("template `{name}` is broken"), help: Vec::new(), ..diagnostic };
+        return broken.at(unread.origin.clone(), "this is wrong with it").help("mend the template");
+    }
+    let mut files: Vec<_> = fleet.unread.iter().filter(|unread| unread.object.is_none()).collect();
+    files.dedup_by_key(|unread| unread.file);
+    if files.is_empty() {
+        return diagnostic;
+    }
+    let help = vec!["mend what is not understood: the template may be in there".to_owned()];
+    let missing = Diagnostic { help, ..diagnostic };
+    let files = files.into_iter().take(SHOWN_MAX);
+    files.fold(missing, |missing, unread| missing.at(unread.origin.clone(), "not understood"))
 }
 
 fn missing(parsed: &ParsedTemplates, object: &Object<ClusterType>, field: &str, name: &str) -> Diagnostic {

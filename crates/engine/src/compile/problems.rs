@@ -52,8 +52,7 @@ fn with_examples(mut diagnostics: Vec<Diagnostic>) -> Vec<Diagnostic> {
 /// Why nothing on a place can be rendered.
 pub(super) fn of_place(prepared: &Prepared, place: &Place) -> impl Iterator<Item = Diagnostic> {
     let problem = place.problem(&prepared.fleet).into_iter();
-    let templates = prepared.templates(place).err().unwrap_or_default();
-    problem.chain(templates.iter().cloned())
+    problem.chain(prepared.template_problems(place.cluster_type.name.as_arc()))
 }
 
 /// Why a target can't be rendered on a place, as far as the target and the policies go.

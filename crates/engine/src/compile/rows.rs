@@ -169,7 +169,7 @@ impl<'a> RowContext<'a> {
 
     /// The files of an assignment, or why there are none.
     pub(crate) fn files(&self, asked: &Asked<'_>) -> Result<Files, Vec<Diagnostic>> {
-        self.prepared.templates(self.place).map_err(<[_]>::to_vec)?;
+        self.prepared.templates(self.place).map_err(|_| self.template_problems())?;
         let pinned = self.prepared.pinned(self.place, asked.target)?;
         self.render(asked.pair, &self.context(asked, pinned.as_ref()), None).into_files()
     }
@@ -178,8 +178,12 @@ impl<'a> RowContext<'a> {
         let composition = pair.values.composition(|| self.prepared.containers_at(&pair.containers));
         match self.prepared.templates(self.place) {
             Ok(templates) => templates.render(context, composition, shared),
-            Err(problems) => Rendered { files: Err(problems.to_vec()), has_read_anything: false, own_files: 0 },
+            Err(_) => Rendered { files: Err(self.template_problems()), has_read_anything: false, own_files: 0 },
         }
+    }
+
+    fn template_problems(&self) -> Vec<Diagnostic> {
+        self.prepared.template_problems(self.place.cluster_type.name.as_arc())
     }
 
     fn context<'c>(&'c self, asked: &Asked<'c>, pinned: Option<&'c Pinned>) -> Context<'c> {

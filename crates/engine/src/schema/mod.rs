@@ -5,6 +5,7 @@ mod budget;
 mod coerce;
 mod cost;
 mod finding;
+mod keywords;
 mod pattern;
 mod references;
 mod walk;
@@ -49,6 +50,8 @@ pub(crate) struct Compiled {
     types: BTreeMap<String, coerce::Types>,
     /// The properties that the schema marks as sensitive.
     sensitive: Vec<FieldPath>,
+    /// Words in it that are almost keywords.
+    misspelled: Vec<keywords::Misspelled>,
     /// How many schemas it is.
     unfolded: usize,
     /// What checking with it costs.
@@ -134,10 +137,13 @@ impl Schemas {
         self.sensitive_everywhere.iter().chain(marked).cloned().collect()
     }
 
-    /// Why schemas can't be used.
+    /// Why schemas can't be used, and what in them probably means something else than it says.
     pub(crate) fn problems(&self) -> impl Iterator<Item = Diagnostic> {
         let all = self.labelled.iter().map(|labelled| &labelled.schema).chain(&self.own);
-        all.filter_map(|schema| schema.compiled.clone().err())
+        all.flat_map(|schema| match &schema.compiled {
+            Ok(compiled) => compiled.misspelled.iter().map(|word| misspelled(&schema.text, word)).collect(),
+            Err(diagnostic) => vec![diagnostic.clone()],
+        })
     }
 
     /// The schema with an id: first those with labels, by position, then those of targets.
@@ -286,6 +292,14 @@ fn unusable(text: &SchemaText, Unusable { reason, part }: &Unusable) -> Diagnost
         .about(&text.object)
 }
 
+fn misspelled(text: &SchemaText, word: &keywords::Misspelled) -> Diagnostic {
+    let message = format!("`{}` is no keyword of JSON Schema: it asks for nothing", word.path);
+    Diagnostic::warning(Code::UnknownKeyword, message)
+        .at(Origin::part(&text.object, text.path.clone(), Part::Inside(word.path.clone())), "")
+        .help(format!("did you mean `{}`?", word.meant))
+        .about(&text.object)
+}
+
 fn compile(text: &str) -> Result<Compiled, Unusable> {
     let json: Json = serde_json::from_str(text).map_err(|error| not_json(&error))?;
     let unusable = |reason| Unusable { reason, part: Part::Value };
@@ -300,7 +314,8 @@ fn compile(text: &str) -> Result<Compiled, Unusable> {
     }
     let validator = options.build(&json).map_err(|error| not_a_schema(&error))?;
     let (types, sensitive) = (coerce::types(&references, &json), walk::sensitive(&references, &json));
-    Ok(Compiled { validator, types, sensitive, unfolded, cost: cost::Graph::of(&references, &json) })
+    let (misspelled, cost) = (keywords::misspelled(&json), cost::Graph::of(&references, &json));
+    Ok(Compiled { validator, types, sensitive, misspelled, unfolded, cost })
 }
 
 fn not_json(error: &serde_json::Error) -> Unusable {

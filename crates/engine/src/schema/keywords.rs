@@ -1,0 +1,192 @@
+//! Words in schemas that are no keywords, and were probably meant to be one.
+
+use model::field_path::{FieldPath, Step};
+use model::similar;
+use serde_json::Value as Json;
+
+/// Keywords of all drafts, those that OpenAPI adds, and ours.
+const KNOWN: &[&str] = &[
+    "$anchor",
+    "$comment",
+    "$defs",
+    "$dynamicAnchor",
+    "$dynamicRef",
+    "$id",
+    "$recursiveAnchor",
+    "$recursiveRef",
+    "$ref",
+    "$schema",
+    "$vocabulary",
+    "additionalItems",
+    "additionalProperties",
+    "allOf",
+    "anyOf",
+    "const",
+    "contains",
+    "contentEncoding",
+    "contentMediaType",
+    "contentSchema",
+    "default",
+    "definitions",
+    "dependencies",
+    "dependentRequired",
+    "dependentSchemas",
+    "deprecated",
+    "description",
+    "discriminator",
+    "else",
+    "enum",
+    "example",
+    "examples",
+    "exclusiveMaximum",
+    "exclusiveMinimum",
+    "externalDocs",
+    "format",
+    "id",
+    "if",
+    "items",
+    "maxContains",
+    "maxItems",
+    "maxLength",
+    "maxProperties",
+    "maximum",
+    "minContains",
+    "minItems",
+    "minLength",
+    "minProperties",
+    "minimum",
+    "multipleOf",
+    "not",
+    "nullable",
+    "oneOf",
+    "pattern",
+    "patternProperties",
+    "prefixItems",
+    "properties",
+    "propertyNames",
+    "readOnly",
+    "required",
+    "then",
+    "title",
+    "type",
+    "unevaluatedItems",
+    "unevaluatedProperties",
+    "uniqueItems",
+    "writeOnly",
+    "x-sensitive",
+    "xml",
+    "divisibleBy",
+    "disallow",
+    "extends",
+];
+/// Keywords of which a single other letter makes a word that people use as well.
+const TOO_COMMON: &[&str] = &["else", "id", "if", "not", "then", "title", "xml"];
+/// Keywords that hold schemas by name.
+const BY_NAME: &[&str] =
+    &["$defs", "definitions", "dependencies", "dependentSchemas", "patternProperties", "properties"];
+/// Keywords whose value is a schema, or a list of schemas.
+const APPLIED: &[&str] = &[
+    "additionalItems",
+    "additionalProperties",
+    "allOf",
+    "anyOf",
+    "contains",
+    "contentSchema",
+    "else",
+    "if",
+    "items",
+    "not",
+    "oneOf",
+    "prefixItems",
+    "propertyNames",
+    "then",
+    "unevaluatedItems",
+    "unevaluatedProperties",
+    "extends",
+];
+/// How many are told of one schema.
+const TOLD_MAX: usize = 20;
+
+/// A word that is no keyword.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Misspelled {
+    /// Where it stands.
+    pub(super) path: FieldPath,
+    /// The keyword that is nearest to it.
+    pub(super) meant: &'static str,
+}
+
+/// The words of a schema that are almost keywords. Words that are like no keyword may be there: schemas may hold anything.
+pub(super) fn misspelled(root: &Json) -> Vec<Misspelled> {
+    let mut found = Vec::new();
+    in_schema(root, &mut FieldPath::default(), &mut found);
+    found
+}
+
+fn in_schema(schema: &Json, path: &mut FieldPath, found: &mut Vec<Misspelled>) {
+    for (word, value) in schema.as_object().into_iter().flatten() {
+        if found.len() >= TOLD_MAX {
+            return;
+        }
+        path.push(Step::Key(word.as_str().into()));
+        if BY_NAME.contains(&word.as_str()) {
+            for (name, schema) in value.as_object().into_iter().flatten() {
+                path.push(Step::Key(name.as_str().into()));
+                in_schema(schema, path, found);
+                path.pop();
+            }
+        } else if APPLIED.contains(&word.as_str()) {
+            in_schema(value, path, found);
+            for (index, schema) in value.as_array().into_iter().flatten().enumerate() {
+                path.push(Step::Index(index));
+                in_schema(schema, path, found);
+                path.pop();
+            }
+        } else if let Some(meant) = nearest(word) {
+            found.push(Misspelled { path: path.clone(), meant });
+        }
+        path.pop();
+    }
+}
+
+/// The keyword that a word is almost. None if it is one, or like none.
+fn nearest(word: &str) -> Option<&'static str> {
+    if KNOWN.contains(&word) {
+        return None;
+    }
+    similar::nearest(word, KNOWN.iter().copied().filter(|known| !TOO_COMMON.contains(known)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(schema: Json, expected: &[&str]) {
+        let found = misspelled(&schema);
+        let found: Vec<_> = found.iter().map(|word| format!("{}: {}", word.path, word.meant)).collect();
+        assert_eq!(found, expected, "{schema}");
+    }
+
+    #[test]
+    fn words_that_are_almost_keywords_are_found_where_keywords_stand() {
+        check(serde_json::json!({"requird": ["A"]}), &["requird: required"]);
+        check(
+            serde_json::json!({"properties": {"A": {"tpye": "string", "x-sensitiv": true}}}),
+            &["properties.A.tpye: type", "properties.A.x-sensitiv: x-sensitive"],
+        );
+        check(
+            serde_json::json!({"allOf": [{"minlength": 1}], "not": {"patern": "a"}}),
+            &["allOf[0].minlength: minLength", "not.patern: pattern"],
+        );
+    }
+
+    #[test]
+    fn names_values_and_words_of_others_are_left_alone() {
+        check(serde_json::json!({"properties": {"requird": {}}, "default": {"tpye": 1}, "enum": [{"tpye": 1}]}), &[]);
+        check(
+            serde_json::json!({"x-owner": "a", "note": "b", "when": "c", "form": 1, "markdownDescription": "d"}),
+            &[],
+        );
+        check(serde_json::json!(true), &[]);
+    }
+}
