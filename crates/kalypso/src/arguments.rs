@@ -249,9 +249,9 @@ pub(crate) struct Telling {
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
-  kalypso explain -e prod chicago-edge/checkout-eu                   the assignment
-  kalypso explain -e prod chicago-edge/checkout-eu DATABASE_URL      one value
-  kalypso explain -e prod chicago-edge/checkout-eu database.host     a nested one")]
+  kalypso explain -e prod chicago-edge/checkout-us                   the assignment
+  kalypso explain -e prod chicago-edge/checkout-us DATABASE_URL      one value
+  kalypso explain -e prod chicago-edge/checkout-us database.pool.max a nested one")]
 pub(crate) struct Explain {
     /// The environment
     #[arg(short, long = "env", value_name = "ENV")]

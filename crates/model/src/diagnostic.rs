@@ -38,7 +38,7 @@ pub struct AssignmentId {
     pub target: DeploymentTargetName,
 }
 
-/// `chicago-edge/checkout-eu`
+/// `chicago-edge/checkout-us`
 impl fmt::Display for AssignmentId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}/{}", self.place, self.target)

@@ -68,7 +68,7 @@ pub(crate) struct HostFiltering {
 #[command(after_help = "\
 Examples:
   kalypso deployments -e prod                          everything in prod
-  kalypso deployments --host dallas-04                 what one host has
+  kalypso deployments --host prod-chicago-edge-02      what one host has
   kalypso deployments -e stage --status failed,silent  where something is wrong
   kalypso deployments --workload checkout -l region=west --at 2026-11-21T08:00:00Z")]
 pub(crate) struct Deployments {
@@ -229,7 +229,7 @@ pub(crate) struct Compare {
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
-  kalypso history --host dallas-04
+  kalypso history --host prod-chicago-edge-02
   kalypso history -e prod --workload checkout --limit 20")]
 pub(crate) struct History {
     #[command(flatten)]
