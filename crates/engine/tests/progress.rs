@@ -47,6 +47,16 @@ fn every_place_is_counted() -> Result<()> {
 }
 
 #[test]
+fn every_set_of_values_is_counted_while_it_is_composed() -> Result<()> {
+    let (_, progress) = compiled(None, false)?;
+    // Rendering was begun later: composing has been counted to its end as well.
+    progress.begin(Phase::Composing);
+    let seen = progress.seen().map(|seen| (seen.phase, seen.done == seen.total, seen.total > 0));
+    assert_eq!(seen, Some((Phase::Composing, true, true)));
+    Ok(())
+}
+
+#[test]
 fn every_assignment_is_counted() -> Result<()> {
     let (compiled, progress) = compiled(None, false)?;
     check(&progress, Phase::Compiling, compiled.len());

@@ -145,6 +145,7 @@ fn verb(phase: Phase) -> &'static str {
         Phase::Fetching => "fetching",
         Phase::Reading => "reading",
         Phase::Preparing => "preparing",
+        Phase::Composing => "composing",
         Phase::Compiling => "compiling",
         Phase::Comparing => "comparing",
         Phase::Writing => "writing",

@@ -12,7 +12,9 @@ pub enum Phase {
     Reading,
     /// What all assignments need is made ready; counted in cluster types and clusters.
     Preparing,
-    /// Assignments are composed, checked and rendered; counted in assignments.
+    /// Values are composed and checked, each once for all assignments that share them; counted in sets of values.
+    Composing,
+    /// Assignments are rendered; counted in assignments.
     Compiling,
     /// What is and what should be are compared; counted in folders.
     Comparing,
@@ -22,8 +24,15 @@ pub enum Phase {
 
 impl Phase {
     /// All of them.
-    pub const ALL: [Self; 6] =
-        [Self::Fetching, Self::Reading, Self::Preparing, Self::Compiling, Self::Comparing, Self::Writing];
+    pub const ALL: [Self; 7] = [
+        Self::Fetching,
+        Self::Reading,
+        Self::Preparing,
+        Self::Composing,
+        Self::Compiling,
+        Self::Comparing,
+        Self::Writing,
+    ];
 }
 
 /// Where work is counted. A clone counts into the same place; [`Progress::default`] counts nothing, for when nobody looks.

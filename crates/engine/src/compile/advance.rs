@@ -56,7 +56,8 @@ impl Compiled {
         if keys.is_empty() {
             return;
         }
-        let made = self.pairs.make(&self.prepared, keys, &self.memo);
+        let composing = self.progress.begin(Phase::Composing);
+        let made = self.pairs.make(&self.prepared, keys, (&self.memo, composing));
         self.last.work.matches += made.matches;
         self.last.work.compositions += made.compositions;
         self.last.work.checks += made.checks;

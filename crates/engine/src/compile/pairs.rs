@@ -6,6 +6,7 @@ use std::sync::{Arc, OnceLock};
 use model::diagnostic::{Code, Diagnostic, Origin};
 use model::digest::{Digest, DigestBuilder};
 use model::field_path::FieldPath;
+use model::progress::Counter;
 use rayon::prelude::*;
 
 use crate::check::{Checked, check, sensitive_in};
@@ -135,11 +136,20 @@ impl Pairs {
     }
 
     /// Makes the pairs of these classes, or makes them anew.
-    pub(crate) fn make(&mut self, prepared: &Prepared, keys: Vec<(u32, u32)>, memo: &Memo) -> PairWork {
+    pub(crate) fn make(
+        &mut self,
+        prepared: &Prepared,
+        keys: Vec<(u32, u32)>,
+        (memo, composing): (&Memo, Counter<'_>),
+    ) -> PairWork {
         let drafts: Vec<Draft> = keys.into_par_iter().map(|key| draft(prepared, key)).collect();
         let mut work = PairWork { matches: drafts.iter().map(|draft| draft.looked_at).sum(), ..PairWork::default() };
-        work.compositions = self.compose(prepared, &drafts, memo);
-        work.checks = self.check(prepared, &drafts, memo);
+        let values = missing(&self.values, &drafts, |draft| draft.inputs);
+        let checks = missing(&self.checks, &drafts, |draft| draft.validation);
+        // What is composed is checked afterwards: each is one.
+        composing.expect(values.len() + checks.len());
+        work.compositions = self.compose(prepared, values, (memo, composing));
+        work.checks = self.check(prepared, checks, (memo, composing));
         for draft in drafts {
             self.put(prepared, draft);
         }
@@ -148,11 +158,16 @@ impl Pairs {
     }
 
     /// Composes what was not composed before: how many that were.
-    fn compose(&mut self, prepared: &Prepared, drafts: &[Draft], memo: &Memo) -> usize {
-        let missing = missing(&self.values, drafts, |draft| draft.inputs);
+    fn compose(
+        &mut self,
+        prepared: &Prepared,
+        missing: Vec<(Digest, &Draft)>,
+        (memo, composing): (&Memo, Counter<'_>),
+    ) -> usize {
         let made: Vec<_> = missing
             .into_par_iter()
             .map(|(inputs, draft)| {
+                composing.advance(1);
                 if let Some(digest) = memo.values(inputs) {
                     return (false, Values { inputs, digest, overflow: None, composition: OnceLock::new() });
                 }
@@ -166,12 +181,17 @@ impl Pairs {
     }
 
     /// Checks what was not checked before: how many sets of values that were, each by one schema.
-    fn check(&mut self, prepared: &Prepared, drafts: &[Draft], memo: &Memo) -> usize {
-        let missing = missing(&self.checks, drafts, |draft| draft.validation);
+    fn check(
+        &mut self,
+        prepared: &Prepared,
+        missing: Vec<(Digest, &Draft)>,
+        (memo, composing): (&Memo, Counter<'_>),
+    ) -> usize {
         let values = &self.values;
         let made: Vec<_> = missing
             .into_par_iter()
             .map(|(validation, draft)| {
+                composing.advance(1);
                 if let Some(checked) = memo.checked(validation) {
                     return (0, validation, checked);
                 }

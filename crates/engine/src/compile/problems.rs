@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use model::diagnostic::{AssignmentId, Code, Diagnostic};
+use model::progress::{Phase, Progress};
 use rayon::prelude::*;
 
 use super::rows::Asked;
@@ -80,7 +81,7 @@ impl Prepared {
         };
         let key = (self.class_of_place(place), self.class_of_target(target));
         let mut pairs = Pairs::default();
-        pairs.make(self, vec![key], &Memo::default());
+        pairs.make(self, vec![key], (&Memo::default(), Progress::default().begin(Phase::Composing)));
         let (Some(at), Some(prepared), Some(pair)) = (self.place(place), self.target(target), pairs.get(key.0, key.1))
         else {
             return Vec::new();
