@@ -19,6 +19,7 @@ mod folder;
 mod interrupts;
 mod loading;
 mod memo;
+mod paint;
 mod patch;
 mod pinned;
 mod progress;

@@ -26,6 +26,42 @@ pub(crate) fn indented<const COLUMNS: usize>(rows: impl Iterator<Item = [String;
     text.lines().map(|line| format!("{}\n", format!("{indent}{line}").trim_end())).collect()
 }
 
+/// A text whose lines are no longer than the terminal: what is longer goes on in the next line, behind blanks.
+pub(crate) fn fitted(text: &str) -> String {
+    match terminal_width() {
+        Some(width) => fitted_to(text, width.max(NARROWEST)),
+        None => text.to_owned(),
+    }
+}
+
+fn fitted_to(text: &str, width: usize) -> String {
+    let fit = |line: &str| {
+        if columns(line) <= width {
+            return format!("{line}\n");
+        }
+        let text = line.trim_start();
+        let indent = (columns(line) - columns(text)).min(width / 2);
+        let mut fitted = String::new();
+        let mut used = indent;
+        fitted.push_str(&" ".repeat(indent));
+        for (number, word) in text.split(' ').enumerate() {
+            if number > 0 && used + 1 + columns(word) > width && !word.is_empty() {
+                fitted.truncate(fitted.trim_end().len());
+                fitted.push('\n');
+                fitted.push_str(&" ".repeat(indent + BELOW));
+                used = indent + BELOW;
+            } else if number > 0 {
+                fitted.push(' ');
+                used += 1;
+            }
+            fitted.push_str(word);
+            used += columns(word);
+        }
+        format!("{}\n", fitted.trim_end())
+    };
+    text.lines().map(fit).collect()
+}
+
 /// Columns of the terminal that standard output is, if it is one.
 fn terminal_width() -> Option<usize> {
     let terminal = console::Term::stdout();
@@ -47,33 +83,38 @@ fn laid_out<const COLUMNS: usize>(rows: &[[String; COLUMNS]], width: Option<usiz
     let mut widths: Vec<usize> = (0..COLUMNS)
         .map(|column| rows.iter().filter_map(|row| row.get(column)).map(|cell| columns(cell)).max().unwrap_or(0))
         .collect();
-    let mut is_last_below = false;
+    let mut beside = widths.len();
     if let (Some(width), Some((last, others))) = (width, widths.split_last_mut()) {
         let of_others: usize = others.iter().map(|width| width + GAP).sum();
         let left = width.saturating_sub(of_others);
-        if *last > left {
-            is_last_below = left < LAST_MIN && !others.is_empty();
-            *last = if is_last_below { width.saturating_sub(BELOW).max(1) } else { left.max(1) };
+        if *last > left && left >= LAST_MIN {
+            *last = left;
+        } else if *last > left {
+            beside = fitting(&widths, width);
         }
-        if is_last_below {
-            narrow(others, width.saturating_sub(GAP * (others.len() - 1)));
+        if let [first, ..] = &mut widths[..] {
+            *first = (*first).min(width);
         }
     }
-    rows.iter().map(|row| line(row, &widths, is_last_below)).collect()
+    rows.iter().map(|row| line(row, (&widths, beside), width.unwrap_or(usize::MAX))).collect()
 }
 
-/// Takes away of the widest columns, until all fit.
-fn narrow(widths: &mut [usize], left: usize) {
-    while widths.iter().sum::<usize>() > left {
-        let Some(widest) = widths.iter_mut().max().filter(|widest| **widest > 1) else { return };
-        *widest -= 1;
-    }
+/// How many of the first columns have room beside one another. Names are not broken to make room.
+fn fitting(widths: &[usize], width: usize) -> usize {
+    let mut used = 0;
+    let fits = |column: &&usize| {
+        used += **column + GAP;
+        used <= width + GAP
+    };
+    widths.iter().take_while(fits).count().max(1)
 }
 
-/// A row, of as many lines as its longest cell needs.
-fn line(row: &[String], widths: &[usize], is_last_below: bool) -> String {
-    let mut cells: Vec<Vec<String>> = row.iter().zip(widths).map(|(cell, width)| wrapped(cell, *width)).collect();
-    let below = if is_last_below { cells.pop().unwrap_or_default() } else { Vec::new() };
+/// A row, of as many lines as its longest cell needs. The columns that have no room beside the others stand below them.
+fn line(row: &[String], (widths, beside): (&[usize], usize), width: usize) -> String {
+    let (row, rest) = row.split_at(beside.min(row.len()));
+    let cells: Vec<Vec<String>> = row.iter().zip(widths).map(|(cell, width)| wrapped(cell, *width)).collect();
+    let rest: Vec<_> = rest.iter().filter(|cell| !cell.is_empty()).map(String::as_str).collect();
+    let below = wrapped(&rest.join(&" ".repeat(GAP)), width.saturating_sub(BELOW).max(1));
     let height = cells.iter().map(Vec::len).max().unwrap_or(0);
     let mut text = String::new();
     for number in 0..height {
@@ -179,6 +220,26 @@ HOST                      STATUS
 dallas-04.stores.example  succeeded
 ";
         assert_eq!(check(&ROWS, Some(40)), expected);
+    }
+
+    #[test]
+    fn names_are_not_broken_to_make_room() {
+        let rows = [["HOST", "TARGET", "STATUS"], ["prod-chicago-edge-02", "checkout-performance-test", "in progress"]];
+        let expected = "\
+HOST
+    TARGET  STATUS
+prod-chicago-edge-02
+    checkout-performance-test  in progress
+";
+        assert_eq!(check(&rows, Some(42)), expected);
+    }
+
+    #[test]
+    fn a_long_line_goes_on_behind_blanks() {
+        let text = "  set by        ConfigMap north-europe   control-plane@prod:configs/europe.yaml:18\n  short\n";
+        let expected =
+            "  set by        ConfigMap north-europe\n      control-plane@prod:configs/europe.yaml:18\n  short\n";
+        assert_eq!(fitted_to(text, 48), expected);
     }
 
     #[test]

@@ -24,6 +24,16 @@ pub(crate) fn answer(text: &str) -> std::io::Result<()> {
     answer_styled(&visible(text))
 }
 
+/// Writes a whole answer in colours to standard output.
+pub(crate) fn answer_painted(text: &str, paint: fn(&str) -> String) -> std::io::Result<()> {
+    answer_styled(&paint(&visible(text)))
+}
+
+/// The same, with lines that are no longer than the terminal.
+pub(crate) fn answer_fitted(text: &str, paint: fn(&str) -> String) -> std::io::Result<()> {
+    answer_styled(&paint(&crate::table::fitted(&visible(text))))
+}
+
 /// Writes a whole answer to standard output, in whose colours is nothing from outside.
 pub(crate) fn answer_styled(text: &str) -> std::io::Result<()> {
     let mut stdout = anstream::stdout().lock();

@@ -53,10 +53,14 @@ fn cells(row: &ComparedTarget) -> [String; 7] {
     let config = match row.config_differs.as_slice() {
         [] => "same".to_owned(),
         [one, others @ ..] => {
-            let version = |version: &Option<String>| {
-                version.as_deref().map_or("-".to_owned(), |text| text.chars().take(12).collect())
+            let version = |version: &Option<String>, is_there| match version {
+                Some(text) => text.chars().take(12).collect(),
+                // A target that is there may be on other cluster types only, or its configuration has no version.
+                None if is_there => "none known".to_owned(),
+                None => "absent".to_owned(),
             };
-            let first = format!("{} {} → {}", one.cluster_type, version(&one.from), version(&one.to));
+            let (from, to) = (version(&one.from, row.from.is_some()), version(&one.to, row.to.is_some()));
+            let first = format!("{} {from} → {to}", one.cluster_type);
             if others.is_empty() { first } else { format!("{first} and {} more", terminal::thousands(others.len())) }
         }
     };
@@ -73,12 +77,13 @@ fn cells(row: &ComparedTarget) -> [String; 7] {
 
 /// What is wanted, and on how many hosts it is.
 fn side(side: Option<&ComparedSide>) -> [String; 2] {
-    let Some(side) = side else { return ["not there".to_owned(), String::new()] };
+    let Some(side) = side else { return ["absent".to_owned(), String::new()] };
     let version = match (&side.version, &side.commit) {
         (Some(version), _) => asking::plain(version),
         (None, Some(commit)) => asking::short(Some(commit)),
         // Nobody says which version of the workload it is: only its configuration is compared.
-        (None, None) => return ["there".to_owned(), String::new()],
+        (None, None) => return ["version unknown".to_owned(), String::new()],
     };
-    [version, format!("on {}", super::status::of(&side.counts))]
+    let hosts = super::status::of(&side.counts);
+    [version, if side.counts.expected == 0 { hosts } else { format!("on {hosts}") }]
 }

@@ -7,7 +7,7 @@ use serde_json::json;
 use crate::arguments::{self, Format};
 use crate::asking::{self, Hub, List};
 use crate::exit::Exit;
-use crate::{table, terminal};
+use crate::{paint, table, terminal};
 
 pub(super) fn run(options: &arguments::Deployments) -> anyhow::Result<Exit> {
     let hub = Hub::of(&options.asking)?;
@@ -26,7 +26,7 @@ pub(super) fn taken(page: Deployments) -> (Vec<Deployment>, Option<String>) {
 /// Writes rows.
 pub(super) fn tell(list: &List<Deployment>, format: Format) -> std::io::Result<()> {
     match format {
-        Format::Human => terminal::answer(&text(list, Moment::now())),
+        Format::Human => terminal::answer_painted(&text(list, Moment::now()), paint::standings),
         format => terminal::answer(&terminal::structured(&json!({"items": list.items, "more": list.is_more}), format)),
     }
 }
@@ -34,7 +34,7 @@ pub(super) fn tell(list: &List<Deployment>, format: Format) -> std::io::Result<(
 /// Rows for reading.
 pub(super) fn text(list: &List<Deployment>, now: Moment) -> String {
     if list.items.is_empty() {
-        return "nothing fits\n".to_owned();
+        return "no host matches what was asked for\n".to_owned();
     }
     let heading = ["HOST", "ENV", "WORKLOAD", "TARGET", "VERSION", "CONFIG", "COMMIT", "STATUS", "SINCE", "MESSAGE"];
     let rows = list.items.iter().map(|row| cells(row, now));

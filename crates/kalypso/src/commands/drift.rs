@@ -11,7 +11,7 @@ use super::status::{of, others};
 use crate::arguments::{self, Format};
 use crate::asking::{self, Hub};
 use crate::exit::Exit;
-use crate::{table, terminal};
+use crate::{paint, table, terminal};
 
 pub(super) fn run(options: &arguments::Drift) -> anyhow::Result<Exit> {
     let hub = Hub::of(&options.asking)?;
@@ -24,7 +24,7 @@ pub(super) fn run(options: &arguments::Drift) -> anyhow::Result<Exit> {
     given.push(("limit".to_owned(), options.limit.to_string()));
     let drift: Drift = hub.ask(&["drift"], &given)?;
     match options.asking.output {
-        Format::Human => terminal::answer(&text(&drift, Moment::now()))?,
+        Format::Human => terminal::answer_painted(&text(&drift, Moment::now()), paint::standings)?,
         format => terminal::answer(&terminal::structured(&json!(drift), format))?,
     }
     Ok(Exit::Good)
@@ -32,7 +32,11 @@ pub(super) fn run(options: &arguments::Drift) -> anyhow::Result<Exit> {
 
 fn text(drift: &Drift, now: Moment) -> String {
     let all = others(&drift.counts);
-    let mut text = format!("{} as wanted{}{all}\n", of(&drift.counts), if all.is_empty() { "" } else { " · " });
+    let mut text = if drift.counts.expected == 0 {
+        "no host is expected to have anything\n".to_owned()
+    } else {
+        format!("{} as wanted{}{all}\n", of(&drift.counts), if all.is_empty() { "" } else { " · " })
+    };
     let row = |row: &Drifting| {
         [
             format!("  {}", asking::length(now.since(row.wanted_since))),

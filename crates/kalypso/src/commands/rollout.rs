@@ -16,7 +16,7 @@ use crate::arguments::{Format, RolloutCommand, RolloutList, RolloutStatus, Rollo
 use crate::asking::{self, Found, Hub};
 use crate::exit::{Exit, Failure};
 use crate::times::duration;
-use crate::{table, terminal};
+use crate::{paint, table, terminal};
 
 /// Between two looks at a rollout that is waited for.
 const LOOK: Duration = Duration::from_secs(2);
@@ -46,7 +46,7 @@ fn status(options: &RolloutStatus) -> anyhow::Result<Exit> {
 
 fn tell(rollout: &Rollout, format: Format) -> std::io::Result<()> {
     match format {
-        Format::Human => terminal::answer(&text(rollout, Moment::now())),
+        Format::Human => terminal::answer_painted(&text(rollout, Moment::now()), paint::standings),
         format => terminal::answer(&terminal::structured(&json!(rollout), format)),
     }
 }

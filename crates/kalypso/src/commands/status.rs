@@ -7,7 +7,7 @@ use serde_json::json;
 use crate::arguments::{self, Format};
 use crate::asking::{self, Hub, List};
 use crate::exit::Exit;
-use crate::{table, terminal};
+use crate::{paint, table, terminal};
 
 /// Characters of a bar.
 const BAR: i64 = 20;
@@ -19,8 +19,10 @@ pub(super) fn run(options: &arguments::Status) -> anyhow::Result<Exit> {
         let answer: Environments = hub.ask(&["environments"], &given)?;
         let is_selected = options.hosts.selector.is_some() || options.filter.cluster_type.is_some();
         match options.asking.output {
-            Format::Human if is_selected && is_empty(&answer) => terminal::answer("no host fits\n")?,
-            Format::Human => terminal::answer(&environments(&answer))?,
+            Format::Human if is_selected && is_empty(&answer) => {
+                terminal::answer("no host matches what was asked for\n")?
+            }
+            Format::Human => terminal::answer_painted(&environments(&answer), paint::standings)?,
             format => terminal::answer(&terminal::structured(&json!(answer), format))?,
         }
         return Ok(Exit::Good);
@@ -29,7 +31,7 @@ pub(super) fn run(options: &arguments::Status) -> anyhow::Result<Exit> {
     let taken = |page: EnvironmentTargets| (page.items, page.next);
     let list = hub.list(&["targets"], (&given, options.limit), taken)?;
     match options.asking.output {
-        Format::Human => terminal::answer(&targets(&list, Moment::now()))?,
+        Format::Human => terminal::answer_painted(&targets(&list, Moment::now()), paint::standings)?,
         format => {
             terminal::answer(&terminal::structured(&json!({"items": list.items, "more": list.is_more}), format))?;
         }
@@ -56,7 +58,7 @@ pub(super) fn environments(answer: &Environments) -> String {
 
 fn targets(list: &List<EnvironmentTarget>, now: Moment) -> String {
     if list.items.is_empty() {
-        return "nothing fits\n".to_owned();
+        return "no deployment target matches what was asked for\n".to_owned();
     }
     let heading = ["TARGET", "CLUSTER TYPE", "VERSION", "CONFIG", "COMMIT", "WANTED", "THERE", ""].map(str::to_owned);
     let or_none = |text: Option<&str>| text.map_or_else(|| "-".to_owned(), asking::plain);
@@ -88,6 +90,9 @@ pub(super) fn bar(counts: &Counts) -> String {
 
 /// `73 of 100`.
 pub(super) fn of(counts: &Counts) -> String {
+    if counts.expected == 0 {
+        return "no host expected".to_owned();
+    }
     let number = |number: i64| terminal::thousands(usize::try_from(number).unwrap_or(0));
     format!("{} of {}", number(counts.succeeded), number(counts.expected))
 }
@@ -124,6 +129,7 @@ mod tests {
     fn only_what_there_is_is_told() {
         let counts = Counts { expected: 1_100, succeeded: 73, in_progress: 25, failed: 1_002, ..Counts::default() };
         assert_eq!(of(&counts), "73 of 1,100");
+        assert_eq!(of(&Counts::default()), "no host expected");
         assert_eq!(others(&counts), "25 in progress · 1,002 failed");
     }
 }

@@ -1,0 +1,136 @@
+//! Colours of answers on a terminal. Where there is none, or `NO_COLOR` is set, they are taken out again when they are written.
+
+use std::fmt::Write as _;
+
+const RED: &str = "\u{1b}[31m";
+const GREEN: &str = "\u{1b}[32m";
+const YELLOW: &str = "\u{1b}[33m";
+const CYAN: &str = "\u{1b}[36m";
+const BOLD: &str = "\u{1b}[1m";
+const END: &str = "\u{1b}[0m";
+
+/// How hosts stand, as it is said in tables and counts.
+const STANDINGS: [(&str, &str); 10] = [
+    ("succeeded", GREEN),
+    ("failed", RED),
+    ("in progress", YELLOW),
+    ("silent", YELLOW),
+    ("outdated", YELLOW),
+    ("not there yet", YELLOW),
+    ("never reported", YELLOW),
+    ("unwanted", YELLOW),
+    ("failure", RED),
+    ("success", GREEN),
+];
+/// What explanations call their rows.
+const ROWS: [&str; 6] = ["set by", "composed of", "overrides", "not used", "checked by", "ends up in"];
+
+/// A plan: its signs, and the differences of files.
+pub(crate) fn plan(text: &str) -> String {
+    lines(text, |line| match line.as_bytes() {
+        [b'+', b'+', b'+', ..] | [b'-', b'-', b'-', ..] => in_colour(line, BOLD),
+        [b'+', ..] => in_colour(line, GREEN),
+        [b'-', ..] => in_colour(line, RED),
+        [b'@', b'@', ..] => in_colour(line, CYAN),
+        _ => signed(line),
+    })
+}
+
+/// An explanation: the value, and the names of its rows.
+pub(crate) fn explanation(text: &str) -> String {
+    let mut is_first = true;
+    lines(text, |line| {
+        if std::mem::take(&mut is_first) {
+            return in_colour(line, BOLD);
+        }
+        let row = ROWS.iter().find(|row| line.strip_prefix("  ").is_some_and(|rest| rest.starts_with(**row)));
+        row.map_or_else(|| line.to_owned(), |row| line.replacen(row, &in_colour(row, CYAN), 1))
+    })
+}
+
+/// Answers about hosts: how they stand.
+pub(crate) fn standings(text: &str) -> String {
+    lines(text, |line| {
+        let bar: String = line.chars().filter(|character| *character == '█').collect();
+        let mut line = if bar.is_empty() { line.to_owned() } else { line.replacen(&bar, &in_colour(&bar, GREEN), 1) };
+        for (word, colour) in STANDINGS {
+            line = words(&line, word, colour);
+        }
+        line
+    })
+}
+
+/// A line with its sign, which stands before a count.
+fn signed(line: &str) -> String {
+    let colours = [("~", YELLOW), ("+", GREEN), ("-", RED), (">", CYAN), ("!", RED)];
+    let found = colours.into_iter().filter_map(|(sign, colour)| {
+        let at = line.find(&format!("  {sign} "))? + 2;
+        let is_counted = line.get(at + 1..)?.trim_start().starts_with(|next: char| next.is_ascii_digit());
+        is_counted.then_some((at, sign, colour))
+    });
+    let Some((at, sign, colour)) = found.min() else { return line.to_owned() };
+    let (before, after) = line.split_at(at);
+    format!("{before}{}{}", in_colour(sign, colour), after.strip_prefix(sign).unwrap_or(after))
+}
+
+/// The same with every whole word of these in a colour.
+fn words(line: &str, word: &str, colour: &str) -> String {
+    let mut result = String::new();
+    let mut rest = line;
+    while let Some(at) = rest.find(word) {
+        let (before, found) = rest.split_at(at);
+        let after = found.get(word.len()..).unwrap_or_default();
+        let goes_on = |next: Option<char>| next.is_some_and(|next| next.is_alphanumeric() || matches!(next, '-' | '_'));
+        let is_whole = !goes_on(before.chars().next_back()) && !goes_on(after.chars().next());
+        let shown = if is_whole { in_colour(word, colour) } else { word.to_owned() };
+        let _ = write!(result, "{before}{shown}");
+        rest = after;
+    }
+    result + rest
+}
+
+fn in_colour(text: &str, colour: &str) -> String {
+    if text.is_empty() { String::new() } else { format!("{colour}{text}{END}") }
+}
+
+fn lines(text: &str, mut paint: impl FnMut(&str) -> String) -> String {
+    text.split_inclusive('\n')
+        .map(|line| match line.strip_suffix('\n') {
+            Some(line) => format!("{}\n", paint(line)),
+            None => paint(line),
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(painted: &str, expected: &str) {
+        let shown = painted.replace(RED, "<r>").replace(GREEN, "<g>").replace(YELLOW, "<y>").replace(CYAN, "<c>");
+        assert_eq!(shown.replace(BOLD, "<b>").replace(END, "</>"), expected);
+    }
+
+    #[test]
+    fn signs_of_a_plan_and_differences_have_colours() {
+        check(
+            &plan("  ~ 4 assignments change\n  - 1 is removed\n"),
+            "  <y>~</> 4 assignments change\n  <r>-</> 1 is removed\n",
+        );
+        check(&plan("  shop  + 12  policy a - 2"), "  shop  <g>+</> 12  policy a - 2");
+        check(&plan("+++ a\n+b\n-c\n@@ -1 +1 @@\n d\n"), "<b>+++ a</>\n<g>+b</>\n<r>-c</>\n<c>@@ -1 +1 @@</>\n d\n");
+        check(&plan("nothing - at all"), "nothing - at all");
+    }
+
+    #[test]
+    fn standings_are_whole_words() {
+        check(&standings("dev ██░ 2 of 3   1 failed"), "dev <g>██</>░ 2 of 3   1 <r>failed</>");
+        check(&standings("failed-over unfailed failed"), "failed-over unfailed <r>failed</>");
+    }
+
+    #[test]
+    fn an_explanation_begins_with_the_value() {
+        let text = "A = 1      in dev\n\n  set by        ConfigMap a\n";
+        check(&explanation(text), "<b>A = 1      in dev</>\n\n  <c>set by</>        ConfigMap a\n");
+    }
+}
