@@ -1,6 +1,6 @@
 //! Why an assignment is there, and where each of its values comes from.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use gotemplate::value::Value;
@@ -11,7 +11,7 @@ use model::object::{Object, ReleasePin, SchedulingPolicy};
 use model::selector::Requirement;
 
 use crate::compile::Prepared;
-use crate::container::{Conditions, Container};
+use crate::container::{Conditions, Container, Entry};
 use crate::mapping;
 use crate::matching;
 use crate::place::Place;
@@ -83,8 +83,10 @@ pub struct ValueReason {
     pub path: FieldPath,
     /// The value as it may be shown: of a sensitive one, a digest. None if nobody sets it.
     pub shown: Option<String>,
-    /// Who set it.
+    /// What set it. None if nothing did, or if several containers gave parts of it.
     pub set_by: Option<Source>,
+    /// The parts that several containers gave, in the order in which they were merged; empty if all of it was set in one place.
+    pub composed_of: Vec<Piece>,
     /// Whom that overrode, the last one first.
     pub overrides: Vec<Source>,
     /// Who has the key, and does not match.
@@ -108,6 +110,15 @@ pub struct Source {
     pub matches: Vec<String>,
 }
 
+/// A part of a value that several containers gave parts of.
+#[derive(Debug)]
+pub struct Piece {
+    /// The part: the path of the value, or one below it.
+    pub path: FieldPath,
+    /// What gave it.
+    pub source: Source,
+}
+
 /// A container that has a key and does not match.
 #[derive(Debug)]
 pub struct NotUsed {
@@ -126,6 +137,13 @@ pub struct Check {
     pub origin: Origin,
     /// What it says: the keywords of the property.
     pub demands: String,
+}
+
+impl ValueReason {
+    /// Whether something sets the value, could set it, or asks for it. If not, its path is probably a mistake.
+    pub fn is_known(&self) -> bool {
+        self.shown.is_some() || !self.overrides.is_empty() || !self.not_used.is_empty() || !self.checks.is_empty()
+    }
 }
 
 impl Prepared {
@@ -163,24 +181,79 @@ impl Prepared {
         Some(reason)
     }
 
+    /// The paths that an assignment can be asked for: those of all its values, and the keys of containers that do not match.
+    pub fn value_paths(&self, id: &AssignmentId) -> BTreeSet<FieldPath> {
+        let Some(asked) = Asked::find(self, id) else { return BTreeSet::new() };
+        let mut paths = BTreeSet::new();
+        for (mut path, _) in asked.trace().leaves() {
+            while !path.steps().is_empty() && paths.insert(path.clone()) {
+                path.pop();
+            }
+        }
+        let entries = self.containers.list.iter().flat_map(|container| &container.entries);
+        paths.extend(entries.map(|entry| FieldPath::from([&*entry.key])));
+        paths
+    }
+
     /// The paths of sensitive values of an assignment.
     pub fn sensitive_paths(&self, id: &AssignmentId) -> BTreeSet<FieldPath> {
         Asked::find(self, id).map(|asked| asked.sensitive).unwrap_or_default()
     }
+}
 
-    /// What an assignment's values are, leaf by leaf, as they may be shown, with where the last part of each is written.
-    /// Besides its own sensitive values, those at the paths `hidden` are not shown.
-    pub fn shown_values(
-        &self,
-        id: &AssignmentId,
-        hidden: BTreeSet<FieldPath>,
-    ) -> Vec<(FieldPath, String, Option<Origin>)> {
-        let Some(mut asked) = Asked::find(self, id) else { return Vec::new() };
+/// The values of an assignment on one side of a comparison.
+pub(crate) struct Values<'a> {
+    asked: Asked<'a>,
+    trace: Trace,
+}
+
+impl<'a> Values<'a> {
+    /// Those of an assignment. Besides its own sensitive values, those at the paths `hidden` are not shown. None if there is no such assignment.
+    pub(crate) fn of(prepared: &'a Prepared, id: &AssignmentId, hidden: BTreeSet<FieldPath>) -> Option<Self> {
+        let mut asked = Asked::find(prepared, id)?;
         asked.sensitive.extend(hidden);
-        let trace = asked.trace();
-        let origin = |path: &FieldPath| trace.settings(path).into_iter().next().map(|setting| setting.origin);
-        let leaves = trace.leaves().into_iter();
-        leaves.map(|(path, value)| (path.clone(), asked.shown(&path, &value), origin(&path))).collect()
+        Some(Self { trace: asked.trace(), asked })
+    }
+
+    /// Leaf by leaf, as they may be shown.
+    pub(crate) fn shown(&self) -> BTreeMap<FieldPath, String> {
+        let leaves = self.trace.leaves().into_iter();
+        leaves.map(|(path, value)| (path.clone(), self.asked.shown(&path, &value))).collect()
+    }
+
+    /// What set the value at a path, the last first.
+    pub(crate) fn settings(&self, path: &FieldPath) -> Vec<Setting> {
+        self.trace.settings(path)
+    }
+
+    /// Where the last part of a value is written.
+    pub(crate) fn origin(&self, path: &FieldPath) -> Option<Origin> {
+        self.trace.settings(path).into_iter().next().map(|setting| setting.origin)
+    }
+
+    /// The container on this side that says the same as `setting` of another side, and does not match here.
+    pub(crate) fn unused(&self, setting: &Setting, path: &FieldPath) -> Option<&'a Container> {
+        let (Step::Key(key), below) = path.steps().split_first()? else { return None };
+        let all = &self.asked.prepared.containers.list;
+        let is_used = |other: &Arc<Container>| self.asked.containers.iter().any(|used| Arc::ptr_eq(used, other));
+        let says = |entry: &Entry| {
+            let value = follow(&entry.value.value, below);
+            entry.key == *key && value.is_some_and(|value| shown(value) == shown(&setting.value))
+        };
+        let is_it = |other: &&Arc<Container>| {
+            other.name == setting.container.name && !is_used(other) && other.entries.iter().any(says)
+        };
+        all.iter().find(is_it).map(|container| &**container)
+    }
+
+    /// Where the assignment runs.
+    pub(crate) fn place(&self) -> &'a Place {
+        self.asked.place
+    }
+
+    /// Its target.
+    pub(crate) fn target(&self) -> &'a Target {
+        self.asked.target
     }
 }
 
@@ -276,13 +349,20 @@ impl<'a> Asked<'a> {
     }
 
     fn value(&self, trace: &Trace, path: &FieldPath) -> ValueReason {
-        let mut settings = trace.settings(path).into_iter().map(|setting| self.source(path, setting));
         let value = follow(&trace.data, path.steps());
+        let pieces = trace.pieces(path);
+        let mut settings = trace.settings(path);
+        settings.retain(|setting| !pieces.iter().any(|(_, piece)| piece.origin == setting.origin));
+        let mut settings = settings.into_iter().map(|setting| self.source(path, setting));
+        // Something above may have been replaced by what has no such value: then all of them are overridden.
+        let set_by = if value.is_some() && pieces.is_empty() { settings.next() } else { None };
+        let piece = |(path, setting): (FieldPath, Setting)| Piece { source: self.source(&path, setting), path };
         ValueReason {
             path: path.clone(),
             shown: value.map(|value| self.shown(path, value)),
-            set_by: settings.next(),
+            set_by,
             overrides: settings.collect(),
+            composed_of: pieces.into_iter().map(piece).collect(),
             not_used: self.not_used(path),
             checks: self.checks(path),
             ends_up_in: Vec::new(),
@@ -307,11 +387,12 @@ impl<'a> Asked<'a> {
     }
 
     fn not_used(&self, path: &FieldPath) -> Vec<NotUsed> {
-        let Some(Step::Key(key)) = path.steps().first() else { return Vec::new() };
+        let Some((Step::Key(key), below)) = path.steps().split_first() else { return Vec::new() };
         let is_used = |other: &Arc<Container>| self.containers.iter().any(|used| Arc::ptr_eq(used, other));
         let others = self.prepared.containers.list.iter().filter(|container| !is_used(container));
         let with_key = others.flat_map(|container| {
-            let entries = container.entries.iter().filter(|entry| entry.key == *key);
+            let has_value = |entry: &&Entry| entry.key == *key && follow(&entry.value.value, below).is_some();
+            let entries = container.entries.iter().filter(has_value);
             entries.map(move |entry| (container, entry))
         });
         let not_used = |(container, entry): (&Arc<Container>, _)| NotUsed {

@@ -1,5 +1,6 @@
 //! Where values come from: composition again, with everything that it does recorded.
 
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use gotemplate::value::{Key, Value};
@@ -26,6 +27,8 @@ pub struct Setting {
 pub(crate) struct Trace {
     containers: Vec<Arc<Container>>,
     events: Vec<Event>,
+    /// The events at each path, by their positions.
+    at: HashMap<FieldPath, Vec<usize>>,
     pub(crate) data: Value,
 }
 
@@ -34,17 +37,51 @@ impl Trace {
     pub(crate) fn record(containers: Vec<Arc<Container>>) -> Self {
         let mut recording = Recording::default();
         let composition = compose(&containers, &mut recording);
-        Self { containers, events: recording.events, data: composition.data }
+        let mut at: HashMap<_, Vec<_>> = HashMap::new();
+        for (number, event) in recording.events.iter().enumerate() {
+            at.entry(event.path.clone()).or_default().push(number);
+        }
+        Self { containers, events: recording.events, at, data: composition.data }
     }
 
     /// Who set the value at `path`, the last first: that one counts, it overrides the others.
     pub(crate) fn settings(&self, path: &FieldPath) -> Vec<Setting> {
-        let of_event = |event: &Event| {
-            let rest = path.steps().get(event.path.steps().len()..)?;
-            let value = follow(&event.value, rest)?;
-            Some(self.setting(event, rest, value))
+        let mut found: Vec<_> = self.having(path).collect();
+        found.sort_unstable_by_key(|(number, ..)| std::cmp::Reverse(*number));
+        found.into_iter().map(|(_, setting)| setting).collect()
+    }
+
+    /// What several containers gave to the value at `path`, in the order in which it was merged, with the paths at which they gave it.
+    /// Empty if all of it comes from one place.
+    pub(crate) fn pieces(&self, path: &FieldPath) -> Vec<(FieldPath, Setting)> {
+        let Some(value) = follow(&self.data, path.steps()) else { return Vec::new() };
+        let mut leaves = Vec::new();
+        collect_leaves(value, &mut path.clone(), &mut leaves);
+        let latest = |(leaf, _): &(FieldPath, Value)| self.having(leaf).map(|(number, _)| number).max();
+        let numbers: BTreeSet<_> = leaves.iter().filter_map(latest).collect();
+        if numbers.len() < 2 {
+            return Vec::new();
+        }
+        let piece = |number: usize| {
+            let event = self.events.get(number)?;
+            let at = if event.path.is_at_or_below(path) { &event.path } else { path };
+            Some((at.clone(), self.setting_at(number, at)?))
         };
-        self.events.iter().rev().filter(|event| path.is_at_or_below(&event.path)).filter_map(of_event).collect()
+        numbers.into_iter().filter_map(piece).collect()
+    }
+
+    /// The events that gave a value at `path`, each with its position.
+    fn having(&self, path: &FieldPath) -> impl Iterator<Item = (usize, Setting)> {
+        let above = (0..=path.steps().len()).filter_map(|length| path.steps().get(..length));
+        let numbers = above.filter_map(|steps| self.at.get(&steps.iter().cloned().collect::<FieldPath>())).flatten();
+        numbers.filter_map(|number| Some((*number, self.setting_at(*number, path)?)))
+    }
+
+    /// What an event gave at `path`, which is at or below its own.
+    fn setting_at(&self, number: usize, path: &FieldPath) -> Option<Setting> {
+        let event = self.events.get(number)?;
+        let rest = path.steps().get(event.path.steps().len()..)?;
+        Some(self.setting(event, rest, follow(&event.value, rest)?))
     }
 
     /// The paths of all values that are not mappings or lists with something in them, with the values.

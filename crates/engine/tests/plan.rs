@@ -1,10 +1,11 @@
 //! Plans say why assignments change.
 
+use std::collections::BTreeSet;
 use std::io::{self, Result};
 
 use engine::compile::{Compiled, Options};
 use engine::output::{Destination, assemble};
-use engine::plan::{Comparison, Guarded, Plan, Reason, plan};
+use engine::plan::{Because, Comparison, Guarded, LabelOf, Plan, Reason, plan};
 use model::tree::{OpenError, Sealed, Tree};
 use testkit::generator::ENVIRONMENT;
 
@@ -130,5 +131,104 @@ fn a_word_is_for_these_removals_in_this_place() -> Result<()> {
     ] {
         assert_ne!(other, first);
     }
+    Ok(())
+}
+
+/// A place with a label, and values that ask for it.
+const LABELLED: &str = "
+---
+apiVersion: scheduler.kalypso.io/v1alpha1
+kind: Template
+metadata: {name: values}
+spec:
+  type: config
+  manifests:
+    - |
+      data:
+        VALUE: {{ .ConfigData.VALUE }}
+---
+apiVersion: scheduler.kalypso.io/v1alpha1
+kind: ClusterType
+metadata: {name: shop, labels: {region: west}}
+spec: {reconciler: flux, namespaceService: flux, configType: values}
+---
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: all, labels: {platform-config: 'true'}}
+data: {VALUE: everywhere}
+---
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: west, labels: {platform-config: 'true', region: west}}
+data: {VALUE: in the west}
+";
+
+/// Why the assignment on `shop` changes: its values' reasons, and the others.
+fn why(edit: impl Fn(&str) -> String) -> Result<(Vec<Option<Because>>, Vec<Reason>)> {
+    let (old, new) = (compiled(&[FLEET, LABELLED], true)?, compiled(&[FLEET, &edit(LABELLED)], false)?);
+    let plan = planned(&old, &new).map_err(io::Error::other)?;
+    let change = plan.changes.iter().find(|(id, _)| &*id.place == "shop").map(|(_, change)| change);
+    let why = change.and_then(|change| change.why.clone()).unwrap_or_default();
+    Ok((why.values.iter().map(|value| value.because.clone()).collect(), why.reasons.clone()))
+}
+
+fn shown(because: Option<&Because>) -> String {
+    let origin = |origin: &model::diagnostic::Origin| match origin {
+        model::diagnostic::Origin::Field(field) => format!("{} {} {:?}", field.object, field.path, field.part),
+        other => format!("{other:?}"),
+    };
+    match because {
+        Some(Because::New(new)) => origin(new),
+        Some(Because::Old(old)) => format!("was {}", origin(old)),
+        Some(Because::Label(of, key)) => format!("{of:?} {key}"),
+        None => String::new(),
+    }
+}
+
+#[test]
+fn a_value_that_another_label_brings_or_takes_away_points_at_the_label() -> Result<()> {
+    let (values, reasons) = why(|fleet| fleet.replace("{region: west}}\nspec", "{region: east}}\nspec"))?;
+    assert_eq!((values, reasons), (vec![Some(Because::Label(LabelOf::Place, "region".into()))], Vec::new()));
+    // The label of the values themselves is another thing.
+    let (values, _) = why(|fleet| fleet.replace("'true', region: west", "'true', region: moon"))?;
+    let because: Vec<_> = values.iter().map(|value| shown(value.as_ref())).collect();
+    assert_eq!(because, ["ConfigMap `west` metadata.labels Value"]);
+    // A value that is written anew is where it is written, and one that is gone is where it was.
+    let (values, _) = why(|fleet| fleet.replace("in the west", "in the far west"))?;
+    let because: Vec<_> = values.iter().map(|value| shown(value.as_ref())).collect();
+    assert_eq!(because, ["ConfigMap `west` data.VALUE Value"]);
+    let (values, _) = why(|fleet| fleet.replace("{VALUE: in the west}", "{OTHER: in the west}"))?;
+    let because: BTreeSet<_> = values.iter().map(|value| shown(value.as_ref())).collect();
+    assert!(because.contains("was ConfigMap `west` data.VALUE Value"), "{because:?}");
+    Ok(())
+}
+
+#[test]
+fn a_template_that_changes_is_named_with_its_line() -> Result<()> {
+    let (values, reasons) = why(|fleet| fleet.replace("  VALUE: {{", "  NAME: {{"))?;
+    let [Reason::Template(name, because)] = &reasons[..] else { panic!("{reasons:?}") };
+    assert_eq!((&**name, values), ("values", Vec::new()));
+    assert_eq!(shown(Some(because)), "Template `values` spec.manifests[0] Text { line: 2, column: 1 }");
+    Ok(())
+}
+
+#[test]
+fn a_folder_of_a_cluster_type_with_nothing_in_it_needs_no_word() -> Result<()> {
+    let policy = "clusterTypeSelector: {labelSelector: {}}";
+    let nowhere = FLEET.replace(policy, "clusterTypeSelector: {labelSelector: {matchLabels: {a: b}}}");
+    let (old, new) = (compiled(&[&nowhere, OTHER_TYPE], true)?, compiled(&[&nowhere], false)?);
+    let plan = planned(&old, &new).map_err(io::Error::other)?;
+    assert_eq!((plan.needs_confirmation(), plan.gone.len(), plan.is_empty()), (false, 0, false));
+    Ok(())
+}
+
+#[test]
+fn a_new_target_that_nothing_assigns_is_named() -> Result<()> {
+    let policy = "deploymentTargetSelector: {labelSelector: {}}";
+    let shop = FLEET.replace(policy, "deploymentTargetSelector: {labelSelector: {matchLabels: {a: b}}}");
+    let (old, new) = (compiled(&[&shop], true)?, compiled(&[&shop, OTHER_TARGET], false)?);
+    let plan = planned(&old, &new).map_err(io::Error::other)?;
+    let names: Vec<_> = plan.unassigned.iter().map(model::name::DeploymentTargetName::as_str).collect();
+    assert_eq!((names, plan.is_empty()), (vec!["till-live"], true));
     Ok(())
 }

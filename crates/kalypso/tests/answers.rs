@@ -43,12 +43,12 @@ spec: {type: config, manifests: ["{{ toYaml .ConfigData }}"]}
 apiVersion: v1
 kind: ConfigMap
 metadata: {name: common, labels: {platform-config: "true"}}
-data: {REGION: none}
+data: {REGION: none, LIMITS: "{cpu: 1}"}
 ---
 apiVersion: v1
 kind: ConfigMap
 metadata: {name: east, labels: {platform-config: "true", region: east}}
-data: {REGION: east}
+data: {REGION: east, LIMITS: "{disk: 1}"}
 ---
 apiVersion: v1
 kind: ConfigMap
@@ -164,9 +164,14 @@ fn answers_hold_what_the_reference_says() {
     let source = ["--from", "in", "-e", "dev"];
     let run = |arguments: &[&str]| run(folder.path(), &[arguments, &source].concat());
     check("explain", &[run(&["explain", "drone/hello-web"])]);
-    check("explain KEY", &[run(&["explain", "drone/hello-web", "REGION"])]);
+    let explained = ["REGION", "LIMITS"].map(|key| run(&["explain", "drone/hello-web", key]));
+    check("explain KEY", &explained);
     let rendered = run(&["render", "--out", "out"]);
-    fs::write(folder.path().join("out/drone/hello-web/platform-config.yaml"), "REGION: other\n").unwrap();
+    fs::write(
+        folder.path().join("out/drone/hello-web/platform-config.yaml"),
+        "REGION: other\nPORTS: [1, 2, 3, 4, 5, 6]\n",
+    )
+    .unwrap();
     let mut plans = vec![run(&["plan", "--against", "out", "--diff"]), run(&["plan", "--diff"])];
     fs::write(folder.path().join("it.patch"), PATCH).unwrap();
     plans.extend([run(&["plan", "--patch", "it.patch"]), run(&["plan", "--limit", "0"])]);

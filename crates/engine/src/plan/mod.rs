@@ -2,6 +2,7 @@
 //!
 //! A plan is made of ids: which folders of assignments differ. Their files are looked at when somebody asks for them.
 
+mod causes;
 mod folders;
 mod guard;
 mod places;
@@ -53,7 +54,7 @@ pub struct Plan {
     pub unchanged: usize,
     /// How many folders of cluster types move, because the layout changes.
     pub moved: usize,
-    /// Cluster types that had a folder and have none any more.
+    /// Cluster types that had a folder with assignments and have none any more.
     pub gone: Vec<Arc<str>>,
     /// Workloads of which nothing stays.
     pub gone_as_whole: Gone,
@@ -61,6 +62,8 @@ pub struct Plan {
     pub kept: BTreeSet<AssignmentId>,
     /// Assignments that fail and have no folder.
     pub missing: BTreeSet<AssignmentId>,
+    /// Deployment targets that are new, and that nothing assigns anywhere.
+    pub unassigned: BTreeSet<DeploymentTargetName>,
     /// The folders of cluster types in which something changes, by path in the repository.
     folders: BTreeMap<Arc<str>, Arc<str>>,
     /// How many folders of places, and around them, will be there that are not there as they will be.
@@ -158,6 +161,17 @@ pub enum Because {
     New(Origin),
     /// In the fleet that was.
     Old(Origin),
+    /// A label is another one: [`Compiled::label_origin`] says where it is written for an assignment.
+    Label(LabelOf, Arc<str>),
+}
+
+/// What has a label.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum LabelOf {
+    /// The cluster type or cluster.
+    Place,
+    /// The deployment target.
+    Target,
 }
 
 /// Why an assignment changes, beside its values.
@@ -169,12 +183,22 @@ pub enum Reason {
     ClusterTypeGone,
     /// The cluster does not exist any more.
     ClusterGone,
-    /// The deployment target does not exist any more.
-    TargetGone,
+    /// The deployment target of this name does not exist any more.
+    TargetGone(Arc<str>),
     /// No policy assigns it any more; these did.
     NotAssigned(Vec<PolicyName>),
-    /// A template, or what it sees beside the values (labels, manifests), is different.
-    Template,
+    /// A template says something else.
+    Template(Arc<str>, Because),
+    /// The cluster type names another template.
+    OtherTemplate(Arc<str>, Because),
+    /// Manifests of the deployment target are different: these keys.
+    Manifests(Vec<Arc<str>>, Because),
+    /// A release pin holds it that did not, holds it no more, or says something else.
+    Pin(Arc<str>, Because),
+    /// A label is different.
+    Label(Because),
+    /// It is not known what was before; or something else is different that templates see.
+    Unknown,
 }
 
 /// Compares what is with what should be.
@@ -205,7 +229,24 @@ pub fn plan(comparison: &Comparison<'_>) -> Result<Plan, OpenError> {
     let failing = new.assignments().filter(|assignment| !assignment.is_good());
     plan.missing = failing.filter_map(|assignment| assignment.id()).filter(|id| !plan.kept.contains(id)).collect();
     plan.gone_as_whole = Gone::of(&plan, new);
+    plan.unassigned = unassigned(new, comparison.old);
     Ok(plan)
+}
+
+/// The targets that were not there before, and have no assignment.
+fn unassigned(new: &Compiled, old: Option<&Compiled>) -> BTreeSet<DeploymentTargetName> {
+    let targets = new.prepared().targets().iter().filter(|target| target.problem.is_none()).map(|target| &target.name);
+    let is_new = |name: &&DeploymentTargetName| old.is_none_or(|old| !old.has_target(name.as_str()));
+    let mut found: BTreeSet<_> = targets.filter(is_new).cloned().collect();
+    for assignment in new.assignments() {
+        if found.is_empty() {
+            break;
+        }
+        if let Some(target) = assignment.target() {
+            found.remove(&target.name);
+        }
+    }
+    found
 }
 
 /// The files that belong to no assignment: in the folder that output lives under, and beside it.
@@ -309,24 +350,27 @@ impl Plan {
         let (before, after) = (opened(place.before.as_ref())?, opened(place.after.as_ref())?);
         let was_ours = place.before.as_ref().is_some_and(|side| side.is_ours);
         let Some(path) = place.after.as_ref().or(place.before.as_ref()).map(|side| &side.path) else { return Ok(()) };
-        if place.after.is_none() && was_ours {
-            self.gone.push(Arc::clone(name));
-        }
         self.moved += usize::from(place.before.as_ref().is_some_and(|side| side.path != *path));
         self.new_folders += usize::from(place.after.is_some());
         self.folders.insert(Arc::clone(name), comparison.folder.join(path).into());
+        let mut removes = false;
         for (target, before, after) in before.changes(&after) {
             let is_folder = |child: Option<&Child>| child.is_some_and(Child::is_folder);
             let (is_before, is_after) = (was_ours && is_folder(before), is_folder(after));
             if is_before || is_after {
                 let id = PlannedId { place: Arc::clone(name), target: Arc::clone(target) };
                 let kind = ChangeKind::of(is_before, is_after);
+                removes |= kind == ChangeKind::Removed;
                 let (before, after) = (before.cloned(), after.cloned());
                 comparison.new.progress().begin(Phase::Comparing).expect(1);
                 self.changes.insert(id, Change { kind, workload: "".into(), before, after, why: None });
             } else {
                 others.put(&joined(path, target), before, after)?;
             }
+        }
+        // A folder in which nothing ran is no loss.
+        if place.after.is_none() && was_ours && removes {
+            self.gone.push(Arc::clone(name));
         }
         Ok(())
     }

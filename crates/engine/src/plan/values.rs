@@ -10,18 +10,24 @@ use model::name::PolicyName;
 use model::tree::{Blob, OpenError};
 use model::yaml;
 
+use super::causes::{self, Causes, Differences};
 use super::{Because, Change, ChangeKind, Comparison, FileChange, PlannedId, Reason, ValueChange, Why};
 use crate::compile::Compiled;
+use crate::explain::Values;
 
-/// How many different changes of values are looked for. Each takes composing twice, or reading files; nobody reads more of them.
+/// How many different changes of values are looked for. Each takes composing twice, or reading files; more of them are not read.
 const WHYS_MAX: usize = 2_000;
+/// How many changes of values are kept, for all of these together: each takes some hundred bytes.
+const VALUES_MAX: usize = 500_000;
 
 /// Finds the reasons of changes, each once.
 pub(super) struct Reasons<'a> {
     comparison: &'a Comparison<'a>,
-    by_values: BTreeMap<SameValues, Arc<Why>>,
+    causes: Option<Causes<'a>>,
+    by_values: BTreeMap<(SameValues, Differences), Arc<Why>>,
     all: BTreeSet<Arc<Why>>,
     looked_at: usize,
+    values: usize,
 }
 
 /// Assignments of which this is equal have the same values before, and the same after, written in the same places; and of these, the same are sensitive.
@@ -33,7 +39,8 @@ struct SameValues {
 
 impl<'a> Reasons<'a> {
     pub(super) fn new(comparison: &'a Comparison<'a>) -> Self {
-        Self { comparison, by_values: BTreeMap::new(), all: BTreeSet::new(), looked_at: 0 }
+        let causes = comparison.old.map(|old| Causes::new(old, comparison.new));
+        Self { comparison, causes, by_values: BTreeMap::new(), all: BTreeSet::new(), looked_at: 0, values: 0 }
     }
 
     /// The workload of an assignment, and why it changes. Its folder is at `path`.
@@ -50,10 +57,15 @@ impl<'a> Reasons<'a> {
             return Ok((workload, Some(self.shared(Why { values: Vec::new(), reasons }))));
         }
         let same = self.comparison.same_values(&id);
-        if let Some(known) = same.as_ref().and_then(|same| self.by_values.get(same)) {
+        let differences = match (&same, &mut self.causes) {
+            (Some(_), Some(causes)) => causes.of(&id),
+            _ => Differences::default(),
+        };
+        let key = same.map(|same| (same, differences.clone()));
+        if let Some(known) = key.as_ref().and_then(|key| self.by_values.get(key)) {
             return Ok((workload, Some(Arc::clone(known))));
         }
-        if self.looked_at >= WHYS_MAX {
+        if self.looked_at >= WHYS_MAX || self.values >= VALUES_MAX {
             return Ok((workload, None));
         }
         self.looked_at += 1;
@@ -61,10 +73,14 @@ impl<'a> Reasons<'a> {
             Some(values) => values,
             None => self.comparison.file_values(&id, &change.files(path, self.comparison.open)?),
         };
-        let reasons = if values.is_empty() { vec![Reason::Template] } else { Vec::new() };
+        self.values += values.len();
+        let mut reasons = differences.reasons(values.iter().filter_map(|value| value.because.as_ref()));
+        if values.is_empty() && reasons.is_empty() {
+            reasons.push(Reason::Unknown);
+        }
         let why = self.shared(Why { values: values.into_iter().collect(), reasons });
-        if let Some(same) = same {
-            self.by_values.insert(same, Arc::clone(&why));
+        if let Some(key) = key {
+            self.by_values.insert(key, Arc::clone(&why));
         }
         Ok((workload, Some(why)))
     }
@@ -103,7 +119,9 @@ impl Comparison<'_> {
                 let was_cluster = self.old.is_some_and(|old| old.fleet().clusters.contains_key(id.place.as_str()));
                 vec![if was_cluster { Reason::ClusterGone } else { Reason::ClusterTypeGone }]
             }
-            ChangeKind::Removed if !self.new.has_target(id.target.as_str()) => vec![Reason::TargetGone],
+            ChangeKind::Removed if !self.new.has_target(id.target.as_str()) => {
+                vec![Reason::TargetGone(Arc::clone(id.target.as_arc()))]
+            }
             ChangeKind::Removed => vec![Reason::NotAssigned(self.old.map(policies).unwrap_or_default())],
         }
     }
@@ -121,15 +139,18 @@ impl Comparison<'_> {
     fn composed_changes(&self, id: &AssignmentId) -> Option<BTreeSet<ValueChange>> {
         let old = self.old.filter(|old| old.get(id).is_some())?;
         // What one side hides, the other side does not show either: a mark is mostly set after the value.
-        let before = old.prepared().shown_values(id, self.new.prepared().sensitive_paths(id));
-        Some(compare(&before, &self.new.prepared().shown_values(id, old.prepared().sensitive_paths(id))))
+        let before = Values::of(old.prepared(), id, self.new.prepared().sensitive_paths(id));
+        let after = Values::of(self.new.prepared(), id, old.prepared().sensitive_paths(id));
+        Some(compare(&before?, &after?))
     }
 
     /// The values that change, as the configuration files show them.
     fn file_values(&self, id: &AssignmentId, files: &[FileChange]) -> BTreeSet<ValueChange> {
-        let new = self.new.prepared().shown_values(id, BTreeSet::new());
+        let new = Values::of(self.new.prepared(), id, BTreeSet::new());
+        let shown = new.as_ref().map(Values::shown).unwrap_or_default();
         let are_all_public = self.new.get(id).is_some() && self.new.prepared().sensitive_paths(id).is_empty();
-        values_in_files(&self.config_files(files), &new, are_all_public)
+        let origin = |path: &FieldPath| new.as_ref()?.origin(path);
+        values_in_files(&self.config_files(files), (&shown, &origin), are_all_public)
     }
 
     /// What the configuration files that change hold, before and after.
@@ -150,10 +171,12 @@ impl Comparison<'_> {
 ///
 /// A template may have written anything under any key. So where values can be sensitive, one is shown only if it is what composition
 /// gave at that very path: of the others, it is only said that they are different.
-fn values_in_files(files: &[[Arc<[u8]>; 2]], new: &[Shown], are_all_public: bool) -> BTreeSet<ValueChange> {
-    let known: BTreeMap<_, _> = new.iter().map(|(path, shown, origin)| (path, (shown, origin))).collect();
-    let may_show =
-        |path: &FieldPath, text: &str| are_all_public || known.get(path).is_some_and(|known| known.0 == text);
+fn values_in_files(
+    files: &[[Arc<[u8]>; 2]],
+    (known, origin): (&BTreeMap<FieldPath, String>, &dyn Fn(&FieldPath) -> Option<Origin>),
+    are_all_public: bool,
+) -> BTreeSet<ValueChange> {
+    let may_show = |path: &FieldPath, text: &str| are_all_public || known.get(path).is_some_and(|known| known == text);
     let mut changes = BTreeSet::new();
     for [before, after] in files {
         let (Some(before), Some(after)) = (data_leaves(before), data_leaves(after)) else { continue };
@@ -162,7 +185,7 @@ fn values_in_files(files: &[[Arc<[u8]>; 2]], new: &[Shown], are_all_public: bool
             let shown = |text: &String, is_known: bool| {
                 if is_known { text.clone() } else { crate::sensitive::HIDDEN.to_owned() }
             };
-            let origin = known.get(path).and_then(|known| known.1.clone()).filter(|_| after.contains_key(path));
+            let origin = if after.contains_key(path) { origin(path) } else { None };
             changes.insert(ValueChange {
                 path: path.clone(),
                 before: before.get(path).map(|text| shown(text, are_all_public)),
@@ -174,28 +197,17 @@ fn values_in_files(files: &[[Arc<[u8]>; 2]], new: &[Shown], are_all_public: bool
     changes
 }
 
-type Shown = (FieldPath, String, Option<Origin>);
-
-fn compare(before: &[Shown], after: &[Shown]) -> BTreeSet<ValueChange> {
-    let by_path = |values: &[Shown]| {
-        values.iter().map(|(path, shown, origin)| (path.clone(), (shown.clone(), origin.clone()))).collect()
+fn compare(old: &Values<'_>, new: &Values<'_>) -> BTreeSet<ValueChange> {
+    let (before, after) = (old.shown(), new.shown());
+    let differs = |path: &&FieldPath| before.get(*path) != after.get(*path);
+    let paths: BTreeSet<_> = before.keys().chain(after.keys()).filter(differs).collect();
+    let change = |path: &FieldPath| ValueChange {
+        path: path.clone(),
+        before: before.get(path).cloned(),
+        after: after.get(path).cloned(),
+        because: causes::of_value(old, new, path),
     };
-    let (old, new): (BTreeMap<_, (String, Option<Origin>)>, BTreeMap<_, _>) = (by_path(before), by_path(after));
-    let mut changes = BTreeSet::new();
-    for path in old.keys().chain(new.keys()) {
-        let (old, new): (Option<&(String, _)>, Option<&(String, _)>) = (old.get(path), new.get(path));
-        if old.map(|(shown, _)| shown) == new.map(|(shown, _)| shown) {
-            continue;
-        }
-        let because = match (old, new) {
-            (_, Some((_, origin))) => origin.clone().map(Because::New),
-            (Some((_, origin)), None) => origin.clone().map(Because::Old),
-            (None, None) => None,
-        };
-        let shown = |side: Option<&(String, Option<Origin>)>| side.map(|(shown, _)| shown.clone());
-        changes.insert(ValueChange { path: path.clone(), before: shown(old), after: shown(new), because });
-    }
-    changes
+    paths.into_iter().map(change).collect()
 }
 
 /// The values in the `data` of a rendered YAML mapping (or in all of it, if it has none), leaf by leaf.

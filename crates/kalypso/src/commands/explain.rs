@@ -1,7 +1,7 @@
 //! `kalypso explain`: why an assignment is there, and where its values come from.
 
 use engine::compile::Prepared;
-use engine::explain::{Explanation, MappedLabel, NotUsed, Source, ValueReason};
+use engine::explain::{Explanation, MappedLabel, NotUsed, Piece, Source, ValueReason};
 use engine::place::Place;
 use model::credential::without;
 use model::diagnostic::{AssignmentId, Origin};
@@ -17,10 +17,14 @@ use crate::arguments::{Explain, Format};
 use crate::exit::{Exit, Failure};
 use crate::loading;
 use crate::progress::Watch;
-use crate::terminal;
+use crate::{paint, terminal};
 
 /// How many of the `ConfigMap`s are named that have a value and do not match.
 const NOT_USED_MAX: usize = 10;
+/// How many parts of a value are shown that several `ConfigMap`s gave.
+const PIECES_MAX: usize = 20;
+/// How many keys are named that look like an unknown one.
+const NEAREST_MAX: usize = 3;
 
 pub(super) fn run(options: &Explain) -> anyhow::Result<Exit> {
     let mut watch = Watch::start();
@@ -29,8 +33,14 @@ pub(super) fn run(options: &Explain) -> anyhow::Result<Exit> {
     let id = assignment(&options.assignment)?;
     let mut locator = Locator::new(&loaded.fleet);
     let whereabouts = whereabouts(&loaded.fleet, &id);
-    let answer = match &options.key {
-        Some(key) => prepared.explain_value(&id, key).map(|reason| match options.output {
+    let reason = options.key.as_ref().map(|key| (key, prepared.explain_value(&id, key)));
+    if let Some((key, Some(reason))) = &reason
+        && !reason.is_known()
+    {
+        return Err(unknown_key((key, &reason.path), &prepared, (&options.environment, &id)).into());
+    }
+    let answer = match reason {
+        Some((_, reason)) => reason.map(|reason| match options.output {
             Format::Human => value_text(
                 &reason,
                 &id,
@@ -51,14 +61,17 @@ pub(super) fn run(options: &Explain) -> anyhow::Result<Exit> {
     };
     let Some(answer) = answer else { return Err(not_assigned(&prepared, &loaded, &id).into()) };
     watch.end();
-    terminal::answer(&answer)?;
+    match options.output {
+        Format::Human => terminal::answer_fitted(&answer, paint::explanation)?,
+        _ => terminal::answer(&answer)?,
+    }
     Ok(Exit::Good)
 }
 
 fn assignment(text: &str) -> Result<AssignmentId, Failure> {
     let usage = || {
         Failure::usage(format!("`{text}` is not an assignment"))
-            .help("write CLUSTER_TYPE/TARGET, as in the GitOps repository: chicago-edge/checkout-eu")
+            .help("write CLUSTER_TYPE/TARGET, as in the GitOps repository: chicago-edge/checkout-us")
     };
     let (place, target) = text.trim_matches('/').split_once('/').ok_or_else(usage)?;
     Ok(AssignmentId {
@@ -104,6 +117,30 @@ fn not_assigned(prepared: &Prepared, loaded: &loading::Loaded, id: &AssignmentId
     Failure::refused(format!("no policy of {environment} assigns `{}` to `{}`", id.target, id.place)).help(help)
 }
 
+/// Nothing sets such a value, could set it, or asks for it: names the keys that look like it.
+fn unknown_key(
+    (key, path): (&str, &FieldPath),
+    prepared: &Prepared,
+    (environment, id): (&str, &AssignmentId),
+) -> Failure {
+    let known: Vec<_> = prepared.value_paths(id).iter().map(ToString::to_string).collect();
+    let wanted = path.to_string();
+    // What is worse than half a guess helps less than the whole list.
+    let distance = |known: &String| {
+        let (wanted, known) = (wanted.to_lowercase(), known.to_lowercase());
+        let distance = strsim::damerau_levenshtein(&wanted, &known);
+        (distance * 2 <= wanted.chars().count()).then_some(distance)
+    };
+    let mut near: Vec<_> = known.iter().filter_map(|name| Some((distance(name)?, name))).collect();
+    near.sort();
+    let named = near.iter().take(NEAREST_MAX).map(|(_, name)| format!("`{name}`")).collect::<Vec<_>>().join(", ");
+    let all = format!("kalypso explain -e {environment} {id} lists all keys");
+    let help = if named.is_empty() { all } else { format!("did you mean {named}? {all}") };
+    let message =
+        format!("{id} has no value `{key}` in {environment}, no ConfigMap has this key, and no schema asks for it");
+    Failure::refused(message).help(help)
+}
+
 /// What every text needs.
 struct Words<'a, 'f> {
     environment: &'a str,
@@ -122,23 +159,24 @@ fn value_text(reason: &ValueReason, id: &AssignmentId, words: &mut Words<'_, '_>
     let environment = words.environment;
     let whose = format!("in {environment}, {}, target {}", words.whereabouts, id.target);
     let mut rows: Vec<[String; 2]> = Vec::new();
-    let mut lines = match (&reason.shown, &reason.set_by) {
-        (Some(shown), Some(source)) => {
-            rows.push(["set by".into(), source_text(source, false, words)]);
-            rows.push([String::new(), matches_text(&source.matches)]);
-            vec![format!("{} = {shown}      {whose}", reason.path), String::new()]
-        }
-        (Some(shown), None) => vec![
-            format!("{} = {shown}      {whose}", reason.path),
-            "it is put together of the values below it: ask for one of them".to_owned(),
+    let mut lines = match &reason.shown {
+        Some(shown) => vec![format!("{} = {shown}      {whose}", reason.path), String::new()],
+        None if reason.overrides.is_empty() => vec![
+            format!("{} has no value      {whose}", reason.path),
+            "no ConfigMap that matches sets it".to_owned(),
             String::new(),
         ],
-        (None, _) => vec![
+        None => vec![
             format!("{} has no value      {whose}", reason.path),
-            "nobody who matches sets it".to_owned(),
+            "a later ConfigMap replaces what it was in".to_owned(),
             String::new(),
         ],
     };
+    if let Some(source) = &reason.set_by {
+        rows.push(["set by".into(), source_text(source, false, words)]);
+        rows.push([String::new(), matches_text(&source.matches)]);
+    }
+    rows.extend(pieces_rows(&reason.composed_of, words));
     rows.extend(reason.overrides.iter().map(|source| ["overrides".into(), source_text(source, true, words)]));
     let not_used = reason.not_used.iter().take(NOT_USED_MAX);
     rows.extend(not_used.map(|other| ["not used".into(), not_used_text(other, words)]));
@@ -155,6 +193,20 @@ fn value_text(reason: &ValueReason, id: &AssignmentId, words: &mut Words<'_, '_>
     rows.extend(reason.ends_up_in.iter().map(|(file, line)| ["ends up in".into(), format!("{id}/{file}:{line}")]));
     lines.extend(rows.iter().map(|[name, text]| format!("  {name:<12}  {text}").trim_end().to_owned()));
     lines.join("\n") + "\n"
+}
+
+/// The parts of a value that several `ConfigMap`s gave, in the order in which they were merged.
+fn pieces_rows(pieces: &[Piece], words: &mut Words<'_, '_>) -> Vec<[String; 2]> {
+    let mut rows = Vec::new();
+    for Piece { path, source } in pieces.iter().take(PIECES_MAX) {
+        let value = format!("   {path} = {}", source.shown);
+        rows.push(["composed of".into(), format!("{}{value}", source_text(source, false, words))]);
+        rows.push([String::new(), matches_text(&source.matches)]);
+    }
+    if let Some(more) = pieces.len().checked_sub(PIECES_MAX).filter(|more| *more > 0) {
+        rows.push(["composed of".into(), format!("{}: -o json lists all", terminal::count(more, "more part"))]);
+    }
+    rows
 }
 
 fn source_text(source: &Source, with_value: bool, words: &mut Words<'_, '_>) -> String {
@@ -280,12 +332,19 @@ fn source_json(source: &Source, locator: &mut Locator<'_>) -> Json {
     })
 }
 
+fn piece_json(piece: &Piece, locator: &mut Locator<'_>) -> Json {
+    let mut json = source_json(&piece.source, locator);
+    json["key"] = piece.path.to_string().into();
+    json
+}
+
 fn value_json(reason: &ValueReason, locator: &mut Locator<'_>) -> Json {
     let not_used = |other: &NotUsed, locator: &mut Locator<'_>| json!({"configMap": other.container.as_str(), "place": place_json(&other.origin, locator), "because": other.because});
     json!({
         "key": reason.path.to_string(),
         "value": reason.shown,
         "setBy": reason.set_by.as_ref().map(|source| source_json(source, locator)),
+        "composedOf": reason.composed_of.iter().map(|piece| piece_json(piece, locator)).collect::<Vec<_>>(),
         "overrides": reason.overrides.iter().map(|source| source_json(source, locator)).collect::<Vec<_>>(),
         "notUsed": reason.not_used.iter().map(|other| not_used(other, locator)).collect::<Vec<_>>(),
         "checks": reason.checks.iter().map(|check| json!({"place": place_json(&check.origin, locator), "demands": check.demands})).collect::<Vec<_>>(),

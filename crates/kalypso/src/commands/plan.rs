@@ -3,6 +3,7 @@
 pub(super) mod answer;
 mod confirmation;
 mod diff;
+mod folding;
 mod places;
 pub(super) mod selection;
 mod stats;
@@ -37,7 +38,7 @@ use crate::exit::{Exit, Failure};
 use crate::loading::{self, Branch, Loaded};
 use crate::progress::Watch;
 use crate::report::{Batch, Fallback, Report};
-use crate::{folder, reporting, terminal};
+use crate::{folder, paint, reporting, terminal};
 
 pub(super) fn run(options: &arguments::Plan) -> anyhow::Result<Exit> {
     let selection = &Selection::of(options)?;
@@ -131,7 +132,9 @@ impl Told<'_> {
                 if options.stats {
                     texts.push_str(&stats::text(&self.compiled.last_update().work));
                 }
-                terminal::answer(&texts)?;
+                // The lines of differences are those of files.
+                let answer = if options.diff { terminal::answer_painted } else { terminal::answer_fitted };
+                answer(&texts, paint::plan)?;
             }
             format => {
                 let plans = views.map(|view| view.answer(self.loaded, diffs(view.planned).as_ref()));

@@ -33,16 +33,19 @@ fn answers_in_json_hold_their_keys() {
         0,
         "assignments clusterTypes clusters environment failed failedCount files recomputed report tree",
     );
-    check("explain -e dev west/shop-test DATABASE", 0, "checks endsUpIn key notUsed overrides setBy value");
+    check("explain -e dev west/shop-test DATABASE", 0, "checks composedOf endsUpIn key notUsed overrides setBy value");
     check(
         "explain -e dev west/shop-test",
         0,
         "cluster clusterType configVersion mappedLabels place policies registration releasePins target templates values workload workspace",
     );
     let plan = check("plan -e dev", 2, "change environment plans report stats");
-    let expected = "branch changes commit confirmation counts gitopsRepo groups kept missing needsConfirmation otherFiles tree truncated";
+    let expected = "branch changes commit confirmation counts gitopsRepo groups kept missing needsConfirmation otherFiles tree truncated unassigned";
     assert_eq!(keys(&plan["plans"][0]), expected);
-    assert_eq!(keys(&plan["plans"][0]["changes"][0]), "assignment files kind reasons values workload");
+    assert_eq!(
+        keys(&plan["plans"][0]["changes"][0]),
+        "assignment files kind moreValues reasons values valuesSameAs workload"
+    );
     let value = &plan["plans"][0]["changes"][0]["values"][0];
     assert_eq!(value["because"], "control-plane@dev:configs/west.yaml:7");
     let published = company.kalypso("publish -e dev -o json").ends(0).json();
@@ -78,6 +81,61 @@ fn an_explanation_names_some_of_many_that_do_not_match() {
     text.says(&["2 more ConfigMaps: -o json lists all"]);
     let json = company.kalypso("explain -e dev west/shop-test DATABASE -o json").ends(0).json();
     assert_eq!(json["notUsed"].as_array().unwrap().len(), 12);
+}
+
+#[test]
+fn many_items_of_a_list_are_one_line_and_one_entry() {
+    let company = Company::new().published();
+    let items: Vec<_> = (0..30).map(|at| format!("host-{at}")).collect();
+    let data = format!("HOSTS: |\n  [{}]", items.join(", "));
+    company.change("control-plane@dev", "hosts.yaml", &config("hosts", "region: west-us", &data));
+    company.kalypso("plan -e dev").ends(2).says(&["HOSTS  30 items new", "because hosts.yaml:"]);
+    let values = &company.kalypso("plan -e dev -o json").ends(2).json()["plans"][0]["changes"][0]["values"];
+    assert_eq!(values.as_array().unwrap().len(), 1, "{values}");
+    assert_eq!((&values[0]["key"], &values[0]["items"]["added"]), (&"HOSTS".into(), &30.into()));
+}
+
+#[test]
+fn a_plan_has_colours_where_they_are_seen() {
+    let company = Company::new().published();
+    company.change("control-plane@dev", "configs/west.yaml", &config("west", "region: west-us", "DATABASE: x"));
+    let plan = |variable| Ran::of(company.command().args(["plan", "-e", "dev"]).env(variable, "1")).ends(2);
+    assert!(plan("CLICOLOR_FORCE").out.contains("  \u{1b}[33m~\u{1b}[0m "), "there is no colour");
+    assert!(!plan("NO_COLOR").out.contains('\u{1b}'));
+}
+
+#[test]
+fn an_explanation_names_every_part_of_a_composed_value() {
+    let company = Company::new();
+    let all = config("all", "", "LIMITS: |\n  {cpu: 1, memory: 2}");
+    let west = config("west-limits", "region: west-us", "LIMITS: |\n  {memory: 4, disk: 8}");
+    company.change("control-plane@dev", "limits.yaml", &[all, west].join("---\n"));
+    let explain = |key: &str| company.kalypso(&format!("explain -e dev west/shop-test {key}")).ends(0);
+    let text = explain("LIMITS").says(&["LIMITS.memory = 4", "LIMITS.disk = 8"]);
+    assert_eq!(text.out.matches("composed of").count(), 3, "{}", text.out);
+    assert!(!text.out.contains("set by"), "{}", text.out);
+    let json = explain("LIMITS -o json").json();
+    assert!(json["setBy"].is_null(), "{json}");
+    let parts = json["composedOf"].as_array().unwrap().iter();
+    let parts: Vec<_> = parts.map(|part| format!("{} {}", part["configMap"], part["key"])).collect();
+    let expected =
+        [r#""all" "LIMITS""#, r#""west-limits" "LIMITS.disk""#, r#""west-limits" "LIMITS.memory""#].map(str::to_owned);
+    assert_eq!(parts, expected);
+    let json = explain("LIMITS.memory -o json").json();
+    assert_eq!(json["setBy"]["configMap"], "west-limits");
+    assert_eq!(json["composedOf"], serde_json::json!([]));
+}
+
+#[test]
+fn an_explanation_of_a_mistyped_key_names_the_keys_like_it() {
+    let company = Company::new();
+    let ran = company.kalypso("explain -e dev west/shop-test DATABSE").ends(1);
+    ran.says(&["west/shop-test has no value `DATABSE` in dev", "did you mean `DATABASE`?"]);
+    let ran = company.kalypso("explain -e dev west/shop-test Q -o json").ends(1);
+    ran.says(&["kalypso explain -e dev west/shop-test lists all keys"]);
+    // What others have is an answer.
+    company.change("control-plane@dev", "moon.yaml", &config("moon", "region: moon", "MOON: x"));
+    company.kalypso("explain -e dev west/shop-test MOON").ends(0).says(&["MOON has no value", "not used"]);
 }
 
 #[test]

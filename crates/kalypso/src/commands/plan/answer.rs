@@ -1,19 +1,27 @@
 //! Plans as structured answers.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
-use engine::plan::{Change, ChangeKind, FileChange};
+use engine::plan::{Because, Change, ChangeKind, FileChange, PlannedId, Why};
 use model::diagnostic::AssignmentId;
 use model::tree::OpenError;
 use serde_json::{Value as Json, json};
 
 use super::diff::Diffs;
+use super::folding::{Folded, folded};
 use super::places::Places;
 use super::selection::View;
 use crate::loading::Loaded;
 
 /// How many of anything are listed, unless somebody wants more or fewer.
 pub(in crate::commands) const LISTED_MAX: usize = 1_000;
+/// How many changes of values an assignment's are, before they are said only once for all assignments with the same.
+const REPEATED_MAX: usize = 20;
+/// How many changes of values are listed of one assignment.
+const VALUES_MAX: usize = 1_000;
+/// How many are listed of all assignments together.
+const ALL_VALUES_MAX: usize = 20_000;
 /// How to see what is not listed.
 const MORE: &str = "--workload, --cluster-type and --selector select changes; --limit N lists more";
 
@@ -21,12 +29,12 @@ impl View<'_> {
     /// The plan for one place.
     pub(super) fn answer(&self, loaded: &Loaded, diffs: Option<&Diffs<'_>>) -> Result<Json, OpenError> {
         let (planned, plan) = (self.planned, &self.planned.plan);
-        let mut places = Places::new(planned, loaded);
+        let mut values = ValuesJson::new(Places::new(planned, loaded));
         let limit = self.limit.unwrap_or(LISTED_MAX);
         let changes = self.changes.iter().take(limit).map(|(id, change)| {
             let files = planned.files(id)?;
             let texts = diffs.map(|diffs| diffs.of(id, &files));
-            Ok(change_json((&id.to_string(), change), (&files, texts), &mut places))
+            Ok(change_json((id, change), (&files, texts), &mut values))
         });
         let changes = changes.collect::<Result<Vec<_>, _>>()?;
         let other_files = plan.other_files.iter().take(limit);
@@ -48,6 +56,7 @@ impl View<'_> {
                 "moved": plan.moved,
                 "kept": plan.kept.len(),
                 "missing": plan.missing.len(),
+                "unassigned": plan.unassigned.len(),
                 "selected": self.changes.len(),
             },
             "needsConfirmation": plan.needs_confirmation(),
@@ -57,6 +66,7 @@ impl View<'_> {
             "otherFiles": other_files.collect::<Vec<_>>(),
             "kept": ids(&plan.kept),
             "missing": ids(&plan.missing),
+            "unassigned": plan.unassigned.iter().take(limit).map(model::name::DeploymentTargetName::as_str).collect::<Vec<_>>(),
             "truncated": truncated_json(left_out),
         }))
     }
@@ -88,27 +98,70 @@ fn truncated_json([groups, changes, other_files, kept, missing]: [usize; 5]) -> 
     json!({"groups": groups, "changes": changes, "otherFiles": other_files, "kept": kept, "missing": missing, "help": MORE})
 }
 
+/// Changes of values as they are listed: those that many assignments share once, and not more than a program can take.
+struct ValuesJson<'a> {
+    places: Places<'a>,
+    /// The assignment at which values were listed.
+    listed: BTreeMap<*const Why, String>,
+    left: usize,
+}
+
+impl<'a> ValuesJson<'a> {
+    fn new(places: Places<'a>) -> Self {
+        Self { places, listed: BTreeMap::new(), left: ALL_VALUES_MAX }
+    }
+
+    /// The values of an assignment that change; the assignment at which the same are listed; and how many are not.
+    fn of(&mut self, id: &PlannedId, why: &Arc<Why>) -> (Vec<Json>, Option<String>, usize) {
+        let all = folded(&why.values);
+        let known = self.listed.get(&Arc::as_ptr(why)).filter(|_| all.len() > REPEATED_MAX).cloned();
+        let listed = if known.is_some() { 0 } else { all.len().min(VALUES_MAX).min(self.left) };
+        self.left -= listed;
+        if listed == all.len() {
+            self.listed.entry(Arc::as_ptr(why)).or_insert_with(|| id.to_string());
+        }
+        let values = all.iter().take(listed).map(|value| self.value(id, value)).collect();
+        (values, known, all.len() - listed)
+    }
+
+    fn value(&mut self, id: &PlannedId, value: &Folded<'_>) -> Json {
+        let (because, mut json) = match value {
+            Folded::One(value) => {
+                let json =
+                    json!({"key": value.path.to_string(), "before": value.before, "after": value.after, "items": null});
+                (value.because.as_ref(), json)
+            }
+            Folded::List(list) => {
+                let items = json!({"added": list.added, "changed": list.changed, "removed": list.removed});
+                (list.because, json!({"key": list.path.to_string(), "before": null, "after": null, "items": items}))
+            }
+        };
+        json["because"] = because.and_then(|because| self.places.whole(id, because)).into();
+        let label = because.and_then(|because| match because {
+            Because::Label(_, key) => Some(key.to_string()),
+            _ => None,
+        });
+        json["label"] = label.into();
+        json
+    }
+}
+
 fn change_json(
-    (id, change): (&str, &Change),
+    (id, change): (&PlannedId, &Change),
     (files, diffs): (&[FileChange], Option<Vec<String>>),
-    places: &mut Places<'_>,
+    values: &mut ValuesJson<'_>,
 ) -> Json {
-    let values = change.why.iter().flat_map(|why| &why.values).map(|value| {
-        json!({
-            "key": value.path.to_string(),
-            "before": value.before,
-            "after": value.after,
-            "because": value.because.as_ref().and_then(|because| places.whole(because)),
-        })
-    });
-    let values: Vec<_> = values.collect();
-    let reasons: Vec<_> = change.why.iter().flat_map(|why| &why.reasons).map(|reason| places.reason(reason)).collect();
+    let (listed, same_as, more) = change.why.as_ref().map(|why| values.of(id, why)).unwrap_or_default();
+    let reasons = change.why.iter().flat_map(|why| &why.reasons);
+    let reasons: Vec<_> = reasons.map(|reason| values.places.reason(id, reason)).collect();
     let mut diffs = diffs.unwrap_or_default().into_iter();
     json!({
-        "assignment": id,
+        "assignment": id.to_string(),
         "kind": kind_word(change.kind),
         "workload": &*change.workload,
-        "values": values,
+        "values": listed,
+        "valuesSameAs": same_as,
+        "moreValues": more,
         "reasons": reasons,
         "files": files.iter().map(|file| file_json(file, diffs.next())).collect::<Vec<_>>(),
     })

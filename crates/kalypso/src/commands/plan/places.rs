@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use engine::plan::{Because, Reason};
+use engine::plan::{Because, PlannedId, Reason};
 use git::load::ReadRole;
 use model::diagnostic::Origin;
 use model::locate::Locator;
@@ -13,6 +13,7 @@ use crate::loading::Loaded;
 
 /// Finds places in the fleet that is and in the one that should be.
 pub(super) struct Places<'a> {
+    planned: &'a Planned<'a>,
     new: Locator<'a>,
     old: Option<Locator<'a>>,
     found: BTreeMap<Because, Option<String>>,
@@ -24,6 +25,7 @@ impl<'a> Places<'a> {
     pub(super) fn new(planned: &'a Planned<'a>, loaded: &'a Loaded) -> Self {
         let own = loaded.reads.iter().find(|read| read.role == ReadRole::Environment);
         Self {
+            planned,
             new: Locator::new(&loaded.fleet),
             old: planned.old.as_ref().map(|old| Locator::new(&old.loaded.fleet)),
             found: BTreeMap::new(),
@@ -31,34 +33,68 @@ impl<'a> Places<'a> {
         }
     }
 
-    /// A place as other programs read it: `control-plane@prod:configs/west.yaml:9`.
-    pub(super) fn whole(&mut self, because: &Because) -> Option<String> {
+    /// A place as other programs read it: `control-plane@prod:configs/west.yaml:9`. A label's depends on the assignment.
+    pub(super) fn whole(&mut self, id: &PlannedId, because: &Because) -> Option<String> {
+        let because = &self.written(id, because)?;
         if let Some(found) = self.found.get(because) {
             return found.clone();
         }
         let place = match because {
             Because::New(origin) => self.new.shown(origin),
             Because::Old(origin) => self.old.as_mut().and_then(|old| old.shown(origin)),
+            Because::Label(..) => None,
         };
         self.found.insert(because.clone(), place.clone());
         place
     }
 
+    /// Where a label is written: where it is now, else where it was. Everything else says it itself.
+    fn written(&self, id: &PlannedId, because: &Because) -> Option<Because> {
+        let Because::Label(of, key) = because else { return Some(because.clone()) };
+        let id = id.assignment()?;
+        let new = self.planned.compiled.label_origin(&id, *of, key).map(Because::New);
+        let old = || self.planned.old.as_ref()?.compiled.label_origin(&id, *of, key).map(Because::Old);
+        new.or_else(old)
+    }
+
     /// A place for reading: `configs/west.yaml:9` if it is in the environment's own branch.
-    pub(super) fn short(&mut self, because: &Because) -> Option<String> {
-        let place = self.whole(because)?;
+    pub(super) fn short(&mut self, id: &PlannedId, because: &Because) -> Option<String> {
+        let place = self.whole(id, because)?;
         let own = self.own.as_ref().and_then(|own| place.strip_prefix(own.as_str()));
         Some(own.map_or_else(|| place.clone(), str::to_owned))
     }
 
     /// A reason with all its places.
-    pub(super) fn reason(&mut self, reason: &Reason) -> String {
-        let Reason::AssignedBy(policies) = reason else { return words(reason) };
-        let named = policies.iter().map(|(policy, origin)| match self.whole(&Because::New(origin.clone())) {
-            Some(place) => format!("policy {policy} ({place})"),
-            None => format!("policy {policy}"),
-        });
-        format!("assigned by {}", named.collect::<Vec<_>>().join(", "))
+    pub(super) fn reason(&mut self, id: &PlannedId, reason: &Reason) -> String {
+        let because = match reason {
+            Reason::AssignedBy(policies) => {
+                let named = policies.iter().map(|(policy, origin)| {
+                    let place = self.whole(id, &Because::New(origin.clone()));
+                    place.map_or_else(|| format!("policy {policy}"), |place| format!("policy {policy} ({place})"))
+                });
+                return format!("assigned by {}", named.collect::<Vec<_>>().join(", "));
+            }
+            other => because(other),
+        };
+        let place = because.and_then(|because| self.whole(id, &because));
+        place.map_or_else(|| words(reason), |place| format!("{} ({place})", words(reason)))
+    }
+}
+
+/// Where a reason is written, if it is in one place.
+pub(super) fn because(reason: &Reason) -> Option<Because> {
+    match reason {
+        Reason::AssignedBy(policies) => policies.first().map(|(_, origin)| Because::New(origin.clone())),
+        Reason::Template(_, because)
+        | Reason::OtherTemplate(_, because)
+        | Reason::Manifests(_, because)
+        | Reason::Pin(_, because)
+        | Reason::Label(because) => Some(because.clone()),
+        Reason::ClusterTypeGone
+        | Reason::ClusterGone
+        | Reason::TargetGone(_)
+        | Reason::NotAssigned(_)
+        | Reason::Unknown => None,
     }
 }
 
@@ -71,12 +107,19 @@ pub(super) fn words(reason: &Reason) -> String {
         }
         Reason::ClusterTypeGone => "its cluster type does not exist any more".to_owned(),
         Reason::ClusterGone => "its cluster does not exist any more".to_owned(),
-        Reason::TargetGone => "its deployment target does not exist any more".to_owned(),
+        Reason::TargetGone(target) => format!("deployment target {target} does not exist any more"),
         Reason::NotAssigned(policies) if policies.is_empty() => "no policy assigns it any more".to_owned(),
         Reason::NotAssigned(policies) => {
             let names: Vec<_> = policies.iter().map(ToString::to_string).collect();
             format!("no policy assigns it any more ({} did)", names.join(", "))
         }
-        Reason::Template => "the same values, another template, label or manifest".to_owned(),
+        Reason::Template(name, _) => format!("template {name} changes"),
+        Reason::OtherTemplate(name, _) => format!("its cluster type uses template {name} now"),
+        Reason::Manifests(keys, _) => format!("manifests change: {}", keys.join(", ")),
+        Reason::Pin(name, Because::Old(_)) => format!("release pin {name} does not hold it any more"),
+        Reason::Pin(name, _) => format!("release pin {name} holds it"),
+        Reason::Label(Because::Label(_, key)) => format!("label {key} changes"),
+        Reason::Label(_) => "a label changes".to_owned(),
+        Reason::Unknown => "the same values, another template, label or manifest".to_owned(),
     }
 }

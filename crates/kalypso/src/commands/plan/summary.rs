@@ -5,9 +5,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::sync::Arc;
 
-use engine::plan::{Because, Change, ChangeKind, FileChange, PlannedId, Reason, ValueChange};
+use engine::plan::{Because, Change, ChangeKind, FileChange, PlannedId, ValueChange};
+use model::field_path::FieldPath;
 
-use super::places::{Places, words};
+use super::folding::{Folded, folded};
+use super::places::{Places, because, words};
 use super::selection::View;
 use crate::loading::Loaded;
 use crate::terminal::{count, thousands};
@@ -22,6 +24,8 @@ const WHAT_CHARS: usize = 60;
 const COUNTED_MAX: usize = 5;
 /// How many workloads are listed one by one when the same happens to all of them.
 const WORKLOADS_MAX: usize = 5;
+/// At how many assignments it is looked whether their labels are written in one place.
+const LABELS_MAX: usize = 20;
 /// How many assignments are named.
 const NAMES_MAX: usize = 2;
 /// How much is shown of a key or value.
@@ -37,8 +41,8 @@ struct Group {
     what: What,
 }
 
-/// What happens: its kind, its words, and where the reason is written.
-type What = (ChangeKind, String, Option<String>);
+/// What happens: its kind, the way to the value that changes, its words, and where the reason is written.
+type What = (ChangeKind, FieldPath, String, Option<Because>);
 
 type Groups<'p> = Vec<(Group, Vec<&'p PlannedId>)>;
 
@@ -57,10 +61,11 @@ impl View<'_> {
                 (_, false) => "stay as they should be",
                 (_, true) => "stay as they are",
             };
-            return format!("  nothing changes: {unchanged} {stay}\n{}", self.failing());
+            return format!("  nothing changes: {unchanged} {stay}\n{}{}", self.failing(), self.unassigned());
         }
         let mut text = self.counts();
         text.push_str(&self.failing());
+        text.push_str(&self.unassigned());
         if plan.needs_confirmation() {
             let word = self.planned.word().map_or_else(String::new, |word| format!(" {word}"));
             let removed = self.planned.removed_text();
@@ -70,10 +75,14 @@ impl View<'_> {
             let (shown, all) = (thousands(self.changes.len()), count(plan.changes.len(), "change"));
             let _ = writeln!(text, "\n  {shown} of {all} selected by {}", self.filters);
         }
-        let groups = self.groups(&mut Places::new(self.planned, loaded));
+        let groups = self.groups();
         if !groups.is_empty() {
             text.push('\n');
-            text.push_str(&groups_text(&groups, self.limit.unwrap_or(GROUPS_MAX)));
+            text.push_str(&groups_text(
+                &groups,
+                self.limit.unwrap_or(GROUPS_MAX),
+                &mut Places::new(self.planned, loaded),
+            ));
             text.push_str(&self.most(&groups));
         }
         let others = self.others();
@@ -132,15 +141,28 @@ impl View<'_> {
         text
     }
 
+    fn unassigned(&self) -> String {
+        let names: Vec<_> = self.planned.plan.unassigned.iter().map(|name| format!("`{name}`")).collect();
+        let (what, is) = if names.len() == 1 {
+            ("1 new deployment target".to_owned(), "is")
+        } else {
+            (format!("{} new deployment targets", thousands(names.len())), "are")
+        };
+        if names.is_empty() {
+            return String::new();
+        }
+        format!("  ! {what} {is} assigned nowhere, because no policy selects any: {}\n", named(&names))
+    }
+
     /// Equal changes with the assignments that they happen to: what happens to many workloads first, then workload by workload, those with
     /// most changes first.
-    fn groups(&self, places: &mut Places<'_>) -> Groups<'_> {
+    fn groups(&self) -> Groups<'_> {
         let mut happening: BTreeMap<What, BTreeMap<Arc<str>, Vec<&PlannedId>>> = BTreeMap::new();
         let mut of_workload: BTreeMap<Arc<str>, usize> = BTreeMap::new();
         for (id, change) in &self.changes {
             *of_workload.entry(Arc::clone(&change.workload)).or_default() += 1;
-            for (what, because) in whats(change, places) {
-                let to = happening.entry((change.kind, what, because)).or_default();
+            for (path, what, because) in whats(change) {
+                let to = happening.entry((change.kind, path, what, because)).or_default();
                 to.entry(Arc::clone(&change.workload)).or_default().push(*id);
             }
         }
@@ -243,22 +265,20 @@ fn folder(change: &FileChange) -> String {
 }
 
 /// What happens to an assignment, with where that is written: a line for each value, or one for the whole.
-fn whats(change: &Change, places: &mut Places<'_>) -> Vec<(String, Option<String>)> {
-    let value = |value: &ValueChange, places: &mut Places<'_>| {
-        (value_words(value), value.because.as_ref().and_then(|because| places.short(because)))
+fn whats(change: &Change) -> Vec<(FieldPath, String, Option<Because>)> {
+    let nothing = FieldPath::default;
+    let Some(why) = &change.why else { return vec![(nothing(), "(values not compared)".to_owned(), None)] };
+    let value = |folded: Folded<'_>| match folded {
+        Folded::One(value) => (value.path.clone(), value_words(value), value.because.clone()),
+        Folded::List(list) => {
+            let words = format!("{}  {}", cut(&list.path.to_string(), VALUE_CHARS_MAX), list.words());
+            (list.path.clone(), words, list.because.cloned())
+        }
     };
-    let reason = |reason: &Reason, places: &mut Places<'_>| {
-        let because = match reason {
-            Reason::AssignedBy(policies) => policies.first().map(|(_, origin)| Because::New(origin.clone())),
-            _ => None,
-        };
-        (words(reason), because.and_then(|because| places.short(&because)))
-    };
-    let Some(why) = &change.why else { return vec![("(values not compared)".to_owned(), None)] };
-    let mut whats: Vec<_> = why.values.iter().map(|change| value(change, places)).collect();
-    whats.extend(why.reasons.iter().map(|change| reason(change, places)));
+    let mut whats: Vec<_> = folded(&why.values).into_iter().map(value).collect();
+    whats.extend(why.reasons.iter().map(|reason| (nothing(), words(reason), because(reason))));
     if whats.is_empty() {
-        whats.push((String::new(), None));
+        whats.push((nothing(), String::new(), None));
     }
     whats
 }
@@ -274,11 +294,11 @@ fn value_words(value: &ValueChange) -> String {
     }
 }
 
-fn groups_text(groups: &Groups<'_>, limit: usize) -> String {
+fn groups_text(groups: &Groups<'_>, limit: usize, places: &mut Places<'_>) -> String {
     let shown = groups.get(..limit).unwrap_or(groups);
     let workload_width = shown.iter().map(|(group, _)| chars(&group.workload)).max().unwrap_or_default();
     let count_width = shown.iter().map(|(_, ids)| chars(&thousands(ids.len()))).max().unwrap_or_default();
-    let what_width = shown.iter().map(|(group, _)| chars(&group.what.1)).max().unwrap_or_default().min(WHAT_CHARS);
+    let what_width = shown.iter().map(|(group, _)| chars(&group.what.2)).max().unwrap_or_default().min(WHAT_CHARS);
     let mut text = String::new();
     let mut last: Option<&(Group, Vec<&PlannedId>)> = None;
     for shown @ (group, ids) in shown {
@@ -287,11 +307,11 @@ fn groups_text(groups: &Groups<'_>, limit: usize) -> String {
         let are_named = last.is_some_and(|(_, last)| last == ids);
         last = Some(shown);
         let workload = if is_said { "" } else { &*group.workload };
-        let (kind, what, because) = &group.what;
+        let (kind, _, what, because) = &group.what;
         let number = thousands(ids.len());
         let start = format!("  {workload:<workload_width$}  {} {number:>count_width$}  ", sign(*kind));
         let what = cut(what, LINE_CHARS_MAX - chars(&start));
-        let because = because.as_ref().map(|place| format!("because {place}"));
+        let because = because.as_ref().and_then(|because| because_words(because, ids, places));
         // Of more than can be named, the number says enough.
         let names = ids.iter().take(NAMES_MAX).map(ToString::to_string).collect::<Vec<_>>().join(", ");
         let on = (ids.len() <= NAMES_MAX && !are_named).then(|| format!("on {names}"));
@@ -312,6 +332,16 @@ fn groups_text(groups: &Groups<'_>, limit: usize) -> String {
         let _ = writeln!(text, "  and {}: --limit {} shows all", count(more, "more group"), groups.len());
     }
     text
+}
+
+/// Where the reason is written. A label may be written in as many places as there are cluster types: then one of them is named.
+fn because_words(because: &Because, ids: &[&PlannedId], places: &mut Places<'_>) -> Option<String> {
+    let first = places.short(ids.first()?, because)?;
+    let Because::Label(_, key) = because else { return Some(format!("because {first}")) };
+    let looked_at = ids.iter().take(LABELS_MAX);
+    let all: BTreeSet<_> = looked_at.filter_map(|id| places.short(id, because)).collect();
+    let more = if all.len() > 1 { " and others" } else { "" };
+    Some(format!("because label {key}: {first}{more}"))
 }
 
 fn chars(text: &str) -> usize {

@@ -1,0 +1,230 @@
+//! What between two fleets makes an assignment another one: labels, templates, manifests, release pins.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use model::diagnostic::{AssignmentId, Origin, Part};
+use model::field_path::FieldPath;
+use model::label::Labels;
+use model::object::template::MANIFESTS;
+use model::object::{Object, ReleasePin, Template};
+
+use super::{Because, LabelOf, Reason};
+use crate::compile::{Compiled, Prepared};
+use crate::container::{Conditions, Container};
+use crate::explain::Values;
+use crate::mapping;
+use crate::matching::{is_met_by_place, is_met_by_target};
+use crate::place::Place;
+use crate::target::Target;
+use crate::trace::Setting;
+
+/// What of an assignment's place, target and pins is different. The same for many assignments.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Differences {
+    /// Labels whose values differ.
+    labels: BTreeSet<(LabelOf, Arc<str>)>,
+    /// Everything else, as it is said.
+    reasons: Vec<Reason>,
+}
+
+/// Finds differences, those of each place and target once.
+pub(super) struct Causes<'a> {
+    old: &'a Compiled,
+    new: &'a Compiled,
+    places: BTreeMap<Arc<str>, Differences>,
+    targets: BTreeMap<Arc<str>, Differences>,
+}
+
+impl Differences {
+    /// What is said beside these values, which change because of `because`.
+    pub(super) fn reasons<'b>(&self, because: impl Iterator<Item = &'b Because>) -> Vec<Reason> {
+        let said: BTreeSet<_> = because.collect();
+        let mut reasons = self.reasons.clone();
+        // A label that values depend on is said with them. The others are worth a word only if nothing else is.
+        if reasons.is_empty() && said.is_empty() {
+            let label = |(of, key): &(LabelOf, Arc<str>)| Reason::Label(Because::Label(*of, Arc::clone(key)));
+            reasons.extend(self.labels.iter().map(label));
+        }
+        reasons
+    }
+}
+
+impl<'a> Causes<'a> {
+    pub(super) fn new(old: &'a Compiled, new: &'a Compiled) -> Self {
+        Self { old, new, places: BTreeMap::new(), targets: BTreeMap::new() }
+    }
+
+    /// What is different for an assignment that is in both fleets.
+    pub(super) fn of(&mut self, id: &AssignmentId) -> Differences {
+        let sides = [self.old.prepared(), self.new.prepared()];
+        let of_place = self.places.entry(Arc::clone(id.place.as_arc()));
+        let mut found = of_place.or_insert_with(|| places_differ(sides, id).unwrap_or_default()).clone();
+        let of_target = self.targets.entry(Arc::clone(id.target.as_arc()));
+        let of_target = of_target.or_insert_with(|| targets_differ(sides, id).unwrap_or_default());
+        found.labels.extend(of_target.labels.iter().cloned());
+        found.reasons.extend(of_target.reasons.iter().cloned());
+        found.reasons.extend(pins_differ(sides, id).unwrap_or_default());
+        found
+    }
+}
+
+fn places_differ([old, new]: [&Prepared; 2], id: &AssignmentId) -> Option<Differences> {
+    let place = |side: &Prepared| Place::find(side.fleet(), id.place.as_str());
+    let (was, is) = (place(old)?, place(new)?);
+    let mut reasons = Vec::new();
+    let (before, after) = (&was.cluster_type.spec, &is.cluster_type.spec);
+    let names = [
+        ("reconciler", &before.reconciler, &after.reconciler),
+        ("namespaceService", &before.namespace_service, &after.namespace_service),
+        ("configType", &before.config_type, &after.config_type),
+    ];
+    let mut seen = BTreeSet::new();
+    for (field, before, after) in names {
+        let template = |side: &'_ Prepared, name: &str| side.fleet().templates.get(name).cloned();
+        if before != after {
+            let origin = Origin::field(&is.cluster_type.key(), FieldPath::from(["spec", field]));
+            reasons.push(Reason::OtherTemplate(Arc::clone(after), Because::New(origin)));
+        } else if let (Some(was), Some(is)) = (template(old, before), template(new, after))
+            && was.digest != is.digest
+            && seen.insert(after)
+        {
+            reasons.push(Reason::Template(Arc::clone(after), template_difference(&was, &is)));
+        }
+    }
+    Some(Differences { labels: labels_differ(LabelOf::Place, &was.labels(), &is.labels()), reasons })
+}
+
+/// The first line at which a template is another one.
+fn template_difference(was: &Object<Template>, is: &Object<Template>) -> Because {
+    let (before, after) = (&was.spec.manifests, &is.spec.manifests);
+    let mut both = before.iter().zip(after).enumerate();
+    if let Some((number, (before, after))) = both.find(|(_, (before, after))| before != after) {
+        let same = before.lines().zip(after.lines()).take_while(|(before, after)| before == after).count();
+        // Where lines are missing at the end, the last one is the nearest.
+        let line = (same + 1).min(after.lines().count().max(1));
+        let path = FieldPath::from(MANIFESTS).index(number);
+        return Because::New(Origin::part(&is.key(), path, Part::Text { line, column: 1 }));
+    }
+    let path = match () {
+        () if before.len() != after.len() => FieldPath::from(MANIFESTS),
+        () if was.annotations != is.annotations => FieldPath::from(["metadata"]),
+        () => FieldPath::from(["spec"]),
+    };
+    Because::New(Origin::part(&is.key(), path, Part::Key))
+}
+
+fn targets_differ([old, new]: [&Prepared; 2], id: &AssignmentId) -> Option<Differences> {
+    let (was, is) = (find_target(old, id)?, find_target(new, id)?);
+    let mut reasons = Vec::new();
+    if was.manifests != is.manifests {
+        let keys = was.manifests.keys().chain(is.manifests.keys());
+        let differing = keys.filter(|key| was.manifests.get(*key) != is.manifests.get(*key));
+        let keys: BTreeSet<_> = differing.cloned().collect();
+        let path = is.origin.1.key("manifests");
+        let first = keys.iter().find(|key| is.manifests.contains_key(*key));
+        let path = first.map_or_else(|| path.clone(), |key| path.key(Arc::clone(key)));
+        let origin = Origin::field(&is.origin.0, path);
+        reasons.push(Reason::Manifests(keys.into_iter().collect(), Because::New(origin)));
+    }
+    Some(Differences { labels: labels_differ(LabelOf::Target, &was.labels, &is.labels), reasons })
+}
+
+fn find_target<'p>(side: &'p Prepared, id: &AssignmentId) -> Option<&'p Target> {
+    Some(&side.target(side.target_id(id.target.as_str())?)?.target)
+}
+
+fn labels_differ(of: LabelOf, was: &Labels, is: &Labels) -> BTreeSet<(LabelOf, Arc<str>)> {
+    let keys = was.iter().chain(is.iter()).map(|(key, _)| key);
+    keys.filter(|key| was.get(key) != is.get(key)).map(|key| (of, Arc::clone(key))).collect()
+}
+
+/// The release pins that hold an assignment on one side only, or say something else.
+fn pins_differ([old, new]: [&Prepared; 2], id: &AssignmentId) -> Option<Vec<Reason>> {
+    if old.fleet().release_pins.is_empty() && new.fleet().release_pins.is_empty() {
+        return None;
+    }
+    let holding = |side: &'_ Prepared| {
+        let (place, target) = (Place::find(side.fleet(), id.place.as_str())?, find_target(side, id)?);
+        let pins = side.pins.holding(|key| place.label(key), target);
+        Some(pins.into_iter().map(|pin| (Arc::clone(pin.name.as_arc()), Arc::clone(pin))).collect::<BTreeMap<_, _>>())
+    };
+    let (was, is) = (holding(old)?, holding(new)?);
+    let names: BTreeSet<_> = was.keys().chain(is.keys()).collect();
+    let differs = |name: &&Arc<str>| was.get(*name).map(|pin| pin.digest) != is.get(*name).map(|pin| pin.digest);
+    let origin = |pin: &Arc<Object<ReleasePin>>| Origin::field(&pin.key(), FieldPath::from(["spec"]));
+    let reason = |name: &Arc<str>| {
+        let because = match (is.get(name), was.get(name)) {
+            (Some(pin), _) => Because::New(origin(pin)),
+            (None, pin) => Because::Old(origin(pin?)),
+        };
+        Some(Reason::Pin(Arc::clone(name), because))
+    };
+    Some(names.into_iter().filter(differs).filter_map(reason).collect())
+}
+
+/// Why a value is another one: where it was changed, or the label by which something else gives it now.
+pub(super) fn of_value(old: &Values<'_>, new: &Values<'_>, path: &FieldPath) -> Option<Because> {
+    let (before, after) = (old.settings(path), new.settings(path));
+    let has = |settings: &[Setting], one: &Setting| settings.iter().any(|other| is_same(other, one));
+    match (before.first(), after.first()) {
+        (_, Some(top)) if !has(&before, top) => {
+            let label = old.unused(top, path).and_then(|container| by_label((&top.container, new), (container, old)));
+            Some(label.unwrap_or_else(|| Because::New(top.origin.clone())))
+        }
+        (Some(top), _) if !has(&after, top) => {
+            let label = new.unused(top, path).and_then(|container| by_label((&top.container, old), (container, new)));
+            Some(label.unwrap_or_else(|| Because::Old(top.origin.clone())))
+        }
+        (_, Some(top)) => Some(Because::New(top.origin.clone())),
+        (Some(top), None) => Some(Because::Old(top.origin.clone())),
+        (None, None) => None,
+    }
+}
+
+fn is_same(left: &Setting, right: &Setting) -> bool {
+    left.container.name == right.container.name
+        && left.origin == right.origin
+        && crate::explain::shown(&left.value) == crate::explain::shown(&right.value)
+}
+
+/// Why a container is used on one side, and on the other one it is there and is not.
+fn by_label((used, with): (&Container, &Values<'_>), (unused, without): (&Container, &Values<'_>)) -> Option<Because> {
+    if used.conditions != unused.conditions {
+        return Some(Because::New(Origin::field(&unused.key(), FieldPath::from(["metadata", "labels"]))));
+    }
+    let is_met = |key: &str, value: &str| {
+        is_met_by_place(key, value, without.place()) || is_met_by_target(key, value, without.target())
+    };
+    let (key, value) = unmet(&unused.conditions, is_met)?;
+    // On the side where it matches, one of the two has the label.
+    let of = if is_met_by_target(key, value, with.target()) { LabelOf::Target } else { LabelOf::Place };
+    Some(Because::Label(of, Arc::clone(key)))
+}
+
+fn unmet(conditions: &Conditions, is_met: impl Fn(&str, &str) -> bool) -> Option<&(Arc<str>, Arc<str>)> {
+    let special = ["cluster-type", "cluster", "deployment-target", "workload"];
+    conditions.iter().find(|(key, value)| !special.contains(&&**key) && !is_met(key, value))
+}
+
+impl Compiled {
+    /// Where a label of an assignment's place or target is written. None if it has no such label.
+    pub fn label_origin(&self, id: &AssignmentId, of: LabelOf, key: &str) -> Option<Origin> {
+        let path = FieldPath::from(["metadata", "labels"]).key(key);
+        if of == LabelOf::Place {
+            let place = Place::find(self.fleet(), id.place.as_str())?;
+            place.label(key)?;
+            let own = place.cluster.as_ref().filter(|cluster| cluster.labels.get(key).is_some());
+            let object = own.map_or_else(|| place.cluster_type.key(), |cluster| cluster.key());
+            return Some(Origin::field(&object, path));
+        }
+        let target = find_target(self.prepared(), id)?;
+        target.labels.get(key)?;
+        if let Some(mapping) = target.mapped.get(key) {
+            return Some(mapping::origin(mapping, key));
+        }
+        let (object, at) = &target.origin;
+        let is_own = object.kind == model::object::Kind::Workload && !target.of_workload.contains(key);
+        Some(Origin::field(object, if is_own { at.key("labels").key(key) } else { path }))
+    }
+}

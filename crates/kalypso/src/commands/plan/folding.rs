@@ -1,0 +1,122 @@
+//! Changes of values with those of one long list put together.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use engine::plan::{Because, ChangeKind, ValueChange};
+use model::field_path::{FieldPath, Step};
+
+/// How many changes inside of one list are shown one by one.
+const ITEMS_MAX: usize = 5;
+
+/// A change of a value, or many of one list.
+pub(super) enum Folded<'a> {
+    /// One value.
+    One(&'a ValueChange),
+    /// Many in one list.
+    List(ListChange<'a>),
+}
+
+/// Many changes in one list.
+pub(super) struct ListChange<'a> {
+    /// The list.
+    pub(super) path: FieldPath,
+    /// How many of its items are new.
+    pub(super) added: usize,
+    /// How many of them change.
+    pub(super) changed: usize,
+    /// How many of them are gone.
+    pub(super) removed: usize,
+    /// Where the first of them is written.
+    pub(super) because: Option<&'a Because>,
+}
+
+impl ListChange<'_> {
+    /// What happens to its items, in words: `30 new items`.
+    pub(super) fn words(&self) -> String {
+        let items = |number: usize| if number == 1 { "1 item".to_owned() } else { format!("{number} items") };
+        let kinds = [(self.added, "new"), (self.changed, "changed"), (self.removed, "gone")];
+        let kinds = kinds.into_iter().filter(|(number, _)| *number > 0);
+        kinds.map(|(number, word)| format!("{} {word}", items(number))).collect::<Vec<_>>().join(", ")
+    }
+}
+
+/// The changes in their order, where those of one list are too many as one.
+pub(super) fn folded(values: &[ValueChange]) -> Vec<Folded<'_>> {
+    let mut sizes: BTreeMap<&[Step], usize> = BTreeMap::new();
+    for list in values.iter().filter_map(list_of) {
+        *sizes.entry(list).or_default() += 1;
+    }
+    let is_long = |list: &&[Step]| sizes.get(*list).is_some_and(|size| *size > ITEMS_MAX);
+    let mut done = BTreeSet::new();
+    let mut folded = Vec::new();
+    for value in values {
+        match list_of(value).filter(is_long) {
+            None => folded.push(Folded::One(value)),
+            Some(list) if done.insert(list) => folded.push(Folded::List(list_change(list, values))),
+            Some(_) => {}
+        }
+    }
+    folded
+}
+
+/// The first list on the way to a value.
+fn list_of(value: &ValueChange) -> Option<&[Step]> {
+    let steps = value.path.steps();
+    let at = steps.iter().position(|step| matches!(step, Step::Index(_)))?;
+    steps.get(..at)
+}
+
+fn list_change<'a>(list: &[Step], values: &'a [ValueChange]) -> ListChange<'a> {
+    let inside = || values.iter().filter(|value| list_of(value) == Some(list));
+    let mut items: BTreeMap<&Step, BTreeSet<ChangeKind>> = BTreeMap::new();
+    for value in inside() {
+        let kind = match (&value.before, &value.after) {
+            (None, Some(_)) => ChangeKind::Added,
+            (Some(_), None) => ChangeKind::Removed,
+            _ => ChangeKind::Changed,
+        };
+        if let Some(item) = value.path.steps().get(list.len()) {
+            items.entry(item).or_default().insert(kind);
+        }
+    }
+    let is_only = |kinds: &BTreeSet<ChangeKind>, kind| kinds.len() == 1 && kinds.contains(&kind);
+    let count = |kind| items.values().filter(|kinds| is_only(kinds, kind)).count();
+    let (added, removed) = (count(ChangeKind::Added), count(ChangeKind::Removed));
+    ListChange {
+        path: list.iter().cloned().collect(),
+        added,
+        changed: items.len() - added - removed,
+        removed,
+        because: inside().find_map(|value| value.because.as_ref()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn value(path: &[Step], before: Option<&str>, after: Option<&str>) -> ValueChange {
+        let text = |text: Option<&str>| text.map(str::to_owned);
+        ValueChange { path: path.iter().cloned().collect(), before: text(before), after: text(after), because: None }
+    }
+
+    #[test]
+    fn many_items_of_a_list_are_one_change() {
+        let key = |key: &str| Step::Key(key.into());
+        let item = |number, field: &str| [key("HOSTS"), Step::Index(number), key(field)];
+        let mut values = vec![value(&[key("A")], Some("1"), Some("2"))];
+        values.push(value(&item(1, "name"), Some("x"), Some("y")));
+        for number in 2..32 {
+            values.push(value(&item(number, "name"), None, Some("x")));
+            values.push(value(&item(number, "port"), None, Some("1")));
+        }
+        values.extend((0..ITEMS_MAX).map(|number| value(&[key("SHORT"), Step::Index(number)], None, Some("x"))));
+        let found = folded(&values);
+        assert_eq!(found.len(), 2 + ITEMS_MAX);
+        let Folded::List(list) = &found[1] else { panic!("it is not folded") };
+        assert_eq!(
+            (list.path.to_string(), list.words()),
+            ("HOSTS".to_owned(), "30 items new, 1 item changed".to_owned())
+        );
+    }
+}
