@@ -138,6 +138,27 @@ fn the_hub_answers_what_the_hosts_say() {
 }
 
 #[test]
+fn hosts_pull_what_somebody_published_between_two_runs() {
+    let machine = Machine::new();
+    machine.made(&[]);
+    let script = "cd kalypso-demo && git -C control-plane switch --quiet prod &&
+        sed -i.bak 's/max: 40/max: 60/' control-plane/configs/central.yaml &&
+        git -C control-plane -c user.name=me -c user.email=me@acme.example -c commit.gpgSign=false commit --quiet -am more &&
+        \"$KALYPSO\" publish -e prod --direct";
+    let mut command = machine.command("sh");
+    let output = command.env("KALYPSO", env!("CARGO_BIN_EXE_kalypso")).args(["-c", script]).output().unwrap();
+    assert!(output.status.success(), "{output:?}");
+    let second = machine.made(&[]);
+    assert!(second.starts_with("Hosts pull what was published in ./kalypso-demo since the last run\n"), "{second}");
+    assert!(
+        second.contains("Hosts           ") && second.contains("Published       nothing: 3 branches of"),
+        "{second}"
+    );
+    let third = machine.made(&[]);
+    assert!(third.starts_with("Nothing changed in ./kalypso-demo\n") && !third.contains("Hosts  "), "{third}");
+}
+
+#[test]
 fn a_hub_that_was_not_filled_is_begun_anew() {
     let machine = Machine::new();
     machine.made(&[]);

@@ -62,8 +62,16 @@ pub(super) fn run(options: &Demo) -> anyhow::Result<Exit> {
     watch.end();
     reporting::to_stderr(&report)?;
     let has_news = life.as_ref().is_some_and(Life::has_news);
-    let company =
-        Company { folder, environments: &environments, compiled: &compiled, took, published: &published, has_news };
+    let was_published = life.as_ref().is_some_and(|life| life.was_published);
+    let company = Company {
+        folder,
+        environments: &environments,
+        compiled: &compiled,
+        took,
+        published: &published,
+        has_news,
+        was_published,
+    };
     terminal::answer(&company.text(found))?;
     if let Some(life) = life {
         go_on(life)?;
@@ -106,6 +114,8 @@ struct Company<'a> {
     published: &'a [(&'a Loaded, Outcome<'a>)],
     /// Whether hosts pull something new.
     has_news: bool,
+    /// Whether that was published since the last run, by somebody else.
+    was_published: bool,
 }
 
 impl Company<'_> {
@@ -116,6 +126,9 @@ impl Company<'_> {
         let first = match found {
             Found::Nothing => format!("Made a small company in {folder} ({what})"),
             Found::Pieces => format!("An earlier run ended early: made the company in {folder} anew ({what})"),
+            Found::Company if outcomes().all(is_unchanged) && self.was_published => {
+                format!("Hosts pull what was published in {folder} since the last run")
+            }
             Found::Company if outcomes().all(is_unchanged) && self.has_news => {
                 format!("Manifests in {folder} have changed")
             }

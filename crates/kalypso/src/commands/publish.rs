@@ -7,7 +7,9 @@ use engine::output::{OWNER_FILE, foreign_file};
 use engine::plan::ChangeKind;
 use git::publish::Heads;
 use model::diagnostic::{Code, Diagnostic};
+use model::git_id::GitId;
 use model::object::Kind;
+use model::object::environment::RepositoryPlace;
 use model::tree::{Child, Entry, Mode, Sealed};
 use serde_json::{Value as Json, json};
 
@@ -168,6 +170,16 @@ pub(super) struct Outcome<'a> {
     pub(super) delivered: Option<Delivered>,
     /// What came of telling the hub; none if there is none, or nothing to tell.
     heard: Option<Heard>,
+}
+
+impl Outcome<'_> {
+    /// Where something was pushed, and the commit.
+    pub(super) fn pushed(&self) -> Option<(&RepositoryPlace, GitId)> {
+        match &self.delivered {
+            Some(Delivered::Pushed { commit, .. }) => Some((&self.planned.target.place, *commit)),
+            _ => None,
+        }
+    }
 }
 
 /// Publishes an environment to one place, if the branches there are where they were before the environment was read.

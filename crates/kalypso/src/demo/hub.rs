@@ -44,7 +44,7 @@ pub(crate) struct DemoHub {
     pub(crate) url: String,
     /// Whether it knows nothing yet.
     pub(crate) is_new: bool,
-    /// The branches with manifests that it has read, and what they are at.
+    /// The branches with manifests that it has read, and those that are published to, and what they are at.
     heads: Heads,
     /// What they were at when the hosts pulled them for the last time.
     pulled: Heads,
@@ -92,6 +92,19 @@ impl DemoHub {
         self.heads.contains_key(&(repository.clone(), branch.to_owned()))
     }
 
+    /// Whether hosts pulled a branch at another commit than this one for the last time.
+    pub(crate) fn is_behind(&self, repository: &RepositoryUrl, branch: &str, commit: Option<GitId>) -> bool {
+        let pulled = self.pulled.get(&(repository.clone(), branch.to_owned()));
+        !self.is_new && pulled.is_some_and(|pulled| Some(*pulled) != commit)
+    }
+
+    /// Notes what a branch is at that the environment is published to.
+    pub(crate) fn is_at(&mut self, repository: RepositoryUrl, branch: &str, commit: Option<GitId>) {
+        if let Some(commit) = commit {
+            self.heads.insert((repository, branch.to_owned()), commit);
+        }
+    }
+
     /// What hosts pulled of a branch for the last time: its head, if that is not known.
     pub(crate) fn pulled(&self, repository: &RepositoryUrl, branch: &str) -> Revision {
         match self.pulled.get(&(repository.clone(), branch.to_owned())) {
@@ -100,7 +113,7 @@ impl DemoHub {
         }
     }
 
-    /// The branches of applications that have moved since hosts pulled them for the last time.
+    /// The branches that have moved since hosts pulled them for the last time.
     pub(crate) fn moved(&self) -> impl Iterator<Item = (&RepositoryUrl, &str)> {
         let moved = self.heads.iter().filter(|(branch, commit)| self.pulled.get(branch) != Some(commit));
         moved.map(|((repository, branch), _)| (repository, branch.as_str()))

@@ -34,6 +34,8 @@ pub(super) struct Life {
     waiting: Option<(Fleet, i64)>,
     /// Each with when it begins.
     fleets: Vec<(Fleet, i64)>,
+    /// Whether something was published or merged since the last run.
+    pub(super) was_published: bool,
 }
 
 /// What happened.
@@ -47,7 +49,7 @@ pub(super) struct Lived {
 impl Life {
     pub(super) fn begin(hub: DemoHub) -> anyhow::Result<Self> {
         let asked = Hub::at(&hub.url, None)?;
-        Ok(Self { hub, asked, now: demo::now(), waiting: None, fleets: Vec::new() })
+        Ok(Self { hub, asked, now: demo::now(), waiting: None, fleets: Vec::new(), was_published: false })
     }
 
     /// Before something is published: the hub is told what is there, and hosts that it knows have it. Says when the publication is to have been made, in seconds
@@ -60,10 +62,14 @@ impl Life {
     ) -> anyhow::Result<i64> {
         telling::whole((&self.asked, &[]), loaded, planned)?;
         let target = &planned.target;
+        let repository = loaded.url(&target.place.repo)?;
+        // What somebody published or merged since the last run has reached no host yet.
+        self.was_published |= self.hub.is_behind(&repository, &target.place.branch, target.branch.commit());
+        self.hub.is_at(repository.clone(), &target.place.branch, target.branch.commit());
         let published_on = hosts::published_on(environment, (self.now, target.branch.committed()), self.hub.is_new);
         let source = hosts::Source {
             environment,
-            repository: loaded.url(&target.place.repo)?,
+            repository,
             branch: &target.place.branch,
             folder: &|place, name| target.folder.join(&format!("{place}/{name}")),
             is_pulled: &|repository, branch| self.hub.is_pulled(repository, branch),
@@ -79,7 +85,7 @@ impl Life {
         Ok(published_on)
     }
 
-    /// When applications were last deployed of which the hosts have not heard, in seconds since 1970.
+    /// When something was last deployed or published of which the hosts have not heard, in seconds since 1970.
     fn deployed_on(&self, loaded: &Loaded) -> anyhow::Result<Option<i64>> {
         let Some(here) = loaded.place.as_ref().filter(|_| !self.hub.is_new) else { return Ok(None) };
         let mut deployed_on = None;
@@ -94,6 +100,9 @@ impl Life {
     pub(super) fn publish(&mut self, loaded: &Loaded, outcome: &Outcome<'_>) -> anyhow::Result<()> {
         if let Some(heard) = telling::change((&self.asked, &[]), loaded, outcome) {
             heard?;
+        }
+        if let Some((place, commit)) = outcome.pushed() {
+            self.hub.is_at(loaded.url(&place.repo)?, &place.branch, Some(commit));
         }
         let Some((mut fleet, starts_on)) = self.waiting.take() else { return Ok(()) };
         look(&mut fleet, loaded)?;
