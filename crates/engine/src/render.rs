@@ -16,7 +16,7 @@ use gotemplate::{Reads, Value};
 use model::diagnostic::{Code, Diagnostic, ObjectKey, Origin};
 use model::digest::{Digest, DigestBuilder};
 use model::field_path::FieldPath;
-use model::fleet::Fleet;
+use model::fleet::{Fleet, Unread};
 use model::git_id::GitId;
 use model::name::EnvironmentName;
 use model::object::{ClusterType, Kind, Object};
@@ -363,9 +363,15 @@ pub(crate) fn with_unread(fleet: &Fleet, object: &Object<ClusterType>, diagnosti
     }
     let name = fields.iter().find(|(field, _)| is_asked(field)).map_or(&spec.config_type, |(_, name)| name);
     let is_it = |key: &ObjectKey| key.kind == Kind::Template && key.name == *name;
-    if let Some(unread) = fleet.unread.iter().find(|unread| unread.object.as_ref().is_some_and(is_it)) {
+    // Which of many are the first depends on the order of files, so of many none is shown.
+    let with_places = |diagnostic: Diagnostic, unread: &[&Unread], text: &str| {
+        let shown = if unread.len() > SHOWN_MAX { &[] } else { unread };
+        shown.iter().fold(diagnostic, |diagnostic, unread| diagnostic.at(unread.origin.clone(), text))
+    };
+    let of_it: Vec<_> = fleet.unread.iter().filter(|unread| unread.object.as_ref().is_some_and(is_it)).collect();
+    if !of_it.is_empty() {
         let broken = Diagnostic { message: format!("template `{name}` is broken"), help: Vec::new(), ..diagnostic };
-        return broken.at(unread.origin.clone(), "this is wrong with it").help("mend the template");
+        return with_places(broken, &of_it, "this is wrong with it").help("mend the template");
     }
     let mut files: Vec<_> = fleet.unread.iter().filter(|unread| unread.object.is_none()).collect();
     files.dedup_by_key(|unread| unread.file);
@@ -373,9 +379,7 @@ pub(crate) fn with_unread(fleet: &Fleet, object: &Object<ClusterType>, diagnosti
         return diagnostic;
     }
     let help = vec!["mend what is not understood: the template may be in there".to_owned()];
-    let missing = Diagnostic { help, ..diagnostic };
-    let files = files.into_iter().take(SHOWN_MAX);
-    files.fold(missing, |missing, unread| missing.at(unread.origin.clone(), "not understood"))
+    with_places(Diagnostic { help, ..diagnostic }, &files, "not understood")
 }
 
 fn missing(parsed: &ParsedTemplates, object: &Object<ClusterType>, field: &str, name: &str) -> Diagnostic {

@@ -119,7 +119,7 @@ impl Template {
     /// and column of the action that writes it.
     pub fn writer_of(&self, at: usize, dot: &Value, limits: &Limits) -> Option<(usize, usize)> {
         let (mut heap, mut fuel) = (Heap::knowing(None), Fuel::new(*limits));
-        let writer = exec::writer_of(at, &self.program, dot, &mut heap, &mut fuel)?;
+        let writer = exec::writer_of(at, &self.program, dot, (&mut heap, &mut fuel))?;
         let place = Place { template: &self.name, source: &self.program.source, at: writer, pass: 0 };
         Some(place.line_and_column())
     }

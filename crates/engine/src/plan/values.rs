@@ -167,13 +167,16 @@ impl Comparison<'_> {
     }
 }
 
+/// Where a value is written, if that is known.
+type OriginOf<'a> = &'a dyn Fn(&FieldPath) -> Option<Origin>;
+
 /// What configuration files say before and after, where nobody knows what they were made of: the `data` of the YAML in them.
 ///
 /// A template may have written anything under any key. So where values can be sensitive, one is shown only if it is what composition
 /// gave at that very path: of the others, it is only said that they are different.
 fn values_in_files(
     files: &[[Arc<[u8]>; 2]],
-    (known, origin): (&BTreeMap<FieldPath, String>, &dyn Fn(&FieldPath) -> Option<Origin>),
+    (known, origin): (&BTreeMap<FieldPath, String>, OriginOf<'_>),
     are_all_public: bool,
 ) -> BTreeSet<ValueChange> {
     let may_show = |path: &FieldPath, text: &str| are_all_public || known.get(path).is_some_and(|known| known == text);

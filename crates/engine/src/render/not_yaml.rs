@@ -20,13 +20,18 @@ const EXCERPT_CHARS_MAX: usize = 200;
 
 /// Whether files of this name are YAML.
 pub(super) fn is_structured(file: &str) -> bool {
-    [".yaml", ".yml", ".json"].iter().any(|extension| file.ends_with(extension))
+    matches!(extension(file), Some("yaml" | "yml" | "json"))
+}
+
+/// What stands behind the last dot of a name.
+fn extension(file: &str) -> Option<&str> {
+    file.rsplit_once('.').map(|(_, extension)| extension)
 }
 
 /// What keeps a file from being read. JSON is YAML, but for a few escapes.
 fn error_in(file: &str, bytes: &[u8]) -> Option<Problem> {
     let is_json = || serde_json::from_slice::<serde_json::Value>(bytes).is_ok();
-    if file.ends_with(".json") && is_json() {
+    if extension(file) == Some("json") && is_json() {
         return None;
     }
     first_error(std::str::from_utf8(bytes).ok()?)

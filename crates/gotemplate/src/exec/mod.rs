@@ -39,8 +39,7 @@ pub(crate) fn writer_of(
     byte: usize,
     program: &Program,
     dot: &Value,
-    heap: &mut Heap,
-    fuel: &mut Fuel,
+    (heap, fuel): (&mut Heap, &mut Fuel),
 ) -> Option<usize> {
     let mut run = Run { watched: Some(Watched { byte, writer: None }), ..Run::new(program, dot, heap, fuel) };
     // What fails has written as well.

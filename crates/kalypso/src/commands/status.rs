@@ -20,7 +20,7 @@ pub(super) fn run(options: &arguments::Status) -> anyhow::Result<Exit> {
         let is_selected = options.hosts.selector.is_some() || options.filter.cluster_type.is_some();
         match options.asking.output {
             Format::Human if is_selected && is_empty(&answer) => {
-                terminal::answer("no host matches what was asked for\n")?
+                terminal::answer("no host matches what was asked for\n")?;
             }
             Format::Human => terminal::answer_painted(&environments(&answer), paint::standings)?,
             format => terminal::answer(&terminal::structured(&json!(answer), format))?,
