@@ -45,11 +45,11 @@ impl Endpoint {
                 return Err(EndpointError::Missing(name));
             }
         }
-        let segments: Vec<_> = path.trim().split('/').filter(|segment| !matches!(*segment, "" | ".")).collect();
-        if segments.contains(&"..") {
+        let folder = folder(path);
+        if folder.split('/').any(|segment| segment == "..") {
             return Err(EndpointError::Path(path.to_owned()));
         }
-        Ok(Self { repository, branch: branch.to_owned(), path: segments.join("/") })
+        Ok(Self { repository, branch: branch.to_owned(), path: folder })
     }
 
     /// The repository's URL.
@@ -78,6 +78,19 @@ pub fn repository(url: &str) -> String {
             return url;
         }
         url = normal;
+    }
+}
+
+/// A path without blanks around it, and without slashes and dots that say nothing.
+fn folder(path: &str) -> String {
+    let mut path = path.to_owned();
+    loop {
+        let segments: Vec<_> = path.trim().split('/').filter(|segment| !matches!(*segment, "" | ".")).collect();
+        let shorter = segments.join("/");
+        if shorter == path {
+            return path;
+        }
+        path = shorter;
     }
 }
 
@@ -139,6 +152,15 @@ mod tests {
             assert_eq!(repository(&repository(url)), repository(url), "{url:?}");
         }
         assert_eq!(repository(&format!("a{}", ".git\n/".repeat(100_000))), "a");
+    }
+
+    #[test]
+    fn a_path_stays_as_it_is() {
+        for path in [" / a ", "./ / b/ ", " . /c", "/ ./. d"] {
+            let once = Endpoint::new("h", "main", path).unwrap();
+            assert_eq!(Endpoint::new("h", "main", once.path()), Ok(once.clone()), "{path:?}");
+        }
+        assert_eq!(check("h", " / / ../a"), "the path ` / / ../a` leaves its repository");
     }
 
     #[test]
