@@ -12,10 +12,35 @@ pub fn nearest<'k>(written: &str, known: impl IntoIterator<Item = &'k str>) -> O
     if written.len() > SIMILAR_WORD_BYTES_MAX {
         return None;
     }
-    let distances = known.into_iter().map(|known| (strsim::damerau_levenshtein(known, written), known));
-    let is_near =
-        |(distance, known): &(usize, &str)| *distance <= if known.len() < SHORT_BYTES { 1 } else { LETTERS_MAX };
-    distances.filter(is_near).min().map(|(_, known)| known)
+    let shape = Shape::of(written);
+    let near = known.into_iter().filter_map(|known| {
+        let most = if known.len() < SHORT_BYTES { 1 } else { LETTERS_MAX };
+        let may_be_near = Shape::of(known).may_be_near(&shape, most);
+        let distance = may_be_near.then(|| strsim::damerau_levenshtein(known, written))?;
+        (distance <= most).then_some((distance, known))
+    });
+    near.min().map(|(_, known)| known)
+}
+
+/// What can be compared of two words without comparing them letter by letter. A repository can hold a million words that are like none of ours.
+struct Shape {
+    length: usize,
+    /// A bit for each ASCII character that is in the word, and one for all others.
+    letters: u128,
+}
+
+impl Shape {
+    fn of(word: &str) -> Self {
+        let bit = |letter: char| if letter.is_ascii() { 1_u128 << u32::from(letter) } else { 1 << 127 };
+        let letters = word.chars().fold(0, |letters, letter| letters | bit(letter));
+        Self { length: word.chars().count(), letters }
+    }
+
+    /// Whether `most` changes can make one word of the other: each changes the length by at most one, and which letters are there by at most two.
+    fn may_be_near(&self, other: &Self, most: usize) -> bool {
+        let letters = (self.letters ^ other.letters).count_ones() as usize;
+        self.length.abs_diff(other.length) <= most && letters <= 2 * most
+    }
 }
 
 /// Whether a word is another one in another spelling: in capitals, with `_` for `-`, or with few other letters for its length.
@@ -48,6 +73,14 @@ mod tests {
         assert_eq!(nearest("pt", known), None);
         assert_eq!(nearest("region", known), None);
         assert_eq!(nearest(&"x".repeat(1_000_000), known), None);
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn shapes_leave_out_no_near_word(word in "[a-e\u{e4}\u{df}]{0,9}", other in "[a-e\u{e4}\u{df}]{0,9}") {
+            let distance = strsim::damerau_levenshtein(&word, &other);
+            proptest::prop_assert!(Shape::of(&word).may_be_near(&Shape::of(&other), distance));
+        }
     }
 
     #[test]
