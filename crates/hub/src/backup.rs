@@ -1,11 +1,12 @@
 //! Everything in a database, as a file that either database can be made of again.
 //!
 //! A backup is NDJSON: a line that says what it is, then for each table a line with its columns and a line for each row, then a line with the number of
-//! rows, by which a file that was cut off is known. It is of one moment, and is made while the hub runs.
+//! rows and the SHA-256 of all lines before it, by which a file that was cut off or changed is known. It is of one moment, and is made while the hub runs.
 
 use std::io::{self, BufRead, Write};
 
 use serde::{Deserialize, Serialize};
+use sha2::{Digest as _, Sha256};
 
 use crate::store::{Database, DatabaseError, Dialect, Kind, Row, Rows, Table, Transaction, Value, tables};
 
@@ -44,6 +45,30 @@ pub enum BackupError {
     NotEmpty(String),
 }
 
+/// What is written, and the SHA-256 of it.
+struct Hashing<'a, W> {
+    out: &'a mut W,
+    hash: Sha256,
+}
+
+impl<W: Write> Write for Hashing<'_, W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let count = self.out.write(bytes)?;
+        self.hash.update(bytes.get(..count).unwrap_or(bytes));
+        Ok(count)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
+    }
+}
+
+impl<W> Hashing<'_, W> {
+    fn digest(&self) -> String {
+        data_encoding::HEXLOWER.encode(&self.hash.clone().finalize())
+    }
+}
+
 /// A line of a backup.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", untagged)]
@@ -51,7 +76,7 @@ enum Line {
     Head { kalypso_hub_backup: i64 },
     Table { table: String, columns: Vec<String> },
     Row(Vec<Cell>),
-    End { rows: u64 },
+    End { rows: u64, sha256: String },
 }
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -68,6 +93,7 @@ enum Cell {
 pub async fn back_up(database: &Database, out: &mut impl Write) -> Result<u64, BackupError> {
     let mut reading = database.begin_reading().await?;
     let dialect = reading.dialect();
+    let out = &mut Hashing { out, hash: Sha256::new() };
     write(out, &Line::Head { kalypso_hub_backup: version(&mut reading).await? })?;
     let mut rows = 0;
     for table in tables(&mut reading).await? {
@@ -81,7 +107,8 @@ pub async fn back_up(database: &Database, out: &mut impl Write) -> Result<u64, B
         };
         reading.each(&sql, Vec::new(), each).await?;
     }
-    write(out, &Line::End { rows })?;
+    let sha256 = out.digest();
+    write(out, &Line::End { rows, sha256 })?;
     out.flush()?;
     Ok(rows)
 }
@@ -102,9 +129,15 @@ pub async fn restore(database: &Database, backup: &mut impl BufRead) -> Result<u
     let references = lift_references(&mut transaction).await?;
     let own = version(&mut transaction).await?;
     let mut restored = Restored { transaction, tables, own, current: None, rows: 0 };
-    let mut reader = Reader { backup, line: 0 };
+    let mut reader = Reader { backup, line: 0, hash: Sha256::new() };
     while let Some(line) = reader.next()? {
         let is_end = matches!(line, Line::End { .. });
+        if let Line::End { sha256, .. } = &line
+            && *sha256 != reader.digest()
+        {
+            return Err(Problem::Damaged("what comes before it is not what was written: it was changed".to_owned())
+                .at(reader.line));
+        }
         restored.take(line).await.map_err(|problem| problem.at(reader.line))?;
         if is_end {
             let Restored { mut transaction, tables, rows, .. } = restored;
@@ -144,6 +177,8 @@ impl From<DatabaseError> for Problem {
 struct Reader<'a, R> {
     backup: &'a mut R,
     line: u64,
+    /// Of the lines before the last one.
+    hash: Sha256,
 }
 
 impl<R: BufRead> Reader<'_, R> {
@@ -154,7 +189,15 @@ impl<R: BufRead> Reader<'_, R> {
             return Ok(None);
         }
         let damaged = |error: serde_json::Error| Problem::Damaged(error.to_string()).at(self.line);
-        serde_json::from_str(&text).map(Some).map_err(damaged)
+        let line = serde_json::from_str(&text).map_err(damaged)?;
+        if !matches!(line, Line::End { .. }) {
+            self.hash.update(&text);
+        }
+        Ok(Some(line))
+    }
+
+    fn digest(&self) -> String {
+        data_encoding::HEXLOWER.encode(&self.hash.clone().finalize())
     }
 }
 
@@ -187,7 +230,7 @@ impl Restored {
                 Ok(())
             }
             Line::Row(cells) => self.row(cells).await,
-            Line::End { rows } => {
+            Line::End { rows, .. } => {
                 self.flush().await?;
                 if rows == self.rows {
                     return Ok(());

@@ -119,6 +119,24 @@ fn with_lower_case_host(url: &str) -> String {
     }
 }
 
+/// The text of an endpoint in the form that all endpoints have, as far as it can be told where its repository ends: `%`, which stands for any characters,
+/// may be in it.
+pub fn usual(text: &str) -> String {
+    let (start, rest) = match text.split_once("://") {
+        Some((scheme, rest)) => {
+            let (authority, path) = rest.split_once('/').unwrap_or((rest, ""));
+            let host = authority.rsplit_once('@').map_or(authority, |(_, host)| host).to_ascii_lowercase();
+            (format!("{}://{host}/", scheme.to_ascii_lowercase()), path)
+        }
+        None => (if text.starts_with('/') { "/".to_owned() } else { String::new() }, text),
+    };
+    let mut segments: Vec<_> = rest.split('/').filter(|segment| !matches!(*segment, "" | ".")).collect();
+    if let Some(repository) = segments.iter_mut().find(|segment| segment.ends_with(".git")) {
+        *repository = repository.strip_suffix(".git").unwrap_or(repository);
+    }
+    format!("{start}{}", segments.join("/"))
+}
+
 impl fmt::Display for Endpoint {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(formatter, "{}/{}", self.repository, self.branch)?;
@@ -161,6 +179,20 @@ mod tests {
             assert_eq!(Endpoint::new("h", "main", once.path()), Ok(once.clone()), "{path:?}");
         }
         assert_eq!(check("h", " / / ../a"), "the path ` / / ../a` leaves its repository");
+    }
+
+    #[test]
+    fn a_text_is_brought_into_the_form_of_endpoints() {
+        for text in [
+            "https://git.example/a/b/prod/x",
+            "HTTPS://me:token@GIT.example/a/b.git/prod/./x/",
+            "https://git.example/a/b.git//prod/x",
+        ] {
+            assert_eq!(usual(text), "https://git.example/a/b/prod/x");
+        }
+        assert_eq!(usual("git@git.example:a/b.git/prod/x"), "git@git.example:a/b/prod/x");
+        assert_eq!(usual("/srv/a.git/prod/x%"), "/srv/a/prod/x%");
+        assert_eq!(usual("https://git.example/a/b.git/prod/%"), "https://git.example/a/b/prod/%");
     }
 
     #[test]

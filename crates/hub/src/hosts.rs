@@ -8,6 +8,7 @@ use crate::endpoint::Endpoint;
 use crate::ingest::labels;
 use crate::ingest::naming;
 use crate::ingest::places::{self, Contents};
+use crate::ingest::placing;
 use crate::ingest::subjects::State;
 use crate::limits::{LABELS_MAX, NAME_CHARACTERS_MAX};
 use crate::moment::Moment;
@@ -122,6 +123,12 @@ async fn add_reconciler(
     let endpoint = reconciler.place.as_ref().map(ToString::to_string);
     let places = places::by_endpoint(transaction, endpoint.iter().cloned().collect()).await?;
     let place_id = endpoint.as_ref().and_then(|endpoint| places.get(endpoint).copied());
+    if let Some(endpoint) = &endpoint {
+        let sql = "select id from reconciler where host_id = $1 and name = $2 and manifests_endpoint <> $3";
+        let values = vec![host_id.into(), reconciler.name.as_str().into(), endpoint.as_str().into()];
+        let moving = transaction.query(sql, values).await?;
+        placing::leave(transaction, moving.iter().map(|row| row.int(0)).collect()).await?;
+    }
     let sql = "insert into reconciler (host_id, name, reconciler_type, manifests_endpoint, place_id) values ($1, $2, $3, $4, $5) \
         on conflict (host_id, name) do update set reconciler_type = excluded.reconciler_type, \
         manifests_endpoint = coalesce(excluded.manifests_endpoint, reconciler.manifests_endpoint), \

@@ -136,6 +136,9 @@ pub const STOP_TIMEOUT: Duration = Duration::from_secs(25);
 /// Bytes of the answers of an OIDC issuer. Its keys have about one kilobyte each.
 pub const OIDC_BYTES_MAX: usize = 1024 * 1024;
 
+/// Bits of an RSA key of an OIDC issuer: shorter ones can be broken (NIST SP 800-131A).
+pub const RSA_BITS_MIN: usize = 2_048;
+
 /// How long an OIDC issuer may take to answer.
 pub const OIDC_TIMEOUT: Duration = Duration::from_secs(5);
 

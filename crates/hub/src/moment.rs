@@ -47,6 +47,12 @@ impl Moment {
         Self::from_millis(self.0.saturating_sub(i64::try_from(duration.as_millis()).unwrap_or(i64::MAX)))
     }
 
+    /// The beginning of its second.
+    #[must_use]
+    pub fn whole_seconds(self) -> Self {
+        Self(self.0 - self.0.rem_euclid(1_000))
+    }
+
     /// The time from an earlier moment to this one; nothing if that one is later.
     pub fn since(self, earlier: Self) -> Duration {
         Duration::from_millis(u64::try_from(self.0.saturating_sub(earlier.0)).unwrap_or(0))

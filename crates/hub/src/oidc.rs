@@ -3,13 +3,13 @@
 use std::time::{Duration, Instant};
 
 use futures_util::StreamExt as _;
-use jsonwebtoken::jwk::{Jwk, PublicKeyUse};
+use jsonwebtoken::jwk::{AlgorithmParameters, Jwk, PublicKeyUse};
 use jsonwebtoken::{Algorithm, DecodingKey, Validation, decode, decode_header};
 use serde::Deserialize;
 use serde_json::Value;
 use tokio::sync::Mutex;
 
-use crate::limits::{OIDC_BYTES_MAX, OIDC_FETCHES_MAX, OIDC_KEYS_AGE, OIDC_TIMEOUT};
+use crate::limits::{OIDC_BYTES_MAX, OIDC_FETCHES_MAX, OIDC_KEYS_AGE, OIDC_TIMEOUT, RSA_BITS_MIN};
 use crate::tokens::{Identity, Scope};
 
 /// Signatures with public keys. Never `none`, and never HMAC: there the public key would be the secret.
@@ -116,6 +116,9 @@ impl Issuer {
         validation.set_required_spec_claims(&["exp", "iss", "aud", "sub"]);
         validation.validate_nbf = true;
         validation.leeway = LEEWAY_SECONDS;
+        if is_weak(&key) {
+            return Err(OidcError::Token(format!("its key has fewer than {RSA_BITS_MIN} bits")));
+        }
         let key = DecodingKey::from_jwk(&key).map_err(wrong)?;
         let claims = decode::<Value>(token, &key, &validation).map_err(wrong)?.claims;
         self.identity(&claims)
@@ -201,6 +204,16 @@ impl Keys {
         }
         may
     }
+}
+
+/// Whether a key is an RSA key that is too short to be trusted.
+fn is_weak(key: &Jwk) -> bool {
+    let AlgorithmParameters::RSA(parameters) = &key.algorithm else { return false };
+    let modulus =
+        data_encoding::BASE64URL_NOPAD.decode(parameters.n.trim_end_matches('=').as_bytes()).unwrap_or_default();
+    let mut bytes = modulus.iter().skip_while(|byte| **byte == 0);
+    let first = bytes.next().map_or(0, |byte| 8 - byte.leading_zeros() as usize);
+    first + bytes.count() * 8 < RSA_BITS_MIN
 }
 
 /// Whether nobody on the way can change what comes from that URL.

@@ -4,17 +4,19 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
-use super::history::{self, Chain, NewRow, Said};
+use super::history::{self, Chain, ChainRow, Late, Link, NewRow, Said};
 use super::ids::Ids;
 use super::places::{self, Content, Contents, Meaning, Place, Revision};
+use super::placing::{self, Elsewhere};
 use super::subjects::{self, Change, State, Subject};
 use super::submitted::Submitted;
 use super::tally::{self, Deltas, TallyKey};
-use super::timeline::{Added, Entry, Origin, Timeline};
+use super::timeline::{Added, Entry, Origin, Statement, Timeline};
 use super::{labels, registry};
 use crate::moment::Moment;
 use crate::silence;
 use crate::store::{DatabaseError, Transaction};
+use crate::wanted::restate;
 
 /// What became of a report that was taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -22,9 +24,9 @@ use crate::store::{DatabaseError, Transaction};
 pub enum Outcome {
     /// It is in the history.
     Stored,
-    /// It said what was so already, a little later: the reconciler was heard of.
+    /// It said what was so already, at another moment: the reconciler was heard of.
     Confirmed,
-    /// It had arrived before.
+    /// It had arrived before, or another report of the same moment counts.
     Repeated,
 }
 
@@ -38,13 +40,18 @@ pub(super) struct Memory {
 /// The reports of one reconciler, and what is known of it.
 pub(super) struct Work<'a> {
     pub(super) subject: Subject,
-    reports: Group<'a>,
-    timeline: Timeline<&'a Submitted>,
-    previous_id: Option<i64>,
+    pub(super) reports: Group<'a>,
+    pub(super) timeline: Timeline<&'a Submitted>,
+    /// The rows of the timeline, where more of it was read than its last entry.
+    pub(super) rows: BTreeMap<i64, ChainRow>,
     /// The newest report, if it is newer than all that is known.
     pub(super) newest: Option<&'a Submitted>,
+    /// The folder that the reconciler applies now.
+    pub(super) endpoint: Option<String>,
     /// Where the reconciler is now.
     pub(super) place_id: Option<i64>,
+    /// The entries that are about other places, by their numbers.
+    pub(super) elsewhere: BTreeMap<usize, Elsewhere>,
 }
 
 /// Stores reports; what became of each, in their order. Nothing is kept until the transaction is committed.
@@ -55,8 +62,7 @@ pub(super) async fn store(
     now: Moment,
 ) -> Result<Vec<Outcome>, DatabaseError> {
     let groups = groups(reports);
-    let latest: Vec<_> = groups.iter().filter_map(|group| Some(group.last()?.1)).collect();
-    let subjects = subjects::find(transaction, ids, &latest).await?;
+    let subjects = subjects::find(transaction, ids, &groups).await?;
     let mut works: Vec<_> =
         groups.into_iter().zip(subjects).filter_map(|(group, subject)| work(group, subject?)).collect();
     read_chains(transaction, &mut works).await?;
@@ -65,12 +71,14 @@ pub(super) async fn store(
         work.enter(&mut outcomes);
     }
     registry::follow(transaction, &mut works, now).await?;
+    placing::follow(transaction, &mut works).await?;
     labels::follow(transaction, &works).await?;
     let mut states: Vec<State> = works.iter().map(|work| work.heard_of(now)).collect();
     let places = locate(transaction, contents, &works).await?;
     let located = Located { places: &places, contents };
     write_history(transaction, &works, &mut states, (&located, now)).await?;
     count(transaction, &located, &works, &mut states).await?;
+    let replaced: BTreeSet<i64> = works.iter().filter_map(Work::replaced).collect();
     let changes = works.iter().zip(states).map(|(work, after)| Change {
         reconciler_id: work.subject.reconciler_id,
         before: &work.subject.state,
@@ -79,11 +87,12 @@ pub(super) async fn store(
     let changes: Vec<_> = changes.filter(|change| change.after != *change.before).collect();
     silence::note(transaction, &changes, now).await?;
     subjects::write_states(transaction, changes).await?;
+    restate(transaction, contents, replaced, |_| ()).await?;
     Ok(outcomes)
 }
 
 /// The reports of one reconciler, in the order of their moments, with their numbers.
-type Group<'a> = Vec<(usize, &'a Submitted)>;
+pub(super) type Group<'a> = Vec<(usize, &'a Submitted)>;
 
 /// The reports by reconciler.
 fn groups<'a>(reports: &[&'a Submitted]) -> Vec<Group<'a>> {
@@ -96,27 +105,32 @@ fn work(reports: Group<'_>, subject: Subject) -> Option<Work<'_>> {
     let (_, last) = *reports.last()?;
     let newest = Some(last).filter(|report| subject.state.seen_on.is_none_or(|seen| report.observed_on >= seen));
     let (timeline, place_id) = (head(&subject.state), subject.place_id);
-    Some(Work { subject, reports, timeline, previous_id: None, newest, place_id })
+    let (rows, elsewhere) = (BTreeMap::new(), BTreeMap::new());
+    let mut work = Work { subject, reports, timeline, rows, newest, endpoint: None, place_id, elsewhere };
+    work.endpoint = work.endpoint_before().map(str::to_owned);
+    Some(work)
 }
 
 /// The timeline as far as a reconciler's state knows it: its last entry.
 fn head<R: Copy>(state: &State) -> Timeline<R> {
-    let entry = |id| Entry::new(Origin::Stored(id), state.reported_on.unwrap_or_default(), state.digest);
-    Timeline::new(state.deployment_id.map(entry).into_iter().collect(), state.seen_on.unwrap_or_default())
+    let seen_on = state.seen_on.unwrap_or_default();
+    let statement = Statement { status: state.status, digest: state.digest };
+    let entry = |id| Entry::new(Origin::Stored(id), state.reported_on.unwrap_or_default(), statement).until(seen_on);
+    Timeline::new(state.deployment_id.map(entry).into_iter().collect(), seen_on)
 }
 
 /// Reads earlier entries for those of whom there is a report that is not newer than all others.
 async fn read_chains(transaction: &mut Transaction, works: &mut [Work<'_>]) -> Result<(), DatabaseError> {
     let late = |(number, work): (usize, &Work<'_>)| {
         let first = work.reports.first()?.1.observed_on;
-        let is_late = work.subject.state.seen_on.is_some_and(|seen| first <= seen);
-        Some((number, work.subject.state.deployment_id?, first)).filter(|_| is_late)
+        let seen_on = work.subject.state.seen_on.filter(|seen| first <= *seen)?;
+        Some(Late { number, head: work.subject.state.deployment_id?, seen_on, first })
     };
     let wanted: Vec<_> = works.iter().enumerate().filter_map(late).collect();
-    for (number, Chain { entries, previous_id }) in history::chains(transaction, &wanted).await? {
+    for (number, Chain { entries, rows }) in history::chains(transaction, &wanted).await? {
         let work = &mut works[number];
         work.timeline = Timeline::new(entries, work.timeline.seen_on());
-        work.previous_id = previous_id;
+        work.rows = rows;
     }
     Ok(())
 }
@@ -124,7 +138,8 @@ async fn read_chains(transaction: &mut Transaction, works: &mut [Work<'_>]) -> R
 impl<'a> Work<'a> {
     fn enter(&mut self, outcomes: &mut [Outcome]) {
         for (number, report) in &self.reports {
-            outcomes[*number] = match self.timeline.add(*report, report.observed_on, report.digest) {
+            let statement = Statement { status: report.status.number(), digest: report.digest };
+            outcomes[*number] = match self.timeline.add(*report, report.observed_on, statement) {
                 Added::Entered => Outcome::Stored,
                 Added::Confirmed => Outcome::Confirmed,
                 Added::Repeated => Outcome::Repeated,
@@ -140,10 +155,30 @@ impl<'a> Work<'a> {
             let promised = newest.heartbeat.map(|heartbeat| heartbeat.saturating_add(heartbeat / 2));
             state.silent_after = promised.map(|promised| newest.observed_on.min(now).after(promised));
             state.is_silent = state.silent_after.is_some_and(|silent_after| silent_after < now);
-            state.profile = newest.profile.filter(|_| self.place_id.is_some() && !self.subject.is_retired);
+            // Of two reports of one moment, the other one may count.
+            let is_here = newest.endpoint == self.endpoint && self.place_id.is_some();
+            state.profile = newest.profile.filter(|_| is_here && !self.subject.is_retired);
             state.place_id = self.place_id.filter(|_| state.profile.is_some());
+        } else if self.place_id != self.subject.place_id {
+            state.forget_profile();
         }
         state
+    }
+
+    /// Its reconciler, if the last entry is an earlier row than before: what that means has to be looked up.
+    fn replaced(&self) -> Option<i64> {
+        let last = self.timeline.entries().last()?;
+        let is_other = match last.origin {
+            Origin::Stored(id) => self.subject.state.deployment_id.is_some_and(|before| before != id),
+            Origin::New(_) => false,
+        };
+        (is_other || self.head_report().is_none() && self.place_id != self.subject.place_id)
+            .then_some(self.subject.reconciler_id)
+    }
+
+    /// The place that an entry is about.
+    fn place_of(&self, index: usize) -> Option<i64> {
+        self.elsewhere.get(&index).map_or(self.place_id, |elsewhere| elsewhere.place_id)
     }
 
     /// The report that says what the last entry says, if it arrived now.
@@ -155,18 +190,47 @@ impl<'a> Work<'a> {
     }
 
     /// What an entry says.
-    fn said(&self, entry: &Entry<&'a Submitted>, located: &Located<'_>) -> Said<'a> {
+    fn said(&self, (index, entry): (usize, &Entry<&'a Submitted>), located: &Located<'_>) -> Said<'a> {
         match entry.origin {
             Origin::New(report) => {
-                let commit = located.held(self, report).map_or(report.commit.as_str(), |held| held.commit.as_str());
+                let held = located.held(self.place_of(index), report);
+                let commit = held.map_or(report.commit.as_str(), |held| held.commit.as_str());
                 Said::Now { report, commit: commit.to_owned() }
             }
             Origin::Stored(id) => Said::Before(id),
         }
     }
+
+    /// The rows that are no entries any more.
+    fn taken_out(&self) -> impl Iterator<Item = i64> {
+        let kept: BTreeSet<i64> = self.timeline.entries().iter().filter_map(Entry::row).collect();
+        self.rows.keys().copied().filter(move |id| !kept.contains(id))
+    }
+
+    /// Where an entry is in the chain, behind the one of a row.
+    fn link(&self, index: usize, before: Option<(i64, &Entry<&'a Submitted>)>) -> Link {
+        let entry = &self.timeline.entries()[index];
+        let endpoint = self.elsewhere.get(&index).map(|elsewhere| elsewhere.endpoint.clone());
+        match before {
+            None => {
+                let row = match entry.origin {
+                    Origin::Stored(id) => self.rows.get(&id),
+                    Origin::New(_) => None,
+                };
+                let known = row.map(|row| row.link.clone());
+                Link { since: entry.since, endpoint, ..known.unwrap_or_default() }
+            }
+            Some((id, before)) => Link {
+                since: entry.since,
+                previous_id: Some(id),
+                previous_seen_on: Some(before.until).filter(|until| *until > before.since),
+                endpoint,
+            },
+        }
+    }
 }
 
-/// Writes the new entries, and links their neighbours to them.
+/// Writes the new entries, and what is different in their neighbours.
 async fn write_history(
     transaction: &mut Transaction,
     works: &[Work<'_>],
@@ -175,32 +239,35 @@ async fn write_history(
 ) -> Result<(), DatabaseError> {
     let entries = works.iter().flat_map(|work| work.timeline.entries());
     let count = entries.filter(|entry| entry.row().is_none()).count();
-    if count == 0 {
+    if count == 0 && works.iter().all(|work| work.rows.is_empty()) {
         return Ok(());
     }
-    let mut reserved = history::reserve(transaction, count).await?.into_iter();
-    let (mut rows, mut links) = (Vec::with_capacity(count), Vec::new());
+    let reserved = if count == 0 { Vec::new() } else { history::reserve(transaction, count).await? };
+    let mut reserved = reserved.into_iter();
+    let (mut rows, mut links, mut taken_out) = (Vec::with_capacity(count), Vec::new(), Vec::new());
     for (work, state) in works.iter().zip(states) {
-        let mut previous_id = work.previous_id;
-        let mut is_previous_new = false;
-        for entry in work.timeline.entries() {
+        let mut before = None;
+        for (index, entry) in work.timeline.entries().iter().enumerate() {
             let row = entry.row();
             let Some(id) = row.or_else(|| reserved.next()) else { break };
+            let link = work.link(index, before);
             if row.is_none() {
-                let (reconciler_id, said) = (work.subject.reconciler_id, work.said(entry, located));
-                rows.push((id, NewRow { reconciler_id, since: entry.since, digest: entry.digest, said, previous_id }));
-            } else if is_previous_new && let Some(previous_id) = previous_id {
-                links.push((id, previous_id));
+                let (reconciler_id, said) = (work.subject.reconciler_id, work.said((index, entry), located));
+                rows.push((id, NewRow { reconciler_id, statement: entry.statement, said, link }));
+            } else if work.rows.get(&id).is_some_and(|known| known.link != link) {
+                links.push((id, link));
             }
-            is_previous_new = row.is_none();
-            previous_id = Some(id);
+            before = Some((id, entry));
         }
-        if let Some(last) = work.timeline.entries().last() {
-            (state.deployment_id, state.reported_on, state.digest) = (previous_id, Some(last.since), last.digest);
+        taken_out.extend(work.taken_out());
+        if let Some((id, last)) = before {
+            (state.deployment_id, state.reported_on) = (Some(id), Some(last.since));
+            (state.status, state.digest) = (last.statement.status, last.statement.digest);
         }
     }
     history::add(transaction, rows, now).await?;
-    history::relink(transaction, links).await
+    history::relink(transaction, links).await?;
+    history::take_out(transaction, taken_out).await
 }
 
 /// Where reconcilers are, and what their reports mean there.
@@ -210,15 +277,15 @@ struct Located<'a> {
 }
 
 impl Located<'_> {
-    /// What a report says that its reconciler holds; none if nobody knows that commit there.
-    fn held(&self, work: &Work<'_>, report: &Submitted) -> Option<&Revision> {
-        self.contents.get(&content(self.places, work, report)?)
+    /// What a report says that is held at a place; none if nobody knows that commit there.
+    fn held(&self, place_id: Option<i64>, report: &Submitted) -> Option<&Revision> {
+        self.contents.get(&content(self.places, place_id, report)?)
     }
 }
 
-/// Which content a report means.
-fn content(places: &BTreeMap<i64, Place>, work: &Work<'_>, report: &Submitted) -> Option<Content> {
-    let place = places.get(&work.place_id?)?;
+/// Which content of a place a report means.
+fn content(places: &BTreeMap<i64, Place>, place_id: Option<i64>, report: &Submitted) -> Option<Content> {
+    let place = places.get(&place_id?)?;
     Some(place.content(Meaning::of(&report.commit, report.tree.as_deref(), report.version.as_deref())))
 }
 
@@ -228,17 +295,21 @@ async fn locate(
     contents: &mut Contents,
     works: &[Work<'_>],
 ) -> Result<BTreeMap<i64, Place>, DatabaseError> {
-    let ids = works.iter().flat_map(|work| [work.subject.place_id, work.place_id]).flatten().collect();
-    let places = places::places(transaction, ids).await?;
-    let of_work = |work| new_reports(work).filter_map(|report| content(&places, work, report)).collect::<Vec<_>>();
+    let elsewhere = works.iter().flat_map(|work| work.elsewhere.values().map(|elsewhere| elsewhere.place_id));
+    let ids = works.iter().flat_map(|work| [work.subject.place_id, work.place_id]).chain(elsewhere);
+    let places = places::places(transaction, ids.flatten().collect()).await?;
+    let of_work = |work: &Work<'_>| {
+        let meant = |(index, report)| content(&places, work.place_of(index), report);
+        new_reports(work).filter_map(meant).collect::<Vec<_>>()
+    };
     contents.look_up(transaction, works.iter().flat_map(of_work).collect()).await?;
     Ok(places)
 }
 
-/// The reports of a work that became entries.
-fn new_reports<'a>(work: &Work<'a>) -> impl Iterator<Item = &'a Submitted> {
-    work.timeline.entries().iter().filter_map(|entry| match entry.origin {
-        Origin::New(report) => Some(report),
+/// The reports of a work that became entries, with the numbers of these.
+fn new_reports<'a>(work: &Work<'a>) -> impl Iterator<Item = (usize, &'a Submitted)> {
+    work.timeline.entries().iter().enumerate().filter_map(|(index, entry)| match entry.origin {
+        Origin::New(report) => Some((index, report)),
         Origin::Stored(_) => None,
     })
 }
@@ -258,7 +329,7 @@ async fn count(
         let revision = match work.head_report() {
             Some(report) => {
                 state.status = report.status.number();
-                located.held(work, report)
+                located.held(work.place_id, report)
             }
             None => state.held_revision_id.and_then(|id| known.get(&id)),
         };

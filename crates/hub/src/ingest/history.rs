@@ -2,63 +2,106 @@
 
 use std::collections::BTreeMap;
 
-use super::timeline::{Entry, Origin};
+use super::timeline::{Entry, Origin, Statement};
 use crate::moment::Moment;
-use crate::report::Report;
+use crate::report::{Report, Status};
 use crate::store::{DatabaseError, Dialect, Kind, Row, Rows, Transaction, Value};
 
 /// The most that is read of one chain to find the place of a late report. Retention keeps chains shorter.
 const CHAIN_MAX: i64 = 20_000;
 
-/// What is known of a chain: its entries from the earliest that was read on, and what comes before that one.
+/// What is known of a chain: its entries from the earliest that was read on, and the rows that they are.
 #[derive(Debug)]
 pub(super) struct Chain<R> {
     pub(super) entries: Vec<Entry<R>>,
-    pub(super) previous_id: Option<i64>,
+    pub(super) rows: BTreeMap<i64, ChainRow>,
 }
 
-/// Reads chains back to the entry that was in effect at a moment: (number of the chain, its latest row, the moment).
+/// What a row of a chain says of its place in it, and of the place that it is about.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct ChainRow {
+    pub(super) link: Link,
+    /// Whether the report named the place that it is about; none in rows that were written before that was noted.
+    pub(super) names_place: Option<bool>,
+}
+
+/// Where a row is in its chain, and which place it is about.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Link {
+    pub(super) since: Moment,
+    pub(super) previous_id: Option<i64>,
+    /// When the report before it was confirmed last, if it was.
+    pub(super) previous_seen_on: Option<Moment>,
+    /// The place that it is about; none where that is the place of its reconciler.
+    pub(super) endpoint: Option<String>,
+}
+
+/// A chain that is to be read.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Late {
+    /// Its number.
+    pub(super) number: usize,
+    /// Its latest row.
+    pub(super) head: i64,
+    /// When that was confirmed last.
+    pub(super) seen_on: Moment,
+    /// It is read back to the entry that was in effect before this moment.
+    pub(super) first: Moment,
+}
+
+/// Reads chains, by their numbers.
 pub(super) async fn chains<R>(
     transaction: &mut Transaction,
-    wanted: &[(usize, i64, Moment)],
+    wanted: &[Late],
 ) -> Result<BTreeMap<usize, Chain<R>>, DatabaseError> {
     let mut rows = Rows::new(&[("number", Kind::Int), ("head", Kind::Int), ("since", Kind::Moment)]);
-    for (number, head, since) in wanted {
-        rows.push(vec![Value::from(*number as i64), (*head).into(), (*since).into()]);
+    for Late { number, head, first, .. } in wanted {
+        rows.push(vec![Value::from(*number as i64), (*head).into(), (*first).into()]);
     }
     let found = transaction.with(rows, &chain_statement(transaction.dialect())).await?;
+    let mut until: BTreeMap<usize, Moment> = wanted.iter().map(|late| (late.number, late.seen_on)).collect();
     let mut chains: BTreeMap<usize, Chain<R>> = BTreeMap::new();
     // The rows come from the latest to the earliest.
     for row in found {
-        let chain = chains.entry(row.int(0) as usize).or_insert(Chain { entries: Vec::new(), previous_id: None });
-        let since = row.moment(2).unwrap_or_default();
-        chain.entries.push(Entry::new(Origin::Stored(row.int(1)), since, row.int(3)));
-        chain.previous_id = row.optional_int(4);
+        let number = row.int(0) as usize;
+        let chain = chains.entry(number).or_insert(Chain { entries: Vec::new(), rows: BTreeMap::new() });
+        let (id, since) = (row.int(1), row.moment(2).unwrap_or_default());
+        let status = Status::parse(&row.text(5)).map_or(0, Status::number);
+        let entry = Entry::new(Origin::Stored(id), since, Statement { status, digest: row.int(3) });
+        let link = Link {
+            since,
+            previous_id: row.optional_int(4),
+            previous_seen_on: row.moment(6),
+            endpoint: row.optional_text(8).map(str::to_owned),
+        };
+        let before = until.insert(number, link.previous_seen_on.unwrap_or_default());
+        chain.entries.push(entry.until(before.unwrap_or_default()));
+        chain.rows.insert(id, ChainRow { link, names_place: row.optional_int(7).map(|names| names != 0) });
     }
     chains.values_mut().for_each(|chain| chain.entries.reverse());
     Ok(chains)
 }
 
 fn chain_statement(dialect: Dialect) -> String {
-    let columns = "s.number, d.id, d.created_on, d.digest, d.previous_id, s.since";
+    let columns = "d.id, d.created_on, d.digest, d.previous_id, d.status, d.previous_seen_on, d.names_place, d.manifests_endpoint";
     format!(
-        ", chain(number, id, created_on, digest, previous_id, since, depth) as (\
-           select {columns}, 1 from source s join deployment d on d.id = s.head \
+        ", chain(number, id, created_on, digest, previous_id, status, previous_seen_on, names_place, endpoint, since, depth) as (\
+           select s.number, {columns}, s.since, 1 from source s join deployment d on d.id = s.head \
            union all \
-           select s.number, d.id, d.created_on, d.digest, d.previous_id, s.since, s.depth + 1 \
+           select s.number, {columns}, s.since, s.depth + 1 \
            from chain s join deployment d on d.id = s.previous_id where s.created_on >= s.since and s.depth < {CHAIN_MAX}) \
-         select number, id, {}, digest, previous_id from chain order by number, depth",
+         select number, id, {}, digest, previous_id, status, {}, names_place, endpoint from chain order by number, depth",
         dialect.millis("created_on"),
+        dialect.millis("previous_seen_on"),
     )
 }
 
 /// A row that is about to be added.
 pub(super) struct NewRow<'a> {
     pub(super) reconciler_id: i64,
-    pub(super) since: Moment,
-    pub(super) digest: i64,
+    pub(super) statement: Statement,
     pub(super) said: Said<'a>,
-    pub(super) previous_id: Option<i64>,
+    pub(super) link: Link,
 }
 
 /// What a new row says.
@@ -105,6 +148,9 @@ pub(super) async fn add(
         ("version", Kind::Text),
         ("digest", Kind::Int),
         ("previous_id", Kind::Int),
+        ("previous_seen_on", Kind::Moment),
+        ("manifests_endpoint", Kind::Text),
+        ("names_place", Kind::Int),
     ]);
     let mut resumed = Rows::new(&[
         ("id", Kind::Int),
@@ -112,8 +158,11 @@ pub(super) async fn add(
         ("created_on", Kind::Moment),
         ("received_on", Kind::Moment),
         ("previous_id", Kind::Int),
+        ("previous_seen_on", Kind::Moment),
+        ("manifests_endpoint", Kind::Text),
     ]);
     for (id, row) in rows {
+        let Link { since, previous_id, previous_seen_on, endpoint } = row.link;
         match row.said {
             Said::Now { report, commit } => reported.push(vec![
                 Value::from(id),
@@ -121,29 +170,34 @@ pub(super) async fn add(
                 row.reconciler_id.into(),
                 report.status.as_str().into(),
                 some(&report.message),
-                row.since.into(),
+                since.into(),
                 now.into(),
                 some(&report.revision),
                 report.tree.as_deref().into(),
                 report.version.as_deref().into(),
-                row.digest.into(),
-                row.previous_id.into(),
+                row.statement.digest.into(),
+                previous_id.into(),
+                previous_seen_on.into(),
+                endpoint.into(),
+                report.endpoint.is_some().into(),
             ]),
             Said::Before(of) => {
-                resumed.push(vec![Value::from(id), of.into(), row.since.into(), now.into(), row.previous_id.into()]);
+                let link = vec![previous_id.into(), previous_seen_on.into(), endpoint.into()];
+                resumed.push([vec![Value::from(id), of.into(), since.into(), now.into()], link].concat());
             }
         }
     }
-    let statement = "insert into deployment (id, gitops_commit_id, reconciler_id, status, status_message, created_on, \
-        received_on, revision, tree, version, digest, previous_id) \
-        select id, gitops_commit_id, reconciler_id, status, status_message, created_on, received_on, revision, tree, \
-        version, digest, previous_id from source";
-    transaction.with(reported, statement).await?;
-    let statement = "insert into deployment (id, gitops_commit_id, reconciler_id, status, status_message, created_on, \
-        received_on, revision, tree, version, digest, previous_id) \
-        select s.id, d.gitops_commit_id, d.reconciler_id, d.status, d.status_message, s.created_on, s.received_on, \
-        d.revision, d.tree, d.version, d.digest, s.previous_id from source s join deployment d on d.id = s.of";
-    transaction.with(resumed, statement).await.map(drop)
+    let columns = "id, gitops_commit_id, reconciler_id, status, status_message, created_on, received_on, revision, tree, \
+        version, digest, previous_id, previous_seen_on, manifests_endpoint, names_place";
+    let statement = format!("insert into deployment ({columns}) select {columns} from source");
+    transaction.with(reported, &statement).await?;
+    let statement = format!(
+        "insert into deployment ({columns}) \
+         select s.id, d.gitops_commit_id, d.reconciler_id, d.status, d.status_message, s.created_on, s.received_on, d.revision, \
+         d.tree, d.version, d.digest, s.previous_id, s.previous_seen_on, s.manifests_endpoint, d.names_place \
+         from source s join deployment d on d.id = s.of"
+    );
+    transaction.with(resumed, &statement).await.map(drop)
 }
 
 /// A text, or nothing where it is empty.
@@ -151,12 +205,32 @@ fn some(text: &str) -> Value {
     Some(text).filter(|text| !text.is_empty()).into()
 }
 
-/// Puts rows that arrived late between those that are there: (row, the one before it).
-pub(super) async fn relink(transaction: &mut Transaction, links: Vec<(i64, i64)>) -> Result<(), DatabaseError> {
-    let mut rows = Rows::new(&[("id", Kind::Int), ("previous_id", Kind::Int)]);
-    links.into_iter().for_each(|(id, previous)| rows.push(vec![id.into(), previous.into()]));
-    let statement = "update deployment set previous_id = s.previous_id from source s where deployment.id = s.id";
+/// Writes where rows are in their chains now, after others came between them.
+pub(super) async fn relink(transaction: &mut Transaction, links: Vec<(i64, Link)>) -> Result<(), DatabaseError> {
+    let mut rows = Rows::new(&[
+        ("id", Kind::Int),
+        ("created_on", Kind::Moment),
+        ("previous_id", Kind::Int),
+        ("previous_seen_on", Kind::Moment),
+        ("manifests_endpoint", Kind::Text),
+    ]);
+    for (id, Link { since, previous_id, previous_seen_on, endpoint }) in links {
+        let link = vec![since.into(), previous_id.into(), previous_seen_on.into(), endpoint.into()];
+        rows.push([vec![Value::from(id)], link].concat());
+    }
+    let statement = "update deployment set created_on = s.created_on, previous_id = s.previous_id, \
+        previous_seen_on = s.previous_seen_on, manifests_endpoint = s.manifests_endpoint \
+        from source s where deployment.id = s.id";
     transaction.with(rows, statement).await.map(drop)
+}
+
+/// Takes out rows in whose place others are, which were added later: the last row of all is never among them.
+pub(super) async fn take_out(transaction: &mut Transaction, ids: Vec<i64>) -> Result<(), DatabaseError> {
+    if ids.is_empty() {
+        return Ok(());
+    }
+    let sql = format!("delete from deployment where {}", transaction.dialect().any_int("id", "$1"));
+    transaction.query(&sql, vec![ids.into()]).await.map(drop)
 }
 
 /// Notes the commits that rows mean, which was not known when they were reported: (row, commit).

@@ -6,6 +6,7 @@ mod ids;
 pub(crate) mod labels;
 pub(crate) mod naming;
 pub(crate) mod places;
+pub(crate) mod placing;
 mod queue;
 mod registry;
 pub(crate) mod subjects;

@@ -5,6 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
+use super::placing;
 use crate::inputs::names::TargetName;
 use crate::store::{DatabaseError, Kind, Rows, Transaction, Value};
 
@@ -139,6 +140,7 @@ pub(crate) async fn bring_home(
             rows.push(vec![row.int(0).into(), home.place_id.into(), home.endpoint.as_str().into()]);
         }
     }
+    placing::leave(transaction, moving.clone()).await?;
     transaction.with(rows, MOVE).await?;
     Ok(moving)
 }

@@ -221,7 +221,8 @@ const BY_TREE: &str = "select s.number, w.id, w.gitops_commit_id, c.commit_id, w
 
 /// The latest revision of the place at that commit of its branch, or before.
 const BY_COMMIT: &str = "select s.number, w.id, w.gitops_commit_id, c.commit_id, w.tree from source s \
-    join gitops_commit reported on reported.branch_id = s.branch_id and reported.commit_id = s.meant \
+    join gitops_commit reported on reported.branch_id = s.branch_id and reported.sequence = (select max(sequence) \
+        from gitops_commit where branch_id = s.branch_id and commit_id = s.meant) \
     join place_revision w on w.id = (select e.id from place_revision e join gitops_commit o on o.id = e.gitops_commit_id \
         where e.place_id = s.place_id and o.sequence <= reported.sequence order by o.sequence desc, e.id desc limit 1) \
     join gitops_commit c on c.id = w.gitops_commit_id where w.tree is not null";

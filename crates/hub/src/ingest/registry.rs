@@ -34,36 +34,10 @@ pub(super) async fn follow(
         ("updated_on", Kind::Moment),
     ]);
     for work in works {
-        let (Some(newest), Some(own)) = (work.newest, &work.subject.own) else { continue };
-        let subject = &work.subject;
-        let mut endpoint = newest.endpoint.as_ref().or(own.endpoint.as_ref());
-        // What a report says counts, even if the name says the same.
-        let mut is_named = own.is_named && newest.endpoint.is_none();
-        let heartbeat = newest.heartbeat.map(|heartbeat| heartbeat.as_secs() as i64);
-        if endpoint != own.endpoint.as_ref() || subject.place_id.is_none() {
-            work.place_id = endpoint.and_then(|endpoint| places.get(endpoint).copied());
-        }
         let home = nameable(work).and_then(|name| homes.get(name));
-        if let Some(home) = home.or_else(|| of_workloads.get(&work.subject.reconciler_id)) {
-            (endpoint, work.place_id, is_named) = (Some(&home.endpoint), Some(home.place_id), true);
-        }
-        let workload = newest.workload.as_ref().or(own.workload.as_ref());
-        let before = (&own.kind, own.endpoint.as_ref(), subject.place_id, own.is_named, own.heartbeat_seconds);
-        let is_same = before == (&newest.kind, endpoint, work.place_id, is_named, heartbeat)
-            && (own.workload.as_ref(), own.is_by_version) == (workload, newest.is_by_version());
-        if !is_same {
-            rows.push(vec![
-                Value::from(subject.reconciler_id),
-                newest.kind.as_str().into(),
-                endpoint.map(String::as_str).into(),
-                work.place_id.into(),
-                is_named.into(),
-                workload.map(|workload| workload.name.as_str()).into(),
-                workload.and_then(|workload| workload.environment.as_deref()).into(),
-                newest.is_by_version().into(),
-                heartbeat.into(),
-                now.into(),
-            ]);
+        let home = home.or_else(|| of_workloads.get(&work.subject.reconciler_id));
+        if let Some(row) = row(work, &places, (home, now)) {
+            rows.push(row);
         }
     }
     let statement = "update reconciler set reconciler_type = s.kind, manifests_endpoint = s.endpoint, \
@@ -73,12 +47,55 @@ pub(super) async fn follow(
     transaction.with(rows, statement).await.map(drop)
 }
 
-/// The endpoint whose place is not known: that of the newest report, unless the reconciler is there already.
+/// Says where the reconciler of a work is now; its row, if that or anything else that is known of it is different from before.
+fn row(work: &mut Work<'_>, places: &HashMap<String, i64>, (home, now): (Option<&Home>, Moment)) -> Option<Vec<Value>> {
+    let own = work.subject.own.as_ref()?;
+    let named = work.named_endpoint().map(str::to_owned);
+    // What a report says counts, even if the name says the same.
+    let mut is_named = own.is_named && named.is_none();
+    let mut endpoint = named.or_else(|| own.endpoint.clone());
+    let mut place_id = work.place_id;
+    if endpoint != own.endpoint || work.subject.place_id.is_none() {
+        place_id = endpoint.as_ref().and_then(|endpoint| places.get(endpoint).copied());
+    }
+    if let Some(home) = home {
+        (endpoint, place_id, is_named) = (Some(home.endpoint.clone()), Some(home.place_id), true);
+    }
+    let (kind, heartbeat, is_by_version) = match work.newest {
+        Some(newest) => {
+            let heartbeat = newest.heartbeat.map(|heartbeat| heartbeat.as_secs() as i64);
+            (newest.kind.as_str(), heartbeat, newest.is_by_version())
+        }
+        None => (own.kind.as_str(), own.heartbeat_seconds, own.is_by_version),
+    };
+    let workload = work.newest.and_then(|newest| newest.workload.as_ref()).or(own.workload.as_ref());
+    let before = (own.kind.as_str(), &own.endpoint, work.subject.place_id, own.is_named, own.heartbeat_seconds);
+    let is_same = before == (kind, &endpoint, place_id, is_named, heartbeat)
+        && (own.workload.as_ref(), own.is_by_version) == (workload, is_by_version);
+    let row = (!is_same).then(|| {
+        vec![
+            Value::from(work.subject.reconciler_id),
+            kind.into(),
+            endpoint.as_deref().into(),
+            place_id.into(),
+            is_named.into(),
+            workload.map(|workload| workload.name.as_str()).into(),
+            workload.and_then(|workload| workload.environment.as_deref()).into(),
+            is_by_version.into(),
+            heartbeat.into(),
+            now.into(),
+        ]
+    });
+    (work.endpoint, work.place_id) = (endpoint, place_id);
+    row
+}
+
+/// The endpoint whose place is not known: that which its reports name, unless the reconciler is there already.
 fn unplaced(work: &Work<'_>) -> Option<String> {
     let own = work.subject.own.as_ref()?;
-    let endpoint = work.newest?.endpoint.as_ref().or(own.endpoint.as_ref())?;
-    let is_known = work.subject.place_id.is_some() && own.endpoint.as_ref() == Some(endpoint);
-    Some(endpoint.clone()).filter(|_| !is_known)
+    let endpoint = work.named_endpoint().or(own.endpoint.as_deref())?;
+    let is_known = work.subject.place_id.is_some() && own.endpoint.as_deref() == Some(endpoint);
+    Some(endpoint.to_owned()).filter(|_| !is_known)
 }
 
 /// Where the manifests are of the workloads that reports name which name no place, by reconciler: where nobody knows where it is, or it is said to be of
@@ -87,8 +104,9 @@ async fn of_workloads(transaction: &mut Transaction, works: &[Work<'_>]) -> Resu
     let asked = |work: &Work<'_>| {
         let (newest, own) = (work.newest?, work.subject.own.as_ref()?);
         let workload = newest.workload.as_ref().filter(|_| newest.endpoint.is_none())?;
+        let is_named_now = work.named_endpoint().is_some();
         let is_told = own.endpoint.is_some() || work.subject.place_id.is_some();
-        let is_settled = is_told && (!own.is_named || own.workload.as_ref() == Some(workload));
+        let is_settled = is_named_now || is_told && (!own.is_named || own.workload.as_ref() == Some(workload));
         let WorkloadName { name, environment } = workload.clone();
         let asked = Asked { name, environment, version: newest.version.clone(), host_id: own.host_id };
         (!is_settled).then_some((work.subject.reconciler_id, asked))
@@ -105,6 +123,6 @@ async fn of_workloads(transaction: &mut Transaction, works: &[Work<'_>]) -> Resu
 /// The name of a reconciler that may say what no report of it says: which folder it applies.
 fn nameable<'a>(work: &Work<'a>) -> Option<&'a str> {
     let (newest, own) = (work.newest?, work.subject.own.as_ref()?);
-    let is_told = newest.endpoint.is_some() || own.endpoint.is_some() || work.subject.place_id.is_some();
+    let is_told = work.named_endpoint().is_some() || own.endpoint.is_some() || work.subject.place_id.is_some();
     Some(newest.reconciler.as_str()).filter(|_| !is_told)
 }

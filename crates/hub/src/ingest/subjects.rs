@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
+use super::batch::Group;
 use super::ids::Ids;
 use super::submitted::Submitted;
 use crate::moment::Moment;
@@ -70,12 +71,14 @@ impl State {
 }
 
 /// Finds the subjects of reports, one for each of them, registers those that are new, and keeps others from changing them until the transaction ends.
-/// A report is the latest of its subject.
+/// The reports are in groups by their subjects.
 pub(super) async fn find(
     transaction: &mut Transaction,
     known: &Ids,
-    reports: &[&Submitted],
+    groups: &[Group<'_>],
 ) -> Result<Vec<Option<Subject>>, DatabaseError> {
+    let latest = groups.iter().filter_map(|group| Some(group.last()?.1));
+    let reports: &[&Submitted] = &latest.collect::<Vec<_>>();
     let mut ids = known.of(reports.iter().map(|report| report.subject()));
     let found = look_up(transaction, reports, &ids).await?;
     known.remember(found.iter().map(|(number, id)| (reports[*number].subject(), *id)));
@@ -95,19 +98,18 @@ pub(super) async fn find(
         return Err(DatabaseError::Conflict("reconcilers are not there any more".to_owned()));
     }
     let found: Vec<_> = ids.into_iter().map(|id| Some((id?, states.remove(&id?)?))).collect();
-    let unsure = found.iter().zip(reports).filter_map(|(found, report)| {
+    let unsure = found.iter().zip(groups).filter_map(|(found, group)| {
         let (id, state) = found.as_ref()?;
-        (!says_the_same(state, report)).then_some(*id)
+        (!says_the_same(state, group)).then_some(*id)
     });
     let mut owns = owns(transaction, unsure.collect()).await?;
     let mut subject = |(id, state): (i64, State)| Subject::new(id, state, owns.remove(&id));
     Ok(found.into_iter().map(|found| found.map(&mut subject)).collect())
 }
 
-/// Whether the latest report says of the reconciler itself what is known, or says nothing of what is so now.
-fn says_the_same(state: &State, latest: &Submitted) -> bool {
-    let is_newest = state.seen_on.is_none_or(|seen| latest.observed_on >= seen);
-    state.profile.is_some() && (!is_newest || state.profile == latest.profile)
+/// Whether the reports say of the reconciler itself what is known. Late ones may be about another place.
+fn says_the_same(state: &State, group: &Group<'_>) -> bool {
+    state.profile.is_some() && group.iter().all(|(_, report)| report.profile == state.profile)
 }
 
 /// The ids of those that are still missing, by their numbers.

@@ -1,6 +1,8 @@
 //! The order of a reconciler's reports, whatever the order in which they arrive.
 //!
-//! An entry is in effect from its moment until the next one. The same report twice is one; the latest said once more, later, is a heartbeat, and costs no row; an older report finds its place behind the newer ones, and never becomes the latest.
+//! An entry is in effect from its moment until the next one. The same report twice is one; the same once more, at another moment, is a confirmation, and costs
+//! no row: of those, the last is known. An older report finds its place behind the newer ones, and never becomes the latest. Of two reports of one moment, one
+//! counts, whichever arrives first: the one with the graver status, or else the greater digest.
 
 use crate::moment::Moment;
 
@@ -13,20 +15,36 @@ pub(super) enum Origin<R> {
     New(R),
 }
 
+/// What a report says, as far as the order goes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Statement {
+    /// How grave it is: [`crate::report::Status::number`].
+    pub(super) status: i64,
+    /// All of it, without when.
+    pub(super) digest: i64,
+}
+
 /// From when on something was in effect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Entry<R> {
     pub(super) origin: Origin<R>,
     pub(super) since: Moment,
-    pub(super) digest: i64,
-    /// It says what its origin says once more: that was confirmed after a moment at which, as is known only now, something else was in effect.
+    /// When it was confirmed last; `since` if it never was.
+    pub(super) until: Moment,
+    pub(super) statement: Statement,
+    /// It says what its origin says once more, in a row of its own: that was confirmed after a moment at which, as is known only now, something else was in effect.
     pub(super) is_resumed: bool,
 }
 
 impl<R> Entry<R> {
     /// What was said of a moment.
-    pub(super) fn new(origin: Origin<R>, since: Moment, digest: i64) -> Self {
-        Self { origin, since, digest, is_resumed: false }
+    pub(super) fn new(origin: Origin<R>, since: Moment, statement: Statement) -> Self {
+        Self { origin, since, until: since, statement, is_resumed: false }
+    }
+
+    /// The same, confirmed until a moment.
+    pub(super) fn until(self, until: Moment) -> Self {
+        Self { until: self.since.max(until), ..self }
     }
 
     /// The row that it is, unless it has to be written.
@@ -51,14 +69,14 @@ pub(super) struct Timeline<R> {
 pub(super) enum Added {
     /// It is a new entry.
     Entered,
-    /// It said what was in effect already.
+    /// It said what was in effect before or after.
     Confirmed,
-    /// It had arrived before.
+    /// It had arrived before, or another report of the same moment counts.
     Repeated,
 }
 
 impl<R: Copy> Timeline<R> {
-    /// The entries that are known, in their order, of which the last one was confirmed at a moment.
+    /// The entries that are known, in their order; the last moment of which a report tells.
     pub(super) fn new(entries: Vec<Entry<R>>, seen_on: Moment) -> Self {
         Self { entries, seen_on }
     }
@@ -74,37 +92,90 @@ impl<R: Copy> Timeline<R> {
     }
 
     /// Enters a report of what was so at a moment.
-    pub(super) fn add(&mut self, report: R, at: Moment, digest: i64) -> Added {
-        let place = self.entries.partition_point(|entry| entry.since <= at);
-        let before = &self.entries[..place];
-        if before.iter().rev().take_while(|entry| entry.since == at).any(|entry| entry.digest == digest) {
-            self.seen_on = self.seen_on.max(at);
-            return Added::Repeated;
-        }
-        // Only the latest is confirmed: between earlier ones, something else may turn out to have been in effect.
-        let is_last = place == self.entries.len();
-        if is_last && before.last().is_some_and(|last| last.digest == digest) {
-            self.seen_on = self.seen_on.max(at);
-            return Added::Confirmed;
-        }
-        self.entries.insert(place, Entry::new(Origin::New(report), at, digest));
-        if is_last && at < self.seen_on {
-            self.resume(place);
-        }
+    pub(super) fn add(&mut self, report: R, at: Moment, statement: Statement) -> Added {
         self.seen_on = self.seen_on.max(at);
-        Added::Entered
+        let next = self.entries.partition_point(|entry| entry.since <= at);
+        if let Some(entry) = next.checked_sub(1).and_then(|index| self.entries.get_mut(index)) {
+            if entry.statement == statement {
+                let is_known = at == entry.since || at == entry.until;
+                entry.until = entry.until.max(at);
+                return if is_known { Added::Repeated } else { Added::Confirmed };
+            }
+            if at == entry.since || at == entry.until {
+                if statement < entry.statement {
+                    return Added::Repeated;
+                }
+                return self.outrank(next - 1, Entry::new(Origin::New(report), at, statement));
+            }
+        }
+        self.insert(next, Entry::new(Origin::New(report), at, statement))
     }
 
-    /// What was the last entry, and was confirmed after the one that was put behind it, is in effect again.
-    fn resume(&mut self, entered: usize) {
-        if let Some(confirmed) = entered.checked_sub(1).and_then(|index| self.entries.get(index)) {
-            self.entries.push(Entry { since: self.seen_on, is_resumed: true, ..*confirmed });
+    /// Puts a report in the place of what another one said of the same moment.
+    fn outrank(&mut self, index: usize, entry: Entry<R>) -> Added {
+        let Some(other) = self.entries.get_mut(index) else { return Added::Repeated };
+        if entry.since == other.since && other.until == other.since {
+            self.entries.remove(index);
+            let added = self.insert(index, entry);
+            if added == Added::Confirmed {
+                self.write_again(entry.since);
+            }
+            return added;
+        }
+        if entry.since == other.since {
+            other.since = other.until;
+            return self.insert(index, entry);
+        }
+        other.until = other.since;
+        self.insert(index + 1, entry)
+    }
+
+    /// Puts a report between those that are there, of which it may confirm one.
+    fn insert(&mut self, index: usize, entry: Entry<R>) -> Added {
+        let before = index.checked_sub(1);
+        if let Some(before) = before.filter(|before| self.entries[*before].until > entry.since) {
+            let confirmed = self.entries[before];
+            self.entries[before].until = confirmed.since;
+            self.entries.insert(index, Entry { since: confirmed.until, is_resumed: true, ..confirmed });
+        } else if let Some(before) = before.filter(|before| self.entries[*before].statement == entry.statement) {
+            self.entries[before].until = entry.since;
+            self.join(before);
+            return Added::Confirmed;
+        }
+        match self.entries.get_mut(index).filter(|next| next.statement == entry.statement) {
+            Some(next) => {
+                next.since = entry.since;
+                Added::Confirmed
+            }
+            None => {
+                self.entries.insert(index, entry);
+                Added::Entered
+            }
+        }
+    }
+
+    /// Has the entry of a moment written as a row of its own, which comes after the one that was taken out: ids are never used again.
+    fn write_again(&mut self, at: Moment) {
+        let index = self.entries.partition_point(|entry| entry.since <= at);
+        if let Some(entry) = index.checked_sub(1).and_then(|index| self.entries.get_mut(index)) {
+            entry.is_resumed = true;
+        }
+    }
+
+    /// Makes one of an entry and the next one, if they say the same.
+    fn join(&mut self, index: usize) {
+        let [Some(entry), Some(next)] = [self.entries.get(index), self.entries.get(index + 1)] else { return };
+        if entry.statement == next.statement {
+            self.entries[index].until = next.until;
+            self.entries.remove(index + 1);
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
     use proptest::prelude::*;
 
     use super::*;
@@ -112,13 +183,13 @@ mod tests {
     fn of(reports: &[(i64, i64)]) -> Timeline<usize> {
         let mut timeline = Timeline::new(Vec::new(), Moment::default());
         for (number, (at, digest)) in reports.iter().enumerate() {
-            timeline.add(number, Moment::from_millis(*at), *digest);
+            timeline.add(number, Moment::from_millis(*at), Statement { status: 0, digest: *digest });
         }
         timeline
     }
 
     fn check(reports: &[(i64, i64)]) -> Vec<(i64, i64)> {
-        of(reports).entries().iter().map(|entry| (entry.since.millis(), entry.digest)).collect()
+        of(reports).entries().iter().map(|entry| (entry.since.millis(), entry.statement.digest)).collect()
     }
 
     #[test]
@@ -143,6 +214,17 @@ mod tests {
     }
 
     #[test]
+    fn a_confirmation_is_known_when_something_else_came_after_it() {
+        assert_eq!(check(&[(10, 1), (20, 1), (30, 2), (15, 3)]), [(10, 1), (15, 3), (20, 1), (30, 2)]);
+    }
+
+    #[test]
+    fn what_was_so_earlier_already_is_so_since_then() {
+        assert_eq!(check(&[(20, 1), (10, 1)]), [(10, 1)]);
+        assert_eq!(check(&[(5, 2), (20, 1), (30, 3), (10, 1), (15, 4)]), [(5, 2), (10, 1), (15, 4), (20, 1), (30, 3)]);
+    }
+
+    #[test]
     fn what_is_in_effect_again_says_what_it_said_whatever_comes_between() {
         let timeline = of(&[(10, 1), (20, 1), (12, 2), (15, 3)]);
         let said = timeline.entries().iter().map(|entry| (entry.since.millis(), entry.origin, entry.is_resumed));
@@ -151,15 +233,30 @@ mod tests {
     }
 
     #[test]
-    fn of_two_at_one_moment_the_one_that_arrived_later_counts() {
-        assert_eq!(check(&[(10, 1), (10, 2)]), [(10, 1), (10, 2)]);
-        assert_eq!(check(&[(10, 1), (10, 2), (10, 1)]), [(10, 1), (10, 2)]);
+    fn of_two_at_one_moment_one_counts_whichever_arrives_first() {
+        assert_eq!(check(&[(10, 1), (10, 2)]), [(10, 2)]);
+        assert_eq!(check(&[(10, 2), (10, 1)]), [(10, 2)]);
+        assert_eq!(check(&[(10, 1), (20, 1), (20, 2)]), check(&[(10, 1), (20, 2), (20, 1)]));
+        assert_eq!(check(&[(10, 1), (20, 1), (10, 2)]), [(10, 2), (20, 1)]);
+        assert_eq!(check(&[(10, 3), (20, 1), (30, 3), (20, 3)]), [(10, 3)]);
+        let graver = Statement { status: 3, digest: 0 };
+        assert!(graver > Statement { status: 2, digest: 9 });
     }
 
-    /// What is in effect at a moment at which there was a report.
+    /// What is in effect at a moment.
     fn at(timeline: &Timeline<usize>, moment: i64) -> Option<i64> {
         let before = timeline.entries().iter().rev().find(|entry| entry.since.millis() <= moment);
-        before.map(|entry| entry.digest)
+        before.map(|entry| entry.statement.digest)
+    }
+
+    /// The reports that count: the greatest of each moment.
+    fn counting(reports: &[(i64, i64)]) -> BTreeMap<i64, i64> {
+        let mut counting = BTreeMap::new();
+        for (at, digest) in reports {
+            let known = counting.entry(*at).or_insert(*digest);
+            *known = (*known).max(*digest);
+        }
+        counting
     }
 
     proptest! {
@@ -171,19 +268,46 @@ mod tests {
             // Neighbours differ: nothing is a heartbeat.
             let digests = steps.iter().scan(0, |digest, step| { *digest = (*digest + step) % 3; Some(*digest) });
             let reports: Vec<_> = (0..).zip(digests).collect();
-            let timeline = of(&arrival(&reports, &order));
-            for (moment, digest) in &reports {
-                prop_assert_eq!(at(&timeline, *moment), Some(*digest));
+            prop_assert_eq!(check(&arrival(&reports, &order)), reports);
+        }
+
+        #[test]
+        fn entries_never_overlap_and_the_first_and_last_report_count(
+            reports in prop::collection::vec((0i64..12, 0i64..3), 1..24),
+        ) {
+            let timeline = of(&reports);
+            let counting = counting(&reports);
+            for entry in timeline.entries() {
+                prop_assert!(reports.contains(&(entry.since.millis(), entry.statement.digest)));
+                prop_assert!(reports.contains(&(entry.until.millis(), entry.statement.digest)));
             }
-            prop_assert_eq!(timeline.entries().len(), reports.len());
+            let ends: Vec<_> = timeline.entries().iter().map(|entry| (entry.since, entry.until)).collect();
+            prop_assert!(ends.iter().all(|(since, until)| since <= until));
+            prop_assert!(ends.windows(2).all(|pair| pair[0].1 < pair[1].0), "{:?}", ends);
+            let last = counting.last_key_value().map(|(_, digest)| *digest);
+            prop_assert_eq!(at(&timeline, i64::MAX), last);
+            prop_assert_eq!(timeline.entries().first().map(|entry| entry.since.millis()), counting.keys().next().copied());
+        }
+
+        #[test]
+        fn in_the_order_of_their_moments_reports_say_everything(
+            reports in prop::collection::vec((0i64..12, 0i64..3), 1..24),
+        ) {
+            let mut ordered = reports.clone();
+            ordered.sort_unstable();
+            let timeline = of(&ordered);
+            for (moment, digest) in counting(&reports) {
+                prop_assert_eq!(at(&timeline, moment), Some(digest));
+            }
+            let says = timeline.entries().windows(2).all(|pair| pair[0].statement != pair[1].statement);
+            prop_assert!(says, "neighbours differ: {:?}", timeline.entries());
         }
 
         #[test]
         fn an_entry_says_what_its_origin_said(reports in prop::collection::vec((0i64..8, 0i64..3), 1..12)) {
             for entry in of(&reports).entries() {
                 let Origin::New(number) = entry.origin else { panic!("nothing is stored") };
-                prop_assert_eq!(entry.digest, reports[number].1);
-                prop_assert!(entry.is_resumed || entry.since.millis() == reports[number].0);
+                prop_assert_eq!(entry.statement.digest, reports[number].1);
             }
         }
 

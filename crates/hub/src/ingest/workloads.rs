@@ -6,6 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::naming::Home;
+use super::placing;
 use crate::store::{DatabaseError, Kind, Row, Rows, Transaction, Value};
 
 /// Signs at which names are taken apart: more of them are part of a name.
@@ -260,6 +261,7 @@ pub(crate) async fn bring_home(
             rows.push(vec![row.int(0).into(), home.place_id.into(), home.endpoint.into()]);
         }
     }
+    placing::leave(transaction, moving.clone()).await?;
     transaction.with(rows, super::naming::MOVE).await?;
     Ok(moving)
 }

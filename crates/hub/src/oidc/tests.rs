@@ -186,6 +186,30 @@ async fn keys_of_every_family_are_understood() {
     }
 }
 
+/// What becomes of a token under an RSA key whose modulus has so many bits. It is not signed.
+async fn check_bits(bits: usize) -> String {
+    let issuer = LocalIssuer::start().await;
+    // A zero before the number, as some write it, makes it no longer.
+    let mut modulus = vec![0; 1 + bits.div_ceil(8)];
+    modulus[1] = 1 << ((bits - 1) % 8);
+    *modulus.last_mut().unwrap() |= 1;
+    let n = data_encoding::BASE64URL_NOPAD.encode(&modulus);
+    issuer.published.0.lock().unwrap().0 = vec![json!({"kty": "RSA", "kid": "1", "alg": "RS256", "n": n, "e": "AQAB"})];
+    let part = |value: &Value| data_encoding::BASE64URL_NOPAD.encode(value.to_string().as_bytes());
+    let token = format!("{}.{}.AAAA", part(&json!({"alg": "RS256", "kid": "1"})), part(&issuer.claims()));
+    issuer.known().identify(&token).await.unwrap_err().to_string()
+}
+
+#[tokio::test]
+async fn rsa_keys_that_are_too_short_are_refused() {
+    for bits in [1_024, 2_047] {
+        let refused = check_bits(bits).await;
+        assert!(refused.contains("its key has fewer than 2048 bits"), "{bits}: {refused}");
+    }
+    let refused = check_bits(2_048).await;
+    assert!(!refused.contains("bits"), "{refused}");
+}
+
 #[tokio::test]
 async fn without_the_issuer_nobody_is_known() {
     let issuer = LocalIssuer { url: "http://127.0.0.1:9".to_owned(), published: Published::default() };

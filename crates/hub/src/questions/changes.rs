@@ -19,6 +19,7 @@ use super::rollouts::RolloutVersion;
 use super::scope::Scope;
 use super::standing::Standing;
 use super::{Filter, QuestionError, TargetNames, facts};
+use crate::ingest::placing::PLACE_ID;
 use crate::limits::EVENTS_EXAMINED_MAX;
 use crate::moment::Moment;
 use crate::report::Status;
@@ -383,7 +384,7 @@ impl Selection {
              left join reconciler_state s on s.reconciler_id = r.id \
              where d.id > $1 and d.id <= $2 and {} order by d.id",
             history::columns(dialect),
-            history::FROM,
+            history::from(PLACE_ID),
             conditions.join(" and "),
         );
         let rows = transaction.query(&sql, values).await?;

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::QuestionError;
+use crate::endpoint;
 use crate::report::Status;
 use crate::revision;
 use crate::store::{Database, DatabaseError, Dialect, Row, Transaction, Value};
@@ -112,16 +113,33 @@ impl DeploymentState {
     }
 }
 
-/// Which endpoints are meant: one, or all that begin so and match a pattern.
-struct Endpoint {
+/// Which endpoints are meant: as they are given, and in the form that all endpoints have.
+struct Endpoint(Vec<Pattern>);
+
+impl Endpoint {
+    fn new(dialect: Dialect, given: &str) -> Self {
+        let given = given.trim();
+        let usual = endpoint::usual(given);
+        let texts = if usual == given { vec![given] } else { vec![given, usual.as_str()] };
+        Self(texts.into_iter().map(|text| Pattern::new(dialect, text)).collect())
+    }
+
+    /// The condition that a column is meant. Its parameters are added to the values.
+    fn condition(&self, dialect: Dialect, column: &str, values: &mut Vec<Value>) -> String {
+        let of_one = self.0.iter().map(|pattern| pattern.condition(dialect, column, values));
+        format!("({})", of_one.collect::<Vec<_>>().join(" or "))
+    }
+}
+
+/// One endpoint, or all that begin so and match a pattern.
+struct Pattern {
     text: String,
     beginning: Option<String>,
 }
 
-impl Endpoint {
+impl Pattern {
     /// Only `%` stands for something else: `_` is frequent in names, and means itself. Letters are told from capital letters.
     fn new(dialect: Dialect, given: &str) -> Self {
-        let given = given.trim();
         let Some((beginning, _)) = given.split_once('%') else {
             return Self { text: given.to_owned(), beginning: None };
         };

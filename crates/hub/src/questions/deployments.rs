@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::cursor::Cursor;
-use super::facts::{self, Below, Fact};
+use super::facts::{self, Below, Fact, Place};
 use super::scope::Scope;
 use super::walk::Walk;
 use super::{Filter, Page, QuestionError, Standing, TargetNames};
@@ -98,9 +98,20 @@ pub async fn deployments(
     let mut transaction = database.begin_reading().await?;
     let scope = Scope::of(&mut transaction, filter).await?;
     let targets = scope.targets.clone();
+    let groups = scope.groups.clone().filter(|_| at.is_some());
     let walk = Walk::of_scope(&mut transaction, scope).await?;
+    let walk = if at.is_some() { walk.with_past() } else { walk };
     let found = walk.page(&mut transaction, after, limit).await?;
-    let items = rows(&mut transaction, &found.reconcilers, (targets.as_ref(), at)).await?;
+    let facts = facts::facts(&mut transaction, &found.reconcilers, at).await?;
+    let lanes: BTreeMap<_, _> = found.reconcilers.iter().copied().zip(found.places.iter().copied()).collect();
+    let was_there = |fact: &Fact| {
+        let Some(groups) = &groups else { return true };
+        let lane = lanes.get(&fact.id).copied().flatten();
+        let is_there = |place: &Place| groups.contains(&place.group_id) && lane.is_none_or(|lane| lane == place.id);
+        fact.place.as_ref().is_some_and(is_there)
+    };
+    let facts = facts.into_iter().filter(was_there).collect();
+    let items = of_facts(&mut transaction, facts, (targets.as_ref(), at)).await?;
     Ok(Deployments { items, next: found.next.map(|next| next.write(LIST)) })
 }
 
@@ -114,6 +125,14 @@ pub(super) async fn rows(
     (only, at): (Option<&BTreeSet<i64>>, Option<Moment>),
 ) -> Result<Vec<Deployment>, QuestionError> {
     let facts = facts::facts(transaction, reconcilers, at).await?;
+    of_facts(transaction, facts, (only, at)).await
+}
+
+async fn of_facts(
+    transaction: &mut Transaction,
+    facts: Vec<Fact>,
+    (only, at): (Option<&BTreeSet<i64>>, Option<Moment>),
+) -> Result<Vec<Deployment>, QuestionError> {
     let hosts = facts.iter().map(|fact| fact.host_id).collect();
     let platform = facts::platform_reconcilers(transaction, hosts).await?;
     let platform = facts::facts(transaction, &platform, at).await?;

@@ -191,7 +191,8 @@ async fn others(transaction: &mut Transaction, scope: &Scope, drift: &mut Drift)
         let mut values = Vec::new();
         let of_hosts = scope.of_hosts(dialect, "r.host_id", &mut values).map(|condition| format!(" and {condition}"));
         let sql = format!(
-            "select count(*) from (select 1 from reconciler r where r.place_id is null and r.retired_on is null{} \
+            "select count(*) from (select 1 from reconciler r join host h on h.id = r.host_id \
+             where r.place_id is null and r.retired_on is null and h.retired_on is null{} \
              limit {UNPLACED_MAX} + 1) as x",
             of_hosts.unwrap_or_default()
         );

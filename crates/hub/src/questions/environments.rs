@@ -116,10 +116,17 @@ pub async fn environments(database: &Database, filter: &Filter) -> Result<Enviro
 }
 
 async fn named(transaction: &mut Transaction, only: Option<i64>) -> Result<BTreeMap<i64, Environment>, DatabaseError> {
-    let sql = "select e.id, e.name, (select count(*) from deployment_target t where t.environment_id = e.id), \
-        (select count(distinct g.cluster_type) from place_group g where g.environment_id = e.id) \
-        from environment e where $1 = 0 or e.id = $1";
-    let rows = transaction.query(sql, vec![only.unwrap_or_default().into()]).await?;
+    // What was removed everywhere is counted no more.
+    let wanted = "exists (select 1 from place p join place_revision w on w.id = p.wanted_revision_id \
+        where p.place_group_id = g.id and w.tree is not null)";
+    let sql = format!(
+        "select e.id, e.name, (select count(*) from deployment_target t where t.environment_id = e.id and exists \
+           (select 1 from place_group_target m join place_group g on g.id = m.place_group_id \
+            where m.deployment_target_id = t.id and {wanted})), \
+         (select count(distinct g.cluster_type) from place_group g where g.environment_id = e.id and {wanted}) \
+         from environment e where $1 = 0 or e.id = $1"
+    );
+    let rows = transaction.query(&sql, vec![only.unwrap_or_default().into()]).await?;
     let environment = |row: &Row| Environment {
         name: row.text(1),
         targets: row.int(2),
@@ -192,10 +199,15 @@ async fn counts_then(
         return Ok(None);
     }
     let mut values = vec![Value::from(places)];
-    let of_places = dialect.any_int("r.place_id", "$1");
+    let (of_places, of_past) = (dialect.any_int("r.place_id", "$1"), dialect.any_int("q.id", "$1"));
     let of_hosts = scope.of_hosts(dialect, "r.host_id", &mut values).map(|condition| format!(" and {condition}"));
     let of_hosts = of_hosts.unwrap_or_default();
-    let sql = format!("select r.id from reconciler r where {of_places}{of_hosts} limit {COUNTED_THEN_MAX} + 1");
+    // Those that were there once may have been there then.
+    let sql = format!(
+        "select r.id from reconciler r where {of_places}{of_hosts} \
+         union select r.id from place q join deployment d on d.manifests_endpoint = q.endpoint \
+         join reconciler r on r.id = d.reconciler_id where {of_past}{of_hosts} limit {COUNTED_THEN_MAX} + 1"
+    );
     let reconcilers: Vec<_> = transaction.query(&sql, values).await?.iter().map(|row| row.int(0)).collect();
     if reconcilers.len() > COUNTED_THEN_MAX {
         return Ok(None);

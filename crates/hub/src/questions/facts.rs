@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::{Standing, TargetNames};
+use crate::ingest::placing::PLACE_ID;
 use crate::moment::Moment;
 use crate::report::Status;
 use crate::store::{DatabaseError, Dialect, Kind, Row, Rows, Transaction};
@@ -74,7 +75,7 @@ impl Fact {
     }
 }
 
-/// What is known of reconcilers, in the order of the ids; those of retired hosts are left out. With a moment: what was known to be so then.
+/// What is known of reconcilers, in the order of the ids; those that are retired, or whose hosts are, are left out. With a moment: what was known to be so then.
 pub(super) async fn facts(
     transaction: &mut Transaction,
     reconcilers: &[i64],
@@ -96,20 +97,25 @@ pub(super) async fn facts(
 const OF_RECONCILER: &str = "s.id, r.host_id, h.name, r.name, r.reconciler_type, r.manifests_endpoint, \
     p.id, p.branch_id, p.path, g.id, g.role, e.name, g.cluster_type, p.cluster";
 
-const PLACES: &str = "left join place p on p.id = r.place_id left join place_group g on g.id = p.place_group_id \
-    left join environment e on e.id = g.environment_id";
+fn places(place_id: &str) -> String {
+    format!(
+        "left join place p on p.id = {place_id} left join place_group g on g.id = p.place_group_id \
+         left join environment e on e.id = g.environment_id"
+    )
+}
 
 fn statement(dialect: Dialect) -> String {
     let (since, heard, wanted) =
         (dialect.millis("t.reported_on"), dialect.millis("t.seen_on"), dialect.millis("w.wanted_on"));
+    let places = places("r.place_id");
     format!(
         "select {OF_RECONCILER}, wc.commit_id, w.tree, {wanted}, vc.sequence, v.tree, v.config_version, \
          d.gitops_commit_id, d.version, d.status, d.status_message, {since}, {heard}, t.is_silent, r.workload_name, r.workload_environment \
          from source s join reconciler r on r.id = s.id join host h on h.id = r.host_id \
-         left join reconciler_state t on t.reconciler_id = r.id left join deployment d on d.id = t.deployment_id {PLACES} \
+         left join reconciler_state t on t.reconciler_id = r.id left join deployment d on d.id = t.deployment_id {places} \
          left join place_revision w on w.id = p.wanted_revision_id left join gitops_commit wc on wc.id = w.gitops_commit_id \
          left join place_revision v on v.id = t.held_revision_id left join gitops_commit vc on vc.id = v.gitops_commit_id \
-         where h.retired_on is null"
+         where h.retired_on is null and r.retired_on is null"
     )
 }
 
@@ -121,9 +127,10 @@ fn statement_at(dialect: Dialect) -> String {
               where v.place_id = p.id and {of} order by o.sequence desc, v.id desc limit 1)"
         )
     };
+    let places = places(PLACE_ID);
     let wanted_then = latest_of("v.wanted_on <= s.at");
     let held_then = latest_of(
-        "o.sequence <= (select c.sequence from gitops_commit c where c.branch_id = p.branch_id and c.commit_id = d.gitops_commit_id)",
+        "o.sequence <= (select max(c.sequence) from gitops_commit c where c.branch_id = p.branch_id and c.commit_id = d.gitops_commit_id)",
     );
     format!(
         ", chain(id, at, deployment_id, created_on, previous_id, depth) as (\
@@ -135,10 +142,11 @@ fn statement_at(dialect: Dialect) -> String {
          select {OF_RECONCILER}, wc.commit_id, w.tree, {wanted}, vc.sequence, v.tree, v.config_version, \
          d.gitops_commit_id, d.version, d.status, d.status_message, {since}, {since}, 0, r.workload_name, r.workload_environment \
          from source s join reconciler r on r.id = s.id join host h on h.id = r.host_id \
-         left join chain x on x.id = s.id and x.created_on <= s.at left join deployment d on d.id = x.deployment_id {PLACES} \
+         left join chain x on x.id = s.id and x.created_on <= s.at left join deployment d on d.id = x.deployment_id {places} \
          left join place_revision w on w.id = {wanted_then} left join gitops_commit wc on wc.id = w.gitops_commit_id \
          left join place_revision v on v.id = {held_then} left join gitops_commit vc on vc.id = v.gitops_commit_id \
-         where (h.created_on <= s.at or x.id is not null) and (h.retired_on is null or h.retired_on > s.at)"
+         where (h.created_on <= s.at or x.id is not null) and (h.retired_on is null or h.retired_on > s.at) \
+         and (r.retired_on is null or r.retired_on > s.at)"
     )
 }
 

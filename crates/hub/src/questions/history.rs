@@ -10,6 +10,7 @@ use super::cursor::Cursor;
 use super::rollouts::{self, ListedRollout, RolloutVersion};
 use super::scope::Scope;
 use super::{Filter, Page, QuestionError, TargetNames, facts};
+use crate::ingest::placing::{PLACE_ID, PLACE_ID_OF_ROW};
 use crate::moment::Moment;
 use crate::report::Status;
 use crate::store::{Database, DatabaseError, Dialect, Row, Transaction, Value};
@@ -49,6 +50,9 @@ pub struct Published {
     pub branch: String,
     /// How many places are to hold something else since.
     pub places: i64,
+    /// How many places are to hold nothing since.
+    #[serde(default, skip_serializing_if = "rollouts::is_none")]
+    pub removed: i64,
     /// The versions that became wanted with it.
     pub versions: Vec<RolloutVersion>,
 }
@@ -133,7 +137,7 @@ pub(super) struct Found {
     order: Moment,
     group_id: Option<i64>,
     is_application: bool,
-    /// Where the reconciler is.
+    /// The place that it is about.
     endpoint: Option<String>,
     pub(super) reported: Reported,
 }
@@ -183,6 +187,7 @@ fn published_event(publication: ListedRollout, versions: Vec<RolloutVersion>) ->
         repository: publication.repository,
         branch: publication.branch,
         places: publication.places,
+        removed: publication.removed,
         versions,
     }
 }
@@ -198,10 +203,18 @@ pub(super) fn columns(dialect: Dialect) -> String {
     format!("{COLUMNS}, {}, {}, p.endpoint", dialect.millis("d.created_on"), dialect.millis("d.received_on"))
 }
 
-/// What belongs to a report `d`.
-pub(super) const FROM: &str = "join reconciler r on r.id = d.reconciler_id join host h on h.id = r.host_id \
-    left join place p on p.id = r.place_id left join place_group g on g.id = p.place_group_id \
-    left join environment e on e.id = g.environment_id";
+/// What belongs to a report `d`, which is about a place of this id.
+pub(super) fn from(place_id: &str) -> String {
+    format!(
+        "join reconciler r on r.id = d.reconciler_id join host h on h.id = r.host_id \
+         left join place p on p.id = {place_id} left join place_group g on g.id = p.place_group_id \
+         left join environment e on e.id = g.environment_id"
+    )
+}
+
+/// The columns of reports that [`columns`] and the conditions of a question read.
+const EXAMINED: &str =
+    "o.id, o.reconciler_id, o.gitops_commit_id, o.version, o.status, o.status_message, o.created_on, o.received_on";
 
 /// The latest reports that the hub heard of, before one of them.
 async fn of_all(
@@ -210,8 +223,7 @@ async fn of_all(
     (before, limit): (i64, usize),
 ) -> Result<Reports, DatabaseError> {
     let dialect = transaction.dialect();
-    let examined =
-        format!("select d.id, d.received_on from deployment d where d.id < $1 order by d.id desc limit {EXAMINED_MAX}");
+    let examined = format!("from deployment o where o.id < $1 order by o.id desc limit {EXAMINED_MAX}");
     let mut values = vec![Value::from(before)];
     let mut conditions = vec!["1 = 1".to_owned()];
     if let Some(hosts) = &scope.hosts {
@@ -222,8 +234,10 @@ async fn of_all(
     }
     conditions.extend(Above::of(transaction, scope).await?.condition(scope, dialect, &mut values));
     let sql = format!(
-        "select {} from ({examined}) as x join deployment d on d.id = x.id {FROM} where {} order by x.id desc limit {limit}",
+        "select {} from (select {EXAMINED}, {PLACE_ID_OF_ROW} as place_id {examined}) as d {} where {} \
+         order by d.id desc limit {limit}",
         columns(dialect),
+        from("d.place_id"),
         conditions.join(" and "),
     );
     let found = transaction.query(&sql, values).await?;
@@ -231,7 +245,8 @@ async fn of_all(
     if rows.len() == limit {
         return Ok(Reports { rows, rest: None });
     }
-    let sql = format!("select count(*), min(x.id), {} from ({examined}) as x", dialect.millis("min(x.received_on)"));
+    let received = dialect.millis("min(x.received_on)");
+    let sql = format!("select count(*), min(x.id), {received} from (select o.id, o.received_on {examined}) as x");
     let boundary = transaction.query(&sql, vec![before.into()]).await?;
     let rest = boundary.first().filter(|row| row.int(0) as usize == EXAMINED_MAX);
     Ok(Reports { rows, rest: rest.map(|row| (row.int(1), row.moment(2).unwrap_or_default())) })
@@ -257,11 +272,12 @@ async fn of_hosts(
            join deployment d on d.id = s.deployment_id where {} \
            union all select d.id, d.previous_id, c.depth + 1 from chain c join deployment d on d.id = c.previous_id \
            where c.depth < {CHAIN_MAX}) \
-         select {} from chain x cross join deployment d {FROM} \
+         select {} from chain x cross join deployment d {} \
          where d.id = x.id and (d.created_on < {instant} or d.created_on = {instant} and d.id < $3){} \
          order by d.created_on desc, d.id desc limit {limit}",
         dialect.any_int("r.host_id", "$1"),
         columns(dialect),
+        from(PLACE_ID),
         of_groups.map(|of_groups| format!(" and {of_groups}")).unwrap_or_default(),
     );
     let rows = transaction.query(&sql, values).await?;

@@ -38,10 +38,18 @@ pub struct ListedRollout {
     pub committed_on: Moment,
     /// How many places are to hold something else since.
     pub places: i64,
+    /// How many places are to hold nothing since.
+    #[serde(default, skip_serializing_if = "is_none")]
+    pub removed: i64,
     /// The versions that became wanted with it.
     pub versions: Vec<RolloutVersion>,
     /// How many stand where.
     pub counts: Counts,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
+pub(super) fn is_none(count: &i64) -> bool {
+    *count == 0
 }
 
 /// A version that became wanted at a target.
@@ -101,16 +109,18 @@ pub(super) async fn listed(
         format!(" and {}", dialect.any_int("p.place_group_id", "$4"))
     });
     let of_groups = of_groups.unwrap_or_default();
-    let places = format!(
-        "from place_revision v join place p on p.id = v.place_id where v.gitops_commit_id = c.id and v.tree is not null{of_groups}"
-    );
+    let places =
+        format!("from place_revision v join place p on p.id = v.place_id where v.gitops_commit_id = c.id{of_groups}");
+    let count = |what: &str| format!("(select count(distinct v.place_id) {places} and v.tree is {what})");
     let instant = dialect.instant("$1");
     let sql = format!(
-        "select c.id, c.commit_id, b.repository, b.branch, {}, (select count(*) {places}) from gitops_commit c \
+        "select c.id, c.commit_id, b.repository, b.branch, {}, {}, {} from gitops_commit c \
          join gitops_branch b on b.id = c.branch_id \
          where (c.committed_on < {instant} or c.committed_on = {instant} and c.id < $2) and exists (select 1 {places}) \
          order by c.committed_on desc, c.id desc limit $3",
         dialect.millis("c.committed_on"),
+        count("not null"),
+        count("null"),
     );
     let rollout = |row: &Row| ListedRollout {
         commit: row.text(1),
@@ -118,6 +128,7 @@ pub(super) async fn listed(
         branch: row.text(3),
         committed_on: row.moment(4).unwrap_or_default(),
         places: row.int(5),
+        removed: row.int(6),
         ..ListedRollout::default()
     };
     Ok(transaction.query(&sql, values).await?.iter().map(|row| (row.int(0), rollout(row))).collect())

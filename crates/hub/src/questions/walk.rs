@@ -30,6 +30,8 @@ pub(super) struct Walk {
     scope: Scope,
     /// Only those that are counted there.
     tallies: Option<Vec<i64>>,
+    /// Those that were somewhere once, too: at a moment, they may have been there.
+    with_past: bool,
 }
 
 /// A page of reconcilers.
@@ -37,6 +39,8 @@ pub(super) struct Walk {
 pub(super) struct Found {
     /// Their ids.
     pub(super) reconcilers: Vec<i64>,
+    /// Where each was looked for; none where that says nothing.
+    pub(super) places: Vec<Option<i64>>,
     /// Where the next page begins; none if this is the last one.
     pub(super) next: Option<Cursor<2>>,
 }
@@ -71,7 +75,7 @@ impl Walk {
     pub(super) async fn of_scope(transaction: &mut Transaction, scope: Scope) -> Result<Self, QuestionError> {
         let Some(standings) = scope.standings.clone() else {
             let along = if scope.hosts.is_some() { Along::Hosts } else { Along::Places };
-            return Ok(Self { along, scope, tallies: None });
+            return Ok(Self { along, scope, tallies: None, with_past: false });
         };
         let columns = selected_columns(&standing::expression(standing::HOLDS_WANTED));
         let mut values = Vec::new();
@@ -97,12 +101,18 @@ impl Walk {
         };
         scope.groups =
             Some(selected.iter().map(|selected| selected.group_id).collect::<BTreeSet<_>>().into_iter().collect());
-        Self { along, scope, tallies: Some(selected.iter().map(|selected| selected.id).collect()) }
+        let tallies = Some(selected.iter().map(|selected| selected.id).collect());
+        Self { along, scope, tallies, with_past: false }
+    }
+
+    /// The same, and those that were where the scope says once. Whoever asks for a moment looks where they were then.
+    pub(super) fn with_past(self) -> Self {
+        Self { with_past: true, ..self }
     }
 
     /// The reconcilers of which nobody knows where they are.
     pub(super) fn of_unplaced(scope: Scope) -> Self {
-        Self { along: Along::Unplaced, scope, tallies: None }
+        Self { along: Along::Unplaced, scope, tallies: None, with_past: false }
     }
 
     /// The page behind a cursor.
@@ -112,8 +122,12 @@ impl Walk {
         after: Option<Cursor<2>>,
         limit: usize,
     ) -> Result<Found, DatabaseError> {
-        let mut progress =
-            Progress { found: Vec::new(), limit, left: PAGE_EXAMINED_MAX, position: after.unwrap_or(Cursor([0, 0])) };
+        let mut progress = Progress {
+            found: Found::default(),
+            limit,
+            left: PAGE_EXAMINED_MAX,
+            position: after.unwrap_or(Cursor([0, 0])),
+        };
         loop {
             let lanes = self.lanes(transaction, progress.position.0[0]).await?;
             for lane in &lanes {
@@ -121,12 +135,12 @@ impl Walk {
                     progress.position = Cursor([*lane, 0]);
                 }
                 if !self.follow(transaction, &mut progress).await? {
-                    return Ok(Found { reconcilers: progress.found, next: Some(progress.position) });
+                    return Ok(Found { next: Some(progress.position), ..progress.found });
                 }
             }
             match lanes.last() {
                 Some(last) if lanes.len() >= LANES => progress.position = Cursor([last + 1, 0]),
-                _ => return Ok(Found { reconcilers: progress.found, next: None }),
+                _ => return Ok(progress.found),
             }
         }
     }
@@ -134,18 +148,25 @@ impl Walk {
     /// Looks at the rest of a lane; whether it came to its end.
     async fn follow(&self, transaction: &mut Transaction, progress: &mut Progress) -> Result<bool, DatabaseError> {
         loop {
-            let wanted = progress.limit - progress.found.len();
+            let wanted = progress.limit - progress.found.reconcilers.len();
             if wanted == 0 || progress.left == 0 {
                 return Ok(false);
             }
             let stretch = self.stretch(transaction, progress.position, (wanted, progress.left)).await?;
             progress.left = progress.left.saturating_sub(stretch.examined.max(1));
-            progress.found.extend(stretch.found);
+            let place = Some(progress.position.0[0]).filter(|_| self.along == Along::Places && self.is_past());
+            progress.found.places.extend(stretch.found.iter().map(|_| place));
+            progress.found.reconcilers.extend(stretch.found);
             match stretch.end {
                 Some(end) => progress.position.0[1] = end,
                 None => return Ok(true),
             }
         }
+    }
+
+    /// Whether reconcilers are looked for where they were, too. All of them are found where they are.
+    fn is_past(&self) -> bool {
+        self.with_past && self.scope.groups.is_some()
     }
 
     fn ids(&self) -> &[i64] {
@@ -168,10 +189,16 @@ impl Walk {
             values.push(groups.into());
             format!(" and {}", transaction.dialect().any_int("p.place_group_id", "$3"))
         });
+        // Not several `exists`: joined by `or`, PostgreSQL may gather all that is in their tables first.
+        let has_some = if self.is_past() {
+            "((select r.id from reconciler r where r.place_id = p.id limit 1) is not null \
+              or (select d.id from deployment d where d.manifests_endpoint = p.endpoint limit 1) is not null)"
+        } else {
+            "exists (select 1 from reconciler r where r.place_id = p.id)"
+        };
         let sql = format!(
-            "select p.id from place p where p.id >= $1{} \
-             and exists (select 1 from reconciler r where r.place_id = p.id) order by p.id limit $2",
-            of_groups.unwrap_or_default()
+            "select p.id from place p where p.id >= $1{} and {has_some} order by p.id limit $2",
+            of_groups.unwrap_or_default(),
         );
         let rows = transaction.query(&sql, values).await?;
         let unplaced = (from == 0 && !self.scope.is_of_places()).then_some(0);
@@ -205,10 +232,12 @@ impl Walk {
 
     /// The reconcilers of a lane behind `$1`, at most `$2`.
     fn inner(&self, lane: i64, values: &mut Vec<Value>) -> String {
+        // At an earlier moment, those may have been in service that are not now.
+        let in_service = if self.with_past { "" } else { " and r.retired_on is null" };
         let of_reconciler = |condition: &str| {
             format!(
-                "select r.id, r.host_id, r.place_id from reconciler r where {condition} and r.id > $1 \
-                 and r.retired_on is null order by r.id limit $2"
+                "select r.id, r.host_id, r.place_id from reconciler r where {condition} and r.id > $1{in_service} \
+                 order by r.id limit $2"
             )
         };
         if lane == 0 {
@@ -217,6 +246,20 @@ impl Walk {
         values.push(lane.into());
         let parameter = format!("${}", values.len());
         match self.along {
+            Along::Places if self.is_past() => {
+                // Each part is found by its index, in order, and ends at the limit.
+                let now = format!("select r.id from reconciler r where r.place_id = {parameter} and r.id > $1");
+                let once = format!(
+                    "select distinct d.reconciler_id as id from deployment d where d.reconciler_id > $1 \
+                     and d.manifests_endpoint = (select q.endpoint from place q where q.id = {parameter})"
+                );
+                format!(
+                    "select r.id, r.host_id, r.place_id from (\
+                       select a.id from ({now} order by r.id limit $2) as a \
+                       union select b.id from ({once} order by 1 limit $2) as b order by 1 limit $2) as u \
+                     join reconciler r on r.id = u.id order by r.id limit $2"
+                )
+            }
             Along::Places | Along::Unplaced => of_reconciler(&format!("r.place_id = {parameter}")),
             Along::Hosts => of_reconciler(&format!("r.host_id = {parameter}")),
             Along::Tallies => format!(
@@ -240,7 +283,9 @@ impl Walk {
             conditions.push(format!(
                 "exists (select 1 from reconciler_state s where s.reconciler_id = x.id and {of_tallies})"
             ));
-        } else if let Some(groups) = self.scope.groups.as_ref().filter(|_| self.along == Along::Hosts) {
+        } else if let Some(groups) =
+            self.scope.groups.as_ref().filter(|_| self.along == Along::Hosts && !self.with_past)
+        {
             values.push(groups.clone().into());
             let of_groups = dialect.any_int("p.place_group_id", &format!("${}", values.len()));
             conditions.push(format!("exists (select 1 from place p where p.id = x.place_id and {of_groups})"));
@@ -253,7 +298,7 @@ const NO_CONDITION: &str = "1 = 1";
 
 /// How far a page is.
 struct Progress {
-    found: Vec<i64>,
+    found: Found,
     limit: usize,
     /// How many more may be looked at.
     left: usize,

@@ -1,5 +1,7 @@
 //! SQLite or PostgreSQL: how to reach it.
 
+use std::fs::OpenOptions;
+use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::time::Duration;
@@ -202,7 +204,21 @@ impl Database {
     }
 }
 
+/// Makes the file if it is not there: only its owner may read it, since digests of secrets are in it. SQLite gives its log the same rights. One that is there
+/// stays as it is.
+fn keep_private(file: &Path) {
+    let made = OpenOptions::new().write(true).create_new(true).mode(0o600).open(file);
+    let is_readable = |metadata: std::fs::Metadata| metadata.permissions().mode() & 0o077 != 0;
+    if made.is_err() && std::fs::metadata(file).is_ok_and(is_readable) {
+        let file = file.display();
+        tracing::warn!(
+            "others than its owner can read or change the database `{file}`, which has digests of secrets in it: `chmod 600 {file}`"
+        );
+    }
+}
+
 async fn open_sqlite(file: &Path) -> Result<Database, DatabaseError> {
+    keep_private(file);
     let options = sqlite_options().filename(file).create_if_missing(true);
     let writer = SqlitePoolOptions::new().max_connections(1).acquire_timeout(BUSY_TIMEOUT);
     // When the disk is full, SQLite itself rolls back. sqlx does not notice, and would take the connection for one inside a transaction for ever.

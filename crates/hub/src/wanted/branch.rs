@@ -1,6 +1,8 @@
 //! Branches of GitOps repositories: their commits in order, and how far they were read.
 
 use super::{Publication, Role, Seen};
+use crate::limits::FUTURE_MAX;
+use crate::moment::Moment;
 use crate::store::{Database, DatabaseError, Transaction, Value};
 
 /// A branch in the store.
@@ -15,6 +17,8 @@ pub(super) struct CommitId {
     pub(super) id: i64,
     /// Whether nobody told of it before.
     pub(super) is_new: bool,
+    /// Since when it is the branch's last one: when it was made, or when the branch was seen to be reset to it.
+    pub(super) since: Moment,
 }
 
 impl Branch {
@@ -52,27 +56,36 @@ impl Branch {
         );
         let last = transaction.query(&sql, vec![self.id.into()]).await?;
         let last = last.first();
+        let now = Moment::now();
+        // A commit with a date that can't be right yet must not keep those after it from counting.
+        let last_on = last.and_then(|row| row.moment(3)).filter(|last_on| *last_on <= now.after(FUTURE_MAX));
         if let Some(row) = last.filter(|row| row.text(1) == publication.commit) {
-            return Ok(Some(CommitId { id: row.int(0), is_new: false }));
+            let since = last_on.unwrap_or(publication.committed_on);
+            return Ok(Some(CommitId { id: row.int(0), is_new: false, since }));
         }
-        let last_on = last.and_then(|row| row.moment(3));
         if !is_seen && last_on.is_some_and(|last_on| last_on > publication.committed_on) {
             return Ok(None);
         }
+        let is_known = self.knows(transaction, &publication.commit).await?;
         // In the same second as the last one, and known before it.
-        if !is_seen && last_on == Some(publication.committed_on) && self.knows(transaction, &publication.commit).await?
-        {
+        if !is_seen && last_on == Some(publication.committed_on) && is_known {
             return Ok(None);
         }
+        let since = match last_on {
+            // The branch was reset: what it held until now stays what it held. Git counts seconds.
+            Some(last_on) if is_seen && is_known => last_on.max(now.whole_seconds()),
+            _ if publication.committed_on > now.after(FUTURE_MAX) => now.whole_seconds(),
+            // Dates of commits are their makers': a branch holds nothing before what it went through earlier.
+            _ => last_on.map_or(publication.committed_on, |last_on| last_on.max(publication.committed_on)),
+        };
         let sequence = last.map_or(0, |row| row.int(2)) + 1;
         let sql = format!(
             "insert into gitops_commit (branch_id, commit_id, sequence, committed_on) values ($1, $2, $3, {}) \
-             on conflict (branch_id, commit_id) do update set sequence = excluded.sequence returning id",
+             returning id",
             dialect.instant("$4")
         );
-        let values =
-            vec![self.id.into(), publication.commit.as_str().into(), sequence.into(), publication.committed_on.into()];
-        Ok(transaction.query(&sql, values).await?.first().map(|row| CommitId { id: row.int(0), is_new: true }))
+        let values = vec![self.id.into(), publication.commit.as_str().into(), sequence.into(), since.into()];
+        Ok(transaction.query(&sql, values).await?.first().map(|row| CommitId { id: row.int(0), is_new: true, since }))
     }
 
     async fn knows(&self, transaction: &mut Transaction, commit: &str) -> Result<bool, DatabaseError> {
@@ -87,10 +100,13 @@ impl Branch {
         publication: &Publication,
     ) -> Result<bool, DatabaseError> {
         let sql = format!(
-            "select 1 from gitops_commit where branch_id = $1 and commit_id <> $2 and committed_on >= {} limit 1",
-            transaction.dialect().instant("$3")
+            "select 1 from gitops_commit where branch_id = $1 and commit_id <> $2 and committed_on >= {} and committed_on <= {} limit 1",
+            transaction.dialect().instant("$3"),
+            transaction.dialect().instant("$4"),
         );
-        let values = vec![self.id.into(), publication.commit.as_str().into(), publication.committed_on.into()];
+        let latest = Moment::now().after(FUTURE_MAX);
+        let values =
+            vec![self.id.into(), publication.commit.as_str().into(), publication.committed_on.into(), latest.into()];
         Ok(transaction.query(&sql, values).await?.is_empty())
     }
 
@@ -98,7 +114,7 @@ impl Branch {
     pub(super) async fn set_read(&self, transaction: &mut Transaction, commit: &str) -> Result<(), DatabaseError> {
         let dialect = transaction.dialect();
         let sql = format!("update gitops_branch set head = $1, read_on = {} where id = $2", dialect.instant("$3"));
-        let values = vec![commit.into(), self.id.into(), crate::moment::Moment::now().into()];
+        let values = vec![commit.into(), self.id.into(), Moment::now().into()];
         transaction.query(&sql, values).await.map(drop)
     }
 }

@@ -2,7 +2,8 @@
 
 use super::{Plan, Publication, WantedPlace, WantedTarget, Wish};
 use crate::endpoint::{Endpoint, EndpointError};
-use crate::limits::{ENDPOINT_CHARACTERS_MAX, LABELS_MAX, NAME_CHARACTERS_MAX};
+use crate::limits::{ENDPOINT_CHARACTERS_MAX, FUTURE_MAX, LABELS_MAX, NAME_CHARACTERS_MAX};
+use crate::moment::Moment;
 use crate::revision::is_hash;
 
 /// It can't be so.
@@ -22,6 +23,9 @@ pub enum WishError {
     /// An endpoint is too long, or has control characters.
     #[error("`sourceEndpoint` is a text of at most {ENDPOINT_CHARACTERS_MAX} characters, without control characters")]
     Source,
+    /// The commit was made later than now.
+    #[error("`committedOn` is {0}, in the future; it is {1} here: is the clock of whoever made the commit right?")]
+    Future(Moment, Moment),
     /// It is no id of a git object.
     #[error("`{0}` is the id of a git object: 40 or 64 hexadecimal digits")]
     Hash(&'static str),
@@ -39,8 +43,13 @@ impl Wish {
                 return environments.iter().try_for_each(|environment| name("environments", Some(environment)));
             }
             Self::Published(publication) | Self::Seen(publication, _) | Self::Whole(publication, _) => {
-                let Publication { repository, branch, commit, places, .. } = publication;
+                let Publication { repository, branch, commit, places, committed_on, .. } = publication;
                 hash("commit", Some(commit))?;
+                // Whoever looked at the branch can't help it; what it says is not believed then.
+                let now = Moment::now();
+                if !matches!(self, Self::Seen(..)) && *committed_on > now.after(FUTURE_MAX) {
+                    return Err(WishError::Future(*committed_on, now));
+                }
                 (repository, branch, places)
             }
         };

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::branch::Branch;
+use super::branch::{Branch, CommitId};
 use super::retally::{self, Changes};
 use super::vocabulary::{self, TargetIds, TargetKey};
 use super::{
@@ -127,7 +127,7 @@ async fn publish(
     }
     let News { published, revisions, versions } = news;
     let changed = revisions.iter().map(|(id, _, _)| *id).collect();
-    add_revisions(transaction, publication, commit.id, revisions).await?;
+    add_revisions(transaction, &commit, revisions).await?;
     vocabulary::assign(transaction, &publication.commit, versions).await?;
     let targets = manifests(&named);
     let changes = Changes { branch_id: branch.id, changed, regrouped, added, targets, is_commit_new: commit.is_new };
@@ -338,8 +338,7 @@ async fn others(
 /// Writes what places should hold from a commit on.
 async fn add_revisions(
     transaction: &mut Transaction,
-    publication: &Publication,
-    commit_id: i64,
+    commit: &CommitId,
     revisions: Vec<(i64, Option<String>, Option<String>)>,
 ) -> Result<(), DatabaseError> {
     let mut rows = Rows::new(&[
@@ -352,10 +351,10 @@ async fn add_revisions(
     for (place_id, tree, config_version) in revisions {
         rows.push(vec![
             Value::from(place_id),
-            commit_id.into(),
+            commit.id.into(),
             tree.into(),
             config_version.into(),
-            publication.committed_on.into(),
+            commit.since.into(),
         ]);
     }
     let statement = "insert into place_revision (place_id, gitops_commit_id, tree, config_version, wanted_on) \

@@ -151,6 +151,8 @@ struct Latest {
     version: Option<String>,
     /// The commit in its row.
     noted_commit: String,
+    /// It is about a place where the reconciler is no more.
+    is_elsewhere: bool,
 }
 
 async fn restate_some(
@@ -187,7 +189,8 @@ async fn restate_some(
     }
     let named = latest.values().filter_map(|latest| {
         let held = content(latest).and_then(|content| contents.get(&content))?;
-        Some((latest.deployment_id?, held.commit.clone())).filter(|(_, commit)| *commit != latest.noted_commit)
+        let is_other = held.commit != latest.noted_commit && !latest.is_elsewhere;
+        Some((latest.deployment_id?, held.commit.clone())).filter(|_| is_other)
     });
     history::name_commits(transaction, named.collect()).await?;
     let tallies = deltas.write(transaction).await?;
@@ -204,7 +207,8 @@ async fn restate_some(
 async fn latest(transaction: &mut Transaction, ids: &[i64]) -> Result<BTreeMap<i64, Latest>, DatabaseError> {
     let sql = format!(
         "select r.id, r.place_id, case when r.retired_on is null and h.retired_on is null then 0 else 1 end, \
-         d.id, d.revision, d.tree, d.version, d.gitops_commit_id from reconciler r join host h on h.id = r.host_id \
+         d.id, d.revision, d.tree, d.version, d.gitops_commit_id, \
+         case when d.manifests_endpoint is null then 0 else 1 end from reconciler r join host h on h.id = r.host_id \
          join reconciler_state s on s.reconciler_id = r.id left join deployment d on d.id = s.deployment_id where {}",
         transaction.dialect().any_int("r.id", "$1")
     );
@@ -217,6 +221,7 @@ async fn latest(transaction: &mut Transaction, ids: &[i64]) -> Result<BTreeMap<i
         tree: row.optional_text(5).map(str::to_owned),
         version: row.optional_text(6).map(str::to_owned),
         noted_commit: row.text(7),
+        is_elsewhere: row.is(8),
     };
     Ok(rows.iter().map(|row| (row.int(0), latest(row))).collect())
 }

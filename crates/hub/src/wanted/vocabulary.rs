@@ -159,6 +159,14 @@ pub(super) async fn assign(
         select version, max(build_id), max(build_commit_id), workload_id from source where true \
         group by version, workload_id on conflict (workload_id, version) do nothing";
     transaction.with(rows.clone(), statement).await?;
+    // Queries that join the history with assignments find one row for a target, a version and a commit, and the latest is the one that was made last.
+    // They are found by the commit: few are known of one that became wanted just now. The sign keeps databases from going by the target.
+    let again = "delete from deployment_assignment where id in (select a.id from source s \
+        join workload_version v on v.workload_id = s.workload_id and v.version = s.version \
+        join deployment_assignment a on a.gitops_commit_id = s.commit_id and +a.deployment_target_id = s.target_id \
+        and +a.workload_version_id = v.id \
+        where a.id < (select max(l.id) from deployment_assignment l where l.deployment_target_id = s.target_id))";
+    transaction.with(rows.clone(), again).await?;
     let statement = "insert into deployment_assignment (deployment_target_id, workload_version_id, gitops_commit_id) \
         select s.target_id, v.id, s.commit_id from source s \
         join workload_version v on v.workload_id = s.workload_id and v.version = s.version \

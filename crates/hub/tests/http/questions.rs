@@ -64,6 +64,12 @@ async fn microsofts_question_is_taken_as_it_is() {
     let hub = with_a_report().await;
     let asked = hub.post("/deployment_state").json(&json!({"manifests_endpoint": "nothing", "commit_id": "1"}));
     assert_eq!(asked.send().await.unwrap().text().await.unwrap(), "{}");
+    // Its clients often do not say what type their body has.
+    let body = r#"{"manifests_endpoint": "nothing", "commit_id": "1"}"#;
+    let asked = hub.post("/deployment_state").body(body).send().await.unwrap();
+    assert_eq!((asked.status(), asked.text().await.unwrap()), (StatusCode::OK, "{}".to_owned()));
+    let asked = hub.post("/deployment_state").body("{").send().await.unwrap();
+    assert!(problem(asked).await.2.starts_with("the question can't be read: "));
 }
 
 #[tokio::test]

@@ -76,9 +76,11 @@ async fn a_damaged_backup_restores_nothing(ground: Ground) {
     let cut_off = text.lines().take(lines - 1).collect::<Vec<_>>().join("\n");
     let without_a_row = text.replacen(text.lines().find(|line| line.starts_with("[1,")).unwrap(), "", 1);
     let renamed = text.replacen("\"table\":\"tally\"", "\"table\":\"tally; drop table host\"", 1);
+    let changed = text.replacen("\"berlin\"", "\"vienna\"", 1);
+    assert_ne!(changed, text);
     let later = text.replacen("kalypso_hub_backup\":", "kalypso_hub_backup\":9", 1);
     for damaged in
-        [cut_off, without_a_row.replace("\n\n", "\n"), renamed, later, "nonsense\n".to_owned(), String::new()]
+        [cut_off, changed, without_a_row.replace("\n\n", "\n"), renamed, later, "nonsense\n".to_owned(), String::new()]
     {
         let refused = restore(&other.database, &mut damaged.as_bytes()).await;
         assert!(

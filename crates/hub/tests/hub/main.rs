@@ -25,12 +25,14 @@ mod hostile;
 mod hosts;
 mod import;
 mod naming;
+mod past;
 mod questions;
 mod races;
 mod remembering;
 mod retention;
 mod rules;
 mod sample;
+mod staying;
 mod store;
 mod stretches;
 mod tokens;
@@ -55,11 +57,13 @@ fn main() {
         hostile::trials(),
         import::trials(),
         naming::trials(),
+        past::trials(),
         questions::trials(),
         races::trials(),
         remembering::trials(),
         retention::trials(),
         rules::trials(),
+        staying::trials(),
         store::trials(),
         stretches::trials(),
         tokens::trials(),

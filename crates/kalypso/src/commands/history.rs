@@ -51,7 +51,11 @@ pub(super) fn about(reported: &Reported) -> String {
 fn cells(event: &Event, now: Moment) -> [String; 5] {
     match event {
         Event::Published(published) => {
-            let places = terminal::count(usize::try_from(published.places).unwrap_or(0), "place");
+            let count = |places: i64| terminal::count(usize::try_from(places).unwrap_or(0), "place");
+            let places = match (published.places, published.removed) {
+                (0, removed) if removed > 0 => format!("nothing at {}", count(removed)),
+                (places, _) => count(places),
+            };
             let what = of_workloads(&published.versions);
             [
                 asking::ago(Some(published.at), now),

@@ -2,6 +2,7 @@
 
 use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::process::{Command, Output};
 
@@ -98,6 +99,41 @@ fn a_backup_is_restored_into_another_database() {
     assert_eq!(full.status.code(), Some(1), "{}", said(&full));
     let names: Vec<_> = std::fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().file_name()).collect();
     assert!(!names.iter().any(|name| name.to_string_lossy().starts_with(".tmp")), "{names:?}");
+}
+
+#[test]
+fn a_backup_never_replaces_the_database_and_only_its_owner_reads_that() {
+    let folder = tempfile::tempdir().unwrap();
+    good(folder.path(), &["host", "add", "berlin-1"]);
+    std::fs::hard_link(folder.path().join("kalypso.db"), folder.path().join("link.db")).unwrap();
+    for file in ["kalypso.db", "./kalypso.db", "kalypso.db-wal", "link.db"] {
+        if !folder.path().join(file).exists() {
+            continue;
+        }
+        let refused = run(folder.path(), &["backup", file, "--force"]);
+        assert_eq!(refused.status.code(), Some(1), "{file}");
+        assert!(said(&refused).contains("is the database itself"), "{}", said(&refused));
+    }
+    assert!(good(folder.path(), &["host", "list", "-o", "json"]).contains("berlin-1"));
+    good(folder.path(), &["backup", "hub.ndjson"]);
+    good(folder.path(), &["restore", "hub.ndjson", "--database", "sqlite:other.db"]);
+    for file in ["kalypso.db", "other.db"] {
+        let mode = std::fs::metadata(folder.path().join(file)).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o600, "{file}");
+    }
+}
+
+#[test]
+fn a_database_that_others_can_read_is_warned_about() {
+    let folder = tempfile::tempdir().unwrap();
+    good(folder.path(), &["host", "add", "berlin-1"]);
+    let file = folder.path().join("kalypso.db");
+    // Without a token it may not listen there: it ends as soon as it has looked into the database.
+    let warned = || said(&run(folder.path(), &["--listen", "0.0.0.0:0"]));
+    assert!(!warned().contains("chmod"), "{}", warned());
+    std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o644)).unwrap();
+    assert!(warned().contains("`chmod 600 ./kalypso.db`"), "{}", warned());
+    assert_eq!(std::fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o644);
 }
 
 #[test]

@@ -1,9 +1,10 @@
 //! How far rollouts are.
 
 use axum::Json;
-use axum::extract::rejection::JsonRejection;
+use axum::extract::rejection::BytesRejection;
 use axum::extract::{Path, State};
 use axum::response::Response;
+use bytes::Bytes;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
@@ -91,8 +92,11 @@ async fn rollout_hosts(
 async fn deployment_state(
     State(app): State<App>,
     _: Reader,
-    request: Result<Json<DeploymentStateRequest>, JsonRejection>,
+    request: Result<Bytes, BytesRejection>,
 ) -> Result<Json<DeploymentState>, Problem> {
-    let Json(request) = request.map_err(|error| Problem::new(Kind::Malformed, error.body_text()))?;
+    let body = request.map_err(|error| Problem::new(Kind::Malformed, error.body_text()))?;
+    // Microsoft's hub does not ask what type the body says that it is of.
+    let request: DeploymentStateRequest = serde_json::from_slice(&body)
+        .map_err(|error| Problem::new(Kind::Malformed, format!("the question can't be read: {error}")))?;
     Ok(Json(questions::deployment_state(&app.database, &request).await?))
 }

@@ -107,8 +107,9 @@ async fn ask(database: &Database, filter: &Filter) -> Result<(), QuestionError> 
 async fn ask_others(database: &Database) -> Result<(), QuestionError> {
     let compared = Compared { from: "stage".into(), to: "prod".into(), ..Compared::default() };
     questions::compare(database, &compared, &Filter::default(), &Page::default()).await?;
-    for manifests_endpoint in ["https://git.example/app/prod/app-8", "https://git.example/app/prod/app-8%"] {
-        let request = DeploymentStateRequest { manifests_endpoint: manifests_endpoint.into(), commit_id: hash(1) };
+    for path in ["app-8", "app-8%", "./app-8/"] {
+        let manifests_endpoint = format!("https://git.example/app/prod/{path}");
+        let request = DeploymentStateRequest { manifests_endpoint, commit_id: hash(1) };
         let state = questions::deployment_state(database, &request).await?;
         assert_eq!(state.total_subscribers % 500, 0);
     }
@@ -179,8 +180,24 @@ fn of_plan(lines: &[String], sql: &str) -> Vec<String> {
     lines.iter().filter_map(scan).collect()
 }
 
+/// Every tenth host was elsewhere before: its reports stay of the place where it was.
+async fn move_some(database: &Database) {
+    let mut transaction = database.begin().await.unwrap();
+    let before = "insert into deployment (id, gitops_commit_id, reconciler_id, status, created_on, received_on, digest, manifests_endpoint) \
+        select d.id + 1000000, d.gitops_commit_id, d.reconciler_id, d.status, d.created_on, d.received_on, d.digest + 1000000, p.endpoint \
+        from deployment d join reconciler r on r.id = d.reconciler_id join place p on p.id = r.place_id % 100 + 1 \
+        where r.host_id % 10 = 0";
+    let linked = "update deployment set previous_id = id + 1000000 \
+        where manifests_endpoint is null and reconciler_id in (select id from reconciler where host_id % 10 = 0)";
+    for sql in [before, linked, "analyze"] {
+        transaction.run(sql).await.unwrap();
+    }
+    transaction.commit().await.unwrap();
+}
+
 async fn no_question_looks_at_all_hosts(ground: Ground) {
     load(&ground.database, HOSTS).await;
+    move_some(&ground.database).await;
     let asked = Asked::default();
     let listening = tracing::subscriber::set_default(asked.clone());
     for filter in filters() {

@@ -1,13 +1,16 @@
 //! `kalypso hub backup`: all that the hub knows, in a file.
 
 use std::io::{BufWriter, Write};
-use std::path::Path;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
 
 use hub::backup::{self, BackupError};
+use hub::store::DatabaseUrl;
 use tempfile::NamedTempFile;
 
 use super::{STANDARD_STREAM, with_database};
 use crate::arguments::HubBackup;
+use crate::configuration;
 use crate::exit::{Exit, Failure};
 use crate::terminal;
 
@@ -18,6 +21,10 @@ pub(super) fn run(options: &HubBackup) -> anyhow::Result<Exit> {
         return Ok(Exit::Good);
     }
     let name = options.file.display();
+    if is_database(options)? {
+        let reason = format!("`{name}` is the database itself, which the backup would replace");
+        return Err(Failure::refused(reason).help("take another name").into());
+    }
     if !options.force && options.file.exists() {
         return Err(exists(options).into());
     }
@@ -37,6 +44,24 @@ pub(super) fn run(options: &HubBackup) -> anyhow::Result<Exit> {
         rows_text(rows)
     ));
     Ok(Exit::Good)
+}
+
+/// Whether the file is the database that is backed up, or what SQLite keeps beside it.
+fn is_database(options: &HubBackup) -> anyhow::Result<bool> {
+    let DatabaseUrl::Sqlite(database) = configuration::read_hub(&options.database)?.database else { return Ok(false) };
+    let beside = |ending: &str| {
+        let mut name = database.clone().into_os_string();
+        name.push(ending);
+        PathBuf::from(name)
+    };
+    let own = ["", "-wal", "-shm", "-journal"].map(beside);
+    Ok(own.iter().any(|own| is_same(own, &options.file)))
+}
+
+/// Whether two paths lead to one file, by whichever names.
+fn is_same(one: &Path, other: &Path) -> bool {
+    let id = |path: &Path| path.metadata().map(|metadata| (metadata.dev(), metadata.ino())).ok();
+    id(one).is_some_and(|one| id(other) == Some(one))
 }
 
 /// Rows in words.

@@ -1,0 +1,215 @@
+//! Which place a report is about. What was reported of a place stays of that place when its reconciler moves.
+//!
+//! A row of the history names its place where that is another one than its reconciler's; the latest rows, up to the first that does, are about the place where
+//! the reconciler is. So a report costs nothing of that, and a move costs what was reported since the move before.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use super::batch::Work;
+use super::timeline::{Entry, Origin};
+use super::{places, submitted::Submitted};
+use crate::store::{DatabaseError, Kind, Rows, Transaction, Value};
+
+/// The id of the place that a row `d` of the history of a reconciler `r` is about.
+pub(crate) const PLACE_ID: &str = "(case when d.manifests_endpoint is null then r.place_id \
+    else (select dp.id from place dp where dp.endpoint = d.manifests_endpoint) end)";
+
+/// The same of a row `o` alone: it is looked up row by row, so that no database goes through all reconcilers to find those of a few rows.
+pub(crate) const PLACE_ID_OF_ROW: &str = "(case when o.manifests_endpoint is null \
+    then (select dr.place_id from reconciler dr where dr.id = o.reconciler_id) \
+    else (select dp.id from place dp where dp.endpoint = o.manifests_endpoint) end)";
+
+/// The most rows that a move looks at. Retention keeps chains shorter.
+const CHAIN_MAX: i64 = 20_000;
+
+/// The place that an entry is about, where that is not where its reconciler is.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Elsewhere {
+    pub(super) endpoint: String,
+    pub(super) place_id: Option<i64>,
+}
+
+/// Whether an entry names its place.
+enum Names<'a> {
+    It(Option<&'a str>),
+    No,
+}
+
+impl<'a> Work<'a> {
+    /// Where its reconciler was before these reports.
+    pub(super) fn endpoint_before(&self) -> Option<&str> {
+        match &self.subject.own {
+            Some(own) => own.endpoint.as_deref(),
+            // Its reports name the place that is known.
+            None => self.reports.first().and_then(|(_, report)| report.endpoint.as_deref()),
+        }
+    }
+
+    /// The place that the latest of its reports that names one names.
+    pub(super) fn named_endpoint(&self) -> Option<&str> {
+        self.timeline.entries().iter().rev().find_map(|entry| match self.names(entry) {
+            Names::It(endpoint) => Some(endpoint),
+            Names::No => None,
+        })?
+    }
+
+    fn names(&self, entry: &Entry<&'a Submitted>) -> Names<'_> {
+        let id = match entry.origin {
+            Origin::New(report) => return report.endpoint.as_deref().map_or(Names::No, |named| Names::It(Some(named))),
+            Origin::Stored(id) => id,
+        };
+        let row = self.rows.get(&id);
+        let is_guessed = self.subject.own.as_ref().is_some_and(|own| own.is_named);
+        match row.and_then(|row| row.names_place) {
+            Some(false) => Names::No,
+            None if is_guessed || self.endpoint_before().is_none() => Names::No,
+            _ => Names::It(row.and_then(|row| row.link.endpoint.as_deref()).or(self.endpoint_before())),
+        }
+    }
+
+    /// The places that its entries are about, in their order.
+    fn endpoints(&self) -> Vec<Option<String>> {
+        let entries = self.timeline.entries();
+        let mut endpoints: Vec<Option<String>> = Vec::with_capacity(entries.len());
+        // What a report that arrived now names holds for what came after it, up to the next that names a place.
+        let mut named_now: Option<String> = None;
+        for entry in entries {
+            endpoints.push(match (self.names(entry), entry.origin) {
+                (Names::It(named), origin) => {
+                    let named = named.map(str::to_owned);
+                    named_now = named.clone().filter(|_| matches!(origin, Origin::New(_)));
+                    named
+                }
+                (Names::No, Origin::New(_)) => endpoints.last().cloned().flatten(),
+                (Names::No, Origin::Stored(id)) => named_now.clone().or_else(|| {
+                    let stored = self.rows.get(&id).and_then(|row| row.link.endpoint.clone());
+                    stored.or_else(|| self.endpoint_before().map(str::to_owned))
+                }),
+            });
+        }
+        // The latest that name none are where the reconciler is now, the earliest where the first of them is said to be.
+        let names_none = |entry: &&Entry<_>| matches!((self.names(entry), entry.origin), (Names::No, Origin::New(_)));
+        let latest = entries.iter().rev().take_while(names_none).count();
+        let count = endpoints.len();
+        endpoints[count - latest..].fill(self.endpoint.clone());
+        self.lead(&mut endpoints);
+        let first = endpoints.iter().flatten().next().cloned();
+        endpoints.iter_mut().take_while(|endpoint| endpoint.is_none()).for_each(|endpoint| endpoint.clone_from(&first));
+        endpoints
+    }
+
+    /// Reports before the first that names a place are of the place that this one names, also where it arrives after another one that did. Where a name says
+    /// something else, they stay there.
+    fn lead(&self, endpoints: &mut [Option<String>]) {
+        let entries = self.timeline.entries();
+        let named = |entry: &Entry<&'a Submitted>| match self.names(entry) {
+            Names::It(endpoint) => Some(endpoint.map(str::to_owned)),
+            Names::No => None,
+        };
+        let first = entries.iter().position(|entry| named(entry).is_some()).filter(|first| *first > 0);
+        let Some(first) = first.filter(|first| entries[*first].row().is_none() && self.is_whole()) else { return };
+        let later = entries.iter().skip(first).filter(|entry| entry.row().is_some());
+        let before = later.filter_map(named).next().flatten();
+        let (leading, others) = endpoints.split_at_mut(first);
+        for endpoint in leading.iter_mut().filter(|endpoint| endpoint.is_none() || **endpoint == before) {
+            endpoint.clone_from(&others[0]);
+        }
+    }
+
+    /// Whether its entries are all that is known of its reconciler.
+    fn is_whole(&self) -> bool {
+        let first = self.timeline.entries().first().and_then(Entry::row);
+        first.is_none_or(|id| self.rows.get(&id).is_some_and(|row| row.link.previous_id.is_none()))
+    }
+
+    /// Whether all its entries are about the place where the reconciler is, and was.
+    fn stays(&self) -> bool {
+        let is_here = |entry: &Entry<&'a Submitted>| match entry.origin {
+            Origin::New(report) => report.endpoint.is_none() || report.endpoint == self.endpoint,
+            Origin::Stored(_) => true,
+        };
+        let before = self.endpoint_before();
+        self.rows.is_empty()
+            && (before.is_none() || before == self.endpoint.as_deref())
+            && self.timeline.entries().iter().all(is_here)
+    }
+}
+
+/// Finds out which places the entries of reconcilers are about, and notes in earlier rows which ones these were about.
+pub(super) async fn follow(transaction: &mut Transaction, works: &mut [Work<'_>]) -> Result<(), DatabaseError> {
+    let mut left = Vec::new();
+    let mut all: Vec<(usize, Vec<Option<String>>)> = Vec::new();
+    for (number, work) in works.iter().enumerate().filter(|(_, work)| !work.stays()) {
+        let endpoints = work.endpoints();
+        left.extend(work.left(&endpoints));
+        all.push((number, endpoints));
+    }
+    let named: BTreeSet<String> = all.iter().flat_map(|(_, endpoints)| endpoints.iter().flatten().cloned()).collect();
+    let places = places::by_endpoint(transaction, named).await?;
+    for (number, endpoints) in all {
+        let work = &mut works[number];
+        work.elsewhere = elsewhere(endpoints, work.endpoint.as_ref(), &places);
+    }
+    leave_from(transaction, left).await
+}
+
+/// The entries, from the latest on, are where the reconciler is, up to the first that is not: that one and all before it are said to be where they are.
+fn elsewhere(
+    endpoints: Vec<Option<String>>,
+    now: Option<&String>,
+    places: &HashMap<String, i64>,
+) -> BTreeMap<usize, Elsewhere> {
+    let here = endpoints.iter().rev().take_while(|endpoint| endpoint.is_none() || endpoint.as_ref() == now).count();
+    let before = endpoints.len() - here;
+    let place = |(index, endpoint): (usize, Option<String>)| {
+        let endpoint = endpoint?;
+        Some((index, Elsewhere { place_id: places.get(&endpoint).copied(), endpoint }))
+    };
+    endpoints.into_iter().take(before).enumerate().filter_map(place).collect()
+}
+
+impl Work<'_> {
+    /// The row from which on the rows that were not read are about the place where the reconciler was, if it is not there any more, and that place.
+    fn left(&self, endpoints: &[Option<String>]) -> Option<(i64, String)> {
+        let before = self.endpoint_before()?;
+        let is_elsewhere = endpoints.iter().any(|endpoint| endpoint.is_some() && *endpoint != self.endpoint);
+        if !is_elsewhere && self.endpoint.as_deref() == Some(before) {
+            return None;
+        }
+        let first = match self.timeline.entries().first()?.origin {
+            _ if self.rows.is_empty() => return Some((self.subject.state.deployment_id?, before.to_owned())),
+            Origin::Stored(id) => id,
+            Origin::New(_) => return None,
+        };
+        Some((self.rows.get(&first)?.link.previous_id?, before.to_owned()))
+    }
+}
+
+/// Notes in rows, from these on to the first that says it, which place they are about: (row, place).
+async fn leave_from(transaction: &mut Transaction, left: Vec<(i64, String)>) -> Result<(), DatabaseError> {
+    let mut rows = Rows::new(&[("head", Kind::Int), ("endpoint", Kind::Text)]);
+    left.into_iter().for_each(|(head, endpoint)| rows.push(vec![Value::from(head), endpoint.into()]));
+    let statement = format!(", {}", leaving("source s join deployment d on d.id = s.head", "s.endpoint"));
+    transaction.with(rows, &statement).await.map(drop)
+}
+
+/// Notes in the rows of these reconcilers which place they are about, before the reconcilers are said to be elsewhere.
+pub(crate) async fn leave(transaction: &mut Transaction, reconcilers: BTreeSet<i64>) -> Result<(), DatabaseError> {
+    let mut rows = Rows::new(&[("id", Kind::Int)]);
+    reconcilers.into_iter().for_each(|id| rows.push(vec![id.into()]));
+    let from = "source s join reconciler r on r.id = s.id and r.manifests_endpoint is not null \
+        join reconciler_state t on t.reconciler_id = r.id join deployment d on d.id = t.deployment_id";
+    let statement = format!(", {}", leaving(from, "r.manifests_endpoint"));
+    transaction.with(rows, &statement).await.map(drop)
+}
+
+fn leaving(from: &str, endpoint: &str) -> String {
+    format!(
+        "chain(id, previous_id, endpoint, depth) as (\
+           select d.id, d.previous_id, {endpoint}, 1 from {from} where d.manifests_endpoint is null \
+           union all \
+           select d.id, d.previous_id, c.endpoint, c.depth + 1 from chain c join deployment d on d.id = c.previous_id \
+           where d.manifests_endpoint is null and c.depth < {CHAIN_MAX}) \
+         update deployment set manifests_endpoint = c.endpoint from chain c where deployment.id = c.id"
+    )
+}

@@ -1,0 +1,341 @@
+//! What is said of the past, against a model that keeps all reports: whatever the order in which they arrive, wherever reconcilers move, and however often the
+//! branch is reset or loses folders.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use hub::endpoint::Endpoint;
+use hub::ingest::Ingest;
+use hub::moment::Moment;
+use hub::questions::{Deployment, Event, Filter, Page, Standing, deployments, history};
+use hub::report::{Report, Status};
+use hub::store::Database;
+use hub::wanted::{Publication, Role, Seen, WantedPlace, WantedTarget, Wish};
+use libtest_mimic::Trial;
+use proptest::prelude::*;
+use proptest::test_runner::{Config, TestRunner};
+
+use crate::sample::{REPOSITORY, hash};
+use crate::twins::{Ground, wait};
+
+const BRANCH: &str = "dev";
+const PLACES: [&str; 3] = ["cart", "portal", "depot"];
+const HOSTS: [&str; 2] = ["berlin", "chicago"];
+const COMMITS: i64 = 5;
+/// Moments of which reports tell. Commits are made between them.
+const MOMENTS: usize = 14;
+/// How far moments are from each other, in milliseconds.
+const STEP: i64 = 10;
+const STATUSES: [Status; 3] = [Status::InProgress, Status::Success, Status::Failure];
+
+/// What a host says: its number, that of the moment, of the status, and of the commit.
+#[derive(Clone, Copy, Debug)]
+struct Said {
+    host: usize,
+    moment: usize,
+    status: usize,
+    commit: i64,
+}
+
+#[derive(Clone, Debug)]
+enum Step {
+    /// Reports that arrive together.
+    Reports(Vec<Said>),
+    /// The branch is seen to be at a commit.
+    Branch(i64),
+}
+
+#[derive(Clone, Debug)]
+struct Case {
+    /// Which place each host names at each moment.
+    named: Vec<Vec<Option<usize>>>,
+    steps: Vec<Step>,
+}
+
+fn cases() -> impl Strategy<Value = Case> {
+    let said = (0..HOSTS.len(), 0..MOMENTS, 0..STATUSES.len(), 1..=COMMITS);
+    let said = said.prop_map(|(host, moment, status, commit)| Said { host, moment, status, commit });
+    let step = prop_oneof![
+        4 => prop::collection::vec(said, 1..4).prop_map(Step::Reports),
+        1 => (1..=COMMITS).prop_map(Step::Branch),
+    ];
+    let named = prop::collection::vec(prop::option::weighted(0.6, 0..PLACES.len()), MOMENTS);
+    let named = prop::collection::vec(named, HOSTS.len());
+    (named, prop::collection::vec(step, 1..16)).prop_map(|(named, steps)| Case { named, steps })
+}
+
+fn millis(moment: usize) -> i64 {
+    (moment as i64 + 1) * STEP
+}
+
+/// When a commit was made.
+fn made(commit: i64) -> i64 {
+    commit * 3 * STEP - STEP / 2
+}
+
+/// What is in a folder at a commit; some have nothing there.
+fn tree(commit: i64, place: usize) -> Option<i64> {
+    let number = commit * 7 + place as i64 * 5;
+    (number % 4 != 0).then_some(number % 3)
+}
+
+impl Case {
+    fn report(&self, said: Said) -> Report {
+        let place = self.named[said.host][said.moment];
+        Report {
+            host: HOSTS[said.host].into(),
+            reconciler: "one".into(),
+            kind: "flux".into(),
+            endpoint: place.and_then(|place| Endpoint::new(REPOSITORY, BRANCH, PLACES[place]).ok()),
+            revision: format!("{BRANCH}@sha1:{}", hash(said.commit)),
+            tree: None,
+            version: None,
+            workload: None,
+            status: STATUSES[said.status],
+            message: String::new(),
+            observed_on: Moment::from_millis(millis(said.moment)),
+            heartbeat: None,
+            labels: BTreeMap::new(),
+        }
+    }
+}
+
+fn publication(commit: i64) -> Publication {
+    let place = |(number, path): (usize, &&str)| {
+        let target = WantedTarget {
+            workspace: "acme".into(),
+            application: "shop".into(),
+            workload: (*path).into(),
+            name: "edge".into(),
+            environment: BRANCH.into(),
+            ..WantedTarget::default()
+        };
+        Some(WantedPlace {
+            path: (*path).into(),
+            tree: Some(hash(9_000 + tree(commit, number)?)),
+            role: Role::Application,
+            environment: Some(BRANCH.into()),
+            cluster_type: None,
+            cluster: None,
+            config_version: None,
+            targets: vec![target],
+        })
+    };
+    Publication {
+        repository: REPOSITORY.into(),
+        branch: BRANCH.into(),
+        commit: hash(commit),
+        committed_on: Moment::from_millis(made(commit)),
+        places: PLACES.iter().enumerate().filter_map(place).collect(),
+        is_complete: true,
+    }
+}
+
+/// A report that counts: the greatest of its moment.
+type Counting = (i64, i64, Said);
+
+/// What should be known of a host: of each stretch in which it said the same, the first and the last report.
+#[derive(Default)]
+struct Host(BTreeMap<usize, Counting>);
+
+/// A stretch in which a host said the same: since when, what, and of which place.
+type Run = (usize, Said, Option<usize>);
+
+impl Host {
+    fn hear(&mut self, said: Said, report: &Report) {
+        let counting = (report.status.number(), report.digest(), said);
+        let known = self.0.entry(said.moment).or_insert(counting);
+        if (known.0, known.1) < (counting.0, counting.1) {
+            *known = counting;
+        }
+        let moments: Vec<_> = self.0.iter().map(|(moment, (_, digest, _))| (*moment, *digest)).collect();
+        for three in moments.windows(3) {
+            if three[0].1 == three[1].1 && three[1].1 == three[2].1 {
+                self.0.remove(&three[1].0);
+                break;
+            }
+        }
+    }
+
+    fn runs(&self, named: &[Option<usize>]) -> Vec<Run> {
+        let mut runs: Vec<Run> = Vec::new();
+        let mut digest = None;
+        for (moment, (_, of, said)) in &self.0 {
+            if digest.replace(*of) != Some(*of) {
+                runs.push((*moment, *said, None));
+            }
+        }
+        let first = runs.iter().find_map(|(moment, ..)| named[*moment]);
+        let mut place = first;
+        for run in &mut runs {
+            place = named[run.0].or(place);
+            run.2 = place;
+        }
+        runs
+    }
+}
+
+/// All that should be known.
+#[derive(Default)]
+struct Model {
+    hosts: [Host; HOSTS.len()],
+    /// The commits that the branch went through, and since when. A reset is seen now, after all moments.
+    branch: Vec<(i64, i64)>,
+}
+
+impl Model {
+    fn see(&mut self, commit: i64) {
+        let last = self.branch.last().copied();
+        if last.is_some_and(|(_, last)| last == commit) {
+            return;
+        }
+        let is_known = self.branch.iter().any(|(_, known)| *known == commit);
+        let before = last.map_or(0, |(since, _)| since);
+        self.branch.push((if is_known { i64::MAX } else { before.max(made(commit)) }, commit));
+    }
+
+    /// Whether anything was ever wanted there.
+    fn is_place(&self, place: usize) -> bool {
+        self.branch.iter().any(|(_, commit)| tree(*commit, place).is_some())
+    }
+
+    fn knows(&self, commit: i64) -> bool {
+        self.branch.iter().any(|(_, known)| *known == commit)
+    }
+
+    fn wanted(&self, place: usize, at: i64) -> Option<i64> {
+        let (_, commit) = self.branch.iter().rev().find(|(since, _)| *since <= at)?;
+        tree(*commit, place)
+    }
+
+    /// The row of a host at a moment, as [`shown`] shows it.
+    fn row(&self, case: &Case, (host, at): (usize, i64)) -> Option<String> {
+        let runs = self.hosts[host].runs(&case.named[host]);
+        let (since, said, place) = *runs.iter().rev().find(|(moment, ..)| millis(*moment) <= at)?;
+        let place = place.filter(|place| self.is_place(*place));
+        let wanted = place.and_then(|place| self.wanted(place, at));
+        let (held, status) = (place.and_then(|place| tree(said.commit, place)), STATUSES[said.status]);
+        let standing = standing(status, (wanted, held.filter(|_| self.knows(said.commit))));
+        Some(line((HOSTS[host], place), (status, millis(since)), (wanted, held), standing))
+    }
+}
+
+/// The status and its moment, what is wanted and what is held, and where that leaves the host.
+fn line(
+    (host, place): (&str, Option<usize>),
+    (status, since): (Status, i64),
+    (wanted, held): (Option<i64>, Option<i64>),
+    standing: Option<Standing>,
+) -> String {
+    let place = place.map_or("-", |place| PLACES[place]);
+    let standing = standing.map_or("-", Standing::as_str);
+    format!("{host} {place} {} since {since}: {wanted:?} {held:?} {standing}", status.as_str())
+}
+
+fn standing(status: Status, (wanted, held): (Option<i64>, Option<i64>)) -> Option<Standing> {
+    let is_or_may_be = held.is_none() || held == wanted;
+    wanted.map(|_| match status {
+        Status::Success if held == wanted => Standing::Succeeded,
+        Status::Failure if is_or_may_be => Standing::Failed,
+        Status::InProgress if is_or_may_be => Standing::InProgress,
+        _ => Standing::Outdated,
+    })
+}
+
+/// A row as [`line`] has it. What is wanted and held is what the commits that it names have there.
+fn shown(row: &Deployment) -> String {
+    let path = row.target.as_ref().map(|target| target.workload.as_str());
+    let place = PLACES.iter().position(|place| Some(*place) == path);
+    let number = |commit: &String| i64::from_str_radix(commit, 16).ok();
+    let of = |commit: &Option<String>| tree(number(commit.as_ref()?)?, place?);
+    let (wanted, held) = (of(&row.wanted_commit), of(&row.commit));
+    line((&row.host, place), (row.status.unwrap(), row.since.unwrap().millis()), (wanted, held), row.standing)
+}
+
+async fn rows(database: &Database, filter: &Filter, at: Option<i64>) -> BTreeSet<String> {
+    let page = Page { limit: Some(100), cursor: None };
+    let found = deployments(database, filter, &page, at.map(Moment::from_millis)).await.unwrap();
+    found.items.iter().map(shown).collect()
+}
+
+async fn play(case: &Case, database: &Database) -> Model {
+    let (ingest, _writer) = Ingest::start(database.clone());
+    let mut model = Model::default();
+    for step in &case.steps {
+        match step {
+            Step::Reports(reports) => {
+                ingest.submit(reports.iter().map(|said| case.report(*said)).collect()).await.unwrap();
+                // What arrives together is put in order first.
+                let mut ordered = reports.clone();
+                ordered.sort_by_key(|said| said.moment);
+                ordered.into_iter().for_each(|said| model.hosts[said.host].hear(said, &case.report(said)));
+            }
+            Step::Branch(commit) => {
+                let before = model.branch.last().map(|(_, commit)| hash(*commit));
+                let seen = Seen { before, is_last: true };
+                ingest.want(Wish::Seen(publication(*commit), seen)).await.unwrap();
+                model.see(*commit);
+            }
+        }
+    }
+    model
+}
+
+async fn check(case: &Case, database: &Database) {
+    let model = play(case, database).await;
+    let all = Filter::default();
+    let expected =
+        |at: i64| (0..HOSTS.len()).filter_map(|host| model.row(case, (host, at))).collect::<BTreeSet<String>>();
+    let moments = (0..=MOMENTS as i64).flat_map(|number| [number * STEP, number * STEP + STEP / 2]);
+    for at in moments {
+        assert_eq!(rows(database, &all, Some(at)).await, expected(at), "at {at}");
+        for place in PLACES.iter().enumerate().filter(|(place, _)| model.is_place(*place)).map(|(_, place)| *place) {
+            let filter = Filter { workload: Some(place.into()), ..Filter::default() };
+            let there = expected(at).into_iter().filter(|row| row.split(' ').nth(1) == Some(place));
+            assert_eq!(rows(database, &filter, Some(at)).await, there.collect(), "at {at}, {place}");
+        }
+    }
+    assert_eq!(rows(database, &all, None).await, expected(i64::MAX), "now");
+    for (number, host) in HOSTS.iter().enumerate().filter(|(number, _)| !model.hosts[*number].0.is_empty()) {
+        check_history(case, &model, (number, host), database).await;
+    }
+}
+
+/// The reports of a host, the newest first, and when it was heard of.
+async fn check_history(case: &Case, model: &Model, (number, host): (usize, &str), database: &Database) {
+    let (filter, page) =
+        (Filter { host: Some(host.into()), ..Filter::default() }, Page { limit: Some(100), cursor: None });
+    let happened = history(database, &filter, &page).await.unwrap();
+    let reported = happened.items.iter().filter_map(|event| match event {
+        Event::Reported(reported) => {
+            let place = reported.target.as_ref().map_or("-", |target| target.workload.as_str());
+            Some((reported.at.millis(), reported.status.unwrap(), place.to_owned()))
+        }
+        Event::Published(_) => None,
+    });
+    let runs = model.hosts[number].runs(&case.named[number]);
+    let expected = runs.iter().rev().map(|(moment, said, place)| {
+        let place = place.filter(|place| model.is_place(*place)).map_or("-", |place| PLACES[place]);
+        (millis(*moment), STATUSES[said.status], place.to_owned())
+    });
+    assert_eq!(reported.collect::<Vec<_>>(), expected.collect::<Vec<_>>(), "{host}");
+    let now = deployments(database, &filter, &page, None).await.unwrap().items;
+    let last = model.hosts[number].0.keys().last().map(|moment| Moment::from_millis(millis(*moment)));
+    assert_eq!(now.first().and_then(|row| row.last_heard), last, "{host}");
+}
+
+fn run(cases_count: u32, ground: impl AsyncFn() -> Ground) {
+    let config = Config { cases: cases_count, failure_persistence: None, ..Config::default() };
+    let result = TestRunner::new(config).run(&cases(), |case| {
+        wait(async { check(&case, &ground().await.database).await });
+        Ok(())
+    });
+    result.unwrap_or_else(|error| panic!("{error}"));
+}
+
+pub(crate) fn trials() -> Vec<Trial> {
+    let name = "past::the_past_is_what_was_reported::sqlite";
+    vec![Trial::test(name, || {
+        run(48, Ground::sqlite);
+        Ok(())
+    })]
+}

@@ -1,0 +1,313 @@
+//! The past stays what it was: when reconcilers move, when branches are reset, and whatever the order in which reports arrive.
+
+use hub::endpoint::Endpoint;
+use hub::hosts;
+use hub::ingest::Ingest;
+use hub::moment::Moment;
+use hub::questions::{Deployment, Event, Filter, Page, deployments, environments, history, rollouts};
+use hub::report::{Report, Status};
+use hub::store::Database;
+use hub::wanted::{Publication, Seen, Wish};
+
+use crate::sample::{REPOSITORY, fill, hash, lines, publication, report};
+use crate::twins::Ground;
+
+twins![
+    what_was_reported_of_a_place_stays_of_it,
+    a_report_without_a_place_is_of_the_place_named_before_it,
+    places_that_nobody_wants_anything_at_yet_stay_theirs_too,
+    of_two_reports_of_one_moment_one_counts,
+    a_confirmation_is_known_though_a_report_comes_late,
+    what_a_branch_held_before_it_was_reset_stays_known,
+    a_branch_that_is_reset_names_each_assignment_once,
+    a_commit_of_the_future_keeps_no_other_from_counting,
+    a_commit_that_only_removes_is_told_of,
+    who_is_retired_is_in_no_answer_but_of_before,
+    a_database_of_before_goes_on,
+];
+
+/// What a reconciler of a host says at that millisecond; it may name the folder that it applies.
+fn said(host: &str, place: Option<&str>, (commit, at): (i64, i64)) -> Report {
+    let endpoint = place.and_then(|place| Endpoint::new(REPOSITORY, "dev", place).ok());
+    Report { reconciler: "one".into(), endpoint, ..report(host, "dev", "cart", (commit, at)) }
+}
+
+/// A hub at which commit 1 of `dev` is wanted.
+async fn hub(ground: &Ground) -> Ingest {
+    let (ingest, _writer) = Ingest::start(ground.database.clone());
+    ingest.publish(publication("dev", 1)).await.unwrap();
+    ingest
+}
+
+/// What was where at that millisecond.
+async fn then(database: &Database, filter: &Filter, at: i64) -> Vec<Deployment> {
+    let page = Page { limit: Some(100), cursor: None };
+    deployments(database, filter, &page, Some(Moment::from_millis(at))).await.unwrap().items
+}
+
+/// The workload that a host had at that millisecond, as far as it was at a place.
+async fn workload(database: &Database, host: &str, at: i64) -> String {
+    let rows = then(database, &Filter { host: Some(host.into()), ..Filter::default() }, at).await;
+    let workload = |row: &Deployment| row.target.as_ref().map_or("-".to_owned(), |target| target.workload.clone());
+    rows.iter().map(workload).collect::<Vec<_>>().join(" ")
+}
+
+async fn what_was_reported_of_a_place_stays_of_it(ground: Ground) {
+    let ingest = hub(&ground).await;
+    for (place, at) in [("cart", 10), ("cart", 15), ("portal", 20), ("cart", 30), ("portal", 40)] {
+        ingest.submit(vec![said("berlin", Some(place), (1, at))]).await.unwrap();
+    }
+    ingest.submit(vec![said("berlin", Some("portal"), (1, 17))]).await.unwrap();
+    let database = &ground.database;
+    for (at, expected) in [(12, "cart"), (18, "portal"), (25, "portal"), (35, "cart"), (45, "portal")] {
+        assert_eq!(workload(database, "berlin", at).await, expected, "{at}");
+    }
+    let of_cart = Filter { workload: Some("cart".into()), ..Filter::default() };
+    for (at, count) in [(12, 1), (25, 0), (35, 1), (45, 0)] {
+        assert_eq!(then(database, &of_cart, at).await.len(), count, "{at}");
+    }
+    let page = Page { limit: Some(100), cursor: None };
+    let of_host = history(database, &Filter { host: Some("berlin".into()), ..Filter::default() }, &page).await.unwrap();
+    let workload = |event: &Event| match event {
+        Event::Reported(reported) => Some(reported.target.clone()?.workload),
+        Event::Published(_) => None,
+    };
+    let workloads: Vec<_> = of_host.items.iter().filter_map(workload).collect();
+    assert_eq!(workloads, ["portal", "cart", "portal", "cart"]);
+}
+
+/// All orders of four things.
+fn orders() -> Vec<[usize; 4]> {
+    let all = (0..256).map(|number| [number & 3, number >> 2 & 3, number >> 4 & 3, number >> 6 & 3]);
+    all.filter(|order| (0..4).all(|index| order.contains(&index))).collect()
+}
+
+async fn a_report_without_a_place_is_of_the_place_named_before_it(ground: Ground) {
+    let ingest = hub(&ground).await;
+    for (number, order) in orders().into_iter().enumerate() {
+        let host = format!("host-{number}");
+        let statuses = [Status::Success, Status::InProgress, Status::Success, Status::Failure];
+        let places = [(Some("cart"), 10), (None, 20), (Some("portal"), 30), (None, 40)];
+        let report = |index: usize| {
+            let (place, at) = places[index];
+            Report { status: statuses[index], ..said(&host, place, (1, at)) }
+        };
+        let reports: Vec<Report> = order.into_iter().map(report).collect();
+        if number % 2 == 0 {
+            ingest.submit(reports).await.unwrap();
+        } else {
+            for report in reports {
+                ingest.submit(vec![report]).await.unwrap();
+            }
+        }
+        for (at, expected) in [(12, "cart"), (22, "cart"), (32, "portal"), (42, "portal")] {
+            assert_eq!(workload(&ground.database, &host, at).await, expected, "{order:?} at {at}");
+        }
+    }
+    let here = lines(&ground.database, "select distinct manifests_endpoint from reconciler").await;
+    assert_eq!(here.len(), 1, "{here:?}");
+    let tallies = "select cast(sum(t.reconcilers) as bigint) from tally t join place_group g on g.id = t.place_group_id \
+        join place p on p.place_group_id = g.id where p.path = 'portal'";
+    assert_eq!(ground.database.query(tallies, Vec::new()).await.unwrap()[0].int(0), 24);
+}
+
+async fn places_that_nobody_wants_anything_at_yet_stay_theirs_too(ground: Ground) {
+    let (ingest, _writer) = Ingest::start(ground.database.clone());
+    ingest.submit(vec![said("berlin", Some("cart"), (1, 10))]).await.unwrap();
+    ingest.submit(vec![said("berlin", Some("portal"), (1, 20))]).await.unwrap();
+    ingest.publish(publication("dev", 1)).await.unwrap();
+    assert_eq!(workload(&ground.database, "berlin", 12).await, "cart");
+    assert_eq!(workload(&ground.database, "berlin", 22).await, "portal");
+}
+
+async fn of_two_reports_of_one_moment_one_counts(ground: Ground) {
+    let ingest = hub(&ground).await;
+    let good = |host: &str| said(host, Some("cart"), (1, 10));
+    let failed = |host: &str| Report { status: Status::Failure, ..good(host) };
+    ingest.submit(vec![good("a"), failed("a")]).await.unwrap();
+    ingest.submit(vec![failed("b"), good("b")]).await.unwrap();
+    for (first, second) in [(good("c"), failed("c")), (failed("d"), good("d"))] {
+        ingest.submit(vec![first]).await.unwrap();
+        ingest.submit(vec![second]).await.unwrap();
+    }
+    let rows = "select d.status, s.status, (select count(*) from deployment o where o.reconciler_id = r.id) \
+        from reconciler r join reconciler_state s on s.reconciler_id = r.id join deployment d on d.id = s.deployment_id";
+    let rows = lines(&ground.database, rows).await;
+    assert_eq!(rows.len(), 4);
+    assert!(rows.iter().all(|row| *row == rows[0] && row.contains("failure")), "{rows:?}");
+    let twice = "select reconciler_id from deployment group by reconciler_id, created_on having count(*) > 1";
+    assert_eq!(lines(&ground.database, twice).await, Vec::<String>::new());
+    // What comes after what was taken out has a number of its own.
+    let last =
+        || async { ground.database.query("select max(id) from deployment", Vec::new()).await.unwrap()[0].int(0) };
+    let before = last().await;
+    ingest.submit(vec![said("a", Some("cart"), (1, 20))]).await.unwrap();
+    assert!(last().await > before);
+}
+
+async fn a_confirmation_is_known_though_a_report_comes_late(ground: Ground) {
+    let ingest = hub(&ground).await;
+    let report = |status, at| Report { status, ..said("berlin", Some("cart"), (1, at)) };
+    for (status, at) in [(Status::Success, 12), (Status::Success, 20), (Status::Failure, 30), (Status::InProgress, 15)]
+    {
+        ingest.submit(vec![report(status, at)]).await.unwrap();
+    }
+    ingest.submit(vec![report(Status::Success, 10)]).await.unwrap();
+    let filter = Filter { host: Some("berlin".into()), ..Filter::default() };
+    for (at, status, since) in
+        [(13, Status::Success, 10), (17, Status::InProgress, 15), (25, Status::Success, 20), (35, Status::Failure, 30)]
+    {
+        let row = then(&ground.database, &filter, at).await.remove(0);
+        assert_eq!((row.status, row.since), (Some(status), Some(Moment::from_millis(since))), "{at}");
+    }
+}
+
+/// What a watcher sees: the branch is at that commit.
+async fn see(ingest: &Ingest, before: Option<i64>, publication: Publication) {
+    let seen = Seen { before: before.map(hash), is_last: true };
+    ingest.want(Wish::Seen(publication, seen)).await.unwrap();
+}
+
+async fn reset(ground: &Ground) -> Ingest {
+    let (ingest, _writer) = Ingest::start(ground.database.clone());
+    see(&ingest, None, publication("dev", 1)).await;
+    see(&ingest, Some(1), publication("dev", 2)).await;
+    ingest
+        .submit(vec![report("berlin", "dev", "cart", (1, 10)), report("chicago", "dev", "cart", (2, 20))])
+        .await
+        .unwrap();
+    see(&ingest, Some(2), publication("dev", 1)).await;
+    ingest
+}
+
+async fn what_a_branch_held_before_it_was_reset_stays_known(ground: Ground) {
+    let ingest = reset(&ground).await;
+    let database = &ground.database;
+    let wanted = async |at| {
+        let rows = then(database, &Filter { host: Some("berlin".into()), ..Filter::default() }, at).await;
+        rows.first().and_then(|row| row.wanted_commit.clone()).unwrap_or_default()
+    };
+    assert_eq!(wanted(30).await, hash(2));
+    assert_eq!(wanted(Moment::now().millis() + 1).await, hash(1));
+    let page = Page { limit: Some(100), cursor: None };
+    let listed = rollouts(database, &Filter::default(), &page).await.unwrap();
+    let listed: Vec<_> = listed.items.iter().map(|one| (one.commit.clone(), one.places)).collect();
+    assert_eq!(listed, [(hash(1), 2), (hash(2), 2), (hash(1), 2)]);
+    let current = "select cast(sum(reconcilers) as bigint) from tally where is_current = 1";
+    assert_eq!(database.query(current, Vec::new()).await.unwrap()[0].int(0), 1);
+    ingest.submit(vec![report("chicago", "dev", "cart", (1, Moment::now().millis()))]).await.unwrap();
+    assert_eq!(database.query(current, Vec::new()).await.unwrap()[0].int(0), 2);
+}
+
+async fn a_branch_that_is_reset_names_each_assignment_once(ground: Ground) {
+    let ingest = reset(&ground).await;
+    let twice = "select deployment_target_id from deployment_assignment \
+        group by deployment_target_id, workload_version_id, gitops_commit_id having count(*) > 1";
+    assert_eq!(lines(&ground.database, twice).await, Vec::<String>::new());
+    let latest = "select v.version from deployment_assignment a join workload_version v on v.id = a.workload_version_id \
+        where a.id = (select max(id) from deployment_assignment)";
+    assert_eq!(ground.database.query(latest, Vec::new()).await.unwrap()[0].text(0), "1.1");
+    see(&ingest, Some(1), publication("dev", 2)).await;
+    assert_eq!(ground.database.query(latest, Vec::new()).await.unwrap()[0].text(0), "1.2");
+    assert_eq!(lines(&ground.database, twice).await, Vec::<String>::new());
+}
+
+async fn a_commit_of_the_future_keeps_no_other_from_counting(ground: Ground) {
+    let (ingest, _writer) = Ingest::start(ground.database.clone());
+    let day = 24 * 3_600_000;
+    let made = |commit, at| Publication { committed_on: Moment::from_millis(at), ..publication("dev", commit) };
+    let now = Moment::now().millis();
+    let refused = Wish::Published(made(1, now + day)).check().unwrap_err().to_string();
+    assert!(refused.starts_with("`committedOn` is ") && refused.contains("in the future"), "{refused}");
+    assert_eq!(Wish::Published(made(1, now + 60_000)).check(), Ok(()));
+    see(&ingest, None, made(1, now + day)).await;
+    assert_eq!(ingest.publish(made(2, Moment::now().millis())).await.unwrap().changed, 2);
+}
+
+async fn a_commit_that_only_removes_is_told_of(ground: Ground) {
+    let ingest = hub(&ground).await;
+    let targets = async || {
+        let environments = environments(&ground.database, &Filter::default()).await.unwrap();
+        environments.items.iter().map(|one| one.targets).collect::<Vec<_>>()
+    };
+    assert_eq!(targets().await, [2]);
+    let nothing = Publication { places: Vec::new(), ..publication("dev", 2) };
+    assert_eq!(ingest.publish(nothing).await.unwrap().removed, 2);
+    let page = Page { limit: Some(100), cursor: None };
+    let happened = history(&ground.database, &Filter::default(), &page).await.unwrap();
+    let published = |event: &Event| match event {
+        Event::Published(published) => Some((published.commit.clone(), published.places, published.removed)),
+        Event::Reported(_) => None,
+    };
+    let published: Vec<_> = happened.items.iter().filter_map(published).collect();
+    assert_eq!(published, [(hash(2), 0, 2), (hash(1), 2, 0)]);
+    let listed = rollouts(&ground.database, &Filter::default(), &page).await.unwrap();
+    let listed: Vec<_> = listed.items.iter().map(|one| (one.commit.clone(), one.places, one.removed)).collect();
+    assert_eq!(listed, published);
+    assert_eq!(targets().await, [0]);
+}
+
+async fn who_is_retired_is_in_no_answer_but_of_before(ground: Ground) {
+    let ingest = hub(&ground).await;
+    for host in ["berlin", "chicago"] {
+        ingest.submit(vec![report(host, "dev", "cart", (1, 10))]).await.unwrap();
+        ingest.submit(vec![report(host, "dev", "portal", (1, 10))]).await.unwrap();
+    }
+    hosts::retire(&ground.database, "berlin", None).await.unwrap();
+    hosts::retire(&ground.database, "chicago", Some("dev.acme.shop.cart.functional-test.edge")).await.unwrap();
+    let page = Page { limit: Some(100), cursor: None };
+    for host in [None, Some("chicago".to_owned())] {
+        let filter = Filter { host, ..Filter::default() };
+        let now = deployments(&ground.database, &filter, &page, None).await.unwrap().items;
+        assert_eq!(now.iter().map(|row| row.host.as_str()).collect::<Vec<_>>(), ["chicago"]);
+    }
+    assert_eq!(then(&ground.database, &Filter::default(), 20).await.len(), 4);
+    let later = Moment::now().millis() + 1_000;
+    assert_eq!(then(&ground.database, &Filter::default(), later).await.len(), 1);
+}
+
+/// Makes the tables what they were before reports kept their places, with assignments that are there twice.
+async fn turn_back(ground: &Ground) {
+    let mut transaction = ground.database.begin().await.unwrap();
+    let mut statements = vec![
+        "drop index deployment_endpoint",
+        "alter table deployment drop column manifests_endpoint",
+        "alter table deployment drop column names_place",
+        "alter table deployment drop column previous_seen_on",
+        "delete from _sqlx_migrations where version >= 14",
+        "insert into deployment_assignment (deployment_target_id, workload_version_id, gitops_commit_id) \
+         select deployment_target_id, workload_version_id, gitops_commit_id from deployment_assignment",
+    ];
+    if ground.postgres.is_some() {
+        statements.push("alter table gitops_commit add unique (branch_id, commit_id)");
+    }
+    for statement in statements {
+        transaction.run(statement).await.unwrap();
+    }
+    transaction.commit().await.unwrap();
+    ground.database.close().await;
+}
+
+async fn a_database_of_before_goes_on(ground: Ground) {
+    fill(&ground.database).await;
+    let assignments = "select count(*) from deployment_assignment";
+    let before = ground.database.query(assignments, Vec::new()).await.unwrap()[0].int(0);
+    let rows = then(&ground.database, &Filter::default(), 25).await;
+    turn_back(&ground).await;
+    let database = Database::open(&ground.url).await.unwrap();
+    assert_eq!(database.query(assignments, Vec::new()).await.unwrap()[0].int(0), before);
+    assert_eq!(then(&database, &Filter::default(), 25).await, rows);
+    let (ingest, _writer) = Ingest::start(database.clone());
+    let moved = Report {
+        endpoint: Endpoint::new(REPOSITORY, "dev", "portal").ok(),
+        ..report("berlin", "dev", "cart", (4, 60))
+    };
+    ingest.submit(vec![moved]).await.unwrap();
+    // It is found where it is now, and told where it was.
+    let after = then(&database, &Filter::default(), 25).await;
+    assert!(after.len() == rows.len() && rows.iter().all(|row| after.contains(row)));
+    see(&ingest, None, publication("dev", 3)).await;
+    let commits =
+        "select count(*) from gitops_commit c join gitops_branch b on b.id = c.branch_id where b.branch = 'dev'";
+    assert_eq!(database.query(commits, Vec::new()).await.unwrap()[0].int(0), 5);
+}
