@@ -34,6 +34,23 @@ pub const TABLES: &[&str] = &[
     "notification",
 ];
 
+/// The tables of Microsoft's hub: of each, the view `microsoft_<table>` has what would be in it there.
+pub const MICROSOFTS: &[&str] = &[
+    "workspace",
+    "application",
+    "workload",
+    "workload_version",
+    "environment",
+    "deployment_target",
+    "deployment_assignment",
+    "host",
+    "reconciler",
+    "deployment",
+];
+
+/// The schema in which these views have the names of the tables.
+pub const MICROSOFTS_SCHEMA: &str = "microsoft";
+
 /// The columns by which rows are selected by time: the first of these that a table has.
 const TIMES: [&str; 6] = ["created_on", "wanted_on", "committed_on", "reported_on", "noticed_on", "looked_on"];
 
@@ -126,6 +143,31 @@ pub async fn grant_read(database: &Database, role: &str) -> Result<(), ExportErr
     for row in quoted {
         transaction.run(&row.text(0)).await?;
         transaction.run(&format!("grant select on {} to {}", TABLES.join(", "), row.text(1))).await?;
+    }
+    Ok(transaction.commit().await?)
+}
+
+/// Lets a role of PostgreSQL read [`MICROSOFTS`], in a schema of their own where they have the names that queries for Microsoft's hub use, and nothing else.
+/// Running it again is harmless.
+///
+/// # Errors
+/// It is not PostgreSQL, there is no such role, or we may not.
+pub async fn grant_read_as_microsofts(database: &Database, role: &str) -> Result<(), ExportError> {
+    if database.dialect() != Dialect::Postgres {
+        return Err(ExportError::NoRoles);
+    }
+    let mut transaction = database.begin().await?;
+    let quoted = transaction.query("select format('%I', $1::text)", vec![role.into()]).await?;
+    let role = quoted.first().map(|row| row.text(0)).unwrap_or_default();
+    let sql = "select 1 from pg_catalog.pg_namespace where nspname = $1";
+    if transaction.query(sql, vec![MICROSOFTS_SCHEMA.into()]).await?.is_empty() {
+        transaction.run(&format!("create schema {MICROSOFTS_SCHEMA}")).await?;
+    }
+    transaction.run(&format!("grant usage on schema {MICROSOFTS_SCHEMA} to {role}")).await?;
+    for table in MICROSOFTS {
+        let view = format!("{MICROSOFTS_SCHEMA}.{table}");
+        transaction.run(&format!("create or replace view {view} as select * from microsoft_{table}")).await?;
+        transaction.run(&format!("grant select on {view} to {role}")).await?;
     }
     Ok(transaction.commit().await?)
 }

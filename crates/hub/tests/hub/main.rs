@@ -24,6 +24,7 @@ mod fleet;
 mod hostile;
 mod hosts;
 mod import;
+mod microsofts;
 mod naming;
 mod past;
 mod questions;
@@ -56,6 +57,7 @@ fn main() {
         hosts::trials(),
         hostile::trials(),
         import::trials(),
+        microsofts::trials(),
         naming::trials(),
         past::trials(),
         questions::trials(),

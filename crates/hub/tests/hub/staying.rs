@@ -1,6 +1,7 @@
 //! The past stays what it was: when reconcilers move, when branches are reset, and whatever the order in which reports arrive.
 
 use hub::endpoint::Endpoint;
+use hub::export::MICROSOFTS;
 use hub::hosts;
 use hub::ingest::Ingest;
 use hub::moment::Moment;
@@ -269,6 +270,9 @@ async fn who_is_retired_is_in_no_answer_but_of_before(ground: Ground) {
 /// Makes the tables what they were before reports kept their places, with assignments that are there twice.
 async fn turn_back(ground: &Ground) {
     let mut transaction = ground.database.begin().await.unwrap();
+    for table in MICROSOFTS {
+        transaction.run(&format!("drop view microsoft_{table}")).await.unwrap();
+    }
     let mut statements = vec![
         "drop index deployment_endpoint",
         "alter table deployment drop column manifests_endpoint",

@@ -391,11 +391,15 @@ pub(crate) enum TableFormat {
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
-  kalypso hub grant-read grafana")]
+  kalypso hub grant-read grafana
+  kalypso hub grant-read grafana_microsoft --microsoft")]
 pub(crate) struct HubGrantRead {
     /// The role, which is there already
     #[arg(value_name = "ROLE")]
     pub(crate) role: String,
+    /// The tables of Microsoft's hub instead, as views in the schema `microsoft`: dashboards that were made for it show the same numbers
+    #[arg(long)]
+    pub(crate) microsoft: bool,
     #[command(flatten)]
     pub(crate) database: HubDatabase,
 }

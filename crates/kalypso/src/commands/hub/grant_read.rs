@@ -9,9 +9,19 @@ use crate::exit::Exit;
 use crate::terminal;
 
 pub(super) fn run(options: &HubGrantRead) -> anyhow::Result<Exit> {
+    let role = &options.role;
     with_database(&options.database, async |database| {
-        export::grant_read(database, &options.role).await.map_err(failure)
+        let granted = if options.microsoft {
+            export::grant_read_as_microsofts(database, role).await
+        } else {
+            export::grant_read(database, role).await
+        };
+        granted.map_err(failure)
     })?;
-    terminal::note(&format!("`{}` may read {}, and nothing else.", options.role, export::TABLES.join(", ")));
+    let (schema, tables) = (export::MICROSOFTS_SCHEMA, export::MICROSOFTS.join(", "));
+    terminal::note(&match options.microsoft {
+        true => format!("`{role}` may read {tables} in the schema `{schema}`, as Microsoft's hub has them."),
+        false => format!("`{role}` may read {}, and nothing else.", export::TABLES.join(", ")),
+    });
     Ok(Exit::Good)
 }
