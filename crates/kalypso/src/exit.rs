@@ -18,6 +18,8 @@ pub(crate) enum Exit {
     Pending,
     /// Not done in time.
     Late,
+    /// Something else is wanted by now.
+    Superseded,
     /// Wrong usage.
     Usage,
     /// Something outside could not be reached.
@@ -35,6 +37,7 @@ impl Exit {
         Self::Problems,
         Self::Pending,
         Self::Late,
+        Self::Superseded,
         Self::Usage,
         Self::Unreachable,
         Self::Bug,
@@ -48,6 +51,7 @@ impl Exit {
             Self::Problems => "problems were found, or what was asked for was refused; it wins over 2",
             Self::Pending => "changes are pending (`plan` only)",
             Self::Late => "not done in time (`wait`)",
+            Self::Superseded => "superseded: something else is wanted by now (`wait`)",
             Self::Usage => "wrong usage: arguments or the configuration file",
             Self::Unreachable => "something outside could not be reached: a repository, a folder",
             Self::Bug => "a bug of Kalypso's own",
@@ -61,6 +65,7 @@ impl Exit {
             Self::Problems => 1,
             Self::Pending => 2,
             Self::Late => 3,
+            Self::Superseded => 4,
             Self::Usage => 64,
             Self::Unreachable => 69,
             Self::Bug => 70,

@@ -54,6 +54,9 @@ pub struct EnvironmentRollout {
     /// Since when it is wanted there.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub wanted_since: Option<Moment>,
+    /// Whether a place of the environment is still to hold it. With `wantedSince`, `false` says that it was superseded or removed there.
+    #[serde(default)]
+    pub wanted: bool,
     /// Those who need attention: the first of those that failed or went silent.
     pub attention: Vec<Deployment>,
 }
@@ -102,6 +105,9 @@ async fn environments(
     let mut environments: BTreeMap<i64, EnvironmentRollout> = BTreeMap::new();
     for (id, since) in meant.subject.since(transaction, scope).await? {
         environments.entry(id).or_default().wanted_since = Some(since);
+    }
+    for id in meant.subject.wanted_now(transaction, scope).await? {
+        environments.entry(id).or_default().wanted = true;
     }
     let Some(workload) = meant.workload_id else { return Ok(environments) };
     let now = Subject::of_workload(workload).versions(transaction, (scope, workload)).await?;

@@ -158,6 +158,25 @@ impl Subject {
         Ok(rows.iter().filter_map(|row| Some((row.int(0), row.moment(1)?))).collect())
     }
 
+    /// The environments in which a place is to hold it now.
+    pub(super) async fn wanted_now(
+        &self,
+        transaction: &mut Transaction,
+        scope: &Scope,
+    ) -> Result<BTreeSet<i64>, DatabaseError> {
+        let mut values = self.values.clone();
+        let groups = groups_condition(transaction, scope.told.as_ref(), &mut values);
+        let sql = format!(
+            "with subject as ({}) select distinct coalesce(g.environment_id, 0) from subject s \
+             join place_group g on g.id = s.place_group_id join place p on p.place_group_id = g.id \
+             join place_revision w on w.id = p.wanted_revision_id and w.gitops_commit_id = s.commit_id \
+             where w.tree is not null{groups}",
+            self.table,
+        );
+        let rows = transaction.query(&sql, values).await?;
+        Ok(rows.iter().map(|row| row.int(0)).collect())
+    }
+
     /// The versions of a workload that it is about, by environment.
     pub(super) async fn versions(
         &self,

@@ -158,7 +158,7 @@ pub(crate) struct RolloutStatus {
 /// Wait until a rollout is done
 #[derive(Args, Debug)]
 #[command(after_help = "\
-Exit status: 0 done · 1 a host failed · 3 not done in time
+Exit status: 0 done · 1 a host failed · 3 not done in time · 4 superseded: something else is wanted by now
 
 What the hub has not heard of yet is waited for too. If it never does, the status is 3, and the message says so.
 

@@ -199,15 +199,22 @@ fn wait(options: &RolloutWait) -> anyhow::Result<Exit> {
     }
 }
 
-/// How the waiting ends, if it does: a rollout that nobody is expected to take part in is not done yet.
+/// How the waiting ends, if it does: a rollout in which no host is expected to take part is not done yet.
 fn verdict(rollout: &Rollout, failures: i64, is_late: bool) -> Option<Exit> {
     let counts = &rollout.counts;
     match counts {
         counts if counts.failed > failures => Some(Exit::Problems),
         counts if counts.expected > 0 && counts.succeeded + counts.failed == counts.expected => Some(Exit::Good),
+        _ if superseded(rollout).next().is_some() => Some(Exit::Superseded),
         _ if is_late => Some(Exit::Late),
         _ => None,
     }
+}
+
+/// The environments in which something else is wanted by now: reconcilers there that do not have it yet never will.
+fn superseded(rollout: &Rollout) -> impl Iterator<Item = &EnvironmentRollout> {
+    let environments = rollout.environments.iter();
+    environments.filter(|one| one.superseded > 0 || one.wanted_since.is_some() && !one.wanted)
 }
 
 /// Why the waiting is over: what a log of a pipeline should end with.
@@ -219,6 +226,14 @@ fn why(rollout: &Rollout, (exit, options): (Exit, &RolloutWait)) -> String {
         }
         Exit::Good => "done".to_owned(),
         Exit::Late => format!("late: not done within {}", options.timeout),
+        Exit::Superseded => {
+            let place = |one: &EnvironmentRollout| match (one.environment.as_str(), one.instead.join(", ").as_str()) {
+                ("", _) => "something else is wanted by now".to_owned(),
+                (environment, "") => format!("something else is wanted in {environment} by now"),
+                (environment, instead) => format!("{instead} is wanted in {environment} by now"),
+            };
+            asking::plain(&format!("superseded: {}", superseded(rollout).map(place).collect::<Vec<_>>().join("; ")))
+        }
         _ => format!("failed: {} failed, --failures allows {}", counts.failed, options.failures),
     }
 }
@@ -351,5 +366,22 @@ mod tests {
         assert_eq!(check(3, 2, 0, false), None);
         assert_eq!(check(3, 2, 0, true), Some(Exit::Late));
         assert_eq!(check(0, 0, 0, false), None);
+    }
+
+    #[test]
+    fn waiting_for_what_was_superseded_ends_at_once() {
+        let check = |counts: Counts, environment: EnvironmentRollout| {
+            verdict(&Rollout { counts, environments: vec![environment], ..Rollout::default() }, 0, false)
+        };
+        let (here, since) = (EnvironmentRollout::default(), Some(Moment::from_millis(0)));
+        let three = Counts { expected: 3, succeeded: 2, ..Counts::default() };
+        let wanted = EnvironmentRollout { wanted_since: since, wanted: true, ..here.clone() };
+        assert_eq!(check(three, wanted.clone()), None);
+        assert_eq!(check(three, EnvironmentRollout { superseded: 1, ..wanted }), Some(Exit::Superseded));
+        let moved_on = EnvironmentRollout { wanted_since: since, ..here.clone() };
+        assert_eq!(check(Counts::default(), moved_on.clone()), Some(Exit::Superseded));
+        // What arrived everywhere arrived, whatever is wanted by now; what was never wanted there may be yet.
+        assert_eq!(check(Counts { succeeded: 3, ..three }, moved_on), Some(Exit::Good));
+        assert_eq!(check(Counts::default(), here), None);
     }
 }

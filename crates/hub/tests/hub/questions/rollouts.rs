@@ -124,6 +124,13 @@ async fn a_rollout_that_is_over_says_who_has_gone_on(ground: Ground) {
     let answer = rollout(&fleet.database, "1.0", &Filter::default()).await.unwrap();
     assert_eq!(counts(&answer.counts), "1 of 4, 0 failed, 0 in progress, 3 outdated");
     assert_eq!(answer.superseded, 4);
+    let wanted = |answer: &Rollout| answer.environments.iter().map(|one| one.wanted).collect::<Vec<_>>();
+    assert_eq!(wanted(&answer), [false]);
+    let now = rollout(&fleet.database, "2.0", &Filter::default()).await.unwrap();
+    assert_eq!((wanted(&now), now.superseded), (vec![true], 0));
+    fleet.remove_application("prod", 40).await;
+    let removed = rollout(&fleet.database, "2.0", &Filter::default()).await.unwrap();
+    assert_eq!(wanted(&removed), [false]);
 }
 
 async fn the_newest_rollouts_come_first(ground: Ground) {

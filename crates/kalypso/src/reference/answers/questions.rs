@@ -94,6 +94,7 @@ pub(super) const ROLLOUT: &[Field] = &[
     ("environments[].counts", "where the reconcilers stand there"),
     ("environments[].superseded", "of these: their place is to hold something else by now"),
     ("environments[].wantedSince", "since when it is wanted there"),
+    ("environments[].wanted", "whether it still is; with `wantedSince` and `false` something else is, or nothing"),
     ("environments[].attention[]", "the first 20 of those that failed or went silent, the same as `deployments` lists"),
 ];
 
