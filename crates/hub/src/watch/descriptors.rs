@@ -31,6 +31,19 @@ pub(super) struct Described {
     pub(super) file: String,
 }
 
+impl Described {
+    /// The names that make its target one.
+    pub(super) fn key(&self) -> [&str; 5] {
+        let WantedTarget { environment, workspace, application, workload, name, .. } = &self.target;
+        [environment, workspace, application, workload, name]
+    }
+
+    /// Whether both say the same of what their target should hold.
+    pub(super) fn gives_the_same(&self, other: &Self) -> bool {
+        (&self.manifests, &self.path, &self.target.version) == (&other.manifests, &other.path, &other.target.version)
+    }
+}
+
 /// The files with descriptors in a branch, as of a commit.
 #[derive(Default)]
 pub(super) struct Files {

@@ -9,7 +9,7 @@ use model::git_id::GitId;
 use model::tree::Tree;
 
 use super::commits::{Unread, unread};
-use super::descriptors::{Files, ReadError};
+use super::descriptors::{Described, Files, ReadError};
 use super::state::Problem;
 use super::{BranchKey, Resources, Shared, WatchedBranch, platform};
 use crate::limits::{PROBLEMS_MAX, PUBLICATION_PLACES_MAX};
@@ -296,6 +296,8 @@ fn step(
     let foreign =
         files.contribution().descriptors.into_iter().filter(|described| !shared.registry.has(&described.manifests));
     problems.extend(foreign.map(|described| unwatched(&described.file, &described.manifests)));
+    let rivals = shared.registry.rivals(&branch.key());
+    problems.extend(rivals.iter().map(|(one, key, other)| rival(one, (&branch.key(), key), other)));
     Ok(Step {
         seen,
         platform,
@@ -314,7 +316,7 @@ fn open(repositories: &dyn Repositories, commit: Commit) -> Result<Seen, ReadErr
     Ok(Seen { commit, tree, message: info.message, committed_on })
 }
 
-fn application(path: &str, tree: GitId, descriptors: &[Arc<super::descriptors::Described>]) -> WantedPlace {
+fn application(path: &str, tree: GitId, descriptors: &[Arc<Described>]) -> WantedPlace {
     let environment = descriptors.first().map(|described| described.target.environment.clone());
     WantedPlace {
         path: path.to_owned(),
@@ -334,6 +336,23 @@ fn missing(file: &str, path: &str) -> Problem {
         line: None,
         message: format!("there is no folder `{path}`, which `manifests` names"),
         hint: Some("commit descriptor and manifests together".to_owned()),
+    }
+}
+
+/// Two descriptors give one target different content.
+fn rival(one: &Described, (own, key): (&BranchKey, &BranchKey), other: &Described) -> Problem {
+    let [environment, workspace, application, workload, target] = one.key();
+    let place = match key == own {
+        true => format!("`{}`", other.file),
+        false => format!("`{}` on branch `{}` of `{}`", other.file, key.branch, key.repository),
+    };
+    Problem {
+        file: Some(one.file.clone()),
+        line: None,
+        message: format!(
+            "target `{target}` of `{workspace}/{application}/{workload}` in `{environment}` has other content in {place}"
+        ),
+        hint: Some("keep one descriptor for each target and environment, with one folder and one version".to_owned()),
     }
 }
 

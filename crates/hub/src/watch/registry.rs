@@ -55,6 +55,24 @@ impl Registry {
         if is_same { BTreeSet::new() } else { others }
     }
 
+    /// The descriptors in a branch whose target another descriptor gives other content, each with the first of those, and the branch that one is in.
+    pub(super) fn rivals(&self, branch: &BranchKey) -> Vec<(Arc<Described>, BranchKey, Arc<Described>)> {
+        let all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut by_target: BTreeMap<_, Vec<(&BranchKey, &Arc<Described>)>> = BTreeMap::new();
+        for (key, contribution) in all.iter() {
+            for described in &contribution.descriptors {
+                by_target.entry(described.key()).or_default().push((key, described));
+            }
+        }
+        let own = all.get(branch).into_iter().flat_map(|contribution| &contribution.descriptors);
+        let rival = |described: &Arc<Described>| {
+            let same = by_target.get(&described.key())?;
+            let (key, other) = same.iter().find(|(_, other)| !described.gives_the_same(other))?;
+            Some((Arc::clone(described), (*key).clone(), Arc::clone(other)))
+        };
+        own.filter_map(rival).collect()
+    }
+
     /// The descriptors of manifests in a branch.
     pub(super) fn of(&self, branch: &BranchKey) -> OfBranch {
         let all = self.0.lock().unwrap_or_else(PoisonError::into_inner);

@@ -229,6 +229,42 @@ async fn manifests_may_be_on_another_branch_if_it_is_watched() {
     assert_eq!(hub.wanted().await, Vec::<String>::new());
 }
 
+#[tokio::test]
+async fn two_descriptors_of_one_target_that_differ_are_a_problem() {
+    let mut hub = Hub::watching(&[URL, OTHER]).await;
+    let (one, two) = (descriptor("web", "1.0.0", URL), descriptor("web", "2.0.0", URL));
+    let files =
+        |second: &str| [("web/app.yaml", "a".to_owned()), ("a.yaml", one.clone()), ("b.yaml", second.to_owned())];
+    let commit = |hub: &Hub, files: &[(&str, String)], parents: &[GitId]| {
+        let files: Vec<_> = files.iter().map(|(path, text)| (*path, text.as_str())).collect();
+        hub.commit(URL, &files, ("c", parents))
+    };
+    // Two that say the same are none.
+    let first = commit(&hub, &files(&one), &[]);
+    hub.commit(OTHER, &[("readme.md", "")], ("1", &[]));
+    assert!(hub.look().await);
+    assert_eq!(hub.problems(), [""; 0]);
+    let second = commit(&hub, &files(&two), &[first]);
+    assert!(hub.look().await);
+    let problems = hub.problems();
+    assert_eq!(problems.len(), 2, "{problems:?}");
+    assert!(
+        problems[0].starts_with("a.yaml:0 target `web` of ") && problems[0].ends_with("has other content in `b.yaml`"),
+        "{problems:?}"
+    );
+    assert!(problems[1].starts_with("b.yaml:0 ") && problems[1].ends_with("`a.yaml`"), "{problems:?}");
+    // The other one may be anywhere, and may give another folder.
+    commit(&hub, &files(&one)[..2], &[second]);
+    let there = one.replace("./web", "./other");
+    hub.commit(OTHER, &[("x/there.yaml", &there)], ("2", &[]));
+    assert!(hub.look().await && hub.look().await);
+    let problems = hub.problems();
+    assert!(
+        problems.iter().any(|problem| problem.contains(&format!("`x/there.yaml` on branch `dev` of `{OTHER}`"))),
+        "{problems:?}"
+    );
+}
+
 fn planned(tree: &str, cluster: &str) -> Wish {
     let target = WantedTarget {
         workload: "shop".into(),
