@@ -65,6 +65,9 @@ pub enum TokenError {
     /// The name is empty, too long, or has control characters.
     #[error("`{0}` can't be the name of a token: 1 to {NAME_CHARACTERS_MAX} characters that can be read")]
     Name(String),
+    /// What it is good for is nothing that could be signed.
+    #[error("a token that may not report can't be for signing: signatures are on reports")]
+    Signing,
     /// The name belongs to another token.
     #[error("there is a token `{0}` already")]
     Taken(String),
@@ -139,7 +142,10 @@ pub async fn create(database: &Database, token: &NewToken) -> Result<TokenText, 
     {
         return Err(TokenError::Name(token.name.clone()));
     }
-    let text = TokenText::random()?;
+    if token.signs && !token.scope.may_report() {
+        return Err(TokenError::Signing);
+    }
+    let text = TokenText::random()?.signing(token.signs);
     let mut transaction = database.begin().await?;
     let dialect = database.dialect();
     let sql = format!(
@@ -219,10 +225,11 @@ pub async fn revoke(database: &Database, name: &str) -> Result<(), TokenError> {
 pub async fn rotate(database: &Database, name: &str, grace: Duration) -> Result<TokenText, TokenError> {
     let unknown = || TokenError::Unknown(name.to_owned());
     let mut transaction = database.begin().await?;
-    let found = "select id from token where (name = $1 or id = $1) and revoked_on is null";
+    let found = "select id, signs from token where (name = $1 or id = $1) and revoked_on is null";
     let found = format!("{found}{}", database.dialect().for_update("token"));
     let found = transaction.query(&found, vec![name.into()]).await?;
-    let text = TokenText::renewed(&found.first().ok_or_else(unknown)?.text(0))?;
+    let found = found.first().ok_or_else(unknown)?;
+    let text = TokenText::renewed(&found.text(0))?.signing(found.is(1));
     let until = database.dialect().instant("$3");
     let sql = format!(
         "update token set previous_sha256 = secret_sha256, previous_until = {until}, secret_sha256 = $2 where id = $1"

@@ -25,6 +25,13 @@ pub enum Scope {
     Admin,
 }
 
+impl Scope {
+    /// Whether anything may be reported with it.
+    pub fn may_report(&self) -> bool {
+        !matches!(self, Self::Read | Self::Publish)
+    }
+}
+
 /// Hosts that share a token.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -56,7 +63,7 @@ impl Identity {
 
     /// Whether they may report anything.
     pub fn may_report(&self) -> bool {
-        !matches!(self.scope, Scope::Read | Scope::Publish)
+        self.scope.may_report()
     }
 
     /// Whether they may say what is wanted.

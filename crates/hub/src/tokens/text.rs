@@ -10,6 +10,8 @@ use subtle::ConstantTimeEq as _;
 
 /// What every token begins with, so that scanners for leaked secrets find it.
 const PREFIX: &str = "kal_";
+/// What tokens begin with whose signatures are accepted: their owner knows it without a connection to the hub.
+const SIGNING_PREFIX: &str = "kals_";
 /// Random bytes of an id: never the same twice.
 const ID_BYTES: usize = 10;
 /// Random bytes of a secret: nobody guesses it, so that its plain SHA-256 gives nothing away.
@@ -17,16 +19,18 @@ const SECRET_BYTES: usize = 32;
 /// What a signing key is made for. Another purpose would have another text.
 const SIGNING: &[u8] = b"kalypso signing key, version 1: ";
 
-/// A token as its owner keeps it: `kal_<id>_<secret>`. It is never shown but by [`TokenText::reveal`], and never stored.
+/// A token as its owner keeps it: `kal_<id>_<secret>`, or `kals_<id>_<secret>` if it is for signing too. It is never shown but by [`TokenText::reveal`],
+/// and never stored.
 #[derive(Clone)]
 pub struct TokenText {
     id: String,
     secret: String,
+    signs: bool,
 }
 
 /// It is no token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("it is no token of the hub: those are `kal_ID_SECRET`")]
+#[error("it is no token of the hub: those are `kal_ID_SECRET` or `kals_ID_SECRET`")]
 pub struct TokenTextError;
 
 /// The system has no random numbers.
@@ -40,7 +44,18 @@ impl TokenText {
     /// # Errors
     /// The system has no random numbers.
     pub fn random() -> Result<Self, RandomError> {
-        Ok(Self { id: random::<ID_BYTES>()?, secret: random::<SECRET_BYTES>()? })
+        Ok(Self { id: random::<ID_BYTES>()?, secret: random::<SECRET_BYTES>()?, signs: false })
+    }
+
+    /// The same token, whose text says whether it is for signing.
+    #[must_use]
+    pub fn signing(self, signs: bool) -> Self {
+        Self { signs, ..self }
+    }
+
+    /// Whether its text says that it is for signing. Whether its signatures are accepted, the hub knows.
+    pub fn signs(&self) -> bool {
+        self.signs
     }
 
     /// The same token with another secret.
@@ -48,7 +63,7 @@ impl TokenText {
     /// # Errors
     /// The system has no random numbers.
     pub(super) fn renewed(id: &str) -> Result<Self, RandomError> {
-        Ok(Self { id: id.to_owned(), secret: random::<SECRET_BYTES>()? })
+        Ok(Self { id: id.to_owned(), secret: random::<SECRET_BYTES>()?, signs: false })
     }
 
     /// The public part.
@@ -58,7 +73,11 @@ impl TokenText {
 
     /// The whole text, for its owner.
     pub fn reveal(&self) -> String {
-        format!("{PREFIX}{}_{}", self.id, self.secret)
+        format!("{}{}_{}", self.prefix(), self.id, self.secret)
+    }
+
+    fn prefix(&self) -> &'static str {
+        if self.signs { SIGNING_PREFIX } else { PREFIX }
     }
 
     /// What is stored of it.
@@ -74,7 +93,7 @@ impl TokenText {
 
 impl fmt::Debug for TokenText {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "{PREFIX}{}_…", self.id)
+        write!(formatter, "{}{}_…", self.prefix(), self.id)
     }
 }
 
@@ -82,14 +101,16 @@ impl FromStr for TokenText {
     type Err = TokenTextError;
 
     fn from_str(text: &str) -> Result<Self, TokenTextError> {
-        let (id, secret) = text.strip_prefix(PREFIX).and_then(|rest| rest.split_once('_')).ok_or(TokenTextError)?;
+        let signing = text.strip_prefix(SIGNING_PREFIX);
+        let rest = signing.or_else(|| text.strip_prefix(PREFIX));
+        let (id, secret) = rest.and_then(|rest| rest.split_once('_')).ok_or(TokenTextError)?;
         let is_right = |text: &str, bytes: usize| {
             text.len() == BASE32_NOPAD_NOCASE.encode_len(bytes) && text.bytes().all(|byte| byte.is_ascii_alphanumeric())
         };
         if !is_right(id, ID_BYTES) || !is_right(secret, SECRET_BYTES) {
             return Err(TokenTextError);
         }
-        Ok(Self { id: id.to_owned(), secret: secret.to_owned() })
+        Ok(Self { id: id.to_owned(), secret: secret.to_owned(), signs: signing.is_some() })
     }
 }
 
@@ -188,6 +209,14 @@ mod tests {
         assert_eq!(token.reveal().len(), 4 + 16 + 1 + 52);
         assert!(read.digest().is(&token.digest()) && read.id() == token.id());
         assert!(!TokenText::random().unwrap().digest().is(&token.digest()));
+    }
+
+    #[test]
+    fn a_token_for_signing_says_so() {
+        let token = TokenText::random().unwrap().signing(true);
+        let read: TokenText = token.reveal().parse().unwrap();
+        assert!(read.signs() && token.reveal().starts_with("kals_") && read.digest().is(&token.digest()));
+        assert!(!token.reveal().replace("kals_", "kal_").parse::<TokenText>().unwrap().signs());
     }
 
     #[test]

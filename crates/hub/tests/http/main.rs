@@ -83,7 +83,7 @@ impl Hub {
 
     /// A token with a name and a scope.
     async fn token(&self, name: &str, scope: Scope) -> TokenText {
-        let token = NewToken { name: name.into(), scope, signs: true, expires_on: None };
+        let token = NewToken { name: name.into(), signs: scope.may_report(), scope, expires_on: None };
         tokens::create(&self.database, &token).await.unwrap()
     }
 

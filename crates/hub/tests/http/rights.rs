@@ -65,7 +65,7 @@ async fn forged_tokens_and_schemes_are_refused() {
     let hub = Hub::start().await;
     let token = hub.token("t", host("berlin")).await;
     let forged =
-        format!("kal_{}_{}", token.id(), TokenText::random().unwrap().reveal().split('_').next_back().unwrap());
+        format!("kals_{}_{}", token.id(), TokenText::random().unwrap().reveal().split('_').next_back().unwrap());
     assert_eq!(
         check(&hub, &forged.parse().unwrap()).await,
         (StatusCode::UNAUTHORIZED, "the token is not known".into())

@@ -19,7 +19,7 @@ twins![
 ];
 
 fn new(name: &str) -> NewToken {
-    NewToken { name: name.to_owned(), scope: Scope::Read, signs: true, expires_on: None }
+    NewToken { name: name.to_owned(), scope: Scope::Admin, signs: true, expires_on: None }
 }
 
 /// What the hub says to a token at a moment.
@@ -45,6 +45,12 @@ async fn signs_only_if_it_was_made_for_it(Ground { database, .. }: Ground) {
     let token = find(&database, text.id()).await.unwrap().unwrap();
     let signature = text.signing_key().sign(b"body");
     assert_eq!(token.recognize_signature(b"body", &signature, Moment::now()), Err(Invalid::Secret));
+    // The text says it to its owner, whatever its secret is.
+    let signing = create(&database, &new("site")).await.unwrap();
+    let rotated = rotate(&database, "site", Duration::ZERO).await.unwrap();
+    assert_eq!([text.signs(), signing.signs(), rotated.signs()], [false, true, true]);
+    let reads = NewToken { scope: Scope::Read, ..new("reads") };
+    assert!(matches!(create(&database, &reads).await, Err(TokenError::Signing)));
 }
 
 async fn ends_when_it_expires_or_is_revoked(Ground { database, .. }: Ground) {

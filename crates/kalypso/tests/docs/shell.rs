@@ -18,12 +18,13 @@ pub(crate) struct Shell {
 }
 
 /// What pages call other machines and what is on them, and what that is here.
-const ELSEWHERE: [(&str, &str); 7] = [
+const ELSEWHERE: [(&str, &str); 8] = [
     ("https://hub.example", "$KALYPSO_HUB_URL"),
     ("http://127.0.0.1:8080", "$KALYPSO_HUB_URL"),
     ("--listen 0.0.0.0:8443 ", ""),
     ("postgres://kalypso:secret@postgres.example/kalypso", "$KALYPSO_DATABASE_URL"),
     ("kal_…", "$KALYPSO_TOKEN"),
+    ("kals_…", "$KALYPSO_TOKEN"),
     ("/data/", "./"),
     ("/media/usb/", "./"),
 ];

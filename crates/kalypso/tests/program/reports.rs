@@ -182,7 +182,11 @@ fn what_a_token_may_not_report_is_refused_by_line() {
         "1 stored, 0 confirmed, 0 repeated, 1 refused\n  line 3: host: `paris-[2J`",
     );
     let unsigned = self::token(folder.path(), &["plain", "--host", "rome-1"]);
-    check(&report(folder.path(), ("", &unsigned), &[&REPORT[..], &["--out", "b.signed"]].concat()), 0, "signed");
+    // It is said at once, and not when somebody has carried the file; who makes the token's text say otherwise hears it then.
+    let arguments = [&REPORT[..], &["--out", "b.signed"]].concat();
+    check(&report(folder.path(), ("", &unsigned), &arguments), 64, "this token is not for signing");
+    assert!(!folder.path().join("b.signed").exists());
+    check(&report(folder.path(), ("", &unsigned.replace("kal_", "kals_")), &arguments), 0, "signed");
     check(&hub(folder.path(), &["import", "b.signed"]), 1, "made without `--signing`");
 }
 

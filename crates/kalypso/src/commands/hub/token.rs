@@ -138,7 +138,7 @@ fn revoke(options: &HubTokenRevoke) -> anyhow::Result<Exit> {
 fn failure(error: TokenError) -> Failure {
     let message = error.to_string();
     match error {
-        TokenError::Name(_) => Failure::usage(message),
+        TokenError::Name(_) | TokenError::Signing => Failure::usage(message),
         TokenError::Taken(_) => Failure::refused(message).help("`kalypso hub token rotate` gives it a new secret"),
         TokenError::Unknown(_) => Failure::refused(message).help("`kalypso hub token list` says which there are"),
         TokenError::Random(_) | TokenError::Database(_) => Failure::outside(message),

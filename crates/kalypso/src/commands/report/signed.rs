@@ -26,6 +26,13 @@ pub(super) fn keep(options: &Report, given: &[u8], file: &Path) -> anyhow::Resul
     })?;
     let token: TokenText =
         token.parse().map_err(|error: hub::tokens::TokenTextError| Failure::usage(error.to_string()))?;
+    if !token.signs() {
+        return Err(Failure::usage("this token is not for signing: the hub would refuse the file")
+            .help(
+                "tokens that sign begin with `kals_`; `kalypso hub token create NAME --host HOST --signing` makes one",
+            )
+            .into());
+    }
     let reports = said(given)?;
     let count = add(file, &token, &reports).map_err(|error| failure(file, error))?;
     if options.asking.output == Format::Human {
