@@ -238,6 +238,9 @@ pub const NOTIFICATION_EXAMPLES: usize = 10;
 /// Characters of the message of each of them.
 pub const NOTIFICATION_MESSAGE_CHARACTERS: usize = 500;
 
+/// Characters of a line about one host in messages for chats: ten of them fit into the 28 KB that Microsoft Teams takes, in any script.
+pub const NOTIFICATION_LINE_CHARACTERS: usize = 300;
+
 /// How often it is looked whether a notification is to be sent.
 pub const NOTIFICATIONS_PERIOD: Duration = Duration::from_secs(2);
 

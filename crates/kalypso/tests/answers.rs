@@ -379,6 +379,7 @@ fn full_state() -> RuleState {
         above: text(),
         for_seconds: 0,
         receiver: text(),
+        format: text(),
         phase: Some(Phase::Ok),
         since: moment,
         looked: moment,

@@ -30,8 +30,10 @@ pub struct RuleState {
     pub above: String,
     /// For how many seconds.
     pub for_seconds: u64,
-    /// Who is told: the host of the URL.
+    /// Where notifications go: the host of the URL.
     pub receiver: String,
+    /// Their format: `signed`, `slack`, `teams` or `pagerduty`.
+    pub format: String,
     /// Where it stands; none if nobody has looked yet.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub phase: Option<Phase>,
@@ -263,6 +265,7 @@ pub async fn states(database: &Database, rules: &[Rule]) -> Result<Vec<RuleState
             above: rule.above.to_string(),
             for_seconds: rule.lasting.as_secs(),
             receiver: rule.receiver.host(),
+            format: rule.receiver.format.as_str().to_owned(),
             phase: standing.map(|standing| standing.phase),
             since: standing.map(|standing| standing.since),
             looked: standing.map(|standing| standing.looked_on),

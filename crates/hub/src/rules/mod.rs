@@ -4,9 +4,11 @@
 //! long. Where it stands and what is to be sent is in the database,
 //! changed together: so one replica decides, a restart forgets nothing, and each notification is made once. It is sent until somebody takes it.
 
+mod formats;
 mod look;
 mod notifications;
 mod options;
+mod receiver;
 mod run;
 mod secret;
 mod send;
@@ -17,12 +19,14 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
+pub use self::formats::{PagerDuty, Severity};
 pub use self::look::{RuleState, look, states};
 pub use self::notifications::{Deliveries, LastNotification, deliver};
 pub use self::options::{RuleError, RuleOptions};
+pub use self::receiver::{Format, Receiver};
 pub use self::run::run;
 pub use self::secret::{Secret, SecretError};
-pub use self::send::{Receiver, SendError, client, test};
+pub use self::send::{SendError, client, test};
 pub use self::state::Phase;
 use crate::questions::{Counts, Filter};
 

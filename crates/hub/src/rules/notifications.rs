@@ -308,6 +308,8 @@ mod tests {
         assert_eq!(outcome(Duration::ZERO, 503, Some(60)), Outcome::Again { pause: Duration::from_mins(1) });
         assert_eq!(outcome(Duration::ZERO, 503, Some(u64::MAX)), Outcome::Again { pause: NOTIFICATION_PAUSE_MAX });
         assert_eq!(outcome(NOTIFICATION_AGE_MAX, 500, None), Outcome::GivenUp);
-        assert_eq!(outcome(Duration::ZERO, 410, None), Outcome::GivenUp);
+        for status in [410, 400, 413] {
+            assert_eq!(outcome(Duration::ZERO, status, None), Outcome::GivenUp, "{status}");
+        }
     }
 }

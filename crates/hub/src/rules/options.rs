@@ -7,7 +7,8 @@ use std::time::Duration;
 use model::selector::LabelSelector;
 use serde::Deserialize;
 
-use super::{Condition, Receiver, Rule, Secret, Threshold};
+use super::receiver::PAGERDUTY_URL;
+use super::{Condition, Format, Receiver, Rule, Secret, Severity, Threshold};
 use crate::limits::{NAME_CHARACTERS_MAX, RULE_LASTING_MAX, RULES_MAX};
 use crate::questions::Filter;
 
@@ -40,12 +41,36 @@ pub struct RuleOptions {
     /// For how long, such as `10m`; at once, if nothing is said.
     #[serde(rename = "for")]
     pub lasting: Option<String>,
-    /// Where notifications are sent.
-    pub url: String,
-    /// The file that holds the secret to sign them with.
+    /// The format of notifications.
+    #[serde(default)]
+    pub format: FormatName,
+    /// Where notifications are sent; PagerDuty's own address if nothing is said and they are for it.
+    pub url: Option<String>,
+    /// The file that holds that URL.
+    pub url_file: Option<PathBuf>,
+    /// The environment variable that holds it.
+    pub url_env: Option<String>,
+    /// The file that holds the secret to sign them with, or PagerDuty's integration key.
     pub secret_file: Option<PathBuf>,
     /// The environment variable that holds it.
     pub secret_env: Option<String>,
+    /// How severe incidents of PagerDuty are.
+    pub severity: Option<Severity>,
+}
+
+/// The format of notifications, as it is written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum FormatName {
+    /// JSON of our own, signed.
+    #[default]
+    Signed,
+    /// For Slack.
+    Slack,
+    /// For Microsoft Teams.
+    Teams,
+    /// For PagerDuty.
+    PagerDuty,
 }
 
 /// How much is too much, as it is written.
@@ -103,8 +128,7 @@ impl RuleOptions {
                 return Err(self.error(field, error.to_string()));
             }
         }
-        let secret = self.secret(base, environment)?;
-        let receiver = Receiver::new(&self.url, secret).map_err(|message| self.error("url", message))?;
+        let receiver = self.receiver(base, environment)?;
         let filter = Filter {
             environment: self.environment,
             workspace: self.workspace,
@@ -126,20 +150,70 @@ impl RuleOptions {
         }
     }
 
-    fn secret(&self, base: &Path, environment: impl Fn(&str) -> Option<String>) -> Result<Secret, RuleError> {
-        let (field, text) = match (&self.secret_file, &self.secret_env) {
+    fn receiver(&self, base: &Path, environment: impl Fn(&str) -> Option<String>) -> Result<Receiver, RuleError> {
+        let (url_field, url) = self.url(base, &environment)?;
+        let (names, values) =
+            (["secret-file", "secret-env"], (self.secret_file.as_deref(), self.secret_env.as_deref()));
+        let secret = self.text(names, values, (base, &environment))?;
+        if self.severity.is_some() && self.format != FormatName::PagerDuty {
+            return Err(self.error("severity", "only incidents of PagerDuty have one"));
+        }
+        let format = match (self.format, secret) {
+            (FormatName::Slack | FormatName::Teams, Some((field, _))) => {
+                return Err(self.error(field, "the URL is the secret of this format; there is no other one"));
+            }
+            (FormatName::Slack, None) => Format::Slack,
+            (FormatName::Teams, None) => Format::Teams,
+            (_, None) => {
+                return Err(self.error("secret-file", "either this or `secret-env` says where the secret is"));
+            }
+            (FormatName::Signed, Some((field, text))) => {
+                Format::Signed(Secret::parse(&text).map_err(|error| self.error(field, error.to_string()))?)
+            }
+            (FormatName::PagerDuty, Some((field, text))) => {
+                let severity = self.severity.unwrap_or_default();
+                Format::pagerduty(&text, severity).map_err(|message| self.error(field, message))?
+            }
+        };
+        Receiver::new(&url, format).map_err(|message| self.error(url_field, message))
+    }
+
+    /// The URL, and the field that says it.
+    fn url(
+        &self,
+        base: &Path,
+        environment: &impl Fn(&str) -> Option<String>,
+    ) -> Result<(&'static str, String), RuleError> {
+        let (names, values) = (["url-file", "url-env"], (self.url_file.as_deref(), self.url_env.as_deref()));
+        match (&self.url, self.text(names, values, (base, environment))?) {
+            (Some(url), None) => Ok(("url", url.clone())),
+            (None, Some((field, url))) => Ok((field, url.trim().to_owned())),
+            (None, None) if self.format == FormatName::PagerDuty => Ok(("url", PAGERDUTY_URL.to_owned())),
+            _ => Err(self.error("url", "one of `url`, `url-file` and `url-env` says where notifications are sent")),
+        }
+    }
+
+    /// A text that is in a file or in a variable, with the field that says so; none if neither is named.
+    fn text(
+        &self,
+        [file_field, variable_field]: [&'static str; 2],
+        named: (Option<&Path>, Option<&str>),
+        (base, environment): (&Path, &impl Fn(&str) -> Option<String>),
+    ) -> Result<Option<(&'static str, String)>, RuleError> {
+        match named {
+            (None, None) => Ok(None),
             (Some(file), None) => {
                 let file = base.join(file);
                 let text = std::fs::read_to_string(&file);
-                ("secret-file", text.map_err(|error| format!("`{}` can't be read: {error}", file.display())))
+                let wrong = |error| self.error(file_field, format!("`{}` can't be read: {error}", file.display()));
+                Ok(Some((file_field, text.map_err(wrong)?)))
             }
             (None, Some(name)) => {
-                ("secret-env", environment(name).ok_or_else(|| format!("the variable `{name}` is not set")))
+                let unset = || self.error(variable_field, format!("the variable `{name}` is not set"));
+                Ok(Some((variable_field, environment(name).ok_or_else(unset)?)))
             }
-            _ => return Err(self.error("secret-file", "either this or `secret-env` says where the secret is")),
-        };
-        let text = text.map_err(|message| self.error(field, message))?;
-        Secret::parse(&text).map_err(|error| self.error(field, error.to_string()))
+            _ => Err(self.error(file_field, format!("either this or `{variable_field}` says where it is"))),
+        }
     }
 
     fn error(&self, field: &'static str, message: impl Into<String>) -> RuleError {
@@ -185,12 +259,21 @@ mod tests {
             condition: Condition::Failing,
             above: Above::Share("5 %".to_owned()),
             lasting: Some("10m".to_owned()),
-            url: "https://chat.example/hook".to_owned(),
+            format: FormatName::Signed,
+            url: Some("https://chat.example/hook".to_owned()),
+            url_file: None,
+            url_env: None,
             secret_file: None,
             secret_env: Some("SECRET".to_owned()),
+            severity: None,
         };
         change(&mut rule);
-        let environment = |name: &str| (name == "SECRET").then(|| SECRET.to_owned());
+        let environment = |name: &str| match name {
+            "SECRET" => Some(SECRET.to_owned()),
+            "KEY" => Some(format!("{}\n", "a".repeat(32))),
+            "URL" => Some("https://hooks.example/services/hush\n".to_owned()),
+            _ => None,
+        };
         rule.resolve(Path::new("/nowhere"), environment).map_err(|error| error.to_string())
     }
 
@@ -227,8 +310,27 @@ mod tests {
             "hub.rule `r`: secret-env: the variable `OTHER` is not set",
         );
         check(|rule| rule.secret_file = Some("x".into()), "hub.rule `r`: secret-file: either");
-        check(|rule| rule.url = "ftp://chat.example/hush".to_owned(), "hub.rule `r`: url: it does not begin with");
-        check(|rule| rule.url = "https://me:hush@chat.example".to_owned(), "hub.rule `r`: url: it has a user");
+        check(|rule| rule.url = Some("ftp://chat.example/hush".into()), "hub.rule `r`: url: it does not begin with");
+        check(|rule| rule.url = Some("https://me:hush@chat.example".into()), "hub.rule `r`: url: it has a user");
+        check(|rule| rule.url = None, "hub.rule `r`: url: one of `url`, `url-file` and `url-env`");
+        check(|rule| rule.url_env = Some("URL".into()), "hub.rule `r`: url: one of");
+        check(|rule| rule.format = FormatName::Slack, "hub.rule `r`: secret-env: the URL is the secret");
+        check(|rule| rule.format = FormatName::PagerDuty, "hub.rule `r`: secret-env: it holds no integration key");
+        check(|rule| rule.severity = Some(Severity::Info), "hub.rule `r`: severity: only incidents");
+    }
+
+    #[test]
+    fn formats_of_others_need_what_these_give() {
+        let receiver = |format: FormatName, url: Option<&str>, secret: Option<&str>| {
+            let read = rule(|rule| {
+                (rule.format, rule.url, rule.url_env) = (format, None, url.map(str::to_owned));
+                rule.secret_env = secret.map(str::to_owned);
+            });
+            read.map(|rule| format!("{} {}", rule.receiver.format.as_str(), rule.receiver.host())).unwrap()
+        };
+        assert_eq!(receiver(FormatName::Slack, Some("URL"), None), "slack hooks.example");
+        assert_eq!(receiver(FormatName::Teams, Some("URL"), None), "teams hooks.example");
+        assert_eq!(receiver(FormatName::PagerDuty, None, Some("KEY")), "pagerduty events.pagerduty.com");
     }
 
     #[test]

@@ -1,21 +1,15 @@
-//! Sending a notification: signed, with a limit on everything, and without following anybody elsewhere.
+//! Sends notifications: in the receiver's format, with a limit on everything, without following redirects.
 
 use std::time::Duration;
 
 use data_encoding::HEXLOWER;
-use reqwest::{StatusCode, Url, header, redirect};
-use serde_json::json;
+use reqwest::{RequestBuilder, StatusCode, header, redirect};
+use serde_json::{Value as Json, json};
 
-use super::{Rule, Secret};
+use super::formats::{self, Notice};
+use super::{Format, Receiver, Rule};
 use crate::limits::{NOTIFICATION_PAUSE_MAX, NOTIFICATION_TIMEOUT};
 use crate::moment::Moment;
-
-/// Who is told.
-#[derive(Clone, Debug)]
-pub struct Receiver {
-    url: Url,
-    secret: Secret,
-}
 
 /// A notification was not taken. The words never name the path and the query of the URL: who knows them may send notifications, too.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -38,58 +32,70 @@ pub enum SendError {
         /// How long to wait, in its words.
         retry_after: Option<Duration>,
     },
+    /// What is stored is no notification: another version of the hub made it.
+    #[error("the notification was made by another version of the hub: {reason}")]
+    Unreadable {
+        /// What is wrong with it.
+        reason: String,
+    },
 }
 
 impl SendError {
-    /// Whether nobody wants it any more: 410 says so.
+    /// Whether it is not worth another attempt: the receiver is gone, or can't read what will be the same the next time.
     pub(super) fn is_final(&self) -> bool {
-        matches!(self, Self::Refused { status: StatusCode::GONE, .. })
+        let hopeless = [StatusCode::GONE, StatusCode::BAD_REQUEST, StatusCode::PAYLOAD_TOO_LARGE];
+        matches!(self, Self::Refused { status, .. } if hopeless.contains(status))
     }
 
     /// How long to wait at least.
     pub(super) fn retry_after(&self) -> Duration {
         match self {
             Self::Refused { retry_after, .. } => retry_after.unwrap_or_default().min(NOTIFICATION_PAUSE_MAX),
-            Self::Unreachable { .. } => Duration::ZERO,
+            Self::Unreachable { .. } | Self::Unreadable { .. } => Duration::ZERO,
         }
     }
 }
 
 impl Receiver {
-    /// Whoever is at a URL, who knows the secret.
-    ///
-    /// # Errors
-    /// It is no URL of a web server, or has a user or a password in it.
-    pub fn new(url: &str, secret: Secret) -> Result<Self, String> {
-        let url: Url = url.parse().map_err(|_| "it is no URL, such as https://chat.example/hook".to_owned())?;
-        if !matches!(url.scheme(), "http" | "https") || url.host_str().is_none() {
-            return Err("it does not begin with https:// or http://".to_owned());
-        }
-        if !url.username().is_empty() || url.password().is_some() {
-            return Err("it has a user or a password in it; the signature says who sends".to_owned());
-        }
-        Ok(Self { url, secret })
-    }
-
-    /// The host, as it is shown.
-    pub fn host(&self) -> String {
-        self.url.host_str().unwrap_or_default().to_owned()
-    }
-
-    /// Sends a message once.
+    /// Sends a message once: the JSON that is stored, in the receiver's format.
     ///
     /// # Errors
     /// It was not taken.
     pub(super) async fn send(&self, client: &reqwest::Client, id: &str, body: &str) -> Result<(), SendError> {
-        let timestamp = Moment::now().millis() / 1_000;
-        let request = client
-            .post(self.url.clone())
-            .header(header::CONTENT_TYPE, "application/json")
-            .header("webhook-id", id)
-            .header("webhook-timestamp", timestamp)
-            .header("webhook-signature", self.secret.sign(id, timestamp, body))
-            .body(body.to_owned());
-        // What is answered is not read: the status says all.
+        match &self.format {
+            Format::Signed(secret) => {
+                let timestamp = Moment::now().millis() / 1_000;
+                let request = client
+                    .post(self.url.clone())
+                    .header("webhook-id", id)
+                    .header("webhook-timestamp", timestamp)
+                    .header("webhook-signature", secret.sign(id, timestamp, body));
+                self.post(request, body.to_owned()).await
+            }
+            Format::Slack => self.send_as(client, body, formats::slack).await,
+            Format::Teams => self.send_as(client, body, formats::teams).await,
+            Format::PagerDuty(service) => {
+                self.send_as(client, body, |notice| service.event(notice)).await?;
+                // A test must not wake anybody for long.
+                let is_test = Notice::read(body).is_ok_and(|notice| notice.is_test());
+                if is_test { self.send_as(client, body, |notice| service.resolve(notice)).await } else { Ok(()) }
+            }
+        }
+    }
+
+    async fn send_as(
+        &self,
+        client: &reqwest::Client,
+        body: &str,
+        format: impl Fn(&Notice) -> Json,
+    ) -> Result<(), SendError> {
+        let notice = Notice::read(body).map_err(|error| SendError::Unreadable { reason: error.to_string() })?;
+        self.post(client.post(self.url.clone()), format(&notice).to_string()).await
+    }
+
+    async fn post(&self, request: RequestBuilder, body: String) -> Result<(), SendError> {
+        let request = request.header(header::CONTENT_TYPE, "application/json").body(body);
+        // The body of the answer is not read: the status says all.
         let response = request.send().await.map_err(|error| self.unreachable(error))?;
         if response.status().is_success() {
             return Ok(());

@@ -15,7 +15,8 @@ use hub::moment::Moment;
 use hub::questions::Filter;
 use hub::report::{Report, Status};
 use hub::rules::{
-    Condition, Deliveries, Phase, Receiver, Rule, RuleState, Secret, Threshold, client, deliver, look, states, test,
+    Condition, Deliveries, Format, Phase, Receiver, Rule, RuleState, Secret, Severity, Threshold, client, deliver,
+    look, states, test,
 };
 use hub::silence;
 use hub::store::Database;
@@ -34,6 +35,8 @@ twins![
     a_rule_may_be_there_before_what_it_is_about,
     what_was_told_long_ago_is_forgotten,
     a_test_is_sent_at_once,
+    chats_and_pagers_get_their_own_formats,
+    a_test_of_a_pager_is_resolved_at_once,
 ];
 
 const SECRET: [u8; 32] = [7; 32];
@@ -76,6 +79,17 @@ impl Told {
         checked.collect()
     }
 
+    /// What has come, whatever it is: its content type has to be JSON.
+    fn bodies(&self) -> Vec<Value> {
+        let received = self.received.lock().unwrap();
+        let body = |(headers, body): &(HeaderMap, String)| {
+            assert_eq!(headers["content-type"], "application/json");
+            assert!(!headers.contains_key("webhook-signature"));
+            serde_json::from_str(body).unwrap()
+        };
+        received.iter().map(body).collect()
+    }
+
     fn types(&self) -> Vec<String> {
         self.received().iter().map(|(_, body)| body["type"].as_str().unwrap().to_owned()).collect()
     }
@@ -89,8 +103,13 @@ fn rule(told: &Told, condition: Condition) -> Rule {
         condition,
         above: Threshold::Share(5_000),
         lasting: Duration::from_mins(10),
-        receiver: Receiver::new(&told.address, secret).unwrap(),
+        receiver: Receiver::new(&told.address, Format::Signed(secret)).unwrap(),
     }
+}
+
+/// The same, in a format of others.
+fn rule_as(told: &Told, format: Format) -> Rule {
+    Rule { receiver: Receiver::new(&told.address, format).unwrap(), ..rule(told, Condition::Failing) }
 }
 
 /// A moment so many seconds after the beginning of the test.
@@ -260,7 +279,7 @@ async fn a_test_is_sent_at_once(_: Ground) {
     let nobody = Rule {
         receiver: Receiver::new(
             "http://127.0.0.1:1/hook?key=hush",
-            Secret::parse(&format!("whsec_{}", BASE64.encode(&SECRET))).unwrap(),
+            Format::Signed(Secret::parse(&format!("whsec_{}", BASE64.encode(&SECRET))).unwrap()),
         )
         .unwrap(),
         ..rule
@@ -270,4 +289,65 @@ async fn a_test_is_sent_at_once(_: Ground) {
         error.starts_with("127.0.0.1 can't be reached: ") && !error.contains("hush") && !error.contains("hook"),
         "{error}"
     );
+}
+
+/// The integration key of a service of PagerDuty.
+const KEY: &str = "0123456789abcdef0123456789abcdef";
+
+fn pager() -> Format {
+    Format::pagerduty(KEY, Severity::Critical).unwrap()
+}
+
+/// What a rule of that format sends when it begins to fire, and when it is over.
+async fn sent_as(ground: &Ground, fleet: &Fleet, (format, round): (Format, i64)) -> Vec<Value> {
+    let accepted = || StatusCode::ACCEPTED.into_response();
+    let told = Told::start(vec![accepted(), StatusCode::TOO_MANY_REQUESTS.into_response(), accepted()]).await;
+    let rule = Rule { name: format!("r-{round}"), lasting: Duration::ZERO, ..rule_as(&told, format) };
+    fleet.application("h-2", 30 + 2 * round, (11, Status::Failure)).await;
+    look_on(&ground.database, &rule, 0..=0).await;
+    assert_eq!(send(&ground.database, &rule, 1).await, [1, 0, 0]);
+    fleet.application("h-2", 31 + 2 * round, (11, Status::Success)).await;
+    look_on(&ground.database, &rule, 1..=1).await;
+    assert_eq!(
+        [send(&ground.database, &rule, 61).await, send(&ground.database, &rule, 120).await],
+        [[0, 1, 0], [1, 0, 0]]
+    );
+    let bodies = told.bodies();
+    // What was not taken is sent again as it was.
+    assert!(bodies.len() == 3 && bodies[1] == bodies[2], "{bodies:?}");
+    bodies
+}
+
+async fn chats_and_pagers_get_their_own_formats(ground: Ground) {
+    let fleet = failing(&ground).await;
+    let slack = sent_as(&ground, &fleet, (Format::Slack, 0)).await;
+    assert!(
+        slack[0]["text"].as_str().unwrap().starts_with("Firing: r-0. 1 of 2 reconcilers failed, limit 5 %"),
+        "{slack:?}"
+    );
+    assert_eq!(slack[0]["blocks"][3]["text"]["text"], "h-2/checkout: it's done");
+    assert!(slack[1]["text"].as_str().unwrap().starts_with("Resolved: r-0."));
+    let teams = sent_as(&ground, &fleet, (Format::Teams, 1)).await;
+    let content = &teams[0]["attachments"][0]["content"];
+    assert_eq!((&teams[0]["type"], &content["type"]), (&"message".into(), &"AdaptiveCard".into()));
+    assert_eq!(content["body"][0]["inlines"][0]["text"], "Firing: r-1");
+    let pager = sent_as(&ground, &fleet, (pager(), 2)).await;
+    let part = |event: &Value| format!("{} {}", event["event_action"], event["dedup_key"]);
+    assert_eq!(
+        [part(&pager[0]), part(&pager[1])],
+        ["\"trigger\" \"kalypso/rule/r-2\"", "\"resolve\" \"kalypso/rule/r-2\""]
+    );
+    // No receiver's secret is stored.
+    let bodies = ground.database.query("select body from notification", Vec::new()).await.unwrap();
+    assert!(bodies.len() == 6 && bodies.iter().all(|row| !row.text(0).contains(KEY)));
+}
+
+async fn a_test_of_a_pager_is_resolved_at_once(_: Ground) {
+    let told = Told::start(Vec::new()).await;
+    test(&rule_as(&told, pager())).await.unwrap();
+    let actions: Vec<_> = told.bodies().iter().map(|event| event["event_action"].clone()).collect();
+    assert_eq!(actions, ["trigger", "resolve"]);
+    let refused = Told::start(vec![StatusCode::BAD_REQUEST.into_response()]).await;
+    let error = test(&rule_as(&refused, pager())).await.unwrap_err().to_string();
+    assert_eq!((error.as_str(), refused.bodies().len()), ("127.0.0.1 answered 400 Bad Request", 1));
 }

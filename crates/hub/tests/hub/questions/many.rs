@@ -144,7 +144,7 @@ async fn rules_agree(database: &Database) {
         condition: Condition::Failing,
         above: Threshold::Count(i64::MAX),
         lasting: std::time::Duration::ZERO,
-        receiver: Receiver::new("http://127.0.0.1:1", secret).unwrap(),
+        receiver: Receiver::new("http://127.0.0.1:1", hub::rules::Format::Signed(secret)).unwrap(),
     };
     let rules = [rule];
     look(database, &rules, Moment::now()).await.unwrap();

@@ -1,0 +1,71 @@
+//! Where notifications go, and in which format.
+
+use reqwest::Url;
+
+use super::Secret;
+use super::formats::{PagerDuty, Severity};
+
+/// Where PagerDuty takes events, if nothing else is configured.
+pub(super) const PAGERDUTY_URL: &str = "https://events.pagerduty.com/v2/enqueue";
+
+/// Where notifications go.
+#[derive(Clone, Debug)]
+pub struct Receiver {
+    pub(super) url: Url,
+    pub(super) format: Format,
+}
+
+/// The format of notifications.
+#[derive(Clone, Debug)]
+pub enum Format {
+    /// JSON of our own, signed as Standard Webhooks specifies.
+    Signed(Secret),
+    /// A message for an incoming webhook of Slack. Who knows its URL may send.
+    Slack,
+    /// An Adaptive Card for a workflow of Microsoft Teams. Who knows its URL may send.
+    Teams,
+    /// An event for the Events API v2 of PagerDuty.
+    PagerDuty(PagerDuty),
+}
+
+impl Format {
+    /// An event for PagerDuty, with the integration key of a service.
+    ///
+    /// # Errors
+    /// It is no such key: they have 32 letters and digits.
+    pub fn pagerduty(routing_key: &str, severity: Severity) -> Result<Self, String> {
+        PagerDuty::new(routing_key, severity).map(Self::PagerDuty)
+    }
+
+    /// As it is written in the configuration.
+    pub fn as_str(&self) -> &'static str {
+        match self {
+            Self::Signed(_) => "signed",
+            Self::Slack => "slack",
+            Self::Teams => "teams",
+            Self::PagerDuty(_) => "pagerduty",
+        }
+    }
+}
+
+impl Receiver {
+    /// The web server at a URL, which takes notifications in that format.
+    ///
+    /// # Errors
+    /// It is no URL of a web server, or has a user or a password in it.
+    pub fn new(url: &str, format: Format) -> Result<Self, String> {
+        let url: Url = url.parse().map_err(|_| "it is no URL, such as https://chat.example/hook".to_owned())?;
+        if !matches!(url.scheme(), "http" | "https") || url.host_str().is_none() {
+            return Err("it does not begin with https:// or http://".to_owned());
+        }
+        if !url.username().is_empty() || url.password().is_some() {
+            return Err("it has a user or a password in it; the signature says who sends".to_owned());
+        }
+        Ok(Self { url, format })
+    }
+
+    /// The host, as it is shown.
+    pub fn host(&self) -> String {
+        self.url.host_str().unwrap_or_default().to_owned()
+    }
+}
