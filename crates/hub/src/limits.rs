@@ -223,6 +223,12 @@ pub const EVENTS_RETRY: Duration = Duration::from_secs(2);
 /// Rules of a configuration. Each is a question about all tallies of an environment, every few seconds; or about some hosts, as often as counting them allows.
 pub const RULES_MAX: usize = 200;
 
+/// How long what is wanted may not be there at most until it counts for a rule about drift's age.
+pub const RULE_AGE_MAX: Duration = Duration::from_hours(24 * 366);
+
+/// Demanded heartbeats of a configuration. Each is a condition on all reconcilers, every few seconds.
+pub const HEARTBEATS_MAX: usize = 20;
+
 /// How often the rules are looked at.
 pub const RULES_PERIOD: Duration = Duration::from_secs(15);
 

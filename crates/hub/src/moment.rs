@@ -105,6 +105,13 @@ impl TryFrom<String> for Moment {
     }
 }
 
+/// A length of time as it is written, such as `10m` or `2h`; days have 24 hours.
+pub(crate) fn length(text: &str) -> Option<Duration> {
+    let span: jiff::Span = text.parse().ok()?;
+    let duration = span.to_duration(jiff::SpanRelativeTo::days_are_24_hours()).ok()?;
+    Duration::try_from(duration).ok()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

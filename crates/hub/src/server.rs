@@ -10,12 +10,15 @@ use tokio_rustls::TlsAcceptor;
 
 use crate::authority::Authority;
 use crate::azure::{self, HostNames, Poller, Source};
+use crate::configured::Configured;
 use crate::connections;
+use crate::heartbeats::Heartbeat;
 use crate::http::{self, App};
 use crate::ingest::{Ingest, SubmitError};
 use crate::limits::{RETENTION_PERIOD, TOKEN_USE_NOTED};
 use crate::moment::Moment;
 use crate::oidc::{Issuer, IssuerError, IssuerSettings};
+use crate::reload::Reload;
 use crate::retention::{self, Retention};
 use crate::rules::{self, Rule};
 use crate::silence;
@@ -83,6 +86,7 @@ pub struct Server {
     tls: Option<TlsAcceptor>,
     app: App,
     writer: JoinHandle<()>,
+    heartbeats: Configured<Heartbeat>,
     azure: Vec<Poller>,
     retention: Retention,
 }
@@ -110,7 +114,8 @@ impl Server {
             let repositories = Arc::new(git::GitRepositories::new(git));
             app = app.watching(Watches::start(&Resources { database, ingest, repositories }, branches, pause));
         }
-        let server = Self { listener, address, tls, app, writer, azure: Vec::new(), retention: options.retention };
+        let (heartbeats, azure, retention) = (Configured::default(), Vec::new(), options.retention);
+        let server = Self { listener, address, tls, app, writer, heartbeats, azure, retention };
         server.say().await?;
         Ok(server)
     }
@@ -126,11 +131,22 @@ impl Server {
         Ok(self)
     }
 
-    /// The same, which tells of these rules while it runs.
+    /// The same, which looks at these rules while it runs.
     #[must_use]
     pub fn telling(mut self, rules: Vec<Rule>) -> Self {
-        self.app = self.app.ruled(rules);
+        self.app = self.app.ruled(Configured::new(rules));
         self
+    }
+
+    /// The same, which demands these heartbeats while it runs.
+    #[must_use]
+    pub fn demanding(self, heartbeats: Vec<Heartbeat>) -> Self {
+        Self { heartbeats: Configured::new(heartbeats), ..self }
+    }
+
+    /// What replaces the rules and heartbeats while it runs. From now on SIGHUP does not end the process.
+    pub fn reload(&self) -> Reload {
+        Reload::new(self.app.rules.clone(), self.heartbeats.clone(), Arc::clone(&self.app.metrics))
     }
 
     /// Says in which order changes reach environments; nothing is said with none.
@@ -160,10 +176,10 @@ impl Server {
         let (database, authority) = (app.database.clone(), app.authority.clone());
         let mut chores = JoinSet::new();
         chores.spawn(note_uses(authority.clone()));
-        chores.spawn(silence::watch(database.clone()));
+        chores.spawn(silence::watch(database.clone(), self.heartbeats));
         chores.spawn(checkpoint::watch(database.clone()));
         chores.spawn(app.feed.clone().run());
-        chores.spawn(rules::run(database.clone(), Arc::clone(&app.rules), Arc::clone(&app.metrics)));
+        chores.spawn(rules::run(database.clone(), app.rules.clone(), Arc::clone(&app.metrics)));
         chores.spawn(azure::run(self.azure, app.ingest.clone()));
         if self.retention != Retention::default() {
             chores.spawn(forget(database.clone(), self.retention));

@@ -1,12 +1,14 @@
-//! Notices the reconcilers that promised to report and did not, and counts them as silent.
+//! Notices the reconcilers that promised to report, or have to ([`Heartbeat`]), and did not, and counts them as silent.
 
 use std::time::Duration;
 
+use crate::configured::Configured;
+use crate::heartbeats::Heartbeat;
 use crate::ingest::places::Contents;
-use crate::ingest::subjects::Change;
+use crate::ingest::subjects::{Change, State};
 use crate::limits::SILENCES_KEPT;
 use crate::moment::Moment;
-use crate::store::{Database, DatabaseError, Kind, Rows, Transaction, Turn};
+use crate::store::{Database, DatabaseError, Kind, Rows, Transaction, Turn, Value};
 use crate::wanted::restate;
 
 /// Reconcilers that are looked at in one step: few enough for nobody to wait.
@@ -25,12 +27,11 @@ const ROUND: Duration = Duration::from_secs(5);
 const ATTEMPTS: usize = 5;
 
 /// Goes round until it is aborted. Several replicas may do so at once.
-pub async fn watch(database: Database) {
+pub async fn watch(database: Database, heartbeats: Configured<Heartbeat>) {
     loop {
-        match sweep(&database, Moment::now).await {
-            Ok(0) => {}
-            Ok(count) => tracing::info!(count, "reconcilers have gone silent"),
-            Err(error) => tracing::warn!(%error, "who has gone silent can't be said now"),
+        noticed(sweep(&database, Moment::now).await);
+        for heartbeat in &*heartbeats.now() {
+            noticed(demand(&database, heartbeat, Moment::now).await);
         }
         if let Err(error) = forget(&database, Moment::now().before(SILENCES_KEPT)).await {
             tracing::warn!(%error, "who was silent long ago is not forgotten yet");
@@ -39,26 +40,73 @@ pub async fn watch(database: Database) {
     }
 }
 
-/// Goes through all reconcilers once; how many have gone silent.
+fn noticed(silent: Result<usize, DatabaseError>) {
+    match silent {
+        Ok(0) => {}
+        Ok(count) => tracing::info!(count, "reconcilers have gone silent"),
+        Err(error) => tracing::warn!(%error, "who has gone silent can't be said now"),
+    }
+}
+
+/// Goes through all reconcilers once; how many have gone silent that promised to report.
 ///
 /// # Errors
 /// The database can't be reached, or refuses. What was noticed before that stays.
 pub async fn sweep(database: &Database, now: impl Fn() -> Moment) -> Result<usize, DatabaseError> {
+    let overdue = |values: &mut Vec<Value>, now: Moment| {
+        values.push(now.into());
+        format!("s.silent_after < {}", database.dialect().instant(&format!("${}", values.len())))
+    };
+    walk(database, now, overdue, |_| ()).await
+}
+
+/// Goes through all reconcilers once; how many have gone silent that have to report as often as a demanded heartbeat says. Those that never reported are none
+/// of them: they are counted as such.
+///
+/// # Errors
+/// The database can't be reached, or refuses. What was noticed before that stays.
+pub async fn demand(
+    database: &Database,
+    heartbeat: &Heartbeat,
+    now: impl Fn() -> Moment,
+) -> Result<usize, DatabaseError> {
     let dialect = database.dialect();
-    let sql = format!(
-        "select s.reconciler_id from reconciler_state s where s.reconciler_id > $1 and s.reconciler_id <= $2 \
-         and s.is_silent = 0 and s.silent_after < {} order by s.reconciler_id",
-        dialect.instant("$3")
-    );
+    let overdue = |values: &mut Vec<Value>, now: Moment| {
+        values.push(now.before(heartbeat.every).into());
+        let last = dialect.instant(&format!("${}", values.len()));
+        let has_to = heartbeat.condition(dialect, "s.reconciler_id", values);
+        format!("s.seen_on < {last} and {has_to}")
+    };
+    let due = |state: &mut State| {
+        let demanded = state.seen_on.map(|seen| seen.after(heartbeat.every));
+        state.silent_after = [state.silent_after, demanded].into_iter().flatten().min();
+    };
+    walk(database, now, overdue, due).await
+}
+
+/// Goes through all reconcilers that are not silent yet, and makes those silent for which `overdue` is a condition on their states `s`. `due` says until when
+/// they should have reported, where that is not known.
+async fn walk(
+    database: &Database,
+    now: impl Fn() -> Moment,
+    overdue: impl Fn(&mut Vec<Value>, Moment) -> String,
+    due: impl Fn(&mut State),
+) -> Result<usize, DatabaseError> {
     let last = database.query("select max(reconciler_id) from reconciler_state", Vec::new()).await?;
     let last = last.first().map_or(0, |row| row.int(0));
     let mut count = 0;
     for after in (0..last).step_by(STEP as usize) {
         let now = now();
-        let rows = database.query(&sql, vec![after.into(), (after + STEP).into(), now.into()]).await?;
+        let mut values = vec![Value::from(after), (after + STEP).into()];
+        let sql = format!(
+            "select s.reconciler_id from reconciler_state s where s.reconciler_id > $1 and s.reconciler_id <= $2 \
+             and s.is_silent = 0 and {} order by s.reconciler_id",
+            overdue(&mut values, now)
+        );
+        let rows = database.query(&sql, values).await?;
         let overdue: Vec<i64> = rows.iter().map(|row| row.int(0)).collect();
         for some in overdue.chunks(TRANSACTION) {
-            silence(database, some, now).await?;
+            silence(database, some, (now, &due)).await?;
         }
         count += overdue.len();
         if after + STEP < last {
@@ -108,22 +156,31 @@ pub(crate) async fn note(
 }
 
 /// Counts those as silent that still are: they may have reported meanwhile.
-async fn silence(database: &Database, reconcilers: &[i64], now: Moment) -> Result<(), DatabaseError> {
+async fn silence(
+    database: &Database,
+    reconcilers: &[i64],
+    (now, due): (Moment, &impl Fn(&mut State)),
+) -> Result<(), DatabaseError> {
     let mut attempt = 0;
     loop {
         attempt += 1;
-        match silence_once(database, reconcilers, now).await {
+        match silence_once(database, reconcilers, (now, due)).await {
             Err(DatabaseError::Conflict(_)) if attempt < ATTEMPTS => {}
             result => return result,
         }
     }
 }
 
-async fn silence_once(database: &Database, reconcilers: &[i64], now: Moment) -> Result<(), DatabaseError> {
+async fn silence_once(
+    database: &Database,
+    reconcilers: &[i64],
+    (now, due): (Moment, &impl Fn(&mut State)),
+) -> Result<(), DatabaseError> {
     let mut transaction = database.begin().await?;
     transaction.take(Turn::Reports).await?;
     let ids = reconcilers.iter().copied().collect();
     restate(&mut transaction, &mut Contents::default(), ids, |state| {
+        due(state);
         state.is_silent = state.silent_after.is_some_and(|silent_after| silent_after < now);
     })
     .await?;

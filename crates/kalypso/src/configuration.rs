@@ -10,7 +10,7 @@ use anyhow::Context as _;
 use serde::Deserialize;
 
 use self::hub::HubOptions;
-pub(crate) use self::hub::{read_environments, read_hub, read_hub_url};
+pub(crate) use self::hub::{hub_file, read_environments, read_hub, read_hub_url};
 use crate::exit::Failure;
 use crate::{cache, cache_key, terminal};
 
@@ -239,10 +239,15 @@ mod tests {
                     "watch",
                     "azure",
                     "rule",
+                    "heartbeat",
                 ],
             ),
             ("[control-plane]\nrepo = 'r'\n[hub.oidc]\nx = 1\n", &["issuer", "audience", "claim", "read", "admin"]),
             ("[control-plane]\nrepo = 'r'\n[[hub.watch]]\nx = 1\n", &["repo", "branch", "path", "environment"]),
+            (
+                "[control-plane]\nrepo = 'r'\n[[hub.heartbeat]]\nx = 1\n",
+                &["every", "reconciler-type", "environment", "cluster-type", "selector"],
+            ),
             (
                 "[control-plane]\nrepo = 'r'\n[[hub.rule]]\nx = 1\n",
                 &[
@@ -256,6 +261,7 @@ mod tests {
                     "selector",
                     "target-selector",
                     "condition",
+                    "longer-than",
                     "above",
                     "for",
                     "format",

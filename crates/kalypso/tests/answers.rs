@@ -378,6 +378,7 @@ fn full_state() -> RuleState {
         condition: Condition::Silent,
         above: text(),
         for_seconds: 0,
+        longer_than_seconds: Some(0),
         receiver: text(),
         format: text(),
         phase: Some(Phase::Ok),

@@ -34,6 +34,7 @@ pub struct Metrics {
     database_up: Gauge<i64, AtomicI64>,
     rules: Family<RuleLabels, Gauge>,
     notifications: Family<NotificationLabels, Counter>,
+    configuration: Gauge,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
@@ -94,7 +95,7 @@ impl Metrics {
         let durations = Family::<RouteLabels, Histogram, _>::new_with_constructor(
             (|| Histogram::new(BUCKETS)) as fn() -> Histogram,
         );
-        let (requests, reports, waiting, database_up, rules, notifications) = Default::default();
+        let (requests, reports, waiting, database_up, rules, notifications, configuration) = Default::default();
         let metrics = Self {
             requests,
             durations,
@@ -104,6 +105,7 @@ impl Metrics {
             database_up,
             rules,
             notifications,
+            configuration,
             registry: Registry::default(),
         };
         registry.register("requests", "Requests by route and HTTP status", metrics.requests.clone());
@@ -118,6 +120,9 @@ impl Metrics {
         registry.register("rules", "Rules by where they stand", metrics.rules.clone());
         let help = "Notifications by what became of them when they were sent";
         registry.register("notifications", help, metrics.notifications.clone());
+        let help = "Whether the configuration could be used when it was last read (1) or not, so that the one before is in effect (0)";
+        metrics.configuration.set(1);
+        registry.register("configuration_last_reload_successful", help, metrics.configuration.clone());
         Self { registry, ..metrics }
     }
 
@@ -152,6 +157,11 @@ impl Metrics {
         if count > 0 {
             self.reports.get_or_create(&ReportLabels { source: source.as_str(), outcome }).inc_by(count as u64);
         }
+    }
+
+    /// Whether the configuration could be used when it was last read.
+    pub(crate) fn configuration(&self, is_good: bool) {
+        self.configuration.set(is_good.into());
     }
 
     /// How many rules stand where: `ok`, `pending`, `firing`.

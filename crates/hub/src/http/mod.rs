@@ -28,6 +28,7 @@ pub use openapi::description;
 pub use problem::{Kind, Problem, RefusedReport};
 
 use crate::authority::Authority;
+use crate::configured::Configured;
 use crate::events::Feed;
 use crate::ingest::Ingest;
 use crate::rules::Rule;
@@ -48,7 +49,7 @@ pub struct App {
     /// The branches that are looked at.
     pub watches: Option<Arc<Watches>>,
     /// What somebody wants to be told of.
-    pub rules: Arc<Vec<Rule>>,
+    pub rules: Configured<Rule>,
     /// What is counted.
     pub metrics: Arc<Metrics>,
     room: Arc<Semaphore>,
@@ -59,7 +60,7 @@ impl App {
     /// What handlers need, over one database.
     pub fn new(database: Database, ingest: Ingest, authority: Authority) -> Self {
         let (room, is_stopping) = (submission::room(), Arc::default());
-        let (feed, rules) = (Feed::new(database.clone()), Arc::default());
+        let (feed, rules) = (Feed::new(database.clone()), Configured::default());
         Self {
             authority,
             database,
@@ -81,8 +82,8 @@ impl App {
 
     /// With what somebody wants to be told of.
     #[must_use]
-    pub fn ruled(self, rules: Vec<Rule>) -> Self {
-        Self { rules: Arc::new(rules), ..self }
+    pub fn ruled(self, rules: Configured<Rule>) -> Self {
+        Self { rules, ..self }
     }
 
     /// From now on `/readyz` says that no more requests should come, and streams end.

@@ -27,5 +27,5 @@ pub(super) fn routes() -> OpenApiRouter<App> {
     ),
 )]
 async fn rules(State(app): State<App>, _reader: Reader) -> Result<Json<Vec<RuleState>>, Problem> {
-    Ok(Json(rules::states(&app.database, &app.rules).await?))
+    Ok(Json(rules::states(&app.database, &app.rules.now()).await?))
 }

@@ -8,10 +8,10 @@ use crate::store::{DatabaseError, Dialect, Transaction, Value};
 
 /// What hosts must be.
 #[derive(Clone, Debug, Default)]
-pub(super) struct HostKind {
-    pub(super) labels: LabelSelector,
-    pub(super) cluster_type: Option<String>,
-    pub(super) environment_id: Option<i64>,
+pub(crate) struct HostKind {
+    pub(crate) labels: LabelSelector,
+    pub(crate) cluster_type: Option<String>,
+    pub(crate) environment_id: Option<i64>,
 }
 
 /// A statement for hosts that have a part of what they must have, and what else they must have.
@@ -28,7 +28,7 @@ impl HostKind {
     }
 
     /// The condition that a host is so; none if any will do. Its parameters are added to the values.
-    pub(super) fn condition(&self, dialect: Dialect, host_id: &str, values: &mut Vec<Value>) -> Option<String> {
+    pub(crate) fn condition(&self, dialect: Dialect, host_id: &str, values: &mut Vec<Value>) -> Option<String> {
         let mut conditions = label_conditions(dialect, &self.labels, host_id, values);
         if let Some(name) = &self.cluster_type {
             values.push(name.as_str().into());

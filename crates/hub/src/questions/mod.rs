@@ -38,6 +38,7 @@ pub use self::environments::{
 };
 pub use self::filter::{Filter, Page};
 pub use self::history::{Event, History, Published, Reported, history};
+pub(crate) use self::host_kind::HostKind;
 pub use self::meant::RolloutOf;
 pub use self::rollout::{EnvironmentRollout, Rollout, rollout, rollout_hosts};
 pub use self::rollouts::{ListedRollout, RolloutVersion, Rollouts, rollouts};

@@ -9,7 +9,7 @@ use utoipa::ToSchema;
 use super::notifications::{self, LastNotification, New};
 use super::state::{Phase, Standing, Told};
 use super::{Condition, Rule};
-use crate::limits::{NOTIFICATION_EXAMPLES, NOTIFICATION_MESSAGE_CHARACTERS};
+use crate::limits::{NOTIFICATION_EXAMPLES, NOTIFICATION_MESSAGE_CHARACTERS, PAGE_MAX};
 use crate::moment::Moment;
 use crate::questions::{self, Deployment, DriftKind, Filter, Page, QuestionError};
 use crate::store::{Database, DatabaseError, Transaction, Value};
@@ -30,6 +30,9 @@ pub struct RuleState {
     pub above: String,
     /// For how many seconds.
     pub for_seconds: u64,
+    /// Of drift: for more than how many seconds what is not there must have been wanted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub longer_than_seconds: Option<u64>,
     /// Where notifications go: the host of the URL.
     pub receiver: String,
     /// Their format: `signed`, `slack`, `teams` or `pagerduty`.
@@ -81,7 +84,7 @@ async fn look_at(database: &Database, rule: &Rule, now: Moment) -> Result<Phase,
         return Ok(before.phase);
     }
     let started = Instant::now();
-    let (matching, expected) = match measure(database, rule).await {
+    let (matching, expected) = match measure(database, rule, now).await {
         // The next look will do.
         Err(QuestionError::Busy) => return Ok(before.phase),
         Err(error @ QuestionError::Wrong { .. }) => {
@@ -185,12 +188,36 @@ async fn read(transaction: &mut Transaction, rule: &Rule, lock: &str) -> Result<
 }
 
 /// How many a rule counts, of how many.
-async fn measure(database: &Database, rule: &Rule) -> Result<(i64, i64), QuestionError> {
-    match questions::totals(database, &rule.filter).await {
-        Ok((counts, silent)) => Ok((rule.condition.count(&counts, silent), counts.expected)),
+async fn measure(database: &Database, rule: &Rule, now: Moment) -> Result<(i64, i64), QuestionError> {
+    let counted = match rule.condition {
+        Condition::Drifting => drifting(database, &rule.filter, now.before(rule.longer_than)).await,
+        condition => {
+            let totals = questions::totals(database, &rule.filter).await;
+            totals.map(|(counts, silent)| (condition.count(&counts, silent), counts.expected))
+        }
+    };
+    match counted {
+        Ok(counted) => Ok(counted),
         // A rule may be there before what it is about.
         Err(QuestionError::Unknown { .. }) => Ok((0, 0)),
         Err(error) => Err(error),
+    }
+}
+
+/// How many reconcilers do not have what has been wanted since a moment or for longer, of all that are expected.
+async fn drifting(database: &Database, filter: &Filter, horizon: Moment) -> Result<(i64, i64), QuestionError> {
+    let mut page = Page { cursor: None, limit: Some(PAGE_MAX) };
+    let mut matching = 0;
+    loop {
+        // What has been wanted for the longest time comes first.
+        let drift = questions::drift(database, filter, &page).await?;
+        let old = drift.items.iter().take_while(|item| item.wanted_since < horizon);
+        matching += old.map(|item| item.counts.expected - item.counts.succeeded).sum::<i64>();
+        let is_over = drift.items.last().is_none_or(|last| last.wanted_since >= horizon);
+        match drift.next {
+            Some(next) if !is_over => page.cursor = Some(next),
+            _ => return Ok((matching, drift.counts.expected)),
+        }
     }
 }
 
@@ -214,6 +241,9 @@ fn body(
         "since": since,
         "examples": examples,
     });
+    if let (Some(data), Some(seconds)) = (data.as_object_mut(), rule.longer_than_seconds()) {
+        data.insert("longerThanSeconds".to_owned(), seconds.into());
+    }
     if let (Some(data), Ok(Json::Object(filter))) = (data.as_object_mut(), serde_json::to_value(&rule.filter)) {
         data.extend(filter);
     }
@@ -223,13 +253,20 @@ fn body(
 /// Some of those whom a rule counts.
 async fn examples(database: &Database, rule: &Rule) -> Result<Vec<Json>, QuestionError> {
     let page = Page { cursor: None, limit: Some(NOTIFICATION_EXAMPLES) };
-    let standing = |status: &str| Filter { status: Some(status.to_owned()), ..rule.filter.clone() };
-    let found = match rule.condition {
-        Condition::Failing => questions::deployments(database, &standing("failed"), &page, None).await?,
-        Condition::Outdated => questions::deployments(database, &standing("outdated"), &page, None).await?,
-        Condition::Silent => questions::drift_hosts(database, DriftKind::Silent, &rule.filter, &page).await?,
+    let found = match rule.condition.statuses() {
+        Some(statuses) => {
+            let filter = Filter { status: Some(statuses.to_owned()), ..rule.filter.clone() };
+            questions::deployments(database, &filter, &page, None).await?
+        }
+        None => questions::drift_hosts(database, DriftKind::Silent, &rule.filter, &page).await?,
     };
     Ok(found.items.iter().map(example).collect())
+}
+
+impl Rule {
+    fn longer_than_seconds(&self) -> Option<u64> {
+        (self.condition == Condition::Drifting).then(|| self.longer_than.as_secs())
+    }
 }
 
 fn example(found: &Deployment) -> Json {
@@ -264,6 +301,7 @@ pub async fn states(database: &Database, rules: &[Rule]) -> Result<Vec<RuleState
             condition: rule.condition,
             above: rule.above.to_string(),
             for_seconds: rule.lasting.as_secs(),
+            longer_than_seconds: rule.longer_than_seconds(),
             receiver: rule.receiver.host(),
             format: rule.receiver.format.as_str().to_owned(),
             phase: standing.map(|standing| standing.phase),

@@ -43,6 +43,8 @@ pub struct Rule {
     pub above: Threshold,
     /// For how long it has to be too much without a break.
     pub lasting: Duration,
+    /// Of drift: for how long what is not there must have been wanted.
+    pub longer_than: Duration,
     /// Who is told.
     pub receiver: Receiver,
 }
@@ -57,6 +59,10 @@ pub enum Condition {
     Silent,
     /// Those who hold something else than what is wanted.
     Outdated,
+    /// Those that do not have what has been wanted for longer than a time, whatever the reason.
+    Drifting,
+    /// Those that are registered and have never reported.
+    NeverReported,
 }
 
 impl Condition {
@@ -66,15 +72,30 @@ impl Condition {
             Self::Failing => "failing",
             Self::Silent => "silent",
             Self::Outdated => "outdated",
+            Self::Drifting => "drifting",
+            Self::NeverReported => "never_reported",
         }
     }
 
-    /// How many it counts.
+    /// How many it counts; of drift, all that do not have what is wanted.
     pub fn count(self, counts: &Counts, silent: i64) -> i64 {
         match self {
             Self::Failing => counts.failed,
             Self::Silent => silent,
             Self::Outdated => counts.outdated,
+            Self::Drifting => counts.expected - counts.succeeded,
+            Self::NeverReported => counts.never_reported,
+        }
+    }
+
+    /// The statuses of those that it counts, as lists are selected by them; none if they are not selected by status.
+    fn statuses(self) -> Option<&'static str> {
+        match self {
+            Self::Failing => Some("failed"),
+            Self::Silent => None,
+            Self::Outdated => Some("outdated"),
+            Self::Drifting => Some("failed,silent,outdated,in_progress,never_reported"),
+            Self::NeverReported => Some("never_reported"),
         }
     }
 }

@@ -9,7 +9,8 @@ use serde::Deserialize;
 
 use super::receiver::PAGERDUTY_URL;
 use super::{Condition, Format, Receiver, Rule, Secret, Severity, Threshold};
-use crate::limits::{NAME_CHARACTERS_MAX, RULE_LASTING_MAX, RULES_MAX};
+use crate::limits::{NAME_CHARACTERS_MAX, RULE_AGE_MAX, RULE_LASTING_MAX, RULES_MAX};
+use crate::moment;
 use crate::questions::Filter;
 
 /// A rule as it is written.
@@ -36,6 +37,8 @@ pub struct RuleOptions {
     pub target_selector: Option<String>,
     /// What it counts.
     pub condition: Condition,
+    /// For how long what is wanted must have been wanted, such as `2h`, for `drifting`.
+    pub longer_than: Option<String>,
     /// How much is too much: a number, or a share such as `5 %`.
     pub above: Above,
     /// For how long, such as `10m`; at once, if nothing is said.
@@ -120,14 +123,16 @@ impl RuleOptions {
         }
         let above =
             self.above().ok_or_else(|| self.error("above", "it is neither a number nor a share such as `5 %`"))?;
-        let lasting = self.lasting.as_deref().map_or(Some(Duration::ZERO), duration);
+        let lasting = self.lasting.as_deref().map_or(Some(Duration::ZERO), moment::length);
         let lasting = lasting
+            .filter(|lasting| *lasting <= RULE_LASTING_MAX)
             .ok_or_else(|| self.error("for", "it is no length of time, such as 10m or 2h, of a week at most"))?;
         for (field, selector) in [("selector", &self.selector), ("target-selector", &self.target_selector)] {
             if let Some(Err(error)) = selector.as_deref().map(LabelSelector::parse) {
                 return Err(self.error(field, error.to_string()));
             }
         }
+        let longer_than = self.longer_than()?;
         let receiver = self.receiver(base, environment)?;
         let filter = Filter {
             environment: self.environment,
@@ -140,7 +145,24 @@ impl RuleOptions {
             target_selector: self.target_selector,
             ..Filter::default()
         };
-        Ok(Rule { name: self.name, filter, condition: self.condition, above, lasting, receiver })
+        Ok(Rule { name: self.name, filter, condition: self.condition, above, lasting, longer_than, receiver })
+    }
+
+    fn longer_than(&self) -> Result<Duration, RuleError> {
+        match (self.condition, &self.longer_than) {
+            (Condition::Drifting, None) => {
+                Err(self.error("longer-than", "`drifting` needs it: how long drift may take, such as 2h"))
+            }
+            (Condition::Drifting, Some(text)) => {
+                moment::length(text).filter(|length| *length <= RULE_AGE_MAX).ok_or_else(|| {
+                    self.error("longer-than", "it is no length of time, such as 2h or 3d, of a year at most")
+                })
+            }
+            (_, Some(_)) => {
+                Err(self.error("longer-than", "only `drifting` has it; `for` says how long something lasts"))
+            }
+            (_, None) => Ok(Duration::ZERO),
+        }
     }
 
     fn above(&self) -> Option<Threshold> {
@@ -233,12 +255,6 @@ fn share(text: &str) -> Option<i64> {
     (share <= 100_000).then_some(share)
 }
 
-fn duration(text: &str) -> Option<Duration> {
-    let span: jiff::Span = text.parse().ok()?;
-    let duration = span.to_duration(jiff::SpanRelativeTo::days_are_24_hours()).ok()?;
-    Duration::try_from(duration).ok().filter(|duration| *duration <= RULE_LASTING_MAX)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -257,6 +273,7 @@ mod tests {
             selector: None,
             target_selector: None,
             condition: Condition::Failing,
+            longer_than: None,
             above: Above::Share("5 %".to_owned()),
             lasting: Some("10m".to_owned()),
             format: FormatName::Signed,
@@ -316,6 +333,8 @@ mod tests {
         check(|rule| rule.url_env = Some("URL".into()), "hub.rule `r`: url: one of");
         check(|rule| rule.format = FormatName::Slack, "hub.rule `r`: secret-env: the URL is the secret");
         check(|rule| rule.format = FormatName::PagerDuty, "hub.rule `r`: secret-env: it holds no integration key");
+        check(|rule| rule.condition = Condition::Drifting, "hub.rule `r`: longer-than: `drifting` needs it");
+        check(|rule| rule.longer_than = Some("2h".into()), "hub.rule `r`: longer-than: only `drifting` has it");
         check(|rule| rule.severity = Some(Severity::Info), "hub.rule `r`: severity: only incidents");
     }
 

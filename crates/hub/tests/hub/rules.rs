@@ -11,6 +11,9 @@ use axum::response::{IntoResponse as _, Response};
 use data_encoding::BASE64;
 use hmac::{Hmac, KeyInit as _, Mac as _};
 use http::{HeaderMap, StatusCode};
+use hub::endpoint::Endpoint;
+use hub::heartbeats::{Heartbeat, HeartbeatOptions};
+use hub::hosts::{self, ReconcilerRegistration, Registration};
 use hub::moment::Moment;
 use hub::questions::Filter;
 use hub::report::{Report, Status};
@@ -37,6 +40,10 @@ twins![
     a_test_is_sent_at_once,
     chats_and_pagers_get_their_own_formats,
     a_test_of_a_pager_is_resolved_at_once,
+    drift_counts_when_it_is_old_enough,
+    hosts_that_never_reported_are_counted,
+    a_demanded_heartbeat_makes_silent_who_promised_none,
+    a_demanded_heartbeat_is_about_those_that_it_selects,
 ];
 
 const SECRET: [u8; 32] = [7; 32];
@@ -103,6 +110,7 @@ fn rule(told: &Told, condition: Condition) -> Rule {
         condition,
         above: Threshold::Share(5_000),
         lasting: Duration::from_mins(10),
+        longer_than: Duration::ZERO,
         receiver: Receiver::new(&told.address, Format::Signed(secret)).unwrap(),
     }
 }
@@ -350,4 +358,97 @@ async fn a_test_of_a_pager_is_resolved_at_once(_: Ground) {
     let refused = Told::start(vec![StatusCode::BAD_REQUEST.into_response()]).await;
     let error = test(&rule_as(&refused, pager())).await.unwrap_err().to_string();
     assert_eq!((error.as_str(), refused.bodies().len()), ("127.0.0.1 answered 400 Bad Request", 1));
+}
+
+async fn drift_counts_when_it_is_old_enough(ground: Ground) {
+    let fleet = failing(&ground).await;
+    let told = Told::start(Vec::new()).await;
+    let (lasting, above) = (Duration::ZERO, Threshold::Count(0));
+    let rule = |hours| {
+        let longer_than = Duration::from_hours(hours);
+        Rule { name: format!("h-{hours}"), lasting, above, longer_than, ..rule(&told, Condition::Drifting) }
+    };
+    // The content of prod is from the beginning of all times: half a century before the test's.
+    let counted = async |rule: &Rule| {
+        look_on(&ground.database, rule, 0..=0).await;
+        let state = state(&ground.database, rule).await;
+        (state.matching, state.expected, state.longer_than_seconds)
+    };
+    assert_eq!(counted(&rule(2)).await, (1, 2, Some(7_200)));
+    assert_eq!(counted(&rule(24 * 365 * 100)).await, (0, 2, Some(24 * 365 * 100 * 3_600)));
+    send(&ground.database, &rule(2), 1).await;
+    let data = told.received().remove(0).1["data"].clone();
+    assert_eq!((&data["longerThanSeconds"], &data["examples"][0]["host"]), (&7_200.into(), &"h-2".into()));
+    drop(fleet);
+}
+
+async fn hosts_that_never_reported_are_counted(ground: Ground) {
+    failing(&ground).await;
+    let place = Endpoint::new("https://git.example/acme/checkout", "prod", "checkout").ok();
+    let reconciler = Some(ReconcilerRegistration { name: "checkout".into(), kind: "flux".into(), place });
+    let registration = Registration { host: "h-9".into(), kind: None, labels: [].into(), reconciler };
+    hosts::register(&ground.database, &registration).await.unwrap();
+    let told = Told::start(Vec::new()).await;
+    let rule = Rule { lasting: Duration::ZERO, above: Threshold::Count(0), ..rule(&told, Condition::NeverReported) };
+    look_on(&ground.database, &rule, 0..=0).await;
+    let state = state(&ground.database, &rule).await;
+    assert_eq!((state.matching, state.expected, state.phase), (1, 3, Some(Phase::Firing)));
+    send(&ground.database, &rule, 1).await;
+    assert_eq!(told.received()[0].1["data"]["examples"][0]["host"], "h-9");
+}
+
+/// A heartbeat of an hour, demanded of what is selected.
+fn hourly(select: impl Fn(&mut HeartbeatOptions)) -> Heartbeat {
+    let mut options = HeartbeatOptions { every: "1h".into(), ..HeartbeatOptions::default() };
+    select(&mut options);
+    HeartbeatOptions::resolve_all(vec![options]).unwrap().remove(0)
+}
+
+/// The reconcilers that are silent, with the second until which they should have reported.
+async fn silent(database: &Database) -> Vec<String> {
+    let sql = format!(
+        "select h.name, {} from reconciler_state s join reconciler r on r.id = s.reconciler_id \
+         join host h on h.id = r.host_id where s.is_silent = 1 order by h.name",
+        database.dialect().millis("s.silent_after")
+    );
+    let rows = database.query(&sql, Vec::new()).await.unwrap();
+    rows.iter().map(|row| format!("{} {}", row.text(0), row.int(1) / 1_000)).collect()
+}
+
+async fn a_demanded_heartbeat_makes_silent_who_promised_none(ground: Ground) {
+    let fleet = Fleet::new(&ground.database).await;
+    let database = &ground.database;
+    fleet.application("h-1", 10_000, (11, Status::Success)).await;
+    // A promise to report much later is not enough.
+    let heartbeat = Some(Duration::from_hours(24 * 365 * 100));
+    fleet.submit(Report { heartbeat, ..of_application("h-2", 20_000, 11) }).await;
+    let sweep = async |seconds: i64| {
+        silence::demand(database, &hourly(|_| ()), || Moment::from_millis(seconds * 1_000)).await.unwrap()
+    };
+    assert_eq!((sweep(3_610).await, silent(database).await), (0, vec![]));
+    assert_eq!((sweep(3_611).await, silent(database).await), (1, vec!["h-1 3610".to_owned()]));
+    assert_eq!((sweep(3_611).await, sweep(3_700).await), (0, 1));
+    assert_eq!(silent(database).await, ["h-1 3610", "h-2 3620"]);
+    // Its next report ends it; what it did not promise is not remembered.
+    fleet.application("h-1", 4_000_000, (11, Status::Success)).await;
+    assert_eq!(silent(database).await, ["h-2 3620"]);
+    assert_eq!((sweep(7_600).await, sweep(7_601).await), (0, 1));
+}
+
+async fn a_demanded_heartbeat_is_about_those_that_it_selects(ground: Ground) {
+    let fleet = Fleet::new(&ground.database).await;
+    fleet.application("h-1", 1_000, (11, Status::Success)).await;
+    fleet.submit(Report { kind: "argocd".into(), ..of_application("h-2", 1_000, 11) }).await;
+    let heartbeats = [
+        (hourly(|options| options.reconciler_type = Some("script".into())), 0),
+        (hourly(|options| options.environment = Some("stage".into())), 0),
+        (hourly(|options| options.cluster_type = Some("edge".into())), 0),
+        (hourly(|options| options.selector = Some("number=9".into())), 0),
+        (hourly(|options| options.reconciler_type = Some("argocd".into())), 1),
+        (hourly(|options| (options.environment, options.selector) = (Some("prod".into()), Some("number=1".into()))), 1),
+    ];
+    for (heartbeat, expected) in heartbeats {
+        let count = silence::demand(&ground.database, &heartbeat, || Moment::from_millis(10_000_000)).await.unwrap();
+        assert_eq!(count, expected, "{heartbeat:?}");
+    }
 }

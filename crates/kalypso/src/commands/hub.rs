@@ -5,6 +5,7 @@ mod export;
 mod grant_read;
 mod host;
 mod import;
+mod reload;
 mod restore;
 mod rule;
 mod run;

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use engine::output::Folder;
 use hub::azure::{AzureOptions, Source};
+use hub::heartbeats::{Heartbeat, HeartbeatOptions};
 use hub::oidc::IssuerSettings;
 use hub::retention::{Keep, Retention};
 use hub::rules::{Rule, RuleOptions};
@@ -52,6 +53,8 @@ pub(super) struct HubOptions {
     azure: Vec<AzureOptions>,
     #[serde(default)]
     rule: Vec<RuleOptions>,
+    #[serde(default)]
+    heartbeat: Vec<HeartbeatOptions>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -132,6 +135,8 @@ pub(crate) struct HubConfiguration {
     pub(crate) retention: Retention,
     /// What somebody wants to be told of.
     pub(crate) rules: Vec<Rule>,
+    /// How often reconcilers have to report.
+    pub(crate) heartbeats: Vec<Heartbeat>,
     /// The environments in their order; empty if nobody says it.
     pub(crate) environments: Vec<String>,
 }
@@ -154,13 +159,21 @@ pub(crate) fn read_hub(arguments: &HubDatabase) -> anyhow::Result<HubConfigurati
     }
 }
 
+/// The file that [`read_hub`] reads, if there is one.
+pub(crate) fn hub_file(arguments: &HubDatabase) -> anyhow::Result<Option<PathBuf>> {
+    path(arguments.config.as_deref())
+}
+
 /// The file that is named, or the nearest one, if there is one.
+fn path(named: Option<&Path>) -> anyhow::Result<Option<PathBuf>> {
+    match named {
+        Some(path) => Ok(Some(path.to_owned())),
+        None => super::find_in_ancestors(),
+    }
+}
+
 fn read_file(named: Option<&Path>) -> anyhow::Result<Option<(File, PathBuf)>> {
-    let path = match named {
-        Some(path) => Some(path.to_owned()),
-        None => super::find_in_ancestors()?,
-    };
-    let Some(path) = path else { return Ok(None) };
+    let Some(path) = path(named)? else { return Ok(None) };
     let wrong = |what: &str, error: &dyn std::fmt::Display| {
         Failure::usage(format!("the configuration file `{}` {what}: {error}", path.display()))
     };
@@ -194,8 +207,21 @@ fn resolve(file: File, base: &Path, arguments: &HubDatabase) -> anyhow::Result<H
     let azure = sources.collect::<Result<_, _>>().map_err(|error| Failure::usage(error.to_string()))?;
     let rules = RuleOptions::resolve_all(options.rule, base, environment);
     let rules = rules.map_err(|error| Failure::usage(error.to_string()))?;
+    let heartbeats = HeartbeatOptions::resolve_all(options.heartbeat);
+    let heartbeats = heartbeats.map_err(|error| Failure::usage(error.to_string()))?;
     let environments = options.environments;
-    Ok(HubConfiguration { listen, database, certificate, issuer, watch, azure, retention, rules, environments })
+    Ok(HubConfiguration {
+        listen,
+        database,
+        certificate,
+        issuer,
+        watch,
+        azure,
+        retention,
+        rules,
+        heartbeats,
+        environments,
+    })
 }
 
 /// The branches to look at, if there are any.
@@ -347,6 +373,15 @@ mod tests {
         assert_eq!(missing, "hub.rule `stage-failing`: secret-env: the variable `KALYPSO_NO_SUCH_VARIABLE` is not set");
         assert!(rule("secret = 'hush'").unwrap_err().contains("unknown field `secret`"));
         assert!(rule("above = 'many'").is_err());
+    }
+
+    #[test]
+    fn heartbeats_are_demanded_of_some() {
+        let section =
+            "[[hub.heartbeat]]\nevery = '2h'\nreconciler-type = 'argocd'\nselector = 'site in (berlin, rome)'";
+        assert_eq!(check(section).unwrap().heartbeats[0].every, Duration::from_hours(2));
+        assert!(check("[[hub.heartbeat]]\nreconciler-type = 'argocd'").unwrap_err().contains("every"));
+        assert!(check("[[hub.heartbeat]]\nevery = '1s'").unwrap_err().contains("hub.heartbeat number 1: every"));
     }
 
     #[test]

@@ -28,6 +28,7 @@ mod objects;
 mod publishing;
 #[cfg(test)]
 mod questions;
+mod reloading;
 #[cfg(test)]
 mod reports;
 #[cfg(test)]

@@ -144,6 +144,7 @@ async fn rules_agree(database: &Database) {
         condition: Condition::Failing,
         above: Threshold::Count(i64::MAX),
         lasting: std::time::Duration::ZERO,
+        longer_than: std::time::Duration::ZERO,
         receiver: Receiver::new("http://127.0.0.1:1", hub::rules::Format::Signed(secret)).unwrap(),
     };
     let rules = [rule];

@@ -9,6 +9,7 @@ use tracing_subscriber::Layer as _;
 use tracing_subscriber::filter::LevelFilter;
 use tracing_subscriber::layer::SubscriberExt as _;
 
+use super::reload;
 use crate::arguments::{HubRun, LogFormat, LogLevel};
 use crate::exit::{Exit, Failure};
 use crate::{configuration, interrupts};
@@ -17,7 +18,8 @@ pub(super) fn run(options: &HubRun) -> anyhow::Result<Exit> {
     let configuration = configuration::read_hub(&options.database)?;
     let named = options.tls_certificate.clone().zip(options.tls_key.clone());
     let named = named.map(|(certificate, key)| Certificate { certificate, key });
-    let (azure, rules, environments) = (configuration.azure, configuration.rules, configuration.environments);
+    let (azure, environments) = (configuration.azure, configuration.environments);
+    let (rules, heartbeats) = (configuration.rules, configuration.heartbeats);
     let settings = ServerOptions {
         listen: options.listen.clone().unwrap_or(configuration.listen),
         database: configuration.database,
@@ -30,10 +32,12 @@ pub(super) fn run(options: &HubRun) -> anyhow::Result<Exit> {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
     runtime.context("the program can't wait for several things at once")?.block_on(async {
         let server = Server::start(settings).await.map_err(failure)?;
-        let server = server.telling(rules).asking_azure(azure).map_err(failure)?;
+        let server = server.telling(rules).demanding(heartbeats).asking_azure(azure).map_err(failure)?;
         server.order(environments).await.map_err(failure)?;
         interrupts::are_handled();
+        let reloading = tokio::spawn(reload::watch(options.database.clone(), server.reload()));
         server.run(server::asked_to_stop()).await;
+        reloading.abort();
         Ok(Exit::Good)
     })
 }

@@ -1,0 +1,49 @@
+//! A part of the configuration that may be replaced while the hub runs.
+
+use std::sync::{Arc, PoisonError, RwLock};
+
+/// A list of the configuration. Clones are one list: what replaces it in one replaces it in all.
+#[derive(Debug)]
+pub struct Configured<T>(Arc<RwLock<Arc<[T]>>>);
+
+impl<T> Configured<T> {
+    /// This list, until it is replaced.
+    pub fn new(list: Vec<T>) -> Self {
+        Self(Arc::new(RwLock::new(list.into())))
+    }
+
+    /// The list as it is now. Who goes through it goes on with it, whatever replaces it meanwhile.
+    pub fn now(&self) -> Arc<[T]> {
+        Arc::clone(&self.0.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Puts another list in its place.
+    pub fn replace(&self, list: Vec<T>) {
+        *self.0.write().unwrap_or_else(PoisonError::into_inner) = list.into();
+    }
+}
+
+impl<T> Clone for Configured<T> {
+    fn clone(&self) -> Self {
+        Self(Arc::clone(&self.0))
+    }
+}
+
+impl<T> Default for Configured<T> {
+    fn default() -> Self {
+        Self::new(Vec::new())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn clones_are_one_list() {
+        let one = Configured::new(vec![1]);
+        let (other, before) = (one.clone(), one.now());
+        other.replace(vec![2, 3]);
+        assert_eq!((&*before, &*one.now()), (&[1][..], &[2, 3][..]));
+    }
+}

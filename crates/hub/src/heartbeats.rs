@@ -1,0 +1,123 @@
+//! Heartbeats that the hub demands (`[[hub.heartbeat]]`), of reconcilers that promise none: Argo CD does not, for example.
+
+use std::time::Duration;
+
+use model::selector::LabelSelector;
+use serde::Deserialize;
+
+use crate::limits::{HEARTBEAT_MAX, HEARTBEAT_MIN, HEARTBEATS_MAX};
+use crate::moment;
+use crate::questions::HostKind;
+use crate::store::{Dialect, Value};
+
+/// A demanded heartbeat as it is written.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct HeartbeatOptions {
+    /// How often reconcilers have to report at least, such as `2h`.
+    pub every: String,
+    /// Only reconcilers of this type.
+    pub reconciler_type: Option<String>,
+    /// Only reconcilers that apply a folder of this environment.
+    pub environment: Option<String>,
+    /// Only hosts of this cluster type.
+    pub cluster_type: Option<String>,
+    /// Only hosts with these labels.
+    pub selector: Option<String>,
+}
+
+/// Which reconcilers must report how often.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Heartbeat {
+    /// How often.
+    pub every: Duration,
+    /// The type of reconcilers; none if it is any.
+    pub reconciler_type: Option<String>,
+    /// The environment of the folder that they apply; none if it is any.
+    pub environment: Option<String>,
+    /// The cluster type of their hosts; none if it is any.
+    pub cluster_type: Option<String>,
+    /// The labels that their hosts must have.
+    pub labels: LabelSelector,
+}
+
+/// A demanded heartbeat can't be used.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("hub.heartbeat number {number}: {field}: {message}")]
+pub struct HeartbeatError {
+    number: usize,
+    field: &'static str,
+    message: String,
+}
+
+impl HeartbeatOptions {
+    /// What they mean.
+    ///
+    /// # Errors
+    /// A length of time or a selector can't be read.
+    pub fn resolve_all(options: Vec<Self>) -> Result<Vec<Heartbeat>, HeartbeatError> {
+        if options.len() > HEARTBEATS_MAX {
+            let message = format!("there are more than {HEARTBEATS_MAX}");
+            return Err(HeartbeatError { number: options.len(), field: "every", message });
+        }
+        options.into_iter().enumerate().map(|(index, options)| options.resolve(index + 1)).collect()
+    }
+
+    fn resolve(self, number: usize) -> Result<Heartbeat, HeartbeatError> {
+        let wrong = |field, message: String| HeartbeatError { number, field, message };
+        let every = moment::length(&self.every).filter(|every| (HEARTBEAT_MIN..=HEARTBEAT_MAX).contains(every));
+        let every = every.ok_or_else(|| {
+            wrong("every", format!("`{}` is no length of time from 10s to 31d, such as 30m or 2h", self.every))
+        })?;
+        let labels = LabelSelector::parse(self.selector.as_deref().unwrap_or_default());
+        let labels = labels.map_err(|error| wrong("selector", error.to_string()))?;
+        let Self { reconciler_type, environment, cluster_type, .. } = self;
+        Ok(Heartbeat { every, reconciler_type, environment, cluster_type, labels })
+    }
+}
+
+impl Heartbeat {
+    /// The condition that a reconciler, in that column, must report so often. Its parameters are added to the values.
+    pub(crate) fn condition(&self, dialect: Dialect, reconciler_id: &str, values: &mut Vec<Value>) -> String {
+        let mut conditions = vec![format!("b.id = {reconciler_id} and b.retired_on is null and bh.retired_on is null")];
+        let mut equals = |column: &str, value: Option<&String>| {
+            let Some(value) = value else { return };
+            values.push(value.as_str().into());
+            conditions.push(format!("{column} = ${}", values.len()));
+        };
+        equals("b.reconciler_type", self.reconciler_type.as_ref());
+        equals("be.name", self.environment.as_ref());
+        let hosts =
+            HostKind { labels: self.labels.clone(), cluster_type: self.cluster_type.clone(), environment_id: None };
+        conditions.extend(hosts.condition(dialect, "b.host_id", values));
+        format!(
+            "exists (select 1 from reconciler b join host bh on bh.id = b.host_id left join place bp on bp.id = b.place_id \
+             left join place_group bg on bg.id = bp.place_group_id left join environment be on be.id = bg.environment_id where {})",
+            conditions.join(" and ")
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(every: &str, selector: Option<&str>) -> Result<Heartbeat, String> {
+        let options = HeartbeatOptions {
+            every: every.into(),
+            selector: selector.map(str::to_owned),
+            ..HeartbeatOptions::default()
+        };
+        HeartbeatOptions::resolve_all(vec![options]).map(|mut all| all.remove(0)).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn a_heartbeat_is_a_length_of_time() {
+        assert_eq!(check("2h", Some("site=berlin")).unwrap().every, Duration::from_hours(2));
+        for wrong in ["", "2", "5s", "32d", "soon"] {
+            let error = check(wrong, None).unwrap_err();
+            assert!(error.starts_with("hub.heartbeat number 1: every: "), "{error}");
+        }
+        assert!(check("2h", Some("a in b")).unwrap_err().starts_with("hub.heartbeat number 1: selector: "));
+    }
+}
