@@ -5,6 +5,7 @@
 //! those, the ones whose digest is another one are made anew. The first time, no digest is known.
 
 mod advance;
+mod alone;
 mod assignment;
 mod pairs;
 mod problems;
@@ -29,9 +30,11 @@ use crate::place::Place;
 pub use crate::prepare::Prepared;
 use crate::prepare::{Delta, Reach};
 use crate::render::SharedFiles;
+pub(crate) use alone::Alone;
 pub use assignment::Assignment;
 use pairs::{Pair, Pairs};
-use rows::{Row, RowContext, with_bytes};
+use rows::Row;
+pub(crate) use rows::with_bytes;
 
 /// Everything that was compiled for an environment: for each assignment the id of its folder, whose files are rendered again when they
 /// are wanted.
@@ -181,6 +184,11 @@ impl Compiled {
         let mut names: Vec<_> = self.prepared.places().map(|(_, place)| place.name()).collect();
         names.par_sort_unstable();
         names
+    }
+
+    /// The assignments that something is wrong with, so that they have no files.
+    pub fn failing(&self) -> impl Iterator<Item = AssignmentId> {
+        self.assignments().filter(|assignment| !assignment.is_good()).filter_map(|assignment| assignment.id())
     }
 
     /// Whether there is a place of this name.

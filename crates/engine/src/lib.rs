@@ -9,6 +9,7 @@ pub mod compose;
 mod container;
 mod digest;
 pub mod explain;
+pub mod hold;
 mod ids;
 mod index;
 mod mapping;

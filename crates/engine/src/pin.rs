@@ -103,6 +103,19 @@ impl Pins {
         label: impl Fn(&str) -> Option<&'l Arc<str>>,
         target: &Target,
     ) -> Result<Option<Manifests>, Vec<Diagnostic>> {
+        let (pins, laid_over) = self.laid_over(label, target)?;
+        Ok((!pins.is_empty()).then(|| target.manifests.clone().into_iter().chain(laid_over).collect()))
+    }
+
+    /// The pins that hold a target at a place, and what they lay over its manifests.
+    ///
+    /// # Errors
+    /// As [`Self::over`].
+    pub fn laid_over<'p, 'l>(
+        &'p self,
+        label: impl Fn(&str) -> Option<&'l Arc<str>>,
+        target: &Target,
+    ) -> Result<(Vec<&'p Arc<Object<ReleasePin>>>, Manifests), Vec<Diagnostic>> {
         let pins = self.holding(label, target);
         let mut set: BTreeMap<&Arc<str>, (&Arc<str>, &Object<ReleasePin>)> = BTreeMap::new();
         let names: BTreeSet<_> = pins.iter().map(|pin| &pin.name).collect();
@@ -118,8 +131,8 @@ impl Pins {
         if !problems.is_empty() {
             return Err(problems);
         }
-        let laid_over = set.into_iter().map(|(key, (value, _))| (Arc::clone(key), Arc::clone(value)));
-        Ok((!pins.is_empty()).then(|| target.manifests.clone().into_iter().chain(laid_over).collect()))
+        let laid_over = set.into_iter().map(|(key, (value, _))| (Arc::clone(key), Arc::clone(value))).collect();
+        Ok((pins, laid_over))
     }
 }
 

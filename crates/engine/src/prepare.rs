@@ -13,9 +13,10 @@ use model::progress::{Phase, Progress};
 use roaring::RoaringBitmap;
 
 use crate::container::Containers;
+use crate::hold::Pin;
 use crate::ids::{ById, Ids};
 use crate::index::LabelIndex;
-use crate::pin::Pins;
+use crate::pin::{Manifests, Pins};
 use crate::place::Place;
 use crate::render::{ParsedTemplates, Pinned, TargetFields, Templates, with_unread};
 use crate::schedule::Schedule;
@@ -207,6 +208,22 @@ impl Prepared {
     pub(crate) fn pinned(&self, place: &Place, target: &PreparedTarget) -> Result<Option<Pinned>, Vec<Diagnostic>> {
         let laid_over = self.pins.over(|key| place.label(key), &target.target)?;
         Ok(laid_over.map(|manifests| Pinned::of(&manifests, &target.target)))
+    }
+
+    /// Whether there is any release pin.
+    pub(crate) fn has_pins(&self) -> bool {
+        !self.fleet.release_pins.is_empty()
+    }
+
+    /// The release pins that hold an assignment, and what they lay over its target's manifests.
+    ///
+    /// # Errors
+    /// If they contradict each other.
+    pub(crate) fn pins_over(&self, id: &AssignmentId) -> Result<(Vec<&Pin>, Manifests), Vec<Diagnostic>> {
+        let place = self.place_id(id.place.as_str()).and_then(|place| self.place(place));
+        let target = self.target_id(id.target.as_str()).and_then(|target| self.target(target));
+        let (Some(place), Some(target)) = (place, target) else { return Ok(Default::default()) };
+        self.pins.laid_over(|key| place.label(key), &target.target)
     }
 
     fn empty(fleet: Arc<Fleet>) -> Self {

@@ -21,7 +21,7 @@ pub(crate) fn lines_of(prepared: &Prepared, (place, target): (u32, u32), path: &
     let has_nested = containers.iter().any(|container| container.has_nested);
     let render = |data| {
         let composition = Composition::new(data, BTreeSet::new());
-        Rendering { assigned: (place, target), composition: &composition, has_nested }.files(prepared)
+        Rendering { assigned: (place, target), composition: &composition, has_nested, over: None }.files(prepared)
     };
     let (Some(before), Some(after)) = (render(data), render(other)) else { return Vec::new() };
     let first_line = |(name, bytes): (&Arc<str>, &Arc<[u8]>)| {

@@ -2,9 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use model::diagnostic::ObjectKey;
+use model::diagnostic::{AssignmentId, ObjectKey};
 use model::git_id::GitId;
-use model::name::EnvironmentName;
+use model::name::{DeploymentTargetName, EnvironmentName, PlaceName};
 use model::object::Kind;
 
 use crate::limits::PUBLICATIONS_REACH;
@@ -21,6 +21,12 @@ pub type SourceName = (String, String);
 
 /// The trailer that names an object which is kept, though no file holds it any more that is understood: `<URL> <revision> <commit> <kind> <name>`.
 pub const KEPT: &str = "Kalypso-Kept";
+
+/// The trailer that names assignments which were rendered from an earlier publication: `<commit of that publication> <target> <place> <place>…`.
+pub const HELD: &str = "Kalypso-Held";
+
+/// How many places one such trailer names: messages are read by people, too.
+const HELD_IN_LINE: usize = 20;
 
 /// An object that is kept because it may be in a file that can't be understood.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -49,6 +55,8 @@ pub struct Publication {
     pub sources: BTreeMap<SourceName, GitId>,
     /// What was kept of them.
     pub kept: BTreeMap<SourceName, BTreeSet<KeptObject>>,
+    /// The values of the trailers that name assignments which were rendered from an earlier publication.
+    pub held: Vec<Box<str>>,
 }
 
 /// What was published on a branch.
@@ -68,10 +76,22 @@ impl Published {
         head: &Commit,
         environment: &EnvironmentName,
     ) -> Result<Self, RepositoryError> {
-        let ancestry = repositories.ancestry(head, PUBLICATIONS_REACH)?;
+        Self::read_back(repositories, (head, PUBLICATIONS_REACH), environment)
+    }
+
+    /// The same, looking at so many generations.
+    ///
+    /// # Errors
+    /// As [`Self::read`].
+    pub fn read_back(
+        repositories: &dyn Repositories,
+        (head, reach): (&Commit, usize),
+        environment: &EnvironmentName,
+    ) -> Result<Self, RepositoryError> {
+        let ancestry = repositories.ancestry(head, reach)?;
         let publication = |(commit, info): (GitId, crate::repositories::CommitInfo)| {
             let is_ours = trailer::trailers(&info.message, trailer::ENVIRONMENT).contains(&environment.as_str());
-            is_ours.then(|| Publication { commit, sources: sources(&info.message), kept: kept(&info.message) })
+            is_ours.then(|| Publication::of(commit, &info.message))
         };
         Ok(Self { publications: ancestry.into_iter().filter_map(publication).collect() })
     }
@@ -98,6 +118,24 @@ impl Published {
 }
 
 impl Publication {
+    /// What the message of a commit says.
+    pub fn of(commit: GitId, message: &str) -> Self {
+        let held = trailer::trailers(message, HELD).into_iter().map(Box::from).collect();
+        Self { commit, sources: sources(message), kept: kept(message), held }
+    }
+
+    /// Assignments that were rendered from an earlier publication, with the commit of that one.
+    pub fn held(&self) -> BTreeMap<AssignmentId, GitId> {
+        let of_line = |line: &str| {
+            let mut words = line.split(' ');
+            let (commit, target) = (GitId::from_hex(words.next()?)?, DeploymentTargetName::new(words.next()?).ok()?);
+            let places = words.filter_map(|place| PlaceName::new(place).ok());
+            let ids = places.map(|place| (AssignmentId { place, target: target.clone() }, commit));
+            Some(ids.collect::<Vec<_>>())
+        };
+        self.held.iter().filter_map(|line| of_line(line)).flatten().collect()
+    }
+
     /// A source of it, by name, or by another way to write the URL.
     fn source(&self, name: &SourceName) -> Option<(&SourceName, &GitId)> {
         let (url, revision) = name;
@@ -127,6 +165,19 @@ fn place(url: &str) -> String {
 pub fn kept_trailer((url, revision): &SourceName, kept: &KeptObject) -> String {
     let KeptObject { commit, key } = kept;
     format!("{url} {revision} {commit} {} {}", key.kind.name(), key.name)
+}
+
+/// The values of the trailers for assignments that are rendered from earlier publications.
+pub fn held_trailers(held: &BTreeMap<AssignmentId, GitId>) -> Vec<String> {
+    let mut places: BTreeMap<(GitId, &str), Vec<&str>> = BTreeMap::new();
+    for (id, commit) in held {
+        places.entry((*commit, id.target.as_str())).or_default().push(id.place.as_str());
+    }
+    let lines = |((commit, target), places): ((GitId, &str), Vec<&str>)| {
+        let line = |places: &[&str]| format!("{commit} {target} {}", places.join(" "));
+        places.chunks(HELD_IN_LINE).map(line).collect::<Vec<_>>()
+    };
+    places.into_iter().flat_map(lines).collect()
 }
 
 /// What a message says is kept.
@@ -195,12 +246,30 @@ mod tests {
     }
 
     #[test]
+    fn what_is_held_is_named_and_read_again() {
+        let id = |place: usize, target: &str| AssignmentId {
+            place: PlaceName::new(format!("p{place}")).unwrap(),
+            target: DeploymentTargetName::new(target).unwrap(),
+        };
+        let [one, two] = ["1", "2"].map(|text| GitId::of_blob(text.as_bytes()));
+        let held: BTreeMap<_, _> = (0..50)
+            .map(|place| (id(place, "till"), one))
+            .chain([(id(3, "shop"), two), (id(99, "till"), two)])
+            .collect();
+        let trailers = held_trailers(&held);
+        assert_eq!(trailers.len(), 5);
+        let lines: String = trailers.iter().map(|value| format!("{HELD}: {value}\n")).collect();
+        let publication = Publication::of(one, &format!("x\n\n{lines}{HELD}: nonsense\n{HELD}: {one} ../x y\n"));
+        assert_eq!(publication.held(), held);
+    }
+
+    #[test]
     fn a_commit_that_is_pinned_stands_for_the_one_that_was() {
         let [one, two] = ["1", "2"].map(|text| GitId::of_blob(text.as_bytes()));
         let name = |revision: &str| ("u".to_owned(), revision.to_owned());
         let check = |sources: &[(&str, GitId)], asked: &str, expected: Option<GitId>| {
             let sources = sources.iter().map(|(revision, commit)| (name(revision), *commit)).collect();
-            let publication = Publication { commit: one, sources, kept: BTreeMap::new() };
+            let publication = Publication { commit: one, sources, kept: BTreeMap::new(), held: Vec::new() };
             let published = Published { publications: vec![publication] };
             assert_eq!(published.last(&name(asked)).map(|source| source.commit), expected);
         };
@@ -220,6 +289,7 @@ mod tests {
             commit: one,
             sources: source.map(|id| (name.clone(), id)).into_iter().collect(),
             kept: BTreeMap::new(),
+            held: Vec::new(),
         };
         let published = [Some(two), None, Some(one), Some(one), Some(two)].map(publication);
         assert_eq!(Published { publications: published.into() }.commits(&name), [two, one, two]);
@@ -230,7 +300,8 @@ mod tests {
         let main = |url: &str| (url.to_owned(), "main".to_owned());
         let commit = GitId::of_blob(b"1");
         let sources = BTreeMap::from([(main("https://git.example/acme/app"), commit)]);
-        let published = Published { publications: vec![Publication { commit, sources, kept: BTreeMap::new() }] };
+        let published =
+            Published { publications: vec![Publication { commit, sources, kept: BTreeMap::new(), held: Vec::new() }] };
         assert_eq!(published.commits(&main("git@git.example:acme/app.git")), [commit]);
         assert_eq!(published.commits(&main("https://git.example/acme/other")), []);
     }

@@ -1,12 +1,13 @@
 //! Carries a plan out in a GitOps repository with plain branches. Pull requests on git hosts will go beside it.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use git::load::{Read, ReadRole};
 use git::publish::{Change, Destination, Heads, PublishError, Published, Target};
-use git::published::kept_trailer;
+use git::published::{held_trailers, kept_trailer};
 use git::{Commit, Repositories, RepositoryError};
+use model::diagnostic::AssignmentId;
 use model::git_id::GitId;
 use model::object::environment::RepositoryPlace;
 use model::progress::{Phase, Progress};
@@ -30,6 +31,8 @@ pub(crate) struct Delivery<'a> {
     pub(crate) message: &'a str,
     /// When, in seconds since 1970; now, if nothing is said.
     pub(crate) seconds: Option<i64>,
+    /// Assignments that are rendered from earlier publications, with the commits of these.
+    pub(crate) held: &'a BTreeMap<AssignmentId, GitId>,
     /// How many folders of it are not as they are in the branch.
     pub(crate) folders: usize,
     /// Where they are counted.
@@ -71,7 +74,10 @@ pub(crate) fn deliver(loaded: &Loaded, delivery: &Delivery<'_>) -> anyhow::Resul
     }
     let (sources, kept) = sources(loaded, (repositories, &target.base)).map_err(|error| failed(error.into()))?;
     let trailers = sources.iter().map(|source| (git::published::SOURCE, source.as_str()));
-    let trailers: Vec<_> = trailers.chain(kept.iter().map(|kept| (git::published::KEPT, kept.as_str()))).collect();
+    let held = held_trailers(delivery.held);
+    let kept = kept.iter().map(|kept| (git::published::KEPT, kept.as_str()));
+    let held = held.iter().map(|held| (git::published::HELD, held.as_str()));
+    let trailers: Vec<_> = trailers.chain(kept).chain(held).collect();
     let now = || SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs() as i64);
     let seconds = delivery.seconds.unwrap_or_else(now);
     let Delivery { tree, open, message, folders, progress, .. } = *delivery;

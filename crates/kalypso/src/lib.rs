@@ -17,6 +17,7 @@ mod exit;
 mod expiry;
 mod folder;
 mod interrupts;
+mod holding;
 mod loading;
 mod memo;
 mod paint;

@@ -3,9 +3,10 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use engine::output::Folder;
 use git::load::{BrokenFiles, ControlPlane, Directory, Moment, Read};
 use git::publish::Heads;
-use git::published::{KeptObject, Published, SourceName};
+use git::published::{KeptObject, Publication, Published, SourceName};
 use git::{Commit, Edits, GitRepositories, Repositories as _, RepositoryError, RepositoryUrl, Revision};
 use model::diagnostic::{Code, Diagnostic};
 use model::fleet::Fleet;
@@ -13,6 +14,7 @@ use model::git_id::GitId;
 use model::locate::Locator;
 use model::name::EnvironmentName;
 use model::object::environment::RepositoryPlace;
+use model::object::{GitOpsRepo, Object};
 use model::progress::Progress;
 use model::tree::{OpenError, Sealed, Tree, closed};
 
@@ -373,6 +375,17 @@ pub(crate) fn destination_url(place: Option<&Place>, text: &str) -> Result<Repos
     })
 }
 
+/// The folder that a `GitOpsRepo`'s output lives under.
+pub(crate) fn folder_of(object: &Object<GitOpsRepo>) -> Result<Folder, Failure> {
+    let path = &object.spec.place.path;
+    Folder::parse(path).ok_or_else(|| {
+        Failure::refused(format!(
+            "GitOpsRepo `{}` has the path `{path}`, which leads out of the repository",
+            object.name
+        ))
+    })
+}
+
 /// Where is kept what of a control plane's repositories is broken.
 fn broken_file(configuration: &Configuration) -> MemoFile {
     let git = &configuration.git;
@@ -437,15 +450,72 @@ impl Branch {
         }
     }
 
-    /// The fleet that was published last on the branch, if its commits say and it can still be read.
-    pub(crate) fn published_from(&self, loaded: &Loaded) -> Option<Loaded> {
+    /// The publication that is the newest on the branch, and its fleet, if its commits say what it was made of and that can still be read.
+    pub(crate) fn published_from(&self, loaded: &Loaded) -> Option<(GitId, Loaded)> {
         let (head, place) = self.head.as_ref()?;
         loaded.place.as_ref()?;
         let environment = &loaded.fleet.environment;
         let published = Published::read(&place.repositories, head, environment).ok()?;
-        let pinned = Pinned::new(&place.repositories, published.newest()?.sources.clone());
+        let newest = published.newest()?;
+        let pinned = Pinned::new(&place.repositories, newest.sources.clone());
         let read = Moment::new(&pinned, place.control_plane()).load(environment);
-        Some(built(read, None, Some(place))).filter(|loaded| loaded.is_whole)
+        let loaded = Some(built(read, None, Some(place))).filter(|loaded| loaded.is_whole)?;
+        Some((newest.commit, loaded))
+    }
+
+    /// The commit that it is at, and where that is read.
+    pub(crate) fn head(&self) -> Option<(&Commit, &Arc<Place>)> {
+        self.head.as_ref().map(|(commit, place)| (commit, place))
+    }
+
+    /// A commit of its repository that the branch came from.
+    fn earlier(&self, id: GitId) -> Option<Commit> {
+        let (head, place) = self.head.as_ref()?;
+        let branch = match &head.revision {
+            Revision::Branch(branch) => Some(Arc::clone(branch)),
+            _ => None,
+        };
+        place.repositories.resolve(&head.url, &Revision::Commit { id, branch }).ok()
+    }
+
+    /// The tree of an earlier commit.
+    pub(crate) fn tree_at(&self, id: GitId) -> Result<Tree, OpenError> {
+        let unreadable = |reason: String| OpenError::Unreadable { id, reason };
+        let commit = self.earlier(id).ok_or_else(|| unreadable("it is not in the repository".to_owned()))?;
+        let (_, place) = self.head.as_ref().ok_or_else(|| unreadable("there is no repository".to_owned()))?;
+        place.repositories.tree(&commit).map_err(|error| unreadable(error.to_string()))
+    }
+
+    /// What a commit says it was made of, if it is a publication of the environment.
+    pub(crate) fn publication(&self, loaded: &Loaded, id: GitId) -> Option<Publication> {
+        let (_, place) = self.head.as_ref()?;
+        let published = Published::read_back(&place.repositories, (&self.earlier(id)?, 1), &loaded.fleet.environment);
+        published.ok()?.publications.into_iter().find(|publication| publication.commit == id)
+    }
+
+    /// The fleet that the first of these publications, newest first, was made of: of nothing but the commits that it names.
+    ///
+    /// # Errors
+    /// Why that can't be had.
+    pub(crate) fn made_of(&self, loaded: &Loaded, publications: Vec<Publication>) -> Result<Loaded, String> {
+        let (Some((_, place)), Some(first)) = (self.head.as_ref(), publications.first()) else {
+            return Err("it is not in the branch".to_owned());
+        };
+        let environment = &loaded.fleet.environment;
+        let pinned = Pinned::strictly(&place.repositories, first.sources.clone());
+        let moment = Moment::new(&pinned, place.control_plane());
+        let read = moment.load(environment);
+        let (read, unread) = with_past((&moment, environment), read, || Ok(vec![Published { publications }]));
+        if let Some(failure) = unread {
+            return Err(failure.to_string());
+        }
+        let found = built(read, None, Some(place));
+        if found.is_whole {
+            return Ok(found);
+        }
+        let first = found.diagnostics.iter().find(|diagnostic| diagnostic.is_error());
+        Err(first
+            .map_or_else(|| "not all of it is there".to_owned(), |found| format!("[{}] {}", found.code, found.message)))
     }
 }
 

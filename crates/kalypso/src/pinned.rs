@@ -13,11 +13,22 @@ use model::tree::Tree;
 pub(crate) struct Pinned<'a> {
     repositories: &'a dyn Repositories,
     pins: BTreeMap<SourceName, GitId>,
+    /// Whether there is nothing but what is pinned.
+    is_strict: bool,
 }
 
 impl<'a> Pinned<'a> {
     pub(crate) fn new(repositories: &'a dyn Repositories, pins: BTreeMap<SourceName, GitId>) -> Self {
-        Self { repositories, pins }
+        Self { repositories, pins, is_strict: false }
+    }
+
+    /// The same, where a branch that is not pinned does not exist.
+    pub(crate) fn strictly(repositories: &'a dyn Repositories, pins: BTreeMap<SourceName, GitId>) -> Self {
+        Self { repositories, pins, is_strict: true }
+    }
+
+    fn is_there(&self, revision: &Revision) -> bool {
+        !self.is_strict || matches!(revision, Revision::Commit { .. })
     }
 
     fn at(&self, url: &RepositoryUrl, revision: &Revision) -> Revision {
@@ -33,11 +44,16 @@ impl<'a> Pinned<'a> {
 
 impl Repositories for Pinned<'_> {
     fn resolve(&self, url: &RepositoryUrl, revision: &Revision) -> Result<Commit, RepositoryError> {
-        self.repositories.resolve(url, &self.at(url, revision))
+        let at = self.at(url, revision);
+        if !self.is_there(&at) {
+            return Err(RepositoryError::NoRevision { url: url.clone(), revision: at });
+        }
+        self.repositories.resolve(url, &at)
     }
 
     fn remembered(&self, url: &RepositoryUrl, revision: &Revision) -> Option<Commit> {
-        self.repositories.remembered(url, &self.at(url, revision))
+        let at = self.at(url, revision);
+        if self.is_there(&at) { self.repositories.remembered(url, &at) } else { None }
     }
 
     fn seen(&self, url: &RepositoryUrl, revision: &Revision) -> Vec<GitId> {

@@ -530,6 +530,24 @@ codes! {
     ///
     /// Compare the selectors with the labels of the targets, the cluster types and the clusters. Several requirements must all hold.
     IdlePin = "K0206",
+    /// What fails is held: rendered from an earlier publication, with a release pin laid over.
+    ///
+    /// The assignment can't be rendered from what the control plane says now, and a release pin holds it. So that the pin reaches it nevertheless, it is
+    /// rendered from the commits that its last good output was made of, with the `manifests` of the pin laid over. Its values, templates and labels are those of
+    /// that publication.
+    ///
+    /// Mend what is wrong with the assignment, which is reported beside this. From then on it follows its sources again, with the pin. If the pin is removed
+    /// before, the assignment goes back to its last good output without the pin.
+    HeldEarlier = "K0220",
+    /// What fails can't be held.
+    ///
+    /// A release pin holds an assignment that can't be rendered from what the control plane says now, and its last good output can't be made again either: the
+    /// commits that it was made of are gone or can't be reached, the commits of the GitOps branch do not name them, or they do not give it any more. The folder
+    /// stays as it is in the branch, without the pin.
+    ///
+    /// Mend what is wrong with the assignment, or make the commits available again: push a branch or tag at them. Where commits of Kalypso are squashed on
+    /// their way into the GitOps branch, keep the `Kalypso-` lines of their messages.
+    NotHeld = "K0221",
 
     /// A dotted key of an `azure-app-config` map has a part too many.
     ///

@@ -3,15 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use model::diagnostic::{AssignmentId, Code, Diagnostic};
-use model::progress::{Phase, Progress};
 use rayon::prelude::*;
 
-use super::rows::Asked;
-use super::{Compiled, Pairs, Row, RowContext};
-use crate::memo::Memo;
+use super::{Compiled, Row};
 use crate::place::Place;
 use crate::prepare::Prepared;
-use crate::render::SharedFiles;
 
 /// Everything that is wrong, each thing once with all assignments that it reaches.
 pub(super) fn all(compiled: &Compiled) -> Vec<Diagnostic> {
@@ -71,29 +67,6 @@ pub(super) fn of_target(prepared: &Prepared, place: u32, target: u32) -> impl It
 fn of_pins(prepared: &Prepared, place: u32, target: u32) -> Option<Vec<Diagnostic>> {
     let (place, target) = (prepared.place(place)?, prepared.target(target)?);
     prepared.pins.over(|key| place.label(key), &target.target).err()
-}
-
-impl Prepared {
-    /// What is wrong with one assignment: only that one is looked at. Nothing, if there is no such assignment.
-    pub fn problems(&self, id: &AssignmentId) -> Vec<Diagnostic> {
-        let (Some(place), Some(target)) = (self.place_id(id.place.as_str()), self.target_id(id.target.as_str())) else {
-            return Vec::new();
-        };
-        let key = (self.class_of_place(place), self.class_of_target(target));
-        let mut pairs = Pairs::default();
-        pairs.make(self, vec![key], (&Memo::default(), Progress::default().begin(Phase::Composing)));
-        let (Some(at), Some(prepared), Some(pair)) = (self.place(place), self.target(target), pairs.get(key.0, key.1))
-        else {
-            return Vec::new();
-        };
-        let mut said: Vec<_> = of_place(self, at).chain(of_target(self, place, target)).collect();
-        said.extend(pair.diagnostics(self));
-        let shared = SharedFiles::default();
-        said.extend(
-            RowContext::new(self, &shared, at).files(&Asked { target: prepared, pair }).err().unwrap_or_default(),
-        );
-        model::diagnostic::merged(said)
-    }
 }
 
 /// Who has something to say about an assignment.

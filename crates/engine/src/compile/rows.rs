@@ -10,6 +10,7 @@ use model::tree::{Blob, Child, Entry, Mode, Tree};
 
 use super::pairs::Pair;
 use crate::memo::Memo;
+use crate::pin::Manifests;
 use crate::place::Place;
 use crate::prepare::{Prepared, PreparedTarget};
 use crate::render::{Content, Context, Files, Pinned, PlaceFields, Rendered, SharedFiles};
@@ -171,6 +172,13 @@ impl<'a> RowContext<'a> {
     pub(crate) fn files(&self, asked: &Asked<'_>) -> Result<Files, Vec<Diagnostic>> {
         self.prepared.templates(self.place).map_err(|_| self.template_problems())?;
         let pinned = self.prepared.pinned(self.place, asked.target)?;
+        self.render(asked.pair, &self.context(asked, pinned.as_ref()), None).into_files()
+    }
+
+    /// The files of an assignment with this laid over its target's manifests instead of the fleet's release pins, or why there are none.
+    pub(crate) fn files_over(&self, asked: &Asked<'_>, over: &Manifests) -> Result<Files, Vec<Diagnostic>> {
+        self.prepared.templates(self.place).map_err(|_| self.template_problems())?;
+        let pinned = Pinned::over(over, &asked.target.target);
         self.render(asked.pair, &self.context(asked, pinned.as_ref()), None).into_files()
     }
 

@@ -11,6 +11,7 @@ use model::tree::{Child, Entry, Open, OpenError, Tree};
 use super::layout::{is_marked, is_prefix};
 use super::{Destination, Found, Layout, Level, Output, TRACKING_FILE, joined, left_behind, own_files, wanted};
 use crate::compile::{Assignment, Compiled};
+use crate::hold::Held;
 use crate::place::Place;
 
 /// Lays what was compiled over what the branch holds.
@@ -23,16 +24,43 @@ pub fn assemble(
     destination: &Destination,
     open: &Open<'_>,
 ) -> Result<Output, OpenError> {
+    assemble_held((compiled, &Held::default()), previous, destination, open)
+}
+
+/// The same, where some of the assignments that fail are held.
+///
+/// # Errors
+/// As [`assemble`].
+pub fn assemble_held(
+    (compiled, held): (&Compiled, &Held),
+    previous: &Tree,
+    destination: &Destination,
+    open: &Open<'_>,
+) -> Result<Output, OpenError> {
     let wanted = wanted::laid_out(compiled.tree(), destination.layout);
     let folder = destination.folder.as_str();
-    let mut output = Output { tree: previous.clone(), assignments: 0, kept: BTreeSet::new(), diagnostics: Vec::new() };
+    let mut output = Output {
+        tree: previous.clone(),
+        assignments: 0,
+        kept: BTreeSet::new(),
+        held: BTreeMap::new(),
+        diagnostics: held.diagnostics(),
+    };
     output.diagnostics.extend(left_behind(previous, destination, open)?);
     let in_the_way = own_files::problems(previous, destination, open)?;
     let is_tracked = in_the_way.is_empty();
     output.diagnostics.extend(in_the_way);
     let unclear = Unclear::of(compiled);
-    let mut assembly =
-        Assembly { compiled, unclear, destination, open, ours: BTreeMap::new(), foreign: BTreeSet::new(), output };
+    let mut assembly = Assembly {
+        compiled,
+        held,
+        unclear,
+        destination,
+        open,
+        ours: BTreeMap::new(),
+        foreign: BTreeSet::new(),
+        output,
+    };
     if is_blocked(previous, folder, open)? {
         compiled.tree().children().for_each(|(name, _)| assembly.refuse(name, folder));
     } else {
@@ -73,6 +101,7 @@ impl Output {
 
 struct Assembly<'a> {
     compiled: &'a Compiled,
+    held: &'a Held,
     unclear: Unclear,
     destination: &'a Destination,
     open: &'a Open<'a>,
@@ -162,14 +191,21 @@ impl Assembly<'_> {
         let mut has_kept = false;
         for (target, child, wanted) in before.changes(&folder.clone()) {
             let Some(child) = child.filter(|child| child.is_folder() && wanted.is_none()) else { continue };
+            let mut child = child.clone();
             match self.kept_as(name, target) {
-                Some(Kept::Failing(id)) => drop(self.output.kept.insert(id)),
+                Some(Kept::Failing(id)) => match self.held.folders.get(&id) {
+                    Some(held) => {
+                        child = Child::Tree(held.tree.clone());
+                        self.output.held.insert(id, Arc::clone(held));
+                    }
+                    None => drop(self.output.kept.insert(id)),
+                },
                 Some(Kept::Unknown) => {}
                 None => continue,
             }
             has_kept = true;
             self.output.assignments += 1;
-            folder.set(Arc::clone(target), child.clone());
+            folder.set(Arc::clone(target), child);
         }
         Ok(if has_kept { Child::Tree(folder) } else { wanted.clone() })
     }

@@ -10,17 +10,18 @@ mod own_files;
 mod tests;
 mod wanted;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use model::diagnostic::{AssignmentId, Code, Diagnostic};
 use model::tree::{Open, OpenError, Tree};
 
-pub use self::assembly::assemble;
+pub use self::assembly::{assemble, assemble_held};
 pub use self::destinations::{FOLDERS_MAX, destination_problems, layout, shared_destinations};
 pub(crate) use self::layout::{Found, Level, joined};
 pub use self::layout::{Layout, is_text, own_folders};
 pub use self::own_files::foreign_file;
+use crate::hold::HeldFolder;
 
 /// The text of the `README.md` that marks a folder as Kalypso's.
 pub const MARKER: &str = "This folder contains deployment targets scheduled on the cluster type";
@@ -76,6 +77,8 @@ pub struct Output {
     pub assignments: usize,
     /// Assignments without files of their own that keep their last good folder.
     pub kept: BTreeSet<AssignmentId>,
+    /// Assignments without files of their own that are rendered from an earlier publication, with release pins laid over.
+    pub held: BTreeMap<AssignmentId, Arc<HeldFolder>>,
     /// What is wrong.
     pub diagnostics: Vec<Diagnostic>,
 }

@@ -52,7 +52,7 @@ impl Gone {
                 break;
             }
             let id = assignment.id();
-            if assignment.is_good() || id.as_ref().is_some_and(|id| plan.kept.contains(id)) {
+            if assignment.is_good() || id.as_ref().is_some_and(|id| plan.has_earlier(id)) {
                 gone.workloads.remove(assignment.workload());
                 if let Some(id) = id {
                     gone.targets.remove(id.target.as_str());

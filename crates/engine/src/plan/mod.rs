@@ -22,6 +22,7 @@ pub use self::folders::{FolderChanges, PlaceFolder, PlacePart, folder_changes};
 pub use self::guard::{Gone, Guarded};
 use self::places::{Differences, Place};
 use crate::compile::Compiled;
+use crate::hold::HeldFolder;
 use crate::output::{Folder, Output, joined};
 
 /// What is compared.
@@ -60,6 +61,8 @@ pub struct Plan {
     pub gone_as_whole: Gone,
     /// Assignments that fail and keep their last good folder.
     pub kept: BTreeSet<AssignmentId>,
+    /// Assignments that fail and are rendered from an earlier publication.
+    pub held: BTreeMap<AssignmentId, Arc<HeldFolder>>,
     /// Assignments that fail and have no folder.
     pub missing: BTreeSet<AssignmentId>,
     /// Deployment targets that are new, and that nothing assigns anywhere.
@@ -195,6 +198,8 @@ pub enum Reason {
     Manifests(Vec<Arc<str>>, Because),
     /// A release pin holds it that did not, holds it no more, or says something else.
     Pin(Arc<str>, Because),
+    /// It fails, and is rendered from the commits of this publication, with these release pins.
+    Held(GitId, Vec<(Arc<str>, Origin)>),
     /// A label is different.
     Label(Because),
     /// It is not known what was before; or something else is different that templates see.
@@ -207,7 +212,7 @@ pub enum Reason {
 /// If a folder that differs can't be opened.
 pub fn plan(comparison: &Comparison<'_>) -> Result<Plan, OpenError> {
     let Comparison { previous, output, folder, new, open, .. } = *comparison;
-    let mut plan = Plan { kept: output.kept.clone(), ..Plan::default() };
+    let mut plan = Plan { kept: output.kept.clone(), held: output.held.clone(), ..Plan::default() };
     let comparing = new.progress().begin(Phase::Comparing);
     let inside = |tree: &Tree| Ok(tree.folder(folder.as_str(), open)?.unwrap_or_default());
     let mut differences = Differences::between(inside(previous)?, inside(&output.tree)?, (open, comparing))?;
@@ -226,8 +231,7 @@ pub fn plan(comparison: &Comparison<'_>) -> Result<Plan, OpenError> {
     }
     let changed = plan.changes.values().filter(|change| change.kind != ChangeKind::Removed).count();
     plan.unchanged = output.assignments.saturating_sub(changed);
-    let failing = new.assignments().filter(|assignment| !assignment.is_good());
-    plan.missing = failing.filter_map(|assignment| assignment.id()).filter(|id| !plan.kept.contains(id)).collect();
+    plan.missing = new.failing().filter(|id| !plan.has_earlier(id)).collect();
     plan.gone_as_whole = Gone::of(&plan, new);
     plan.unassigned = unassigned(new, comparison.old);
     Ok(plan)
@@ -307,7 +311,12 @@ impl Plan {
 
     /// Whether there are assignments that fail, so that their folders are not as they should be.
     pub fn is_failing(&self) -> bool {
-        !self.kept.is_empty() || !self.missing.is_empty()
+        !self.kept.is_empty() || !self.held.is_empty() || !self.missing.is_empty()
+    }
+
+    /// Whether an assignment fails and has a folder of an earlier state.
+    fn has_earlier(&self, id: &AssignmentId) -> bool {
+        self.kept.contains(id) || self.held.contains_key(id)
     }
 
     /// The files of an assignment that change.

@@ -14,6 +14,7 @@ use super::causes::{self, Causes, Differences};
 use super::{Because, Change, ChangeKind, Comparison, FileChange, PlannedId, Reason, ValueChange, Why};
 use crate::compile::Compiled;
 use crate::explain::Values;
+use crate::hold::Pin;
 
 /// How many different changes of values are looked for. Each takes composing twice, or reading files; more of them are not read.
 const WHYS_MAX: usize = 2_000;
@@ -54,6 +55,12 @@ impl<'a> Reasons<'a> {
         let workload = self.comparison.workload(&id).unwrap_or_else(|| "".into());
         if change.kind != ChangeKind::Changed {
             let reasons = self.comparison.reasons(&id, change.kind);
+            return Ok((workload, Some(self.shared(Why { values: Vec::new(), reasons }))));
+        }
+        if let Some(held) = self.comparison.output.held.get(&id) {
+            let origin = |pin: &Pin| Origin::field(&pin.key(), FieldPath::from(["spec"]));
+            let pins = held.pins.iter().map(|pin| (Arc::clone(pin.name.as_arc()), origin(pin)));
+            let reasons = vec![Reason::Held(held.from, pins.collect())];
             return Ok((workload, Some(self.shared(Why { values: Vec::new(), reasons }))));
         }
         let same = self.comparison.same_values(&id);

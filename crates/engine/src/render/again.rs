@@ -4,8 +4,9 @@ use std::collections::BTreeSet;
 
 use model::digest::Digest;
 
-use super::{Context, Files, PlaceFields};
+use super::{Context, Files, Pinned, PlaceFields};
 use crate::compose::Composition;
+use crate::pin::Manifests;
 use crate::prepare::Prepared;
 
 /// An assignment with values that need not be its own.
@@ -16,13 +17,18 @@ pub(crate) struct Rendering<'a> {
     pub(crate) composition: &'a Composition,
     /// Whether some value is itself a template.
     pub(crate) has_nested: bool,
+    /// What is laid over the target's manifests; none if the fleet's own release pins say it.
+    pub(crate) over: Option<&'a Manifests>,
 }
 
 impl Rendering<'_> {
     /// Its files. None if it can't be rendered.
     pub(crate) fn files(&self, prepared: &Prepared) -> Option<Files> {
         let (place, target) = (prepared.place(self.assigned.0)?, prepared.target(self.assigned.1)?);
-        let pinned = prepared.pinned(place, target).ok()?;
+        let pinned = match self.over {
+            Some(over) => Pinned::over(over, &target.target),
+            None => prepared.pinned(place, target).ok()?,
+        };
         let context = Context {
             environment: &prepared.fleet.environment,
             place,

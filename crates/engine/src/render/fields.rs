@@ -77,6 +77,12 @@ impl TargetFields {
 }
 
 impl Pinned {
+    /// What is laid over the manifests of a target; none if that is nothing.
+    pub(crate) fn over(over: &BTreeMap<Arc<str>, Arc<str>>, target: &Target) -> Option<Self> {
+        let manifests = || target.manifests.clone().into_iter().chain(over.clone()).collect();
+        (!over.is_empty()).then(|| Self::of(&manifests(), target))
+    }
+
     /// These manifests of a target. What a pin sets to the text that the target has already stays the target's.
     pub(crate) fn of(manifests: &BTreeMap<Arc<str>, Arc<str>>, target: &Target) -> Self {
         let is_own = |(key, value): (&Arc<str>, &Arc<str>)| target.manifests.get(key) == Some(value);

@@ -12,6 +12,7 @@ use model::yaml;
 use super::canary::Canary;
 use super::{covers, digest};
 use crate::compose::{Composition, compose};
+use crate::pin::Manifests;
 use crate::prepare::Prepared;
 use crate::record::Silent;
 use crate::render::{Files, Rendering};
@@ -44,6 +45,16 @@ impl Prepared {
     /// The files of an assignment as they may be shown, if besides its own sensitive values those at the paths `hidden` are not shown.
     /// None if there is no such assignment, or it can't be rendered.
     pub fn shown_files(&self, id: &AssignmentId, hidden: &BTreeSet<FieldPath>) -> Option<ShownFiles> {
+        self.shown_files_over(id, hidden, None)
+    }
+
+    /// The same, with this laid over the target's manifests instead of the fleet's own release pins.
+    pub(crate) fn shown_files_over(
+        &self,
+        id: &AssignmentId,
+        hidden: &BTreeSet<FieldPath>,
+        over: Option<&Manifests>,
+    ) -> Option<ShownFiles> {
         let assigned = (self.place_id(id.place.as_str())?, self.target_id(id.target.as_str())?);
         if !self.schedule.targets_on(assigned.0).contains(&assigned.1) {
             return None;
@@ -53,7 +64,7 @@ impl Prepared {
         sensitive.extend(hidden.iter().cloned());
         let composition = compose(&containers, &mut Silent);
         let has_nested = containers.iter().any(|container| container.has_nested);
-        let render = |composition: &Composition| Rendering { assigned, composition, has_nested }.files(self);
+        let render = |composition: &Composition| Rendering { assigned, composition, has_nested, over }.files(self);
         let files = render(&composition)?;
         let mut leaves = Vec::new();
         crate::trace::collect_leaves(&composition.data, &mut FieldPath::default(), &mut leaves);

@@ -98,6 +98,7 @@ mod tests {
             commit: id('x'),
             sources: BTreeMap::from([(name.clone(), id(letter))]),
             kept: BTreeMap::new(),
+            held: Vec::new(),
         };
         let published = published
             .iter()

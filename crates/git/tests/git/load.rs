@@ -225,7 +225,12 @@ fn an_application_that_is_away_does_not_go_back_behind_what_was_published() {
         let control_plane = ControlPlane { url, branch: "main", rewrite: &[], promoted: None, progress, broken };
         let moment = Moment::new(&repositories, control_plane);
         let source = source.map(|id| ((format!("{HOST}app"), "main".to_owned()), id));
-        let publication = Publication { commit: read, sources: source.into_iter().collect(), kept: BTreeMap::new() };
+        let publication = Publication {
+            commit: read,
+            sources: source.into_iter().collect(),
+            kept: BTreeMap::new(),
+            held: Vec::new(),
+        };
         let published = Published { publications: vec![publication] };
         told(moment.complete(moment.platform(&dev()), &|| Ok(vec![published.clone()])))
     };

@@ -5,6 +5,7 @@ use engine::output::{destination_problems, shared_destinations};
 use crate::arguments::Check;
 use crate::exit::Exit;
 use crate::expiry::expired_pins;
+use crate::holding;
 use crate::loading;
 use crate::progress::Watch;
 use crate::report::{Batch, Checkout, Fallback, Report};
@@ -24,6 +25,7 @@ pub(super) fn run(options: &Check) -> anyhow::Result<Exit> {
             .chain(shared.get(&loaded.fleet.environment).into_iter().flatten())
             .cloned()
             .chain(compiled.diagnostics())
+            .chain(holding::diagnostics(loaded, compiled))
             .chain(destination_problems(&loaded.fleet))
             .chain(expired_pins(&loaded.fleet, now));
         let diagnostics = model::diagnostic::merged(found.collect());

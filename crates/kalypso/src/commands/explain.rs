@@ -2,9 +2,10 @@
 
 use engine::compile::Prepared;
 use engine::explain::{Explanation, MappedLabel, NotUsed, Piece, Source, ValueReason};
+use engine::hold::{Held, HeldFolder};
 use engine::place::Place;
 use model::credential::without;
-use model::diagnostic::{AssignmentId, Origin};
+use model::diagnostic::{AssignmentId, Diagnostic, Origin};
 use model::field_path::FieldPath;
 use model::fleet::Fleet;
 use model::locate::Locator;
@@ -15,6 +16,7 @@ use serde_json::{Map, Value as Json, json};
 
 use crate::arguments::{Explain, Format};
 use crate::exit::{Exit, Failure};
+use crate::holding::{self, Failing};
 use crate::loading;
 use crate::progress::Watch;
 use crate::{paint, terminal};
@@ -31,6 +33,8 @@ pub(super) fn run(options: &Explain) -> anyhow::Result<Exit> {
     let loaded = loading::environment(&options.source, &options.environment, &mut watch)?;
     let prepared = Prepared::counted(&loaded.fleet, watch.progress());
     let id = assignment(&options.assignment)?;
+    let problems = if options.key.is_none() { prepared.problems(&id) } else { Vec::new() };
+    let held = held(&loaded, (&prepared, &problems), &id);
     let mut locator = Locator::new(&loaded.fleet);
     let whereabouts = whereabouts(&loaded.fleet, &id);
     let reason = options.key.as_ref().map(|key| (key, prepared.explain_value(&id, key)));
@@ -53,10 +57,14 @@ pub(super) fn run(options: &Explain) -> anyhow::Result<Exit> {
                 let mut words =
                     Words { environment: &options.environment, whereabouts: &whereabouts, locator: &mut locator };
                 let mut text = assignment_text(&explanation, &mut words);
-                text.push_str(&problems_text(&prepared, &id));
+                text.push_str(&problems_text(&problems, &held));
                 text
             }
-            format => terminal::structured(&assignment_json(&explanation, &mut locator), format),
+            format => {
+                let mut json = assignment_json(&explanation, &mut locator);
+                json["held"] = held_json(&held);
+                terminal::structured(&json, format)
+            }
         }),
     };
     let Some(answer) = answer else { return Err(not_assigned(&prepared, &loaded, &id).into()) };
@@ -300,14 +308,39 @@ fn cut(text: &str) -> String {
 }
 
 /// What keeps the assignment from being rendered.
-fn problems_text(prepared: &Prepared, id: &AssignmentId) -> String {
-    let problems = prepared.problems(id);
+fn problems_text(problems: &[Diagnostic], held: &[(String, Held)]) -> String {
     if problems.is_empty() {
         return String::new();
     }
-    let lines =
-        problems.iter().map(|problem| format!("    {}[{}]: {}\n", problem.severity, problem.code, problem.message));
+    let of_held: Vec<_> = held.iter().flat_map(|(_, held)| held.diagnostics()).collect();
+    let lines = problems
+        .iter()
+        .chain(&of_held)
+        .map(|problem| format!("    {}[{}]: {}\n", problem.severity, problem.code, problem.message));
     format!("\n  what is wrong with it (kalypso check says more)\n{}", lines.collect::<String>())
+}
+
+/// What release pins hold of an assignment that fails, on each branch.
+fn held(
+    loaded: &loading::Loaded,
+    (prepared, problems): (&Prepared, &[Diagnostic]),
+    id: &AssignmentId,
+) -> Vec<(String, Held)> {
+    let ids = || if problems.iter().any(Diagnostic::is_error) { vec![id.clone()] } else { Vec::new() };
+    let found = holding::on_branches(loaded, Failing { prepared, ids: &ids });
+    found.unwrap_or_else(|error| {
+        terminal::warn(&format!("what release pins hold of it in the GitOps branch is not known: {error}"));
+        Vec::new()
+    })
+}
+
+fn held_json(held: &[(String, Held)]) -> Json {
+    let folders = held.iter().flat_map(|(branch, held)| held.folders.values().map(move |folder| (branch, folder)));
+    let json = |(branch, folder): (&String, &std::sync::Arc<HeldFolder>)| {
+        let pins: Vec<_> = folder.pins.iter().map(|pin| pin.name.as_str()).collect();
+        json!({"branch": branch, "from": folder.from.to_string(), "releasePins": pins})
+    };
+    folders.map(json).collect::<Vec<_>>().into()
 }
 
 fn place_json(origin: &Origin, locator: &mut Locator<'_>) -> Json {

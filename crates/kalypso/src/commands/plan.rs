@@ -9,20 +9,20 @@ pub(super) mod selection;
 mod stats;
 pub(super) mod summary;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::iter;
 use std::sync::Arc;
 
 use engine::compile::{Assignment, Compiled};
-use engine::output::{Destination, Folder, Layout, Output, assemble, destination_problems, layout};
+use engine::hold::{Held, HeldFolder};
+use engine::output::{Destination, Folder, Layout, Output, assemble, assemble_held, destination_problems, layout};
 use engine::place::Place;
 use engine::plan::{Comparison, FileChange, Plan, PlannedId};
 use model::diagnostic::{AssignmentId, Diagnostic};
 use model::field_path::FieldPath;
 use model::git_id::GitId;
 use model::object::environment::RepositoryPlace;
-use model::object::{GitOpsRepo, Object};
 use model::progress::Progress;
 use model::tree::{OpenError, Sealed, SealedBy, Tree};
 use serde_json::json;
@@ -35,7 +35,8 @@ use crate::attempt;
 use crate::change::{self, Change};
 use crate::compiling::{self, Known};
 use crate::exit::{Exit, Failure};
-use crate::loading::{self, Branch, Loaded};
+use crate::holding::{self, Failing, HeldNow};
+use crate::loading::{self, Branch, Loaded, folder_of};
 use crate::progress::Watch;
 use crate::report::{Batch, Fallback, Report};
 use crate::{folder, paint, reporting, terminal};
@@ -93,7 +94,7 @@ fn between(
     let previous = assemble(&old.compiled, &Tree::default(), &destination, &|sealed| old.compiled.open(sealed))?.tree;
     let branch = Branch::of_tree(change.from.clone(), previous);
     let target = Target { name: change.from.clone(), place: nowhere(), folder, layout: new_layout, branch };
-    let planned = Planned::compared(loaded, &compiled, (target, Some(old)), false)?;
+    let planned = Planned::compared(loaded, &compiled, (target, Some(old), HeldNow::default()), false)?;
     let diagnostics = all_diagnostics(loaded, &compiled, &planned.output);
     let mut report = Report::new();
     let (fallback, sensitive) = (planned.fallback(), Some(&planned.sensitive));
@@ -176,17 +177,6 @@ fn text(view: &View<'_>, told: &Told<'_>, diffs: Option<&Diffs<'_>>) -> Result<S
     Ok(text)
 }
 
-/// The folder that a `GitOpsRepo`'s output lives under.
-pub(super) fn folder_of(object: &Object<GitOpsRepo>) -> Result<Folder, Failure> {
-    let path = &object.spec.place.path;
-    Folder::parse(path).ok_or_else(|| {
-        Failure::refused(format!(
-            "GitOpsRepo `{}` has the path `{path}`, which leads out of the repository",
-            object.name
-        ))
-    })
-}
-
 /// One place that the environment's output goes to.
 pub(super) struct Target {
     /// What it is called.
@@ -262,6 +252,8 @@ pub(super) struct Planned<'a> {
     old: Option<Before>,
     /// What is sensitive before or after: a mark is mostly set after the value, and one that is removed was about the old value.
     sensitive: BTreeSet<FieldPath>,
+    /// What was held at the newest publication, with the publications that it was rendered from.
+    held_before: BTreeMap<AssignmentId, GitId>,
 }
 
 /// What is compared with, compiled from its sources.
@@ -276,26 +268,30 @@ impl<'a> Planned<'a> {
         (compiled, known): (&'a Compiled, &mut Known),
         target: Target,
         adopt: bool,
-    ) -> Result<Self, OpenError> {
-        let old = target.branch.published_from(loaded).map(|old| {
+    ) -> anyhow::Result<Self> {
+        let old = target.branch.published_from(loaded).map(|(publication, old)| {
             let compiled = known.compile_earlier(&old, compiled);
-            Before { loaded: Arc::new(old), compiled }
+            (publication, Before { loaded: Arc::new(old), compiled })
         });
-        Self::compared(loaded, compiled, (target, old), adopt)
+        let ids = || compiled.failing().collect();
+        let failing = Failing { prepared: compiled.prepared(), ids: &ids };
+        let known = old.as_ref().map(|(publication, old)| (*publication, old.compiled.prepared()));
+        let held = holding::on_branch(loaded, failing, (&target.branch, &target.folder), known)?;
+        Ok(Self::compared(loaded, compiled, (target, old.map(|(_, old)| old), held), adopt)?)
     }
 
     /// Compares with what is in a place, and with what that was made of.
     fn compared(
         loaded: &Loaded,
         compiled: &'a Compiled,
-        (target, old): (Target, Option<Before>),
+        (target, old, HeldNow { held, before }): (Target, Option<Before>, HeldNow),
         adopt: bool,
     ) -> Result<Self, OpenError> {
         let promoted_commit = loaded.fleet.promoted_commit().cloned();
         let destination = Destination { folder: target.folder.clone(), layout: target.layout, promoted_commit, adopt };
         let open = |sealed: &Sealed| opened((compiled, old.as_ref()), &target, sealed);
         let previous = &target.branch.tree;
-        let output = assemble(compiled, previous, &destination, &open)?;
+        let output = assemble_held((compiled, &held), previous, &destination, &open)?;
         let plan = engine::plan::plan(&Comparison {
             previous,
             output: &output,
@@ -306,8 +302,23 @@ impl<'a> Planned<'a> {
             content: &|id| target.branch.content(id),
         })?;
         let sides = [Some(compiled), old.as_ref().map(|old| &old.compiled)].into_iter().flatten();
-        let sensitive = sides.flat_map(|side| side.prepared().sensitive()).cloned().collect();
-        Ok(Self { compiled, target, output, plan, old, sensitive })
+        let mut sensitive: BTreeSet<_> = sides.flat_map(|side| side.prepared().sensitive()).cloned().collect();
+        sensitive.extend(output.held.values().flat_map(|held| &held.sensitive).cloned());
+        Ok(Self { compiled, target, output, plan, old, sensitive, held_before: before })
+    }
+
+    /// The assignments of the output that are rendered from earlier publications, for the next run.
+    pub(super) fn to_remember(&self) -> Result<BTreeMap<AssignmentId, GitId>, OpenError> {
+        let open = |sealed: &Sealed| self.open(sealed);
+        let mut stays = BTreeSet::new();
+        for id in self.held_before.keys() {
+            // What is good is rendered from its own sources. What is not there may only be unknown.
+            let is_good = self.compiled.get(id).is_some_and(|assignment| assignment.is_good());
+            if !is_good && engine::hold::has_folder(&self.output.tree, &self.target.folder, id, &open)? {
+                stays.insert(id.clone());
+            }
+        }
+        Ok(Held::to_remember(&self.output, self.held_before.clone(), |id| stays.contains(id)))
     }
 
     /// The paths of what is sensitive before or after.
@@ -336,6 +347,12 @@ impl<'a> Planned<'a> {
         all().find(|assignment| assignment.folder() == Some(folder)).or_else(|| all().next())
     }
 
+    /// An assignment that is held, by its names, if this is its folder.
+    pub(super) fn held(&self, place: &str, target: Option<&Arc<str>>, folder: Option<GitId>) -> Option<&HeldFolder> {
+        let id = PlannedId { place: place.into(), target: Arc::clone(target?) }.assignment()?;
+        self.output.held.get(&id).map(|held| &**held).filter(|held| Some(held.tree.id()) == folder)
+    }
+
     /// The new fleet, and the one that was published, if it is known.
     fn sides(&self) -> impl Iterator<Item = &Compiled> {
         iter::once(self.compiled).chain(self.old.as_ref().map(|old| &old.compiled))
@@ -355,7 +372,11 @@ impl<'a> Planned<'a> {
 
     /// What becomes of the assignments that fail: where nothing was published before, nothing is kept.
     pub(super) fn fallback(&self) -> Fallback {
-        if self.plan.kept.is_empty() { Fallback::Nothing } else { Fallback::LastGood(self.target.branch.commit()) }
+        if self.plan.kept.is_empty() && self.plan.held.is_empty() {
+            Fallback::Nothing
+        } else {
+            Fallback::LastGood(self.target.branch.commit())
+        }
     }
 }
 

@@ -217,6 +217,7 @@ fn deliver(
     (heads, branch): (Heads, Option<&str>),
 ) -> anyhow::Result<Delivered> {
     let message = message(loaded, planned);
+    let held = planned.to_remember()?;
     let open = |sealed: &Sealed| planned.open(sealed);
     let delivery = Delivery {
         place: &planned.target.place,
@@ -226,6 +227,7 @@ fn deliver(
         open: &open,
         message: &message,
         seconds: options.committed_on,
+        held: &held,
         folders: planned.plan.new_folders(),
         progress: planned.progress(),
     };
@@ -392,6 +394,7 @@ impl Outcome<'_> {
                 "removed": plan.count(ChangeKind::Removed),
                 "unchanged": plan.unchanged,
                 "kept": plan.kept.len(),
+                "held": plan.held.len(),
             },
         })
     }

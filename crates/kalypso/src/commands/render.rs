@@ -47,7 +47,7 @@ pub(super) fn run(options: &Render) -> anyhow::Result<Exit> {
 
 /// Where output goes: the path of the environment's `GitOpsRepo`, if there is one.
 fn destination(loaded: &Loaded) -> Result<Destination, Failure> {
-    let place = |object: &Arc<_>| Ok((super::plan::folder_of(object)?, engine::output::layout(object)));
+    let place = |object: &Arc<_>| Ok((loading::folder_of(object)?, engine::output::layout(object)));
     let mut places = loaded.fleet.gitops_repos.values().map(place).collect::<Result<Vec<_>, Failure>>()?;
     places.dedup();
     let (folder, layout) = if places.len() == 1 { places.swap_remove(0) } else { Default::default() };

@@ -72,6 +72,10 @@ const PLAN: &[Field] = &[
     ("plans[].counts.removed", "assignments that are removed"),
     ("plans[].counts.unchanged", "assignments that stay as they are"),
     ("plans[].counts.moved", "folders of cluster types that move, because the layout of the branch changes"),
+    (
+        "plans[].counts.held",
+        "assignments that fail, and are held: rendered from an earlier publication, with a release pin",
+    ),
     ("plans[].counts.kept", "assignments that fail, and keep their last good output"),
     ("plans[].counts.missing", "assignments that fail, and have no output yet"),
     ("plans[].counts.unassigned", "deployment targets that are new, and that no policy assigns anywhere"),
@@ -132,9 +136,14 @@ const PLAN: &[Field] = &[
     ("plans[].truncated.kept", ""),
     ("plans[].truncated.missing", ""),
     ("plans[].truncated.help", "how to see them"),
+    ("plans[].truncated.held", ""),
     ("plans[].kept[]", "the assignments that keep their last good output"),
     ("plans[].missing[]", "the assignments that have no output yet"),
     ("plans[].unassigned[]", "the new deployment targets that no policy assigns anywhere"),
+    ("plans[].held[]", "the assignments that fail and are held"),
+    ("plans[].held[].assignment", ""),
+    ("plans[].held[].from", "the publication from whose commits it is rendered"),
+    ("plans[].held[].pins[]", "the release pins that are laid over; empty if none holds it any more"),
     ("stats.assignments", "how many assignments there are"),
     ("stats.recomputed", "those that neither the other side nor an earlier run knew"),
     ("stats.matches", "`ConfigMap`s and schemas that were looked at to see whether they match"),
@@ -174,6 +183,10 @@ const PUBLISH: &[Field] = &[
     ("published[].counts.kept", "assignments that fail, and keep their last good output"),
     ("report", "what is wrong, as `check -o json` says it, with at most 1,000 diagnostics"),
 ];
+    (
+        "published[].counts.held",
+        "assignments that fail, and are held: rendered from an earlier publication, with a release pin",
+    ),
 
 const EXPLAIN: &[Field] = &[
     ("clusterType", "the cluster type"),
@@ -194,6 +207,10 @@ const EXPLAIN: &[Field] = &[
     ("releasePins[].releasePin", "a `ReleasePin` that holds it"),
     ("releasePins[].place", "where it is written"),
     ("releasePins[].manifests.branch", "what it lays over the manifests, key by key"),
+    ("held[]", "one for each branch on which it is held, because it fails and a release pin reaches it"),
+    ("held[].branch", "the branch: `REPOSITORY@BRANCH`"),
+    ("held[].from", "the publication from whose commits it is rendered there"),
+    ("held[].releasePins[]", "the release pins that are laid over"),
     ("releasePins[].reason", "why, in its words"),
     ("releasePins[].expires", "the day after which it is warned of; `null` if there is none"),
     ("templates[]", "the names of the templates: reconciler, namespace, configuration"),

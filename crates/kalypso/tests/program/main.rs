@@ -15,6 +15,8 @@ mod formats;
 #[cfg(test)]
 mod hostile;
 #[cfg(test)]
+mod holding;
+#[cfg(test)]
 mod hub;
 #[cfg(test)]
 mod memos;

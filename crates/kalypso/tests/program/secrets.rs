@@ -104,6 +104,34 @@ fn no_answer_holds_a_sensitive_value() {
 }
 
 #[test]
+fn what_is_held_hides_what_was_marked_then() {
+    let company = company();
+    let reconciler = "kind: Reconciler\npassword: {{ .ConfigData.PASSWORD }}\nrepo: {{ .Manifests.repo }}\n";
+    company.change("control-plane@main", "templates/flux.yaml", &template("flux", "reconciler", reconciler));
+    let company = company.published();
+    // The mark goes, with the value, and something else fails.
+    let levels = "{\"properties\": {\"LOG_LEVEL\": {\"enum\": [\"debug\"]}}}";
+    company.change("control-plane@dev", "schema.yaml", &schema("secrets", "", levels));
+    company.remove("control-plane", "dev", "configs/secret.yaml");
+    let pin = format!(
+        "apiVersion: fleet.kalypso.io/v1alpha1\nkind: ReleasePin\nmetadata: {{name: hold}}\nspec:\n  \
+         deploymentTargetSelector: {{labelSelector: {{}}}}\n  clusterTypeSelector: {{labelSelector: {{}}}}\n  \
+         manifests: {{repo: '{HOST}stable'}}\n"
+    );
+    company.change("control-plane@dev", "pin.yaml", &pin);
+    for format in ["human", "json"] {
+        let plan = check(&company, &format!("plan -e dev --diff -o {format}"), 1);
+        assert!(plan.contains("K0220") && plan.contains("stable"), "{plan}");
+        check(&company, &format!("explain -e dev west/shop-test -o {format}"), 0);
+    }
+    check(&company, "check -e dev", 1);
+    check(&company, "publish -e dev --direct", 1);
+    // And once it was published: what differs by another pin.
+    company.change("control-plane@dev", "pin.yaml", &pin.replace("stable", "older"));
+    check(&company, "plan -e dev --diff", 1);
+}
+
+#[test]
 fn a_difference_shows_what_does_not_depend_on_a_sensitive_value() {
     let company = company().published();
     password(&company, NEW);

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use engine::hold::HeldFolder;
 use engine::plan::{Because, Change, ChangeKind, FileChange, PlannedId, Why};
 use model::diagnostic::AssignmentId;
 use model::tree::OpenError;
@@ -41,8 +42,15 @@ impl View<'_> {
         let other_files = other_files.map(|change| file_json(change, diffs.map(|diffs| diffs.other(change))));
         let ids = |ids: &BTreeSet<AssignmentId>| ids.iter().take(limit).map(ToString::to_string).collect::<Vec<_>>();
         let groups = self.group_counts();
-        let left_out = [groups.len(), self.changes.len(), plan.other_files.len(), plan.kept.len(), plan.missing.len()]
-            .map(|number| number.saturating_sub(limit));
+        let left_out = [
+            groups.len(),
+            self.changes.len(),
+            plan.other_files.len(),
+            plan.held.len(),
+            plan.kept.len(),
+            plan.missing.len(),
+        ]
+        .map(|number| number.saturating_sub(limit));
         Ok(json!({
             "gitopsRepo": planned.target.name,
             "branch": planned.target.branch.name,
@@ -55,6 +63,7 @@ impl View<'_> {
                 "unchanged": plan.unchanged,
                 "moved": plan.moved,
                 "kept": plan.kept.len(),
+                "held": plan.held.len(),
                 "missing": plan.missing.len(),
                 "unassigned": plan.unassigned.len(),
                 "selected": self.changes.len(),
@@ -65,6 +74,7 @@ impl View<'_> {
             "changes": changes,
             "otherFiles": other_files.collect::<Vec<_>>(),
             "kept": ids(&plan.kept),
+            "held": plan.held.iter().take(limit).map(held_json).collect::<Vec<_>>(),
             "missing": ids(&plan.missing),
             "unassigned": plan.unassigned.iter().take(limit).map(model::name::DeploymentTargetName::as_str).collect::<Vec<_>>(),
             "truncated": truncated_json(left_out),
@@ -86,16 +96,21 @@ impl View<'_> {
 /// A workload, a cluster type, and what happens.
 type Group<'a> = (&'a str, &'a str, ChangeKind);
 
+fn held_json((id, held): (&AssignmentId, &Arc<HeldFolder>)) -> Json {
+    let pins: Vec<_> = held.pins.iter().map(|pin| pin.name.as_str()).collect();
+    json!({"assignment": id.to_string(), "from": held.from.to_string(), "pins": pins})
+}
+
 fn group_json(((workload, cluster_type, kind), assignments): &(Group<'_>, usize)) -> Json {
     json!({"workload": workload, "clusterType": cluster_type, "kind": kind_word(*kind), "assignments": assignments})
 }
 
 /// What is not listed; null if everything is.
-fn truncated_json([groups, changes, other_files, kept, missing]: [usize; 5]) -> Json {
-    if groups + changes + other_files + kept + missing == 0 {
+fn truncated_json([groups, changes, other_files, held, kept, missing]: [usize; 6]) -> Json {
+    if groups + changes + other_files + held + kept + missing == 0 {
         return Json::Null;
     }
-    json!({"groups": groups, "changes": changes, "otherFiles": other_files, "kept": kept, "missing": missing, "help": MORE})
+    json!({"groups": groups, "changes": changes, "otherFiles": other_files, "held": held, "kept": kept, "missing": missing, "help": MORE})
 }
 
 /// Changes of values as they are listed: those that many assignments share once, and not more than a program can take.

@@ -25,9 +25,11 @@ const CONTEXT_LINES: usize = 3;
 const MARKER_FILE: &str = "/README.md";
 
 /// The files of an assignment as they may be shown.
-struct Sides {
+struct Sides<'a> {
     /// As they were, and as they will be, if the fleets give them.
     files: [Option<ShownFiles>; 2],
+    /// As an earlier fleet gives them, if they are held.
+    held: &'a [ShownFiles],
     /// Whether nothing of it is sensitive on either side.
     are_all_public: bool,
 }
@@ -75,20 +77,23 @@ impl<'a> Diffs<'a> {
     }
 
     /// The files of an assignment as they may be shown, as they were and as they will be. None if nobody knows the assignment.
-    fn sides(&self, id: &PlannedId) -> Option<Sides> {
+    fn sides(&self, id: &PlannedId) -> Option<Sides<'_>> {
         let id = id.assignment()?;
         let old = self.planned.old.as_ref().map(|old| &old.compiled);
         let is_known = |side: &&Compiled| side.get(&id).is_some();
         iter::once(self.planned.compiled).chain(old).find(is_known)?;
         // What is sensitive on one side is so on the other: a mark is mostly set after the value.
         let sides = iter::once(self.planned.compiled).chain(old);
-        let sensitive: BTreeSet<_> = sides.flat_map(|side| side.prepared().sensitive_paths(&id)).collect();
+        let mut sensitive: BTreeSet<_> = sides.flat_map(|side| side.prepared().sensitive_paths(&id)).collect();
+        let held = self.planned.output.held.get(&id);
+        sensitive.extend(held.into_iter().flat_map(|held| held.sensitive.iter().cloned()));
         let shown = |side: &Compiled| side.prepared().shown_files(&id, &sensitive);
         let files = [old.and_then(shown), shown(self.planned.compiled)];
-        Some(Sides { files, are_all_public: sensitive.is_empty() })
+        let held = held.map_or(&[][..], |held| &held.shown);
+        Some(Sides { files, held, are_all_public: sensitive.is_empty() })
     }
 
-    fn of_file(&self, change: &FileChange, Sides { files: [old, new], are_all_public }: &Sides) -> String {
+    fn of_file(&self, change: &FileChange, Sides { files: [old, new], held, are_all_public }: &Sides<'_>) -> String {
         let name = change.path.rsplit('/').next().unwrap_or_default();
         let [before, after] =
             [&change.before, &change.after].map(|blob| blob.as_ref().map(|blob| self.content(Some(blob))));
@@ -96,7 +101,8 @@ impl<'a> Diffs<'a> {
             None => Some(Vec::new()),
             // What is not what the commits give, nobody can follow.
             Some(content) => {
-                let known = sides.into_iter().flatten().find_map(|side| Some(owned(side.lines(name, content)?)));
+                let sides = sides.into_iter().flatten().chain(*held);
+                let known = sides.into_iter().find_map(|side| Some(owned(side.lines(name, content)?)));
                 known.or_else(|| are_all_public.then(|| owned(plain(content))))
             }
         };

@@ -95,6 +95,7 @@ pub(super) fn because(reason: &Reason) -> Option<Because> {
         | Reason::TargetGone(_)
         | Reason::NotAssigned(_)
         | Reason::Unknown => None,
+        Reason::Held(_, pins) => pins.first().map(|(_, origin)| Because::New(origin.clone())),
     }
 }
 
@@ -118,6 +119,13 @@ pub(super) fn words(reason: &Reason) -> String {
         Reason::Manifests(keys, _) => format!("manifests change: {}", keys.join(", ")),
         Reason::Pin(name, Because::Old(_)) => format!("release pin {name} does not hold it any more"),
         Reason::Pin(name, _) => format!("release pin {name} holds it"),
+        Reason::Held(from, pins) if pins.is_empty() => {
+            format!("held from commit {}, with no release pin any more", from.short())
+        }
+        Reason::Held(from, pins) => {
+            let names: Vec<_> = pins.iter().map(|(name, _)| &**name).collect();
+            format!("held from commit {}, with release pin {}", from.short(), names.join(", "))
+        }
         Reason::Label(Because::Label(_, key)) => format!("label {key} changes"),
         Reason::Label(_) => "a label changes".to_owned(),
         Reason::Unknown => "the same values, another template, label or manifest".to_owned(),

@@ -133,6 +133,7 @@ impl View<'_> {
         if kept > 0 {
             let keep = if kept == 1 { "keeps its" } else { "keep their" };
             let _ = writeln!(text, "  ! {} {keep} last good output, because of errors", count(kept, "assignment"));
+        text.push_str(&self.held());
         }
         if missing > 0 {
             let has = if missing == 1 { "has" } else { "have" };
@@ -140,6 +141,24 @@ impl View<'_> {
         }
         text
     }
+    /// The assignments that fail and are held: from which publication, with which pins.
+    fn held(&self) -> String {
+        let mut counts: BTreeMap<(String, Vec<&str>), usize> = BTreeMap::new();
+        for held in self.planned.plan.held.values() {
+            let pins = held.pins.iter().map(|pin| pin.name.as_str()).collect();
+            *counts.entry((held.from.short(), pins)).or_default() += 1;
+        }
+        let line = |((from, pins), number): ((String, Vec<&str>), usize)| {
+            let is = if number == 1 { "is" } else { "are" };
+            let with = match &*pins {
+                [] => "with no release pin any more".to_owned(),
+                pins => format!("with release pin {}", pins.join(", ")),
+            };
+            format!("  ! {} {is} held from commit {from} {with}, because of errors\n", count(number, "assignment"))
+        };
+        counts.into_iter().map(line).collect()
+    }
+
 
     fn unassigned(&self) -> String {
         let names: Vec<_> = self.planned.plan.unassigned.iter().map(|name| format!("`{name}`")).collect();

@@ -176,8 +176,10 @@ impl Teller<'_> {
         let cluster_type = place.as_ref().map(|place| place.cluster_type.name.to_string());
         let wanted = |part: PlacePart| {
             let assignment = self.assignment(&part);
+            let held = self.planned.held(&part.place, part.target.as_ref(), part.folder.as_ref().map(Child::id));
             let is_of = |assignment: &Assignment<'_>| assignment.folder() == part.folder.as_ref().map(Child::id);
             let composition = assignment.filter(is_of).and_then(|assignment| assignment.composition());
+            let version = composition.map(|composition| composition.version().to_string());
             let target = assignment.and_then(|assignment| assignment.target());
             WantedPlace {
                 path: self.planned.target.folder.join(&part.path),
@@ -186,7 +188,7 @@ impl Teller<'_> {
                 environment: Some(self.loaded.fleet.environment.to_string()),
                 cluster_type: cluster_type.clone(),
                 cluster: cluster.clone(),
-                config_version: composition.map(|composition| composition.version().to_string()),
+                config_version: version.or_else(|| held.map(|held| held.version.to_string())),
                 targets: target.map(|target| described(target, &self.loaded.fleet)).into_iter().collect(),
             }
         };

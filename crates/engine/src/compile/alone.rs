@@ -1,0 +1,107 @@
+//! Some assignments of a fleet, each compiled by itself: the others are not looked at.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use model::diagnostic::{AssignmentId, Code, Diagnostic};
+use model::progress::{Phase, Progress};
+
+use super::pairs::{Pair, Pairs};
+use super::problems::{of_place, of_target};
+use super::rows::{Asked, RowContext};
+use crate::memo::Memo;
+use crate::pin::Manifests;
+use crate::place::Place;
+use crate::prepare::{Prepared, PreparedTarget};
+use crate::render::{Files, SharedFiles};
+
+/// Some assignments of a fleet.
+#[derive(Debug)]
+pub(crate) struct Alone<'a> {
+    prepared: &'a Prepared,
+    pairs: Pairs,
+    shared: SharedFiles,
+}
+
+/// One of them.
+struct One<'a> {
+    ids: (u32, u32),
+    place: &'a Place,
+    target: &'a PreparedTarget,
+    pair: &'a Pair,
+}
+
+impl<'a> Alone<'a> {
+    /// These assignments. Those that are none are not there.
+    pub(crate) fn new<'i>(prepared: &'a Prepared, ids: impl Iterator<Item = &'i AssignmentId>) -> Self {
+        let found = ids.filter_map(|id| numbers(prepared, id));
+        let keys: BTreeSet<_> =
+            found.map(|(place, target)| (prepared.class_of_place(place), prepared.class_of_target(target))).collect();
+        let mut pairs = Pairs::default();
+        let composing = Progress::default();
+        pairs.make(prepared, keys.into_iter().collect(), (&Memo::default(), composing.begin(Phase::Composing)));
+        Self { prepared, pairs, shared: SharedFiles::default() }
+    }
+
+    /// What is wrong with an assignment.
+    pub(crate) fn problems(&self, id: &AssignmentId) -> Vec<Diagnostic> {
+        let Some(one) = self.find(id) else { return Vec::new() };
+        let mut said = self.before_rendering(&one);
+        said.extend(self.context(&one).files(&one.asked()).err().unwrap_or_default());
+        model::diagnostic::merged(said)
+    }
+
+    /// The files of an assignment with this laid over its target's manifests instead of the fleet's own release pins, and the version of its configuration.
+    ///
+    /// # Errors
+    /// The codes of what is wrong with it; none if nothing assigns it.
+    pub(crate) fn files(&self, id: &AssignmentId, over: &Manifests) -> Result<(Files, Arc<str>), BTreeSet<Code>> {
+        let one = self.find(id).filter(|one| self.prepared.schedule.targets_on(one.ids.0).contains(&one.ids.1));
+        let one = one.ok_or_else(BTreeSet::new)?;
+        let codes = |said: Vec<Diagnostic>| -> BTreeSet<_> {
+            said.iter().filter(|found| found.is_error()).map(|found| found.code).collect()
+        };
+        let wrong = codes(self.before_rendering(&one));
+        if !wrong.is_empty() {
+            return Err(wrong);
+        }
+        let files = self.context(&one).files_over(&one.asked(), over).map_err(codes)?;
+        let composition = one.pair.values.composition(|| self.prepared.containers_at(&one.pair.containers));
+        Ok((files, Arc::clone(composition.version())))
+    }
+
+    fn before_rendering(&self, one: &One<'_>) -> Vec<Diagnostic> {
+        let mut said: Vec<_> = of_place(self.prepared, one.place).collect();
+        said.extend(of_target(self.prepared, one.ids.0, one.ids.1));
+        said.extend(one.pair.diagnostics(self.prepared));
+        said
+    }
+
+    fn context(&self, one: &One<'a>) -> RowContext<'_> {
+        RowContext::new(self.prepared, &self.shared, one.place)
+    }
+
+    fn find(&self, id: &AssignmentId) -> Option<One<'_>> {
+        let (place, target) = numbers(self.prepared, id)?;
+        let pair = self.pairs.get(self.prepared.class_of_place(place), self.prepared.class_of_target(target))?;
+        let (ids, target) = ((place, target), self.prepared.target(target)?);
+        Some(One { ids, place: self.prepared.place(place)?, target, pair })
+    }
+}
+
+impl One<'_> {
+    fn asked(&self) -> Asked<'_> {
+        Asked { target: self.target, pair: self.pair }
+    }
+}
+
+fn numbers(prepared: &Prepared, id: &AssignmentId) -> Option<(u32, u32)> {
+    Some((prepared.place_id(id.place.as_str())?, prepared.target_id(id.target.as_str())?))
+}
+
+impl Prepared {
+    /// What is wrong with one assignment: only that one is looked at. Nothing, if there is no such assignment.
+    pub fn problems(&self, id: &AssignmentId) -> Vec<Diagnostic> {
+        Alone::new(self, [id].into_iter()).problems(id)
+    }
+}

@@ -1,0 +1,134 @@
+//! Assignments that fail and are held: reads the earlier publications that they are rendered from.
+
+use std::collections::BTreeMap;
+
+use engine::compile::{Compiled, Prepared};
+use engine::hold::{Held, History, Search, is_asked};
+use engine::output::Folder;
+use git::limits::{HELD_REACH, PUBLICATIONS_REACH};
+use git::published::{Publication, Published};
+use model::diagnostic::{AssignmentId, Code, Diagnostic};
+use model::git_id::GitId;
+use model::tree::{OpenError, Sealed};
+
+use crate::loading::{Branch, Loaded, folder_of, publish_failure};
+
+/// What fails in a fleet.
+#[derive(Clone, Copy)]
+pub(crate) struct Failing<'a> {
+    pub(crate) prepared: &'a Prepared,
+    pub(crate) ids: &'a dyn Fn() -> Vec<AssignmentId>,
+}
+
+/// What is held on a branch, and what the newest publication says of that.
+#[derive(Debug, Default)]
+pub(crate) struct HeldNow {
+    pub(crate) held: Held,
+    /// What was held then, with the publications that it was rendered from.
+    pub(crate) before: BTreeMap<AssignmentId, GitId>,
+}
+
+/// The fleet of a publication that is known already.
+pub(crate) type Known<'a> = Option<(GitId, &'a Prepared)>;
+
+/// What of an environment is held on a branch. Costs nothing where nothing fails that a release pin reaches, or that was held before.
+pub(crate) fn on_branch(
+    loaded: &Loaded,
+    failing: Failing<'_>,
+    (branch, folder): (&Branch, &Folder),
+    known: Known<'_>,
+) -> anyhow::Result<HeldNow> {
+    let Some(newest) = branch.published(loaded, PUBLICATIONS_REACH)? else { return Ok(HeldNow::default()) };
+    let before = newest.newest().map(Publication::held).unwrap_or_default();
+    if before.is_empty() && !is_asked(failing.prepared, failing.ids) {
+        return Ok(HeldNow::default());
+    }
+    let published = branch.published(loaded, HELD_REACH)?.unwrap_or_default();
+    let commits: Vec<_> = published.publications.iter().map(|publication| publication.commit).collect();
+    let past = Past { branch, loaded, published: &published };
+    let history = History {
+        head: &branch.tree,
+        folder,
+        publications: &commits,
+        held: &|commit| past.publications_from(commit).first().map(Publication::held).unwrap_or_default(),
+        tree: &|commit| branch.tree_at(commit),
+        open: &|sealed: &Sealed| branch.open(sealed),
+    };
+    let mut search = Search::begin(failing.prepared, (failing.ids)(), &history)?;
+    while let Some(commit) = search.next() {
+        let both = (failing.prepared, &history);
+        match known.filter(|(known, _)| *known == commit) {
+            Some((_, prepared)) => search.give(commit, Ok(prepared), both)?,
+            None => past.give(&mut search, commit, both)?,
+        }
+    }
+    Ok(HeldNow { held: search.finish(), before })
+}
+
+/// What there is to say of what is held on the branches of an environment, for those who do not look at these otherwise.
+pub(crate) fn diagnostics(loaded: &Loaded, compiled: &Compiled) -> Vec<Diagnostic> {
+    let ids = || compiled.failing().collect();
+    match on_branches(loaded, Failing { prepared: compiled.prepared(), ids: &ids }) {
+        Ok(found) => found.iter().flat_map(|(_, held)| held.diagnostics()).collect(),
+        Err(error) => vec![
+            Diagnostic::error(
+                Code::NotHeld,
+                format!("what release pins hold in the GitOps branch is not known: {error}"),
+            )
+            .help("is the GitOps repository reachable from here?"),
+        ],
+    }
+}
+
+/// What is held on each branch of an environment, by what the branch is called. The branches are only looked at if a release pin reaches what fails.
+pub(crate) fn on_branches(loaded: &Loaded, failing: Failing<'_>) -> anyhow::Result<Vec<(String, Held)>> {
+    let mut found = Vec::new();
+    if loaded.place.is_none() || !is_asked(failing.prepared, failing.ids) {
+        return Ok(found);
+    }
+    for object in loaded.fleet.gitops_repos.values() {
+        let branch = loaded.branch(object.name.as_str(), &object.spec.place)?;
+        let held = on_branch(loaded, failing, (&branch, &folder_of(object)?), None)?.held;
+        found.push((branch.name, held));
+    }
+    Ok(found)
+}
+
+/// The publications of a branch.
+struct Past<'a> {
+    branch: &'a Branch,
+    loaded: &'a Loaded,
+    published: &'a Published,
+}
+
+impl Past<'_> {
+    /// A publication and those before it. One that is farther back than was looked is asked for by itself.
+    fn publications_from(&self, commit: GitId) -> Vec<Publication> {
+        let all = &self.published.publications;
+        match all.iter().position(|publication| publication.commit == commit) {
+            Some(position) => all.get(position..).unwrap_or_default().to_vec(),
+            None => self.branch.publication(self.loaded, commit).into_iter().collect(),
+        }
+    }
+
+    /// Reads the fleet of a publication, for as long as the search needs it.
+    fn give(&self, search: &mut Search, commit: GitId, both: (&Prepared, &History<'_>)) -> Result<(), OpenError> {
+        let made_of = self.branch.made_of(self.loaded, self.publications_from(commit));
+        let prepared = made_of.map(|earlier| Prepared::counted(&earlier.fleet, &self.progress()));
+        search.give(commit, prepared.as_ref().map_err(Clone::clone), both)
+    }
+
+    fn progress(&self) -> model::progress::Progress {
+        self.loaded.place.as_ref().map(|place| place.progress.clone()).unwrap_or_default()
+    }
+}
+
+impl Branch {
+    /// What was published on the branch, looking at so many generations. None if it is no branch of a repository.
+    fn published(&self, loaded: &Loaded, reach: usize) -> anyhow::Result<Option<Published>> {
+        let Some((head, place)) = self.head().filter(|_| loaded.place.is_some()) else { return Ok(None) };
+        let environment = &loaded.fleet.environment;
+        let read = Published::read_back(&place.repositories, (head, reach), environment);
+        Ok(Some(read.map_err(|error| publish_failure(&error.into()))?))
+    }
+}
