@@ -187,3 +187,17 @@ fn an_interrupted_run_is_finished_by_the_next_one() {
 fn a_killed_run_is_finished_by_the_next_one() {
     check("-KILL", None);
 }
+
+#[test]
+fn what_is_removed_is_named_where_nobody_knows_whose_it_was() {
+    let company = Company::new();
+    company.write_plain("here");
+    company.kalypso("render --from here -e dev --out out").ends(0);
+    fs::remove_file(company.path("here/shop.yaml")).unwrap();
+    let plan = company.kalypso("plan --from here -e dev --against out").ends(2);
+    let plan = plan.says(&["2 assignments are removed", "1 deployment target · 2 cluster types", "  shop-test  - 2  "]);
+    assert!(!plan.out.contains("workload"), "{}", plan.out);
+    let plan = company.kalypso("plan --from here -e dev --against out -o json").ends(2).json();
+    assert_eq!(plan["plans"][0]["changes"][0]["workload"], serde_json::Value::Null);
+    assert_eq!(plan["plans"][0]["groups"][0]["workload"], serde_json::Value::Null);
+}

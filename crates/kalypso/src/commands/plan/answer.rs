@@ -102,6 +102,7 @@ fn held_json((id, held): (&AssignmentId, &Arc<HeldFolder>)) -> Json {
 }
 
 fn group_json(((workload, cluster_type, kind), assignments): &(Group<'_>, usize)) -> Json {
+    let workload = Some(*workload).filter(|name| !name.is_empty());
     json!({"workload": workload, "clusterType": cluster_type, "kind": kind_word(*kind), "assignments": assignments})
 }
 
@@ -173,7 +174,7 @@ fn change_json(
     json!({
         "assignment": id.to_string(),
         "kind": kind_word(change.kind),
-        "workload": &*change.workload,
+        "workload": Some(&*change.workload).filter(|name| !name.is_empty()),
         "values": listed,
         "valuesSameAs": same_as,
         "moreValues": more,

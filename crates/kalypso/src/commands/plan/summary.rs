@@ -111,10 +111,9 @@ impl View<'_> {
                 continue;
             }
             let what = format!("{} {}", count(number, "assignment"), if number == 1 { one } else { many });
-            let workloads: BTreeSet<_> = changes().map(|(_, change)| &change.workload).collect();
             let places: BTreeSet<_> = changes().map(|(id, _)| &*id.place).collect();
-            let (workloads, on) = (count(workloads.len(), "workload"), self.planned.places_text(places));
-            let _ = writeln!(text, "  {} {what:<32} {workloads} · {on}", sign(kind));
+            let (of, on) = (owners(changes()), self.planned.places_text(places));
+            let _ = writeln!(text, "  {} {what:<32} {of} · {on}", sign(kind));
         }
         if self.planned.plan.moved > 0 {
             let verb = if self.planned.plan.moved == 1 { "moves" } else { "move" };
@@ -133,14 +132,15 @@ impl View<'_> {
         if kept > 0 {
             let keep = if kept == 1 { "keeps its" } else { "keep their" };
             let _ = writeln!(text, "  ! {} {keep} last good output, because of errors", count(kept, "assignment"));
-        text.push_str(&self.held());
         }
+        text.push_str(&self.held());
         if missing > 0 {
             let has = if missing == 1 { "has" } else { "have" };
             let _ = writeln!(text, "  ! {} {has} no output yet, because of errors", count(missing, "assignment"));
         }
         text
     }
+
     /// The assignments that fail and are held: from which publication, with which pins.
     fn held(&self) -> String {
         let mut counts: BTreeMap<(String, Vec<&str>), usize> = BTreeMap::new();
@@ -158,7 +158,6 @@ impl View<'_> {
         };
         counts.into_iter().map(line).collect()
     }
-
 
     fn unassigned(&self) -> String {
         let names: Vec<_> = self.planned.plan.unassigned.iter().map(|name| format!("`{name}`")).collect();
@@ -179,10 +178,10 @@ impl View<'_> {
         let mut happening: BTreeMap<What, BTreeMap<Arc<str>, Vec<&PlannedId>>> = BTreeMap::new();
         let mut of_workload: BTreeMap<Arc<str>, usize> = BTreeMap::new();
         for (id, change) in &self.changes {
-            *of_workload.entry(Arc::clone(&change.workload)).or_default() += 1;
+            *of_workload.entry(Arc::clone(owner(id, change))).or_default() += 1;
             for (path, what, because) in whats(change) {
                 let to = happening.entry((change.kind, path, what, because)).or_default();
-                to.entry(Arc::clone(&change.workload)).or_default().push(*id);
+                to.entry(Arc::clone(owner(id, change))).or_default().push(*id);
             }
         }
         let mut groups: Vec<_> = happening.into_iter().flat_map(|(what, to)| grouped(&what, to)).collect();
@@ -195,7 +194,7 @@ impl View<'_> {
     fn most(&self, groups: &Groups<'_>) -> String {
         let mut text = String::new();
         if groups.iter().any(|(group, _)| group.are_many) {
-            text.push_str(&most("of", &self.counted(|_, change| &*change.workload)));
+            text.push_str(&most("of", &self.counted(|id, change| &**owner(id, change))));
         }
         if groups.iter().any(|(_, ids)| ids.len() > NAMES_MAX) {
             text.push_str(&most("on", &self.counted(|id, _| &*id.place)));
@@ -244,6 +243,26 @@ impl Group {
         let workload = if self.are_many { "" } else { &*self.workload };
         (Reverse(self.are_many), Reverse(total), workload, Reverse(size), &self.what)
     }
+}
+
+/// What a change is listed under: its workload, or its target, if it is not known whose that was.
+fn owner<'v>(id: &'v PlannedId, change: &'v Change) -> &'v Arc<str> {
+    if change.workload.is_empty() { &id.target } else { &change.workload }
+}
+
+/// How many workloads changes are of: `2 workloads`; `1 deployment target`, where it is not known whose that was.
+fn owners<'v>(changes: impl Iterator<Item = (&'v PlannedId, &'v Change)>) -> String {
+    let (mut workloads, mut targets) = (BTreeSet::new(), BTreeSet::new());
+    for (id, change) in changes {
+        if change.workload.is_empty() {
+            targets.insert(&id.target)
+        } else {
+            workloads.insert(&change.workload)
+        };
+    }
+    let counts = [(workloads.len(), "workload"), (targets.len(), "deployment target")];
+    let counts = counts.into_iter().filter(|(number, _)| *number > 0).map(|(number, what)| count(number, what));
+    counts.collect::<Vec<_>>().join(" and ")
 }
 
 /// The groups of those to which the same happens: one for each workload, or one for all of many.
