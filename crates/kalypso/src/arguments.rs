@@ -285,8 +285,10 @@ pub(crate) struct Schema {
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
-  kalypso completions bash > /etc/bash_completion.d/kalypso
-  kalypso completions fish > ~/.config/fish/completions/kalypso.fish")]
+  source <(kalypso completions bash)                     in ~/.bashrc
+  source <(kalypso completions zsh)                      in ~/.zshrc, behind compinit
+  kalypso completions fish | source                      in ~/.config/fish/config.fish
+  kalypso completions bash > /etc/bash_completion.d/kalypso    for everybody; again after each update")]
 pub(crate) struct Completions {
     /// The shell
     #[arg(value_enum, value_name = "SHELL")]

@@ -11,7 +11,7 @@ use model::progress::Progress;
 use crate::loading::Loaded;
 use crate::memo::MemoFile;
 use crate::report::Reuse;
-use crate::{cache_key, configuration};
+use crate::{cache_key, configuration, names};
 
 /// How many times as much as the largest fleet of a run is kept at most. Branches that are looked at by turns all stay known, and what
 /// nobody needs any more goes when as much of it has gathered as is needed.
@@ -27,6 +27,7 @@ pub(crate) fn begin(loaded: &Loaded, progress: &Progress) -> (Compiled, Known) {
     let mut known = Known::of(loaded);
     let compiled = known.compile(&loaded.fleet, Options { progress: progress.clone(), ..Options::default() });
     known.save(&[&compiled]);
+    names::remember(loaded, &compiled);
     (compiled, known)
 }
 

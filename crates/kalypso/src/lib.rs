@@ -9,6 +9,7 @@ mod cache_key;
 mod change;
 mod commands;
 mod compiling;
+mod completion;
 mod configuration;
 mod delivery;
 mod demo;
@@ -16,10 +17,11 @@ mod edited;
 mod exit;
 mod expiry;
 mod folder;
-mod interrupts;
 mod holding;
+mod interrupts;
 mod loading;
 mod memo;
+mod names;
 mod paint;
 mod patch;
 mod pinned;
@@ -47,6 +49,9 @@ const WORKER_STACK_BYTES: usize = 16 << 20;
 
 /// Runs the program with the arguments it was started with.
 pub fn run() -> ExitCode {
+    if let Some(exit) = completion::answer() {
+        return exit;
+    }
     interrupts::end_the_program();
     // Before anything could use TLS: with two providers of cryptography it would panic.
     hub::tls::install_provider();

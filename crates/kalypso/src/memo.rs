@@ -1,6 +1,6 @@
 //! Memos on disk: a file for each environment of a control plane, which can be removed at any time.
 //!
-//! A file holds digests of inputs and ids of outputs, no value and no text. It is signed with a key that is not in the cache: the ids that it
+//! A file holds digests of inputs and ids of outputs, no value and no text; those of [`crate::names`], in a folder of their own, hold names. It is signed with a key that is not in the cache: the ids that it
 //! holds are published without being computed again, so only what this program wrote itself is believed. Whatever is wrong with a file, it is as if it were
 //! not there: it only ever saves work. Nothing here fails, because nobody has to know.
 
@@ -16,6 +16,8 @@ use sha2::{Digest as _, Sha256};
 
 /// The folder of the cache that the files are in.
 const FOLDER: &str = "memos";
+/// The folder of files with names.
+const NAMES_FOLDER: &str = "names";
 /// What the names of the files end with.
 const ENDING: &str = ".memo";
 /// What their names end with before they are whole.
@@ -57,6 +59,14 @@ impl MemoFile {
         let folder = cache.join(FOLDER);
         let path = folder.join(name + ENDING);
         Self { folder, path, subject, key }
+    }
+
+    /// The file, in a cache with its key, for names that shells complete.
+    pub(crate) fn of_names((cache, key): (&Path, Option<Key>), control_plane: &str, of: &str) -> Self {
+        let file = Self::of((cache, key), control_plane, of);
+        let folder = cache.join(NAMES_FOLDER);
+        let path = file.path.file_name().map(|name| folder.join(name)).unwrap_or_default();
+        Self { folder, path, ..file }
     }
 
     /// The file, in a cache with its key, for what of a control plane's repositories is broken.

@@ -1,20 +1,35 @@
 //! Words on the screen.
 
 use std::io::Write as _;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 pub(crate) use model::count::thousands;
 
 use crate::arguments::Format;
 use crate::visible::{escaped_json, message, visible};
 
+/// Whether nothing but the answer is written.
+static IS_SILENT: AtomicBool = AtomicBool::new(false);
+
+/// Keeps warnings and notes from being written: the answer is for a program that shows both.
+pub(crate) fn be_silent() {
+    IS_SILENT.store(true, Ordering::Relaxed);
+}
+
 /// Writes a line to standard error that nobody has to act on.
 pub(crate) fn warn(text: &str) {
+    if IS_SILENT.load(Ordering::Relaxed) {
+        return;
+    }
     // Nobody can be told if standard error is gone.
     let _ = writeln!(anstream::stderr(), "warning: {}", message(text));
 }
 
 /// Writes a line to standard error that helps with the answer, and is none itself.
 pub(crate) fn note(text: &str) {
+    if IS_SILENT.load(Ordering::Relaxed) {
+        return;
+    }
     // Nobody can be told if standard error is gone.
     let _ = writeln!(anstream::stderr(), "{}", message(text));
 }

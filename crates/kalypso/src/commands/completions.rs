@@ -1,13 +1,13 @@
 //! `kalypso completions`: completion scripts for shells.
 
-use clap::CommandFactory as _;
+use anyhow::Context as _;
 
-use crate::arguments::{Arguments, Completions};
+use crate::arguments::Completions;
+use crate::completion;
 use crate::exit::Exit;
 
 pub(super) fn run(options: &Completions) -> anyhow::Result<Exit> {
-    let mut script = Vec::new();
-    clap_complete::generate(options.shell, &mut Arguments::command(), "kalypso", &mut script);
-    crate::terminal::answer(&String::from_utf8_lossy(&script))?;
+    let script = completion::script(&options.shell.to_string()).context("a shell has no script")?;
+    crate::terminal::answer(&script)?;
     Ok(Exit::Good)
 }

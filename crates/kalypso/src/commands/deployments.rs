@@ -7,13 +7,14 @@ use serde_json::json;
 use crate::arguments::{self, Format};
 use crate::asking::{self, Hub, List};
 use crate::exit::Exit;
-use crate::{paint, table, terminal};
+use crate::{names, paint, table, terminal};
 
 pub(super) fn run(options: &arguments::Deployments) -> anyhow::Result<Exit> {
     let hub = Hub::of(&options.asking)?;
     let mut given = asking::filter(&options.filter, Some(&options.hosts), options.status.as_ref());
     given.extend(asking::at(options.at.as_deref())?);
     let list = hub.list(&["deployments"], (&given, options.limit), taken)?;
+    names::remember_hosts(options.asking.config.as_deref(), list.items.iter().map(|row| row.host.clone()));
     tell(&list, options.asking.output)?;
     Ok(Exit::Good)
 }

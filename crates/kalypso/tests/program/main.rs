@@ -7,15 +7,17 @@ mod claims;
 #[cfg(test)]
 mod company;
 #[cfg(test)]
+mod completing;
+#[cfg(test)]
 mod folders;
 #[cfg(test)]
 mod following;
 #[cfg(test)]
 mod formats;
 #[cfg(test)]
-mod hostile;
-#[cfg(test)]
 mod holding;
+#[cfg(test)]
+mod hostile;
 #[cfg(test)]
 mod hub;
 #[cfg(test)]

@@ -1,0 +1,133 @@
+//! What shells offer when somebody presses the tabulator key: clap's part, and the names of what there is.
+//!
+//! A shell runs the program for each key. So nothing is fetched or asked, and nothing but the candidates is written: an error is no candidate.
+
+use std::collections::BTreeSet;
+use std::ffi::{OsStr, OsString};
+use std::io::Write as _;
+use std::path::Path;
+use std::process::ExitCode;
+
+use clap::CommandFactory as _;
+use clap_complete::engine::{ArgValueCompleter, CompletionCandidate};
+use clap_complete::env::Shells;
+
+use crate::arguments::Arguments;
+use crate::names::{Names, Subject};
+use crate::{cache, terminal};
+
+/// The variable by which the script of a shell asks: the name of the shell.
+pub(crate) const VARIABLE: &str = "KALYPSO_COMPLETE";
+/// How many candidates are offered: more than anybody reads, and few enough for any shell.
+const OFFERED_MAX: usize = 1_000;
+
+/// Answers a shell that asks what could be typed. None if none asks.
+pub(crate) fn answer() -> Option<ExitCode> {
+    let shell = std::env::var(VARIABLE).ok()?;
+    terminal::be_silent();
+    let answered = candidates(&shell);
+    cache::remove_temporary();
+    let written = answered.and_then(|text| std::io::stdout().write_all(&text).ok());
+    Some(if written.is_some() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+fn candidates(shell: &str) -> Option<Vec<u8>> {
+    let shells = Shells::builtins();
+    let mut command = completable();
+    let here = std::env::current_dir().ok();
+    let mut text = Vec::new();
+    shells.completer(shell)?.write_complete(&mut command, words()?, here.as_deref(), &mut text).ok()?;
+    Some(text)
+}
+
+/// The words of the command line that is being typed: the program's own arguments behind `--`.
+fn words() -> Option<Vec<OsString>> {
+    let words: Vec<_> = std::env::args_os().skip_while(|word| word != "--").skip(1).collect();
+    (!words.is_empty()).then_some(words)
+}
+
+/// The script by which a shell asks the program. None if the shell can't.
+pub(crate) fn script(shell: &str) -> Option<String> {
+    let mut script = Vec::new();
+    let shells = Shells::builtins();
+    shells.completer(shell)?.write_registration(VARIABLE, "kalypso", "kalypso", "kalypso", &mut script).ok()?;
+    String::from_utf8(script).ok()
+}
+
+/// The command line, whose arguments know what can stand there.
+fn completable() -> clap::Command {
+    with_names(Arguments::command())
+}
+
+fn with_names(command: clap::Command) -> clap::Command {
+    command.mut_args(with_candidates).mut_subcommands(with_names)
+}
+
+fn with_candidates(argument: clap::Arg) -> clap::Arg {
+    let is_environment = argument.get_value_names().is_some_and(|names| names.iter().any(|name| name == "ENV"));
+    let completer = match argument.get_id().as_str() {
+        _ if is_environment => ArgValueCompleter::new(environments),
+        "workload" | "of" => ArgValueCompleter::new(|typed: &OsStr| offered(typed, names().workloads)),
+        "target" => ArgValueCompleter::new(|typed: &OsStr| offered(typed, names().targets)),
+        "cluster_type" => ArgValueCompleter::new(|typed: &OsStr| {
+            let Names { cluster_types, clusters, .. } = names();
+            offered(typed, cluster_types.into_iter().chain(clusters))
+        }),
+        "assignment" => ArgValueCompleter::new(assignments),
+        "host" => ArgValueCompleter::new(|typed: &OsStr| offered(typed, hosts())),
+        _ => return argument,
+    };
+    argument.add(completer)
+}
+
+/// The value of an option among the words that are typed.
+fn option(names: [&str; 2]) -> Option<OsString> {
+    let words = words()?;
+    let position = words.iter().position(|word| names.iter().any(|name| word == name));
+    let joined = || {
+        let value = |word: &OsString| word.to_str()?.strip_prefix(&format!("{}=", names[1])).map(OsString::from);
+        words.iter().find_map(value)
+    };
+    position.and_then(|position| words.get(position + 1).cloned()).or_else(joined).filter(|value| !value.is_empty())
+}
+
+fn subject() -> Option<Subject> {
+    let path = |name| option([name, name]);
+    Subject::of(path("--from").as_deref().map(Path::new), path("--config").as_deref().map(Path::new))
+}
+
+/// The names of the environment that was typed, or of all.
+fn names() -> Names {
+    let environment = option(["-e", "--env"]).and_then(|name| name.into_string().ok());
+    subject().map(|subject| subject.names(environment.as_deref())).unwrap_or_default()
+}
+
+fn environments(typed: &OsStr) -> Vec<CompletionCandidate> {
+    offered(typed, subject().map(|subject| subject.environments()).unwrap_or_default())
+}
+
+fn hosts() -> BTreeSet<String> {
+    subject().map(|subject| subject.hosts()).unwrap_or_default()
+}
+
+/// Assignments: first the place, then what is on it.
+fn assignments(typed: &OsStr) -> Vec<CompletionCandidate> {
+    let Names { cluster_types, clusters, targets, assigned, .. } = names();
+    match typed.to_str().and_then(|typed| typed.split_once('/')) {
+        None => {
+            let has_targets = |place: &String| assigned.get(place).is_none_or(|targets| !targets.is_empty());
+            let places = cluster_types.into_iter().chain(clusters).filter(has_targets);
+            offered(typed, places.map(|place| place + "/"))
+        }
+        Some((place, _)) => {
+            let on = if assigned.is_empty() { targets } else { assigned.get(place).cloned().unwrap_or_default() };
+            offered(typed, on.into_iter().map(|target| format!("{place}/{target}")))
+        }
+    }
+}
+
+fn offered(typed: &OsStr, names: impl IntoIterator<Item = String>) -> Vec<CompletionCandidate> {
+    let Some(typed) = typed.to_str() else { return Vec::new() };
+    let fits: BTreeSet<_> = names.into_iter().filter(|name| name.starts_with(typed)).collect();
+    fits.into_iter().take(OFFERED_MAX).map(CompletionCandidate::new).collect()
+}

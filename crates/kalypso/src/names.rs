@@ -1,0 +1,215 @@
+//! The names that shells complete: those of environments as they were compiled last, and of hosts as a hub named them last. They are kept in the cache, so
+//! that completing asks nobody.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
+use std::fs;
+use std::path::Path;
+
+use engine::compile::Compiled;
+
+use crate::loading::Loaded;
+use crate::memo::MemoFile;
+use crate::{cache_key, configuration};
+
+/// From how many assignments on it is not kept which targets are on which place: a key of a keyboard does not wait for reading them.
+const ASSIGNMENTS_MAX: usize = 100_000;
+/// How many names of a kind are kept.
+const NAMES_MAX: usize = 20_000;
+
+/// What the names of an environment are kept as. No environment has a name of several words.
+const NAMES: &str = "names of";
+const ENVIRONMENTS: &str = "names of environments";
+const HOSTS: &str = "names of hosts";
+
+/// The names of an environment, by what they are of.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Names {
+    pub(crate) cluster_types: BTreeSet<String>,
+    pub(crate) clusters: BTreeSet<String>,
+    pub(crate) workloads: BTreeSet<String>,
+    pub(crate) targets: BTreeSet<String>,
+    /// The targets on each cluster type and cluster; empty if these are too many.
+    pub(crate) assigned: BTreeMap<String, BTreeSet<String>>,
+}
+
+/// What names are kept of: a control plane, or a plain directory.
+pub(crate) struct Subject {
+    name: String,
+    cache: std::path::PathBuf,
+    key: Option<git::Key>,
+}
+
+impl Subject {
+    /// What is named: a directory, else a configuration file, else the nearest one. None where there is none.
+    pub(crate) fn of(from: Option<&Path>, config: Option<&Path>) -> Option<Self> {
+        if let Some(directory) = from {
+            let cache = configuration::default_cache().ok()?;
+            let key = cache_key::of(&cache, None).ok()?;
+            return Some(Self { name: fs::canonicalize(directory).ok()?.to_str()?.to_owned(), cache, key });
+        }
+        let configuration = configuration::read(config).ok()?;
+        let name = configuration.control_plane();
+        Some(Self { name, cache: configuration.git.cache, key: configuration.git.key })
+    }
+
+    fn of_loaded(loaded: &Loaded) -> Option<Self> {
+        if let Some(directory) = &loaded.directory {
+            return Self::of(Some(Path::new(directory)), None);
+        }
+        let configuration = &loaded.place.as_ref()?.configuration;
+        let git = &configuration.git;
+        Some(Self { name: configuration.control_plane(), cache: git.cache.clone(), key: git.key.clone() })
+    }
+
+    fn file(&self, of: &str) -> MemoFile {
+        MemoFile::of_names((&self.cache, self.key.clone()), &self.name, of)
+    }
+
+    /// The environments that were compiled.
+    pub(crate) fn environments(&self) -> BTreeSet<String> {
+        lines(&self.file(ENVIRONMENTS))
+    }
+
+    /// The names of an environment; of all of them, if none is named.
+    pub(crate) fn names(&self, environment: Option<&str>) -> Names {
+        let all = || self.environments().into_iter().collect();
+        let environments = environment.map_or_else(all, |name| vec![name.to_owned()]);
+        let mut names = Names::default();
+        for environment in environments {
+            names.read(&text(&self.file(&format!("{NAMES} {environment}"))));
+        }
+        names
+    }
+
+    /// The hosts that a hub has named.
+    pub(crate) fn hosts(&self) -> BTreeSet<String> {
+        lines(&self.file(HOSTS))
+    }
+}
+
+/// Keeps the names of an environment that was compiled.
+pub(crate) fn remember(loaded: &Loaded, compiled: &Compiled) {
+    let Some(subject) = Subject::of_loaded(loaded) else { return };
+    let environment = loaded.fleet.environment.as_str();
+    save(&subject.file(&format!("{NAMES} {environment}")), &Names::of(compiled).written());
+    add(&subject.file(ENVIRONMENTS), [environment.to_owned()]);
+}
+
+/// Keeps the names of hosts that a hub has named.
+pub(crate) fn remember_hosts(config: Option<&Path>, hosts: impl IntoIterator<Item = String>) {
+    // Without a configuration file, nobody knows what they belong to.
+    if let Some(subject) = Subject::of(None, config) {
+        add(&subject.file(HOSTS), hosts);
+    }
+}
+
+fn add(file: &MemoFile, names: impl IntoIterator<Item = String>) {
+    let mut all = lines(file);
+    all.extend(names.into_iter().filter(|name| !name.contains('\n')));
+    let text: String = all.into_iter().take(NAMES_MAX).map(|name| name + "\n").collect();
+    save(file, &text);
+}
+
+/// Writes what is not there already.
+fn save(file: &MemoFile, text: &str) {
+    if file.load_bytes() != text.as_bytes() {
+        file.save_bytes(text.as_bytes());
+    }
+}
+
+fn text(file: &MemoFile) -> String {
+    String::from_utf8(file.load_bytes()).unwrap_or_default()
+}
+
+fn lines(file: &MemoFile) -> BTreeSet<String> {
+    text(file).lines().map(str::to_owned).collect()
+}
+
+impl Names {
+    fn of(compiled: &Compiled) -> Self {
+        let fleet = compiled.fleet();
+        let mut names = Self::default();
+        names.cluster_types.extend(fleet.cluster_types.keys().map(ToString::to_string).take(NAMES_MAX));
+        names.clusters.extend(fleet.clusters.keys().map(ToString::to_string).take(NAMES_MAX));
+        let targets = compiled.prepared().targets();
+        let workloads = targets.iter().map(|target| target.workload()).filter(|name| !name.is_empty());
+        names.workloads.extend(workloads.map(str::to_owned).take(NAMES_MAX));
+        names.targets.extend(targets.iter().map(|target| target.name.to_string()).take(NAMES_MAX));
+        if compiled.len() <= ASSIGNMENTS_MAX {
+            for place in compiled.places() {
+                let targets = compiled.prepared().targets_on(place.as_str());
+                names.assigned.insert(place.to_string(), targets.into_iter().map(ToString::to_string).collect());
+            }
+        }
+        names
+    }
+
+    /// A line for each name: its kind, and the name.
+    fn written(&self) -> String {
+        let mut text = String::new();
+        for (kind, names) in self.kinds() {
+            for name in names {
+                let _ = writeln!(text, "{kind}\t{name}");
+            }
+        }
+        for (place, targets) in &self.assigned {
+            let targets = targets.iter().map(String::as_str).collect::<Vec<_>>().join("\t");
+            let _ = writeln!(text, "on\t{place}\t{targets}");
+        }
+        text
+    }
+
+    fn kinds(&self) -> [(&'static str, &BTreeSet<String>); 4] {
+        [
+            ("cluster-type", &self.cluster_types),
+            ("cluster", &self.clusters),
+            ("workload", &self.workloads),
+            ("target", &self.targets),
+        ]
+    }
+
+    /// Adds what is written.
+    fn read(&mut self, text: &str) {
+        for line in text.lines() {
+            let Some((kind, rest)) = line.split_once('\t') else { continue };
+            let names = match kind {
+                "cluster-type" => &mut self.cluster_types,
+                "cluster" => &mut self.clusters,
+                "workload" => &mut self.workloads,
+                "target" => &mut self.targets,
+                _ => {
+                    let (place, targets) = rest.split_once('\t').unwrap_or((rest, ""));
+                    let targets = targets.split('\t').filter(|name| !name.is_empty()).map(str::to_owned);
+                    self.assigned.entry(place.to_owned()).or_default().extend(targets);
+                    continue;
+                }
+            };
+            names.insert(rest.to_owned());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_written_is_read() {
+        let set = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<BTreeSet<_>>();
+        let names = Names {
+            cluster_types: set(&["edge", "large"]),
+            clusters: set(&["line-7"]),
+            workloads: set(&["shop"]),
+            targets: set(&["shop-live", "shop-test"]),
+            assigned: BTreeMap::from([
+                ("edge".to_owned(), set(&["shop-live", "shop-test"])),
+                ("large".to_owned(), set(&[])),
+            ]),
+        };
+        let mut read = Names::default();
+        read.read(&names.written());
+        read.read("nonsense\n");
+        assert_eq!(read, names);
+    }
+}
