@@ -173,11 +173,11 @@ impl Collector<'_> {
 
     fn targets_of(&mut self, workload: &RegisteredWorkload) -> Vec<Target> {
         let (mut targets, object) = (Vec::new(), &workload.object);
-        for (index, target) in object.spec.deployment_targets.iter().enumerate() {
+        for target in &object.spec.deployment_targets {
             if *target.spec.environment != *self.fleet.environment.as_str() {
                 continue;
             }
-            let path = FieldPath::from(["spec", "deploymentTargets"]).index(index);
+            let path = FieldPath::from(["spec", "deploymentTargets"]).index(target.position);
             match DeploymentTargetName::new(format!("{}-{}", object.name, target.name)) {
                 Ok(name) => targets.push(expanded(workload, target, name, path)),
                 Err(error) => {

@@ -1,11 +1,14 @@
 //! What the commits of a GitOps branch say they were made of.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+use std::sync::Arc;
 
 use model::diagnostic::{AssignmentId, ObjectKey};
 use model::git_id::GitId;
 use model::name::{DeploymentTargetName, EnvironmentName, PlaceName};
-use model::object::Kind;
+use model::object::workload::WorkloadTarget;
+use model::object::{AnyObject, Kind};
 
 use crate::limits::PUBLICATIONS_REACH;
 use crate::load::Read;
@@ -19,7 +22,8 @@ pub const SOURCE: &str = "Kalypso-Source";
 /// The URL of a repository, and a branch or tag of it. Where an object names a commit, that commit stands in the place of the branch.
 pub type SourceName = (String, String);
 
-/// The trailer that names an object which is kept, though no file holds it any more that is understood: `<URL> <revision> <commit> <kind> <name>`.
+/// The trailer that names an object which is kept, though no file holds it any more that is understood: `<URL> <revision> <commit> <kind> <name>`. Of a
+/// deployment target of a `Workload`, the name is `<workload>/<target>`.
 pub const KEPT: &str = "Kalypso-Kept";
 
 /// The trailer that names assignments which were rendered from an earlier publication: `<commit of that publication> <target> <place> <place>…`.
@@ -34,7 +38,45 @@ pub struct KeptObject {
     /// The commit at which it was understood.
     pub commit: GitId,
     /// Its kind and name.
-    pub key: ObjectKey,
+    pub key: KeptKey,
+}
+
+/// The identity of what is kept for itself: an object, or one deployment target of a `Workload`.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct KeptKey {
+    /// The object.
+    pub object: ObjectKey,
+    /// The name of the deployment target; none: the object itself.
+    pub target: Option<Arc<str>>,
+}
+
+impl KeptKey {
+    /// An object itself.
+    pub fn whole(object: ObjectKey) -> Self {
+        Self { object, target: None }
+    }
+
+    /// All that an object is: itself, and its deployment targets.
+    pub(crate) fn all_of(object: &AnyObject) -> Vec<Self> {
+        let key = object.key();
+        let targets = match object {
+            AnyObject::Workload(workload) => workload.spec.deployment_targets.as_slice(),
+            _ => &[],
+        };
+        let target = |found: &WorkloadTarget| Self { object: key.clone(), target: Some(Arc::clone(&found.name)) };
+        let targets: Vec<_> = targets.iter().map(target).collect();
+        [Self::whole(key)].into_iter().chain(targets).collect()
+    }
+}
+
+/// ``Workload `shop` ``, ``target `eu` of Workload `shop` ``
+impl fmt::Display for KeptKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(target) = &self.target {
+            write!(f, "target `{target}` of ")?;
+        }
+        self.object.fmt(f)
+    }
 }
 
 /// What was published of one source.
@@ -164,7 +206,9 @@ fn place(url: &str) -> String {
 /// The value of the trailer for an object that is kept of a source.
 pub fn kept_trailer((url, revision): &SourceName, kept: &KeptObject) -> String {
     let KeptObject { commit, key } = kept;
-    format!("{url} {revision} {commit} {} {}", key.kind.name(), key.name)
+    let ObjectKey { kind, name, .. } = &key.object;
+    let target = key.target.as_ref().map_or_else(String::new, |target| format!("/{target}"));
+    format!("{url} {revision} {commit} {} {name}{target}", kind.name())
 }
 
 /// The values of the trailers for assignments that are rendered from earlier publications.
@@ -187,7 +231,8 @@ fn kept(message: &str) -> BTreeMap<SourceName, BTreeSet<KeptObject>> {
         let (name, kind, commit) = (words.next()?, words.next()?, GitId::from_hex(words.next()?)?);
         let (revision, url) = (words.next()?, words.next()?);
         let kind = Kind::ALL.iter().copied().find(|known| known.name() == kind)?;
-        let key = ObjectKey { kind, name: name.into(), of: None };
+        let (name, target) = name.split_once('/').map_or((name, None), |(name, target)| (name, Some(target.into())));
+        let key = KeptKey { object: ObjectKey { kind, name: name.into(), of: None }, target };
         Some(((url.to_owned(), revision.to_owned()), KeptObject { commit, key }))
     };
     let mut by_source: BTreeMap<_, BTreeSet<_>> = BTreeMap::new();
@@ -238,11 +283,15 @@ mod tests {
     fn what_is_kept_is_named_and_read_again() {
         let name = ("https://git.example/a b".to_owned(), "dev".to_owned());
         let commit = GitId::from_hex(COMMIT).unwrap();
-        let object =
-            |name: &str| KeptObject { commit, key: ObjectKey { kind: Kind::Workload, name: name.into(), of: None } };
-        let trailers = ["shop", "till"].map(|object_name| kept_trailer(&name, &object(object_name)));
+        let object = |name: &str| {
+            let (name, target) = name.split_once('/').map_or((name, None), |(name, target)| (name, Some(target)));
+            let object = ObjectKey { kind: Kind::Workload, name: name.into(), of: None };
+            KeptObject { commit, key: KeptKey { object, target: target.map(Into::into) } }
+        };
+        let trailers = ["shop", "till/eu"].map(|object_name| kept_trailer(&name, &object(object_name)));
+        assert!(trailers[1].ends_with(" Workload till/eu"));
         let message = format!("x\n\n{KEPT}: {}\n{KEPT}: {}\n{KEPT}: nonsense\n", trailers[0], trailers[1]);
-        assert_eq!(kept(&message), BTreeMap::from([(name, BTreeSet::from([object("shop"), object("till")]))]));
+        assert_eq!(kept(&message), BTreeMap::from([(name, BTreeSet::from([object("shop"), object("till/eu")]))]));
     }
 
     #[test]

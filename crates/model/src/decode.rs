@@ -3,7 +3,7 @@
 mod metadata;
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use crate::diagnostic::{Code, Diagnostic, ObjectKey, Origin};
@@ -121,8 +121,10 @@ pub struct Decoder<'a> {
     file: FileId,
     object: Option<ObjectKey>,
     first: usize,
-    /// Errors of the object, told or not.
+    /// Errors of the object, told or not, without those of parts that count for themselves.
     errors: usize,
+    /// The positions of parts with errors.
+    broken_parts: BTreeSet<usize>,
     diagnostics: &'a mut Vec<Diagnostic>,
     /// Whether a field that is not known is an error.
     is_strict: bool,
@@ -138,6 +140,7 @@ impl<'a> Decoder<'a> {
             object: None,
             first: diagnostics.len(),
             errors: 0,
+            broken_parts: BTreeSet::new(),
             diagnostics,
             is_strict: false,
             is_dropped: false,
@@ -151,6 +154,11 @@ impl<'a> Decoder<'a> {
 
     pub(crate) fn has_errors(&self) -> bool {
         self.errors > 0
+    }
+
+    /// Whether the part at a position has errors, which leaves it out of its object.
+    pub(crate) fn is_broken_part(&self, position: usize) -> bool {
+        self.broken_parts.contains(&position)
     }
 
     pub(crate) fn error(&mut self, code: Code, span: Span, message: impl Into<String>) {
@@ -349,6 +357,22 @@ impl<'a> Decoder<'a> {
                 Some(items) => items.iter().for_each(|node| self.check(node, item, name)),
                 None => self.wrong_type(node, "a list", name),
             },
+            Shape::Parts(part) => match node.as_sequence() {
+                Some(parts) => self.check_parts(parts, part, name),
+                None => self.wrong_type(node, "a list", name),
+            },
+        }
+    }
+
+    /// Checks values that count for themselves: what is wrong with one is no error of the whole object.
+    fn check_parts(&mut self, parts: &[Node], shape: &Shape, name: &str) {
+        for (position, node) in parts.iter().enumerate() {
+            let errors = self.errors;
+            self.check(node, shape, name);
+            if self.errors > errors {
+                self.errors = errors;
+                self.broken_parts.insert(position);
+            }
         }
     }
 

@@ -16,12 +16,22 @@ pub struct Source {
     pub revision: Arc<str>,
     /// The commit that was read; none for a plain directory.
     pub commit: Option<GitId>,
+    /// Whether this very commit was asked for: the branch may be at another one.
+    pub is_pinned: bool,
 }
 
 impl Source {
     /// A plain directory: no repository, no history. Its files are named by their path alone.
     pub fn directory() -> Self {
-        Self { label: "".into(), url: "".into(), revision: "".into(), commit: None }
+        Self { label: "".into(), url: "".into(), revision: "".into(), commit: None, is_pinned: false }
+    }
+
+    /// How places in its files are named: `control-plane@prod`, or `control-plane@4fb8c44` if that very commit was asked for.
+    pub fn place_name(&self) -> String {
+        match &self.commit {
+            Some(commit) if self.is_pinned => format!("{}@{}", self.label, commit.short()),
+            _ => self.to_string(),
+        }
     }
 }
 
@@ -46,6 +56,16 @@ pub struct File {
     pub id: GitId,
     /// Its content.
     pub content: Arc<[u8]>,
+}
+
+impl File {
+    /// How places in it are named: `control-plane@prod:configs/west.yaml`.
+    pub fn place_name(&self) -> String {
+        if self.source.label.is_empty() {
+            return self.path.to_string();
+        }
+        format!("{}:{}", self.source.place_name(), self.path)
+    }
 }
 
 /// `control-plane@prod:configs/west.yaml`

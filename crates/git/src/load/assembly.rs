@@ -21,7 +21,7 @@ use super::place::{self, Place, RawContent, RawFile, Snapshot};
 use super::{BrokenFiles, Loaded, Read, ReadRole, own_source, problem};
 use crate::budget::Exceeded;
 use crate::limits::FILE_BYTES_MAX;
-use crate::published::{KeptObject, Published, SourceName};
+use crate::published::{KeptKey, KeptObject, Published, SourceName};
 use crate::repositories::{Commit, Repositories, Revision};
 use crate::url::RepositoryUrl;
 use crate::walk;
@@ -43,7 +43,7 @@ pub(super) struct Assembly {
     is_understood: bool,
     remembered: BTreeSet<(SourceName, KeptObject)>,
     /// Objects of the platform that are kept already, for the same reason.
-    kept: BTreeSet<(RepositoryUrl, Arc<str>, ObjectKey)>,
+    kept: BTreeSet<(RepositoryUrl, Arc<str>, KeptKey)>,
 }
 
 /// A file of a commit.
@@ -243,17 +243,20 @@ impl Assembly {
     /// Takes in objects that may be in what is not understood, and says so.
     fn add_kept(&mut self, place: &Place, snapshot: &Snapshot, (kept, partly): (Vec<KeptFile>, BTreeSet<Arc<str>>)) {
         let role = place.author();
-        let (mut versions, mut files) = (Vec::new(), BTreeMap::new());
+        let (mut versions, mut files, mut targets) = (Vec::new(), BTreeMap::new(), Vec::new());
         for KeptFile { commit, file, mut keys, holders } in kept {
             if role == Role::Platform {
                 keys.retain(|key| self.kept.insert((commit.url.clone(), Arc::clone(&file.path), key.clone())));
             }
-            let id = self.add_source(&place::source(&commit), &file);
+            let id = self.add_source(&place::source(&commit, true), &file);
             let mut objects = objects(id, &file);
-            objects.objects.retain(|object| keys.contains(&object.key()));
+            let known = targets.len();
+            targets.extend(objects.objects.iter().flat_map(|object| kept::targets(object, &keys)));
+            let is_kept = |key: &ObjectKey| keys.contains(&KeptKey::whole(key.clone()));
+            objects.objects.retain(|object| is_kept(&object.key()));
             // What else is wrong with that version is past.
-            objects.diagnostics.retain(|found| found.object.as_ref().is_some_and(|key| keys.contains(key)));
-            if objects.objects.is_empty() {
+            objects.diagnostics.retain(|found| found.object.as_ref().is_some_and(is_kept));
+            if objects.objects.is_empty() && targets.len() == known {
                 continue;
             }
             if let Err(reason) = snapshot.budget.objects(&objects.objects) {
@@ -266,8 +269,12 @@ impl Assembly {
                 files.entry(Arc::clone(path)).or_insert_with(|| self.source_of(snapshot, path));
             }
             versions.push(KeptVersion { path: file.path, commit: commit.id, file: id, keys, holders });
-            self.add_file(place, FleetFile { role: role.clone(), scope: Scope::Everything, file: id, objects });
+            if !objects.objects.is_empty() {
+                self.add_file(place, FleetFile { role: role.clone(), scope: Scope::Everything, file: id, objects });
+            }
         }
+        let of_place = self.contents.iter_mut().filter(|file| file.role == role);
+        kept::add_targets(of_place.flat_map(|file| &mut file.objects.objects), targets);
         let is_file = |path: &str| snapshot.is_file(path);
         let unclear = Unclear { commit: snapshot.commit.id, files, partly, is_file: &is_file };
         self.diagnostics.extend(kept::diagnostics(&unclear, &versions));

@@ -1,6 +1,7 @@
 //! What a place still holds after commits with files that can't be understood.
 //!
-//! What is not understood is not gone. Objects are known by kind and name, not by the file that held them:
+//! What is not understood is not gone. Objects are known by kind and name, not by the file that held them; the deployment targets of a `Workload` are
+//! like objects of their own, known by its name and theirs:
 //!
 //! - An object that is understood in a file is as it is there, whatever else is in the file.
 //! - An object that was there before a commit, and is understood nowhere after it, is *kept* if in the same commit something appeared that is not
@@ -14,16 +15,17 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use model::diagnostic::ObjectKey;
 use model::git_id::GitId;
+
+use crate::published::KeptKey;
 
 /// What stands at a path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Standing {
     /// A file that holds these objects.
-    Understood(Arc<[ObjectKey]>),
+    Understood(Arc<[KeptKey]>),
     /// A file with errors. Beside them it holds these objects.
-    Broken(Arc<[ObjectKey]>),
+    Broken(Arc<[KeptKey]>),
     /// A link or submodule. It only counts where it took the place of objects.
     Link,
 }
@@ -35,7 +37,7 @@ impl Standing {
     }
 
     /// The objects that are understood there.
-    pub(super) fn objects(&self) -> &[ObjectKey] {
+    pub(super) fn objects(&self) -> &[KeptKey] {
         match self {
             Self::Understood(keys) | Self::Broken(keys) => keys,
             Self::Link => &[],
@@ -88,8 +90,8 @@ pub(super) struct Kept<C> {
 pub(super) struct Keeping<C> {
     files: State,
     /// In how many files each object is understood.
-    understood: BTreeMap<ObjectKey, usize>,
-    pub(super) kept: BTreeMap<ObjectKey, Kept<C>>,
+    understood: BTreeMap<KeptKey, usize>,
+    pub(super) kept: BTreeMap<KeptKey, Kept<C>>,
 }
 
 /// The changes that lead from one state to another.
@@ -112,12 +114,12 @@ impl<C: Clone> Keeping<C> {
     }
 
     /// Whether an object is understood in a file.
-    pub(super) fn understands(&self, key: &ObjectKey) -> bool {
+    pub(super) fn understands(&self, key: &KeptKey) -> bool {
         self.understood.contains_key(key)
     }
 
     /// Keeps an object that an earlier run kept, if it is understood nowhere.
-    pub(super) fn keep(&mut self, key: ObjectKey, kept: Kept<C>) {
+    pub(super) fn keep(&mut self, key: KeptKey, kept: Kept<C>) {
         if !self.understood.contains_key(&key) && !kept.holders.is_empty() {
             self.kept.entry(key).or_insert(kept);
         }
@@ -164,7 +166,7 @@ impl<C: Clone> Keeping<C> {
         keys.for_each(|key| *self.understood.entry(key.clone()).or_default() += 1);
     }
 
-    fn take(&mut self, key: &ObjectKey) {
+    fn take(&mut self, key: &KeptKey) {
         if let Some(count) = self.understood.get_mut(key) {
             *count -= 1;
             if *count == 0 {
@@ -186,13 +188,14 @@ fn is_at_or_below(path: &str, folder: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use model::diagnostic::ObjectKey;
     use model::object::Kind;
     use proptest::prelude::*;
 
     use super::*;
 
-    fn key(name: &str) -> ObjectKey {
-        ObjectKey { kind: Kind::ConfigMap, name: name.into(), of: None }
+    fn key(name: &str) -> KeptKey {
+        KeptKey::whole(ObjectKey { kind: Kind::ConfigMap, name: name.into(), of: None })
     }
 
     /// A place as it is written in tests: `a.yaml=x,y` holds objects, `a.yaml!` is broken, `a.yaml!2` is broken in another way, `a.yaml=x!` is broken
@@ -225,7 +228,7 @@ mod tests {
         let states: Vec<_> = states.iter().map(|text| state(text)).collect();
         let keeping = gone_through(&states);
         let said = keeping.kept.iter().flat_map(|(key, kept)| {
-            kept.homes.iter().map(move |home| format!("{}@{}:{}", key.name, home.commit, home.path))
+            kept.homes.iter().map(move |home| format!("{}@{}:{}", key.object.name, home.commit, home.path))
         });
         assert_eq!(said.collect::<Vec<_>>().join(" "), expected);
     }
@@ -277,7 +280,7 @@ mod tests {
     }
 
     /// The same rule, as its definition says it: what may hold an object after a commit, if nothing that is understood does.
-    fn holders(states: &[State], key: &ObjectKey) -> BTreeSet<Arc<str>> {
+    fn holders(states: &[State], key: &KeptKey) -> BTreeSet<Arc<str>> {
         let Some((now, before)) = states.split_last() else { return BTreeSet::new() };
         let Some(last) = before.last() else { return BTreeSet::new() };
         let is_broken = |path: &Arc<str>| now.get(path).is_some_and(|version| version.standing.is_broken());

@@ -3,9 +3,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use model::diagnostic::{Code, Diagnostic, ObjectKey, Origin};
+use model::diagnostic::{Code, Diagnostic, Origin};
+use model::digest::DigestBuilder;
 use model::git_id::GitId;
+use model::object::AnyObject;
+use model::object::workload::WorkloadTarget;
 use model::source::FileId;
+
+use crate::published::KeptKey;
 
 /// How many of anything a message names.
 const NAMED_MAX: usize = 5;
@@ -15,7 +20,7 @@ pub(super) struct KeptVersion {
     pub(super) path: Arc<str>,
     pub(super) commit: GitId,
     pub(super) file: FileId,
-    pub(super) keys: BTreeSet<ObjectKey>,
+    pub(super) keys: BTreeSet<KeptKey>,
     /// The paths that may hold the objects.
     pub(super) holders: BTreeSet<Arc<str>>,
 }
@@ -48,6 +53,7 @@ impl Unclear<'_> {
         let KeptVersion { path, commit, file, keys, .. } = version;
         let (now, then) = (self.commit.short(), commit.short());
         let message = if self.partly.contains(path) {
+            let keys = told(keys);
             let (names, stay) = (named(keys.iter().map(ToString::to_string)), stay(keys.len()));
             format!("a part of `{path}` is broken at {now}; {names} {stay} as in its version of {then}")
         } else {
@@ -60,7 +66,8 @@ impl Unclear<'_> {
     }
 
     fn objects_kept(&self, holders: &BTreeSet<Arc<str>>, versions: &[&KeptVersion]) -> Diagnostic {
-        let keys: BTreeSet<_> = versions.iter().flat_map(|version| &version.keys).collect();
+        let keys: BTreeSet<_> = versions.iter().flat_map(|version| &version.keys).cloned().collect();
+        let keys = told(&keys);
         let commits: BTreeSet<_> = versions.iter().map(|version| version.commit).collect();
         let then = match commits.first() {
             Some(commit) if commits.len() == 1 => format!(" at {}", commit.short()),
@@ -86,6 +93,12 @@ impl Unclear<'_> {
     }
 }
 
+/// What is named: of an object that is kept, not its deployment targets as well.
+fn told(keys: &BTreeSet<KeptKey>) -> Vec<&KeptKey> {
+    let is_told = |key: &&KeptKey| key.target.is_none() || !keys.contains(&KeptKey::whole(key.object.clone()));
+    keys.iter().filter(is_told).collect()
+}
+
 fn stay(count: usize) -> &'static str {
     if count == 1 { "stays" } else { "stay" }
 }
@@ -95,4 +108,56 @@ fn named(names: impl ExactSizeIterator<Item = String>) -> String {
     let more = names.len().saturating_sub(NAMED_MAX);
     let shown = names.take(NAMED_MAX).collect::<Vec<_>>().join(", ");
     if more == 0 { shown } else { format!("{shown} and {more} more") }
+}
+
+/// A deployment target that is kept, while the `Workload` that has it is understood without it.
+pub(super) struct KeptTarget {
+    workload: Arc<str>,
+    target: WorkloadTarget,
+}
+
+/// The deployment targets of an object that are kept, and the object itself is not.
+pub(super) fn targets(object: &AnyObject, keys: &BTreeSet<KeptKey>) -> Vec<KeptTarget> {
+    let key = object.key();
+    let AnyObject::Workload(workload) = object else { return Vec::new() };
+    if keys.contains(&KeptKey::whole(key.clone())) {
+        return Vec::new();
+    }
+    let is_kept = |target: &&WorkloadTarget| {
+        keys.contains(&KeptKey { object: key.clone(), target: Some(Arc::clone(&target.name)) })
+    };
+    let kept = workload.spec.deployment_targets.iter().filter(is_kept).cloned();
+    kept.map(|target| KeptTarget { workload: Arc::clone(&key.name), target }).collect()
+}
+
+/// Gives workloads the targets that they keep. Each takes the place of a target that is not understood, as far as there are any.
+pub(super) fn add_targets<'o>(objects: impl Iterator<Item = &'o mut AnyObject>, mut kept: Vec<KeptTarget>) {
+    if kept.is_empty() {
+        return;
+    }
+    kept.sort_by(|one, other| {
+        (one.target.position, &one.target.name).cmp(&(other.target.position, &other.target.name))
+    });
+    let workloads = objects.filter_map(|object| match object {
+        AnyObject::Workload(workload) => Some(workload),
+        _ => None,
+    });
+    for workload in workloads {
+        let name = workload.name.clone();
+        let own = kept.iter().filter(|kept| kept.workload == *name.as_arc());
+        for KeptTarget { target, .. } in own {
+            let object = Arc::make_mut(workload);
+            let targets = &mut object.spec.deployment_targets;
+            if targets.iter().any(|known| known.name == target.name) {
+                continue;
+            }
+            let is_free = |position: &usize| targets.iter().all(|known| known.position != *position);
+            let position = (0..=targets.len()).find(is_free).unwrap_or_default();
+            // It means something else than what was read.
+            let mut meaning = DigestBuilder::new("kept target");
+            meaning.digest(object.digest).value(target);
+            object.digest = meaning.finish();
+            targets.push(WorkloadTarget { position, ..target.clone() });
+        }
+    }
 }

@@ -4,9 +4,7 @@ use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use model::diagnostic::ObjectKey;
 use model::git_id::GitId;
-use model::object::AnyObject;
 use model::read::{self, Kustomized};
 use model::source::{File, FileId, Files};
 
@@ -16,7 +14,7 @@ use super::keeping::{Changes, Home, Keeping, Kept, Standing, State, Version, cha
 use super::place::{self, PlaceError, RawContent, RawFile, Snapshot};
 use crate::budget::{Budget, Exceeded};
 use crate::limits::HISTORY_REACHES;
-use crate::published::{KeptObject, PublishedSource};
+use crate::published::{KeptKey, KeptObject, PublishedSource};
 use crate::repositories::{Commit, ItemKind, Repositories, RepositoryError, Revision};
 use crate::walk::{self, PathError};
 
@@ -24,7 +22,7 @@ use crate::walk::{self, PathError};
 pub(super) struct KeptFile {
     pub(super) commit: Commit,
     pub(super) file: RawFile,
-    pub(super) keys: BTreeSet<ObjectKey>,
+    pub(super) keys: BTreeSet<KeptKey>,
     /// The paths that are not understood, and may hold the objects.
     pub(super) holders: BTreeSet<Arc<str>>,
 }
@@ -130,7 +128,8 @@ impl<'a> Past<'a> {
             };
             let Some(GoodVersion { commit, file }) = good.map_err(too_much)? else { continue };
             let RawContent::Bytes(bytes) = &file.content else { continue };
-            let keys = read::read_file(self.nameless, path, bytes).objects.into_iter().map(|object| object.key());
+            let objects = read::read_file(self.nameless, path, bytes).objects.into_iter();
+            let keys = objects.flat_map(|object| KeptKey::all_of(&object));
             let keys = keys.filter(|key| !keeping.understands(key) && !keeping.kept.contains_key(key)).collect();
             found.push(KeptFile { commit, file, keys, holders: BTreeSet::from([Arc::clone(path)]) });
         }
@@ -142,7 +141,7 @@ impl<'a> Past<'a> {
         &mut self,
         source: &PublishedSource,
         now: &State,
-    ) -> Result<BTreeMap<ObjectKey, Kept<Commit>>, PastError> {
+    ) -> Result<BTreeMap<KeptKey, Kept<Commit>>, PastError> {
         let head = self.snapshot.commit.clone();
         let then = self.published_commit(source.commit)?;
         let Some(state) = self.state(&then)? else { return Ok(BTreeMap::new()) };
@@ -305,7 +304,7 @@ impl<'a> Past<'a> {
     }
 
     /// The files that hold what is kept, in the order of their paths.
-    fn files(&self, kept: BTreeMap<ObjectKey, Kept<Commit>>) -> Result<Vec<KeptFile>, RepositoryError> {
+    fn files(&self, kept: BTreeMap<KeptKey, Kept<Commit>>) -> Result<Vec<KeptFile>, RepositoryError> {
         let mut by_file: BTreeMap<(Arc<str>, GitId), KeptFile> = BTreeMap::new();
         for (key, Kept { homes, holders }) in kept {
             for Home { commit, path, id } in homes {
@@ -327,7 +326,7 @@ impl<'a> Past<'a> {
 }
 
 /// What an earlier run kept of a commit: it may be in what is not understood now, and was something else then.
-fn kept_since(home: &Commit, before: &State, (key, now): (&ObjectKey, &State)) -> Kept<Commit> {
+fn kept_since(home: &Commit, before: &State, (key, now): (&KeptKey, &State)) -> Kept<Commit> {
     let holds = |version: &Version| version.standing.objects().contains(key);
     let homes = before.iter().filter(|(_, version)| holds(version));
     let home =
@@ -339,7 +338,7 @@ fn kept_since(home: &Commit, before: &State, (key, now): (&ObjectKey, &State)) -
 
 /// What a file that was read holds.
 pub(super) fn standing(objects: &read::FileObjects) -> Standing {
-    let keys = objects.objects.iter().map(AnyObject::key).collect();
+    let keys = objects.objects.iter().flat_map(KeptKey::all_of).collect();
     if objects.is_good() { Standing::Understood(keys) } else { Standing::Broken(keys) }
 }
 

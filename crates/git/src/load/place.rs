@@ -110,7 +110,7 @@ pub(super) fn snapshot(repositories: &dyn Repositories, commit: Commit, place: &
         Ok(RawFile { path: path.into(), id: item.id, content })
     };
     let files: Vec<RawFile> = found.into_par_iter().map(read).collect::<Result<_, PlaceError>>()?;
-    let source = source(&commit);
+    let source = source(&commit, matches!(place.revision, Revision::Commit { .. }));
     let links = links.into_iter().map(|Found { path, item }| (path.into(), item.id)).collect();
     let kustomized = Kustomized::of(files.iter().map(|file| &*file.path));
     Ok(Snapshot { commit, source, files, links, kustomized, path: Arc::clone(&place.path), budget: Arc::new(budget) })
@@ -138,13 +138,14 @@ pub(super) fn content(
     })
 }
 
-/// How messages name a commit.
-pub(super) fn source(commit: &Commit) -> Arc<Source> {
+/// How messages name a commit; `is_pinned` if that very commit is meant, wherever its branch is.
+pub(super) fn source(commit: &Commit, is_pinned: bool) -> Arc<Source> {
     Arc::new(Source {
         label: commit.url.label(),
         url: commit.url.as_str().into(),
         revision: commit.revision.name(),
         commit: Some(commit.id),
+        is_pinned,
     })
 }
 

@@ -165,3 +165,64 @@ fn a_kustomization_beside_a_workload_does_not_stop_the_application() {
     let files: &[(&str, &str)] = &[("w.yaml", &shop), ("deploy/Kustomization", "resources: []\n")];
     check(&[("app", "main", files), ("control-plane", "dev", &[("app.yaml", &app)])], "app, shop by app, K0116");
 }
+
+/// A `Workload` with targets `eu` and `us`, whose manifests have these paths.
+fn shop(eu: &str, us: &str) -> String {
+    let target =
+        |name: &str, path: &str| format!("    - {{name: {name}, environment: dev, manifests: {{path: {path}}}}}\n");
+    let targets = [("eu", eu), ("us", us)].into_iter().filter(|(_, path)| !path.is_empty());
+    let targets: String = targets.map(|(name, path)| target(name, path)).collect();
+    workload("shop").replace("[]\n", &format!("\n{targets}"))
+}
+
+/// The targets of workload `shop` after these commits of its file: in the control plane, and in an application's repository.
+fn check_targets(texts: &[&str], expected: &str) -> Loaded {
+    let app = registration("app", &format!("{HOST}app"), ".");
+    let registered: Branch<'_> = ("control-plane", "dev", &[("app.yaml", &app)]);
+    let own = texts.iter().map(|text| ("control-plane", "dev", vec![("w.yaml", *text)]));
+    let of_app = texts.iter().map(|text| ("app", "main", vec![("w.yaml", *text)]));
+    let load = |commits: Vec<(&str, &str, Vec<(&str, &str)>)>| {
+        let commits: Vec<Branch<'_>> = commits.iter().map(|(name, branch, files)| (*name, *branch, &**files)).collect();
+        let repositories = MemoryRepositories::default();
+        ["control-plane", "app"].map(|name| repositories.create(&url(name)));
+        let environment = environment("dev");
+        fill(&repositories, &[("control-plane", "main", &[(".environments/dev.yaml", &environment)]), registered]);
+        fill(&repositories, &commits);
+        load_dev(&repositories)
+    };
+    let of_application = load(of_app.collect());
+    let both = [load(own.collect()), of_application.clone()];
+    for loaded in both {
+        let objects = loaded.input.contents.iter().flat_map(|file| &file.objects.objects);
+        let targets = objects.filter_map(|object| match object {
+            AnyObject::Workload(found) => Some(
+                found
+                    .spec
+                    .deployment_targets
+                    .iter()
+                    .map(|target| format!("{}={}@{}", target.name, target.spec.manifests["path"], target.position)),
+            ),
+            _ => None,
+        });
+        assert_eq!(targets.flatten().collect::<Vec<_>>().join(" "), expected);
+    }
+    of_application
+}
+
+#[test]
+fn an_invalid_target_of_a_workload_keeps_its_last_good_version() {
+    let (first, half, other) = (shop("one", "one"), shop("2", "two"), shop("2", "3"));
+    let loaded = check_targets(&[&first, &half], "us=two@1 eu=one@0");
+    let said: Vec<_> = loaded.diagnostics.iter().map(|found| &*found.message).collect();
+    let [said] = &*said else { panic!("{said:?}") };
+    assert!(
+        said.starts_with("a part of `w.yaml` is broken at ")
+            && said.contains("; target `eu` of Workload `shop` stays as in"),
+        "{said}"
+    );
+    check_targets(&[&first, &half, &other], "eu=one@0 us=two@1");
+    check_targets(&[&first, &half, &other, "nonsense: ["], "eu=one@0 us=two@1");
+    check_targets(&[&first, &half, &other, &shop("four", "")], "eu=four@0");
+    check_targets(&[&first, &half, &shop("", "two")], "us=two@0");
+    check_targets(&[&shop("1", "one"), &shop("1", "two")], "us=two@1");
+}

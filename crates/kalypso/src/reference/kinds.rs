@@ -63,7 +63,7 @@ fn rows(fields: &[Field], parent: &str) -> String {
         let required = if field.required { ", required" } else { "" };
         let below = match &field.shape {
             Shape::Fields(fields) => rows(fields, &format!("{path}.")),
-            Shape::List(Shape::Fields(fields)) => rows(fields, &format!("{path}[].")),
+            Shape::List(Shape::Fields(fields)) | Shape::Parts(Shape::Fields(fields)) => rows(fields, &format!("{path}[].")),
             _ => String::new(),
         };
         format!("| `{path}` | {}{required} | {} |\n{below}", value(&field.shape), field.doc)
@@ -80,7 +80,7 @@ fn value(shape: &Shape) -> String {
         Shape::TextMap => "mapping of texts".to_owned(),
         Shape::PlainTextMap => "mapping of texts without control characters".to_owned(),
         Shape::Fields(_) => "mapping".to_owned(),
-        Shape::List(item) => format!("list of {}s", value(item)),
+        Shape::List(item) | Shape::Parts(item) => format!("list of {}s", value(item)),
         Shape::Any => "any".to_owned(),
     }
 }

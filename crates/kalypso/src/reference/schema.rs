@@ -156,7 +156,7 @@ fn value(shape: &Shape, is_open: bool) -> Value {
             "additionalProperties": { "type": ["string", "null"], "pattern": PLAIN },
         }),
         Shape::Fields(fields) => mapping(fields, is_open),
-        Shape::List(item) => json!({ "type": "array", "items": value(item, false) }),
+        Shape::List(item) | Shape::Parts(item) => json!({ "type": "array", "items": value(item, false) }),
         Shape::Any => json!({}),
     }
 }

@@ -19,6 +19,8 @@ pub enum Shape {
     Fields(&'static [Field]),
     /// A list of such values.
     List(&'static Shape),
+    /// A list of such values, each of which counts for itself: one with errors leaves the others alone.
+    Parts(&'static Shape),
     /// Anything.
     Any,
 }

@@ -28,6 +28,8 @@ pub struct WorkloadTarget {
     pub labels: Labels,
     /// What it says.
     pub spec: DeploymentTarget,
+    /// Its position among the targets that are written, also among those with errors.
+    pub position: usize,
 }
 
 impl Spec for Workload {
@@ -38,7 +40,7 @@ impl Spec for Workload {
         Shape::Fields(&[
             optional(
                 "deploymentTargets",
-                Shape::List(&Shape::Fields(&[
+                Shape::Parts(&Shape::Fields(&[
                     required("name", Shape::Name, "The target's name; its whole name is `<workload>-<name>`."),
                     optional("labels", Shape::PlainTextMap, "Labels, by which policies and values find the target."),
                     required("environment", Shape::Text, "The environment that the target is for."),
@@ -75,18 +77,20 @@ spec:
         path: ./functional-test
 ";
 
-    fn decode(root: &Node, _decoder: &mut Decoder<'_>) -> Self {
-        let targets = decode::items(root, &["spec", "deploymentTargets"]);
+    fn decode(root: &Node, decoder: &mut Decoder<'_>) -> Self {
+        let targets = decode::items(root, &["spec", "deploymentTargets"]).iter().enumerate();
+        let good = targets.filter(|(position, _)| !decoder.is_broken_part(*position));
         Self {
-            deployment_targets: targets.iter().map(WorkloadTarget::decode).collect(),
+            deployment_targets: good.map(|(position, node)| WorkloadTarget::decode(position, node)).collect(),
             config_schemas: decode::texts(root, &["spec", "configSchemas"]),
         }
     }
 }
 
 impl WorkloadTarget {
-    fn decode(node: &Node) -> Self {
+    fn decode(position: usize, node: &Node) -> Self {
         Self {
+            position,
             name: decode::text(node, &["name"]),
             labels: decode::labels(node, &["labels"]),
             spec: DeploymentTarget {

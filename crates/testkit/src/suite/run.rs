@@ -111,7 +111,8 @@ fn whose(path: &str) -> Result<(Role, Source, &str), String> {
     let Some((place, path)) = path.split_once(':') else { return Ok((Role::Platform, Source::directory(), path)) };
     let (name, revision) = place.split_once('@').ok_or_else(|| format!("{place:?} has no revision"))?;
     let registration = RegistrationName::new(name).map_err(|error| error.to_string())?;
-    let source = Source { label: name.into(), url: "".into(), revision: revision.into(), commit: None };
+    let source =
+        Source { label: name.into(), url: "".into(), revision: revision.into(), commit: None, is_pinned: false };
     Ok((Role::Application(registration), source, path))
 }
 

@@ -16,7 +16,8 @@ use super::super::{Batch, Checkout, Fallback, Format, Report};
 fn add(files: &mut Files, label: &str, path: &str, content: &str) -> model::source::FileId {
     let url = format!("https://git.example/acme/{label}");
     let commit = GitId::of_blob(label.as_bytes());
-    let source = Source { label: label.into(), url: url.into(), revision: "prod".into(), commit: Some(commit) };
+    let (url, revision) = (url.into(), "prod".into());
+    let source = Source { label: label.into(), url, revision, commit: Some(commit), is_pinned: false };
     let (content, id) = (content.as_bytes().into(), GitId::of_blob(content.as_bytes()));
     files.add(File { source: Arc::new(source), path: path.into(), id, content })
 }
