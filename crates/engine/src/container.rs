@@ -14,6 +14,7 @@ use model::object::config_map::{AZURE_PREFIX, PLATFORM_CONFIG};
 use model::object::{AnyObject, ConfigMap, Object};
 use rayon::prelude::*;
 
+use crate::rival::Contested;
 use crate::settings::{self, Strategies, Strategy};
 use crate::value::{self, Parsed};
 
@@ -59,6 +60,32 @@ impl Container {
         Origin::part(&self.key(), FieldPath::from(["data"]).key(Arc::clone(&entry.data_key)), part)
     }
 
+    /// Its priority, if it has one: then the name decides among those of the same priority.
+    pub(crate) fn priority(&self) -> Option<i64> {
+        match self.order {
+            Order::Platform(priority) => Some(priority),
+            Order::Azure(..) => None,
+        }
+    }
+
+    /// What messages call it.
+    pub(crate) fn shown(&self) -> String {
+        match &self.order {
+            Order::Platform(_) => self.key().to_string(),
+            Order::Azure(_, key) => format!("key `{key}` of {}", self.key()),
+        }
+    }
+
+    /// The field that holds one of its conditions.
+    pub(crate) fn condition_origin(&self, label: &str) -> Origin {
+        match &self.order {
+            Order::Platform(_) => Origin::field(&self.key(), FieldPath::from(["metadata", "labels"]).key(label)),
+            Order::Azure(_, key) => {
+                Origin::part(&self.key(), FieldPath::from(["data"]).key(Arc::clone(key)), Part::Key)
+            }
+        }
+    }
+
     /// Whether it is merged at the same place among the others, for the same assignments.
     pub(crate) fn is_of_same_place(&self, other: &Self) -> bool {
         self.name == other.name && self.order == other.order && self.conditions == other.conditions
@@ -82,6 +109,11 @@ impl Conditions {
         self
     }
 
+    /// Whether all conditions of another one are among these.
+    pub(crate) fn has_all(&self, other: &Self) -> bool {
+        other.0.iter().all(|asked| self.0.contains(asked))
+    }
+
     /// The conditions, by key.
     pub(crate) fn iter(&self) -> impl Iterator<Item = &(Arc<str>, Arc<str>)> {
         self.0.iter()
@@ -94,6 +126,8 @@ pub(crate) struct Containers {
     pub(crate) list: Vec<Arc<Container>>,
     /// What is to be said about them.
     pub(crate) diagnostics: Vec<Diagnostic>,
+    /// The keys that several of them set differently.
+    pub(crate) contested: Contested,
     by_object: HashMap<ConfigMapName, OfObject>,
 }
 
@@ -133,6 +167,7 @@ impl Containers {
         }
         all.by_object = originals.iter().map(|object| object.name.clone()).zip(read).collect();
         all.list.sort_by(|one, other| one.order.cmp(&other.order).then_with(|| one.name.cmp(&other.name)));
+        all.contested = Contested::of(&all.list);
         all
     }
 }

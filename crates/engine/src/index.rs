@@ -59,6 +59,28 @@ impl LabelIndex {
         with_value.cloned().unwrap_or_default()
     }
 
+    /// Whether any has a label with a value.
+    pub(crate) fn has(&self, key: &str, value: &str) -> bool {
+        let with_value = self.keys.get(key).and_then(|bearers| bearers.by_value.get(value));
+        with_value.is_some_and(|bearers| !bearers.is_empty())
+    }
+
+    /// The values that a label has.
+    pub(crate) fn values(&self, key: &str) -> impl Iterator<Item = &str> {
+        let by_value = self.keys.get(key).into_iter().flat_map(|bearers| &bearers.by_value);
+        by_value.filter(|(_, bearers)| !bearers.is_empty()).map(|(value, _)| &**value)
+    }
+
+    /// The keys of labels.
+    pub(crate) fn keys(&self) -> impl Iterator<Item = &str> {
+        self.keys.iter().filter(|(_, bearers)| !bearers.any.is_empty()).map(|(key, _)| &**key)
+    }
+
+    /// Whether there is none at all.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.all.is_empty()
+    }
+
     /// A number that is greater than that of any that was added.
     pub(crate) fn id_bound(&self) -> usize {
         self.all.max().map_or(0, |id| id as usize + 1)
@@ -77,7 +99,8 @@ impl LabelIndex {
         selected.unwrap_or_else(|| self.all.clone())
     }
 
-    fn meeting(&self, Requirement { key, operator }: &Requirement) -> RoaringBitmap {
+    /// Those that meet a requirement of a selector.
+    pub(crate) fn meeting(&self, Requirement { key, operator }: &Requirement) -> RoaringBitmap {
         let with = |values: &[Arc<str>]| {
             values.iter().map(|value| self.with(key, value)).fold(RoaringBitmap::new(), |all, some| all | some)
         };

@@ -93,7 +93,7 @@ fn conflict(target: &Target, key: &str, mappings: [(&Arc<str>, &Object<LabelMapp
     }
     diagnostic
         .note(format!(
-            "it is scheduled with the value of `{}`, the first by name; its assignments keep their last good output",
+            "it is scheduled with the value of `{}`, the first by name; what was published of it stays",
             first.name
         ))
         .help("let only one of the two match the target, or let both add the same value")

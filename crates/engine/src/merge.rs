@@ -116,7 +116,7 @@ impl<S: Sink> Merge<'_, S> {
 static NAME: LazyLock<Key> = LazyLock::new(|| Key::Text("name".into()));
 
 /// The scalar `name` of a list's item, by which items are told apart. Typed: the name `1` is not the name `"1"`.
-fn item_name(item: &Value) -> Option<Key> {
+pub(crate) fn item_name(item: &Value) -> Option<Key> {
     let Value::Map(map) = item else { return None };
     match map.entries.get(&*NAME)? {
         Value::Text(text) => Some(Key::Text(text.clone())),

@@ -16,6 +16,7 @@ use model::selector::{LabelSelector, Operator};
 
 use crate::index::LabelIndex;
 use crate::pair::ByPair;
+use crate::scope::Known;
 use crate::target::Target;
 
 /// Where a target's manifests are, as its reconciler template sees it.
@@ -76,7 +77,7 @@ impl Pins {
     }
 
     /// What to say about pins that hold nothing, because no place, or no target, is as they ask for.
-    pub(crate) fn idle(&self, places: &LabelIndex, targets: &LabelIndex) -> Vec<Diagnostic> {
+    pub(crate) fn idle(&self, places: &LabelIndex, targets: &LabelIndex, known: &Known<'_>) -> Vec<Diagnostic> {
         let mut diagnostics = Vec::new();
         for pin in &self.objects {
             let SchedulingPolicy { workspace, targets: wanted, cluster_types } = &pin.spec.selection;
@@ -84,10 +85,10 @@ impl Pins {
             if !workspace.is_empty() {
                 selected &= targets.with(WORKSPACE_LABEL, workspace);
             }
-            if selected.is_empty() {
+            if selected.is_empty() && known.has_all_targets() && !known.is_for_elsewhere(&pin.spec.selection) {
                 diagnostics.push(holds_nothing(pin, "deployment target", TARGET_SELECTOR));
             }
-            if places.select(cluster_types).is_empty() {
+            if places.select(cluster_types).is_empty() && known.has_all_places() {
                 diagnostics.push(holds_nothing(pin, "cluster type and no cluster", CLUSTER_TYPE_SELECTOR));
             }
         }

@@ -21,6 +21,7 @@ use crate::place::Place;
 use crate::render::{ParsedTemplates, Pinned, TargetFields, Templates, with_unread};
 use crate::schedule::Schedule;
 use crate::schema::Schemas;
+use crate::scope;
 use crate::settings::{LongNames, MissingValues};
 use crate::target::Target;
 use classes::Matching;
@@ -32,12 +33,12 @@ pub struct Prepared {
     pub(crate) fleet: Arc<Fleet>,
     place_ids: Ids,
     places: ById<Place>,
-    place_index: LabelIndex,
+    pub(crate) place_index: LabelIndex,
     by_type: HashMap<Arc<str>, RoaringBitmap>,
     target_ids: Ids,
     targets: ById<PreparedTarget>,
     target_list: Vec<Arc<Target>>,
-    target_index: LabelIndex,
+    pub(crate) target_index: LabelIndex,
     pub(crate) schedule: Schedule,
     pub(crate) containers: Containers,
     pub(crate) schemas: Schemas,
@@ -139,9 +140,8 @@ impl Prepared {
 
     /// What is to be said about objects, whatever assignments there are.
     pub(crate) fn diagnostics(&self) -> Vec<Diagnostic> {
-        let mut diagnostics = self.target_diagnostics.clone();
-        diagnostics.extend(self.schedule.diagnostics.iter().cloned());
-        diagnostics.extend(self.pins.idle(&self.place_index, &self.target_index));
+        let mut diagnostics = scope::of_targets(&self.fleet, &self.target_diagnostics);
+        diagnostics.extend(scope::select_nothing(self));
         diagnostics.extend(self.containers.diagnostics.iter().cloned());
         diagnostics.extend(self.setting_diagnostics.iter().cloned());
         // What is broken is said even where it stops no assignment. Where it does, the two are put together.
@@ -182,6 +182,19 @@ impl Prepared {
 
     pub(crate) fn places(&self) -> impl Iterator<Item = (u32, &Place)> {
         self.places.iter()
+    }
+
+    /// The targets that have a label with a value.
+    pub(crate) fn targets_with(&self, key: &str, value: &str) -> impl Iterator<Item = &Target> {
+        let ids = self.target_index.with(key, value).into_iter();
+        ids.filter_map(|id| Some(&*self.targets.get(id)?.target))
+    }
+
+    /// The places of a cluster type: itself, and its clusters.
+    pub(crate) fn places_of_type(&self, name: &str) -> RoaringBitmap {
+        let mut places = self.by_type.get(name).cloned().unwrap_or_default();
+        places.extend(self.fleet.cluster_types.get(name).and_then(|_| self.place_id(name)));
+        places
     }
 
     pub(crate) fn target(&self, id: u32) -> Option<&PreparedTarget> {

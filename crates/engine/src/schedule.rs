@@ -3,12 +3,10 @@
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
-use model::diagnostic::{Code, Diagnostic, Origin};
-use model::field_path::FieldPath;
+use model::diagnostic::Code;
 use model::fleet::Fleet;
 use model::name::PolicyName;
 use model::object::deployment_target::WORKSPACE_LABEL;
-use model::object::scheduling_policy::{CLUSTER_TYPE_SELECTOR, TARGET_SELECTOR};
 use model::object::{AnyObject, Object, SchedulingPolicy};
 use roaring::RoaringBitmap;
 
@@ -20,8 +18,6 @@ pub(crate) struct Schedule {
     selections: Vec<Selection>,
     groups: Vec<Group>,
     group_of: Vec<u32>,
-    /// Policies that select nothing.
-    pub(crate) diagnostics: Vec<Diagnostic>,
 }
 
 /// What a policy selects.
@@ -97,6 +93,15 @@ impl Schedule {
         unclear.map(|selection| selection.policy.name.clone()).collect()
     }
 
+    /// The policies that select no place, or no target, in the order of their names.
+    pub(crate) fn idle(&self) -> impl Iterator<Item = (&Object<SchedulingPolicy>, Code)> {
+        self.selections.iter().flat_map(|selection| {
+            let places = selection.places.is_empty().then_some(Code::NoClusterTypeSelected);
+            let targets = selection.targets.is_empty().then_some(Code::NoTargetSelected);
+            places.into_iter().chain(targets).map(|code| (&*selection.policy, code))
+        })
+    }
+
     /// Whether any policy exists more than once.
     pub(crate) fn has_unclear(&self) -> bool {
         self.selections.iter().any(|selection| selection.is_unclear)
@@ -117,12 +122,6 @@ impl Schedule {
         let mut targets = candidates.targets.select(&spec.targets);
         if !spec.workspace.is_empty() {
             targets &= candidates.targets.with(WORKSPACE_LABEL, &spec.workspace);
-        }
-        if places.is_empty() {
-            self.diagnostics.push(selects_nothing(candidates.fleet, policy, Code::NoClusterTypeSelected));
-        }
-        if targets.is_empty() {
-            self.diagnostics.push(selects_nothing(candidates.fleet, policy, Code::NoTargetSelected));
         }
         self.selections.push(Selection { policy: Arc::clone(policy), places, targets, is_unclear });
     }
@@ -154,14 +153,4 @@ impl Schedule {
         self.groups = members.into_iter().map(of_members).collect();
         self.group_of = group_of;
     }
-}
-
-fn selects_nothing(fleet: &Fleet, policy: &Object<SchedulingPolicy>, code: Code) -> Diagnostic {
-    let (what, selector) = match code {
-        Code::NoClusterTypeSelected => ("cluster type", CLUSTER_TYPE_SELECTOR),
-        _ => ("deployment target", TARGET_SELECTOR),
-    };
-    let key = policy.key();
-    let message = format!("policy `{}` selects no {what} of {}", policy.name, fleet.environment);
-    Diagnostic::warning(code, message).at(Origin::field(&key, FieldPath::from(selector)), "").about(&key)
 }

@@ -9,13 +9,17 @@ use model::diagnostic::{Code, Diagnostic, ObjectKey, Origin};
 use model::field_path::FieldPath;
 use model::fleet::{Author, Fleet, RegisteredWorkload};
 use model::label::Labels;
-use model::name::{DeploymentTargetName, LabelMappingName, RegistrationName, WorkloadName};
+use model::name::{DeploymentTargetName, EnvironmentName, LabelMappingName, RegistrationName, WorkloadName};
 use model::object::deployment_target::{WORKLOAD_LABEL, WORKSPACE_LABEL};
 use model::object::workload::WorkloadTarget;
 use model::object::{AnyObject, DeploymentTarget, Kind, Object};
+use model::similar;
 
 use self::ownership::{Claim, Claims, Standing};
 use crate::mapping::Mappings;
+
+/// How many environments a message names.
+const ENVIRONMENTS_SHOWN_MAX: usize = 10;
 
 /// A deployment target with everything that its workload and registration add to it.
 #[derive(Clone, Debug)]
@@ -168,16 +172,21 @@ impl Collector<'_> {
         if *object.spec.environment == *self.fleet.environment.as_str() {
             let target = written(object);
             self.claims.entry(target.name.clone()).or_default().push(Claim { target, standing: Standing::Platform });
+        } else {
+            let place = (&FieldPath::from(["spec"]), &*object.spec.environment);
+            self.diagnostics.extend(unknown_environment(self.fleet, &object.key(), place));
         }
     }
 
     fn targets_of(&mut self, workload: &RegisteredWorkload) -> Vec<Target> {
         let (mut targets, object) = (Vec::new(), &workload.object);
         for target in &object.spec.deployment_targets {
+            let path = FieldPath::from(["spec", "deploymentTargets"]).index(target.position);
             if *target.spec.environment != *self.fleet.environment.as_str() {
+                let unknown = unknown_environment(self.fleet, &object.key(), (&path, &target.spec.environment));
+                self.diagnostics.extend(unknown);
                 continue;
             }
-            let path = FieldPath::from(["spec", "deploymentTargets"]).index(target.position);
             match DeploymentTargetName::new(format!("{}-{}", object.name, target.name)) {
                 Ok(name) => targets.push(expanded(workload, target, name, path)),
                 Err(error) => {
@@ -190,6 +199,46 @@ impl Collector<'_> {
         }
         targets
     }
+}
+
+/// What to say about a target that is for an environment which is declared nowhere.
+fn unknown_environment(fleet: &Fleet, object: &ObjectKey, (target, name): (&FieldPath, &str)) -> Option<Diagnostic> {
+    let known = &fleet.environments;
+    if known.is_empty() || known.contains(name) {
+        return None;
+    }
+    let message = format!("there is no environment `{name}`, so this deployment target is deployed nowhere");
+    let diagnostic = Diagnostic::warning(Code::UnknownEnvironment, message)
+        .at(Origin::field(object, target.key("environment")), "")
+        .because(format!("environment {name}"))
+        .about(object);
+    let nearest = similar::nearest(name, known.iter().map(EnvironmentName::as_str));
+    Some(diagnostic.help(match nearest {
+        Some(nearest) => format!("did you mean `{nearest}`?"),
+        None => {
+            let names: Vec<_> = known.iter().take(ENVIRONMENTS_SHOWN_MAX).map(|name| format!("`{name}`")).collect();
+            format!("there are {}", names.join(", "))
+        }
+    }))
+}
+
+/// The targets of other environments that exist. Label mappings add nothing to them.
+pub(crate) fn targets_elsewhere(fleet: &Fleet) -> Vec<Target> {
+    let is_elsewhere = |name: &str| {
+        *name != *fleet.environment.as_str() && (fleet.environments.is_empty() || fleet.environments.contains(name))
+    };
+    let mut found = Vec::new();
+    for workload in fleet.workloads.values().chain(fleet.contested.values().flatten()) {
+        for target in &workload.object.spec.deployment_targets {
+            let name = DeploymentTargetName::new(format!("{}-{}", workload.object.name, target.name));
+            if let Some(name) = name.ok().filter(|_| is_elsewhere(&target.spec.environment)) {
+                found.push(expanded(workload, target, name, FieldPath::default()));
+            }
+        }
+    }
+    let objects = fleet.deployment_targets.values().filter(|object| is_elsewhere(&object.spec.environment));
+    found.extend(objects.map(|object| written(object)));
+    found
 }
 
 /// Adds what a copy of an object that exists already brings: whatever it is, it is not clear. Whether it can bring targets here.

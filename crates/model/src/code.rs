@@ -38,6 +38,11 @@ impl Code {
         of_repository || matches!(self, Self::CopyInUse | Self::UntrustedCache | Self::CacheFailed)
     }
 
+    /// The code that is written like this.
+    pub fn find(id: &str) -> Option<Self> {
+        Self::ALL.iter().copied().find(|code| code.id() == id)
+    }
+
     /// The title of the manual page.
     pub fn title(self) -> &'static str {
         self.manual().lines().next().unwrap_or_default().trim().trim_end_matches('.')
@@ -456,6 +461,35 @@ codes! {
     ///
     /// Choose one version, remove the lines with the markers, and commit.
     MergeConflict = "K0135",
+    /// A deployment target is for an environment that does not exist.
+    ///
+    /// No `Environment` of the control plane has this name, so the target is deployed nowhere. Targets for other environments that exist are no mistake: each
+    /// environment takes its own.
+    ///
+    /// ```yaml
+    /// kind: Workload
+    /// spec:
+    ///   deploymentTargets:
+    ///     - name: functional-test
+    ///       environment: dve       # there is `dev`
+    /// ```
+    ///
+    /// Correct the name, or add the `Environment` to folder `.environments` of the control plane. Where no `Environment` was read, as in a checkout of one
+    /// branch, nothing is said.
+    UnknownEnvironment = "K0136",
+    /// An acknowledgement matches no warning.
+    ///
+    /// A warning can be acknowledged with a reason, by annotation on its object or in `kalypso.toml`. When the warning is gone, the acknowledgement should go as
+    /// well: otherwise it hides the next warning of that kind, for which nobody gave a reason. Errors can't be acknowledged.
+    ///
+    /// ```yaml
+    /// metadata:
+    ///   annotations:
+    ///     kalypso.io/acknowledge.K0202: "The sale begins in November."     # the policy selects targets by now
+    /// ```
+    ///
+    /// Remove the annotation or the entry, or correct its code, object or path.
+    IdleAcknowledgement = "K0137",
 
     /// A policy selects no cluster type.
     ///
@@ -567,6 +601,37 @@ codes! {
     /// assignment is limited, so that it stops itself and nothing else. Give the items names of their own, or merge the lists with
     /// annotation `config.kalypso.io/merge: append` or `replace`.
     TooMuchToMerge = "K0302",
+    /// A `ConfigMap` or `ConfigSchema` applies to nothing.
+    ///
+    /// Its labels say for which assignments it is: all of them must be met, each by the cluster type or cluster, or by the deployment target. Here one of them
+    /// is met by nothing in the environment, or they are never met together. So its values, or what it asks of values, have no effect.
+    ///
+    /// ```yaml
+    /// kind: ConfigMap
+    /// metadata:
+    ///   labels:
+    ///     platform-config: "true"
+    ///     region: wset-us        # cluster types have `west-us`
+    /// ```
+    ///
+    /// Correct the label; the message names the nearest one that exists. Nothing is said where it can't be known: while the repository of an application can't be
+    /// read, in a checkout without workloads, or if the labels are those of another environment's targets.
+    AppliesToNothing = "K0303",
+    /// Two `ConfigMap`s set one key to different values for the same assignment.
+    ///
+    /// Both have the same priority, and neither is for fewer assignments than the other by its labels: they have the same labels, or each has one that the other
+    /// has not. So the name of the map decides which value counts, and renaming one of them changes what is deployed. A map that adds a label to those of
+    /// another one, or that names a cluster, cluster type, workload or deployment target with the other's labels, is an ordinary override, and is not reported.
+    ///
+    /// ```yaml
+    /// # west.yaml, labels: {region: west}
+    /// data: {LOG_LEVEL: info}
+    /// # small.yaml, labels: {size: small}
+    /// data: {LOG_LEVEL: debug}      # which one is for small cluster types in the west?
+    /// ```
+    ///
+    /// Give the one that should count a higher priority, with annotation `config.kalypso.io/priority`; or add a map for those that both are for.
+    RivalValues = "K0304",
     /// A JSON schema can't be used.
     ///
     /// The text is not JSON, or no valid JSON schema. What it applies to can't be checked, so it keeps its last good output: unchecked values are not

@@ -148,6 +148,8 @@ pub struct Diagnostic {
     pub assignments: Vec<AssignmentId>,
     /// The object that it is about, where that is not an assignment.
     pub object: Option<ObjectKey>,
+    /// What it follows from, if the same can be the cause of many: reports show those of one code and cause as one.
+    pub cause: Option<Arc<str>>,
 }
 
 impl Diagnostic {
@@ -163,7 +165,7 @@ impl Diagnostic {
 
     fn new(severity: Severity, code: Code, message: String) -> Self {
         let (labels, notes, help, assignments) = Default::default();
-        Self { severity, code, message, labels, notes, help, assignments, object: None }
+        Self { severity, code, message, labels, notes, help, assignments, object: None, cause: None }
     }
 
     /// With one more place.
@@ -198,6 +200,13 @@ impl Diagnostic {
     #[must_use]
     pub fn about(mut self, object: &ObjectKey) -> Self {
         self.object = Some(object.clone());
+        self
+    }
+
+    /// One of several that follow from this.
+    #[must_use]
+    pub fn because(mut self, cause: impl Into<Arc<str>>) -> Self {
+        self.cause = Some(cause.into());
         self
     }
 

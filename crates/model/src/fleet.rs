@@ -13,6 +13,7 @@ use crate::object::{
 use crate::read::{FileObjects, read_file};
 use crate::source::{File, FileId, Files};
 
+pub mod annotated;
 mod build;
 mod clusters;
 pub mod named;
@@ -72,6 +73,8 @@ pub struct Fleet {
     pub unavailable: BTreeSet<RegistrationName>,
     /// What of the platform's is written, and not understood: what is missing may be in there.
     pub unread: Arc<[Unread]>,
+    /// The names of all environments that are declared, also of others. None: it is not known which ones there are.
+    pub environments: BTreeSet<EnvironmentName>,
     /// What only the reader of repositories looks at.
     references: BTreeMap<ObjectKey, AnyObject>,
 }
@@ -249,6 +252,7 @@ impl Fleet {
             duplicates: BTreeMap::new(),
             unavailable,
             unread: Arc::default(),
+            environments: BTreeSet::new(),
             references: BTreeMap::new(),
         }
     }
@@ -279,7 +283,7 @@ impl Fleet {
             diagnostic = diagnostic.at(Origin::At(copy.address(), name.clone()), "and again here");
         }
         let diagnostic =
-            diagnostic.note("what depends on it keeps its last good output").help("remove or rename all but one");
+            diagnostic.note("what was published of what depends on it stays").help("remove or rename all but one");
         Some(diagnostic.about(key))
     }
 
@@ -347,6 +351,13 @@ macro_rules! plain_kinds {
                     other => return Some(other),
                 }
                 None
+            }
+
+            /// The objects of these kinds that have annotations, with their keys.
+            fn plain_annotated(&self) -> Vec<annotated::Annotated<'_>> {
+                let mut found = Vec::new();
+                $(found.extend(self.$objects.values().filter_map(|object| annotated::Annotated::of(object)));)+
+                found
             }
 
             fn take(&mut self, object: &ObjectKey) {

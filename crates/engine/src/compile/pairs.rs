@@ -16,6 +16,7 @@ use crate::memo::Memo;
 use crate::merge::STEPS_MAX;
 use crate::prepare::Prepared;
 use crate::record::Silent;
+use crate::rival::Rivals;
 use crate::schema::Schema;
 
 /// What places of one class and targets of one class have in common: their values, and what is wrong with these.
@@ -24,7 +25,7 @@ pub(crate) struct Pair {
     /// The containers that match, by position.
     pub(crate) containers: Box<[u32]>,
     /// The schemas that apply, by id.
-    schemas: Box<[u32]>,
+    pub(crate) schemas: Box<[u32]>,
     pub(crate) values: Arc<Values>,
     pub(crate) checked: Arc<Checked>,
     /// What was checked by what.
@@ -40,6 +41,8 @@ pub(crate) struct Pair {
     pub(crate) is_troubled: bool,
     /// Whether its assignments fail.
     pub(crate) is_failing: bool,
+    /// Which of its containers contradict each other.
+    pub(crate) rivals: Box<[Rivals]>,
 }
 
 /// Values, by the inputs that they were made of.
@@ -96,6 +99,7 @@ struct Draft {
     looked_at: usize,
     inputs: Digest,
     validation: Digest,
+    rivals: Box<[Rivals]>,
 }
 
 impl Pairs {
@@ -107,6 +111,11 @@ impl Pairs {
     /// The pair at a position.
     pub(crate) fn at(&self, position: u32) -> Option<&Pair> {
         self.all.get(position as usize)
+    }
+
+    /// How many pairs there are, those among them that no assignment has any more.
+    pub(crate) fn len(&self) -> usize {
+        self.all.len()
     }
 
     /// The pair of two classes.
@@ -211,7 +220,7 @@ impl Pairs {
     }
 
     fn put(&mut self, prepared: &Prepared, draft: Draft) {
-        let Draft { key, containers, schemas, inputs, validation, .. } = draft;
+        let Draft { key, containers, schemas, inputs, validation, rivals, .. } = draft;
         let (Some(values), Some(checked)) = (self.values.get(&inputs), self.checks.get(&validation)) else { return };
         let mut pair = Pair {
             containers: containers.into(),
@@ -225,6 +234,7 @@ impl Pairs {
             has_nested: false,
             is_troubled: false,
             is_failing: false,
+            rivals,
         };
         let found = prepared.containers_at(&pair.containers);
         let schemas = pair.schemas.iter().filter_map(|id| prepared.schemas.get(*id));
@@ -323,7 +333,8 @@ fn draft(prepared: &Prepared, key: (u32, u32)) -> Draft {
         validation.value(path);
     }
     let validation = validation.finish();
-    Draft { key, containers, schemas, looked_at, inputs, validation }
+    let rivals = prepared.containers.contested.among(&containers, &prepared.containers.list);
+    Draft { key, containers, schemas, looked_at, inputs, validation, rivals }
 }
 
 fn too_much_to_merge(container: &Container) -> Diagnostic {

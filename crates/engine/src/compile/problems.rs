@@ -1,20 +1,28 @@
 //! What is wrong with assignments: what stops them is kept where it is, and put together when somebody asks.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use model::diagnostic::{AssignmentId, Code, Diagnostic};
 use rayon::prelude::*;
+use roaring::RoaringBitmap;
 
-use super::{Compiled, Row};
+use super::{Compiled, Pairs, Row};
 use crate::place::Place;
 use crate::prepare::Prepared;
+use crate::rival::{self, Rivals};
+use crate::scope;
 
 /// Everything that is wrong, each thing once with all assignments that it reaches.
 pub(super) fn all(compiled: &Compiled) -> Vec<Diagnostic> {
     let prepared = &compiled.prepared;
     let mut diagnostics = prepared.diagnostics();
-    let of_row = |(place, row): (&u32, &Row)| of_row(compiled, *place, row);
+    let in_use = InUse::of(&compiled.pairs);
+    let of_row = |(place, row): (&u32, &Row)| of_row(compiled, *place, row, &in_use);
     let found: Vec<Vec<(Said, AssignmentId)>> = compiled.rows.par_iter().map(of_row).collect();
+    let Met { containers, schemas, rivals } = in_use.met(compiled);
+    diagnostics.extend(scope::apply_to_nothing(prepared, &containers, &schemas));
+    diagnostics.extend(rival::diagnostics(prepared, &rivals));
     // What is said of the same object is the same for all its assignments, and is put into words once.
     let mut reached: BTreeMap<Said, Vec<AssignmentId>> = BTreeMap::new();
     for (said, id) in found.into_iter().flatten() {
@@ -69,6 +77,42 @@ fn of_pins(prepared: &Prepared, place: u32, target: u32) -> Option<Vec<Diagnosti
     prepared.pins.over(|key| place.label(key), &target.target).err()
 }
 
+/// Which pairs of classes assignments have. What is known of the others is from earlier fleets.
+struct InUse(Vec<AtomicBool>);
+
+/// What assignments have, by the positions of it.
+#[derive(Default)]
+struct Met {
+    containers: RoaringBitmap,
+    schemas: RoaringBitmap,
+    rivals: BTreeSet<Rivals>,
+}
+
+impl InUse {
+    fn of(pairs: &Pairs) -> Self {
+        Self((0..pairs.len()).map(|_| AtomicBool::new(false)).collect())
+    }
+
+    fn add(&self, pair: Option<u32>) {
+        let known = pair.and_then(|position| self.0.get(position as usize));
+        // Most assignments have the pair of another one: to look is cheaper than to write.
+        if let Some(known) = known.filter(|known| !known.load(Ordering::Relaxed)) {
+            known.store(true, Ordering::Relaxed);
+        }
+    }
+
+    fn met(&self, compiled: &Compiled) -> Met {
+        let mut met = Met::default();
+        let used = self.0.iter().enumerate().filter(|(_, is_used)| is_used.load(Ordering::Relaxed));
+        for pair in used.filter_map(|(position, _)| compiled.pairs.at(position as u32)) {
+            met.containers.extend(pair.containers.iter());
+            met.schemas.extend(pair.schemas.iter());
+            met.rivals.extend(pair.rivals.iter());
+        }
+        met
+    }
+}
+
 /// Who has something to say about an assignment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Said {
@@ -82,7 +126,7 @@ enum Said {
     Rendering(u32, u32),
 }
 
-fn of_row(compiled: &Compiled, place: u32, row: &Row) -> Vec<(Said, AssignmentId)> {
+fn of_row(compiled: &Compiled, place: u32, row: &Row, in_use: &InUse) -> Vec<(Said, AssignmentId)> {
     let prepared = &compiled.prepared;
     let Some(at) = prepared.place(place) else { return Vec::new() };
     let is_place_stopped = of_place(prepared, at).next().is_some();
@@ -90,6 +134,7 @@ fn of_row(compiled: &Compiled, place: u32, row: &Row) -> Vec<(Said, AssignmentId
     let mut found = Vec::new();
     for target in row.targets.iter().copied() {
         let pair = compiled.pairs.position(class, prepared.class_of_target(target));
+        in_use.add(pair);
         let is_troubled = pair.and_then(|pair| compiled.pairs.at(pair)).is_some_and(|pair| pair.is_troubled);
         let said = [
             is_place_stopped.then_some(Said::Place(place)),

@@ -138,6 +138,7 @@ impl Prepared {
             !differ(&before.deployment_targets, &fleet.deployment_targets)
                 && !differ(&before.label_mappings, &fleet.label_mappings)
                 && before.unavailable == fleet.unavailable
+                && before.environments == fleet.environments
                 && before.workloads.len() == fleet.workloads.len()
                 && before.workloads.iter().zip(fleet.workloads.iter()).all(|((_, one), (_, other))| {
                     one.object.digest == other.object.digest

@@ -77,7 +77,7 @@ fn collision(first: &Target, second: &Target) -> Diagnostic {
     Diagnostic::error(Code::NameCollision, message)
         .at(place(first), format!("of {}", first.origin.0))
         .at(place(second), format!("of {}", second.origin.0))
-        .note("neither is rendered; their assignments keep their last good output")
+        .note("neither is rendered; what was published of them stays")
         .help("rename one of them")
 }
 
@@ -124,7 +124,7 @@ fn maybe_taken(fleet: &Fleet, target: &Target, registration: &RegistrationName) 
         diagnostic = diagnostic.at(name, "names that begin with this name belong to it, if it brings them");
     }
     diagnostic
-        .note("its assignments keep their last good output")
+        .note("what was published of it stays")
         .help("see why the repository can't be read, or rename the deployment target")
         .about(&target.origin.0)
 }

@@ -214,7 +214,7 @@ impl<'a> Moment<'a> {
             PlaceError::Repository(_) => self.repositories.remembered(&place.url, &place.revision),
             PlaceError::Path(_) => None,
         };
-        let unknown = "what it brings is not known: its workloads keep their last good output";
+        let unknown = "what it brings is not known: what was published of its workloads stays";
         let Some(commit) = remembered else { return (None, Some(reference.report(&error).note(unknown))) };
         let seen = self.repositories.seen(&place.url, &place.revision);
         if let Err(refusal) = stand_in::check(commit.id, &seen, published(), &stand_in::name(place)) {

@@ -72,7 +72,7 @@ pub(super) fn report(
     let mut diagnostic = Diagnostic::error(Code::RememberedIsOlder, message)
         .note(unreachable.message)
         .note(why)
-        .note("its workloads keep their last good output")
+        .note("what was published of its workloads stays")
         .help("try again when the repository answers, or publish from a machine that reaches it");
     diagnostic.labels = labels;
     diagnostic.about(&reference.key)

@@ -48,11 +48,26 @@ impl Decoder<'_> {
                 None => {}
             }
         }
-        for (key, _) in entries(root, &["metadata", "annotations"]) {
-            self.check_annotation(key, kind);
+        for (key, value) in entries(root, &["metadata", "annotations"]) {
+            match scalar_text(key).strip_prefix(annotation::ACKNOWLEDGE) {
+                Some(code) => self.check_acknowledgement((key, value), code),
+                None => self.check_annotation(key, kind),
+            }
         }
         if matches!(kind, Kind::ConfigMap | Kind::ConfigSchema) {
             self.check_labels(root, kind);
+        }
+    }
+
+    fn check_acknowledgement(&mut self, (key, value): (&Node, &Node), code: &str) {
+        if Code::find(code).is_none() {
+            let message = format!("there is no code `{}` to acknowledge", cut(code));
+            self.warning(Code::UnknownAnnotation, key.span, message);
+            self.help(format!("write the code that the warning has: `{}K0202`", annotation::ACKNOWLEDGE));
+        } else if annotation::acknowledgement(&scalar_text(value)).is_none() {
+            let message = "this acknowledgement does not count: it gives no reason, or no day as `2027-01-31`";
+            self.warning(Code::InvalidAnnotation, value.span, message);
+            self.help("write why the warning is no mistake here: `the reason`, or `until 2027-01-31: the reason`");
         }
     }
 
@@ -68,7 +83,10 @@ impl Decoder<'_> {
         // Of others' annotations, of which objects have many, only those are looked at closely that have a name of ours.
         let is_candidate =
             |known: &&str| is_ours || known.rsplit_once('/').is_some_and(|(_, of_known)| of_known == name);
+        let acknowledges = || name.split('.').next().is_some_and(|word| is_spelling_of("acknowledge", word));
+        let acknowledge = (domain == annotation::DOMAIN && acknowledges()).then_some(annotation::ACKNOWLEDGE);
         let nearest = nearest(&written, annotation::ALL.iter().map(|(known, _)| *known).filter(is_candidate));
+        let nearest = nearest.or(acknowledge);
         if !is_ours && nearest.is_none() {
             return;
         }

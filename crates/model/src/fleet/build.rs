@@ -49,10 +49,11 @@ impl Builder {
     }
 
     fn add(&mut self, object: AnyObject) {
-        if let AnyObject::Environment(environment) = &object
-            && environment.name != self.fleet.environment
-        {
-            return;
+        if let AnyObject::Environment(environment) = &object {
+            self.fleet.environments.insert(environment.name.clone());
+            if environment.name != self.fleet.environment {
+                return;
+            }
         }
         let key = object.key();
         if !object.kind().is_of_fleets() {

@@ -1,0 +1,249 @@
+//! Containers of one priority that set one key to different values for the same assignment: then their names decide.
+//!
+//! Which ones meet is found out for each pair of classes when its containers are, and kept with it: a change looks only at the pairs that it makes anew.
+//! Only keys that containers of one priority set differently anywhere are looked at.
+
+use std::collections::{BTreeSet, HashMap};
+use std::sync::Arc;
+
+use gotemplate::value::{Key, Value};
+use model::diagnostic::{Code, Diagnostic, Part};
+use model::digest::Digest;
+use model::field_path::{FieldPath, Step};
+use model::object::deployment_target::WORKLOAD_LABEL;
+
+use crate::container::{Conditions, Container, Entry};
+use crate::matching::{is_met_by_place, is_met_by_target};
+use crate::merge::item_name;
+use crate::place::Place;
+use crate::prepare::Prepared;
+use crate::record;
+use crate::settings::Strategy;
+use crate::value;
+
+/// Of how many containers that are merged deeply each is compared with each other one: of more, only with the next one.
+const COMPARED_MAX: usize = 16;
+/// How many labels a message names.
+const LABELS_SHOWN_MAX: usize = 6;
+
+/// The keys that containers of one priority set differently, by container.
+#[derive(Debug, Default)]
+pub(crate) struct Contested {
+    by_container: Vec<Vec<Setting>>,
+}
+
+/// A contested key that a container sets.
+#[derive(Clone, Copy, Debug)]
+struct Setting {
+    /// The key, by a number that holds for this fleet only.
+    key: u32,
+    /// The container, by position.
+    container: u32,
+    /// The key among those of the container, by position.
+    entry: u32,
+    /// Equal for equal values of the key.
+    value: u32,
+    /// Whether nothing is left of what other containers set before.
+    is_final: bool,
+}
+
+/// Two containers, by position in the order in which they are merged, that set a key differently for the same assignment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Rivals {
+    first: u32,
+    last: u32,
+    /// The key among those of the last one, by position.
+    entry: u32,
+}
+
+impl Contested {
+    /// The contested keys of these containers.
+    pub(crate) fn of(containers: &[Arc<Container>]) -> Self {
+        let mut by_key: HashMap<&Arc<str>, Vec<Set<'_>>> = HashMap::new();
+        for (position, container) in containers.iter().enumerate() {
+            for (entry, found) in container.entries.iter().enumerate() {
+                by_key.entry(&found.key).or_default().push((position as u32, container, entry as u32, found));
+            }
+        }
+        let mut contested = Self { by_container: vec![Vec::new(); containers.len()] };
+        let with_rivals = by_key.into_values().filter(|set| has_two_of_one_priority(set));
+        with_rivals.enumerate().for_each(|(key, set)| contested.add(key as u32, &set));
+        contested
+    }
+
+    fn add(&mut self, key: u32, set: &[Set<'_>]) {
+        let mut values: HashMap<Digest, u32> = HashMap::new();
+        let number = |entry: &Entry| {
+            let digest = value::digest(&entry.value.value, &BTreeSet::new());
+            let next = values.len() as u32;
+            *values.entry(digest).or_insert(next)
+        };
+        let numbers: Vec<u32> = set.iter().map(|(.., found)| *found).map(number).collect();
+        if values.len() < 2 {
+            return;
+        }
+        for ((container, _, entry, found), value) in set.iter().zip(numbers) {
+            let setting = Setting { key, container: *container, entry: *entry, value, is_final: is_final(found) };
+            if let Some(settings) = self.by_container.get_mut(*container as usize) {
+                settings.push(setting);
+            }
+        }
+    }
+
+    /// The rivals among containers that are merged for the same assignments, by position, ascending.
+    pub(crate) fn among(&self, containers: &[u32], all: &[Arc<Container>]) -> Box<[Rivals]> {
+        let mut settings: Vec<Setting> = containers
+            .iter()
+            .filter_map(|position| self.by_container.get(*position as usize))
+            .flatten()
+            .copied()
+            .collect();
+        settings.sort_unstable_by_key(|setting| (setting.key, setting.container));
+        let mut found = Vec::new();
+        for of_key in settings.chunk_by(|one, other| one.key == other.key) {
+            // What is replaced as a whole does not matter any more, but for whom it replaces.
+            let winner = of_key.iter().rposition(|setting| setting.is_final).unwrap_or_default();
+            let (replaced, merged) = of_key.split_at(winner);
+            let Some(last) = merged.first() else { continue };
+            let with_last = replaced.iter().map(|first| (first, last));
+            let reach = if merged.len() > COMPARED_MAX { 1 } else { COMPARED_MAX };
+            let others = merged.iter().enumerate().flat_map(|(position, first)| {
+                merged.iter().skip(position + 1).take(reach).map(move |last| (first, last))
+            });
+            let are_rivals = |(first, last): &(&Setting, &Setting)| {
+                let container = |setting: &Setting| all.get(setting.container as usize);
+                let (Some(one), Some(other)) = (container(first), container(last)) else { return false };
+                first.value != last.value && are_rivals(one, other)
+            };
+            found.extend(with_last.chain(others).filter(are_rivals).map(|(first, last)| Rivals {
+                first: first.container,
+                last: last.container,
+                entry: last.entry,
+            }));
+        }
+        found.into()
+    }
+}
+
+/// Whether their names decide which of two containers comes last, and their labels say nothing about it.
+fn are_rivals(one: &Container, other: &Container) -> bool {
+    one.priority().is_some()
+        && one.priority() == other.priority()
+        && one.name != other.name
+        && (one.conditions == other.conditions
+            || !(one.conditions.has_all(&other.conditions) || other.conditions.has_all(&one.conditions)))
+}
+
+/// A container, by position, and a key that it sets, by position.
+type Set<'c> = (u32, &'c Container, u32, &'c Entry);
+
+fn has_two_of_one_priority(set: &[Set<'_>]) -> bool {
+    // They are in the order of their priorities.
+    let are_two = |one: &Container, other: &Container| one.priority().is_some() && one.priority() == other.priority();
+    set.windows(2).any(|pair| matches!(pair, [(_, one, ..), (_, other, ..)] if are_two(one, other)))
+}
+
+fn is_final(entry: &Entry) -> bool {
+    entry.strategy == Strategy::Replace || !matches!(entry.value.value, Value::Map(_) | Value::List(_))
+}
+
+/// What is said about rivals: a warning for two containers and a key.
+pub(crate) fn diagnostics(prepared: &Prepared, rivals: &BTreeSet<Rivals>) -> Vec<Diagnostic> {
+    let mut are_clear: HashMap<(u32, u32), bool> = HashMap::new();
+    let said = rivals.iter().filter_map(|rivals| {
+        let list = &prepared.containers.list;
+        let (first, last) = (list.get(rivals.first as usize)?, list.get(rivals.last as usize)?);
+        let names_part = |one: &Container, other: &Container| is_part_of(prepared, &one.conditions, &other.conditions);
+        let is_clear = are_clear.entry((rivals.first, rivals.last));
+        if *is_clear.or_insert_with(|| names_part(first, last) || names_part(last, first)) {
+            return None;
+        }
+        diagnostic(first, last, last.entries.get(rivals.entry as usize)?)
+    });
+    said.collect()
+}
+
+/// Whether labels that name something ask for a part of what others ask for: cluster type `large` is a part of `size: large`, if it has that label.
+fn is_part_of(prepared: &Prepared, one: &Conditions, other: &Conditions) -> bool {
+    let has = |asked: &(Arc<str>, Arc<str>)| one.iter().any(|own| own == asked);
+    one != other && other.iter().all(|asked| has(asked) || one.iter().any(|own| implies(prepared, own, asked)))
+}
+
+/// Whether whatever a label names has another label as well.
+fn implies(prepared: &Prepared, (key, name): &(Arc<str>, Arc<str>), (label, value): &(Arc<str>, Arc<str>)) -> bool {
+    let is_met = |place: Option<Place>| place.is_some_and(|place| is_met_by_place(label, value, &place));
+    let fleet = &prepared.fleet;
+    match &**key {
+        "cluster-type" if fleet.cluster_types.contains_key(&**name) => is_met(Place::find(fleet, name)),
+        "cluster" if !fleet.cluster_types.contains_key(&**name) => is_met(Place::find(fleet, name)),
+        "deployment-target" => {
+            let target = prepared.target_id(name).and_then(|id| prepared.target(id));
+            target.is_some_and(|found| is_met_by_target(label, value, &found.target))
+        }
+        "workload" => {
+            let mut targets = prepared.targets_with(WORKLOAD_LABEL, name).peekable();
+            targets.peek().is_some() && targets.all(|target| is_met_by_target(label, value, target))
+        }
+        _ => false,
+    }
+}
+
+fn diagnostic(first: &Container, last: &Container, later: &Entry) -> Option<Diagnostic> {
+    let earlier = first.entries.iter().find(|entry| entry.key == later.key)?;
+    let mut path = FieldPath::default().key(Arc::clone(&later.key));
+    if !differ((&earlier.value.value, &later.value.value), later.strategy, &mut path) {
+        return None;
+    }
+    let (one, other) = (&first.name, &last.name);
+    let message = format!("ConfigMaps `{one}` and `{other}` set `{path}` to different values for the same assignments");
+    let diagnostic = Diagnostic::warning(Code::RivalValues, message)
+        .at(last.origin(later, Part::Key), format!("`{other}` counts, because its name comes last"))
+        .at(first.origin(earlier, Part::Key), format!("`{one}` sets something else"))
+        .note(for_whom(&first.conditions, &last.conditions))
+        .help("give the one that should count a higher `config.kalypso.io/priority`, or more labels")
+        .because(&**other.as_arc());
+    Some(diagnostic.about(&last.key()))
+}
+
+fn for_whom(one: &Conditions, other: &Conditions) -> String {
+    let labels: BTreeSet<_> = one.iter().chain(other.iter()).collect();
+    if labels.is_empty() {
+        return "both are for everything".to_owned();
+    }
+    let more = labels.len().saturating_sub(LABELS_SHOWN_MAX);
+    let shown = labels.iter().take(LABELS_SHOWN_MAX).map(|(key, value)| format!("`{key}: {value}`"));
+    let shown = shown.collect::<Vec<_>>().join(", ");
+    let more = if more == 0 { String::new() } else { format!(" and {more} more") };
+    format!("both are for what has {shown}{more}")
+}
+
+/// Whether two values contradict each other somewhere when the later one is merged into the earlier one: then that is where the path leads.
+fn differ((earlier, later): (&Value, &Value), strategy: Strategy, path: &mut FieldPath) -> bool {
+    match (earlier, later) {
+        (Value::Map(old), Value::Map(new)) if strategy != Strategy::Replace => {
+            new.entries.iter().any(|(key, value)| {
+                let Some(old) = old.entries.get(key) else { return false };
+                is_at(path, Step::Key(record::key_text(key)), |path| differ((old, value), strategy, path))
+            })
+        }
+        (Value::List(old), Value::List(new)) if strategy == Strategy::Deep => {
+            let named = |item: &'_ Value| item_name(item);
+            let known: HashMap<Key, &Value> = old.items.iter().filter_map(|item| Some((named(item)?, item))).collect();
+            new.items.iter().enumerate().any(|(position, item)| {
+                let Some(old) = named(item).and_then(|name| known.get(&name).copied()) else { return false };
+                is_at(path, Step::Index(position), |path| differ((old, item), strategy, path))
+            })
+        }
+        (Value::List(_), Value::List(_)) if strategy == Strategy::Append => false,
+        _ => value::digest(earlier, &BTreeSet::new()) != value::digest(later, &BTreeSet::new()),
+    }
+}
+
+fn is_at(path: &mut FieldPath, step: Step, found: impl FnOnce(&mut FieldPath) -> bool) -> bool {
+    path.push(step);
+    let is_found = found(path);
+    if !is_found {
+        path.pop();
+    }
+    is_found
+}

@@ -1,0 +1,58 @@
+//! The objects of a fleet that have annotations.
+
+use crate::diagnostic::ObjectKey;
+use crate::label::Labels;
+use crate::name::RegistrationName;
+use crate::object::{Address, AnyObject, Object, Spec};
+
+use super::{Author, Fleet, RegisteredWorkload};
+
+/// An object that has annotations.
+#[derive(Clone, Debug)]
+pub struct Annotated<'f> {
+    /// Its identity.
+    pub key: ObjectKey,
+    /// The registration whose application wrote it; none if the platform did.
+    pub application: Option<RegistrationName>,
+    /// Where it stands.
+    pub address: Address,
+    /// Its annotations.
+    pub annotations: &'f Labels,
+}
+
+impl<'f> Annotated<'f> {
+    /// An object of the platform; none if it has no annotations.
+    pub(super) fn of<S: Spec>(object: &'f Object<S>) -> Option<Self> {
+        let (key, address, annotations) = (object.key(), object.address, &object.annotations);
+        (!annotations.is_empty()).then_some(Self { key, application: None, address, annotations })
+    }
+
+    fn of_workload(workload: &'f RegisteredWorkload) -> Option<Self> {
+        let is_application = workload.author == Author::Application;
+        let application = workload.registration.clone().filter(|_| is_application);
+        Self::of(&workload.object).map(|found| Self { application, ..found })
+    }
+}
+
+impl Fleet {
+    /// The objects that have annotations. Of several copies of one object, only the first counts.
+    pub fn annotated(&self) -> Vec<Annotated<'_>> {
+        let mut found = self.plain_annotated();
+        found.extend(self.declaration.iter().filter_map(|object| Annotated::of(object)));
+        found.extend(self.workloads.values().filter_map(Annotated::of_workload));
+        found.extend(self.contested.values().flatten().filter_map(Annotated::of_workload));
+        for (registration, schemas) in self.application_schemas.iter() {
+            found.extend(schemas.values().filter_map(|schema| {
+                let application = Some(registration.clone());
+                let found = Annotated::of(schema)?;
+                Some(Annotated { key: ObjectKey { of: application.clone(), ..found.key }, application, ..found })
+            }));
+        }
+        found.extend(self.references.values().filter_map(|object| match object {
+            AnyObject::FluxGitRepository(object) => Annotated::of(object),
+            AnyObject::FluxKustomization(object) => Annotated::of(object),
+            _ => None,
+        }));
+        found
+    }
+}
