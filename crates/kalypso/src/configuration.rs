@@ -1,16 +1,22 @@
 //! `kalypso.toml`: where the control plane is, and how to get at repositories.
 
+mod acknowledge;
 mod hub;
 mod wrong;
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use anyhow::Context as _;
 use serde::Deserialize;
+use toml::Spanned;
 
+use self::acknowledge::AcknowledgeOptions;
+pub(crate) use self::acknowledge::in_directory as acknowledgements_in;
 use self::hub::HubOptions;
 pub(crate) use self::hub::{hub_file, read_environments, read_hub, read_hub_url};
+use crate::acknowledgement::Entry;
 use crate::exit::Failure;
 use crate::{cache, cache_key, terminal};
 
@@ -24,6 +30,8 @@ struct Options {
     control_plane: ControlPlaneOptions,
     #[serde(default)]
     git: GitOptions,
+    #[serde(default)]
+    acknowledge: Vec<Spanned<AcknowledgeOptions>>,
     /// Where pull requests go. Not used yet: files may have it already.
     #[serde(default)]
     #[expect(dead_code, reason = "checked for its form, so that one file serves all versions")]
@@ -86,6 +94,8 @@ pub(crate) struct Configuration {
     pub(crate) branch: String,
     /// How to get at repositories.
     pub(crate) git: git::Settings,
+    /// Warnings that do not count.
+    pub(crate) acknowledgements: Arc<[Entry]>,
 }
 
 impl Configuration {
@@ -107,7 +117,9 @@ pub(crate) fn read(named: Option<&Path>) -> anyhow::Result<Configuration> {
         Failure::usage(format!("the configuration file `{}` can't be read: {error}", path.display()))
     })?;
     let options: Options = toml::from_str(&text).map_err(|error| wrong::file(&path, &text, &error))?;
-    resolve(options, path.parent().unwrap_or(Path::new(".")))
+    let acknowledgements = acknowledge::entries(&options.acknowledge, (&path, &text))?;
+    let configuration = resolve(options, path.parent().unwrap_or(Path::new(".")))?;
+    Ok(Configuration { acknowledgements: acknowledgements.into(), ..configuration })
 }
 
 /// What holds where there is no configuration file: nothing is rewritten, nobody gets a credential.
@@ -115,6 +127,7 @@ pub(crate) fn without_file(repo: &git::RepositoryUrl) -> anyhow::Result<Configur
     Ok(Configuration {
         repo: repo.clone(),
         branch: main_branch(),
+        acknowledgements: Arc::default(),
         git: git_settings(GitOptions::default(), Path::new(""))?,
     })
 }
@@ -148,7 +161,8 @@ fn find_in_ancestors() -> anyhow::Result<Option<PathBuf>> {
 fn resolve(options: Options, base: &Path) -> anyhow::Result<Configuration> {
     let repo = git::RepositoryUrl::from_configuration(&options.control_plane.repo)
         .map_err(|error| Failure::usage(format!("`control-plane.repo` can't be used: {error}")))?;
-    Ok(Configuration { repo, branch: options.control_plane.branch, git: git_settings(options.git, base)? })
+    let (branch, git) = (options.control_plane.branch, git_settings(options.git, base)?);
+    Ok(Configuration { repo, branch, git, acknowledgements: Arc::default() })
 }
 
 /// How to get at repositories.
@@ -213,7 +227,7 @@ mod tests {
             .map(check)
             .map(|configuration| configuration.git.credentials.len() + configuration.git.rewrite.len());
         // Variables with tokens are not set in tests: only rewritings are left.
-        assert_eq!(read.collect::<Vec<_>>(), [0, 1, 2, 0]);
+        assert_eq!(read.collect::<Vec<_>>(), [0, 1, 0, 2, 0]);
     }
 
     #[test]
@@ -223,6 +237,7 @@ mod tests {
             (all, ["repo", "branch"].as_slice()),
             ("[control-plane]\nrepo = 'r'\n[git]\nx = 1\n", &["rewrite", "credentials", "cache", "cache-key-file"]),
             ("[control-plane]\nrepo = 'r'\n[host]\nx = 1\n", &["kind"]),
+            ("[control-plane]\nrepo = 'r'\n[[acknowledge]]\nx = 1\n", &["code", "object", "path", "reason", "until"]),
             (
                 "[control-plane]\nrepo = 'r'\n[hub]\nx = 1\n",
                 &[

@@ -1,5 +1,6 @@
 //! The binary: arguments, configuration, wiring, words on the screen.
 
+mod acknowledgement;
 mod arguments;
 mod asking;
 mod attempt;
@@ -30,6 +31,7 @@ mod range;
 pub mod reference;
 pub mod report;
 mod reporting;
+mod shared;
 mod table;
 mod terminal;
 mod times;

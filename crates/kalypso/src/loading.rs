@@ -18,6 +18,7 @@ use model::object::{GitOpsRepo, Object};
 use model::progress::Progress;
 use model::tree::{OpenError, Sealed, Tree, closed};
 
+use crate::acknowledgement::{self, Entry, Id};
 use crate::arguments::SourceOptions;
 use crate::attempt::Found;
 use crate::configuration::{self, Configuration};
@@ -26,6 +27,7 @@ use crate::memo::MemoFile;
 use crate::pinned::Pinned;
 use crate::progress::Watch;
 use crate::report::{Batch, Report};
+use crate::shared;
 
 /// How much of a file of the GitOps branch is looked at.
 const CONTENT_BYTES_MAX: u64 = 8 << 20;
@@ -43,6 +45,8 @@ pub(crate) struct Loaded {
     pub(crate) unread: Option<Failure>,
     /// The plain directory that was read, if it was one.
     pub(crate) directory: Option<String>,
+    /// What the configuration acknowledges.
+    pub(crate) acknowledgements: Arc<[Entry]>,
     pub(crate) place: Option<Arc<Place>>,
     /// Where the branches that output goes to were before anything of this was read. Empty if nobody wanted to know.
     pub(crate) destinations: Vec<Found>,
@@ -120,8 +124,10 @@ fn from_directory(directory: Directory<'_>, name: Option<EnvironmentName>) -> an
         None => environments_in(directory)?,
     };
     let shown = directory.path.display().to_string();
+    let acknowledgements: Arc<[Entry]> = configuration::acknowledgements_in(directory.path)?.into();
     let load = |read| {
         let mut loaded = built(read, Some(shown.clone()), None);
+        loaded.acknowledgements = Arc::clone(&acknowledgements);
         // Files that are all broken leave nothing, which needs no word of its own, least of all about a name that nobody gave.
         let is_empty = |diagnostic: &Diagnostic| diagnostic.code == Code::EmptyEnvironment;
         if loaded.diagnostics.iter().any(|diagnostic| diagnostic.is_error() && !is_empty(diagnostic)) {
@@ -267,6 +273,7 @@ pub(crate) fn built(read: git::load::Loaded, directory: Option<String>, place: O
         kept: read.kept,
         unread: None,
         directory,
+        acknowledgements: place.map(|place| Arc::clone(&place.configuration.acknowledgements)).unwrap_or_default(),
         place: place.cloned(),
         destinations: Vec::new(),
     }
@@ -288,7 +295,7 @@ impl Place {
     }
 
     pub(crate) fn control_plane(&self) -> ControlPlane<'_> {
-        let Configuration { repo, branch, git } = &self.configuration;
+        let Configuration { repo, branch, git, .. } = &self.configuration;
         ControlPlane {
             url: repo,
             branch,
@@ -301,10 +308,19 @@ impl Place {
 }
 
 impl Loaded {
-    /// Adds what is wrong to a report.
+    /// Adds what is wrong to a report, but for what may be in effect in other environments, which were not read.
     pub(crate) fn report<'a>(&'a self, report: &mut Report<'a>, batch: Batch<'_>) {
-        let batch = Batch { environment: Some(&self.fleet.environment), ..batch };
+        let diagnostics = shared::without_doubtful(self, batch.diagnostics);
+        self.report_all(report, Batch { diagnostics: &diagnostics, ..batch });
+    }
+
+    /// Adds what is wrong to a report. Returns the acknowledgements that match something.
+    pub(crate) fn report_all<'a>(&'a self, report: &mut Report<'a>, batch: Batch<'_>) -> BTreeSet<Id> {
+        let divided = acknowledgement::divide(self, batch.diagnostics, jiff::Timestamp::now());
+        let (diagnostics, acknowledged) = (&*divided.counting, &*divided.acknowledged);
+        let batch = Batch { environment: Some(&self.fleet.environment), diagnostics, acknowledged, ..batch };
         report.add(batch, &mut Locator::new(&self.fleet));
+        divided.used
     }
 
     /// Whether a part of the platform's is not known because a repository can't be reached.

@@ -1,14 +1,18 @@
 //! `kalypso check`: everything that is wrong.
 
+use std::collections::BTreeSet;
+
 use engine::output::{destination_problems, shared_destinations};
 
+use crate::acknowledgement::{self, Id};
 use crate::arguments::Check;
 use crate::exit::Exit;
 use crate::expiry::expired_pins;
 use crate::holding;
-use crate::loading;
+use crate::loading::{self, Loaded};
 use crate::progress::Watch;
 use crate::report::{Batch, Checkout, Fallback, Report};
+use crate::shared::without_doubtful;
 use crate::{compiling, reporting, terminal};
 
 pub(super) fn run(options: &Check) -> anyhow::Result<Exit> {
@@ -18,7 +22,7 @@ pub(super) fn run(options: &Check) -> anyhow::Result<Exit> {
     let shared = shared_destinations(environments.iter().map(|loaded| &*loaded.fleet));
     let now = jiff::Timestamp::now();
     let mut report = Report::new().checked_out(checkout(options)).made_with(compiling::reuse(&compiled));
-    for (loaded, compiled) in environments.iter().zip(&compiled) {
+    let found = environments.iter().zip(&compiled).map(|(loaded, compiled)| {
         let found = loaded
             .diagnostics
             .iter()
@@ -28,10 +32,23 @@ pub(super) fn run(options: &Check) -> anyhow::Result<Exit> {
             .chain(holding::diagnostics(loaded, compiled))
             .chain(destination_problems(&loaded.fleet))
             .chain(expired_pins(&loaded.fleet, now));
-        let diagnostics = model::diagnostic::merged(found.collect());
-        // A directory is published by nobody, so there is nothing to keep.
-        let fallback = if options.source.from.is_some() { Fallback::Nothing } else { Fallback::LastGood(None) };
-        loaded.report(&mut report, Batch { fallback, ..reporting::batch(&diagnostics, compiled) });
+        model::diagnostic::merged(found.collect())
+    });
+    let found: Vec<_> = found.collect();
+    let is_all = options.source.from.is_some() || options.environment.is_none();
+    let found = if is_all {
+        crate::shared::without_elsewhere(&environments.iter().collect::<Vec<_>>(), found)
+    } else {
+        environments.iter().zip(found).map(|(loaded, found)| without_doubtful(loaded, &found)).collect()
+    };
+    // A directory is published by nobody, so there is nothing to keep.
+    let fallback = if options.source.from.is_some() { Fallback::Nothing } else { Fallback::Published };
+    let mut used = BTreeSet::new();
+    for ((loaded, compiled), diagnostics) in environments.iter().zip(&compiled).zip(&found) {
+        used.extend(loaded.report_all(&mut report, Batch { fallback, ..reporting::batch(diagnostics, compiled) }));
+    }
+    if is_all && environments.iter().all(is_known) {
+        add_idle(&mut report, (&environments, &compiled), &used);
     }
     watch.end();
     terminal::answer_styled(&report.render(options.output))?;
@@ -39,6 +56,26 @@ pub(super) fn run(options: &Check) -> anyhow::Result<Exit> {
         return Ok(Exit::Unreachable);
     }
     Ok(Exit::Good.unless(reporting::has_problems(&report, options.source.strict)))
+}
+
+/// Whether nothing is missing that warnings could be about.
+fn is_known(loaded: &Loaded) -> bool {
+    loaded.is_whole && loaded.fleet.unavailable.is_empty() && loaded.fleet.unread.is_empty()
+}
+
+/// Adds what is to be said about acknowledgements that match nothing in any environment.
+fn add_idle<'a>(
+    report: &mut Report<'a>,
+    (environments, compiled): (&'a [Loaded], &[engine::compile::Compiled]),
+    used: &BTreeSet<Id>,
+) {
+    for (position, (loaded, compiled)) in environments.iter().zip(compiled).enumerate() {
+        let mut idle = acknowledgement::idle_annotations(loaded, used);
+        if position == 0 {
+            idle.extend(acknowledgement::idle_entries(&loaded.acknowledgements, used));
+        }
+        loaded.report_all(report, reporting::batch(&idle, compiled));
+    }
 }
 
 /// Where the files of a plain directory are, seen from here: code hosts show annotations at such paths.

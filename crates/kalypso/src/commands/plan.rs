@@ -370,13 +370,9 @@ impl<'a> Planned<'a> {
         self.compiled.progress()
     }
 
-    /// What becomes of the assignments that fail: where nothing was published before, nothing is kept.
-    pub(super) fn fallback(&self) -> Fallback {
-        if self.plan.kept.is_empty() && self.plan.held.is_empty() {
-            Fallback::Nothing
-        } else {
-            Fallback::LastGood(self.target.branch.commit())
-        }
+    /// What becomes of the assignments that fail: of what was never published, nothing is kept.
+    pub(super) fn fallback(&self) -> Fallback<'_> {
+        Fallback::KeptExcept(&self.plan.missing, self.target.branch.commit())
     }
 }
 

@@ -319,7 +319,7 @@ fn message(loaded: &Loaded, planned: &Planned<'_>) -> String {
 
 impl Outcome<'_> {
     /// What failing assignments keep.
-    pub(super) fn fallback(&self) -> Fallback {
+    pub(super) fn fallback(&self) -> Fallback<'_> {
         self.planned.fallback()
     }
 

@@ -111,6 +111,8 @@ struct File {
     #[serde(default)]
     git: GitOptions,
     #[expect(dead_code, reason = "known, so that a wrong name is an error")]
+    acknowledge: Option<IgnoredAny>,
+    #[expect(dead_code, reason = "known, so that a wrong name is an error")]
     host: Option<IgnoredAny>,
     #[serde(default)]
     hub: HubOptions,

@@ -28,6 +28,9 @@ const METADATA_INTRODUCTION: &str = "\
 
 The `metadata` of every object. Other fields of it are not looked at.
 
+On any object, annotation `kalypso.io/acknowledge.K0202` says why a warning of that code about it is no mistake: its value is the reason, or
+`until 2027-01-31: the reason`. See [Keep `check --strict` clean in CI](../how-to/keep-check-strict-clean.md).
+
 ";
 
 /// The page of kinds, as Markdown: `docs/reference/kinds.md`.
@@ -63,7 +66,9 @@ fn rows(fields: &[Field], parent: &str) -> String {
         let required = if field.required { ", required" } else { "" };
         let below = match &field.shape {
             Shape::Fields(fields) => rows(fields, &format!("{path}.")),
-            Shape::List(Shape::Fields(fields)) | Shape::Parts(Shape::Fields(fields)) => rows(fields, &format!("{path}[].")),
+            Shape::List(Shape::Fields(fields)) | Shape::Parts(Shape::Fields(fields)) => {
+                rows(fields, &format!("{path}[]."))
+            }
             _ => String::new(),
         };
         format!("| `{path}` | {}{required} | {} |\n{below}", value(&field.shape), field.doc)

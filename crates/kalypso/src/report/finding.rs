@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use model::credential;
 use model::diagnostic::{AssignmentId, Code, Diagnostic, FieldOrigin, Label, ObjectKey, Origin, Severity};
+use model::git_id::GitId;
 use model::locate::Locator;
 use model::name::EnvironmentName;
 use model::source::{File, Position, Positions};
@@ -52,7 +53,18 @@ pub(super) struct Reach {
     pub(super) assignments: Vec<AssignmentId>,
     /// How many other assignments the environment has, if that is known.
     pub(super) others: Option<usize>,
-    pub(super) fallback: Fallback,
+    pub(super) fate: Fate,
+}
+
+/// What becomes of the assignments that an error reaches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Fate {
+    /// What was published of them stays; it was not looked at what was.
+    Published,
+    /// So many keep their last good output, in this commit; the others were never published.
+    Kept(usize, Option<GitId>),
+    /// They are left out.
+    LeftOut,
 }
 
 impl<'a> Finding<'a> {
@@ -148,7 +160,7 @@ impl Spot<'_> {
 /// `control-plane@prod:configs/west.yaml:9`
 impl fmt::Display for Spot<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}", self.file)?;
+        f.write_str(&self.file.place_name())?;
         self.positions().map_or(Ok(()), |(start, _)| write!(f, ":{}", start.line))
     }
 }
@@ -173,6 +185,18 @@ impl Ord for Spot<'_> {
     }
 }
 
+impl Fate {
+    fn of(assignments: &[AssignmentId], fallback: Fallback<'_>) -> Self {
+        match fallback {
+            Fallback::Published => Self::Published,
+            Fallback::KeptExcept(missing, commit) => {
+                Self::Kept(assignments.iter().filter(|id| !missing.contains(id)).count(), commit)
+            }
+            Fallback::Nothing => Self::LeftOut,
+        }
+    }
+}
+
 impl Reach {
     pub(super) fn new(diagnostic: &Diagnostic, batch: Batch<'_>) -> Self {
         let reached = diagnostic.assignments.len();
@@ -180,7 +204,7 @@ impl Reach {
             environment: batch.environment.cloned(),
             assignments: diagnostic.assignments.clone(),
             others: batch.assignments.map(|all| all.saturating_sub(reached)),
-            fallback: batch.fallback,
+            fate: Fate::of(&diagnostic.assignments, batch.fallback),
         }
     }
 }

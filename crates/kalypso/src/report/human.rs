@@ -130,5 +130,5 @@ impl Shown<'_> {
 }
 
 fn path(file: &File) -> String {
-    visible(&file.to_string()).into_owned()
+    visible(&file.place_name()).into_owned()
 }

@@ -15,7 +15,18 @@ const ASSIGNMENTS_LISTED_MAX: usize = 1_000;
 #[derive(Serialize)]
 struct Document<'r> {
     diagnostics: Vec<Diagnostic<'r>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    acknowledged: Vec<Acknowledged<'r>>,
     summary: Counts,
+}
+
+/// A warning that does not count.
+#[derive(Serialize)]
+struct Acknowledged<'r> {
+    #[serde(flatten)]
+    diagnostic: Diagnostic<'r>,
+    reason: &'r str,
+    until: Option<String>,
 }
 
 #[derive(Serialize)]
@@ -63,6 +74,8 @@ struct Object<'r> {
 struct Counts {
     errors: usize,
     warnings: usize,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    acknowledged: Option<usize>,
     files: usize,
     repositories: usize,
     not_listed: usize,
@@ -89,13 +102,20 @@ pub(super) fn part(report: &Report<'_>) -> serde_json::Value {
 }
 
 fn document<'r>(report: &'r Report<'_>, listed_max: usize) -> Document<'r> {
-    let Summary { errors, warnings, files, repositories } = report.summary();
+    let Summary { errors, warnings, acknowledged, files, repositories } = report.summary();
     let (assignments, recomputed) = report.reuse.map(|reuse| (reuse.assignments, reuse.recomputed)).unzip();
     let not_listed = report.findings.len().saturating_sub(listed_max);
     let listed = report.findings.iter().take(listed_max);
+    let acknowledged = Some(acknowledged).filter(|count| *count > 0);
+    let known = report.acknowledged.iter().take(listed_max).map(|(finding, (why, reaches))| Acknowledged {
+        diagnostic: diagnostic(finding, reaches),
+        reason: &why.reason,
+        until: why.until.map(|until| until.to_string()),
+    });
     Document {
         diagnostics: listed.map(|(finding, reaches)| diagnostic(finding, reaches)).collect(),
-        summary: Counts { errors, warnings, files, repositories, not_listed, assignments, recomputed },
+        acknowledged: known.collect(),
+        summary: Counts { errors, warnings, acknowledged, files, repositories, not_listed, assignments, recomputed },
     }
 }
 

@@ -2,6 +2,7 @@
 
 mod excerpt;
 mod finding;
+mod folding;
 mod github;
 mod hidden;
 mod human;
@@ -15,11 +16,12 @@ use std::fmt;
 use std::sync::Arc;
 
 use clap::ValueEnum;
-use model::diagnostic::{Diagnostic, Origin, Severity};
+use model::diagnostic::{AssignmentId, Diagnostic, Origin, Severity};
 use model::field_path::FieldPath;
 use model::git_id::GitId;
 use model::locate::Locator;
 use model::name::EnvironmentName;
+use model::object::release_pin::Expiry;
 use model::source::{File, Files, Source};
 
 use finding::{Finding, Reach};
@@ -55,20 +57,45 @@ pub struct Batch<'d> {
     pub diagnostics: &'d [Diagnostic],
     /// How many assignments the environment has, if that is known.
     pub assignments: Option<usize>,
+    /// Warnings that were acknowledged.
+    pub acknowledged: &'d [Acknowledged],
     /// What becomes of the assignments that an error reaches.
-    pub fallback: Fallback,
+    pub fallback: Fallback<'d>,
     /// The paths of sensitive values, which are not shown. None if nobody knows them: then no value is shown.
     pub sensitive: Option<&'d BTreeSet<FieldPath>>,
 }
 
 /// What becomes of an assignment that an error stops.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Fallback {
-    /// It keeps what was published last, in this commit of the GitOps branch if that is known.
-    LastGood(Option<GitId>),
+pub enum Fallback<'d> {
+    /// It keeps what was published last, if anything was: the GitOps branch was not read.
+    Published,
+    /// It keeps what was published last, in this commit of the GitOps branch if that is known, except for these assignments, which were never published.
+    KeptExcept(&'d BTreeSet<AssignmentId>, Option<GitId>),
     /// It is left out: there is nothing published that it could keep.
     #[default]
     Nothing,
+}
+
+/// A warning that was acknowledged.
+#[derive(Clone, Debug)]
+pub struct Acknowledged {
+    /// The warning.
+    pub diagnostic: Diagnostic,
+    /// Why it is no mistake.
+    pub reason: String,
+    /// Until when that holds.
+    pub until: Option<Expiry>,
+    /// Whether the object says so itself, by annotation.
+    pub is_in_source: bool,
+}
+
+/// Why a finding does not count.
+#[derive(Debug)]
+struct Acknowledgement {
+    reason: String,
+    until: Option<Expiry>,
+    is_in_source: bool,
 }
 
 /// Which of the files lie in the folder where the program runs, and where in it: the places that code hosts can show.
@@ -100,6 +127,7 @@ impl Checkout {
 #[derive(Debug, Default)]
 pub struct Report<'a> {
     findings: BTreeMap<Finding<'a>, Vec<Reach>>,
+    acknowledged: BTreeMap<Finding<'a>, (Acknowledgement, Vec<Reach>)>,
     environments: BTreeSet<EnvironmentName>,
     files: BTreeSet<(Arc<Source>, Arc<str>)>,
     checkout: Checkout,
@@ -122,8 +150,10 @@ pub struct Reuse {
 pub struct Summary {
     /// How many errors there are.
     pub errors: usize,
-    /// How many warnings there are.
+    /// How many warnings there are, without those that were acknowledged.
     pub warnings: usize,
+    /// How many were acknowledged.
+    pub acknowledged: usize,
     /// How many files were read.
     pub files: usize,
     /// How many repositories they are from; none if they are from a plain directory.
@@ -143,9 +173,16 @@ impl<'a> Report<'a> {
         let sensitive = sensitive(batch, locator.files());
         self.sensitive.extend(sensitive.iter().cloned());
         let hidden = HiddenBytes::new(&sensitive);
-        for diagnostic in batch.diagnostics {
+        for diagnostic in &folding::folded(batch.diagnostics, locator.files()) {
             let finding = Finding::new(diagnostic, locator, &hidden);
             let reaches = self.findings.entry(finding).or_default();
+            reaches.push(Reach::new(diagnostic, batch));
+        }
+        for Acknowledged { diagnostic, reason, until, is_in_source } in batch.acknowledged {
+            let finding = Finding::new(diagnostic, locator, &hidden);
+            let (reason, until, is_in_source) = (reason.clone(), *until, *is_in_source);
+            let known = || (Acknowledgement { reason, until, is_in_source }, Vec::new());
+            let (_, reaches) = self.acknowledged.entry(finding).or_insert_with(known);
             reaches.push(Reach::new(diagnostic, batch));
         }
     }
@@ -172,6 +209,7 @@ impl<'a> Report<'a> {
         Summary {
             errors: count(Severity::Error),
             warnings: count(Severity::Warning),
+            acknowledged: self.acknowledged.len(),
             files: self.files.len(),
             repositories: repositories.len(),
         }
@@ -225,9 +263,14 @@ impl fmt::Display for Summary {
         }
         write!(f, " in {}", count(self.files, "file"))?;
         match self.repositories {
+            0 => {}
+            1 => f.write_str(" of 1 repository")?,
+            repositories => write!(f, " of {repositories} repositories")?,
+        }
+        match self.acknowledged {
             0 => Ok(()),
-            1 => f.write_str(" of 1 repository"),
-            repositories => write!(f, " of {repositories} repositories"),
+            1 => f.write_str("; 1 warning is acknowledged"),
+            more => write!(f, "; {} are acknowledged", count(more, "warning")),
         }
     }
 }

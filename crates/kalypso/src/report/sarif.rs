@@ -7,9 +7,9 @@ use model::diagnostic::Code;
 use model::source::Source;
 use serde_json::{Map, Value, json};
 
-use super::Report;
 use super::finding::{Finding, Mark, Reach, Spot};
 use super::words;
+use super::{Acknowledgement, Report};
 
 /// The name that SARIF readers know the root of the checkout by.
 const CHECKOUT: &str = "%SRCROOT%";
@@ -22,7 +22,17 @@ pub(super) fn render(report: &Report<'_>) -> Value {
         "semanticVersion": env!("CARGO_PKG_VERSION"),
         "rules": Code::ALL.iter().map(|code| rule(*code)).collect::<Vec<_>>(),
     });
-    let results: Vec<_> = report.findings.iter().map(|(finding, reaches)| result(report, finding, reaches)).collect();
+    let mut results: Vec<_> =
+        report.findings.iter().map(|(finding, reaches)| result(report, finding, reaches)).collect();
+    // Where one result says whether it is suppressed, all have to.
+    if !report.acknowledged.is_empty() {
+        results.iter_mut().for_each(|result| result["suppressions"] = json!([]));
+    }
+    results.extend(report.acknowledged.iter().map(|(finding, (why, reaches))| {
+        let mut result = result(report, finding, reaches);
+        result["suppressions"] = json!([suppression(why)]);
+        result
+    }));
     let sources = sources(report);
     let bases: Map<_, _> = sources.iter().map(|(name, source)| (name.clone(), base(source))).collect();
     let provenance: Vec<_> = sources.iter().filter_map(|(name, source)| provenance(name, source)).collect();
@@ -46,6 +56,15 @@ fn rule(code: Code) -> Value {
         "name": format!("{code:?}"),
         "shortDescription": { "text": code.title() },
         "help": { "text": manual, "markdown": manual },
+    })
+}
+
+fn suppression(Acknowledgement { reason, until, is_in_source }: &Acknowledgement) -> Value {
+    let until = until.map_or_else(String::new, |until| format!(" (until {until})"));
+    json!({
+        "kind": if *is_in_source { "inSource" } else { "external" },
+        "status": "accepted",
+        "justification": format!("{reason}{until}"),
     })
 }
 
@@ -107,7 +126,8 @@ fn logical(reaches: &[Reach]) -> Vec<Value> {
 
 /// The sources of all places by the name of their base.
 fn sources(report: &Report<'_>) -> BTreeMap<String, Arc<Source>> {
-    let spots = report.findings.keys().flat_map(|finding| &finding.marks).filter_map(|mark| mark.spot.as_ref());
+    let findings = report.findings.keys().chain(report.acknowledged.keys());
+    let spots = findings.flat_map(|finding| &finding.marks).filter_map(|mark| mark.spot.as_ref());
     let named = spots.map(|spot| match report.checkout.path(spot.file) {
         Some(_) => (CHECKOUT.to_owned(), Arc::clone(&spot.file.source)),
         None => (base_name(&spot.file.source), Arc::clone(&spot.file.source)),
@@ -116,7 +136,7 @@ fn sources(report: &Report<'_>) -> BTreeMap<String, Arc<Source>> {
 }
 
 fn base_name(source: &Source) -> String {
-    source.to_string()
+    source.place_name()
 }
 
 fn base(source: &Source) -> Value {

@@ -137,7 +137,7 @@ fn an_object_that_exists_twice() {
     5 |   name: west
       |         ---- and again here
       |
-      = what depends on it keeps its last good output
+      = what was published of what depends on it stays
       = help: remove or rename all but one
 
     1 error in 2 files

@@ -2,8 +2,7 @@
 
 use model::diagnostic::Severity;
 
-use super::Fallback;
-use super::finding::{Finding, Reach};
+use super::finding::{Fate, Finding, Reach};
 use crate::terminal::{count, thousands};
 
 /// How many assignments are named where there are more.
@@ -39,23 +38,35 @@ fn consequences(reach: &Reach, is_error: bool, names_environments: bool) -> Vec<
 }
 
 fn kept(reach: &Reach) -> String {
-    let is_one = reach.assignments.len() == 1;
-    let kept = match (reach.fallback, is_one) {
-        (Fallback::Nothing, true) => "it is left out",
-        (Fallback::Nothing, false) => "these are left out",
-        (Fallback::LastGood(_), true) => "it keeps its last good output",
-        (Fallback::LastGood(_), false) => "these keep their last good output",
-    };
-    let commit = match reach.fallback {
-        Fallback::LastGood(Some(commit)) => format!(" (commit {})", commit.short()),
-        _ => String::new(),
+    let number = reach.assignments.len();
+    let is_one = number == 1;
+    let kept = match reach.fate {
+        Fate::Published if is_one => "it keeps what was published of it, if anything was".to_owned(),
+        Fate::Published => "these keep what was published of them, if anything was".to_owned(),
+        Fate::LeftOut if is_one => "it is left out".to_owned(),
+        Fate::LeftOut => "these are left out".to_owned(),
+        Fate::Kept(0, _) if is_one => "it was never published, and is left out".to_owned(),
+        Fate::Kept(0, _) => "these were never published, and are left out".to_owned(),
+        Fate::Kept(kept, commit) => {
+            let commit = commit.map_or_else(String::new, |commit| format!(" (commit {})", commit.short()));
+            match number - kept {
+                0 if is_one => format!("it keeps its last good output{commit}"),
+                0 => format!("these keep their last good output{commit}"),
+                others => {
+                    let keep = if kept == 1 { "keeps its" } else { "keep their" };
+                    let were = if others == 1 { "other one was" } else { "others were" };
+                    let kept = thousands(kept);
+                    format!("{kept} of these {keep} last good output{commit}; the {were} never published, and left out")
+                }
+            }
+        }
     };
     let others = match reach.others {
         None | Some(0) => String::new(),
         Some(1) => "; 1 other is not affected".to_owned(),
         Some(others) => format!("; {} others are not affected", thousands(others)),
     };
-    format!("{kept}{commit}{others}")
+    format!("{kept}{others}")
 }
 
 /// `a`, `a and b`, `a, b and c`
@@ -64,5 +75,41 @@ fn listed(names: &[String]) -> String {
         [] => String::new(),
         [only] => only.clone(),
         [first @ .., last] => format!("{} and {last}", first.join(", ")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use model::diagnostic::AssignmentId;
+    use model::git_id::GitId;
+    use model::name::{DeploymentTargetName, PlaceName};
+
+    use super::*;
+
+    fn check(number: usize, fate: Fate, expected: &str) {
+        let id = |index| AssignmentId {
+            place: PlaceName::new("edge").unwrap(),
+            target: DeploymentTargetName::new(format!("shop-{index}")).unwrap(),
+        };
+        let reach = Reach { environment: None, assignments: (0..number).map(id).collect(), others: Some(1), fate };
+        assert_eq!(kept(&reach), format!("{expected}; 1 other is not affected"));
+    }
+
+    #[test]
+    fn only_what_was_published_keeps_its_last_good_output() {
+        let commit = Some(GitId::of_blob(b""));
+        check(1, Fate::Kept(1, commit), "it keeps its last good output (commit e69de29)");
+        check(2, Fate::Kept(2, None), "these keep their last good output");
+        check(1, Fate::Kept(0, commit), "it was never published, and is left out");
+        check(2, Fate::Kept(0, commit), "these were never published, and are left out");
+        let one = "1 of these keeps its last good output; the other one was never published, and left out";
+        check(2, Fate::Kept(1, None), one);
+        check(
+            5,
+            Fate::Kept(2, None),
+            "2 of these keep their last good output; the others were never published, and left out",
+        );
+        check(1, Fate::Published, "it keeps what was published of it, if anything was");
+        check(2, Fate::LeftOut, "these are left out");
     }
 }

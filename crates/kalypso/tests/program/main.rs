@@ -40,6 +40,8 @@ mod secrets;
 #[cfg(test)]
 mod selecting;
 #[cfg(test)]
+mod strict;
+#[cfg(test)]
 mod telling;
 #[cfg(test)]
 mod trust;

@@ -68,11 +68,19 @@ fn rendered(format: Format) -> String {
     let checkout = Checkout { url, revision: "prod".into(), folder: "./platform/".to_owned() };
     let mut report = Report::new().checked_out(checkout);
     let environments = ["prod", "stage"].map(|name| EnvironmentName::new(name).unwrap());
-    let fallback = Fallback::LastGood(Some(GitId::of_blob(b"")));
+    let missing = BTreeSet::new();
+    let fallback = Fallback::KeptExcept(&missing, Some(GitId::of_blob(b"")));
     for environment in &environments {
         let (assignments, nothing) = (Some(9), BTreeSet::new());
         let environment = Some(environment);
-        let batch = Batch { environment, assignments, fallback, diagnostics: &diagnostics, sensitive: Some(&nothing) };
+        let batch = Batch {
+            environment,
+            assignments,
+            fallback,
+            diagnostics: &diagnostics,
+            sensitive: Some(&nothing),
+            ..Batch::default()
+        };
         report.add(batch, &mut Locator::of_files(&files));
     }
     report.render(format)

@@ -1,0 +1,62 @@
+//! What is said of objects that several environments share, and may be meant for another one.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use git::load::ReadRole;
+use model::diagnostic::{Code, Diagnostic, ObjectKey};
+
+use crate::loading::Loaded;
+
+/// A warning about an object that several environments share, wherever it is given.
+type Shared = (Arc<str>, ObjectKey, Code, String);
+
+/// Leaves out warnings that are given for nothing but one of several environments: what is shared is in effect elsewhere.
+pub(crate) fn without_elsewhere(environments: &[&Loaded], found: Vec<Vec<Diagnostic>>) -> Vec<Vec<Diagnostic>> {
+    let given: Vec<BTreeSet<Shared>> = environments
+        .iter()
+        .zip(&found)
+        .map(|(loaded, found)| found.iter().filter_map(|diagnostic| shared(loaded, diagnostic)).collect())
+        .collect();
+    let is_elsewhere = |shared: &Shared| {
+        let (url, object, ..) = shared;
+        environments
+            .iter()
+            .zip(&given)
+            .any(|(loaded, given)| url_of(loaded, object).is_some_and(|found| found == *url) && !given.contains(shared))
+    };
+    let certain = |(loaded, found): (&&Loaded, Vec<Diagnostic>)| -> Vec<Diagnostic> {
+        let is_certain =
+            |diagnostic: &Diagnostic| !shared(loaded, diagnostic).is_some_and(|shared| is_elsewhere(&shared));
+        found.into_iter().filter(is_certain).collect()
+    };
+    environments.iter().zip(found).map(certain).collect()
+}
+
+/// Leaves out what may be in effect in other environments, where these were not read.
+pub(crate) fn without_doubtful(loaded: &Loaded, found: &[Diagnostic]) -> Vec<Diagnostic> {
+    found.iter().filter(|diagnostic| shared(loaded, diagnostic).is_none()).cloned().collect()
+}
+
+/// A warning about an object of a base repository that it has no effect.
+fn shared(loaded: &Loaded, diagnostic: &Diagnostic) -> Option<Shared> {
+    let has_no_effect = matches!(
+        diagnostic.code,
+        Code::NoClusterTypeSelected | Code::NoTargetSelected | Code::IdlePin | Code::AppliesToNothing
+    );
+    let object = diagnostic.object.as_ref().filter(|_| has_no_effect)?;
+    let address = loaded.fleet.address(object)?;
+    let source = &loaded.fleet.files.get(address.file).source;
+    let is_it = |read: &&git::load::Read| read.url.as_str() == &*source.url && read.revision == source.revision;
+    let is_base = |read: &git::load::Read| matches!(read.role, ReadRole::Base(_) | ReadRole::Flux(_));
+    let is_shared = loaded.reads.iter().any(|read| is_it(&read) && is_base(read));
+    let is_own = loaded.reads.iter().any(|read| is_it(&read) && read.role == ReadRole::Environment);
+    let label = diagnostic.labels.first().map(|label| format!("{:?}", label.origin)).unwrap_or_default();
+    (is_shared && !is_own).then(|| (Arc::clone(&source.url), object.clone(), diagnostic.code, label))
+}
+
+/// The URL of the repository that an object is from.
+fn url_of(loaded: &Loaded, object: &ObjectKey) -> Option<Arc<str>> {
+    let address = loaded.fleet.address(object)?;
+    Some(Arc::clone(&loaded.fleet.files.get(address.file).source.url))
+}
