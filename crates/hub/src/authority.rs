@@ -174,7 +174,7 @@ fn anybody() -> Identity {
 mod tests {
     use super::*;
     use crate::store::DatabaseUrl;
-    use crate::tokens::NewToken;
+    use crate::tokens::{NewToken, Reach};
 
     async fn authority(may_be_open: bool) -> (Database, Authority) {
         let database = Database::open(&DatabaseUrl::Memory).await.unwrap();
@@ -182,7 +182,7 @@ mod tests {
     }
 
     async fn token(database: &Database) -> TokenText {
-        let token = NewToken { name: "t".into(), scope: Scope::Read, signs: false, expires_on: None };
+        let token = NewToken { name: "t".into(), scope: Scope::Read(Reach::ALL), signs: false, expires_on: None };
         tokens::create(database, &token).await.unwrap()
     }
 

@@ -94,6 +94,9 @@ pub const COUNT_WAIT: Duration = Duration::from_secs(10);
 /// Reconcilers that are looked at to know how many stood where at a moment.
 pub const COUNTED_THEN_MAX: usize = 5_000;
 
+/// Workspaces, and environments, that a token is limited to. They are compared with every name of an answer.
+pub const REACH_NAMES_MAX: usize = 100;
+
 /// How long a token is taken for what it was when it was looked up. Half of the 5 seconds within which a revocation takes effect in every replica.
 pub const TOKEN_CACHE: Duration = Duration::from_millis(2_500);
 

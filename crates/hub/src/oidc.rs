@@ -10,7 +10,7 @@ use serde_json::Value;
 use tokio::sync::Mutex;
 
 use crate::limits::{OIDC_BYTES_MAX, OIDC_FETCHES_MAX, OIDC_KEYS_AGE, OIDC_TIMEOUT, RSA_BITS_MIN};
-use crate::tokens::{Identity, Scope};
+use crate::tokens::{Identity, Reach, Scope};
 
 /// Signatures with public keys. Never `none`, and never HMAC: there the public key would be the secret.
 const ALGORITHMS: [Algorithm; 9] = [
@@ -130,7 +130,7 @@ impl Issuer {
         let has = |wanted: &[String]| wanted.iter().any(|value| roles.contains(&value.as_str()));
         let scope = match (has(&self.settings.admin), has(&self.settings.read)) {
             (true, _) => Scope::Admin,
-            (false, true) => Scope::Read,
+            (false, true) => Scope::Read(Reach::ALL),
             (false, false) => return Err(OidcError::NoRole(name)),
         };
         Ok(Identity { name, scope })

@@ -177,6 +177,7 @@ pub(crate) fn filter(
         status,
         selector,
         target_selector,
+        ..Filter::default()
     })
 }
 

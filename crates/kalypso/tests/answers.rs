@@ -215,6 +215,7 @@ fn the_hub_answers_what_the_reference_says() {
         ["--hosts", "chicago-*", "--reconciler-type", "flux", "--place", "https://a", "--label", "a=b", "--signing"];
     check("hub token create", &[run(&[&["token", "create", "chicago"], &group[..]].concat())]);
     run(&["token", "create", "berlin", "--host", "berlin-1"]);
+    run(&["token", "create", "web", "--role", "read", "--workspace", "web-team", "--environment", "dev"]);
     check("hub token rotate", &[run(&["token", "rotate", "chicago"])]);
     check("hub token list", &[run(&["token", "list"])]);
     let add = ["hub", "host", "add", "berlin-1", "--reconciler", "checkout"];

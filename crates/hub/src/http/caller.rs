@@ -8,15 +8,33 @@ use super::App;
 use super::problem::{Kind, Problem};
 use crate::tokens::Identity;
 
-/// Somebody who may ask.
+/// Somebody who may ask about everything. What can be limited to some workspaces and environments takes [`LimitedReader`] instead.
 #[derive(Clone, Debug)]
 pub struct Reader(pub Identity);
+
+/// Somebody who may ask, perhaps only about some workspaces and environments: whoever takes it has to heed that.
+#[derive(Clone, Debug)]
+pub(super) struct LimitedReader(pub(super) Identity);
 
 /// Somebody who may change things.
 #[derive(Clone, Debug)]
 pub struct Administrator(pub Identity);
 
 impl FromRequestParts<App> for Reader {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Problem> {
+        let LimitedReader(identity) = LimitedReader::from_request_parts(parts, app).await?;
+        if !identity.may_read_all() {
+            let reach = identity.scope.reach();
+            let detail = format!("this token is limited to {reach}, and this is about everything");
+            return Err(Problem::new(Kind::Forbidden, detail).hint("use a token without limits, or another question"));
+        }
+        Ok(Self(identity))
+    }
+}
+
+impl FromRequestParts<App> for LimitedReader {
     type Rejection = Problem;
 
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Problem> {

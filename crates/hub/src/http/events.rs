@@ -21,6 +21,7 @@ use crate::authority::Refusal;
 use crate::events::{FollowError, Follower, Said};
 use crate::limits::{EVENTS_RETRY, TOKEN_CACHE};
 use crate::questions::{Change, Filter, Page, Position};
+use crate::tokens::Reach;
 
 /// A browser that reconnects says in this header how far it was.
 const LAST_EVENT_ID: &str = "last-event-id";
@@ -62,11 +63,12 @@ async fn events(State(app): State<App>, asked: Asked<After>) -> Result<Response,
     }
     let last = asked.headers.get(LAST_EVENT_ID).and_then(|id| id.to_str().ok()).filter(|id| !id.is_empty());
     let after = last.or(asked.more.after.as_deref()).map(str::parse::<Position>).transpose()?;
+    let reach = asked.filter.within.clone();
     let follower = app.feed.follow(asked.filter, after).await?;
-    let conversation = Conversation { follower, app, headers: asked.headers, checked: Instant::now() };
+    let conversation = Conversation { follower, app, headers: asked.headers, reach, checked: Instant::now() };
     let events = stream::unfold(conversation, async |mut conversation: Conversation| {
         let said = conversation.next().await?;
-        Some((Ok::<_, Infallible>(event(said)), conversation))
+        Some((Ok::<_, Infallible>(event(said, &conversation.reach)), conversation))
     });
     let mut response = Sse::new(events).into_response();
     // nginx would keep events until it has some kilobytes of them.
@@ -79,6 +81,8 @@ struct Conversation {
     follower: Follower,
     app: App,
     headers: HeaderMap,
+    /// What who follows may ask about.
+    reach: Reach,
     /// When it was last looked whether who follows may ask.
     checked: Instant,
 }
@@ -113,12 +117,17 @@ impl Conversation {
     }
 }
 
-fn event(said: Said) -> Event {
+fn event(said: Said, reach: &Reach) -> Event {
     match said {
         Said::Change(position, change) => {
-            let event = Event::default().id(position.to_string()).event(change.kind());
+            let event = Event::default().id(position.to_string());
+            let mut data = serde_json::to_value(&change).unwrap_or_default();
+            // Of what is not shown, the position is said: where to go on.
+            if !reach.is_all() && !reach.prune(&mut data) {
+                return event;
+            }
             // JSON has no line breaks of its own.
-            event.data(serde_json::to_string(&change).unwrap_or_default())
+            event.event(change.kind()).data(data.to_string())
         }
         // Without data nothing is told to who reads, but where to go on is remembered.
         Said::Nothing(position) => Event::default().id(position.to_string()).retry(EVENTS_RETRY),

@@ -9,6 +9,7 @@ use super::App;
 use super::problem::{Kind, Problem};
 use super::submission::Submission;
 use crate::limits::{ENVIRONMENTS_MAX, PUBLICATION_PLACES_MAX};
+use crate::tokens::PublishingError;
 use crate::wanted::{self, Told, Wish};
 
 pub(super) fn routes() -> OpenApiRouter<App> {
@@ -48,6 +49,7 @@ async fn publish(State(app): State<App>, submission: Submission) -> Result<Json<
     if told.environments.len() > ENVIRONMENTS_MAX {
         return Err(Problem::new(Kind::Unprocessable, format!("there are at most {ENVIRONMENTS_MAX} environments")));
     }
+    submission.identity.scope.reach().check(&app.database, &told).await?;
     let wishes = told.wishes();
     wishes.iter().try_for_each(Wish::check).map_err(|error| Problem::new(Kind::Unprocessable, error.to_string()))?;
     let mut published = wanted::Published::default();
@@ -55,4 +57,14 @@ async fn publish(State(app): State<App>, submission: Submission) -> Result<Json<
         published = app.ingest.want(wish).await?;
     }
     Ok(Json(published))
+}
+
+impl From<PublishingError> for Problem {
+    fn from(error: PublishingError) -> Self {
+        match error {
+            PublishingError::Outside { .. } => Self::new(Kind::Forbidden, error.to_string())
+                .hint("nothing of it was taken; use a token that may publish all of it"),
+            PublishingError::Database(error) => error.into(),
+        }
+    }
 }

@@ -23,7 +23,7 @@ use utoipa::{IntoParams, IntoResponses};
 use utoipa_axum::router::OpenApiRouter;
 
 use super::App;
-use super::caller::Reader;
+use super::caller::LimitedReader;
 use super::problem::{Kind, Problem};
 use crate::limits::COUNT_WAIT;
 use crate::moment::Moment;
@@ -86,10 +86,28 @@ impl<T: DeserializeOwned + IntoParams> FromRequestParts<App> for Asked<T> {
     type Rejection = Problem;
 
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Problem> {
-        Reader::from_request_parts(parts, app).await?;
+        let LimitedReader(identity) = LimitedReader::from_request_parts(parts, app).await?;
         refuse_unknown::<T>(parts)?;
         let headers = parts.headers.clone();
-        Ok(Self { filter: read(parts)?, page: read(parts)?, more: read(parts)?, headers })
+        let within = identity.scope.reach().clone();
+        let filter = Filter { within, ..read(parts)? };
+        Ok(Self { filter, page: read(parts)?, more: read(parts)?, headers })
+    }
+}
+
+impl<T> Asked<T> {
+    /// The answer, without what who asks may not ask about.
+    pub(super) fn answer<A: Serialize>(&self, answer: Result<A, QuestionError>) -> Result<Response, Problem> {
+        let reach = &self.filter.within;
+        if reach.is_all() {
+            return self::answer(&self.headers, answer);
+        }
+        let mut pruned =
+            serde_json::to_value(answer?).map_err(|error| Problem::new(Kind::Mistake, error.to_string()))?;
+        if !reach.prune(&mut pruned) {
+            return Err(Problem::new(Kind::Forbidden, format!("this token is limited to {reach}")));
+        }
+        self::answer(&self.headers, Ok(pruned))
     }
 }
 
@@ -149,6 +167,9 @@ impl From<QuestionError> for Problem {
         match error {
             QuestionError::Wrong { .. } => Self::new(Kind::Malformed, text),
             QuestionError::Unknown { .. } => Self::new(Kind::NotFound, text),
+            QuestionError::Outside { .. } => {
+                Self::new(Kind::Forbidden, text).hint("ask without it, or use a token that may")
+            }
             QuestionError::Ambiguous { ways, .. } => {
                 let problem = Self::new(Kind::Ambiguous, text);
                 ways.first().map(|way| format!("say `{way}`, for example")).into_iter().fold(problem, Self::hint)

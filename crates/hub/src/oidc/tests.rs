@@ -89,7 +89,7 @@ async fn a_claim_says_what_somebody_may_do() {
     let identity = check(|_| ()).await.unwrap();
     assert_eq!((identity.name.as_str(), identity.scope), ("ada", Scope::Admin));
     let roles = |roles: Value| check(move |claims| claims["realm"]["roles"] = roles);
-    assert_eq!(roles(json!("openid developers")).await.unwrap().scope, Scope::Read);
+    assert_eq!(roles(json!("openid developers")).await.unwrap().scope, Scope::Read(Reach::ALL));
     assert!(matches!(roles(json!(["others"])).await, Err(OidcError::NoRole(_))));
     assert!(matches!(roles(json!(7)).await, Err(OidcError::NoRole(_))));
 }

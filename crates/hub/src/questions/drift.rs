@@ -218,6 +218,9 @@ pub async fn drift_hosts(
     let mut transaction = database.begin_reading().await?;
     let scope = Scope::of(&mut transaction, filter).await?;
     let targets = scope.targets.clone();
+    if kind == DriftKind::UnknownPlace && scope.is_of_places() {
+        return Ok(Deployments::default());
+    }
     let walk = if kind == DriftKind::UnknownPlace {
         Walk::of_unplaced(scope)
     } else {

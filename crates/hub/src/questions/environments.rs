@@ -88,13 +88,13 @@ pub struct EnvironmentTarget {
 /// The filter can't be meant; the database can't answer.
 pub async fn environments(database: &Database, filter: &Filter) -> Result<Environments, QuestionError> {
     let (mut transaction, scope) = Scope::of_totals(database, filter).await?;
-    let mut environments = named(&mut transaction, scope.environment_id).await?;
+    let mut environments = named(&mut transaction, &scope).await?;
     let (standing, sum) =
         (standing::expression(standing::HOLDS_WANTED), transaction.dialect().int("sum(t.reconcilers)"));
     let mut values = Vec::new();
     let tallies = scope.tallies(transaction.dialect(), &mut values);
-    let of_groups = scope.groups.map(|groups| {
-        values.push(Value::from(groups));
+    let of_groups = scope.groups.as_ref().map(|groups| {
+        values.push(Value::from(groups.clone()));
         format!(" and {}", transaction.dialect().any_int("t.place_group_id", &format!("${}", values.len())))
     });
     let sql = format!(
@@ -111,22 +111,37 @@ pub async fn environments(database: &Database, filter: &Filter) -> Result<Enviro
     }
     let order = Order::read(&mut transaction).await?;
     let mut items: Vec<_> = environments.into_values().collect();
+    if scope.is_limited {
+        items.retain(|one| one.targets > 0 || one.counts.expected > 0);
+    }
     items.sort_by(|one, other| order.key(&one.name).cmp(&order.key(&other.name)));
     Ok(Environments { items })
 }
 
-async fn named(transaction: &mut Transaction, only: Option<i64>) -> Result<BTreeMap<i64, Environment>, DatabaseError> {
+async fn named(transaction: &mut Transaction, scope: &Scope) -> Result<BTreeMap<i64, Environment>, DatabaseError> {
+    let dialect = transaction.dialect();
+    let mut values = vec![Value::from(scope.environment_id.unwrap_or_default())];
+    let mut among = |column: &str, ids: Option<Vec<i64>>| {
+        let Some(ids) = ids else { return String::new() };
+        values.push(ids.into());
+        format!(" and {}", dialect.any_int(column, &format!("${}", values.len())))
+    };
+    let environments = among("e.id", scope.environments.clone());
+    // All of them are counted, whatever is asked about; but only those that may be asked about.
+    let of_targets = scope.targets.iter().filter(|_| scope.is_limited).map(|ids| ids.iter().copied().collect()).next();
+    let of_groups = scope.groups.clone().filter(|_| scope.is_limited);
+    let (of_targets, of_groups) = (among("t.id", of_targets), among("g.id", of_groups));
     // What was removed everywhere is counted no more.
     let wanted = "exists (select 1 from place p join place_revision w on w.id = p.wanted_revision_id \
         where p.place_group_id = g.id and w.tree is not null)";
     let sql = format!(
-        "select e.id, e.name, (select count(*) from deployment_target t where t.environment_id = e.id and exists \
+        "select e.id, e.name, (select count(*) from deployment_target t where t.environment_id = e.id{of_targets} and exists \
            (select 1 from place_group_target m join place_group g on g.id = m.place_group_id \
             where m.deployment_target_id = t.id and {wanted})), \
-         (select count(distinct g.cluster_type) from place_group g where g.environment_id = e.id and {wanted}) \
-         from environment e where $1 = 0 or e.id = $1"
+         (select count(distinct g.cluster_type) from place_group g where g.environment_id = e.id{of_groups} and {wanted}) \
+         from environment e where ($1 = 0 or e.id = $1){environments}"
     );
-    let rows = transaction.query(&sql, vec![only.unwrap_or_default().into()]).await?;
+    let rows = transaction.query(&sql, values).await?;
     let environment = |row: &Row| Environment {
         name: row.text(1),
         targets: row.int(2),

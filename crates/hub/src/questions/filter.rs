@@ -6,6 +6,7 @@ use utoipa::{IntoParams, ToSchema};
 
 use super::QuestionError;
 use crate::limits::{PAGE_DEFAULT, PAGE_MAX};
+use crate::tokens::Reach;
 
 /// Only what has all of these. Names are whole names, whatever characters are in them.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, IntoParams, ToSchema)]
@@ -42,9 +43,36 @@ pub struct Filter {
     /// Labels of deployment targets, as `kubectl --selector` has them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub target_selector: Option<String>,
+    /// What may be asked about at all, whatever is asked: no parameter, but what the token of who asks is limited to.
+    #[serde(skip)]
+    #[param(ignore)]
+    #[schema(ignore)]
+    pub within: Reach,
 }
 
 impl Filter {
+    /// Refuses to ask about what is not within the reach.
+    pub(super) fn check_reach(&self) -> Result<(), QuestionError> {
+        let outside = |what, name: &str| {
+            Err(QuestionError::Outside { what, name: name.to_owned(), reach: self.within.to_string() })
+        };
+        match (&self.environment, &self.workspace) {
+            (Some(name), _) if !self.within.has_environment(name) => outside("environment", name),
+            (_, Some(name)) if !self.within.has_workspace(name) => outside("workspace", name),
+            _ => Ok(()),
+        }
+    }
+
+    /// An error that names nothing that is not within the reach.
+    pub(super) fn discreet(&self, error: QuestionError) -> QuestionError {
+        match error {
+            QuestionError::Unknown { what, name, .. } if !self.within.is_all() => {
+                QuestionError::Unknown { what, name, similar: Vec::new() }
+            }
+            error => error,
+        }
+    }
+
     /// The labels that hosts must have.
     pub(super) fn host_labels(&self) -> Result<LabelSelector, QuestionError> {
         selector("selector", self.selector.as_deref())

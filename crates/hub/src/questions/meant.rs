@@ -9,7 +9,7 @@ use super::scope::similar;
 use super::subject::Subject;
 use super::{Filter, QuestionError};
 use crate::revision;
-use crate::store::{DatabaseError, Row, Transaction, Value};
+use crate::store::{DatabaseError, Dialect, Row, Transaction, Value};
 
 /// What a rollout is of.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
@@ -80,7 +80,7 @@ impl Meant {
             candidates = abbreviated(transaction, revision::commit(of)).await?;
         }
         match candidates.len() {
-            0 => Err(unknown(transaction, of, &with_versions(&workloads, &readings)).await?),
+            0 => Err(filter.discreet(unknown(transaction, of, &with_versions(&workloads, &readings)).await?)),
             1 => Ok(candidates.remove(0)),
             _ => Err(QuestionError::Ambiguous { name: of.to_owned(), ways: ways(&candidates) }),
         }
@@ -144,13 +144,17 @@ fn with_versions<'a>(workloads: &'a [Workload], readings: &[(&str, Option<&'a st
 }
 
 /// The conditions of a filter that are about workloads; their parameters are added to the values.
-fn of_filter(filter: &Filter, values: &mut Vec<Value>) -> String {
+fn of_filter(dialect: Dialect, filter: &Filter, values: &mut Vec<Value>) -> String {
     let columns = [("w.name", &filter.workspace), ("a.name", &filter.application), ("l.name", &filter.workload)];
     let mut conditions = String::new();
     for (column, name) in columns {
         let Some(name) = name else { continue };
         values.push(name.as_str().into());
         let _ = write!(conditions, " and {column} = ${}", values.len());
+    }
+    if !filter.within.workspaces.is_empty() {
+        values.push(filter.within.workspaces.clone().into());
+        let _ = write!(conditions, " and {}", dialect.any_text("w.name", &format!("${}", values.len())));
     }
     conditions
 }
@@ -170,7 +174,7 @@ async fn workloads(
     });
     let mut values = vec![Value::from(names.collect::<Vec<_>>())];
     let of_name = transaction.dialect().any_text("l.name", "$1");
-    let of_filter = of_filter(filter, &mut values);
+    let of_filter = of_filter(transaction.dialect(), filter, &mut values);
     let sql = format!(
         "select l.id, w.name, a.name, l.name from {WORKLOADS} where {of_name}{of_filter} order by w.name, a.name, l.name"
     );
@@ -186,7 +190,7 @@ async fn versions(
     filter: &Filter,
 ) -> Result<Vec<Meant>, DatabaseError> {
     let mut values = vec![Value::from(version)];
-    let mut conditions = of_filter(filter, &mut values);
+    let mut conditions = of_filter(transaction.dialect(), filter, &mut values);
     if let Some(workload) = workload {
         values.push(workload.into());
         let _ = write!(conditions, " and l.id = ${}", values.len());

@@ -67,6 +67,16 @@ pub enum QuestionError {
         /// Names that are nearly the same.
         similar: Vec<String>,
     },
+    /// Who asks may not ask about it.
+    #[error("this token is limited to {reach}: it may not ask about {what} `{name}`")]
+    Outside {
+        /// What kind of thing it is.
+        what: &'static str,
+        /// Its name, as it was asked for.
+        name: String,
+        /// What may be asked about.
+        reach: String,
+    },
     /// Several things are called so.
     #[error("`{name}` can mean several things: {}", several(ways))]
     Ambiguous {

@@ -85,6 +85,11 @@ pub async fn rollout(database: &Database, of: &str, filter: &Filter) -> Result<R
         let row = environments.entry(environment).or_default();
         *row = EnvironmentRollout { counts: stand.counts, superseded: stand.superseded, attention, ..row.clone() };
     }
+    if scope.is_limited && environments.is_empty() {
+        // It is there, but for others.
+        let (what, name, similar) = ("workload, version or commit", of.to_owned(), Vec::new());
+        return Err(QuestionError::Unknown { what, name, similar });
+    }
     let names = environment_names(&mut transaction).await?;
     for (id, mut environment) in environments {
         environment.environment = names.get(&id).cloned().unwrap_or_default();

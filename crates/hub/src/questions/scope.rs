@@ -22,6 +22,10 @@ pub(super) struct Scope {
     pub(super) targets: Option<BTreeSet<i64>>,
     /// The environment.
     pub(super) environment_id: Option<i64>,
+    /// The environments that may be asked about; none if it is all of them.
+    pub(super) environments: Option<Vec<i64>>,
+    /// Whether only something may be asked about, whatever is asked.
+    pub(super) is_limited: bool,
     /// The hosts, if they are few; in the order of their ids.
     pub(super) hosts: Option<Vec<i64>>,
     /// What hosts must be otherwise.
@@ -65,9 +69,16 @@ impl Scope {
 
     /// What the filter of a list means now: hosts are told one by one only if they are few.
     pub(super) async fn of(transaction: &mut Transaction, filter: &Filter) -> Result<Self, QuestionError> {
+        filter.check_reach()?;
+        Self::selected(transaction, filter).await.map_err(|error| filter.discreet(error))
+    }
+
+    async fn selected(transaction: &mut Transaction, filter: &Filter) -> Result<Self, QuestionError> {
         let environment_id = named(transaction, "environment", "environment", filter.environment.as_deref()).await?;
-        let targets = targets(transaction, filter, environment_id).await?;
-        let groups = groups(transaction, (environment_id, targets.as_ref())).await?;
+        let environments = within(transaction, &filter.within.environments).await?;
+        let of_environments = environment_id.map(|id| vec![id]).or_else(|| environments.clone());
+        let targets = targets(transaction, filter, of_environments.as_ref()).await?;
+        let groups = groups(transaction, (of_environments, targets.as_ref())).await?;
         let host = named(transaction, "host", "host", filter.host.as_deref()).await?;
         let cluster_type = cluster_type(transaction, filter).await?;
         let kind = HostKind { labels: filter.host_labels()?, cluster_type, environment_id };
@@ -77,7 +88,19 @@ impl Scope {
         };
         let told = told(transaction, (&kind, hosts.as_ref()), groups.as_ref()).await?;
         let standings = Standing::parse_list(filter.status.as_deref())?;
-        Ok(Self { groups, told, targets, environment_id, hosts, kind, counted: None, standings })
+        let is_limited = !filter.within.is_all();
+        Ok(Self {
+            groups,
+            told,
+            targets,
+            environment_id,
+            environments,
+            is_limited,
+            hosts,
+            kind,
+            counted: None,
+            standings,
+        })
     }
 
     /// Whether a condition of the filter is about places.
@@ -100,6 +123,16 @@ impl Scope {
             None => self.kind.condition(dialect, host_id, values),
         }
     }
+}
+
+/// The environments that may be asked about; none if it is all of them.
+async fn within(transaction: &mut Transaction, names: &[String]) -> Result<Option<Vec<i64>>, DatabaseError> {
+    if names.is_empty() {
+        return Ok(None);
+    }
+    let sql = format!("select id from environment where {} order by id", transaction.dialect().any_text("name", "$1"));
+    let rows = transaction.query(&sql, vec![names.to_vec().into()]).await?;
+    Ok(Some(rows.iter().map(|row| row.int(0)).collect()))
 }
 
 /// The cluster type of the filter, which has to be known.
@@ -198,7 +231,7 @@ pub(super) async fn similar(
 async fn targets(
     transaction: &mut Transaction,
     filter: &Filter,
-    environment_id: Option<i64>,
+    environments: Option<&Vec<i64>>,
 ) -> Result<Option<BTreeSet<i64>>, QuestionError> {
     let labels = filter.target_labels()?;
     let names = [
@@ -214,6 +247,10 @@ async fn targets(
             conditions.push(format!("{column} = ${}", values.len()));
         }
     }
+    if !filter.within.workspaces.is_empty() {
+        values.push(filter.within.workspaces.clone().into());
+        conditions.push(transaction.dialect().any_text("w.name", &format!("${}", values.len())));
+    }
     if values.is_empty() && labels.requirements.is_empty() {
         return Ok(None);
     }
@@ -224,9 +261,9 @@ async fn targets(
             return Err(unknown(transaction, what, (table, "name"), name).await?);
         }
     }
-    if let Some(id) = environment_id {
-        values.push(id.into());
-        conditions.push(format!("t.environment_id = ${}", values.len()));
+    if let Some(environments) = environments {
+        values.push(environments.clone().into());
+        conditions.push(transaction.dialect().any_int("t.environment_id", &format!("${}", values.len())));
     }
     let sql = format!(
         "select t.id, t.labels from deployment_target t join workload l on l.id = t.workload_id \
@@ -244,10 +281,10 @@ fn labels_of(text: Option<&str>) -> Labels {
     labels.into_iter().collect()
 }
 
-/// The groups of places of an environment and of targets; none if it is about all.
+/// The groups of places of environments and of targets; none if it is about all.
 async fn groups(
     transaction: &mut Transaction,
-    (environment_id, targets): (Option<i64>, Option<&BTreeSet<i64>>),
+    (environments, targets): (Option<Vec<i64>>, Option<&BTreeSet<i64>>),
 ) -> Result<Option<Vec<i64>>, QuestionError> {
     let dialect = transaction.dialect();
     let (mut conditions, mut values) = (Vec::new(), Vec::new());
@@ -256,9 +293,9 @@ async fn groups(
         let of_targets = dialect.any_int("m.deployment_target_id", &format!("${}", values.len()));
         conditions.push(format!("g.id in (select m.place_group_id from place_group_target m where {of_targets})"));
     }
-    if let Some(id) = environment_id {
-        values.push(id.into());
-        conditions.push(format!("g.environment_id = ${}", values.len()));
+    if let Some(environments) = environments {
+        values.push(environments.into());
+        conditions.push(dialect.any_int("g.environment_id", &format!("${}", values.len())));
     }
     if conditions.is_empty() {
         return Ok(None);

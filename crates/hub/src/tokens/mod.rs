@@ -3,6 +3,8 @@
 //! A token is `kal_<id>_<secret>`. The hub keeps the SHA-256 of the secret. Tokens are looked up by their public id and compared by digests,
 //! in constant time.
 
+mod publishing;
+mod reach;
 mod scope;
 mod text;
 
@@ -10,10 +12,12 @@ use std::time::Duration;
 
 use serde::Serialize;
 
+pub use publishing::PublishingError;
+pub use reach::Reach;
 pub use scope::{Group, Identity, Scope, claim};
 pub use text::{RandomError, SecretDigest, SigningKey, TokenText, TokenTextError};
 
-use crate::limits::NAME_CHARACTERS_MAX;
+use crate::limits::{NAME_CHARACTERS_MAX, REACH_NAMES_MAX};
 use crate::moment::Moment;
 use crate::store::{Database, DatabaseError, Dialect, Kind, Row, Rows};
 
@@ -68,6 +72,11 @@ pub enum TokenError {
     /// What it is good for is nothing that could be signed.
     #[error("a token that may not report can't be for signing: signatures are on reports")]
     Signing,
+    /// The workspaces or environments can't be used.
+    #[error(
+        "a token is limited to at most {REACH_NAMES_MAX} workspaces and {REACH_NAMES_MAX} environments, and none has an empty name"
+    )]
+    Reach,
     /// The name belongs to another token.
     #[error("there is a token `{0}` already")]
     Taken(String),
@@ -145,12 +154,15 @@ pub async fn create(database: &Database, token: &NewToken) -> Result<TokenText, 
     if token.signs && !token.scope.may_report() {
         return Err(TokenError::Signing);
     }
+    if !token.scope.reach().is_usable() {
+        return Err(TokenError::Reach);
+    }
     let text = TokenText::random()?.signing(token.signs);
     let mut transaction = database.begin().await?;
     let dialect = database.dialect();
     let sql = format!(
-        "insert into token (id, name, role, host, reconciler_types, places, labels, signs, secret_sha256, created_on, expires_on)
-         values ($1, $2, $3, $4, $5, $6, $7, {}, $9, {}, {}) on conflict (name) where revoked_on is null do nothing returning id",
+        "insert into token (id, name, role, host, reconciler_types, places, labels, signs, secret_sha256, created_on, expires_on, workspaces, environments)
+         values ($1, $2, $3, $4, $5, $6, $7, {}, $9, {}, {}, $12, $13) on conflict (name) where revoked_on is null do nothing returning id",
         "cast($8 as integer)",
         dialect.instant("$10"),
         dialect.instant("$11"),
@@ -169,6 +181,8 @@ pub async fn create(database: &Database, token: &NewToken) -> Result<TokenText, 
         text.digest().to_hex().into(),
         Moment::now().into(),
         token.expires_on.into(),
+        json(&token.scope.reach().workspaces).into(),
+        json(&token.scope.reach().environments).into(),
     ];
     if transaction.query(&sql, values).await?.is_empty() {
         return Err(TokenError::Taken(token.name.clone()));
@@ -257,8 +271,8 @@ fn columns(scope: &Scope) -> (&'static str, Option<&str>, Group) {
     match scope {
         Scope::Host { host } => ("host", Some(host), Group::default()),
         Scope::Group(group) => ("group", Some(&group.hosts), group.clone()),
-        Scope::Read => ("read", None, Group::default()),
-        Scope::Publish => ("publish", None, Group::default()),
+        Scope::Read(_) => ("read", None, Group::default()),
+        Scope::Publish(_) => ("publish", None, Group::default()),
         Scope::Admin => ("admin", None, Group::default()),
     }
 }
@@ -266,13 +280,16 @@ fn columns(scope: &Scope) -> (&'static str, Option<&str>, Group) {
 fn names(dialect: Dialect) -> String {
     let moments = ["created_on", "expires_on", "revoked_on", "last_used_on", "previous_until"];
     let moments = moments.map(|column| dialect.millis(column)).join(", ");
-    format!("id, name, role, host, reconciler_types, places, labels, signs, secret_sha256, previous_sha256, {moments}")
+    format!(
+        "id, name, role, host, reconciler_types, places, labels, signs, secret_sha256, previous_sha256, {moments}, workspaces, environments"
+    )
 }
 
 fn of_row(row: &Row) -> Token {
     let json = |column| row.optional_text(column).unwrap_or_default();
     let list = |column| serde_json::from_str::<Vec<String>>(json(column)).unwrap_or_default();
     let host = row.text(3);
+    let reach = Reach { workspaces: list(15), environments: list(16) };
     let scope = match row.text(2).as_str() {
         "host" => Scope::Host { host },
         "group" => Scope::Group(Group {
@@ -281,9 +298,9 @@ fn of_row(row: &Row) -> Token {
             places: list(5),
             labels: serde_json::from_str(json(6)).unwrap_or_default(),
         }),
-        "publish" => Scope::Publish,
+        "publish" => Scope::Publish(reach),
         "admin" => Scope::Admin,
-        _ => Scope::Read,
+        _ => Scope::Read(reach),
     };
     Token {
         id: row.text(0),

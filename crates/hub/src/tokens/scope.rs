@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
+use super::Reach;
 use crate::report::{Report, ReportError};
 
 /// What somebody may do.
@@ -18,17 +19,28 @@ pub enum Scope {
     /// Report for hosts of a group, which register themselves.
     Group(Group),
     /// Ask.
-    Read,
+    Read(Reach),
     /// Say what is wanted.
-    Publish,
+    Publish(Reach),
     /// Everything: ask, report for every host, change.
     Admin,
 }
 
+/// What scopes are limited to that have no limit.
+static NO_LIMIT: Reach = Reach::ALL;
+
 impl Scope {
     /// Whether anything may be reported with it.
     pub fn may_report(&self) -> bool {
-        !matches!(self, Self::Read | Self::Publish)
+        !matches!(self, Self::Read(_) | Self::Publish(_))
+    }
+
+    /// What it is limited to.
+    pub fn reach(&self) -> &Reach {
+        match self {
+            Self::Read(reach) | Self::Publish(reach) => reach,
+            Self::Host { .. } | Self::Group(_) | Self::Admin => &NO_LIMIT,
+        }
     }
 }
 
@@ -58,7 +70,12 @@ pub struct Identity {
 impl Identity {
     /// Whether they may ask.
     pub fn may_read(&self) -> bool {
-        matches!(self.scope, Scope::Read | Scope::Admin)
+        matches!(self.scope, Scope::Read(_) | Scope::Admin)
+    }
+
+    /// Whether they may ask about everything.
+    pub fn may_read_all(&self) -> bool {
+        self.may_read() && self.scope.reach().is_all()
     }
 
     /// Whether they may report anything.
@@ -68,7 +85,7 @@ impl Identity {
 
     /// Whether they may say what is wanted.
     pub fn may_publish(&self) -> bool {
-        matches!(self.scope, Scope::Publish | Scope::Admin)
+        matches!(self.scope, Scope::Publish(_) | Scope::Admin)
     }
 
     /// Whether they may change what the hub knows otherwise.
@@ -89,8 +106,8 @@ pub fn claim(identity: &Identity, mut report: Report) -> Result<Report, ReportEr
             report.labels.extend(group.labels.clone());
         }
         Scope::Admin => {}
-        Scope::Publish => return Err(ReportError::new("host", "this token is for publications, not for reporting")),
-        Scope::Read => return Err(ReportError::new("host", "this token is for asking, not for reporting")),
+        Scope::Publish(_) => return Err(ReportError::new("host", "this token is for publications, not for reporting")),
+        Scope::Read(_) => return Err(ReportError::new("host", "this token is for asking, not for reporting")),
     }
     Ok(report)
 }
@@ -156,7 +173,7 @@ mod tests {
     fn a_host_is_who_its_token_says() {
         let identity = Identity { name: "t".into(), scope: Scope::Host { host: "berlin".into() } };
         assert_eq!(claim(&identity, report()).unwrap().host, "berlin");
-        let reader = Identity { name: "t".into(), scope: Scope::Read };
+        let reader = Identity { name: "t".into(), scope: Scope::Read(Reach::ALL) };
         assert_eq!(claim(&reader, report()).unwrap_err().field, "host");
     }
 

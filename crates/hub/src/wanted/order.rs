@@ -16,7 +16,7 @@ impl Order {
     }
 
     /// Environments in their order, each at its first place.
-    fn of(names: &[String]) -> Self {
+    pub(crate) fn of(names: &[String]) -> Self {
         let mut order = BTreeMap::new();
         for (position, name) in (0..).zip(names) {
             order.entry(name.clone()).or_insert(position);

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use hub::server::{Server, ServerOptions};
 use hub::store::DatabaseUrl;
 use hub::tls::Certificate;
-use hub::tokens::Scope;
+use hub::tokens::{Reach, Scope};
 use reqwest::{StatusCode, Version};
 use tonic::Code;
 use tonic::transport::{Channel, ClientTlsConfig};
@@ -57,7 +57,7 @@ async fn channel(url: &str) -> Channel {
 async fn log_records_come_in_over_grpc_on_the_same_port_and_tokens_are_wanted() {
     let (hub, url) = encrypted().await;
     let host = hub.token("berlin", Scope::Host { host: "berlin".into() }).await.reveal();
-    let reader = hub.token("reader", Scope::Read).await.reveal();
+    let reader = hub.token("reader", Scope::Read(Reach::ALL)).await.reveal();
     let channel = channel(&url).await;
     for (token, answer) in [
         (None, Err(Code::Unauthenticated)),

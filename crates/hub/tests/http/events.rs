@@ -5,7 +5,7 @@ use std::time::Duration;
 use hub::client::{Client, ClientError, Followed, parameters};
 use hub::limits::EVENT_STREAMS_MAX;
 use hub::questions::Filter;
-use hub::tokens::{self, Scope};
+use hub::tokens::{self, Reach, Scope};
 use reqwest::{Response, StatusCode};
 use serde_json::Value;
 
@@ -100,7 +100,7 @@ async fn so_many_streams_and_no_more() {
 async fn who_may_not_ask_any_more_is_told_nothing_more() {
     let hub = Hub::start().await;
     let (reader, host) =
-        (hub.token("reader", Scope::Read).await, hub.token("h", Scope::Host { host: "h".into() }).await);
+        (hub.token("reader", Scope::Read(Reach::ALL)).await, hub.token("h", Scope::Host { host: "h".into() }).await);
     let refused = hub.get("/api/v1/events").bearer_auth(host.reveal()).send().await.unwrap();
     assert_eq!(problem(refused).await.0, StatusCode::FORBIDDEN);
     let mut stream = hub.get("/api/v1/events").bearer_auth(reader.reveal()).send().await.unwrap();

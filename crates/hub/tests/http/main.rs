@@ -11,6 +11,7 @@ mod openapi;
 mod operation;
 mod otlp;
 mod questions;
+mod reach;
 mod rights;
 mod statuses;
 mod stopping;

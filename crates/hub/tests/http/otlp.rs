@@ -1,6 +1,6 @@
 //! OpenTelemetry logs, over HTTP and gRPC.
 
-use hub::tokens::Scope;
+use hub::tokens::{Reach, Scope};
 use opentelemetry_proto::tonic::collector::logs::v1::logs_service_client::LogsServiceClient;
 use opentelemetry_proto::tonic::collector::logs::v1::{ExportLogsServiceRequest, ExportLogsServiceResponse};
 use opentelemetry_proto::tonic::common::v1::{AnyValue, KeyValue, any_value};
@@ -78,7 +78,7 @@ async fn records_come_in_over_grpc_on_the_same_port() {
 #[tokio::test]
 async fn grpc_wants_tokens_too() {
     let hub = Hub::start().await;
-    let reader = hub.token("reader", Scope::Read).await.reveal();
+    let reader = hub.token("reader", Scope::Read(Reach::ALL)).await.reveal();
     let host = hub.token("host", Scope::Host { host: "berlin".into() }).await.reveal();
     assert_eq!(export(&hub, None).await, Err(Code::Unauthenticated));
     assert_eq!(export(&hub, Some("kal_x")).await, Err(Code::Unauthenticated));

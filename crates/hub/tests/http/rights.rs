@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use hub::moment::Moment;
-use hub::tokens::{self, Group, NewToken, Scope, TokenText};
+use hub::tokens::{self, Group, NewToken, Reach, Scope, TokenText};
 use reqwest::StatusCode;
 
 use super::{Hub, later, problem, report};
@@ -25,7 +25,7 @@ async fn check(hub: &Hub, token: &TokenText) -> (StatusCode, String) {
 #[tokio::test]
 async fn without_a_token_nobody_gets_in_once_there_is_one() {
     let hub = Hub::start().await;
-    hub.token("t", Scope::Read).await;
+    hub.token("t", Scope::Read(Reach::ALL)).await;
     let response = hub.post("/api/v1/reports").json(&report("a", "one")).send().await.unwrap();
     assert_eq!(response.headers()["www-authenticate"], "Bearer realm=\"kalypso\"");
     assert_eq!(problem(response).await.0, StatusCode::UNAUTHORIZED);
@@ -109,7 +109,7 @@ async fn a_rotated_token_has_a_grace_time() {
 #[tokio::test]
 async fn those_who_ask_do_not_report_and_those_who_report_do_not_ask() {
     let hub = Hub::start().await;
-    let reader = hub.token("reader", Scope::Read).await;
+    let reader = hub.token("reader", Scope::Read(Reach::ALL)).await;
     let reporter = hub.token("reporter", host("berlin")).await;
     assert_eq!(check(&hub, &reader).await.0, StatusCode::FORBIDDEN);
     let metrics = |token: &TokenText| hub.get("/metrics").bearer_auth(token.reveal()).send();

@@ -1,7 +1,7 @@
 //! What is wanted, over HTTP.
 
 use engine::output::Folder;
-use hub::tokens::Scope;
+use hub::tokens::{Reach, Scope};
 use hub::watch::{WatchSettings, WatchedBranch};
 use reqwest::StatusCode;
 use serde_json::{Value, json};
@@ -20,7 +20,7 @@ fn publication(commit: Option<&str>) -> Value {
 #[tokio::test]
 async fn publications_are_for_publishers_and_count_once() {
     let hub = Hub::start().await;
-    let publisher = hub.token("publisher", Scope::Publish).await;
+    let publisher = hub.token("publisher", Scope::Publish(Reach::ALL)).await;
     let host = hub.token("edge", Scope::Host { host: "edge".into() }).await;
     let post = |token: &hub::tokens::TokenText, body: &Value| {
         hub.post("/api/v1/publications").bearer_auth(token.reveal()).json(body).send()

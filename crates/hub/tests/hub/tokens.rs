@@ -5,7 +5,9 @@ use std::time::Duration;
 use hub::authority::Authority;
 use hub::moment::Moment;
 use hub::store::Database;
-use hub::tokens::{Group, Invalid, NewToken, Scope, TokenError, TokenText, any, create, find, list, revoke, rotate};
+use hub::tokens::{
+    Group, Invalid, NewToken, Reach, Scope, TokenError, TokenText, any, create, find, list, revoke, rotate,
+};
 
 use crate::twins::Ground;
 
@@ -49,7 +51,7 @@ async fn signs_only_if_it_was_made_for_it(Ground { database, .. }: Ground) {
     let signing = create(&database, &new("site")).await.unwrap();
     let rotated = rotate(&database, "site", Duration::ZERO).await.unwrap();
     assert_eq!([text.signs(), signing.signs(), rotated.signs()], [false, true, true]);
-    let reads = NewToken { scope: Scope::Read, ..new("reads") };
+    let reads = NewToken { scope: Scope::Read(Reach::ALL), ..new("reads") };
     assert!(matches!(create(&database, &reads).await, Err(TokenError::Signing)));
 }
 

@@ -121,6 +121,7 @@ Examples:
   kalypso hub token create chicago --hosts 'chicago-*' --label site=chicago    the hosts of a site report
   kalypso hub token create flux --hosts '*' --reconciler-type flux --signing   for Flux' provider generic-hmac
   kalypso hub token create grafana --role read --expires 365d          somebody asks
+  kalypso hub token create web-team --role read --workspace web-team --environment dev --environment stage
   kalypso hub token create ci --role publish                           `kalypso publish` tells what is wanted")]
 pub(crate) struct HubTokenCreate {
     /// Its name, unique among the tokens that are not revoked
@@ -144,6 +145,12 @@ pub(crate) struct HubTokenCreate {
     /// With --hosts: a label that the hosts get; may be given several times
     #[arg(long, value_name = "KEY=VALUE", requires = "hosts")]
     pub(crate) label: Vec<String>,
+    /// With --role read or publish: only what is of this workspace; may be given several times
+    #[arg(long, value_name = "WORKSPACE", requires = "role")]
+    pub(crate) workspace: Vec<String>,
+    /// With --role read or publish: only what is of this environment; may be given several times
+    #[arg(long, value_name = "ENV", requires = "role")]
+    pub(crate) environment: Vec<String>,
     /// Take reports that are signed with its signing key, too, and print that key
     #[arg(long)]
     pub(crate) signing: bool,

@@ -261,12 +261,17 @@ const HUB_SECRET: &[Field] = &[
 const HUB_TOKENS: &[Field] = &[
     ("tokens[].id", "the public part of a token; tokens are in the order of their names"),
     ("tokens[].name", "its name"),
-    ("tokens[].role", "`host`, `group`, `read` or `admin`"),
+    ("tokens[].role", "`host`, `group`, `read`, `publish` or `admin`"),
     ("tokens[].host", "the host that it reports for, if its role is `host`"),
     ("tokens[].hosts", "the pattern of the hosts that it reports for, if its role is `group`"),
     ("tokens[].reconcilerTypes[]", "of a group: the types of reconcilers that may report; all if there is none"),
     ("tokens[].places[]", "of a group: what the reported places begin with; all if there is none"),
     ("tokens[].labels", "of a group: the labels that its hosts get"),
+    ("tokens[].workspaces[]", "of `read` and `publish`: the workspaces that it is limited to; all if there is none"),
+    (
+        "tokens[].environments[]",
+        "of `read` and `publish`: the environments that it is limited to; all if there is none",
+    ),
     ("tokens[].signs", "whether signatures made with its signing key are taken"),
     ("tokens[].createdOn", "when it was made"),
     ("tokens[].expiresOn", "until when it is good; `null` for ever"),

@@ -7,7 +7,7 @@ use utoipa_axum::routes;
 
 use super::super::App;
 use super::super::problem::Problem;
-use super::{Asked, NotAnswered, answer};
+use super::{Asked, NotAnswered};
 use crate::questions::{self, Compared, Comparison, Filter, Page};
 
 pub(super) fn routes() -> OpenApiRouter<App> {
@@ -28,5 +28,5 @@ pub(super) fn routes() -> OpenApiRouter<App> {
     ),
 )]
 async fn compare(State(app): State<App>, asked: Asked<Compared>) -> Result<Response, Problem> {
-    answer(&asked.headers, questions::compare(&app.database, &asked.more, &asked.filter, &asked.page).await)
+    asked.answer(questions::compare(&app.database, &asked.more, &asked.filter, &asked.page).await)
 }

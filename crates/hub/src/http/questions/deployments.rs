@@ -7,7 +7,7 @@ use utoipa_axum::routes;
 
 use super::super::App;
 use super::super::problem::Problem;
-use super::{Asked, At, NotAnswered, answer};
+use super::{Asked, At, NotAnswered};
 use crate::questions::{self, Deployments, Filter, Page};
 
 pub(super) fn routes() -> OpenApiRouter<App> {
@@ -29,5 +29,5 @@ pub(super) fn routes() -> OpenApiRouter<App> {
 )]
 async fn deployments(State(app): State<App>, asked: Asked<At>) -> Result<Response, Problem> {
     let answered = questions::deployments(&app.database, &asked.filter, &asked.page, asked.more.at).await;
-    answer(&asked.headers, answered)
+    asked.answer(answered)
 }

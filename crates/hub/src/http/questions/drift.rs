@@ -7,7 +7,7 @@ use utoipa_axum::routes;
 
 use super::super::App;
 use super::super::problem::Problem;
-use super::{Asked, NotAnswered, Nothing, answer};
+use super::{Asked, NotAnswered, Nothing};
 use crate::questions::{self, Deployments, Drift, Filter, Page};
 
 pub(super) fn routes() -> OpenApiRouter<App> {
@@ -28,7 +28,7 @@ pub(super) fn routes() -> OpenApiRouter<App> {
     ),
 )]
 async fn drift(State(app): State<App>, asked: Asked<Nothing>) -> Result<Response, Problem> {
-    answer(&asked.headers, questions::drift(&app.database, &asked.filter, &asked.page).await)
+    asked.answer(questions::drift(&app.database, &asked.filter, &asked.page).await)
 }
 
 /// Who is silent, or reports what nobody wants
@@ -50,5 +50,5 @@ async fn drift_hosts(
     asked: Asked<Nothing>,
 ) -> Result<Response, Problem> {
     let kind = kind.parse()?;
-    answer(&asked.headers, questions::drift_hosts(&app.database, kind, &asked.filter, &asked.page).await)
+    asked.answer(questions::drift_hosts(&app.database, kind, &asked.filter, &asked.page).await)
 }

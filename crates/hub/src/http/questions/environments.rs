@@ -7,7 +7,7 @@ use utoipa_axum::routes;
 
 use super::super::App;
 use super::super::problem::Problem;
-use super::{Asked, At, NotAnswered, Nothing, answer};
+use super::{Asked, At, NotAnswered, Nothing};
 use crate::questions::{self, EnvironmentTargets, Environments, Filter, Page};
 
 pub(super) fn routes() -> OpenApiRouter<App> {
@@ -28,7 +28,7 @@ pub(super) fn routes() -> OpenApiRouter<App> {
     ),
 )]
 async fn environments(State(app): State<App>, asked: Asked<Nothing>) -> Result<Response, Problem> {
-    answer(&asked.headers, questions::environments(&app.database, &asked.filter).await)
+    asked.answer(questions::environments(&app.database, &asked.filter).await)
 }
 
 /// What targets should have, and how many hosts do
@@ -46,5 +46,5 @@ async fn environments(State(app): State<App>, asked: Asked<Nothing>) -> Result<R
 )]
 async fn environment_targets(State(app): State<App>, asked: Asked<At>) -> Result<Response, Problem> {
     let answered = questions::environment_targets(&app.database, &asked.filter, &asked.page, asked.more.at).await;
-    answer(&asked.headers, answered)
+    asked.answer(answered)
 }

@@ -7,7 +7,7 @@ use utoipa_axum::routes;
 
 use super::super::App;
 use super::super::problem::Problem;
-use super::{Asked, NotAnswered, Nothing, answer};
+use super::{Asked, NotAnswered, Nothing};
 use crate::questions::{self, Filter, History, Page};
 
 pub(super) fn routes() -> OpenApiRouter<App> {
@@ -28,5 +28,5 @@ pub(super) fn routes() -> OpenApiRouter<App> {
     ),
 )]
 async fn history(State(app): State<App>, asked: Asked<Nothing>) -> Result<Response, Problem> {
-    answer(&asked.headers, questions::history(&app.database, &asked.filter, &asked.page).await)
+    asked.answer(questions::history(&app.database, &asked.filter, &asked.page).await)
 }

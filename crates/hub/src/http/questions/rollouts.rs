@@ -11,7 +11,7 @@ use utoipa_axum::routes;
 use super::super::App;
 use super::super::caller::Reader;
 use super::super::problem::{Kind, Problem};
-use super::{Asked, NotAnswered, Nothing, answer};
+use super::{Asked, NotAnswered, Nothing};
 use crate::questions::{self, DeploymentState, DeploymentStateRequest, Deployments, Filter, Page, Rollout, Rollouts};
 
 pub(super) fn routes() -> OpenApiRouter<App> {
@@ -34,7 +34,7 @@ pub(super) fn routes() -> OpenApiRouter<App> {
     ),
 )]
 async fn rollouts(State(app): State<App>, asked: Asked<Nothing>) -> Result<Response, Problem> {
-    answer(&asked.headers, questions::rollouts(&app.database, &asked.filter, &asked.page).await)
+    asked.answer(questions::rollouts(&app.database, &asked.filter, &asked.page).await)
 }
 
 /// How far the rollout of a workload, a version of it, or a commit is
@@ -51,7 +51,7 @@ async fn rollouts(State(app): State<App>, asked: Asked<Nothing>) -> Result<Respo
     ),
 )]
 async fn rollout(State(app): State<App>, Path(of): Path<String>, asked: Asked<Nothing>) -> Result<Response, Problem> {
-    answer(&asked.headers, questions::rollout(&app.database, &of, &asked.filter).await)
+    asked.answer(questions::rollout(&app.database, &of, &asked.filter).await)
 }
 
 /// Who stands where with a rollout
@@ -72,7 +72,7 @@ async fn rollout_hosts(
     Path(of): Path<String>,
     asked: Asked<Nothing>,
 ) -> Result<Response, Problem> {
-    answer(&asked.headers, questions::rollout_hosts(&app.database, &of, &asked.filter, &asked.page).await)
+    asked.answer(questions::rollout_hosts(&app.database, &of, &asked.filter, &asked.page).await)
 }
 
 /// How many reconcilers of an endpoint have a commit, as Microsoft's hub is asked

@@ -13,7 +13,7 @@ use hub::retention::Retention;
 use hub::server::{Server, ServerOptions};
 use hub::signed_file;
 use hub::store::Database;
-use hub::tokens::{self, NewToken, Scope, TokenText};
+use hub::tokens::{self, NewToken, Reach, Scope, TokenText};
 use hub::watch::WatchSettings;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -51,7 +51,7 @@ impl Carrier {
             watch: Some(watch),
             retention: Retention::default(),
         };
-        let asks = NewToken { name: "asks".into(), scope: Scope::Read, signs: false, expires_on: None };
+        let asks = NewToken { name: "asks".into(), scope: Scope::Read(Reach::ALL), signs: false, expires_on: None };
         let asks = tokens::create(&ground.database, &asks).await.unwrap();
         let server = Server::start(options).await.unwrap();
         let url = format!("http://{}", server.address());

@@ -1,7 +1,7 @@
 //! `kalypso hub token`: the tokens by which the hub knows who is talking to it.
 
 use hub::moment::Moment;
-use hub::tokens::{self, Group, NewToken, Scope, Token, TokenError, TokenText};
+use hub::tokens::{self, Group, NewToken, Reach, Scope, Token, TokenError, TokenText};
 use serde_json::json;
 
 use super::{labels, unusable, with_database};
@@ -10,7 +10,7 @@ use crate::arguments::{
 };
 use crate::exit::{Exit, Failure};
 use crate::times::{date, duration};
-use crate::{table, terminal};
+use crate::{asking, table, terminal};
 
 pub(super) fn run(command: &HubTokenCommand) -> anyhow::Result<Exit> {
     match command {
@@ -32,6 +32,11 @@ fn create(options: &HubTokenCreate) -> anyhow::Result<Exit> {
 }
 
 fn scope(options: &HubTokenCreate) -> Result<Scope, Failure> {
+    let reach = Reach { workspaces: options.workspace.clone(), environments: options.environment.clone() };
+    if !reach.is_all() && !matches!(options.role, Some(TokenRole::Read | TokenRole::Publish)) {
+        let message = "`--workspace` and `--environment` limit tokens with `--role read` or `--role publish`";
+        return Err(Failure::usage(message).help("hosts are limited with `--hosts` and `--place`"));
+    }
     Ok(match (&options.host, &options.hosts, options.role) {
         (Some(host), _, _) => Scope::Host { host: host.clone() },
         (None, Some(hosts), _) => Scope::Group(Group {
@@ -40,9 +45,9 @@ fn scope(options: &HubTokenCreate) -> Result<Scope, Failure> {
             places: options.place.clone(),
             labels: labels(&options.label)?,
         }),
-        (None, None, Some(TokenRole::Publish)) => Scope::Publish,
+        (None, None, Some(TokenRole::Publish)) => Scope::Publish(reach),
         (None, None, Some(TokenRole::Admin)) => Scope::Admin,
-        (None, None, _) => Scope::Read,
+        (None, None, _) => Scope::Read(reach),
     })
 }
 
@@ -112,10 +117,14 @@ fn purpose(scope: &Scope) -> String {
     match scope {
         Scope::Host { host } => format!("host {host}"),
         Scope::Group(group) => format!("hosts {}", group.hosts),
-        Scope::Read => "read".to_owned(),
-        Scope::Publish => "publish".to_owned(),
+        Scope::Read(reach) => limited("read", reach),
+        Scope::Publish(reach) => limited("publish", reach),
         Scope::Admin => "admin".to_owned(),
     }
+}
+
+fn limited(role: &str, reach: &Reach) -> String {
+    if reach.is_all() { role.to_owned() } else { asking::plain(&format!("{role} ({reach})")) }
 }
 
 fn state(token: &Token, now: Moment) -> String {
@@ -138,7 +147,7 @@ fn revoke(options: &HubTokenRevoke) -> anyhow::Result<Exit> {
 fn failure(error: TokenError) -> Failure {
     let message = error.to_string();
     match error {
-        TokenError::Name(_) | TokenError::Signing => Failure::usage(message),
+        TokenError::Name(_) | TokenError::Signing | TokenError::Reach => Failure::usage(message),
         TokenError::Taken(_) => Failure::refused(message).help("`kalypso hub token rotate` gives it a new secret"),
         TokenError::Unknown(_) => Failure::refused(message).help("`kalypso hub token list` says which there are"),
         TokenError::Random(_) | TokenError::Database(_) => Failure::outside(message),

@@ -1,0 +1,100 @@
+//! What a token that publishes may publish, if it is limited.
+
+use std::fmt::Write as _;
+
+use super::Reach;
+use crate::endpoint::Endpoint;
+use crate::store::{Database, DatabaseError, Value};
+use crate::wanted::{Order, Told, WantedPlace};
+
+/// A publication is not within the reach of its token.
+#[derive(Debug, thiserror::Error)]
+pub enum PublishingError {
+    /// It names something outside, or changes something that is.
+    #[error("this token is limited to {reach}: {what}")]
+    Outside {
+        /// The reach.
+        reach: String,
+        /// What is outside.
+        what: String,
+    },
+    /// It can't be found out.
+    #[error(transparent)]
+    Database(#[from] DatabaseError),
+}
+
+impl Reach {
+    /// Whether all that a publication says, and all that it would change, is within the reach.
+    ///
+    /// # Errors
+    /// Something is not, or the database can't answer.
+    pub async fn check(&self, database: &Database, told: &Told) -> Result<(), PublishingError> {
+        if self.is_all() {
+            return Ok(());
+        }
+        let outside = |what: String| PublishingError::Outside { reach: self.to_string(), what };
+        if let Some(what) = told.places.iter().find_map(|place| self.names_outside(place)) {
+            return Err(outside(what));
+        }
+        let mut transaction = database.begin_reading().await?;
+        if !told.environments.is_empty() && Order::read(&mut transaction).await? != Order::of(&told.environments) {
+            return Err(outside("it can't change the order of environments".to_owned()));
+        }
+        drop(transaction);
+        match self.stands_outside(database, told).await? {
+            Some(what) => Err(outside(what)),
+            None => Ok(()),
+        }
+    }
+
+    /// What a place says that is outside, if anything is. A place that is removed says nothing; whose it is, is known.
+    fn names_outside(&self, place: &WantedPlace) -> Option<String> {
+        let path = &place.path;
+        if place.tree.is_none() {
+            return None;
+        }
+        let of_targets = place.targets.iter().map(|target| target.environment.as_str());
+        let mut environments = place.environment.as_deref().into_iter().chain(of_targets);
+        if let Some(name) = environments.find(|name| !self.has_environment(name)) {
+            return Some(format!("`{path}` is for environment `{name}`"));
+        }
+        if !self.environments.is_empty() && place.environment.is_none() {
+            return Some(format!("`{path}` names no environment"));
+        }
+        if let Some(target) = place.targets.iter().find(|target| !self.has_workspace(&target.workspace)) {
+            return Some(format!("`{path}` is for workspace `{}`", target.workspace));
+        }
+        (!self.workspaces.is_empty() && place.targets.is_empty())
+            .then(|| format!("`{path}` names no deployment target"))
+    }
+
+    /// Which of the places that would change belong to something outside.
+    async fn stands_outside(&self, database: &Database, told: &Told) -> Result<Option<String>, DatabaseError> {
+        let endpoint = |path: &str| Endpoint::new(&told.repository, &told.branch, path);
+        let endpoints = told.places.iter().filter_map(|place| endpoint(&place.path).ok());
+        let endpoints: Vec<String> = endpoints.map(|endpoint| endpoint.to_string()).collect();
+        let dialect = database.dialect();
+        let mut values = vec![Value::from(endpoints)];
+        let mut places = dialect.any_text("p.endpoint", "$1");
+        if let (Some(_), Ok(branch)) = (&told.stretch, endpoint("")) {
+            // What is not named there is removed: all of the branch has to be within the reach.
+            let column = dialect.in_bytes("p.endpoint");
+            let _ = write!(places, " or {column} >= $2 and {column} < $3");
+            values.extend([Value::from(branch.to_string()), format!("{branch}0").into()]);
+        }
+        let sql = format!(
+            "select p.path, coalesce(e.name, ''), coalesce(w.name, '') from place p join place_group g on g.id = p.place_group_id \
+             left join environment e on e.id = g.environment_id left join place_group_target m on m.place_group_id = g.id \
+             left join deployment_target t on t.id = m.deployment_target_id left join workload l on l.id = t.workload_id \
+             left join application a on a.id = l.application_id left join workspace w on w.id = a.workspace_id \
+             where p.wanted_revision_id is not null and ({places}) order by p.path"
+        );
+        let rows = database.query(&sql, values).await?;
+        let is_outside =
+            |row: &&crate::store::Row| !self.has_environment(&row.text(1)) || !self.has_workspace(&row.text(2));
+        Ok(rows
+            .iter()
+            .find(is_outside)
+            .map(|row| format!("what is at `{}` now belongs to something else", row.text(0))))
+    }
+}

@@ -1,0 +1,272 @@
+//! Tokens that are limited to workspaces and environments: what they are answered, on every route there is.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use hub::tokens::{Reach, Scope, TokenText};
+use reqwest::{Method, StatusCode};
+use serde_json::{Value, json};
+
+use super::Hub;
+
+/// What a route does with somebody who may ask about one workspace in one environment. A new route has to be put here, and to do what is said.
+enum Expected {
+    /// It answers these, without anything of others.
+    Limited(&'static [&'static str]),
+    /// It is about everything, or not for asking.
+    Refused,
+    /// Anybody may ask.
+    Open,
+}
+
+use Expected::{Limited, Open, Refused};
+
+const ROUTES: &[(&str, &str, Expected)] = &[
+    ("get", "/api/v1/deployments", Limited(&["/api/v1/deployments", "/api/v1/deployments?status=succeeded,failed"])),
+    ("get", "/api/v1/environments", Limited(&["/api/v1/environments"])),
+    ("get", "/api/v1/targets", Limited(&["/api/v1/targets"])),
+    ("get", "/api/v1/rollouts", Limited(&["/api/v1/rollouts"])),
+    ("get", "/api/v1/rollouts/{of}", Limited(&["/api/v1/rollouts/web", "/api/v1/rollouts/1.0"])),
+    ("get", "/api/v1/rollouts/{of}/hosts", Limited(&["/api/v1/rollouts/web/hosts"])),
+    ("get", "/api/v1/compare", Limited(&["/api/v1/compare?from=stage&to=stage"])),
+    ("get", "/api/v1/history", Limited(&["/api/v1/history", "/api/v1/history?host=shared"])),
+    ("get", "/api/v1/drift", Limited(&["/api/v1/drift"])),
+    ("get", "/api/v1/drift/{kind}", Limited(&["/api/v1/drift/unknown_place", "/api/v1/drift/unknown_content"])),
+    ("get", "/api/v1/events", Limited(&[])),
+    ("get", "/api/v1/rules", Refused),
+    ("get", "/api/v1/watches", Refused),
+    ("get", "/metrics", Refused),
+    ("post", "/api/v1/publications", Refused),
+    ("post", "/api/v1/refresh", Refused),
+    ("post", "/api/v1/reports", Refused),
+    ("post", "/api/v1/reports/argocd", Refused),
+    ("post", "/api/v1/reports/flux", Refused),
+    ("post", "/deployment_state", Refused),
+    ("post", "/v1/logs", Refused),
+    ("get", "/healthz", Open),
+    ("get", "/readyz", Open),
+];
+
+/// What stands in names and messages of the other environment, and of the other workspace.
+const OTHERS: [&str; 2] = ["hidden-env", "hidden-team"];
+
+fn reach(workspaces: &[&str], environments: &[&str]) -> Reach {
+    let names = |names: &[&str]| names.iter().map(ToString::to_string).collect();
+    Reach { workspaces: names(workspaces), environments: names(environments) }
+}
+
+fn place(path: &str, environment: &str, workspaces: &[&str]) -> Value {
+    let target = |workspace: &&str| {
+        let (application, workload) =
+            if *workspace == "open-team" { ("site", "web") } else { ("hidden-team-app", "hidden-team-load") };
+        json!({"workspace": workspace, "application": application, "workload": workload, "name": format!("{workload}-{environment}"),
+               "environment": environment, "version": {"version": if *workspace == "open-team" { "1.0" } else { "hidden-team-9" }}})
+    };
+    let targets: Vec<_> = workspaces.iter().map(target).collect();
+    json!({"path": path, "tree": "a".repeat(40), "role": "application", "environment": environment, "targets": targets})
+}
+
+fn publication(branch: &str, digit: &str, places: &[Value]) -> Value {
+    json!({"repository": "https://git.example/acme/apps", "branch": branch, "commit": digit.repeat(40),
+           "committedOn": "2026-11-01T00:00:00Z", "places": places})
+}
+
+/// A hub with two environments and two workspaces, and hosts in all of them.
+async fn company() -> (Hub, TokenText) {
+    let hub = Hub::start().await;
+    let admin = hub.token("admin", Scope::Admin).await;
+    let stage = [
+        place("web", "stage", &["open-team"]),
+        place("hidden-team", "stage", &["hidden-team"]),
+        place("both", "stage", &["open-team", "hidden-team"]),
+    ];
+    let other = [place("hidden-env-web", "hidden-env", &["open-team"])];
+    for body in [publication("stage", "c", &stage), publication("hidden-env", "d", &other)] {
+        let published = hub.post("/api/v1/publications").bearer_auth(admin.reveal()).json(&body).send().await.unwrap();
+        assert_eq!(published.status(), StatusCode::OK, "{}", published.text().await.unwrap());
+    }
+    let reports = [
+        ("h-1", "web", "stage", "web"),
+        ("shared", "web", "stage", "both"),
+        ("hidden-team-host", "hidden-team-load", "stage", "hidden-team"),
+        ("shared", "hidden-team-load", "stage", "hidden-team"),
+        ("hidden-env-host", "web", "hidden-env", "hidden-env-web"),
+        ("hidden-env-hidden-team-lost", "x", "nowhere", "hidden"),
+    ];
+    for (host, reconciler, branch, path) in reports {
+        let message =
+            if host == "h-1" || path == "both" { "fine".to_owned() } else { format!("of {host}, hidden-team") };
+        let message = if branch == "hidden-env" { "hidden-env".to_owned() } else { message };
+        let revision = if branch == "hidden-env" { "d" } else { "c" }.repeat(40);
+        let report = json!({"host": host, "reconciler": reconciler, "status": "success", "revision": revision, "message": message,
+            "place": {"repository": "https://git.example/acme/apps", "branch": branch, "path": path}});
+        assert_eq!(hub.report(&admin, &report).await.status(), StatusCode::OK);
+    }
+    (hub, admin)
+}
+
+async fn get(hub: &Hub, token: &TokenText, path: &str) -> (StatusCode, String) {
+    let response = hub.get(path).bearer_auth(token.reveal()).send().await.unwrap();
+    (response.status(), response.text().await.unwrap())
+}
+
+#[tokio::test]
+async fn a_limited_token_is_answered_about_its_own_on_every_route() {
+    let (hub, _) = company().await;
+    let description: Value = hub.get("/api/v1/openapi.json").send().await.unwrap().json().await.unwrap();
+    let described = description["paths"].as_object().unwrap().iter().flat_map(|(path, operations)| {
+        operations.as_object().unwrap().keys().map(move |method| (method.clone(), path.clone()))
+    });
+    let expected: BTreeMap<_, _> =
+        ROUTES.iter().map(|(method, path, expected)| (((*method).to_owned(), (*path).to_owned()), expected)).collect();
+    let described: Vec<_> = described.collect();
+    assert!(described.iter().all(|route| expected.contains_key(route)), "{described:?}");
+    assert_eq!(described.len(), expected.len());
+    let token = hub.token("both", Scope::Read(reach(&["open-team"], &["stage"]))).await;
+    for ((method, path), expected) in &expected {
+        let method = Method::from_bytes(method.to_uppercase().as_bytes()).unwrap();
+        match expected {
+            Limited(paths) => {
+                for path in *paths {
+                    let (status, body) = get(&hub, &token, path).await;
+                    assert_eq!(status, StatusCode::OK, "{path}: {body}");
+                    assert!(OTHERS.iter().all(|other| !body.contains(other)), "{path}: {body}");
+                }
+            }
+            Refused => {
+                let request = hub.client.request(method, hub.url(path)).bearer_auth(token.reveal()).json(&json!({}));
+                assert_eq!(request.send().await.unwrap().status(), StatusCode::FORBIDDEN, "{path}");
+            }
+            Open => assert_eq!(get(&hub, &token, path).await.0, StatusCode::OK, "{path}"),
+        }
+    }
+}
+
+#[tokio::test]
+async fn each_limit_holds_alone_and_the_own_is_shown() {
+    let (hub, admin) = company().await;
+    let paths = ROUTES.iter().filter_map(|(_, _, expected)| match expected {
+        Limited(paths) => Some(paths.iter()),
+        _ => None,
+    });
+    let of_environment = hub.token("e", Scope::Read(reach(&[], &["stage"]))).await;
+    let of_workspace = hub.token("w", Scope::Read(reach(&["open-team"], &[]))).await;
+    for path in paths.flatten() {
+        for (token, hidden) in [(&of_environment, OTHERS[0]), (&of_workspace, OTHERS[1])] {
+            let (status, body) = get(&hub, token, path).await;
+            // The words of a host that serves both workspaces are in the sentinel of neither.
+            assert!(status == StatusCode::OK && !body.contains(hidden), "{path}: {body}");
+        }
+    }
+    let counted = async |token: &TokenText| {
+        let (_, body) = get(&hub, token, "/api/v1/environments").await;
+        let answer: Value = serde_json::from_str(&body).unwrap();
+        let row =
+            |row: &Value| format!("{} {} {}", row["name"].as_str().unwrap(), row["targets"], row["counts"]["expected"]);
+        answer["items"].as_array().unwrap().iter().map(row).collect::<Vec<_>>()
+    };
+    assert_eq!(counted(&admin).await, ["hidden-env 1 1", "stage 2 4"]);
+    assert_eq!(counted(&of_environment).await, ["stage 2 4"]);
+    assert_eq!(counted(&of_workspace).await, ["hidden-env 1 1", "stage 1 2"]);
+    let hosts = async |token: &TokenText| {
+        let (_, body) = get(&hub, token, "/api/v1/deployments").await;
+        let answer: Value = serde_json::from_str(&body).unwrap();
+        answer["items"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|row| row["host"].as_str().unwrap().to_owned())
+            .collect::<BTreeSet<_>>()
+    };
+    let expected = ["h-1", "hidden-env-host", "shared"].map(str::to_owned);
+    assert_eq!(hosts(&of_workspace).await, BTreeSet::from(expected));
+}
+
+#[tokio::test]
+async fn what_is_outside_can_not_be_asked_for_by_name() {
+    let (hub, _) = company().await;
+    let token = hub.token("both", Scope::Read(reach(&["open-team"], &["stage"]))).await;
+    for path in [
+        "/api/v1/deployments?environment=hidden-env",
+        "/api/v1/history?workspace=hidden-team",
+        "/api/v1/compare?from=stage&to=hidden-env",
+        "/api/v1/events?environment=hidden-env",
+    ] {
+        assert_eq!(get(&hub, &token, path).await.0, StatusCode::FORBIDDEN, "{path}");
+    }
+    // What belongs to others is not there, and no name of theirs is proposed.
+    for path in [
+        "rollouts/hidden-team-load",
+        "rollouts/hidden-team-9",
+        &format!("rollouts/{}", "d".repeat(40)),
+        "rollouts/hidden-team-loaf",
+    ] {
+        let (status, body) = get(&hub, &token, &format!("/api/v1/{path}")).await;
+        assert!(status == StatusCode::NOT_FOUND && !body.contains("did you mean"), "{path}: {body}");
+    }
+}
+
+#[tokio::test]
+async fn events_of_others_do_not_come() {
+    let (hub, admin) = company().await;
+    let token = hub.token("both", Scope::Read(reach(&["open-team"], &["stage"]))).await;
+    // From the beginning of everything, up to a report that is made when all else has been read.
+    let path = "/api/v1/events?after=ZXZlbnRzIDAgMCAw";
+    let mut stream = hub.get(path).bearer_auth(token.reveal()).send().await.unwrap();
+    let last = json!({"host": "last", "reconciler": "web", "status": "failure", "revision": "c".repeat(40),
+        "place": {"repository": "https://git.example/acme/apps", "branch": "stage", "path": "web"}});
+    hub.report(&admin, &last).await;
+    let mut text = String::new();
+    while !text.contains("\"last\"") {
+        text += std::str::from_utf8(&stream.chunk().await.unwrap().unwrap()).unwrap();
+    }
+    assert!(text.contains("\"h-1\"") && text.contains("\"workspace\":\"open-team\""), "{text}");
+    assert!(OTHERS.iter().all(|other| !text.contains(other)), "{text}");
+}
+
+#[tokio::test]
+async fn a_limited_publisher_changes_nothing_of_others() {
+    let (hub, _) = company().await;
+    let publish = async |token: &TokenText, body: &Value| {
+        let response = hub.post("/api/v1/publications").bearer_auth(token.reveal()).json(body).send().await.unwrap();
+        (response.status().as_u16(), response.text().await.unwrap())
+    };
+    let of_environment = hub.token("e", Scope::Publish(reach(&[], &["stage"]))).await;
+    let of_workspace = hub.token("w", Scope::Publish(reach(&["open-team"], &[]))).await;
+    let gone = |path: &str| json!({"path": path, "tree": null, "role": "application"});
+    let on = |branch: &str, place: Value| publication(branch, "e", &[place]);
+    let mut ordered = on("stage", place("web", "stage", &["open-team"]));
+    ordered["environments"] = json!(["stage", "hidden-env"]);
+    let mut stretch = on("hidden-env", place("new", "stage", &["open-team"]));
+    stretch["stretch"] = json!({"below": ""});
+    // What is published, and whether the token of an environment, and that of a workspace, may.
+    for (what, body, allowed) in [
+        ("the removal of another environment's", on("hidden-env", gone("hidden-env-web")), [false, true]),
+        ("the removal of another workspace's", on("stage", gone("hidden-team")), [true, false]),
+        ("all of another environment's branch", stretch, [false, true]),
+        ("their own", on("stage", place("web", "stage", &["open-team"])), [true, true]),
+        ("another environment", on("new", place("new", "hidden-env", &["open-team"])), [false, true]),
+        ("another workspace", on("new", place("new-2", "stage", &["hidden-team"])), [true, false]),
+        (
+            "a folder of another environment",
+            on("hidden-env", place("hidden-env-web", "stage", &["open-team"])),
+            [false, true],
+        ),
+        ("a folder of another workspace", on("stage", place("hidden-team", "stage", &["open-team"])), [true, false]),
+        ("a folder of several workspaces", on("stage", place("both", "stage", &["open-team"])), [true, false]),
+        ("nobody's", on("new", json!({"path": "x", "tree": "a".repeat(40), "role": "platform"})), [false, false]),
+        ("the order of environments", ordered, [false, false]),
+    ] {
+        // Who may changes whose it is: who may not comes first.
+        let mut tokens = [(allowed[0], &of_environment), (allowed[1], &of_workspace)];
+        tokens.sort_by_key(|(allowed, _)| *allowed);
+        for (allowed, token) in tokens {
+            // Without a commit it is checked in the same way.
+            let mut body = body.clone();
+            if body.get("stretch").is_none() {
+                body.as_object_mut().unwrap().retain(|key, _| key != "commit" && key != "committedOn");
+            }
+            let (status, answer) = publish(token, &body).await;
+            assert_eq!(status, if allowed { 200 } else { 403 }, "{what}: {answer}");
+        }
+    }
+}
