@@ -183,7 +183,7 @@ mod tests {
 
     async fn token(database: &Database) -> TokenText {
         let token = NewToken { name: "t".into(), scope: Scope::Read(Reach::ALL), signs: false, expires_on: None };
-        tokens::create(database, &token).await.unwrap()
+        tokens::create(database, &token, "test").await.unwrap()
     }
 
     async fn check(authority: &Authority, authorization: Option<&str>) -> String {
@@ -195,7 +195,7 @@ mod tests {
         let (database, authority) = authority(true).await;
         assert_eq!(check(&authority, None).await, "anybody on this machine");
         token(&database).await;
-        tokens::revoke(&database, "t").await.unwrap();
+        tokens::revoke(&database, "t", "test").await.unwrap();
         let replica = Authority::new(database, None, true);
         assert_eq!(check(&replica, None).await, "the request has no token");
     }

@@ -3,7 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
+use serde_json::json;
+use utoipa::ToSchema;
 
+use crate::audit::{self, Action, Deed};
 use crate::endpoint::Endpoint;
 use crate::ingest::labels;
 use crate::ingest::naming;
@@ -40,7 +43,7 @@ pub struct ReconcilerRegistration {
 }
 
 /// A host as it is listed.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Host {
     /// Its name.
@@ -59,7 +62,7 @@ pub struct Host {
 }
 
 /// A reconciler as it is listed.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Reconciler {
     /// Its name.
@@ -91,11 +94,11 @@ pub enum HostError {
     Database(#[from] DatabaseError),
 }
 
-/// Registers a host, or adds to what is known of it. One that was retired stays so.
+/// Registers a host, or adds to what is known of it, as that actor. One that was retired stays so.
 ///
 /// # Errors
 /// A text can't be used, or the database can't store it.
-pub async fn register(database: &Database, registration: &Registration) -> Result<(), HostError> {
+pub async fn register(database: &Database, registration: &Registration, actor: &str) -> Result<(), HostError> {
     registration.check()?;
     let mut transaction = database.begin().await?;
     transaction.take(Turn::Reports).await?;
@@ -112,6 +115,14 @@ pub async fn register(database: &Database, registration: &Registration) -> Resul
         let id = add_reconciler(&mut transaction, host_id, reconciler).await?;
         restate(&mut transaction, &mut Contents::default(), BTreeSet::from([id]), State::forget_profile).await?;
     }
+    let reconciler = registration.reconciler.as_ref();
+    let detail = json!({
+        "labels": registration.labels,
+        "reconciler": reconciler.map(|reconciler| &reconciler.name),
+        "place": reconciler.and_then(|reconciler| reconciler.place.as_ref().map(ToString::to_string)),
+    });
+    let (action, subject) = (Action::HostRegister, registration.host.as_str());
+    audit::note(&mut transaction, Deed { actor, action, subject, detail: Some(detail) }).await?;
     Ok(transaction.commit().await?)
 }
 
@@ -145,26 +156,26 @@ async fn add_reconciler(
     Ok(id)
 }
 
-/// Takes a host, or one of its reconcilers, out of service: it leaves all totals, but not the history.
+/// Takes a host, or one of its reconcilers, out of service, as that actor: it leaves all totals, but not the history.
 ///
 /// # Errors
 /// It is not known, or the database can't store it.
-pub async fn retire(database: &Database, host: &str, reconciler: Option<&str>) -> Result<(), HostError> {
-    set_retired(database, (host, reconciler), Some(Moment::now())).await
+pub async fn retire(database: &Database, of: (&str, Option<&str>), actor: &str) -> Result<(), HostError> {
+    set_retired(database, of, (Some(Moment::now()), actor)).await
 }
 
-/// Brings a host, or one of its reconcilers, back into service.
+/// Brings a host, or one of its reconcilers, back into service, as that actor.
 ///
 /// # Errors
 /// It is not known, or the database can't store it.
-pub async fn restore(database: &Database, host: &str, reconciler: Option<&str>) -> Result<(), HostError> {
-    set_retired(database, (host, reconciler), None).await
+pub async fn restore(database: &Database, of: (&str, Option<&str>), actor: &str) -> Result<(), HostError> {
+    set_retired(database, of, (None, actor)).await
 }
 
 async fn set_retired(
     database: &Database,
     (host, reconciler): (&str, Option<&str>),
-    retired_on: Option<Moment>,
+    (retired_on, actor): (Option<Moment>, &str),
 ) -> Result<(), HostError> {
     let mut transaction = database.begin().await?;
     // A reconciler that reports for the first time in this moment would not be seen, and be counted.
@@ -188,6 +199,9 @@ async fn set_retired(
     let of_host = transaction.query("select id from reconciler where host_id = $1", vec![host_id.into()]).await?;
     let ids = of_host.iter().map(|row| row.int(0)).collect();
     restate(&mut transaction, &mut Contents::default(), ids, |_| ()).await?;
+    let action = if retired_on.is_some() { Action::HostRetire } else { Action::HostRestore };
+    let detail = reconciler.map(|name| json!({ "reconciler": name }));
+    audit::note(&mut transaction, Deed { actor, action, subject: host, detail }).await?;
     Ok(transaction.commit().await?)
 }
 

@@ -2,6 +2,7 @@
 //!
 //! Reports of every kind become [`report::Report`]s; [`ingest`] puts them into the [`store`], where what is wanted is too. Times are UTC, in milliseconds.
 
+pub mod audit;
 pub mod authority;
 pub mod azure;
 pub mod backup;

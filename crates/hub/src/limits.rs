@@ -94,6 +94,9 @@ pub const COUNT_WAIT: Duration = Duration::from_secs(10);
 /// Reconcilers that are looked at to know how many stood where at a moment.
 pub const COUNTED_THEN_MAX: usize = 5_000;
 
+/// Entries of the audit log that are kept if nothing else is configured: some tens of megabytes.
+pub const AUDIT_KEPT: usize = 100_000;
+
 /// Workspaces, and environments, that a token is limited to. They are compared with every name of an answer.
 pub const REACH_NAMES_MAX: usize = 100;
 

@@ -35,6 +35,8 @@ pub struct Retention {
     pub assignments: Keep,
     /// Of the contents that each place was to hold: `place_revision`.
     pub revisions: Keep,
+    /// Of who published and decided what: `audit`. Without a count, the latest hundred thousand.
+    pub audit: Keep,
 }
 
 /// How many rows were forgotten.

@@ -8,6 +8,7 @@ use tokio::net::TcpListener;
 use tokio::task::{JoinHandle, JoinSet};
 use tokio_rustls::TlsAcceptor;
 
+use crate::audit;
 use crate::authority::Authority;
 use crate::azure::{self, HostNames, Poller, Source};
 use crate::configured::Configured;
@@ -181,6 +182,7 @@ impl Server {
         chores.spawn(app.feed.clone().run());
         chores.spawn(rules::run(database.clone(), app.rules.clone(), Arc::clone(&app.metrics)));
         chores.spawn(azure::run(self.azure, app.ingest.clone()));
+        chores.spawn(audit::run(database.clone(), self.retention.audit));
         if self.retention != Retention::default() {
             chores.spawn(forget(database.clone(), self.retention));
         }

@@ -288,7 +288,10 @@ mod tests {
                     "severity",
                 ],
             ),
-            ("[control-plane]\nrepo = 'r'\n[hub.retention]\nx = 1\n", &["reports", "assignments", "revisions"]),
+            (
+                "[control-plane]\nrepo = 'r'\n[hub.retention]\nx = 1\n",
+                &["reports", "assignments", "revisions", "audit"],
+            ),
         ] {
             let error = toml::from_str::<Options>(text).unwrap_err().to_string();
             let known: Vec<_> = error.split('`').skip(3).step_by(2).collect();

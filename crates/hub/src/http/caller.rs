@@ -20,6 +20,23 @@ pub(super) struct LimitedReader(pub(super) Identity);
 #[derive(Clone, Debug)]
 pub struct Administrator(pub Identity);
 
+/// Somebody who may manage tokens and hosts.
+#[derive(Clone, Debug)]
+pub struct Manager(pub Identity);
+
+impl FromRequestParts<App> for Manager {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Problem> {
+        let identity = identify(app, parts).await?;
+        if !identity.may_manage() {
+            let hint = "`kalypso hub token create NAME --role manage` makes one";
+            return Err(Problem::new(Kind::Forbidden, "this token is not for managing tokens and hosts").hint(hint));
+        }
+        Ok(Self(identity))
+    }
+}
+
 impl FromRequestParts<App> for Reader {
     type Rejection = Problem;
 

@@ -1,9 +1,11 @@
 //! The API over HTTP: one file for each group of routes.
 
+mod audit;
 mod caller;
 mod events;
 mod fuzz;
 mod health;
+mod hosts;
 mod layers;
 pub mod metrics;
 mod openapi;
@@ -14,6 +16,7 @@ mod questions;
 mod reports;
 mod rules;
 mod submission;
+mod tokens;
 mod watches;
 
 use std::sync::Arc;
@@ -21,7 +24,7 @@ use std::sync::Arc;
 use axum::Router;
 use tokio::sync::{Semaphore, watch};
 
-pub use caller::{Administrator, Reader};
+pub use caller::{Administrator, Manager, Reader};
 pub use fuzz::fuzz;
 pub use metrics::Metrics;
 pub use openapi::description;

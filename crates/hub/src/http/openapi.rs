@@ -10,7 +10,9 @@ use utoipa::openapi::{OpenApi, RefOr};
 use utoipa::{Modify, OpenApi as _};
 use utoipa_axum::router::OpenApiRouter;
 
-use super::{App, events, health, metrics, otlp, publications, questions, reports, rules, watches};
+use super::{
+    App, audit, events, health, hosts, metrics, otlp, publications, questions, reports, rules, tokens, watches,
+};
 
 /// Where the description is.
 const PATH: &str = "/api/v1/openapi.json";
@@ -26,6 +28,7 @@ const PATH: &str = "/api/v1/openapi.json";
         (name = "Reports", description = "What reconcilers say of themselves comes in here."),
         (name = "Publications", description = "What is wanted comes in here."),
         (name = "Questions", description = "What is wanted, what is really there, since when, and what differs. Lists come in pages: `next` is the cursor of the next one. Answers have an `ETag`."),
+        (name = "Management", description = "Tokens and hosts, and who did what. For the roles `manage` and `admin`; all changes are noted."),
         (name = "Operation", description = "For those who run the hub."),
     ),
     modifiers(&Schemes),
@@ -87,6 +90,9 @@ fn routes() -> OpenApiRouter<App> {
         .merge(questions::routes())
         .merge(events::routes())
         .merge(rules::routes())
+        .merge(tokens::routes())
+        .merge(hosts::routes())
+        .merge(audit::routes())
         .merge(otlp::routes())
         .merge(health::routes())
         .merge(metrics::routes())

@@ -1,13 +1,17 @@
 //! What is wanted comes in: what publishers know of it.
 
+use std::collections::BTreeSet;
+
 use axum::Json;
 use axum::extract::State;
+use serde_json::json;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use super::App;
 use super::problem::{Kind, Problem};
 use super::submission::Submission;
+use crate::audit::{self, Action, Deed};
 use crate::limits::{ENVIRONMENTS_MAX, PUBLICATION_PLACES_MAX};
 use crate::tokens::PublishingError;
 use crate::wanted::{self, Told, Wish};
@@ -50,11 +54,22 @@ async fn publish(State(app): State<App>, submission: Submission) -> Result<Json<
         return Err(Problem::new(Kind::Unprocessable, format!("there are at most {ENVIRONMENTS_MAX} environments")));
     }
     submission.identity.scope.reach().check(&app.database, &told).await?;
+    let subject = format!("{} {}", told.repository, told.branch);
+    let environments: BTreeSet<_> = told.places.iter().filter_map(|place| place.environment.clone()).collect();
+    let commit = told.commit.clone();
     let wishes = told.wishes();
     wishes.iter().try_for_each(Wish::check).map_err(|error| Problem::new(Kind::Unprocessable, error.to_string()))?;
     let mut published = wanted::Published::default();
     for wish in wishes {
         published = app.ingest.want(wish).await?;
+    }
+    let wanted::Published { changed, removed, .. } = published;
+    // What changes nothing was noted when it changed something.
+    if commit.is_none() || changed > 0 || removed > 0 {
+        let action = if commit.is_some() { Action::Publish } else { Action::Plan };
+        let detail = json!({"commit": commit, "environments": environments, "changed": changed, "removed": removed});
+        let deed = Deed { actor: &submission.identity.name, action, subject: &subject, detail: Some(detail) };
+        audit::note_done(&app.database, deed).await?;
     }
     Ok(Json(published))
 }

@@ -267,9 +267,9 @@ proptest! {
                         let (host, reconciler) = (format!("h{host}"), reconciler.map(|number| format!("r{number}")));
                         // Who is not known yet can't be retired.
                         let _ = if is_restored {
-                            hosts::restore(&hub.database, &host, reconciler.as_deref()).await
+                            hosts::restore(&hub.database, (&host, reconciler.as_deref()), "test").await
                         } else {
-                            hosts::retire(&hub.database, &host, reconciler.as_deref()).await
+                            hosts::retire(&hub.database, (&host, reconciler.as_deref()), "test").await
                         };
                     }
                 }

@@ -11,15 +11,17 @@ mod text;
 use std::time::Duration;
 
 use serde::Serialize;
+use utoipa::ToSchema;
 
 pub use publishing::PublishingError;
 pub use reach::Reach;
 pub use scope::{Group, Identity, Scope, claim};
 pub use text::{RandomError, SecretDigest, SigningKey, TokenText, TokenTextError};
 
+use crate::audit::{self, Action, Deed};
 use crate::limits::{NAME_CHARACTERS_MAX, REACH_NAMES_MAX};
 use crate::moment::Moment;
-use crate::store::{Database, DatabaseError, Dialect, Kind, Row, Rows};
+use crate::store::{Database, DatabaseError, Dialect, Kind, Row, Rows, Transaction};
 
 /// A token to be made.
 #[derive(Clone, Debug)]
@@ -35,7 +37,7 @@ pub struct NewToken {
 }
 
 /// A token as the hub knows it.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Token {
     /// The public part of its text.
@@ -139,11 +141,11 @@ impl Token {
     }
 }
 
-/// Makes a token. Its text is known to nobody but the caller.
+/// Makes a token, as that actor. Its text is known to nobody but the caller.
 ///
 /// # Errors
 /// The name can't be used, or the database can't store it.
-pub async fn create(database: &Database, token: &NewToken) -> Result<TokenText, TokenError> {
+pub async fn create(database: &Database, token: &NewToken, actor: &str) -> Result<TokenText, TokenError> {
     let length = token.name.chars().count();
     if token.name.trim() != token.name
         || !(1..=NAME_CHARACTERS_MAX).contains(&length)
@@ -187,6 +189,11 @@ pub async fn create(database: &Database, token: &NewToken) -> Result<TokenText, 
     if transaction.query(&sql, values).await?.is_empty() {
         return Err(TokenError::Taken(token.name.clone()));
     }
+    let mut detail = serde_json::json!(token.scope);
+    detail["id"] = text.id().into();
+    detail["signs"] = token.signs.into();
+    detail["expiresOn"] = serde_json::json!(token.expires_on);
+    note(&mut transaction, (actor, Action::TokenCreate), &token.name, Some(detail)).await?;
     transaction.commit().await?;
     Ok(text)
 }
@@ -217,29 +224,35 @@ pub async fn any(database: &Database) -> Result<bool, DatabaseError> {
     Ok(!database.query("select id from token limit 1", vec![]).await?.is_empty())
 }
 
-/// Revokes the token with that name or id.
+/// Revokes the token with that name or id, as that actor.
 ///
 /// # Errors
 /// There is none, or the database can't store it.
-pub async fn revoke(database: &Database, name: &str) -> Result<(), TokenError> {
+pub async fn revoke(database: &Database, name: &str, actor: &str) -> Result<(), TokenError> {
     let mut transaction = database.begin().await?;
     let now = database.dialect().instant("$2");
-    let sql =
-        format!("update token set revoked_on = {now} where (name = $1 or id = $1) and revoked_on is null returning id");
-    if transaction.query(&sql, vec![name.into(), Moment::now().into()]).await?.is_empty() {
-        return Err(TokenError::Unknown(name.to_owned()));
-    }
+    let sql = format!(
+        "update token set revoked_on = {now} where (name = $1 or id = $1) and revoked_on is null returning id, name"
+    );
+    let revoked = transaction.query(&sql, vec![name.into(), Moment::now().into()]).await?;
+    let revoked = revoked.first().ok_or_else(|| TokenError::Unknown(name.to_owned()))?;
+    let detail = serde_json::json!({"id": revoked.text(0)});
+    note(&mut transaction, (actor, Action::TokenRevoke), &revoked.text(1), Some(detail)).await?;
     Ok(transaction.commit().await?)
 }
 
-/// Gives the token with that name or id a new secret; the old one is good for some time longer.
+/// Gives the token with that name or id a new secret, as that actor; the old one is good for some time longer.
 ///
 /// # Errors
 /// There is none, or the database can't store it.
-pub async fn rotate(database: &Database, name: &str, grace: Duration) -> Result<TokenText, TokenError> {
+pub async fn rotate(
+    database: &Database,
+    name: &str,
+    (grace, actor): (Duration, &str),
+) -> Result<TokenText, TokenError> {
     let unknown = || TokenError::Unknown(name.to_owned());
     let mut transaction = database.begin().await?;
-    let found = "select id, signs from token where (name = $1 or id = $1) and revoked_on is null";
+    let found = "select id, signs, name from token where (name = $1 or id = $1) and revoked_on is null";
     let found = format!("{found}{}", database.dialect().for_update("token"));
     let found = transaction.query(&found, vec![name.into()]).await?;
     let found = found.first().ok_or_else(unknown)?;
@@ -250,8 +263,19 @@ pub async fn rotate(database: &Database, name: &str, grace: Duration) -> Result<
     );
     let values = vec![text.id().into(), text.digest().to_hex().into(), Moment::now().after(grace).into()];
     transaction.query(&sql, values).await?;
+    let detail = serde_json::json!({"id": text.id(), "graceSeconds": grace.as_secs()});
+    note(&mut transaction, (actor, Action::TokenRotate), &found.text(2), Some(detail)).await?;
     transaction.commit().await?;
     Ok(text)
+}
+
+async fn note(
+    transaction: &mut Transaction,
+    (actor, action): (&str, Action),
+    subject: &str,
+    detail: Option<serde_json::Value>,
+) -> Result<(), DatabaseError> {
+    audit::note(transaction, Deed { actor, action, subject, detail }).await
 }
 
 /// Notes when tokens were used.
@@ -273,6 +297,7 @@ fn columns(scope: &Scope) -> (&'static str, Option<&str>, Group) {
         Scope::Group(group) => ("group", Some(&group.hosts), group.clone()),
         Scope::Read(_) => ("read", None, Group::default()),
         Scope::Publish(_) => ("publish", None, Group::default()),
+        Scope::Manage => ("manage", None, Group::default()),
         Scope::Admin => ("admin", None, Group::default()),
     }
 }
@@ -299,6 +324,7 @@ fn of_row(row: &Row) -> Token {
             labels: serde_json::from_str(json(6)).unwrap_or_default(),
         }),
         "publish" => Scope::Publish(reach),
+        "manage" => Scope::Manage,
         "admin" => Scope::Admin,
         _ => Scope::Read(reach),
     };

@@ -1,14 +1,14 @@
 //! How far a token that asks or publishes reaches: workspaces and environments.
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use serde_json::Value as Json;
 use utoipa::ToSchema;
 
 use crate::limits::REACH_NAMES_MAX;
 
 /// The workspaces and environments that a token is limited to. An empty list is no limit.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
 pub struct Reach {
     /// The workspaces; all if there is none.
     pub workspaces: Vec<String>,

@@ -3,12 +3,13 @@
 use std::collections::BTreeMap;
 
 use serde::Serialize;
+use utoipa::ToSchema;
 
 use super::Reach;
 use crate::report::{Report, ReportError};
 
 /// What somebody may do.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(tag = "role", rename_all = "lowercase")]
 pub enum Scope {
     /// Report for one host.
@@ -22,6 +23,8 @@ pub enum Scope {
     Read(Reach),
     /// Say what is wanted.
     Publish(Reach),
+    /// Manage tokens and hosts, and see who did what.
+    Manage,
     /// Everything: ask, report for every host, change.
     Admin,
 }
@@ -32,20 +35,20 @@ static NO_LIMIT: Reach = Reach::ALL;
 impl Scope {
     /// Whether anything may be reported with it.
     pub fn may_report(&self) -> bool {
-        !matches!(self, Self::Read(_) | Self::Publish(_))
+        !matches!(self, Self::Read(_) | Self::Publish(_) | Self::Manage)
     }
 
     /// What it is limited to.
     pub fn reach(&self) -> &Reach {
         match self {
             Self::Read(reach) | Self::Publish(reach) => reach,
-            Self::Host { .. } | Self::Group(_) | Self::Admin => &NO_LIMIT,
+            Self::Host { .. } | Self::Group(_) | Self::Manage | Self::Admin => &NO_LIMIT,
         }
     }
 }
 
 /// Hosts that share a token.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Group {
     /// The pattern of their names; `*` stands for any characters.
@@ -88,6 +91,11 @@ impl Identity {
         matches!(self.scope, Scope::Publish(_) | Scope::Admin)
     }
 
+    /// Whether they may manage tokens and hosts.
+    pub fn may_manage(&self) -> bool {
+        matches!(self.scope, Scope::Manage | Scope::Admin)
+    }
+
     /// Whether they may change what the hub knows otherwise.
     pub fn may_administer(&self) -> bool {
         self.scope == Scope::Admin
@@ -106,6 +114,9 @@ pub fn claim(identity: &Identity, mut report: Report) -> Result<Report, ReportEr
             report.labels.extend(group.labels.clone());
         }
         Scope::Admin => {}
+        Scope::Manage => {
+            return Err(ReportError::new("host", "this token is for managing tokens and hosts, not for reporting"));
+        }
         Scope::Publish(_) => return Err(ReportError::new("host", "this token is for publications, not for reporting")),
         Scope::Read(_) => return Err(ReportError::new("host", "this token is for asking, not for reporting")),
     }

@@ -105,7 +105,7 @@ async fn who_may_not_ask_any_more_is_told_nothing_more() {
     assert_eq!(problem(refused).await.0, StatusCode::FORBIDDEN);
     let mut stream = hub.get("/api/v1/events").bearer_auth(reader.reveal()).send().await.unwrap();
     lines(&mut stream, 2).await;
-    tokens::revoke(&hub.database, "reader").await.unwrap();
+    tokens::revoke(&hub.database, "reader", "test").await.unwrap();
     later(Duration::from_secs(6)).await;
     hub.report(&host, &report("h", "secret")).await;
     assert_eq!(stream.chunk().await.unwrap(), None);

@@ -7,6 +7,7 @@ mod encrypted;
 mod events;
 mod formats;
 mod limits;
+mod management;
 mod openapi;
 mod operation;
 mod otlp;
@@ -85,7 +86,7 @@ impl Hub {
     /// A token with a name and a scope.
     async fn token(&self, name: &str, scope: Scope) -> TokenText {
         let token = NewToken { name: name.into(), signs: scope.may_report(), scope, expires_on: None };
-        tokens::create(&self.database, &token).await.unwrap()
+        tokens::create(&self.database, &token, "test").await.unwrap()
     }
 
     /// Sends a report as whoever has that token.

@@ -80,7 +80,7 @@ async fn a_revoked_token_is_good_no_longer_than_five_seconds() {
     let hub = Hub::start().await;
     let token = hub.token("t", host("berlin")).await;
     assert_eq!(check(&hub, &token).await.0, StatusCode::OK);
-    tokens::revoke(&hub.database, "t").await.unwrap();
+    tokens::revoke(&hub.database, "t", "test").await.unwrap();
     later(hub::limits::TOKEN_CACHE).await;
     assert_eq!(check(&hub, &token).await, (StatusCode::UNAUTHORIZED, "the token is revoked".into()));
 }
@@ -90,7 +90,7 @@ async fn an_expired_token_is_refused() {
     let hub = Hub::start().await;
     let expires_on = Some(Moment::now().before(Duration::from_secs(1)));
     let token = NewToken { name: "t".into(), scope: host("berlin"), signs: false, expires_on };
-    let token = tokens::create(&hub.database, &token).await.unwrap();
+    let token = tokens::create(&hub.database, &token, "test").await.unwrap();
     assert_eq!(check(&hub, &token).await, (StatusCode::UNAUTHORIZED, "the token has expired".into()));
 }
 
@@ -98,9 +98,9 @@ async fn an_expired_token_is_refused() {
 async fn a_rotated_token_has_a_grace_time() {
     let hub = Hub::start().await;
     let old = hub.token("t", host("berlin")).await;
-    let second = tokens::rotate(&hub.database, "t", Duration::from_mins(1)).await.unwrap();
+    let second = tokens::rotate(&hub.database, "t", (Duration::from_mins(1), "test")).await.unwrap();
     assert_eq!([check(&hub, &old).await.0, check(&hub, &second).await.0], [StatusCode::OK; 2]);
-    let third = tokens::rotate(&hub.database, "t", Duration::ZERO).await.unwrap();
+    let third = tokens::rotate(&hub.database, "t", (Duration::ZERO, "test")).await.unwrap();
     later(hub::limits::TOKEN_CACHE).await;
     assert_eq!([check(&hub, &old).await.0, check(&hub, &second).await.0], [StatusCode::UNAUTHORIZED; 2]);
     assert_eq!(check(&hub, &third).await.0, StatusCode::OK);

@@ -52,8 +52,8 @@ async fn names(database: &Database, with_retired: bool) -> Vec<String> {
 
 async fn a_registered_host_is_expected_before_it_reports(Ground { database, .. }: Ground) {
     publish(&database).await;
-    register(&database, &registration("chicago")).await.unwrap();
-    register(&database, &registration("chicago")).await.unwrap();
+    register(&database, &registration("chicago"), "test").await.unwrap();
+    register(&database, &registration("chicago"), "test").await.unwrap();
     assert_eq!(counted(&database).await, [(0, 1)]);
     Ingest::start(database.clone()).0.submit(vec![report()]).await.unwrap();
     assert_eq!(counted(&database).await, [(2, 1)]);
@@ -64,31 +64,31 @@ async fn a_registered_host_is_expected_before_it_reports(Ground { database, .. }
 
 async fn what_is_retired_leaves_the_totals_and_comes_back(Ground { database, .. }: Ground) {
     publish(&database).await;
-    register(&database, &registration("a")).await.unwrap();
+    register(&database, &registration("a"), "test").await.unwrap();
     let name = report().reconciler;
     for reconciler in [None, Some(name.as_str())] {
-        retire(&database, "a", reconciler).await.unwrap();
+        retire(&database, ("a", reconciler), "test").await.unwrap();
         assert_eq!(counted(&database).await, []);
         assert_eq!(names(&database, reconciler.is_none()).await, ["a"]);
-        restore(&database, "a", reconciler).await.unwrap();
+        restore(&database, ("a", reconciler), "test").await.unwrap();
         assert_eq!(counted(&database).await, [(0, 1)]);
     }
-    retire(&database, "a", None).await.unwrap();
+    retire(&database, ("a", None), "test").await.unwrap();
     assert_eq!(names(&database, false).await, [""; 0]);
 }
 
 async fn what_is_not_known_is_said(Ground { database, .. }: Ground) {
-    register(&database, &registration("a")).await.unwrap();
-    let check = async |host, reconciler| retire(&database, host, reconciler).await.unwrap_err().to_string();
+    register(&database, &registration("a"), "test").await.unwrap();
+    let check = async |host, reconciler| retire(&database, (host, reconciler), "test").await.unwrap_err().to_string();
     assert_eq!(check("b", None).await, "`b` is not known");
     assert_eq!(check("a", Some("x")).await, "`a/x` is not known");
 }
 
 async fn names_that_can_not_be_read_are_refused(Ground { database, .. }: Ground) {
     for wrong in ["", " a", "a\nb", &"x".repeat(254)] {
-        let refused = register(&database, &registration(wrong)).await;
+        let refused = register(&database, &registration(wrong), "test").await;
         assert!(matches!(refused, Err(HostError::Text(_))), "{wrong:?}");
     }
-    register(&database, &registration("シカゴ'; drop table host; --%_")).await.unwrap();
+    register(&database, &registration("シカゴ'; drop table host; --%_"), "test").await.unwrap();
     assert_eq!(names(&database, false).await.len(), 1);
 }

@@ -16,6 +16,7 @@ use libtest_mimic::{Arguments, Trial};
 #[macro_use]
 mod twins;
 
+mod audit;
 mod backup;
 mod dashboards;
 mod export;
@@ -47,6 +48,7 @@ fn main() {
         _ => {}
     }
     let modules = [
+        audit::trials(),
         backup::trials(),
         dashboards::trials(),
         export::trials(),

@@ -63,8 +63,8 @@ async fn fill(ground: &Ground) -> BTreeMap<i64, Known> {
     }
     let (host, labels) = (format!("host-{QUIET}"), BTreeMap::new());
     let quiet = Registration { host, kind: None, labels, reconciler: None };
-    hosts::register(&ground.database, &quiet).await.unwrap();
-    hosts::retire(&ground.database, &format!("host-{RETIRES}"), None).await.unwrap();
+    hosts::register(&ground.database, &quiet, "test").await.unwrap();
+    hosts::retire(&ground.database, (&format!("host-{RETIRES}"), None), "test").await.unwrap();
     known.remove(&RETIRES);
     known
 }

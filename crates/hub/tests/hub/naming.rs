@@ -132,7 +132,7 @@ async fn reconcilers_that_are_registered_have_names_too(ground: Ground) {
         ReconcilerRegistration { name: "dev.cart.functional-test".into(), kind: "flux".into(), place: None };
     let registration =
         Registration { host: "berlin".into(), kind: None, labels: BTreeMap::new(), reconciler: Some(reconciler) };
-    hosts::register(&ground.database, &registration).await.unwrap();
+    hosts::register(&ground.database, &registration, "test").await.unwrap();
     check(&ground.database, &[("dev.cart.functional-test", "cart")]).await;
     check_consistent(&ground.database).await;
 }

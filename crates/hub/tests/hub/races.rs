@@ -59,8 +59,10 @@ async fn a_host_is_retired_while_another_reconciler_of_it_reports(ground: Ground
         ingest.publish(publication(round)).await.unwrap();
         ingest.submit(reports(round, "first")).await.unwrap();
         let host = format!("host-{round}-0");
-        let (retired, stored) =
-            tokio::join!(hosts::retire(&ground.database, &host, None), ingest.submit(reports(round, "second")));
+        let (retired, stored) = tokio::join!(
+            hosts::retire(&ground.database, (&host, None), "test"),
+            ingest.submit(reports(round, "second"))
+        );
         retired.unwrap();
         stored.unwrap();
     }

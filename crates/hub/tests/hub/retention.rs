@@ -46,7 +46,7 @@ async fn present(database: &Database) -> Vec<Vec<String>> {
 
 fn keep(age_ms: Option<u64>, count: Option<usize>) -> Retention {
     let keep = Keep { age: age_ms.map(Duration::from_millis), count };
-    Retention { reports: keep, assignments: keep, revisions: keep }
+    Retention { reports: keep, assignments: keep, revisions: keep, ..Retention::default() }
 }
 
 async fn count(database: &Database, table: &str) -> i64 {

@@ -387,7 +387,7 @@ async fn hosts_that_never_reported_are_counted(ground: Ground) {
     let place = Endpoint::new("https://git.example/acme/checkout", "prod", "checkout").ok();
     let reconciler = Some(ReconcilerRegistration { name: "checkout".into(), kind: "flux".into(), place });
     let registration = Registration { host: "h-9".into(), kind: None, labels: [].into(), reconciler };
-    hosts::register(&ground.database, &registration).await.unwrap();
+    hosts::register(&ground.database, &registration, "test").await.unwrap();
     let told = Told::start(Vec::new()).await;
     let rule = Rule { lasting: Duration::ZERO, above: Threshold::Count(0), ..rule(&told, Condition::NeverReported) };
     look_on(&ground.database, &rule, 0..=0).await;

@@ -254,8 +254,10 @@ async fn who_is_retired_is_in_no_answer_but_of_before(ground: Ground) {
         ingest.submit(vec![report(host, "dev", "cart", (1, 10))]).await.unwrap();
         ingest.submit(vec![report(host, "dev", "portal", (1, 10))]).await.unwrap();
     }
-    hosts::retire(&ground.database, "berlin", None).await.unwrap();
-    hosts::retire(&ground.database, "chicago", Some("dev.acme.shop.cart.functional-test.edge")).await.unwrap();
+    hosts::retire(&ground.database, ("berlin", None), "test").await.unwrap();
+    hosts::retire(&ground.database, ("chicago", Some("dev.acme.shop.cart.functional-test.edge")), "test")
+        .await
+        .unwrap();
     let page = Page { limit: Some(100), cursor: None };
     for host in [None, Some("chicago".to_owned())] {
         let filter = Filter { host, ..Filter::default() };

@@ -34,7 +34,7 @@ async fn check(database: &Database, text: &TokenText, now: Moment) -> Result<Str
 }
 
 async fn is_known_by_its_secret_and_by_what_it_signs(Ground { database, .. }: Ground) {
-    let text = create(&database, &new("grafana")).await.unwrap();
+    let text = create(&database, &new("grafana"), "test").await.unwrap();
     assert_eq!(check(&database, &text, Moment::now()).await, Ok("grafana".to_owned()));
     let other = TokenText::random().unwrap();
     let forged = other.reveal().replace(other.id(), text.id()).parse().unwrap();
@@ -43,32 +43,32 @@ async fn is_known_by_its_secret_and_by_what_it_signs(Ground { database, .. }: Gr
 }
 
 async fn signs_only_if_it_was_made_for_it(Ground { database, .. }: Ground) {
-    let text = create(&database, &NewToken { signs: false, ..new("grafana") }).await.unwrap();
+    let text = create(&database, &NewToken { signs: false, ..new("grafana") }, "test").await.unwrap();
     let token = find(&database, text.id()).await.unwrap().unwrap();
     let signature = text.signing_key().sign(b"body");
     assert_eq!(token.recognize_signature(b"body", &signature, Moment::now()), Err(Invalid::Secret));
     // The text says it to its owner, whatever its secret is.
-    let signing = create(&database, &new("site")).await.unwrap();
-    let rotated = rotate(&database, "site", Duration::ZERO).await.unwrap();
+    let signing = create(&database, &new("site"), "test").await.unwrap();
+    let rotated = rotate(&database, "site", (Duration::ZERO, "test")).await.unwrap();
     assert_eq!([text.signs(), signing.signs(), rotated.signs()], [false, true, true]);
     let reads = NewToken { scope: Scope::Read(Reach::ALL), ..new("reads") };
-    assert!(matches!(create(&database, &reads).await, Err(TokenError::Signing)));
+    assert!(matches!(create(&database, &reads, "test").await, Err(TokenError::Signing)));
 }
 
 async fn ends_when_it_expires_or_is_revoked(Ground { database, .. }: Ground) {
     let end = Moment::now().after(Duration::from_mins(1));
-    let text = create(&database, &NewToken { expires_on: Some(end), ..new("grafana") }).await.unwrap();
+    let text = create(&database, &NewToken { expires_on: Some(end), ..new("grafana") }, "test").await.unwrap();
     assert!(check(&database, &text, Moment::now()).await.is_ok());
     assert_eq!(check(&database, &text, end).await, Err(Invalid::Expired));
-    revoke(&database, "grafana").await.unwrap();
+    revoke(&database, "grafana", "test").await.unwrap();
     assert_eq!(check(&database, &text, Moment::now()).await, Err(Invalid::Revoked));
-    assert!(matches!(revoke(&database, "grafana").await, Err(TokenError::Unknown(_))));
+    assert!(matches!(revoke(&database, "grafana", "test").await, Err(TokenError::Unknown(_))));
     assert!(any(&database).await.unwrap());
 }
 
 async fn rotates_with_a_grace_time(Ground { database, .. }: Ground) {
-    let old = create(&database, &new("grafana")).await.unwrap();
-    let new = rotate(&database, "grafana", Duration::from_mins(1)).await.unwrap();
+    let old = create(&database, &new("grafana"), "test").await.unwrap();
+    let new = rotate(&database, "grafana", (Duration::from_mins(1), "test")).await.unwrap();
     let later = Moment::now().after(Duration::from_mins(2));
     assert!(check(&database, &old, Moment::now()).await.is_ok());
     assert_eq!(check(&database, &old, later).await, Err(Invalid::Secret));
@@ -76,18 +76,19 @@ async fn rotates_with_a_grace_time(Ground { database, .. }: Ground) {
 }
 
 async fn has_a_name_of_its_own(Ground { database, .. }: Ground) {
-    create(&database, &new("grafana")).await.unwrap();
-    assert!(matches!(create(&database, &new("grafana")).await, Err(TokenError::Taken(_))));
-    revoke(&database, "grafana").await.unwrap();
-    create(&database, &new("grafana")).await.unwrap();
+    create(&database, &new("grafana"), "test").await.unwrap();
+    assert!(matches!(create(&database, &new("grafana"), "test").await, Err(TokenError::Taken(_))));
+    revoke(&database, "grafana", "test").await.unwrap();
+    create(&database, &new("grafana"), "test").await.unwrap();
     for wrong in ["", " a", "a\nb", &"x".repeat(254)] {
-        assert!(matches!(create(&database, &new(wrong)).await, Err(TokenError::Name(_))), "{wrong:?}");
+        assert!(matches!(create(&database, &new(wrong), "test").await, Err(TokenError::Name(_))), "{wrong:?}");
     }
 }
 
 async fn is_listed_with_its_scope_and_last_use_but_without_its_secret(Ground { database, .. }: Ground) {
     let group = Group { hosts: "chicago-*".into(), reconciler_types: vec!["flux".into()], ..Group::default() };
-    let text = create(&database, &NewToken { scope: Scope::Group(group.clone()), ..new("chicago") }).await.unwrap();
+    let text =
+        create(&database, &NewToken { scope: Scope::Group(group.clone()), ..new("chicago") }, "test").await.unwrap();
     assert_eq!(list(&database).await.unwrap()[0].last_used_on, None);
     let (authority, before) = (Authority::new(database.clone(), None, false), Moment::now());
     authority.identify(Some(&format!("Bearer {}", text.reveal()))).await.unwrap();

@@ -31,6 +31,7 @@ pub(crate) enum HubCommand {
     Token(HubToken),
     Host(HubHost),
     Rule(HubRule),
+    Audit(HubAudit),
     Backup(HubBackup),
     Restore(HubRestore),
     Import(HubImport),
@@ -133,7 +134,7 @@ pub(crate) struct HubTokenCreate {
     /// Report for all hosts whose name this pattern matches; `*` stands for any characters
     #[arg(long, value_name = "PATTERN", conflicts_with = "role")]
     pub(crate) hosts: Option<String>,
-    /// Ask (`read`), say what is wanted (`publish`), or do everything (`admin`)
+    /// Ask (`read`), say what is wanted (`publish`), manage tokens and hosts (`manage`), or do everything (`admin`)
     #[arg(long, value_enum, value_name = "ROLE")]
     pub(crate) role: Option<TokenRole>,
     /// With --hosts: only reconcilers of this type may report; may be given several times
@@ -171,6 +172,8 @@ pub(crate) enum TokenRole {
     Read,
     /// Say what is wanted
     Publish,
+    /// Manage tokens and hosts over the API, and see who did what
+    Manage,
     /// Everything
     Admin,
 }
@@ -421,6 +424,39 @@ pub(crate) struct HubImport {
     /// The files, one after another; of one that is not what was signed, nothing is taken
     #[arg(value_name = "FILE", required = true)]
     pub(crate) files: Vec<PathBuf>,
+    #[command(flatten)]
+    pub(crate) database: HubDatabase,
+    /// How the answer is written
+    #[arg(short, long, value_enum, default_value_t)]
+    pub(crate) output: Format,
+}
+
+/// Show who published and decided what: publications, tokens and hosts, the newest first
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  kalypso hub audit
+  kalypso hub audit --action publish --since 7d
+  kalypso hub audit --subject chicago -o json")]
+pub(crate) struct HubAudit {
+    /// Only by this actor: the name of a token, or who signed in
+    #[arg(long, value_name = "NAME")]
+    pub(crate) actor: Option<String>,
+    /// Only this action, such as `publish`, `token.create` or `host.retire`
+    #[arg(long, value_name = "ACTION")]
+    pub(crate) action: Option<String>,
+    /// Only to this subject: a token, a host, or a repository and its branch
+    #[arg(long, value_name = "SUBJECT")]
+    pub(crate) subject: Option<String>,
+    /// Only from then on: a moment, a date, or a time ago such as 7d
+    #[arg(long, value_name = "TIME")]
+    pub(crate) since: Option<String>,
+    /// Only before then
+    #[arg(long, value_name = "TIME")]
+    pub(crate) until: Option<String>,
+    /// How many entries at most
+    #[arg(long, value_name = "N", default_value_t = 100)]
+    pub(crate) limit: usize,
     #[command(flatten)]
     pub(crate) database: HubDatabase,
     /// How the answer is written

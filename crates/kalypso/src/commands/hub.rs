@@ -1,5 +1,6 @@
 //! `kalypso hub`: the hub itself, and what is done to its database.
 
+mod audit;
 mod backup;
 mod export;
 mod grant_read;
@@ -30,6 +31,7 @@ pub(super) fn run(options: &Hub) -> anyhow::Result<Exit> {
         Some(HubCommand::Token(options)) => token::run(&options.command),
         Some(HubCommand::Host(options)) => host::run(&options.command),
         Some(HubCommand::Rule(options)) => rule::run(&options.command),
+        Some(HubCommand::Audit(options)) => audit::run(options),
         Some(HubCommand::Backup(options)) => backup::run(options),
         Some(HubCommand::Restore(options)) => restore::run(options),
         Some(HubCommand::Import(options)) => import::run(options),
@@ -55,6 +57,12 @@ fn with_database<T>(
 
 fn unusable(error: DatabaseError) -> Failure {
     Failure::outside(error.to_string())
+}
+
+/// Who does something here, for the audit log: who can write to the database can say anything.
+fn actor() -> String {
+    let user = ["USER", "LOGNAME"].iter().find_map(|name| std::env::var(name).ok().filter(|user| !user.is_empty()));
+    format!("{} at a command line", user.unwrap_or_else(|| "somebody".to_owned()))
 }
 
 /// Labels as they are given on the command line.

@@ -76,6 +76,8 @@ struct RetentionOptions {
     assignments: KeepOptions,
     #[serde(default)]
     revisions: KeepOptions,
+    #[serde(default)]
+    audit: KeepOptions,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -258,6 +260,7 @@ fn retention(options: &RetentionOptions) -> Result<Retention, Failure> {
         reports: keep("reports", &options.reports)?,
         assignments: keep("assignments", &options.assignments)?,
         revisions: keep("revisions", &options.revisions)?,
+        audit: keep("audit", &options.audit)?,
     })
 }
 
@@ -392,7 +395,7 @@ mod tests {
         let read = check("[hub.retention]\nreports = { age = '400d', count = 10 }\nrevisions = { count = 5 }").unwrap();
         let reports = Keep { age: Some(std::time::Duration::from_hours(24 * 400)), count: Some(10) };
         let revisions = Keep { age: None, count: Some(5) };
-        assert_eq!(read.retention, Retention { reports, assignments: Keep::default(), revisions });
+        assert_eq!(read.retention, Retention { reports, revisions, ..Retention::default() });
         assert!(
             check("[hub.retention]\nreports = { age = '400' }")
                 .unwrap_err()

@@ -34,6 +34,7 @@ pub const ANSWERS: &[(&str, &[Field])] = &[
     ("drift KIND", questions::LISTED),
     ("events", questions::EVENTS),
     ("hub rule list", questions::RULES),
+    ("hub audit", HUB_AUDIT),
 ];
 
 /// The field of other answers that holds a whole report.
@@ -261,7 +262,7 @@ const HUB_SECRET: &[Field] = &[
 const HUB_TOKENS: &[Field] = &[
     ("tokens[].id", "the public part of a token; tokens are in the order of their names"),
     ("tokens[].name", "its name"),
-    ("tokens[].role", "`host`, `group`, `read`, `publish` or `admin`"),
+    ("tokens[].role", "`host`, `group`, `read`, `publish`, `manage` or `admin`"),
     ("tokens[].host", "the host that it reports for, if its role is `host`"),
     ("tokens[].hosts", "the pattern of the hosts that it reports for, if its role is `group`"),
     ("tokens[].reconcilerTypes[]", "of a group: the types of reconcilers that may report; all if there is none"),
@@ -327,4 +328,18 @@ const REPORT_KEPT: &[Field] = &[
     ("file", "the signed file, as it was named"),
     ("added", "how many reports were added to it"),
     ("reports", "how many it has now"),
+];
+
+const HUB_AUDIT: &[Field] = &[
+    ("entries[].at", "when it was done; the newest comes first"),
+    ("entries[].actor", "by whom: the name of a token, who signed in, or `USER at a command line`"),
+    (
+        "entries[].action",
+        "`publish`, `plan`, `token.create`, `token.rotate`, `token.revoke`, `host.register`, `host.retire`, `host.restore`",
+    ),
+    ("entries[].subject", "what it was done to: `REPOSITORY BRANCH`, a token, a host"),
+    (
+        "entries[].detail",
+        "what else is known, such as `commit`, `changed` and `removed` of a publication; left out if nothing is",
+    ),
 ];

@@ -52,7 +52,7 @@ impl Carrier {
             retention: Retention::default(),
         };
         let asks = NewToken { name: "asks".into(), scope: Scope::Read(Reach::ALL), signs: false, expires_on: None };
-        let asks = tokens::create(&ground.database, &asks).await.unwrap();
+        let asks = tokens::create(&ground.database, &asks, "test").await.unwrap();
         let server = Server::start(options).await.unwrap();
         let url = format!("http://{}", server.address());
         let (stop, stopped) = oneshot::channel();
@@ -75,7 +75,7 @@ impl Carrier {
     pub(super) async fn token(&self, host: &str) -> Token {
         let token =
             NewToken { name: host.into(), scope: Scope::Host { host: host.into() }, signs: true, expires_on: None };
-        let text = tokens::create(&self.database, &token).await.unwrap();
+        let text = tokens::create(&self.database, &token, "test").await.unwrap();
         let (id, signing_key) = (text.id().to_owned(), text.signing_key().reveal().to_owned());
         let token = Token { text: text.reveal(), id, signing_key };
         self.tokens.lock().unwrap().insert(host.to_owned(), text);

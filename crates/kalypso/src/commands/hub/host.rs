@@ -14,11 +14,15 @@ pub(super) fn run(command: &HubHostCommand) -> anyhow::Result<Exit> {
         HubHostCommand::Add(options) => add(options),
         HubHostCommand::List(options) => list(options),
         HubHostCommand::Retire(options) => with_database(&options.database, async |database| {
-            hosts::retire(database, &options.host, options.reconciler.as_deref()).await.map_err(failure)?;
+            hosts::retire(database, (&options.host, options.reconciler.as_deref()), &super::actor())
+                .await
+                .map_err(failure)?;
             Ok(Exit::Good)
         }),
         HubHostCommand::Restore(options) => with_database(&options.database, async |database| {
-            hosts::restore(database, &options.host, options.reconciler.as_deref()).await.map_err(failure)?;
+            hosts::restore(database, (&options.host, options.reconciler.as_deref()), &super::actor())
+                .await
+                .map_err(failure)?;
             Ok(Exit::Good)
         }),
     }
@@ -34,7 +38,7 @@ fn add(options: &HubHostAdd) -> anyhow::Result<Exit> {
     let (host, kind) = (options.host.clone(), options.kind.clone());
     let registration = Registration { host, kind, labels: labels(&options.label)?, reconciler };
     with_database(&options.database, async |database| {
-        hosts::register(database, &registration).await.map_err(failure)?;
+        hosts::register(database, &registration, &super::actor()).await.map_err(failure)?;
         Ok(Exit::Good)
     })
 }

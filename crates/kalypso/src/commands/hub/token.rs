@@ -26,7 +26,7 @@ fn create(options: &HubTokenCreate) -> anyhow::Result<Exit> {
     let (name, signs) = (options.name.clone(), options.signing);
     let token = NewToken { name, scope: scope(options)?, signs, expires_on };
     let text = with_database(&options.database, async |database| {
-        Ok(tokens::create(database, &token).await.map_err(failure)?)
+        Ok(tokens::create(database, &token, &super::actor()).await.map_err(failure)?)
     })?;
     show(&options.name, &text, (options.signing, options.output))
 }
@@ -46,6 +46,7 @@ fn scope(options: &HubTokenCreate) -> Result<Scope, Failure> {
             labels: labels(&options.label)?,
         }),
         (None, None, Some(TokenRole::Publish)) => Scope::Publish(reach),
+        (None, None, Some(TokenRole::Manage)) => Scope::Manage,
         (None, None, Some(TokenRole::Admin)) => Scope::Admin,
         (None, None, _) => Scope::Read(reach),
     })
@@ -65,7 +66,7 @@ fn end(text: &str) -> Result<Moment, Failure> {
 fn rotate(options: &HubTokenRotate) -> anyhow::Result<Exit> {
     let grace = duration("--grace", &options.grace)?;
     let (text, signs) = with_database(&options.database, async |database| {
-        let text = tokens::rotate(database, &options.name, grace).await.map_err(failure)?;
+        let text = tokens::rotate(database, &options.name, (grace, &super::actor())).await.map_err(failure)?;
         let token = tokens::find(database, text.id()).await.map_err(unusable)?;
         Ok((text, token.is_some_and(|token| token.signs)))
     })?;
@@ -119,6 +120,7 @@ fn purpose(scope: &Scope) -> String {
         Scope::Group(group) => format!("hosts {}", group.hosts),
         Scope::Read(reach) => limited("read", reach),
         Scope::Publish(reach) => limited("publish", reach),
+        Scope::Manage => "manage".to_owned(),
         Scope::Admin => "admin".to_owned(),
     }
 }
@@ -138,7 +140,7 @@ fn state(token: &Token, now: Moment) -> String {
 
 fn revoke(options: &HubTokenRevoke) -> anyhow::Result<Exit> {
     with_database(&options.database, async |database| {
-        Ok(tokens::revoke(database, &options.name).await.map_err(failure)?)
+        Ok(tokens::revoke(database, &options.name, &super::actor()).await.map_err(failure)?)
     })?;
     terminal::note(&format!("Within five seconds no replica takes `{}` any more.", options.name));
     Ok(Exit::Good)

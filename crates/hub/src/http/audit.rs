@@ -1,0 +1,47 @@
+//! Who published and decided what.
+
+use axum::Json;
+use axum::extract::rejection::QueryRejection;
+use axum::extract::{Query, State};
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+use super::problem::{Kind, Problem};
+use super::{App, Manager};
+use crate::audit::{self, AuditEntries, AuditError, AuditFilter};
+
+pub(super) fn routes() -> OpenApiRouter<App> {
+    OpenApiRouter::new().routes(routes!(entries))
+}
+
+/// Show who published and decided what
+///
+/// Publications, tokens and hosts, over the API and at command lines, the newest first.
+#[utoipa::path(
+    get,
+    path = "/api/v1/audit",
+    tag = "Management",
+    params(AuditFilter),
+    responses(
+        (status = 200, description = "A page of what was done", body = AuditEntries),
+        (status = "4XX", description = "Not for who is asking", body = Problem, content_type = "application/problem+json"),
+        (status = "5XX", description = "It can't be answered now", body = Problem, content_type = "application/problem+json"),
+    ),
+)]
+async fn entries(
+    State(app): State<App>,
+    _manager: Manager,
+    filter: Result<Query<AuditFilter>, QueryRejection>,
+) -> Result<Json<AuditEntries>, Problem> {
+    let Query(filter) = filter.map_err(|error| Problem::new(Kind::Malformed, error.body_text()))?;
+    Ok(Json(audit::entries(&app.database, &filter).await?))
+}
+
+impl From<AuditError> for Problem {
+    fn from(error: AuditError) -> Self {
+        match error {
+            AuditError::Wrong(..) => Self::new(Kind::Malformed, error.to_string()),
+            AuditError::Database(error) => error.into(),
+        }
+    }
+}

@@ -1,0 +1,235 @@
+//! Hosts over HTTP: listed, registered, retired, restored.
+
+use std::collections::BTreeMap;
+
+use axum::Json;
+use axum::extract::rejection::{JsonRejection, QueryRejection};
+use axum::extract::{Path, Query, State};
+use http::StatusCode;
+use serde::{Deserialize, Serialize};
+use utoipa::{IntoParams, ToSchema};
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+use super::problem::{Kind, Problem};
+use super::{App, Manager};
+use crate::endpoint::Endpoint;
+use crate::hosts::{self, Host, HostError, HostFilter, ReconcilerRegistration, Registration};
+use crate::limits::{PAGE_DEFAULT, PAGE_MAX};
+
+pub(super) fn routes() -> OpenApiRouter<App> {
+    OpenApiRouter::new()
+        .routes(routes!(list))
+        .routes(routes!(register))
+        .routes(routes!(retire))
+        .routes(routes!(restore))
+}
+
+/// Which hosts are listed.
+#[derive(Deserialize, IntoParams)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+struct Listed {
+    /// Behind the host of this name, in the order of names: what the page before had as `next`.
+    after: Option<String>,
+    /// Those that are retired, too.
+    #[serde(default)]
+    retired: bool,
+    /// How many at most: 100 if it is not said, 1000 at most.
+    limit: Option<usize>,
+}
+
+/// A page of hosts, by name.
+#[derive(Serialize, ToSchema)]
+struct Hosts {
+    /// The hosts.
+    items: Vec<Host>,
+    /// What to say as `after` for the next page; none if this is the last one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next: Option<String>,
+}
+
+/// A host as it is to be known.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct HostRegistration {
+    /// What kind of host it is, such as `K8s-cluster`; as it is, if it is known already.
+    #[serde(rename = "type")]
+    kind: Option<String>,
+    /// Its labels, instead of those that it has; as they are, if there is none.
+    #[serde(default)]
+    labels: BTreeMap<String, String>,
+    /// A reconciler that will report.
+    reconciler: Option<ReconcilerOfHost>,
+}
+
+/// A reconciler as it is to be known.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct ReconcilerOfHost {
+    /// Its name, unique on its host.
+    name: String,
+    /// What kind of reconciler it is, such as `flux`; `generic` if nothing is said.
+    #[serde(rename = "type")]
+    kind: Option<String>,
+    /// The folder that it applies: it is expected there from now on.
+    place: Option<PlaceOfReconciler>,
+}
+
+/// A folder of a branch.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+struct PlaceOfReconciler {
+    /// The repository's URL.
+    repository: String,
+    /// The branch.
+    branch: String,
+    /// The folder; the root if nothing is said.
+    #[serde(default)]
+    path: String,
+}
+
+/// What is retired or restored.
+#[derive(Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+struct OfHost {
+    /// Only this reconciler of the host.
+    reconciler: Option<String>,
+}
+
+/// List hosts
+///
+/// With their reconcilers and labels, in the order of their names.
+#[utoipa::path(
+    get,
+    path = "/api/v1/hosts",
+    tag = "Management",
+    params(Listed),
+    responses(
+        (status = 200, description = "A page of hosts", body = Hosts),
+        (status = "4XX", description = "Not for who is asking", body = Problem, content_type = "application/problem+json"),
+        (status = "5XX", description = "It can't be answered now", body = Problem, content_type = "application/problem+json"),
+    ),
+)]
+async fn list(
+    State(app): State<App>,
+    _manager: Manager,
+    listed: Result<Query<Listed>, QueryRejection>,
+) -> Result<Json<Hosts>, Problem> {
+    let Query(Listed { after, retired, limit }) = listed.map_err(|error| malformed(error.body_text()))?;
+    let limit = limit.unwrap_or(PAGE_DEFAULT);
+    if !(1..=PAGE_MAX).contains(&limit) {
+        return Err(malformed(format!("`limit`: {limit}; 1 to {PAGE_MAX} are possible")));
+    }
+    let filter = HostFilter { after, with_retired: retired, limit: limit + 1 };
+    let mut items = hosts::list(&app.database, &filter).await?;
+    let is_more = items.len() > limit;
+    items.truncate(limit);
+    let next = items.last().filter(|_| is_more).map(|host| host.name.clone());
+    Ok(Json(Hosts { items, next }))
+}
+
+/// Register a host
+///
+/// Before it reports, or to change its labels or add a reconciler. A host that was retired stays so.
+#[utoipa::path(
+    put,
+    path = "/api/v1/hosts/{name}",
+    tag = "Management",
+    params(("name" = String, Path, description = "The host")),
+    request_body = HostRegistration,
+    responses(
+        (status = 204, description = "Registered"),
+        (status = "4XX", description = "Not done", body = Problem, content_type = "application/problem+json"),
+        (status = "5XX", description = "Not possible now", body = Problem, content_type = "application/problem+json"),
+    ),
+)]
+async fn register(
+    State(app): State<App>,
+    Manager(manager): Manager,
+    Path(host): Path<String>,
+    body: Result<Json<HostRegistration>, JsonRejection>,
+) -> Result<StatusCode, Problem> {
+    let Json(HostRegistration { kind, labels, reconciler }) = body.map_err(|error| malformed(error.body_text()))?;
+    let reconciler = reconciler.map(ReconcilerOfHost::read).transpose()?;
+    let registration = Registration { host, kind, labels, reconciler };
+    hosts::register(&app.database, &registration, &manager.name).await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+impl ReconcilerOfHost {
+    fn read(self) -> Result<ReconcilerRegistration, Problem> {
+        let place = self.place.map(|place| Endpoint::new(&place.repository, &place.branch, &place.path)).transpose();
+        let place = place.map_err(|error| Problem::new(Kind::Unprocessable, error.to_string()))?;
+        let kind = self.kind.unwrap_or_else(|| "generic".to_owned());
+        Ok(ReconcilerRegistration { name: self.name, kind, place })
+    }
+}
+
+/// Take a host out of service
+///
+/// Or one of its reconcilers: it leaves all totals, but not the history.
+#[utoipa::path(
+    post,
+    path = "/api/v1/hosts/{name}/retire",
+    tag = "Management",
+    params(("name" = String, Path, description = "The host"), OfHost),
+    responses(
+        (status = 204, description = "Out of service"),
+        (status = "4XX", description = "Not done", body = Problem, content_type = "application/problem+json"),
+        (status = "5XX", description = "Not possible now", body = Problem, content_type = "application/problem+json"),
+    ),
+)]
+async fn retire(
+    State(app): State<App>,
+    Manager(manager): Manager,
+    Path(host): Path<String>,
+    of: Result<Query<OfHost>, QueryRejection>,
+) -> Result<StatusCode, Problem> {
+    let Query(OfHost { reconciler }) = of.map_err(|error| malformed(error.body_text()))?;
+    hosts::retire(&app.database, (&host, reconciler.as_deref()), &manager.name).await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+/// Bring a host back into service
+///
+/// Or one of its reconcilers.
+#[utoipa::path(
+    post,
+    path = "/api/v1/hosts/{name}/restore",
+    tag = "Management",
+    params(("name" = String, Path, description = "The host"), OfHost),
+    responses(
+        (status = 204, description = "In service"),
+        (status = "4XX", description = "Not done", body = Problem, content_type = "application/problem+json"),
+        (status = "5XX", description = "Not possible now", body = Problem, content_type = "application/problem+json"),
+    ),
+)]
+async fn restore(
+    State(app): State<App>,
+    Manager(manager): Manager,
+    Path(host): Path<String>,
+    of: Result<Query<OfHost>, QueryRejection>,
+) -> Result<StatusCode, Problem> {
+    let Query(OfHost { reconciler }) = of.map_err(|error| malformed(error.body_text()))?;
+    hosts::restore(&app.database, (&host, reconciler.as_deref()), &manager.name).await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+fn malformed(detail: String) -> Problem {
+    Problem::new(Kind::Malformed, detail)
+}
+
+impl From<HostError> for Problem {
+    fn from(error: HostError) -> Self {
+        let text = error.to_string();
+        match error {
+            HostError::Text(_) => Self::new(Kind::Unprocessable, text),
+            HostError::Unknown(_) => {
+                Self::new(Kind::NotFound, text).hint("`GET /api/v1/hosts?retired=true` says which there are")
+            }
+            HostError::Database(error) => error.into(),
+        }
+    }
+}

@@ -1,0 +1,151 @@
+//! Tokens and hosts over HTTP, and who did what.
+
+use hub::tokens::{Reach, Scope, TokenText};
+use reqwest::{Method, StatusCode};
+use serde_json::{Value, json};
+
+use super::{Hub, problem};
+
+async fn call(hub: &Hub, token: &TokenText, (method, path): (Method, &str), body: &Value) -> (u16, Value) {
+    let request = hub.client.request(method, hub.url(path)).bearer_auth(token.reveal());
+    let request = if body.is_null() { request } else { request.json(body) };
+    let response = request.send().await.unwrap();
+    let status = response.status().as_u16();
+    (status, serde_json::from_str(&response.text().await.unwrap()).unwrap_or_default())
+}
+
+#[tokio::test]
+async fn who_manages_creates_lists_and_revokes_tokens() {
+    let hub = Hub::start().await;
+    let manager = hub.token("manager", Scope::Manage).await;
+    let create = async |body: Value| call(&hub, &manager, (Method::POST, "/api/v1/tokens"), &body).await;
+    let wanted = json!({"name": "site", "role": "group", "hosts": "berlin-*", "signs": true, "expiresOn": "2099-01-01T00:00:00Z"});
+    let (status, created) = create(wanted.clone()).await;
+    assert_eq!((status, &created["name"]), (201, &"site".into()));
+    assert!(created["signingKey"].is_string());
+    let token: TokenText = created["token"].as_str().unwrap().parse().unwrap();
+    assert!(token.signs() && token.id() == created["id"]);
+    let report = json!({"host": "berlin-1", "reconciler": "a", "status": "success"});
+    assert_eq!(hub.report(&token, &report).await.status(), StatusCode::OK);
+    assert_eq!(create(wanted).await.0, 409);
+    let (_, limited) = create(json!({"name": "web", "role": "read", "environments": ["dev"]})).await;
+    assert!(limited.get("signingKey").is_none());
+    let (_, listed) = call(&hub, &manager, (Method::GET, "/api/v1/tokens"), &Value::Null).await;
+    let names: Vec<_> =
+        listed["items"].as_array().unwrap().iter().map(|token| token["name"].as_str().unwrap()).collect();
+    assert_eq!((names, &listed["items"][2]["environments"]), (vec!["manager", "site", "web"], &json!(["dev"])));
+    assert!(!listed.to_string().contains(&token.digest().to_hex()));
+    assert_eq!(call(&hub, &manager, (Method::DELETE, "/api/v1/tokens/site"), &Value::Null).await.0, 204);
+    assert_eq!(call(&hub, &manager, (Method::DELETE, "/api/v1/tokens/site"), &Value::Null).await.0, 404);
+}
+
+#[tokio::test]
+async fn who_manages_gives_no_more_than_he_may_and_nothing_that_can_not_be() {
+    let hub = Hub::start().await;
+    let (manager, admin) = (hub.token("manager", Scope::Manage).await, hub.token("admin", Scope::Admin).await);
+    for role in ["admin", "manage"] {
+        let wanted = json!({"name": role.to_owned() + "-2", "role": role});
+        assert_eq!(call(&hub, &manager, (Method::POST, "/api/v1/tokens"), &wanted).await.0, 403, "{role}");
+        assert_eq!(call(&hub, &admin, (Method::POST, "/api/v1/tokens"), &wanted).await.0, 201, "{role}");
+    }
+    assert_eq!(call(&hub, &manager, (Method::DELETE, "/api/v1/tokens/admin"), &Value::Null).await.0, 403);
+    assert_eq!(
+        call(&hub, &manager, (Method::DELETE, &format!("/api/v1/tokens/{}", admin.id())), &Value::Null).await.0,
+        403
+    );
+    for (wrong, status) in [
+        (json!({"name": "a", "role": "host"}), 422),
+        (json!({"name": "a", "role": "read", "hosts": "*"}), 422),
+        (json!({"name": "a", "role": "group", "hosts": "*", "workspaces": ["w"]}), 422),
+        (json!({"name": "a", "role": "read", "signs": true}), 422),
+        (json!({"name": " a", "role": "read"}), 422),
+        (json!({"name": "a", "role": "root"}), 422),
+        (json!({"name": "a", "role": "read", "enviroments": ["dev"]}), 422),
+    ] {
+        let (found, answer) = call(&hub, &manager, (Method::POST, "/api/v1/tokens"), &wrong).await;
+        assert!(found == status || found == 400, "{wrong}: {found} {answer}");
+    }
+    // It is a right of its own: neither for asking nor for reporting.
+    let asked = hub.get("/api/v1/deployments").bearer_auth(manager.reveal()).send().await.unwrap();
+    assert_eq!(problem(asked).await.0, StatusCode::FORBIDDEN);
+    let report = json!({"host": "h", "reconciler": "a", "status": "success"});
+    assert_eq!(hub.report(&manager, &report).await.status(), StatusCode::FORBIDDEN);
+    for scope in [Scope::Read(Reach::ALL), Scope::Publish(Reach::ALL), Scope::Host { host: "h".into() }] {
+        let other = hub.token(&format!("{scope:?}"), scope).await;
+        for path in ["/api/v1/tokens", "/api/v1/hosts", "/api/v1/audit"] {
+            assert_eq!(call(&hub, &other, (Method::GET, path), &Value::Null).await.0, 403, "{path}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn hosts_are_registered_listed_retired_and_restored() {
+    let hub = Hub::start().await;
+    let manager = hub.token("manager", Scope::Manage).await;
+    let call = async |method: Method, path: &str, body: Value| call(&hub, &manager, (method, path), &body).await;
+    let place = json!({"repository": "https://git.example/r", "branch": "prod", "path": "edge"});
+    let host = json!({"labels": {"site": "berlin"}, "reconciler": {"name": "flux", "type": "flux", "place": place}});
+    assert_eq!(call(Method::PUT, "/api/v1/hosts/berlin-1", host).await.0, 204);
+    assert_eq!(call(Method::PUT, "/api/v1/hosts/berlin%202", json!({})).await.0, 204);
+    assert_eq!(call(Method::PUT, "/api/v1/hosts/berlin-3", json!({"label": {}})).await.0, 400);
+    let (_, page) = call(Method::GET, "/api/v1/hosts?limit=1", Value::Null).await;
+    assert_eq!((&page["items"][0]["name"], &page["next"]), (&"berlin 2".into(), &"berlin 2".into()));
+    let (_, page) = call(Method::GET, "/api/v1/hosts?after=berlin%202", Value::Null).await;
+    assert_eq!((&page["items"][0]["labels"]["site"], page.get("next")), (&"berlin".into(), None));
+    assert_eq!(page["items"][0]["reconcilers"][0]["place"], "https://git.example/r/prod/edge");
+    assert_eq!(call(Method::POST, "/api/v1/hosts/berlin-1/retire", Value::Null).await.0, 204);
+    assert_eq!(call(Method::GET, "/api/v1/hosts", Value::Null).await.1["items"].as_array().unwrap().len(), 1);
+    let (_, all) = call(Method::GET, "/api/v1/hosts?retired=true", Value::Null).await;
+    assert!(all["items"].as_array().unwrap().len() == 2 && all["items"][1]["retiredOn"].is_string());
+    assert_eq!(call(Method::POST, "/api/v1/hosts/berlin-1/restore", Value::Null).await.0, 204);
+    assert_eq!(call(Method::POST, "/api/v1/hosts/berlin-1/retire?reconciler=none", Value::Null).await.0, 404);
+    assert_eq!(call(Method::GET, "/api/v1/hosts?limit=0", Value::Null).await.0, 400);
+}
+
+#[tokio::test]
+async fn it_is_known_who_published_and_decided_what() {
+    let hub = Hub::start().await;
+    let (manager, ci) = (hub.token("manager", Scope::Manage).await, hub.token("ci", Scope::Publish(Reach::ALL)).await);
+    let place = json!({"path": "web", "tree": "a".repeat(40), "role": "application", "environment": "prod"});
+    let publication = json!({"repository": "https://git.example/r", "branch": "prod", "commit": "c".repeat(40),
+        "committedOn": "2026-11-01T00:00:00Z", "places": [place]});
+    for _ in 0..2 {
+        // What changes nothing is not noted again.
+        assert_eq!(call(&hub, &ci, (Method::POST, "/api/v1/publications"), &publication).await.0, 200);
+    }
+    call(&hub, &manager, (Method::PUT, "/api/v1/hosts/h-1"), &json!({})).await;
+    call(&hub, &manager, (Method::POST, "/api/v1/hosts/h-1/retire"), &Value::Null).await;
+    call(&hub, &manager, (Method::POST, "/api/v1/tokens"), &json!({"name": "web", "role": "read"})).await;
+    call(&hub, &manager, (Method::DELETE, "/api/v1/tokens/web"), &Value::Null).await;
+    let audit = async |query: &str| {
+        let (status, answer) =
+            call(&hub, &manager, (Method::GET, &format!("/api/v1/audit{query}")), &Value::Null).await;
+        assert_eq!(status, 200, "{answer}");
+        let row = |row: &Value| format!("{} {} {}", row["actor"], row["action"], row["subject"]).replace('"', "");
+        let rows: Vec<_> = answer["items"].as_array().unwrap().iter().map(row).collect();
+        (rows, answer)
+    };
+    let (rows, answer) = audit("").await;
+    assert_eq!(
+        rows,
+        [
+            "manager token.revoke web",
+            "manager token.create web",
+            "manager host.retire h-1",
+            "manager host.register h-1",
+            "ci publish https://git.example/r prod",
+            "test token.create ci",
+            "test token.create manager",
+        ]
+    );
+    let detail = &answer["items"][4]["detail"];
+    assert_eq!((&detail["changed"], &detail["environments"]), (&1.into(), &json!(["prod"])));
+    assert_eq!(answer["items"][1]["detail"]["role"], "read");
+    assert_eq!(audit("?actor=ci").await.0, ["ci publish https://git.example/r prod"]);
+    assert_eq!(audit("?action=host.retire").await.0, ["manager host.retire h-1"]);
+    assert_eq!(audit("?since=2099-01-01T00:00:00Z").await.0, [""; 0]);
+    let (first, answer) = audit("?limit=2").await;
+    let (second, _) = audit(&format!("?limit=2&cursor={}", answer["next"].as_str().unwrap())).await;
+    assert_eq!([first, second].concat(), rows[..4]);
+    assert_eq!(call(&hub, &manager, (Method::GET, "/api/v1/audit?action=nothing"), &Value::Null).await.0, 400);
+}

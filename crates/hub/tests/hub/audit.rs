@@ -1,0 +1,44 @@
+//! The audit log is kept with a limit.
+
+use std::time::Duration;
+
+use hub::audit::{Action, AuditFilter, entries, forget};
+use hub::hosts::{Registration, register};
+use hub::moment::Moment;
+use hub::retention::Keep;
+use hub::store::Database;
+
+use crate::twins::Ground;
+
+twins![what_is_too_old_or_too_much_is_forgotten, what_is_not_done_is_not_noted];
+
+async fn hosts(database: &Database) -> Vec<String> {
+    let found = entries(database, &AuditFilter::default()).await.unwrap();
+    found.items.into_iter().map(|entry| format!("{} {}", entry.subject, entry.actor)).collect()
+}
+
+async fn add(database: &Database, host: &str) -> bool {
+    let registration = Registration { host: host.into(), kind: None, labels: [].into(), reconciler: None };
+    register(database, &registration, "ann").await.is_ok()
+}
+
+async fn what_is_too_old_or_too_much_is_forgotten(Ground { database, .. }: Ground) {
+    for host in ["a", "b", "c"] {
+        assert!(add(&database, host).await);
+    }
+    let now = Moment::now();
+    assert_eq!(forget(&database, Keep::default(), now).await.unwrap(), 0);
+    let two = Keep { age: None, count: Some(2) };
+    assert_eq!(forget(&database, two, now).await.unwrap(), 1);
+    assert_eq!(hosts(&database).await, ["c ann", "b ann"]);
+    let day = Keep { age: Some(Duration::from_hours(24)), count: None };
+    assert_eq!(forget(&database, day, now).await.unwrap(), 0);
+    assert_eq!(forget(&database, day, now.after(Duration::from_hours(25))).await.unwrap(), 2);
+    assert_eq!(hosts(&database).await, [""; 0]);
+}
+
+async fn what_is_not_done_is_not_noted(Ground { database, .. }: Ground) {
+    assert!(!add(&database, " a").await);
+    assert_eq!(hosts(&database).await, [""; 0]);
+    assert!(Action::ALL.iter().all(|action| serde_json::to_value(action).unwrap() == action.as_str()));
+}
