@@ -94,6 +94,12 @@ pub const COUNT_WAIT: Duration = Duration::from_secs(10);
 /// Reconcilers that are looked at to know how many stood where at a moment.
 pub const COUNTED_THEN_MAX: usize = 5_000;
 
+/// Environments with metrics of their own. Each has nine series; companies have a handful.
+pub const METRICS_ENVIRONMENTS_MAX: usize = 100;
+
+/// How old metrics of environments may be. Several scrapers cost the database no more than one.
+pub const METRICS_AGE: Duration = Duration::from_secs(15);
+
 /// Entries of the audit log that are kept if nothing else is configured: some tens of megabytes.
 pub const AUDIT_KEPT: usize = 100_000;
 

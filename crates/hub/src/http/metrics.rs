@@ -1,4 +1,4 @@
-//! What is counted, for Prometheus. No label has values that come from outside.
+//! What is counted, for Prometheus. No label has values that come from outside, but for the names of some environments.
 
 use std::sync::atomic::AtomicI64;
 use std::time::Duration;
@@ -15,6 +15,7 @@ use prometheus_client::registry::{Registry, Unit};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
+use super::rollout_metrics::RolloutMetrics;
 use super::{App, Reader, health};
 use crate::ingest::{Outcome, Receipt, SubmitError};
 use crate::rules::{Deliveries, Phase};
@@ -35,6 +36,7 @@ pub struct Metrics {
     rules: Family<RuleLabels, Gauge>,
     notifications: Family<NotificationLabels, Counter>,
     configuration: Gauge,
+    rollouts: RolloutMetrics,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
@@ -96,6 +98,7 @@ impl Metrics {
             (|| Histogram::new(BUCKETS)) as fn() -> Histogram,
         );
         let (requests, reports, waiting, database_up, rules, notifications, configuration) = Default::default();
+        let rollouts = RolloutMetrics::default();
         let metrics = Self {
             requests,
             durations,
@@ -106,6 +109,7 @@ impl Metrics {
             rules,
             notifications,
             configuration,
+            rollouts,
             registry: Registry::default(),
         };
         registry.register("requests", "Requests by route and HTTP status", metrics.requests.clone());
@@ -123,6 +127,7 @@ impl Metrics {
         let help = "Whether the configuration could be used when it was last read (1) or not, so that the one before is in effect (0)";
         metrics.configuration.set(1);
         registry.register("configuration_last_reload_successful", help, metrics.configuration.clone());
+        metrics.rollouts.register(&mut registry);
         Self { registry, ..metrics }
     }
 
@@ -199,6 +204,7 @@ pub(super) fn routes() -> OpenApiRouter<App> {
 /// As `OpenMetrics`. Prometheus sends the token if `authorization.credentials_file` names a file with it.
 #[utoipa::path(get, path = "/metrics", tag = "Operation", responses((status = 200, description = "The metrics", body = str, content_type = "application/openmetrics-text")))]
 async fn metrics(State(app): State<App>, _: Reader) -> Response {
+    app.metrics.rollouts.refresh(&app.database).await;
     let text = app.metrics.text(app.ingest.waiting(), health::database_answers(&app).await);
     ([(header::CONTENT_TYPE, "application/openmetrics-text; version=1.0.0; charset=utf-8")], text).into_response()
 }

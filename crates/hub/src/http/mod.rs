@@ -14,6 +14,7 @@ mod problem;
 mod publications;
 mod questions;
 mod reports;
+mod rollout_metrics;
 mod rules;
 mod submission;
 mod tokens;

@@ -137,7 +137,7 @@ impl Counts {
     }
 
     /// Adds all of others.
-    pub(super) fn merge(&mut self, others: &Self) {
+    pub(crate) fn merge(&mut self, others: &Self) {
         self.expected += others.expected;
         self.succeeded += others.succeeded;
         self.failed += others.failed;
@@ -146,6 +146,11 @@ impl Counts {
         self.outdated += others.outdated;
         self.never_reported += others.never_reported;
         self.succeeded_but_silent += others.succeeded_but_silent;
+    }
+
+    /// How many stand there.
+    pub(crate) fn of(&self, standing: Standing) -> i64 {
+        *self.clone().part(standing)
     }
 
     fn part(&mut self, standing: Standing) -> &mut i64 {

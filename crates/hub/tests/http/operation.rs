@@ -1,7 +1,7 @@
 //! What those see who run the hub.
 
 use reqwest::StatusCode;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::{Hub, problem, report};
 
@@ -49,6 +49,44 @@ async fn metrics_count_requests_and_reports() {
         assert!(text.lines().any(|found| found == line), "{line}\n{text}");
     }
     assert!(!text.contains("nothing-like-this"));
+}
+
+const METRICS: &str = include_str!("../../../../docs/reference/metrics.md");
+
+#[tokio::test]
+async fn metrics_say_how_environments_are_and_all_are_in_the_reference() {
+    let hub = Hub::start().await;
+    let place =
+        |path: &str| json!({"path": path, "tree": "a".repeat(40), "role": "application", "environment": "prod"});
+    let publication = json!({"repository": "https://git.example/r", "branch": "prod", "commit": "c".repeat(40),
+        "committedOn": "2026-11-01T00:00:00Z", "places": [place("a"), place("b")]});
+    let published = hub.post("/api/v1/publications").json(&publication).send().await.unwrap();
+    assert_eq!(published.status(), StatusCode::OK);
+    for (host, path, status) in [("h-1", "a", "success"), ("h-2", "b", "failure")] {
+        let place = json!({"repository": "https://git.example/r", "branch": "prod", "path": path});
+        let report =
+            json!({"host": host, "reconciler": path, "status": status, "revision": "c".repeat(40), "place": place});
+        let reported = hub.post("/api/v1/reports").json(&report).send().await.unwrap();
+        assert_eq!(reported.status(), StatusCode::OK);
+    }
+    let text = hub.get("/metrics").send().await.unwrap().text().await.unwrap();
+    for line in [
+        "kalypso_hub_environment_reconcilers{environment=\"prod\",standing=\"succeeded\"} 1",
+        "kalypso_hub_environment_reconcilers{environment=\"prod\",standing=\"failed\"} 1",
+        "kalypso_hub_environment_reconcilers{environment=\"prod\",standing=\"outdated\"} 0",
+        "kalypso_hub_environment_rollouts{environment=\"prod\",state=\"failing\"} 1",
+    ] {
+        assert!(text.lines().any(|found| found == line), "{line}\n{text}");
+    }
+    let oldest = text
+        .lines()
+        .find_map(|line| line.strip_prefix("kalypso_hub_environment_oldest_rollout_seconds{environment=\"prod\"} "));
+    assert!(oldest.unwrap().parse::<i64>().unwrap() > 3_600, "{oldest:?}");
+    // Series that nothing was counted for yet have a type, too.
+    for (name, kind) in text.lines().filter_map(|line| line.strip_prefix("# TYPE ")?.split_once(' ')) {
+        let name = if kind == "counter" { format!("{name}_total") } else { name.to_owned() };
+        assert!(METRICS.contains(&format!("| `{name}` | {kind} |")), "{name} {kind}");
+    }
 }
 
 #[tokio::test]

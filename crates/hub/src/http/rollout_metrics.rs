@@ -1,0 +1,148 @@
+//! How environments and their rollouts are, for Prometheus: a bounded number of series, read at most every few seconds.
+
+use std::collections::BTreeMap;
+use std::time::Instant;
+
+use prometheus_client::encoding::EncodeLabelSet;
+use prometheus_client::metrics::family::Family;
+use prometheus_client::metrics::gauge::Gauge;
+use prometheus_client::registry::{Registry, Unit};
+use tokio::sync::Mutex;
+
+use crate::limits::{METRICS_AGE, METRICS_ENVIRONMENTS_MAX, PAGE_MAX};
+use crate::moment::Moment;
+use crate::questions::{self, Counts, Filter, Page, QuestionError, Standing};
+use crate::store::Database;
+
+/// The environment that stands for all beyond the limit.
+const OTHERS: &str = "(others)";
+
+/// The series.
+#[derive(Debug, Default)]
+pub(super) struct RolloutMetrics {
+    reconcilers: Family<StandingLabels, Gauge>,
+    rollouts: Family<StateLabels, Gauge>,
+    oldest: Family<EnvironmentLabels, Gauge>,
+    read: Mutex<Option<Instant>>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct StandingLabels {
+    environment: String,
+    standing: &'static str,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct StateLabels {
+    environment: String,
+    state: &'static str,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct EnvironmentLabels {
+    environment: String,
+}
+
+/// How an environment is.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct State {
+    counts: Counts,
+    in_progress: i64,
+    failing: i64,
+    oldest_seconds: i64,
+}
+
+impl RolloutMetrics {
+    pub(super) fn register(&self, registry: &mut Registry) {
+        let help = "Reconcilers at whose place something is wanted, by environment and where they stand with it";
+        registry.register("environment_reconcilers", help, self.reconcilers.clone());
+        let help =
+            "Commits that are not everywhere where they are wanted, by environment and whether a reconciler failed";
+        registry.register("environment_rollouts", help, self.rollouts.clone());
+        let help = "How long ago that became wanted which has not been everywhere for the longest time, by environment; 0 if all is there";
+        registry.register_with_unit("environment_oldest_rollout", help, Unit::Seconds, self.oldest.clone());
+    }
+
+    /// Reads how it is, if that was not just done. If it can't be read there are no series, which is better than old ones.
+    pub(super) async fn refresh(&self, database: &Database) {
+        let mut read = self.read.lock().await;
+        if read.is_some_and(|read| read.elapsed() < METRICS_AGE) {
+            return;
+        }
+        let states = states(database, Moment::now()).await;
+        self.reconcilers.clear();
+        self.rollouts.clear();
+        self.oldest.clear();
+        match states {
+            Ok(states) => bounded(states).into_iter().for_each(|(environment, state)| self.set(environment, &state)),
+            Err(error) => tracing::warn!(%error, "metrics of environments can't be read now"),
+        }
+        *read = Some(Instant::now());
+    }
+
+    fn set(&self, environment: String, state: &State) {
+        for standing in Standing::ALL {
+            let labels = StandingLabels { environment: environment.clone(), standing: standing.as_str() };
+            self.reconcilers.get_or_create(&labels).set(state.counts.of(standing));
+        }
+        for (word, count) in [("in_progress", state.in_progress), ("failing", state.failing)] {
+            let labels = StateLabels { environment: environment.clone(), state: word };
+            self.rollouts.get_or_create(&labels).set(count);
+        }
+        self.oldest.get_or_create(&EnvironmentLabels { environment }).set(state.oldest_seconds);
+    }
+}
+
+/// How environments are, in their order.
+async fn states(database: &Database, now: Moment) -> Result<Vec<(String, State)>, QuestionError> {
+    let environments = questions::environments(database, &Filter::default()).await?;
+    // What has been wanted for the longest time comes first.
+    let page = Page { cursor: None, limit: Some(PAGE_MAX) };
+    let drift = questions::drift(database, &Filter::default(), &page).await?;
+    let mut by_name: BTreeMap<String, State> = BTreeMap::new();
+    for item in drift.items {
+        let state = by_name.entry(item.environment).or_default();
+        *(if item.counts.failed > 0 { &mut state.failing } else { &mut state.in_progress }) += 1;
+        let age = i64::try_from(now.since(item.wanted_since).as_secs()).unwrap_or(i64::MAX);
+        state.oldest_seconds = state.oldest_seconds.max(age);
+    }
+    let state = |environment: questions::Environment| {
+        let state = by_name.remove(&environment.name).unwrap_or_default();
+        (environment.name, State { counts: environment.counts, ..state })
+    };
+    Ok(environments.items.into_iter().map(state).collect())
+}
+
+/// The first environments, and all others as one.
+fn bounded(mut states: Vec<(String, State)>) -> Vec<(String, State)> {
+    if states.len() <= METRICS_ENVIRONMENTS_MAX {
+        return states;
+    }
+    let mut others = State::default();
+    for (_, state) in states.split_off(METRICS_ENVIRONMENTS_MAX) {
+        others.counts.merge(&state.counts);
+        others.in_progress += state.in_progress;
+        others.failing += state.failing;
+        others.oldest_seconds = others.oldest_seconds.max(state.oldest_seconds);
+    }
+    states.push((OTHERS.to_owned(), others));
+    states
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn environments_beyond_the_limit_are_one() {
+        let state = |seconds| State { failing: 1, oldest_seconds: seconds, ..State::default() };
+        let states =
+            |count: i64| (0..count).map(|number| (format!("e-{number:04}"), state(number))).collect::<Vec<_>>();
+        let max = METRICS_ENVIRONMENTS_MAX as i64;
+        assert_eq!(bounded(states(max)).len(), METRICS_ENVIRONMENTS_MAX);
+        let many = bounded(states(max + 5));
+        assert_eq!(many.len(), METRICS_ENVIRONMENTS_MAX + 1);
+        let (name, others) = many.last().unwrap();
+        assert_eq!((name.as_str(), others.failing, others.oldest_seconds), (OTHERS, 5, max + 4));
+    }
+}
