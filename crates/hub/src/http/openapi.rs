@@ -27,7 +27,7 @@ const PATH: &str = "/api/v1/openapi.json";
     tags(
         (name = "Reports", description = "What reconcilers say of themselves comes in here."),
         (name = "Publications", description = "What is wanted comes in here."),
-        (name = "Questions", description = "What is wanted, what is really there, since when, and what differs. Lists come in pages: `next` is the cursor of the next one. Answers have an `ETag`."),
+        (name = "Questions", description = "What is wanted, what is really there, since when, and what differs. Counts are of reconcilers, if nothing else is said: a host with several counts once for each. Lists come in pages: `next` is the cursor of the next one. Answers have an `ETag`."),
         (name = "Management", description = "Tokens and hosts, and who did what. For the roles `manage` and `admin`; all changes are noted."),
         (name = "Operation", description = "For those who run the hub."),
     ),

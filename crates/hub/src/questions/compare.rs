@@ -83,23 +83,23 @@ pub struct ComparedSide {
     /// Since when.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub wanted_since: Option<Moment>,
-    /// How many hosts stand where with that.
+    /// How many reconcilers stand where with that.
     pub counts: Counts,
     /// What the hosts really have.
     pub holding: Vec<Holding>,
 }
 
-/// A version, and how many hosts have it.
+/// A version, and how many reconcilers have it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Holding {
     /// The version; none if nobody knows which version the commit has.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub version: Option<String>,
-    /// The commit; none if the hosts hold something that was never wanted, or have not reported.
+    /// The commit; none if the reconcilers hold something that was never wanted, or have not reported.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub commit: Option<String>,
-    /// How many hosts have it.
+    /// How many reconcilers have it: as many as hosts, where each host has one at the place.
     pub hosts: i64,
 }
 

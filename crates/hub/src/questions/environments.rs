@@ -1,4 +1,4 @@
-//! How environments are: what each target should have, and on how many hosts it does.
+//! How environments are: what each target should have, and how many reconcilers do.
 
 use std::collections::BTreeMap;
 

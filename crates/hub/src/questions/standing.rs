@@ -104,7 +104,7 @@ pub(super) fn expression(holds: &str) -> String {
 /// Whether reconcilers of a tally `t` hold what their place should hold now.
 pub(super) const HOLDS_WANTED: &str = "t.is_current = 1";
 
-/// How many reconcilers stand where. The parts make up what is expected.
+/// How many reconcilers stand where, and not how many hosts: a host counts once for each of its reconcilers. The parts make up what is expected.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Counts {

@@ -89,7 +89,7 @@ pub(crate) struct Deployments {
     pub(crate) asking: Asking,
 }
 
-/// Say how environments are: what is wanted, and on how many hosts it is
+/// Say how environments are: what is wanted, and how many reconcilers of hosts have it
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -127,7 +127,7 @@ pub(crate) enum RolloutCommand {
     List(RolloutList),
 }
 
-/// Say on how many hosts a workload, a version of it or a commit is, and on which it is not
+/// Say how many reconcilers of hosts have a workload, a version of it or a commit, and which hosts do not
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -158,7 +158,7 @@ pub(crate) struct RolloutStatus {
 /// Wait until a rollout is done
 #[derive(Args, Debug)]
 #[command(after_help = "\
-Exit status: 0 done · 1 a host failed · 3 not done in time · 4 superseded: something else is wanted by now
+Exit status: 0 done · 1 a reconciler failed · 3 not done in time · 4 superseded: something else is wanted by now
 
 What the hub has not heard of yet is waited for too. If it never does, the status is 3, and the message says so.
 
@@ -174,7 +174,7 @@ pub(crate) struct RolloutWait {
     /// How long to wait, such as 30m or 2h
     #[arg(long, value_name = "TIME", default_value = "30m")]
     pub(crate) timeout: String,
-    /// How many hosts may fail
+    /// How many reconcilers may fail
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(crate) failures: i64,
     #[command(flatten)]

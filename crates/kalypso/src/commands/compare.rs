@@ -75,7 +75,7 @@ fn cells(row: &ComparedTarget) -> [String; 7] {
     ]
 }
 
-/// What is wanted, and on how many hosts it is.
+/// What is wanted, and how many reconcilers have it.
 fn side(side: Option<&ComparedSide>) -> [String; 2] {
     let Some(side) = side else { return ["absent".to_owned(), String::new()] };
     let version = match (&side.version, &side.commit) {

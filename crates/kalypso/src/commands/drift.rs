@@ -33,7 +33,7 @@ pub(super) fn run(options: &arguments::Drift) -> anyhow::Result<Exit> {
 fn text(drift: &Drift, now: Moment) -> String {
     let all = others(&drift.counts);
     let mut text = if drift.counts.expected == 0 {
-        "no host is expected to have anything\n".to_owned()
+        "no reconciler is expected to have anything\n".to_owned()
     } else {
         format!("{} as wanted{}{all}\n", of(&drift.counts), if all.is_empty() { "" } else { " · " })
     };

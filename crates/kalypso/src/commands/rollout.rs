@@ -54,7 +54,7 @@ fn tell(rollout: &Rollout, format: Format) -> std::io::Result<()> {
 fn text(rollout: &Rollout, now: Moment) -> String {
     let mut text = title(rollout);
     if rollout.environments.is_empty() {
-        text.push_str("  no host is expected to have it\n");
+        text.push_str("  no reconciler is expected to have it\n");
     }
     let names: Vec<_> = rollout.environments.iter().map(|one| asking::plain(&one.environment)).collect();
     let width = names.iter().map(|name| table::columns(name)).max().unwrap_or(0);
@@ -112,7 +112,7 @@ fn environment(one: &EnvironmentRollout, now: Moment) -> String {
         return format!("not yet: {instead} is wanted there");
     }
     if one.counts.expected == 0 {
-        return "no host is expected to have it".to_owned();
+        return "no reconciler is expected to have it".to_owned();
     }
     let since = one.wanted_since.map(|since| format!("wanted since {}", asking::length(now.since(since))));
     let superseded = match (one.superseded, instead.as_str()) {
@@ -222,7 +222,7 @@ fn why(rollout: &Rollout, (exit, options): (Exit, &RolloutWait)) -> String {
     let counts = &rollout.counts;
     match exit {
         Exit::Good if counts.failed > 0 => {
-            format!("done: {} failed, --failures allows {}", counts.failed, options.failures)
+            format!("done: {} failed, --failures allows {}", reconcilers(counts.failed), options.failures)
         }
         Exit::Good => "done".to_owned(),
         Exit::Late => format!("late: not done within {}", options.timeout),
@@ -234,8 +234,12 @@ fn why(rollout: &Rollout, (exit, options): (Exit, &RolloutWait)) -> String {
             };
             asking::plain(&format!("superseded: {}", superseded(rollout).map(place).collect::<Vec<_>>().join("; ")))
         }
-        _ => format!("failed: {} failed, --failures allows {}", counts.failed, options.failures),
+        _ => format!("failed: {} failed, --failures allows {}", reconcilers(counts.failed), options.failures),
     }
+}
+
+fn reconcilers(count: i64) -> String {
+    terminal::count(usize::try_from(count).unwrap_or(0), "reconciler")
 }
 
 fn list(options: &RolloutList) -> anyhow::Result<Exit> {
@@ -245,7 +249,7 @@ fn list(options: &RolloutList) -> anyhow::Result<Exit> {
     match options.asking.output {
         Format::Human if list.items.is_empty() => terminal::answer("the hub knows no rollout yet\n")?,
         Format::Human => {
-            let heading = ["COMMIT", "BRANCH", "WHEN", "PLACES", "THERE", "VERSIONS"].map(str::to_owned);
+            let heading = ["COMMIT", "BRANCH", "WHEN", "PLACES", "RECONCILERS", "VERSIONS"].map(str::to_owned);
             let now = Moment::now();
             let rows = list.items.iter().map(|row| listed(row, now));
             terminal::answer(&table::table(std::iter::once(heading).chain(rows)))?;
@@ -315,7 +319,7 @@ mod tests {
         insta::assert_snapshot!(checkout(vec![there.clone(), nobody, stage.clone()]), @r"
         checkout
           dev    2.4.0  ████████████████████ 12 of 12   wanted since 2 h
-          prod   2.3.0  no host is expected to have it
+          prod   2.3.0  no reconciler is expected to have it
           stage  2.4.0  ██████████████░░░░░░ 73 of 100   24 in progress · 3 failed   wanted since 2 h
                    dallas-04  11 min  image pull back-off
                    門真-1     11 min

@@ -60,7 +60,8 @@ fn targets(list: &List<EnvironmentTarget>, now: Moment) -> String {
     if list.items.is_empty() {
         return "no deployment target matches what was asked for\n".to_owned();
     }
-    let heading = ["TARGET", "CLUSTER TYPE", "VERSION", "CONFIG", "COMMIT", "WANTED", "THERE", ""].map(str::to_owned);
+    let heading =
+        ["TARGET", "CLUSTER TYPE", "VERSION", "CONFIG", "COMMIT", "WANTED", "RECONCILERS", ""].map(str::to_owned);
     let or_none = |text: Option<&str>| text.map_or_else(|| "-".to_owned(), asking::plain);
     let row = |row: &EnvironmentTarget| {
         let target = row.target.as_ref().map(|target| format!("{}/{}", target.workload, target.target));
@@ -88,10 +89,10 @@ pub(super) fn bar(counts: &Counts) -> String {
     (0..BAR).map(|position| if position < full { '█' } else { '░' }).collect()
 }
 
-/// `73 of 100`.
+/// `73 of 100`: reconcilers.
 pub(super) fn of(counts: &Counts) -> String {
     if counts.expected == 0 {
-        return "no host expected".to_owned();
+        return "no reconciler expected".to_owned();
     }
     let number = |number: i64| terminal::thousands(usize::try_from(number).unwrap_or(0));
     format!("{} of {}", number(counts.succeeded), number(counts.expected))
@@ -129,7 +130,7 @@ mod tests {
     fn only_what_there_is_is_told() {
         let counts = Counts { expected: 1_100, succeeded: 73, in_progress: 25, failed: 1_002, ..Counts::default() };
         assert_eq!(of(&counts), "73 of 1,100");
-        assert_eq!(of(&Counts::default()), "no host expected");
+        assert_eq!(of(&Counts::default()), "no reconciler expected");
         assert_eq!(others(&counts), "25 in progress · 1,002 failed");
     }
 }

@@ -89,7 +89,7 @@ fn a_rollout_is_asked_for_by_workload_version_and_commit() {
     }
     let failed = hub.ask(&["rollout", "wait", "checkout"]);
     assert_eq!(failed.status.code(), Some(1), "{}", said(&failed));
-    assert!(said(&failed).contains("failed: 1 failed, --failures allows 0"), "{}", said(&failed));
+    assert!(said(&failed).contains("failed: 1 reconciler failed, --failures allows 0"), "{}", said(&failed));
 }
 
 #[test]

@@ -31,7 +31,7 @@ async fn environments(State(app): State<App>, asked: Asked<Nothing>) -> Result<R
     asked.answer(questions::environments(&app.database, &asked.filter).await)
 }
 
-/// What targets should have, and how many hosts do
+/// What targets should have, and how many reconcilers do
 ///
 /// For each deployment target, and for each cluster type: version, configuration and commit that are wanted, and how many stand where with it.
 #[utoipa::path(

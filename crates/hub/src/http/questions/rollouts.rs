@@ -39,7 +39,8 @@ async fn rollouts(State(app): State<App>, asked: Asked<Nothing>) -> Result<Respo
 
 /// How far the rollout of a workload, a version of it, or a commit is
 ///
-/// How many hosts are expected to have it, how many do, failed, are at it, or are silent: in all environments, and in each.
+/// How many reconcilers are expected to have it, how many do, failed, are at it, or are silent: in all environments, and in each. A host with several
+/// reconcilers at such places counts as often.
 #[utoipa::path(
     get,
     path = "/api/v1/rollouts/{of}",

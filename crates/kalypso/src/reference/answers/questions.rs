@@ -128,7 +128,7 @@ pub(super) const COMPARE: &[Field] = &[
     ("items[].from.counts", "where the reconcilers stand with that: counts (below)"),
     ("items[].from.holding[].version", "a version that hosts really have; left out if nobody knows it"),
     ("items[].from.holding[].commit", "the commit that they have; left out if it was never wanted"),
-    ("items[].from.holding[].hosts", "how many hosts have it"),
+    ("items[].from.holding[].hosts", "how many reconcilers have it"),
     ("items[].to", "what is in the other, with the same fields"),
     ("items[].to.target", ""),
     ("items[].to.version", ""),
