@@ -492,7 +492,7 @@ pub(crate) struct HubRuleList {
     pub(crate) output: Format,
 }
 
-/// Send a notification that says it is a test, once, as the rule would: signed, to its URL
+/// Send a notification that says it is a test, once, as the rule would: in its format, to its URL
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Exit status: 0 it was taken · 69 it was not
