@@ -265,7 +265,7 @@ async fn examples(database: &Database, rule: &Rule) -> Result<Vec<Json>, Questio
 
 impl Rule {
     fn longer_than_seconds(&self) -> Option<u64> {
-        (self.condition == Condition::Drifting).then(|| self.longer_than.as_secs())
+        (self.condition == Condition::Drifting).then_some(self.longer_than.as_secs())
     }
 }
 

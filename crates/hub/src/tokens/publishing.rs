@@ -50,9 +50,7 @@ impl Reach {
     /// What a place says that is outside, if anything is. A place that is removed says nothing; whose it is, is known.
     fn names_outside(&self, place: &WantedPlace) -> Option<String> {
         let path = &place.path;
-        if place.tree.is_none() {
-            return None;
-        }
+        place.tree.as_ref()?;
         let of_targets = place.targets.iter().map(|target| target.environment.as_str());
         let mut environments = place.environment.as_deref().into_iter().chain(of_targets);
         if let Some(name) = environments.find(|name| !self.has_environment(name)) {

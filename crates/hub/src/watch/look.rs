@@ -342,9 +342,10 @@ fn missing(file: &str, path: &str) -> Problem {
 /// Two descriptors give one target different content.
 fn rival(one: &Described, (own, key): (&BranchKey, &BranchKey), other: &Described) -> Problem {
     let [environment, workspace, application, workload, target] = one.key();
-    let place = match key == own {
-        true => format!("`{}`", other.file),
-        false => format!("`{}` on branch `{}` of `{}`", other.file, key.branch, key.repository),
+    let place = if key == own {
+        format!("`{}`", other.file)
+    } else {
+        format!("`{}` on branch `{}` of `{}`", other.file, key.branch, key.repository)
     };
     Problem {
         file: Some(one.file.clone()),
