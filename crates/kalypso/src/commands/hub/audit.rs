@@ -69,10 +69,9 @@ fn table(entries: &[AuditEntry], now: Moment) -> String {
 fn detail(entry: &AuditEntry) -> String {
     let Some(Value::Object(fields)) = &entry.detail else { return String::new() };
     let shown = fields.iter().filter_map(|(key, value)| match value {
-        Value::Null => None,
+        Value::Null | Value::Bool(false) => None,
         Value::Array(items) if items.is_empty() => None,
         Value::Object(fields) if fields.is_empty() => None,
-        Value::Bool(false) => None,
         Value::Number(number) if number.as_i64() == Some(0) => None,
         Value::String(text) if key == "commit" => Some(format!("{key} {}", asking::short(Some(text)))),
         Value::String(text) => Some(format!("{key} {text}")),
