@@ -14,6 +14,7 @@ use model::object::scheduling_policy::{CLUSTER_TYPE_SELECTOR, TARGET_SELECTOR};
 use model::object::{AnyObject, Object, ReleasePin, SchedulingPolicy};
 use model::selector::{LabelSelector, Operator};
 
+use crate::hold::Pin;
 use crate::index::LabelIndex;
 use crate::pair::ByPair;
 use crate::scope::Known;
@@ -21,6 +22,9 @@ use crate::target::Target;
 
 /// Where a target's manifests are, as its reconciler template sees it.
 pub type Manifests = BTreeMap<Arc<str>, Arc<str>>;
+
+/// The pins that hold a target at a place, and what they lay over its manifests.
+pub type LaidOver<'p> = (Vec<&'p Pin>, Manifests);
 
 /// The release pins of a fleet.
 #[derive(Debug, Default)]
@@ -116,7 +120,7 @@ impl Pins {
         &'p self,
         label: impl Fn(&str) -> Option<&'l Arc<str>>,
         target: &Target,
-    ) -> Result<(Vec<&'p Arc<Object<ReleasePin>>>, Manifests), Vec<Diagnostic>> {
+    ) -> Result<LaidOver<'p>, Vec<Diagnostic>> {
         let pins = self.holding(label, target);
         let mut set: BTreeMap<&Arc<str>, (&Arc<str>, &Object<ReleasePin>)> = BTreeMap::new();
         let names: BTreeSet<_> = pins.iter().map(|pin| &pin.name).collect();
