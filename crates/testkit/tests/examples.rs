@@ -1,4 +1,4 @@
-//! The example company compiles as its README says, without anything to complain about.
+//! The example company compiles as its README says, with nothing to complain about but what the demo acknowledges.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test may")]
 
@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use engine::compile::Compiled;
+use model::diagnostic::Diagnostic;
 use model::fleet::{Fleet, FleetFile, FleetInput, Role};
 use model::git_id::GitId;
 use model::name::{EnvironmentName, RegistrationName};
@@ -48,7 +49,16 @@ fn fleet(environment: &str) -> Fleet {
 fn check(environment: &str, cluster_types: usize, policies: usize, assignments: usize) {
     let fleet = Arc::new(fleet(environment));
     let compiled = Compiled::new(&fleet);
-    assert_eq!(compiled.diagnostics(), []);
+    // What the demo's `kalypso.toml` acknowledges. In dev there is no place in `north-europe`, which the same file names on all branches.
+    let found = compiled.diagnostics();
+    let about = |found: &Diagnostic| {
+        (found.code.to_string(), found.object.as_ref().map(|key| key.name.to_string()).unwrap_or_default())
+    };
+    let said: Vec<_> = found.iter().map(about).collect();
+    let dead = ("K0303".to_owned(), "azure-app-config".to_owned());
+    let rivals = ("K0304".to_owned(), "plants".to_owned());
+    let known = if environment == "dev" { vec![dead, rivals] } else { vec![rivals] };
+    assert_eq!(said, known, "{found:#?}");
     let counts = (fleet.cluster_types.len(), fleet.policies.len(), compiled.len());
     assert_eq!(counts, (cluster_types, policies, assignments), "cluster types, policies and assignments");
 }
