@@ -131,8 +131,11 @@ pub fn usual(text: &str) -> String {
         None => (if text.starts_with('/') { "/".to_owned() } else { String::new() }, text),
     };
     let mut segments: Vec<_> = rest.split('/').filter(|segment| !matches!(*segment, "" | ".")).collect();
-    if let Some(repository) = segments.iter_mut().find(|segment| segment.ends_with(".git")) {
-        *repository = repository.strip_suffix(".git").unwrap_or(repository);
+    // The first that has an ending to lose is where the repository ends.
+    if let Some((repository, name)) =
+        segments.iter_mut().find_map(|segment| Some((segment.strip_suffix(".git")?, segment)))
+    {
+        *name = repository;
     }
     format!("{start}{}", segments.join("/"))
 }

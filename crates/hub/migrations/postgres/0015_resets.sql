@@ -5,5 +5,6 @@ drop index gitops_commit_id;
 create index gitops_commit_id on gitops_commit (commit_id, branch_id);
 
 -- One row for a target, a version and a commit: the first of several goes, so that the latest assignment stays the latest.
-delete from deployment_assignment where id not in (
-    select max(id) from deployment_assignment group by deployment_target_id, workload_version_id, gitops_commit_id);
+delete from deployment_assignment a using deployment_assignment l
+    where l.deployment_target_id = a.deployment_target_id and l.workload_version_id = a.workload_version_id
+    and l.gitops_commit_id = a.gitops_commit_id and l.id > a.id;

@@ -108,8 +108,8 @@ impl<'a> Work<'a> {
         };
         let first = entries.iter().position(|entry| named(entry).is_some()).filter(|first| *first > 0);
         let Some(first) = first.filter(|first| entries[*first].row().is_none() && self.is_whole()) else { return };
-        let later = entries.iter().skip(first).filter(|entry| entry.row().is_some());
-        let before = later.filter_map(named).next().flatten();
+        let mut later = entries.iter().skip(first).filter(|entry| entry.row().is_some());
+        let before = later.find_map(named).flatten();
         let (leading, others) = endpoints.split_at_mut(first);
         for endpoint in leading.iter_mut().filter(|endpoint| endpoint.is_none() || **endpoint == before) {
             endpoint.clone_from(&others[0]);

@@ -142,16 +142,12 @@ impl<R: Copy> Timeline<R> {
             self.join(before);
             return Added::Confirmed;
         }
-        match self.entries.get_mut(index).filter(|next| next.statement == entry.statement) {
-            Some(next) => {
-                next.since = entry.since;
-                Added::Confirmed
-            }
-            None => {
-                self.entries.insert(index, entry);
-                Added::Entered
-            }
+        if let Some(next) = self.entries.get_mut(index).filter(|next| next.statement == entry.statement) {
+            next.since = entry.since;
+            return Added::Confirmed;
         }
+        self.entries.insert(index, entry);
+        Added::Entered
     }
 
     /// Has the entry of a moment written as a row of its own, which comes after the one that was taken out: ids are never used again.

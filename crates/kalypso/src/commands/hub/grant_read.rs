@@ -18,10 +18,12 @@ pub(super) fn run(options: &HubGrantRead) -> anyhow::Result<Exit> {
         };
         granted.map_err(failure)
     })?;
-    let (schema, tables) = (export::MICROSOFTS_SCHEMA, export::MICROSOFTS.join(", "));
-    terminal::note(&match options.microsoft {
-        true => format!("`{role}` may read {tables} in the schema `{schema}`, as Microsoft's hub has them."),
-        false => format!("`{role}` may read {}, and nothing else.", export::TABLES.join(", ")),
-    });
+    let what = if options.microsoft {
+        let (schema, tables) = (export::MICROSOFTS_SCHEMA, export::MICROSOFTS.join(", "));
+        format!("{tables} in the schema `{schema}`, as Microsoft's hub has them")
+    } else {
+        format!("{}, and nothing else", export::TABLES.join(", "))
+    };
+    terminal::note(&format!("`{role}` may read {what}."));
     Ok(Exit::Good)
 }
