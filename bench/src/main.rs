@@ -41,12 +41,12 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 #[derive(Parser)]
 #[command(name = "cargo xtask bench")]
 struct Arguments {
-    /// What to measure: `fleet`, `million`, `clusters`, `warm`, `memo`, `commit`, `incremental`, `command`, `templates`, `yaml`, `hub`, `hub-postgresql`, `storm`, `streams`; everything if nothing is named.
+    /// What to measure: `fleet`, `million`, `sets`, `clusters`, `warm`, `memo`, `commit`, `incremental`, `command`, `templates`, `yaml`, `hub`, `hub-postgresql`, `storm`, `streams`; everything if nothing is named.
     names: Vec<String>,
     /// Print the figures as JSON.
     #[arg(long)]
     json: bool,
-    /// Write the fleet that is measured (`fleet`, `million` or `clusters`) into this directory, to look at it, and measure nothing.
+    /// Write the fleet that is measured (`fleet`, `million`, `sets` or `clusters`) into this directory, to look at it, and measure nothing.
     #[arg(long, value_name = "DIR")]
     write: Option<PathBuf>,
     /// Measure the large fleets with this part of their cluster types or clusters, and hold nothing against its bound.
@@ -87,9 +87,10 @@ impl Options {
 /// A benchmark: its name, and what makes its rows.
 type Benchmark = (&'static str, fn(&Options) -> Result<Vec<Row>>);
 
-const BENCHMARKS: [Benchmark; 14] = [
+const BENCHMARKS: [Benchmark; 15] = [
     ("fleet", |_| assignments::fleet()),
     ("million", scale::million),
+    ("sets", scale::sets),
     ("clusters", scale::clusters),
     ("warm", warm::warm),
     ("memo", warm::memo),
@@ -164,7 +165,8 @@ fn write(names: &[String], options: &Options, directory: &Path) -> Result<()> {
     match names.first().map_or("fleet", String::as_str) {
         "fleet" => Ok(generator::write(directory, generator::fleet(Size::HUNDRED, SEED))?),
         "million" => scale::write_million(options, directory),
+        "sets" => scale::write_sets(options, directory),
         "clusters" => scale::write_clusters(options, directory),
-        other => bail!("{other:?} has no fleet to write: `fleet`, `million` and `clusters` have"),
+        other => bail!("{other:?} has no fleet to write: `fleet`, `million`, `sets` and `clusters` have"),
     }
 }

@@ -39,6 +39,21 @@ pub(crate) fn million(options: &Options) -> Result<Vec<Row>> {
     Ok(rows)
 }
 
+/// A million assignments with more sets of values, of which each assignment prints a hash.
+pub(crate) fn sets(options: &Options) -> Result<Vec<Row>> {
+    let size = million_size(options);
+    let directory = tempfile::tempdir()?;
+    write_sets(options, directory.path())?;
+    let cold = compiled(directory.path(), size.assignments(), 1)?;
+    let what = |what: &str| format!("{} assignments with hashes of their values, {what}", grouped(size.assignments()));
+    let mut rows = vec![
+        Row::measured(what("files to tree: time"), cold.usage.wall_s, "s").at_most(15.0),
+        Row::measured(what("files to tree: memory"), cold.usage.memory_mib, "MiB").at_most(1.6 * 1024.0),
+    ];
+    rows.extend(cold.details(floor::seconds_per_byte()?));
+    Ok(rows)
+}
+
 /// A million clusters with three targets each.
 pub(crate) fn clusters(options: &Options) -> Result<Vec<Row>> {
     let size = clusters_size(options);
@@ -59,12 +74,17 @@ pub(crate) fn write_million(options: &Options, directory: &Path) -> Result<()> {
     Ok(generator::write(directory, generator::fleet(million_size(options), SEED))?)
 }
 
+/// Writes the fleet that `sets` compiles.
+pub(crate) fn write_sets(options: &Options, directory: &Path) -> Result<()> {
+    Ok(generator::write(directory, generator::sets(million_size(options), SEED))?)
+}
+
 /// Writes the fleet that `clusters` compiles.
 pub(crate) fn write_clusters(options: &Options, directory: &Path) -> Result<()> {
     Ok(generator::write(directory, clusters::files(clusters_size(options), SEED))?)
 }
 
-/// How large the fleet is that `million` compiles.
+/// How large the fleets are that `million` and `sets` compile.
 pub(crate) fn million_size(options: &Options) -> Size {
     Size { cluster_types: options.share_of(Size::MILLION.cluster_types), ..Size::MILLION }
 }

@@ -49,8 +49,19 @@ impl Size {
 
 /// The files of a fleet by path. A file holds one object.
 pub fn fleet(size: Size, seed: u64) -> BTreeMap<String, String> {
+    files(size, Spread::of(size), seed)
+}
+
+/// The files of a fleet of [`Size::MILLION`], or of less of it, with more sets of values and with one config template for all cluster types, which
+/// prints a hash of the values and all of them as texts.
+pub fn sets(size: Size, seed: u64) -> BTreeMap<String, String> {
+    let mut files = files(size, Spread::Fine, seed);
+    files.extend(objects::hashing());
+    files
+}
+
+fn files(size: Size, spread: Spread, seed: u64) -> BTreeMap<String, String> {
     let mut random = Random::new(seed);
-    let spread = Spread::of(size);
     let mut files: BTreeMap<_, _> = objects::fixed().into_iter().collect();
     files.extend((0..size.cluster_types).map(|index| objects::cluster_type(index, spread)));
     files.extend((0..size.targets.div_ceil(objects::TARGETS_PER_WORKLOAD)).flat_map(|index| {

@@ -13,6 +13,8 @@ pub(super) enum Spread {
     Narrow,
     /// More of them.
     Wide,
+    /// As many, and more of them for a single workload.
+    Fine,
 }
 
 /// For whom a `ConfigMap` is.
@@ -39,14 +41,14 @@ impl Spread {
     fn regions(self) -> usize {
         match self {
             Self::Narrow => 10,
-            Self::Wide => 20,
+            Self::Wide | Self::Fine => 20,
         }
     }
 
     fn teams(self) -> usize {
         match self {
             Self::Narrow => 10,
-            Self::Wide => 25,
+            Self::Wide | Self::Fine => 25,
         }
     }
 
@@ -75,6 +77,18 @@ impl Spread {
                 (10, Audience::Workload),
                 (1, Audience::Assignment),
             ],
+            Self::Fine => &[
+                (1, Audience::Everybody),
+                (8, Audience::Region),
+                (2, Audience::Size),
+                (2, Audience::Ring),
+                (10, Audience::Team),
+                (16, Audience::RegionAndRing),
+                (117, Audience::RegionAndTeam),
+                (30, Audience::ClusterType),
+                (13, Audience::Workload),
+                (1, Audience::Assignment),
+            ],
         }
     }
 
@@ -91,7 +105,9 @@ impl Spread {
         let turn = match self {
             Self::Narrow => cluster_type / 3,
             // Each ring is in each region, with each size.
-            Self::Wide => cluster_type + cluster_type / self.regions() + cluster_type / (self.regions() * SIZES.len()),
+            Self::Wide | Self::Fine => {
+                cluster_type + cluster_type / self.regions() + cluster_type / (self.regions() * SIZES.len())
+            }
         };
         RINGS[turn % RINGS.len()]
     }

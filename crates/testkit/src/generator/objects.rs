@@ -103,13 +103,19 @@ pub(super) fn fixed() -> Vec<File> {
         ("config-map", "config", CONFIG_MAP),
         ("env-file", "config", ENV_FILE),
     ];
-    let templates = templates.into_iter().map(|(name, kind, manifests)| {
-        let text = format!(
-            "apiVersion: scheduler.kalypso.io/v1alpha1\nkind: Template\nmetadata:\n  name: {name}\nspec:\n  type: {kind}\n{manifests}"
-        );
-        (format!("templates/{name}.yaml"), text)
-    });
-    policies.chain(templates).collect()
+    policies.chain(templates.into_iter().map(template)).collect()
+}
+
+/// The config templates, for fleets where both are one that prints a hash of the values and all of them as texts.
+pub(super) fn hashing() -> impl Iterator<Item = File> {
+    ["config-map", "env-file"].into_iter().map(|name| template((name, "config", HASHING)))
+}
+
+fn template((name, kind, manifests): (&str, &str, &str)) -> File {
+    let text = format!(
+        "apiVersion: scheduler.kalypso.io/v1alpha1\nkind: Template\nmetadata:\n  name: {name}\nspec:\n  type: {kind}\n{manifests}"
+    );
+    (format!("templates/{name}.yaml"), text)
 }
 
 fn policy(purpose: &str) -> String {
@@ -186,6 +192,19 @@ const CONFIG_MAP: &str = r"  manifests:
       data:
       {{ toYaml .ConfigData | indent 2 }}
 ";
+
+const HASHING: &str = r#"  manifests:
+    - |
+      apiVersion: v1
+      kind: ConfigMap
+      metadata:
+        name: platform-config
+        namespace: {{ .Namespace }}
+        annotations:
+          config-hash: "{{ hash .ConfigData }}"
+      data:
+      {{ stringify .ConfigData | indent 2 }}
+"#;
 
 const ENV_FILE: &str = r"  contentType: sh
   manifests:

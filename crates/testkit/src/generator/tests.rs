@@ -7,7 +7,7 @@ use model::diagnostic::Diagnostic;
 
 use super::change::Change;
 use super::clusters::{self, Clusters};
-use super::{ENVIRONMENT, File, Size, fleet};
+use super::{ENVIRONMENT, File, Size, fleet, sets};
 
 const SMALL: Size = Size { cluster_types: 6, targets: 10, config_maps: 40, schemas: 2 };
 
@@ -37,10 +37,12 @@ fn errors(compiled: &Compiled) -> Vec<Diagnostic> {
 
 #[test]
 fn every_target_is_rendered_on_every_cluster_type() {
-    let compiled = compile(fleet(SMALL, 1));
-    assert_eq!(errors(&compiled), []);
-    assert_eq!(compiled.len(), SMALL.assignments());
-    assert!(compiled.assignments().all(|assignment| assignment.files().is_ok_and(|files| files.len() == 3)));
+    for files in [fleet(SMALL, 1), sets(SMALL, 1)] {
+        let compiled = compile(files);
+        assert_eq!(errors(&compiled), []);
+        assert_eq!(compiled.len(), SMALL.assignments());
+        assert!(compiled.assignments().all(|assignment| assignment.files().is_ok_and(|files| files.len() == 3)));
+    }
 }
 
 #[test]
