@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
-use gotemplate::{Options, Template, Value, Written};
+use gotemplate::{Options, Shared, Template, Value};
 
 use crate::report::Row;
 
@@ -40,16 +40,16 @@ export {{ $key }}={{ $value | toJson | squote }}
 {{- end }}
 "#;
 
-/// Three templates as people write them, over data with forty values, ten of them nested; and one of them where many assignments have
+/// Three templates as people write them, over data with forty values, ten of them nested; and two of them where many assignments have
 /// these values.
 pub(crate) fn rows() -> Result<Vec<Row>> {
     let config = config();
     let dot = data(&config);
     let Value::Map(map) = &config else { anyhow::bail!("the values are no map") };
-    let written = Arc::new(Written::of(Arc::clone(map)));
-    let row = |(name, text, written)| {
+    let shared = Arc::new(Shared::of("ConfigData", Arc::clone(map)));
+    let row = |(name, text, shared)| {
         let template = Template::parse(name, text)?;
-        let options = Options { written, ..Options::default() };
+        let options = Options { shared, ..Options::default() };
         template.render_with(&dot, &options)?;
         let rate = per_second(|| drop(std::hint::black_box(template.render_with(&dot, &options))));
         Ok(Row::measured(format!("template: {name}"), rate, "per second"))
@@ -57,8 +57,9 @@ pub(crate) fn rows() -> Result<Vec<Row>> {
     let templates = [
         ("Flux manifest", FLUX, None),
         ("ConfigMap with toYaml", CONFIG_MAP, None),
-        ("ConfigMap with toYaml of shared values", CONFIG_MAP, Some(&written)),
+        ("ConfigMap with toYaml of shared values", CONFIG_MAP, Some(&shared)),
         ("environment file", ENV_FILE, None),
+        ("environment file of shared values", ENV_FILE, Some(&shared)),
     ];
     templates.into_iter().map(row).collect()
 }

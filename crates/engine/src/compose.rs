@@ -1,16 +1,19 @@
 //! Composition: one assignment's values out of those of many containers.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::sync::{Arc, OnceLock};
 
-use gotemplate::value::{Key, MapKind, Value};
-use gotemplate::{Text, Written};
+use gotemplate::value::{Entries, Key, MapKind, Value};
+use gotemplate::{Shared, Text};
 
 use crate::container::Container;
 use crate::merge::{Merge, STEPS_MAX};
 use crate::record::Sink;
 use crate::value;
 use model::digest::Digest;
+
+/// The field of a template's data that has them.
+pub(crate) const CONFIG_DATA: &str = "ConfigData";
 
 /// The values of an assignment.
 #[derive(Debug)]
@@ -24,19 +27,19 @@ pub struct Composition {
     /// What the values are, however they came about.
     pub(crate) digest: Digest,
     version: OnceLock<Arc<str>>,
-    /// The values as YAML, for the templates of all that share them.
-    pub(crate) written: Option<Arc<Written>>,
+    /// What the templates of all that have these values make of them.
+    pub(crate) shared: Option<Arc<Shared>>,
 }
 
 impl Composition {
     /// A composition of these values.
     pub(crate) fn new(data: Value, quoted: BTreeSet<Text>) -> Self {
-        let written = match &data {
-            Value::Map(map) => Some(Arc::new(Written::of(Arc::clone(map)))),
+        let shared = match &data {
+            Value::Map(map) => Some(Arc::new(Shared::of(CONFIG_DATA, Arc::clone(map)))),
             _ => None,
         };
         let digest = value::digest(&data, &quoted);
-        Self { data, quoted, overflow: None, digest, version: OnceLock::new(), written }
+        Self { data, quoted, overflow: None, digest, version: OnceLock::new(), shared }
     }
 
     /// With the version of other values.
@@ -50,8 +53,8 @@ impl Composition {
     }
 
     /// All values by key.
-    pub fn entries(&self) -> &BTreeMap<Key, Value> {
-        static EMPTY: BTreeMap<Key, Value> = BTreeMap::new();
+    pub fn entries(&self) -> &Entries {
+        static EMPTY: Entries = Entries::new();
         match &self.data {
             Value::Map(map) => &map.entries,
             _ => &EMPTY,
@@ -70,7 +73,7 @@ impl Composition {
 
 /// Merges the values of containers, in this order. Positions that the sink and the overflow name are those in `containers`.
 pub(crate) fn compose(containers: &[Arc<Container>], sink: &mut impl Sink) -> Composition {
-    let mut entries: BTreeMap<Key, Value> = BTreeMap::new();
+    let mut entries = Entries::new();
     let mut quoted = BTreeSet::new();
     let mut overflow = None;
     let mut steps_left = STEPS_MAX;
@@ -98,5 +101,6 @@ pub(crate) fn compose(containers: &[Arc<Container>], sink: &mut impl Sink) -> Co
             overflow.get_or_insert(number);
         }
     }
+    entries.shrink();
     Composition { overflow, ..Composition::new(Value::map(MapKind::TextToAny, entries), quoted) }
 }

@@ -3,10 +3,10 @@
 //! Mappings are merged key by key. Of two lists, items of the later one are merged into the items of the earlier one that
 //! have the same scalar `name`; all others are appended. Everything else replaces what was there.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::sync::{Arc, LazyLock};
 
-use gotemplate::value::{Key, List, Map, Value};
+use gotemplate::value::{Entries, Key, List, Map, Value};
 
 use crate::record::Sink;
 use crate::settings::Strategy;
@@ -45,7 +45,7 @@ impl<S: Sink> Merge<'_, S> {
         }
     }
 
-    fn merge_entries(&mut self, entries: &mut BTreeMap<Key, Value>, new: &Map) {
+    fn merge_entries(&mut self, entries: &mut Entries, new: &Map) {
         for (key, value) in &new.entries {
             if !self.step(1) {
                 return;
@@ -70,7 +70,9 @@ impl<S: Sink> Merge<'_, S> {
             let name = self.name(item);
             let same = name.as_ref().and_then(|name| by_name.get(name)).cloned().unwrap_or_default();
             if same.is_empty() {
-                by_name.extend(name.map(|name| (name, vec![items.len()])));
+                if let Some(found) = name.and_then(|name| by_name.get_mut(&name)) {
+                    found.push(items.len());
+                }
                 self.sink.enter_item(items.len(), source);
                 self.sink.placed(item);
                 self.sink.leave();
@@ -88,9 +90,8 @@ impl<S: Sink> Merge<'_, S> {
     }
 
     /// Where the items are whose name an item of the other list has as well.
-    fn positions_by_name(&mut self, items: &[Value], new: &List) -> HashMap<Key, Vec<usize>> {
-        let names = new.items.iter().filter_map(|item| self.name(item));
-        let mut positions: HashMap<Key, Vec<usize>> = names.map(|name| (name, Vec::new())).collect();
+    fn positions_by_name(&mut self, items: &[Value], new: &List) -> Positions {
+        let mut positions = Positions::of(new.items.iter().filter_map(|item| self.name(item)));
         if positions.is_empty() || !self.step(items.len() / NAMES_PER_STEP) {
             return positions;
         }
@@ -110,6 +111,46 @@ impl<S: Sink> Merge<'_, S> {
     fn step(&mut self, count: usize) -> bool {
         *self.steps_left = self.steps_left.saturating_sub(count);
         *self.steps_left > 0
+    }
+}
+
+/// Where items are, by their names.
+enum Positions {
+    /// Few names are found as quickly one by one.
+    Few(Vec<(Key, Vec<usize>)>),
+    Many(HashMap<Key, Vec<usize>>),
+}
+
+/// Lists of values mostly have two to ten items.
+const FEW_NAMES_MAX: usize = 16;
+
+impl Positions {
+    /// For these names, nowhere yet.
+    fn of(names: impl Iterator<Item = Key>) -> Self {
+        // Of equal names the first is the one that is found.
+        let all: Vec<(Key, Vec<usize>)> = names.map(|name| (name, Vec::new())).collect();
+        if all.len() > FEW_NAMES_MAX { Self::Many(all.into_iter().collect()) } else { Self::Few(all) }
+    }
+
+    fn is_empty(&self) -> bool {
+        match self {
+            Self::Few(few) => few.is_empty(),
+            Self::Many(many) => many.is_empty(),
+        }
+    }
+
+    fn get(&self, name: &Key) -> Option<&Vec<usize>> {
+        match self {
+            Self::Few(few) => few.iter().find(|(own, _)| own == name).map(|(_, found)| found),
+            Self::Many(many) => many.get(name),
+        }
+    }
+
+    fn get_mut(&mut self, name: &Key) -> Option<&mut Vec<usize>> {
+        match self {
+            Self::Few(few) => few.iter_mut().find(|(own, _)| own == name).map(|(_, found)| found),
+            Self::Many(many) => many.get_mut(name),
+        }
     }
 }
 

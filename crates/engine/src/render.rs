@@ -25,6 +25,7 @@ pub(crate) use self::again::Rendering;
 pub(crate) use self::fields::{Pinned, PlaceFields, TargetFields};
 pub use self::namespace::NAMESPACE_LENGTH_MAX;
 use self::namespace::{check_namespace, is_too_long};
+pub(crate) use self::not_yaml::Readable;
 use self::shared::Known;
 pub(crate) use self::shared::SharedFiles;
 use self::template::Parsed;
@@ -88,6 +89,8 @@ pub(crate) struct Context<'a> {
     pub(crate) long_names: LongNames,
     /// Whether it must be YAML that is made: not where that is only compared with something.
     pub(crate) must_be_readable: bool,
+    /// Files that are known to be.
+    pub(crate) readable: &'a Readable,
     /// Whether messages must not show what a template makes, because a sensitive value may be in it.
     pub(crate) hides_output: bool,
     /// The paths of values that are sensitive, if they are there.

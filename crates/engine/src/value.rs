@@ -1,6 +1,6 @@
 //! From the text of a configuration value to the value.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::hash::{Hash, Hasher};
 
 use gotemplate::Text;
@@ -36,8 +36,7 @@ pub(crate) fn of_node(node: &Node) -> Value {
         NodeValue::Scalar(scalar) => scalar_value(scalar),
         NodeValue::Sequence(items) => Value::list(items.iter().map(of_node).collect()),
         NodeValue::Mapping(entries) => {
-            let entries: BTreeMap<_, _> = entries.iter().map(|(name, node)| (key(name), of_node(node))).collect();
-            Value::map(MapKind::AnyToAny, entries)
+            Value::map(MapKind::AnyToAny, entries.iter().map(|(name, node)| (key(name), of_node(node))).collect())
         }
     }
 }

@@ -1,9 +1,14 @@
 //! Going on from what is known gives what compiling from the beginning gives, and recomputes only what has other inputs.
 
-use engine::compile::Compiled;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use engine::compile::{Compiled, Options};
+use engine::memo::Memo;
 use model::digest::Digest;
+use model::fleet::Fleet;
 use testkit::directory::fleet_of;
-use testkit::generator::ENVIRONMENT;
+use testkit::generator::{self, ENVIRONMENT, Size};
 use testkit::incremental::{Counts, check, check_claims, check_threads};
 
 /// Edits of each seed: as many as take a few seconds. `cargo xtask bench` makes many more.
@@ -52,5 +57,57 @@ fn inputs(pins: [&str; 2]) -> std::io::Result<Vec<Digest>> {
 #[test]
 fn where_the_copies_of_a_pin_are_is_no_input() -> std::io::Result<()> {
     assert_eq!(inputs(["pins/a.yaml", "pins/b.yaml"])?, inputs(["a.yaml", "z.yaml"])?);
+    Ok(())
+}
+
+/// A fleet whose config template ends with this line, has this annotation, and prints this value.
+fn printing((line, annotation, value): (&str, &str, &str)) -> std::io::Result<Arc<Fleet>> {
+    const SIZE: Size = Size { cluster_types: 6, targets: 8, config_maps: 20, schemas: 2 };
+    let mut files: BTreeMap<_, _> = generator::fleet(SIZE, 1);
+    let template = format!(
+        "apiVersion: scheduler.kalypso.io/v1alpha1\nkind: Template\nmetadata:\n  name: config-map\n  annotations: {{{annotation}}}\nspec:\n  \
+         type: config\n  manifests:\n    - |\n      name: {{{{ .Namespace }}}}\n      data:\n      {{{{ toYaml .ConfigData | indent 2 }}}}\n      {line}\n"
+    );
+    files.insert("templates/config-map.yaml".to_owned(), template);
+    let map = format!(
+        "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: note\n  labels: {{platform-config: \"true\", region: region-1}}\ndata:\n  NOTE: {value:?}\n"
+    );
+    files.insert("configs/note.yaml".to_owned(), map);
+    let files = files.into_iter().map(|(path, text)| (path, text.into_bytes())).collect();
+    Ok(Arc::new(fleet_of(files, ENVIRONMENT)?.0))
+}
+
+#[test]
+fn rendered_files_are_broken_and_mended_as_if_compiled_anew() -> std::io::Result<()> {
+    const NOTE: &str = "note: {{ .ConfigData.NOTE | default \"none\" }}";
+    const UNCHECKED: &str = "template.kalypso.io/unchecked: \"true\"";
+    // Five of six cluster types have the template, one of them the value.
+    let states = [
+        ((NOTE, "", "fine"), 48),
+        ((NOTE, "", "@broken"), 40),
+        ((NOTE, "", "[broken"), 40),
+        ((NOTE, UNCHECKED, "[broken"), 48),
+        (("@broken: {{ .ClusterType }}", UNCHECKED, "fine"), 48),
+        (("@broken: {{ .ClusterType }}", "", "fine"), 8),
+        (("name: twice", "", "fine"), 8),
+        ((NOTE, "", "mended"), 48),
+        ((NOTE, "", "@broken"), 40),
+        ((NOTE, "", "fine"), 48),
+    ];
+    let mut warm = Compiled::new(&printing(states[0].0)?);
+    let mut memo = Memo::default();
+    for (state, good) in states {
+        let fleet = printing(state)?;
+        warm.update(&fleet);
+        let mut saved = Compiled::with(&fleet, Options { memo, ..Options::default() });
+        let cold = Compiled::new(&fleet);
+        assert_eq!(cold.good_count(), good, "{state:?}");
+        assert_eq!(cold.diagnostics().is_empty(), good == cold.len(), "{state:?}");
+        for other in [&warm, &saved] {
+            assert_eq!((other.tree().id(), other.diagnostics()), (cold.tree().id(), cold.diagnostics()), "{state:?}");
+        }
+        memo = saved.take_memo();
+        memo.extend(saved.known());
+    }
     Ok(())
 }

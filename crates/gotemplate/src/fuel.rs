@@ -66,6 +66,12 @@ impl Fuel {
         (self.steps, self.output_bytes)
     }
 
+    /// Spends what is there: no more than is left.
+    pub(crate) fn pay(&mut self, steps: u64, output_bytes: u64) {
+        self.steps = self.steps.saturating_sub(steps);
+        self.output_bytes = self.output_bytes.saturating_sub(output_bytes);
+    }
+
     /// The output bytes that are left.
     pub fn output_left(&self) -> usize {
         usize::try_from(self.output_bytes).unwrap_or(usize::MAX)

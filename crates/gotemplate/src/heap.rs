@@ -1,12 +1,12 @@
 //! What one rendering has changed in place.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::sync::Arc;
 
+use crate::shared::Shared;
 use crate::sprig::Expression;
 use crate::taint::Taint;
-use crate::value::{Key, List, Map, Value};
-use crate::written::Written;
+use crate::value::{Entries, List, Map, Value};
 
 /// How deep [`Heap::resolve`] follows nested values: more can only be a map that contains itself.
 const RESOLVE_DEPTH_MAX: usize = 1_000;
@@ -17,30 +17,37 @@ const RESOLVE_DEPTH_MAX: usize = 1_000;
 #[derive(Debug, Default)]
 pub struct Heap {
     /// The map is kept alive beside its new entries, so that its address stays its identity.
-    changed: HashMap<usize, (Arc<Map>, BTreeMap<Key, Value>)>,
-    /// The texts of a map that other renderings have too.
-    pub(crate) written: Option<Arc<Written>>,
+    changed: HashMap<usize, (Arc<Map>, Entries)>,
+    /// What other renderings of the same field have too.
+    pub(crate) shared: Option<Arc<Shared>>,
     /// Whether something tainted was put into a map.
     pub(crate) has_tainted_changes: bool,
     /// The least taint of everything that is made from now on.
     pub(crate) taint: Taint,
     /// The regular expressions that this rendering has compiled.
     pub(crate) expressions: HashMap<Box<[u8]>, Arc<Expression>>,
+    /// How often one was asked for.
+    pub(crate) expressions_asked: u64,
 }
 
 impl Heap {
-    /// Nothing is changed yet, and the texts of this map are known.
-    pub(crate) fn knowing(written: Option<Arc<Written>>) -> Self {
-        Self { written, ..Self::default() }
+    /// Nothing is changed yet, and this is shared with other renderings.
+    pub(crate) fn sharing(shared: Option<Arc<Shared>>) -> Self {
+        Self { shared, ..Self::default() }
+    }
+
+    /// Whether this rendering has changed no map.
+    pub(crate) fn is_unchanged(&self) -> bool {
+        self.changed.is_empty() && self.taint == Taint::None && !self.has_tainted_changes
     }
 
     /// What is known of `value`, if that is the map that other renderings have too, and this one has changed nothing.
-    pub(crate) fn unchanged(&self, value: &Value) -> Option<&Written> {
-        self.written.as_deref().filter(|written| self.changed.is_empty() && written.is_of(value))
+    pub(crate) fn unchanged(&self, value: &Value) -> Option<&Shared> {
+        self.shared.as_deref().filter(|shared| self.changed.is_empty() && shared.is_of(value))
     }
 
     /// The entries of `map` as this rendering sees them (one level: nested maps must be looked up in turn).
-    pub fn entries<'a>(&'a self, map: &'a Arc<Map>) -> &'a BTreeMap<Key, Value> {
+    pub fn entries<'a>(&'a self, map: &'a Arc<Map>) -> &'a Entries {
         if self.changed.is_empty() {
             return &map.entries;
         }
@@ -48,12 +55,12 @@ impl Heap {
     }
 
     /// The entries of `map`, if this rendering has changed it.
-    pub(crate) fn changed(&self, map: &Arc<Map>) -> Option<&BTreeMap<Key, Value>> {
+    pub(crate) fn changed(&self, map: &Arc<Map>) -> Option<&Entries> {
         self.changed.get(&identity(map)).map(|(_, entries)| entries)
     }
 
     /// The entries of `map`, to be changed in place for the rest of this rendering.
-    pub fn entries_mut(&mut self, map: &Arc<Map>) -> &mut BTreeMap<Key, Value> {
+    pub fn entries_mut(&mut self, map: &Arc<Map>) -> &mut Entries {
         let (_, entries) = self.changed.entry(identity(map)).or_insert_with(|| (Arc::clone(map), map.entries.clone()));
         entries
     }

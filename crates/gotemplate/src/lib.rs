@@ -17,6 +17,7 @@
 mod builtins;
 #[cfg(test)]
 mod charges;
+mod entries;
 pub mod error;
 mod exec;
 pub mod format;
@@ -32,6 +33,7 @@ pub mod reads;
 mod references;
 mod runes;
 pub mod semver;
+pub mod shared;
 mod sprig;
 pub mod taint;
 pub mod template;
@@ -41,7 +43,6 @@ pub mod truth;
 pub mod types;
 mod url;
 pub mod value;
-pub mod written;
 pub mod yaml;
 
 #[cfg(test)]
@@ -50,8 +51,8 @@ mod reference_page;
 pub use error::{ErrorKind, TemplateError};
 pub use fuel::Limits;
 pub use reads::Reads;
+pub use shared::Shared;
 pub use taint::{Stretch, Taint};
 pub use template::{Options, Rendered, Template};
 pub use text::Text;
 pub use value::Value;
-pub use written::Written;

@@ -11,8 +11,8 @@ const VALUE_DEPTH_MAX: u32 = 200;
 /// `value` with all changes of this rendering written into it. Charges for every item that it reaches: lists that hold one another
 /// twice over can be far larger than the memory they take.
 pub(crate) fn admit(value: &Value, heap: &Heap, fuel: &mut Fuel) -> Result<Value, Failure> {
-    if let Some(written) = heap.unchanged(value) {
-        written.charge(fuel, |fuel| charge(value, heap, fuel, 0))?;
+    if let Some(shared) = heap.unchanged(value) {
+        shared.charge(fuel, |fuel| charge(value, heap, fuel, 0))?;
         return Ok(value.clone());
     }
     charge(value, heap, fuel, 0)?;

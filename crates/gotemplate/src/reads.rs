@@ -112,6 +112,7 @@ impl Analysis<'_> {
         for node in body {
             match node {
                 Node::Text(_) | Node::Break | Node::Continue => {}
+                Node::Shared(shared) => self.body(dot, &shared.1),
                 Node::Action(pipeline) => {
                     let value = self.pipeline(dot, pipeline);
                     self.reads.is_everything |= value && pipeline.variables.is_empty();

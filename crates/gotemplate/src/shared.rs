@@ -1,79 +1,100 @@
-//! The texts of a map that many renderings share.
+//! What renderings have in common whose data have one field in common: the parts of templates that read nothing else.
 
+use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 
 use crate::fuel::{Exhausted, Fuel};
-use crate::function::Failure;
-use crate::text::Text;
-use crate::value::{Map, Value};
+use crate::sprig::Expression;
+use crate::taint::Taint;
+use crate::value::{Key, ListKind, Map, Value};
 
-/// What `toYaml` and `stringify` make of one map, and `indent` and `nindent` of that, kept from the second rendering on that asks for it: a map that
-/// only one rendering has costs no memory.
+/// The results of the parts of templates that read only one field of the data, for all renderings whose data have the same map there. A result is
+/// kept from the second rendering on that asks for it: what only one rendering has costs no memory.
 ///
-/// It changes only the time that a rendering takes: each pays for the texts as if it had written them itself.
+/// It changes only the time that a rendering takes: each pays for the results as if it had made them itself.
 #[derive(Debug)]
-pub struct Written {
+pub struct Shared {
+    field: &'static str,
     map: Arc<Map>,
     /// The steps that it takes to read the map all levels down.
     size: OnceLock<u64>,
-    yaml: Slot,
-    stringified: Slot,
+    /// The results by program, the oldest program first.
+    programs: RwLock<VecDeque<(u64, Arc<[Slot]>)>>,
 }
 
-/// A text that a function makes of a map.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Form {
-    /// `toYaml`
-    Yaml,
-    /// `stringify`
-    Stringified,
-}
+/// Results are kept of so many texts. The templates of a cluster type have three to five, and places share values across few cluster types.
+const PROGRAMS_MAX: usize = 16;
 
-/// The place of a text that is not kept before it is asked for twice.
+/// A part that takes fewer steps, or writes fewer bytes, is made as quickly as it is looked up.
+const STEPS_MIN: u64 = 16;
+const BYTES_MIN: usize = 256;
+
+/// A larger result is made each time: a fleet has tens of thousands of sets of values.
+const BYTES_MAX: usize = 256 << 10;
+
+/// The place of the result of one part. It is not kept before it is asked for twice.
 #[derive(Debug, Default)]
-struct Slot {
+pub(crate) struct Slot {
     was_asked: AtomicBool,
-    made: OnceLock<Box<Made>>,
+    /// None inside if it is not worth keeping.
+    known: OnceLock<Option<Box<Made>>>,
 }
 
-/// A text and what writing it takes.
+/// A result, and what making it takes.
 #[derive(Debug)]
-struct Made {
-    text: Text,
-    steps: u64,
-    output_bytes: u64,
-    /// The text with its lines indented, in the ways that were asked for first.
-    indented: [OnceLock<Indented>; INDENTED_MAX],
+pub(crate) struct Made {
+    pub(crate) result: Outcome,
+    pub(crate) steps: u64,
+    pub(crate) output_bytes: u64,
+    /// How deep it was made: it fits there and wherever it is less deep.
+    pub(crate) depth: u32,
+    /// The regular expressions that it compiled.
+    pub(crate) expressions: Vec<(Box<[u8]>, Arc<Expression>)>,
 }
 
-/// In how many ways an indented text is kept. A fleet's templates indent its values in one or two.
-const INDENTED_MAX: usize = 4;
-
+/// What a part gives.
 #[derive(Debug)]
-struct Indented {
-    by: Indentation,
-    text: Text,
+pub(crate) enum Outcome {
+    /// It writes this.
+    Text(Box<[u8]>),
+    /// Its value.
+    Value(Value),
 }
 
-/// How to indent a text.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Indentation {
-    /// How many blanks every line gets.
-    pub(crate) spaces: usize,
-    /// Whether the text gets a newline in front.
-    pub(crate) on_new_line: bool,
+/// What is known of a part.
+pub(crate) enum Known<'s> {
+    /// Its result.
+    Made(&'s Made),
+    /// That it is not kept.
+    NotKept,
+    /// Nothing yet.
+    Nothing,
 }
 
-impl Written {
-    /// For a map.
-    pub fn of(map: Arc<Map>) -> Self {
-        Self { map, size: OnceLock::new(), yaml: Slot::default(), stringified: Slot::default() }
+impl Shared {
+    /// For data that have this map in this field.
+    pub fn of(field: &'static str, map: Arc<Map>) -> Self {
+        Self { field, map, size: OnceLock::new(), programs: RwLock::default() }
+    }
+
+    /// The name of the field.
+    pub(crate) fn field(&self) -> &str {
+        self.field
     }
 
     /// Whether `value` is the map.
     pub(crate) fn is_of(&self, value: &Value) -> bool {
         matches!(value, Value::Map(map) if Arc::ptr_eq(map, &self.map))
+    }
+
+    /// Whether `data` has the map in the field.
+    pub(crate) fn is_in(&self, data: &Value) -> bool {
+        match data {
+            Value::Struct(data) => data.fields.iter().any(|(name, value)| *name == self.field && self.is_of(value)),
+            Value::Map(data) => data.entries.get(&Key::Text(self.field.into())).is_some_and(|value| self.is_of(value)),
+            _ => false,
+        }
     }
 
     /// Charges for reading the map all levels down, which `charge` does by going through it.
@@ -92,101 +113,63 @@ impl Written {
         Ok(())
     }
 
-    /// The text of `value` in a form, made by `write` where it is not known.
-    pub(crate) fn text(
-        &self,
-        (form, value): (Form, &Value),
-        fuel: &mut Fuel,
-        write: impl FnOnce(&mut Fuel) -> Result<Text, Failure>,
-    ) -> Result<Text, Failure> {
-        if !self.is_of(value) {
-            return write(fuel);
-        }
-        let slot = match form {
-            Form::Yaml => &self.yaml,
-            Form::Stringified => &self.stringified,
+    /// The places of the results of a program's parts, of which there are so many.
+    pub(crate) fn slots(&self, program: u64, count: usize) -> Arc<[Slot]> {
+        let find = |programs: &VecDeque<(u64, Arc<[Slot]>)>| {
+            programs.iter().find(|(id, _)| *id == program).map(|(_, slots)| Arc::clone(slots))
         };
-        if let Some(made) = slot.made.get() {
-            fuel.steps(made.steps)?;
-            fuel.output(usize::try_from(made.output_bytes).unwrap_or(usize::MAX))?;
-            return Ok(made.text.clone());
+        if let Some(slots) = find(&self.programs.read().unwrap_or_else(PoisonError::into_inner)) {
+            return slots;
         }
-        let (steps, output_bytes) = fuel.left();
-        let text = write(fuel)?;
-        if slot.was_asked.swap(true, Ordering::Relaxed) {
-            let (steps_left, output_left) = fuel.left();
-            let (steps, output_bytes) = (steps - steps_left, output_bytes - output_left);
-            let indented = Default::default();
-            slot.made.get_or_init(|| Box::new(Made { text: text.clone(), steps, output_bytes, indented }));
-        }
-        Ok(text)
-    }
-
-    /// What indenting `text` gives, if it is one of the map's and was indented like that before.
-    pub(crate) fn indented(&self, text: &Text, by: Indentation) -> Option<&Text> {
-        let mut known = self.made(text)?.indented.iter().map_while(OnceLock::get);
-        known.find(|indented| indented.by == by).map(|indented| &indented.text)
-    }
-
-    /// Keeps what indenting `text` gives, if it is one of the map's and there is room.
-    pub(crate) fn keep_indented(&self, text: &Text, by: Indentation, indented: &Text) {
-        let Some(made) = self.made(text) else { return };
-        for place in &made.indented {
-            if place.get_or_init(|| Indented { by, text: indented.clone() }).by == by {
-                return;
+        let mut programs = self.programs.write().unwrap_or_else(PoisonError::into_inner);
+        find(&programs).unwrap_or_else(|| {
+            if programs.len() >= PROGRAMS_MAX {
+                programs.pop_front();
             }
+            let slots: Arc<[Slot]> = (0..count).map(|_| Slot::default()).collect();
+            programs.push_back((program, Arc::clone(&slots)));
+            slots
+        })
+    }
+}
+
+impl Slot {
+    pub(crate) fn known(&self) -> Known<'_> {
+        match self.known.get() {
+            Some(Some(made)) => Known::Made(made),
+            Some(None) => Known::NotKept,
+            None => Known::Nothing,
         }
     }
 
-    fn made(&self, text: &Text) -> Option<&Made> {
-        let made = [&self.yaml, &self.stringified].into_iter().filter_map(|slot| slot.made.get());
-        made.map(|made| &**made).find(|made| made.text.is_same(text))
+    /// Keeps a result, if it is worth it and was asked for before.
+    pub(crate) fn keep(&self, made: impl FnOnce() -> Made, (steps, bytes): (u64, usize)) {
+        let is_quick = steps < STEPS_MIN && bytes < BYTES_MIN;
+        if is_quick || bytes > BYTES_MAX {
+            self.known.get_or_init(|| None);
+        } else if self.was_asked.swap(true, Ordering::Relaxed) {
+            self.known.get_or_init(|| Some(Box::new(made())));
+        }
+    }
+}
+
+impl Made {
+    /// Whether it can be taken at this depth, with this much left to spend.
+    pub(crate) fn fits(&self, depth: u32, fuel: &Fuel) -> bool {
+        let (steps, output_bytes) = fuel.left();
+        depth <= self.depth && self.steps <= steps && self.output_bytes <= output_bytes
+    }
+}
+
+/// Whether a value can be given to several renderings: nothing in it can be changed in place, and no part of it comes from elsewhere.
+pub(crate) fn can_be_shared(value: &Value) -> bool {
+    match value {
+        Value::Text(_) => value.taint() == Taint::None,
+        Value::List(list) => list.kind == ListKind::Text && !list.is_nil() && value.taint() == Taint::None,
+        Value::Bool(_) | Value::Int(..) | Value::Uint(..) | Value::Float(_) => true,
+        _ => false,
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::fuel::Limits;
-    use crate::template::{Options, Template};
-
-    /// What each of three renderings gives, and what it is without sharing.
-    fn check(text: &str, limits: Limits) {
-        let data =
-            Value::dict([("a", Value::int(1)), ("b", Value::texts(["x"])), ("d", Value::dict([("e", Value::Nil)]))]);
-        let Value::Map(map) = &data else { return };
-        let written = Arc::new(Written::of(Arc::clone(map)));
-        let template = Template::parse("t", text).expect("a template");
-        let dot = Value::dict([("data", data.clone())]);
-        let alone = template.render_nested(&dot, &limits).map_err(|error| error.message);
-        for _ in 0..3 {
-            let options = Options { limits, written: Some(&written), ..Options::default() };
-            let shared = template.render_with(&dot, &options).map_err(|error| error.message);
-            assert_eq!(shared.map(|rendered| rendered.bytes), alone, "{text}");
-        }
-    }
-
-    #[test]
-    fn sharing_changes_no_byte() {
-        check("{{ toYaml .data }}{{ .data | toYaml | indent 2 }}", Limits::default());
-        check("{{ stringify .data }}{{ toYaml .data | indent 2 }}{{ stringify .data | indent 2 }}", Limits::default());
-        let ways = ["indent 2", "nindent 2", "indent 4", "indent 0", "nindent 1", "indent 2 | indent 2"];
-        let all: String = ways.iter().map(|way| format!("{{{{ toYaml .data | {way} }}}}")).collect();
-        check(&all, Limits::default());
-        check("{{ toYaml .data.b }}", Limits::default());
-    }
-
-    #[test]
-    fn a_map_that_a_rendering_has_changed_is_written_anew() {
-        check(r#"{{ toYaml .data }}{{ $_ := set .data "c" 2 }}{{ toYaml .data | indent 2 }}"#, Limits::default());
-        check(r#"{{ $_ := set .data.d "c" 2 }}{{ toYaml .data | indent 2 }}"#, Limits::default());
-    }
-
-    #[test]
-    fn everybody_pays_for_the_text() {
-        for spent in 0..100 {
-            check("{{ toYaml .data | indent 2 }}", Limits { steps: spent, ..Limits::default() });
-            check("{{ stringify .data | nindent 2 }}", Limits { output_bytes: spent, ..Limits::default() });
-        }
-    }
-}
+mod tests;

@@ -10,9 +10,9 @@ use crate::heap::Heap;
 use crate::parse::{self, tree::Program};
 use crate::reads::Reads;
 use crate::references::{self, Refusal};
+use crate::shared::Shared;
 use crate::taint::{Output, Stretch};
 use crate::value::Value;
-use crate::written::Written;
 
 /// A parsed template. Can be shared between threads.
 #[derive(Debug)]
@@ -29,8 +29,8 @@ pub struct Options<'a> {
     pub limits: Limits,
     /// Whether output that contains `{{` is left as it is instead of being rendered again.
     pub is_literal: bool,
-    /// A map that other renderings have too: what `toYaml` and `stringify` make of it is written once for all.
-    pub written: Option<&'a Arc<Written>>,
+    /// What is shared with other renderings whose data have the same map in a field: parts that read nothing else are made once for all.
+    pub shared: Option<&'a Arc<Shared>>,
     /// The top-level fields of the data that tainted text may refer to, as in `{{ .Name }}`: such references are replaced before output is rendered
     /// again. Everything else in tainted text that looks like an action is an error, unless the output is left as it is.
     pub references: &'a [&'a str],
@@ -54,7 +54,8 @@ impl Template {
     /// # Errors
     /// The first mistake in the text, a function that does not exist, or one whose result would depend on the machine, the moment or chance.
     pub fn parse(name: &str, text: &str) -> Result<Self, TemplateError> {
-        let program = parse(name, Arc::from(text.as_bytes()), (Vec::new(), 0))?;
+        let mut program = parse(name, Arc::from(text.as_bytes()), (Vec::new(), 0))?;
+        parse::mark(&mut program);
         Ok(Self { name: Arc::from(name), reads: Reads::of(&program), program })
     }
 
@@ -95,7 +96,7 @@ impl Template {
     pub fn render_with(&self, dot: &Value, options: &Options<'_>) -> Result<Rendered, TemplateError> {
         let limits = &options.limits;
         let mut rendering =
-            Rendering { heap: Heap::knowing(options.written.cloned()), fuel: Fuel::new(*limits), pass: 0 };
+            Rendering { heap: Heap::sharing(options.shared.cloned()), fuel: Fuel::new(*limits), pass: 0 };
         let mut output = execute(&self.name, &self.program, dot, &mut rendering)?;
         while !options.is_literal
             && let Some(at) = references::find(&output)
@@ -118,7 +119,7 @@ impl Template {
     /// Where in the text the byte `at` of the first rendering's output is written, as line and column from 1, of what is literal text; else the line
     /// and column of the action that writes it.
     pub fn writer_of(&self, at: usize, dot: &Value, limits: &Limits) -> Option<(usize, usize)> {
-        let (mut heap, mut fuel) = (Heap::knowing(None), Fuel::new(*limits));
+        let (mut heap, mut fuel) = (Heap::default(), Fuel::new(*limits));
         let writer = exec::writer_of(at, &self.program, dot, (&mut heap, &mut fuel))?;
         let place = Place { template: &self.name, source: &self.program.source, at: writer, pass: 0 };
         Some(place.line_and_column())

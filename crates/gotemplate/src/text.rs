@@ -45,11 +45,6 @@ impl Text {
         self.bytes.len()
     }
 
-    /// Whether both are clones of one text.
-    pub(crate) fn is_same(&self, other: &Self) -> bool {
-        Arc::ptr_eq(&self.bytes, &other.bytes)
-    }
-
     /// Whether there is no byte in it.
     pub fn is_empty(&self) -> bool {
         self.bytes.is_empty()

@@ -4,9 +4,9 @@
 //! record the change in the [`Heap`](crate::heap::Heap) of the one rendering that runs them, so data that
 //! many renderings share stays as it was.
 
-use std::collections::BTreeMap;
 use std::sync::{Arc, LazyLock};
 
+pub use crate::entries::Entries;
 use crate::taint::{self, Taint, Tainted};
 use crate::text::Text;
 
@@ -103,7 +103,7 @@ pub struct Map {
     /// The type.
     pub kind: MapKind,
     /// The entries as they were when the map was made; sorted as Go prints them.
-    pub entries: BTreeMap<Key, Value>,
+    pub entries: Entries,
     /// The taint of all entries.
     taint: Taint,
 }
@@ -212,11 +212,11 @@ impl List {
 }
 
 /// Go's nil map: the one that stands for it. It can't be changed, and gets encoded as null.
-static NIL_MAP: LazyLock<Arc<Map>> = LazyLock::new(|| Arc::new(Map::new(MapKind::TextToAny, BTreeMap::new())));
+static NIL_MAP: LazyLock<Arc<Map>> = LazyLock::new(|| Arc::new(Map::new(MapKind::TextToAny, Entries::new())));
 
 impl Map {
     /// A map of these entries.
-    pub fn new(kind: MapKind, entries: BTreeMap<Key, Value>) -> Self {
+    pub fn new(kind: MapKind, entries: Entries) -> Self {
         let mut map = Self { kind, entries, taint: Taint::None };
         map.taint = taint::of_map(&map);
         map
@@ -245,7 +245,7 @@ impl Drop for List {
 impl Drop for Map {
     fn drop(&mut self) {
         if self.entries.values().any(Value::is_container) {
-            take_apart(std::mem::take(&mut self.entries).into_values().collect());
+            take_apart(std::mem::take(&mut self.entries).into_values());
         }
     }
 }
@@ -257,7 +257,7 @@ fn take_apart(mut values: Vec<Value>) {
                 .extend(Arc::into_inner(list).map(|mut list| std::mem::take(&mut list.items)).into_iter().flatten()),
             Value::Map(map) => {
                 let entries = Arc::into_inner(map).map(|mut map| std::mem::take(&mut map.entries));
-                values.extend(entries.into_iter().flat_map(BTreeMap::into_values));
+                values.extend(entries.into_iter().flat_map(Entries::into_values));
             }
             _ => {}
         }
@@ -311,7 +311,7 @@ impl Value {
     }
 
     /// A map of the given kind.
-    pub fn map(kind: MapKind, entries: BTreeMap<Key, Value>) -> Self {
+    pub fn map(kind: MapKind, entries: Entries) -> Self {
         Self::Map(Arc::new(Map::new(kind, entries)))
     }
 

@@ -13,7 +13,7 @@ use crate::memo::Memo;
 use crate::pin::Manifests;
 use crate::place::Place;
 use crate::prepare::{Prepared, PreparedTarget};
-use crate::render::{Content, Context, Files, Pinned, PlaceFields, Rendered, SharedFiles};
+use crate::render::{Content, Context, Files, Pinned, PlaceFields, Readable, Rendered, SharedFiles};
 
 /// The assignments of a place.
 #[derive(Debug)]
@@ -72,6 +72,7 @@ pub(crate) struct RowContext<'a> {
     shared: &'a SharedFiles,
     place: &'a Place,
     fields: PlaceFields,
+    readable: Readable,
 }
 
 impl Row {
@@ -119,7 +120,7 @@ impl Evaluated {
 
 impl<'a> RowContext<'a> {
     pub(crate) fn new(prepared: &'a Prepared, shared: &'a SharedFiles, place: &'a Place) -> Self {
-        Self { prepared, shared, place, fields: PlaceFields::of(place) }
+        Self { prepared, shared, place, fields: PlaceFields::of(place), readable: Readable::default() }
     }
 
     /// Looks at an assignment, which was like this before. None if all that it depends on is as it was.
@@ -207,6 +208,7 @@ impl<'a> RowContext<'a> {
             has_nested: pair.has_nested,
             long_names: self.prepared.settings.long_names,
             must_be_readable: true,
+            readable: &self.readable,
             hides_output: pair.checked.has_sensitive,
             sensitive: &pair.sensitive,
             sensitive_digest: pair.sensitive_digest,

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use model::digest::Digest;
 
-use super::{Context, Files, Pinned, PlaceFields};
+use super::{Context, Files, Pinned, PlaceFields, Readable};
 use crate::compose::Composition;
 use crate::pin::Manifests;
 use crate::prepare::Prepared;
@@ -40,6 +40,7 @@ impl Rendering<'_> {
             has_nested: self.has_nested,
             long_names: prepared.settings.long_names,
             must_be_readable: false,
+            readable: &Readable::default(),
             hides_output: false,
             // Why it fails is not asked.
             sensitive: &BTreeSet::new(),

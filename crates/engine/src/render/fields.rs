@@ -9,7 +9,7 @@ use model::digest::Digest;
 
 use super::Context;
 use super::namespace::namespace;
-use crate::compose::Composition;
+use crate::compose::{CONFIG_DATA, Composition};
 use crate::place::Place;
 use crate::target::Target;
 use model::object::deployment_target::{WORKLOAD_LABEL, WORKSPACE_LABEL};
@@ -136,7 +136,7 @@ pub(super) fn data(context: &Context<'_>, composition: &Composition, version: &s
         ("Labels", target.labels.clone()),
         ("Manifests", manifests.clone()),
         ("ClusterType", place.cluster_type.clone()),
-        ("ConfigData", composition.data.clone()),
+        (CONFIG_DATA, composition.data.clone()),
         ("ClusterTypeLabels", place.cluster_type_labels.clone()),
         ("Cluster", place.cluster.clone()),
         ("ClusterLabels", place.cluster_labels.clone()),

@@ -1,11 +1,15 @@
 //! Rendered files that readers of YAML refuse: what is wrong with them, and which line of a template makes it.
 
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+
 use gotemplate::template::{Options, Rendered};
 use gotemplate::{Limits, Value};
 use model::diagnostic::{Code, Diagnostic, Origin, Part};
+use model::digest::Digest;
 use model::field_path::FieldPath;
 use model::object::template::MANIFESTS;
-use model::yaml::{Problem, first_error};
+use model::yaml::{Problem, first_error, is_surely_good, is_surely_good_like};
 
 use super::Context;
 use super::application_text::{Made, REFERENCES};
@@ -37,6 +41,32 @@ fn error_in(file: &str, bytes: &[u8]) -> Option<Problem> {
     first_error(std::str::from_utf8(bytes).ok()?)
 }
 
+/// Files that can be read, one for each template and set of values: those that the same makes are the same but for a few lines, and only these are looked at.
+#[derive(Debug, Default)]
+pub(crate) struct Readable(RefCell<BTreeMap<(Digest, Digest), String>>);
+
+/// Smaller files are looked at as quickly as they are compared.
+const COMPARED_BYTES_MIN: usize = 1_024;
+
+impl Readable {
+    /// Whether a file is seen at once to be readable.
+    fn knows(&self, made_by: (Digest, Digest), bytes: &[u8]) -> bool {
+        let Ok(text) = std::str::from_utf8(bytes) else { return false };
+        if text.len() < COMPARED_BYTES_MIN {
+            return is_surely_good(text);
+        }
+        let mut files = self.0.borrow_mut();
+        if files.get(&made_by).is_some_and(|known| is_surely_good_like(text, known)) {
+            return true;
+        }
+        let is_good = is_surely_good(text);
+        if is_good {
+            files.insert(made_by, text.to_owned());
+        }
+        is_good
+    }
+}
+
 /// What an error says of a file.
 #[derive(PartialEq, Eq)]
 struct Finding<'t> {
@@ -63,6 +93,9 @@ pub(super) fn check(
     (dot, context): (&Value, &Context<'_>),
     made: &Made,
 ) -> Option<Diagnostic> {
+    if context.readable.knows((template.digest, context.values), &made.bytes) {
+        return None;
+    }
     let problem = error_in(file, &made.bytes)?;
     let outputs = outputs(template, dot).unwrap_or_default();
     let place = |at: u32| place(template, &outputs, (at as usize).min(made.bytes.len().saturating_sub(1)), dot);
@@ -96,7 +129,7 @@ pub(super) fn check(
 /// What the texts of a template give, rendered again. None if one can't be rendered.
 fn outputs(template: &Parsed, dot: &Value) -> Option<Vec<Rendered>> {
     let options =
-        Options { limits: Limits::default(), is_literal: template.is_literal, written: None, references: REFERENCES };
+        Options { limits: Limits::default(), is_literal: template.is_literal, shared: None, references: REFERENCES };
     template.texts.iter().map(|text| text.render_with(dot, &options).ok()).collect()
 }
 

@@ -16,7 +16,7 @@ use model::object::{Object, Template};
 use super::Context;
 use super::application_text::{Made, REFERENCES, structure_changed, template_in_data};
 use super::not_yaml::{SEPARATOR, is_structured};
-use crate::compose::Composition;
+use crate::compose::{CONFIG_DATA, Composition};
 use crate::sensitive::Canary;
 use crate::target::Target;
 
@@ -113,9 +113,9 @@ impl Parsed {
         (context, composition): (&Context<'_>, &Composition),
         has_read_anything: &mut bool,
     ) -> Result<Option<Made>, Vec<Diagnostic>> {
-        let written = composition.written.as_ref();
+        let shared = composition.shared.as_ref();
         let options =
-            Options { limits: Limits::default(), is_literal: self.is_literal, written, references: REFERENCES };
+            Options { limits: Limits::default(), is_literal: self.is_literal, shared, references: REFERENCES };
         let mut joined: Option<Made> = None;
         for (index, text) in self.texts.iter().enumerate() {
             let rendered = text.render_with(dot, &options);
@@ -167,7 +167,7 @@ fn reveals(
 ) -> bool {
     let is_other = |canary: Canary| {
         let dot = with_canaries(dot, canary, sensitive);
-        let options = Options { limits: Limits::default(), is_literal, written: None, references: REFERENCES };
+        let options = Options { limits: Limits::default(), is_literal, shared: None, references: REFERENCES };
         text.render_with(&dot, &options).err().as_ref() != Some(error)
     };
     error.pass > 0 || Canary::ALL.into_iter().any(is_other)
@@ -177,7 +177,7 @@ fn reveals(
 pub(super) fn with_canaries(dot: &Value, canary: Canary, sensitive: &BTreeSet<FieldPath>) -> Value {
     let Value::Struct(data) = dot else { return dot.clone() };
     let fields = data.fields.iter().map(|(name, value)| {
-        let value = if *name == "ConfigData" { canary.replaced(value, sensitive) } else { value.clone() };
+        let value = if *name == CONFIG_DATA { canary.replaced(value, sensitive) } else { value.clone() };
         (*name, value)
     });
     Value::Struct(Arc::new(Struct { type_name: data.type_name, fields: fields.collect() }))

@@ -8,11 +8,14 @@ use crate::value::Value;
 impl Run<'_> {
     /// The value of a pipeline, which its variables get too.
     pub(super) fn pipeline(&mut self, dot: &Value, pipeline: &Pipeline) -> Eval<Value> {
-        let Some((first, others)) = pipeline.commands.split_first() else { return Ok(Value::Missing) };
-        let mut value = unpacked(self.command(dot, first, None)?);
-        for command in others {
-            value = unpacked(self.command(dot, command, Some(value))?);
-        }
+        let value = match &pipeline.shared {
+            None => self.commands(dot, &pipeline.commands, None)?,
+            Some(shared) => {
+                let (begin, rest) = pipeline.commands.split_at_checked(shared.commands).unwrap_or_default();
+                let value = self.shared_value(dot, &shared.part, begin)?;
+                self.commands(dot, rest, Some(value))?
+            }
+        };
         for variable in &pipeline.variables {
             if pipeline.assigns {
                 self.assign(pipeline.at, *variable, value.clone())?;
@@ -21,6 +24,15 @@ impl Run<'_> {
             }
         }
         Ok(value)
+    }
+
+    /// The value of commands, the first of which may get the value of those before it.
+    pub(super) fn commands(&mut self, dot: &Value, commands: &[Command], last: Option<Value>) -> Eval<Value> {
+        let mut value = last;
+        for command in commands {
+            value = Some(unpacked(self.command(dot, command, value)?));
+        }
+        Ok(value.unwrap_or(Value::Missing))
     }
 
     /// The value of a command; `last` is the value of the command before it, its last argument.

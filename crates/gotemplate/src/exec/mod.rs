@@ -5,12 +5,16 @@ mod call;
 mod evaluate;
 mod fields;
 mod range;
+mod shared;
 mod walk;
+
+use std::sync::Arc;
 
 use crate::fuel::{Exhausted, Fuel};
 use crate::function::Failure;
 use crate::heap::Heap;
 use crate::parse::tree::{Program, ROOT_VARIABLE, VariableId};
+use crate::shared::{Shared, Slot};
 use crate::taint::{Output, Taint};
 use crate::value::Value;
 
@@ -29,7 +33,11 @@ type Eval<T> = Result<T, Stop>;
 
 /// Executes the main template of `program` with `dot` and returns what it writes.
 pub(crate) fn execute(program: &Program, dot: &Value, heap: &mut Heap, fuel: &mut Fuel) -> Eval<Output> {
-    let mut run = Run::new(program, dot, heap, fuel);
+    let shared = heap.shared.as_ref().filter(|shared| program.parts > 0 && shared.is_in(dot)).map(Arc::clone);
+    let slots = shared.as_ref().map(|shared| shared.slots(program.id, program.parts));
+    let sharing =
+        shared.as_deref().zip(slots.as_deref()).map(|(shared, slots)| Sharing { shared, slots, is_inside: false });
+    let mut run = Run { sharing, ..Run::new(program, dot, heap, fuel) };
     run.main(dot)?;
     Ok(run.output)
 }
@@ -54,6 +62,16 @@ struct Watched {
     writer: Option<usize>,
 }
 
+/// What an execution shares with others.
+#[derive(Clone, Copy)]
+struct Sharing<'a> {
+    shared: &'a Shared,
+    /// The places of the program's parts.
+    slots: &'a [Slot],
+    /// Whether a part is being made. Of parts in it nothing is kept.
+    is_inside: bool,
+}
+
 /// One execution.
 struct Run<'a> {
     program: &'a Program,
@@ -69,13 +87,15 @@ struct Run<'a> {
     heap: &'a mut Heap,
     fuel: &'a mut Fuel,
     watched: Option<Watched>,
+    sharing: Option<Sharing<'a>>,
 }
 
 impl<'a> Run<'a> {
     fn new(program: &'a Program, dot: &Value, heap: &'a mut Heap, fuel: &'a mut Fuel) -> Self {
         let output = Output { bytes: Vec::with_capacity(program.source.len()), stretches: Vec::new() };
         let variables = vec![(ROOT_VARIABLE, dot.clone())];
-        Self { program, output, variables, frame: 0, arguments: Vec::new(), depth: 0, heap, fuel, watched: None }
+        let (arguments, watched, sharing) = (Vec::new(), None, None);
+        Self { program, output, variables, frame: 0, arguments, depth: 0, heap, fuel, watched, sharing }
     }
 }
 

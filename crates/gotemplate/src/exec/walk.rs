@@ -54,6 +54,7 @@ impl Run<'_> {
                 self.template(dot, call)?;
                 Ok(Flow::Next)
             }
+            Node::Shared(shared) => self.shared_body(dot, &shared.0, &shared.1),
             Node::Break => Ok(Flow::Break),
             Node::Continue => Ok(Flow::Continue),
         }

@@ -5,32 +5,19 @@ mod stringify;
 mod to_yaml;
 mod unquote;
 
-use crate::fuel::Fuel;
-use crate::function::{Call, Failure, Function};
+use crate::function::Function;
+use crate::text::Text;
 use crate::value::Value;
-use crate::written::Form;
 
 /// The functions, by name.
 pub(crate) const FUNCTIONS: &[Function] = &[hash::FUNCTION, stringify::FUNCTION, to_yaml::FUNCTION, unquote::FUNCTION];
 
-/// A YAML document as templates insert it, without the newline it ends in: made by `write`, if no other rendering has made it.
-fn written(
-    call: &mut Call<'_>,
-    what: (Form, &Value),
-    write: impl FnOnce(&mut Fuel) -> Result<Vec<u8>, Failure>,
-) -> Result<Value, Failure> {
-    let write = |fuel: &mut Fuel| {
-        let mut yaml = write(fuel)?;
-        if yaml.ends_with(b"\n") {
-            yaml.pop();
-        }
-        Ok(yaml.into())
-    };
-    let text = match &call.heap.written {
-        Some(written) => written.text(what, call.fuel, write),
-        None => write(call.fuel),
-    };
-    text.map(Value::Text)
+/// A YAML document as templates insert it, without the newline it ends in.
+fn inserted(mut yaml: Vec<u8>) -> Value {
+    if yaml.ends_with(b"\n") {
+        yaml.pop();
+    }
+    Value::Text(Text::from(yaml))
 }
 
 #[cfg(test)]

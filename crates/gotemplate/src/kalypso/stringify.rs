@@ -2,7 +2,6 @@
 
 use crate::function::{Call, Failure, Function, Type};
 use crate::value::Value;
-use crate::written::Form;
 use crate::yaml;
 
 pub(super) const FUNCTION: Function =
@@ -14,19 +13,17 @@ pub(super) const FUNCTION: Function =
 /// Microsoft's scheduler leaves maps with untyped keys as they are, which is what composed values have: there the
 /// result is no valid `data`.
 fn stringify(call: &mut Call<'_>, arguments: &[Value]) -> Result<Value, Failure> {
-    let value = arguments.first().unwrap_or(&Value::Nil);
-    super::written(call, (Form::Stringified, value), |fuel| match value {
-        Value::Map(map) => yaml::to_yaml_of_texts(&map.entries, fuel),
-        other => yaml::to_yaml_with(other, fuel),
-    })
+    let written = match arguments.first().unwrap_or(&Value::Nil) {
+        Value::Map(map) => yaml::to_yaml_of_texts(&map.entries, call.fuel)?,
+        other => yaml::to_yaml_with(other, call.fuel)?,
+    };
+    Ok(super::inserted(written))
 }
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeMap;
-
     use super::super::tests::call;
-    use crate::value::{Key, MapKind, Value};
+    use crate::value::{Entries, Key, MapKind, Value};
 
     fn check(value: Value, expected: &str) {
         assert_eq!(call("stringify", value), Ok(expected.into()));
@@ -41,9 +38,9 @@ mod tests {
 
     #[test]
     fn maps_with_untyped_keys_become_texts_too() {
-        let untyped = || Value::map(MapKind::AnyToAny, BTreeMap::from([(Key::Int(1), Value::Bool(true))]));
+        let untyped = || Value::map(MapKind::AnyToAny, Entries::from([(Key::Int(1), Value::Bool(true))]));
         check(Value::dict([("a", untyped())]), "a: |\n    1: true");
-        check(Value::map(MapKind::AnyToAny, BTreeMap::from([(Key::Bool(true), untyped())])), "true: |\n    1: true");
+        check(Value::map(MapKind::AnyToAny, Entries::from([(Key::Bool(true), untyped())])), "true: |\n    1: true");
     }
 
     #[test]

@@ -2,7 +2,6 @@
 
 use crate::function::{Call, Failure, Function, Type};
 use crate::value::Value;
-use crate::written::Form;
 use crate::yaml;
 
 pub(super) const FUNCTION: Function =
@@ -10,7 +9,7 @@ pub(super) const FUNCTION: Function =
 
 fn to_yaml(call: &mut Call<'_>, arguments: &[Value]) -> Result<Value, Failure> {
     let value = arguments.first().unwrap_or(&Value::Nil);
-    super::written(call, (Form::Yaml, value), |fuel| yaml::to_yaml_with(value, fuel))
+    Ok(super::inserted(yaml::to_yaml_with(value, call.fuel)?))
 }
 
 #[cfg(test)]

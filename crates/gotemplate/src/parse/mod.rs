@@ -7,6 +7,7 @@
 
 mod lex;
 mod number;
+mod parts;
 mod pipeline;
 mod quote;
 #[cfg(test)]
@@ -22,6 +23,7 @@ use lex::{Kind, Token};
 use tree::{Body, Choice, Loop, Node, Program, TemplateCall, TemplateId, VariableId};
 
 pub(crate) use lex::first_char;
+pub(crate) use parts::mark;
 
 /// How deep actions and parentheses may be nested in one text. A person writes ten; the parser and the executor recurse along it.
 pub(crate) const NESTING_MAX: usize = 100;
@@ -63,7 +65,7 @@ pub(crate) fn parse(name: &str, source: Arc<[u8]>, stretches: Vec<Stretch>) -> R
     let body = parser.top()?;
     parser.define(main, body, 0)?;
     let templates = parser.templates;
-    Ok(Program { source, stretches, templates })
+    Ok(Program { source, stretches, templates, parts: 0, id: 0 })
 }
 
 struct Parser<'a> {

@@ -15,7 +15,7 @@ impl Parser<'_> {
         if self.nesting > NESTING_MAX {
             return Err(ParseError::new(at, format!("nested more than {NESTING_MAX} levels deep")));
         }
-        let mut pipeline = Pipeline { at, variables: Vec::new(), assigns: false, commands: Vec::new() };
+        let mut pipeline = Pipeline { at, variables: Vec::new(), assigns: false, commands: Vec::new(), shared: None };
         while self.declaration(&mut pipeline, context)? {}
         loop {
             let token = self.next_non_space();

@@ -17,6 +17,27 @@ pub(crate) struct Program {
     pub(crate) stretches: Vec<Stretch>,
     /// The templates, the main one first. `None`: called by name, but never defined.
     pub(crate) templates: Vec<(Text, Option<Body>)>,
+    /// How many parts of it are marked as shared.
+    pub(crate) parts: usize,
+    /// Its number in this process, if parts of it are; no other program has it.
+    pub(crate) id: u64,
+}
+
+/// A part of a program whose result follows from one field of the data.
+#[derive(Debug)]
+pub(crate) struct Part {
+    /// The name of the field.
+    pub(crate) field: Key,
+    /// Which of the program's parts it is.
+    pub(crate) slot: usize,
+}
+
+/// The beginning of a pipeline that is a part.
+#[derive(Debug)]
+pub(crate) struct SharedPrefix {
+    pub(crate) part: Part,
+    /// How many commands it is, at least one.
+    pub(crate) commands: usize,
 }
 
 /// An index into [`Program::templates`].
@@ -47,6 +68,8 @@ pub(crate) enum Node {
     Range(Box<Loop>),
     /// `{{ template "name" pipeline }}`
     Template(Box<TemplateCall>),
+    /// Nodes that are a part together. They declare no variable that others see.
+    Shared(Box<(Part, Body)>),
     /// `{{ break }}`
     Break,
     /// `{{ continue }}`
@@ -87,6 +110,8 @@ pub(crate) struct Pipeline {
     pub(crate) assigns: bool,
     /// At least one.
     pub(crate) commands: Vec<Command>,
+    /// The beginning that is a part, if one is.
+    pub(crate) shared: Option<Box<SharedPrefix>>,
 }
 
 /// An operand with arguments.

@@ -1,6 +1,5 @@
 //! Functions that make maps, read them and change them in place.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::arguments::{NIL_POINTER, any, dict, rest, text};
@@ -10,7 +9,7 @@ use super::quoting::strval;
 use super::{deep, function, variadic};
 use crate::function::{Call, Failure, Function, Type};
 use crate::nesting::admit;
-use crate::value::{Key, List, Map, MapKind, Value};
+use crate::value::{Entries, Key, List, Map, MapKind, Value};
 
 use Type::{Any, Dict, Text};
 
@@ -33,7 +32,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
 ];
 
 fn new_dict(call: &mut Call<'_>, args: &[Value]) -> Result<Value, Failure> {
-    let mut entries = BTreeMap::new();
+    let mut entries = Entries::new();
     for pair in args.chunks(2) {
         let key = strval(&admit(any(pair, 0), call.heap, call.fuel)?);
         entries.insert(Key::Text(key), pair.get(1).cloned().unwrap_or_else(|| Value::text("")));

@@ -1,12 +1,11 @@
 //! Merging of maps as mergo 0.3.12 does it.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::arguments::dict;
 use super::defaults::is_empty;
 use crate::function::{Call, Failure};
-use crate::value::{Map, MapKind, Value};
+use crate::value::{Entries, Map, MapKind, Value};
 
 /// How deep maps may be nested that are merged: more can only be a map that contains itself.
 const DEPTH_MAX: u32 = 200;
@@ -15,7 +14,7 @@ const DEPTH_MAX: u32 = 200;
 pub(super) fn merged(call: &mut Call<'_>, args: &[Value], overwrite: bool) -> Result<Value, Failure> {
     let given = dict(args, 0)?;
     // Go makes a map where there is none yet.
-    let made = Arc::new(Map::new(given.kind, BTreeMap::new()));
+    let made = Arc::new(Map::new(given.kind, Entries::new()));
     let target = if given.is_nil() && args.len() > 1 { &made } else { given };
     for index in 1..args.len() {
         merge_into(call, &Merge { target, source: dict(args, index)?, overwrite }, 0)?;

@@ -57,6 +57,7 @@ struct Found<'a> {
 impl Expression {
     /// Go's panics for an expression that is wrong are errors here.
     fn compile(call: &mut Call<'_>, pattern: &[u8]) -> Result<Arc<Self>, Failure> {
+        call.heap.expressions_asked += 1;
         if let Some(known) = call.heap.expressions.get(pattern) {
             return Ok(Arc::clone(known));
         }

@@ -7,7 +7,6 @@ use super::function;
 use crate::function::{Call, Failure, Function, Type};
 use crate::runes::{self, trim_space};
 use crate::value::Value;
-use crate::written::Indentation;
 
 use Type::{Int, Text};
 
@@ -88,31 +87,21 @@ pub(super) fn find(text: &[u8], wanted: &[u8]) -> Option<usize> {
 
 fn indented(call: &mut Call<'_>, args: &[Value], on_new_line: bool) -> Result<Value, Failure> {
     let (spaces, whole) = (repeat_count(int(args, 0)?)?, text(args, 1)?);
-    let by = Indentation { spaces, on_new_line };
-    let written = call.heap.written.as_ref();
-    if let Some(known) = written.and_then(|written| written.indented(whole, by)).cloned() {
-        pay(call, known.len() - usize::from(on_new_line))?;
-        return Ok(Value::Text(known));
-    }
     let lines = 1 + memchr::memchr_iter(b'\n', whole.as_bytes()).count();
     pay(call, product(spaces, lines)?.saturating_add(whole.len()))?;
-    let indented = indented_lines(whole.as_bytes(), by, lines).into();
-    if let Some(written) = &call.heap.written {
-        written.keep_indented(whole, by, &indented);
-    }
-    Ok(Value::Text(indented))
+    Ok(Value::Text(indented_lines(whole.as_bytes(), (spaces, on_new_line), lines).into()))
 }
 
-fn indented_lines(text: &[u8], by: Indentation, lines: usize) -> Vec<u8> {
-    let mut out = Vec::with_capacity(1 + text.len() + by.spaces * lines);
-    if by.on_new_line {
+fn indented_lines(text: &[u8], (spaces, on_new_line): (usize, bool), lines: usize) -> Vec<u8> {
+    let mut out = Vec::with_capacity(1 + text.len() + spaces * lines);
+    if on_new_line {
         out.push(b'\n');
     }
-    out.resize(out.len() + by.spaces, b' ');
+    out.resize(out.len() + spaces, b' ');
     let mut start = 0;
     for newline in memchr::memchr_iter(b'\n', text) {
         out.extend_from_slice(text.get(start..=newline).unwrap_or_default());
-        out.resize(out.len() + by.spaces, b' ');
+        out.resize(out.len() + spaces, b' ');
         start = newline + 1;
     }
     out.extend_from_slice(text.get(start..).unwrap_or_default());

@@ -1,13 +1,11 @@
 //! Telling cases of every group; `docs/reference/template-functions.md` holds one of every function.
 
-use std::collections::BTreeMap;
-
 use super::FUNCTIONS;
 use crate::fuel::{Fuel, Limits};
 use crate::function::{Call, Function, Type};
 use crate::heap::Heap;
 use crate::time::Time;
-use crate::value::{Key, MapKind, UintKind};
+use crate::value::{Entries, Key, MapKind, UintKind};
 use crate::{Template, Value};
 
 /// The output of a template, or `error:` with the message.
@@ -16,7 +14,7 @@ fn rendered(template: &str) -> String {
         ("nil", Value::Nil),
         ("text", Value::text("naïve ☃")),
         ("bytes", Value::text(&b"a\xe6\x9cz"[..])),
-        ("untyped", Value::map(MapKind::AnyToAny, BTreeMap::new())),
+        ("untyped", Value::map(MapKind::AnyToAny, Entries::new())),
         (
             "mixed",
             Value::map(MapKind::AnyToAny, [(Key::Int(1), Value::Nil), (Key::Text("b".into()), Value::Nil)].into()),

@@ -3,7 +3,6 @@
 //! Follows the states of yaml.v3's emitter as far as they show in its output.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
 
 use super::NESTING_MAX;
 use super::order;
@@ -11,7 +10,7 @@ use super::scalar::{self, Scalar, Style};
 use crate::format::{FloatFormat, format_float};
 use crate::fuel::{Exhausted, Fuel};
 use crate::function::Failure;
-use crate::value::{Key, ListKind, Struct, Value};
+use crate::value::{Entries, Key, ListKind, Struct, Value};
 
 /// Spaces of one level of indentation.
 const INDENT: usize = 4;
@@ -30,7 +29,7 @@ pub(super) fn emit(value: &Value, fuel: &mut Fuel) -> Result<Vec<u8>, Failure> {
 }
 
 /// The map with these entries as a YAML document, lists and maps in it as texts.
-pub(super) fn emit_texts(entries: &BTreeMap<Key, Value>, fuel: &mut Fuel) -> Result<Vec<u8>, Failure> {
+pub(super) fn emit_texts(entries: &Entries, fuel: &mut Fuel) -> Result<Vec<u8>, Failure> {
     let mut emitter = Emitter::new(fuel);
     emitter.map(entries, Place::ROOT, Emitter::text_node)?;
     emitter.finish()
@@ -168,7 +167,7 @@ impl<'a> Emitter<'a> {
         Ok(())
     }
 
-    fn map(&mut self, entries: &BTreeMap<Key, Value>, place: Place, write_node: WriteNode<'a>) -> Result<(), Failure> {
+    fn map(&mut self, entries: &Entries, place: Place, write_node: WriteNode<'a>) -> Result<(), Failure> {
         if entries.is_empty() {
             self.plain("{}");
             return Ok(());

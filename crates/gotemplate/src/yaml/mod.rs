@@ -12,11 +12,9 @@ mod scalar;
 #[cfg(test)]
 mod tests;
 
-use std::collections::BTreeMap;
-
 use crate::fuel::{Fuel, Limits};
 use crate::function::Failure;
-use crate::value::{Key, Value};
+use crate::value::{Entries, Value};
 
 /// `value` as a YAML document that ends in a newline.
 ///
@@ -34,7 +32,7 @@ pub(crate) fn to_yaml_with(value: &Value, fuel: &mut Fuel) -> Result<Vec<u8>, Fa
 }
 
 /// The map with these entries, where lists and maps directly inside it become texts that hold their YAML.
-pub(crate) fn to_yaml_of_texts(entries: &BTreeMap<Key, Value>, fuel: &mut Fuel) -> Result<Vec<u8>, Failure> {
+pub(crate) fn to_yaml_of_texts(entries: &Entries, fuel: &mut Fuel) -> Result<Vec<u8>, Failure> {
     emitter::emit_texts(entries, fuel)
 }
 

@@ -1,15 +1,14 @@
 //! The order of keys in YAML text.
 
 use std::cmp::Ordering;
-use std::collections::BTreeMap;
 
 use unicode_properties::{GeneralCategory, GeneralCategoryGroup, UnicodeGeneralCategory};
 
-use crate::value::{Key, Value};
+use crate::value::{Entries, Key, Value};
 
 /// The entries in yaml.v3's natural order: numbers and booleans by value, then nil, then texts, where runs of digits
 /// count as numbers and letters come behind everything else.
-pub(super) fn sorted(entries: &BTreeMap<Key, Value>) -> Vec<(&Key, &Value)> {
+pub(super) fn sorted(entries: &Entries) -> Vec<(&Key, &Value)> {
     let mut entries: Vec<_> = entries.iter().collect();
     if !entries.is_sorted_by(|left, right| !is_less(right.0, left.0)) {
         merge_sort(&mut entries);

@@ -1,14 +1,12 @@
 //! Texts that yaml.v3 3.0.1 wrote, and texts that a YAML parser reads back.
 
-use std::collections::BTreeMap;
-
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 use saphyr_parser::{Event, Parser, ScalarStyle};
 
 use super::{order, to_yaml};
 use crate::time::Time;
-use crate::value::{FloatKey, Key, MapKind, UintKind, Value};
+use crate::value::{Entries, FloatKey, Key, MapKind, UintKind, Value};
 
 fn check(value: Value, expected: &str) {
     let yaml = to_yaml(&value).expect("a value that can be written");
@@ -153,7 +151,7 @@ fn keys_that_are_no_texts_come_first() {
     let keys = [Key::Text("0".into()), Key::Nil, Key::Int(2), Key::Bool(true), Key::Float(FloatKey(1.5)), Key::Int(-1)];
     let entries = keys.map(|key| (key, Value::Nil));
     let expected = "-1: null\ntrue: null\n1.5: null\n2: null\nnull: null\n\"0\": null\n";
-    check(Value::map(MapKind::AnyToAny, BTreeMap::from(entries)), expected);
+    check(Value::map(MapKind::AnyToAny, Entries::from_iter(entries)), expected);
 }
 
 #[test]

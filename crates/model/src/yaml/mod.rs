@@ -35,7 +35,7 @@ mod structure;
 pub use bytes::{read_bytes, read_bytes_each};
 pub use limits::Limits;
 pub use node::{Node, NodeValue, Scalar, ScalarStyle, Span, Tag};
-pub use plain::first_error;
+pub use plain::{first_error, is_surely_good, is_surely_good_like};
 pub use problem::{Problem, ProblemKind};
 pub use reader::{Dialect, Document, Options, Reading, read};
 pub use resolve::{Resolved, resolve_plain};

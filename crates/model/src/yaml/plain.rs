@@ -26,11 +26,37 @@ pub fn first_error(text: &str) -> Option<Problem> {
 
 /// Whether it is seen at once that nothing is wrong with a text: block mappings and sequences, a key or item a line, with scalars of one line or in
 /// blocks. False says nothing.
-pub(super) fn is_surely_good(text: &str) -> bool {
-    text.len() <= BYTES_MAX && has_plain_characters(text) && {
-        let mut scan = Scan::default();
-        text.split('\n').all(|line| scan.line(line.as_bytes()))
+pub fn is_surely_good(text: &str) -> bool {
+    text.len() <= BYTES_MAX && has_plain_characters(text) && Scan::of(text).is_some()
+}
+
+/// Whether nothing is wrong with a text, seen by what it has in common with `known`, which is [surely good](is_surely_good): the lines at the end that are in
+/// both are not looked at again. False says nothing.
+pub fn is_surely_good_like(text: &str, known: &str) -> bool {
+    if text.len() > BYTES_MAX {
+        return false;
     }
+    let behind = common_suffix(text.as_bytes(), known.as_bytes());
+    let end = text.get(text.floor_char_boundary(text.len() - behind)..);
+    let Some((_, lines)) = end.and_then(|end| end.split_once('\n')) else { return false };
+    // Where most is different, all of it is looked at as quickly.
+    if lines.len() < text.len() / 2 {
+        return false;
+    }
+    let head = |text: &str| text.len() - lines.len() - 1;
+    let (Some(own), Some(other)) = (text.get(..head(text)), known.get(..head(known))) else { return false };
+    has_plain_characters(own) && Scan::of(own).zip(Scan::of(other)).is_some_and(|(own, other)| own == other)
+}
+
+/// How many bytes at a time are compared.
+const COMPARED: usize = 64;
+
+/// How many bytes two texts have in common at their ends.
+fn common_suffix(one: &[u8], other: &[u8]) -> usize {
+    let chunks = one.rchunks_exact(COMPARED).zip(other.rchunks_exact(COMPARED));
+    let same = chunks.take_while(|(one, other)| one == other).count() * COMPARED;
+    let rest = one.iter().rev().skip(same).zip(other.iter().rev().skip(same));
+    same + rest.take_while(|(one, other)| one == other).count()
 }
 
 fn has_plain_characters(text: &str) -> bool {
@@ -43,6 +69,7 @@ fn has_plain_characters(text: &str) -> bool {
 }
 
 /// What is open at a line.
+#[derive(PartialEq, Eq)]
 struct Scan<'t> {
     levels: Vec<Level>,
     /// The keys of all mappings that are open, those of the innermost last.
@@ -52,7 +79,7 @@ struct Scan<'t> {
     block: Option<Block>,
 }
 
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 struct Level {
     column: usize,
     kind: Kind,
@@ -67,7 +94,7 @@ enum Kind {
 }
 
 /// The lines of a block scalar.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 struct Block {
     /// They are deeper than this.
     parent: usize,
@@ -82,6 +109,13 @@ impl Default for Scan<'_> {
 }
 
 impl<'t> Scan<'t> {
+    /// What is open behind a text. None where only the parser knows.
+    fn of(text: &'t str) -> Option<Self> {
+        let mut scan = Self::default();
+        let mut lines = text.as_bytes().split(|byte| *byte == b'\n');
+        lines.all(|line| scan.line(line)).then_some(scan)
+    }
+
     /// Takes a line. False where only the parser knows.
     fn line(&mut self, line: &'t [u8]) -> bool {
         let column = blanks(line);
@@ -351,6 +385,30 @@ mod tests {
         }
     }
 
+    /// Whether a text is seen to be good by another one, and whether it is good.
+    fn check_like(known: &str, text: &str, expected: bool) {
+        assert!(is_surely_good(known), "{known:?}");
+        assert_eq!(is_surely_good_like(text, known), expected, "{text:?} like {known:?}");
+        assert!(!expected || is_surely_good(text), "{text:?}");
+    }
+
+    #[test]
+    fn lines_that_another_text_has_are_not_looked_at_again() {
+        let rest = "data:\n  A: b\n  C: |\n    x: [\n  D: e\n";
+        let known = format!("name: a\n{rest}");
+        check_like(&known, &format!("name: b\n{rest}"), true);
+        check_like(&known, &format!("name: \u{e9}\n{rest}"), true);
+        check_like(&known, &format!("name: [b\n{rest}"), false);
+        check_like(&known, &format!("data: b\n{rest}"), false);
+        check_like(&known, &format!("name: |\n{rest}"), false);
+        check_like(&known, &format!("name: \n{rest}"), false);
+        check_like(&known, &format!("- a\n{rest}"), false);
+        check_like(&known, &format!("a: \u{1}\n{rest}"), false);
+        check_like(&known, rest, false);
+        check_like(&format!("a: \n{rest}"), &format!("a: |\n{rest}"), false);
+        check_like(&format!("a: \u{e9}\n{rest}"), &format!("a: \u{1e9}\n{rest}"), true);
+    }
+
     #[test]
     fn what_is_too_large_is_not_called_broken() {
         check(&"[".repeat(1_000), true, false);
@@ -367,6 +425,21 @@ mod tests {
             let text = words.concat();
             let reading = super::super::read(&text, &Options::OBJECTS);
             prop_assert!(!is_surely_good(&text) || reading.problems.is_empty(), "{text:?}: {:?}", reading.problems);
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(2_000))]
+
+        #[test]
+        fn what_is_seen_by_another_text_is_seen_by_itself(
+            heads in proptest::collection::vec(proptest::collection::vec(proptest::sample::select(WORDS), 0..5), 2),
+            rest in proptest::collection::vec(proptest::sample::select(WORDS), 0..24)
+        ) {
+            let texts: Vec<_> = heads.iter().map(|head| head.concat() + &rest.concat()).collect();
+            if let [known, text] = texts.as_slice() && is_surely_good(known) && is_surely_good_like(text, known) {
+                prop_assert!(is_surely_good(text), "{text:?} like {known:?}");
+            }
         }
     }
 

@@ -1,7 +1,5 @@
 //! Writing of YAML, which our reader must understand.
 
-use std::collections::BTreeMap;
-
 use gotemplate::value::{Key, MapKind, Value};
 use gotemplate::yaml::to_yaml;
 use model::yaml::{Node, NodeValue, Options, Resolved, read};
@@ -83,7 +81,7 @@ fn value(bytes: &mut Bytes<'_>, depth: u32) -> Value {
         6 if depth < DEPTH_MAX => Value::list((0..length % 8).map(|_| value(bytes, depth + 1)).collect()),
         7 if depth < DEPTH_MAX => {
             let entries = (0..length % 8).map(|_| (Key::Text(key(bytes).into()), value(bytes, depth + 1)));
-            Value::map(MapKind::TextToAny, entries.collect::<BTreeMap<_, _>>())
+            Value::map(MapKind::TextToAny, entries.collect())
         }
         _ => Value::text(text(bytes, length)),
     }

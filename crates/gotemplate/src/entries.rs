@@ -1,0 +1,246 @@
+//! The entries of a map, in the order of their keys.
+
+use std::collections::{BTreeMap, btree_map};
+use std::slice;
+
+use crate::value::{Key, Value};
+
+/// The entries of a map, in the order of their keys. Few entries lie side by side: most maps have three or four, of which a tree takes three times the
+/// memory, and a fleet holds millions of them.
+#[derive(Clone, Debug)]
+pub struct Entries(Form);
+
+#[derive(Clone, Debug)]
+enum Form {
+    /// In order.
+    Few(Vec<(Key, Value)>),
+    Many(BTreeMap<Key, Value>),
+}
+
+/// More entries are a tree, into which one is put without moving the others.
+const FEW_MAX: usize = 96;
+
+impl Entries {
+    /// No entries.
+    pub const fn new() -> Self {
+        Self(Form::Few(Vec::new()))
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        match &self.0 {
+            Form::Few(few) => few.len(),
+            Form::Many(many) => many.len(),
+        }
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The value of a key.
+    pub fn get(&self, key: &Key) -> Option<&Value> {
+        match &self.0 {
+            Form::Few(few) => few.get(position(few, key).ok()?).map(|(_, value)| value),
+            Form::Many(many) => many.get(key),
+        }
+    }
+
+    /// The value of a key, to be changed.
+    pub fn get_mut(&mut self, key: &Key) -> Option<&mut Value> {
+        match &mut self.0 {
+            Form::Few(few) => {
+                let position = position(few, key).ok()?;
+                few.get_mut(position).map(|(_, value)| value)
+            }
+            Form::Many(many) => many.get_mut(key),
+        }
+    }
+
+    /// Whether there is a value of this key.
+    pub fn contains_key(&self, key: &Key) -> bool {
+        self.get(key).is_some()
+    }
+
+    /// Sets the value of a key. The value that it had.
+    pub fn insert(&mut self, key: Key, value: Value) -> Option<Value> {
+        match &mut self.0 {
+            Form::Few(few) => match position(few, &key) {
+                Ok(position) => few.get_mut(position).map(|(_, old)| std::mem::replace(old, value)),
+                Err(position) if few.len() < FEW_MAX => {
+                    few.insert(position, (key, value));
+                    None
+                }
+                Err(_) => {
+                    let mut many: BTreeMap<_, _> = std::mem::take(few).into_iter().collect();
+                    many.insert(key, value);
+                    self.0 = Form::Many(many);
+                    None
+                }
+            },
+            Form::Many(many) => many.insert(key, value),
+        }
+    }
+
+    /// Removes a key. The value that it had.
+    pub fn remove(&mut self, key: &Key) -> Option<Value> {
+        match &mut self.0 {
+            Form::Few(few) => {
+                let position = position(few, key).ok()?;
+                Some(few.remove(position).1)
+            }
+            Form::Many(many) => many.remove(key),
+        }
+    }
+
+    /// The entries.
+    pub fn iter(&self) -> Iter<'_> {
+        Iter(match &self.0 {
+            Form::Few(few) => IterForm::Few(few.iter()),
+            Form::Many(many) => IterForm::Many(many.iter()),
+        })
+    }
+
+    /// The keys.
+    pub fn keys(&self) -> impl Iterator<Item = &Key> + Clone {
+        self.iter().map(|(key, _)| key)
+    }
+
+    /// The values.
+    pub fn values(&self) -> impl Iterator<Item = &Value> + Clone {
+        self.iter().map(|(_, value)| value)
+    }
+
+    /// The values alone.
+    pub fn into_values(self) -> Vec<Value> {
+        match self.0 {
+            Form::Few(few) => few.into_iter().map(|(_, value)| value).collect(),
+            Form::Many(many) => many.into_values().collect(),
+        }
+    }
+
+    /// Gives back memory that no entry takes.
+    pub fn shrink(&mut self) {
+        if let Form::Few(few) = &mut self.0 {
+            few.shrink_to_fit();
+        }
+    }
+}
+
+/// Where a key is, or would be.
+fn position(few: &[(Key, Value)], key: &Key) -> Result<usize, usize> {
+    few.binary_search_by(|(other, _)| other.cmp(key))
+}
+
+impl Default for Entries {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// Of entries with the same key, the last one counts.
+impl FromIterator<(Key, Value)> for Entries {
+    fn from_iter<I: IntoIterator<Item = (Key, Value)>>(entries: I) -> Self {
+        let mut few: Vec<_> = entries.into_iter().collect();
+        if few.len() > FEW_MAX {
+            let many: BTreeMap<_, _> = few.into_iter().collect();
+            return Self(Form::Many(many));
+        }
+        if !few.is_sorted_by(|(one, _), (next, _)| one < next) {
+            few.sort_by(|(one, _), (other, _)| one.cmp(other));
+            few.dedup_by(|later, kept| {
+                let is_same = later.0 == kept.0;
+                if is_same {
+                    std::mem::swap(later, kept);
+                }
+                is_same
+            });
+        }
+        few.shrink_to_fit();
+        Self(Form::Few(few))
+    }
+}
+
+impl<const N: usize> From<[(Key, Value); N]> for Entries {
+    fn from(entries: [(Key, Value); N]) -> Self {
+        entries.into_iter().collect()
+    }
+}
+
+impl<'a> IntoIterator for &'a Entries {
+    type Item = (&'a Key, &'a Value);
+    type IntoIter = Iter<'a>;
+
+    fn into_iter(self) -> Iter<'a> {
+        self.iter()
+    }
+}
+
+/// The entries of a map, one after the other.
+#[derive(Clone, Debug)]
+pub struct Iter<'a>(IterForm<'a>);
+
+#[derive(Clone, Debug)]
+enum IterForm<'a> {
+    Few(slice::Iter<'a, (Key, Value)>),
+    Many(btree_map::Iter<'a, Key, Value>),
+}
+
+impl<'a> Iterator for Iter<'a> {
+    type Item = (&'a Key, &'a Value);
+
+    fn next(&mut self) -> Option<Self::Item> {
+        match &mut self.0 {
+            IterForm::Few(few) => few.next().map(|(key, value)| (key, value)),
+            IterForm::Many(many) => many.next(),
+        }
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        match &self.0 {
+            IterForm::Few(few) => few.size_hint(),
+            IterForm::Many(many) => many.size_hint(),
+        }
+    }
+}
+
+impl ExactSizeIterator for Iter<'_> {}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        /// Whatever is done with them, entries are those of a tree.
+        #[test]
+        fn entries_are_those_of_a_tree(
+            begin in proptest::collection::vec((0..200_i64, 0..9_i64), 0..150),
+            edits in proptest::collection::vec((0..3_u8, 0..200_i64, 0..9_i64), 0..150)
+        ) {
+            let pairs = || begin.iter().map(|(key, value)| (Key::Int(*key), Value::int(*value)));
+            let (mut entries, mut tree): (Entries, BTreeMap<Key, Value>) = (pairs().collect(), pairs().collect());
+            let shown = |value: Option<&Value>| format!("{value:?}");
+            for (edit, key, value) in edits {
+                let (key, value) = (Key::Int(key), Value::int(value));
+                prop_assert_eq!(shown(entries.get(&key)), shown(tree.get(&key)));
+                match edit {
+                    0 => prop_assert_eq!(
+                        shown(entries.insert(key.clone(), value.clone()).as_ref()),
+                        shown(tree.insert(key, value).as_ref())
+                    ),
+                    1 => prop_assert_eq!(shown(entries.remove(&key).as_ref()), shown(tree.remove(&key).as_ref())),
+                    _ => {
+                        let (one, other) = (entries.get_mut(&key), tree.get_mut(&key));
+                        prop_assert_eq!(one.is_some(), other.is_some());
+                        one.into_iter().chain(other).for_each(|slot| *slot = value.clone());
+                    }
+                }
+                prop_assert_eq!(entries.len(), tree.len());
+            }
+            prop_assert_eq!(format!("{:?}", entries.iter().collect::<Vec<_>>()), format!("{:?}", tree.iter().collect::<Vec<_>>()));
+        }
+    }
+}

@@ -1,0 +1,400 @@
+//! Finds the parts of a program whose result follows from one field of the data: what many renderings share, they need not each make.
+
+use std::collections::BTreeSet;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use super::tree::{
+    Body, Choice, Command, Loop, Node, Operand, Part, Path, Pipeline, Program, ROOT_VARIABLE, SharedPrefix, TemplateId,
+    Term, VariableId,
+};
+use crate::value::Key;
+
+/// Longer texts are not looked through: a part is looked at again for each level that it is nested.
+const SOURCE_MAX: usize = 256 << 10;
+
+/// How often a program is gone through to learn which of its templates are called with something else than the data.
+const ROUNDS_MAX: usize = 4;
+
+/// The number of the next program.
+static NEXT: AtomicU64 = AtomicU64::new(1);
+
+/// Marks the parts of a program, the largest ones, that read one field of the data, and do some work.
+pub(crate) fn mark(program: &mut Program) {
+    if program.source.len() > SOURCE_MAX {
+        return;
+    }
+    let mut analysis = Analysis { assigned: assigned(program), ..Analysis::default() };
+    for _ in 0..ROUNDS_MAX {
+        let known = analysis.called_otherwise.len();
+        analysis.templates(program);
+        if analysis.called_otherwise.len() == known {
+            analysis.marks = true;
+            analysis.templates(program);
+            break;
+        }
+    }
+    program.parts = analysis.parts;
+    program.id = NEXT.fetch_add(1, Ordering::Relaxed);
+}
+
+/// What a value follows from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Source {
+    /// The text of the template alone.
+    Constant,
+    /// This field of the data.
+    Field(Key),
+    /// It is the data as a whole.
+    Data,
+    /// Anything.
+    Anything,
+}
+
+impl Source {
+    /// What follows from both.
+    fn and(self, other: Self) -> Self {
+        match (self, other) {
+            (Self::Constant, other) | (other, Self::Constant) if other != Self::Data => other,
+            (Self::Field(one), Self::Field(other)) if one == other => Self::Field(one),
+            _ => Self::Anything,
+        }
+    }
+}
+
+/// What a part follows from, and whether making it is work: a function is called, or something gone through.
+#[derive(Clone, Debug)]
+struct Found {
+    source: Source,
+    is_work: bool,
+}
+
+impl Found {
+    const NOTHING: Self = Self { source: Source::Constant, is_work: false };
+    const ANYTHING: Self = Self { source: Source::Anything, is_work: true };
+
+    fn and(self, other: Self) -> Self {
+        Self { source: self.source.and(other.source), is_work: self.is_work || other.is_work }
+    }
+
+    /// The field, if it is worth sharing.
+    fn field(&self) -> Option<&Key> {
+        match &self.source {
+            Source::Field(field) if self.is_work => Some(field),
+            _ => None,
+        }
+    }
+}
+
+/// What is visible at a place.
+#[derive(Clone, Debug)]
+struct Scope {
+    dot: Source,
+    variables: Vec<(VariableId, Source)>,
+}
+
+impl Scope {
+    fn variable(&self, variable: VariableId) -> Source {
+        let found = self.variables.iter().rfind(|(number, _)| *number == variable);
+        found.map_or(Source::Anything, |(_, source)| source.clone())
+    }
+
+    fn with_dot(&self, dot: Source) -> Self {
+        Self { dot, variables: self.variables.clone() }
+    }
+}
+
+/// Nodes one after another that follow from one field.
+#[derive(Default)]
+struct Group {
+    nodes: Body,
+    field: Option<Key>,
+    work: usize,
+}
+
+/// What a function or a loop counts. So many fields that are only printed are as much.
+const WORK_MIN: usize = 4;
+
+impl Group {
+    fn fits(&self, found: &Found, declares_nothing: bool) -> bool {
+        declares_nothing
+            && match &found.source {
+                Source::Constant => true,
+                Source::Field(field) => self.field.as_ref().is_none_or(|own| own == field),
+                Source::Data | Source::Anything => false,
+            }
+    }
+
+    fn add(&mut self, node: Node, found: Found) {
+        if let Source::Field(field) = found.source {
+            self.field = Some(field);
+            self.work += if found.is_work { WORK_MIN } else { 1 };
+        }
+        self.nodes.push(node);
+    }
+}
+
+#[derive(Default)]
+struct Analysis {
+    /// Variables that are given other values later.
+    assigned: BTreeSet<VariableId>,
+    /// The templates that are called with something else than the data.
+    called_otherwise: BTreeSet<TemplateId>,
+    /// Whether parts are marked by now.
+    marks: bool,
+    parts: usize,
+}
+
+impl Analysis {
+    fn templates(&mut self, program: &mut Program) {
+        for (id, (_, body)) in program.templates.iter_mut().enumerate() {
+            let Some(body) = body else { continue };
+            let dot = if self.called_otherwise.contains(&id) { Source::Anything } else { Source::Data };
+            let root = if self.assigned.contains(&ROOT_VARIABLE) { Source::Anything } else { dot.clone() };
+            self.mark_body(&mut Scope { dot, variables: vec![(ROOT_VARIABLE, root)] }, body);
+        }
+    }
+
+    fn part(&mut self, field: &Key) -> Part {
+        self.parts += 1;
+        Part { field: field.clone(), slot: self.parts - 1 }
+    }
+
+    /// Marks the parts of a body: nodes one after another are one, with the text between them.
+    fn mark_body(&mut self, scope: &mut Scope, body: &mut Body) {
+        let mut marked = Body::with_capacity(body.len());
+        let mut group = Group::default();
+        for mut node in std::mem::take(body) {
+            let before = scope.variables.len();
+            let found = self.node(scope, &node, false);
+            let declared = scope.variables.split_off(before);
+            if !group.fits(&found, declared.is_empty()) {
+                self.end(&mut group, &mut marked);
+            }
+            if group.fits(&found, declared.is_empty()) {
+                group.add(node, found);
+            } else {
+                self.mark_inside(scope, &mut node);
+                scope.variables.truncate(before);
+                scope.variables.extend(declared);
+                marked.push(node);
+            }
+        }
+        self.end(&mut group, &mut marked);
+        *body = marked;
+    }
+
+    /// Puts a group to the nodes before it: as a part, if it is worth that. Text at its ends need not be in it.
+    fn end(&mut self, group: &mut Group, marked: &mut Body) {
+        let Group { mut nodes, field, work } = std::mem::take(group);
+        let Some(field) = field.filter(|_| self.marks && work >= WORK_MIN) else {
+            marked.extend(nodes);
+            return;
+        };
+        let is_text = |node: &Node| matches!(node, Node::Text(_));
+        let end = nodes.iter().rposition(|node| !is_text(node)).map_or(0, |last| last + 1);
+        let behind = nodes.split_off(end);
+        let begin = nodes.iter().position(|node| !is_text(node)).unwrap_or_default();
+        marked.extend(nodes.drain(..begin));
+        let part = self.part(&field);
+        marked.push(Node::Shared(Box::new((part, nodes))));
+        marked.extend(behind);
+    }
+
+    fn mark_inside(&mut self, scope: &mut Scope, node: &mut Node) {
+        match node {
+            Node::Action(pipeline) => self.mark_pipeline(scope, pipeline),
+            Node::If(choice) => self.mark_choice(scope, choice, false),
+            Node::With(choice) => self.mark_choice(scope, choice, true),
+            Node::Range(range) => {
+                self.mark_pipeline(scope, &mut range.items);
+                self.declare(scope, &range.items, &Source::Anything);
+                self.mark_body(&mut scope.with_dot(Source::Anything), &mut range.body);
+                self.mark_body(scope, &mut range.otherwise);
+            }
+            Node::Template(call) => {
+                let argument = call.argument.as_ref().map_or(Source::Anything, |it| self.pipeline(scope, it).source);
+                if argument != Source::Data {
+                    self.called_otherwise.insert(call.id);
+                }
+                if let Some(argument) = &mut call.argument {
+                    self.mark_pipeline(scope, argument);
+                }
+            }
+            Node::Text(_) | Node::Break | Node::Continue | Node::Shared(_) => {}
+        }
+    }
+
+    fn mark_choice(&mut self, scope: &mut Scope, choice: &mut Choice, sets_dot: bool) {
+        for (condition, body) in &mut choice.branches {
+            let source = self.pipeline(scope, condition).source;
+            self.mark_pipeline(scope, condition);
+            self.declare(scope, condition, &source);
+            let dot = if sets_dot { source } else { scope.dot.clone() };
+            self.mark_body(&mut scope.with_dot(dot), body);
+        }
+        self.mark_body(scope, &mut choice.otherwise);
+    }
+
+    /// Marks the longest beginning of a pipeline, or what is in its parentheses.
+    fn mark_pipeline(&mut self, scope: &Scope, pipeline: &mut Pipeline) {
+        let found = |count: usize| self.commands(scope, pipeline.commands.get(..count).unwrap_or_default());
+        let whole = (1..=pipeline.commands.len()).rev().find_map(|count| Some((count, found(count).field()?.clone())));
+        let shared = whole.as_ref().map_or(0, |(count, _)| *count);
+        if let Some((commands, field)) = whole.filter(|_| self.marks) {
+            let part = self.part(&field);
+            pipeline.shared = Some(Box::new(SharedPrefix { part, commands }));
+        }
+        for command in pipeline.commands.iter_mut().skip(shared) {
+            self.mark_operand(scope, &mut command.first);
+            command.arguments.iter_mut().for_each(|argument| self.mark_operand(scope, argument));
+        }
+    }
+
+    fn mark_operand(&mut self, scope: &Scope, operand: &mut Operand) {
+        match &mut operand.term {
+            Term::Pipeline(pipeline) => self.mark_pipeline(scope, pipeline),
+            Term::Chain(receiver, _) => self.mark_operand(scope, receiver),
+            _ => {}
+        }
+    }
+
+    /// Makes the variables of a pipeline visible.
+    fn declare(&self, scope: &mut Scope, pipeline: &Pipeline, source: &Source) {
+        if pipeline.assigns {
+            return;
+        }
+        let source = |variable| if self.assigned.contains(variable) { &Source::Anything } else { source };
+        scope.variables.extend(pipeline.variables.iter().map(|variable| (*variable, source(variable).clone())));
+    }
+
+    fn body(&self, scope: &mut Scope, body: &[Node], is_in_loop: bool) -> Found {
+        let before = scope.variables.len();
+        let found = body.iter().fold(Found::NOTHING, |found, node| found.and(self.node(scope, node, is_in_loop)));
+        scope.variables.truncate(before);
+        found
+    }
+
+    /// What a node follows from. Its variables are visible afterwards if those behind it see them.
+    fn node(&self, scope: &mut Scope, node: &Node, is_in_loop: bool) -> Found {
+        match node {
+            Node::Text(_) => Found::NOTHING,
+            Node::Break | Node::Continue if is_in_loop => Found::NOTHING,
+            Node::Break | Node::Continue | Node::Template(_) | Node::Shared(_) => Found::ANYTHING,
+            Node::Action(pipeline) => {
+                let found = self.pipeline(scope, pipeline);
+                self.declare(scope, pipeline, &found.source);
+                if pipeline.assigns { Found::ANYTHING } else { found }
+            }
+            Node::If(choice) => self.choice(scope, choice, (false, is_in_loop)),
+            Node::With(choice) => self.choice(scope, choice, (true, is_in_loop)),
+            Node::Range(range) => self.range(scope, range, is_in_loop),
+        }
+    }
+
+    fn choice(&self, scope: &mut Scope, choice: &Choice, (sets_dot, is_in_loop): (bool, bool)) -> Found {
+        let before = scope.variables.len();
+        let mut all = Found::NOTHING;
+        for (condition, body) in &choice.branches {
+            let found = self.pipeline(scope, condition);
+            self.declare(scope, condition, &found.source);
+            let dot = if sets_dot { found.source.clone() } else { scope.dot.clone() };
+            all = all.and(found).and(self.body(&mut scope.with_dot(dot), body, is_in_loop));
+            if condition.assigns {
+                all = Found::ANYTHING;
+            }
+        }
+        all = all.and(self.body(scope, &choice.otherwise, is_in_loop));
+        scope.variables.truncate(before);
+        all
+    }
+
+    fn range(&self, scope: &mut Scope, range: &Loop, is_in_loop: bool) -> Found {
+        let before = scope.variables.len();
+        let items = self.pipeline(scope, &range.items);
+        self.declare(scope, &range.items, &items.source);
+        let body = self.body(&mut scope.with_dot(items.source.clone()), &range.body, true);
+        let otherwise = self.body(scope, &range.otherwise, is_in_loop);
+        scope.variables.truncate(before);
+        if range.items.assigns {
+            return Found::ANYTHING;
+        }
+        Found { is_work: true, ..items.and(body).and(otherwise) }
+    }
+
+    fn pipeline(&self, scope: &Scope, pipeline: &Pipeline) -> Found {
+        self.commands(scope, &pipeline.commands)
+    }
+
+    fn commands(&self, scope: &Scope, commands: &[Command]) -> Found {
+        let one = |last: Option<Found>, command| Some(self.command(scope, command, last));
+        commands.iter().fold(None, one).unwrap_or(Found::ANYTHING)
+    }
+
+    fn command(&self, scope: &Scope, command: &Command, last: Option<Found>) -> Found {
+        let first = self.operand(scope, &command.first);
+        if command.arguments.is_empty() && last.is_none() {
+            return first;
+        }
+        let arguments = command.arguments.iter().map(|argument| self.operand(scope, argument));
+        let given = arguments.chain(last).fold(first, Found::and);
+        Found { is_work: true, ..given }
+    }
+
+    fn operand(&self, scope: &Scope, operand: &Operand) -> Found {
+        let quick = |source| Found { source, is_work: false };
+        match &operand.term {
+            Term::Dot => quick(scope.dot.clone()),
+            Term::Nil | Term::Constant(_) | Term::Number(_) => Found::NOTHING,
+            Term::Function(_) => Found { source: Source::Constant, is_work: true },
+            Term::Field(path) => quick(below(scope.dot.clone(), path)),
+            Term::Variable(variable, path) => quick(below(scope.variable(*variable), path)),
+            Term::Pipeline(pipeline) => self.pipeline(scope, pipeline),
+            Term::Chain(receiver, path) => {
+                let Found { source, is_work } = self.operand(scope, receiver);
+                Found { source: below(source, path), is_work }
+            }
+        }
+    }
+}
+
+/// What the fields of a value follow from.
+fn below(source: Source, path: &Path) -> Source {
+    match (source, path.first()) {
+        (Source::Data, Some(field)) => Source::Field(field.name.clone()),
+        (source, _) => source,
+    }
+}
+
+/// The variables to which a program assigns somewhere.
+fn assigned(program: &Program) -> BTreeSet<VariableId> {
+    fn of_pipeline(pipeline: &Pipeline, all: &mut BTreeSet<VariableId>) {
+        if pipeline.assigns {
+            all.extend(&pipeline.variables);
+        }
+    }
+
+    fn of_body(body: &Body, all: &mut BTreeSet<VariableId>) {
+        for node in body {
+            match node {
+                Node::Action(pipeline) => of_pipeline(pipeline, all),
+                Node::If(choice) | Node::With(choice) => {
+                    for (condition, body) in &choice.branches {
+                        of_pipeline(condition, all);
+                        of_body(body, all);
+                    }
+                    of_body(&choice.otherwise, all);
+                }
+                Node::Range(range) => {
+                    of_pipeline(&range.items, all);
+                    of_body(&range.body, all);
+                    of_body(&range.otherwise, all);
+                }
+                Node::Text(_) | Node::Template(_) | Node::Shared(_) | Node::Break | Node::Continue => {}
+            }
+        }
+    }
+
+    let mut all = BTreeSet::new();
+    program.templates.iter().filter_map(|(_, body)| body.as_ref()).for_each(|body| of_body(body, &mut all));
+    all
+}

@@ -1,0 +1,159 @@
+//! Tests of sharing: it changes no byte, and nothing but the time.
+
+use std::sync::Arc;
+
+use super::{Outcome, Shared};
+use crate::fuel::Limits;
+use crate::taint::Taint;
+use crate::template::{Options, Template};
+use crate::text::Text;
+use crate::value::Value;
+
+fn values() -> Value {
+    let nested = Value::dict([("e", Value::Nil), ("f", Value::texts(["p", "q"]))]);
+    let long = "a somewhat longer text ".repeat(20);
+    let texts = ["x", "y", "z"].map(|name| (name, Value::text(format!("{name} {{ {name}"))));
+    let others = [("a", Value::int(1)), ("b", Value::texts(["x"])), ("d", nested), ("l", Value::text(long))];
+    Value::dict(texts.into_iter().chain(others))
+}
+
+fn dot(values: &Value, number: usize) -> Value {
+    let of_application = Value::Text(Text::from(format!("own: {number}")).tainted(Taint::Raw));
+    Value::dict([("data", values.clone()), ("number", Value::int(number as i64)), ("tainted", of_application)])
+}
+
+fn shared(values: &Value) -> Arc<Shared> {
+    let Value::Map(map) = values else { panic!("the values are a map") };
+    Arc::new(Shared::of("data", Arc::clone(map)))
+}
+
+/// What each of six renderings gives, and what it is without sharing: bytes, stretches, passes, or the error with its place.
+fn check_within(text: &str, limits: Limits, is_literal: bool) -> Arc<Shared> {
+    let values = values();
+    let shared = shared(&values);
+    let template = Template::parse("t", text).expect("a template");
+    for number in [0, 1, 1, 2, 1, 3] {
+        let dot = dot(&values, number);
+        let alone = template.render_with(&dot, &Options { limits, is_literal, ..Options::default() });
+        let options = Options { limits, is_literal, shared: Some(&shared), ..Options::default() };
+        assert_eq!(template.render_with(&dot, &options), alone, "{text}");
+    }
+    shared
+}
+
+/// The same, and how many results were kept.
+fn check(text: &str, kept: usize) {
+    check_within(text, Limits::default(), false);
+    let shared = check_within(text, Limits::default(), true);
+    let programs = shared.programs.read().unwrap();
+    let known = programs.iter().flat_map(|(_, slots)| slots.iter()).filter_map(|slot| slot.known.get());
+    assert_eq!(known.flatten().count(), kept, "{text}");
+}
+
+#[test]
+fn whatever_reads_only_the_field_is_made_once() {
+    check("{{ toYaml .data }}{{ .data | toYaml | indent 2 }}{{ stringify .data }}", 1);
+    check("{{ hash .data }} {{ .number }} {{ hash .data | quote }} {{ .data | toJson | sha256sum | trunc 8 }}", 2);
+    check(
+        "a{{ .data.a }}b{{ .data.x }}c{{ .data.l }}d{{ .number }}{{ .data.a }}{{ .data.b }}{{ .data.l }}{{ .data.y }}",
+        1,
+    );
+    check("{{ range $key, $value := .data }}export {{ $key }}={{ $value | toJson | squote }}\n{{ end }}", 1);
+    check("{{ with .data }}{{ range .d.f }}{{ . | repeat 300 }}{{ end }}{{ end }}", 1);
+    check("{{ if .data.a }}{{ $x := .data.l | upper }}{{ $x | repeat 2 }}{{ else }}{{ .data.b }}{{ end }}", 1);
+    check("{{ range .data }}{{ if kindIs \"string\" . }}{{ continue }}{{ end }}{{ break }}{{ end }}", 0);
+    check("{{ printf \"%s-%d\" (hash .data) .number }}{{ hash .data | printf \"%d %s\" .number }}", 2);
+    check("{{ range $name := keys .data | sortAlpha }}{{ $name }}{{ $.number }}{{ end }}", 1);
+    check(
+        "{{ $d := .data }}{{ $y := toYaml $d }}{{ if eq .number 1 }}{{ $y }}{{ else }}{{ $y | indent 2 }}{{ end }}",
+        2,
+    );
+    check("{{ define \"c\" }}{{ toYaml .data }}{{ end }}{{ template \"c\" . }}{{ template \"c\" $ }}", 1);
+}
+
+#[test]
+fn what_reads_more_is_not() {
+    check("{{ range .data }}{{ $.number }}{{ . }}{{ end }}", 0);
+    check("{{ toYaml . }}{{ toYaml $ }}{{ with . }}{{ printf \"%v%v\" .data .number }}{{ end }}", 0);
+    check("{{ $x := .number }}{{ range .data }}{{ $x }}{{ end }}", 0);
+    check(
+        "{{ define \"c\" }}{{ toYaml .data }}{{ end }}{{ template \"c\" . }}{{ template \"c\" dict \"data\" .number }}",
+        0,
+    );
+    check("{{ $x := .data }}{{ if eq .number 1 }}{{ $x = .number }}{{ end }}{{ toYaml $x }}", 0);
+    check("{{ $first := true }}{{ range .data }}{{ if not $first }},{{ end }}{{ $first = false }}{{ . }}{{ end }}", 0);
+    check("{{ range .tainted | list }}{{ toYaml . }}{{ end }}{{ toYaml (dict \"a\" $.data \"b\" $.tainted) }}", 0);
+    check("{{ range until 3 }}{{ $x := . }}{{ range $.data }}{{ $x }}{{ $.number }}{{ end }}{{ end }}", 0);
+    check("{{ (index . \"data\") | toYaml }}{{ (.).number | toYaml }}", 0);
+    check("{{ .data.a }}{{ \"x\" | upper }}", 0);
+    check("{{ repeat 700 .data.l }}", 0);
+}
+
+#[test]
+fn maps_that_a_rendering_has_changed_are_read_anew() {
+    check(r#"{{ toYaml .data }}{{ $_ := set .data "c" 2 }}{{ toYaml .data | indent 2 }}"#, 1);
+    check(r#"{{ $_ := set .data.d "c" .number }}{{ toYaml .data | indent 2 }}"#, 0);
+    check(r#"{{ if eq .number 1 }}{{ $_ := set .data "c" .tainted }}{{ end }}{{ toYaml .data }}"#, 1);
+    check(r#"{{ range .data }}{{ $_ := set $.data "c" 2 }}{{ end }}{{ toYaml .data }}"#, 0);
+    check(r#"{{ range until 3 }}{{ $x := dict "a" $.data }}{{ $_ := set $x "b" . }}{{ $x.b }}{{ end }}"#, 0);
+    check(
+        r#"{{ $a := list }}{{ range until 3 }}{{ $a = append $a (pick $.data "a") }}{{ end }}{{ set (first $a) "a" 5 }}{{ $a }}"#,
+        0,
+    );
+}
+
+#[test]
+fn regular_expressions_are_paid_for_as_always() {
+    check(r#"{{ regexReplaceAll "[a-m]+" (toYaml .data) "<$0>" }}{{ regexReplaceAll "[a-m]+" (toYaml .data) "" }}"#, 1);
+    check(
+        r#"{{ if eq .number 1 }}{{ regexMatch "[a-m]+" "x" }}{{ end }}{{ regexFindAll "[a-m]+" (toJson .data) -1 }}"#,
+        1,
+    );
+    check(r#"{{ regexMatch "[a-m]+" "x" }}{{ toYaml .data }}{{ toYaml .data | regexMatch "[a-m]+" }}"#, 1);
+}
+
+#[test]
+fn everybody_pays_and_fails_at_the_same_place() {
+    let texts = [
+        "{{ toYaml .data | indent 2 }}{{ .number }}",
+        "{{ range $key, $value := .data }}{{ $key }}={{ $value | toJson }}{{ end }}{{ hash .data }}",
+        r#"{{ regexReplaceAll "[a-m]" (toJson .data) "x" }}{{ regexMatch "[a-m]" (toJson .data) }}"#,
+        "{{ printf \"%s-%d\" (stringify .data) .number }}",
+    ];
+    for text in texts {
+        for spent in (0..1_500).step_by(7) {
+            check_within(text, Limits { steps: spent, ..Limits::default() }, false);
+            check_within(text, Limits { output_bytes: spent, ..Limits::default() }, false);
+        }
+        for depth in 0..6 {
+            check_within(text, Limits { depth, ..Limits::default() }, false);
+        }
+    }
+    check("{{ range .data }}{{ fail \"no\" }}{{ end }}", 0);
+    check("{{ index .data.b 7 | toYaml }}", 0);
+}
+
+#[test]
+fn results_are_of_one_program_and_one_map() {
+    let (values, others) = (values(), Value::dict([("a", Value::int(7))]));
+    let shared = shared(&values);
+    for number in 0..40 {
+        let template = Template::parse("t", &format!("{number}{{{{ toYaml .data }}}}")).expect("a template");
+        for data in [&values, &others, &values, &others] {
+            let dot = dot(data, 0);
+            let options = Options { shared: Some(&shared), ..Options::default() };
+            let rendered = template.render_with(&dot, &options).expect("it renders");
+            assert_eq!(rendered.bytes, template.render(&dot, &Limits::default()).expect("it renders"));
+        }
+    }
+    assert!(shared.programs.read().unwrap().len() <= super::PROGRAMS_MAX);
+}
+
+#[test]
+fn a_text_is_kept_without_what_it_is_made_of() {
+    let shared = check_within("{{ toYaml .data | indent 2 }}", Limits::default(), false);
+    let programs = shared.programs.read().unwrap();
+    let made: Vec<_> =
+        programs.iter().flat_map(|(_, slots)| slots.iter()).filter_map(|slot| slot.known.get()).collect();
+    assert!(matches!(made.as_slice(), [Some(made)] if matches!(made.result, Outcome::Text(_))));
+}
