@@ -1,6 +1,6 @@
 //! The values of assignments, and what the schemas say about them: made once for all assignments that have the same inputs.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::{Arc, OnceLock};
 
 use model::diagnostic::{Code, Diagnostic, Origin};
@@ -159,8 +159,9 @@ impl Pairs {
         composing.expect(values.len() + checks.len());
         work.compositions = self.compose(prepared, values, (memo, composing));
         work.checks = self.check(prepared, checks, (memo, composing));
-        for draft in drafts {
-            self.put(prepared, draft);
+        let made: Vec<_> = drafts.into_par_iter().filter_map(|draft| self.pair(prepared, draft)).collect();
+        for (key, pair) in made {
+            self.put(key, pair);
         }
         self.prune();
         work
@@ -219,9 +220,10 @@ impl Pairs {
         count
     }
 
-    fn put(&mut self, prepared: &Prepared, draft: Draft) {
+    /// A pair whose values and findings are known.
+    fn pair(&self, prepared: &Prepared, draft: Draft) -> Option<((u32, u32), Pair)> {
         let Draft { key, containers, schemas, inputs, validation, rivals, .. } = draft;
-        let (Some(values), Some(checked)) = (self.values.get(&inputs), self.checks.get(&validation)) else { return };
+        let (values, checked) = (self.values.get(&inputs)?, self.checks.get(&validation)?);
         let mut pair = Pair {
             containers: containers.into(),
             schemas: schemas.into(),
@@ -246,6 +248,10 @@ impl Pairs {
         let said = pair.diagnostics(prepared);
         pair.is_troubled = !said.is_empty();
         pair.is_failing = said.iter().any(Diagnostic::is_error);
+        Some((key, pair))
+    }
+
+    fn put(&mut self, key: (u32, u32), pair: Pair) {
         let position = self.position(key.0, key.1).unwrap_or_else(|| self.new_position(key));
         if let Some(known) = self.all.get_mut(position as usize) {
             *known = pair;
@@ -291,14 +297,15 @@ impl Pairs {
     }
 }
 
-/// One draft for each digest that is not known.
+/// One draft for each digest that is not known, in the order of the drafts: those beside one another have most containers in common.
 fn missing<'d, T>(
     known: &HashMap<Digest, T>,
     drafts: &'d [Draft],
     digest: impl Fn(&Draft) -> Digest,
 ) -> Vec<(Digest, &'d Draft)> {
-    let unknown = drafts.iter().map(|draft| (digest(draft), draft)).filter(|(digest, _)| !known.contains_key(digest));
-    unknown.collect::<HashMap<_, _>>().into_iter().collect()
+    let mut seen = HashSet::new();
+    let all = drafts.iter().map(|draft| (digest(draft), draft));
+    all.filter(|(digest, _)| !known.contains_key(digest) && seen.insert(*digest)).collect()
 }
 
 impl Pair {
