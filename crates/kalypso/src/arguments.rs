@@ -285,10 +285,10 @@ pub(crate) struct Schema {
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
-  source <(kalypso completions bash)                     in ~/.bashrc
-  source <(kalypso completions zsh)                      in ~/.zshrc, behind compinit
-  kalypso completions fish | source                      in ~/.config/fish/config.fish
-  kalypso completions bash > /etc/bash_completion.d/kalypso    for everybody; again after each update")]
+  kalypso completions bash > /etc/bash_completion.d/kalypso    for all users; again after each update
+  source <(kalypso completions bash)                           in ~/.bashrc
+  source <(kalypso completions zsh)                            in ~/.zshrc, after compinit
+  kalypso completions fish | source                            in ~/.config/fish/config.fish")]
 pub(crate) struct Completions {
     /// The shell
     #[arg(value_enum, value_name = "SHELL")]

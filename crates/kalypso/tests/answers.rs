@@ -151,6 +151,46 @@ fn check(title: &str, answers: &[Value]) {
     assert!(gone.is_empty(), "{title}: {gone:?} are in the reference, but not in the answer");
 }
 
+fn git(repository: &Path, arguments: &[&str]) {
+    let mut command = Command::new("git");
+    command.args(["-c", "user.name=Ann", "-c", "user.email=ann@acme.example"]).args(arguments);
+    assert!(command.current_dir(repository).status().unwrap().success());
+}
+
+/// The company of the demo in the folder `acme`, with the environment prod checked out.
+fn demo() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    let mut demo = Command::new(env!("CARGO_BIN_EXE_kalypso"));
+    let made = demo.args(["demo", "acme", "--no-hub"]).current_dir(folder.path()).output();
+    assert!(made.unwrap().status.success());
+    git(&folder.path().join("acme/control-plane"), &["switch", "--quiet", "prod"]);
+    folder
+}
+
+const PIN: &str = r#"
+apiVersion: fleet.kalypso.io/v1alpha1
+kind: ReleasePin
+metadata: {name: hold}
+spec:
+  deploymentTargetSelector: {labelSelector: {matchLabels: {workload: checkout}}}
+  clusterTypeSelector: {labelSelector: {matchLabels: {region: central-us}}}
+  manifests: {branch: release-41}
+"#;
+
+/// What `explain` and `plan` say where an assignment fails, and a release pin holds it.
+fn held() -> [Value; 2] {
+    let folder = demo();
+    let control_plane = folder.path().join("acme/control-plane");
+    let central = control_plane.join("configs/central.yaml");
+    let text = fs::read_to_string(&central).unwrap();
+    fs::write(&central, text.replace("postgres://", "mysql://")).unwrap();
+    fs::write(control_plane.join("hold.yaml"), PIN).unwrap();
+    git(&control_plane, &["add", "."]);
+    git(&control_plane, &["commit", "--quiet", "-m", "Another database"]);
+    let run = |arguments: &[&str]| run(&folder.path().join("acme"), &[arguments, &["-e", "prod"]].concat());
+    [run(&["explain", "chicago-edge/checkout-us"]), run(&["plan"])]
+}
+
 fn platform() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     fs::create_dir_all(folder.path().join("in")).unwrap();
@@ -163,7 +203,8 @@ fn answers_hold_what_the_reference_says() {
     let folder = platform();
     let source = ["--from", "in", "-e", "dev"];
     let run = |arguments: &[&str]| run(folder.path(), &[arguments, &source].concat());
-    check("explain", &[run(&["explain", "drone/hello-web"])]);
+    let [explained_held, planned_held] = held();
+    check("explain", &[run(&["explain", "drone/hello-web"]), explained_held]);
     let explained = ["REGION", "LIMITS"].map(|key| run(&["explain", "drone/hello-web", key]));
     check("explain KEY", &explained);
     let rendered = run(&["render", "--out", "out"]);
@@ -179,29 +220,19 @@ fn answers_hold_what_the_reference_says() {
     plans.extend([run(&["plan", "--against", "out"]), run(&["plan"])]);
     // All that there was goes, which needs a word.
     fs::write(folder.path().join("in/platform.yaml"), PLATFORM.replace("name: drone", "name: plane")).unwrap();
-    plans.push(run(&["plan", "--against", "out"]));
+    plans.extend([run(&["plan", "--against", "out"]), planned_held]);
     check("plan", &plans);
     check("render", &[rendered, run(&["render", "--digest"])]);
 }
 
 #[test]
 fn a_publication_answers_what_the_reference_says() {
-    let folder = tempfile::tempdir().unwrap();
-    let demo = Command::new(env!("CARGO_BIN_EXE_kalypso"))
-        .args(["demo", "acme", "--no-hub"])
-        .current_dir(folder.path())
-        .output();
-    assert!(demo.unwrap().status.success());
+    let folder = demo();
     let answer = run(&folder.path().join("acme"), &["publish", "-e", "prod"]);
     assert_eq!(answer["published"][0]["result"], "unchanged");
-    let git = |arguments: &[&str]| {
-        let mut command = Command::new("git");
-        command.args(["-C", "acme/control-plane", "-c", "user.name=Ann", "-c", "user.email=ann@acme.example"]);
-        assert!(command.args(arguments).current_dir(folder.path()).status().unwrap().success());
-    };
-    git(&["switch", "--quiet", "prod"]);
-    git(&["rm", "--quiet", "-r", "cluster-types/central"]);
-    git(&["commit", "--quiet", "-m", "Tidying up"]);
+    let control_plane = folder.path().join("acme/control-plane");
+    git(&control_plane, &["rm", "--quiet", "-r", "cluster-types/central"]);
+    git(&control_plane, &["commit", "--quiet", "-m", "Tidying up"]);
     let refused = run(&folder.path().join("acme"), &["publish", "-e", "prod", "--direct"]);
     assert_eq!(refused["published"][0]["result"], "refused");
     check("publish", &[answer, refused]);

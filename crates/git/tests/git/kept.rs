@@ -184,7 +184,9 @@ fn check_targets(texts: &[&str], expected: &str) -> Loaded {
     let load = |commits: Vec<(&str, &str, Vec<(&str, &str)>)>| {
         let commits: Vec<Branch<'_>> = commits.iter().map(|(name, branch, files)| (*name, *branch, &**files)).collect();
         let repositories = MemoryRepositories::default();
-        ["control-plane", "app"].map(|name| repositories.create(&url(name)));
+        for name in ["control-plane", "app"] {
+            repositories.create(&url(name));
+        }
         let environment = environment("dev");
         fill(&repositories, &[("control-plane", "main", &[(".environments/dev.yaml", &environment)]), registered]);
         fill(&repositories, &commits);

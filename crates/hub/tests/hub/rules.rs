@@ -418,20 +418,29 @@ async fn silent(database: &Database) -> Vec<String> {
 async fn a_demanded_heartbeat_makes_silent_who_promised_none(ground: Ground) {
     let fleet = Fleet::new(&ground.database).await;
     let database = &ground.database;
-    fleet.application("h-1", 10_000, (11, Status::Success)).await;
+    // A promise counts from now on: reports are from the last two hours.
+    let start = Moment::now().whole_seconds().millis() - 2 * 3_600_000;
+    fleet.application("h-1", start + 10_000, (11, Status::Success)).await;
     // A promise to report much later is not enough.
-    let heartbeat = Some(Duration::from_hours(24 * 365 * 100));
-    fleet.submit(Report { heartbeat, ..of_application("h-2", 20_000, 11) }).await;
+    let heartbeat = Some(Duration::from_hours(24 * 31));
+    fleet.submit(Report { heartbeat, ..of_application("h-2", start + 20_000, 11) }).await;
     let sweep = async |seconds: i64| {
-        silence::demand(database, &hourly(|_| ()), || Moment::from_millis(seconds * 1_000)).await.unwrap()
+        silence::demand(database, &hourly(|_| ()), || Moment::from_millis(start + seconds * 1_000)).await.unwrap()
     };
-    assert_eq!((sweep(3_610).await, silent(database).await), (0, vec![]));
-    assert_eq!((sweep(3_611).await, silent(database).await), (1, vec!["h-1 3610".to_owned()]));
+    let silent = async || {
+        let seconds = |line: &String| {
+            let (host, due) = line.split_once(' ').unwrap();
+            format!("{host} {}", due.parse::<i64>().unwrap() - start / 1_000)
+        };
+        silent(database).await.iter().map(seconds).collect::<Vec<_>>()
+    };
+    assert_eq!((sweep(3_610).await, silent().await), (0, vec![]));
+    assert_eq!((sweep(3_611).await, silent().await), (1, vec!["h-1 3610".to_owned()]));
     assert_eq!((sweep(3_611).await, sweep(3_700).await), (0, 1));
-    assert_eq!(silent(database).await, ["h-1 3610", "h-2 3620"]);
+    assert_eq!(silent().await, ["h-1 3610", "h-2 3620"]);
     // Its next report ends it; what it did not promise is not remembered.
-    fleet.application("h-1", 4_000_000, (11, Status::Success)).await;
-    assert_eq!(silent(database).await, ["h-2 3620"]);
+    fleet.application("h-1", start + 4_000_000, (11, Status::Success)).await;
+    assert_eq!(silent().await, ["h-2 3620"]);
     assert_eq!((sweep(7_600).await, sweep(7_601).await), (0, 1));
 }
 

@@ -280,6 +280,9 @@ async fn turn_back(ground: &Ground) {
         "alter table deployment drop column manifests_endpoint",
         "alter table deployment drop column names_place",
         "alter table deployment drop column previous_seen_on",
+        "drop table audit",
+        "alter table token drop column workspaces",
+        "alter table token drop column environments",
         "delete from _sqlx_migrations where version >= 14",
         "insert into deployment_assignment (deployment_target_id, workload_version_id, gitops_commit_id) \
          select deployment_target_id, workload_version_id, gitops_commit_id from deployment_assignment",

@@ -37,10 +37,10 @@ fn answers_in_json_hold_their_keys() {
     check(
         "explain -e dev west/shop-test",
         0,
-        "cluster clusterType configVersion mappedLabels place policies registration releasePins target templates values workload workspace",
+        "cluster clusterType configVersion held mappedLabels place policies registration releasePins target templates values workload workspace",
     );
     let plan = check("plan -e dev", 2, "change environment plans report stats");
-    let expected = "branch changes commit confirmation counts gitopsRepo groups kept missing needsConfirmation otherFiles tree truncated unassigned";
+    let expected = "branch changes commit confirmation counts gitopsRepo groups held kept missing needsConfirmation otherFiles tree truncated unassigned";
     assert_eq!(keys(&plan["plans"][0]), expected);
     assert_eq!(
         keys(&plan["plans"][0]["changes"][0]),
@@ -244,8 +244,8 @@ fn every_command_has_help_with_examples_and_a_manual_page() {
 fn what_is_for_shells_and_editors_is_printed() {
     let folder = tempfile::tempdir().unwrap();
     let run = |arguments: &[&str]| Ran::of(kalypso(folder.path()).args(arguments)).ends(0);
-    for (shell, word) in [("bash", "complete"), ("zsh", "#compdef kalypso"), ("fish", "complete -c kalypso")] {
-        run(&["completions", shell]).says(&[word, "publish"]);
+    for (shell, word) in [("bash", "complete -o"), ("zsh", "#compdef kalypso"), ("fish", "complete --keep-order")] {
+        run(&["completions", shell]).says(&[word, "KALYPSO_COMPLETE"]);
     }
     run(&["schema", "GitOpsRepo"]).says(&["\"branch\""]);
 }

@@ -15,7 +15,12 @@ kind: SchedulingPolicy
 metadata: {name: apps}
 spec:
   deploymentTargetSelector: {labelSelector: {}}
-  clusterTypeSelector: {labelSelector: {}}
+  clusterTypeSelector: {labelSelector: {matchLabels: {region: west}}}
+---
+apiVersion: scheduler.kalypso.io/v1alpha1
+kind: ClusterType
+metadata: {name: edge}
+spec: {reconciler: any, namespaceService: any, configType: any}
 ```
 ";
 
@@ -40,7 +45,6 @@ fn what_a_case_gives_is_written_at_its_end() {
     let expected = "\n\
         It says:\n\n```text\n\
         warning[K0201] policy.yaml:6:24 policy `apps` selects no cluster type of dev\n\
-        warning[K0202] policy.yaml:5:29 policy `apps` selects no deployment target of dev\n\
         ```\n\nIt makes nothing.\n";
     assert_eq!(added, expected);
     assert_eq!(blessed(&text), text, "a second time changes nothing");
@@ -50,7 +54,7 @@ fn what_a_case_gives_is_written_at_its_end() {
 fn a_case_that_expects_something_else_fails_with_both() {
     let (_folder, file) = written(&format!("{POLICY}\nIt says nothing.\n\nIt makes nothing.\n"));
     let error = check(&cases(&file).unwrap()[0]).unwrap_err();
-    assert!(error.contains("case.md:16: It says differs"), "{error}");
+    assert!(error.contains("case.md:21: It says differs"), "{error}");
     assert!(error.contains("+ warning[K0201] policy.yaml:6:24"), "{error}");
 }
 
