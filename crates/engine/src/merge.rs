@@ -159,7 +159,7 @@ static NAME: LazyLock<Key> = LazyLock::new(|| Key::Text("name".into()));
 /// The scalar `name` of a list's item, by which items are told apart. Typed: the name `1` is not the name `"1"`.
 pub(crate) fn item_name(item: &Value) -> Option<Key> {
     let Value::Map(map) = item else { return None };
-    match map.entries.get(&*NAME)? {
+    match map.entries.get(&NAME)? {
         Value::Text(text) => Some(Key::Text(text.clone())),
         Value::Int(number, _) => Some(Key::Int(*number)),
         Value::Uint(number, _) => Some(Key::Uint(*number)),

@@ -310,10 +310,10 @@ fn nearest(prepared: &Prepared, key: &str, value: &str) -> Option<String> {
     let Prepared { fleet, place_index, target_index, .. } = prepared;
     let is_label = !matches!(key, "cluster-type" | "cluster" | "deployment-target" | WORKLOAD_LABEL);
     let near = match key {
-        "cluster-type" => similar::nearest(value, fleet.cluster_types.keys().map(|name| name.as_str())),
-        "cluster" => similar::nearest(value, fleet.clusters.keys().map(|name| name.as_str())),
+        "cluster-type" => similar::nearest(value, fleet.cluster_types.keys().map(model::name::ClusterTypeName::as_str)),
+        "cluster" => similar::nearest(value, fleet.clusters.keys().map(model::name::ClusterName::as_str)),
         "deployment-target" => similar::nearest(value, prepared.targets().iter().map(|target| target.name.as_str())),
-        WORKLOAD_LABEL => similar::nearest(value, fleet.workloads.keys().map(|name| name.as_str())),
+        WORKLOAD_LABEL => similar::nearest(value, fleet.workloads.keys().map(model::name::WorkloadName::as_str)),
         _ => similar::nearest(value, place_index.values(key).chain(target_index.values(key))),
     };
     if let Some(near) = near {
@@ -329,8 +329,12 @@ fn nearest(prepared: &Prepared, key: &str, value: &str) -> Option<String> {
         (1..=SHOWN_MAX).contains(&shown.len()).then(|| format!("`{key}` is one of {}", shown.join(", ")))
     };
     match key {
-        "cluster-type" => few(fleet.cluster_types.keys().map(|name| name.as_str()).take(NEAREST_MAX).collect()),
-        WORKLOAD_LABEL => few(fleet.workloads.keys().map(|name| name.as_str()).take(NEAREST_MAX).collect()),
+        "cluster-type" => {
+            few(fleet.cluster_types.keys().map(model::name::ClusterTypeName::as_str).take(NEAREST_MAX).collect())
+        }
+        WORKLOAD_LABEL => {
+            few(fleet.workloads.keys().map(model::name::WorkloadName::as_str).take(NEAREST_MAX).collect())
+        }
         _ if is_label => few(place_index.values(key).chain(target_index.values(key)).take(NEAREST_MAX).collect()),
         _ => None,
     }

@@ -213,13 +213,11 @@ fn unknown_environment(fleet: &Fleet, object: &ObjectKey, (target, name): (&Fiel
         .because(format!("environment {name}"))
         .about(object);
     let nearest = similar::nearest(name, known.iter().map(EnvironmentName::as_str));
-    Some(diagnostic.help(match nearest {
-        Some(nearest) => format!("did you mean `{nearest}`?"),
-        None => {
-            let names: Vec<_> = known.iter().take(ENVIRONMENTS_SHOWN_MAX).map(|name| format!("`{name}`")).collect();
-            format!("there are {}", names.join(", "))
-        }
-    }))
+    let names = || {
+        let names: Vec<_> = known.iter().take(ENVIRONMENTS_SHOWN_MAX).map(|name| format!("`{name}`")).collect();
+        format!("there are {}", names.join(", "))
+    };
+    Some(diagnostic.help(nearest.map_or_else(names, |nearest| format!("did you mean `{nearest}`?"))))
 }
 
 /// The targets of other environments that exist. Label mappings add nothing to them.

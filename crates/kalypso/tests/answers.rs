@@ -167,7 +167,7 @@ fn demo() -> tempfile::TempDir {
     folder
 }
 
-const PIN: &str = r#"
+const PIN: &str = r"
 apiVersion: fleet.kalypso.io/v1alpha1
 kind: ReleasePin
 metadata: {name: hold}
@@ -175,7 +175,7 @@ spec:
   deploymentTargetSelector: {labelSelector: {matchLabels: {workload: checkout}}}
   clusterTypeSelector: {labelSelector: {matchLabels: {region: central-us}}}
   manifests: {branch: release-41}
-"#;
+";
 
 /// What `explain` and `plan` say where an assignment fails, and a release pin holds it.
 fn held() -> [Value; 2] {

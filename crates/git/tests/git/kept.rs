@@ -175,13 +175,16 @@ fn shop(eu: &str, us: &str) -> String {
     workload("shop").replace("[]\n", &format!("\n{targets}"))
 }
 
+/// A branch: its repository, its name and its files.
+type Owned<'t> = (&'t str, &'t str, Vec<(&'t str, &'t str)>);
+
 /// The targets of workload `shop` after these commits of its file: in the control plane, and in an application's repository.
 fn check_targets(texts: &[&str], expected: &str) -> Loaded {
     let app = registration("app", &format!("{HOST}app"), ".");
     let registered: Branch<'_> = ("control-plane", "dev", &[("app.yaml", &app)]);
     let own = texts.iter().map(|text| ("control-plane", "dev", vec![("w.yaml", *text)]));
     let of_app = texts.iter().map(|text| ("app", "main", vec![("w.yaml", *text)]));
-    let load = |commits: Vec<(&str, &str, Vec<(&str, &str)>)>| {
+    let load = |commits: Vec<Owned<'_>>| {
         let commits: Vec<Branch<'_>> = commits.iter().map(|(name, branch, files)| (*name, *branch, &**files)).collect();
         let repositories = MemoryRepositories::default();
         for name in ["control-plane", "app"] {

@@ -33,7 +33,7 @@ impl<'a> Run<'a> {
                 let flow = self.inside(|run| run.body(dot, body))?;
                 let written = self.output.bytes.get(before.bytes..).unwrap_or_default();
                 if flow == Flow::Next && self.output.stretches.len() == before.stretches && self.can_keep(&before) {
-                    self.keep(slot, &before, || Outcome::Text(written.into()), written.len());
+                    self.keep((slot, &before), || Outcome::Text(written.into()), written.len());
                 }
                 return Ok(flow);
             }
@@ -57,7 +57,7 @@ impl<'a> Run<'a> {
                 let value = self.inside(|run| run.commands(dot, commands, None))?;
                 if can_be_shared(&value) && self.can_keep(&before) {
                     let bytes = if let Value::Text(text) = &value { text.len() } else { 0 };
-                    self.keep(slot, &before, || Outcome::Value(value.clone()), bytes);
+                    self.keep((slot, &before), || Outcome::Value(value.clone()), bytes);
                 }
                 return Ok(value);
             }
@@ -111,7 +111,7 @@ impl<'a> Run<'a> {
         self.heap.is_unchanged() && !(has_asked && before.has_expressions)
     }
 
-    fn keep(&self, slot: &Slot, before: &Before, result: impl FnOnce() -> Outcome, bytes: usize) {
+    fn keep(&self, (slot, before): (&Slot, &Before), result: impl FnOnce() -> Outcome, bytes: usize) {
         let (steps_left, output_left) = self.fuel.left();
         let (steps, output_bytes) = (before.steps - steps_left, before.output_bytes - output_left);
         let compiled = self.heap.expressions.iter().filter(|_| !before.has_expressions);

@@ -32,6 +32,7 @@ mod objects;
 mod publishing;
 #[cfg(test)]
 mod questions;
+#[cfg(test)]
 mod reloading;
 #[cfg(test)]
 mod reports;

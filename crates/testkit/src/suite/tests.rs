@@ -45,7 +45,7 @@ fn what_a_case_gives_is_written_at_its_end() {
     let expected = "\n\
         It says:\n\n```text\n\
         warning[K0201] policy.yaml:6:24 policy `apps` selects no cluster type of dev\n\
-        ```\n\nIt makes nothing.\n";
+        ```\n\nIt makes:\n\n```text\nedge/  README.md\n```\n";
     assert_eq!(added, expected);
     assert_eq!(blessed(&text), text, "a second time changes nothing");
 }
