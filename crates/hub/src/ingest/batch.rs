@@ -124,6 +124,12 @@ async fn read_chains(transaction: &mut Transaction, works: &mut [Work<'_>]) -> R
     let late = |(number, work): (usize, &Work<'_>)| {
         let first = work.reports.first()?.1.observed_on;
         let seen_on = work.subject.state.seen_on.filter(|seen| first <= *seen)?;
+        // Where it names another place, the earliest reports may be about that one.
+        let own = work.subject.own.as_ref();
+        let is_other = |(_, report): &(_, &Submitted)| {
+            report.endpoint.is_some() && own.is_some_and(|own| own.endpoint != report.endpoint)
+        };
+        let first = if work.reports.iter().any(is_other) { Moment::default() } else { first };
         Some(Late { number, head: work.subject.state.deployment_id?, seen_on, first })
     };
     let wanted: Vec<_> = works.iter().enumerate().filter_map(late).collect();
