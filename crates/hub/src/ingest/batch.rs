@@ -8,7 +8,7 @@ use super::history::{self, Chain, ChainRow, Late, Link, NewRow, Said};
 use super::ids::Ids;
 use super::places::{self, Content, Contents, Meaning, Place, Revision};
 use super::placing::{self, Elsewhere};
-use super::subjects::{self, Change, State, Subject};
+use super::subjects::{self, Change, Own, State, Subject};
 use super::submitted::Submitted;
 use super::tally::{self, Deltas, TallyKey};
 use super::timeline::{Added, Entry, Origin, Statement, Timeline};
@@ -76,8 +76,9 @@ pub(super) async fn store(
     let mut states: Vec<State> = works.iter().map(|work| work.heard_of(now)).collect();
     let places = locate(transaction, contents, &works).await?;
     let located = Located { places: &places, contents };
-    write_history(transaction, &works, &mut states, (&located, now)).await?;
+    let moved = write_history(transaction, &works, &mut states, (&located, now)).await?;
     count(transaction, &located, &works, &mut states).await?;
+    name_commits(transaction, contents, (&places, moved)).await?;
     let replaced: BTreeSet<i64> = works.iter().filter_map(Work::replaced).collect();
     let changes = works.iter().zip(states).map(|(work, after)| Change {
         reconciler_id: work.subject.reconciler_id,
@@ -124,13 +125,11 @@ async fn read_chains(transaction: &mut Transaction, works: &mut [Work<'_>]) -> R
     let late = |(number, work): (usize, &Work<'_>)| {
         let first = work.reports.first()?.1.observed_on;
         let seen_on = work.subject.state.seen_on.filter(|seen| first <= *seen)?;
-        // Where it names another place, the earliest reports may be about that one.
-        let own = work.subject.own.as_ref();
-        let is_other = |(_, report): &(_, &Submitted)| {
-            report.endpoint.is_some() && own.is_some_and(|own| own.endpoint != report.endpoint)
-        };
-        let first = if work.reports.iter().any(is_other) { Moment::default() } else { first };
-        Some(Late { number, head: work.subject.state.deployment_id?, seen_on, first })
+        // An entry that names no place is about the one that the latest named before it: it is read too, if there may be one, or will be.
+        let is_told = |own: &Own| own.endpoint.is_some() && !own.is_named;
+        let is_named = work.reports.iter().any(|(_, report)| report.endpoint.is_some());
+        let to_name = is_named || work.subject.own.as_ref().is_none_or(is_told);
+        Some(Late { number, head: work.subject.state.deployment_id?, seen_on, first, to_name })
     };
     let wanted: Vec<_> = works.iter().enumerate().filter_map(late).collect();
     for (number, Chain { entries, rows }) in history::chains(transaction, &wanted).await? {
@@ -207,6 +206,15 @@ impl<'a> Work<'a> {
         }
     }
 
+    /// The row of an entry, if it is about another place than what it says was about before.
+    fn moved(&self, (index, entry): (usize, &Entry<&'a Submitted>), id: i64) -> Option<Moved> {
+        let Origin::Stored(of) = entry.origin else { return None };
+        let before = self.rows.get(&of)?.link.endpoint.as_deref().or(self.endpoint_before());
+        let here = self.endpoint.as_deref();
+        let now = self.elsewhere.get(&index).map_or(here, |elsewhere| Some(elsewhere.endpoint.as_str()));
+        (before != now).then(|| Moved { id, place_id: self.place_of(index) })
+    }
+
     /// The rows that are no entries any more.
     fn taken_out(&self) -> impl Iterator<Item = i64> {
         let kept: BTreeSet<i64> = self.timeline.entries().iter().filter_map(Entry::row).collect();
@@ -219,11 +227,8 @@ impl<'a> Work<'a> {
         let endpoint = self.elsewhere.get(&index).map(|elsewhere| elsewhere.endpoint.clone());
         match before {
             None => {
-                let row = match entry.origin {
-                    Origin::Stored(id) => self.rows.get(&id),
-                    Origin::New(_) => None,
-                };
-                let known = row.map(|row| row.link.clone());
+                // The row that was the first of them may be taken out.
+                let known = self.first_row().map(|(_, row)| row.link.clone());
                 Link { since: entry.since, endpoint, ..known.unwrap_or_default() }
             }
             Some((id, before)) => Link {
@@ -242,15 +247,16 @@ async fn write_history(
     works: &[Work<'_>],
     states: &mut [State],
     (located, now): (&Located<'_>, Moment),
-) -> Result<(), DatabaseError> {
+) -> Result<Vec<Moved>, DatabaseError> {
     let entries = works.iter().flat_map(|work| work.timeline.entries());
     let count = entries.filter(|entry| entry.row().is_none()).count();
     if count == 0 && works.iter().all(|work| work.rows.is_empty()) {
-        return Ok(());
+        return Ok(Vec::new());
     }
     let reserved = if count == 0 { Vec::new() } else { history::reserve(transaction, count).await? };
     let mut reserved = reserved.into_iter();
     let (mut rows, mut links, mut taken_out) = (Vec::with_capacity(count), Vec::new(), Vec::new());
+    let mut moved = Vec::new();
     for (work, state) in works.iter().zip(states) {
         let mut before = None;
         for (index, entry) in work.timeline.entries().iter().enumerate() {
@@ -263,6 +269,7 @@ async fn write_history(
             } else if work.rows.get(&id).is_some_and(|known| known.link != link) {
                 links.push((id, link));
             }
+            moved.extend(work.moved((index, entry), id));
             before = Some((id, entry));
         }
         taken_out.extend(work.taken_out());
@@ -273,7 +280,39 @@ async fn write_history(
     }
     history::add(transaction, rows, now).await?;
     history::relink(transaction, links).await?;
-    history::take_out(transaction, taken_out).await
+    history::take_out(transaction, taken_out).await?;
+    Ok(moved)
+}
+
+/// A row that is about another place than before.
+struct Moved {
+    id: i64,
+    place_id: Option<i64>,
+}
+
+/// Notes which commits rows mean at the places that they are about now.
+async fn name_commits(
+    transaction: &mut Transaction,
+    contents: &mut Contents,
+    (places, moved): (&BTreeMap<i64, Place>, Vec<Moved>),
+) -> Result<(), DatabaseError> {
+    if moved.is_empty() {
+        return Ok(());
+    }
+    let revisions = history::reported(transaction, moved.iter().map(|moved| moved.id).collect()).await?;
+    let meant = |Moved { id, place_id }: Moved| {
+        let reported = revisions.get(&id)?;
+        let meaning = Meaning::of(&reported.commit, reported.tree.as_deref(), reported.version.as_deref());
+        let place = place_id.and_then(|place_id| places.get(&place_id));
+        Some((id, &reported.commit, place.map(|place| place.content(meaning))))
+    };
+    let meant: Vec<_> = moved.into_iter().filter_map(meant).collect();
+    contents.look_up(transaction, meant.iter().filter_map(|(_, _, content)| content.clone()).collect()).await?;
+    let named = meant.into_iter().map(|(id, commit, content)| {
+        let held = content.and_then(|content| contents.get(&content));
+        (id, held.map_or(commit, |held| &held.commit).clone())
+    });
+    history::name_commits(transaction, named.collect()).await
 }
 
 /// Where reconcilers are, and what their reports mean there.

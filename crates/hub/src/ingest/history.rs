@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use super::timeline::{Entry, Origin, Statement};
 use crate::moment::Moment;
 use crate::report::{Report, Status};
+use crate::revision;
 use crate::store::{DatabaseError, Dialect, Kind, Row, Rows, Transaction, Value};
 
 /// The most that is read of one chain to find the place of a late report. Retention keeps chains shorter.
@@ -47,6 +48,8 @@ pub(super) struct Late {
     pub(super) seen_on: Moment,
     /// It is read back to the entry that was in effect before this moment.
     pub(super) first: Moment,
+    /// And on to one that names its place.
+    pub(super) to_name: bool,
 }
 
 /// Reads chains, by their numbers.
@@ -54,9 +57,10 @@ pub(super) async fn chains<R>(
     transaction: &mut Transaction,
     wanted: &[Late],
 ) -> Result<BTreeMap<usize, Chain<R>>, DatabaseError> {
-    let mut rows = Rows::new(&[("number", Kind::Int), ("head", Kind::Int), ("since", Kind::Moment)]);
-    for Late { number, head, first, .. } in wanted {
-        rows.push(vec![Value::from(*number as i64), (*head).into(), (*first).into()]);
+    let mut rows =
+        Rows::new(&[("number", Kind::Int), ("head", Kind::Int), ("since", Kind::Moment), ("to_name", Kind::Int)]);
+    for Late { number, head, first, to_name, .. } in wanted {
+        rows.push(vec![Value::from(*number as i64), (*head).into(), (*first).into(), (*to_name).into()]);
     }
     let found = transaction.with(rows, &chain_statement(transaction.dialect())).await?;
     let mut until: BTreeMap<usize, Moment> = wanted.iter().map(|late| (late.number, late.seen_on)).collect();
@@ -85,11 +89,12 @@ pub(super) async fn chains<R>(
 fn chain_statement(dialect: Dialect) -> String {
     let columns = "d.id, d.created_on, d.digest, d.previous_id, d.status, d.previous_seen_on, d.names_place, d.manifests_endpoint";
     format!(
-        ", chain(number, id, created_on, digest, previous_id, status, previous_seen_on, names_place, endpoint, since, depth) as (\
-           select s.number, {columns}, s.since, 1 from source s join deployment d on d.id = s.head \
+        ", chain(number, id, created_on, digest, previous_id, status, previous_seen_on, names_place, endpoint, since, to_name, depth) as (\
+           select s.number, {columns}, s.since, s.to_name, 1 from source s join deployment d on d.id = s.head \
            union all \
-           select s.number, {columns}, s.since, s.depth + 1 \
-           from chain s join deployment d on d.id = s.previous_id where s.created_on >= s.since and s.depth < {CHAIN_MAX}) \
+           select s.number, {columns}, s.since, s.to_name, s.depth + 1 \
+           from chain s join deployment d on d.id = s.previous_id \
+           where (s.created_on >= s.since or s.to_name = 1 and s.names_place = 0) and s.depth < {CHAIN_MAX}) \
          select number, id, {}, digest, previous_id, status, {}, names_place, endpoint from chain order by number, depth",
         dialect.millis("created_on"),
         dialect.millis("previous_seen_on"),
@@ -231,6 +236,29 @@ pub(super) async fn take_out(transaction: &mut Transaction, ids: Vec<i64>) -> Re
     }
     let sql = format!("delete from deployment where {}", transaction.dialect().any_int("id", "$1"));
     transaction.query(&sql, vec![ids.into()]).await.map(drop)
+}
+
+/// What a report says of what is held.
+pub(super) struct Reported {
+    pub(super) commit: String,
+    pub(super) tree: Option<String>,
+    pub(super) version: Option<String>,
+}
+
+/// What was reported in these rows.
+pub(super) async fn reported(
+    transaction: &mut Transaction,
+    ids: Vec<i64>,
+) -> Result<BTreeMap<i64, Reported>, DatabaseError> {
+    let of_ids = transaction.dialect().any_int("id", "$1");
+    let sql = format!("select id, revision, tree, version from deployment where {of_ids}");
+    let reported = |row: &Row| Reported {
+        commit: revision::commit(row.optional_text(1).unwrap_or_default()).to_owned(),
+        tree: row.optional_text(2).map(str::to_owned),
+        version: row.optional_text(3).map(str::to_owned),
+    };
+    let rows = transaction.query(&sql, vec![ids.into()]).await?;
+    Ok(rows.iter().map(|row| (row.int(0), reported(row))).collect())
 }
 
 /// Notes the commits that rows mean, which was not known when they were reported: (row, commit).

@@ -6,6 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::batch::Work;
+use super::history::ChainRow;
 use super::timeline::{Entry, Origin};
 use super::{places, submitted::Submitted};
 use crate::store::{DatabaseError, Kind, Rows, Transaction, Value};
@@ -54,10 +55,13 @@ impl<'a> Work<'a> {
     }
 
     fn names(&self, entry: &Entry<&'a Submitted>) -> Names<'_> {
-        let id = match entry.origin {
-            Origin::New(report) => return report.endpoint.as_deref().map_or(Names::No, |named| Names::It(Some(named))),
-            Origin::Stored(id) => id,
-        };
+        match entry.origin {
+            Origin::New(report) => report.endpoint.as_deref().map_or(Names::No, |named| Names::It(Some(named))),
+            Origin::Stored(id) => self.row_names(id),
+        }
+    }
+
+    fn row_names(&self, id: i64) -> Names<'_> {
         let row = self.rows.get(&id);
         let is_guessed = self.subject.own.as_ref().is_some_and(|own| own.is_named);
         match row.and_then(|row| row.names_place) {
@@ -67,59 +71,73 @@ impl<'a> Work<'a> {
         }
     }
 
-    /// The places that its entries are about, in their order.
+    /// The place that the first of the rows that were read named, before these reports.
+    fn first_named(&self) -> Option<&str> {
+        let mut rows: Vec<_> = self.rows.iter().collect();
+        rows.sort_by_key(|(_, row)| row.link.since);
+        rows.into_iter().find_map(|(id, _)| match self.row_names(*id) {
+            Names::It(endpoint) => endpoint,
+            Names::No => None,
+        })
+    }
+
+    /// Whether the only report that named a place counts no more: another one of its moment does.
+    pub(super) fn is_unnamed(&self) -> bool {
+        let is_named = |entry| matches!(self.names(entry), Names::It(_));
+        self.is_whole() && self.first_named().is_some() && !self.timeline.entries().iter().any(is_named)
+    }
+
+    /// The places that its entries are about, in their order: what the entry names, or the latest one before it that names a place, or else the first after it.
     fn endpoints(&self) -> Vec<Option<String>> {
         let entries = self.timeline.entries();
         let mut endpoints: Vec<Option<String>> = Vec::with_capacity(entries.len());
-        // What a report that arrived now names holds for what came after it, up to the next that names a place.
-        let mut named_now: Option<String> = None;
+        let (mut named, mut leading) = (None, 0);
         for entry in entries {
-            endpoints.push(match (self.names(entry), entry.origin) {
-                (Names::It(named), origin) => {
-                    let named = named.map(str::to_owned);
-                    named_now = named.clone().filter(|_| matches!(origin, Origin::New(_)));
-                    named
+            if let Names::It(endpoint) = self.names(entry) {
+                named = Some(endpoint);
+            }
+            leading += usize::from(named.is_none());
+            endpoints.push(match (named, entry.origin) {
+                (Some(endpoint), _) => endpoint.map(str::to_owned),
+                (None, Origin::New(_)) => endpoints.last().cloned().flatten(),
+                (None, Origin::Stored(id)) => {
+                    let stored = self.rows.get(&id).and_then(|row| row.link.endpoint.as_deref());
+                    stored.or(self.endpoint_before()).map(str::to_owned)
                 }
-                (Names::No, Origin::New(_)) => endpoints.last().cloned().flatten(),
-                (Names::No, Origin::Stored(id)) => named_now.clone().or_else(|| {
-                    let stored = self.rows.get(&id).and_then(|row| row.link.endpoint.clone());
-                    stored.or_else(|| self.endpoint_before().map(str::to_owned))
-                }),
             });
         }
+        self.lead(endpoints.split_at_mut(leading));
         // The latest that name none are where the reconciler is now, the earliest where the first of them is said to be.
         let names_none = |entry: &&Entry<_>| matches!((self.names(entry), entry.origin), (Names::No, Origin::New(_)));
         let latest = entries.iter().rev().take_while(names_none).count();
         let count = endpoints.len();
         endpoints[count - latest..].fill(self.endpoint.clone());
-        self.lead(&mut endpoints);
         let first = endpoints.iter().flatten().next().cloned();
         endpoints.iter_mut().take_while(|endpoint| endpoint.is_none()).for_each(|endpoint| endpoint.clone_from(&first));
         endpoints
     }
 
-    /// Reports before the first that names a place are of the place that this one names, also where it arrives after another one that did. Where a name says
-    /// something else, they stay there.
-    fn lead(&self, endpoints: &mut [Option<String>]) {
-        let entries = self.timeline.entries();
-        let named = |entry: &Entry<&'a Submitted>| match self.names(entry) {
-            Names::It(endpoint) => Some(endpoint.map(str::to_owned)),
-            Names::No => None,
-        };
-        let first = entries.iter().position(|entry| named(entry).is_some()).filter(|first| *first > 0);
-        let Some(first) = first.filter(|first| entries[*first].row().is_none() && self.is_whole()) else { return };
-        let mut later = entries.iter().skip(first).filter(|entry| entry.row().is_some());
-        let before = later.find_map(named).flatten();
-        let (leading, others) = endpoints.split_at_mut(first);
-        for endpoint in leading.iter_mut().filter(|endpoint| endpoint.is_none() || **endpoint == before) {
-            endpoint.clone_from(&others[0]);
+    /// Reports before the first that names a place are of the place that this one names, whichever was the first so far. Where a name or a registration said
+    /// something else of them, they stay there.
+    fn lead(&self, (leading, named): (&mut [Option<String>], &mut [Option<String>])) {
+        if !self.is_whole() {
+            return;
+        }
+        let (before, first) = (self.first_named(), named.first().cloned().flatten());
+        for endpoint in leading.iter_mut().filter(|endpoint| endpoint.is_none() || endpoint.as_deref() == before) {
+            endpoint.clone_from(&first);
         }
     }
 
     /// Whether its entries are all that is known of its reconciler.
     fn is_whole(&self) -> bool {
-        let first = self.timeline.entries().first().and_then(Entry::row);
-        first.is_none_or(|id| self.rows.get(&id).is_some_and(|row| row.link.previous_id.is_none()))
+        self.first_row()
+            .map_or_else(|| self.subject.state.deployment_id.is_none(), |(_, row)| row.link.previous_id.is_none())
+    }
+
+    /// The earliest of the rows that were read, before these reports.
+    pub(super) fn first_row(&self) -> Option<(i64, &ChainRow)> {
+        self.rows.iter().min_by_key(|(_, row)| row.link.since).map(|(id, row)| (*id, row))
     }
 
     /// Whether all its entries are about the place where the reconciler is, and was.
@@ -171,17 +189,17 @@ fn elsewhere(
 impl Work<'_> {
     /// The row from which on the rows that were not read are about the place where the reconciler was, if it is not there any more, and that place.
     fn left(&self, endpoints: &[Option<String>]) -> Option<(i64, String)> {
-        let before = self.endpoint_before()?;
+        // Where nobody knew where it was, they are of the place that the first report names.
+        let before = self.endpoint_before().or(endpoints.first()?.as_deref())?;
         let is_elsewhere = endpoints.iter().any(|endpoint| endpoint.is_some() && *endpoint != self.endpoint);
         if !is_elsewhere && self.endpoint.as_deref() == Some(before) {
             return None;
         }
-        let first = match self.timeline.entries().first()?.origin {
-            _ if self.rows.is_empty() => return Some((self.subject.state.deployment_id?, before.to_owned())),
-            Origin::Stored(id) => id,
-            Origin::New(_) => return None,
+        let first = match self.first_row() {
+            Some((_, row)) => row.link.previous_id,
+            None => self.subject.state.deployment_id,
         };
-        Some((self.rows.get(&first)?.link.previous_id?, before.to_owned()))
+        Some((first?, before.to_owned()))
     }
 }
 

@@ -53,7 +53,7 @@ fn row(work: &mut Work<'_>, places: &HashMap<String, i64>, (home, now): (Option<
     let named = work.named_endpoint().map(str::to_owned);
     // What a report says counts, even if the name says the same.
     let mut is_named = own.is_named && named.is_none();
-    let mut endpoint = named.or_else(|| own.endpoint.clone());
+    let mut endpoint = named.or_else(|| own.endpoint.clone().filter(|_| !work.is_unnamed()));
     let mut place_id = work.place_id;
     if endpoint != own.endpoint || work.subject.place_id.is_none() {
         place_id = endpoint.as_ref().and_then(|endpoint| places.get(endpoint).copied());

@@ -15,7 +15,7 @@ use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 
 use crate::sample::{REPOSITORY, hash};
-use crate::twins::{Ground, wait};
+use crate::twins::{Ground, on_postgres, wait};
 
 const BRANCH: &str = "dev";
 const PLACES: [&str; 3] = ["cart", "portal", "depot"];
@@ -323,6 +323,48 @@ async fn check_history(case: &Case, model: &Model, (number, host): (usize, &str)
     assert_eq!(now.first().and_then(|row| row.last_heard), last, "{host}");
 }
 
+/// Reports of the first host: which place each names, and its moment, status and commit; in the order in which they arrive.
+type Arrival = &'static [&'static [(Option<usize>, usize, usize, i64)]];
+
+/// Cases that once went wrong: what the branch goes through first, and what is reported then.
+const FOUND: [(&[i64], Arrival); 6] = [
+    // A late report is the first that names a place: all before it follow.
+    (&[2], &[&[(None, 0, 0, 2)], &[(None, 1, 1, 2), (Some(1), 13, 1, 2)], &[(Some(0), 9, 1, 2)]]),
+    // So they do where it names the place at which the reconciler is.
+    (
+        &[2],
+        &[&[(None, 0, 0, 2)], &[(None, 1, 1, 2)], &[(Some(0), 9, 1, 2)], &[(Some(1), 11, 1, 2)], &[(Some(1), 5, 0, 2)]],
+    ),
+    // The first places arrive together.
+    (&[2], &[&[(None, 0, 0, 2)], &[(None, 1, 1, 2)], &[(Some(0), 9, 1, 2), (Some(1), 11, 1, 2)]]),
+    // What a commit means at the place that an early report follows is another commit than where it was said to be.
+    (&[5, 2], &[&[(None, 0, 0, 2), (Some(0), 8, 0, 1)], &[(Some(1), 6, 0, 1)]]),
+    // A row that is written once more follows too.
+    (&[5, 2], &[&[(None, 0, 0, 2), (None, 4, 0, 2), (Some(0), 8, 0, 1)], &[(Some(1), 2, 0, 1)]]),
+    // The first row is taken out, because the next one says the same as what counts instead of it.
+    (&[1], &[&[(None, 1, 2, 1)], &[(Some(0), 4, 0, 1)], &[(None, 0, 0, 1)], &[(None, 0, 2, 1)], &[(Some(1), 2, 0, 1)]]),
+];
+
+fn found((branch, arrival): (&[i64], Arrival)) -> Case {
+    let mut named = vec![vec![None; MOMENTS]; HOSTS.len()];
+    let mut steps: Vec<Step> = branch.iter().map(|commit| Step::Branch(*commit)).collect();
+    for reports in arrival {
+        let said = reports.iter().map(|&(place, moment, status, commit)| {
+            named[0][moment] = place;
+            Said { host: 0, moment, status, commit }
+        });
+        steps.push(Step::Reports(said.collect()));
+    }
+    Case { named, steps }
+}
+
+async fn check_found(ground: impl AsyncFn() -> Ground) {
+    for case in FOUND.map(found) {
+        let ground = ground().await;
+        check(&case, &ground.database).await;
+    }
+}
+
 fn run(cases_count: u32, ground: impl AsyncFn() -> Ground) {
     let config = Config { cases: cases_count, failure_persistence: None, ..Config::default() };
     let result = TestRunner::new(config).run(&cases(), |case| {
@@ -332,10 +374,21 @@ fn run(cases_count: u32, ground: impl AsyncFn() -> Ground) {
     result.unwrap_or_else(|error| panic!("{error}"));
 }
 
+/// How many cases are tried; `KALYPSO_PAST_CASES` says another number.
+fn cases_count() -> u32 {
+    std::env::var("KALYPSO_PAST_CASES").ok().and_then(|count| count.parse().ok()).unwrap_or(48)
+}
+
 pub(crate) fn trials() -> Vec<Trial> {
     let name = "past::the_past_is_what_was_reported::sqlite";
-    vec![Trial::test(name, || {
-        run(48, Ground::sqlite);
+    let all = Trial::test(name, || {
+        run(cases_count(), Ground::sqlite);
         Ok(())
-    })]
+    });
+    let name = "past::what_once_went_wrong_is_right";
+    let found = Trial::test(format!("{name}::sqlite"), || {
+        wait(check_found(Ground::sqlite));
+        Ok(())
+    });
+    vec![all, found, on_postgres(name, async || check_found(Ground::postgres).await)]
 }
