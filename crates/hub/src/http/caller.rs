@@ -8,7 +8,7 @@ use super::App;
 use super::problem::{Kind, Problem};
 use crate::tokens::Identity;
 
-/// Somebody who may ask about everything. What can be limited to some workspaces and environments takes [`LimitedReader`] instead.
+/// Somebody who may ask about everything. What can be limited to some workspaces and environments takes `LimitedReader` instead.
 #[derive(Clone, Debug)]
 pub struct Reader(pub Identity);
 
