@@ -1,7 +1,15 @@
 //! Which place a report is about. What was reported of a place stays of that place when its reconciler moves.
 //!
+//! A report that names no place is about the one that the latest report before it names; if none does, about the one that the first report after it names. The
+//! order is that of the moments of the reports, not that of their arrival.
+//!
 //! A row of the history names its place where that is another one than its reconciler's; the latest rows, up to the first that does, are about the place where
-//! the reconciler is. So a report costs nothing of that, and a move costs what was reported since the move before.
+//! the reconciler is. So a report costs nothing of that, and a move costs what was reported since the move before. A late report costs the rows since the one
+//! before it that names its place.
+//!
+//! This holds for the rows that are there and within [`CHAIN_MAX`] of the latest: a report that retention deleted names nothing any more. Rows of before it was
+//! noted whether they name their place count as if they did. Rows that were at a place by their reconciler's name, its workload, or its registration stay there
+//! when a report names another one.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 

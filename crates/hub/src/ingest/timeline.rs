@@ -115,9 +115,10 @@ impl<R: Copy> Timeline<R> {
     fn outrank(&mut self, index: usize, entry: Entry<R>) -> Added {
         let Some(other) = self.entries.get_mut(index) else { return Added::Repeated };
         if entry.since == other.since && other.until == other.since {
+            let is_stored = matches!(other.origin, Origin::Stored(_));
             self.entries.remove(index);
             let added = self.insert(index, entry);
-            if added == Added::Confirmed {
+            if added == Added::Confirmed && is_stored {
                 self.write_again(entry.since);
             }
             return added;
@@ -237,6 +238,17 @@ mod tests {
         assert_eq!(check(&[(10, 3), (20, 1), (30, 3), (20, 3)]), [(10, 3)]);
         let graver = Statement { status: 3, digest: 0 };
         assert!(graver > Statement { status: 2, digest: 9 });
+    }
+
+    #[test]
+    fn what_never_was_a_row_is_taken_out_without_a_trace() {
+        let says = |digest| Statement { status: 0, digest };
+        let moment = Moment::from_millis;
+        let stored = Entry::new(Origin::Stored(7), moment(30), says(2));
+        let mut timeline = Timeline::new(vec![stored], moment(30));
+        assert_eq!(timeline.add(0, moment(90), says(1)), Added::Entered);
+        assert_eq!(timeline.add(1, moment(90), says(2)), Added::Confirmed);
+        assert_eq!(timeline.entries(), [stored.until(moment(90))]);
     }
 
     /// What is in effect at a moment.
