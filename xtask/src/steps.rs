@@ -1,6 +1,6 @@
 //! The checks and tests of the project, one after another.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Instant;
 use std::{env, fs};
@@ -110,8 +110,13 @@ fn deny(permission: Permission) -> Result<Outcome> {
 /// Whether cargo-deny's copy of the advisory database is on this machine; what is checked must not depend on the network.
 fn has_advisory_database() -> bool {
     let home = env::var_os("CARGO_HOME").map(PathBuf::from).or_else(|| Some(env::home_dir()?.join(".cargo")));
-    let databases = home.and_then(|home| fs::read_dir(home.join("advisory-dbs")).ok());
-    databases.is_some_and(|mut databases| databases.next().is_some())
+    home.is_some_and(|home| holds_advisories(&home.join("advisory-dbs")))
+}
+
+/// Whether a clone of the database is in the folder of all databases. A fetch that failed leaves a lock file there, or an empty clone.
+fn holds_advisories(databases: &Path) -> bool {
+    let entries = fs::read_dir(databases).into_iter().flatten().flatten();
+    entries.into_iter().any(|entry| entry.path().join("crates").is_dir())
 }
 
 fn docs() -> Result<Outcome> {
@@ -163,6 +168,17 @@ mod tests {
         assert_eq!(status(&mut Command::new("false")).unwrap(), Outcome::Failed);
         assert_eq!(status(&mut Command::new("true")).unwrap(), Outcome::Passed(String::new()));
         assert!(status(&mut Command::new("no-such-program")).is_err());
+    }
+
+    #[test]
+    fn what_a_failed_fetch_leaves_is_no_database() {
+        let databases = tempfile::tempdir().unwrap();
+        assert!(!holds_advisories(&databases.path().join("missing")));
+        fs::write(databases.path().join("db.lock"), "").unwrap();
+        fs::create_dir(databases.path().join("advisory-db-1")).unwrap();
+        assert!(!holds_advisories(databases.path()));
+        fs::create_dir(databases.path().join("advisory-db-1/crates")).unwrap();
+        assert!(holds_advisories(databases.path()));
     }
 
     #[test]
