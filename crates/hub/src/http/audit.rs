@@ -1,11 +1,11 @@
 //! Who published and decided what.
 
 use axum::Json;
-use axum::extract::rejection::QueryRejection;
-use axum::extract::{Query, State};
+use axum::extract::State;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
+use super::extract::Query;
 use super::problem::{Kind, Problem};
 use super::{App, Manager};
 use crate::audit::{self, AuditEntries, AuditError, AuditFilter};
@@ -24,16 +24,14 @@ pub(super) fn routes() -> OpenApiRouter<App> {
     params(AuditFilter),
     responses(
         (status = 200, description = "A page of what was done", body = AuditEntries),
-        (status = "4XX", description = "Not for who is asking", body = Problem, content_type = "application/problem+json"),
-        (status = "5XX", description = "It can't be answered now", body = Problem, content_type = "application/problem+json"),
+        Problem,
     ),
 )]
 async fn entries(
     State(app): State<App>,
     _manager: Manager,
-    filter: Result<Query<AuditFilter>, QueryRejection>,
+    Query(filter): Query<AuditFilter>,
 ) -> Result<Json<AuditEntries>, Problem> {
-    let Query(filter) = filter.map_err(|error| Problem::new(Kind::Malformed, error.body_text()))?;
     Ok(Json(audit::entries(&app.database, &filter).await?))
 }
 

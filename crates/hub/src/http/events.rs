@@ -52,8 +52,7 @@ struct After {
     params(Filter, After, ("Last-Event-ID" = Option<String>, Header, description = "The `id` of the last event that came")),
     responses(
         (status = 200, description = "The events; `data` of each is a change", body = Change, content_type = "text/event-stream"),
-        (status = "4XX", description = "It can't be followed like that", body = Problem, content_type = "application/problem+json"),
-        (status = "5XX", description = "It can't be followed now", body = Problem, content_type = "application/problem+json"),
+        Problem,
     ),
 )]
 async fn events(State(app): State<App>, asked: Asked<After>) -> Result<Response, Problem> {

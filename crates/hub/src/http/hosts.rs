@@ -3,14 +3,15 @@
 use std::collections::BTreeMap;
 
 use axum::Json;
-use axum::extract::rejection::{JsonRejection, QueryRejection};
-use axum::extract::{Path, Query, State};
+use axum::extract::{FromRequestParts, State};
 use http::StatusCode;
+use http::request::Parts;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
+use super::extract::{Body, Path, Query};
 use super::problem::{Kind, Problem};
 use super::{App, Manager};
 use crate::endpoint::Endpoint;
@@ -56,7 +57,7 @@ struct HostRegistration {
     /// What kind of host it is, such as `K8s-cluster`; as it is, if it is known already.
     #[serde(rename = "type")]
     kind: Option<String>,
-    /// Its labels, instead of those that it has; as they are, if there is none.
+    /// Its labels, which replace those that it has; without any, they stay as they are.
     #[serde(default)]
     labels: BTreeMap<String, String>,
     /// A reconciler that will report.
@@ -98,6 +99,30 @@ struct OfHost {
     reconciler: Option<String>,
 }
 
+/// The host, or reconciler of it, that a manager retires or restores.
+struct Subject {
+    manager: String,
+    host: String,
+    reconciler: Option<String>,
+}
+
+impl Subject {
+    fn named(&self) -> (&str, Option<&str>) {
+        (&self.host, self.reconciler.as_deref())
+    }
+}
+
+impl FromRequestParts<App> for Subject {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Problem> {
+        let Manager(manager) = Manager::from_request_parts(parts, app).await?;
+        let Path(host) = Path::from_request_parts(parts, app).await?;
+        let Query(OfHost { reconciler }) = Query::from_request_parts(parts, app).await?;
+        Ok(Self { manager: manager.name, host, reconciler })
+    }
+}
+
 /// List hosts
 ///
 /// With their reconcilers and labels, in the order of their names.
@@ -108,19 +133,17 @@ struct OfHost {
     params(Listed),
     responses(
         (status = 200, description = "A page of hosts", body = Hosts),
-        (status = "4XX", description = "Not for who is asking", body = Problem, content_type = "application/problem+json"),
-        (status = "5XX", description = "It can't be answered now", body = Problem, content_type = "application/problem+json"),
+        Problem,
     ),
 )]
 async fn list(
     State(app): State<App>,
     _manager: Manager,
-    listed: Result<Query<Listed>, QueryRejection>,
+    Query(Listed { after, retired, limit }): Query<Listed>,
 ) -> Result<Json<Hosts>, Problem> {
-    let Query(Listed { after, retired, limit }) = listed.map_err(|error| malformed(error.body_text()))?;
     let limit = limit.unwrap_or(PAGE_DEFAULT);
     if !(1..=PAGE_MAX).contains(&limit) {
-        return Err(malformed(format!("`limit`: {limit}; 1 to {PAGE_MAX} are possible")));
+        return Err(Problem::new(Kind::Malformed, format!("`limit`: {limit}; 1 to {PAGE_MAX} are possible")));
     }
     let filter = HostFilter { after, with_retired: retired, limit: limit + 1 };
     let mut items = hosts::list(&app.database, &filter).await?;
@@ -141,17 +164,15 @@ async fn list(
     request_body = HostRegistration,
     responses(
         (status = 204, description = "Registered"),
-        (status = "4XX", description = "Not done", body = Problem, content_type = "application/problem+json"),
-        (status = "5XX", description = "Not possible now", body = Problem, content_type = "application/problem+json"),
+        Problem,
     ),
 )]
 async fn register(
     State(app): State<App>,
     Manager(manager): Manager,
     Path(host): Path<String>,
-    body: Result<Json<HostRegistration>, JsonRejection>,
+    Body(HostRegistration { kind, labels, reconciler }): Body<HostRegistration>,
 ) -> Result<StatusCode, Problem> {
-    let Json(HostRegistration { kind, labels, reconciler }) = body.map_err(|error| malformed(error.body_text()))?;
     let reconciler = reconciler.map(ReconcilerOfHost::read).transpose()?;
     let registration = Registration { host, kind, labels, reconciler };
     hosts::register(&app.database, &registration, &manager.name).await?;
@@ -177,18 +198,11 @@ impl ReconcilerOfHost {
     params(("name" = String, Path, description = "The host"), OfHost),
     responses(
         (status = 204, description = "Out of service"),
-        (status = "4XX", description = "Not done", body = Problem, content_type = "application/problem+json"),
-        (status = "5XX", description = "Not possible now", body = Problem, content_type = "application/problem+json"),
+        Problem,
     ),
 )]
-async fn retire(
-    State(app): State<App>,
-    Manager(manager): Manager,
-    Path(host): Path<String>,
-    of: Result<Query<OfHost>, QueryRejection>,
-) -> Result<StatusCode, Problem> {
-    let Query(OfHost { reconciler }) = of.map_err(|error| malformed(error.body_text()))?;
-    hosts::retire(&app.database, (&host, reconciler.as_deref()), &manager.name).await?;
+async fn retire(State(app): State<App>, subject: Subject) -> Result<StatusCode, Problem> {
+    hosts::retire(&app.database, subject.named(), &subject.manager).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
@@ -202,23 +216,12 @@ async fn retire(
     params(("name" = String, Path, description = "The host"), OfHost),
     responses(
         (status = 204, description = "In service"),
-        (status = "4XX", description = "Not done", body = Problem, content_type = "application/problem+json"),
-        (status = "5XX", description = "Not possible now", body = Problem, content_type = "application/problem+json"),
+        Problem,
     ),
 )]
-async fn restore(
-    State(app): State<App>,
-    Manager(manager): Manager,
-    Path(host): Path<String>,
-    of: Result<Query<OfHost>, QueryRejection>,
-) -> Result<StatusCode, Problem> {
-    let Query(OfHost { reconciler }) = of.map_err(|error| malformed(error.body_text()))?;
-    hosts::restore(&app.database, (&host, reconciler.as_deref()), &manager.name).await?;
+async fn restore(State(app): State<App>, subject: Subject) -> Result<StatusCode, Problem> {
+    hosts::restore(&app.database, subject.named(), &subject.manager).await?;
     Ok(StatusCode::NO_CONTENT)
-}
-
-fn malformed(detail: String) -> Problem {
-    Problem::new(Kind::Malformed, detail)
 }
 
 impl From<HostError> for Problem {

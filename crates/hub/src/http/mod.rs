@@ -3,6 +3,7 @@
 mod audit;
 mod caller;
 mod events;
+mod extract;
 mod fuzz;
 mod health;
 mod hosts;

@@ -1,16 +1,21 @@
 //! What goes wrong with a request, as `application/problem+json` (RFC 9457).
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use axum::response::{IntoResponse, Response};
 use http::{HeaderValue, StatusCode, header};
 use serde::Serialize;
-use utoipa::ToSchema;
+use utoipa::openapi::{self, RefOr};
+use utoipa::{IntoResponses, ToSchema};
 
 use crate::authority::Refusal;
 use crate::ingest::SubmitError;
 use crate::inputs::Refused;
 use crate::store::DatabaseError;
+
+/// The media type of a problem (RFC 9457).
+const CONTENT_TYPE: &str = "application/problem+json";
 
 /// How long to wait after the database was not there.
 const DATABASE_RETRY: Duration = Duration::from_secs(5);
@@ -230,12 +235,25 @@ fn mistake(error: &DatabaseError) -> Problem {
     Problem::new(Kind::Mistake, "the hub's log says what went wrong")
 }
 
+impl IntoResponses for Problem {
+    fn responses() -> BTreeMap<String, RefOr<openapi::Response>> {
+        let response = |description: &str| {
+            let schema = openapi::Ref::from_schema_name("Problem");
+            let content = openapi::ContentBuilder::new().schema(Some(schema)).build();
+            let response = openapi::ResponseBuilder::new().description(description);
+            response.content(CONTENT_TYPE, content).build().into()
+        };
+        let (refused, failed) = ("The request is refused", "The hub can't answer it now");
+        BTreeMap::from([("4XX".to_owned(), response(refused)), ("5XX".to_owned(), response(failed))])
+    }
+}
+
 impl IntoResponse for Problem {
     fn into_response(self) -> Response {
         let body = serde_json::to_vec(&self).unwrap_or_default();
         let mut response = (self.status(), body).into_response();
         let headers = response.headers_mut();
-        headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/problem+json"));
+        headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(CONTENT_TYPE));
         if let Some(retry_after) = self.retry_after {
             headers.insert(header::RETRY_AFTER, HeaderValue::from(retry_after.as_secs().max(1)));
         }

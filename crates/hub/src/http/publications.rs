@@ -34,8 +34,7 @@ pub(super) fn routes() -> OpenApiRouter<App> {
     request_body(content = serde_json::Value, content_type = "application/json", description = "`repository`, `branch`, perhaps `commit` with `committedOn`, `stretch` and `environments`, and `places`: each with `path`, `tree`, `role`, perhaps `environment`, `clusterType`, `cluster`, `configVersion` and `targets`"),
     responses(
         (status = 200, description = "Stored: how many places changed, were removed, and stayed", body = wanted::Published),
-        (status = "4XX", description = "Not taken", body = Problem, content_type = "application/problem+json"),
-        (status = "5XX", description = "Not possible now", body = Problem, content_type = "application/problem+json"),
+        Problem,
     ),
 )]
 async fn publish(State(app): State<App>, submission: Submission) -> Result<Json<wanted::Published>, Problem> {

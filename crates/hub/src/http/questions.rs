@@ -52,25 +52,15 @@ pub(super) struct Asked<T> {
 #[into_params(parameter_in = Query)]
 struct Nothing {}
 
-/// What every question is answered with if it is not answered, as the description of the API has it.
+/// The answers of a question other than the answer itself, as the description of the API has them.
 struct NotAnswered;
 
 impl IntoResponses for NotAnswered {
     fn responses() -> BTreeMap<String, RefOr<openapi::Response>> {
-        let problem = |description: &str| {
-            let schema = openapi::Ref::from_schema_name("Problem");
-            let content = openapi::ContentBuilder::new().schema(Some(schema)).build();
-            openapi::ResponseBuilder::new()
-                .description(description)
-                .content("application/problem+json", content)
-                .build()
-        };
         let unchanged = openapi::Response::new("It is as it was when `ETag` was given");
-        let (client, server) = (problem("It can't be asked like that"), problem("It can't be answered now"));
-        [("304", unchanged), ("4XX", client), ("5XX", server)]
-            .into_iter()
-            .map(|(status, response)| (status.to_owned(), response.into()))
-            .collect()
+        let mut responses = Problem::responses();
+        responses.insert("304".to_owned(), unchanged.into());
+        responses
     }
 }
 
@@ -115,13 +105,9 @@ impl<T> Asked<T> {
 pub(super) fn read<T: DeserializeOwned>(parts: &Parts) -> Result<T, Problem> {
     match Query::try_from_uri(&parts.uri) {
         Ok(Query(read)) => Ok(read),
-        // What was read and how is nothing to whoever asks.
-        Err(error) => Err(Problem::new(Kind::Malformed, error.body_text().trim_start_matches(READING).to_owned())),
+        Err(rejection) => Err(rejection.into()),
     }
 }
-
-/// How messages of the library begin.
-const READING: &str = "Failed to deserialize query string: ";
 
 /// A parameter that is written wrongly must not select everything.
 fn refuse_unknown<T: IntoParams>(parts: &Parts) -> Result<(), Problem> {

@@ -83,8 +83,7 @@ async fn report(State(app): State<App>, submission: Submission) -> Result<Json<R
     security(("token" = []), ("signature" = [])),
     responses(
         (status = 200, description = "Stored, or no report at all", body = Receipt),
-        (status = "4XX", description = "Not taken", body = Problem, content_type = "application/problem+json"),
-        (status = "5XX", description = "Not possible now", body = Problem, content_type = "application/problem+json"),
+        Problem,
     ),
 )]
 async fn report_flux(State(app): State<App>, submission: Submission) -> Result<Json<Receipt>, Problem> {
@@ -103,8 +102,7 @@ async fn report_flux(State(app): State<App>, submission: Submission) -> Result<J
     request_body(content = serde_json::Value, content_type = "application/json", description = "One notification"),
     responses(
         (status = 200, description = "Stored", body = Receipt),
-        (status = "4XX", description = "Not taken", body = Problem, content_type = "application/problem+json"),
-        (status = "5XX", description = "Not possible now", body = Problem, content_type = "application/problem+json"),
+        Problem,
     ),
 )]
 async fn report_argocd(State(app): State<App>, submission: Submission) -> Result<Json<Receipt>, Problem> {

@@ -22,8 +22,7 @@ pub(super) fn routes() -> OpenApiRouter<App> {
     tag = "Questions",
     responses(
         (status = 200, description = "The rules", body = Vec<RuleState>),
-        (status = "4XX", description = "Not for who is asking", body = Problem, content_type = "application/problem+json"),
-        (status = "5XX", description = "It can't be answered now", body = Problem, content_type = "application/problem+json"),
+        Problem,
     ),
 )]
 async fn rules(State(app): State<App>, _reader: Reader) -> Result<Json<Vec<RuleState>>, Problem> {

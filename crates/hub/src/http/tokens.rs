@@ -3,14 +3,14 @@
 use std::collections::BTreeMap;
 
 use axum::Json;
-use axum::extract::rejection::JsonRejection;
-use axum::extract::{Path, State};
+use axum::extract::State;
 use http::StatusCode;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
+use super::extract::{Body, Path};
 use super::problem::{Kind, Problem};
 use super::{App, Manager};
 use crate::moment::Moment;
@@ -98,8 +98,7 @@ struct CreatedToken {
     tag = "Management",
     responses(
         (status = 200, description = "The tokens", body = Tokens),
-        (status = "4XX", description = "Not for who is asking", body = Problem, content_type = "application/problem+json"),
-        (status = "5XX", description = "It can't be answered now", body = Problem, content_type = "application/problem+json"),
+        Problem,
     ),
 )]
 async fn list(State(app): State<App>, _manager: Manager) -> Result<Json<Tokens>, Problem> {
@@ -116,16 +115,14 @@ async fn list(State(app): State<App>, _manager: Manager) -> Result<Json<Tokens>,
     request_body = TokenRequest,
     responses(
         (status = 201, description = "Created", body = CreatedToken),
-        (status = "4XX", description = "Not done", body = Problem, content_type = "application/problem+json"),
-        (status = "5XX", description = "Not possible now", body = Problem, content_type = "application/problem+json"),
+        Problem,
     ),
 )]
 async fn create(
     State(app): State<App>,
     Manager(manager): Manager,
-    request: Result<Json<TokenRequest>, JsonRejection>,
+    Body(request): Body<TokenRequest>,
 ) -> Result<(StatusCode, Json<CreatedToken>), Problem> {
-    let Json(request) = request.map_err(|error| Problem::new(Kind::Malformed, error.body_text()))?;
     let token = request.read()?;
     check_may_give(&manager, &token.scope)?;
     let text = tokens::create(&app.database, &token, &manager.name).await?;
@@ -144,8 +141,7 @@ async fn create(
     params(("name" = String, Path, description = "Its name or id")),
     responses(
         (status = 204, description = "Revoked"),
-        (status = "4XX", description = "Not done", body = Problem, content_type = "application/problem+json"),
-        (status = "5XX", description = "Not possible now", body = Problem, content_type = "application/problem+json"),
+        Problem,
     ),
 )]
 async fn revoke(

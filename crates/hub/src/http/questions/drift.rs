@@ -1,11 +1,12 @@
 //! Where what is reported is not what is wanted.
 
-use axum::extract::{Path, State};
+use axum::extract::State;
 use axum::response::Response;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use super::super::App;
+use super::super::extract::Path;
 use super::super::problem::Problem;
 use super::{Asked, NotAnswered, Nothing};
 use crate::questions::{self, Deployments, Drift, Filter, Page};

@@ -1,8 +1,8 @@
 //! How far rollouts are.
 
 use axum::Json;
+use axum::extract::State;
 use axum::extract::rejection::BytesRejection;
-use axum::extract::{Path, State};
 use axum::response::Response;
 use bytes::Bytes;
 use utoipa_axum::router::OpenApiRouter;
@@ -10,6 +10,7 @@ use utoipa_axum::routes;
 
 use super::super::App;
 use super::super::caller::Reader;
+use super::super::extract::Path;
 use super::super::problem::{Kind, Problem};
 use super::{Asked, NotAnswered, Nothing};
 use crate::questions::{self, DeploymentState, DeploymentStateRequest, Deployments, Filter, Page, Rollout, Rollouts};
@@ -86,16 +87,15 @@ async fn rollout_hosts(
     request_body = DeploymentStateRequest,
     responses(
         (status = 200, description = "The state", body = DeploymentState),
-        (status = "4XX", description = "It can't be asked like that", body = Problem, content_type = "application/problem+json"),
-        (status = "5XX", description = "It can't be answered now", body = Problem, content_type = "application/problem+json"),
+        Problem,
     ),
 )]
 async fn deployment_state(
     State(app): State<App>,
     _: Reader,
-    request: Result<Bytes, BytesRejection>,
+    body: Result<Bytes, BytesRejection>,
 ) -> Result<Json<DeploymentState>, Problem> {
-    let body = request.map_err(|error| Problem::new(Kind::Malformed, error.body_text()))?;
+    let body = body?;
     // Microsoft's hub does not ask what type the body says that it is of.
     let request: DeploymentStateRequest = serde_json::from_slice(&body)
         .map_err(|error| Problem::new(Kind::Malformed, format!("the question can't be read: {error}")))?;
