@@ -113,7 +113,7 @@ pub(crate) struct Rendered {
 #[derive(Clone, Debug)]
 pub(crate) enum Content {
     /// Its bytes.
-    Bytes(Arc<[u8]>),
+    Bytes(Vec<u8>),
     /// Its id: it was rendered for another assignment.
     Known(GitId),
 }
@@ -132,7 +132,7 @@ impl Rendered {
     /// The files with their bytes, which all have that were rendered without [`SharedFiles`]; or why there are none.
     pub(crate) fn into_files(self) -> Result<Files, Vec<Diagnostic>> {
         let with_bytes = |(name, content)| match content {
-            Content::Bytes(bytes) => Some((name, bytes)),
+            Content::Bytes(bytes) => Some((name, bytes.into())),
             Content::Known(_) => None,
         };
         Ok(self.files?.into_iter().filter_map(with_bytes).collect())
@@ -242,7 +242,7 @@ impl Templates {
                 None | Some(Known::Nothing) => {
                     own_files += 1;
                     match file.render(&dot, (context, composition), &mut has_read_anything) {
-                        Ok(Some(bytes)) => drop(files.insert(Arc::clone(&file.name), Content::Bytes(bytes.into()))),
+                        Ok(Some(bytes)) => drop(files.insert(Arc::clone(&file.name), Content::Bytes(bytes))),
                         Ok(None) => {}
                         Err(found) => problems.extend(found),
                     }
@@ -323,7 +323,7 @@ impl FileTemplate {
                     .map_or(Ok(()), |problem| Err(vec![problem]))?;
             }
         }
-        let bytes = made.map(|made| made.bytes);
+        let bytes = made.map(|made| made.text.into_bytes());
         Ok(if self.is_optional { bytes } else { Some(bytes.unwrap_or_default()) })
     }
 }

@@ -18,6 +18,8 @@ const SHARED_MIN: usize = 10_000;
 
 /// The largest number of assignments of one place that one thread works on at a time.
 const CHUNK: usize = 256;
+/// The largest number of chunks whose results wait to be taken over: all results of a million assignments would take more memory than what is kept of them.
+const WAVE: usize = 1_024;
 
 impl Compiled {
     pub(super) fn advance(&mut self, delta: &Delta) {
@@ -35,9 +37,14 @@ impl Compiled {
         let dirty = self.dirty(delta, &touched, &changed_pairs);
         self.make_missing_pairs(&dirty);
         self.progress.begin(Phase::Compiling).expect(dirty.values().map(Vec::len).sum());
-        let found = self.evaluate(&dirty);
-        touched.extend(dirty.into_keys());
-        let before = self.take_over(found);
+        let chunks: Vec<_> =
+            dirty.iter().flat_map(|(place, positions)| positions.chunks(CHUNK).map(|chunk| (*place, chunk))).collect();
+        let mut before = Before::new();
+        for wave in chunks.chunks(WAVE) {
+            let found = self.evaluate(wave);
+            self.take_over(found, &mut before);
+        }
+        touched.extend(dirty.keys().copied());
         self.show(touched.into_iter().collect(), &before);
     }
 
@@ -145,19 +152,18 @@ impl Compiled {
         self.rows.par_iter().filter_map(of_row).collect()
     }
 
-    fn evaluate(&self, dirty: &BTreeMap<u32, Vec<u32>>) -> Vec<(u32, u32, Evaluated)> {
-        let chunks: Vec<_> =
-            dirty.iter().flat_map(|(place, positions)| positions.chunks(CHUNK).map(|chunk| (*place, chunk))).collect();
+    /// What came of the assignments of each chunk, with their place.
+    fn evaluate(&self, chunks: &[(u32, &[u32])]) -> Vec<(u32, Vec<(u32, Evaluated)>)> {
         let counter = self.progress.begin(Phase::Compiling);
-        let of_chunk = |(place, positions): (u32, &[u32])| {
-            let found = self.evaluate_chunk(place, positions).unwrap_or_default();
+        let of_chunk = |(place, positions): &(u32, &[u32])| {
+            let found = self.evaluate_chunk(*place, positions).unwrap_or_default();
             counter.advance(positions.len());
-            found
+            (*place, found)
         };
-        chunks.into_par_iter().flat_map_iter(of_chunk).collect()
+        chunks.par_iter().map(of_chunk).collect()
     }
 
-    fn evaluate_chunk(&self, place: u32, positions: &[u32]) -> Option<Vec<(u32, u32, Evaluated)>> {
+    fn evaluate_chunk(&self, place: u32, positions: &[u32]) -> Option<Vec<(u32, Evaluated)>> {
         let row = self.rows.get(&place)?;
         let class = self.prepared.class_of_place(place);
         let context = RowContext::new(&self.prepared, &self.shared, self.prepared.place(place)?);
@@ -166,15 +172,18 @@ impl Compiled {
             let pair = self.pairs.get(class, self.prepared.class_of_target(*target))?;
             let asked = Asked { target: self.prepared.target(*target)?, pair };
             let evaluated = context.evaluate(&asked, before, &self.memo)?;
-            Some((place, *position, evaluated))
+            Some((*position, evaluated))
         };
-        Some(positions.iter().filter_map(of_one).collect())
+        let mut found = Vec::with_capacity(positions.len());
+        found.extend(positions.iter().filter_map(of_one));
+        Some(found)
     }
 
-    /// Takes over what was found. The folders that assignments had, where these are other ones now.
-    fn take_over(&mut self, found: Vec<(u32, u32, Evaluated)>) -> Before {
-        let mut changed = Before::new();
-        for (place, position, Evaluated { slot, failures, was_rendered, was_saved, files, bytes }) in found {
+    /// Takes over what was found. Notes in `changed` the folders that assignments had, where these are other ones now.
+    fn take_over(&mut self, found: Vec<(u32, Vec<(u32, Evaluated)>)>, changed: &mut Before) {
+        let all = found.into_iter().flat_map(|(place, of_place)| of_place.into_iter().map(move |one| (place, one)));
+        for (place, (position, evaluated)) in all {
+            let Evaluated { slot, failures, was_rendered, was_saved, files, bytes } = evaluated;
             let Some(row) = self.rows.get_mut(&place) else { continue };
             let (target, known) = (row.targets.get(position as usize), row.slots.get_mut(position as usize));
             let (Some(target), Some(known)) = (target, known) else { continue };
@@ -201,7 +210,6 @@ impl Compiled {
             *known = Slot { is_shown: known.is_shown, ..slot };
         }
         self.last.work.files += self.shared.take_rendered();
-        changed
     }
 
     /// Finds out the folders of places, some of whose assignments may have other folders, or be stopped by something else, than before.

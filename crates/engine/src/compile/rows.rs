@@ -104,6 +104,11 @@ impl Slot {
         is_shown: false,
     };
 
+    /// An assignment of which nothing is known but what it depends on.
+    fn of(pair: &Pair, rendering: Digest) -> Self {
+        Self { inputs: all_inputs(pair, rendering), rendering, is_known: true, ..Self::UNKNOWN }
+    }
+
     /// Whether it is known, and depends on the same as the other one.
     fn is_like(&self, other: &Self) -> bool {
         self.is_known && self.inputs == other.inputs
@@ -111,9 +116,8 @@ impl Slot {
 }
 
 impl Evaluated {
-    /// An assignment of which nothing is known but what it depends on.
-    fn known(pair: &Pair, rendering: Digest) -> Self {
-        let slot = Slot { inputs: all_inputs(pair, rendering), rendering, is_known: true, ..Slot::UNKNOWN };
+    /// An assignment for which nothing was done, and of which nothing is wrong.
+    fn of(slot: Slot) -> Self {
         Self { slot, failures: Some(Vec::new()), was_rendered: false, was_saved: false, files: 0, bytes: 0 }
     }
 }
@@ -126,8 +130,8 @@ impl<'a> RowContext<'a> {
     /// Looks at an assignment, which was like this before. None if all that it depends on is as it was.
     pub(crate) fn evaluate(&self, asked: &Asked<'_>, before: &Slot, memo: &Memo) -> Option<Evaluated> {
         let Ok(templates) = self.prepared.templates(self.place) else {
-            let found = Evaluated::known(asked.pair, Digest::of("no templates"));
-            return (!before.is_like(&found.slot)).then_some(found);
+            let found = Slot::of(asked.pair, Digest::of("no templates"));
+            return (!before.is_like(&found)).then(|| Evaluated::of(found));
         };
         let pinned = self.prepared.pinned(self.place, asked.target);
         let context = self.context(asked, pinned.as_ref().ok().and_then(Option::as_ref));
@@ -136,36 +140,37 @@ impl<'a> RowContext<'a> {
                 Ok(_) => templates.inputs(&context, is_wide),
                 Err(conflicts) => meaning(conflicts),
             };
-            let found = Evaluated::known(asked.pair, rendering);
-            Evaluated { slot: Slot { is_wide, ..found.slot }, ..found }
+            Slot { is_wide, ..Slot::of(asked.pair, rendering) }
         };
         let found = found_by(before.is_wide);
-        if before.is_like(&found.slot) {
+        if before.is_like(&found) {
             return None;
         }
-        if before.is_known && before.rendering == found.slot.rendering {
-            return Some(Evaluated { slot: Slot { tree: before.tree, ..found.slot }, failures: None, ..found });
+        if before.is_known && before.rendering == found.rendering {
+            return Some(Evaluated { failures: None, ..Evaluated::of(Slot { tree: before.tree, ..found }) });
         }
         if let Err(conflicts) = pinned {
-            return Some(Evaluated { failures: Some(conflicts), ..found });
+            return Some(Evaluated { failures: Some(conflicts), ..Evaluated::of(found) });
         }
+        let found_by = |is_wide| if is_wide == found.is_wide { found } else { found_by(is_wide) };
         // What may have read all of the data is known only by all of it.
         let saved = [false, true].into_iter().filter(|is_wide| !is_wide || memo.has_wide()).find_map(|is_wide| {
             let found = found_by(is_wide);
-            let tree = memo.rendering(found.slot.inputs).filter(|saved| saved.is_wide == is_wide)?.tree;
-            Some(Evaluated { slot: Slot { tree: Some(tree), ..found.slot }, was_saved: true, ..found })
+            let tree = memo.rendering(found.inputs).filter(|saved| saved.is_wide == is_wide)?.tree;
+            Some(Evaluated { was_saved: true, ..Evaluated::of(Slot { tree: Some(tree), ..found }) })
         });
         if saved.is_some() {
             return saved;
         }
         let Rendered { files, has_read_anything, own_files } = self.render(asked.pair, &context, Some(self.shared));
-        let found = Evaluated { was_rendered: true, files: own_files, ..found_by(has_read_anything) };
+        let found = found_by(has_read_anything);
+        let rendered = Evaluated { was_rendered: true, files: own_files, ..Evaluated::of(found) };
         Some(match files {
             Ok(files) => {
                 let bytes = files.values().map(Content::len).sum();
-                Evaluated { slot: Slot { tree: Some(folder_of(files).id()), ..found.slot }, bytes, ..found }
+                Evaluated { slot: Slot { tree: Some(folder_of(files).id()), ..found }, bytes, ..rendered }
             }
-            Err(failures) => Evaluated { failures: Some(failures), ..found },
+            Err(failures) => Evaluated { failures: Some(failures), ..rendered },
         })
     }
 
@@ -216,19 +221,22 @@ impl<'a> RowContext<'a> {
     }
 }
 
-/// The folder that an assignment's files are.
+/// The folder that an assignment's files are, of which only the ids are needed.
 fn folder_of(files: BTreeMap<Arc<str>, Content>) -> Tree {
-    let blob = |content| match content {
-        Content::Bytes(bytes) => Blob::new(bytes),
-        Content::Known(id) => Blob::existing(id),
+    let id = |content| match content {
+        Content::Bytes(bytes) => GitId::of_blob(&bytes),
+        Content::Known(id) => id,
     };
-    let file = |content| Child::File(Entry { mode: Mode::File, blob: blob(content) });
-    Tree::from_children(files.into_iter().map(|(name, content)| (name, file(content))))
+    folder(files.into_iter().map(|(name, content)| (name, Blob::existing(id(content)))))
 }
 
 /// The folder that files are whose bytes are known.
 pub(crate) fn with_bytes(files: Files) -> Tree {
-    folder_of(files.into_iter().map(|(name, bytes)| (name, Content::Bytes(bytes))).collect())
+    folder(files.into_iter().map(|(name, bytes)| (name, Blob::new(bytes))))
+}
+
+fn folder(files: impl Iterator<Item = (Arc<str>, Blob)>) -> Tree {
+    Tree::from_children(files.map(|(name, blob)| (name, Child::File(Entry { mode: Mode::File, blob }))))
 }
 
 /// What is wrong, wherever it is: an object that moves is still the same.

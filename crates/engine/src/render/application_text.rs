@@ -20,16 +20,16 @@ const SUSPECTS_MAX: usize = 16;
 /// What a template has made.
 #[derive(Debug, Default)]
 pub(super) struct Made {
-    pub(super) bytes: Vec<u8>,
+    pub(super) text: String,
     /// The parts of it that come from texts of applications, in order.
     pub(super) stretches: Vec<Stretch>,
 }
 
 impl Made {
     /// Puts another manifest behind those that are there.
-    pub(super) fn append(&mut self, bytes: &[u8], stretches: Vec<Stretch>) {
-        let start = self.bytes.len();
-        self.bytes.extend_from_slice(bytes);
+    pub(super) fn append(&mut self, text: &str, stretches: Vec<Stretch>) {
+        let start = self.text.len();
+        self.text.push_str(text);
         let moved = stretches
             .into_iter()
             .map(|Stretch { range, is_raw }| Stretch { range: range.start + start..range.end + start, is_raw });
@@ -63,7 +63,7 @@ fn with_help(diagnostic: Diagnostic, target: &Target) -> Diagnostic {
 
 /// Says so if texts of a target change the structure of a YAML or JSON file that they are printed into.
 pub(super) fn structure_changed(target: &Target, template: &str, made: &Made) -> Option<Diagnostic> {
-    let text = std::str::from_utf8(&made.bytes).ok()?;
+    let text = &*made.text;
     let is_suspect = |part: &Range<usize>| text.get(part.clone()).is_none_or(is_suspicious);
     let mut suspects: Vec<_> = raw_parts(&made.stretches).filter(is_suspect).collect();
     suspects.extend(quoted_parts(text, &made.stretches));

@@ -17,7 +17,7 @@ use super::template::{Parsed, with_canaries};
 use crate::sensitive::Canary;
 
 /// What stands between the manifests of a file.
-pub(super) const SEPARATOR: &[u8] = b"---\n";
+pub(super) const SEPARATOR: &str = "---\n";
 
 /// How much of a line is shown.
 const EXCERPT_CHARS_MAX: usize = 200;
@@ -33,12 +33,12 @@ fn extension(file: &str) -> Option<&str> {
 }
 
 /// What keeps a file from being read. JSON is YAML, but for a few escapes.
-fn error_in(file: &str, bytes: &[u8]) -> Option<Problem> {
-    let is_json = || serde_json::from_slice::<serde_json::Value>(bytes).is_ok();
+fn error_in(file: &str, text: &str) -> Option<Problem> {
+    let is_json = || serde_json::from_str::<serde_json::Value>(text).is_ok();
     if extension(file) == Some("json") && is_json() {
         return None;
     }
-    first_error(std::str::from_utf8(bytes).ok()?)
+    first_error(text)
 }
 
 /// Files that can be read, one for each template and set of values: those that the same makes are the same but for a few lines, and only these are looked at.
@@ -50,8 +50,7 @@ const COMPARED_BYTES_MIN: usize = 1_024;
 
 impl Readable {
     /// Whether a file is seen at once to be readable.
-    fn knows(&self, made_by: (Digest, Digest), bytes: &[u8]) -> bool {
-        let Ok(text) = std::str::from_utf8(bytes) else { return false };
+    fn knows(&self, made_by: (Digest, Digest), text: &str) -> bool {
         if text.len() < COMPARED_BYTES_MIN {
             return is_surely_good(text);
         }
@@ -76,8 +75,7 @@ struct Finding<'t> {
 }
 
 impl<'t> Finding<'t> {
-    fn of(problem: &Problem, bytes: &'t [u8]) -> Self {
-        let text = std::str::from_utf8(bytes).unwrap_or_default();
+    fn of(problem: &Problem, text: &'t str) -> Self {
         let (before, behind) = text.split_at_checked(problem.span.start as usize).unwrap_or((text, ""));
         let begin = before.rfind('\n').map_or(0, |newline| newline + 1);
         let end = behind.find('\n').map_or(text.len(), |newline| before.len() + newline);
@@ -93,13 +91,13 @@ pub(super) fn check(
     (dot, context): (&Value, &Context<'_>),
     made: &Made,
 ) -> Option<Diagnostic> {
-    if context.readable.knows((template.digest, context.values), &made.bytes) {
+    if context.readable.knows((template.digest, context.values), &made.text) {
         return None;
     }
-    let problem = error_in(file, &made.bytes)?;
+    let problem = error_in(file, &made.text)?;
     let outputs = outputs(template, dot).unwrap_or_default();
-    let place = |at: u32| place(template, &outputs, (at as usize).min(made.bytes.len().saturating_sub(1)), dot);
-    let finding = Finding::of(&problem, &made.bytes);
+    let place = |at: u32| place(template, &outputs, (at as usize).min(made.text.len().saturating_sub(1)), dot);
+    let finding = Finding::of(&problem, &made.text);
     let is_hidden = context.hides_output && reveals(template, file, (dot, context), &finding);
     let Finding { message, line: (line, text) } = finding;
     let reason = if is_hidden { "the reason is not shown, because of sensitive values" } else { &message };
@@ -166,8 +164,8 @@ fn reveals(template: &Parsed, file: &str, (dot, context): (&Value, &Context<'_>)
     let is_other = |canary: Canary| {
         let outputs = outputs(template, &with_canaries(dot, canary, context.sensitive)).unwrap_or_default();
         let texts = outputs.iter().map(|rendered| rendered.bytes.as_slice()).filter(|bytes| !bytes.is_empty());
-        let bytes = texts.collect::<Vec<_>>().join(SEPARATOR);
-        error_in(file, &bytes).is_none_or(|problem| Finding::of(&problem, &bytes) != *finding)
+        let Ok(text) = String::from_utf8(texts.collect::<Vec<_>>().join(SEPARATOR.as_bytes())) else { return true };
+        error_in(file, &text).is_none_or(|problem| Finding::of(&problem, &text) != *finding)
     };
     Canary::ALL.into_iter().any(is_other)
 }

@@ -132,14 +132,12 @@ impl Parsed {
             if bytes.is_empty() {
                 continue;
             }
-            if std::str::from_utf8(&bytes).is_err() {
-                return Err(vec![not_text(&self.key, index)]);
-            }
+            let text = String::from_utf8(bytes).map_err(|_| vec![not_text(&self.key, index)])?;
             match &mut joined {
-                None => joined = Some(Made { bytes, stretches }),
+                None => joined = Some(Made { text, stretches }),
                 Some(made) => {
                     made.append(SEPARATOR, Vec::new());
-                    made.append(&bytes, stretches);
+                    made.append(&text, stretches);
                 }
             }
         }

@@ -28,11 +28,12 @@ impl Run<'_> {
 
     /// The value of commands, the first of which may get the value of those before it.
     pub(super) fn commands(&mut self, dot: &Value, commands: &[Command], last: Option<Value>) -> Eval<Value> {
-        let mut value = last;
-        for command in commands {
-            value = Some(unpacked(self.command(dot, command, value)?));
+        let Some((end, before)) = commands.split_last() else { return Ok(last.unwrap_or(Value::Missing)) };
+        let mut last = last;
+        for command in before {
+            last = Some(unpacked(self.command(dot, command, last)?));
         }
-        Ok(value.unwrap_or(Value::Missing))
+        self.command(dot, end, last).map(unpacked)
     }
 
     /// The value of a command; `last` is the value of the command before it, its last argument.

@@ -1,5 +1,9 @@
 //! Whether a text can be read: seen without the parser where it is written plainly.
 
+use std::iter;
+
+use memchr::memchr_iter;
+
 use super::reader::read_each;
 use super::{Options, Problem, ProblemKind};
 
@@ -48,15 +52,17 @@ pub fn is_surely_good_like(text: &str, known: &str) -> bool {
     has_plain_characters(own) && Scan::of(own).zip(Scan::of(other)).is_some_and(|(own, other)| own == other)
 }
 
-/// How many bytes at a time are compared.
-const COMPARED: usize = 64;
+/// How many bytes at a time are compared: many, and where these are not the same, fewer.
+const COMPARED: [usize; 3] = [1_024, 64, 1];
 
 /// How many bytes two texts have in common at their ends.
 fn common_suffix(one: &[u8], other: &[u8]) -> usize {
-    let chunks = one.rchunks_exact(COMPARED).zip(other.rchunks_exact(COMPARED));
-    let same = chunks.take_while(|(one, other)| one == other).count() * COMPARED;
-    let rest = one.iter().rev().skip(same).zip(other.iter().rev().skip(same));
-    same + rest.take_while(|(one, other)| one == other).count()
+    COMPARED.into_iter().fold(0, |same, size| {
+        let rest = |text: &'_ [u8]| text.len() - same;
+        let (one, other) = (one.get(..rest(one)).unwrap_or_default(), other.get(..rest(other)).unwrap_or_default());
+        let chunks = one.rchunks_exact(size).zip(other.rchunks_exact(size));
+        same + chunks.take_while(|(one, other)| one == other).count() * size
+    })
 }
 
 fn has_plain_characters(text: &str) -> bool {
@@ -73,7 +79,7 @@ fn has_plain_characters(text: &str) -> bool {
 struct Scan<'t> {
     levels: Vec<Level>,
     /// The keys of all mappings that are open, those of the innermost last.
-    keys: Vec<&'t [u8]>,
+    keys: Vec<Key<'t>>,
     /// Whether what is deeper is the value of the last key or item, or the document.
     is_open: bool,
     block: Option<Block>,
@@ -85,6 +91,23 @@ struct Level {
     kind: Kind,
     /// Where its keys begin.
     keys: usize,
+}
+
+/// A key, with a number that is seldom the same for different ones.
+#[derive(PartialEq, Eq)]
+struct Key<'t> {
+    number: u64,
+    text: &'t [u8],
+}
+
+impl<'t> Key<'t> {
+    fn of(text: &'t [u8]) -> Self {
+        let number = |bytes: Option<&[u8; 8]>| bytes.copied().map(u64::from_le_bytes);
+        let ends = number(text.first_chunk()).zip(number(text.last_chunk()));
+        let short = || text.iter().fold(0, |number, byte| number << 8 | u64::from(*byte));
+        let number = ends.map_or_else(short, |(first, last)| first ^ last.rotate_left(text.len() as u32));
+        Self { number, text }
+    }
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -112,8 +135,14 @@ impl<'t> Scan<'t> {
     /// What is open behind a text. None where only the parser knows.
     fn of(text: &'t str) -> Option<Self> {
         let mut scan = Self::default();
-        let mut lines = text.as_bytes().split(|byte| *byte == b'\n');
-        lines.all(|line| scan.line(line)).then_some(scan)
+        let mut begin = 0;
+        let mut ends = memchr_iter(b'\n', text.as_bytes()).chain(iter::once(text.len()));
+        let is_good = ends.all(|end| {
+            let line = text.as_bytes().get(begin..end).unwrap_or_default();
+            begin = end + 1;
+            scan.line(line)
+        });
+        is_good.then_some(scan)
     }
 
     /// Takes a line. False where only the parser knows.
@@ -201,6 +230,7 @@ impl<'t> Scan<'t> {
     fn add_key(&mut self, key: &'t [u8]) -> bool {
         let begin = self.levels.last().map_or(0, |level| level.keys);
         let known = self.keys.get(begin..).unwrap_or_default();
+        let key = Key::of(key);
         let is_new = known.len() < KEYS_MAX && !known.contains(&key);
         self.keys.push(key);
         is_new
@@ -228,6 +258,34 @@ impl<'t> Scan<'t> {
     }
 }
 
+/// What bytes mean in a line, by byte.
+const CLASSES: [u8; 256] = {
+    let mut classes = [0; 256];
+    let mut byte = 0;
+    while byte < classes.len() {
+        classes[byte] = match byte as u8 {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'_' | b'.' | b'/' | b'-' => OF_KEY,
+            b'\t' => PLAIN_STOP | QUOTED_STOP,
+            b':' | b'#' => PLAIN_STOP,
+            b'"' | b'\\' => QUOTED_STOP,
+            _ => 0,
+        };
+        byte += 1;
+    }
+    classes
+};
+
+/// It can be in a key.
+const OF_KEY: u8 = 1;
+/// It can end a plain scalar, or make it none.
+const PLAIN_STOP: u8 = 2;
+/// It means something in a scalar in double quotes.
+const QUOTED_STOP: u8 = 4;
+
+fn is(class: u8, byte: u8) -> bool {
+    CLASSES[usize::from(byte)] & class != 0
+}
+
 /// How many blanks a text begins with.
 fn blanks(text: &[u8]) -> usize {
     text.iter().position(|byte| *byte != b' ').unwrap_or(text.len())
@@ -237,8 +295,7 @@ fn blanks(text: &[u8]) -> usize {
 fn split_key(text: &[u8]) -> Option<(&[u8], &[u8])> {
     let quote = text.first().filter(|first| matches!(first, b'"' | b'\''));
     let inner = if quote.is_some() { text.get(1..)? } else { text };
-    let is_of_key = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'/' | b'-');
-    let end = inner.iter().position(|byte| !is_of_key(byte))?;
+    let end = inner.iter().position(|byte| !is(OF_KEY, *byte))?;
     let (key, mut behind) = inner.split_at_checked(end)?;
     if let Some(quote) = quote {
         behind = behind.strip_prefix(std::slice::from_ref(quote))?;
@@ -265,15 +322,14 @@ fn is_plain(text: &[u8]) -> bool {
         }
         [] => false,
     };
-    let mut before = b'x';
-    for (at, byte) in text.iter().enumerate() {
+    let stops = text.iter().enumerate().filter(|(_, byte)| is(PLAIN_STOP, **byte));
+    for (at, byte) in stops {
         match byte {
             b'\t' => return false,
             b':' if matches!(text.get(at + 1), None | Some(b' ')) => return false,
-            b'#' if before == b' ' => break,
+            b'#' if text.get(..at).is_some_and(|before| before.ends_with(b" ")) => break,
             _ => {}
         }
-        before = *byte;
     }
     begins
 }
@@ -290,7 +346,10 @@ fn is_double_quoted(mut text: &[u8]) -> bool {
             }
             [b'\\', b'"' | b'\\' | b'n' | b't' | b'r', rest @ ..] => rest,
             [b'\\' | b'\t', ..] | [] => return false,
-            [_, rest @ ..] => rest,
+            _ => {
+                let stop = text.iter().position(|byte| is(QUOTED_STOP, *byte));
+                stop.and_then(|stop| text.get(stop..)).unwrap_or_default()
+            }
         }
     }
 }
