@@ -92,7 +92,7 @@ pub(crate) const JOURNAL_BYTES_MAX: u64 = 16 << 20;
 /// How many generations of a GitOps branch are looked at for publications. People's commits between ours are few.
 pub const PUBLICATIONS_REACH: usize = 20;
 
-/// How many of them are looked at where an assignment that fails is to be held. It may have failed for weeks before somebody pins it, and each generation costs
+/// How many of them are looked at where an assignment that fails is to be held. It may have failed for weeks before it is pinned, and each generation costs
 /// a commit and the folders of the places concerned.
 pub const HELD_REACH: usize = 500;
 

@@ -233,7 +233,7 @@ pub async fn forget(database: &Database, keep: Keep, now: Moment) -> Result<usiz
     let horizon = keep.age.map_or(Moment::MIN, |age| now.before(age));
     let condition = format!("done_on < {} or id <= (select max(id) from audit) - $2", database.dialect().instant("$1"));
     let values = vec![Value::from(horizon), count.into()];
-    // Mostly there is nothing to forget: who looks is in nobody's way.
+    // Usually there is nothing to delete, and a read blocks no other transaction.
     let sql = format!("select 1 from audit where {condition} limit 1");
     if database.query(&sql, values.clone()).await?.is_empty() {
         return Ok(0);

@@ -25,7 +25,7 @@ pub struct Registration {
     pub host: String,
     /// What kind of host it is (`K8s-cluster`, `host`, …); as it is, if it is known already, else `K8s-cluster`.
     pub kind: Option<String>,
-    /// Its labels, instead of those that it has; as they are, if there is none.
+    /// Its labels, which replace those that it has; without any, they stay as they are.
     pub labels: BTreeMap<String, String>,
     /// A reconciler that will report.
     pub reconciler: Option<ReconcilerRegistration>,

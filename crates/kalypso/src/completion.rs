@@ -1,4 +1,4 @@
-//! What shells offer when somebody presses the tabulator key: clap's part, and the names of what there is.
+//! What shells offer when the tabulator key is pressed: clap's part, and the names of what there is.
 //!
 //! A shell runs the program for each key. So nothing is fetched or asked, and nothing but the candidates is written: an error is no candidate.
 

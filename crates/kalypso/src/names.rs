@@ -1,5 +1,5 @@
 //! The names that shells complete: those of environments as they were compiled last, and of hosts as a hub named them last. They are kept in the cache, so
-//! that completing asks nobody.
+//! that completing reads nothing else.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -98,7 +98,7 @@ pub(crate) fn remember(loaded: &Loaded, compiled: &Compiled) {
 
 /// Keeps the names of hosts that a hub has named.
 pub(crate) fn remember_hosts(config: Option<&Path>, hosts: impl IntoIterator<Item = String>) {
-    // Without a configuration file, nobody knows what they belong to.
+    // Without a configuration file, it is not known what they belong to.
     if let Some(subject) = Subject::of(None, config) {
         add(&subject.file(HOSTS), hosts);
     }

@@ -60,7 +60,7 @@ impl Search {
         }
         let mut folders = Folders::of(history.head, history)?;
         for id in failing {
-            // Where pins contradict each other, or one exists twice, nobody knows what to lay over.
+            // Where pins contradict each other, or one exists twice, it is undefined what to lay over.
             let Ok((pins, over)) = prepared.pins_over(&id) else { continue };
             if (pins.is_empty() && !before.contains_key(&id)) || folders.find(&id)?.is_none() {
                 continue;

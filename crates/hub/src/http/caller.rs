@@ -8,19 +8,19 @@ use super::App;
 use super::problem::{Kind, Problem};
 use crate::tokens::Identity;
 
-/// Somebody who may ask about everything. What can be limited to some workspaces and environments takes `LimitedReader` instead.
+/// A caller that may read everything. Routes whose answers can be limited to workspaces and environments take `LimitedReader` instead.
 #[derive(Clone, Debug)]
 pub struct Reader(pub Identity);
 
-/// Somebody who may ask, perhaps only about some workspaces and environments: whoever takes it has to heed that.
+/// A caller that may read, perhaps only some workspaces and environments: the handler has to apply that limit.
 #[derive(Clone, Debug)]
 pub(super) struct LimitedReader(pub(super) Identity);
 
-/// Somebody who may change things.
+/// A caller that may change things.
 #[derive(Clone, Debug)]
 pub struct Administrator(pub Identity);
 
-/// Somebody who may manage tokens and hosts.
+/// A caller that may manage tokens and hosts.
 #[derive(Clone, Debug)]
 pub struct Manager(pub Identity);
 

@@ -322,7 +322,7 @@ struct Located<'a> {
 }
 
 impl Located<'_> {
-    /// What a report says that is held at a place; none if nobody knows that commit there.
+    /// What a report says that is held at a place; none if that commit is not known there.
     fn held(&self, place_id: Option<i64>, report: &Submitted) -> Option<&Revision> {
         self.contents.get(&content(self.places, place_id, report)?)
     }

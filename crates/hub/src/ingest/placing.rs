@@ -197,7 +197,7 @@ fn elsewhere(
 impl Work<'_> {
     /// The row from which on the rows that were not read are about the place where the reconciler was, if it is not there any more, and that place.
     fn left(&self, endpoints: &[Option<String>]) -> Option<(i64, String)> {
-        // Where nobody knew where it was, they are of the place that the first report names.
+        // Where its place was not known, they are of the place that the first report names.
         let before = self.endpoint_before().or(endpoints.first()?.as_deref())?;
         let is_elsewhere = endpoints.iter().any(|endpoint| endpoint.is_some() && *endpoint != self.endpoint);
         if !is_elsewhere && self.endpoint.as_deref() == Some(before) {

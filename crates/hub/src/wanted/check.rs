@@ -45,7 +45,7 @@ impl Wish {
             Self::Published(publication) | Self::Seen(publication, _) | Self::Whole(publication, _) => {
                 let Publication { repository, branch, commit, places, committed_on, .. } = publication;
                 hash("commit", Some(commit))?;
-                // Whoever looked at the branch can't help it; what it says is not believed then.
+                // A watcher can't change the date of a commit: the date is not used then.
                 let now = Moment::now();
                 if !matches!(self, Self::Seen(..)) && *committed_on > now.after(FUTURE_MAX) {
                     return Err(WishError::Future(*committed_on, now));

@@ -41,7 +41,7 @@ pub(super) fn run(options: &Check) -> anyhow::Result<Exit> {
     } else {
         environments.iter().zip(found).map(|(loaded, found)| without_doubtful(loaded, &found)).collect()
     };
-    // A directory is published by nobody, so there is nothing to keep.
+    // A directory is never published, so there is nothing to keep.
     let fallback = if options.source.from.is_some() { Fallback::Nothing } else { Fallback::Published };
     let mut used = BTreeSet::new();
     for ((loaded, compiled), diagnostics) in environments.iter().zip(&compiled).zip(&found) {
