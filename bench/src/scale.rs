@@ -27,9 +27,9 @@ pub(crate) fn million(options: &Options) -> Result<Vec<Row>> {
     let what = |what: &str| format!("{} assignments, {what}", grouped(size.assignments()));
     let one_of = |size: Size| format!("  an assignment among {}", grouped(size.assignments()));
     let mut rows = vec![
-        Row::measured(what("objects to tree: time"), cold.after_reading_s(), "s").at_most(20.0),
-        Row::measured(what("files to tree: time"), cold.usage.wall_s, "s").at_most(25.0),
-        Row::measured(what("files to tree: memory"), cold.usage.memory_mib, "MiB").at_most(3.0 * 1024.0),
+        Row::measured(what("objects to tree: time"), cold.after_reading_s(), "s").at_most(10.0),
+        Row::measured(what("files to tree: time"), cold.usage.wall_s, "s").at_most(10.0),
+        Row::measured(what("files to tree: memory"), cold.usage.memory_mib, "MiB").at_most(1.6 * 1024.0),
     ];
     rows.extend(cold.details(floor::seconds_per_byte()?));
     rows.push(Row::measured("growth of the cost of an assignment", growth, "%").at_most(20.0));
