@@ -1,6 +1,6 @@
 //! Containers of values: the `ConfigMap`s of a fleet, read and put into the order in which they are merged.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use gotemplate::Text;
@@ -14,7 +14,6 @@ use model::object::config_map::{AZURE_PREFIX, PLATFORM_CONFIG};
 use model::object::{AnyObject, ConfigMap, Object};
 use rayon::prelude::*;
 
-use crate::rival::Contested;
 use crate::settings::{self, Strategies, Strategy};
 use crate::value::{self, Parsed};
 
@@ -48,6 +47,19 @@ pub(crate) struct Entry {
     pub(crate) data_key: Arc<str>,
     pub(crate) value: Parsed,
     pub(crate) strategy: Strategy,
+    /// What the key is.
+    pub(crate) key_digest: Digest,
+    /// What the value is.
+    pub(crate) value_digest: Digest,
+}
+
+impl Entry {
+    fn new((key, data_key): (Arc<str>, &Arc<str>), text: &str, strategy: Strategy) -> Self {
+        let value = value::parse(text);
+        let (key_digest, value_digest) = (Digest::of(&*key), value::digest(&value.value, &BTreeSet::new()));
+        let data_key = Arc::clone(data_key);
+        Self { text: (&*key).into(), key, data_key, value, strategy, key_digest, value_digest }
+    }
 }
 
 /// The labels of a container (or of a schema) that an assignment has to meet, all of them.
@@ -126,8 +138,6 @@ pub(crate) struct Containers {
     pub(crate) list: Vec<Arc<Container>>,
     /// What is to be said about them.
     pub(crate) diagnostics: Vec<Diagnostic>,
-    /// The keys that several of them set differently.
-    pub(crate) contested: Contested,
     by_object: HashMap<ConfigMapName, OfObject>,
 }
 
@@ -167,7 +177,6 @@ impl Containers {
         }
         all.by_object = originals.iter().map(|object| object.name.clone()).zip(read).collect();
         all.list.sort_by(|one, other| one.order.cmp(&other.order).then_with(|| one.name.cmp(&other.name)));
-        all.contested = Contested::of(&all.list);
         all
     }
 }
@@ -206,13 +215,7 @@ fn platform_container(fleet: &Fleet, object: &Object<ConfigMap>) -> Container {
         problem.get_or_insert(diagnostic);
         Strategies::default()
     });
-    let entry = |(key, text): (&Arc<str>, &Arc<str>)| Entry {
-        key: Arc::clone(key),
-        text: (&**key).into(),
-        data_key: Arc::clone(key),
-        value: value::parse(text),
-        strategy: strategies.of(key),
-    };
+    let entry = |(key, text): (&Arc<str>, &Arc<str>)| Entry::new((Arc::clone(key), key), text, strategies.of(key));
     let entries = object.spec.data.iter().map(entry).collect();
     let merging = object.annotations.get(model::object::config_map::MERGE);
     let digest = Digest::of(&("platform", object.name.as_str(), merging, &object.spec.data));
@@ -245,13 +248,7 @@ fn azure_container(
         diagnostics.push(diagnostic.about(&object.key()));
     }
     let labels = pairs.map(|pair| (pair[0], pair[1])).collect();
-    let entry = Entry {
-        key: key.into(),
-        text: key.into(),
-        data_key: Arc::clone(data_key),
-        value: value::parse(text),
-        strategy: Strategy::default(),
-    };
+    let entry = Entry::new((key.into(), data_key), text, Strategy::default());
     Container {
         name: object.name.clone(),
         conditions: Conditions::of(&labels),

@@ -1,14 +1,12 @@
 //! Containers of one priority that set one key to different values for the same assignment: then their names decide.
 //!
 //! Which ones meet is found out for each pair of classes when its containers are, and kept with it: a change looks only at the pairs that it makes anew.
-//! Only keys that containers of one priority set differently anywhere are looked at.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use gotemplate::value::{Key, Value};
 use model::diagnostic::{Code, Diagnostic, Part};
-use model::digest::Digest;
 use model::field_path::{FieldPath, Step};
 use model::object::deployment_target::WORKLOAD_LABEL;
 
@@ -26,25 +24,15 @@ const COMPARED_MAX: usize = 16;
 /// How many labels a message names.
 const LABELS_SHOWN_MAX: usize = 6;
 
-/// The keys that containers of one priority set differently, by container.
-#[derive(Debug, Default)]
-pub(crate) struct Contested {
-    by_container: Vec<Vec<Setting>>,
-}
-
-/// A contested key that a container sets.
+/// A key that a container sets.
 #[derive(Clone, Copy, Debug)]
-struct Setting {
-    /// The key, by a number that holds for this fleet only.
-    key: u32,
+struct Setting<'c> {
     /// The container, by position.
-    container: u32,
+    position: u32,
+    container: &'c Container,
     /// The key among those of the container, by position.
-    entry: u32,
-    /// Equal for equal values of the key.
-    value: u32,
-    /// Whether nothing is left of what other containers set before.
-    is_final: bool,
+    index: u32,
+    entry: &'c Entry,
 }
 
 /// Two containers, by position in the order in which they are merged, that set a key differently for the same assignment.
@@ -56,73 +44,43 @@ pub(crate) struct Rivals {
     entry: u32,
 }
 
-impl Contested {
-    /// The contested keys of these containers.
-    pub(crate) fn of(containers: &[Arc<Container>]) -> Self {
-        let mut by_key: HashMap<&Arc<str>, Vec<Set<'_>>> = HashMap::new();
-        for (position, container) in containers.iter().enumerate() {
-            for (entry, found) in container.entries.iter().enumerate() {
-                by_key.entry(&found.key).or_default().push((position as u32, container, entry as u32, found));
-            }
-        }
-        let mut contested = Self { by_container: vec![Vec::new(); containers.len()] };
-        let with_rivals = by_key.into_values().filter(|set| has_two_of_one_priority(set));
-        with_rivals.enumerate().for_each(|(key, set)| contested.add(key as u32, &set));
-        contested
+/// The rivals among containers that are merged for the same assignments, by position, ascending.
+pub(crate) fn among(containers: &[u32], all: &[Arc<Container>]) -> Box<[Rivals]> {
+    let found = containers.iter().filter_map(|position| Some((*position, &**all.get(*position as usize)?)));
+    let found: Vec<(u32, &Container)> = found.collect();
+    // They are in the order of their priorities.
+    let are_two = |pair: &[(u32, &Container)]| matches!(pair, [(_, one), (_, other)] if one.priority().is_some() && one.priority() == other.priority());
+    if !found.windows(2).any(are_two) {
+        return Box::default();
     }
+    let settings = found.into_iter().flat_map(|(position, container)| {
+        let entries = (0..).zip(&container.entries);
+        entries.map(move |(index, entry)| Setting { position, container, index, entry })
+    });
+    let mut settings: Vec<Setting<'_>> = settings.collect();
+    settings.sort_unstable_by_key(|setting| (setting.entry.key_digest, setting.position));
+    let of_keys = settings.chunk_by(|one, other| one.entry.key_digest == other.entry.key_digest);
+    let of_keys = of_keys.filter(|of_key| of_key.len() > 1);
+    of_keys
+        .flat_map(of_key)
+        .map(|(first, last)| Rivals { first: first.position, last: last.position, entry: last.index })
+        .collect()
+}
 
-    fn add(&mut self, key: u32, set: &[Set<'_>]) {
-        let mut values: HashMap<Digest, u32> = HashMap::new();
-        let number = |entry: &Entry| {
-            let digest = value::digest(&entry.value.value, &BTreeSet::new());
-            let next = values.len() as u32;
-            *values.entry(digest).or_insert(next)
-        };
-        let numbers: Vec<u32> = set.iter().map(|(.., found)| *found).map(number).collect();
-        if values.len() < 2 {
-            return;
-        }
-        for ((container, _, entry, found), value) in set.iter().zip(numbers) {
-            let setting = Setting { key, container: *container, entry: *entry, value, is_final: is_final(found) };
-            if let Some(settings) = self.by_container.get_mut(*container as usize) {
-                settings.push(setting);
-            }
-        }
-    }
-
-    /// The rivals among containers that are merged for the same assignments, by position, ascending.
-    pub(crate) fn among(&self, containers: &[u32], all: &[Arc<Container>]) -> Box<[Rivals]> {
-        let mut settings: Vec<Setting> = containers
-            .iter()
-            .filter_map(|position| self.by_container.get(*position as usize))
-            .flatten()
-            .copied()
-            .collect();
-        settings.sort_unstable_by_key(|setting| (setting.key, setting.container));
-        let mut found = Vec::new();
-        for of_key in settings.chunk_by(|one, other| one.key == other.key) {
-            // What is replaced as a whole does not matter any more, but for whom it replaces.
-            let winner = of_key.iter().rposition(|setting| setting.is_final).unwrap_or_default();
-            let (replaced, merged) = of_key.split_at(winner);
-            let Some(last) = merged.first() else { continue };
-            let with_last = replaced.iter().map(|first| (first, last));
-            let reach = if merged.len() > COMPARED_MAX { 1 } else { COMPARED_MAX };
-            let others = merged.iter().enumerate().flat_map(|(position, first)| {
-                merged.iter().skip(position + 1).take(reach).map(move |last| (first, last))
-            });
-            let are_rivals = |(first, last): &(&Setting, &Setting)| {
-                let container = |setting: &Setting| all.get(setting.container as usize);
-                let (Some(one), Some(other)) = (container(first), container(last)) else { return false };
-                first.value != last.value && are_rivals(one, other)
-            };
-            found.extend(with_last.chain(others).filter(are_rivals).map(|(first, last)| Rivals {
-                first: first.container,
-                last: last.container,
-                entry: last.entry,
-            }));
-        }
-        found.into()
-    }
+/// Those that set one key and contradict each other.
+fn of_key<'s>(settings: &'s [Setting<'s>]) -> impl Iterator<Item = (&'s Setting<'s>, &'s Setting<'s>)> {
+    // What is replaced as a whole does not matter any more, but for whom it replaces.
+    let winner = settings.iter().rposition(|setting| is_final(setting.entry)).unwrap_or_default();
+    let (replaced, merged) = settings.split_at(winner);
+    let with_last = replaced.iter().filter_map(|first| Some((first, merged.first()?)));
+    let reach = if merged.len() > COMPARED_MAX { 1 } else { COMPARED_MAX };
+    let others = merged
+        .iter()
+        .enumerate()
+        .flat_map(move |(position, first)| merged.iter().skip(position + 1).take(reach).map(move |last| (first, last)));
+    with_last.chain(others).filter(|(first, last)| {
+        first.entry.value_digest != last.entry.value_digest && are_rivals(first.container, last.container)
+    })
 }
 
 /// Whether their names decide which of two containers comes last, and their labels say nothing about it.
@@ -132,15 +90,6 @@ fn are_rivals(one: &Container, other: &Container) -> bool {
         && one.name != other.name
         && (one.conditions == other.conditions
             || !(one.conditions.has_all(&other.conditions) || other.conditions.has_all(&one.conditions)))
-}
-
-/// A container, by position, and a key that it sets, by position.
-type Set<'c> = (u32, &'c Container, u32, &'c Entry);
-
-fn has_two_of_one_priority(set: &[Set<'_>]) -> bool {
-    // They are in the order of their priorities.
-    let are_two = |one: &Container, other: &Container| one.priority().is_some() && one.priority() == other.priority();
-    set.windows(2).any(|pair| matches!(pair, [(_, one, ..), (_, other, ..)] if are_two(one, other)))
 }
 
 fn is_final(entry: &Entry) -> bool {

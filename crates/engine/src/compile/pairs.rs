@@ -16,7 +16,7 @@ use crate::memo::Memo;
 use crate::merge::STEPS_MAX;
 use crate::prepare::Prepared;
 use crate::record::Silent;
-use crate::rival::Rivals;
+use crate::rival::{self, Rivals};
 use crate::schema::Schema;
 
 /// What places of one class and targets of one class have in common: their values, and what is wrong with these.
@@ -340,7 +340,7 @@ fn draft(prepared: &Prepared, key: (u32, u32)) -> Draft {
         validation.value(path);
     }
     let validation = validation.finish();
-    let rivals = prepared.containers.contested.among(&containers, &prepared.containers.list);
+    let rivals = rival::among(&containers, &prepared.containers.list);
     Draft { key, containers, schemas, looked_at, inputs, validation, rivals }
 }
 
