@@ -132,32 +132,39 @@ fn main() -> Result<()> {
             "a table of the page has to be measured whole"
         );
     }
-    let rows = measure(&arguments.names, &options)?;
+    let (rows, failed) = measure(&arguments.names, &options)?;
     if let Some(page) = &arguments.page {
-        page::update(page, &rows)?;
+        page::update(page, &rows, &failed)?;
     }
     if arguments.json {
         println!("{}", report::json(&rows));
     } else {
         print!("{}", report::table(&rows));
     }
+    ensure!(failed.is_empty(), "no figures of {}", failed.join(", "));
     Ok(())
 }
 
-/// The rows of these benchmarks, of all if none is named.
-fn measure(names: &[String], options: &Options) -> Result<Vec<Row>> {
+/// The rows of these benchmarks, of all if none is named, and the names of those that failed: they take nothing from the others.
+fn measure(names: &[String], options: &Options) -> Result<(Vec<Row>, Vec<&'static str>)> {
     let known = BENCHMARKS.map(|(name, _)| name);
     if let Some(unknown) = names.iter().find(|name| !known.contains(&name.as_str())) {
         bail!("there is no benchmark {unknown:?}: there are {}", known.join(", "));
     }
     let is_wanted = |name: &str| names.is_empty() || names.iter().any(|wanted| wanted == name);
-    let mut rows = Vec::new();
+    let (mut rows, mut failed) = (Vec::new(), Vec::new());
     for (name, benchmark) in BENCHMARKS.into_iter().filter(|(name, _)| is_wanted(name)) {
         eprintln!("measuring {name} …");
         let row = |row: Row| if options.share < 1.0 { row.without_bound() } else { row };
-        rows.extend(benchmark(options)?.into_iter().map(|measured| row(measured).of(name)));
+        match benchmark(options) {
+            Ok(measured) => rows.extend(measured.into_iter().map(|measured| row(measured).of(name))),
+            Err(error) => {
+                eprintln!("{name} failed: {error:#}");
+                failed.push(name);
+            }
+        }
     }
-    Ok(rows)
+    Ok((rows, failed))
 }
 
 /// Writes the fleet that a benchmark measures.

@@ -44,10 +44,10 @@ pub(crate) fn is_whole(names: &[&str], all: &[&str]) -> bool {
     })
 }
 
-/// Puts the figures where the page has the figures of an earlier run.
-pub(crate) fn update(page: &Path, rows: &[Row]) -> Result<()> {
+/// Puts the figures where the page has the figures of an earlier run. A table stays as it is if a benchmark of it failed.
+pub(crate) fn update(page: &Path, rows: &[Row], failed: &[&str]) -> Result<()> {
     let mut text = std::fs::read_to_string(page).with_context(|| format!("could not read {}", page.display()))?;
-    for place in &PLACES {
+    for place in PLACES.iter().filter(|place| !failed.iter().any(|name| (place.has)(name))) {
         let rows: Vec<&Row> = rows.iter().filter(|row| (place.has)(row.benchmark())).collect();
         if !rows.is_empty() {
             text = replaced(&text, place.begin, &format!("{}\n{}", machine(), table(&rows)))
@@ -97,6 +97,18 @@ mod tests {
         assert_eq!(replaced(&new, first, "new\n").unwrap(), new);
         assert!(replaced(&page, hub, "new\n").unwrap().ends_with(&format!("{hub}\nnew\n\n{END}")));
         assert_eq!(replaced("# Page\n", first, "new\n"), None);
+    }
+
+    #[test]
+    fn a_table_of_which_a_benchmark_failed_stays() {
+        let [first, hub] = PLACES.map(|place| place.begin);
+        let directory = tempfile::tempdir().unwrap();
+        let page = directory.path().join("page.md");
+        std::fs::write(&page, format!("{first}old\n{END}{hub}old\n{END}")).unwrap();
+        let rows = ["fleet", "hub"].map(|name| Row::measured("a", 1.0, "s").of(name));
+        update(&page, &rows, &["yaml"]).unwrap();
+        let text = std::fs::read_to_string(&page).unwrap();
+        assert!(text.contains(&format!("{first}old")) && !text.contains(&format!("{hub}old")), "{text}");
     }
 
     #[test]
