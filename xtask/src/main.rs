@@ -10,6 +10,7 @@ mod steps;
 mod summary;
 mod tidy;
 mod tools;
+mod uses;
 mod workspace;
 
 use std::process::ExitCode;

@@ -6,6 +6,8 @@ use std::ops::RangeInclusive;
 use proc_macro2::{Delimiter, Spacing, Span, TokenStream, TokenTree};
 use syn::visit::{self, Visit};
 
+use crate::uses::{self, Use};
+
 /// Lines, both ends included, counted from one.
 type Lines = RangeInclusive<usize>;
 
@@ -16,6 +18,7 @@ pub(crate) struct RustSource {
     /// Every function with a body.
     pub(crate) functions: Vec<Function>,
     test_lines: Vec<Lines>,
+    uses: Vec<Use>,
 }
 
 /// A function with a body.
@@ -45,7 +48,7 @@ impl RustSource {
         flatten(text.parse()?, &mut tokens);
         let mut extents = Extents::default();
         extents.visit_file(&file);
-        Ok(Self { tokens, functions: extents.functions, test_lines: extents.test_lines })
+        Ok(Self { tokens, functions: extents.functions, test_lines: extents.test_lines, uses: uses::of(&file) })
     }
 
     /// How many lines hold code: neither blank, nor only comments, nor in a module of tests.
@@ -64,6 +67,11 @@ impl RustSource {
         let matches = |window: &&[Token]| window.iter().zip(sequence).all(|(token, text)| token.text == *text);
         let begin = |window: &[Token]| window.first().map(|token| *token.lines.start());
         self.tokens.windows(sequence.len()).filter(matches).filter_map(begin).collect()
+    }
+
+    /// What it uses of its crate, outside of tests.
+    pub(crate) fn uses(&self) -> impl Iterator<Item = &Use> {
+        self.uses.iter().filter(|used| !self.is_test(used.line))
     }
 
     fn is_test(&self, line: usize) -> bool {

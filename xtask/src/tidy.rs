@@ -1,5 +1,6 @@
 //! The laws of this workspace that no compiler knows.
 
+mod circles;
 mod crates;
 mod dependencies;
 mod headers;
@@ -21,6 +22,7 @@ type Law = fn(&Workspace) -> Vec<Finding>;
 
 const LAWS: &[Law] = &[
     syntax,
+    circles::check,
     crates::check,
     dependencies::check,
     headers::check,

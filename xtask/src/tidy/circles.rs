@@ -1,0 +1,223 @@
+//! Modules of one folder do not use one another in a circle; circles that are there are listed, in a list that may only shrink.
+//!
+//! A folder's modules are its files and the folders in it, each with everything below. A module and the one that it is in may use one another.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::Deserialize;
+
+use super::{Finding, line_of};
+use crate::rust_source::{RustSource, is_test_file};
+use crate::workspace::Workspace;
+
+const LIST: &str = "xtask/tidy-exceptions.toml";
+
+/// How many uses a message names.
+const SHOWN_MAX: usize = 8;
+
+/// How often a name is followed to where it comes from.
+const IMPORTS_MAX: usize = 8;
+
+/// A module, by the names on the way to it from its crate's root.
+type Module = Vec<String>;
+
+#[derive(Deserialize)]
+struct Circle {
+    /// The folder whose modules they are.
+    folder: String,
+    modules: BTreeSet<String>,
+}
+
+#[derive(Default, Deserialize)]
+struct List {
+    #[serde(default)]
+    circle: Vec<Circle>,
+}
+
+/// Uses among the modules of one folder: for each two, the first file and line.
+type Uses<'w> = BTreeMap<(String, String), (&'w str, usize)>;
+
+pub(super) fn check(workspace: &Workspace) -> Vec<Finding> {
+    let text = workspace.text(LIST);
+    let list = match toml::from_str::<List>(text) {
+        Ok(list) => list.circle,
+        Err(error) => return vec![Finding::new(LIST, 1, format!("circle law: {}", error.message()))],
+    };
+    let found: Vec<_> = workspace.packages.iter().flat_map(|package| circles(workspace, package.folder())).collect();
+    let new = found.iter().filter(|(folder, modules, _)| {
+        !list.iter().any(|known| known.folder == *folder && modules.is_subset(&known.modules))
+    });
+    let new = new.map(|(folder, modules, uses)| Finding::new(folder, 1, message(modules, uses)));
+    let is_there =
+        |known: &&Circle| found.iter().any(|(folder, modules, _)| known.folder == *folder && *modules == known.modules);
+    let gone = list.iter().filter(|known| !is_there(known)).map(|known| {
+        let names = known.modules.iter().map(String::as_str).collect::<Vec<_>>().join(", ");
+        let message = format!("circle law: {names}: the circle is smaller now, or gone: shorten its entry");
+        Finding::new(LIST, line_of(text, &format!("folder = \"{}\"", known.folder)), message)
+    });
+    new.chain(gone).collect()
+}
+
+fn message(modules: &BTreeSet<String>, uses: &Uses<'_>) -> String {
+    let names = modules.iter().map(|module| format!("`{module}`")).collect::<Vec<_>>().join(", ");
+    let among = uses.iter().filter(|((from, to), _)| modules.contains(from) && modules.contains(to));
+    let shown: Vec<_> = among.map(|((_, to), (path, line))| format!("{path}:{line} uses `{to}`")).collect();
+    let more = shown.len().saturating_sub(SHOWN_MAX);
+    let more = if more == 0 { String::new() } else { format!(", and {more} more") };
+    let shown = shown.iter().take(SHOWN_MAX).map(String::as_str).collect::<Vec<_>>().join(", ");
+    format!("circle law: {names} use one another in a circle: {shown}{more}")
+}
+
+/// The circles of a crate: the folder, its modules that can reach one another, and what the folder's modules use.
+fn circles<'w>(workspace: &'w Workspace, package: &str) -> Vec<(String, BTreeSet<String>, Uses<'w>)> {
+    let source = format!("{package}/src/");
+    let files = workspace.rust.iter().filter(|(path, _)| path.starts_with(&source) && !is_test_file(path));
+    let modules: BTreeMap<Module, (&str, &RustSource)> =
+        files.map(|(path, file)| (module_of(&path[source.len()..]), (path.as_str(), file))).collect();
+    let mut by_folder: BTreeMap<&[String], Uses<'w>> = BTreeMap::new();
+    for (from, (path, file)) in &modules {
+        for used in file.uses() {
+            let Some(to) = resolved(&modules, from, &used.segments, IMPORTS_MAX) else { continue };
+            let common = from.iter().zip(&to).take_while(|(one, other)| one == other).count();
+            if let (Some(one), Some(other)) = (from.get(common), to.get(common)) {
+                let uses = by_folder.entry(&from[..common]).or_default();
+                uses.entry((one.clone(), other.clone())).or_insert((path, used.line));
+            }
+        }
+    }
+    let circles = by_folder.into_iter().flat_map(|(folder, uses)| {
+        let folder = [&[source.trim_end_matches('/').to_owned()], folder].concat().join("/");
+        in_circles(&uses).into_iter().map(move |circle| (folder.clone(), circle, uses.clone()))
+    });
+    circles.collect()
+}
+
+/// The module of a file: `a/b.rs` and `a/b/mod.rs` are `a::b`, `lib.rs` and `main.rs` the root.
+fn module_of(file: &str) -> Module {
+    let mut names: Vec<String> = file.trim_end_matches(".rs").split('/').map(str::to_owned).collect();
+    if names.last().is_some_and(|last| last == "mod") || names == ["lib"] || names == ["main"] {
+        names.pop();
+    }
+    names
+}
+
+/// The module in whose file that is which a path names in a module: names that other modules import are followed.
+fn resolved(
+    modules: &BTreeMap<Module, (&str, &RustSource)>,
+    from: &Module,
+    segments: &[String],
+    imports_left: usize,
+) -> Option<Module> {
+    let mut at = from.clone();
+    let mut rest = segments;
+    while let Some((first, behind)) = rest.split_first() {
+        match first.as_str() {
+            "crate" => at.clear(),
+            "super" => drop(at.pop()?),
+            "self" => {}
+            _ => break,
+        }
+        rest = behind;
+    }
+    while let Some((name, behind)) = rest.split_first() {
+        let inner = [at.as_slice(), std::slice::from_ref(name)].concat();
+        if !modules.contains_key(&inner) {
+            break;
+        }
+        (at, rest) = (inner, behind);
+    }
+    let Some(name) = rest.first() else { return Some(at) };
+    if at == *from && rest.len() == segments.len() {
+        // Neither a module of ours, nor below one.
+        return None;
+    }
+    let (_, file) = modules.get(&at)?;
+    let import = file.uses().find(|used| used.name.as_ref() == Some(name));
+    match import.filter(|_| imports_left > 0) {
+        Some(import) => resolved(modules, &at, &import.segments, imports_left - 1),
+        None => Some(at),
+    }
+}
+
+/// Those that use one another, over others too.
+fn in_circles(uses: &Uses<'_>) -> BTreeSet<BTreeSet<String>> {
+    let reached = |from: &str| {
+        let mut reached: BTreeSet<&str> = BTreeSet::new();
+        let mut open = vec![from];
+        while let Some(next) = open.pop() {
+            let new = uses.keys().filter(|(from, to)| from == next && !reached.contains(to.as_str())).map(|(_, to)| to);
+            let new: Vec<&str> = new.map(String::as_str).collect();
+            reached.extend(&new);
+            open.extend(new);
+        }
+        reached
+    };
+    let all: BTreeMap<&str, BTreeSet<&str>> = uses.keys().map(|(from, _)| (from.as_str(), reached(from))).collect();
+    let circle = |(name, reached): (&&str, &BTreeSet<&str>)| -> Option<BTreeSet<String>> {
+        let is_back = |other: &&&str| all.get(**other).is_some_and(|back| back.contains(name));
+        let circle: BTreeSet<String> = reached.iter().filter(is_back).map(|name| (*name).to_owned()).collect();
+        (circle.len() > 1).then_some(circle)
+    };
+    all.iter().filter_map(circle).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::check as check_law;
+
+    const MANIFEST: (&str, &str) = ("a/Cargo.toml", "");
+
+    /// What is found in a crate of these files, which the list says this of.
+    fn check(files: &[(&str, &str)], list: &str) -> Vec<String> {
+        let list = [("xtask/tidy-exceptions.toml", list)];
+        check_law(super::check, &[&[MANIFEST], files, &list].concat())
+    }
+
+    const CIRCLE: [(&str, &str); 3] = [
+        ("a/src/lib.rs", "mod b;\nmod c;\nmod d;"),
+        ("a/src/b.rs", "use crate::c::C;"),
+        ("a/src/c.rs", "fn f() -> crate::b::B {}"),
+    ];
+
+    #[test]
+    fn modules_that_use_one_another_are_a_finding() {
+        let found =
+            "a/src:1: circle law: `b`, `c` use one another in a circle: a/src/b.rs:1 uses `c`, a/src/c.rs:1 uses `b`";
+        assert_eq!(check(&CIRCLE, ""), [found]);
+        assert_eq!(check(&[CIRCLE[0], CIRCLE[1], ("a/src/c.rs", "")], ""), Vec::<String>::new());
+    }
+
+    #[test]
+    fn parents_and_tests_may() {
+        let files = [
+            ("a/src/lib.rs", "mod b;\npub use self::b::B;"),
+            ("a/src/b.rs", "mod c;\npub use c::C;\n#[cfg(test)]\nmod tests {\n    use crate::d::D;\n}\n"),
+            ("a/src/b/c.rs", "use super::super::B;"),
+            ("a/src/d.rs", "use crate::B;"),
+        ];
+        assert_eq!(check(&files, ""), Vec::<String>::new());
+    }
+
+    #[test]
+    fn names_are_followed_to_where_they_come_from() {
+        let files = [
+            ("a/src/lib.rs", "mod b;\nuse b::c::C;"),
+            ("a/src/b/mod.rs", "mod c;\nmod d;\nuse self::d::D;"),
+            ("a/src/b/c.rs", "use super::{D as E};"),
+            ("a/src/b/d.rs", "use crate::C;"),
+        ];
+        let found = "a/src/b:1: circle law: `c`, `d` use one another in a circle: a/src/b/c.rs:1 uses `d`, a/src/b/d.rs:1 uses `c`";
+        assert_eq!(check(&files, ""), [found]);
+    }
+
+    #[test]
+    fn the_list_may_only_shrink() {
+        let entry = |modules: &str| format!("[[circle]]\nfolder = \"a/src\"\nmodules = [{modules}]\n");
+        let smaller = "xtask/tidy-exceptions.toml:2: circle law:";
+        let smaller = |names: &str| format!("{smaller} {names}: the circle is smaller now, or gone: shorten its entry");
+        assert_eq!(check(&CIRCLE, &entry("\"b\", \"c\"")), Vec::<String>::new());
+        assert_eq!(check(&CIRCLE, &entry("\"b\", \"c\", \"d\"")), [smaller("b, c, d")]);
+        assert_eq!(check(&CIRCLE[..2], &entry("\"b\", \"c\"")), [smaller("b, c")]);
+        assert_eq!(check(&CIRCLE, &entry("\"c\", \"d\"")).len(), 2);
+    }
+}
