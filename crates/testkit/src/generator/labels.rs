@@ -33,6 +33,25 @@ enum Audience {
     Assignment,
 }
 
+const WIDE: [(usize, Audience); 10] = large(120, 10);
+const FINE: [(usize, Audience); 10] = large(117, 13);
+
+/// The audiences of a large fleet's maps: so many are of teams in regions, so many of workloads.
+const fn large(of_regions_and_teams: usize, of_workloads: usize) -> [(usize, Audience); 10] {
+    [
+        (1, Audience::Everybody),
+        (8, Audience::Region),
+        (2, Audience::Size),
+        (2, Audience::Ring),
+        (10, Audience::Team),
+        (16, Audience::RegionAndRing),
+        (of_regions_and_teams, Audience::RegionAndTeam),
+        (30, Audience::ClusterType),
+        (of_workloads, Audience::Workload),
+        (1, Audience::Assignment),
+    ]
+}
+
 impl Spread {
     pub(super) fn of(size: Size) -> Self {
         if size.config_maps > Size::HUNDRED.config_maps { Self::Wide } else { Self::Narrow }
@@ -65,30 +84,8 @@ impl Spread {
                 (1, Audience::ClusterType),
                 (1, Audience::Workload),
             ],
-            Self::Wide => &[
-                (1, Audience::Everybody),
-                (8, Audience::Region),
-                (2, Audience::Size),
-                (2, Audience::Ring),
-                (10, Audience::Team),
-                (16, Audience::RegionAndRing),
-                (120, Audience::RegionAndTeam),
-                (30, Audience::ClusterType),
-                (10, Audience::Workload),
-                (1, Audience::Assignment),
-            ],
-            Self::Fine => &[
-                (1, Audience::Everybody),
-                (8, Audience::Region),
-                (2, Audience::Size),
-                (2, Audience::Ring),
-                (10, Audience::Team),
-                (16, Audience::RegionAndRing),
-                (117, Audience::RegionAndTeam),
-                (30, Audience::ClusterType),
-                (13, Audience::Workload),
-                (1, Audience::Assignment),
-            ],
+            Self::Wide => &WIDE,
+            Self::Fine => &FINE,
         }
     }
 
