@@ -59,7 +59,7 @@ pub(crate) fn sensitive_in<'p>(
 fn explain(finding: Finding, missing: MissingValues, trace: &Trace) -> Diagnostic {
     let Finding { path, kind, message, schema, schema_path } = finding;
     let schema_origin = Origin::part(&schema.object, schema.path.clone(), Part::KeyInside(schema_path));
-    let asked = format!("asked for by {}", schema.object);
+    let asked = format!("required by {}", schema.object);
     if kind == FindingKind::TooMuch {
         return Diagnostic::error(Code::CostlySchema, message)
             .at(Origin::field(&schema.object, schema.path), asked)

@@ -12,11 +12,19 @@ use model::object::label_mapping::ADD;
 use model::object::{AnyObject, Kind, LabelMapping, Object};
 
 use crate::pair::ByPair;
-use crate::target::Target;
+use crate::target::{Target, unmapped_targets};
+
+/// The deployment targets of the fleet's environment, by name, and what is wrong with them. Label mappings come last, and override nothing.
+pub(crate) fn targets(fleet: &Fleet) -> (Vec<Target>, Vec<Diagnostic>) {
+    let (mut targets, mut diagnostics) = unmapped_targets(fleet);
+    let mappings = Mappings::new(fleet);
+    targets.iter_mut().for_each(|target| diagnostics.extend(mappings.apply(target)));
+    (targets, diagnostics)
+}
 
 /// The label mappings of a fleet.
 #[derive(Debug)]
-pub(crate) struct Mappings<'a> {
+struct Mappings<'a> {
     fleet: &'a Fleet,
     /// By name, then further copies of those that exist more than once.
     objects: Vec<&'a Arc<Object<LabelMapping>>>,
@@ -24,7 +32,7 @@ pub(crate) struct Mappings<'a> {
 }
 
 impl<'a> Mappings<'a> {
-    pub(crate) fn new(fleet: &'a Fleet) -> Self {
+    fn new(fleet: &'a Fleet) -> Self {
         let copies = fleet.duplicates.values().flatten().filter_map(|copy| match copy {
             AnyObject::LabelMapping(object) => Some(object),
             _ => None,
@@ -41,7 +49,7 @@ impl<'a> Mappings<'a> {
     ///
     /// All mappings look at the labels that the target has without any, and none overwrites one of these. Where two add different
     /// values, the first mapping by name counts for scheduling, so that the target stays where it is, and nothing of it is rendered.
-    pub(crate) fn apply(&self, target: &mut Target) -> Vec<Diagnostic> {
+    fn apply(&self, target: &mut Target) -> Vec<Diagnostic> {
         let candidates = self.index.candidates(&target.labels).into_iter();
         let matching = candidates.filter_map(|position| self.objects.get(position).copied());
         let matching: Vec<_> = matching.filter(|mapping| has_all(&target.labels, &mapping.spec.from)).collect();

@@ -203,7 +203,7 @@ spec: {environment: dev, manifests: {repo: r, branch: main, path: p}}
         let (environment, unavailable) = (EnvironmentName::new("dev").unwrap(), BTreeSet::new());
         let (fleet, _) = Fleet::build(FleetInput { environment, files: files.into(), contents, unavailable });
         let place = Labels::from_iter([("site", "chicago"), ("size", "large")]);
-        let (targets, _) = crate::target::targets(&fleet);
+        let (targets, _) = crate::mapping::targets(&fleet);
         let found = Pins::new(&fleet).over(|key| place.get(key), &targets[0]);
         let shown = found
             .map(|over| over.map(|manifests| manifests.values().map(|value| &**value).collect::<Vec<_>>().join(" ")));

@@ -389,7 +389,7 @@ fn missing(parsed: &ParsedTemplates, object: &Object<ClusterType>, field: &str, 
     let key = object.key();
     let origin = Origin::field(&key, FieldPath::from(["spec", field]));
     let diagnostic = Diagnostic::error(Code::MissingTemplate, format!("there is no template `{name}`"))
-        .at(origin, format!("asked for by cluster type `{}`", object.name));
+        .at(origin, format!("required by cluster type `{}`", object.name));
     let names: Vec<_> = parsed.keys().map(|name| format!("`{name}`")).collect();
     let help = if names.is_empty() {
         "the environment has no templates: is a `BaseRepo` missing?".to_owned()

@@ -16,7 +16,6 @@ use model::object::{AnyObject, DeploymentTarget, Kind, Object};
 use model::similar;
 
 use self::ownership::{Claim, Claims, Standing};
-use crate::mapping::Mappings;
 
 /// How many environments a message names.
 const ENVIRONMENTS_SHOWN_MAX: usize = 10;
@@ -108,9 +107,9 @@ impl Target {
 
 /// The deployment targets of the fleet's environment, by name, and what is wrong with them.
 ///
-/// `behaviour`: a workload's labels override those of its targets, and `workload` and `workspace` override both. Label mappings come last,
-/// and override nothing.
-pub fn targets(fleet: &Fleet) -> (Vec<Target>, Vec<Diagnostic>) {
+/// `behaviour`: a workload's labels override those of its targets, and `workload` and `workspace` override both. What label mappings add is added by
+/// `crate::mapping::targets`.
+pub(crate) fn unmapped_targets(fleet: &Fleet) -> (Vec<Target>, Vec<Diagnostic>) {
     let mut collector = Collector { fleet, claims: Claims::new(), diagnostics: Vec::new() };
     for workload in fleet.workloads.values() {
         collector.add_workload(workload);
@@ -131,12 +130,7 @@ pub fn targets(fleet: &Fleet) -> (Vec<Target>, Vec<Diagnostic>) {
             of_object.for_each(|target| target.problem.clone_from(&problem));
         }
     }
-    let mappings = Mappings::new(fleet);
-    let mapped = targets.into_values().map(|mut target| {
-        diagnostics.extend(mappings.apply(&mut target));
-        target
-    });
-    (mapped.collect(), diagnostics)
+    (targets.into_values().collect(), diagnostics)
 }
 
 struct Collector<'a> {

@@ -24,8 +24,9 @@ pub use repositories::{
     Commit, CommitInfo, Content, GitRepositories, Item, ItemKind, KnownTree, MemoryRepositories, NewCommit, Person,
     Push, Pushed, Repositories, RepositoryError, Revision, Wait, opener,
 };
-pub use settings::{Credential, Rewrite, Settings, Token, is_kept_variable};
-pub use url::{RepositoryUrl, UrlError, without_credential};
 #[doc(hidden)]
-pub use url::{fuzz as fuzz_url, fuzz_rewrite};
+pub use settings::fuzz_rewrite;
+pub use settings::{Credential, Rewrite, Settings, Token, is_kept_variable};
+pub use url::fuzz as fuzz_url;
+pub use url::{RepositoryUrl, UrlError, without_credential};
 pub use walk::ENVIRONMENTS;

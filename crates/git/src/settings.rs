@@ -169,6 +169,17 @@ pub(crate) fn candidates(path: &Path) -> [PathBuf; 2] {
     [path.to_owned(), with_suffix.into()]
 }
 
+/// Rewrites a URL by a rule from outside: what comes of it is refused, or is no transport helper and no option of git's.
+#[doc(hidden)]
+pub fn fuzz_rewrite(from: &str, url: &str) {
+    let Ok(url) = RepositoryUrl::from_object(url) else { return };
+    let rule = Rewrite { from: from.to_owned(), to: "https://mirror.example/".to_owned() };
+    let rewritten = rewrite(&[rule], url.as_str());
+    if let Ok(parts) = Parts::parse(&rewritten) {
+        assert!(!parts.url().as_str().starts_with('-'), "{rewritten:?}");
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;

@@ -247,7 +247,7 @@ impl<'a> Parts<'a> {
     }
 
     /// The URL without what may be a credential.
-    fn url(&self) -> RepositoryUrl {
+    pub(crate) fn url(&self) -> RepositoryUrl {
         let Self { user, host, path, .. } = self;
         let scheme = match self.scheme {
             Scheme::Local => return RepositoryUrl((*path).into()),
@@ -331,17 +331,6 @@ pub fn fuzz(text: &str) {
         let after_scheme = url.as_str().trim_start_matches(|c: char| c.is_ascii_alphanumeric() || "+-.".contains(c));
         assert!(!url.as_str().starts_with('-') && !after_scheme.starts_with("::"), "{text:?}");
         let _ = url.label();
-    }
-}
-
-/// Rewrites a URL by a rule from outside: what comes of it is refused, or is no transport helper and no option of git's.
-#[doc(hidden)]
-pub fn fuzz_rewrite(from: &str, url: &str) {
-    let Ok(url) = RepositoryUrl::from_object(url) else { return };
-    let rule = crate::settings::Rewrite { from: from.to_owned(), to: "https://mirror.example/".to_owned() };
-    let rewritten = crate::settings::rewrite(&[rule], url.as_str());
-    if let Ok(parts) = Parts::parse(&rewritten) {
-        assert!(!parts.url().as_str().starts_with('-'), "{rewritten:?}");
     }
 }
 

@@ -180,7 +180,7 @@ impl Server {
         chores.spawn(silence::watch(database.clone(), self.heartbeats));
         chores.spawn(checkpoint::watch(database.clone()));
         chores.spawn(app.feed.clone().run());
-        chores.spawn(rules::run(database.clone(), app.rules.clone(), Arc::clone(&app.metrics)));
+        chores.spawn(rules::run(database.clone(), app.rules.clone(), app.metrics.rules.clone()));
         chores.spawn(azure::run(self.azure, app.ingest.clone()));
         chores.spawn(audit::run(database.clone(), self.retention.audit));
         if self.retention != Retention::default() {

@@ -11,13 +11,14 @@ use model::progress::Counter;
 
 use super::{Delta, Prepared, PreparedTarget, Reach, Settings, folder_order};
 use crate::container::{Container, Containers};
+use crate::mapping::targets;
 use crate::pin::Pins;
 use crate::place::Place;
 use crate::render::{self, TargetFields, Templates};
 use crate::schedule::{Candidates, Schedule};
 use crate::schema::Schemas;
 use crate::settings;
-use crate::target::{Target, targets};
+use crate::target::Target;
 
 impl Prepared {
     /// Reads a fleet; what is as in the fleet `before` is left as it is.

@@ -13,24 +13,11 @@ use model::yaml::{Problem, first_error, is_surely_good, is_surely_good_like};
 
 use super::Context;
 use super::application_text::{Made, REFERENCES};
-use super::template::{Parsed, with_canaries};
+use super::template::{Parsed, SEPARATOR, extension, with_canaries};
 use crate::sensitive::Canary;
-
-/// What stands between the manifests of a file.
-pub(super) const SEPARATOR: &str = "---\n";
 
 /// How much of a line is shown.
 const EXCERPT_CHARS_MAX: usize = 200;
-
-/// Whether files of this name are YAML.
-pub(super) fn is_structured(file: &str) -> bool {
-    matches!(extension(file), Some("yaml" | "yml" | "json"))
-}
-
-/// What stands behind the last dot of a name.
-fn extension(file: &str) -> Option<&str> {
-    file.rsplit_once('.').map(|(_, extension)| extension)
-}
 
 /// What keeps a file from being read. JSON is YAML, but for a few escapes.
 fn error_in(file: &str, text: &str) -> Option<Problem> {

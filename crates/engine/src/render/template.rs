@@ -15,10 +15,12 @@ use model::object::{Object, Template};
 
 use super::Context;
 use super::application_text::{Made, REFERENCES, structure_changed, template_in_data};
-use super::not_yaml::{SEPARATOR, is_structured};
 use crate::compose::{CONFIG_DATA, Composition};
 use crate::sensitive::Canary;
 use crate::target::Target;
+
+/// What stands between the manifests of a file.
+pub(super) const SEPARATOR: &str = "---\n";
 
 /// A template of a fleet, parsed once.
 #[derive(Debug)]
@@ -153,6 +155,16 @@ impl Parsed {
     pub(super) fn check_texts(&self, target: &Target, made: &Made) -> Option<Diagnostic> {
         if made.stretches.is_empty() { None } else { structure_changed(target, &self.key.name, made) }
     }
+}
+
+/// Whether files of this name are YAML.
+fn is_structured(file: &str) -> bool {
+    matches!(extension(file), Some("yaml" | "yml" | "json"))
+}
+
+/// What stands behind the last dot of a name.
+pub(super) fn extension(file: &str) -> Option<&str> {
+    file.rsplit_once('.').map(|(_, extension)| extension)
 }
 
 /// Whether an error may say something about the sensitive values: it is another one where these are others. Of what was rendered

@@ -10,16 +10,16 @@ use model::name::ConfigMapName;
 use model::object::{AnyObject, FluxGitRepository, FluxKustomization, Object};
 
 use super::assembly::Assembly;
-use super::moment::Moment;
 use super::place::{Place, Snapshot};
 use super::reference::Reference;
+use super::view::View;
 use crate::limits::{BASE_DEPTH_MAX, PLACES_MAX};
 use crate::url::RepositoryUrl;
 use crate::walk;
 
 /// The platform's part of an environment while it is being read.
 pub(super) struct Platform<'a> {
-    moment: &'a Moment<'a>,
+    view: &'a View<'a>,
     assembly: &'a mut Assembly,
     visited: BTreeSet<Stop>,
     repositories: BTreeMap<ConfigMapName, Arc<Object<FluxGitRepository>>>,
@@ -47,9 +47,9 @@ struct Step {
 
 impl<'a> Platform<'a> {
     /// Reads what the environment refers to, and all that refers to in turn.
-    pub(super) fn read(moment: &'a Moment<'a>, assembly: &'a mut Assembly, environment: Reference) {
+    pub(super) fn read(view: &'a View<'a>, assembly: &'a mut Assembly, environment: Reference) {
         let (visited, repositories, waiting) = Default::default();
-        let mut platform = Self { moment, assembly, visited, repositories, waiting };
+        let mut platform = Self { view, assembly, visited, repositories, waiting };
         let mut open = vec![Step { reference: environment, trail: Trail::new() }];
         while !open.is_empty() {
             open = platform.go(open);
@@ -61,12 +61,12 @@ impl<'a> Platform<'a> {
     fn go(&mut self, steps: Vec<Step>) -> Vec<Step> {
         let mut places = Vec::new();
         for step in steps {
-            match step.reference.place(&self.moment.control_plane) {
+            match step.reference.place(&self.view.control_plane) {
                 Ok(place) => places.push((step, place)),
                 Err(diagnostic) => self.fail(diagnostic),
             }
         }
-        let results = self.moment.in_parallel(&places, |(_, place)| self.moment.read(place));
+        let results = self.view.in_parallel(&places, |(_, place)| self.view.read(place));
         let mut next = Vec::new();
         for ((step, place), result) in places.into_iter().zip(results) {
             match result {
@@ -101,7 +101,7 @@ impl<'a> Platform<'a> {
         self.visited.insert(stop.clone());
         trail.push(stop);
         let mut steps = Vec::new();
-        let files = self.assembly.add(self.moment.reader(), place, snapshot);
+        let files = self.assembly.add(self.view.reader(), place, snapshot);
         for object in files.iter().flat_map(|file| &file.objects.objects) {
             match object {
                 AnyObject::BaseRepo(base) => {

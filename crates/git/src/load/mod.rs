@@ -14,6 +14,7 @@ mod place;
 pub(crate) mod problem;
 mod reference;
 mod stand_in;
+mod view;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;

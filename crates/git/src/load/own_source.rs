@@ -45,7 +45,7 @@ pub(super) fn problems<'a>(
                 format!("the output of {key} would go to branch `{branch}`, on which its changes are proposed");
             let diagnostic = Diagnostic::error(Code::ProposalIsDestination, message)
                 .at(origin(), "its output goes here")
-                .note("the branch of a proposal is removed when there is nothing to propose, and clusters would pull what nobody has agreed to")
+                .note("the branch of a proposal is removed when there is nothing to propose, and clusters would pull what was not merged")
                 .help("give the branch that clusters pull another name, such as that of the environment");
             found.push(diagnostic.about(&key));
             continue;

@@ -18,7 +18,7 @@ use utoipa_axum::routes;
 use super::rollout_metrics::RolloutMetrics;
 use super::{App, Reader, health};
 use crate::ingest::{Outcome, Receipt, SubmitError};
-use crate::rules::{Deliveries, Phase};
+use crate::rules::RuleMetrics;
 
 /// Upper ends of the buckets of durations, in seconds.
 const BUCKETS: [f64; 12] = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 5.0, 30.0];
@@ -33,8 +33,8 @@ pub struct Metrics {
     storing: Histogram,
     waiting: Gauge,
     database_up: Gauge<i64, AtomicI64>,
-    rules: Family<RuleLabels, Gauge>,
-    notifications: Family<NotificationLabels, Counter>,
+    /// Of the rules, which count for themselves.
+    pub(crate) rules: RuleMetrics,
     configuration: Gauge,
     rollouts: RolloutMetrics,
 }
@@ -53,16 +53,6 @@ struct RouteLabels {
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
 struct ReportLabels {
     source: &'static str,
-    outcome: &'static str,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
-struct RuleLabels {
-    phase: &'static str,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
-struct NotificationLabels {
     outcome: &'static str,
 }
 
@@ -97,7 +87,7 @@ impl Metrics {
         let durations = Family::<RouteLabels, Histogram, _>::new_with_constructor(
             (|| Histogram::new(BUCKETS)) as fn() -> Histogram,
         );
-        let (requests, reports, waiting, database_up, rules, notifications, configuration) = Default::default();
+        let (requests, reports, waiting, database_up, rules, configuration) = Default::default();
         let rollouts = RolloutMetrics::default();
         let metrics = Self {
             requests,
@@ -107,7 +97,6 @@ impl Metrics {
             waiting,
             database_up,
             rules,
-            notifications,
             configuration,
             rollouts,
             registry: Registry::default(),
@@ -121,9 +110,7 @@ impl Metrics {
         registry.register_with_unit("store_duration", help, Unit::Seconds, metrics.storing.clone());
         registry.register("reports_waiting", "Reports that wait to be stored", metrics.waiting.clone());
         registry.register("database_up", "Whether the database answers (1) or not (0)", metrics.database_up.clone());
-        registry.register("rules", "Rules by where they stand", metrics.rules.clone());
-        let help = "Notifications by what became of them when they were sent";
-        registry.register("notifications", help, metrics.notifications.clone());
+        metrics.rules.register(&mut registry);
         let help = "Whether the configuration could be used when it was last read (1) or not, so that the one before is in effect (0)";
         metrics.configuration.set(1);
         registry.register("configuration_last_reload_successful", help, metrics.configuration.clone());
@@ -167,21 +154,6 @@ impl Metrics {
     /// Whether the configuration could be used when it was last read.
     pub(crate) fn configuration(&self, is_good: bool) {
         self.configuration.set(is_good.into());
-    }
-
-    /// How many rules stand where: `ok`, `pending`, `firing`.
-    pub(crate) fn rules(&self, counts: [usize; 3]) {
-        for (phase, count) in [Phase::Ok, Phase::Pending, Phase::Firing].into_iter().zip(counts) {
-            self.rules.get_or_create(&RuleLabels { phase: phase.as_str() }).set(count as i64);
-        }
-    }
-
-    /// What became of notifications.
-    pub(crate) fn notified(&self, deliveries: Deliveries) {
-        let Deliveries { delivered, failed, given_up } = deliveries;
-        for (outcome, count) in [("delivered", delivered), ("failed", failed), ("given_up", given_up)] {
-            self.notifications.get_or_create(&NotificationLabels { outcome }).inc_by(count as u64);
-        }
     }
 
     /// All of it, as `OpenMetrics`.

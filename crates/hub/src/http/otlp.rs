@@ -156,7 +156,7 @@ impl LogsService for Logs {
         request: tonic::Request<ExportLogsServiceRequest>,
     ) -> Result<tonic::Response<ExportLogsServiceResponse>, tonic::Status> {
         let identity = request.extensions().get::<Identity>().cloned();
-        let identity = identity.ok_or_else(|| tonic::Status::unauthenticated("nobody is known"))?;
+        let identity = identity.ok_or_else(|| tonic::Status::unauthenticated("the request has no known token"))?;
         let answer = export(&self.0, &identity, request.get_ref()).await;
         answer.map(tonic::Response::new).map_err(|problem| rpc_status(&problem))
     }

@@ -8,7 +8,7 @@ use tokio::sync::{Semaphore, SemaphorePermit};
 use tokio::time::timeout;
 
 use super::QuestionError;
-use super::scope::Scope;
+use super::host_kind::HostKind;
 use crate::limits::{COUNT_WAIT, COUNTED_BY_PLACE_MAX, COUNTS_AT_ONCE};
 use crate::store::{Dialect, Transaction, Value};
 
@@ -33,13 +33,17 @@ pub(super) async fn turn() -> Result<SemaphorePermit<'static>, QuestionError> {
 }
 
 impl Counted {
-    /// Counts the hosts of a scope.
-    pub(super) async fn of(transaction: &mut Transaction, scope: &Scope) -> Result<Self, QuestionError> {
-        let (from, values) = match &scope.groups {
-            Some(groups) if scope.hosts.is_none() && are_few(transaction, groups).await? => {
-                by_place(transaction.dialect(), scope, groups)
+    /// Counts the reconcilers of these hosts, or of all of a kind if none are listed, at these groups of places, or at all.
+    pub(super) async fn of(
+        transaction: &mut Transaction,
+        (kind, hosts): (&HostKind, Option<&[i64]>),
+        groups: Option<&[i64]>,
+    ) -> Result<Self, QuestionError> {
+        let (from, values) = match groups {
+            Some(groups) if hosts.is_none() && are_few(transaction, groups).await? => {
+                by_place(transaction.dialect(), kind, groups)
             }
-            _ => by_host(transaction.dialect(), scope),
+            _ => by_host(transaction.dialect(), kind, hosts),
         };
         let sql = format!(
             "select n.tally_id, n.reconcilers, t.place_group_id from \
@@ -79,20 +83,20 @@ async fn are_few(transaction: &mut Transaction, groups: &[i64]) -> Result<bool, 
 
 // Cross joins keep SQLite from beginning with all states. Reconcilers that are out of service are in no tally.
 
-fn by_host(dialect: Dialect, scope: &Scope) -> (String, Vec<Value>) {
-    let (of_hosts, values) = if let Some(hosts) = &scope.hosts {
-        (dialect.any_int("yr.host_id", "$1"), vec![hosts.clone().into()])
+fn by_host(dialect: Dialect, kind: &HostKind, hosts: Option<&[i64]>) -> (String, Vec<Value>) {
+    let (of_hosts, values) = if let Some(hosts) = hosts {
+        (dialect.any_int("yr.host_id", "$1"), vec![hosts.to_vec().into()])
     } else {
-        let (all, values) = scope.kind.all(dialect);
+        let (all, values) = kind.all(dialect);
         (format!("yr.host_id in ({all})"), values)
     };
     (format!("from reconciler yr cross join reconciler_state ys where {of_hosts}"), values)
 }
 
-fn by_place(dialect: Dialect, scope: &Scope, groups: &[i64]) -> (String, Vec<Value>) {
+fn by_place(dialect: Dialect, kind: &HostKind, groups: &[i64]) -> (String, Vec<Value>) {
     let mut values = vec![groups.to_vec().into()];
     let of_groups = dialect.any_int("yp.place_group_id", "$1");
-    let of_hosts = scope.kind.condition(dialect, "yr.host_id", &mut values).unwrap_or_else(|| "1 = 1".to_owned());
+    let of_hosts = kind.condition(dialect, "yr.host_id", &mut values).unwrap_or_else(|| "1 = 1".to_owned());
     let from = format!(
         "from place yp cross join reconciler yr cross join reconciler_state ys \
          where {of_groups} and yr.place_id = yp.id and {of_hosts}"

@@ -57,7 +57,8 @@ impl Scope {
             transaction = database.begin_reading().await?;
             scope = Self::of(&mut transaction, filter).await?;
         }
-        let counted = Counted::of(&mut transaction, &scope).await?;
+        let counted =
+            Counted::of(&mut transaction, (&scope.kind, scope.hosts.as_deref()), scope.groups.as_deref()).await?;
         drop(turn);
         if scope.hosts.is_none() && filter.cluster_type.is_none() {
             let is_told = |group: &i64| scope.groups.as_ref().is_none_or(|groups| groups.contains(group));

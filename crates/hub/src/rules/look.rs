@@ -69,7 +69,7 @@ pub async fn look(database: &Database, rules: &[Rule], now: Moment) -> Result<[u
             Ok(phase) => phase,
             Err(QuestionError::Database(error)) => return Err(error),
             Err(error) => {
-                tracing::warn!(rule = rule.name, %error, "nobody can be told of a rule");
+                tracing::warn!(rule = rule.name, %error, "a rule can't be evaluated");
                 Phase::Ok
             }
         };

@@ -6,6 +6,7 @@
 
 mod formats;
 mod look;
+mod metrics;
 mod notifications;
 mod options;
 mod receiver;
@@ -21,6 +22,7 @@ use utoipa::ToSchema;
 
 pub use self::formats::{PagerDuty, Severity};
 pub use self::look::{RuleState, look, states};
+pub use self::metrics::RuleMetrics;
 pub use self::notifications::{Deliveries, LastNotification, deliver};
 pub use self::options::{RuleError, RuleOptions};
 pub use self::receiver::{Format, Receiver};

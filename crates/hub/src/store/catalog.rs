@@ -1,7 +1,7 @@
 //! Which tables a database has, and what is in their columns.
 
-use super::database::DatabaseError;
 use super::dialect::Dialect;
+use super::error::DatabaseError;
 use super::rows::Kind;
 use super::transaction::Transaction;
 

@@ -7,13 +7,15 @@ mod catalog;
 pub mod checkpoint;
 mod database;
 mod dialect;
+mod error;
 mod rows;
 mod transaction;
 mod value;
 
 pub use catalog::{Table, tables};
-pub use database::{Database, DatabaseError, DatabaseUrl, DatabaseUrlError};
+pub use database::{Database, DatabaseUrl, DatabaseUrlError};
 pub use dialect::Dialect;
+pub use error::DatabaseError;
 pub use rows::{Kind, Rows};
 pub use transaction::{Transaction, Turn};
 pub use value::{Row, Value};

@@ -6,8 +6,8 @@ use sqlx::query::Query;
 use sqlx::sqlite::{SqliteArguments, SqliteRow};
 use sqlx::{AssertSqlSafe, Column as _, Postgres, Row as _, Sqlite, TypeInfo as _, ValueRef as _};
 
-use super::database::DatabaseError;
 use super::dialect::Dialect;
+use super::error::DatabaseError;
 use super::rows::Rows;
 use super::value::{Row, Value};
 

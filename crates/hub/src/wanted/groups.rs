@@ -2,7 +2,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::publish::Named;
 use super::vocabulary::{self, TargetIds, TargetKey};
 use super::{Role, WantedPlace};
 use crate::endpoint::Endpoint;
@@ -19,13 +18,16 @@ pub(super) fn group_name(place: &WantedPlace, endpoint: &Endpoint) -> String {
     format!("clusters of {cluster_type} in {environment}: {}", below.join("/"))
 }
 
+/// A place with the name of its group.
+pub(super) type Grouped<'a> = (&'a str, &'a WantedPlace);
+
 /// Adds the groups of places that are new, or of which more is known now.
 pub(super) async fn add(
     transaction: &mut Transaction,
-    named: &[Named<'_>],
+    grouped: &[Grouped<'_>],
     targets: &BTreeMap<TargetKey, TargetIds>,
 ) -> Result<(), DatabaseError> {
-    let names = named.iter().filter_map(|named| named.place.environment.as_deref()).collect();
+    let names = grouped.iter().filter_map(|(_, place)| place.environment.as_deref()).collect();
     let environments = vocabulary::environments(transaction, names).await?;
     let mut rows = Rows::new(&[
         ("name", Kind::Text),
@@ -33,8 +35,7 @@ pub(super) async fn add(
         ("cluster_type", Kind::Text),
         ("role", Kind::Text),
     ]);
-    let groups: BTreeMap<&str, &WantedPlace> =
-        named.iter().map(|named| (named.group.as_str(), &*named.place)).collect();
+    let groups: BTreeMap<&str, &WantedPlace> = grouped.iter().copied().collect();
     for (name, place) in groups {
         let environment = place.environment.as_ref().and_then(|name| environments.get(name).copied());
         let cluster_type = place.cluster_type.as_deref();
@@ -45,20 +46,20 @@ pub(super) async fn add(
         environment_id = coalesce(excluded.environment_id, place_group.environment_id), \
         cluster_type = coalesce(excluded.cluster_type, place_group.cluster_type)";
     transaction.with(rows, statement).await?;
-    set_targets(transaction, named, targets).await
+    set_targets(transaction, grouped, targets).await
 }
 
 /// Notes for which targets groups are. A workload's manifests are for those that are named now, and no others.
 async fn set_targets(
     transaction: &mut Transaction,
-    named: &[Named<'_>],
+    grouped: &[Grouped<'_>],
     targets: &BTreeMap<TargetKey, TargetIds>,
 ) -> Result<(), DatabaseError> {
     let (mut members, mut applications) = (BTreeSet::new(), BTreeSet::new());
-    for Named { place, group, .. } in named.iter().filter(|named| !named.place.targets.is_empty()) {
+    for (group, place) in grouped.iter().filter(|(_, place)| !place.targets.is_empty()) {
         let ids = place.targets.iter().filter_map(|target| targets.get(&TargetKey::of(target)));
-        members.extend(ids.map(|ids| (group.as_str(), ids.target)));
-        applications.extend((place.role == Role::Application).then_some(group.as_str()));
+        members.extend(ids.map(|ids| (*group, ids.target)));
+        applications.extend((place.role == Role::Application).then_some(*group));
     }
     let mut rows = Rows::new(&[("name", Kind::Text)]);
     applications.into_iter().for_each(|name| rows.push(vec![name.into()]));

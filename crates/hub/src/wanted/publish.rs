@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::branch::{Branch, CommitId};
+use super::groups::Grouped;
 use super::retally::{self, Changes};
 use super::vocabulary::{self, TargetIds, TargetKey};
 use super::{
@@ -89,7 +90,7 @@ async fn note(transaction: &mut Transaction, contents: &mut Contents, plan: &Pla
     let is_wanted = |named: &Named<'_>| named.known.as_ref().is_some_and(|known| known.tree == named.place.tree);
     named.retain(|named| named.place.tree.is_some() && is_wanted(named));
     let targets = add_targets(transaction, &named).await?;
-    groups::add(transaction, &named, &targets).await?;
+    groups::add(transaction, &grouped(&named), &targets).await?;
     let regrouped = regroup(transaction, &named).await?;
     complete(transaction, &named).await?;
     let (changed, added) = (BTreeSet::new(), BTreeMap::new());
@@ -97,6 +98,10 @@ async fn note(transaction: &mut Transaction, contents: &mut Contents, plan: &Pla
     let changes = Changes { branch_id: branch.id, changed, regrouped, added, targets, is_commit_new: false };
     retally::after_publication(transaction, contents, changes).await?;
     Ok(Published { unchanged: named.len(), ..Published::default() })
+}
+
+fn grouped<'n>(named: &'n [Named<'_>]) -> Vec<Grouped<'n>> {
+    named.iter().map(|named| (named.group.as_str(), &*named.place)).collect()
 }
 
 /// Makes the content of a branch what is wanted. Whoever did not see the branch itself may be late: then nothing changes.
@@ -114,7 +119,7 @@ async fn publish(
     };
     let named = named(transaction, &told).await?;
     let targets = add_targets(transaction, &named).await?;
-    groups::add(transaction, &named, &targets).await?;
+    groups::add(transaction, &grouped(&named), &targets).await?;
     let added = add_places(transaction, branch, &named).await?;
     let regrouped = regroup(transaction, &named).await?;
     complete(transaction, &named).await?;

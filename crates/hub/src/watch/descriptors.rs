@@ -12,11 +12,19 @@ use model::source::{FileId, Positions};
 use model::tree::{Blob, Mode, OpenError, Tree};
 
 use super::BranchKey;
-use super::registry::Contribution;
 use super::state::Problem;
 use crate::endpoint::Endpoint;
 use crate::limits::{DESCRIPTOR_BYTES_MAX, DESCRIPTOR_FILES_MAX, DESCRIPTORS_MAX};
 use crate::wanted::{WantedTarget, WantedVersion};
+
+/// The descriptors in one branch.
+#[derive(Clone, Default)]
+pub(super) struct Contribution {
+    /// They.
+    pub(super) descriptors: Vec<Arc<Described>>,
+    /// Whether these are all: everything in the branch could be read.
+    pub(super) is_whole: bool,
+}
 
 /// Manifests, and what a descriptor says of them.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -10,6 +10,7 @@ use model::tree::Tree;
 
 use super::commits::{Unread, unread};
 use super::descriptors::{Described, Files, ReadError};
+use super::opened::Opened;
 use super::state::Problem;
 use super::{BranchKey, Resources, Shared, WatchedBranch, platform};
 use crate::limits::{PROBLEMS_MAX, PUBLICATION_PLACES_MAX};
@@ -40,17 +41,9 @@ struct Applications {
     is_all: bool,
 }
 
-/// A commit, opened.
-pub(super) struct Seen {
-    pub(super) commit: Commit,
-    pub(super) tree: Tree,
-    pub(super) message: String,
-    committed_on: Moment,
-}
-
 /// What a commit changes.
 struct Step {
-    seen: Seen,
+    seen: Opened,
     /// Places of Kalypso's own layout that changed; all of them, if it is not known what was there before.
     platform: Vec<WantedPlace>,
     is_from_nothing: bool,
@@ -187,7 +180,7 @@ impl Look {
         Ok(())
     }
 
-    fn publication(&self, seen: &Seen, places: Vec<WantedPlace>) -> Publication {
+    fn publication(&self, seen: &Opened, places: Vec<WantedPlace>) -> Publication {
         Publication {
             repository: self.branch.url.as_str().to_owned(),
             branch: self.branch.branch.clone(),
@@ -262,7 +255,7 @@ fn step(
     files: &mut Files,
     (base, commit): (Option<Commit>, Commit),
 ) -> Result<Step, ReadError> {
-    let seen = open(repositories, commit)?;
+    let seen = Opened::open(repositories, commit)?;
     let commit = seen.commit.clone();
     let opener = git::opener(repositories, &commit);
     let base = base.map(|base| Ok::<_, ReadError>((base.id, repositories.tree(&base)?))).transpose();
@@ -307,13 +300,6 @@ fn step(
         problems,
         woken,
     })
-}
-
-fn open(repositories: &dyn Repositories, commit: Commit) -> Result<Seen, ReadError> {
-    let info = repositories.info(&commit)?;
-    let tree = repositories.tree(&commit)?;
-    let committed_on = Moment::from_millis(info.seconds.saturating_mul(1000));
-    Ok(Seen { commit, tree, message: info.message, committed_on })
 }
 
 fn application(path: &str, tree: GitId, descriptors: &[Arc<Described>]) -> WantedPlace {

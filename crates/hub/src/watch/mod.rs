@@ -6,6 +6,7 @@
 mod commits;
 mod descriptors;
 mod look;
+mod opened;
 mod platform;
 mod registry;
 mod state;

@@ -6,7 +6,7 @@ use git::{Content, Repositories, RepositoryError};
 use model::tree::{Open, OpenError, Tree};
 
 use super::WatchedBranch;
-use super::look::Seen;
+use super::opened::Opened;
 use crate::wanted::{Role, WantedPlace};
 
 /// Bytes of an owner file.
@@ -56,7 +56,7 @@ pub(super) fn places(
 pub(super) fn environment(
     repositories: &dyn Repositories,
     branch: &WatchedBranch,
-    seen: &Seen,
+    seen: &Opened,
 ) -> Result<Option<String>, RepositoryError> {
     if branch.environment.is_some() {
         return Ok(branch.environment.clone());

@@ -4,19 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::BranchKey;
-use super::descriptors::Described;
+use super::descriptors::{Contribution, Described};
 
 /// The descriptors of all branches.
 pub(super) struct Registry(Mutex<BTreeMap<BranchKey, Contribution>>);
-
-/// The descriptors in one branch.
-#[derive(Clone, Default)]
-pub(super) struct Contribution {
-    /// They.
-    pub(super) descriptors: Vec<Arc<Described>>,
-    /// Whether these are all: everything in the branch could be read.
-    pub(super) is_whole: bool,
-}
 
 /// The descriptors of manifests in one branch.
 pub(super) struct OfBranch {

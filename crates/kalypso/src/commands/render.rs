@@ -8,7 +8,6 @@ use model::diagnostic::Diagnostic;
 use model::tree::{Entry, OpenError, Sealed, Tree};
 use serde_json::{Value as Json, json};
 
-use super::plan::summary::named;
 use crate::arguments::{Format, Render};
 use crate::exit::{Exit, Failure};
 use crate::folder::{self, Write};
@@ -86,7 +85,7 @@ fn text(options: &Render, compiled: &Compiled, output: &Output) -> Result<String
         None => lines.push(format!("{environment}: tree {}, {rendered}", output.tree.id())),
     }
     if !failed.is_empty() {
-        lines.push(format!("{} failed: {}", terminal::count(failed.len(), "assignment"), named(&failed)));
+        lines.push(format!("{} failed: {}", terminal::count(failed.len(), "assignment"), terminal::named(&failed)));
     }
     lines.push(compiling::reuse([compiled]).to_string());
     Ok(lines.join("\n") + "\n")

@@ -62,7 +62,7 @@ fn check_bounds(path: &Path, repository: &gix::Repository) -> Result<(), String>
     let above = || path.ancestors().find(|path| is_link(path) && trust::is_strangers(path)).map(Path::to_owned);
     match leading.or_else(linked).or_else(named).or_else(above) {
         Some(found) => {
-            Err(format!("`{}` belongs to somebody else, and leads to other folders: clone it first", found.display()))
+            Err(format!("`{}` belongs to another user, and leads to other folders: clone it first", found.display()))
         }
         None => Ok(()),
     }

@@ -7,8 +7,7 @@ use model::diagnostic::{Code, Diagnostic};
 use serde_json::{Value as Json, json};
 
 use super::Planned;
-use super::summary::named;
-use crate::terminal::{count, thousands};
+use crate::terminal::{count, named, thousands};
 
 impl Planned<'_> {
     /// The word that confirms what is removed. None if it needs none, or would be removed from no branch.

@@ -12,7 +12,7 @@ use super::folding::{Folded, folded};
 use super::places::{Places, because, words};
 use super::selection::View;
 use crate::loading::Loaded;
-use crate::terminal::{count, thousands};
+use crate::terminal::{count, named, thousands};
 
 /// How many groups of equal changes are shown, unless somebody wants more or fewer: two screens.
 const GROUPS_MAX: usize = 40;
@@ -384,14 +384,6 @@ fn because_words(because: &Because, ids: &[&PlannedId], places: &mut Places<'_>)
 
 fn chars(text: &str) -> usize {
     text.chars().count()
-}
-
-/// The first of these names, and how many more there are.
-pub(in crate::commands) fn named(names: &[String]) -> String {
-    const MARKED_MAX: usize = 5;
-    let shown = names.get(..MARKED_MAX).unwrap_or(names).join(", ");
-    let more = names.len().saturating_sub(MARKED_MAX);
-    if more == 0 { shown } else { format!("{shown} and {} more", thousands(more)) }
 }
 
 fn sign(kind: ChangeKind) -> &'static str {

@@ -1,0 +1,27 @@
+//! A commit with what is needed of it.
+
+use git::{Commit, Repositories, RepositoryError};
+use model::tree::Tree;
+
+use crate::moment::Moment;
+
+/// A commit with its message, its date and its files.
+pub(super) struct Opened {
+    pub(super) commit: Commit,
+    pub(super) tree: Tree,
+    pub(super) message: String,
+    pub(super) committed_on: Moment,
+}
+
+impl Opened {
+    /// Reads a commit.
+    ///
+    /// # Errors
+    /// The repository does not have it any more.
+    pub(super) fn open(repositories: &dyn Repositories, commit: Commit) -> Result<Self, RepositoryError> {
+        let info = repositories.info(&commit)?;
+        let tree = repositories.tree(&commit)?;
+        let committed_on = Moment::from_millis(info.seconds.saturating_mul(1000));
+        Ok(Self { commit, tree, message: info.message, committed_on })
+    }
+}
