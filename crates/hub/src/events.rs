@@ -214,7 +214,7 @@ async fn read(
             Ok(Some(changes))
         }
         Err(QuestionError::Database(error)) if error.is_passing() => {
-            tracing::warn!(%error, "somebody who follows changes gets none at the moment");
+            tracing::warn!(%error, "changes can't be sent to a client now");
             Ok(None)
         }
         Err(error) => Err(error),

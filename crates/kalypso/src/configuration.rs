@@ -151,7 +151,7 @@ fn find_in_ancestors() -> anyhow::Result<Option<PathBuf>> {
     let is_planted = |path: &PathBuf| path.parent() != Some(start.as_path()) && git::trust::is_strangers(path);
     match found {
         Some(path) if is_planted(&path) => {
-            let message = format!("the configuration file `{}` belongs to somebody else", path.display());
+            let message = format!("the configuration file `{}` belongs to another user", path.display());
             Err(Failure::usage(message).help("if it is the right one, name it with --config FILE").into())
         }
         found => Ok(found),

@@ -102,7 +102,7 @@ struct Past<'a> {
 }
 
 impl Past<'_> {
-    /// A publication and those before it. One that is farther back than was looked is asked for by itself.
+    /// A publication and those before it. One that is farther back than was looked is required by itself.
     fn publications_from(&self, commit: GitId) -> Vec<Publication> {
         let all = &self.published.publications;
         match all.iter().position(|publication| publication.commit == commit) {

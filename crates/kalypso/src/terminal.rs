@@ -68,6 +68,14 @@ pub(crate) fn structured(json: &serde_json::Value, format: Format) -> String {
     }
 }
 
+/// The first of these names, and how many more there are.
+pub(crate) fn named(names: &[String]) -> String {
+    const MARKED_MAX: usize = 5;
+    let shown = names.get(..MARKED_MAX).unwrap_or(names).join(", ");
+    let more = names.len().saturating_sub(MARKED_MAX);
+    if more == 0 { shown } else { format!("{shown} and {} more", thousands(more)) }
+}
+
 /// A count with its noun: `1 file`, `1,204 files`.
 pub(crate) fn count(number: usize, noun: &str) -> String {
     let plural = if number == 1 { "" } else { "s" };

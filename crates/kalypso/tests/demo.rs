@@ -120,7 +120,7 @@ fn the_hub_answers_what_the_hosts_say() {
         "stage  1.4.2  ",
         "in progress",
         "failed",
-        "silent, last heard of",
+        "silent, last report",
     ] {
         assert!(rollout.contains(said), "{said}: {rollout}");
     }

@@ -818,7 +818,7 @@ codes! {
     ///
     /// Rename the cluster type, or move the folder. If it is meant to be taken over, say `--adopt`: what is in it is then replaced.
     ForeignFolder = "K0501",
-    /// The GitOps branch belongs to somebody else.
+    /// The GitOps branch belongs to another control plane.
     ///
     /// `.kalypso/owner` in the branch names another environment or control plane. Two that write into one folder would delete each other's work, so nothing
     /// is published.

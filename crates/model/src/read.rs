@@ -68,7 +68,7 @@ fn read_objects(id: FileId, content: &[u8], only: Option<Kind>) -> FileObjects {
     let is_enough = result.diagnostics.len() >= FILE_PROBLEMS_MAX;
     result.diagnostics.splice(0..0, problems.into_iter().map(|problem| diagnostic(id, problem)));
     if let Some(last) = result.diagnostics.last_mut().filter(|_| is_enough) {
-        last.notes.push("more is wrong with this file than is told".into());
+        last.notes.push("more is wrong with this file than is listed".into());
     }
     result
 }

@@ -284,7 +284,7 @@ fn standings(filter: &Filter) -> Result<Option<Vec<Standing>>, QuestionError> {
     match standings.iter().flatten().find(is_no_event) {
         Some(standing) => {
             let message = format!(
-                "nobody reports `{}`; succeeded, failed, in_progress and silent are possible",
+                "no report has the status `{}`; succeeded, failed, in_progress and silent are possible",
                 standing.as_str()
             );
             Err(QuestionError::Wrong { parameter: "status", message })

@@ -23,7 +23,7 @@ pub struct Drift {
     pub counts: Counts,
     /// Those who promised to report, and did not, wherever they stand.
     pub silent: i64,
-    /// Those who report what nobody wanted there.
+    /// Those that report content that was never desired there.
     pub unknown_content: i64,
     /// Those who report of places at which nothing is wanted any more.
     pub unwanted: i64,
@@ -58,7 +58,7 @@ pub struct Drifting {
 pub enum DriftKind {
     /// Those who promised to report, and did not.
     Silent,
-    /// Those who report what nobody wanted there.
+    /// Those that report content that was never desired there.
     UnknownContent,
     /// Those who report of places at which nothing is wanted any more.
     Unwanted,

@@ -47,7 +47,7 @@ pub(super) fn run(options: &Demo) -> anyhow::Result<Exit> {
             }
             let outcome = publish(&options, loaded, (compiled, &mut known), target)?;
             if matches!(outcome.delivered, Some(Delivered::LostRace)) {
-                return Err(Failure::outside("somebody else pushed to the demo's repositories")
+                return Err(Failure::outside("another program pushed to the demo's repositories")
                     .help("try again")
                     .into());
             }

@@ -53,7 +53,7 @@ fn text(drift: &Drift, now: Moment) -> String {
     let more = if drift.unknown_place_is_more { "more than " } else { "" };
     let others = [
         (drift.silent, "silent", "", "promised to report and did not"),
-        (drift.unknown_content, "unknown_content", "", "report what nobody wanted there"),
+        (drift.unknown_content, "unknown_content", "", "report content that was never desired there"),
         (drift.unwanted, "unwanted", "", "report of places at which nothing is wanted any more"),
         (drift.unknown_place, "unknown_place", more, "report of places that the hub does not know"),
     ];

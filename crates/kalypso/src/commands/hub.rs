@@ -62,7 +62,7 @@ fn unusable(error: DatabaseError) -> Failure {
 /// Who does something here, for the audit log: who can write to the database can say anything.
 fn actor() -> String {
     let user = ["USER", "LOGNAME"].iter().find_map(|name| std::env::var(name).ok().filter(|user| !user.is_empty()));
-    format!("{} at a command line", user.unwrap_or_else(|| "somebody".to_owned()))
+    format!("{} at a command line", user.unwrap_or_else(|| "an unknown user".to_owned()))
 }
 
 /// Labels as they are given on the command line.

@@ -272,7 +272,7 @@ fn not_the_owner(loaded: &Loaded, planned: &Planned<'_>) -> anyhow::Result<Optio
         return Ok(Some(foreign_file(&owner, "it does not say whose branch it is, as Kalypso writes it")));
     };
     Ok(Some(
-        Diagnostic::error(Code::OwnedByAnother, format!("branch {} belongs to somebody else", branch.name))
+        Diagnostic::error(Code::OwnedByAnother, format!("branch {} belongs to another control plane", branch.name))
             .note(format!("{owner} says: {}", model::credential::without(&whose)))
             .note(format!("this is: {}", owner_words(&expected).unwrap_or_default()))
             .help(

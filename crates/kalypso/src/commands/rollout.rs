@@ -127,7 +127,7 @@ fn environment(one: &EnvironmentRollout, now: Moment) -> String {
 
 fn attention(row: &Deployment, now: Moment) -> [String; 3] {
     let said = match row.message.as_deref().map(asking::plain) {
-        _ if row.silent => format!("silent, last heard of {}", asking::ago(row.last_heard, now)),
+        _ if row.silent => format!("silent, last report {}", asking::ago(row.last_heard, now)),
         Some(message) if !message.is_empty() => message,
         _ => row.standing.map_or("", hub::questions::Standing::as_str).replace('_', " "),
     };
@@ -334,7 +334,7 @@ mod tests {
         let attention = vec![silent("dallas-04"), silent("dallas-04"), silent("dallas-09")];
         let counts = Counts { expected: 3, silent: 3, ..Counts::default() };
         let stage = EnvironmentRollout { attention, ..in_environment("stage", "2.4.0", counts) };
-        assert_eq!(checkout(vec![stage]).matches("silent, last heard of").count(), 2);
+        assert_eq!(checkout(vec![stage]).matches("silent, last report").count(), 2);
     }
 
     #[test]

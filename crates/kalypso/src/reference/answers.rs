@@ -172,7 +172,7 @@ const PUBLISH: &[Field] = &[
     ("published[].commit", "the new commit; `null` if there is none"),
     (
         "published[].hub",
-        "`told`, if the hub was told of it; `failed`, if that was not possible; `null` without a hub, or if there is nothing to tell",
+        "`told`, if the hub took it; `failed`, if that was not possible; `null` without a hub, or if there is nothing to tell",
     ),
     (
         "published[].confirmation.word",

@@ -73,7 +73,7 @@ fn a_missing_value() {
       --> shop.yaml:14:9
        |
     14 |         "required": ["PORT"],
-       |         ^^^^^^^^^^ asked for by Workload `shop`
+       |         ^^^^^^^^^^ required by Workload `shop`
        |
        = reaches 2 assignments: edge/shop-eu and edge/shop-us
        = these are left out
@@ -96,7 +96,7 @@ fn a_wrong_value() {
       ::: shop.yaml:15:35
        |
     15 |         "properties": { "PORT": { "type": "integer" } }
-       |                                   ------ asked for by Workload `shop`
+       |                                   ------ required by Workload `shop`
        |
        = reaches 2 assignments: edge/shop-eu and edge/shop-us
        = these are left out

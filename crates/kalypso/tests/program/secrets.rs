@@ -172,7 +172,7 @@ fn where_nothing_can_be_rendered_with_another_value_the_difference_is_hidden() {
     let company = company.published();
     company.change("control-plane@dev", "configs/level.yaml", &config("level", "", "LOG_LEVEL: debug"));
     let plan = check(&company, "plan -e dev --diff", 2);
-    assert!(plan.contains("not shown: nobody can say"), "{plan}");
+    assert!(plan.contains("not shown: what is sensitive"), "{plan}");
 }
 
 #[test]
@@ -214,7 +214,7 @@ fn files_that_nobody_knows_any_more_are_not_shown() {
     company.kalypso("render -e dev --out out").ends(0);
     company.change("control-plane@dev", "policies/shop.yaml", &policy("shop", "nothing"));
     let plan = check(&company, "plan -e dev --against out --diff", 2);
-    assert!(plan.contains("not shown: nobody can say"), "{plan}");
+    assert!(plan.contains("not shown: what is sensitive"), "{plan}");
 }
 
 #[test]
@@ -223,7 +223,7 @@ fn what_a_folder_held_is_not_shown_where_nobody_knows_what_it_was_made_of() {
     company.kalypso("render -e dev --out out").ends(0);
     password(&company, NEW);
     let plan = check(&company, "plan -e dev --against out --diff", 2);
-    assert!(plan.contains("not shown: nobody can say"), "{plan}");
+    assert!(plan.contains("not shown: what is sensitive"), "{plan}");
     // Also where the value is gone.
     company.remove("control-plane", "dev", "configs/secret.yaml");
     let manifest = "data:\n{{ toYaml .ConfigData | indent 2 }}\n";
@@ -239,7 +239,7 @@ fn a_file_that_somebody_changed_is_not_shown() {
     let changed = format!("{}\nother: x{OLD}", company.file("gitops", "dev", path));
     company.change("gitops@dev", path, &changed);
     let plan = check(&company, "plan -e dev --diff", 2);
-    assert!(plan.contains("not shown: nobody can say"), "{plan}");
+    assert!(plan.contains("not shown: what is sensitive"), "{plan}");
 }
 
 #[test]

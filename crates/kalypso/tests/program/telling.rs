@@ -104,7 +104,7 @@ fn a_hub_that_watches_the_branch_joins_what_it_sees_with_what_it_was_told() {
 fn a_hub_that_does_not_listen_stops_no_publication_and_hears_of_it_later() {
     let world = World::new();
     let published = world.run_with("", "publish -e dev --direct -o json").ends(0);
-    let published = published.says(&["warning: the hub was not told", "`kalypso publish -e dev --hub-only` tells it"]);
+    let published = published.says(&["warning: the hub did not get", "`kalypso publish -e dev --hub-only` tells it"]);
     assert_eq!(published.json()["published"][0]["hub"], "failed");
     assert_eq!(world.applied("west/shop-test")["target"], Json::Null);
     world.run_with("", "publish -e dev --hub-only").ends(1).says(&["error:"]);

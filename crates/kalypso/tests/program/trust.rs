@@ -76,7 +76,7 @@ fn a_configuration_file_that_somebody_else_has_put_above_is_not_read() {
     };
     check("below", "").ends(0);
     std::os::unix::fs::chown(company.path("kalypso.toml"), Some(65_534), None).unwrap();
-    check("below", "").ends(64).says(&["kalypso.toml` belongs to somebody else", "--config"]);
+    check("below", "").ends(64).says(&["kalypso.toml` belongs to another user", "--config"]);
     check("below", "--config ../kalypso.toml").ends(0);
     check("", "").ends(0);
 }

@@ -77,5 +77,5 @@ impl Sealed {
 /// # Errors
 /// Always.
 pub fn closed(sealed: &Sealed) -> Result<Tree, OpenError> {
-    Err(OpenError::Unreadable { id: sealed.id, reason: "nobody opens it".to_owned() })
+    Err(OpenError::Unreadable { id: sealed.id, reason: "it is not in memory".to_owned() })
 }

@@ -148,7 +148,10 @@ async fn what_cannot_be_an_event_is_refused(ground: Ground) {
     let ask = async |filter: &Filter| changes(&ground.database, filter, Position::default(), Position::default()).await;
     let outdated = Filter { status: Some("outdated".into()), ..Filter::default() };
     let error = ask(&outdated).await.unwrap_err().to_string();
-    assert_eq!(error, "`status`: nobody reports `outdated`; succeeded, failed, in_progress and silent are possible");
+    assert_eq!(
+        error,
+        "`status`: no report has the status `outdated`; succeeded, failed, in_progress and silent are possible"
+    );
     let unknown = Filter { environment: Some("prot".into()), ..Filter::default() };
     assert!(matches!(ask(&unknown).await, Err(QuestionError::Unknown { .. })));
 }

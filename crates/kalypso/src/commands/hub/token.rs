@@ -103,7 +103,7 @@ fn list(options: &HubTokenList) -> anyhow::Result<Exit> {
 
 fn table(tokens: &[Token], now: Moment) -> String {
     if tokens.is_empty() {
-        return "There is no token yet: the hub is open to everybody on its machine, and listens to nobody else.\n"
+        return "There is no token yet: the hub is open to everybody on its machine, and accepts no connection from elsewhere.\n"
             .to_owned();
     }
     let heading = ["NAME", "ID", "FOR", "STATE", "LAST USED"].map(str::to_owned);

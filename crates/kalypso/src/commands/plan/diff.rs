@@ -130,7 +130,7 @@ fn header(change: &FileChange) -> String {
 }
 
 fn not_shown(change: &FileChange) -> String {
-    format!("{}(not shown: nobody can say any more what is sensitive in it)\n", header(change))
+    format!("{}(not shown: what is sensitive in it is not known any more)\n", header(change))
 }
 
 /// A difference in the form of `diff -u`. Lines are compared as they are, and shown as they may be.

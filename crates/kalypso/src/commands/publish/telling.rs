@@ -68,7 +68,7 @@ pub(in crate::commands) fn whole(
 
 /// Says that the hub does not know of a publication, which is good nevertheless, and how it gets to know.
 pub(super) fn warn(options: &Publish, failure: &Failure) {
-    terminal::warn(&format!("the hub was not told what was published: {failure}"));
+    terminal::warn(&format!("the hub did not get what was published: {failure}"));
     if let Some(help) = &failure.help {
         terminal::note(&format!("  = help: {help}"));
     }
@@ -208,7 +208,7 @@ fn path(folder: &PlaceFolder) -> Option<&String> {
 }
 
 fn unreadable(error: &OpenError) -> Failure {
-    Failure::outside(format!("what is to be told can't be read: {error}"))
+    Failure::outside(format!("the publication for the hub can't be read: {error}"))
 }
 
 /// A target in the words of deployment descriptors, so that both mean the same one: its own name is that without its workload's, and its application is the one of
