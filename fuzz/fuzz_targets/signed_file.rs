@@ -2,4 +2,4 @@
 
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|input: &[u8]| hub::signed_file::fuzz(input));
+libfuzzer_sys::fuzz_target!(|input: &[u8]| hub_api::report::signed_file::fuzz(input));

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::{Duration, Instant};
 
-use ::hub::moment::Moment;
+use ::hub_api::timestamp::Timestamp;
 use anyhow::{Result, ensure};
 use reqwest::{Client, StatusCode};
 use tokio::task::JoinSet;
@@ -48,7 +48,7 @@ fn line(text: &mut String, random: &mut Random, size: Size, number: i64) {
         text,
         r#"{{"host":"host-{host}","reconciler":"reconciler-{reconciler}","type":"flux","place":{{"repository":"{repository}","branch":"{branch}","path":"{path}"}},"revision":"{branch}@sha1:{}","status":"{status}","message":"Applied revision {number}","observedAt":"{}"}}"#,
         fleet::commit(1 + number % 4),
-        Moment::now(),
+        Timestamp::now(),
     );
 }
 

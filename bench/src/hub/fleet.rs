@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use ::hub::endpoint::Endpoint;
 use ::hub::ingest::Ingest;
-use ::hub::moment::Moment;
-use ::hub::report::{Report, Status};
 use ::hub::store::{Database, Dialect, Kind, Rows};
-use ::hub::wanted::{Publication, Role, WantedPlace, WantedTarget, WantedVersion};
+use ::hub_api::endpoint::Endpoint;
+use ::hub_api::report::{Report, Status};
+use ::hub_api::timestamp::Timestamp;
 use anyhow::Result;
+use hub_api::publication::{BranchContent, DesiredPlace, DesiredTarget, DesiredVersion, Role};
 
 /// How much there is.
 #[derive(Clone, Copy, Debug)]
@@ -98,8 +98,8 @@ async fn load(database: &Database, ingest: &Ingest, size: Size) -> Result<()> {
     Ok(())
 }
 
-fn platform(environment: &str, number: i64) -> Publication {
-    let place = |cluster_type: i64| WantedPlace {
+fn platform(environment: &str, number: i64) -> BranchContent {
+    let place = |cluster_type: i64| DesiredPlace {
         path: format!("type-{cluster_type}"),
         tree: Some(format!("{:040x}", number * 1_000 + cluster_type)),
         role: Role::Platform,
@@ -114,8 +114,8 @@ fn platform(environment: &str, number: i64) -> Publication {
     publication(PLATFORM, environment, number, (0..CLUSTER_TYPES).map(place).collect())
 }
 
-fn applications(environment: &str, number: i64) -> Publication {
-    let place = |workload: i64| WantedPlace {
+fn applications(environment: &str, number: i64) -> BranchContent {
+    let place = |workload: i64| DesiredPlace {
         path: format!("workload-{workload}"),
         tree: Some(format!("{:040x}", number * 1_000 + workload)),
         role: Role::Application,
@@ -128,24 +128,25 @@ fn applications(environment: &str, number: i64) -> Publication {
     publication(APPLICATIONS, environment, number, (0..WORKLOADS).map(place).collect())
 }
 
-fn target(environment: &str, workload: i64, version: Option<i64>) -> WantedTarget {
-    WantedTarget {
+fn target(environment: &str, workload: i64, version: Option<i64>) -> DesiredTarget {
+    DesiredTarget {
         workspace: format!("team-{}", workload % 5),
         application: format!("application-{}", workload % 10),
         workload: format!("workload-{workload}"),
         name: "main".to_owned(),
         environment: environment.to_owned(),
-        version: version.map(|version| WantedVersion { version: format!("1.{version}.0"), ..WantedVersion::default() }),
-        ..WantedTarget::default()
+        version: version
+            .map(|version| DesiredVersion { version: format!("1.{version}.0"), ..DesiredVersion::default() }),
+        ..DesiredTarget::default()
     }
 }
 
-fn publication(repository: &str, environment: &str, number: i64, places: Vec<WantedPlace>) -> Publication {
-    Publication {
+fn publication(repository: &str, environment: &str, number: i64, places: Vec<DesiredPlace>) -> BranchContent {
+    BranchContent {
         repository: repository.to_owned(),
         branch: environment.to_owned(),
         commit: commit(number),
-        committed_on: Moment::from_millis(START + number * HOUR),
+        committed_on: Timestamp::from_millis(START + number * HOUR),
         places,
         is_complete: true,
     }
@@ -201,7 +202,7 @@ async fn profiles(database: &Database) -> Result<()> {
             workload: None,
             status: Status::Success,
             message: String::new(),
-            observed_on: Moment::default(),
+            observed_on: Timestamp::default(),
             heartbeat: None,
             labels: BTreeMap::new(),
         };

@@ -99,7 +99,7 @@ fn rows(options: &Options, bounds: &Bounds, mut url: impl FnMut(&str) -> Result<
 
 fn runtime() -> Result<Runtime> {
     // The client speaks plain HTTP, but is not made without one.
-    ::hub::tls::install_provider();
+    ::hub_api::tls::install_provider();
     Ok(tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?)
 }
 

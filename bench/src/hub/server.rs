@@ -43,7 +43,7 @@ impl Hub {
 
 /// Runs a hub until standard input ends.
 pub(crate) fn serve_and_exit(database: &str) -> Result<()> {
-    ::hub::tls::install_provider();
+    ::hub_api::tls::install_provider();
     let options = ServerOptions {
         listen: "127.0.0.1:0".to_owned(),
         database: database.parse()?,

@@ -9,8 +9,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use ::hub::moment::Moment;
 use ::hub::store::Database;
+use ::hub_api::timestamp::Timestamp;
 use anyhow::{Context as _, Result, bail, ensure};
 use reqwest::{Client, RequestBuilder, StatusCode, header};
 use tokio::task::JoinSet;
@@ -169,12 +169,12 @@ impl Reports {
             )
         };
         let count = (size.hosts * RECONCILERS).min(RECONCILERS_MAX);
-        Self { start: Moment::now().millis(), heads: (0..count).map(head).collect() }
+        Self { start: Timestamp::now().millis(), heads: (0..count).map(head).collect() }
     }
 
     /// A batch: of each of its reconcilers one report, a moment after that of the batch before.
     fn batch(&self, number: u64) -> String {
-        let at = Moment::from_millis(self.start + number as i64);
+        let at = Timestamp::from_millis(self.start + number as i64);
         let mut body = String::with_capacity(BATCH as usize * 420);
         let first = (number * BATCH) as usize % self.heads.len();
         for head in self.heads.iter().cycle().skip(first).take(BATCH as usize) {

@@ -2,12 +2,13 @@
 
 use std::time::Duration;
 
+use hub_api::limits::{PAGE_DEFAULT, PAGE_MAX};
+use hub_api::timestamp::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 use utoipa::{IntoParams, ToSchema};
 
-use crate::limits::{AUDIT_KEPT, PAGE_DEFAULT, PAGE_MAX, RETENTION_PERIOD};
-use crate::moment::Moment;
+use crate::limits::{AUDIT_KEPT, RETENTION_PERIOD};
 use crate::retention::Keep;
 use crate::store::{Database, DatabaseError, Row, Transaction, Value};
 
@@ -77,7 +78,7 @@ impl Action {
 #[serde(rename_all = "camelCase")]
 pub struct AuditEntry {
     /// When.
-    pub at: Moment,
+    pub at: Timestamp,
     /// By whom: the name of the token, the subject of an OIDC token, or the user of the machine at a command line.
     pub actor: String,
     /// What.
@@ -119,11 +120,11 @@ pub struct AuditFilter {
     /// Only from this moment on (RFC 3339).
     #[serde(skip_serializing_if = "Option::is_none")]
     #[param(value_type = Option<String>, format = DateTime)]
-    pub since: Option<Moment>,
+    pub since: Option<Timestamp>,
     /// Only before this moment (RFC 3339).
     #[serde(skip_serializing_if = "Option::is_none")]
     #[param(value_type = Option<String>, format = DateTime)]
-    pub until: Option<Moment>,
+    pub until: Option<Timestamp>,
     /// What the page before had as `next`; none for the first.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cursor: Option<String>,
@@ -159,7 +160,8 @@ pub(crate) async fn note(transaction: &mut Transaction, deed: Deed<'_>) -> Resul
     let sql = format!("insert into audit (done_on, actor, action, subject, detail) values ({instant}, $2, $3, $4, $5)");
     let Deed { actor, action, subject, detail } = deed;
     let detail = detail.map(|detail| detail.to_string());
-    let values = vec![Moment::now().into(), actor.into(), action.as_str().into(), subject.into(), Value::from(detail)];
+    let values =
+        vec![Timestamp::now().into(), actor.into(), action.as_str().into(), subject.into(), Value::from(detail)];
     transaction.query(&sql, values).await.map(drop)
 }
 
@@ -228,9 +230,9 @@ fn entry(row: &Row) -> Option<AuditEntry> {
 ///
 /// # Errors
 /// The database can't do it.
-pub async fn forget(database: &Database, keep: Keep, now: Moment) -> Result<usize, DatabaseError> {
+pub async fn forget(database: &Database, keep: Keep, now: Timestamp) -> Result<usize, DatabaseError> {
     let count = i64::try_from(keep.count.unwrap_or(AUDIT_KEPT)).unwrap_or(i64::MAX);
-    let horizon = keep.age.map_or(Moment::MIN, |age| now.before(age));
+    let horizon = keep.age.map_or(Timestamp::MIN, |age| now.before(age));
     let condition = format!("done_on < {} or id <= (select max(id) from audit) - $2", database.dialect().instant("$1"));
     let values = vec![Value::from(horizon), count.into()];
     // Usually there is nothing to delete, and a read blocks no other transaction.
@@ -247,7 +249,7 @@ pub async fn forget(database: &Database, keep: Keep, now: Moment) -> Result<usiz
 /// Forgets again and again, until it is aborted.
 pub(crate) async fn run(database: Database, keep: Keep) {
     loop {
-        if let Err(error) = forget(&database, keep, Moment::now()).await {
+        if let Err(error) = forget(&database, keep, Timestamp::now()).await {
             tracing::warn!(%error, "the audit log is not cut yet");
         }
         tokio::time::sleep(RETENTION_PERIOD.max(Duration::from_mins(1))).await;

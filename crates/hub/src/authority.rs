@@ -4,13 +4,14 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use hub_api::timestamp::Timestamp;
+use hub_api::token::TokenText;
 use tokio::time::Instant;
 
 use crate::limits::{TOKEN_CACHE, TOKENS_REMEMBERED_MAX};
-use crate::moment::Moment;
 use crate::oidc::{Issuer, OidcError};
 use crate::store::{Database, DatabaseError};
-use crate::tokens::{self, Identity, Invalid, Scope, Token, TokenText};
+use crate::tokens::{self, Identity, Invalid, Scope, Token};
 
 /// Decides who somebody is. Clones share what they know.
 #[derive(Clone, Debug)]
@@ -25,7 +26,7 @@ struct Inner {
     /// Whether there was a token: then there always was one.
     is_closed: AtomicBool,
     known: Mutex<HashMap<String, Known>>,
-    used: Mutex<HashMap<String, Moment>>,
+    used: Mutex<HashMap<String, Timestamp>>,
 }
 
 /// A token, or that there is none, and when that was looked up.
@@ -94,7 +95,7 @@ impl Authority {
         match (credential.trim().parse::<TokenText>(), &self.0.issuer) {
             (Ok(text), _) => {
                 let token = self.token(text.id()).await?.ok_or(Invalid::Secret)?;
-                let identity = token.recognize(&text, Moment::now())?;
+                let identity = token.recognize(&text, Timestamp::now())?;
                 self.note_use(text.id());
                 Ok(identity)
             }
@@ -109,7 +110,7 @@ impl Authority {
     /// The token is not known or not for signing, the signature is wrong, or it can't be found out.
     pub async fn identify_signature(&self, id: &str, message: &[u8], signature: &str) -> Result<Identity, Refusal> {
         let token = self.token(id).await?.ok_or(Invalid::Secret)?;
-        let identity = token.recognize_signature(message, signature, Moment::now())?;
+        let identity = token.recognize_signature(message, signature, Timestamp::now())?;
         self.note_use(id);
         Ok(identity)
     }
@@ -161,7 +162,7 @@ impl Authority {
     fn note_use(&self, id: &str) {
         let mut used = self.0.used.lock().unwrap_or_else(PoisonError::into_inner);
         if used.len() < TOKENS_REMEMBERED_MAX || used.contains_key(id) {
-            used.insert(id.to_owned(), Moment::now());
+            used.insert(id.to_owned(), Timestamp::now());
         }
     }
 }

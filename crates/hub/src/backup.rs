@@ -296,7 +296,7 @@ fn value(cell: Cell, name: &str, kind: Kind) -> Result<Value, Problem> {
     match (cell, kind) {
         (Cell::Text(text), Kind::Text) => Ok(text.into()),
         (Cell::Int(None), Kind::Text) => Ok(None::<String>.into()),
-        (Cell::Int(number), Kind::Int | Kind::Moment) => Ok(number.into()),
+        (Cell::Int(number), Kind::Int | Kind::Timestamp) => Ok(number.into()),
         _ => Err(Problem::Damaged(format!("column {name} does not hold that"))),
     }
 }

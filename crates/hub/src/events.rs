@@ -6,12 +6,13 @@
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use hub_api::limits::EVENTS_KEEP_ALIVE;
 use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore, watch};
 use tokio::time::{Instant, sleep, sleep_until, timeout};
 
 use crate::limits::{
-    EVENT_READERS_MAX, EVENT_STREAMS_MAX, EVENTS_BEGIN_TIMEOUT, EVENTS_BYTES_MAX, EVENTS_KEEP_ALIVE, EVENTS_PERIOD,
-    EVENTS_RETRY, EVENTS_SHARED,
+    EVENT_READERS_MAX, EVENT_STREAMS_MAX, EVENTS_BEGIN_TIMEOUT, EVENTS_BYTES_MAX, EVENTS_PERIOD, EVENTS_RETRY,
+    EVENTS_SHARED,
 };
 use crate::questions::{self, Change, Changes, Filter, Position, QuestionError};
 use crate::store::Database;

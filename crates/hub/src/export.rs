@@ -2,9 +2,9 @@
 
 use std::io::{self, Write};
 
+use hub_api::timestamp::Timestamp;
 use serde_json::json;
 
-use crate::moment::Moment;
 use crate::store::{Database, DatabaseError, Dialect, Kind, Row, Table, Value, tables};
 
 /// The tables that others may read. What is not here (such as digests of tokens) is in no export, and no reader's.
@@ -70,9 +70,9 @@ pub struct Selection {
     /// A name of [`TABLES`].
     pub table: String,
     /// Only what is from then on, by the time at which a row was made, wanted or reported.
-    pub since: Option<Moment>,
+    pub since: Option<Timestamp>,
     /// Only what is before then.
-    pub until: Option<Moment>,
+    pub until: Option<Timestamp>,
 }
 
 /// There is no export.
@@ -181,7 +181,7 @@ fn question(table: &Table, selection: &Selection, dialect: Dialect) -> Result<(S
     }
     let has = |time: &&str| table.columns.iter().any(|(name, _)| name == time);
     let time = TIMES.iter().copied().find(has).ok_or_else(|| ExportError::NoTime(table.name.clone()))?;
-    let condition = |(index, (sign, _)): (usize, &(&str, Moment))| {
+    let condition = |(index, (sign, _)): (usize, &(&str, Timestamp))| {
         format!("{time} {sign} {}", dialect.instant(&format!("${}", index + 1)))
     };
     let conditions: Vec<_> = bounds.iter().enumerate().map(condition).collect();
@@ -191,7 +191,7 @@ fn question(table: &Table, selection: &Selection, dialect: Dialect) -> Result<(S
 
 fn csv(table: &Table, row: &Row) -> String {
     let cells = table.columns.iter().enumerate().map(|(column, (_, kind))| match (kind, row.value(column)) {
-        (Kind::Moment, Some(Value::Int(Some(millis)))) => Moment::from_millis(*millis).to_string(),
+        (Kind::Timestamp, Some(Value::Int(Some(millis)))) => Timestamp::from_millis(*millis).to_string(),
         (_, Some(Value::Int(Some(number)))) => number.to_string(),
         (_, Some(Value::Text(Some(text)))) => quoted(text),
         _ => String::new(),
@@ -211,7 +211,7 @@ fn quoted(text: &str) -> String {
 fn object(table: &Table, row: &Row) -> serde_json::Value {
     let fields = table.columns.iter().enumerate().map(|(column, (name, kind))| {
         let value = match (kind, row.value(column)) {
-            (Kind::Moment, Some(Value::Int(Some(millis)))) => json!(Moment::from_millis(*millis)),
+            (Kind::Timestamp, Some(Value::Int(Some(millis)))) => json!(Timestamp::from_millis(*millis)),
             (_, Some(Value::Int(number))) => json!(number),
             (_, Some(Value::Text(text))) => json!(text),
             _ => serde_json::Value::Null,

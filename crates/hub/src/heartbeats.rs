@@ -2,11 +2,12 @@
 
 use std::time::Duration;
 
+use hub_api::limits::{HEARTBEAT_MAX, HEARTBEAT_MIN};
+use hub_api::timestamp;
 use model::selector::LabelSelector;
 use serde::Deserialize;
 
-use crate::limits::{HEARTBEAT_MAX, HEARTBEAT_MIN, HEARTBEATS_MAX};
-use crate::moment;
+use crate::limits::HEARTBEATS_MAX;
 use crate::questions::HostKind;
 use crate::store::{Dialect, Value};
 
@@ -65,7 +66,7 @@ impl HeartbeatOptions {
 
     fn resolve(self, number: usize) -> Result<Heartbeat, HeartbeatError> {
         let wrong = |field, message: String| HeartbeatError { number, field, message };
-        let every = moment::length(&self.every).filter(|every| (HEARTBEAT_MIN..=HEARTBEAT_MAX).contains(every));
+        let every = timestamp::length(&self.every).filter(|every| (HEARTBEAT_MIN..=HEARTBEAT_MAX).contains(every));
         let every = every.ok_or_else(|| {
             wrong("every", format!("`{}` is no length of time from 10s to 31d, such as 30m or 2h", self.every))
         })?;

@@ -2,21 +2,21 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use hub_api::endpoint::Endpoint;
+use hub_api::limits::{LABELS_MAX, NAME_CHARACTERS_MAX};
+use hub_api::timestamp::Timestamp;
 use serde::Serialize;
 use serde_json::json;
 use utoipa::ToSchema;
 
 use crate::audit::{self, Action, Deed};
-use crate::endpoint::Endpoint;
+use crate::desired::restate;
 use crate::ingest::labels;
 use crate::ingest::naming;
 use crate::ingest::places::{self, Contents};
 use crate::ingest::placing;
 use crate::ingest::subjects::State;
-use crate::limits::{LABELS_MAX, NAME_CHARACTERS_MAX};
-use crate::moment::Moment;
 use crate::store::{Database, DatabaseError, Row, Transaction, Turn, Value};
-use crate::wanted::restate;
 
 /// A host, or another reconciler of it, that is to be known before it reports.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -54,9 +54,9 @@ pub struct Host {
     /// Its labels.
     pub labels: BTreeMap<String, String>,
     /// Since when it is known.
-    pub created_on: Moment,
+    pub created_on: Timestamp,
     /// Since when it is out of service.
-    pub retired_on: Option<Moment>,
+    pub retired_on: Option<Timestamp>,
     /// Its reconcilers, by name.
     pub reconcilers: Vec<Reconciler>,
 }
@@ -73,9 +73,9 @@ pub struct Reconciler {
     /// The folder that it applies, as `repository/branch/path`.
     pub place: Option<String>,
     /// When it reported last.
-    pub reported_on: Option<Moment>,
+    pub reported_on: Option<Timestamp>,
     /// Since when it is out of service.
-    pub retired_on: Option<Moment>,
+    pub retired_on: Option<Timestamp>,
 }
 
 /// It is not done.
@@ -161,7 +161,7 @@ async fn add_reconciler(
 /// # Errors
 /// It is not known, or the database can't store it.
 pub async fn retire(database: &Database, of: (&str, Option<&str>), actor: &str) -> Result<(), HostError> {
-    set_retired(database, of, (Some(Moment::now()), actor)).await
+    set_retired(database, of, (Some(Timestamp::now()), actor)).await
 }
 
 /// Brings a host, or one of its reconcilers, back into service, as that actor.
@@ -175,7 +175,7 @@ pub async fn restore(database: &Database, of: (&str, Option<&str>), actor: &str)
 async fn set_retired(
     database: &Database,
     (host, reconciler): (&str, Option<&str>),
-    (retired_on, actor): (Option<Moment>, &str),
+    (retired_on, actor): (Option<Timestamp>, &str),
 ) -> Result<(), HostError> {
     let mut transaction = database.begin().await?;
     // A reconciler that reports for the first time in this moment would not be seen, and be counted.

@@ -4,14 +4,14 @@ use std::fs::File;
 use std::io::BufReader;
 use std::path::Path;
 
+use hub_api::report::generic;
+use hub_api::report::signed_file::{Head, Reader, SignedFileError, Unchecked};
+use hub_api::report::{Report, ReportError};
+use hub_api::timestamp::Timestamp;
 use serde::Serialize;
 
 use crate::ingest::{Ingest, Outcome, SubmitError};
-use crate::inputs::generic;
 use crate::limits::{IMPORT_REFUSALS_MAX, IMPORT_REPORTS};
-use crate::moment::Moment;
-use crate::report::{Report, ReportError};
-use crate::signed_file::{Head, Reader, SignedFileError, Unchecked};
 use crate::store::{Database, DatabaseError};
 use crate::tokens::{self, Identity, Invalid, Token};
 
@@ -25,7 +25,7 @@ pub struct Imported {
     /// The name of the token that signed it.
     pub token: String,
     /// When it was begun, by the clock of its site.
-    pub created_on: Moment,
+    pub created_on: Timestamp,
     /// Reports in it.
     pub reports: usize,
     /// Those that are in the history now.
@@ -83,7 +83,12 @@ pub enum ImportError {
 /// # Errors
 /// It is not what was signed, or not by a token that is good; then nothing of it is stored. The database can't store it: then some of it may be stored, and
 /// doing it again stores the rest.
-pub async fn import(database: &Database, ingest: &Ingest, path: &Path, now: Moment) -> Result<Imported, ImportError> {
+pub async fn import(
+    database: &Database,
+    ingest: &Ingest,
+    path: &Path,
+    now: Timestamp,
+) -> Result<Imported, ImportError> {
     let head = open(path)?.head;
     let token = tokens::find(database, &head.token).await?;
     let token = token.ok_or_else(|| ImportError::UnknownToken(head.token.clone()))?;
@@ -121,9 +126,10 @@ fn count(mut reader: FileReader<impl Fn(&[u8], &str) -> bool>) -> Result<usize, 
 }
 
 /// The reports of a file, if that token signed it and is good.
-fn reader(path: &Path, token: &Token, now: Moment) -> Result<FileReader<impl Fn(&[u8], &str) -> bool>, ImportError> {
+fn reader(path: &Path, token: &Token, now: Timestamp) -> Result<FileReader<impl Fn(&[u8], &str) -> bool>, ImportError> {
     let unchecked = open(path)?;
-    match unchecked.signed_by(token, now) {
+    let (message, signature) = unchecked.signed_head();
+    match token.recognize_signature(message, signature, now) {
         Err(reason) if reason != Invalid::Secret => Err(ImportError::Token { name: token.name.clone(), reason }),
         _ => Ok(unchecked.check(move |message, signature| token.recognize_signature(message, signature, now).is_ok())?),
     }
@@ -133,7 +139,7 @@ fn reader(path: &Path, token: &Token, now: Moment) -> Result<FileReader<impl Fn(
 struct Import<'a> {
     ingest: &'a Ingest,
     identity: Identity,
-    now: Moment,
+    now: Timestamp,
     waiting: Vec<Report>,
     imported: Imported,
 }

@@ -93,7 +93,7 @@ impl Issuer {
         if !is_safe(&settings.issuer) {
             return Err(error());
         }
-        crate::tls::install_provider();
+        hub_api::tls::install_provider();
         let client = reqwest::Client::builder().timeout(OIDC_TIMEOUT).redirect(reqwest::redirect::Policy::none());
         let client = client.build().map_err(|_| error())?;
         Ok(Self { settings, client, keys: Mutex::default() })

@@ -8,7 +8,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use crate::moment::Moment;
+use hub_api::timestamp::Timestamp;
+
 use crate::store::{Database, DatabaseError, Dialect, Kind, Row, Rows, Transaction, Turn};
 
 /// Reconcilers, targets or places whose history is looked at in one transaction: so few that reports hardly wait.
@@ -54,7 +55,7 @@ pub struct Forgotten {
 ///
 /// # Errors
 /// The database can't do it. What was forgotten until then stays so; the next run goes on.
-pub async fn forget(database: &Database, retention: &Retention, now: Moment) -> Result<Forgotten, DatabaseError> {
+pub async fn forget(database: &Database, retention: &Retention, now: Timestamp) -> Result<Forgotten, DatabaseError> {
     Ok(Forgotten {
         reports: in_batches(database, &REPORTS, retention.reports.at(now)).await?,
         assignments: in_batches(database, &ASSIGNMENTS, retention.assignments.at(now)).await?,
@@ -63,7 +64,7 @@ pub async fn forget(database: &Database, retention: &Retention, now: Moment) -> 
 }
 
 /// Forgets again and again, at the moments that `next` waits for and gives, until it gives none. A database that is gone is tried again at the next one.
-pub async fn run<F: Future<Output = Option<Moment>>>(
+pub async fn run<F: Future<Output = Option<Timestamp>>>(
     database: Database,
     retention: Retention,
     mut next: impl FnMut() -> F,
@@ -77,7 +78,7 @@ pub async fn run<F: Future<Output = Option<Moment>>>(
 }
 
 impl Keep {
-    fn at(self, now: Moment) -> Bounds {
+    fn at(self, now: Timestamp) -> Bounds {
         Bounds { horizon: self.age.map(|age| now.before(age)), count: self.count.map(|count| count.max(1)) }
     }
 }
@@ -86,7 +87,7 @@ impl Keep {
 #[derive(Clone, Copy, Debug)]
 struct Bounds {
     /// What was replaced before it may go.
-    horizon: Option<Moment>,
+    horizon: Option<Timestamp>,
     count: Option<usize>,
 }
 
@@ -110,7 +111,7 @@ impl Bounds {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Entry {
     id: i64,
-    since: Moment,
+    since: Timestamp,
     /// Something in effect refers to it.
     is_needed: bool,
     /// The entry before it, where histories are chains.

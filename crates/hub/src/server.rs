@@ -4,6 +4,8 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
+use hub_api::publication::PublicationError;
+use hub_api::timestamp::Timestamp;
 use tokio::net::TcpListener;
 use tokio::task::{JoinHandle, JoinSet};
 use tokio_rustls::TlsAcceptor;
@@ -13,11 +15,11 @@ use crate::authority::Authority;
 use crate::azure::{self, HostNames, Poller, Source};
 use crate::configured::Configured;
 use crate::connections;
+use crate::desired::DesiredUpdate;
 use crate::heartbeats::Heartbeat;
 use crate::http::{self, App};
 use crate::ingest::{Ingest, SubmitError};
 use crate::limits::{RETENTION_PERIOD, TOKEN_USE_NOTED};
-use crate::moment::Moment;
 use crate::oidc::{Issuer, IssuerError, IssuerSettings};
 use crate::reload::Reload;
 use crate::retention::{self, Retention};
@@ -26,7 +28,6 @@ use crate::silence;
 use crate::store::{Database, DatabaseError, DatabaseUrl, checkpoint};
 use crate::tls::{Certificate, CertificateError};
 use crate::tokens;
-use crate::wanted::{Wish, WishError};
 use crate::watch::{Resources, WatchSettings, Watches};
 
 /// How a hub is to run.
@@ -71,7 +72,7 @@ pub enum ServerError {
     Certificate(#[from] CertificateError),
     /// What is said of environments can't be so.
     #[error("the environments can't be put in order: {0}")]
-    Environments(#[source] WishError),
+    Environments(#[source] PublicationError),
     /// The order of environments can't be stored.
     #[error(transparent)]
     Order(SubmitError),
@@ -158,7 +159,7 @@ impl Server {
         if environments.is_empty() {
             return Ok(());
         }
-        let wish = Wish::Ordered(environments);
+        let wish = DesiredUpdate::Ordered(environments);
         wish.check().map_err(ServerError::Environments)?;
         match self.app.ingest.want(wish).await {
             Ok(_) => Ok(()),
@@ -230,7 +231,7 @@ async fn forget(database: Database, retention: Retention) {
         let pause = std::mem::replace(&mut pause, RETENTION_PERIOD);
         async move {
             tokio::time::sleep(pause).await;
-            Some(Moment::now())
+            Some(Timestamp::now())
         }
     };
     retention::run(database, retention, next).await;

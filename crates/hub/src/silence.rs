@@ -2,14 +2,15 @@
 
 use std::time::Duration;
 
+use hub_api::timestamp::Timestamp;
+
 use crate::configured::Configured;
+use crate::desired::restate;
 use crate::heartbeats::Heartbeat;
 use crate::ingest::places::Contents;
 use crate::ingest::subjects::{Change, State};
 use crate::limits::SILENCES_KEPT;
-use crate::moment::Moment;
 use crate::store::{Database, DatabaseError, Kind, Rows, Transaction, Turn, Value};
-use crate::wanted::restate;
 
 /// Reconcilers that are looked at in one step: few enough for nobody to wait.
 const STEP: i64 = 10_000;
@@ -29,11 +30,11 @@ const ATTEMPTS: usize = 5;
 /// Goes round until it is aborted. Several replicas may do so at once.
 pub async fn watch(database: Database, heartbeats: Configured<Heartbeat>) {
     loop {
-        noticed(sweep(&database, Moment::now).await);
+        noticed(sweep(&database, Timestamp::now).await);
         for heartbeat in &*heartbeats.now() {
-            noticed(demand(&database, heartbeat, Moment::now).await);
+            noticed(demand(&database, heartbeat, Timestamp::now).await);
         }
-        if let Err(error) = forget(&database, Moment::now().before(SILENCES_KEPT)).await {
+        if let Err(error) = forget(&database, Timestamp::now().before(SILENCES_KEPT)).await {
             tracing::warn!(%error, "who was silent long ago is not forgotten yet");
         }
         tokio::time::sleep(ROUND).await;
@@ -52,8 +53,8 @@ fn noticed(silent: Result<usize, DatabaseError>) {
 ///
 /// # Errors
 /// The database can't be reached, or refuses. What was noticed before that stays.
-pub async fn sweep(database: &Database, now: impl Fn() -> Moment) -> Result<usize, DatabaseError> {
-    let overdue = |values: &mut Vec<Value>, now: Moment| {
+pub async fn sweep(database: &Database, now: impl Fn() -> Timestamp) -> Result<usize, DatabaseError> {
+    let overdue = |values: &mut Vec<Value>, now: Timestamp| {
         values.push(now.into());
         format!("s.silent_after < {}", database.dialect().instant(&format!("${}", values.len())))
     };
@@ -68,10 +69,10 @@ pub async fn sweep(database: &Database, now: impl Fn() -> Moment) -> Result<usiz
 pub async fn demand(
     database: &Database,
     heartbeat: &Heartbeat,
-    now: impl Fn() -> Moment,
+    now: impl Fn() -> Timestamp,
 ) -> Result<usize, DatabaseError> {
     let dialect = database.dialect();
-    let overdue = |values: &mut Vec<Value>, now: Moment| {
+    let overdue = |values: &mut Vec<Value>, now: Timestamp| {
         values.push(now.before(heartbeat.every).into());
         let last = dialect.instant(&format!("${}", values.len()));
         let has_to = heartbeat.condition(dialect, "s.reconciler_id", values);
@@ -88,8 +89,8 @@ pub async fn demand(
 /// they should have reported, where that is not known.
 async fn walk(
     database: &Database,
-    now: impl Fn() -> Moment,
-    overdue: impl Fn(&mut Vec<Value>, Moment) -> String,
+    now: impl Fn() -> Timestamp,
+    overdue: impl Fn(&mut Vec<Value>, Timestamp) -> String,
     due: impl Fn(&mut State),
 ) -> Result<usize, DatabaseError> {
     let last = database.query("select max(reconciler_id) from reconciler_state", Vec::new()).await?;
@@ -120,7 +121,7 @@ async fn walk(
 ///
 /// # Errors
 /// The database can't be reached, or refuses.
-pub async fn forget(database: &Database, horizon: Moment) -> Result<(), DatabaseError> {
+pub async fn forget(database: &Database, horizon: Timestamp) -> Result<(), DatabaseError> {
     let condition = format!("noticed_on < {}", database.dialect().instant("$1"));
     // Hardly ever there is one: who looks does not get in anybody's way.
     let old = database.query(&format!("select 1 from silence where {condition} limit 1"), vec![horizon.into()]).await?;
@@ -136,13 +137,13 @@ pub async fn forget(database: &Database, horizon: Moment) -> Result<(), Database
 pub(crate) async fn note(
     transaction: &mut Transaction,
     changes: &[Change<'_>],
-    now: Moment,
+    now: Timestamp,
 ) -> Result<(), DatabaseError> {
     let mut rows = Rows::new(&[
         ("reconciler_id", Kind::Int),
         ("is_silent", Kind::Int),
-        ("silent_after", Kind::Moment),
-        ("noticed_on", Kind::Moment),
+        ("silent_after", Kind::Timestamp),
+        ("noticed_on", Kind::Timestamp),
     ]);
     for Change { reconciler_id, after, .. } in
         changes.iter().filter(|change| change.before.is_silent != change.after.is_silent)
@@ -159,7 +160,7 @@ pub(crate) async fn note(
 async fn silence(
     database: &Database,
     reconcilers: &[i64],
-    (now, due): (Moment, &impl Fn(&mut State)),
+    (now, due): (Timestamp, &impl Fn(&mut State)),
 ) -> Result<(), DatabaseError> {
     let mut attempt = 0;
     loop {
@@ -174,7 +175,7 @@ async fn silence(
 async fn silence_once(
     database: &Database,
     reconcilers: &[i64],
-    (now, due): (Moment, &impl Fn(&mut State)),
+    (now, due): (Timestamp, &impl Fn(&mut State)),
 ) -> Result<(), DatabaseError> {
     let mut transaction = database.begin().await?;
     transaction.take(Turn::Reports).await?;

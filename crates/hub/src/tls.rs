@@ -1,4 +1,4 @@
-//! TLS: rustls with one provider of cryptography, and the certificate of the hub.
+//! The certificate of the hub, for TLS.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -24,19 +24,13 @@ pub struct CertificateError {
     reason: String,
 }
 
-/// Makes `ring` the provider of cryptography for the whole process. Programs do it first; to do it again does nothing.
-pub fn install_provider() {
-    // It fails only if there is one already.
-    let _ = rustls::crypto::ring::default_provider().install_default();
-}
-
 impl Certificate {
     /// What accepts TLS connections with it.
     ///
     /// # Errors
     /// A file can't be read, or they do not fit together.
     pub(crate) fn acceptor(&self) -> Result<TlsAcceptor, CertificateError> {
-        install_provider();
+        hub_api::tls::install_provider();
         let chain = CertificateDer::pem_file_iter(&self.certificate).and_then(Iterator::collect::<Result<Vec<_>, _>>);
         let chain = chain.map_err(|error| wrong(&self.certificate, error))?;
         let key = PrivateKeyDer::from_pem_file(&self.key).map_err(|error| wrong(&self.key, error))?;

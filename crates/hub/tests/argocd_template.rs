@@ -1,8 +1,8 @@
 //! What the template for Argo CD makes of Applications is what the hub reads.
 
 use hub::inputs::argocd;
-use hub::moment::Moment;
-use hub::report::{Report, Status};
+use hub_api::report::{Report, Status};
+use hub_api::timestamp::Timestamp;
 use serde_json::{Value, json};
 
 const COMMIT: &str = "53e28ff20cc530b9ada2173fbbd64d48338583ba";
@@ -39,7 +39,7 @@ fn application() -> Value {
 fn report(application: &Value) -> Result<Report, String> {
     let body = testkit::argocd::notification(application, "seattle")?;
     assert!(!body.contains("hunter2") && !body.contains("<no value>"), "{body}");
-    let batch = argocd::read(body.as_bytes(), Moment::MIN).map_err(|error| format!("{error}: {body}"))?;
+    let batch = argocd::read(body.as_bytes(), Timestamp::MIN).map_err(|error| format!("{error}: {body}"))?;
     let (taken, refused) = batch.into_parts();
     taken.into_iter().next().ok_or_else(|| format!("{refused:?}"))
 }

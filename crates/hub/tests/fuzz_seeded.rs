@@ -1,9 +1,9 @@
 //! The fuzz targets on the stable toolchain, with inputs that are the same in each run.
 
-use hub::inputs::generic;
-use hub::moment::Moment;
-use hub::signed_file;
-use hub::tokens::TokenText;
+use hub_api::report::generic;
+use hub_api::report::signed_file;
+use hub_api::timestamp::Timestamp;
+use hub_api::token::TokenText;
 use opentelemetry_proto::tonic::collector::logs::v1::ExportLogsServiceRequest;
 use testkit::fuzz::Target;
 
@@ -14,7 +14,7 @@ const OTLP_JSON: u8 = 3;
 const OTLP_PROTOBUF: u8 = 4;
 
 const PAYLOADS: &[(u8, &[u8])] = &[
-    (GENERIC, include_bytes!("payloads/report.json")),
+    (GENERIC, include_bytes!("../../hub-api/tests/payloads/report.json")),
     (FLUX, include_bytes!("payloads/flux-reconciliation-succeeded.json")),
     (FLUX, include_bytes!("payloads/flux-validation-failed.json")),
     (FLUX, include_bytes!("payloads/flux-progressing.json")),
@@ -88,11 +88,13 @@ fn answers_of_azure() {
 #[test]
 fn signed_files() {
     let token = TokenText::random().unwrap();
-    let report =
-        generic::read_one(include_bytes!("payloads/report.json"), Moment::MAX).unwrap().check(Moment::MAX).unwrap();
-    let file = signed_file::add(&[], &token, &[report.clone(), report], Moment::MIN).unwrap().bytes;
+    let report = generic::read_one(include_bytes!("../../hub-api/tests/payloads/report.json"), Timestamp::MAX)
+        .unwrap()
+        .check(Timestamp::MAX)
+        .unwrap();
+    let file = signed_file::add(&[], &token, &[report.clone(), report], Timestamp::MIN).unwrap().bytes;
     let words = [WORDS, &["{\"end\":", "{\"report\":", "\"signature\":\""]].concat();
-    run("signed_file", hub::signed_file::fuzz, (&[&file], &words), 2_000);
+    run("signed_file", hub_api::report::signed_file::fuzz, (&[&file], &words), 2_000);
 }
 
 #[test]
@@ -100,7 +102,7 @@ fn publications() {
     let seed = include_bytes!("payloads/publication.json");
     run(
         "publication",
-        hub::wanted::fuzz,
+        hub::desired::fuzz,
         (&[seed], &[WORDS, &["\"targets\":", "\"labels\":", "platform"]].concat()),
         20_000,
     );

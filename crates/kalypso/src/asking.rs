@@ -4,10 +4,10 @@ use std::path::Path;
 use std::time::Duration;
 
 use anyhow::Context as _;
-use hub::client::{Client, ClientError, Followed, Receipt, parameters};
-use hub::moment::Moment;
 use hub::questions::Filter;
-use hub::wanted::{Published, Told};
+use hub_api::client::{Client, ClientError, Followed, Receipt, parameters};
+use hub_api::publication::{Publication, PublicationReceipt};
+use hub_api::timestamp::Timestamp;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -72,8 +72,8 @@ impl Hub {
     }
 
     /// Tells what is wanted; see [`Client::publish`].
-    pub(crate) fn publish(&self, told: &Told, patience: Duration) -> Result<Published, Failure> {
-        self.runtime.block_on(self.client.publish(told, patience)).map_err(failure)
+    pub(crate) fn publish(&self, publication: &Publication, patience: Duration) -> Result<PublicationReceipt, Failure> {
+        self.runtime.block_on(self.client.publish(publication, patience)).map_err(failure)
     }
 
     /// Follows changes until `each` says that it is enough.
@@ -97,7 +97,7 @@ impl Hub {
     ) -> Result<List<R>, Failure> {
         let (mut items, mut cursor): (Vec<R>, Option<String>) = (Vec::new(), None);
         loop {
-            let count = (limit - items.len()).clamp(1, hub::limits::PAGE_MAX);
+            let count = (limit - items.len()).clamp(1, hub_api::limits::PAGE_MAX);
             let mut given = given.to_vec();
             given.push(("limit".to_owned(), count.to_string()));
             given.extend(cursor.take().map(|cursor| ("cursor".to_owned(), cursor)));
@@ -193,7 +193,7 @@ pub(crate) fn at(text: Option<&str>) -> Result<Option<(String, String)>, Failure
 }
 
 /// Says how long ago something was, in one unit: `5 min ago`.
-pub(crate) fn ago(moment: Option<Moment>, now: Moment) -> String {
+pub(crate) fn ago(moment: Option<Timestamp>, now: Timestamp) -> String {
     moment.map_or_else(|| "-".to_owned(), |moment| format!("{} ago", length(now.since(moment))))
 }
 
@@ -210,7 +210,7 @@ pub(crate) fn length(duration: Duration) -> String {
 /// The digits of a commit that people read.
 pub(crate) fn short(commit: Option<&str>) -> String {
     match commit {
-        Some(commit) if hub::revision::is_hash(commit) => commit.chars().take(7).collect(),
+        Some(commit) if hub_api::revision::is_hash(commit) => commit.chars().take(7).collect(),
         Some(other) => other.to_owned(),
         None => "-".to_owned(),
     }
@@ -252,7 +252,7 @@ mod tests {
         check(120, "2 min");
         check(7_200, "2 h");
         check(200_000, "2 d");
-        assert_eq!(ago(None, Moment::MIN), "-");
+        assert_eq!(ago(None, Timestamp::MIN), "-");
     }
 
     #[test]

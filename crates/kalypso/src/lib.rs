@@ -56,7 +56,7 @@ pub fn run() -> ExitCode {
     }
     interrupts::end_the_program();
     // Before anything could use TLS: with two providers of cryptography it would panic.
-    hub::tls::install_provider();
+    hub_api::tls::install_provider();
     let arguments = match Arguments::try_parse() {
         Ok(arguments) => arguments,
         Err(error) => return exit::of_arguments(&error).into(),

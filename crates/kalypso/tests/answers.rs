@@ -8,11 +8,11 @@ use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
-use hub::client::Client;
-use hub::moment::Moment;
 use hub::questions::{Change, Filter, ReportChange, RolloutVersion, SilenceChange, TargetNames, WantedChange};
-use hub::report::Status;
 use hub::rules::{Condition, LastNotification, Phase, RuleState};
+use hub_api::client::Client;
+use hub_api::report::Status;
+use hub_api::timestamp::Timestamp;
 use kalypso::reference::answers::{ANSWERS, COUNTS, REPORT};
 use serde_json::{Value, json};
 use testkit::hub_program::HubProgram;
@@ -375,7 +375,7 @@ fn events_hold_what_the_reference_says() {
     };
     let previous_status = Some(Status::InProgress);
     let report = ReportChange { is_superseded: true, previous_status, cluster_type: some(), ..ReportChange::default() };
-    let due = Some(Moment::from_millis(0));
+    let due = Some(Timestamp::from_millis(0));
     let silent = SilenceChange { due, environment: some(), ..SilenceChange::default() };
     let rare = [Change::Wanted(wanted), Change::Report(report), Change::Silent(silent)].map(|change| json!(change));
     check("events", &[&[first(""), first(" --status failed")], &rare[..]].concat());
@@ -393,7 +393,7 @@ fn rules_hold_what_the_reference_says() {
 
 /// What is known of a rule that names everything, was told of, and can't be looked at.
 fn full_state() -> RuleState {
-    let (text, moment) = (|| "x".to_owned(), Some(Moment::from_millis(0)));
+    let (text, moment) = (|| "x".to_owned(), Some(Timestamp::from_millis(0)));
     let [environment, workspace, application, workload, target, cluster_type, target_selector, problem] =
         std::array::from_fn(|_| Some(text()));
     RuleState {
@@ -423,7 +423,7 @@ fn full_state() -> RuleState {
         notification: Some(LastNotification {
             id: text(),
             kind: text(),
-            created: Moment::from_millis(0),
+            created: Timestamp::from_millis(0),
             attempts: 0,
             delivered: moment,
             given_up: moment,

@@ -9,9 +9,10 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("model", &[]),
     ("engine", &["model", "gotemplate"]),
     ("git", &["model"]),
-    ("delivery", &["engine", "git", "model"]),
-    ("hub", &["engine", "git", "model"]),
-    ("service", &["delivery", "hub", "engine", "git", "model"]),
+    ("hub-api", &["model"]),
+    ("delivery", &["engine", "git", "hub-api", "model"]),
+    ("hub", &["hub-api", "engine", "git", "model"]),
+    ("service", &["delivery", "hub-api", "engine", "git", "model"]),
     ("operator", &["delivery", "engine", "git", "model"]),
     ("testkit", &["model", "engine", "git", "gotemplate"]),
 ];

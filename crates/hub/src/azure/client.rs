@@ -5,13 +5,13 @@ use std::time::Duration;
 
 use futures_util::StreamExt as _;
 use futures_util::future::BoxFuture;
+use hub_api::timestamp::Timestamp;
 use reqwest::header::{HeaderMap, RETRY_AFTER};
 use reqwest::{RequestBuilder, Response};
 use serde::Deserialize;
 
 use super::credential::Secret;
 use crate::limits::{AZURE_ANSWER_BYTES_MAX, AZURE_ATTEMPTS, AZURE_TIMEOUT, AZURE_WAIT_MAX};
-use crate::moment::Moment;
 
 /// The first pause before trying again; each later one is twice as long.
 const FIRST_PAUSE: Duration = Duration::from_secs(1);
@@ -84,7 +84,7 @@ impl Failure {
 impl Client {
     /// A client that waits like that.
     pub(super) fn new(pause: Pause) -> Result<Self, Failure> {
-        crate::tls::install_provider();
+        hub_api::tls::install_provider();
         let builder = || {
             reqwest::Client::builder()
                 .timeout(AZURE_TIMEOUT)
@@ -175,7 +175,7 @@ fn wait(failure: &Failure, attempt: u32) -> Option<Duration> {
     };
     match failure {
         Failure::Refused { status: 408 | 410 | 429 | 500 | 502 | 503 | 504, headers, .. } => {
-            Some(retry_after(headers, Moment::now()).or_else(|| quota_reset(headers)).unwrap_or_else(backoff))
+            Some(retry_after(headers, Timestamp::now()).or_else(|| quota_reset(headers)).unwrap_or_else(backoff))
         }
         Failure::Unreachable(_) => Some(backoff()),
         _ => None,
@@ -188,13 +188,13 @@ pub(super) fn fraction() -> f64 {
 }
 
 /// `Retry-After`: seconds, or a date (RFC 9110, 10.2.3).
-fn retry_after(headers: &HeaderMap, now: Moment) -> Option<Duration> {
+fn retry_after(headers: &HeaderMap, now: Timestamp) -> Option<Duration> {
     let text = headers.get(RETRY_AFTER)?.to_str().ok()?.trim();
     if let Ok(seconds) = text.parse() {
         return Some(Duration::from_secs(seconds));
     }
     let date = jiff::fmt::rfc2822::parse(text).ok()?;
-    Some(Moment::from_millis(date.timestamp().as_millisecond()).since(now))
+    Some(Timestamp::from_millis(date.timestamp().as_millisecond()).since(now))
 }
 
 /// When Resource Graph takes questions again (`hh:mm:ss`), if it takes none now.

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use hub_api::report::Report;
+use hub_api::timestamp::Timestamp;
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -13,8 +15,6 @@ use super::orchestration::{self, Target};
 use super::poller::Problem;
 use super::resource::ResourceId;
 use crate::limits::AZURE_DETAILS_MAX;
-use crate::moment::Moment;
-use crate::report::Report;
 
 /// The question for all clusters, and since when each is away.
 const CLUSTERS_QUERY: &str = "resources \
@@ -26,7 +26,7 @@ const CLUSTERS_QUERY: &str = "resources \
 pub(super) struct Collector<'a> {
     azure: &'a mut Azure,
     subscription: &'a str,
-    now: Moment,
+    now: Timestamp,
     collected: Collected,
 }
 
@@ -57,14 +57,14 @@ pub(super) enum Alive {
     /// It is.
     Now,
     /// It is not since then.
-    On(Moment),
+    On(Timestamp),
     /// It is not, and nobody knows since when.
     Unknown,
 }
 
 impl Alive {
     /// The last moment at which it was connected; none if that is not known.
-    pub(super) fn on(self, now: Moment) -> Option<Moment> {
+    pub(super) fn on(self, now: Timestamp) -> Option<Timestamp> {
         match self {
             Self::Now => Some(now),
             Self::On(moment) => Some(moment.min(now)),
@@ -100,7 +100,7 @@ pub(super) fn row(value: Value) -> Result<(String, Value), Problem> {
 
 impl<'a> Collector<'a> {
     /// Nothing is asked yet.
-    pub(super) fn new(azure: &'a mut Azure, subscription: &'a str, now: Moment) -> Self {
+    pub(super) fn new(azure: &'a mut Azure, subscription: &'a str, now: Timestamp) -> Self {
         Self { azure, subscription, now, collected: Collected::default() }
     }
 
@@ -271,7 +271,7 @@ impl Connectivity {
         if !is_off && (self.status.is_none() || is(&self.status, "connected")) {
             return Ok(Alive::Now);
         }
-        let last = self.last_on.as_deref().map(str::parse::<Moment>).transpose();
+        let last = self.last_on.as_deref().map(str::parse::<Timestamp>).transpose();
         let last = last.map_err(|error| format!("properties.lastConnectivityTime: {error}"))?;
         Ok(last.map_or(Alive::Unknown, Alive::On))
     }
@@ -300,7 +300,7 @@ mod tests {
         assert_eq!(check(json!({"connectivityStatus": null, "power": "Running"})), "Now");
         assert_eq!(check(json!({"power": "Stopped"})), "Unknown");
         let offline = json!({"connectivityStatus": "Offline", "lastConnectivityTime": "1970-01-01T00:00:01.5Z"});
-        assert_eq!(check(offline), "On(Moment(1500))");
+        assert_eq!(check(offline), "On(Timestamp(1500))");
         assert_eq!(check(json!({"connectivityStatus": "Connecting", "lastConnectivityTime": null})), "Unknown");
         assert!(check(json!({"connectivityStatus": 3})).starts_with("properties: invalid type"));
     }

@@ -4,13 +4,13 @@ use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use hub_api::timestamp::Timestamp;
 use serde::Deserialize;
 use serde_json::Value;
 
 use super::client::{Client, Failure};
 use super::identity::Identity;
 use crate::limits::AZURE_TOKEN_LEEWAY;
-use crate::moment::Moment;
 
 /// Something that is never shown.
 #[derive(Clone, PartialEq, Eq)]
@@ -68,7 +68,7 @@ pub(super) struct Tokens {
     credential: Credential,
     /// What the token is for: the base URL of Azure Resource Manager.
     resource: String,
-    cached: Option<(Secret, Moment)>,
+    cached: Option<(Secret, Timestamp)>,
 }
 
 #[derive(Deserialize)]
@@ -87,7 +87,7 @@ impl Tokens {
     }
 
     /// A token that is good for some minutes at least.
-    pub(super) async fn get(&mut self, client: &Client, now: Moment) -> Result<Secret, Failure> {
+    pub(super) async fn get(&mut self, client: &Client, now: Timestamp) -> Result<Secret, Failure> {
         if let Some((token, _)) = self.cached.as_ref().filter(|(_, until)| now < *until) {
             return Ok(token.clone());
         }
@@ -148,7 +148,7 @@ impl SecretPlace {
 
 impl TokenAnswer {
     /// How long to use it: until shortly before it expires, or half its time if that is short.
-    fn until(&self, now: Moment) -> Moment {
+    fn until(&self, now: Timestamp) -> Timestamp {
         let seconds = |value: &Option<Value>| match value {
             Some(Value::Number(number)) => number.as_u64(),
             Some(Value::String(text)) => text.trim().parse().ok(),
@@ -157,7 +157,7 @@ impl TokenAnswer {
         let on = seconds(&self.expires_on).and_then(|seconds| i64::try_from(seconds.saturating_mul(1_000)).ok());
         let lifetime = match seconds(&self.expires_in) {
             Some(seconds) => Duration::from_secs(seconds),
-            None => on.map_or(Duration::ZERO, |on| Moment::from_millis(on).since(now)),
+            None => on.map_or(Duration::ZERO, |on| Timestamp::from_millis(on).since(now)),
         };
         now.after(lifetime.saturating_sub(AZURE_TOKEN_LEEWAY).max(lifetime / 2))
     }
@@ -169,7 +169,7 @@ mod tests {
 
     fn check(answer: &str) -> u64 {
         let answer: TokenAnswer = serde_json::from_str(answer).unwrap();
-        let now = Moment::from_millis(1_000_000_000);
+        let now = Timestamp::from_millis(1_000_000_000);
         answer.until(now).since(now).as_secs()
     }
 

@@ -4,6 +4,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use hub_api::endpoint::Endpoint;
+use hub_api::report::names::flux_reconciler;
+use hub_api::report::{Report, Status};
+use hub_api::revision;
+use hub_api::timestamp::Timestamp;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -12,11 +17,6 @@ use super::collect::row;
 use super::hosts::{Host, HostKind};
 use super::poller::Problem;
 use super::resource::ResourceId;
-use crate::endpoint::Endpoint;
-use crate::inputs::names::flux_reconciler;
-use crate::moment::Moment;
-use crate::report::{Report, Status};
-use crate::revision;
 
 /// The question for all of a subscription. Without an order, pages could overlap.
 pub(super) const QUERY: &str = "kubernetesconfigurationresources \
@@ -113,7 +113,7 @@ struct Condition {
 ///
 /// # Errors
 /// It is none: nothing of it can be reported.
-pub(super) fn read(value: Value, now: Moment) -> Result<Found, Problem> {
+pub(super) fn read(value: Value, now: Timestamp) -> Result<Found, Problem> {
     let (id, properties) = row(value)?;
     let resource = ResourceId::parse(&id).filter(|id| id.of_type("fluxConfigurations").is_some());
     let resource = resource.ok_or_else(|| Problem::new(&id, "id: is not that of a Flux configuration"))?;
@@ -133,7 +133,7 @@ pub(super) fn read(value: Value, now: Moment) -> Result<Found, Problem> {
 
 struct Reader<'a> {
     configuration: &'a str,
-    now: Moment,
+    now: Timestamp,
     properties: Properties,
     found: &'a mut Found,
 }
@@ -172,9 +172,9 @@ impl Reader<'_> {
     }
 
     /// When the cluster told Azure so.
-    fn observed_on(&mut self) -> Moment {
+    fn observed_on(&mut self) -> Timestamp {
         let Some(text) = self.properties.status_updated_at.take() else { return self.now };
-        match text.parse::<Moment>() {
+        match text.parse::<Timestamp>() {
             Ok(moment) => moment.min(self.now),
             Err(error) => {
                 self.complain("properties.statusUpdatedAt", &error);
@@ -300,7 +300,7 @@ impl ObjectStatus {
     }
 
     /// The report of an object that the configuration brought with it; none if it is no reconciler.
-    fn child(&self, observed_on: Moment) -> Option<Report> {
+    fn child(&self, observed_on: Timestamp) -> Option<Report> {
         let (kind, name) = (self.kind.as_deref()?, self.name.as_deref()?);
         if !KINDS.contains(&kind) || name.is_empty() {
             return None;
@@ -326,7 +326,7 @@ pub(super) fn status_of(state: &str) -> Status {
     }
 }
 
-fn report(reconciler: String, kind: &str, status: Status, observed_on: Moment) -> Report {
+fn report(reconciler: String, kind: &str, status: Status, observed_on: Timestamp) -> Report {
     Report {
         host: String::new(),
         reconciler,

@@ -1,11 +1,11 @@
 //! What holds for every answer of Azure: the body of the fuzz target, which also runs with fixed seeds.
 
+use hub_api::report::Report;
+use hub_api::timestamp::Timestamp;
 use serde_json::Value;
 
 use super::orchestration::{self, Target};
 use super::{client, collect, flux};
-use crate::moment::Moment;
-use crate::report::Report;
 
 /// Reads bytes as a row of each kind. Nothing is expected but that it ends without panic, and that what is reported is about the resource that it came
 /// from and can be stored, or is refused with a reason.
@@ -13,7 +13,7 @@ use crate::report::Report;
 pub fn fuzz(input: &[u8]) {
     let _ = client::message(input);
     let Ok(row) = serde_json::from_slice::<Value>(input) else { return };
-    let now = Moment::from_millis(1_800_000_000_000);
+    let now = Timestamp::from_millis(1_800_000_000_000);
     let _ = collect::cluster(row.clone());
     let _ = Target::read(row.clone());
     let mut reports = Vec::new();

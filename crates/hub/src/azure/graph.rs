@@ -2,6 +2,7 @@
 //!
 //! <https://learn.microsoft.com/rest/api/azureresourcegraph/resourcegraph/resources/resources>
 
+use hub_api::timestamp::Timestamp;
 use reqwest::RequestBuilder;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -10,7 +11,6 @@ use serde_json::{Value, json};
 use super::client::{Answer, Client, Failure, quota_reset};
 use super::credential::{Secret, Tokens};
 use crate::limits::{AZURE_PAGE_ROWS, AZURE_PAGES_MAX, AZURE_WAIT_MAX};
-use crate::moment::Moment;
 
 /// The version of Resource Graph's contract.
 const GRAPH_VERSION: &str = "2022-10-01";
@@ -130,7 +130,7 @@ impl Azure {
     }
 
     async fn token(&mut self) -> Result<Secret, Failure> {
-        let token = self.tokens.get(&self.client, Moment::now()).await;
+        let token = self.tokens.get(&self.client, Timestamp::now()).await;
         token.map_err(|failure| match failure {
             Failure::Refused { status, headers, message } => {
                 Failure::Refused { status, headers, message: format!("no token: {message}") }

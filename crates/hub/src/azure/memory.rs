@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 use std::time::Duration;
 
-use crate::moment::Moment;
-use crate::report::Report;
+use hub_api::report::Report;
+use hub_api::timestamp::Timestamp;
 
 /// The latest of each reconciler that this source reported.
 #[derive(Debug, Default)]
@@ -13,8 +13,8 @@ pub(super) struct Memory(HashMap<(String, String), Last>);
 #[derive(Clone, Copy, Debug)]
 struct Last {
     digest: i64,
-    reported_on: Moment,
-    found_on: Moment,
+    reported_on: Timestamp,
+    found_on: Timestamp,
 }
 
 /// What was not found for that long is forgotten. Should it come again, it is reported as if it were new, which changes nothing.
@@ -27,8 +27,8 @@ impl Memory {
     pub(super) fn reports(
         &mut self,
         report: Report,
-        alive_on: Option<Moment>,
-        now: Moment,
+        alive_on: Option<Timestamp>,
+        now: Timestamp,
     ) -> impl Iterator<Item = Report> + use<> {
         let key = (report.host.clone(), report.reconciler.clone());
         let digest = report.digest();
@@ -47,7 +47,7 @@ impl Memory {
     }
 
     /// Forgets what was not found for long.
-    pub(super) fn tidy(&mut self, now: Moment) {
+    pub(super) fn tidy(&mut self, now: Timestamp) {
         self.0.retain(|_, last| now.since(last.found_on) < AGE_MAX);
     }
 
@@ -60,13 +60,13 @@ impl Memory {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::tests::report;
+    use hub_api::report::example::report;
 
     /// Says `message` since a moment; alive at another one, or not. Gives the moments of the reports.
     fn check(memory: &mut Memory, message: &str, since: i64, alive: Option<i64>) -> Vec<i64> {
-        let report = Report { message: message.into(), observed_on: Moment::from_millis(since), ..report() };
+        let report = Report { message: message.into(), observed_on: Timestamp::from_millis(since), ..report() };
         memory
-            .reports(report, alive.map(Moment::from_millis), Moment::MIN)
+            .reports(report, alive.map(Timestamp::from_millis), Timestamp::MIN)
             .map(|report| report.observed_on.millis())
             .collect()
     }

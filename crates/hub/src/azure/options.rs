@@ -3,11 +3,11 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use hub_api::limits::{HEARTBEAT_MAX, HEARTBEAT_MIN};
 use serde::Deserialize;
 
 use super::credential::{Credential, Secret, SecretPlace};
 use super::identity::Identity;
-use crate::limits::{HEARTBEAT_MAX, HEARTBEAT_MIN};
 
 /// Azure Resource Manager of the public cloud.
 const MANAGEMENT: &str = "https://management.azure.com";

@@ -4,6 +4,8 @@
 
 use std::collections::BTreeMap;
 
+use hub_api::report::{Report, WorkloadName};
+use hub_api::timestamp::Timestamp;
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -12,8 +14,6 @@ use super::flux::status_of;
 use super::hosts::{Host, HostKind};
 use super::poller::Problem;
 use super::resource::ResourceId;
-use crate::moment::Moment;
-use crate::report::{Report, WorkloadName};
 
 /// The question for all targets of a subscription.
 pub(super) const TARGETS_QUERY: &str = "resources | where type =~ 'microsoft.edge/targets' \
@@ -116,7 +116,7 @@ impl Target {
 ///
 /// # Errors
 /// It is no instance.
-pub(super) fn read(value: Value, now: Moment) -> Result<Option<Instance>, Problem> {
+pub(super) fn read(value: Value, now: Timestamp) -> Result<Option<Instance>, Problem> {
     let (id, properties) = row(value)?;
     let complain = |message: String| Problem::new(&id, message);
     let properties: InstanceProperties =
@@ -130,7 +130,7 @@ pub(super) fn read(value: Value, now: Moment) -> Result<Option<Instance>, Proble
         return Ok(None);
     }
     let status = properties.status.unwrap_or_default();
-    let moment = status.last_modified.as_deref().map(str::parse::<Moment>).transpose();
+    let moment = status.last_modified.as_deref().map(str::parse::<Timestamp>).transpose();
     let moment = moment.map_err(|error| complain(format!("properties.status.lastModified: {error}")))?;
     let target = resource.name();
     let version = properties.solution_version_id.as_deref().and_then(|id| version(id, solution));
@@ -208,7 +208,7 @@ mod tests {
     fn check(properties: Value) -> String {
         let id =
             "/subscriptions/S/resourceGroups/G/providers/Microsoft.Edge/targets/Line-7/solutions/hello/instances/hello";
-        match read(json!({"id": id, "properties": properties}), Moment::MAX) {
+        match read(json!({"id": id, "properties": properties}), Timestamp::MAX) {
             Ok(Some(Instance { target, report, .. })) => {
                 let version = report.version.unwrap_or_default();
                 format!(

@@ -5,6 +5,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::FutureExt as _;
+use hub_api::report::{Report, WorkloadName};
+use hub_api::timestamp::Timestamp;
 
 use super::client::{Client, Pause};
 use super::collect::{Collected, Collector, Observation};
@@ -13,8 +15,6 @@ use super::graph::Azure;
 use super::hosts::HostNames;
 use super::memory::Memory;
 use super::options::Source;
-use crate::moment::Moment;
-use crate::report::{Report, WorkloadName};
 
 /// Asks one source, and remembers what it said.
 pub struct Poller {
@@ -85,7 +85,7 @@ impl Poller {
     /// first poll.
     pub async fn learn(&mut self) {
         for subscription in &self.source.subscriptions {
-            let collector = Collector::new(&mut self.azure, subscription, Moment::MIN);
+            let collector = Collector::new(&mut self.azure, subscription, Timestamp::MIN);
             for host in collector.clusters_only().await {
                 self.hosts.learn(&host);
             }
@@ -93,7 +93,7 @@ impl Poller {
     }
 
     /// Asks for everything.
-    pub async fn poll(&mut self, now: Moment) -> Polled {
+    pub async fn poll(&mut self, now: Timestamp) -> Polled {
         let mut polled = Polled::default();
         let mut observations = Vec::new();
         for subscription in &self.source.subscriptions {

@@ -4,12 +4,12 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use futures_util::future::join_all;
+use hub_api::timestamp::Timestamp;
 
 use super::client::fraction;
 use super::poller::{Polled, Poller, Problem};
 use crate::ingest::{Ingest, SubmitError};
 use crate::limits::{AZURE_PAUSE_MAX, AZURE_PROBLEMS_MAX, TRANSACTION_REPORTS_MAX};
-use crate::moment::Moment;
 
 /// How much earlier or later than the interval a poll may be, so that sources do not stay in step.
 const JITTER: f64 = 0.1;
@@ -24,7 +24,7 @@ async fn follow(mut poller: Poller, ingest: Ingest) {
     let mut failures = 0;
     let mut known = BTreeSet::new();
     loop {
-        let mut polled = poller.poll(Moment::now()).await;
+        let mut polled = poller.poll(Timestamp::now()).await;
         log(poller.tenant(), &polled, &mut known);
         failures = if polled.complete == 0 { failures + 1 } else { 0 };
         if let Err(error) = submit(&ingest, std::mem::take(&mut polled.reports)).await {
@@ -39,7 +39,7 @@ async fn follow(mut poller: Poller, ingest: Ingest) {
 }
 
 /// Stores reports, a transaction at a time, and waits for its turn.
-async fn submit(ingest: &Ingest, mut reports: Vec<crate::report::Report>) -> Result<(), SubmitError> {
+async fn submit(ingest: &Ingest, mut reports: Vec<hub_api::report::Report>) -> Result<(), SubmitError> {
     while !reports.is_empty() {
         let rest = reports.split_off(reports.len().min(TRANSACTION_REPORTS_MAX));
         let part = std::mem::replace(&mut reports, rest);

@@ -1,16 +1,16 @@
 //! What holds for the words of every request, in its address and its headers: the body of the fuzz target, which also runs with fixed seeds.
 
 use http::{HeaderName, HeaderValue, Request, header};
+use hub_api::endpoint::{Endpoint, repository};
+use hub_api::report::names::TargetName;
+use hub_api::revision;
+use hub_api::timestamp::Timestamp;
+use hub_api::token::{SecretDigest, TokenText};
 
 use super::caller::{authorization, names_this_machine};
 use super::layers::is_readable;
 use super::questions::read;
-use crate::endpoint::{Endpoint, repository};
-use crate::inputs::names::TargetName;
-use crate::moment::Moment;
 use crate::questions::{self, Filter, Page};
-use crate::revision;
-use crate::tokens::{SecretDigest, TokenText};
 
 /// Reads lines: the query of a question, then headers, then a word that may be a token, a cursor, a moment, a name. Nothing is expected but that it ends
 /// without panic, and that what is taken is what was written.
@@ -48,7 +48,7 @@ fn word(text: &str) {
     if let Some(digest) = SecretDigest::from_hex(text) {
         assert_eq!(digest.to_hex(), text.to_ascii_lowercase());
     }
-    if let Ok(moment) = text.parse::<Moment>() {
+    if let Ok(moment) = text.parse::<Timestamp>() {
         assert_eq!(moment.to_string().parse(), Ok(moment));
     }
     if let Ok(position) = text.parse::<questions::Position>() {

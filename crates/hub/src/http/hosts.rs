@@ -6,6 +6,8 @@ use axum::Json;
 use axum::extract::{FromRequestParts, State};
 use http::StatusCode;
 use http::request::Parts;
+use hub_api::endpoint::Endpoint;
+use hub_api::limits::{PAGE_DEFAULT, PAGE_MAX};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 use utoipa_axum::router::OpenApiRouter;
@@ -14,9 +16,7 @@ use utoipa_axum::routes;
 use super::extract::{Body, Path, Query};
 use super::problem::{Kind, Problem};
 use super::{App, Manager};
-use crate::endpoint::Endpoint;
 use crate::hosts::{self, Host, HostError, HostFilter, ReconcilerRegistration, Registration};
-use crate::limits::{PAGE_DEFAULT, PAGE_MAX};
 
 pub(super) fn routes() -> OpenApiRouter<App> {
     OpenApiRouter::new()

@@ -8,6 +8,7 @@ use axum::extract::{Request, State};
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
 use http::{HeaderMap, HeaderValue, header};
+use hub_api::timestamp::Timestamp;
 use opentelemetry_proto::tonic::collector::logs::v1::logs_service_server::{LogsService, LogsServiceServer};
 use opentelemetry_proto::tonic::collector::logs::v1::{ExportLogsServiceRequest, ExportLogsServiceResponse};
 use prost::Message as _;
@@ -22,7 +23,6 @@ use super::submission::{Submission, check_may_report};
 use super::{App, caller, reports};
 use crate::inputs::otlp;
 use crate::limits::{BODY_TIMEOUT, GRPC_BYTES_MAX};
-use crate::moment::Moment;
 use crate::tokens::Identity;
 
 const PROTOBUF: &str = "application/x-protobuf";
@@ -74,7 +74,7 @@ async fn export(
     identity: &Identity,
     request: &ExportLogsServiceRequest,
 ) -> Result<ExportLogsServiceResponse, Problem> {
-    let batch = otlp::read(request, Moment::now())?;
+    let batch = otlp::read(request, Timestamp::now())?;
     let taken = reports::take(app, Source::Otlp, identity, batch).await?;
     Ok(otlp::answer(&taken.refused))
 }

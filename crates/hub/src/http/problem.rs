@@ -5,13 +5,13 @@ use std::time::Duration;
 
 use axum::response::{IntoResponse, Response};
 use http::{HeaderValue, StatusCode, header};
+use hub_api::report::batch::Refused;
 use serde::Serialize;
 use utoipa::openapi::{self, RefOr};
 use utoipa::{IntoResponses, ToSchema};
 
 use crate::authority::Refusal;
 use crate::ingest::SubmitError;
-use crate::inputs::Refused;
 use crate::store::DatabaseError;
 
 /// The media type of a problem (RFC 9457).

@@ -15,6 +15,7 @@ use axum::response::{IntoResponse as _, Response};
 use data_encoding::HEXLOWER;
 use http::request::Parts;
 use http::{HeaderMap, HeaderValue, StatusCode, header};
+use hub_api::timestamp::Timestamp;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
@@ -26,7 +27,6 @@ use super::App;
 use super::caller::LimitedReader;
 use super::problem::{Kind, Problem};
 use crate::limits::COUNT_WAIT;
-use crate::moment::Moment;
 use crate::questions::{Filter, Page, QuestionError};
 
 pub(super) fn routes() -> OpenApiRouter<App> {
@@ -69,7 +69,7 @@ impl IntoResponses for NotAnswered {
 #[into_params(parameter_in = Query)]
 struct At {
     /// How it was at that moment (RFC 3339), and not how it is now.
-    at: Option<Moment>,
+    at: Option<Timestamp>,
 }
 
 impl<T: DeserializeOwned + IntoParams> FromRequestParts<App> for Asked<T> {

@@ -4,6 +4,9 @@ use std::time::{Duration, Instant};
 
 use axum::Json;
 use axum::extract::State;
+use hub_api::report::batch::{Batch, BodyError, Refused};
+use hub_api::report::generic;
+use hub_api::timestamp::Timestamp;
 use serde::Serialize;
 use tokio::time::timeout;
 use utoipa::ToSchema;
@@ -15,9 +18,8 @@ use super::metrics::Source;
 use super::problem::{Kind, Problem, RefusedReport};
 use super::submission::Submission;
 use crate::ingest::Outcome;
-use crate::inputs::{self, Batch, BodyError, Refused};
+use crate::inputs;
 use crate::limits::SUBMIT_TIMEOUT;
-use crate::moment::Moment;
 use crate::tokens::{self, Identity};
 
 /// How long a client whose reports are not stored yet should wait.
@@ -67,7 +69,7 @@ struct Receipt {
 )]
 async fn report(State(app): State<App>, submission: Submission) -> Result<Json<Receipt>, Problem> {
     submission.check_type(&["application/json", "application/x-ndjson", "application/ndjson", "application/jsonl"])?;
-    let batch = inputs::generic::read(&submission.body, Moment::now())?;
+    let batch = generic::read(&submission.body, Timestamp::now())?;
     take(&app, Source::Generic, &submission.identity, batch).await.map(Receipt::from).map(Json)
 }
 
@@ -88,7 +90,7 @@ async fn report(State(app): State<App>, submission: Submission) -> Result<Json<R
 )]
 async fn report_flux(State(app): State<App>, submission: Submission) -> Result<Json<Receipt>, Problem> {
     submission.check_type(&["application/json"])?;
-    let batch = inputs::flux::read(&submission.body, Moment::now())?;
+    let batch = inputs::flux::read(&submission.body, Timestamp::now())?;
     take(&app, Source::Flux, &submission.identity, batch).await.map(Receipt::from).map(Json)
 }
 
@@ -107,7 +109,7 @@ async fn report_flux(State(app): State<App>, submission: Submission) -> Result<J
 )]
 async fn report_argocd(State(app): State<App>, submission: Submission) -> Result<Json<Receipt>, Problem> {
     submission.check_type(&["application/json"])?;
-    let batch = inputs::argocd::read(&submission.body, Moment::now())?;
+    let batch = inputs::argocd::read(&submission.body, Timestamp::now())?;
     take(&app, Source::Argocd, &submission.identity, batch).await.map(Receipt::from).map(Json)
 }
 
@@ -130,7 +132,7 @@ pub(super) struct Taken {
 /// Stores what somebody may report and what can be right, and says what became of each. If nothing is left, that is a problem.
 pub(super) async fn take(app: &App, source: Source, identity: &Identity, batch: Batch) -> Result<Taken, Problem> {
     let started = Instant::now();
-    let now = Moment::now();
+    let now = Timestamp::now();
     let ignored = batch.ignored();
     let (mut claimed, mut forbidden) = (0, 0);
     let batch = batch.and_then(|report| {

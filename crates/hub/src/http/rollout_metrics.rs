@@ -3,14 +3,15 @@
 use std::collections::BTreeMap;
 use std::time::Instant;
 
+use hub_api::limits::PAGE_MAX;
+use hub_api::timestamp::Timestamp;
 use prometheus_client::encoding::EncodeLabelSet;
 use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::registry::{Registry, Unit};
 use tokio::sync::Mutex;
 
-use crate::limits::{METRICS_AGE, METRICS_ENVIRONMENTS_MAX, PAGE_MAX};
-use crate::moment::Moment;
+use crate::limits::{METRICS_AGE, METRICS_ENVIRONMENTS_MAX};
 use crate::questions::{self, Counts, Filter, Page, QuestionError, Standing};
 use crate::store::Database;
 
@@ -69,7 +70,7 @@ impl RolloutMetrics {
         if read.is_some_and(|read| read.elapsed() < METRICS_AGE) {
             return;
         }
-        let states = states(database, Moment::now()).await;
+        let states = states(database, Timestamp::now()).await;
         self.reconcilers.clear();
         self.rollouts.clear();
         self.oldest.clear();
@@ -94,7 +95,7 @@ impl RolloutMetrics {
 }
 
 /// How environments are, in their order.
-async fn states(database: &Database, now: Moment) -> Result<Vec<(String, State)>, QuestionError> {
+async fn states(database: &Database, now: Timestamp) -> Result<Vec<(String, State)>, QuestionError> {
     let environments = questions::environments(database, &Filter::default()).await?;
     // What has been wanted for the longest time comes first.
     let page = Page { cursor: None, limit: Some(PAGE_MAX) };

@@ -8,11 +8,12 @@ use axum::extract::{FromRequest, Request};
 use bytes::{Bytes, BytesMut};
 use http::{HeaderMap, Uri, header};
 use http_body_util::BodyExt as _;
+use hub_api::limits::REPORT_BYTES_MAX;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use super::problem::{Kind, Problem};
 use super::{App, caller};
-use crate::limits::{BODIES_BYTES_MAX, BODY_TIMEOUT, REPORT_BYTES_MAX, REQUEST_BYTES_MAX};
+use crate::limits::{BODIES_BYTES_MAX, BODY_TIMEOUT, REQUEST_BYTES_MAX};
 use crate::tokens::Identity;
 
 /// The header with the signature of a body, as Flux' provider `generic-hmac` sends it.

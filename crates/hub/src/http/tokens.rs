@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use axum::Json;
 use axum::extract::State;
 use http::StatusCode;
+use hub_api::timestamp::Timestamp;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
@@ -13,7 +14,6 @@ use utoipa_axum::routes;
 use super::extract::{Body, Path};
 use super::problem::{Kind, Problem};
 use super::{App, Manager};
-use crate::moment::Moment;
 use crate::tokens::{self, Group, Identity, NewToken, Reach, Scope, Token, TokenError};
 
 pub(super) fn routes() -> OpenApiRouter<App> {
@@ -59,7 +59,7 @@ struct TokenRequest {
     signs: bool,
     /// Until when it is good; for ever if nothing is said.
     #[schema(value_type = Option<String>, format = DateTime)]
-    expires_on: Option<Moment>,
+    expires_on: Option<Timestamp>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, ToSchema)]

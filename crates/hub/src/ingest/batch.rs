@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use hub_api::timestamp::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::history::{self, Chain, ChainRow, Late, Link, NewRow, Said};
@@ -13,10 +14,9 @@ use super::submitted::Submitted;
 use super::tally::{self, Deltas, TallyKey};
 use super::timeline::{Added, Entry, Origin, Statement, Timeline};
 use super::{labels, registry};
-use crate::moment::Moment;
+use crate::desired::restate;
 use crate::silence;
 use crate::store::{DatabaseError, Transaction};
-use crate::wanted::restate;
 
 /// What became of a report that was taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -59,7 +59,7 @@ pub(super) async fn store(
     transaction: &mut Transaction,
     Memory { contents, ids }: &mut Memory,
     reports: &[&Submitted],
-    now: Moment,
+    now: Timestamp,
 ) -> Result<Vec<Outcome>, DatabaseError> {
     let groups = groups(reports);
     let subjects = subjects::find(transaction, ids, &groups).await?;
@@ -153,7 +153,7 @@ impl<'a> Work<'a> {
     }
 
     /// Its state with what the reports say of itself, and of when it was heard of.
-    fn heard_of(&self, now: Moment) -> State {
+    fn heard_of(&self, now: Timestamp) -> State {
         let mut state = self.subject.state.clone();
         state.seen_on = Some(self.timeline.seen_on());
         if let Some(newest) = self.newest {
@@ -246,7 +246,7 @@ async fn write_history(
     transaction: &mut Transaction,
     works: &[Work<'_>],
     states: &mut [State],
-    (located, now): (&Located<'_>, Moment),
+    (located, now): (&Located<'_>, Timestamp),
 ) -> Result<Vec<Moved>, DatabaseError> {
     let entries = works.iter().flat_map(|work| work.timeline.entries());
     let count = entries.filter(|entry| entry.row().is_none()).count();

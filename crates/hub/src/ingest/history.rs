@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use hub_api::report::{Report, Status};
+use hub_api::revision;
+use hub_api::timestamp::Timestamp;
+
 use super::timeline::{Entry, Origin, Statement};
-use crate::moment::Moment;
-use crate::report::{Report, Status};
-use crate::revision;
 use crate::store::{DatabaseError, Dialect, Kind, Row, Rows, Transaction, Value};
 
 /// The most that is read of one chain to find the place of a late report. Retention keeps chains shorter.
@@ -29,10 +30,10 @@ pub(super) struct ChainRow {
 /// Where a row is in its chain, and which place it is about.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Link {
-    pub(super) since: Moment,
+    pub(super) since: Timestamp,
     pub(super) previous_id: Option<i64>,
     /// When the report before it was confirmed last, if it was.
-    pub(super) previous_seen_on: Option<Moment>,
+    pub(super) previous_seen_on: Option<Timestamp>,
     /// The place that it is about; none where that is the place of its reconciler.
     pub(super) endpoint: Option<String>,
 }
@@ -45,9 +46,9 @@ pub(super) struct Late {
     /// Its latest row.
     pub(super) head: i64,
     /// When that was confirmed last.
-    pub(super) seen_on: Moment,
+    pub(super) seen_on: Timestamp,
     /// It is read back to the entry that was in effect before this moment.
-    pub(super) first: Moment,
+    pub(super) first: Timestamp,
     /// And on to one that names its place.
     pub(super) to_name: bool,
 }
@@ -58,12 +59,12 @@ pub(super) async fn chains<R>(
     wanted: &[Late],
 ) -> Result<BTreeMap<usize, Chain<R>>, DatabaseError> {
     let mut rows =
-        Rows::new(&[("number", Kind::Int), ("head", Kind::Int), ("since", Kind::Moment), ("to_name", Kind::Int)]);
+        Rows::new(&[("number", Kind::Int), ("head", Kind::Int), ("since", Kind::Timestamp), ("to_name", Kind::Int)]);
     for Late { number, head, first, to_name, .. } in wanted {
         rows.push(vec![Value::from(*number as i64), (*head).into(), (*first).into(), (*to_name).into()]);
     }
     let found = transaction.with(rows, &chain_statement(transaction.dialect())).await?;
-    let mut until: BTreeMap<usize, Moment> = wanted.iter().map(|late| (late.number, late.seen_on)).collect();
+    let mut until: BTreeMap<usize, Timestamp> = wanted.iter().map(|late| (late.number, late.seen_on)).collect();
     let mut chains: BTreeMap<usize, Chain<R>> = BTreeMap::new();
     // The rows come from the latest to the earliest.
     for row in found {
@@ -138,7 +139,7 @@ pub(super) async fn reserve(transaction: &mut Transaction, count: usize) -> Resu
 pub(super) async fn add(
     transaction: &mut Transaction,
     rows: Vec<(i64, NewRow<'_>)>,
-    now: Moment,
+    now: Timestamp,
 ) -> Result<(), DatabaseError> {
     let mut reported = Rows::new(&[
         ("id", Kind::Int),
@@ -146,24 +147,24 @@ pub(super) async fn add(
         ("reconciler_id", Kind::Int),
         ("status", Kind::Text),
         ("status_message", Kind::Text),
-        ("created_on", Kind::Moment),
-        ("received_on", Kind::Moment),
+        ("created_on", Kind::Timestamp),
+        ("received_on", Kind::Timestamp),
         ("revision", Kind::Text),
         ("tree", Kind::Text),
         ("version", Kind::Text),
         ("digest", Kind::Int),
         ("previous_id", Kind::Int),
-        ("previous_seen_on", Kind::Moment),
+        ("previous_seen_on", Kind::Timestamp),
         ("manifests_endpoint", Kind::Text),
         ("names_place", Kind::Int),
     ]);
     let mut resumed = Rows::new(&[
         ("id", Kind::Int),
         ("of", Kind::Int),
-        ("created_on", Kind::Moment),
-        ("received_on", Kind::Moment),
+        ("created_on", Kind::Timestamp),
+        ("received_on", Kind::Timestamp),
         ("previous_id", Kind::Int),
-        ("previous_seen_on", Kind::Moment),
+        ("previous_seen_on", Kind::Timestamp),
         ("manifests_endpoint", Kind::Text),
     ]);
     for (id, row) in rows {
@@ -214,9 +215,9 @@ fn some(text: &str) -> Value {
 pub(super) async fn relink(transaction: &mut Transaction, links: Vec<(i64, Link)>) -> Result<(), DatabaseError> {
     let mut rows = Rows::new(&[
         ("id", Kind::Int),
-        ("created_on", Kind::Moment),
+        ("created_on", Kind::Timestamp),
         ("previous_id", Kind::Int),
-        ("previous_seen_on", Kind::Moment),
+        ("previous_seen_on", Kind::Timestamp),
         ("manifests_endpoint", Kind::Text),
     ]);
     for (id, Link { since, previous_id, previous_seen_on, endpoint }) in links {

@@ -5,8 +5,9 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
+use hub_api::report::names::TargetName;
+
 use super::placing;
-use crate::inputs::names::TargetName;
 use crate::store::{DatabaseError, Kind, Rows, Transaction, Value};
 
 /// Where the manifests of a target are.

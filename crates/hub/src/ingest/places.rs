@@ -2,8 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
+use hub_api::revision::is_hash;
+
 use super::tally::TallyKey;
-use crate::revision::is_hash;
 use crate::store::{DatabaseError, Kind, Row, Rows, Transaction, Value};
 
 /// A place as far as counting goes.

@@ -4,16 +4,17 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
+use hub_api::publication::{BranchContent, PublicationReceipt};
+use hub_api::report::Report;
+use hub_api::timestamp::Timestamp;
 use tokio::sync::{mpsc, oneshot};
 
 use super::batch::{self, Memory, Outcome};
 use super::places::Contents;
 use super::submitted::Submitted;
+use crate::desired::{self, DesiredUpdate};
 use crate::limits::{QUEUE_REPORTS_MAX, TRANSACTION_REPORTS_MAX};
-use crate::moment::Moment;
-use crate::report::Report;
 use crate::store::{Database, DatabaseError, Turn};
-use crate::wanted::{self, Publication, Published, Wish};
 
 /// How often a transaction that another one was in the way of is tried again.
 const ATTEMPTS: usize = 5;
@@ -54,7 +55,7 @@ pub struct Ingest {
 
 enum Job {
     Reports(Vec<Submitted>, oneshot::Sender<Result<Receipt, SubmitError>>),
-    Wish(Box<Wish>, oneshot::Sender<Result<Published, SubmitError>>),
+    DesiredUpdate(Box<DesiredUpdate>, oneshot::Sender<Result<PublicationReceipt, SubmitError>>),
 }
 
 impl Ingest {
@@ -91,17 +92,17 @@ impl Ingest {
     ///
     /// # Errors
     /// The database can't store it.
-    pub async fn publish(&self, publication: Publication) -> Result<Published, SubmitError> {
-        self.want(Wish::Published(publication)).await
+    pub async fn publish(&self, publication: BranchContent) -> Result<PublicationReceipt, SubmitError> {
+        self.want(DesiredUpdate::Published(publication)).await
     }
 
     /// Stores what somebody knows of what is wanted.
     ///
     /// # Errors
     /// The database can't store it.
-    pub async fn want(&self, wish: Wish) -> Result<Published, SubmitError> {
+    pub async fn want(&self, wish: DesiredUpdate) -> Result<PublicationReceipt, SubmitError> {
         let (answer, answered) = oneshot::channel();
-        self.jobs.send(Job::Wish(Box::new(wish), answer)).map_err(|_| SubmitError::Stopped)?;
+        self.jobs.send(Job::DesiredUpdate(Box::new(wish), answer)).map_err(|_| SubmitError::Stopped)?;
         answered.await.unwrap_or(Err(SubmitError::Stopped))
     }
 
@@ -132,7 +133,7 @@ impl Writer {
                         count += reports.len();
                         submissions.push((reports, answer));
                     }
-                    Job::Wish(wish, answer) => {
+                    Job::DesiredUpdate(wish, answer) => {
                         self.store(std::mem::take(&mut submissions)).await;
                         let published = self.want(&wish).await;
                         let _ = answer.send(published.map_err(|error| SubmitError::Database(Arc::new(error))));
@@ -196,12 +197,12 @@ impl Writer {
         let mut transaction = self.database.begin().await?;
         transaction.take(Turn::Reports).await?;
         self.memory.contents.renew(&mut transaction).await?;
-        let outcomes = batch::store(&mut transaction, &mut self.memory, reports, Moment::now()).await?;
+        let outcomes = batch::store(&mut transaction, &mut self.memory, reports, Timestamp::now()).await?;
         transaction.commit().await?;
         Ok(outcomes)
     }
 
-    async fn want(&mut self, wish: &Wish) -> Result<Published, DatabaseError> {
+    async fn want(&mut self, wish: &DesiredUpdate) -> Result<PublicationReceipt, DatabaseError> {
         let mut attempt = 0;
         loop {
             attempt += 1;
@@ -212,11 +213,11 @@ impl Writer {
         }
     }
 
-    async fn want_once(&mut self, wish: &Wish) -> Result<Published, DatabaseError> {
+    async fn want_once(&mut self, wish: &DesiredUpdate) -> Result<PublicationReceipt, DatabaseError> {
         let mut transaction = self.database.begin().await?;
         transaction.take(Turn::Alone).await?;
         // What is found may be of this transaction only.
-        let published = wanted::want(&mut transaction, &mut Contents::default(), wish).await?;
+        let published = desired::want(&mut transaction, &mut Contents::default(), wish).await?;
         transaction.commit().await?;
         Ok(published)
     }

@@ -2,19 +2,20 @@
 
 use std::collections::{BTreeSet, HashMap};
 
+use hub_api::report::WorkloadName;
+use hub_api::timestamp::Timestamp;
+
 use super::batch::Work;
 use super::naming::Home;
 use super::workloads::{Asked, Meant};
 use super::{naming, places, workloads};
-use crate::moment::Moment;
-use crate::report::WorkloadName;
 use crate::store::{DatabaseError, Kind, Rows, Transaction, Value};
 
 /// Writes what is different from before, and finds the places that reconcilers are at now.
 pub(super) async fn follow(
     transaction: &mut Transaction,
     works: &mut [Work<'_>],
-    now: Moment,
+    now: Timestamp,
 ) -> Result<(), DatabaseError> {
     let endpoints: BTreeSet<String> = works.iter().filter_map(|work| unplaced(work)).collect();
     let places = places::by_endpoint(transaction, endpoints).await?;
@@ -31,7 +32,7 @@ pub(super) async fn follow(
         ("workload_environment", Kind::Text),
         ("is_by_version", Kind::Int),
         ("heartbeat_seconds", Kind::Int),
-        ("updated_on", Kind::Moment),
+        ("updated_on", Kind::Timestamp),
     ]);
     for work in works {
         let home = nameable(work).and_then(|name| homes.get(name));
@@ -48,7 +49,11 @@ pub(super) async fn follow(
 }
 
 /// Says where the reconciler of a work is now; its row, if that or anything else that is known of it is different from before.
-fn row(work: &mut Work<'_>, places: &HashMap<String, i64>, (home, now): (Option<&Home>, Moment)) -> Option<Vec<Value>> {
+fn row(
+    work: &mut Work<'_>,
+    places: &HashMap<String, i64>,
+    (home, now): (Option<&Home>, Timestamp),
+) -> Option<Vec<Value>> {
     let own = work.subject.own.as_ref()?;
     let named = work.named_endpoint().map(str::to_owned);
     // What a report says counts, even if the name says the same.

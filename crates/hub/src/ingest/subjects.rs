@@ -2,11 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
+use hub_api::report::{Status, WorkloadName};
+use hub_api::timestamp::Timestamp;
+
 use super::batch::Group;
 use super::ids::Ids;
 use super::submitted::Submitted;
-use crate::moment::Moment;
-use crate::report::{Status, WorkloadName};
 use crate::store::{DatabaseError, Dialect, Kind, Row, Rows, Transaction, Value};
 
 /// What is known of a reconciler before its reports.
@@ -43,15 +44,15 @@ pub(super) struct Own {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct State {
     pub(crate) deployment_id: Option<i64>,
-    pub(crate) reported_on: Option<Moment>,
-    pub(crate) seen_on: Option<Moment>,
+    pub(crate) reported_on: Option<Timestamp>,
+    pub(crate) seen_on: Option<Timestamp>,
     pub(crate) status: i64,
     pub(crate) digest: i64,
     pub(crate) held_revision_id: Option<i64>,
     pub(crate) tally_id: Option<i64>,
-    pub(crate) silent_after: Option<Moment>,
+    pub(crate) silent_after: Option<Timestamp>,
     pub(crate) is_silent: bool,
-    /// What it said of itself ([`crate::report::Report::profile`]) while it was in service and at a place; none where its own rows have to be read.
+    /// What it said of itself ([`hub_api::report::Report::profile`]) while it was in service and at a place; none where its own rows have to be read.
     pub(crate) profile: Option<i64>,
     /// With a profile: where it is.
     pub(crate) place_id: Option<i64>,
@@ -270,13 +271,13 @@ pub(crate) async fn write_states<'a>(
     let mut rows = Rows::new(&[
         ("id", Kind::Int),
         ("deployment_id", Kind::Int),
-        ("reported_on", Kind::Moment),
-        ("seen_on", Kind::Moment),
+        ("reported_on", Kind::Timestamp),
+        ("seen_on", Kind::Timestamp),
         ("status", Kind::Int),
         ("digest", Kind::Int),
         ("held_revision_id", Kind::Int),
         ("tally_id", Kind::Int),
-        ("silent_after", Kind::Moment),
+        ("silent_after", Kind::Timestamp),
         ("is_silent", Kind::Int),
         ("profile", Kind::Int),
         ("place_id", Kind::Int),

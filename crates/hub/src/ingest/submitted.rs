@@ -2,8 +2,8 @@
 
 use std::ops::Deref;
 
-use crate::moment::Moment;
-use crate::report::Report;
+use hub_api::report::Report;
+use hub_api::timestamp::Timestamp;
 
 /// A report that waits to be stored.
 #[derive(Clone, Debug)]
@@ -36,7 +36,7 @@ impl Submitted {
     }
 
     /// Whom it speaks of, and when.
-    pub(super) fn order(&self) -> (&str, &str, Moment) {
+    pub(super) fn order(&self) -> (&str, &str, Timestamp) {
         (&self.report.host, &self.report.reconciler, self.report.observed_on)
     }
 }

@@ -15,7 +15,7 @@ pub(crate) struct TallyKey {
     pub(crate) held_commit_id: i64,
     /// Whether what they hold has the same content as what they should hold.
     pub(crate) is_current: bool,
-    /// How far they say they got: [`crate::report::Status::number`], 0 if they never said.
+    /// How far they say they got: [`hub_api::report::Status::number`], 0 if they never said.
     pub(crate) status: i64,
     /// Whether they promised to report, and did not.
     pub(crate) is_silent: bool,

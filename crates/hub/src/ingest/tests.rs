@@ -2,15 +2,15 @@
 
 use std::collections::BTreeMap;
 
+use hub_api::endpoint::Endpoint;
+use hub_api::publication::{BranchContent, DesiredPlace, Role};
+use hub_api::report::{Report, Status};
+use hub_api::timestamp::Timestamp;
 use proptest::prelude::*;
 
 use super::*;
-use crate::endpoint::Endpoint;
 use crate::hosts;
-use crate::moment::Moment;
-use crate::report::{Report, Status};
 use crate::store::{Database, DatabaseUrl};
-use crate::wanted::{Publication, Role, WantedPlace};
 
 const REPOSITORY: &str = "https://git.example/acme/gitops";
 
@@ -28,7 +28,7 @@ impl Hub {
 
     /// Publishes commit number `commit` with these trees at places `a`, `b`, ….
     async fn publish(&self, commit: i64, trees: &[(&str, i64)]) {
-        let place = |(path, tree): &(&str, i64)| WantedPlace {
+        let place = |(path, tree): &(&str, i64)| DesiredPlace {
             path: (*path).into(),
             tree: Some(hash(*tree)),
             role: Role::Platform,
@@ -38,11 +38,11 @@ impl Hub {
             config_version: None,
             targets: Vec::new(),
         };
-        let publication = Publication {
+        let publication = BranchContent {
             repository: REPOSITORY.into(),
             branch: "prod".into(),
             commit: hash(commit),
-            committed_on: Moment::from_millis(commit),
+            committed_on: Timestamp::from_millis(commit),
             places: trees.iter().map(place).collect(),
             is_complete: true,
         };
@@ -122,7 +122,7 @@ fn report(host: &str, path: &str, at: i64, commit: i64) -> Report {
         workload: None,
         status: Status::Success,
         message: String::new(),
-        observed_on: Moment::from_millis(at),
+        observed_on: Timestamp::from_millis(at),
         heartbeat: None,
         labels: BTreeMap::new(),
     }

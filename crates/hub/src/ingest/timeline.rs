@@ -4,7 +4,7 @@
 //! no row: of those, the last is known. An older report finds its place behind the newer ones, and never becomes the latest. Of two reports of one moment, one
 //! counts, whichever arrives first: the one with the graver status, or else the greater digest.
 
-use crate::moment::Moment;
+use hub_api::timestamp::Timestamp;
 
 /// Who said what an entry says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,7 +18,7 @@ pub(super) enum Origin<R> {
 /// What a report says, as far as the order goes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Statement {
-    /// How grave it is: [`crate::report::Status::number`].
+    /// How grave it is: [`hub_api::report::Status::number`].
     pub(super) status: i64,
     /// All of it, without when.
     pub(super) digest: i64,
@@ -28,9 +28,9 @@ pub(super) struct Statement {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Entry<R> {
     pub(super) origin: Origin<R>,
-    pub(super) since: Moment,
+    pub(super) since: Timestamp,
     /// When it was confirmed last; `since` if it never was.
-    pub(super) until: Moment,
+    pub(super) until: Timestamp,
     pub(super) statement: Statement,
     /// It says what its origin says once more, in a row of its own: that was confirmed after a moment at which, as is known only now, something else was in effect.
     pub(super) is_resumed: bool,
@@ -38,12 +38,12 @@ pub(super) struct Entry<R> {
 
 impl<R> Entry<R> {
     /// What was said of a moment.
-    pub(super) fn new(origin: Origin<R>, since: Moment, statement: Statement) -> Self {
+    pub(super) fn new(origin: Origin<R>, since: Timestamp, statement: Statement) -> Self {
         Self { origin, since, until: since, statement, is_resumed: false }
     }
 
     /// The same, confirmed until a moment.
-    pub(super) fn until(self, until: Moment) -> Self {
+    pub(super) fn until(self, until: Timestamp) -> Self {
         Self { until: self.since.max(until), ..self }
     }
 
@@ -61,7 +61,7 @@ impl<R> Entry<R> {
 pub(super) struct Timeline<R> {
     entries: Vec<Entry<R>>,
     /// The last moment of which a report tells.
-    seen_on: Moment,
+    seen_on: Timestamp,
 }
 
 /// What a report did.
@@ -77,7 +77,7 @@ pub(super) enum Added {
 
 impl<R: Copy> Timeline<R> {
     /// The entries that are known, in their order; the last moment of which a report tells.
-    pub(super) fn new(entries: Vec<Entry<R>>, seen_on: Moment) -> Self {
+    pub(super) fn new(entries: Vec<Entry<R>>, seen_on: Timestamp) -> Self {
         Self { entries, seen_on }
     }
 
@@ -87,12 +87,12 @@ impl<R: Copy> Timeline<R> {
     }
 
     /// The last moment of which a report tells.
-    pub(super) fn seen_on(&self) -> Moment {
+    pub(super) fn seen_on(&self) -> Timestamp {
         self.seen_on
     }
 
     /// Enters a report of what was so at a moment.
-    pub(super) fn add(&mut self, report: R, at: Moment, statement: Statement) -> Added {
+    pub(super) fn add(&mut self, report: R, at: Timestamp, statement: Statement) -> Added {
         self.seen_on = self.seen_on.max(at);
         let next = self.entries.partition_point(|entry| entry.since <= at);
         if let Some(entry) = next.checked_sub(1).and_then(|index| self.entries.get_mut(index)) {
@@ -152,7 +152,7 @@ impl<R: Copy> Timeline<R> {
     }
 
     /// Has the entry of a moment written as a row of its own, which comes after the one that was taken out: ids are never used again.
-    fn write_again(&mut self, at: Moment) {
+    fn write_again(&mut self, at: Timestamp) {
         let index = self.entries.partition_point(|entry| entry.since <= at);
         if let Some(entry) = index.checked_sub(1).and_then(|index| self.entries.get_mut(index)) {
             entry.is_resumed = true;
@@ -178,9 +178,9 @@ mod tests {
     use super::*;
 
     fn of(reports: &[(i64, i64)]) -> Timeline<usize> {
-        let mut timeline = Timeline::new(Vec::new(), Moment::default());
+        let mut timeline = Timeline::new(Vec::new(), Timestamp::default());
         for (number, (at, digest)) in reports.iter().enumerate() {
-            timeline.add(number, Moment::from_millis(*at), Statement { status: 0, digest: *digest });
+            timeline.add(number, Timestamp::from_millis(*at), Statement { status: 0, digest: *digest });
         }
         timeline
     }
@@ -243,7 +243,7 @@ mod tests {
     #[test]
     fn what_never_was_a_row_is_taken_out_without_a_trace() {
         let says = |digest| Statement { status: 0, digest };
-        let moment = Moment::from_millis;
+        let moment = Timestamp::from_millis;
         let stored = Entry::new(Origin::Stored(7), moment(30), says(2));
         let mut timeline = Timeline::new(vec![stored], moment(30));
         assert_eq!(timeline.add(0, moment(90), says(1)), Added::Entered);

@@ -6,14 +6,14 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use hub_api::endpoint::Endpoint;
+use hub_api::limits::REPORT_BYTES_MAX;
+use hub_api::report::batch::{Batch, BodyError};
+use hub_api::report::fields;
+use hub_api::report::{Report, ReportError, Status};
+use hub_api::revision;
+use hub_api::timestamp::Timestamp;
 use serde::Deserialize;
-
-use super::{Batch, BodyError, fields};
-use crate::endpoint::Endpoint;
-use crate::limits::REPORT_BYTES_MAX;
-use crate::moment::Moment;
-use crate::report::{Report, ReportError, Status};
-use crate::revision;
 
 /// The kind of reconcilers that report in this format.
 pub const KIND: &str = "argocd";
@@ -129,7 +129,7 @@ struct Condition {
 ///
 /// # Errors
 /// It is no Application.
-pub fn read(body: &[u8], now: Moment) -> Result<Batch, BodyError> {
+pub fn read(body: &[u8], now: Timestamp) -> Result<Batch, BodyError> {
     if body.trim_ascii().is_empty() {
         return Err(BodyError::Empty);
     }
@@ -142,7 +142,7 @@ pub fn read(body: &[u8], now: Moment) -> Result<Batch, BodyError> {
 }
 
 impl Application {
-    fn report(self, now: Moment) -> Result<Report, ReportError> {
+    fn report(self, now: Timestamp) -> Result<Report, ReportError> {
         let status = self.status();
         let (index, endpoint) = self.source()?;
         let reconciler = self.annotation("reconciler").map_or_else(|| self.name(), |name| Ok(name.to_owned()))?;
@@ -250,7 +250,7 @@ impl Application {
 
     /// The latest moment that the status knows. Argo CD writes whole seconds: of two notifications of one second, the one that ends something is the
     /// later one.
-    fn observed_on(&self, status: Status) -> Result<Option<Moment>, ReportError> {
+    fn observed_on(&self, status: Status) -> Result<Option<Timestamp>, ReportError> {
         let (state, health) = (self.status.operation_state.as_ref(), self.status.health.as_ref());
         let moments = [
             ("status.operationState.startedAt", state.and_then(|state| text(state.started_at.as_ref()))),
@@ -260,9 +260,9 @@ impl Application {
         ];
         let mut latest = None;
         for (field, moment) in moments.into_iter().filter_map(|(field, moment)| Some((field, moment?))) {
-            let moment: Moment = moment
+            let moment: Timestamp = moment
                 .parse()
-                .map_err(|error: crate::moment::MomentError| ReportError::new(field, error.to_string()))?;
+                .map_err(|error: hub_api::timestamp::TimestampError| ReportError::new(field, error.to_string()))?;
             latest = latest.max(Some(moment));
         }
         let ending = if status == Status::InProgress { Duration::ZERO } else { Duration::from_millis(1) };

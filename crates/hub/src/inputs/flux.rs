@@ -9,15 +9,15 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use hub_api::endpoint::Endpoint;
+use hub_api::limits::REPORT_BYTES_MAX;
+use hub_api::report::batch::{Batch, BodyError};
+use hub_api::report::fields;
+use hub_api::report::names::flux_reconciler;
+use hub_api::report::{Report, ReportError, Status};
+use hub_api::revision;
+use hub_api::timestamp::Timestamp;
 use serde::Deserialize;
-
-use super::names::flux_reconciler;
-use super::{Batch, BodyError, fields};
-use crate::endpoint::Endpoint;
-use crate::limits::REPORT_BYTES_MAX;
-use crate::moment::Moment;
-use crate::report::{Report, ReportError, Status};
-use crate::revision;
 
 /// The kind of reconcilers that report in this format.
 pub const KIND: &str = "flux";
@@ -78,7 +78,7 @@ struct InvolvedObject {
 ///
 /// # Errors
 /// It is no event.
-pub fn read(body: &[u8], now: Moment) -> Result<Batch, BodyError> {
+pub fn read(body: &[u8], now: Timestamp) -> Result<Batch, BodyError> {
     if body.trim_ascii().is_empty() {
         return Err(BodyError::Empty);
     }
@@ -92,7 +92,7 @@ pub fn read(body: &[u8], now: Moment) -> Result<Batch, BodyError> {
 }
 
 impl Event {
-    fn report(self, now: Moment) -> Result<Report, ReportError> {
+    fn report(self, now: Timestamp) -> Result<Report, ReportError> {
         if self.involved_object.name.is_empty() {
             return Err(ReportError::new("involvedObject.name", "is missing"));
         }
@@ -161,11 +161,11 @@ impl Event {
     }
 
     /// Flux writes whole seconds. Of two events in one second, the one that ends something is the later one.
-    fn observed_on(&self, now: Moment, status: Status) -> Result<Moment, ReportError> {
+    fn observed_on(&self, now: Timestamp, status: Status) -> Result<Timestamp, ReportError> {
         let Some(timestamp) = &self.timestamp else { return Ok(now) };
-        let moment: Moment = timestamp
+        let moment: Timestamp = timestamp
             .parse()
-            .map_err(|error: crate::moment::MomentError| ReportError::new("timestamp", error.to_string()))?;
+            .map_err(|error: hub_api::timestamp::TimestampError| ReportError::new("timestamp", error.to_string()))?;
         Ok(if status == Status::InProgress { moment } else { moment.after(Duration::from_millis(1)) })
     }
 

@@ -1,15 +1,17 @@
 //! What holds for every body in every format: the body of the fuzz target, which also runs with fixed seeds.
 
-use crate::moment::Moment;
+use hub_api::report::batch::Batch;
+use hub_api::report::generic;
+use hub_api::timestamp::Timestamp;
 
-use super::{Batch, argocd, flux, generic, otlp};
+use super::{argocd, flux, otlp};
 
 /// Reads the bytes after the first one in the format that the first one names. Nothing is expected but that it ends without panic, that what is
 /// taken has the form in which it is stored, and that it can be written down and read again.
 #[doc(hidden)]
 pub fn fuzz(input: &[u8]) {
     let Some((format, body)) = input.split_first() else { return };
-    let now = Moment::MAX;
+    let now = Timestamp::MAX;
     let batch = match format % 5 {
         0 => generic::read(body, now),
         1 => flux::read(body, now),
@@ -20,7 +22,7 @@ pub fn fuzz(input: &[u8]) {
     check(batch.unwrap_or_default(), now);
 }
 
-fn check(batch: Batch, now: Moment) {
+fn check(batch: Batch, now: Timestamp) {
     let (taken, refused) = batch.and_then(|report| report.check(now)).into_parts();
     for report in taken {
         let again = generic::read_one(generic::write(&report).as_bytes(), now);

@@ -6,17 +6,17 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use hub_api::limits::BATCH_REPORTS_MAX;
+use hub_api::report::batch::{Batch, BodyError, Position, Refused};
+use hub_api::report::fields;
+use hub_api::report::{Report, ReportError, WorkloadName};
+use hub_api::timestamp::Timestamp;
 use opentelemetry_proto::tonic::collector::logs::v1::{
     ExportLogsPartialSuccess, ExportLogsServiceRequest, ExportLogsServiceResponse,
 };
 use opentelemetry_proto::tonic::common::v1::any_value::Value;
 use opentelemetry_proto::tonic::common::v1::{AnyValue, KeyValue};
 use opentelemetry_proto::tonic::logs::v1::LogRecord;
-
-use super::{Batch, BodyError, Position, Refused, fields};
-use crate::limits::BATCH_REPORTS_MAX;
-use crate::moment::Moment;
-use crate::report::{Report, ReportError, WorkloadName};
 
 mod json;
 mod protobuf;
@@ -60,7 +60,7 @@ const NANOSECONDS_PER_MILLISECOND: u64 = 1_000_000;
 ///
 /// # Errors
 /// There are too many reports in it.
-pub fn read(request: &ExportLogsServiceRequest, now: Moment) -> Result<Batch, BodyError> {
+pub fn read(request: &ExportLogsServiceRequest, now: Timestamp) -> Result<Batch, BodyError> {
     let mut batch = Batch::default();
     let mut index = 0;
     for resource in &request.resource_logs {
@@ -68,15 +68,15 @@ pub fn read(request: &ExportLogsServiceRequest, now: Moment) -> Result<Batch, Bo
         for record in resource.scope_logs.iter().flat_map(|scope| &scope.log_records) {
             if record.attributes.iter().any(|attribute| attribute.key.starts_with(PREFIX)) {
                 let entry = Attributes { record, shared }.report(now);
-                batch.entries.push((Position { index, line: None }, entry));
+                batch.push_at(Position { index, line: None }, entry);
             } else {
-                batch.ignored += 1;
+                batch.ignore();
             }
             index += 1;
         }
     }
-    if batch.entries.len() > BATCH_REPORTS_MAX {
-        return Err(BodyError::TooMany(batch.entries.len()));
+    if batch.len() > BATCH_REPORTS_MAX {
+        return Err(BodyError::TooMany(batch.len()));
     }
     Ok(batch)
 }
@@ -103,7 +103,7 @@ struct Attributes<'a> {
 }
 
 impl Attributes<'_> {
-    fn report(&self, now: Moment) -> Result<Report, ReportError> {
+    fn report(&self, now: Timestamp) -> Result<Report, ReportError> {
         self.check_names()?;
         let repository = self.text("kalypso.place.repository")?;
         let (branch, path) = (self.text("kalypso.place.branch")?, self.text("kalypso.place.path")?);
@@ -166,10 +166,10 @@ impl Attributes<'_> {
     }
 
     /// When it happened, or at least when it was seen; zero means unknown.
-    fn observed_on(&self) -> Option<Moment> {
+    fn observed_on(&self) -> Option<Timestamp> {
         let nanoseconds = [self.record.time_unix_nano, self.record.observed_time_unix_nano];
         let nanoseconds = nanoseconds.into_iter().find(|nanoseconds| *nanoseconds > 0)?;
-        Some(Moment::from_millis(i64::try_from(nanoseconds / NANOSECONDS_PER_MILLISECOND).unwrap_or(i64::MAX)))
+        Some(Timestamp::from_millis(i64::try_from(nanoseconds / NANOSECONDS_PER_MILLISECOND).unwrap_or(i64::MAX)))
     }
 
     fn heartbeat(&self) -> Result<Option<Duration>, ReportError> {

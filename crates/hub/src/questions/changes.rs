@@ -9,6 +9,8 @@ use std::fmt;
 use std::str::FromStr;
 use std::time::Duration;
 
+use hub_api::report::Status;
+use hub_api::timestamp::Timestamp;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -21,8 +23,6 @@ use super::standing::Standing;
 use super::{Filter, QuestionError, TargetNames, facts};
 use crate::ingest::placing::PLACE_ID;
 use crate::limits::EVENTS_EXAMINED_MAX;
-use crate::moment::Moment;
-use crate::report::Status;
 use crate::store::{Database, DatabaseError, Dialect, Row, Transaction, Value};
 
 /// Something that changed.
@@ -65,7 +65,7 @@ impl Change {
 #[serde(rename_all = "camelCase")]
 pub struct WantedChange {
     /// When the commit was made.
-    pub at: Moment,
+    pub at: Timestamp,
     /// The commit.
     pub commit: String,
     /// The place, as `repository/branch/path`.
@@ -119,14 +119,14 @@ pub struct ReportChange {
 #[serde(rename_all = "camelCase")]
 pub struct SilenceChange {
     /// When the hub noticed.
-    pub at: Moment,
+    pub at: Timestamp,
     /// The host.
     pub host: String,
     /// The reconciler on it.
     pub reconciler: String,
     /// Until when it should have reported.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub due: Option<Moment>,
+    pub due: Option<Timestamp>,
     /// The environment.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub environment: Option<String>,

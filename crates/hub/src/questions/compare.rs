@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use hub_api::timestamp::Timestamp;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
@@ -9,7 +10,6 @@ use super::cursor::Cursor;
 use super::scope::Scope;
 use super::standing::Counts;
 use super::{Filter, Page, QuestionError, TargetNames, facts, wants};
-use crate::moment::Moment;
 use crate::store::{Database, DatabaseError, Row, Transaction};
 
 /// Which environments are compared.
@@ -82,7 +82,7 @@ pub struct ComparedSide {
     pub commit: Option<String>,
     /// Since when.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub wanted_since: Option<Moment>,
+    pub wanted_since: Option<Timestamp>,
     /// How many reconcilers stand where with that.
     pub counts: Counts,
     /// What the hosts really have.

@@ -2,13 +2,13 @@
 
 use std::collections::BTreeSet;
 
+use hub_api::endpoint;
+use hub_api::report::Status;
+use hub_api::revision;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::QuestionError;
-use crate::endpoint;
-use crate::report::Status;
-use crate::revision;
 use crate::store::{Database, DatabaseError, Dialect, Row, Transaction, Value};
 
 /// What is asked for, in the words of Microsoft's hub.

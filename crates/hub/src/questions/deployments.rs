@@ -2,6 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use hub_api::report::Status;
+use hub_api::timestamp::Timestamp;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -11,8 +13,6 @@ use super::scope::Scope;
 use super::walk::Walk;
 use super::{Filter, Page, QuestionError, Standing, TargetNames};
 use crate::ingest::workloads::{self, Asked};
-use crate::moment::Moment;
-use crate::report::Status;
 use crate::store::{Database, DatabaseError, Transaction};
 
 /// A page of what is where.
@@ -68,10 +68,10 @@ pub struct Deployment {
     pub message: Option<String>,
     /// Since when that has been so, by the reporter's clock.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub since: Option<Moment>,
+    pub since: Option<Timestamp>,
     /// When the reconciler was last heard of.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub last_heard: Option<Moment>,
+    pub last_heard: Option<Timestamp>,
     /// Whether it promised to report, and did not.
     pub silent: bool,
     /// Why nobody knows which deployment target it is about, though its reports name a workload.
@@ -87,7 +87,7 @@ pub async fn deployments(
     database: &Database,
     filter: &Filter,
     page: &Page,
-    at: Option<Moment>,
+    at: Option<Timestamp>,
 ) -> Result<Deployments, QuestionError> {
     let after = page.cursor.as_deref().map(|cursor| Cursor::read(cursor, LIST)).transpose()?;
     let limit = page.limit()?;
@@ -122,7 +122,7 @@ const LIST: &str = "deployments";
 pub(super) async fn rows(
     transaction: &mut Transaction,
     reconcilers: &[i64],
-    (only, at): (Option<&BTreeSet<i64>>, Option<Moment>),
+    (only, at): (Option<&BTreeSet<i64>>, Option<Timestamp>),
 ) -> Result<Vec<Deployment>, QuestionError> {
     let facts = facts::facts(transaction, reconcilers, at).await?;
     of_facts(transaction, facts, (only, at)).await
@@ -131,7 +131,7 @@ pub(super) async fn rows(
 async fn of_facts(
     transaction: &mut Transaction,
     facts: Vec<Fact>,
-    (only, at): (Option<&BTreeSet<i64>>, Option<Moment>),
+    (only, at): (Option<&BTreeSet<i64>>, Option<Timestamp>),
 ) -> Result<Vec<Deployment>, QuestionError> {
     let hosts = facts.iter().map(|fact| fact.host_id).collect();
     let platform = facts::platform_reconcilers(transaction, hosts).await?;

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::str::FromStr;
 
+use hub_api::timestamp::Timestamp;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -12,7 +13,6 @@ use super::scope::Scope;
 use super::standing::{self, Counts, Standing};
 use super::walk::{Selected, Walk, selected_columns};
 use super::{Filter, Page, QuestionError, wants};
-use crate::moment::Moment;
 use crate::store::{Database, DatabaseError, Transaction, Value};
 
 /// Where what is reported is not what is wanted.
@@ -47,7 +47,7 @@ pub struct Drifting {
     /// The commit.
     pub commit: String,
     /// Since when it is wanted.
-    pub wanted_since: Moment,
+    pub wanted_since: Timestamp,
     /// Where those stand at whose places it is wanted.
     pub counts: Counts,
 }

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use hub_api::publication::Role;
+use hub_api::timestamp::Timestamp;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -9,10 +11,9 @@ use super::cursor::Cursor;
 use super::scope::Scope;
 use super::standing::{self, Counts};
 use super::{Filter, Page, QuestionError, TargetNames, facts, wants};
+use crate::desired::Order;
 use crate::limits::COUNTED_THEN_MAX;
-use crate::moment::Moment;
 use crate::store::{Database, DatabaseError, Row, Transaction, Value};
-use crate::wanted::{Order, Role};
 
 /// All environments.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
@@ -76,7 +77,7 @@ pub struct EnvironmentTarget {
     pub commit: Option<String>,
     /// Since when.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub wanted_since: Option<Moment>,
+    pub wanted_since: Option<Timestamp>,
     /// How many stand where. At an earlier moment they are counted one by one; if they are too many for that, it is not known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub counts: Option<Counts>,
@@ -159,7 +160,7 @@ pub async fn environment_targets(
     database: &Database,
     filter: &Filter,
     page: &Page,
-    at: Option<Moment>,
+    at: Option<Timestamp>,
 ) -> Result<EnvironmentTargets, QuestionError> {
     let after = page.cursor.as_deref().map(|cursor| Cursor::read(cursor, LIST)).transpose()?;
     let limit = page.limit()?;
@@ -204,7 +205,7 @@ pub async fn environment_targets(
 async fn counts_then(
     transaction: &mut Transaction,
     (scope, groups): (&Scope, Vec<i64>),
-    at: Moment,
+    at: Timestamp,
 ) -> Result<Option<BTreeMap<i64, Counts>>, DatabaseError> {
     let dialect = transaction.dialect();
     let of_groups = dialect.any_int("p.place_group_id", "$1");

@@ -2,10 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
+use hub_api::report::Status;
+use hub_api::timestamp::Timestamp;
+
 use super::{Standing, TargetNames};
 use crate::ingest::placing::PLACE_ID;
-use crate::moment::Moment;
-use crate::report::Status;
 use crate::store::{DatabaseError, Dialect, Kind, Row, Rows, Transaction};
 
 /// The most that is read of one chain to find what was so at a moment. Retention keeps chains shorter.
@@ -28,8 +29,8 @@ pub(super) struct Fact {
     pub(super) version: Option<String>,
     pub(super) status: Option<Status>,
     pub(super) message: Option<String>,
-    pub(super) since: Option<Moment>,
-    pub(super) heard: Option<Moment>,
+    pub(super) since: Option<Timestamp>,
+    pub(super) heard: Option<Timestamp>,
     pub(super) is_silent: bool,
     /// The workload that its reports name, and perhaps its environment.
     pub(super) workload: Option<(String, Option<String>)>,
@@ -55,7 +56,7 @@ pub(super) struct Place {
 pub(super) struct Wanted {
     pub(super) commit: String,
     pub(super) tree: String,
-    pub(super) since: Option<Moment>,
+    pub(super) since: Option<Timestamp>,
 }
 
 /// What a reconciler holds.
@@ -79,14 +80,14 @@ impl Fact {
 pub(super) async fn facts(
     transaction: &mut Transaction,
     reconcilers: &[i64],
-    at: Option<Moment>,
+    at: Option<Timestamp>,
 ) -> Result<Vec<Fact>, DatabaseError> {
     if reconcilers.is_empty() {
         return Ok(Vec::new());
     }
-    let mut rows = Rows::new(&[("id", Kind::Int), ("at", Kind::Moment)]);
+    let mut rows = Rows::new(&[("id", Kind::Int), ("at", Kind::Timestamp)]);
     for id in reconcilers {
-        rows.push(vec![(*id).into(), at.unwrap_or(Moment::MAX).into()]);
+        rows.push(vec![(*id).into(), at.unwrap_or(Timestamp::MAX).into()]);
     }
     let statement = if at.is_some() { statement_at(transaction.dialect()) } else { statement(transaction.dialect()) };
     let found = transaction.with(rows, &statement).await?;

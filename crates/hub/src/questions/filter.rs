@@ -1,11 +1,11 @@
 //! What a question is about: names and labels, and which page of the answer.
 
+use hub_api::limits::{PAGE_DEFAULT, PAGE_MAX};
 use model::selector::LabelSelector;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
 use super::QuestionError;
-use crate::limits::{PAGE_DEFAULT, PAGE_MAX};
 use crate::tokens::Reach;
 
 /// Only what has all of these. Names are whole names, whatever characters are in them.

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use hub_api::report::Status;
+use hub_api::timestamp::Timestamp;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -11,8 +13,6 @@ use super::rollouts::{self, ListedRollout, RolloutVersion};
 use super::scope::Scope;
 use super::{Filter, Page, QuestionError, TargetNames, facts};
 use crate::ingest::placing::{PLACE_ID, PLACE_ID_OF_ROW};
-use crate::moment::Moment;
-use crate::report::Status;
 use crate::store::{Database, DatabaseError, Dialect, Row, Transaction, Value};
 
 /// A page of what happened, the newest first.
@@ -41,7 +41,7 @@ pub enum Event {
 #[serde(rename_all = "camelCase")]
 pub struct Published {
     /// When the commit was made.
-    pub at: Moment,
+    pub at: Timestamp,
     /// The commit.
     pub commit: String,
     /// The repository.
@@ -62,9 +62,9 @@ pub struct Published {
 #[serde(rename_all = "camelCase")]
 pub struct Reported {
     /// Since when it was so, by the reporter's clock.
-    pub at: Moment,
+    pub at: Timestamp,
     /// When the hub heard of it.
-    pub received: Moment,
+    pub received: Timestamp,
     /// The host.
     pub host: String,
     /// The reconciler on it.
@@ -128,13 +128,13 @@ const EXAMINED_MAX: usize = 5_000;
 struct Reports {
     rows: Vec<Found>,
     /// Where the next ones would be looked for, and the moment up to which all are known; none if there are no more.
-    rest: Option<(i64, Moment)>,
+    rest: Option<(i64, Timestamp)>,
 }
 
 pub(super) struct Found {
     pub(super) id: i64,
     /// By what it is put in order.
-    order: Moment,
+    order: Timestamp,
     group_id: Option<i64>,
     is_application: bool,
     /// The place that it is about.
@@ -150,7 +150,7 @@ async fn merge(
     limit: usize,
 ) -> Result<History, QuestionError> {
     let are_more = publications.len() == limit || reports.rest.is_some() || reports.rows.len() == limit;
-    let known_from = reports.rest.map_or(Moment::MIN, |(_, moment)| moment);
+    let known_from = reports.rest.map_or(Timestamp::MIN, |(_, moment)| moment);
     let mut rows = with_versions(transaction, reports.rows).await?.into_iter().peekable();
     let commits = publications.iter().map(|(_, publication)| publication.commit.clone()).collect();
     let versions = rollouts::versions(transaction, commits).await?;
@@ -263,7 +263,7 @@ async fn of_hosts(
 ) -> Result<Reports, DatabaseError> {
     let dialect = transaction.dialect();
     // A cross join keeps SQLite from beginning with all of the history.
-    let mut values = vec![Value::from(hosts), Moment::from_millis(time).into(), before.into()];
+    let mut values = vec![Value::from(hosts), Timestamp::from_millis(time).into(), before.into()];
     let of_groups = Above::of(transaction, scope).await?.condition(scope, dialect, &mut values);
     let instant = dialect.instant("$2");
     let sql = format!(
@@ -284,7 +284,7 @@ async fn of_hosts(
     Ok(Reports { rows: rows.iter().map(|row| of_row(row, row.moment(10))).collect(), rest: None })
 }
 
-pub(super) fn of_row(row: &Row, order: Option<Moment>) -> Found {
+pub(super) fn of_row(row: &Row, order: Option<Timestamp>) -> Found {
     let text = |column| row.optional_text(column).map(str::to_owned);
     let reported = Reported {
         at: row.moment(10).unwrap_or_default(),

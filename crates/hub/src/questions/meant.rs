@@ -2,13 +2,13 @@
 
 use std::fmt::Write as _;
 
+use hub_api::revision;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::scope::similar;
 use super::subject::Subject;
 use super::{Filter, QuestionError};
-use crate::revision;
 use crate::store::{DatabaseError, Dialect, Row, Transaction, Value};
 
 /// What a rollout is of.

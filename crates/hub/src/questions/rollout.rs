@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use hub_api::timestamp::Timestamp;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -13,9 +14,8 @@ use super::standing::Counts;
 use super::subject::Subject;
 use super::walk::Walk;
 use super::{Filter, Page, QuestionError, Standing};
-use crate::moment::Moment;
+use crate::desired::Order;
 use crate::store::{Database, DatabaseError, Transaction};
-use crate::wanted::Order;
 
 /// How far a rollout is.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
@@ -53,7 +53,7 @@ pub struct EnvironmentRollout {
     pub superseded: i64,
     /// Since when it is wanted there.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub wanted_since: Option<Moment>,
+    pub wanted_since: Option<Timestamp>,
     /// Whether a place of the environment is still to hold it. With `wantedSince`, `false` says that it was superseded or removed there.
     #[serde(default)]
     pub wanted: bool,

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use hub_api::timestamp::Timestamp;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -10,7 +11,6 @@ use super::scope::Scope;
 use super::standing::Counts;
 use super::subject::Subject;
 use super::{Filter, Page, QuestionError, TargetNames, facts};
-use crate::moment::Moment;
 use crate::store::{Database, DatabaseError, Row, Transaction, Value};
 
 /// A page of rollouts, the newest first.
@@ -35,7 +35,7 @@ pub struct ListedRollout {
     /// The branch.
     pub branch: String,
     /// When the commit was made.
-    pub committed_on: Moment,
+    pub committed_on: Timestamp,
     /// How many places are to hold something else since.
     pub places: i64,
     /// How many places are to hold nothing since.
@@ -102,7 +102,7 @@ pub(super) async fn listed(
     (Cursor([before, id]), limit): (Cursor<2>, usize),
 ) -> Result<Vec<(i64, ListedRollout)>, DatabaseError> {
     let dialect = transaction.dialect();
-    let before = Moment::from_millis(before);
+    let before = Timestamp::from_millis(before);
     let mut values = vec![Value::from(before), id.into(), (limit as i64).into()];
     let of_groups = scope.told.clone().map(|groups| {
         values.push(groups.into());

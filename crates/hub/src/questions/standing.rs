@@ -2,11 +2,11 @@
 
 use std::str::FromStr;
 
+use hub_api::report::Status;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::QuestionError;
-use crate::report::Status;
 
 /// Where a reconciler stands with what its place should hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, ToSchema)]

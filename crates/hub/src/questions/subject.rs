@@ -3,11 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
+use hub_api::timestamp::Timestamp;
+
 use super::scope::Scope;
 use super::standing::{self, Counts};
 use super::walk::{Selected, selected_columns};
 use super::{Standing, wants};
-use crate::moment::Moment;
 use crate::store::{DatabaseError, Transaction, Value};
 
 /// Which content at which places is rolled out, of one rollout or of several.
@@ -145,7 +146,7 @@ impl Subject {
         &self,
         transaction: &mut Transaction,
         scope: &Scope,
-    ) -> Result<BTreeMap<i64, Moment>, DatabaseError> {
+    ) -> Result<BTreeMap<i64, Timestamp>, DatabaseError> {
         let mut values = self.values.clone();
         let groups = groups_condition(transaction, scope.told.as_ref(), &mut values);
         let sql = format!(

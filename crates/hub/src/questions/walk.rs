@@ -211,7 +211,7 @@ impl Walk {
         transaction: &mut Transaction,
         Cursor([lane, after]): Cursor<2>,
         (wanted, examined_max): (usize, usize),
-    ) -> Result<Stretch, DatabaseError> {
+    ) -> Result<PathRange, DatabaseError> {
         let mut values = vec![Value::from(after), (examined_max as i64).into()];
         let inner = self.inner(lane, &mut values);
         let mut selecting = values.clone();
@@ -222,12 +222,12 @@ impl Walk {
         let found: Vec<i64> = transaction.query(&sql, selecting).await?.iter().map(|row| row.int(0)).collect();
         if found.len() == wanted || conditions == NO_CONDITION {
             let end = found.last().copied().filter(|_| found.len() == wanted);
-            return Ok(Stretch { examined: found.len(), found, end });
+            return Ok(PathRange { examined: found.len(), found, end });
         }
         let sql = format!("select count(*), max(y.id) from ({inner}) as y");
         let looked_at = transaction.query(&sql, values).await?;
         let (examined, end) = looked_at.first().map_or((0, None), |row| (row.int(0) as usize, row.optional_int(1)));
-        Ok(Stretch { found, examined, end: end.filter(|_| examined == examined_max) })
+        Ok(PathRange { found, examined, end: end.filter(|_| examined == examined_max) })
     }
 
     /// The reconcilers of a lane behind `$1`, at most `$2`.
@@ -306,7 +306,7 @@ struct Progress {
 }
 
 /// What was found in a part of a lane.
-struct Stretch {
+struct PathRange {
     found: Vec<i64>,
     examined: usize,
     /// The last that was looked at; none if the lane ends there.

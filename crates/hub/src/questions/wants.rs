@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use hub_api::timestamp::Timestamp;
+
 use super::facts::Below;
 use super::scope::Scope;
 use super::standing::{self, Counts, Standing};
-use crate::moment::Moment;
 use crate::store::{DatabaseError, Row, Transaction};
 
 /// What a group of places should hold: of several places, what became wanted last.
@@ -16,7 +17,7 @@ pub(super) struct GroupWanted {
     pub(super) branch_id: i64,
     pub(super) path: String,
     pub(super) config_version: Option<String>,
-    pub(super) since: Option<Moment>,
+    pub(super) since: Option<Timestamp>,
 }
 
 impl GroupWanted {
@@ -30,7 +31,7 @@ impl GroupWanted {
 pub(super) async fn of_groups(
     transaction: &mut Transaction,
     groups: Vec<i64>,
-    at: Option<Moment>,
+    at: Option<Timestamp>,
 ) -> Result<BTreeMap<i64, GroupWanted>, DatabaseError> {
     if groups.is_empty() {
         return Ok(BTreeMap::new());

@@ -2,15 +2,16 @@
 
 use std::time::{Duration, Instant};
 
+use hub_api::limits::PAGE_MAX;
+use hub_api::timestamp::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value as Json, json};
 use utoipa::ToSchema;
 
 use super::notifications::{self, LastNotification, New};
-use super::state::{Phase, Standing, Told};
+use super::state::{Phase, Publication, Standing};
 use super::{Condition, Rule};
-use crate::limits::{NOTIFICATION_EXAMPLES, NOTIFICATION_MESSAGE_CHARACTERS, PAGE_MAX};
-use crate::moment::Moment;
+use crate::limits::{NOTIFICATION_EXAMPLES, NOTIFICATION_MESSAGE_CHARACTERS};
 use crate::questions::{self, Deployment, DriftKind, Filter, Page, QuestionError};
 use crate::store::{Database, DatabaseError, Transaction, Value};
 
@@ -42,10 +43,10 @@ pub struct RuleState {
     pub phase: Option<Phase>,
     /// Since when: since when it is too much, or since when it is not.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub since: Option<Moment>,
+    pub since: Option<Timestamp>,
     /// When somebody last looked.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub looked: Option<Moment>,
+    pub looked: Option<Timestamp>,
     /// How many were counted then.
     pub matching: i64,
     /// Of how many.
@@ -62,7 +63,7 @@ pub struct RuleState {
 ///
 /// # Errors
 /// The database can't be reached, or refuses. The rules before the one at which that happens are done.
-pub async fn look(database: &Database, rules: &[Rule], now: Moment) -> Result<[usize; 3], DatabaseError> {
+pub async fn look(database: &Database, rules: &[Rule], now: Timestamp) -> Result<[usize; 3], DatabaseError> {
     let mut phases = [0; 3];
     for rule in rules {
         let phase = match look_at(database, rule, now).await {
@@ -78,7 +79,7 @@ pub async fn look(database: &Database, rules: &[Rule], now: Moment) -> Result<[u
     Ok(phases)
 }
 
-async fn look_at(database: &Database, rule: &Rule, now: Moment) -> Result<Phase, QuestionError> {
+async fn look_at(database: &Database, rule: &Rule, now: Timestamp) -> Result<Phase, QuestionError> {
     let before = standing(database, rule, now).await?;
     if before.is_fresh(now) {
         return Ok(before.phase);
@@ -98,8 +99,8 @@ async fn look_at(database: &Database, rule: &Rule, now: Moment) -> Result<Phase,
     let new = match told {
         Some(told) => {
             // What is over is told with when it began.
-            let since = if told == Told::Firing { after.since } else { before.since };
-            let examples = if told == Told::Firing { examples(database, rule).await? } else { Vec::new() };
+            let since = if told == Publication::Firing { after.since } else { before.since };
+            let examples = if told == Publication::Firing { examples(database, rule).await? } else { Vec::new() };
             Some(New { kind: kind(told), body: body(rule, (told, since, now), (matching, expected), examples) })
         }
         None => None,
@@ -141,15 +142,15 @@ fn millis(duration: Duration) -> i64 {
     i64::try_from(duration.as_millis()).unwrap_or(i64::MAX)
 }
 
-fn kind(told: Told) -> &'static str {
+fn kind(told: Publication) -> &'static str {
     match told {
-        Told::Firing => "firing",
-        Told::Resolved => "resolved",
+        Publication::Firing => "firing",
+        Publication::Resolved => "resolved",
     }
 }
 
 /// Where a rule stands. One that is new is added, as one that is fine.
-async fn standing(database: &Database, rule: &Rule, now: Moment) -> Result<Standing, DatabaseError> {
+async fn standing(database: &Database, rule: &Rule, now: Timestamp) -> Result<Standing, DatabaseError> {
     let mut transaction = database.begin_reading().await?;
     if let Some(standing) = read(&mut transaction, rule, "").await? {
         return Ok(standing);
@@ -162,7 +163,7 @@ async fn standing(database: &Database, rule: &Rule, now: Moment) -> Result<Stand
         dialect.instant("$2"),
         dialect.instant("$3")
     );
-    transaction.query(&sql, vec![rule.name.as_str().into(), now.into(), Moment::MIN.into()]).await?;
+    transaction.query(&sql, vec![rule.name.as_str().into(), now.into(), Timestamp::MIN.into()]).await?;
     let standing = read(&mut transaction, rule, "").await?;
     transaction.commit().await?;
     Ok(standing.unwrap_or_default())
@@ -188,7 +189,7 @@ async fn read(transaction: &mut Transaction, rule: &Rule, lock: &str) -> Result<
 }
 
 /// How many a rule counts, of how many.
-async fn measure(database: &Database, rule: &Rule, now: Moment) -> Result<(i64, i64), QuestionError> {
+async fn measure(database: &Database, rule: &Rule, now: Timestamp) -> Result<(i64, i64), QuestionError> {
     let counted = match rule.condition {
         Condition::Drifting => drifting(database, &rule.filter, now.before(rule.longer_than)).await,
         condition => {
@@ -205,7 +206,7 @@ async fn measure(database: &Database, rule: &Rule, now: Moment) -> Result<(i64, 
 }
 
 /// How many reconcilers do not have what has been wanted since a moment or for longer, of all that are expected.
-async fn drifting(database: &Database, filter: &Filter, horizon: Moment) -> Result<(i64, i64), QuestionError> {
+async fn drifting(database: &Database, filter: &Filter, horizon: Timestamp) -> Result<(i64, i64), QuestionError> {
     let mut page = Page { cursor: None, limit: Some(PAGE_MAX) };
     let mut matching = 0;
     loop {
@@ -224,7 +225,7 @@ async fn drifting(database: &Database, filter: &Filter, horizon: Moment) -> Resu
 /// The body of a notification, as it will be sent however often.
 fn body(
     rule: &Rule,
-    (told, since, now): (Told, Moment, Moment),
+    (told, since, now): (Publication, Timestamp, Timestamp),
     (matching, expected): (i64, i64),
     examples: Vec<Json>,
 ) -> String {
@@ -291,7 +292,7 @@ pub async fn states(database: &Database, rules: &[Rule]) -> Result<Vec<RuleState
     let mut transaction = database.begin_reading().await?;
     let mut states = Vec::new();
     for rule in rules {
-        let standing = read(&mut transaction, rule, "").await?.filter(|standing| standing.looked_on > Moment::MIN);
+        let standing = read(&mut transaction, rule, "").await?.filter(|standing| standing.looked_on > Timestamp::MIN);
         let sql = "select matching, expected, problem from rule_state where name = $1";
         let counted = transaction.query(sql, vec![rule.name.as_str().into()]).await?;
         let (matching, expected) = counted.first().map_or((0, 0), |row| (row.int(0), row.int(1)));

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use futures_util::future::join_all;
+use hub_api::timestamp::Timestamp;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -12,7 +13,6 @@ use crate::limits::{
     NOTIFICATION_AGE_MAX, NOTIFICATION_LEASE, NOTIFICATION_PAUSE, NOTIFICATION_PAUSE_MAX, NOTIFICATIONS_AT_ONCE,
     NOTIFICATIONS_KEPT,
 };
-use crate::moment::Moment;
 use crate::store::{Database, DatabaseError, Row, Transaction, Value};
 
 /// What was last told of a rule, and what became of that.
@@ -24,18 +24,18 @@ pub struct LastNotification {
     /// What was told: `firing` or `resolved`.
     pub kind: String,
     /// When it was made.
-    pub created: Moment,
+    pub created: Timestamp,
     /// How often it was sent.
     pub attempts: i64,
     /// When it was taken.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub delivered: Option<Moment>,
+    pub delivered: Option<Timestamp>,
     /// When it was given up.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub given_up: Option<Moment>,
+    pub given_up: Option<Timestamp>,
     /// When it is sent the next time.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub due: Option<Moment>,
+    pub due: Option<Timestamp>,
     /// Why it was not taken the last time.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub problem: Option<String>,
@@ -63,7 +63,7 @@ pub(super) async fn add(
     transaction: &mut Transaction,
     rule: &str,
     new: &New,
-    now: Moment,
+    now: Timestamp,
 ) -> Result<(), DatabaseError> {
     let instant = transaction.dialect().instant("$5");
     let sql = format!(
@@ -104,7 +104,7 @@ pub async fn deliver(
     database: &Database,
     rules: &[Rule],
     client: &reqwest::Client,
-    now: Moment,
+    now: Timestamp,
 ) -> Result<Deliveries, DatabaseError> {
     forget(database, now.before(NOTIFICATIONS_KEPT)).await?;
     let mut all = Deliveries::default();
@@ -121,7 +121,7 @@ async fn deliver_some(
     database: &Database,
     rules: &[Rule],
     client: &reqwest::Client,
-    now: Moment,
+    now: Timestamp,
 ) -> Result<Deliveries, DatabaseError> {
     let mut done = Deliveries::default();
     while let Some(due) = claim(database, rules, now).await? {
@@ -145,13 +145,13 @@ struct Due {
     rule: String,
     kind: String,
     body: String,
-    created_on: Moment,
+    created_on: Timestamp,
     /// How often it was sent, this time included.
     attempts: i64,
 }
 
 /// Takes the next notification: nobody else does for a while. If this process ends before it notes what became of it, it is sent again then.
-async fn claim(database: &Database, rules: &[Rule], now: Moment) -> Result<Option<Due>, DatabaseError> {
+async fn claim(database: &Database, rules: &[Rule], now: Timestamp) -> Result<Option<Due>, DatabaseError> {
     let dialect = database.dialect();
     let due = format!(
         "select n.id, n.message_id, n.rule, n.kind, n.body, {}, n.attempts from notification n \
@@ -198,7 +198,7 @@ enum Outcome {
 }
 
 impl Outcome {
-    fn of(due: &Due, error: Option<&SendError>, now: Moment) -> Self {
+    fn of(due: &Due, error: Option<&SendError>, now: Timestamp) -> Self {
         let Some(error) = error else { return Self::Delivered };
         let pause = pause(due.attempts, random()).max(error.retry_after());
         if error.is_final() || now.after(pause).since(due.created_on) > NOTIFICATION_AGE_MAX {
@@ -226,7 +226,7 @@ async fn note(
     database: &Database,
     due: &Due,
     (outcome, error): (Outcome, Option<SendError>),
-    now: Moment,
+    now: Timestamp,
 ) -> Result<(), DatabaseError> {
     let Due { rule, kind, attempts, message_id, .. } = due;
     let problem = error.map(|error| error.to_string());
@@ -270,7 +270,7 @@ async fn note(
 }
 
 /// Forgets what was told before a moment, whatever became of it.
-async fn forget(database: &Database, horizon: Moment) -> Result<(), DatabaseError> {
+async fn forget(database: &Database, horizon: Timestamp) -> Result<(), DatabaseError> {
     let condition = format!("created_on < {}", database.dialect().instant("$1"));
     let sql = format!("select 1 from notification where {condition} limit 1");
     if database.query(&sql, vec![horizon.into()]).await?.is_empty() {
@@ -295,7 +295,7 @@ mod tests {
     }
 
     fn outcome(age: Duration, status: u16, retry_after: Option<u64>) -> Outcome {
-        let (created_on, text) = (Moment::from_millis(0), String::new);
+        let (created_on, text) = (Timestamp::from_millis(0), String::new);
         let due = Due { id: 1, message_id: text(), rule: text(), kind: text(), body: text(), created_on, attempts: 1 };
         let status = reqwest::StatusCode::from_u16(status).unwrap();
         let error = SendError::Refused { host: text(), status, retry_after: retry_after.map(Duration::from_secs) };

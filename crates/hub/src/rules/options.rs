@@ -4,13 +4,14 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use hub_api::limits::NAME_CHARACTERS_MAX;
+use hub_api::timestamp;
 use model::selector::LabelSelector;
 use serde::Deserialize;
 
 use super::receiver::PAGERDUTY_URL;
 use super::{Condition, Format, Receiver, Rule, Secret, Severity, Threshold};
-use crate::limits::{NAME_CHARACTERS_MAX, RULE_AGE_MAX, RULE_LASTING_MAX, RULES_MAX};
-use crate::moment;
+use crate::limits::{RULE_AGE_MAX, RULE_LASTING_MAX, RULES_MAX};
 use crate::questions::Filter;
 
 /// A rule as it is written.
@@ -123,7 +124,7 @@ impl RuleOptions {
         }
         let above =
             self.above().ok_or_else(|| self.error("above", "it is neither a number nor a share such as `5 %`"))?;
-        let lasting = self.lasting.as_deref().map_or(Some(Duration::ZERO), moment::length);
+        let lasting = self.lasting.as_deref().map_or(Some(Duration::ZERO), timestamp::length);
         let lasting = lasting
             .filter(|lasting| *lasting <= RULE_LASTING_MAX)
             .ok_or_else(|| self.error("for", "it is no length of time, such as 10m or 2h, of a week at most"))?;
@@ -154,7 +155,7 @@ impl RuleOptions {
                 Err(self.error("longer-than", "`drifting` needs it: how long drift may take, such as 2h"))
             }
             (Condition::Drifting, Some(text)) => {
-                moment::length(text).filter(|length| *length <= RULE_AGE_MAX).ok_or_else(|| {
+                timestamp::length(text).filter(|length| *length <= RULE_AGE_MAX).ok_or_else(|| {
                     self.error("longer-than", "it is no length of time, such as 2h or 3d, of a year at most")
                 })
             }

@@ -1,11 +1,11 @@
 //! Looking at the rules and telling of them, again and again.
 
+use hub_api::timestamp::Timestamp;
 use tokio::time::sleep;
 
 use super::{Rule, RuleMetrics, deliver, look, send};
 use crate::configured::Configured;
 use crate::limits::{NOTIFICATIONS_PERIOD, RULES_PERIOD};
-use crate::moment::Moment;
 use crate::store::Database;
 
 /// Goes on until it is aborted. Several replicas may do so at once. A receiver that is slow does not keep the rules waiting.
@@ -15,7 +15,7 @@ pub async fn run(database: Database, rules: Configured<Rule>, metrics: RuleMetri
 
 async fn look_often(database: &Database, rules: &Configured<Rule>, metrics: &RuleMetrics) {
     loop {
-        match look(database, &rules.now(), Moment::now()).await {
+        match look(database, &rules.now(), Timestamp::now()).await {
             Ok(phases) => metrics.set_rules(phases),
             Err(error) => tracing::warn!(%error, "the rules can't be looked at now"),
         }
@@ -31,7 +31,7 @@ async fn deliver_often(database: &Database, rules: &Configured<Rule>, metrics: &
     loop {
         let rules = rules.now();
         if !rules.is_empty() {
-            match deliver(database, &rules, &client, Moment::now()).await {
+            match deliver(database, &rules, &client, Timestamp::now()).await {
                 Ok(deliveries) => metrics.add_notifications(deliveries),
                 Err(error) => tracing::warn!(%error, "notifications can't be sent now"),
             }

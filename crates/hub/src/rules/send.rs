@@ -3,13 +3,13 @@
 use std::time::Duration;
 
 use data_encoding::HEXLOWER;
+use hub_api::timestamp::Timestamp;
 use reqwest::{RequestBuilder, StatusCode, header, redirect};
 use serde_json::{Value as Json, json};
 
 use super::formats::{self, Notice};
 use super::{Format, Receiver, Rule};
 use crate::limits::{NOTIFICATION_PAUSE_MAX, NOTIFICATION_TIMEOUT};
-use crate::moment::Moment;
 
 /// A notification was not taken. The words never name the path and the query of the URL: who knows them may send notifications, too.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -64,7 +64,7 @@ impl Receiver {
     pub(super) async fn send(&self, client: &reqwest::Client, id: &str, body: &str) -> Result<(), SendError> {
         match &self.format {
             Format::Signed(secret) => {
-                let timestamp = Moment::now().millis() / 1_000;
+                let timestamp = Timestamp::now().millis() / 1_000;
                 let request = client
                     .post(self.url.clone())
                     .header("webhook-id", id)
@@ -125,7 +125,7 @@ impl Receiver {
 /// # Errors
 /// There is no TLS on this machine.
 pub fn client() -> reqwest::Result<reqwest::Client> {
-    crate::tls::install_provider();
+    hub_api::tls::install_provider();
     let builder = reqwest::Client::builder().user_agent(concat!("kalypso/", env!("CARGO_PKG_VERSION")));
     // Who is told is what the configuration says, not what somebody there says.
     builder.timeout(NOTIFICATION_TIMEOUT).redirect(redirect::Policy::none()).build()
@@ -136,7 +136,7 @@ pub(super) fn message_id() -> String {
     let mut bytes = [0; 16];
     // Without random numbers the moment is a name, too.
     if getrandom::fill(&mut bytes).is_err() {
-        bytes[..8].copy_from_slice(&Moment::now().millis().to_be_bytes());
+        bytes[..8].copy_from_slice(&Timestamp::now().millis().to_be_bytes());
     }
     format!("msg_{}", HEXLOWER.encode(&bytes))
 }
@@ -147,6 +147,6 @@ pub(super) fn message_id() -> String {
 /// It was not taken.
 pub async fn test(rule: &Rule) -> Result<(), SendError> {
     let client = client().map_err(|error| rule.receiver.unreachable(error))?;
-    let body = json!({"type": "rule.test", "timestamp": Moment::now(), "data": {"rule": rule.name}});
+    let body = json!({"type": "rule.test", "timestamp": Timestamp::now(), "data": {"rule": rule.name}});
     rule.receiver.send(&client, &message_id(), &body.to_string()).await
 }

@@ -18,7 +18,7 @@ impl Table {
     /// What selects all columns, moments in milliseconds.
     pub fn selection(&self, dialect: Dialect) -> String {
         let column = |(name, kind): &(String, Kind)| match kind {
-            Kind::Moment => dialect.millis(name),
+            Kind::Timestamp => dialect.millis(name),
             Kind::Int | Kind::Text => name.clone(),
         };
         self.columns.iter().map(column).collect::<Vec<_>>().join(", ")
@@ -59,7 +59,7 @@ fn kind(column: &str, declared: &str) -> Kind {
     let is_number = declared.contains("int");
     let is_named_so = ["_on", "_after", "_until"].iter().any(|ending| column.ends_with(ending));
     if declared.starts_with("timestamp") || (is_number && is_named_so) {
-        return Kind::Moment;
+        return Kind::Timestamp;
     }
     if is_number { Kind::Int } else { Kind::Text }
 }

@@ -11,7 +11,7 @@ pub enum Kind {
     /// Texts.
     Text,
     /// Moments.
-    Moment,
+    Timestamp,
 }
 
 /// Rows that a statement reads as the table `source`.
@@ -80,12 +80,12 @@ impl Rows {
             let of_column = self.rows.iter().map(|row| row.get(index).cloned());
             arrays.push(match kind {
                 Kind::Text => Value::OptionalTexts(of_column.map(text).collect()),
-                Kind::Int | Kind::Moment => Value::OptionalInts(of_column.map(int).collect()),
+                Kind::Int | Kind::Timestamp => Value::OptionalInts(of_column.map(int).collect()),
             });
             names.push(name.as_str());
             types.push(format!("${}::{}[]", index + 1, if *kind == Kind::Text { "text" } else { "bigint" }));
             taken.push(match kind {
-                Kind::Moment => format!("{} as {name}", Dialect::Postgres.instant(name)),
+                Kind::Timestamp => format!("{} as {name}", Dialect::Postgres.instant(name)),
                 _ => name.clone(),
             });
         }
@@ -114,7 +114,7 @@ mod tests {
     use super::*;
 
     fn rows(count: i64) -> Rows {
-        let mut rows = Rows::new(&[("a", Kind::Int), ("b", Kind::Moment)]);
+        let mut rows = Rows::new(&[("a", Kind::Int), ("b", Kind::Timestamp)]);
         (0..count).for_each(|number| rows.push(vec![number.into(), None::<i64>.into()]));
         rows
     }

@@ -1,6 +1,6 @@
 //! What goes into a database and comes out of it.
 
-use crate::moment::Moment;
+use hub_api::timestamp::Timestamp;
 
 /// A value of a parameter or a column. Moments are integers, in milliseconds since 1970.
 #[derive(Clone, Debug, PartialEq)]
@@ -37,15 +37,15 @@ impl From<bool> for Value {
     }
 }
 
-impl From<Moment> for Value {
-    fn from(moment: Moment) -> Self {
+impl From<Timestamp> for Value {
+    fn from(moment: Timestamp) -> Self {
         Self::Int(Some(moment.millis()))
     }
 }
 
-impl From<Option<Moment>> for Value {
-    fn from(moment: Option<Moment>) -> Self {
-        Self::Int(moment.map(Moment::millis))
+impl From<Option<Timestamp>> for Value {
+    fn from(moment: Option<Timestamp>) -> Self {
+        Self::Int(moment.map(Timestamp::millis))
     }
 }
 
@@ -114,8 +114,8 @@ impl Row {
     }
 
     /// The moment in a column.
-    pub fn moment(&self, column: usize) -> Option<Moment> {
-        self.optional_int(column).map(Moment::from_millis)
+    pub fn moment(&self, column: usize) -> Option<Timestamp> {
+        self.optional_int(column).map(Timestamp::from_millis)
     }
 
     /// The text in a column.

@@ -6,21 +6,21 @@
 mod publishing;
 mod reach;
 mod scope;
-mod text;
 
 use std::time::Duration;
 
+use hub_api::limits::NAME_CHARACTERS_MAX;
+use hub_api::timestamp::Timestamp;
+use hub_api::token::{RandomError, SecretDigest, TokenText};
 use serde::Serialize;
 use utoipa::ToSchema;
 
 pub use publishing::PublishingError;
 pub use reach::Reach;
 pub use scope::{Group, Identity, Scope, claim};
-pub use text::{RandomError, SecretDigest, SigningKey, TokenText, TokenTextError};
 
 use crate::audit::{self, Action, Deed};
-use crate::limits::{NAME_CHARACTERS_MAX, REACH_NAMES_MAX};
-use crate::moment::Moment;
+use crate::limits::REACH_NAMES_MAX;
 use crate::store::{Database, DatabaseError, Dialect, Kind, Row, Rows, Transaction};
 
 /// A token to be made.
@@ -33,7 +33,7 @@ pub struct NewToken {
     /// Whether signatures are accepted, besides the token itself.
     pub signs: bool,
     /// Until when it is good; for ever if there is none.
-    pub expires_on: Option<Moment>,
+    pub expires_on: Option<Timestamp>,
 }
 
 /// A token as the hub knows it.
@@ -50,15 +50,15 @@ pub struct Token {
     /// Whether signatures are accepted.
     pub signs: bool,
     /// When it was made.
-    pub created_on: Moment,
+    pub created_on: Timestamp,
     /// Until when it is good.
-    pub expires_on: Option<Moment>,
+    pub expires_on: Option<Timestamp>,
     /// Since when it is revoked.
-    pub revoked_on: Option<Moment>,
+    pub revoked_on: Option<Timestamp>,
     /// When it was used last, to the minute.
-    pub last_used_on: Option<Moment>,
+    pub last_used_on: Option<Timestamp>,
     /// Until when the secret before the last rotation is good.
-    pub previous_until: Option<Moment>,
+    pub previous_until: Option<Timestamp>,
     #[serde(skip)]
     secret: Option<SecretDigest>,
     #[serde(skip)]
@@ -112,7 +112,7 @@ impl Token {
     ///
     /// # Errors
     /// It is another one, or the token is good no more.
-    pub fn recognize(&self, text: &TokenText, now: Moment) -> Result<Identity, Invalid> {
+    pub fn recognize(&self, text: &TokenText, now: Timestamp) -> Result<Identity, Invalid> {
         let digest = text.digest();
         self.identity_if(now, |known| known.is(&digest))
     }
@@ -121,12 +121,12 @@ impl Token {
     ///
     /// # Errors
     /// The signature is wrong, the token is not for signing, or good no more.
-    pub fn recognize_signature(&self, message: &[u8], signature: &str, now: Moment) -> Result<Identity, Invalid> {
+    pub fn recognize_signature(&self, message: &[u8], signature: &str, now: Timestamp) -> Result<Identity, Invalid> {
         let signed = |known: &SecretDigest| known.signing_key(&self.id).is_of(message, signature);
         self.identity_if(now, |known| self.signs && signed(known))
     }
 
-    fn identity_if(&self, now: Moment, is_right: impl Fn(&SecretDigest) -> bool) -> Result<Identity, Invalid> {
+    fn identity_if(&self, now: Timestamp, is_right: impl Fn(&SecretDigest) -> bool) -> Result<Identity, Invalid> {
         let previous = self.previous.as_ref().filter(|_| self.previous_until.is_some_and(|until| now < until));
         if ![self.secret.as_ref(), previous].into_iter().flatten().any(is_right) {
             return Err(Invalid::Secret);
@@ -181,7 +181,7 @@ pub async fn create(database: &Database, token: &NewToken, actor: &str) -> Resul
         serde_json::json!(group.labels).to_string().into(),
         token.signs.into(),
         text.digest().to_hex().into(),
-        Moment::now().into(),
+        Timestamp::now().into(),
         token.expires_on.into(),
         json(&token.scope.reach().workspaces).into(),
         json(&token.scope.reach().environments).into(),
@@ -234,7 +234,7 @@ pub async fn revoke(database: &Database, name: &str, actor: &str) -> Result<(), 
     let sql = format!(
         "update token set revoked_on = {now} where (name = $1 or id = $1) and revoked_on is null returning id, name"
     );
-    let revoked = transaction.query(&sql, vec![name.into(), Moment::now().into()]).await?;
+    let revoked = transaction.query(&sql, vec![name.into(), Timestamp::now().into()]).await?;
     let revoked = revoked.first().ok_or_else(|| TokenError::Unknown(name.to_owned()))?;
     let detail = serde_json::json!({"id": revoked.text(0)});
     note(&mut transaction, (actor, Action::TokenRevoke), &revoked.text(1), Some(detail)).await?;
@@ -261,7 +261,7 @@ pub async fn rotate(
     let sql = format!(
         "update token set previous_sha256 = secret_sha256, previous_until = {until}, secret_sha256 = $2 where id = $1"
     );
-    let values = vec![text.id().into(), text.digest().to_hex().into(), Moment::now().after(grace).into()];
+    let values = vec![text.id().into(), text.digest().to_hex().into(), Timestamp::now().after(grace).into()];
     transaction.query(&sql, values).await?;
     let detail = serde_json::json!({"id": text.id(), "graceSeconds": grace.as_secs()});
     note(&mut transaction, (actor, Action::TokenRotate), &found.text(2), Some(detail)).await?;
@@ -282,8 +282,8 @@ async fn note(
 ///
 /// # Errors
 /// The database can't store it.
-pub(crate) async fn touch(database: &Database, used: Vec<(String, Moment)>) -> Result<(), DatabaseError> {
-    let mut rows = Rows::new(&[("id", Kind::Text), ("used_on", Kind::Moment)]);
+pub(crate) async fn touch(database: &Database, used: Vec<(String, Timestamp)>) -> Result<(), DatabaseError> {
+    let mut rows = Rows::new(&[("id", Kind::Text), ("used_on", Kind::Timestamp)]);
     used.into_iter().for_each(|(id, moment)| rows.push(vec![id.into(), moment.into()]));
     let mut transaction = database.begin().await?;
     let sql = "update token set last_used_on = source.used_on from source where token.id = source.id";

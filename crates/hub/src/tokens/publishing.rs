@@ -2,10 +2,12 @@
 
 use std::fmt::Write as _;
 
+use hub_api::endpoint::Endpoint;
+use hub_api::publication::{DesiredPlace, Publication};
+
 use super::Reach;
-use crate::endpoint::Endpoint;
+use crate::desired::Order;
 use crate::store::{Database, DatabaseError, Value};
-use crate::wanted::{Order, Told, WantedPlace};
 
 /// A publication is not within the reach of its token.
 #[derive(Debug, thiserror::Error)]
@@ -28,7 +30,7 @@ impl Reach {
     ///
     /// # Errors
     /// Something is not, or the database can't answer.
-    pub async fn check(&self, database: &Database, told: &Told) -> Result<(), PublishingError> {
+    pub async fn check(&self, database: &Database, told: &Publication) -> Result<(), PublishingError> {
         if self.is_all() {
             return Ok(());
         }
@@ -48,7 +50,7 @@ impl Reach {
     }
 
     /// What a place says that is outside, if anything is. A place that is removed says nothing; whose it is, is known.
-    fn names_outside(&self, place: &WantedPlace) -> Option<String> {
+    fn names_outside(&self, place: &DesiredPlace) -> Option<String> {
         let path = &place.path;
         place.tree.as_ref()?;
         let of_targets = place.targets.iter().map(|target| target.environment.as_str());
@@ -67,14 +69,14 @@ impl Reach {
     }
 
     /// Which of the places that would change belong to something outside.
-    async fn stands_outside(&self, database: &Database, told: &Told) -> Result<Option<String>, DatabaseError> {
+    async fn stands_outside(&self, database: &Database, told: &Publication) -> Result<Option<String>, DatabaseError> {
         let endpoint = |path: &str| Endpoint::new(&told.repository, &told.branch, path);
         let endpoints = told.places.iter().filter_map(|place| endpoint(&place.path).ok());
         let endpoints: Vec<String> = endpoints.map(|endpoint| endpoint.to_string()).collect();
         let dialect = database.dialect();
         let mut values = vec![Value::from(endpoints)];
         let mut places = dialect.any_text("p.endpoint", "$1");
-        if let (Some(_), Ok(branch)) = (&told.stretch, endpoint("")) {
+        if let (Some(_), Ok(branch)) = (&told.range, endpoint("")) {
             // What is not named there is removed: all of the branch has to be within the reach.
             let column = dialect.in_bytes("p.endpoint");
             let _ = write!(places, " or {column} >= $2 and {column} < $3");

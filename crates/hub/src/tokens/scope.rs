@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use hub_api::report::{Report, ReportError};
 use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::Reach;
-use crate::report::{Report, ReportError};
 
 /// What somebody may do.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
@@ -167,7 +167,7 @@ fn matches_pattern(pattern: &str, name: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::tests::report;
+    use hub_api::report::example::report;
 
     fn check(group: Group, change: impl FnOnce(&mut Report)) -> String {
         let mut report = report();

@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use git::{Commit, Content, Repositories, RepositoryError};
+use hub_api::endpoint::Endpoint;
+use hub_api::publication::{DesiredTarget, DesiredVersion};
 use memchr::memmem;
 use model::diagnostic::{Diagnostic, Origin};
 use model::git_id::GitId;
@@ -13,9 +15,7 @@ use model::tree::{Blob, Mode, OpenError, Tree};
 
 use super::BranchKey;
 use super::state::Problem;
-use crate::endpoint::Endpoint;
 use crate::limits::{DESCRIPTOR_BYTES_MAX, DESCRIPTOR_FILES_MAX, DESCRIPTORS_MAX};
-use crate::wanted::{WantedTarget, WantedVersion};
 
 /// The descriptors in one branch.
 #[derive(Clone, Default)]
@@ -34,7 +34,7 @@ pub(super) struct Described {
     /// Their folder.
     pub(super) path: String,
     /// What they are.
-    pub(super) target: WantedTarget,
+    pub(super) target: DesiredTarget,
     /// The file with the descriptor.
     pub(super) file: String,
 }
@@ -42,7 +42,7 @@ pub(super) struct Described {
 impl Described {
     /// The names that make its target one.
     pub(super) fn key(&self) -> [&str; 5] {
-        let WantedTarget { environment, workspace, application, workload, name, .. } = &self.target;
+        let DesiredTarget { environment, workspace, application, workload, name, .. } = &self.target;
         [environment, workspace, application, workload, name]
     }
 
@@ -210,12 +210,12 @@ fn described(descriptor: &DeploymentDescriptor, file: &str) -> Result<Described,
     let source = &descriptor.source;
     let source = Endpoint::new(&source.repo, &source.branch, &source.path).map_err(|error| wrong("source", &error))?;
     let optional = |text: &str| Some(text.to_owned()).filter(|text| !text.is_empty());
-    let version = WantedVersion {
+    let version = DesiredVersion {
         version: descriptor.version.to_string(),
         build: optional(&descriptor.build),
         commit: optional(&descriptor.commit),
     };
-    let target = WantedTarget {
+    let target = DesiredTarget {
         workspace: descriptor.workspace.to_string(),
         application: descriptor.application.to_string(),
         workload: descriptor.workload.to_string(),

@@ -5,6 +5,9 @@ use std::sync::Arc;
 
 use engine::plan::FolderChanges;
 use git::{Commit, Repositories, Revision};
+use hub_api::limits::PUBLICATION_PLACES_MAX;
+use hub_api::publication::{BranchContent, DesiredPlace, ReadProgress, Role};
+use hub_api::timestamp::Timestamp;
 use model::git_id::GitId;
 use model::tree::Tree;
 
@@ -13,9 +16,8 @@ use super::descriptors::{Described, Files, ReadError};
 use super::opened::Opened;
 use super::state::Problem;
 use super::{BranchKey, Resources, Shared, WatchedBranch, platform};
-use crate::limits::{PROBLEMS_MAX, PUBLICATION_PLACES_MAX};
-use crate::moment::Moment;
-use crate::wanted::{self, Publication, Role, WantedPlace, Wish};
+use crate::desired::{self, DesiredUpdate};
+use crate::limits::PROBLEMS_MAX;
 
 /// Looks at one branch.
 pub(super) struct Look {
@@ -36,7 +38,7 @@ struct Memory {
 
 /// The places of manifests that are wanted.
 struct Applications {
-    by_path: BTreeMap<String, WantedPlace>,
+    by_path: BTreeMap<String, DesiredPlace>,
     /// Whether the store wants no others.
     is_all: bool,
 }
@@ -45,10 +47,10 @@ struct Applications {
 struct Step {
     seen: Opened,
     /// Places of Kalypso's own layout that changed; all of them, if it is not known what was there before.
-    platform: Vec<WantedPlace>,
+    platform: Vec<DesiredPlace>,
     is_from_nothing: bool,
     /// All places of manifests.
-    applications: BTreeMap<String, WantedPlace>,
+    applications: BTreeMap<String, DesiredPlace>,
     /// Whether these are all.
     is_whole: bool,
     problems: Vec<Problem>,
@@ -72,7 +74,7 @@ impl Look {
     /// Looks once, and says whether the branch could be read.
     pub(super) async fn once(&mut self) -> bool {
         let looked = self.look().await;
-        let now = Moment::now();
+        let now = Timestamp::now();
         if let Err(error) = &looked {
             // What was told halfway is told again.
             self.memory.applications = None;
@@ -90,7 +92,7 @@ impl Look {
         let shared = Arc::clone(&self.shared);
         let _room = shared.room.acquire().await.map_err(|error| error.to_string())?;
         let (repository, name) = (self.branch.url.as_str().to_owned(), self.branch.branch.clone());
-        let read = wanted::read_up_to(&self.resources.database, &repository, &name).await;
+        let read = desired::read_up_to(&self.resources.database, &repository, &name).await;
         let mut read = read.map_err(|error| error.to_string())?;
         let before = read.as_deref().and_then(GitId::from_hex);
         let url = self.branch.url.clone();
@@ -154,8 +156,8 @@ impl Look {
             let mut next = parts.next().or(Some(&[]));
             while let Some(places) = next {
                 next = parts.next();
-                let seen_by = wanted::Seen { before: read.clone(), is_last: next.is_none() };
-                let wish = Wish::Seen(self.publication(&seen, places.to_vec()), seen_by);
+                let seen_by = ReadProgress { before: read.clone(), is_last: next.is_none() };
+                let wish = DesiredUpdate::Observed(self.publication(&seen, places.to_vec()), seen_by);
                 self.resources.ingest.want(wish).await.map_err(|error| error.to_string())?;
             }
             *read = Some(commit.clone());
@@ -180,8 +182,8 @@ impl Look {
         Ok(())
     }
 
-    fn publication(&self, seen: &Opened, places: Vec<WantedPlace>) -> Publication {
-        Publication {
+    fn publication(&self, seen: &Opened, places: Vec<DesiredPlace>) -> BranchContent {
+        BranchContent {
             repository: self.branch.url.as_str().to_owned(),
             branch: self.branch.branch.clone(),
             commit: seen.commit.id.to_string(),
@@ -194,14 +196,14 @@ impl Look {
     /// The places of manifests that are not as they were told before, and all that are wanted now.
     async fn differing(
         &self,
-        mut by_path: BTreeMap<String, WantedPlace>,
+        mut by_path: BTreeMap<String, DesiredPlace>,
         is_whole: bool,
-    ) -> Result<(Vec<WantedPlace>, Applications), String> {
+    ) -> Result<(Vec<DesiredPlace>, Applications), String> {
         let nothing_told = BTreeMap::new();
         let told = self.memory.applications.as_ref();
         let was_all = told.is_some_and(|told| told.is_all);
         let told = told.map_or(&nothing_told, |told| &told.by_path);
-        let is_told = |place: &&WantedPlace| told.get(&place.path) == Some(*place);
+        let is_told = |place: &&DesiredPlace| told.get(&place.path) == Some(*place);
         let mut places: Vec<_> = by_path.values().filter(|place| !is_told(place)).cloned().collect();
         let is_missing = |path: &&String| !by_path.contains_key(*path);
         if !is_whole {
@@ -223,7 +225,7 @@ impl Look {
         let (database, key) = (&self.resources.database, (self.branch.url.as_str(), self.branch.branch.as_str(), role));
         let (mut gone, mut last) = (Vec::new(), None::<String>);
         loop {
-            let paths = wanted::wanted_paths(database, key, last.as_deref(), PUBLICATION_PLACES_MAX).await;
+            let paths = desired::wanted_paths(database, key, last.as_deref(), PUBLICATION_PLACES_MAX).await;
             let paths = paths.map_err(|error| error.to_string())?;
             last = paths.last().cloned();
             if paths.is_empty() {
@@ -235,8 +237,8 @@ impl Look {
 }
 
 /// A place at which nothing is wanted any more.
-fn nothing(path: String, role: Role) -> WantedPlace {
-    WantedPlace {
+fn nothing(path: String, role: Role) -> DesiredPlace {
+    DesiredPlace {
         path,
         tree: None,
         role,
@@ -302,9 +304,9 @@ fn step(
     })
 }
 
-fn application(path: &str, tree: GitId, descriptors: &[Arc<Described>]) -> WantedPlace {
+fn application(path: &str, tree: GitId, descriptors: &[Arc<Described>]) -> DesiredPlace {
     let environment = descriptors.first().map(|described| described.target.environment.clone());
-    WantedPlace {
+    DesiredPlace {
         path: path.to_owned(),
         tree: Some(tree.to_string()),
         role: Role::Application,

@@ -69,7 +69,7 @@ struct BranchKey {
 
 impl BranchKey {
     fn new(repository: &str, branch: &str) -> Self {
-        Self { repository: crate::endpoint::repository(repository), branch: branch.trim().to_owned() }
+        Self { repository: hub_api::endpoint::repository(repository), branch: branch.trim().to_owned() }
     }
 }
 

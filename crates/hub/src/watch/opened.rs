@@ -1,16 +1,15 @@
 //! A commit with what is needed of it.
 
 use git::{Commit, Repositories, RepositoryError};
+use hub_api::timestamp::Timestamp;
 use model::tree::Tree;
-
-use crate::moment::Moment;
 
 /// A commit with its message, its date and its files.
 pub(super) struct Opened {
     pub(super) commit: Commit,
     pub(super) tree: Tree,
     pub(super) message: String,
-    pub(super) committed_on: Moment,
+    pub(super) committed_on: Timestamp,
 }
 
 impl Opened {
@@ -21,7 +20,7 @@ impl Opened {
     pub(super) fn open(repositories: &dyn Repositories, commit: Commit) -> Result<Self, RepositoryError> {
         let info = repositories.info(&commit)?;
         let tree = repositories.tree(&commit)?;
-        let committed_on = Moment::from_millis(info.seconds.saturating_mul(1000));
+        let committed_on = Timestamp::from_millis(info.seconds.saturating_mul(1000));
         Ok(Self { commit, tree, message: info.message, committed_on })
     }
 }

@@ -3,11 +3,11 @@
 use engine::output::{Folder, OWNER_FILE};
 use engine::plan::{FolderChanges, PlaceFolder};
 use git::{Content, Repositories, RepositoryError};
+use hub_api::publication::{DesiredPlace, Role};
 use model::tree::{Open, OpenError, Tree};
 
 use super::WatchedBranch;
 use super::opened::Opened;
-use crate::wanted::{Role, WantedPlace};
 
 /// Bytes of an owner file.
 const OWNER_BYTES_MAX: u64 = 4096;
@@ -35,10 +35,10 @@ pub(super) fn places(
     changes: &[PlaceFolder],
     (folder, environment): (&Folder, Option<&str>),
     open: &Open<'_>,
-) -> Result<Vec<WantedPlace>, OpenError> {
+) -> Result<Vec<DesiredPlace>, OpenError> {
     let mut places = Vec::new();
     for changed in changes {
-        places.extend(changed.parts(open)?.into_iter().map(|part| WantedPlace {
+        places.extend(changed.parts(open)?.into_iter().map(|part| DesiredPlace {
             path: folder.join(&part.path),
             tree: part.folder.map(|folder| folder.id().to_string()),
             role: Role::Platform,

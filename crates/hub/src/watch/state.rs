@@ -1,10 +1,10 @@
 //! What is told of a branch that is looked at.
 
+use hub_api::timestamp::Timestamp;
 use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::WatchedBranch;
-use crate::moment::Moment;
 
 /// A branch that is looked at.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
@@ -18,10 +18,10 @@ pub struct WatchState {
     pub commit: Option<String>,
     /// When it was looked at for the last time.
     #[schema(value_type = Option<String>, format = DateTime)]
-    pub looked_on: Option<Moment>,
+    pub looked_on: Option<Timestamp>,
     /// Since when it can't be read.
     #[schema(value_type = Option<String>, format = DateTime)]
-    pub failing_since: Option<Moment>,
+    pub failing_since: Option<Timestamp>,
     /// Why it can't be read.
     pub error: Option<String>,
     /// Deployment descriptors in it.
@@ -50,7 +50,7 @@ pub struct Problem {
 impl WatchState {
     pub(super) fn new(branch: &WatchedBranch) -> Self {
         Self {
-            repository: crate::endpoint::repository(branch.url.as_str()),
+            repository: hub_api::endpoint::repository(branch.url.as_str()),
             branch: branch.branch.clone(),
             commit: None,
             looked_on: None,

@@ -5,12 +5,13 @@ use std::process::Command;
 
 use engine::output::MARKER;
 use git::{GitRepositories, MemoryRepositories, NewCommit, Person};
+use hub_api::publication::{DesiredPlace, DesiredTarget, Role};
 use model::git_id::GitId;
 use model::tree::{Tree, closed};
 
 use super::*;
+use crate::desired::{DesiredUpdate, PlannedContent};
 use crate::store::DatabaseUrl;
-use crate::wanted::{Plan, Role, WantedPlace, WantedTarget, Wish};
 
 const URL: &str = "https://git.example/acme/gitops";
 const OTHER: &str = "https://git.example/acme/manifests";
@@ -265,14 +266,14 @@ async fn two_descriptors_of_one_target_that_differ_are_a_problem() {
     );
 }
 
-fn planned(tree: &str, cluster: &str) -> Wish {
-    let target = WantedTarget {
+fn planned(tree: &str, cluster: &str) -> DesiredUpdate {
+    let target = DesiredTarget {
         workload: "shop".into(),
         name: "web".into(),
         environment: "prod".into(),
-        ..WantedTarget::default()
+        ..DesiredTarget::default()
     };
-    let place = WantedPlace {
+    let place = DesiredPlace {
         path: format!("{cluster}/shop-web"),
         tree: Some(tree.to_owned()),
         role: Role::Platform,
@@ -282,7 +283,7 @@ fn planned(tree: &str, cluster: &str) -> Wish {
         config_version: Some("5b2e".into()),
         targets: vec![target],
     };
-    Wish::Planned(Plan { repository: URL.into(), branch: "dev".into(), places: vec![place] })
+    DesiredUpdate::Planned(PlannedContent { repository: URL.into(), branch: "dev".into(), places: vec![place] })
 }
 
 #[tokio::test]

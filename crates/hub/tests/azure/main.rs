@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use futures_util::FutureExt as _;
 use hub::azure::{AzureOptions, HostNames, Pause, Polled, Poller, Problem, Source};
-use hub::moment::Moment;
+use hub_api::timestamp::Timestamp;
 use serde_json::{Value, json};
 
 use cloud::Cloud;
@@ -53,7 +53,7 @@ impl Asking {
     }
 
     async fn poll(&mut self, now: &str) -> Polled {
-        self.poller.poll(now.parse::<Moment>().unwrap()).await
+        self.poller.poll(now.parse::<Timestamp>().unwrap()).await
     }
 
     /// Seconds of each wait until now.
@@ -66,7 +66,7 @@ const NOW: &str = "2026-11-21T13:45:00Z";
 
 /// `host reconciler status moment` of each report.
 fn lines(polled: &Polled) -> Vec<String> {
-    let line = |report: &hub::report::Report| {
+    let line = |report: &hub_api::report::Report| {
         format!("{} {} {} {}", report.host, report.reconciler, report.status, report.observed_on)
     };
     polled.reports.iter().map(line).collect()

@@ -5,7 +5,7 @@ use axum::response::IntoResponse as _;
 use hub::ingest::Ingest;
 use hub::questions::{Filter, Page, Standing, deployments};
 use hub::store::{Database, DatabaseUrl};
-use hub::wanted::Told;
+use hub_api::publication::Publication;
 use serde_json::json;
 
 use super::cloud::{CLUSTERS, CONFIGURATIONS, Cloud, Fault, INSTANCES, TARGETS, error};
@@ -184,7 +184,8 @@ async fn a_solution_is_the_workload_that_is_called_so_at_its_version() {
                 "environment": environment, "version": {"version": "1.2.3"},
             }]}],
         });
-        let wish = serde_json::from_value::<Told>(told).unwrap().wishes().remove(0);
+        let publication = serde_json::from_value::<Publication>(told).unwrap();
+        let wish = hub::desired::DesiredUpdate::of_publication(publication).remove(0);
         ingest.want(wish).await.unwrap();
     }
     let mut options = options(&cloud, &["s1"]);
@@ -219,7 +220,7 @@ async fn what_is_still_so_is_no_history_and_who_is_away_falls_silent() {
         ingest.submit(polled.reports).await.unwrap();
         let sql = "select (select count(*) from deployment), seen_on from reconciler_state";
         let rows = database.query(sql, Vec::new()).await.unwrap();
-        (rows[0].int(0), Moment::from_millis(rows[0].int(1)).to_string())
+        (rows[0].int(0), Timestamp::from_millis(rows[0].int(1)).to_string())
     };
     let first = asking.poll(NOW).await;
     assert_eq!(state(&ingest, first).await, (1, "2026-11-21T13:45:00.000Z".to_owned()));

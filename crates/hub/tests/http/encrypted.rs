@@ -29,7 +29,7 @@ async fn encrypted() -> (Hub, String) {
 
 /// A client that trusts the certificate, and nobody else.
 fn client() -> reqwest::Client {
-    hub::tls::install_provider();
+    hub_api::tls::install_provider();
     let certificate = std::fs::read(file("certificate.pem")).unwrap();
     let certificate = reqwest::Certificate::from_pem(&certificate).unwrap();
     reqwest::Client::builder().no_proxy().tls_certs_only([certificate]).build().unwrap()

@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use hub::client::{Client, ClientError, Followed, parameters};
 use hub::limits::EVENT_STREAMS_MAX;
 use hub::questions::Filter;
 use hub::tokens::{self, Reach, Scope};
+use hub_api::client::{Client, ClientError, Followed, parameters};
 use reqwest::{Response, StatusCode};
 use serde_json::Value;
 

@@ -8,7 +8,7 @@ use super::{Hub, problem};
 const FLUX: &str = include_str!("../payloads/flux-reconciliation-succeeded.json");
 const ARGOCD: &str = include_str!("../payloads/argocd-deployed.json");
 
-async fn token(hub: &Hub) -> hub::tokens::TokenText {
+async fn token(hub: &Hub) -> hub_api::token::TokenText {
     hub.token("flux", Scope::Host { host: "berlin".into() }).await
 }
 

@@ -24,7 +24,8 @@ use std::time::Duration;
 use hub::retention::Retention;
 use hub::server::{Server, ServerOptions};
 use hub::store::{Database, DatabaseUrl};
-use hub::tokens::{self, NewToken, Scope, TokenText};
+use hub::tokens::{self, NewToken, Scope};
+use hub_api::token::TokenText;
 use reqwest::{RequestBuilder, Response, StatusCode};
 use serde_json::{Value, json};
 use tokio::sync::oneshot;
@@ -117,7 +118,7 @@ async fn later(duration: Duration) {
 }
 
 fn client() -> reqwest::Client {
-    hub::tls::install_provider();
+    hub_api::tls::install_provider();
     reqwest::Client::builder().no_proxy().build().unwrap()
 }
 

@@ -1,7 +1,7 @@
 //! Questions over HTTP.
 
-use hub::client::{Client, parameters};
 use hub::questions::{Deployments, Environments, Filter};
+use hub_api::client::{Client, parameters};
 use reqwest::StatusCode;
 use reqwest::header::{ETAG, IF_NONE_MATCH};
 use serde_json::json;

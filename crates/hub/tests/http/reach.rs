@@ -2,7 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use hub::tokens::{Reach, Scope, TokenText};
+use hub::tokens::{Reach, Scope};
+use hub_api::token::TokenText;
 use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
 
@@ -244,13 +245,13 @@ async fn a_limited_publisher_changes_nothing_of_others() {
     let on = |branch: &str, place: Value| publication(branch, "e", &[place]);
     let mut ordered = on("stage", place("web", "stage", &["open-team"]));
     ordered["environments"] = json!(["stage", "hidden-env"]);
-    let mut stretch = on("hidden-env", place("new", "stage", &["open-team"]));
-    stretch["stretch"] = json!({"below": ""});
+    let mut range = on("hidden-env", place("new", "stage", &["open-team"]));
+    range["range"] = json!({"below": ""});
     // What is published, and whether the token of an environment, and that of a workspace, may.
     for (what, body, allowed) in [
         ("the removal of another environment's", on("hidden-env", gone("hidden-env-web")), [false, true]),
         ("the removal of another workspace's", on("stage", gone("hidden-team")), [true, false]),
-        ("all of another environment's branch", stretch, [false, true]),
+        ("all of another environment's branch", range, [false, true]),
         ("their own", on("stage", place("web", "stage", &["open-team"])), [true, true]),
         ("another environment", on("new", place("new", "hidden-env", &["open-team"])), [false, true]),
         ("another workspace", on("new", place("new-2", "stage", &["hidden-team"])), [true, false]),
@@ -270,7 +271,7 @@ async fn a_limited_publisher_changes_nothing_of_others() {
         for (allowed, token) in tokens {
             // Without a commit it is checked in the same way.
             let mut body = body.clone();
-            if body.get("stretch").is_none() {
+            if body.get("range").is_none() {
                 body.as_object_mut().unwrap().retain(|key, _| key != "commit" && key != "committedOn");
             }
             let (status, answer) = publish(token, &body).await;

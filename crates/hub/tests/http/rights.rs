@@ -2,8 +2,9 @@
 
 use std::time::Duration;
 
-use hub::moment::Moment;
-use hub::tokens::{self, Group, NewToken, Reach, Scope, TokenText};
+use hub::tokens::{self, Group, NewToken, Reach, Scope};
+use hub_api::timestamp::Timestamp;
+use hub_api::token::TokenText;
 use reqwest::StatusCode;
 
 use super::{Hub, later, problem, report};
@@ -88,7 +89,7 @@ async fn a_revoked_token_is_good_no_longer_than_five_seconds() {
 #[tokio::test]
 async fn an_expired_token_is_refused() {
     let hub = Hub::start().await;
-    let expires_on = Some(Moment::now().before(Duration::from_secs(1)));
+    let expires_on = Some(Timestamp::now().before(Duration::from_secs(1)));
     let token = NewToken { name: "t".into(), scope: host("berlin"), signs: false, expires_on };
     let token = tokens::create(&hub.database, &token, "test").await.unwrap();
     assert_eq!(check(&hub, &token).await, (StatusCode::UNAUTHORIZED, "the token has expired".into()));

@@ -4,9 +4,9 @@ use std::time::Duration;
 
 use hub::audit::{Action, AuditFilter, entries, forget};
 use hub::hosts::{Registration, register};
-use hub::moment::Moment;
 use hub::retention::Keep;
 use hub::store::Database;
+use hub_api::timestamp::Timestamp;
 
 use crate::twins::Ground;
 
@@ -26,7 +26,7 @@ async fn what_is_too_old_or_too_much_is_forgotten(Ground { database, .. }: Groun
     for host in ["a", "b", "c"] {
         assert!(add(&database, host).await);
     }
-    let now = Moment::now();
+    let now = Timestamp::now();
     assert_eq!(forget(&database, Keep::default(), now).await.unwrap(), 0);
     let two = Keep { age: None, count: Some(2) };
     assert_eq!(forget(&database, two, now).await.unwrap(), 1);

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use hub::export::{ExportError, Format, Selection, TABLES, export, grant_read};
-use hub::moment::Moment;
 use hub::store::{Database, tables};
+use hub_api::timestamp::Timestamp;
 
 use crate::sample::fill;
 use crate::twins::Ground;
@@ -77,7 +77,7 @@ async fn ndjson_has_an_object_a_row(ground: Ground) {
 
 async fn rows_are_selected_by_time(ground: Ground) {
     fill(&ground.database).await;
-    let (since, until) = (Some(Moment::from_millis(20)), Some(Moment::from_millis(40)));
+    let (since, until) = (Some(Timestamp::from_millis(20)), Some(Timestamp::from_millis(40)));
     let selection = Selection { since, until, ..all("deployment") };
     let mut bytes = Vec::new();
     assert_eq!(export(&ground.database, &selection, Format::Ndjson, &mut bytes).await.unwrap(), 24);

@@ -1,6 +1,6 @@
 //! Texts that a database may refuse, in everything that comes from outside: they are refused with a reason, and are never the hub's mistake.
 
-use hub::limits::{LABELS_MAX, NAME_CHARACTERS_MAX};
+use hub_api::limits::{LABELS_MAX, NAME_CHARACTERS_MAX};
 use reqwest::StatusCode;
 use serde_json::{Value, json};
 

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use hub::hosts::{HostError, HostFilter, ReconcilerRegistration, Registration, list, register, restore, retire};
 use hub::ingest::Ingest;
-use hub::report::Report;
 use hub::store::Database;
+use hub_api::report::Report;
 
 use crate::sample;
 use crate::twins::Ground;

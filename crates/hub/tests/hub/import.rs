@@ -4,10 +4,11 @@ use std::path::Path;
 
 use hub::import::{Imported, import};
 use hub::ingest::Ingest;
-use hub::moment::Moment;
-use hub::signed_file;
 use hub::store::Value;
-use hub::tokens::{self, NewToken, Scope, TokenText};
+use hub::tokens::{self, NewToken, Scope};
+use hub_api::report::signed_file;
+use hub_api::timestamp::Timestamp;
+use hub_api::token::TokenText;
 
 use crate::sample::{HOSTS, lines, report};
 use crate::twins::Ground;
@@ -22,7 +23,7 @@ async fn token(ground: &Ground) -> TokenText {
 
 async fn taken(ground: &Ground, ingest: &Ingest, file: &Path) -> [usize; 4] {
     let Imported { stored, confirmed, repeated, refused, .. } =
-        import(&ground.database, ingest, file, Moment::now()).await.unwrap();
+        import(&ground.database, ingest, file, Timestamp::now()).await.unwrap();
     [stored, confirmed, repeated, refused]
 }
 
@@ -31,7 +32,7 @@ async fn late_reports_find_their_place_and_known_ones_change_nothing(ground: Gro
     let said = |commit, moment| report(HOSTS[0], "dev", "cart", (commit, moment));
     ingest.submit(vec![said(2, 20)]).await.unwrap();
     let carried = [said(1, 10), said(3, 30)];
-    let addition = signed_file::add(&[], &token(&ground).await, &carried, Moment::now()).unwrap();
+    let addition = signed_file::add(&[], &token(&ground).await, &carried, Timestamp::now()).unwrap();
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("reports.signed");
     std::fs::write(&file, addition.bytes).unwrap();

@@ -30,13 +30,13 @@ mod naming;
 mod past;
 mod questions;
 mod races;
+mod ranges;
 mod remembering;
 mod retention;
 mod rules;
 mod sample;
 mod staying;
 mod store;
-mod stretches;
 mod tokens;
 mod workloads;
 
@@ -69,7 +69,7 @@ fn main() {
         rules::trials(),
         staying::trials(),
         store::trials(),
-        stretches::trials(),
+        ranges::trials(),
         tokens::trials(),
         workloads::trials(),
     ];

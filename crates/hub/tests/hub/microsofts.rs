@@ -2,13 +2,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use hub::endpoint::Endpoint;
+use hub::desired::DesiredUpdate;
 use hub::export::{MICROSOFTS, grant_read_as_microsofts};
 use hub::hosts::{self, Registration};
 use hub::ingest::Ingest;
-use hub::report::{Report, Status};
 use hub::store::Database;
-use hub::wanted::{Seen, Wish};
+use hub_api::endpoint::Endpoint;
+use hub_api::publication::ReadProgress;
+use hub_api::report::{Report, Status};
 
 use crate::sample::{REPOSITORY, hash, lines, publication, report};
 use crate::twins::Ground;
@@ -135,8 +136,8 @@ async fn no_assignment_is_there_twice(ground: Ground) {
     let (ingest, _writer) = Ingest::start(ground.database.clone());
     let mut before = None;
     for commit in [1, 2, 1, 3, 2] {
-        let seen = Seen { before: before.replace(hash(commit)), is_last: true };
-        ingest.want(Wish::Seen(publication("dev", commit), seen)).await.unwrap();
+        let seen = ReadProgress { before: before.replace(hash(commit)), is_last: true };
+        ingest.want(DesiredUpdate::Observed(publication("dev", commit), seen)).await.unwrap();
     }
     let twice = "select deployment_target_id from {deployment_assignment} \
         group by deployment_target_id, workload_version_id, gitops_commit_id having count(*) > 1";

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use hub::endpoint::Endpoint;
 use hub::hosts::{self, ReconcilerRegistration, Registration};
 use hub::ingest::Ingest;
-use hub::report::Report;
 use hub::store::Database;
-use hub::wanted::Publication;
+use hub_api::endpoint::Endpoint;
+use hub_api::publication::BranchContent;
+use hub_api::report::Report;
 
 use crate::faults::check_consistent;
 use crate::sample::{self, REPOSITORY};
@@ -23,7 +23,7 @@ twins![
 ];
 
 /// Commit 1 of `dev`: targets `cart` and `portal`, each in a folder of that name.
-fn publication() -> Publication {
+fn publication() -> BranchContent {
     sample::publication("dev", 1)
 }
 

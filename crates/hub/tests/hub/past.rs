@@ -3,13 +3,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use hub::endpoint::Endpoint;
+use hub::desired::DesiredUpdate;
 use hub::ingest::Ingest;
-use hub::moment::Moment;
 use hub::questions::{Deployment, Event, Filter, Page, Standing, deployments, history};
-use hub::report::{Report, Status};
 use hub::store::Database;
-use hub::wanted::{Publication, Role, Seen, WantedPlace, WantedTarget, Wish};
+use hub_api::endpoint::Endpoint;
+use hub_api::publication::{BranchContent, DesiredPlace, DesiredTarget, ReadProgress, Role};
+use hub_api::report::{Report, Status};
+use hub_api::timestamp::Timestamp;
 use libtest_mimic::Trial;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
@@ -92,24 +93,24 @@ impl Case {
             workload: None,
             status: STATUSES[said.status],
             message: String::new(),
-            observed_on: Moment::from_millis(millis(said.moment)),
+            observed_on: Timestamp::from_millis(millis(said.moment)),
             heartbeat: None,
             labels: BTreeMap::new(),
         }
     }
 }
 
-fn publication(commit: i64) -> Publication {
+fn publication(commit: i64) -> BranchContent {
     let place = |(number, path): (usize, &&str)| {
-        let target = WantedTarget {
+        let target = DesiredTarget {
             workspace: "acme".into(),
             application: "shop".into(),
             workload: (*path).into(),
             name: "edge".into(),
             environment: BRANCH.into(),
-            ..WantedTarget::default()
+            ..DesiredTarget::default()
         };
-        Some(WantedPlace {
+        Some(DesiredPlace {
             path: (*path).into(),
             tree: Some(hash(9_000 + tree(commit, number)?)),
             role: Role::Application,
@@ -120,11 +121,11 @@ fn publication(commit: i64) -> Publication {
             targets: vec![target],
         })
     };
-    Publication {
+    BranchContent {
         repository: REPOSITORY.into(),
         branch: BRANCH.into(),
         commit: hash(commit),
-        committed_on: Moment::from_millis(made(commit)),
+        committed_on: Timestamp::from_millis(made(commit)),
         places: PLACES.iter().enumerate().filter_map(place).collect(),
         is_complete: true,
     }
@@ -253,7 +254,7 @@ fn shown(row: &Deployment) -> String {
 
 async fn rows(database: &Database, filter: &Filter, at: Option<i64>) -> BTreeSet<String> {
     let page = Page { limit: Some(100), cursor: None };
-    let found = deployments(database, filter, &page, at.map(Moment::from_millis)).await.unwrap();
+    let found = deployments(database, filter, &page, at.map(Timestamp::from_millis)).await.unwrap();
     found.items.iter().map(shown).collect()
 }
 
@@ -271,8 +272,8 @@ async fn play(case: &Case, database: &Database) -> Model {
             }
             Step::Branch(commit) => {
                 let before = model.branch.last().map(|(_, commit)| hash(*commit));
-                let seen = Seen { before, is_last: true };
-                ingest.want(Wish::Seen(publication(*commit), seen)).await.unwrap();
+                let seen = ReadProgress { before, is_last: true };
+                ingest.want(DesiredUpdate::Observed(publication(*commit), seen)).await.unwrap();
                 model.see(*commit);
             }
         }
@@ -319,7 +320,7 @@ async fn check_history(case: &Case, model: &Model, (number, host): (usize, &str)
     });
     assert_eq!(reported.collect::<Vec<_>>(), expected.collect::<Vec<_>>(), "{host}");
     let now = deployments(database, &filter, &page, None).await.unwrap().items;
-    let last = model.hosts[number].0.keys().last().map(|moment| Moment::from_millis(millis(*moment)));
+    let last = model.hosts[number].0.keys().last().map(|moment| Timestamp::from_millis(millis(*moment)));
     assert_eq!(now.first().and_then(|row| row.last_heard), last, "{host}");
 }
 

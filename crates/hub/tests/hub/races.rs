@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use hub::endpoint::Endpoint;
 use hub::hosts;
 use hub::ingest::Ingest;
-use hub::report::Report;
-use hub::wanted::Publication;
+use hub_api::endpoint::Endpoint;
+use hub_api::publication::BranchContent;
+use hub_api::report::Report;
 
 use crate::faults::check_consistent;
 use crate::sample::{self, REPOSITORY};
@@ -19,7 +19,7 @@ twins![
 ];
 
 /// Commit number `commit` of `dev`, in which the workloads have folders of their own that no other commit has.
-fn publication(commit: i64) -> Publication {
+fn publication(commit: i64) -> BranchContent {
     let mut publication = sample::publication("dev", commit);
     publication.is_complete = false;
     for place in &mut publication.places {

@@ -1,8 +1,8 @@
 //! What a hub remembers of who reports, and that it is never taken for more than it is.
 
 use hub::ingest::{Ingest, Outcome};
-use hub::report::Report;
 use hub::store::Database;
+use hub_api::report::Report;
 
 use crate::faults::check_consistent;
 use crate::sample;

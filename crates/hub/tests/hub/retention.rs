@@ -3,10 +3,10 @@
 use std::time::Duration;
 
 use hub::ingest::Ingest;
-use hub::moment::Moment;
-use hub::report::Report;
 use hub::retention::{Forgotten, Keep, Retention, forget, run};
 use hub::store::Database;
+use hub_api::report::Report;
+use hub_api::timestamp::Timestamp;
 
 use crate::sample::{ENVIRONMENTS, HOSTS, WORKLOADS, fill, lines, publication, report};
 use crate::twins::Ground;
@@ -72,13 +72,13 @@ async fn check_chains(database: &Database) {
 
 async fn without_bounds_everything_is_kept(ground: Ground) {
     fill(&ground.database).await;
-    let forgotten = forget(&ground.database, &Retention::default(), Moment::MAX).await.unwrap();
+    let forgotten = forget(&ground.database, &Retention::default(), Timestamp::MAX).await.unwrap();
     assert_eq!(forgotten, Forgotten::default());
 }
 
 async fn the_latest_is_kept_however_old_it_is(ground: Ground) {
     fill(&ground.database).await;
-    let forgotten = forget(&ground.database, &keep(Some(0), None), Moment::MAX).await.unwrap();
+    let forgotten = forget(&ground.database, &keep(Some(0), None), Timestamp::MAX).await.unwrap();
     assert!(forgotten.reports > 0 && forgotten.assignments > 0 && forgotten.revisions > 0, "{forgotten:?}");
     let reconcilers = ENVIRONMENTS.len() * WORKLOADS.len() * HOSTS.len();
     assert_eq!(count(&ground.database, "deployment").await, reconcilers as i64);
@@ -90,7 +90,7 @@ async fn what_was_in_effect_within_the_age_is_kept(ground: Ground) {
     let retention =
         Retention { reports: Keep { age: Some(Duration::from_millis(15)), count: None }, ..Retention::default() };
     // Reports are of 10, 20, 30 and 40; the horizon is 25, when the one of 20 was in effect.
-    forget(&ground.database, &retention, Moment::from_millis(40)).await.unwrap();
+    forget(&ground.database, &retention, Timestamp::from_millis(40)).await.unwrap();
     let dialect = ground.database.dialect();
     let sql = format!("select distinct {} from deployment order by 1", dialect.millis("created_on"));
     let rows = ground.database.query(&sql, Vec::new()).await.unwrap();
@@ -112,7 +112,7 @@ async fn the_present_survives_any_retention(ground: Ground) {
         ingest.submit(vec![report(HOSTS[pick(32, 3)], environment, WORKLOADS[pick(36, 2)], said)]).await.unwrap();
         let before = present(database).await;
         let retention = keep(Some(pick(40, 60) as u64), (pick(44, 2) == 0).then(|| 1 + pick(48, 3)));
-        forget(database, &retention, Moment::from_millis(round * 10)).await.unwrap();
+        forget(database, &retention, Timestamp::from_millis(round * 10)).await.unwrap();
         assert_eq!(present(database).await, before, "round {round}, {retention:?}");
         check_chains(database).await;
     }
@@ -120,7 +120,7 @@ async fn the_present_survives_any_retention(ground: Ground) {
 
 async fn reports_go_on_after_history_was_forgotten(ground: Ground) {
     fill(&ground.database).await;
-    forget(&ground.database, &keep(None, Some(1)), Moment::MAX).await.unwrap();
+    forget(&ground.database, &keep(None, Some(1)), Timestamp::MAX).await.unwrap();
     let (ingest, _writer) = Ingest::start(ground.database.clone());
     let late: Report = report(HOSTS[0], "dev", "cart", (2, 25));
     let new = report(HOSTS[0], "dev", "cart", (3, 50));
@@ -136,7 +136,7 @@ async fn reports_go_on_after_history_was_forgotten(ground: Ground) {
 async fn it_is_done_at_each_moment_that_comes(ground: Ground) {
     fill(&ground.database).await;
     let retention = keep(Some(5), None);
-    let mut moments = [1, 100].into_iter().map(Moment::from_millis);
+    let mut moments = [1, 100].into_iter().map(Timestamp::from_millis);
     run(ground.database.clone(), retention, move || std::future::ready(moments.next())).await;
     assert_eq!(count(&ground.database, "deployment").await, 12);
 }

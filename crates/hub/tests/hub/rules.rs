@@ -11,18 +11,18 @@ use axum::response::{IntoResponse as _, Response};
 use data_encoding::BASE64;
 use hmac::{Hmac, KeyInit as _, Mac as _};
 use http::{HeaderMap, StatusCode};
-use hub::endpoint::Endpoint;
 use hub::heartbeats::{Heartbeat, HeartbeatOptions};
 use hub::hosts::{self, ReconcilerRegistration, Registration};
-use hub::moment::Moment;
 use hub::questions::Filter;
-use hub::report::{Report, Status};
 use hub::rules::{
     Condition, Deliveries, Format, Phase, Receiver, Rule, RuleState, Secret, Severity, Threshold, client, deliver,
     look, states, test,
 };
 use hub::silence;
 use hub::store::Database;
+use hub_api::endpoint::Endpoint;
+use hub_api::report::{Report, Status};
+use hub_api::timestamp::Timestamp;
 use serde_json::Value;
 use sha2::Sha256;
 
@@ -50,13 +50,13 @@ const SECRET: [u8; 32] = [7; 32];
 
 /// Somebody who is told, and what he answers: what is listed first, and then that it is good.
 #[derive(Clone, Default)]
-struct Told {
+struct Publication {
     answers: Arc<Mutex<VecDeque<Response>>>,
     received: Arc<Mutex<Vec<(HeaderMap, String)>>>,
     address: String,
 }
 
-impl Told {
+impl Publication {
     async fn start(answers: Vec<Response>) -> Self {
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = format!("http://{}/hook?key=hush", listener.local_addr().unwrap());
@@ -80,7 +80,7 @@ impl Told {
             hmac.update(format!("{}.{}.{body}", header("webhook-id"), header("webhook-timestamp")).as_bytes());
             assert_eq!(header("webhook-signature"), format!("v1,{}", BASE64.encode(&hmac.finalize().into_bytes())));
             let sent_on = header("webhook-timestamp").parse::<i64>().unwrap();
-            assert!((Moment::now().millis() / 1_000 - sent_on).abs() < 300);
+            assert!((Timestamp::now().millis() / 1_000 - sent_on).abs() < 300);
             (header("webhook-id").to_owned(), serde_json::from_str(body).unwrap())
         });
         checked.collect()
@@ -102,7 +102,7 @@ impl Told {
     }
 }
 
-fn rule(told: &Told, condition: Condition) -> Rule {
+fn rule(told: &Publication, condition: Condition) -> Rule {
     let secret = Secret::parse(&format!("whsec_{}", BASE64.encode(&SECRET))).unwrap();
     Rule {
         name: format!("prod-{}", condition.as_str()),
@@ -116,13 +116,13 @@ fn rule(told: &Told, condition: Condition) -> Rule {
 }
 
 /// The same, in a format of others.
-fn rule_as(told: &Told, format: Format) -> Rule {
+fn rule_as(told: &Publication, format: Format) -> Rule {
     Rule { receiver: Receiver::new(&told.address, format).unwrap(), ..rule(told, Condition::Failing) }
 }
 
 /// A moment so many seconds after the beginning of the test.
-fn at(seconds: u64) -> Moment {
-    Moment::from_millis(1_800_000_000_000).after(Duration::from_secs(seconds))
+fn at(seconds: u64) -> Timestamp {
+    Timestamp::from_millis(1_800_000_000_000).after(Duration::from_secs(seconds))
 }
 
 async fn send(database: &Database, rule: &Rule, seconds: u64) -> [usize; 3] {
@@ -153,7 +153,7 @@ async fn failing(ground: &Ground) -> Fleet {
 
 async fn a_notification_is_sent_until_it_is_taken(ground: Ground) {
     let fleet = failing(&ground).await;
-    let told = Told::start(vec![StatusCode::INTERNAL_SERVER_ERROR.into_response()]).await;
+    let told = Publication::start(vec![StatusCode::INTERNAL_SERVER_ERROR.into_response()]).await;
     let rule = rule(&told, Condition::Failing);
     look_on(&ground.database, &rule, 0..=9).await;
     assert_eq!(
@@ -191,7 +191,8 @@ async fn a_notification_is_sent_until_it_is_taken(ground: Ground) {
 async fn what_comes_later_waits(ground: Ground) {
     let fleet = failing(&ground).await;
     let told =
-        Told::start(vec![StatusCode::BAD_GATEWAY.into_response(), StatusCode::BAD_GATEWAY.into_response()]).await;
+        Publication::start(vec![StatusCode::BAD_GATEWAY.into_response(), StatusCode::BAD_GATEWAY.into_response()])
+            .await;
     let rule = rule(&told, Condition::Failing);
     look_on(&ground.database, &rule, 0..=10).await;
     assert_eq!(send(&ground.database, &rule, 600).await, [0, 1, 0]);
@@ -205,7 +206,7 @@ async fn what_comes_later_waits(ground: Ground) {
 
 async fn of_replicas_one_tells(ground: Ground) {
     failing(&ground).await;
-    let told = Told::start(Vec::new()).await;
+    let told = Publication::start(Vec::new()).await;
     let rule = Rule { lasting: Duration::ZERO, ..rule(&told, Condition::Failing) };
     let mut replicas = tokio::task::JoinSet::new();
     for _ in 0..4 {
@@ -221,10 +222,10 @@ async fn of_replicas_one_tells(ground: Ground) {
 
 async fn a_receiver_that_is_gone_or_elsewhere_is_not_followed(ground: Ground) {
     failing(&ground).await;
-    let other = Told::start(Vec::new()).await;
+    let other = Publication::start(Vec::new()).await;
     let elsewhere = (StatusCode::TEMPORARY_REDIRECT, [("location", other.address.clone())]).into_response();
     let slow = (StatusCode::SERVICE_UNAVAILABLE, [("retry-after", "120")]).into_response();
-    let told = Told::start(vec![elsewhere, slow, StatusCode::GONE.into_response()]).await;
+    let told = Publication::start(vec![elsewhere, slow, StatusCode::GONE.into_response()]).await;
     let rule = rule(&told, Condition::Failing);
     look_on(&ground.database, &rule, 0..=10).await;
     assert_eq!([send(&ground.database, &rule, 600).await, send(&ground.database, &rule, 610).await], [[0, 1, 0]; 2]);
@@ -241,10 +242,10 @@ async fn every_condition_counts_its_own(ground: Ground) {
     let fleet = failing(&ground).await;
     let heartbeat = Some(Duration::from_mins(1));
     fleet.submit(Report { heartbeat, ..of_application("h-3", 23, 11) }).await;
-    silence::sweep(&ground.database, Moment::now).await.unwrap();
+    silence::sweep(&ground.database, Timestamp::now).await.unwrap();
     fleet.publish_application("prod", 30, "2.0").await;
     fleet.application("h-1", 40, (30, Status::Success)).await;
-    let told = Told::start(Vec::new()).await;
+    let told = Publication::start(Vec::new()).await;
     for (condition, expected) in
         [(Condition::Failing, (0, 3)), (Condition::Silent, (1, 3)), (Condition::Outdated, (1, 3))]
     {
@@ -259,7 +260,7 @@ async fn every_condition_counts_its_own(ground: Ground) {
 }
 
 async fn a_rule_may_be_there_before_what_it_is_about(ground: Ground) {
-    let told = Told::start(Vec::new()).await;
+    let told = Publication::start(Vec::new()).await;
     let rule = rule(&told, Condition::Failing);
     assert_eq!(state(&ground.database, &rule).await.phase, None);
     look_on(&ground.database, &rule, 0..=1).await;
@@ -269,7 +270,7 @@ async fn a_rule_may_be_there_before_what_it_is_about(ground: Ground) {
 
 async fn what_was_told_long_ago_is_forgotten(ground: Ground) {
     failing(&ground).await;
-    let told = Told::start(Vec::new()).await;
+    let told = Publication::start(Vec::new()).await;
     let rule = Rule { lasting: Duration::ZERO, ..rule(&told, Condition::Failing) };
     look_on(&ground.database, &rule, 0..=0).await;
     send(&ground.database, &rule, 1).await;
@@ -279,7 +280,7 @@ async fn what_was_told_long_ago_is_forgotten(ground: Ground) {
 }
 
 async fn a_test_is_sent_at_once(_: Ground) {
-    let told = Told::start(vec![StatusCode::OK.into_response(), StatusCode::UNAUTHORIZED.into_response()]).await;
+    let told = Publication::start(vec![StatusCode::OK.into_response(), StatusCode::UNAUTHORIZED.into_response()]).await;
     let rule = rule(&told, Condition::Failing);
     test(&rule).await.unwrap();
     assert_eq!(test(&rule).await.unwrap_err().to_string(), "127.0.0.1 answered 401 Unauthorized");
@@ -309,7 +310,7 @@ fn pager() -> Format {
 /// What a rule of that format sends when it begins to fire, and when it is over.
 async fn sent_as(ground: &Ground, fleet: &Fleet, (format, round): (Format, i64)) -> Vec<Value> {
     let accepted = || StatusCode::ACCEPTED.into_response();
-    let told = Told::start(vec![accepted(), StatusCode::TOO_MANY_REQUESTS.into_response(), accepted()]).await;
+    let told = Publication::start(vec![accepted(), StatusCode::TOO_MANY_REQUESTS.into_response(), accepted()]).await;
     let rule = Rule { name: format!("r-{round}"), lasting: Duration::ZERO, ..rule_as(&told, format) };
     fleet.application("h-2", 30 + 2 * round, (11, Status::Failure)).await;
     look_on(&ground.database, &rule, 0..=0).await;
@@ -351,18 +352,18 @@ async fn chats_and_pagers_get_their_own_formats(ground: Ground) {
 }
 
 async fn a_test_of_a_pager_is_resolved_at_once(_: Ground) {
-    let told = Told::start(Vec::new()).await;
+    let told = Publication::start(Vec::new()).await;
     test(&rule_as(&told, pager())).await.unwrap();
     let actions: Vec<_> = told.bodies().iter().map(|event| event["event_action"].clone()).collect();
     assert_eq!(actions, ["trigger", "resolve"]);
-    let refused = Told::start(vec![StatusCode::BAD_REQUEST.into_response()]).await;
+    let refused = Publication::start(vec![StatusCode::BAD_REQUEST.into_response()]).await;
     let error = test(&rule_as(&refused, pager())).await.unwrap_err().to_string();
     assert_eq!((error.as_str(), refused.bodies().len()), ("127.0.0.1 answered 400 Bad Request", 1));
 }
 
 async fn drift_counts_when_it_is_old_enough(ground: Ground) {
     let fleet = failing(&ground).await;
-    let told = Told::start(Vec::new()).await;
+    let told = Publication::start(Vec::new()).await;
     let (lasting, above) = (Duration::ZERO, Threshold::Count(0));
     let rule = |hours| {
         let longer_than = Duration::from_hours(hours);
@@ -388,7 +389,7 @@ async fn hosts_that_never_reported_are_counted(ground: Ground) {
     let reconciler = Some(ReconcilerRegistration { name: "checkout".into(), kind: "flux".into(), place });
     let registration = Registration { host: "h-9".into(), kind: None, labels: [].into(), reconciler };
     hosts::register(&ground.database, &registration, "test").await.unwrap();
-    let told = Told::start(Vec::new()).await;
+    let told = Publication::start(Vec::new()).await;
     let rule = Rule { lasting: Duration::ZERO, above: Threshold::Count(0), ..rule(&told, Condition::NeverReported) };
     look_on(&ground.database, &rule, 0..=0).await;
     let state = state(&ground.database, &rule).await;
@@ -419,13 +420,13 @@ async fn a_demanded_heartbeat_makes_silent_who_promised_none(ground: Ground) {
     let fleet = Fleet::new(&ground.database).await;
     let database = &ground.database;
     // A promise counts from now on: reports are from the last two hours.
-    let start = Moment::now().whole_seconds().millis() - 2 * 3_600_000;
+    let start = Timestamp::now().whole_seconds().millis() - 2 * 3_600_000;
     fleet.application("h-1", start + 10_000, (11, Status::Success)).await;
     // A promise to report much later is not enough.
     let heartbeat = Some(Duration::from_hours(24 * 31));
     fleet.submit(Report { heartbeat, ..of_application("h-2", start + 20_000, 11) }).await;
     let sweep = async |seconds: i64| {
-        silence::demand(database, &hourly(|_| ()), || Moment::from_millis(start + seconds * 1_000)).await.unwrap()
+        silence::demand(database, &hourly(|_| ()), || Timestamp::from_millis(start + seconds * 1_000)).await.unwrap()
     };
     let silent = async || {
         let seconds = |line: &String| {
@@ -457,7 +458,7 @@ async fn a_demanded_heartbeat_is_about_those_that_it_selects(ground: Ground) {
         (hourly(|options| (options.environment, options.selector) = (Some("prod".into()), Some("number=1".into()))), 1),
     ];
     for (heartbeat, expected) in heartbeats {
-        let count = silence::demand(&ground.database, &heartbeat, || Moment::from_millis(10_000_000)).await.unwrap();
+        let count = silence::demand(&ground.database, &heartbeat, || Timestamp::from_millis(10_000_000)).await.unwrap();
         assert_eq!(count, expected, "{heartbeat:?}");
     }
 }

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use hub::endpoint::Endpoint;
 use hub::ingest::Ingest;
-use hub::moment::Moment;
-use hub::report::{Report, Status};
 use hub::store::Database;
-use hub::wanted::{Publication, Role, WantedPlace, WantedTarget, WantedVersion};
+use hub_api::endpoint::Endpoint;
+use hub_api::publication::{BranchContent, DesiredPlace, DesiredTarget, DesiredVersion, Role};
+use hub_api::report::{Report, Status};
+use hub_api::timestamp::Timestamp;
 
 pub(crate) const REPOSITORY: &str = "https://git.example/acme/shop";
 pub(crate) const ENVIRONMENTS: [&str; 2] = ["dev", "prod"];
@@ -20,8 +20,8 @@ pub(crate) fn hash(number: i64) -> String {
 }
 
 /// Commit number `commit` of an environment's branch: each workload has version `1.<commit>`, made at that millisecond.
-pub(crate) fn publication(environment: &str, commit: i64) -> Publication {
-    let place = |workload: &&str| WantedPlace {
+pub(crate) fn publication(environment: &str, commit: i64) -> BranchContent {
+    let place = |workload: &&str| DesiredPlace {
         path: (*workload).into(),
         tree: Some(hash(1000 + commit)),
         role: Role::Application,
@@ -31,18 +31,18 @@ pub(crate) fn publication(environment: &str, commit: i64) -> Publication {
         config_version: None,
         targets: vec![target(environment, workload, commit)],
     };
-    Publication {
+    BranchContent {
         repository: REPOSITORY.into(),
         branch: environment.into(),
         commit: hash(commit),
-        committed_on: Moment::from_millis(commit),
+        committed_on: Timestamp::from_millis(commit),
         places: WORKLOADS.iter().map(place).collect(),
         is_complete: true,
     }
 }
 
-fn target(environment: &str, workload: &str, commit: i64) -> WantedTarget {
-    WantedTarget {
+fn target(environment: &str, workload: &str, commit: i64) -> DesiredTarget {
+    DesiredTarget {
         workspace: "acme".into(),
         application: "shop".into(),
         workload: workload.into(),
@@ -50,7 +50,7 @@ fn target(environment: &str, workload: &str, commit: i64) -> WantedTarget {
         environment: environment.into(),
         labels: BTreeMap::new(),
         source_endpoint: None,
-        version: Some(WantedVersion { version: format!("1.{commit}"), ..WantedVersion::default() }),
+        version: Some(DesiredVersion { version: format!("1.{commit}"), ..DesiredVersion::default() }),
     }
 }
 
@@ -67,7 +67,7 @@ pub(crate) fn report(host: &str, environment: &str, workload: &str, (commit, at)
         workload: None,
         status: Status::Success,
         message: String::new(),
-        observed_on: Moment::from_millis(at),
+        observed_on: Timestamp::from_millis(at),
         heartbeat: None,
         labels: BTreeMap::from([("region".into(), "eu".into())]),
     }

@@ -1,14 +1,15 @@
 //! The past stays what it was: when reconcilers move, when branches are reset, and whatever the order in which reports arrive.
 
-use hub::endpoint::Endpoint;
+use hub::desired::DesiredUpdate;
 use hub::export::MICROSOFTS;
 use hub::hosts;
 use hub::ingest::Ingest;
-use hub::moment::Moment;
 use hub::questions::{Deployment, Event, Filter, Page, deployments, environments, history, rollouts};
-use hub::report::{Report, Status};
 use hub::store::Database;
-use hub::wanted::{Publication, Seen, Wish};
+use hub_api::endpoint::Endpoint;
+use hub_api::publication::{BranchContent, ReadProgress};
+use hub_api::report::{Report, Status};
+use hub_api::timestamp::Timestamp;
 
 use crate::sample::{REPOSITORY, fill, hash, lines, publication, report};
 use crate::twins::Ground;
@@ -43,7 +44,7 @@ async fn hub(ground: &Ground) -> Ingest {
 /// What was where at that millisecond.
 async fn then(database: &Database, filter: &Filter, at: i64) -> Vec<Deployment> {
     let page = Page { limit: Some(100), cursor: None };
-    deployments(database, filter, &page, Some(Moment::from_millis(at))).await.unwrap().items
+    deployments(database, filter, &page, Some(Timestamp::from_millis(at))).await.unwrap().items
 }
 
 /// The workload that a host had at that millisecond, as far as it was at a place.
@@ -159,14 +160,14 @@ async fn a_confirmation_is_known_though_a_report_comes_late(ground: Ground) {
         [(13, Status::Success, 10), (17, Status::InProgress, 15), (25, Status::Success, 20), (35, Status::Failure, 30)]
     {
         let row = then(&ground.database, &filter, at).await.remove(0);
-        assert_eq!((row.status, row.since), (Some(status), Some(Moment::from_millis(since))), "{at}");
+        assert_eq!((row.status, row.since), (Some(status), Some(Timestamp::from_millis(since))), "{at}");
     }
 }
 
 /// What a watcher sees: the branch is at that commit.
-async fn see(ingest: &Ingest, before: Option<i64>, publication: Publication) {
-    let seen = Seen { before: before.map(hash), is_last: true };
-    ingest.want(Wish::Seen(publication, seen)).await.unwrap();
+async fn see(ingest: &Ingest, before: Option<i64>, publication: BranchContent) {
+    let seen = ReadProgress { before: before.map(hash), is_last: true };
+    ingest.want(DesiredUpdate::Observed(publication, seen)).await.unwrap();
 }
 
 async fn reset(ground: &Ground) -> Ingest {
@@ -189,14 +190,14 @@ async fn what_a_branch_held_before_it_was_reset_stays_known(ground: Ground) {
         rows.first().and_then(|row| row.wanted_commit.clone()).unwrap_or_default()
     };
     assert_eq!(wanted(30).await, hash(2));
-    assert_eq!(wanted(Moment::now().millis() + 1).await, hash(1));
+    assert_eq!(wanted(Timestamp::now().millis() + 1).await, hash(1));
     let page = Page { limit: Some(100), cursor: None };
     let listed = rollouts(database, &Filter::default(), &page).await.unwrap();
     let listed: Vec<_> = listed.items.iter().map(|one| (one.commit.clone(), one.places)).collect();
     assert_eq!(listed, [(hash(1), 2), (hash(2), 2), (hash(1), 2)]);
     let current = "select cast(sum(reconcilers) as bigint) from tally where is_current = 1";
     assert_eq!(database.query(current, Vec::new()).await.unwrap()[0].int(0), 1);
-    ingest.submit(vec![report("chicago", "dev", "cart", (1, Moment::now().millis()))]).await.unwrap();
+    ingest.submit(vec![report("chicago", "dev", "cart", (1, Timestamp::now().millis()))]).await.unwrap();
     assert_eq!(database.query(current, Vec::new()).await.unwrap()[0].int(0), 2);
 }
 
@@ -216,13 +217,13 @@ async fn a_branch_that_is_reset_names_each_assignment_once(ground: Ground) {
 async fn a_commit_of_the_future_keeps_no_other_from_counting(ground: Ground) {
     let (ingest, _writer) = Ingest::start(ground.database.clone());
     let day = 24 * 3_600_000;
-    let made = |commit, at| Publication { committed_on: Moment::from_millis(at), ..publication("dev", commit) };
-    let now = Moment::now().millis();
-    let refused = Wish::Published(made(1, now + day)).check().unwrap_err().to_string();
+    let made = |commit, at| BranchContent { committed_on: Timestamp::from_millis(at), ..publication("dev", commit) };
+    let now = Timestamp::now().millis();
+    let refused = DesiredUpdate::Published(made(1, now + day)).check().unwrap_err().to_string();
     assert!(refused.starts_with("`committedOn` is ") && refused.contains("in the future"), "{refused}");
-    assert_eq!(Wish::Published(made(1, now + 60_000)).check(), Ok(()));
+    assert_eq!(DesiredUpdate::Published(made(1, now + 60_000)).check(), Ok(()));
     see(&ingest, None, made(1, now + day)).await;
-    assert_eq!(ingest.publish(made(2, Moment::now().millis())).await.unwrap().changed, 2);
+    assert_eq!(ingest.publish(made(2, Timestamp::now().millis())).await.unwrap().changed, 2);
 }
 
 async fn a_commit_that_only_removes_is_told_of(ground: Ground) {
@@ -232,7 +233,7 @@ async fn a_commit_that_only_removes_is_told_of(ground: Ground) {
         environments.items.iter().map(|one| one.targets).collect::<Vec<_>>()
     };
     assert_eq!(targets().await, [2]);
-    let nothing = Publication { places: Vec::new(), ..publication("dev", 2) };
+    let nothing = BranchContent { places: Vec::new(), ..publication("dev", 2) };
     assert_eq!(ingest.publish(nothing).await.unwrap().removed, 2);
     let page = Page { limit: Some(100), cursor: None };
     let happened = history(&ground.database, &Filter::default(), &page).await.unwrap();
@@ -265,7 +266,7 @@ async fn who_is_retired_is_in_no_answer_but_of_before(ground: Ground) {
         assert_eq!(now.iter().map(|row| row.host.as_str()).collect::<Vec<_>>(), ["chicago"]);
     }
     assert_eq!(then(&ground.database, &Filter::default(), 20).await.len(), 4);
-    let later = Moment::now().millis() + 1_000;
+    let later = Timestamp::now().millis() + 1_000;
     assert_eq!(then(&ground.database, &Filter::default(), later).await.len(), 1);
 }
 

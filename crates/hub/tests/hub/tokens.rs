@@ -3,11 +3,10 @@
 use std::time::Duration;
 
 use hub::authority::Authority;
-use hub::moment::Moment;
 use hub::store::Database;
-use hub::tokens::{
-    Group, Invalid, NewToken, Reach, Scope, TokenError, TokenText, any, create, find, list, revoke, rotate,
-};
+use hub::tokens::{Group, Invalid, NewToken, Reach, Scope, TokenError, any, create, find, list, revoke, rotate};
+use hub_api::timestamp::Timestamp;
+use hub_api::token::TokenText;
 
 use crate::twins::Ground;
 
@@ -25,7 +24,7 @@ fn new(name: &str) -> NewToken {
 }
 
 /// What the hub says to a token at a moment.
-async fn check(database: &Database, text: &TokenText, now: Moment) -> Result<String, Invalid> {
+async fn check(database: &Database, text: &TokenText, now: Timestamp) -> Result<String, Invalid> {
     let token = find(database, text.id()).await.unwrap().ok_or(Invalid::Secret)?;
     let recognized = token.recognize(text, now).map(|identity| identity.name);
     let signature = text.signing_key().sign(b"body");
@@ -35,18 +34,18 @@ async fn check(database: &Database, text: &TokenText, now: Moment) -> Result<Str
 
 async fn is_known_by_its_secret_and_by_what_it_signs(Ground { database, .. }: Ground) {
     let text = create(&database, &new("grafana"), "test").await.unwrap();
-    assert_eq!(check(&database, &text, Moment::now()).await, Ok("grafana".to_owned()));
+    assert_eq!(check(&database, &text, Timestamp::now()).await, Ok("grafana".to_owned()));
     let other = TokenText::random().unwrap();
     let forged = other.reveal().replace(other.id(), text.id()).parse().unwrap();
-    assert_eq!(check(&database, &forged, Moment::now()).await, Err(Invalid::Secret));
-    assert_eq!(check(&database, &other, Moment::now()).await, Err(Invalid::Secret));
+    assert_eq!(check(&database, &forged, Timestamp::now()).await, Err(Invalid::Secret));
+    assert_eq!(check(&database, &other, Timestamp::now()).await, Err(Invalid::Secret));
 }
 
 async fn signs_only_if_it_was_made_for_it(Ground { database, .. }: Ground) {
     let text = create(&database, &NewToken { signs: false, ..new("grafana") }, "test").await.unwrap();
     let token = find(&database, text.id()).await.unwrap().unwrap();
     let signature = text.signing_key().sign(b"body");
-    assert_eq!(token.recognize_signature(b"body", &signature, Moment::now()), Err(Invalid::Secret));
+    assert_eq!(token.recognize_signature(b"body", &signature, Timestamp::now()), Err(Invalid::Secret));
     // The text says it to its owner, whatever its secret is.
     let signing = create(&database, &new("site"), "test").await.unwrap();
     let rotated = rotate(&database, "site", (Duration::ZERO, "test")).await.unwrap();
@@ -56,12 +55,12 @@ async fn signs_only_if_it_was_made_for_it(Ground { database, .. }: Ground) {
 }
 
 async fn ends_when_it_expires_or_is_revoked(Ground { database, .. }: Ground) {
-    let end = Moment::now().after(Duration::from_mins(1));
+    let end = Timestamp::now().after(Duration::from_mins(1));
     let text = create(&database, &NewToken { expires_on: Some(end), ..new("grafana") }, "test").await.unwrap();
-    assert!(check(&database, &text, Moment::now()).await.is_ok());
+    assert!(check(&database, &text, Timestamp::now()).await.is_ok());
     assert_eq!(check(&database, &text, end).await, Err(Invalid::Expired));
     revoke(&database, "grafana", "test").await.unwrap();
-    assert_eq!(check(&database, &text, Moment::now()).await, Err(Invalid::Revoked));
+    assert_eq!(check(&database, &text, Timestamp::now()).await, Err(Invalid::Revoked));
     assert!(matches!(revoke(&database, "grafana", "test").await, Err(TokenError::Unknown(_))));
     assert!(any(&database).await.unwrap());
 }
@@ -69,8 +68,8 @@ async fn ends_when_it_expires_or_is_revoked(Ground { database, .. }: Ground) {
 async fn rotates_with_a_grace_time(Ground { database, .. }: Ground) {
     let old = create(&database, &new("grafana"), "test").await.unwrap();
     let new = rotate(&database, "grafana", (Duration::from_mins(1), "test")).await.unwrap();
-    let later = Moment::now().after(Duration::from_mins(2));
-    assert!(check(&database, &old, Moment::now()).await.is_ok());
+    let later = Timestamp::now().after(Duration::from_mins(2));
+    assert!(check(&database, &old, Timestamp::now()).await.is_ok());
     assert_eq!(check(&database, &old, later).await, Err(Invalid::Secret));
     assert!(check(&database, &new, later).await.is_ok());
 }
@@ -90,12 +89,12 @@ async fn is_listed_with_its_scope_and_last_use_but_without_its_secret(Ground { d
     let text =
         create(&database, &NewToken { scope: Scope::Group(group.clone()), ..new("chicago") }, "test").await.unwrap();
     assert_eq!(list(&database).await.unwrap()[0].last_used_on, None);
-    let (authority, before) = (Authority::new(database.clone(), None, false), Moment::now());
+    let (authority, before) = (Authority::new(database.clone(), None, false), Timestamp::now());
     authority.identify(Some(&format!("Bearer {}", text.reveal()))).await.unwrap();
     authority.write_uses().await.unwrap();
     let listed = list(&database).await.unwrap().remove(0);
     assert_eq!(listed.scope, Scope::Group(group));
-    assert!((before..=Moment::now()).contains(&listed.last_used_on.unwrap()));
+    assert!((before..=Timestamp::now()).contains(&listed.last_used_on.unwrap()));
     let shown = serde_json::to_string(&listed).unwrap();
     assert!(shown.contains(r#""role":"group","hosts":"chicago-*""#), "{shown}");
     assert!(!shown.contains(&text.digest().to_hex()), "{shown}");

@@ -2,9 +2,9 @@
 
 use hub::ingest::Ingest;
 use hub::questions::{Compared, Deployment, Filter, Page, Standing, compare, deployments, rollout};
-use hub::report::{Report, WorkloadName};
 use hub::store::Database;
-use hub::wanted::Publication;
+use hub_api::publication::BranchContent;
+use hub_api::report::{Report, WorkloadName};
 
 use crate::faults::check_consistent;
 use crate::sample;
@@ -58,7 +58,7 @@ async fn check(database: &Database, expected: &[&str]) {
     }
 }
 
-async fn with(ground: &Ground, publications: &[Publication]) -> Ingest {
+async fn with(ground: &Ground, publications: &[BranchContent]) -> Ingest {
     let (ingest, _writer) = Ingest::start(ground.database.clone());
     for publication in publications {
         ingest.publish(publication.clone()).await.unwrap();

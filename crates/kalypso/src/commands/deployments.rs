@@ -1,7 +1,7 @@
 //! `kalypso deployments`: which versions of which workloads are on which hosts.
 
-use hub::moment::Moment;
 use hub::questions::{Deployment, Deployments};
+use hub_api::timestamp::Timestamp;
 use serde_json::json;
 
 use crate::arguments::{self, Format};
@@ -27,13 +27,13 @@ pub(super) fn taken(page: Deployments) -> (Vec<Deployment>, Option<String>) {
 /// Writes rows.
 pub(super) fn tell(list: &List<Deployment>, format: Format) -> std::io::Result<()> {
     match format {
-        Format::Human => terminal::answer_painted(&text(list, Moment::now()), paint::standings),
+        Format::Human => terminal::answer_painted(&text(list, Timestamp::now()), paint::standings),
         format => terminal::answer(&terminal::structured(&json!({"items": list.items, "more": list.is_more}), format)),
     }
 }
 
 /// Rows for reading.
-pub(super) fn text(list: &List<Deployment>, now: Moment) -> String {
+pub(super) fn text(list: &List<Deployment>, now: Timestamp) -> String {
     if list.items.is_empty() {
         return "no host matches what was asked for\n".to_owned();
     }
@@ -46,7 +46,7 @@ pub(super) fn text(list: &List<Deployment>, now: Moment) -> String {
     text
 }
 
-fn cells(row: &Deployment, now: Moment) -> [String; 10] {
+fn cells(row: &Deployment, now: Timestamp) -> [String; 10] {
     let or_none = |text: Option<&str>| text.map_or_else(|| "-".to_owned(), asking::plain);
     let target = row.target.as_ref();
     let status = row.standing.map_or("unwanted", hub::questions::Standing::as_str).replace('_', " ");

@@ -2,8 +2,8 @@
 
 use std::fmt::Write as _;
 
-use hub::moment::Moment;
 use hub::questions::{Drift, Drifting};
+use hub_api::timestamp::Timestamp;
 use serde_json::json;
 
 use super::deployments;
@@ -24,13 +24,13 @@ pub(super) fn run(options: &arguments::Drift) -> anyhow::Result<Exit> {
     given.push(("limit".to_owned(), options.limit.to_string()));
     let drift: Drift = hub.ask(&["drift"], &given)?;
     match options.asking.output {
-        Format::Human => terminal::answer_painted(&text(&drift, Moment::now()), paint::standings)?,
+        Format::Human => terminal::answer_painted(&text(&drift, Timestamp::now()), paint::standings)?,
         format => terminal::answer(&terminal::structured(&json!(drift), format))?,
     }
     Ok(Exit::Good)
 }
 
-fn text(drift: &Drift, now: Moment) -> String {
+fn text(drift: &Drift, now: Timestamp) -> String {
     let all = others(&drift.counts);
     let mut text = if drift.counts.expected == 0 {
         "no reconciler is expected to have anything\n".to_owned()

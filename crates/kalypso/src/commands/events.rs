@@ -1,8 +1,8 @@
 //! `kalypso events`: what changes, as it happens.
 
-use hub::client::Followed;
-use hub::moment::Moment;
 use hub::questions::{Change, ReportChange, SilenceChange, WantedChange};
+use hub_api::client::Followed;
+use hub_api::timestamp::Timestamp;
 use serde_json::Value;
 
 use super::history::about;
@@ -68,7 +68,7 @@ fn line(change: &Change) -> String {
     format!("{}\n", line.trim_end())
 }
 
-type Words = (Moment, &'static str, String, String);
+type Words = (Timestamp, &'static str, String, String);
 
 fn of_wanted(wanted: &WantedChange) -> Words {
     let versions =
@@ -82,7 +82,7 @@ fn of_wanted(wanted: &WantedChange) -> Words {
 
 fn of_report(ReportChange { reported, is_superseded, .. }: &ReportChange) -> Words {
     let status = match reported.status {
-        Some(hub::report::Status::InProgress) => "in progress",
+        Some(hub_api::report::Status::InProgress) => "in progress",
         Some(status) => status.as_str(),
         None => "reported",
     };

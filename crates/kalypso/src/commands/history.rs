@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use hub::moment::Moment;
 use hub::questions::{Event, History, Reported};
+use hub_api::timestamp::Timestamp;
 use serde_json::json;
 
 use super::rollout::of_workloads;
@@ -19,7 +19,7 @@ pub(super) fn run(options: &arguments::History) -> anyhow::Result<Exit> {
     match options.asking.output {
         Format::Human if list.items.is_empty() => terminal::answer("nothing has happened yet\n")?,
         Format::Human => {
-            let now = Moment::now();
+            let now = Timestamp::now();
             let mut text = table::table(list.items.iter().map(|event| cells(event, now)));
             if list.is_more {
                 text.push_str("there are more: --limit shows them\n");
@@ -48,7 +48,7 @@ pub(super) fn about(reported: &Reported) -> String {
     }
 }
 
-fn cells(event: &Event, now: Moment) -> [String; 5] {
+fn cells(event: &Event, now: Timestamp) -> [String; 5] {
     match event {
         Event::Published(published) => {
             let count = |places: i64| terminal::count(usize::try_from(places).unwrap_or(0), "place");
@@ -66,7 +66,7 @@ fn cells(event: &Event, now: Moment) -> [String; 5] {
             ]
         }
         Event::Reported(reported) => {
-            let status = reported.status.map_or("reported", hub::report::Status::as_str).replace('_', " ");
+            let status = reported.status.map_or("reported", hub_api::report::Status::as_str).replace('_', " ");
             let what = about(reported);
             let version = reported.version.as_deref().unwrap_or_default();
             let message = reported.message.as_deref().unwrap_or_default();

@@ -6,10 +6,10 @@ mod signed;
 use std::fmt::Write as _;
 use std::path::Path;
 
-use hub::client::Receipt;
-use hub::inputs::generic;
-use hub::moment::Moment;
-use hub::report::Report as Said;
+use hub_api::client::Receipt;
+use hub_api::report::Report as Said;
+use hub_api::report::generic;
+use hub_api::timestamp::Timestamp;
 use serde_json::{Value, json};
 
 use self::batches::{Batch, batches};
@@ -100,7 +100,7 @@ fn one(options: &Report) -> Result<Said, Failure> {
         "heartbeatSeconds": heartbeat.map(|time| time.as_secs()),
         "labels": labels(&options.label)?,
     });
-    let read = generic::read_one(object.to_string().as_bytes(), observed.unwrap_or_else(Moment::now));
+    let read = generic::read_one(object.to_string().as_bytes(), observed.unwrap_or_else(Timestamp::now));
     read.map_err(|error| Failure::usage(error.to_string()))
 }
 

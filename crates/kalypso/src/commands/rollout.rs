@@ -4,10 +4,10 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::time::{Duration, Instant};
 
-use hub::moment::Moment;
 use hub::questions::{
     Deployment, EnvironmentRollout, ListedRollout, Rollout, RolloutOf, RolloutVersion, Rollouts, Standing,
 };
+use hub_api::timestamp::Timestamp;
 use serde_json::json;
 
 use super::deployments;
@@ -46,12 +46,12 @@ fn status(options: &RolloutStatus) -> anyhow::Result<Exit> {
 
 fn tell(rollout: &Rollout, format: Format) -> std::io::Result<()> {
     match format {
-        Format::Human => terminal::answer_painted(&text(rollout, Moment::now()), paint::standings),
+        Format::Human => terminal::answer_painted(&text(rollout, Timestamp::now()), paint::standings),
         format => terminal::answer(&terminal::structured(&json!(rollout), format)),
     }
 }
 
-fn text(rollout: &Rollout, now: Moment) -> String {
+fn text(rollout: &Rollout, now: Timestamp) -> String {
     let mut text = title(rollout);
     if rollout.environments.is_empty() {
         text.push_str("  no reconciler is expected to have it\n");
@@ -106,7 +106,7 @@ fn versions(rollout: &Rollout, one: &EnvironmentRollout) -> String {
 }
 
 /// How far it is in an environment.
-fn environment(one: &EnvironmentRollout, now: Moment) -> String {
+fn environment(one: &EnvironmentRollout, now: Timestamp) -> String {
     let instead = asking::plain(&one.instead.join(", "));
     if one.wanted_since.is_none() && one.counts.expected == 0 {
         return format!("not yet: {instead} is wanted there");
@@ -125,7 +125,7 @@ fn environment(one: &EnvironmentRollout, now: Moment) -> String {
     format!("{} {}", bar(&one.counts), parts.join("   "))
 }
 
-fn attention(row: &Deployment, now: Moment) -> [String; 3] {
+fn attention(row: &Deployment, now: Timestamp) -> [String; 3] {
     let said = match row.message.as_deref().map(asking::plain) {
         _ if row.silent => format!("silent, last report {}", asking::ago(row.last_heard, now)),
         Some(message) if !message.is_empty() => message,
@@ -250,7 +250,7 @@ fn list(options: &RolloutList) -> anyhow::Result<Exit> {
         Format::Human if list.items.is_empty() => terminal::answer("the hub knows no rollout yet\n")?,
         Format::Human => {
             let heading = ["COMMIT", "BRANCH", "WHEN", "PLACES", "RECONCILERS", "VERSIONS"].map(str::to_owned);
-            let now = Moment::now();
+            let now = Timestamp::now();
             let rows = list.items.iter().map(|row| listed(row, now));
             terminal::answer(&table::table(std::iter::once(heading).chain(rows)))?;
         }
@@ -261,7 +261,7 @@ fn list(options: &RolloutList) -> anyhow::Result<Exit> {
     Ok(Exit::Good)
 }
 
-fn listed(row: &ListedRollout, now: Moment) -> [String; 6] {
+fn listed(row: &ListedRollout, now: Timestamp) -> [String; 6] {
     [
         asking::short(Some(&row.commit)),
         asking::plain(&row.branch),
@@ -292,14 +292,14 @@ mod tests {
 
     fn in_environment(name: &str, version: &str, counts: Counts) -> EnvironmentRollout {
         let (environment, versions) = (name.to_owned(), vec![version.to_owned()]);
-        let wanted_since = Some(Moment::from_millis(0));
+        let wanted_since = Some(Timestamp::from_millis(0));
         EnvironmentRollout { environment, versions, counts, wanted_since, ..EnvironmentRollout::default() }
     }
 
     fn checkout(environments: Vec<EnvironmentRollout>) -> String {
         let [workspace, application, workload] = ["store-team", "store", "checkout"].map(str::to_owned);
         let what = RolloutOf::Workload { workspace, application, workload };
-        text(&Rollout { what, environments, ..Rollout::default() }, Moment::from_millis(7_200_000))
+        text(&Rollout { what, environments, ..Rollout::default() }, Timestamp::from_millis(7_200_000))
     }
 
     #[test]
@@ -309,7 +309,7 @@ mod tests {
         let host = |host: &str, message: &str| Deployment {
             host: host.to_owned(),
             message: Some(message.to_owned()),
-            since: Some(Moment::from_millis(6_540_000)),
+            since: Some(Timestamp::from_millis(6_540_000)),
             ..Deployment::default()
         };
         let attention = vec![host("dallas-04", "image pull back-off"), host("門真-1", "")];
@@ -355,7 +355,7 @@ mod tests {
     #[test]
     fn an_environment_without_the_version_says_which_one_it_has() {
         let stage = EnvironmentRollout { instead: vec!["2.3.0".to_owned()], ..EnvironmentRollout::default() };
-        assert_eq!(environment(&stage, Moment::MIN), "not yet: 2.3.0 is wanted there");
+        assert_eq!(environment(&stage, Timestamp::MIN), "not yet: 2.3.0 is wanted there");
     }
 
     #[test]
@@ -377,7 +377,7 @@ mod tests {
         let check = |counts: Counts, environment: EnvironmentRollout| {
             verdict(&Rollout { counts, environments: vec![environment], ..Rollout::default() }, 0, false)
         };
-        let (here, since) = (EnvironmentRollout::default(), Some(Moment::from_millis(0)));
+        let (here, since) = (EnvironmentRollout::default(), Some(Timestamp::from_millis(0)));
         let three = Counts { expected: 3, succeeded: 2, ..Counts::default() };
         let wanted = EnvironmentRollout { wanted_since: since, wanted: true, ..here.clone() };
         assert_eq!(check(three, wanted.clone()), None);

@@ -1,7 +1,7 @@
 //! `kalypso status`: how environments are.
 
-use hub::moment::Moment;
 use hub::questions::{Counts, EnvironmentTarget, EnvironmentTargets, Environments};
+use hub_api::timestamp::Timestamp;
 use serde_json::json;
 
 use crate::arguments::{self, Format};
@@ -31,7 +31,7 @@ pub(super) fn run(options: &arguments::Status) -> anyhow::Result<Exit> {
     let taken = |page: EnvironmentTargets| (page.items, page.next);
     let list = hub.list(&["targets"], (&given, options.limit), taken)?;
     match options.asking.output {
-        Format::Human => terminal::answer_painted(&targets(&list, Moment::now()), paint::standings)?,
+        Format::Human => terminal::answer_painted(&targets(&list, Timestamp::now()), paint::standings)?,
         format => {
             terminal::answer(&terminal::structured(&json!({"items": list.items, "more": list.is_more}), format))?;
         }
@@ -56,7 +56,7 @@ pub(super) fn environments(answer: &Environments) -> String {
     table::table(answer.items.iter().map(row))
 }
 
-fn targets(list: &List<EnvironmentTarget>, now: Moment) -> String {
+fn targets(list: &List<EnvironmentTarget>, now: Timestamp) -> String {
     if list.items.is_empty() {
         return "no deployment target matches what was asked for\n".to_owned();
     }

@@ -6,11 +6,11 @@ use std::time::{Duration, Instant};
 
 use anyhow::Context as _;
 use git::{RepositoryUrl, Revision};
-use hub::client::{Client, ClientError};
 use hub::retention::Retention;
 use hub::server::{Server, ServerOptions};
 use hub::store::DatabaseUrl;
 use hub::watch::WatchSettings;
+use hub_api::client::{Client, ClientError};
 use model::git_id::GitId;
 use testkit::fleet::{Message, Route};
 use tokio::runtime::Runtime;

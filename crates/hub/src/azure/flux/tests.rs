@@ -46,7 +46,7 @@ fn object(kind: &str, name: &str, state: &str, message: &str) -> Value {
     })
 }
 
-fn now() -> Moment {
+fn now() -> Timestamp {
     "2026-11-21T13:45:00Z".parse().unwrap()
 }
 

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::*;
 
-const NOW: Moment = Moment::MIN;
+const NOW: Timestamp = Timestamp::MIN;
 const OLD: &str = "1111111111111111111111111111111111111111";
 const NEW: &str = "2222222222222222222222222222222222222222";
 
@@ -17,7 +17,7 @@ fn application() -> Value {
 fn report(changes: &[(&str, Value)]) -> Report {
     let (mut taken, refused) = read_with(changes).into_parts();
     assert_eq!(refused, []);
-    taken.remove(0).check(Moment::MAX).unwrap()
+    taken.remove(0).check(Timestamp::MAX).unwrap()
 }
 
 fn read_with(changes: &[(&str, Value)]) -> Batch {

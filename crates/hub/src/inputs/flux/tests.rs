@@ -2,7 +2,7 @@
 
 use super::*;
 
-const NOW: Moment = Moment::MIN;
+const NOW: Timestamp = Timestamp::MIN;
 
 /// As kustomize-controller ends each reconciliation.
 const SUCCEEDED: &str = include_str!("../../../tests/payloads/flux-reconciliation-succeeded.json");
@@ -44,7 +44,7 @@ fn check(kind: &str, name: &str, reason: &str) -> String {
 
 #[test]
 fn an_event_becomes_a_report() {
-    let report = report(SUCCEEDED).check(Moment::MAX).unwrap();
+    let report = report(SUCCEEDED).check(Timestamp::MAX).unwrap();
     assert_eq!((report.host.as_str(), report.reconciler.as_str()), ("chicago-edge-04", "checkout-eu"));
     assert_eq!((report.kind.as_str(), report.status, report.commit()), ("flux", Status::Success, &*"4".repeat(40)));
     assert_eq!(report.endpoint.unwrap().to_string(), "https://git.example/acme/gitops/prod/chicago-edge/checkout-eu");
@@ -71,10 +71,10 @@ fn what_ends_is_later_than_what_goes_on_in_the_same_second() {
 
 #[test]
 fn releases_and_sources_report_too() {
-    let release = report(UPGRADE_FAILED).check(Moment::MAX).unwrap();
+    let release = report(UPGRADE_FAILED).check(Timestamp::MAX).unwrap();
     assert_eq!((release.reconciler.as_str(), release.status), ("HelmRelease/podinfo/podinfo", Status::Failure));
     assert_eq!((release.revision.as_str(), release.endpoint), ("6.7.2", None));
-    let source = report(NEW_ARTIFACT).check(Moment::MAX).unwrap();
+    let source = report(NEW_ARTIFACT).check(Timestamp::MAX).unwrap();
     assert_eq!((source.reconciler.as_str(), source.status), ("GitRepository/flux-system", Status::Success));
     assert_eq!((source.commit(), source.endpoint.is_none()), (&*"4".repeat(40), true));
 }

@@ -1,12 +1,12 @@
 //! Tests of OTLP logs.
 
+use hub_api::report::Status;
 use prost::Message as _;
 
 use super::*;
 use crate::limits::OTLP_PARTS_MAX;
-use crate::report::Status;
 
-const NOW: Moment = Moment::MIN;
+const NOW: Timestamp = Timestamp::MIN;
 
 /// As a collector sends it in JSON: one record of ours, and the example of the OpenTelemetry project.
 const REQUEST: &str = include_str!("../../../tests/payloads/otlp-logs.json");
@@ -32,7 +32,7 @@ fn records_with_our_attributes_are_reports_and_others_are_ignored() {
     assert_eq!(batch.ignored(), 1);
     let (taken, refused) = batch.into_parts();
     assert_eq!(refused, []);
-    let report = taken.into_iter().next().unwrap().check(Moment::MAX).unwrap();
+    let report = taken.into_iter().next().unwrap().check(Timestamp::MAX).unwrap();
     assert_eq!((report.host.as_str(), report.reconciler.as_str()), ("chicago-edge-04", "checkout-eu"));
     assert_eq!(
         (report.kind.as_str(), report.status, report.message.as_str()),

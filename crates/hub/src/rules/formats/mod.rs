@@ -4,13 +4,13 @@ mod pagerduty;
 mod slack;
 mod teams;
 
+use hub_api::timestamp::Timestamp;
 use serde::Deserialize;
 use serde_json::Value as Json;
 
 pub use self::pagerduty::{PagerDuty, Severity};
 pub(super) use self::{slack::message as slack, teams::message as teams};
 use crate::limits::NOTIFICATION_LINE_CHARACTERS;
-use crate::moment::Moment;
 
 /// A notification, as it is stored.
 #[derive(Debug, Deserialize)]
@@ -18,7 +18,7 @@ pub(super) struct Notice {
     /// `rule.firing`, `rule.resolved` or `rule.test`.
     #[serde(rename = "type")]
     kind: String,
-    timestamp: Moment,
+    timestamp: Timestamp,
     data: Data,
 }
 
@@ -34,7 +34,7 @@ struct Data {
     matching: i64,
     #[serde(default)]
     expected: i64,
-    since: Option<Moment>,
+    since: Option<Timestamp>,
     longer_than_seconds: Option<u64>,
     #[serde(default)]
     examples: Vec<Example>,

@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use hub::ingest::Ingest;
-use hub::report::{Report, Status};
 use hub::store::Database;
+use hub_api::report::{Report, Status};
 
 use crate::sample::{self, ENVIRONMENTS, WORKLOADS};
 

@@ -5,11 +5,10 @@ use std::process::{Child, Command, Stdio};
 use std::str::FromStr as _;
 use std::time::Duration;
 
-use hub::report::Report;
 use hub::retention::Retention;
 use hub::server::{Server, ServerOptions};
 use hub::store::DatabaseUrl;
-use hub::{inputs, tls};
+use hub_api::report::Report;
 use reqwest::{Client, RequestBuilder, Response, StatusCode};
 use serde_json::Value;
 
@@ -80,7 +79,7 @@ impl Process {
         let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
         let mut address = String::new();
         BufReader::new(child.stdout.take().unwrap()).read_line(&mut address).unwrap();
-        tls::install_provider();
+        hub_api::tls::install_provider();
         let client = Client::builder().no_proxy().timeout(Duration::from_secs(40)).build().unwrap();
         Self { child, door: Door { address: address.trim().to_owned(), client } }
     }
@@ -132,7 +131,7 @@ impl Door {
     }
 
     pub(super) async fn send(&self, reports: &[Report]) -> Answer {
-        let body = reports.iter().map(inputs::generic::write).collect::<Vec<_>>().join("\n");
+        let body = reports.iter().map(hub_api::report::generic::write).collect::<Vec<_>>().join("\n");
         let request = self.client.post(format!("http://{}/api/v1/reports", self.address));
         let Ok(response) = request.header("content-type", "application/x-ndjson").body(body).send().await else {
             return Answer::Nothing;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use hub::limits::EVENT_STREAMS_MAX;
-use hub::report::Report;
+use hub_api::report::Report;
 use reqwest::Response;
 use tokio::task::JoinSet;
 

@@ -4,17 +4,18 @@ use std::collections::BTreeMap;
 use std::sync::Mutex;
 
 use futures_util::{StreamExt as _, stream};
-use hub::client::Client;
 use hub::import;
 use hub::ingest::Ingest;
-use hub::inputs::generic;
-use hub::moment::Moment;
 use hub::retention::Retention;
 use hub::server::{Server, ServerOptions};
-use hub::signed_file;
 use hub::store::Database;
-use hub::tokens::{self, NewToken, Reach, Scope, TokenText};
+use hub::tokens::{self, NewToken, Reach, Scope};
 use hub::watch::WatchSettings;
+use hub_api::client::Client;
+use hub_api::report::generic;
+use hub_api::report::signed_file;
+use hub_api::timestamp::Timestamp;
+use hub_api::token::TokenText;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use tempfile::TempDir;
@@ -113,13 +114,13 @@ impl Carrier {
         let reports: Vec<_> = message
             .body
             .split(|byte| *byte == b'\n')
-            .map(|line| generic::read_one(line, Moment::MIN).unwrap())
+            .map(|line| generic::read_one(line, Timestamp::MIN).unwrap())
             .collect();
-        let signed = signed_file::add(&[], &token, &reports, Moment::now()).unwrap();
+        let signed = signed_file::add(&[], &token, &reports, Timestamp::now()).unwrap();
         let file = self.folder.path().join(TokenText::random().unwrap().id());
         std::fs::write(&file, signed.bytes).unwrap();
         let (ingest, writer) = Ingest::start(self.database.clone());
-        let imported = import::import(&self.database, &ingest, &file, Moment::now()).await.unwrap();
+        let imported = import::import(&self.database, &ingest, &file, Timestamp::now()).await.unwrap();
         assert_eq!((imported.reports, imported.refused), (reports.len(), 0), "{imported:?}");
         drop(ingest);
         writer.await.unwrap();

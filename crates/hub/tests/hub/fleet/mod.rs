@@ -113,7 +113,7 @@ async fn ask(carrier: &Carrier, truth: &Truth) {
 
 /// What is where, in one line: what `Truth::rows` says of it.
 fn row(row: &Deployment) -> String {
-    let status = row.status.map_or("-", hub::report::Status::as_str);
+    let status = row.status.map_or("-", hub_api::report::Status::as_str);
     let standing = row.standing.map_or("unwanted", hub::questions::Standing::as_str);
     let failed = row.message.as_deref().filter(|_| status == "failure").unwrap_or_default();
     let commit = row.commit.as_deref().unwrap_or("-");

@@ -1,12 +1,12 @@
 //! Reports of the folders of cluster types, each of which holds the folders of many workloads.
 
-use hub::endpoint::Endpoint;
 use hub::ingest::Ingest;
-use hub::moment::Moment;
 use hub::questions::{Change, Event, Filter, Page, Position, Reported, WantedChange, changes, history, settled};
-use hub::report::Report;
 use hub::store::Database;
-use hub::wanted::{Publication, Role, WantedPlace, WantedTarget};
+use hub_api::endpoint::Endpoint;
+use hub_api::publication::{BranchContent, DesiredPlace, DesiredTarget, Role};
+use hub_api::report::Report;
+use hub_api::timestamp::Timestamp;
 
 use crate::sample;
 use crate::twins::Ground;
@@ -19,18 +19,18 @@ twins![
 
 const REPOSITORY: &str = "https://git.example/acme/platform";
 
-fn place(path: &str, tree: i64) -> WantedPlace {
+fn place(path: &str, tree: i64) -> DesiredPlace {
     let (environment, cluster_type) = (Some("prod".to_owned()), Some("edge".to_owned()));
-    let target = |workload: &str| WantedTarget {
+    let target = |workload: &str| DesiredTarget {
         workspace: "acme".into(),
         application: "shop".into(),
         workload: workload.into(),
         name: "eu".into(),
         environment: "prod".into(),
-        ..WantedTarget::default()
+        ..DesiredTarget::default()
     };
     let workload = path.strip_prefix("edge/").and_then(|folder| folder.strip_suffix("-eu"));
-    WantedPlace {
+    DesiredPlace {
         path: path.into(),
         tree: Some(sample::hash(tree)),
         role: Role::Platform,
@@ -52,11 +52,11 @@ async fn some(ground: &Ground) -> &Database {
         ..sample::report("berlin", "prod", "", (commit, at))
     };
     for (commit, cart, portal) in [(1, 10, 20), (2, 11, 20), (3, 11, 21)] {
-        let publication = Publication {
+        let publication = BranchContent {
             repository: REPOSITORY.into(),
             branch: "prod".into(),
             commit: sample::hash(commit),
-            committed_on: Moment::from_millis(commit * 1_000),
+            committed_on: Timestamp::from_millis(commit * 1_000),
             places: vec![place("edge", commit), place("edge/cart-eu", cart), place("edge/portal-eu", portal)],
             is_complete: true,
         };

@@ -3,11 +3,11 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use hub::moment::Moment;
 use hub::questions::{Change, Filter, Position, QuestionError, changes, settled};
-use hub::report::{Report, Status};
 use hub::silence;
 use hub::store::Database;
+use hub_api::report::{Report, Status};
+use hub_api::timestamp::Timestamp;
 use tokio::time::timeout;
 
 use crate::questions::fleet::{Fleet, of_application};
@@ -103,8 +103,8 @@ async fn a_late_report_says_so(ground: Ground) {
 async fn silence_begins_and_ends(ground: Ground) {
     let fleet = some(&ground).await;
     let (_, position) = since(&ground.database, &Filter::default(), Position::default()).await;
-    let now = Moment::now();
-    let promise = |at: Moment| Report {
+    let now = Timestamp::now();
+    let promise = |at: Timestamp| Report {
         heartbeat: Some(Duration::from_mins(1)),
         observed_on: at,
         ..of_application("h-1", 0, 30)
@@ -164,7 +164,7 @@ async fn forgotten_reports_leave_no_id_to_use_again(ground: Ground) {
     let (_, position) = since(&ground.database, &Filter::default(), Position::default()).await;
     let reports = Keep { age: None, count: Some(1) };
     let retention = Retention { reports, ..Retention::default() };
-    forget(&ground.database, &retention, Moment::now()).await.unwrap();
+    forget(&ground.database, &retention, Timestamp::now()).await.unwrap();
     fleet.application("h-2", 90, (30, Status::Success)).await;
     assert_eq!(since(&ground.database, &Filter::default(), position).await.0, ["h-2 2.0 failure success"]);
 }

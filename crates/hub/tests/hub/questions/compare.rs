@@ -1,7 +1,7 @@
 //! How two environments differ.
 
 use hub::questions::{Compared, ComparedSide, Filter, Page, compare};
-use hub::report::Status;
+use hub_api::report::Status;
 
 use crate::questions::fleet::Fleet;
 use crate::twins::Ground;

@@ -1,9 +1,9 @@
 //! Many hosts, loaded in bulk: each with a reconciler for the platform and one for a workload.
 
 use hub::ingest::Ingest;
-use hub::moment::Moment;
 use hub::store::{Database, Dialect};
-use hub::wanted::{Publication, Role, WantedPlace, WantedTarget, WantedVersion};
+use hub_api::publication::{BranchContent, DesiredPlace, DesiredTarget, DesiredVersion, Role};
+use hub_api::timestamp::Timestamp;
 
 use crate::questions::fleet::hash;
 
@@ -51,18 +51,18 @@ fn kind() -> String {
     format!("case h.id % 4 when 0 then 0 else h.id % {KINDS} end")
 }
 
-fn place(path: String, (role, environment): (Role, &str), target: WantedTarget) -> WantedPlace {
+fn place(path: String, (role, environment): (Role, &str), target: DesiredTarget) -> DesiredPlace {
     let cluster_type = (role == Role::Platform).then(|| path.clone());
     let environment = Some(environment.to_owned());
     let (tree, targets) = (Some(hash(7)), vec![target]);
-    WantedPlace { path, tree, role, environment, cluster_type, cluster: None, config_version: None, targets }
+    DesiredPlace { path, tree, role, environment, cluster_type, cluster: None, config_version: None, targets }
 }
 
-fn target(environment: &str, number: i64, version: Option<&str>) -> WantedTarget {
-    let version = version.map(|version| WantedVersion { version: version.into(), ..WantedVersion::default() });
+fn target(environment: &str, number: i64, version: Option<&str>) -> DesiredTarget {
+    let version = version.map(|version| DesiredVersion { version: version.into(), ..DesiredVersion::default() });
     let [workspace, application, name] = ["team", "shop", "eu"].map(str::to_owned);
     let (workload, environment) = (format!("w-{number}"), environment.to_owned());
-    WantedTarget { workspace, application, workload, name, environment, version, ..WantedTarget::default() }
+    DesiredTarget { workspace, application, workload, name, environment, version, ..DesiredTarget::default() }
 }
 
 /// Two environments with cluster types and workloads, and that many hosts, numbered from 1.
@@ -73,11 +73,11 @@ pub(super) async fn load(database: &Database, hosts: i64) {
             let version = (role == Role::Application).then_some("1.0");
             let of =
                 |number| place(format!("{name}-{number}"), (role, environment), target(environment, number, version));
-            let publication = Publication {
+            let publication = BranchContent {
                 repository: format!("https://git.example/{name}"),
                 branch: environment.into(),
                 commit: hash(1),
-                committed_on: Moment::from_millis(1),
+                committed_on: Timestamp::from_millis(1),
                 places: (0..KINDS).map(of).collect(),
                 is_complete: true,
             };

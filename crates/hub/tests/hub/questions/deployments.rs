@@ -1,9 +1,9 @@
 //! What is where.
 
 use crate::questions::fleet::{Fleet, WORKLOAD, of_application};
-use hub::moment::Moment;
 use hub::questions::{Deployment, Filter, Page, Standing, deployments};
-use hub::report::{Report, Status};
+use hub_api::report::{Report, Status};
+use hub_api::timestamp::Timestamp;
 
 use crate::twins::Ground;
 
@@ -25,7 +25,7 @@ fn short(commit: Option<&str>) -> String {
 /// The rows as `host reconciler version config commit standing`.
 async fn check(fleet: &Fleet, filter: &Filter, at: Option<i64>) -> Vec<String> {
     let page = Page::default();
-    let answer = match deployments(&fleet.database, filter, &page, at.map(Moment::from_millis)).await {
+    let answer = match deployments(&fleet.database, filter, &page, at.map(Timestamp::from_millis)).await {
         Ok(answer) => answer,
         Err(error) => return vec![error.to_string()],
     };

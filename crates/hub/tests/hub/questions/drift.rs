@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use hub::moment::Moment;
 use hub::questions::{DriftKind, Filter, Page, drift, drift_hosts};
-use hub::report::{Report, Status};
 use hub::silence::sweep;
+use hub_api::report::{Report, Status};
+use hub_api::timestamp::Timestamp;
 
 use crate::questions::fleet::{Fleet, of_application};
 use crate::twins::Ground;
@@ -51,8 +51,8 @@ async fn reports_that_match_nothing_are_counted_and_listed(ground: Ground) {
 }
 
 /// A host that promises to report every minute, and when it did.
-async fn promising(fleet: &Fleet, host: &str) -> Moment {
-    let now = Moment::now();
+async fn promising(fleet: &Fleet, host: &str) -> Timestamp {
+    let now = Timestamp::now();
     let heartbeat = Some(Duration::from_mins(1));
     fleet.submit(Report { heartbeat, observed_on: now, ..of_application(host, 0, 11) }).await;
     now

@@ -1,10 +1,10 @@
 //! How environments are.
 
+use hub::desired::DesiredUpdate;
 use hub::ingest::Ingest;
-use hub::moment::Moment;
 use hub::questions::{Counts, EnvironmentTarget, Filter, Page, environment_targets, environments, rollout};
-use hub::report::Status;
-use hub::wanted::Wish;
+use hub_api::report::Status;
+use hub_api::timestamp::Timestamp;
 
 use crate::questions::fleet::{Fleet, WORKLOAD};
 use crate::twins::Ground;
@@ -48,7 +48,7 @@ async fn environments_are_in_the_order_that_was_told_last(ground: Ground) {
         (&["dev", "stage", "prod", "away", "dev"], ["dev", "stage", "prod", "test"]),
         (&["test", "dev"], ["test", "dev", "prod", "stage"]),
     ] {
-        ingest.want(Wish::Ordered(order.iter().map(ToString::to_string).collect())).await.unwrap();
+        ingest.want(DesiredUpdate::Ordered(order.iter().map(ToString::to_string).collect())).await.unwrap();
         let names = environments(&fleet.database, &Filter::default()).await.unwrap();
         assert_eq!(names.items.into_iter().map(|one| one.name).collect::<Vec<_>>(), expected);
         let names = rollout(&fleet.database, WORKLOAD, &Filter::default()).await.unwrap().environments;
@@ -93,7 +93,7 @@ async fn what_was_wanted_at_a_moment(ground: Ground) {
         (25, "application - 1.0 - b: 1 of 1"),
         (30, "application - 2.0 - 1e: 0 of 1"),
     ] {
-        let at = Some(Moment::from_millis(at));
+        let at = Some(Timestamp::from_millis(at));
         let answer = environment_targets(&fleet.database, &Filter::default(), &Page::default(), at).await.unwrap();
         assert_eq!(answer.items.iter().map(row).collect::<Vec<_>>(), [expected]);
     }

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use hub::endpoint::Endpoint;
 use hub::ingest::Ingest;
-use hub::moment::Moment;
-use hub::report::{Report, Status};
 use hub::store::Database;
-use hub::wanted::{Publication, Role, WantedPlace, WantedTarget, WantedVersion};
+use hub_api::endpoint::Endpoint;
+use hub_api::publication::{BranchContent, DesiredPlace, DesiredTarget, DesiredVersion, Role};
+use hub_api::report::{Report, Status};
+use hub_api::timestamp::Timestamp;
 
 const PLATFORM: &str = "https://git.example/acme/platform";
 const APPLICATION: &str = "https://git.example/acme/checkout";
@@ -37,7 +37,7 @@ impl Fleet {
 
     /// Publishes a configuration for the cluster type `edge`: its folder, and the folder of the assignment in it.
     pub(crate) async fn publish_platform(&self, environment: &str, commit: i64, config: &str) {
-        let place = |path: &str, config: Option<&str>, tree: i64| WantedPlace {
+        let place = |path: &str, config: Option<&str>, tree: i64| DesiredPlace {
             path: path.into(),
             tree: Some(hash(tree)),
             role: Role::Platform,
@@ -54,7 +54,7 @@ impl Fleet {
 
     /// Publishes a version of the workload.
     pub(crate) async fn publish_application(&self, environment: &str, commit: i64, version: &str) {
-        let place = WantedPlace {
+        let place = DesiredPlace {
             path: "checkout".into(),
             tree: Some(hash(2_000 + commit)),
             role: Role::Application,
@@ -69,8 +69,8 @@ impl Fleet {
 
     /// Publishes a version of another workload, in prod.
     pub(crate) async fn publish_workload(&self, workload: &str, commit: i64, version: &str) {
-        let target = WantedTarget { workload: workload.into(), ..target("prod", Some(version)) };
-        let place = WantedPlace {
+        let target = DesiredTarget { workload: workload.into(), ..target("prod", Some(version)) };
+        let place = DesiredPlace {
             path: workload.into(),
             tree: Some(hash(2_000 + commit)),
             role: Role::Application,
@@ -88,12 +88,12 @@ impl Fleet {
         self.publish((APPLICATION, environment), commit, Vec::new()).await;
     }
 
-    async fn publish(&self, (repository, branch): (&str, &str), commit: i64, places: Vec<WantedPlace>) {
-        let publication = Publication {
+    async fn publish(&self, (repository, branch): (&str, &str), commit: i64, places: Vec<DesiredPlace>) {
+        let publication = BranchContent {
             repository: repository.into(),
             branch: branch.into(),
             commit: hash(commit),
-            committed_on: Moment::from_millis(commit),
+            committed_on: Timestamp::from_millis(commit),
             places,
             is_complete: true,
         };
@@ -121,8 +121,8 @@ pub(crate) fn of_application(host: &str, at: i64, commit: i64) -> Report {
     report(host, ("checkout", APPLICATION, "checkout"), at, commit)
 }
 
-fn target(environment: &str, version: Option<&str>) -> WantedTarget {
-    WantedTarget {
+fn target(environment: &str, version: Option<&str>) -> DesiredTarget {
+    DesiredTarget {
         workspace: "store-team".into(),
         application: "store".into(),
         workload: WORKLOAD.into(),
@@ -130,7 +130,7 @@ fn target(environment: &str, version: Option<&str>) -> WantedTarget {
         environment: environment.into(),
         labels: [("purpose".to_owned(), environment.to_owned())].into(),
         source_endpoint: None,
-        version: version.map(|version| WantedVersion { version: version.into(), build: None, commit: None }),
+        version: version.map(|version| DesiredVersion { version: version.into(), build: None, commit: None }),
     }
 }
 
@@ -149,7 +149,7 @@ fn report(host: &str, (name, repository, path): (&str, &str, &str), at: i64, com
         workload: None,
         status: Status::Success,
         message: "it's done".into(),
-        observed_on: Moment::from_millis(at),
+        observed_on: Timestamp::from_millis(at),
         heartbeat: None,
         labels: labels(host.rsplit('-').next().unwrap_or_default()),
     }

@@ -1,7 +1,7 @@
 //! What happened when.
 
 use hub::questions::{Event, Filter, Page, history};
-use hub::report::Status;
+use hub_api::report::Status;
 
 use crate::questions::fleet::Fleet;
 use crate::twins::Ground;

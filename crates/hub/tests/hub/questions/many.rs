@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use hub::questions::{self, Counts, Filter, Page, Standing};
 use hub::rules::{Condition, Receiver, Rule, Secret, Threshold, look, states};
-use hub::{moment::Moment, store::Database};
+use hub::store::Database;
+use hub_api::timestamp::Timestamp;
 
 use crate::questions::crowd::{KINDS, Member, load};
 use crate::twins::Ground;
@@ -148,7 +149,7 @@ async fn rules_agree(database: &Database) {
         receiver: Receiver::new("http://127.0.0.1:1", hub::rules::Format::Signed(secret)).unwrap(),
     };
     let rules = [rule];
-    look(database, &rules, Moment::now()).await.unwrap();
+    look(database, &rules, Timestamp::now()).await.unwrap();
     let state = states(database, &rules).await.unwrap().remove(0);
     let (expected, _) = truth(|member| member.kind() == 0, 2);
     assert_eq!((state.matching, state.expected), (expected["failed"], expected.values().sum()));

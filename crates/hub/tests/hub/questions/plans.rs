@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
-use hub::moment::Moment;
 use hub::questions::{self, Compared, DeploymentStateRequest, DriftKind, Filter, Page, QuestionError};
 use hub::store::{Database, Dialect};
+use hub_api::timestamp::Timestamp;
 use tracing::field::{Field, Visit};
 use tracing::span::{Attributes, Id, Record};
 use tracing::{Event, Metadata, Subscriber};
@@ -80,7 +80,7 @@ fn filters() -> Vec<Filter> {
 /// Asks everything about what a filter selects.
 async fn ask(database: &Database, filter: &Filter) -> Result<(), QuestionError> {
     let page = Page::default();
-    let at = Some(Moment::from_millis(1));
+    let at = Some(Timestamp::from_millis(1));
     questions::environments(database, filter).await?;
     questions::environment_targets(database, filter, &page, None).await?;
     questions::environment_targets(database, filter, &page, at).await?;

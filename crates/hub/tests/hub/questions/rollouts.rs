@@ -4,7 +4,7 @@ use hub::questions::{
     Counts, DeploymentStateRequest, EnvironmentRollout, Filter, Page, Rollout, RolloutOf, deployment_state, rollout,
     rollout_hosts, rollouts,
 };
-use hub::report::Status;
+use hub_api::report::Status;
 
 use crate::questions::fleet::{Fleet, WORKLOAD, hash};
 use crate::twins::Ground;

@@ -1,8 +1,8 @@
 //! `kalypso hub audit`: who published and decided what.
 
 use hub::audit::{self, Action, AuditEntries, AuditEntry, AuditError, AuditFilter};
-use hub::limits::PAGE_MAX;
-use hub::moment::Moment;
+use hub_api::limits::PAGE_MAX;
+use hub_api::timestamp::Timestamp;
 use serde_json::{Value, json};
 
 use super::with_database;
@@ -36,7 +36,7 @@ pub(super) fn run(options: &HubAudit) -> anyhow::Result<Exit> {
     })?;
     match options.output {
         Format::Human if entries.is_empty() => terminal::answer("nothing is noted\n")?,
-        Format::Human => terminal::answer(&table(&entries, Moment::now()))?,
+        Format::Human => terminal::answer(&table(&entries, Timestamp::now()))?,
         format => terminal::answer(&terminal::structured(&json!({ "entries": entries }), format))?,
     }
     Ok(Exit::Good)
@@ -56,7 +56,7 @@ fn failure(error: AuditError) -> Failure {
     }
 }
 
-fn table(entries: &[AuditEntry], now: Moment) -> String {
+fn table(entries: &[AuditEntry], now: Timestamp) -> String {
     let heading = ["WHEN", "WHO", "ACTION", "SUBJECT", "DETAIL"].map(str::to_owned);
     let row = |entry: &AuditEntry| {
         let (actor, subject) = (asking::plain(&entry.actor), asking::plain(&entry.subject));
@@ -94,7 +94,7 @@ mod tests {
     fn details_are_short() {
         let detail_of = |known: Value| {
             let (actor, subject) = (String::new(), String::new());
-            detail(&AuditEntry { at: Moment::MIN, actor, action: Action::Publish, subject, detail: Some(known) })
+            detail(&AuditEntry { at: Timestamp::MIN, actor, action: Action::Publish, subject, detail: Some(known) })
         };
         let publication = json!({"commit": "41c77fe0a2b3c4d5e6f708192a3b4c5d6e7f8091", "changed": 3, "removed": 0, "environments": ["dev", "prod"]});
         assert_eq!(detail_of(publication), "commit 41c77fe; changed 3; environments dev, prod");

@@ -1,7 +1,7 @@
 //! `kalypso hub host`: the hosts that the hub knows.
 
-use hub::endpoint::Endpoint;
 use hub::hosts::{self, Host, HostError, HostFilter, ReconcilerRegistration, Registration};
+use hub_api::endpoint::Endpoint;
 use serde_json::json;
 
 use super::{labels, unusable, with_database};

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 use hub::import::{self, ImportError, Imported};
 use hub::ingest::Ingest;
-use hub::moment::Moment;
 use hub::store::Database;
+use hub_api::timestamp::Timestamp;
 use serde_json::json;
 
 use super::with_database;
@@ -41,7 +41,7 @@ async fn import_all(database: &Database, options: &HubImport) -> Vec<Result<Impo
     let (ingest, writer) = Ingest::start(database.clone());
     let mut results = Vec::new();
     for file in &options.files {
-        results.push(import::import(database, &ingest, file, Moment::now()).await);
+        results.push(import::import(database, &ingest, file, Timestamp::now()).await);
     }
     drop(ingest);
     // Everything that was submitted is stored: nothing is lost if it does not end in order.

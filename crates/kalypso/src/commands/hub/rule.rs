@@ -1,8 +1,8 @@
 //! `kalypso hub rule`: the rules of the configuration, where they stand, and whom they tell.
 
 use anyhow::Context as _;
-use hub::moment::Moment;
 use hub::rules::{self, Phase, Rule, RuleState};
+use hub_api::timestamp::Timestamp;
 use serde_json::json;
 
 use super::{unusable, with_database};
@@ -26,13 +26,13 @@ fn list(options: &HubRuleList) -> anyhow::Result<Exit> {
         Format::Human if states.is_empty() => {
             terminal::answer("there is no rule; `[[hub.rule]]` in kalypso.toml makes one\n")?;
         }
-        Format::Human => terminal::answer(&table(&states, Moment::now()))?,
+        Format::Human => terminal::answer(&table(&states, Timestamp::now()))?,
         format => terminal::answer(&terminal::structured(&json!({ "rules": states }), format))?,
     }
     Ok(Exit::Good)
 }
 
-fn table(states: &[RuleState], now: Moment) -> String {
+fn table(states: &[RuleState], now: Timestamp) -> String {
     let heading = ["RULE", "STATE", "SINCE", "COUNT", "TOLD"].map(str::to_owned);
     let row = |state: &RuleState| {
         let since = state.since.map_or_else(|| "-".to_owned(), |since| asking::length(now.since(since)));

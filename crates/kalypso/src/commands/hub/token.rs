@@ -1,7 +1,8 @@
 //! `kalypso hub token`: the tokens by which the hub knows who is talking to it.
 
-use hub::moment::Moment;
-use hub::tokens::{self, Group, NewToken, Reach, Scope, Token, TokenError, TokenText};
+use hub::tokens::{self, Group, NewToken, Reach, Scope, Token, TokenError};
+use hub_api::timestamp::Timestamp;
+use hub_api::token::TokenText;
 use serde_json::json;
 
 use super::{labels, unusable, with_database};
@@ -53,14 +54,14 @@ fn scope(options: &HubTokenCreate) -> Result<Scope, Failure> {
 }
 
 /// When a token ends: a time from now, or a day or moment.
-fn end(text: &str) -> Result<Moment, Failure> {
+fn end(text: &str) -> Result<Timestamp, Failure> {
     if let Some(moment) = date(text) {
         return Ok(moment);
     }
     let wrong = |_| {
         Failure::usage(format!("`--expires {text}` is neither a length of time (90d, 12h) nor a date (2027-01-31)"))
     };
-    Ok(Moment::now().after(duration("--expires", text).map_err(wrong)?))
+    Ok(Timestamp::now().after(duration("--expires", text).map_err(wrong)?))
 }
 
 fn rotate(options: &HubTokenRotate) -> anyhow::Result<Exit> {
@@ -94,14 +95,14 @@ fn list(options: &HubTokenList) -> anyhow::Result<Exit> {
     let tokens =
         with_database(&options.database, async |database| Ok(tokens::list(database).await.map_err(unusable)?))?;
     if options.output == Format::Human {
-        terminal::answer(&table(&tokens, Moment::now()))?;
+        terminal::answer(&table(&tokens, Timestamp::now()))?;
     } else {
         terminal::answer(&terminal::structured(&json!({ "tokens": tokens }), options.output))?;
     }
     Ok(Exit::Good)
 }
 
-fn table(tokens: &[Token], now: Moment) -> String {
+fn table(tokens: &[Token], now: Timestamp) -> String {
     if tokens.is_empty() {
         return "There is no token yet: the hub is open to everybody on its machine, and accepts no connection from elsewhere.\n"
             .to_owned();
@@ -129,7 +130,7 @@ fn limited(role: &str, reach: &Reach) -> String {
     if reach.is_all() { role.to_owned() } else { asking::plain(&format!("{role} ({reach})")) }
 }
 
-fn state(token: &Token, now: Moment) -> String {
+fn state(token: &Token, now: Timestamp) -> String {
     match (token.revoked_on, token.expires_on) {
         (Some(revoked_on), _) => format!("revoked {revoked_on}"),
         (None, Some(end)) if end <= now => format!("expired {end}"),
@@ -164,7 +165,7 @@ mod tests {
     fn a_token_ends_after_a_time_or_on_a_day() {
         assert_eq!(end("2027-01-31").unwrap().to_string(), "2027-01-31T00:00:00.000Z");
         assert_eq!(end("2027-01-31T12:00:00+02:00").unwrap().to_string(), "2027-01-31T10:00:00.000Z");
-        assert!(end("90d").unwrap() > Moment::now());
+        assert!(end("90d").unwrap() > Timestamp::now());
         assert!(end("soon").unwrap_err().message.contains("neither"));
     }
 }

@@ -6,9 +6,9 @@ use std::time::Duration;
 use engine::compile::Assignment;
 use engine::plan::{PlaceFolder, PlacePart};
 use engine::target::Target;
-use hub::endpoint::Endpoint;
-use hub::moment::Moment;
-use hub::wanted::{Role, Stretch, Told, WantedPlace, WantedTarget};
+use hub_api::endpoint::Endpoint;
+use hub_api::publication::{DesiredPlace, DesiredTarget, PathRange, Publication, Role};
+use hub_api::timestamp::Timestamp;
 use model::diagnostic::AssignmentId;
 use model::fleet::Fleet;
 use model::name::{DeploymentTargetName, PlaceName, RegistrationName};
@@ -120,7 +120,7 @@ impl Teller<'_> {
             ready.extend(waiting.into_values());
             waiting = later.unwrap_or_default();
             let places = self.wanted(&folder).map_err(|error| unreadable(&error))?;
-            waiting.extend(places.into_iter().map(|place: WantedPlace| (place.path.clone(), place)));
+            waiting.extend(places.into_iter().map(|place: DesiredPlace| (place.path.clone(), place)));
             count += self.send_full(&mut ready, &mut last)?;
         }
         ready.extend(waiting.into_values());
@@ -129,7 +129,7 @@ impl Teller<'_> {
     }
 
     /// Sends as many full requests as there are, the first of which begins behind the last path that was told.
-    fn send_full(&self, ready: &mut Vec<WantedPlace>, last: &mut Option<String>) -> Heard {
+    fn send_full(&self, ready: &mut Vec<DesiredPlace>, last: &mut Option<String>) -> Heard {
         let mut count = 0;
         while ready.len() >= FOLDERS_MAX {
             let rest = ready.split_off(FOLDERS_MAX);
@@ -147,28 +147,28 @@ impl Teller<'_> {
     }
 
     /// Sends folders; where they are all that there are behind a path and up to another one, it says so.
-    fn send(&self, places: Vec<WantedPlace>, stretch: Option<(Option<String>, Option<String>)>) -> Heard {
+    fn send(&self, places: Vec<DesiredPlace>, range: Option<(Option<String>, Option<String>)>) -> Heard {
         let place = &self.planned.target.place;
         let count = places.len();
         let (commit, seconds) = self.commit.clone().unzip();
-        let told = Told {
+        let publication = Publication {
             repository: git::without_credential(&place.repo),
             branch: place.branch.to_string(),
             commit,
-            committed_on: seconds.map(|seconds| Moment::from_millis(seconds.saturating_mul(1000))),
+            committed_on: seconds.map(|seconds| Timestamp::from_millis(seconds.saturating_mul(1000))),
             places,
-            stretch: stretch.map(|(after, until)| Stretch {
+            range: range.map(|(after, until)| PathRange {
                 below: self.planned.target.folder.as_str().to_owned(),
                 after,
                 until,
             }),
             environments: self.environments.to_vec(),
         };
-        self.hub.publish(&told, PATIENCE).map(|_| count)
+        self.hub.publish(&publication, PATIENCE).map(|_| count)
     }
 
     /// The folder of a place, and those of its assignments.
-    fn wanted(&self, changed: &PlaceFolder) -> Result<Vec<WantedPlace>, OpenError> {
+    fn wanted(&self, changed: &PlaceFolder) -> Result<Vec<DesiredPlace>, OpenError> {
         let parts = changed.parts(&|sealed: &Sealed| self.planned.open(sealed))?;
         let place = self.planned.place(&changed.name);
         let cluster = place.as_ref().and_then(|place| place.cluster.as_ref()).map(|cluster| cluster.name.to_string());
@@ -181,7 +181,7 @@ impl Teller<'_> {
             let composition = assignment.filter(is_of).and_then(|assignment| assignment.composition());
             let version = composition.map(|composition| composition.version().to_string());
             let target = assignment.and_then(|assignment| assignment.target());
-            WantedPlace {
+            DesiredPlace {
                 path: self.planned.target.folder.join(&part.path),
                 tree: part.folder.map(|folder| folder.id().to_string()),
                 role: Role::Platform,
@@ -213,7 +213,7 @@ fn unreadable(error: &OpenError) -> Failure {
 
 /// A target in the words of deployment descriptors, so that both mean the same one: its own name is that without its workload's, and its application is the one of
 /// its label, else the registration's name, else the workload.
-fn described(target: &Target, fleet: &Fleet) -> WantedTarget {
+fn described(target: &Target, fleet: &Fleet) -> DesiredTarget {
     let whole = target.name.as_str();
     let workload = Some(target.workload()).filter(|name| !name.is_empty()).unwrap_or(whole);
     let own = whole.strip_prefix(workload).and_then(|rest| rest.strip_prefix('-')).unwrap_or(whole);
@@ -227,7 +227,7 @@ fn described(target: &Target, fleet: &Fleet) -> WantedTarget {
     });
     let labels: BTreeMap<_, _> =
         target.labels.iter().map(|(key, value)| (key.to_string(), value.to_string())).collect();
-    WantedTarget {
+    DesiredTarget {
         workspace: workspace.to_owned(),
         application: application.to_owned(),
         workload: workload.to_owned(),

@@ -4,12 +4,13 @@ use std::fs::{File, OpenOptions};
 use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
 use std::path::Path;
 
-use hub::inputs::{Refused, generic};
-use hub::limits::SIGNED_END_BYTES_MAX;
-use hub::moment::Moment;
-use hub::report::Report as Said;
-use hub::signed_file::{self, SignedFileError};
-use hub::tokens::TokenText;
+use hub_api::limits::SIGNED_END_BYTES_MAX;
+use hub_api::report::Report as Said;
+use hub_api::report::batch::Refused;
+use hub_api::report::generic;
+use hub_api::report::signed_file::{self, SignedFileError};
+use hub_api::timestamp::Timestamp;
+use hub_api::token::TokenText;
 use serde_json::json;
 use tempfile::NamedTempFile;
 
@@ -25,7 +26,7 @@ pub(super) fn keep(options: &Report, given: &[u8], file: &Path) -> anyhow::Resul
             .help("put it into KALYPSO_HUB_TOKEN, or name its file with --token-file")
     })?;
     let token: TokenText =
-        token.parse().map_err(|error: hub::tokens::TokenTextError| Failure::usage(error.to_string()))?;
+        token.parse().map_err(|error: hub_api::token::TokenTextError| Failure::usage(error.to_string()))?;
     if !token.signs() {
         return Err(Failure::usage("this token is not for signing: the hub would refuse the file")
             .help(
@@ -49,7 +50,7 @@ pub(super) fn keep(options: &Report, given: &[u8], file: &Path) -> anyhow::Resul
 fn said(given: &[u8]) -> Result<Vec<Said>, Failure> {
     let mut reports = Vec::new();
     for Batch { body, lines, .. } in batches(given) {
-        let batch = generic::read(&body, Moment::now()).map_err(|error| Failure::usage(error.to_string()))?;
+        let batch = generic::read(&body, Timestamp::now()).map_err(|error| Failure::usage(error.to_string()))?;
         let (taken, refused) = batch.into_parts();
         if let Some(Refused { position, error }) = refused.first() {
             let line = lines.as_ref().and_then(|lines| lines.get(position.index));
@@ -77,7 +78,7 @@ fn add(path: &Path, token: &TokenText, reports: &[Said]) -> Result<u64, SignedFi
     file.seek(SeekFrom::Start(length.saturating_sub(SIGNED_END_BYTES_MAX as u64)))?;
     let mut end = Vec::new();
     file.read_to_end(&mut end)?;
-    let addition = signed_file::add(&end, token, reports, Moment::now())?;
+    let addition = signed_file::add(&end, token, reports, Timestamp::now())?;
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let mut new = NamedTempFile::new_in(folder)?;
     file.seek(SeekFrom::Start(0))?;

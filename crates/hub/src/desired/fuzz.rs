@@ -1,22 +1,23 @@
 //! What holds for every publication: the body of the fuzz target, which also runs with fixed seeds.
 
+use hub_api::publication::Publication;
 use serde::Deserialize as _;
 use serde_json::Value;
 
-use super::Told;
+use super::DesiredUpdate;
 
 /// Reads bytes as a publication. Nothing is expected but that it ends without panic, that what is taken has only texts that can be stored, and that it can
 /// be written down and read again.
 #[doc(hidden)]
 pub fn fuzz(input: &[u8]) {
-    let Ok(mut told) = serde_json::from_slice::<Told>(input) else { return };
+    let Ok(mut told) = serde_json::from_slice::<Publication>(input) else { return };
     if told.commit.is_none() {
         // Nothing is made of it.
-        told.stretch = None;
+        told.range = None;
     }
     let written = serde_json::to_value(&told).unwrap_or_default();
-    assert_eq!(Told::deserialize(&written).ok().as_ref(), Some(&told));
-    if told.wishes().iter().all(|wish| wish.check().is_ok()) {
+    assert_eq!(Publication::deserialize(&written).ok().as_ref(), Some(&told));
+    if DesiredUpdate::of_publication(told).iter().all(|wish| wish.check().is_ok()) {
         assert!(can_be_stored(&written), "{written}");
     }
 }

@@ -10,13 +10,13 @@ use serde::de::{Deserialize, Deserializer, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
+use super::batch::{Batch, BodyError};
 use super::fields::{self, Fields};
-use super::{Batch, BodyError};
 use crate::endpoint::Endpoint;
 use crate::limits::{BATCH_REPORTS_MAX, REPORT_BYTES_MAX};
-use crate::moment::Moment;
 use crate::report::{Report, ReportError, WorkloadName};
 use crate::revision;
+use crate::timestamp::Timestamp;
 
 /// The kind of a reconciler that doesn't say what it is.
 pub const KIND: &str = "generic";
@@ -55,7 +55,7 @@ struct Items<'a> {
 ///
 /// # Errors
 /// There is nothing in it, it is no JSON at all, or there are too many reports.
-pub fn read(body: &[u8], now: Moment) -> Result<Batch, BodyError> {
+pub fn read(body: &[u8], now: Timestamp) -> Result<Batch, BodyError> {
     let mut batch = Batch::default();
     for (line, piece) in split(body)? {
         batch.push(line, read_one(piece, now));
@@ -67,7 +67,7 @@ pub fn read(body: &[u8], now: Moment) -> Result<Batch, BodyError> {
 ///
 /// # Errors
 /// It is too long, no JSON object, has unknown fields, or values of the wrong kind.
-pub fn read_one(json: &[u8], now: Moment) -> Result<Report, ReportError> {
+pub fn read_one(json: &[u8], now: Timestamp) -> Result<Report, ReportError> {
     if json.len() > REPORT_BYTES_MAX {
         let message = format!("has {} bytes; at most {REPORT_BYTES_MAX} are possible", json.len());
         return Err(ReportError::new("report", message));
@@ -208,10 +208,10 @@ fn revision(fields: &mut Fields) -> Result<String, ReportError> {
     }
 }
 
-fn observed_at(fields: &mut Fields) -> Result<Option<Moment>, ReportError> {
+fn observed_at(fields: &mut Fields) -> Result<Option<Timestamp>, ReportError> {
     let text = fields.text("observedAt")?;
     let moment = text.map(|text| text.parse()).transpose();
-    moment.map_err(|error: crate::moment::MomentError| ReportError::new("observedAt", error.to_string()))
+    moment.map_err(|error: crate::timestamp::TimestampError| ReportError::new("observedAt", error.to_string()))
 }
 
 #[cfg(test)]

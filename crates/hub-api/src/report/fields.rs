@@ -31,7 +31,7 @@ const STATUS_WORDS: &[(&str, Status)] = &[
 ];
 
 /// An object whose fields are being taken out.
-pub(super) struct Fields {
+pub struct Fields {
     /// What stands before the names of its fields in messages: nothing, or `place.`.
     prefix: String,
     map: Map<String, Value>,
@@ -39,7 +39,7 @@ pub(super) struct Fields {
 
 impl Fields {
     /// The fields of a value, which must be an object; `name` is what it is called.
-    pub(super) fn of(value: Value, name: &str) -> Result<Self, ReportError> {
+    pub fn of(value: Value, name: &str) -> Result<Self, ReportError> {
         match value {
             Value::Object(map) => Ok(Self { prefix: String::new(), map }),
             other => Err(ReportError::new(name, format!("is {}, and should be an object", kind(&other)))),
@@ -47,7 +47,7 @@ impl Fields {
     }
 
     /// A text; none if it is missing, null or empty.
-    pub(super) fn text(&mut self, name: &str) -> Result<Option<String>, ReportError> {
+    pub fn text(&mut self, name: &str) -> Result<Option<String>, ReportError> {
         match self.map.remove(name) {
             None | Some(Value::Null) => Ok(None),
             Some(Value::String(text)) => Ok(Some(text).filter(|text| !text.is_empty())),
@@ -56,7 +56,7 @@ impl Fields {
     }
 
     /// A whole number of seconds or the like.
-    pub(super) fn number(&mut self, name: &str) -> Result<Option<u64>, ReportError> {
+    pub fn number(&mut self, name: &str) -> Result<Option<u64>, ReportError> {
         match self.map.remove(name) {
             None | Some(Value::Null) => Ok(None),
             Some(value) => match value.as_u64() {
@@ -67,14 +67,14 @@ impl Fields {
     }
 
     /// An object of texts.
-    pub(super) fn texts(&mut self, name: &str) -> Result<BTreeMap<String, String>, ReportError> {
+    pub fn texts(&mut self, name: &str) -> Result<BTreeMap<String, String>, ReportError> {
         let Some(mut fields) = self.object(name)? else { return Ok(BTreeMap::new()) };
         let keys: Vec<String> = fields.map.keys().cloned().collect();
         keys.into_iter().map(|key| Ok((key.clone(), fields.text(&key)?.unwrap_or_default()))).collect()
     }
 
     /// An object.
-    pub(super) fn object(&mut self, name: &str) -> Result<Option<Self>, ReportError> {
+    pub fn object(&mut self, name: &str) -> Result<Option<Self>, ReportError> {
         match self.map.remove(name) {
             None | Some(Value::Null) => Ok(None),
             Some(Value::Object(map)) => Ok(Some(Self { prefix: format!("{}{}.", self.prefix, shown(name)), map })),
@@ -83,7 +83,7 @@ impl Fields {
     }
 
     /// Nothing is left over: whatever is has a name that nobody knows.
-    pub(super) fn end(self, known: &[&str]) -> Result<(), ReportError> {
+    pub fn end(self, known: &[&str]) -> Result<(), ReportError> {
         match self.map.keys().next() {
             Some(name) => Err(ReportError::new(format!("{}{}", self.prefix, shown(name)), unknown(name, known))),
             None => Ok(()),
@@ -99,7 +99,7 @@ impl Fields {
 }
 
 /// A place out of its three parts; none without a repository and a path, because a branch alone says nothing.
-pub(super) fn endpoint(
+pub fn endpoint(
     repository: Option<&str>,
     branch: Option<&str>,
     path: Option<&str>,
@@ -111,7 +111,7 @@ pub(super) fn endpoint(
 }
 
 /// A workload by its name, perhaps in an environment; `field` is what the name stands in.
-pub(super) fn workload(
+pub fn workload(
     name: Option<String>,
     environment: Option<String>,
     field: &str,
@@ -124,7 +124,7 @@ pub(super) fn workload(
 }
 
 /// The status that a word means, in any case, with `-` or `_`.
-pub(super) fn status(field: &str, word: Option<&str>) -> Result<Status, ReportError> {
+pub fn status(field: &str, word: Option<&str>) -> Result<Status, ReportError> {
     let Some(word) = word else {
         return Err(ReportError::new(field, "is missing: `success`, `failure` or `in_progress`"));
     };
@@ -138,7 +138,7 @@ pub(super) fn status(field: &str, word: Option<&str>) -> Result<Status, ReportEr
 }
 
 /// What to say about a name that nobody knows.
-pub(super) fn unknown(name: &str, known: &[&str]) -> String {
+pub fn unknown(name: &str, known: &[&str]) -> String {
     match nearest(name, known) {
         Some(meant) => format!("is unknown: did you mean `{meant}`?"),
         None => format!("is unknown; there are {}", known.join(", ")),
@@ -146,7 +146,7 @@ pub(super) fn unknown(name: &str, known: &[&str]) -> String {
 }
 
 /// Foreign text, as short as a message needs it.
-pub(super) fn shown(text: &str) -> String {
+pub fn shown(text: &str) -> String {
     text.chars().filter(|character| !character.is_control()).take(SHOWN_CHARACTERS_MAX).collect()
 }
 

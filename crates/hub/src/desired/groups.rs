@@ -2,13 +2,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use hub_api::endpoint::Endpoint;
+use hub_api::publication::{DesiredPlace, Role};
+
 use super::vocabulary::{self, TargetIds, TargetKey};
-use super::{Role, WantedPlace};
-use crate::endpoint::Endpoint;
 use crate::store::{DatabaseError, Kind, Rows, Transaction, Value};
 
 /// The group in which a place is counted: folders of single clusters with those of the other clusters of their type, every other folder for itself.
-pub(super) fn group_name(place: &WantedPlace, endpoint: &Endpoint) -> String {
+pub(super) fn group_name(place: &DesiredPlace, endpoint: &Endpoint) -> String {
     let Some(cluster) = &place.cluster else { return endpoint.to_string() };
     let mut segments = endpoint.path().split('/');
     let is_below = segments.any(|segment| segment == cluster);
@@ -19,7 +20,7 @@ pub(super) fn group_name(place: &WantedPlace, endpoint: &Endpoint) -> String {
 }
 
 /// A place with the name of its group.
-pub(super) type Grouped<'a> = (&'a str, &'a WantedPlace);
+pub(super) type Grouped<'a> = (&'a str, &'a DesiredPlace);
 
 /// Adds the groups of places that are new, or of which more is known now.
 pub(super) async fn add(
@@ -35,7 +36,7 @@ pub(super) async fn add(
         ("cluster_type", Kind::Text),
         ("role", Kind::Text),
     ]);
-    let groups: BTreeMap<&str, &WantedPlace> = grouped.iter().copied().collect();
+    let groups: BTreeMap<&str, &DesiredPlace> = grouped.iter().copied().collect();
     for (name, place) in groups {
         let environment = place.environment.as_ref().and_then(|name| environments.get(name).copied());
         let cluster_type = place.cluster_type.as_deref();
@@ -79,7 +80,7 @@ mod tests {
     use super::*;
 
     fn check(path: &str, cluster: Option<&str>) -> String {
-        let place = WantedPlace {
+        let place = DesiredPlace {
             path: path.into(),
             tree: None,
             role: Role::Platform,

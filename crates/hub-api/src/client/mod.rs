@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 pub use self::events::{Followed, Following};
 use crate::limits::EVENTS_KEEP_ALIVE;
-use crate::wanted::{Published, Told};
+use crate::publication::{Publication, PublicationReceipt};
 
 /// How long one answer may take.
 const TIMEOUT: Duration = Duration::from_secs(30);
@@ -194,14 +194,18 @@ impl Client {
         self.receipt(self.post("reports", (media_type, body), patience).await?).await
     }
 
-    /// Tells what is wanted: what a branch holds at a commit, or what it will hold when somebody merges it. At most
+    /// Sends a publication: the content of a branch at a commit, or the content that a proposed change will bring. At most
     /// [`PUBLICATION_PLACES_MAX`](crate::limits::PUBLICATION_PLACES_MAX) places at a time. A hub that is busy or away is tried again, as with reports;
-    /// telling the same again is harmless.
+    /// sending the same again is harmless.
     ///
     /// # Errors
     /// Nobody answers in that time, or the hub does not take it.
-    pub async fn publish(&self, told: &Told, patience: Duration) -> Result<Published, ClientError> {
-        let body = serde_json::to_vec(told).map_err(|error| self.strange(&error.to_string()))?;
+    pub async fn publish(
+        &self,
+        publication: &Publication,
+        patience: Duration,
+    ) -> Result<PublicationReceipt, ClientError> {
+        let body = serde_json::to_vec(publication).map_err(|error| self.strange(&error.to_string()))?;
         self.read(self.post("publications", ("application/json", body), patience).await?).await
     }
 
@@ -343,7 +347,7 @@ fn shown(text: &str) -> String {
     text.chars().filter(|character| !character.is_control()).take(SHOWN_MAX).collect()
 }
 
-/// The parameters of a question that a value stands for, such as a [`Filter`](crate::questions::Filter): its fields that are not none.
+/// The parameters of a question that a value stands for, such as a filter: its fields that are not none.
 pub fn parameters(of: &impl Serialize) -> Vec<(String, String)> {
     let Ok(serde_json::Value::Object(fields)) = serde_json::to_value(of) else { return Vec::new() };
     let text = |value: serde_json::Value| match value {
@@ -357,13 +361,12 @@ pub fn parameters(of: &impl Serialize) -> Vec<(String, String)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::questions::{Filter, Page};
 
     #[test]
     fn names_are_kept_whatever_is_in_them() {
         let client = Client::new("https://hub.example/kalypso/", None).unwrap();
-        let filter = Filter { workload: Some("a&b=c/%".into()), ..Filter::default() };
-        let page = Page { limit: Some(7), cursor: None };
+        let filter = serde_json::json!({"workload": "a&b=c/%", "host": null});
+        let page = serde_json::json!({"limit": 7});
         let url =
             client.url_of(&["rollouts", "main@sha1:1/2"], &[parameters(&filter), parameters(&page)].concat()).unwrap();
         let expected = "https://hub.example/kalypso/api/v1/rollouts/main@sha1:1%2F2?workload=a%26b%3Dc%2F%25&limit=7";

@@ -11,9 +11,9 @@ use utoipa::openapi::schema::{KnownFormat, ObjectBuilder, Schema, SchemaFormat, 
 /// A moment in UTC, in milliseconds since 1970. Written as RFC 3339 (`2026-11-21T13:44:01.250Z`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(into = "String", try_from = "String")]
-pub struct Moment(i64);
+pub struct Timestamp(i64);
 
-impl Moment {
+impl Timestamp {
     /// The earliest moment that is accepted, 1970-01-01.
     pub const MIN: Self = Self(0);
     /// The last moment that is accepted: the end of the year 9998, which has four digits in every time zone.
@@ -59,54 +59,54 @@ impl Moment {
     }
 }
 
-impl fmt::Display for Moment {
+impl fmt::Display for Timestamp {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let timestamp = jiff::Timestamp::from_millisecond(self.0).unwrap_or_default();
         write!(formatter, "{timestamp:.3}")
     }
 }
 
-impl From<Moment> for String {
-    fn from(moment: Moment) -> Self {
+impl From<Timestamp> for String {
+    fn from(moment: Timestamp) -> Self {
         moment.to_string()
     }
 }
 
-impl utoipa::PartialSchema for Moment {
+impl utoipa::PartialSchema for Timestamp {
     fn schema() -> RefOr<Schema> {
         let format = SchemaFormat::KnownFormat(KnownFormat::DateTime);
         ObjectBuilder::new().schema_type(Type::String).format(Some(format)).into()
     }
 }
 
-impl utoipa::ToSchema for Moment {}
+impl utoipa::ToSchema for Timestamp {}
 
 /// It is no moment.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("`{0}` is no time as RFC 3339 writes it, such as 2026-11-21T13:44:01Z")]
-pub struct MomentError(String);
+pub struct TimestampError(String);
 
-impl FromStr for Moment {
-    type Err = MomentError;
+impl FromStr for Timestamp {
+    type Err = TimestampError;
 
-    fn from_str(text: &str) -> Result<Self, MomentError> {
-        let error = || MomentError(text.chars().take(64).collect());
+    fn from_str(text: &str) -> Result<Self, TimestampError> {
+        let error = || TimestampError(text.chars().take(64).collect());
         let timestamp: jiff::Timestamp = text.parse().map_err(|_| error())?;
         let millis = timestamp.as_millisecond();
         (Self::MIN.0..=Self::MAX.0).contains(&millis).then_some(Self(millis)).ok_or_else(error)
     }
 }
 
-impl TryFrom<String> for Moment {
-    type Error = MomentError;
+impl TryFrom<String> for Timestamp {
+    type Error = TimestampError;
 
-    fn try_from(text: String) -> Result<Self, MomentError> {
+    fn try_from(text: String) -> Result<Self, TimestampError> {
         text.parse()
     }
 }
 
 /// A length of time as it is written, such as `10m` or `2h`; days have 24 hours.
-pub(crate) fn length(text: &str) -> Option<Duration> {
+pub fn length(text: &str) -> Option<Duration> {
     let span: jiff::Span = text.parse().ok()?;
     let duration = span.to_duration(jiff::SpanRelativeTo::days_are_24_hours()).ok()?;
     Duration::try_from(duration).ok()
@@ -118,7 +118,7 @@ mod tests {
 
     #[test]
     fn is_written_with_milliseconds_and_read_with_any_offset() {
-        let moment: Moment = "2026-11-21T15:44:01.25+02:00".parse().unwrap();
+        let moment: Timestamp = "2026-11-21T15:44:01.25+02:00".parse().unwrap();
         assert_eq!(moment.to_string(), "2026-11-21T13:44:01.250Z");
         assert_eq!(moment.to_string().parse(), Ok(moment));
     }
@@ -126,16 +126,16 @@ mod tests {
     #[test]
     fn outside_of_what_can_be_written_is_refused() {
         for text in ["1969-12-31T23:59:59Z", "soon", "", "2026-11-21", "-009998-01-02T01:59:59Z"] {
-            assert!(text.parse::<Moment>().is_err(), "{text}");
+            assert!(text.parse::<Timestamp>().is_err(), "{text}");
         }
-        assert_eq!(Moment::from_millis(i64::MAX), Moment::MAX);
-        assert_eq!(Moment::MAX.to_string(), "9998-12-31T23:59:59.999Z");
+        assert_eq!(Timestamp::from_millis(i64::MAX), Timestamp::MAX);
+        assert_eq!(Timestamp::MAX.to_string(), "9998-12-31T23:59:59.999Z");
     }
 
     #[test]
     fn arithmetic_stays_inside() {
-        assert_eq!(Moment::MAX.after(Duration::MAX), Moment::MAX);
-        assert_eq!(Moment::MIN.before(Duration::MAX), Moment::MIN);
-        assert_eq!(Moment::MIN.since(Moment::MAX), Duration::ZERO);
+        assert_eq!(Timestamp::MAX.after(Duration::MAX), Timestamp::MAX);
+        assert_eq!(Timestamp::MIN.before(Duration::MAX), Timestamp::MIN);
+        assert_eq!(Timestamp::MIN.since(Timestamp::MAX), Duration::ZERO);
     }
 }

@@ -1,9 +1,10 @@
-//! Publishers who tell of all that there is in a stretch of a branch: what they do not name is wanted there no more.
+//! Publications that list all folders of a range of a branch: what they do not list is gone.
 
+use hub::desired::DesiredUpdate;
 use hub::ingest::Ingest;
-use hub::moment::Moment;
 use hub::store::Database;
-use hub::wanted::{Publication, Role, Stretch, WantedPlace, Wish};
+use hub_api::publication::{BranchContent, DesiredPlace, PathRange, Role};
+use hub_api::timestamp::Timestamp;
 
 use crate::faults::check_consistent;
 use crate::sample::{REPOSITORY, hash};
@@ -11,13 +12,13 @@ use crate::twins::Ground;
 
 twins![
     what_is_not_named_is_wanted_no_more,
-    a_stretch_goes_by_the_bytes_of_paths,
+    a_range_goes_by_the_bytes_of_paths,
     who_is_late_removes_nothing,
     of_two_commits_in_one_second_nobody_knows_which_is_later,
 ];
 
-fn place(path: &str, role: Role) -> WantedPlace {
-    WantedPlace {
+fn place(path: &str, role: Role) -> DesiredPlace {
+    DesiredPlace {
         path: path.into(),
         tree: Some(hash(7)),
         role,
@@ -30,20 +31,20 @@ fn place(path: &str, role: Role) -> WantedPlace {
 }
 
 /// A commit, made at that moment, that has these folders of the platform.
-fn publication(commit: i64, at: i64, paths: &[&str]) -> Publication {
-    Publication {
+fn publication(commit: i64, at: i64, paths: &[&str]) -> BranchContent {
+    BranchContent {
         repository: REPOSITORY.into(),
         branch: "prod".into(),
         commit: hash(commit),
-        committed_on: Moment::from_millis(at),
+        committed_on: Timestamp::from_millis(at),
         places: paths.iter().map(|path| place(path, Role::Platform)).collect(),
         is_complete: false,
     }
 }
 
 /// All between two paths.
-fn stretch(below: &str, after: Option<&str>, until: Option<&str>) -> Stretch {
-    Stretch { below: below.into(), after: after.map(str::to_owned), until: until.map(str::to_owned) }
+fn range(below: &str, after: Option<&str>, until: Option<&str>) -> PathRange {
+    PathRange { below: below.into(), after: after.map(str::to_owned), until: until.map(str::to_owned) }
 }
 
 /// The paths at which something is wanted.
@@ -66,39 +67,39 @@ async fn with(ground: &Ground, paths: &[&str]) -> Ingest {
 async fn what_is_not_named_is_wanted_no_more(ground: Ground) {
     let ingest = with(&ground, &["west", "west/cart", "west/portal", "east", "other/east"]).await;
     let manifests =
-        Publication { places: vec![place("east/manifests", Role::Application)], ..publication(1, 1_000, &[]) };
+        BranchContent { places: vec![place("east/manifests", Role::Application)], ..publication(1, 1_000, &[]) };
     ingest.publish(manifests).await.unwrap();
-    let elsewhere = Publication { branch: "prod2".into(), ..publication(1, 1_000, &["east"]) };
+    let elsewhere = BranchContent { branch: "prod2".into(), ..publication(1, 1_000, &["east"]) };
     ingest.publish(elsewhere).await.unwrap();
     let told = publication(2, 2_000, &["west", "west/cart"]);
-    let published = ingest.want(Wish::Whole(told.clone(), stretch("", None, None))).await.unwrap();
+    let published = ingest.want(DesiredUpdate::Complete(told.clone(), range("", None, None))).await.unwrap();
     assert_eq!((published.removed, published.unchanged), (3, 2));
     check(&ground.database, &["east", "east/manifests", "west", "west/cart"]).await;
-    let published = ingest.want(Wish::Whole(told, stretch("", None, None))).await.unwrap();
+    let published = ingest.want(DesiredUpdate::Complete(told, range("", None, None))).await.unwrap();
     assert_eq!((published.removed, published.changed), (0, 0));
 }
 
-async fn a_stretch_goes_by_the_bytes_of_paths(ground: Ground) {
+async fn a_range_goes_by_the_bytes_of_paths(ground: Ground) {
     let all = ["a", "f/a", "f/a-2", "f/a-2/x", "f/a/x", "f/é", "f0"];
     let ingest = with(&ground, &all).await;
-    let tell = async |(commit, paths): (i64, &[&str]), stretch| {
+    let tell = async |(commit, paths): (i64, &[&str]), range| {
         let told = publication(commit, commit * 1_000, paths);
-        ingest.want(Wish::Whole(told, stretch)).await.unwrap().removed
+        ingest.want(DesiredUpdate::Complete(told, range)).await.unwrap().removed
     };
-    assert_eq!(tell((2, &["f/a"]), stretch("f", None, Some("f/a-2"))).await, 1);
+    assert_eq!(tell((2, &["f/a"]), range("f", None, Some("f/a-2"))).await, 1);
     check(&ground.database, &["a", "f/a", "f/a-2/x", "f/a/x", "f/é", "f0"]).await;
-    assert_eq!(tell((2, &[]), stretch("f", Some("f/a-2/x"), None)).await, 2);
+    assert_eq!(tell((2, &[]), range("f", Some("f/a-2/x"), None)).await, 2);
     check(&ground.database, &["a", "f/a", "f/a-2/x", "f0"]).await;
 }
 
 async fn who_is_late_removes_nothing(ground: Ground) {
     let ingest = with(&ground, &["west"]).await;
     let first = publication(2, 2_000, &["west"]);
-    assert_eq!(ingest.want(Wish::Whole(first, stretch("", None, Some("west")))).await.unwrap().removed, 0);
+    assert_eq!(ingest.want(DesiredUpdate::Complete(first, range("", None, Some("west")))).await.unwrap().removed, 0);
     // Meanwhile somebody publishes.
     ingest.publish(publication(3, 3_000, &["west/cart"])).await.unwrap();
     let rest = publication(2, 2_000, &[]);
-    assert_eq!(ingest.want(Wish::Whole(rest, stretch("", Some("west"), None))).await.unwrap().removed, 0);
+    assert_eq!(ingest.want(DesiredUpdate::Complete(rest, range("", Some("west"), None))).await.unwrap().removed, 0);
     check(&ground.database, &["west", "west/cart"]).await;
 }
 
@@ -107,7 +108,7 @@ async fn of_two_commits_in_one_second_nobody_knows_which_is_later(ground: Ground
     ingest.publish(publication(2, 1_000, &["west/cart"])).await.unwrap();
     for commit in [1, 3] {
         let told = publication(commit, 1_000, &["west"]);
-        assert_eq!(ingest.want(Wish::Whole(told, stretch("", None, None))).await.unwrap().removed, 0);
+        assert_eq!(ingest.want(DesiredUpdate::Complete(told, range("", None, None))).await.unwrap().removed, 0);
     }
     check(&ground.database, &["west", "west/cart"]).await;
 }

@@ -2,7 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{WantedTarget, WantedVersion};
+use hub_api::publication::{DesiredTarget, DesiredVersion};
+
 use crate::store::{DatabaseError, Kind, Rows, Transaction, Value};
 
 /// A target, by all names that make it one.
@@ -16,7 +17,7 @@ pub(super) struct TargetKey {
 }
 
 impl TargetKey {
-    pub(super) fn of(target: &WantedTarget) -> Self {
+    pub(super) fn of(target: &DesiredTarget) -> Self {
         Self {
             workspace: target.workspace.clone(),
             application: target.application.clone(),
@@ -51,7 +52,7 @@ pub(super) async fn environments(
 /// Finds all targets, and adds those that are new, with everything above them.
 pub(super) async fn targets(
     transaction: &mut Transaction,
-    targets: &BTreeMap<TargetKey, (&WantedTarget, Option<String>)>,
+    targets: &BTreeMap<TargetKey, (&DesiredTarget, Option<String>)>,
 ) -> Result<BTreeMap<TargetKey, TargetIds>, DatabaseError> {
     let mut rows = Rows::new(&[
         ("number", Kind::Int),
@@ -135,7 +136,7 @@ pub(super) async fn assigned(
 pub(super) async fn assign(
     transaction: &mut Transaction,
     commit: &str,
-    wanted: Vec<(TargetIds, WantedVersion)>,
+    wanted: Vec<(TargetIds, DesiredVersion)>,
 ) -> Result<(), DatabaseError> {
     let mut rows = Rows::new(&[
         ("target_id", Kind::Int),

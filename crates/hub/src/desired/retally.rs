@@ -2,13 +2,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use hub_api::timestamp::Timestamp;
+
 use crate::ingest::history;
 use crate::ingest::naming::{self, Named};
 use crate::ingest::places::{self, Contents, Meaning};
 use crate::ingest::subjects::{self, Change, State};
 use crate::ingest::tally::{self, Deltas};
 use crate::ingest::workloads;
-use crate::moment::Moment;
 use crate::silence;
 use crate::store::{DatabaseError, Kind, Row, Rows, Transaction, Value};
 
@@ -200,7 +201,7 @@ async fn restate_some(
     let change = |(id, after): (i64, State)| Some(Change { reconciler_id: id, before: before.get(&id)?, after });
     let changes = after.into_iter().filter_map(change).filter(|change| change.after != *change.before);
     let changes: Vec<_> = changes.collect();
-    silence::note(transaction, &changes, Moment::now()).await?;
+    silence::note(transaction, &changes, Timestamp::now()).await?;
     subjects::write_states(transaction, changes).await
 }
 
@@ -217,7 +218,7 @@ async fn latest(transaction: &mut Transaction, ids: &[i64]) -> Result<BTreeMap<i
         place_id: row.optional_int(1),
         is_retired: row.is(2),
         deployment_id: row.optional_int(3),
-        commit: row.optional_text(4).map(crate::revision::commit).unwrap_or_default().to_owned(),
+        commit: row.optional_text(4).map(hub_api::revision::commit).unwrap_or_default().to_owned(),
         tree: row.optional_text(5).map(str::to_owned),
         version: row.optional_text(6).map(str::to_owned),
         noted_commit: row.text(7),

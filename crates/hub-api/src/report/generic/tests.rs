@@ -4,9 +4,9 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::report::Status;
-use crate::report::tests::report;
+use crate::report::example::report;
 
-const NOW: Moment = Moment::MIN;
+const NOW: Timestamp = Timestamp::MIN;
 
 /// What comes of a body: names of reconcilers, or what is wrong.
 fn check(body: &str) -> Vec<String> {
@@ -166,7 +166,7 @@ proptest! {
         let written = Report {
             host, reconciler, revision, message,
             labels: [(label.clone(), label)].into(),
-            observed_on: Moment::from_millis(millis),
+            observed_on: Timestamp::from_millis(millis),
             heartbeat: seconds.map(Duration::from_secs),
             ..report()
         };

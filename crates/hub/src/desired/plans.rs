@@ -4,9 +4,10 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use super::WantedPlace;
-use crate::endpoint::Endpoint;
-use crate::moment::Moment;
+use hub_api::endpoint::Endpoint;
+use hub_api::publication::DesiredPlace;
+use hub_api::timestamp::Timestamp;
+
 use crate::store::{DatabaseError, Kind, Rows, Transaction, Value};
 
 /// How long it is kept: reviews take long, but not that long.
@@ -15,11 +16,15 @@ const KEPT: Duration = Duration::from_hours(24 * 90);
 /// Keeps what is said of contents.
 pub(super) async fn note(
     transaction: &mut Transaction,
-    places: &[(&WantedPlace, &Endpoint)],
+    places: &[(&DesiredPlace, &Endpoint)],
 ) -> Result<(), DatabaseError> {
-    let now = Moment::now();
-    let mut rows =
-        Rows::new(&[("endpoint", Kind::Text), ("tree", Kind::Text), ("place", Kind::Text), ("noted_on", Kind::Moment)]);
+    let now = Timestamp::now();
+    let mut rows = Rows::new(&[
+        ("endpoint", Kind::Text),
+        ("tree", Kind::Text),
+        ("place", Kind::Text),
+        ("noted_on", Kind::Timestamp),
+    ]);
     let contents: BTreeMap<_, _> = places
         .iter()
         .filter_map(|(place, endpoint)| Some(((endpoint.to_string(), place.tree.as_deref()?), *place)))
@@ -39,8 +44,8 @@ pub(super) async fn note(
 /// The places, with what was said of their contents before.
 pub(super) async fn known<'a>(
     transaction: &mut Transaction,
-    places: &[(&'a WantedPlace, &Endpoint)],
-) -> Result<Vec<Cow<'a, WantedPlace>>, DatabaseError> {
+    places: &[(&'a DesiredPlace, &Endpoint)],
+) -> Result<Vec<Cow<'a, DesiredPlace>>, DatabaseError> {
     let mut rows = Rows::new(&[("number", Kind::Int), ("endpoint", Kind::Text), ("tree", Kind::Text)]);
     for (number, (place, endpoint)) in places.iter().enumerate() {
         if let Some(tree) = &place.tree {
@@ -49,17 +54,17 @@ pub(super) async fn known<'a>(
     }
     let statement =
         "select s.number, c.place from source s join planned_content c on c.endpoint = s.endpoint and c.tree = s.tree";
-    let mut found: Vec<Cow<'a, WantedPlace>> = places.iter().map(|(place, _)| Cow::Borrowed(*place)).collect();
+    let mut found: Vec<Cow<'a, DesiredPlace>> = places.iter().map(|(place, _)| Cow::Borrowed(*place)).collect();
     for row in transaction.with(rows, statement).await? {
         let place = usize::try_from(row.int(0)).ok().and_then(|number| found.get_mut(number));
-        let Some((place, said)) = place.zip(serde_json::from_str::<WantedPlace>(&row.text(1)).ok()) else { continue };
+        let Some((place, said)) = place.zip(serde_json::from_str::<DesiredPlace>(&row.text(1)).ok()) else { continue };
         complete(place.to_mut(), said);
     }
     Ok(found)
 }
 
 /// Who made a folder knows more of it than who only sees it.
-fn complete(place: &mut WantedPlace, said: WantedPlace) {
+fn complete(place: &mut DesiredPlace, said: DesiredPlace) {
     if place.role != said.role {
         return;
     }

@@ -1,8 +1,9 @@
 //! Branches of GitOps repositories: their commits in order, and how far they were read.
 
-use super::{Publication, Role, Seen};
-use crate::limits::FUTURE_MAX;
-use crate::moment::Moment;
+use hub_api::limits::FUTURE_MAX;
+use hub_api::publication::{BranchContent, ReadProgress, Role};
+use hub_api::timestamp::Timestamp;
+
 use crate::store::{Database, DatabaseError, Transaction, Value};
 
 /// A branch in the store.
@@ -18,7 +19,7 @@ pub(super) struct CommitId {
     /// Whether nobody told of it before.
     pub(super) is_new: bool,
     /// Since when it is the branch's last one: when it was made, or when the branch was seen to be reset to it.
-    pub(super) since: Moment,
+    pub(super) since: Timestamp,
 }
 
 impl Branch {
@@ -28,7 +29,7 @@ impl Branch {
         repository: &str,
         branch: &str,
     ) -> Result<Self, DatabaseError> {
-        let names: Vec<Value> = vec![crate::endpoint::repository(repository).into(), branch.trim().into()];
+        let names: Vec<Value> = vec![hub_api::endpoint::repository(repository).into(), branch.trim().into()];
         let sql = "insert into gitops_branch (repository, branch) values ($1, $2) \
             on conflict (repository, branch) do update set branch = excluded.branch returning id, head";
         let rows = transaction.query(sql, names).await?;
@@ -38,7 +39,7 @@ impl Branch {
     }
 
     /// Whether somebody else has read on since then.
-    pub(super) fn is_beyond(&self, seen: &Seen) -> bool {
+    pub(super) fn is_beyond(&self, seen: &ReadProgress) -> bool {
         self.head != seen.before
     }
 
@@ -46,7 +47,7 @@ impl Branch {
     pub(super) async fn commit(
         &self,
         transaction: &mut Transaction,
-        publication: &Publication,
+        publication: &BranchContent,
         is_seen: bool,
     ) -> Result<Option<CommitId>, DatabaseError> {
         let dialect = transaction.dialect();
@@ -56,7 +57,7 @@ impl Branch {
         );
         let last = transaction.query(&sql, vec![self.id.into()]).await?;
         let last = last.first();
-        let now = Moment::now();
+        let now = Timestamp::now();
         // A commit with a date that can't be right yet must not keep those after it from counting.
         let last_on = last.and_then(|row| row.moment(3)).filter(|last_on| *last_on <= now.after(FUTURE_MAX));
         if let Some(row) = last.filter(|row| row.text(1) == publication.commit) {
@@ -97,14 +98,14 @@ impl Branch {
     pub(super) async fn is_latest(
         &self,
         transaction: &mut Transaction,
-        publication: &Publication,
+        publication: &BranchContent,
     ) -> Result<bool, DatabaseError> {
         let sql = format!(
             "select 1 from gitops_commit where branch_id = $1 and commit_id <> $2 and committed_on >= {} and committed_on <= {} limit 1",
             transaction.dialect().instant("$3"),
             transaction.dialect().instant("$4"),
         );
-        let latest = Moment::now().after(FUTURE_MAX);
+        let latest = Timestamp::now().after(FUTURE_MAX);
         let values =
             vec![self.id.into(), publication.commit.as_str().into(), publication.committed_on.into(), latest.into()];
         Ok(transaction.query(&sql, values).await?.is_empty())
@@ -114,7 +115,7 @@ impl Branch {
     pub(super) async fn set_read(&self, transaction: &mut Transaction, commit: &str) -> Result<(), DatabaseError> {
         let dialect = transaction.dialect();
         let sql = format!("update gitops_branch set head = $1, read_on = {} where id = $2", dialect.instant("$3"));
-        let values = vec![commit.into(), self.id.into(), Moment::now().into()];
+        let values = vec![commit.into(), self.id.into(), Timestamp::now().into()];
         transaction.query(&sql, values).await.map(drop)
     }
 }
@@ -125,7 +126,7 @@ impl Branch {
 /// The database can't be reached.
 pub async fn read_up_to(database: &Database, repository: &str, branch: &str) -> Result<Option<String>, DatabaseError> {
     let sql = "select head from gitops_branch where repository = $1 and branch = $2";
-    let names = vec![crate::endpoint::repository(repository).into(), branch.trim().into()];
+    let names = vec![hub_api::endpoint::repository(repository).into(), branch.trim().into()];
     let rows = database.query(sql, names).await?;
     Ok(rows.first().and_then(|row| row.optional_text(0)).map(str::to_owned))
 }
@@ -144,7 +145,7 @@ pub async fn wanted_paths(
         join place_group g on g.id = p.place_group_id join place_revision w on w.id = p.wanted_revision_id \
         where b.repository = $1 and b.branch = $2 and g.role = $3 and w.tree is not null \
         and ($4 = 0 or p.path > $5) order by p.path limit $6";
-    let repository = crate::endpoint::repository(repository);
+    let repository = hub_api::endpoint::repository(repository);
     let values: Vec<Value> = vec![
         repository.into(),
         branch.trim().into(),

@@ -9,11 +9,11 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-use crate::inputs::generic;
 use crate::limits::{REPORT_BYTES_MAX, SIGNED_END_BYTES_MAX};
-use crate::moment::Moment;
 use crate::report::Report;
-use crate::tokens::{Identity, Invalid, RandomError, SigningKey, Token, TokenText};
+use crate::report::generic;
+use crate::timestamp::Timestamp;
+use crate::token::{RandomError, SigningKey, TokenText};
 
 /// What every signed message begins with: no signature of anything else is one of a line.
 const PURPOSE: &str = "kalypso signed reports, version 1";
@@ -52,7 +52,7 @@ pub struct Head {
     /// A name that no other file has.
     pub id: String,
     /// When it was begun, by the clock of its site.
-    pub created_on: Moment,
+    pub created_on: Timestamp,
 }
 
 /// The last line.
@@ -92,7 +92,7 @@ pub struct Addition {
 ///
 /// # Errors
 /// The file does not end as one that was signed with this token.
-pub fn add(end: &[u8], token: &TokenText, reports: &[Report], now: Moment) -> Result<Addition, SignedFileError> {
+pub fn add(end: &[u8], token: &TokenText, reports: &[Report], now: Timestamp) -> Result<Addition, SignedFileError> {
     let mut writer = Writer { key: token.signing_key(), signature: String::new(), bytes: Vec::new() };
     let (mut count, mut replaced) = (0, 0);
     if end.is_empty() {
@@ -169,12 +169,9 @@ impl<R: BufRead> Unchecked<R> {
         Ok(Self { head, message: message("", "head", payload), signature: line.signature, input })
     }
 
-    /// Who signed the first line, if it was that token.
-    ///
-    /// # Errors
-    /// Another one did, or it is good no more.
-    pub fn signed_by(&self, token: &Token, now: Moment) -> Result<Identity, Invalid> {
-        token.recognize_signature(&self.message, &self.signature, now)
+    /// What the first line signs, and its signature: the caller looks for the token that made it.
+    pub fn signed_head(&self) -> (&[u8], &str) {
+        (&self.message, &self.signature)
     }
 
     /// Goes on with the lines, if `is_signed` says that the message and its signature are of that token: the first line here, all others as they are read.
@@ -278,11 +275,11 @@ pub fn fuzz(input: &[u8]) {
     };
     // Nobody has signed it with a key that is new.
     assert!(read(input, &|message, signature| key.is_of(message, signature)).is_err());
-    assert!(add(input, &token, &[], Moment::MIN).is_err() || input.is_empty());
+    assert!(add(input, &token, &[], Timestamp::MIN).is_err() || input.is_empty());
     let lines = read(input, &|_, _| true).unwrap_or_default();
-    let reports = lines.iter().filter_map(|line| generic::read_one(line.as_bytes(), Moment::MAX).ok());
-    let reports: Vec<_> = reports.filter_map(|report| report.check(Moment::MAX).ok()).collect();
-    if let Ok(addition) = add(&[], &token, &reports, Moment::MIN) {
+    let reports = lines.iter().filter_map(|line| generic::read_one(line.as_bytes(), Timestamp::MAX).ok());
+    let reports: Vec<_> = reports.filter_map(|report| report.check(Timestamp::MAX).ok()).collect();
+    if let Ok(addition) = add(&[], &token, &reports, Timestamp::MIN) {
         let again = read(&addition.bytes, &|message, signature| key.is_of(message, signature));
         assert_eq!(again.map(|reports| reports.len()).ok(), Some(reports.len()));
     }
@@ -294,9 +291,9 @@ const _: () = assert!(SIGNED_END_BYTES_MAX >= 2 * ENVELOPE_BYTES);
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::tests::report;
+    use crate::report::example::report;
 
-    const NOW: Moment = Moment::MIN;
+    const NOW: Timestamp = Timestamp::MIN;
 
     fn named(names: &[&str]) -> Vec<Report> {
         names.iter().map(|name| Report { reconciler: (*name).to_owned(), ..report() }).collect()

@@ -62,7 +62,7 @@ impl TokenText {
     ///
     /// # Errors
     /// The system has no random numbers.
-    pub(super) fn renewed(id: &str) -> Result<Self, RandomError> {
+    pub fn renewed(id: &str) -> Result<Self, RandomError> {
         Ok(Self { id: id.to_owned(), secret: random::<SECRET_BYTES>()?, signs: false })
     }
 

@@ -54,7 +54,7 @@ const FLUX_NAMESPACE: &str = "flux-system";
 /// What the reconciler of an object of Flux is called. A Kustomization is called by its own name, with its namespace before it if that is not Flux's and
 /// the name does not say which deployment target it applies; other kinds have the kind before that, so that a release and a source may have the same
 /// name as a Kustomization.
-pub(crate) fn flux_reconciler(kind: &str, namespace: &str, name: &str) -> String {
+pub fn flux_reconciler(kind: &str, namespace: &str, name: &str) -> String {
     let is_plain = matches!(namespace, "" | FLUX_NAMESPACE);
     let is_target = || kind == "Kustomization" && TargetName::parse(name).is_some();
     let name = if is_plain || is_target() { name.to_owned() } else { format!("{namespace}/{name}") };

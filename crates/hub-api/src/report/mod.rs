@@ -1,5 +1,13 @@
 //! Reports: what a reconciler says of itself, whatever format it came in.
 
+pub mod batch;
+#[cfg(any(test, feature = "examples"))]
+pub mod example;
+pub mod fields;
+pub mod generic;
+pub mod names;
+pub mod signed_file;
+
 use std::collections::BTreeMap;
 use std::fmt;
 use std::time::Duration;
@@ -11,8 +19,8 @@ use crate::endpoint::{Endpoint, EndpointError};
 use crate::limits::{
     FUTURE_MAX, HEARTBEAT_MAX, HEARTBEAT_MIN, LABELS_MAX, MESSAGE_CHARACTERS_MAX, NAME_CHARACTERS_MAX,
 };
-use crate::moment::Moment;
 use crate::revision;
+use crate::timestamp::Timestamp;
 
 /// How far a reconciler got.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, utoipa::ToSchema)]
@@ -86,7 +94,7 @@ pub struct Report {
     /// What it says about that; empty if nothing.
     pub message: String,
     /// When it was so, by the reporter's clock.
-    pub observed_on: Moment,
+    pub observed_on: Timestamp,
     /// It promises to report again within this time.
     pub heartbeat: Option<Duration>,
     /// Labels of the host; empty if the report says nothing of them.
@@ -152,7 +160,7 @@ impl Report {
     ///
     /// # Errors
     /// A name is empty, too long or has control characters; the moment lies in the future; there are too many labels.
-    pub fn check(mut self, now: Moment) -> Result<Self, ReportError> {
+    pub fn check(mut self, now: Timestamp) -> Result<Self, ReportError> {
         for (field, name) in [("host", &self.host), ("reconciler", &self.reconciler), ("type", &self.kind)] {
             check_name(field, name)?;
         }
@@ -250,32 +258,14 @@ fn digest<const N: usize>(parts: [&str; N]) -> i64 {
 }
 
 #[cfg(test)]
-pub(crate) mod tests {
+mod tests {
+    use super::example::report;
     use super::*;
-
-    /// A report that is right.
-    pub(crate) fn report() -> Report {
-        Report {
-            host: "chicago-edge-04".into(),
-            reconciler: "checkout-eu".into(),
-            kind: "flux".into(),
-            endpoint: Endpoint::new("https://git.example/acme/gitops", "prod", "chicago-edge/checkout-eu").ok(),
-            revision: format!("prod@sha1:{}", "4".repeat(40)),
-            tree: None,
-            version: None,
-            workload: None,
-            status: Status::Success,
-            message: "applied".into(),
-            observed_on: Moment::from_millis(1_000),
-            heartbeat: None,
-            labels: BTreeMap::new(),
-        }
-    }
 
     fn check(change: impl FnOnce(&mut Report)) -> String {
         let mut report = report();
         change(&mut report);
-        report.check(Moment::from_millis(1_000)).map_or_else(|error| error.to_string(), |_| "good".to_owned())
+        report.check(Timestamp::from_millis(1_000)).map_or_else(|error| error.to_string(), |_| "good".to_owned())
     }
 
     #[test]
@@ -292,8 +282,8 @@ pub(crate) mod tests {
 
     #[test]
     fn clocks_may_differ_but_not_by_much() {
-        assert_eq!(check(|report| report.observed_on = Moment::from_millis(601_000)), "good");
-        assert!(check(|report| report.observed_on = Moment::from_millis(601_001)).contains("is in the future"));
+        assert_eq!(check(|report| report.observed_on = Timestamp::from_millis(601_000)), "good");
+        assert!(check(|report| report.observed_on = Timestamp::from_millis(601_001)).contains("is in the future"));
     }
 
     #[test]
@@ -303,7 +293,7 @@ pub(crate) mod tests {
             change(&mut report);
             report.digest()
         };
-        assert_eq!(digest(|_| ()), digest(|report| report.observed_on = Moment::MAX));
+        assert_eq!(digest(|_| ()), digest(|report| report.observed_on = Timestamp::MAX));
         assert_eq!(digest(|_| ()), digest(|report| report.revision = "4".repeat(40)));
         assert_ne!(digest(|_| ()), digest(|report| report.message.push('.')));
         assert_ne!(digest(|_| ()), digest(|report| report.version = Some("1".into())));
@@ -311,9 +301,9 @@ pub(crate) mod tests {
 
     #[test]
     fn long_messages_are_cut_and_control_characters_left_out() {
-        let long = Report { message: "é".repeat(5_000), ..report() }.check(Moment::MAX).unwrap();
+        let long = Report { message: "é".repeat(5_000), ..report() }.check(Timestamp::MAX).unwrap();
         assert_eq!(long.message.chars().count(), MESSAGE_CHARACTERS_MAX + 1);
-        let bell = Report { message: "a\u{7}\0b\nc".into(), ..report() }.check(Moment::MAX).unwrap();
+        let bell = Report { message: "a\u{7}\0b\nc".into(), ..report() }.check(Timestamp::MAX).unwrap();
         assert_eq!(bell.message, "ab\nc");
     }
 }

@@ -28,7 +28,7 @@ pub enum Followed {
     Change {
         /// Behind which to go on.
         id: String,
-        /// A [`Change`](crate::questions::Change) as JSON, or something that a later hub tells.
+        /// A change as JSON, or something that a later hub tells.
         change: serde_json::Value,
     },
     /// The connection is lost. It is taken up again by itself.

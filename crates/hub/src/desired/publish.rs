@@ -3,15 +3,16 @@
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
+use hub_api::endpoint::{Endpoint, EndpointError};
+use hub_api::publication::{
+    BranchContent, DesiredPlace, DesiredTarget, DesiredVersion, PathRange, PublicationReceipt, Role,
+};
+
 use super::branch::{Branch, CommitId};
 use super::groups::Grouped;
 use super::retally::{self, Changes};
 use super::vocabulary::{self, TargetIds, TargetKey};
-use super::{
-    Plan, Publication, Published, Role, Stretch, WantedPlace, WantedTarget, WantedVersion, Wish, groups, order, plans,
-    stretch,
-};
-use crate::endpoint::{Endpoint, EndpointError};
+use super::{DesiredUpdate, PlannedContent, groups, order, plans, range};
 use crate::ingest::naming;
 use crate::ingest::places::Contents;
 use crate::store::{DatabaseError, Kind, Row, Rows, Transaction, Value};
@@ -19,7 +20,7 @@ use crate::store::{DatabaseError, Kind, Row, Rows, Transaction, Value};
 /// A place that somebody tells of.
 pub(super) struct Named<'a> {
     /// What is told, with what was told of its content before.
-    pub(super) place: Cow<'a, WantedPlace>,
+    pub(super) place: Cow<'a, DesiredPlace>,
     pub(super) endpoint: &'a Endpoint,
     /// The group that it is counted in.
     pub(super) group: String,
@@ -40,8 +41,8 @@ struct Known {
 enum By<'a> {
     /// Who made it, and may be late.
     Publisher,
-    /// The same, who tells of all that there is in a stretch of the branch.
-    PublisherOfAll(&'a Stretch),
+    /// The same, of all platform folders in a range of the branch.
+    PublisherOfAll(&'a PathRange),
     /// Who looked at the branch.
     Watcher,
 }
@@ -50,26 +51,26 @@ enum By<'a> {
 pub(crate) async fn want(
     transaction: &mut Transaction,
     contents: &mut Contents,
-    wish: &Wish,
-) -> Result<Published, DatabaseError> {
+    wish: &DesiredUpdate,
+) -> Result<PublicationReceipt, DatabaseError> {
     match wish {
-        Wish::Published(publication) => {
+        DesiredUpdate::Published(publication) => {
             let branch = Branch::find(transaction, &publication.repository, &publication.branch).await?;
             publish(transaction, contents, publication, (&branch, By::Publisher)).await
         }
-        Wish::Whole(publication, stretch) => {
+        DesiredUpdate::Complete(publication, range) => {
             let branch = Branch::find(transaction, &publication.repository, &publication.branch).await?;
-            publish(transaction, contents, publication, (&branch, By::PublisherOfAll(stretch))).await
+            publish(transaction, contents, publication, (&branch, By::PublisherOfAll(range))).await
         }
-        Wish::Ordered(environments) => {
+        DesiredUpdate::Ordered(environments) => {
             order::set(transaction, environments).await?;
-            Ok(Published::default())
+            Ok(PublicationReceipt::default())
         }
-        Wish::Planned(plan) => note(transaction, contents, plan).await,
-        Wish::Seen(publication, seen) => {
+        DesiredUpdate::Planned(plan) => note(transaction, contents, plan).await,
+        DesiredUpdate::Observed(publication, seen) => {
             let branch = Branch::find(transaction, &publication.repository, &publication.branch).await?;
             if branch.is_beyond(seen) {
-                return Ok(Published::default());
+                return Ok(PublicationReceipt::default());
             }
             let published = publish(transaction, contents, publication, (&branch, By::Watcher)).await?;
             if seen.is_last {
@@ -81,7 +82,11 @@ pub(crate) async fn want(
 }
 
 /// Keeps a plan, and applies what it says of contents that are wanted already.
-async fn note(transaction: &mut Transaction, contents: &mut Contents, plan: &Plan) -> Result<Published, DatabaseError> {
+async fn note(
+    transaction: &mut Transaction,
+    contents: &mut Contents,
+    plan: &PlannedContent,
+) -> Result<PublicationReceipt, DatabaseError> {
     let branch = Branch::find(transaction, &plan.repository, &plan.branch).await?;
     let endpoints = endpoints((&plan.repository, &plan.branch), &plan.places)?;
     let told = told(&plan.places, &endpoints);
@@ -97,7 +102,7 @@ async fn note(transaction: &mut Transaction, contents: &mut Contents, plan: &Pla
     let targets = manifests(&named);
     let changes = Changes { branch_id: branch.id, changed, regrouped, added, targets, is_commit_new: false };
     retally::after_publication(transaction, contents, changes).await?;
-    Ok(Published { unchanged: named.len(), ..Published::default() })
+    Ok(PublicationReceipt { unchanged: named.len(), ..PublicationReceipt::default() })
 }
 
 fn grouped<'n>(named: &'n [Named<'_>]) -> Vec<Grouped<'n>> {
@@ -108,14 +113,14 @@ fn grouped<'n>(named: &'n [Named<'_>]) -> Vec<Grouped<'n>> {
 async fn publish(
     transaction: &mut Transaction,
     contents: &mut Contents,
-    publication: &Publication,
+    publication: &BranchContent,
     (branch, by): (&Branch, By<'_>),
-) -> Result<Published, DatabaseError> {
+) -> Result<PublicationReceipt, DatabaseError> {
     let endpoints = endpoints((&publication.repository, &publication.branch), &publication.places)?;
     let told = told(&publication.places, &endpoints);
     let Some(commit) = branch.commit(transaction, publication, matches!(by, By::Watcher)).await? else {
         plans::note(transaction, &told).await?;
-        return Ok(Published { unchanged: endpoints.len(), ..Published::default() });
+        return Ok(PublicationReceipt { unchanged: endpoints.len(), ..PublicationReceipt::default() });
     };
     let named = named(transaction, &told).await?;
     let targets = add_targets(transaction, &named).await?;
@@ -127,8 +132,8 @@ async fn publish(
     if publication.is_complete {
         news.remove(others(transaction, branch, &endpoints).await?);
     }
-    if let By::PublisherOfAll(stretch) = by {
-        news.remove(stretch::missing(transaction, branch, (publication, stretch), &endpoints).await?);
+    if let By::PublisherOfAll(range) = by {
+        news.remove(range::missing(transaction, branch, (publication, range), &endpoints).await?);
     }
     let News { published, revisions, versions } = news;
     let changed = revisions.iter().map(|(id, _, _)| *id).collect();
@@ -141,14 +146,14 @@ async fn publish(
 }
 
 /// The endpoints of places, in their order.
-fn endpoints((repository, branch): (&str, &str), places: &[WantedPlace]) -> Result<Vec<Endpoint>, DatabaseError> {
-    let endpoint = |place: &WantedPlace| Endpoint::new(repository, branch, &place.path);
+fn endpoints((repository, branch): (&str, &str), places: &[DesiredPlace]) -> Result<Vec<Endpoint>, DatabaseError> {
+    let endpoint = |place: &DesiredPlace| Endpoint::new(repository, branch, &place.path);
     let endpoints: Result<_, EndpointError> = places.iter().map(endpoint).collect();
     endpoints.map_err(|error| DatabaseError::Refused(error.to_string()))
 }
 
 /// The places with their endpoints. Of two that are one, the last counts.
-fn told<'a>(places: &'a [WantedPlace], endpoints: &'a [Endpoint]) -> Vec<(&'a WantedPlace, &'a Endpoint)> {
+fn told<'a>(places: &'a [DesiredPlace], endpoints: &'a [Endpoint]) -> Vec<(&'a DesiredPlace, &'a Endpoint)> {
     let by_endpoint: BTreeMap<_, _> = endpoints.iter().zip(places).collect();
     by_endpoint.into_iter().map(|(endpoint, place)| (place, endpoint)).collect()
 }
@@ -156,11 +161,11 @@ fn told<'a>(places: &'a [WantedPlace], endpoints: &'a [Endpoint]) -> Vec<(&'a Wa
 /// The places with all that is known of them.
 async fn named<'a>(
     transaction: &mut Transaction,
-    told: &[(&'a WantedPlace, &'a Endpoint)],
+    told: &[(&'a DesiredPlace, &'a Endpoint)],
 ) -> Result<Vec<Named<'a>>, DatabaseError> {
     let places = plans::known(transaction, told).await?;
     let mut known = known(transaction, told).await?;
-    let named = |(place, (_, endpoint)): (Cow<'a, WantedPlace>, &(_, &'a Endpoint))| {
+    let named = |(place, (_, endpoint)): (Cow<'a, DesiredPlace>, &(_, &'a Endpoint))| {
         let known = known.remove(&endpoint.to_string());
         let group = groups::group_name(&place, endpoint);
         // A place that was counted with others stays there, until somebody says more than that it is there.
@@ -172,7 +177,7 @@ async fn named<'a>(
 
 async fn known(
     transaction: &mut Transaction,
-    told: &[(&WantedPlace, &Endpoint)],
+    told: &[(&DesiredPlace, &Endpoint)],
 ) -> Result<BTreeMap<String, Known>, DatabaseError> {
     let mut rows = Rows::new(&[("endpoint", Kind::Text)]);
     told.iter().for_each(|(_, endpoint)| rows.push(vec![endpoint.to_string().into()]));
@@ -194,7 +199,7 @@ async fn known(
 fn manifests<'a>(named: &'a [Named<'_>]) -> BTreeMap<naming::Named<'a>, String> {
     let applications = named.iter().filter(|named| named.place.role == Role::Application && named.place.tree.is_some());
     let targets = applications.flat_map(|named| named.place.targets.iter().map(|target| (target, named.endpoint)));
-    let named = |target: &'a WantedTarget| naming::Named {
+    let named = |target: &'a DesiredTarget| naming::Named {
         environment: &target.environment,
         workspace: &target.workspace,
         application: &target.application,
@@ -283,10 +288,10 @@ async fn complete(transaction: &mut Transaction, named: &[Named<'_>]) -> Result<
 /// What is wanted that was not wanted before.
 #[derive(Default)]
 struct News {
-    published: Published,
+    published: PublicationReceipt,
     /// Places, with what they should hold and the version of the configuration in it.
     revisions: Vec<(i64, Option<String>, Option<String>)>,
-    versions: Vec<(TargetIds, WantedVersion)>,
+    versions: Vec<(TargetIds, DesiredVersion)>,
 }
 
 impl News {
@@ -295,8 +300,8 @@ impl News {
         named: &[Named<'_>],
         (added, targets): (&BTreeMap<String, i64>, &BTreeMap<TargetKey, TargetIds>),
     ) -> Result<Self, DatabaseError> {
-        let wanted = |target: &WantedTarget| Some((*targets.get(&TargetKey::of(target))?, target.version.clone()?));
-        let wanted = |place: &WantedPlace| place.targets.iter().filter_map(wanted).collect::<Vec<_>>();
+        let wanted = |target: &DesiredTarget| Some((*targets.get(&TargetKey::of(target))?, target.version.clone()?));
+        let wanted = |place: &DesiredPlace| place.targets.iter().filter_map(wanted).collect::<Vec<_>>();
         let ids = named.iter().flat_map(|named| wanted(&named.place)).map(|(ids, _)| ids.target).collect();
         let assigned = vocabulary::assigned(transaction, ids).await?;
         let mut news = Self::default();
@@ -304,7 +309,7 @@ impl News {
             let id = known.as_ref().map(|known| known.id).or_else(|| added.get(&endpoint.to_string()).copied());
             let Some(id) = id else { continue };
             let versions = wanted(place);
-            let is_new = |(ids, version): &(TargetIds, WantedVersion)| {
+            let is_new = |(ids, version): &(TargetIds, DesiredVersion)| {
                 assigned.get(&ids.target).is_none_or(|assigned| *assigned != version.version)
             };
             let had = known.as_ref().and_then(|known| known.tree.as_ref());
@@ -351,7 +356,7 @@ async fn add_revisions(
         ("commit_id", Kind::Int),
         ("tree", Kind::Text),
         ("config_version", Kind::Text),
-        ("wanted_on", Kind::Moment),
+        ("wanted_on", Kind::Timestamp),
     ]);
     for (place_id, tree, config_version) in revisions {
         rows.push(vec![

@@ -1,0 +1,316 @@
+//! Publications: which content places should hold, and which deployment targets that is for.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::endpoint::{Endpoint, EndpointError};
+use crate::limits::{ENDPOINT_CHARACTERS_MAX, FUTURE_MAX, LABELS_MAX, NAME_CHARACTERS_MAX};
+use crate::revision::is_hash;
+use crate::timestamp::Timestamp;
+
+/// What a publisher sends to the hub: the desired content of places, all of a branch or a part of it. The body of `POST /api/v1/publications`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Publication {
+    /// The repository's URL.
+    pub repository: String,
+    /// The branch that reconcilers pull.
+    pub branch: String,
+    /// The commit of the branch that holds the content; none if the change is only proposed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub commit: Option<String>,
+    /// When that commit was made; the time of arrival if it is left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub committed_on: Option<Timestamp>,
+    /// What the places hold, or will hold.
+    pub places: Vec<DesiredPlace>,
+    /// The range of paths of which `places` are all platform folders: folders of this range that are not listed are gone. Needs a `commit`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub range: Option<PathRange>,
+    /// The environments, in the order in which changes reach them; empty if the order is not known.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub environments: Vec<String>,
+}
+
+/// A range of paths of a branch, in the order of their bytes. Large branches are published in several ranges, each complete by itself.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct PathRange {
+    /// Only paths in this folder; empty for the whole branch.
+    #[serde(default)]
+    pub below: String,
+    /// Only paths after this one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub after: Option<String>,
+    /// Only paths up to and including this one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub until: Option<String>,
+}
+
+impl PathRange {
+    /// The paths that it names.
+    pub fn paths(&self) -> impl Iterator<Item = &String> {
+        [Some(&self.below), self.after.as_ref(), self.until.as_ref()].into_iter().flatten()
+    }
+}
+
+/// What a place should hold.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct DesiredPlace {
+    /// The folder in the branch.
+    pub path: String,
+    /// The git tree of the folder; none if it was removed.
+    pub tree: Option<String>,
+    /// What is in the folder.
+    pub role: Role,
+    /// The environment that it belongs to.
+    #[serde(default)]
+    pub environment: Option<String>,
+    /// The cluster type whose folder it is, or lies in.
+    #[serde(default)]
+    pub cluster_type: Option<String>,
+    /// The cluster whose own folder it is, or lies in. Such places are counted together with those of other clusters of the type.
+    #[serde(default)]
+    pub cluster: Option<String>,
+    /// The version of the configuration in it.
+    #[serde(default)]
+    pub config_version: Option<String>,
+    /// The deployment targets that it is for.
+    #[serde(default)]
+    pub targets: Vec<DesiredTarget>,
+}
+
+/// What a place holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, utoipa::ToSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Role {
+    /// A workload's own manifests.
+    Application,
+    /// Namespace, configuration and reconciler of assignments.
+    Platform,
+}
+
+impl Role {
+    /// As it is stored.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Application => "application",
+            Self::Platform => "platform",
+        }
+    }
+}
+
+/// A deployment target, and the version that it should have.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct DesiredTarget {
+    /// The workspace of the application.
+    pub workspace: String,
+    /// The application that the workload belongs to.
+    pub application: String,
+    /// The workload.
+    pub workload: String,
+    /// The target's own name.
+    pub name: String,
+    /// The target's environment.
+    pub environment: String,
+    /// The target's labels.
+    #[serde(default)]
+    pub labels: BTreeMap<String, String>,
+    /// Where the workload's source is, as `repository/branch/path`.
+    #[serde(default)]
+    pub source_endpoint: Option<String>,
+    /// The version of the workload, if this place says which one is wanted.
+    #[serde(default)]
+    pub version: Option<DesiredVersion>,
+}
+
+/// A version of a workload.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct DesiredVersion {
+    /// The version.
+    pub version: String,
+    /// The build that made it.
+    #[serde(default)]
+    pub build: Option<String>,
+    /// The commit of the source that it was made of.
+    #[serde(default)]
+    pub commit: Option<String>,
+}
+
+/// What a publication changed in the hub.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct PublicationReceipt {
+    /// Places whose desired content is different now.
+    pub changed: usize,
+    /// Places that have no desired content any more.
+    pub removed: usize,
+    /// Places whose desired content is the same as before.
+    pub unchanged: usize,
+}
+
+/// The content of a branch of a GitOps repository at a commit.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct BranchContent {
+    /// The repository's URL.
+    pub repository: String,
+    /// The branch that reconcilers pull.
+    pub branch: String,
+    /// Its commit.
+    pub commit: String,
+    /// When that commit was made.
+    pub committed_on: Timestamp,
+    /// What the places hold.
+    pub places: Vec<DesiredPlace>,
+    /// Whether these are all places of the branch: all others are gone.
+    #[serde(default)]
+    pub is_complete: bool,
+}
+
+/// How far a branch was read.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ReadProgress {
+    /// The commit up to which the branch was read before; none if it was never read. If the hub knows of another commit by now, nothing is changed.
+    pub before: Option<String>,
+    /// Whether this is the last part of the commit. Large commits are sent in several parts.
+    pub is_last: bool,
+}
+
+/// A publication that can't be right, and the field that is wrong.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum PublicationError {
+    /// A path, branch or repository is not valid.
+    #[error(transparent)]
+    Endpoint(#[from] EndpointError),
+    /// A name is empty or too long, or has control characters.
+    #[error("`{0}` is a text of 1 to {NAME_CHARACTERS_MAX} characters, without control characters")]
+    Name(&'static str),
+    /// The labels of a target are too many, too long, or have control characters.
+    #[error(
+        "`labels` are at most {LABELS_MAX}, of at most {NAME_CHARACTERS_MAX} characters each, without control characters"
+    )]
+    Labels,
+    /// An endpoint is too long, or has control characters.
+    #[error("`sourceEndpoint` is a text of at most {ENDPOINT_CHARACTERS_MAX} characters, without control characters")]
+    Source,
+    /// The commit was made later than now.
+    #[error("`committedOn` is {0}, in the future; it is {1} here: is the clock of the committing machine right?")]
+    Future(Timestamp, Timestamp),
+    /// A git object id is not valid.
+    #[error("`{0}` is the id of a git object: 40 or 64 hexadecimal digits")]
+    Hash(&'static str),
+}
+
+/// Checks the names and ids of places of a branch.
+///
+/// # Errors
+/// The repository, the branch, a path, a name or an id is not valid.
+pub fn check_places(repository: &str, branch: &str, places: &[DesiredPlace]) -> Result<(), PublicationError> {
+    // Also where the list is empty.
+    Endpoint::new(repository, branch, "")?;
+    places.iter().try_for_each(|place| {
+        Endpoint::new(repository, branch, &place.path)?;
+        place.check()
+    })
+}
+
+impl DesiredPlace {
+    fn check(&self) -> Result<(), PublicationError> {
+        hash("tree", self.tree.as_deref())?;
+        check_name("environment", self.environment.as_deref())?;
+        check_name("clusterType", self.cluster_type.as_deref())?;
+        check_name("cluster", self.cluster.as_deref())?;
+        check_name("configVersion", self.config_version.as_deref())?;
+        self.targets.iter().try_for_each(DesiredTarget::check)
+    }
+}
+
+impl BranchContent {
+    /// Checks names, ids and, unless `is_observed`, the time of the commit: an observer of a branch can't change the dates of its commits.
+    ///
+    /// # Errors
+    /// Something is not valid, or the commit is from the future.
+    pub fn check(&self, is_observed: bool, now: Timestamp) -> Result<(), PublicationError> {
+        hash("commit", Some(&self.commit))?;
+        if !is_observed && self.committed_on > now.after(FUTURE_MAX) {
+            return Err(PublicationError::Future(self.committed_on, now));
+        }
+        check_places(&self.repository, &self.branch, &self.places)
+    }
+}
+
+impl DesiredTarget {
+    /// Checks names, labels and the source endpoint.
+    ///
+    /// # Errors
+    /// One of them is not valid.
+    pub fn check(&self) -> Result<(), PublicationError> {
+        check_name("workspace", Some(&self.workspace))?;
+        check_name("application", Some(&self.application))?;
+        check_name("workload", Some(&self.workload))?;
+        check_name("name", Some(&self.name))?;
+        check_name("environment", Some(&self.environment))?;
+        let version = self.version.as_ref();
+        check_name("version", version.map(|version| version.version.as_str()))?;
+        check_name("build", version.and_then(|version| version.build.as_deref()))?;
+        check_name("commit", version.and_then(|version| version.commit.as_deref()))?;
+        let are_labels = self.labels.len() <= LABELS_MAX
+            && self.labels.iter().all(|(key, value)| is_name(key) && is_text(value, NAME_CHARACTERS_MAX));
+        if !are_labels {
+            return Err(PublicationError::Labels);
+        }
+        let source = self.source_endpoint.as_deref().unwrap_or_default();
+        if is_text(source, ENDPOINT_CHARACTERS_MAX) { Ok(()) } else { Err(PublicationError::Source) }
+    }
+}
+
+/// Checks a name that a field holds, if it has one.
+///
+/// # Errors
+/// It is empty, too long, or has control characters.
+pub fn check_name(field: &'static str, text: Option<&str>) -> Result<(), PublicationError> {
+    if text.is_none_or(is_name) { Ok(()) } else { Err(PublicationError::Name(field)) }
+}
+
+fn is_name(text: &str) -> bool {
+    !text.is_empty() && is_text(text, NAME_CHARACTERS_MAX)
+}
+
+fn is_text(text: &str, characters_max: usize) -> bool {
+    text.chars().count() <= characters_max && !text.chars().any(char::is_control)
+}
+
+fn hash(field: &'static str, text: Option<&str>) -> Result<(), PublicationError> {
+    if text.is_none_or(is_hash) { Ok(()) } else { Err(PublicationError::Hash(field)) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(place: &str) -> Result<(), String> {
+        let place = serde_json::from_str(place).unwrap();
+        check_places("https://git.example/r", "b", &[place]).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn the_wrong_field_is_named() {
+        assert_eq!(check(r#"{"path": "a", "role": "platform", "environment": "Größe 1"}"#), Ok(()));
+        let error = |place| check(place).unwrap_err();
+        assert!(error(r#"{"path": "../a", "role": "platform"}"#).contains("leaves its repository"));
+        assert!(error(r#"{"path": "a", "role": "platform", "tree": "main"}"#).starts_with("`tree` is the id"));
+        assert!(error(r#"{"path": "a", "role": "platform", "cluster": "a\nb"}"#).starts_with("`cluster` is a text"));
+        let target = |more: &str| {
+            let names = r#""workspace": "s", "application": "a", "workload": "w", "name": "n", "environment": "e""#;
+            check(&format!(r#"{{"path": "a", "role": "platform", "targets": [{{{names}, {more}}}]}}"#))
+        };
+        assert_eq!(target(r#""labels": {"region": ""}, "sourceEndpoint": "r/b/p""#), Ok(()));
+        assert!(target(r#""labels": {"region": "e\u0000u"}"#).unwrap_err().starts_with("`labels` are at most"));
+        assert!(target(r#""sourceEndpoint": "r\u0000""#).unwrap_err().starts_with("`sourceEndpoint` is a text"));
+    }
+}

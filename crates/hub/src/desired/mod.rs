@@ -1,0 +1,69 @@
+//! The desired state: which content each place should hold, from which commit on, and which versions of which workloads that is.
+
+mod branch;
+mod check;
+mod fuzz;
+mod groups;
+mod order;
+mod plans;
+mod publish;
+mod range;
+mod retally;
+mod vocabulary;
+
+use hub_api::publication::{BranchContent, DesiredPlace, PathRange, Publication, ReadProgress};
+use hub_api::timestamp::Timestamp;
+use serde::{Deserialize, Serialize};
+
+pub use self::branch::{read_up_to, wanted_paths};
+pub use self::fuzz::fuzz;
+pub(crate) use self::order::Order;
+pub(crate) use self::publish::want;
+pub(crate) use self::retally::restate;
+
+/// An update of the desired state.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum DesiredUpdate {
+    /// The content of a branch at a commit, from the publisher of that commit. It is used if the commit is not older than what is known.
+    Published(BranchContent),
+    /// The same, of all platform folders in a range of the branch: folders of this range that are not listed are gone.
+    Complete(BranchContent, PathRange),
+    /// The same, from an observer of the branch. It is used whatever the dates of commits say: branches can be reset.
+    Observed(BranchContent, ReadProgress),
+    /// The content that places will hold when a proposed change is merged: stored until that content is observed.
+    Planned(PlannedContent),
+    /// The environments, in the order in which changes reach them. It belongs to no branch.
+    Ordered(Vec<String>),
+}
+
+impl DesiredUpdate {
+    /// The updates of a publication, in their order.
+    pub fn of_publication(publication: Publication) -> Vec<Self> {
+        let Publication { repository, branch, commit, committed_on, places, range, environments } = publication;
+        let update = match commit {
+            None => Self::Planned(PlannedContent { repository, branch, places }),
+            Some(commit) => {
+                let committed_on = committed_on.unwrap_or_else(Timestamp::now);
+                let content = BranchContent { repository, branch, commit, committed_on, places, is_complete: false };
+                match range {
+                    None => Self::Published(content),
+                    Some(range) => Self::Complete(content, range),
+                }
+            }
+        };
+        let order = (!environments.is_empty()).then_some(Self::Ordered(environments));
+        order.into_iter().chain([update]).collect()
+    }
+}
+
+/// The content that places of a branch will hold if a proposed change is merged.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct PlannedContent {
+    /// The repository's URL.
+    pub repository: String,
+    /// The branch that reconcilers pull.
+    pub branch: String,
+    /// What the places will hold.
+    pub places: Vec<DesiredPlace>,
+}

@@ -1,0 +1,43 @@
+//! Ranges of a branch of which all platform folders are known: those that a publication does not list are gone.
+
+use std::collections::BTreeSet;
+
+use hub_api::endpoint::{Endpoint, EndpointError};
+use hub_api::publication::{BranchContent, PathRange};
+
+use super::branch::Branch;
+use crate::store::{DatabaseError, Transaction, Value};
+
+/// The endpoints before and after a range; neither belongs to it.
+fn ends(range: &PathRange, content: &BranchContent) -> Result<[String; 2], EndpointError> {
+    let endpoint =
+        |path: &str| Endpoint::new(&content.repository, &content.branch, path).map(|endpoint| endpoint.to_string());
+    let folder = endpoint(&range.below)?;
+    let after = range.after.as_deref().map(endpoint).transpose()?;
+    let until = range.until.as_deref().map(endpoint).transpose()?;
+    // After the slash comes the zero; between a path and the same with a control character, which no path has, is nothing.
+    let end = until.map_or_else(|| format!("{folder}0"), |until| format!("{until}\u{1}"));
+    Ok([after.unwrap_or_else(|| format!("{folder}/")), end])
+}
+
+/// The places of a range with desired content of the platform, except these. None of them is gone if the hub may know a later commit.
+pub(super) async fn missing(
+    transaction: &mut Transaction,
+    branch: &Branch,
+    (content, range): (&BranchContent, &PathRange),
+    except: &[Endpoint],
+) -> Result<Vec<i64>, DatabaseError> {
+    if !branch.is_latest(transaction, content).await? {
+        return Ok(Vec::new());
+    }
+    let [after, until] = ends(range, content).map_err(|error| DatabaseError::Refused(error.to_string()))?;
+    let endpoint = transaction.dialect().in_bytes("p.endpoint");
+    let sql = format!(
+        "select p.endpoint, p.id from place p join place_group g on g.id = p.place_group_id \
+         join place_revision w on w.id = p.wanted_revision_id where {endpoint} > $1 and {endpoint} < $2 \
+         and p.branch_id = $3 and g.role = 'platform' and w.tree is not null"
+    );
+    let rows = transaction.query(&sql, vec![after.into(), until.into(), Value::from(branch.id)]).await?;
+    let except: BTreeSet<String> = except.iter().map(ToString::to_string).collect();
+    Ok(rows.iter().filter(|row| !except.contains(&row.text(0))).map(|row| row.int(1)).collect())
+}
