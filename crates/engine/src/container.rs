@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use gotemplate::Text;
-use model::diagnostic::{Code, Diagnostic, ObjectKey, Origin, Part};
+use model::diagnostic::{Code, Diagnostic, Origin, Part};
 use model::digest::Digest;
 use model::field_path::FieldPath;
 use model::fleet::Fleet;
@@ -12,6 +12,7 @@ use model::label::Labels;
 use model::name::ConfigMapName;
 use model::object::config_map::{AZURE_PREFIX, PLATFORM_CONFIG};
 use model::object::{AnyObject, ConfigMap, Object};
+use model::object_key::ObjectKey;
 use rayon::prelude::*;
 
 use crate::settings::{self, Strategies, Strategy};
@@ -104,7 +105,7 @@ impl Container {
     }
 
     pub(crate) fn key(&self) -> ObjectKey {
-        ObjectKey { kind: model::object::Kind::ConfigMap, name: Arc::clone(self.name.as_arc()), of: None }
+        ObjectKey { kind: model::kind::Kind::ConfigMap, name: Arc::clone(self.name.as_arc()), of: None }
     }
 }
 

@@ -3,13 +3,15 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use model::diagnostic::{Code, Diagnostic, ObjectKey, Origin};
+use model::diagnostic::{Code, Diagnostic, Origin};
 use model::field_path::FieldPath;
 use model::fleet::Fleet;
+use model::kind::Kind;
 use model::label::Labels;
 use model::name::LabelMappingName;
 use model::object::label_mapping::ADD;
-use model::object::{AnyObject, Kind, LabelMapping, Object};
+use model::object::{AnyObject, LabelMapping, Object};
+use model::object_key::ObjectKey;
 
 use crate::pair::ByPair;
 use crate::target::{Target, unmapped_targets};

@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
-use model::diagnostic::{Diagnostic, ObjectKey};
+use model::diagnostic::Diagnostic;
 use model::fleet::Fleet;
 use model::label::Labels;
 use model::name::PlaceName;
 use model::object::{Cluster, ClusterType, Object};
+use model::object_key::ObjectKey;
 
 /// Where assignments run.
 #[derive(Clone, Debug)]

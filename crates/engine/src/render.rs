@@ -13,13 +13,15 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use gotemplate::{Reads, Value};
-use model::diagnostic::{Code, Diagnostic, ObjectKey, Origin};
+use model::diagnostic::{Code, Diagnostic, Origin};
 use model::digest::{Digest, DigestBuilder};
 use model::field_path::FieldPath;
 use model::fleet::{Fleet, Unread};
 use model::git_id::GitId;
+use model::kind::Kind;
 use model::name::EnvironmentName;
-use model::object::{ClusterType, Kind, Object};
+use model::object::{ClusterType, Object};
+use model::object_key::ObjectKey;
 
 pub(crate) use self::again::Rendering;
 pub(crate) use self::fields::{Pinned, PlaceFields, TargetFields};

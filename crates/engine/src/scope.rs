@@ -6,12 +6,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, OnceLock};
 
-use model::diagnostic::{Code, Diagnostic, ObjectKey, Origin};
+use model::diagnostic::{Code, Diagnostic, Origin};
 use model::field_path::FieldPath;
 use model::fleet::{Fleet, Unread};
+use model::kind::Kind;
 use model::object::deployment_target::{WORKLOAD_LABEL, WORKSPACE_LABEL};
 use model::object::scheduling_policy::{CLUSTER_TYPE_SELECTOR, TARGET_SELECTOR};
-use model::object::{Kind, Object, SchedulingPolicy};
+use model::object::{Object, SchedulingPolicy};
+use model::object_key::ObjectKey;
 use model::similar;
 use roaring::RoaringBitmap;
 

@@ -1,9 +1,10 @@
 //! What annotations switch.
 
-use model::diagnostic::{Code, Diagnostic, FieldOrigin, ObjectKey, Origin, Part};
+use model::diagnostic::{Code, Diagnostic, FieldOrigin, Origin, Part};
 use model::field_path::FieldPath;
 use model::label::Labels;
 use model::object::{config_map, environment, gitops_repo};
+use model::object_key::ObjectKey;
 
 use crate::output::Layout;
 

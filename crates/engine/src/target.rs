@@ -5,14 +5,16 @@ mod ownership;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use model::diagnostic::{Code, Diagnostic, ObjectKey, Origin};
+use model::diagnostic::{Code, Diagnostic, Origin};
 use model::field_path::FieldPath;
 use model::fleet::{Author, Fleet, RegisteredWorkload};
+use model::kind::Kind;
 use model::label::Labels;
 use model::name::{DeploymentTargetName, EnvironmentName, LabelMappingName, RegistrationName, WorkloadName};
 use model::object::deployment_target::{WORKLOAD_LABEL, WORKSPACE_LABEL};
 use model::object::workload::WorkloadTarget;
-use model::object::{AnyObject, DeploymentTarget, Kind, Object};
+use model::object::{AnyObject, DeploymentTarget, Object};
+use model::object_key::ObjectKey;
 use model::similar;
 
 use self::ownership::{Claim, Claims, Standing};

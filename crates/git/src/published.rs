@@ -4,11 +4,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::Arc;
 
-use model::diagnostic::{AssignmentId, ObjectKey};
+use model::diagnostic::AssignmentId;
 use model::git_id::GitId;
+use model::kind::Kind;
 use model::name::{DeploymentTargetName, EnvironmentName, PlaceName};
+use model::object::AnyObject;
 use model::object::workload::WorkloadTarget;
-use model::object::{AnyObject, Kind};
+use model::object_key::ObjectKey;
 
 use crate::limits::PUBLICATIONS_REACH;
 use crate::load::Read;

@@ -4,13 +4,14 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use jiff::Timestamp;
-use model::diagnostic::{Code, Diagnostic, FieldOrigin, ObjectKey, Origin, Severity};
+use model::diagnostic::{Code, Diagnostic, FieldOrigin, Origin, Severity};
+use model::expiry::Expiry;
 use model::field_path::FieldPath;
 use model::fleet::{Author, Fleet};
+use model::kind::Kind;
 use model::name::RegistrationName;
-use model::object::Kind;
 use model::object::annotation::{self, ACKNOWLEDGE};
-use model::object::release_pin::Expiry;
+use model::object_key::ObjectKey;
 use model::source::{File, FileId};
 
 use crate::loading::Loaded;

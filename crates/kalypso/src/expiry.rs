@@ -27,8 +27,8 @@ mod tests {
 
     use model::fleet::{FleetFile, FleetInput, Role};
     use model::git_id::GitId;
+    use model::kind::Kind;
     use model::name::EnvironmentName;
-    use model::object::Kind;
     use model::source::{File, Files, Source};
 
     use super::*;

@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use git::load::ReadRole;
-use model::diagnostic::{Code, Diagnostic, ObjectKey};
+use model::diagnostic::{Code, Diagnostic};
+use model::object_key::ObjectKey;
 
 use crate::loading::Loaded;
 

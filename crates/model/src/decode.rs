@@ -1,22 +1,20 @@
 //! From YAML nodes to objects: checks the shape, then picks the fields.
 
-mod metadata;
-
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use crate::diagnostic::{Code, Diagnostic, ObjectKey, Origin};
-use crate::digest::DigestBuilder;
+use crate::diagnostic::{Code, Diagnostic, Origin};
+use crate::expiry::Expiry;
+use crate::kind::Kind;
 use crate::label::Labels;
 use crate::limits::{FILE_PROBLEMS_MAX, OBJECT_PROBLEMS_MAX, PLAIN_TEXTS_BYTES_MAX, SIMILAR_WORD_BYTES_MAX};
 use crate::name::NAME_LENGTH_MAX;
-use crate::object::release_pin::Expiry;
-use crate::object::shape::METADATA;
-use crate::object::{Address, Field, Kind, Object, Shape, Spec};
+use crate::object_key::ObjectKey;
 use crate::selector::{LabelSelector, Operator, Requirement};
+use crate::shape::{Field, METADATA, Shape};
 use crate::similar::nearest;
-use crate::source::FileId;
+use crate::source::{Address, FileId};
 use crate::yaml::{Node, NodeValue, Resolved, Span};
 
 /// The node that `keys` lead to.
@@ -52,14 +50,15 @@ pub(crate) fn labels(root: &Node, keys: &[&str]) -> Labels {
 }
 
 /// The text of a scalar; empty for `null` and for what is not a scalar.
-fn scalar_text(node: &Node) -> Arc<str> {
+pub(crate) fn scalar_text(node: &Node) -> Arc<str> {
     match node.as_scalar() {
         Some(scalar) if !is_null(node) => Arc::clone(&scalar.text),
         _ => "".into(),
     }
 }
 
-fn is_null(node: &Node) -> bool {
+/// Whether it is `null`, or nothing.
+pub(crate) fn is_null(node: &Node) -> bool {
     node.as_scalar().is_some_and(|scalar| scalar.resolve() == Resolved::Null)
 }
 
@@ -70,9 +69,12 @@ pub struct Header {
     pub name: Arc<str>,
     /// Where the name stands.
     pub name_span: Span,
-    labels: Labels,
-    annotations: Labels,
-    address: Address,
+    /// `metadata.labels`
+    pub labels: Labels,
+    /// `metadata.annotations`
+    pub annotations: Labels,
+    /// Where the object stands.
+    pub address: Address,
 }
 
 impl Header {
@@ -93,25 +95,6 @@ impl Header {
             annotations: labels("annotations"),
             address,
         })
-    }
-
-    /// Reads the object. None, with what is wrong reported, if anything is.
-    pub(crate) fn object<S: Spec>(self, root: &Node, decoder: &mut Decoder<'_>) -> Option<Object<S>> {
-        // In what only the hub reads, nothing that is not known widens anything.
-        decoder.is_strict = S::KIND.is_own() && S::KIND.is_of_fleets();
-        decoder.check_object(root, S::FIELDS, S::IS_OPEN);
-        let name = S::Name::try_from(self.name).ok()?;
-        if decoder.has_errors() {
-            return None;
-        }
-        let spec = S::decode(root, decoder);
-        let Self { labels, annotations, address, .. } = self;
-        if decoder.has_errors() {
-            return None;
-        }
-        let mut meaning = DigestBuilder::new(S::KIND.name());
-        meaning.text(name.as_ref()).value(&labels).value(&annotations).value(&spec);
-        Some(Object { name, labels, annotations, address, digest: meaning.finish(), spec })
     }
 }
 
@@ -150,6 +133,11 @@ impl<'a> Decoder<'a> {
     /// From now on, everything is about this object.
     pub(crate) fn about(&mut self, kind: Kind, name: &Arc<str>) {
         self.object = Some(ObjectKey { kind, name: Arc::clone(name), of: None });
+    }
+
+    /// Sets whether unknown fields below the object's own are errors.
+    pub(crate) fn set_strict(&mut self, is_strict: bool) {
+        self.is_strict = is_strict;
     }
 
     pub(crate) fn has_errors(&self) -> bool {
@@ -280,7 +268,8 @@ impl<'a> Decoder<'a> {
         Some(Requirement { key: text(expression, &["key"]), operator })
     }
 
-    fn check_object(&mut self, root: &Node, fields: &[Field], is_open: bool) {
+    /// Checks that an object has the shape of its kind: these fields, others only if it `is_open`.
+    pub(crate) fn check_object(&mut self, root: &Node, fields: &[Field], is_open: bool) {
         const OF_ALL: [&str; 4] = ["apiVersion", "kind", "metadata", "status"];
         self.check_required(root, fields);
         for (key, value) in root.as_mapping().unwrap_or_default() {
@@ -503,7 +492,6 @@ fn lower_first(text: &str) -> String {
     characters.next().map_or_else(String::new, |first| first.to_lowercase().chain(characters).collect())
 }
 
-/// A text as messages show it: quoted, and cut if it is long.
 /// A word as messages show it: cut if it is long.
 pub(crate) fn cut(word: &str) -> Cow<'_, str> {
     match word.char_indices().nth(SIMILAR_WORD_BYTES_MAX) {
@@ -512,6 +500,7 @@ pub(crate) fn cut(word: &str) -> Cow<'_, str> {
     }
 }
 
+/// A text as messages show it: quoted, and cut if it is long.
 fn shown(text: &str) -> String {
     const SHOWN_MAX: usize = 60;
     if text.chars().count() <= SHOWN_MAX {

@@ -6,9 +6,9 @@ use std::sync::Arc;
 
 pub use crate::code::Code;
 use crate::field_path::FieldPath;
-use crate::name::{DeploymentTargetName, PlaceName, RegistrationName};
-use crate::object::Address;
-use crate::source::FileId;
+use crate::name::{DeploymentTargetName, PlaceName};
+use crate::object_key::ObjectKey;
+use crate::source::{Address, FileId};
 use crate::yaml::Span;
 
 /// How bad it is.
@@ -42,24 +42,6 @@ pub struct AssignmentId {
 impl fmt::Display for AssignmentId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}/{}", self.place, self.target)
-    }
-}
-
-/// The identity of an object inside a fleet.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct ObjectKey {
-    /// Its kind.
-    pub kind: crate::object::Kind,
-    /// Its name.
-    pub name: Arc<str>,
-    /// The registration whose repository it is from, for kinds of which each repository names its own: `ConfigSchema`s.
-    pub of: Option<RegistrationName>,
-}
-
-/// ``policy `edge` ``
-impl fmt::Display for ObjectKey {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} `{}`", self.kind, self.name)
     }
 }
 

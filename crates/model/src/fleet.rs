@@ -3,15 +3,17 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use crate::diagnostic::{Code, Diagnostic, ObjectKey, Origin};
+use crate::diagnostic::{Code, Diagnostic, Origin};
 use crate::field_path::FieldPath;
+use crate::kind::Kind;
 use crate::name::{EnvironmentName, RegistrationName, WorkloadName};
 use crate::object::{
-    Address, AnyObject, BaseRepo, Cluster, ClusterType, ConfigMap, ConfigSchema, DeploymentTarget, Environment,
-    GitOpsRepo, Kind, LabelMapping, Object, ReleasePin, SchedulingPolicy, Template, Workload, WorkloadRegistration,
+    AnyObject, BaseRepo, Cluster, ClusterType, ConfigMap, ConfigSchema, DeploymentTarget, Environment, GitOpsRepo,
+    LabelMapping, Object, ReleasePin, SchedulingPolicy, Template, Workload, WorkloadRegistration,
 };
+use crate::object_key::ObjectKey;
 use crate::read::{FileObjects, read_file};
-use crate::source::{File, FileId, Files};
+use crate::source::{Address, File, FileId, Files};
 
 pub mod annotated;
 mod build;

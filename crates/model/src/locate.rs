@@ -8,8 +8,7 @@ use std::sync::Arc;
 use crate::diagnostic::{FieldOrigin, Origin, Part};
 use crate::field_path::{FieldPath, Step};
 use crate::fleet::Fleet;
-use crate::object::Address;
-use crate::source::{File, FileId, Files, Position, Positions};
+use crate::source::{Address, File, FileId, Files, Position, Positions};
 use crate::yaml::{self, Document, Node, Span};
 
 /// A place in a file.

@@ -6,9 +6,10 @@ mod likeness;
 
 use crate::decode::{Decoder, Header, cut};
 use crate::diagnostic::{Code, Diagnostic, Origin};
+use crate::kind::{Kind, SCHEDULER_GROUP};
 use crate::limits::FILE_PROBLEMS_MAX;
-use crate::object::{Address, AnyObject, Kind, SCHEDULER_GROUP};
-use crate::source::FileId;
+use crate::object::AnyObject;
+use crate::source::{Address, FileId};
 use crate::yaml::{self, Document, Node};
 
 use likeness::{is_like_object, is_meant_for_us, nearest_kind};

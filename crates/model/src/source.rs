@@ -82,6 +82,17 @@ impl fmt::Display for File {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct FileId(u32);
 
+/// Where an object stands, without lines.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Address {
+    /// The file.
+    pub file: FileId,
+    /// The document in the file, from 0.
+    pub document: u32,
+    /// The item in the document's `items`, if it is a `List`.
+    pub item: Option<u32>,
+}
+
 /// The files that something was read from, so that a message can show the lines it is about.
 #[derive(Clone, Debug, Default)]
 pub struct Files(Vec<Arc<File>>);

@@ -224,7 +224,7 @@ impl Compiled {
             return Some(mapping::origin(mapping, key));
         }
         let (object, at) = &target.origin;
-        let is_own = object.kind == model::object::Kind::Workload && !target.of_workload.contains(key);
+        let is_own = object.kind == model::kind::Kind::Workload && !target.of_workload.contains(key);
         Some(Origin::field(object, if is_own { at.key("labels").key(key) } else { path }))
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use model::diagnostic::{Code, Diagnostic, Origin};
 use model::field_path::FieldPath;
-use model::object::Kind;
+use model::kind::Kind;
 
 use super::{Content, Context};
 use crate::settings::LongNames;

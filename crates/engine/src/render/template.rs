@@ -6,12 +6,13 @@ use std::sync::Arc;
 use gotemplate::template::{Options, Rendered};
 use gotemplate::value::{Struct, Value};
 use gotemplate::{ErrorKind, Limits, Reads, TemplateError};
-use model::diagnostic::{Code, Diagnostic, ObjectKey, Origin, Part};
+use model::diagnostic::{Code, Diagnostic, Origin, Part};
 use model::digest::Digest;
 use model::field_path::FieldPath;
 use model::fleet::Fleet;
 use model::object::template::{EXTENSION, LITERAL, MANIFESTS, UNCHECKED};
 use model::object::{Object, Template};
+use model::object_key::ObjectKey;
 
 use super::Context;
 use super::application_text::{Made, REFERENCES, structure_changed, template_in_data};

@@ -58,9 +58,9 @@ impl Budget {
 
 #[cfg(test)]
 mod tests {
-    use model::diagnostic::ObjectKey;
     use model::field_path::FieldPath;
-    use model::object::Kind;
+    use model::kind::Kind;
+    use model::object_key::ObjectKey;
 
     use super::*;
 

@@ -15,13 +15,14 @@ use std::sync::{Arc, LazyLock};
 
 use jsonschema::error::ValidationErrorKind;
 use jsonschema::{Draft, PatternOptions, ValidationError, Validator};
-use model::diagnostic::{Code, Diagnostic, ObjectKey, Origin, Part};
+use model::diagnostic::{Code, Diagnostic, Origin, Part};
 use model::digest::Digest;
 use model::field_path::FieldPath;
 use model::fleet::Fleet;
 use model::name::RegistrationName;
 use model::object::deployment_target::WORKLOAD_LABEL;
 use model::object::{ConfigSchema, Object, config_schema};
+use model::object_key::ObjectKey;
 use serde_json::Value as Json;
 
 use crate::compose::Composition;

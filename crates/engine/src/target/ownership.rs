@@ -8,8 +8,8 @@ use std::collections::BTreeMap;
 use model::diagnostic::{Code, Diagnostic, Origin};
 use model::field_path::FieldPath;
 use model::fleet::{Author, Fleet, RegisteredWorkload};
+use model::kind::Kind;
 use model::name::{DeploymentTargetName, RegistrationName};
-use model::object::Kind;
 
 use super::Target;
 

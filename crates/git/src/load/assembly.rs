@@ -3,12 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use model::diagnostic::{Code, Diagnostic, ObjectKey, Origin};
+use model::diagnostic::{Code, Diagnostic, Origin};
 use model::digest::DigestBuilder;
 use model::fleet::{FleetFile, FleetInput, Role, Scope};
 use model::git_id::GitId;
 use model::name::{EnvironmentName, RegistrationName};
 use model::object::{AnyObject, GitOpsRepo, Object};
+use model::object_key::ObjectKey;
 use model::progress::{Phase, Progress};
 use model::read::{self, FileObjects, Kustomized};
 use model::source::{File, FileId, Files, Source};

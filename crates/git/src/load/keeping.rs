@@ -188,8 +188,8 @@ fn is_at_or_below(path: &str, folder: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use model::diagnostic::ObjectKey;
-    use model::object::Kind;
+    use model::kind::Kind;
+    use model::object_key::ObjectKey;
     use proptest::prelude::*;
 
     use super::*;

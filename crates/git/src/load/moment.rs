@@ -4,8 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, OnceLock};
 
 use model::diagnostic::{Code, Diagnostic};
+use model::kind::Kind;
 use model::name::EnvironmentName;
-use model::object::{AnyObject, Environment, GitOpsRepo, Kind, Object, WorkloadRegistration};
+use model::object::{AnyObject, Environment, GitOpsRepo, Object, WorkloadRegistration};
 
 use super::assembly::Assembly;
 use super::follow::Platform;

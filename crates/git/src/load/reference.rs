@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use model::diagnostic::{Code, Diagnostic, ObjectKey, Origin};
+use model::diagnostic::{Code, Diagnostic, Origin};
 use model::field_path::FieldPath;
 use model::git_id::GitId;
 use model::object::environment::RepositoryPlace;
-use model::object::{
-    Address, BaseRepo, Environment, FluxGitRepository, FluxKustomization, Object, Spec, WorkloadRegistration,
-};
+use model::object::{BaseRepo, Environment, FluxGitRepository, FluxKustomization, Object, Spec, WorkloadRegistration};
+use model::object_key::ObjectKey;
+use model::source::Address;
 
 use super::place::{Place, PlaceError};
 use super::{ControlPlane, ReadRole, problem};

@@ -10,8 +10,8 @@ use git::published::{Publication, Published};
 use git::{Edits, KnownTree, MemoryRepositories, Repositories, RepositoryError, Revision};
 use model::fleet::{Fleet, Role};
 use model::git_id::GitId;
+use model::kind::Kind;
 use model::name::EnvironmentName;
-use model::object::Kind;
 use model::progress::{Phase, Progress};
 use model::tree::{Blob, Child, Entry, Mode, closed};
 

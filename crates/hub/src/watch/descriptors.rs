@@ -9,7 +9,8 @@ use hub_api::publication::{DesiredTarget, DesiredVersion};
 use memchr::memmem;
 use model::diagnostic::{Diagnostic, Origin};
 use model::git_id::GitId;
-use model::object::{AnyObject, DeploymentDescriptor, Kind};
+use model::kind::Kind;
+use model::object::{AnyObject, DeploymentDescriptor};
 use model::source::{FileId, Positions};
 use model::tree::{Blob, Mode, OpenError, Tree};
 

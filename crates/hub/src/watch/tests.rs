@@ -107,7 +107,7 @@ fn branches(urls: &[&str]) -> Vec<WatchedBranch> {
 
 fn descriptor(target: &str, version: &str, repository: &str) -> String {
     let manifests = format!("      repo: {repository}\n      branch: dev\n      path: ./{target}\n");
-    let example = model::object::Kind::DeploymentDescriptor.example();
+    let example = model::kind::Kind::DeploymentDescriptor.example();
     let (before, rest) = example.split_once("      repo: https://git.example/acme/hello-world-gitops\n").unwrap();
     let after = rest.split_once("./functional-test\n").unwrap().1;
     format!("{before}{manifests}{after}").replace("functional-test", target).replace("1.0.3", version)

@@ -8,7 +8,7 @@ use engine::plan::ChangeKind;
 use git::publish::Heads;
 use model::diagnostic::{Code, Diagnostic};
 use model::git_id::GitId;
-use model::object::Kind;
+use model::kind::Kind;
 use model::object::environment::RepositoryPlace;
 use model::tree::{Child, Entry, Mode, Sealed};
 use serde_json::{Value as Json, json};

@@ -1,6 +1,6 @@
 //! `kalypso schema`: JSON Schemas of the kinds, for editors.
 
-use model::object::Kind;
+use model::kind::Kind;
 
 use crate::arguments::Schema;
 use crate::exit::{Exit, Failure};

@@ -4,8 +4,8 @@ use std::fs;
 use std::path::Path;
 
 use model::diagnostic::Code;
-use model::object::Kind;
-use model::object::release_pin::Expiry;
+use model::expiry::Expiry;
+use model::kind::Kind;
 use model::source::Positions;
 use serde::Deserialize;
 use toml::Spanned;

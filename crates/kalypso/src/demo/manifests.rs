@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 
-use model::object::{AnyObject, DeploymentTarget, Kind};
+use model::kind::Kind;
+use model::object::{AnyObject, DeploymentTarget};
 use model::source::FileId;
 
 use super::company::{self, CompanyFile};

@@ -1,7 +1,7 @@
 //! The page of kinds.
 
-use model::object::shape::METADATA;
-use model::object::{Field, Kind, Shape};
+use model::kind::Kind;
+use model::shape::{Field, METADATA, Shape};
 
 use super::settings::{ANNOTATIONS, LABELS, Setting};
 

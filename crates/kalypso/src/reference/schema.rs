@@ -3,8 +3,8 @@
 //! Draft 7, which is what the YAML language server knows best. Where the reader only warns, as about unknown fields, the schema refuses:
 //! an editor is the right place to say so.
 
-use model::object::shape::METADATA;
-use model::object::{Field, Kind, Shape};
+use model::kind::Kind;
+use model::shape::{Field, METADATA, Shape};
 use serde_json::{Map, Value, json};
 
 use super::settings::ANNOTATIONS;

@@ -1,6 +1,6 @@
 //! The annotations and labels that mean something to Kalypso.
 
-use model::object::Kind;
+use model::kind::Kind;
 use model::object::config_map::{MERGE, PLATFORM_CONFIG, PRIORITY};
 use model::object::deployment_target::{WORKLOAD_LABEL, WORKSPACE_LABEL};
 use model::object::environment::{LONG_NAMES, MISSING_VALUES};

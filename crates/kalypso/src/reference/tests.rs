@@ -5,7 +5,7 @@ use std::path::Path;
 
 use clap::CommandFactory as _;
 use model::diagnostic::Code;
-use model::object::Kind;
+use model::kind::Kind;
 use model::source::{File, Files, Source};
 use model::yaml::{self, Node, NodeValue, Resolved};
 use serde_json::Value;

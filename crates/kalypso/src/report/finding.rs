@@ -6,10 +6,11 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use model::credential;
-use model::diagnostic::{AssignmentId, Code, Diagnostic, FieldOrigin, Label, ObjectKey, Origin, Severity};
+use model::diagnostic::{AssignmentId, Code, Diagnostic, FieldOrigin, Label, Origin, Severity};
 use model::git_id::GitId;
 use model::locate::Locator;
 use model::name::EnvironmentName;
+use model::object_key::ObjectKey;
 use model::source::{File, Position, Positions};
 
 use super::hidden::{HiddenBytes, touching};

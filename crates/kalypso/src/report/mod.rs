@@ -17,11 +17,11 @@ use std::sync::Arc;
 
 use clap::ValueEnum;
 use model::diagnostic::{AssignmentId, Diagnostic, Origin, Severity};
+use model::expiry::Expiry;
 use model::field_path::FieldPath;
 use model::git_id::GitId;
 use model::locate::Locator;
 use model::name::EnvironmentName;
-use model::object::release_pin::Expiry;
 use model::source::{File, Files, Source};
 
 use finding::{Finding, Reach};

@@ -1,9 +1,10 @@
 //! The objects of a fleet that have annotations.
 
-use crate::diagnostic::ObjectKey;
 use crate::label::Labels;
 use crate::name::RegistrationName;
-use crate::object::{Address, AnyObject, Object, Spec};
+use crate::object::{AnyObject, Object, Spec};
+use crate::object_key::ObjectKey;
+use crate::source::Address;
 
 use super::{Author, Fleet, RegisteredWorkload};
 

@@ -6,11 +6,12 @@ use std::sync::Arc;
 
 use super::ownership::{self, Claims};
 use super::{Author, Fleet, RegisteredWorkload, Role, clusters};
-use crate::diagnostic::{Code, Diagnostic, ObjectKey, Origin};
+use crate::diagnostic::{Code, Diagnostic, Origin};
 use crate::field_path::FieldPath;
 use crate::name::RegistrationName;
 use crate::object::deployment_target::WORKLOAD_LABEL;
 use crate::object::{AnyObject, ConfigSchema, Object};
+use crate::object_key::ObjectKey;
 use crate::source::Files;
 
 /// Fills an empty fleet with objects by who wrote them, and says what does not fit.

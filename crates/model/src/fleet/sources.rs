@@ -4,11 +4,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::{Fleet, FleetFile, FleetInput, Role, Scope, Unread, build, is_plain};
-use crate::diagnostic::{Diagnostic, ObjectKey};
+use crate::diagnostic::Diagnostic;
 use crate::git_id::GitId;
-use crate::object::{Address, AnyObject, Kind};
+use crate::kind::Kind;
+use crate::object::AnyObject;
+use crate::object_key::ObjectKey;
 use crate::read::FileObjects;
-use crate::source::{File, FileId, Source};
+use crate::source::{Address, File, FileId, Source};
 
 /// The files of an environment, and the fleet that they make.
 ///

@@ -3,8 +3,8 @@
 use crate::digest::Digest;
 use crate::label::Labels;
 use crate::name::ClusterName;
-use crate::object::{Address, Cluster, Object};
-use crate::source::FileId;
+use crate::object::{Cluster, Object};
+use crate::source::{Address, FileId};
 
 /// A cluster whose meaning depends on `version`.
 pub(super) fn cluster(name: &str, version: u64) -> Object<Cluster> {

@@ -1,11 +1,11 @@
 //! The annotations that mean something to Kalypso.
 
-use super::Kind;
 use super::config_map::{MERGE, PRIORITY};
 use super::environment::{LONG_NAMES, MISSING_VALUES};
 use super::gitops_repo::FAN_OUT;
-use super::release_pin::Expiry;
 use super::template::{EXTENSION, LITERAL, UNCHECKED};
+use crate::expiry::Expiry;
+use crate::kind::Kind;
 
 /// What all of them end with, before the slash.
 pub const DOMAIN: &str = "kalypso.io";

@@ -2,11 +2,13 @@
 
 use std::sync::Arc;
 
+use super::Spec;
 use super::environment::RepositoryPlace;
-use super::shape::{optional, required};
-use super::{Decoder, Field, Kind, Shape, Spec};
 use crate::decode;
+use crate::decode::Decoder;
+use crate::kind::Kind;
 use crate::name::BaseRepoName;
+use crate::shape::{Field, Shape, optional, required};
 use crate::yaml::Node;
 
 /// What a `BaseRepo` says.

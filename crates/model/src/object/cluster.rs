@@ -2,10 +2,12 @@
 
 use std::sync::Arc;
 
-use super::shape::required;
-use super::{Decoder, Field, Kind, Shape, Spec};
+use super::Spec;
 use crate::decode;
+use crate::decode::Decoder;
+use crate::kind::Kind;
 use crate::name::ClusterName;
+use crate::shape::{Field, Shape, required};
 use crate::yaml::Node;
 
 /// What a `Cluster` says.

@@ -3,10 +3,12 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::shape::optional;
-use super::{Decoder, Field, Kind, Shape, Spec};
+use super::Spec;
 use crate::decode;
+use crate::decode::Decoder;
+use crate::kind::Kind;
 use crate::name::ConfigMapName;
+use crate::shape::{Field, Shape, optional};
 use crate::yaml::Node;
 
 /// What a `ConfigMap` says.

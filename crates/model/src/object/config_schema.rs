@@ -2,10 +2,12 @@
 
 use std::sync::Arc;
 
-use super::shape::required;
-use super::{Decoder, Field, Kind, Shape, Spec};
+use super::Spec;
 use crate::decode;
+use crate::decode::Decoder;
+use crate::kind::Kind;
 use crate::name::ConfigSchemaName;
+use crate::shape::{Field, Shape, required};
 use crate::yaml::Node;
 
 /// What a `ConfigSchema` says. Its labels say to which assignments it applies, as those of a `ConfigMap` do.

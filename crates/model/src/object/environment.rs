@@ -2,10 +2,12 @@
 
 use std::sync::Arc;
 
-use super::shape::{REPOSITORY_PLACE, required};
-use super::{Decoder, Field, Kind, Shape, Spec};
+use super::Spec;
 use crate::decode;
+use crate::decode::Decoder;
+use crate::kind::Kind;
 use crate::name::EnvironmentName;
+use crate::shape::{Field, REPOSITORY_PLACE, Shape, required};
 use crate::yaml::Node;
 
 /// What an `Environment` says.

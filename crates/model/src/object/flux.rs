@@ -2,11 +2,13 @@
 
 use std::sync::Arc;
 
-use super::shape::{optional, required};
-use super::{Decoder, Field, Kind, Shape, Spec};
+use super::Spec;
 use crate::decode;
+use crate::decode::Decoder;
 use crate::diagnostic::Code;
+use crate::kind::Kind;
 use crate::name::ConfigMapName;
+use crate::shape::{Field, Shape, optional, required};
 use crate::yaml::Node;
 
 /// What a Flux `GitRepository` says.

@@ -1,9 +1,11 @@
 //! `GitOpsRepo`: where an environment's output goes.
 
+use super::Spec;
 use super::environment::RepositoryPlace;
-use super::shape::{REPOSITORY_PLACE, required};
-use super::{Decoder, Field, Kind, Shape, Spec};
+use crate::decode::Decoder;
+use crate::kind::Kind;
 use crate::name::GitOpsRepoName;
+use crate::shape::{Field, REPOSITORY_PLACE, Shape, required};
 use crate::yaml::Node;
 
 /// The annotation that says whether folders are spread over others: `true` or `false`.

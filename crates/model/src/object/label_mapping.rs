@@ -1,12 +1,14 @@
 //! `LabelMapping`: application teams' labels in the platform's words.
 
+use super::Spec;
 use super::deployment_target::{WORKLOAD_LABEL, WORKSPACE_LABEL};
-use super::shape::required;
-use super::{Decoder, Field, Kind, Shape, Spec};
 use crate::decode;
+use crate::decode::Decoder;
 use crate::diagnostic::Code;
+use crate::kind::Kind;
 use crate::label::Labels;
 use crate::name::LabelMappingName;
+use crate::shape::{Field, Shape, required};
 use crate::yaml::Node;
 
 /// What a `LabelMapping` says: a deployment target that has all of `from` gets `add`.

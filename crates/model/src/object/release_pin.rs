@@ -1,19 +1,16 @@
 //! `ReleasePin`: another release at some places than the one that deployment targets name.
 
 use std::collections::BTreeMap;
-use std::fmt;
-use std::str::FromStr;
 use std::sync::Arc;
 
-use jiff::Timestamp;
-use jiff::civil::Date;
-use jiff::tz::TimeZone;
-
 use super::scheduling_policy::{CLUSTER_TYPE_FIELD, TARGET_FIELD};
-use super::shape::{optional, required};
-use super::{Decoder, Field, Kind, SchedulingPolicy, Shape, Spec};
+use super::{SchedulingPolicy, Spec};
 use crate::decode;
+use crate::decode::Decoder;
+use crate::expiry::Expiry;
+use crate::kind::Kind;
 use crate::name::ReleasePinName;
+use crate::shape::{Field, Shape, optional, required};
 use crate::yaml::Node;
 
 /// What a `ReleasePin` says.
@@ -33,47 +30,6 @@ pub struct ReleasePin {
 pub const MANIFESTS: [&str; 2] = ["spec", "manifests"];
 /// The path of the day or moment from which on the pin is reported.
 pub const EXPIRES: [&str; 2] = ["spec", "expires"];
-
-/// When something should be looked at again.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Expiry {
-    /// After the end of this day, UTC.
-    Day(Date),
-    /// From this moment on.
-    Moment(Timestamp),
-}
-
-impl Expiry {
-    /// Whether it is past at the moment `now`.
-    pub fn is_past(self, now: Timestamp) -> bool {
-        match self {
-            Self::Day(day) => day < TimeZone::UTC.to_datetime(now).date(),
-            Self::Moment(moment) => moment <= now,
-        }
-    }
-}
-
-/// `YYYY-MM-DD`, or a timestamp as RFC 3339 has it.
-impl FromStr for Expiry {
-    type Err = jiff::Error;
-
-    fn from_str(text: &str) -> Result<Self, jiff::Error> {
-        match text.len() {
-            // jiff reads shorter and longer forms of dates as well, which JSON Schema and people's eyes don't.
-            10 => text.parse().map(Self::Day),
-            _ => text.parse().map(Self::Moment),
-        }
-    }
-}
-
-impl fmt::Display for Expiry {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Day(day) => day.fmt(f),
-            Self::Moment(moment) => moment.fmt(f),
-        }
-    }
-}
 
 impl Spec for ReleasePin {
     type Name = ReleasePinName;
@@ -121,36 +77,6 @@ spec:
             manifests: decode::text_map(root, &MANIFESTS),
             reason: decode::text(root, &["spec", "reason"]),
             expires: decode::text(root, &EXPIRES).parse().ok(),
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn check(expiry: &str, now: &str, is_past: bool) {
-        let expiry: Expiry = expiry.parse().unwrap();
-        assert_eq!(expiry.is_past(now.parse().unwrap()), is_past, "{expiry} at {now}");
-    }
-
-    #[test]
-    fn a_day_is_past_when_it_is_over_in_utc() {
-        check("2027-01-31", "2027-01-31T23:59:59Z", false);
-        check("2027-01-31", "2027-02-01T00:00:00Z", true);
-        check("2027-01-31", "2027-01-31T23:00:00-02:00", true);
-    }
-
-    #[test]
-    fn a_moment_is_past_when_it_has_come() {
-        check("2027-01-31T12:00:00+02:00", "2027-01-31T09:59:59Z", false);
-        check("2027-01-31T12:00:00+02:00", "2027-01-31T10:00:00Z", true);
-    }
-
-    #[test]
-    fn what_is_no_day_and_no_moment_is_refused() {
-        for text in ["", "soon", "2027-02-29", "20270131", "2027-01", "2027-01-31T12:00:00"] {
-            assert!(text.parse::<Expiry>().is_err(), "{text:?}");
         }
     }
 }

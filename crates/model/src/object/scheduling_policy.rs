@@ -2,11 +2,13 @@
 
 use std::sync::Arc;
 
-use super::shape::{LABEL_SELECTOR, optional, required};
-use super::{Decoder, Field, Kind, Shape, Spec};
+use super::Spec;
 use crate::decode;
+use crate::decode::Decoder;
+use crate::kind::Kind;
 use crate::name::PolicyName;
 use crate::selector::LabelSelector;
+use crate::shape::{Field, LABEL_SELECTOR, Shape, optional, required};
 use crate::yaml::Node;
 
 /// What a `SchedulingPolicy` says: every selected target goes to every selected cluster type and cluster.

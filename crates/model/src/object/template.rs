@@ -2,10 +2,12 @@
 
 use std::sync::Arc;
 
-use super::shape::{optional, required};
-use super::{Decoder, Field, Kind, Shape, Spec};
+use super::Spec;
 use crate::decode;
+use crate::decode::Decoder;
+use crate::kind::Kind;
 use crate::name::TemplateName;
+use crate::shape::{Field, Shape, optional, required};
 use crate::yaml::Node;
 
 /// What a `Template` says.

@@ -2,12 +2,14 @@
 
 use std::sync::Arc;
 
+use super::Spec;
 use super::deployment_target::{CONFIG_SCHEMAS, DeploymentTarget};
-use super::shape::{optional, required};
-use super::{Decoder, Field, Kind, Shape, Spec};
 use crate::decode;
+use crate::decode::Decoder;
+use crate::kind::Kind;
 use crate::label::Labels;
 use crate::name::WorkloadName;
+use crate::shape::{Field, Shape, optional, required};
 use crate::yaml::Node;
 
 /// What a `Workload` says.

@@ -1,8 +1,8 @@
 //! What looks like an object of Kalypso's, and is none.
 
 use crate::decode::text;
+use crate::kind::{Kind, SCHEDULER_GROUP};
 use crate::limits::SIMILAR_WORD_BYTES_MAX;
-use crate::object::{Kind, SCHEDULER_GROUP};
 use crate::similar;
 use crate::yaml::Node;
 

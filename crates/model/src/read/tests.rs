@@ -124,13 +124,13 @@ fn all_that_is_wrong_is_said_at_once() {
 
 #[test]
 fn a_selector_with_an_unknown_operator_is_refused() {
-    let text = crate::object::Kind::SchedulingPolicy.example().replace("operator: In", "operator: Contains");
+    let text = crate::kind::Kind::SchedulingPolicy.example().replace("operator: In", "operator: Contains");
     check(&text, &[], &["K0109 15: \"Contains\" is not an operator of selectors"]);
 }
 
 #[test]
 fn the_end_of_a_pin_is_a_day_or_a_moment() {
-    let expiring = |text: &str| crate::object::Kind::ReleasePin.example().replace("2027-01-31", text);
+    let expiring = |text: &str| crate::kind::Kind::ReleasePin.example().replace("2027-01-31", text);
     let pin: &[&str] = &["ReleasePin `hold-hello-world-in-chicago`"];
     check(&expiring("2027-01-31T12:00:00+01:00"), pin, &[]);
     check(&expiring("\"2027-01-31\""), pin, &[]);
@@ -167,7 +167,7 @@ fn a_kustomization_is_refused() {
 
 #[test]
 fn a_source_that_flux_would_read_otherwise_is_refused() {
-    let text = crate::object::Kind::FluxGitRepository.example().replace("branch: main", "semver: '1.x'");
+    let text = crate::kind::Kind::FluxGitRepository.example().replace("branch: main", "semver: '1.x'");
     check(&text, &[], &["K0116 8: `spec.ref.semver` is not followed"]);
 }
 

@@ -1,10 +1,11 @@
 //! Words in the metadata of objects that mean nothing, and were probably meant to.
 
-use super::{Decoder, cut, is_null, scalar_text};
+use super::annotation;
+use super::config_map::PLATFORM_CONFIG;
+use super::deployment_target::WORKLOAD_LABEL;
+use crate::decode::{self, Decoder, cut, is_null, scalar_text};
 use crate::diagnostic::Code;
-use crate::object::config_map::PLATFORM_CONFIG;
-use crate::object::deployment_target::WORKLOAD_LABEL;
-use crate::object::{HUB_GROUP, Kind, annotation};
+use crate::kind::{HUB_GROUP, Kind};
 use crate::similar::{is_spelling_of, nearest};
 use crate::yaml::Node;
 
@@ -129,5 +130,5 @@ impl Decoder<'_> {
 }
 
 fn entries<'n>(root: &'n Node, keys: &[&str]) -> &'n [(Node, Node)] {
-    super::node(root, keys).and_then(Node::as_mapping).unwrap_or_default()
+    decode::node(root, keys).and_then(Node::as_mapping).unwrap_or_default()
 }

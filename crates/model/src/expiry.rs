@@ -1,0 +1,79 @@
+//! The day or moment from which on something is to be looked at again.
+
+use std::fmt;
+use std::str::FromStr;
+
+use jiff::Timestamp;
+use jiff::civil::Date;
+use jiff::tz::TimeZone;
+
+/// When something should be looked at again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Expiry {
+    /// After the end of this day, UTC.
+    Day(Date),
+    /// From this moment on.
+    Moment(Timestamp),
+}
+
+impl Expiry {
+    /// Whether it is past at the moment `now`.
+    pub fn is_past(self, now: Timestamp) -> bool {
+        match self {
+            Self::Day(day) => day < TimeZone::UTC.to_datetime(now).date(),
+            Self::Moment(moment) => moment <= now,
+        }
+    }
+}
+
+/// `YYYY-MM-DD`, or a timestamp as RFC 3339 has it.
+impl FromStr for Expiry {
+    type Err = jiff::Error;
+
+    fn from_str(text: &str) -> Result<Self, jiff::Error> {
+        match text.len() {
+            // jiff reads shorter and longer forms of dates as well, which JSON Schema and people's eyes don't.
+            10 => text.parse().map(Self::Day),
+            _ => text.parse().map(Self::Moment),
+        }
+    }
+}
+
+impl fmt::Display for Expiry {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Day(day) => day.fmt(f),
+            Self::Moment(moment) => moment.fmt(f),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(expiry: &str, now: &str, is_past: bool) {
+        let expiry: Expiry = expiry.parse().unwrap();
+        assert_eq!(expiry.is_past(now.parse().unwrap()), is_past, "{expiry} at {now}");
+    }
+
+    #[test]
+    fn a_day_is_past_when_it_is_over_in_utc() {
+        check("2027-01-31", "2027-01-31T23:59:59Z", false);
+        check("2027-01-31", "2027-02-01T00:00:00Z", true);
+        check("2027-01-31", "2027-01-31T23:00:00-02:00", true);
+    }
+
+    #[test]
+    fn a_moment_is_past_when_it_has_come() {
+        check("2027-01-31T12:00:00+02:00", "2027-01-31T09:59:59Z", false);
+        check("2027-01-31T12:00:00+02:00", "2027-01-31T10:00:00Z", true);
+    }
+
+    #[test]
+    fn what_is_no_day_and_no_moment_is_refused() {
+        for text in ["", "soon", "2027-02-29", "20270131", "2027-01", "2027-01-31T12:00:00"] {
+            assert!(text.parse::<Expiry>().is_err(), "{text:?}");
+        }
+    }
+}
