@@ -37,7 +37,7 @@ fn application() -> Value {
 }
 
 fn report(application: &Value) -> Result<Report, String> {
-    let body = testkit::argocd::notification(application, "seattle")?;
+    let body = simulator::argocd::notification(application, "seattle")?;
     assert!(!body.contains("hunter2") && !body.contains("<no value>"), "{body}");
     let batch = argocd::read(body.as_bytes(), Timestamp::MIN).map_err(|error| format!("{error}: {body}"))?;
     let (taken, refused) = batch.into_parts();

@@ -1,5 +1,6 @@
 //! Sequences of edits of a small fleet, made from a seed: of every kind that people make, broken ones included.
 
+mod draft;
 mod fleet;
 mod health;
 mod labels;
@@ -13,8 +14,10 @@ mod values;
 use std::collections::BTreeMap;
 use std::fmt;
 
-use crate::random::Random;
-use state::{Draft, Health, State};
+use simulator::random::Random;
+
+use draft::{Draft, Health};
+use state::State;
 
 /// An edit: it sets or removes whole files, so that it can be applied to any files, whatever was done to them before.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -6,6 +6,7 @@ pub mod change;
 pub mod clusters;
 pub(crate) mod config;
 mod labels;
+mod names;
 mod objects;
 pub(crate) mod schema;
 
@@ -13,7 +14,8 @@ use std::collections::BTreeMap;
 use std::io;
 use std::path::Path;
 
-use crate::random::Random;
+use simulator::random::Random;
+
 use labels::Spread;
 
 /// The environment of every generated fleet.
@@ -64,9 +66,9 @@ fn files(size: Size, spread: Spread, seed: u64) -> BTreeMap<String, String> {
     let mut random = Random::new(seed);
     let mut files: BTreeMap<_, _> = objects::fixed().into_iter().collect();
     files.extend((0..size.cluster_types).map(|index| objects::cluster_type(index, spread)));
-    files.extend((0..size.targets.div_ceil(objects::TARGETS_PER_WORKLOAD)).flat_map(|index| {
-        let first = index * objects::TARGETS_PER_WORKLOAD;
-        objects::workload(index, (size.targets - first).min(objects::TARGETS_PER_WORKLOAD), spread)
+    files.extend((0..size.targets.div_ceil(names::TARGETS_PER_WORKLOAD)).flat_map(|index| {
+        let first = index * names::TARGETS_PER_WORKLOAD;
+        objects::workload(index, (size.targets - first).min(names::TARGETS_PER_WORKLOAD), spread)
     }));
     let config_map = |index| config::config_map(index, &spread.of_config_map(index), &mut random);
     files.extend((0..size.config_maps).map(config_map));

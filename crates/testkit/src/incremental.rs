@@ -15,11 +15,11 @@ use model::fleet::{Fleet, FleetInput, Role, Scope, Sources};
 use model::git_id::GitId;
 use model::name::RegistrationName;
 use model::source::{File, Source};
+use simulator::random::Random;
 
 use crate::directory::input_by;
 use crate::edits::Edits;
 use crate::generator::ENVIRONMENT;
-use crate::random::Random;
 use oddities::Oddities;
 use seen::{Seen, same};
 

@@ -1,6 +1,6 @@
 //! What an attacker, or a careless hand, makes of a file: changes of its lines and values.
 
-use crate::random::Random;
+use simulator::random::Random;
 
 /// Values that somebody could write where another was meant.
 const VALUES: &[&str] = &[

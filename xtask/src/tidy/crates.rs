@@ -14,14 +14,18 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("hub", &["hub-api", "engine", "git", "model"]),
     ("service", &["delivery", "hub-api", "engine", "git", "model"]),
     ("operator", &["delivery", "engine", "git", "model"]),
-    ("testkit", &["model", "engine", "git", "gotemplate"]),
+    ("simulator", &["model", "git", "gotemplate"]),
+    ("testkit", &["model", "engine", "git", "gotemplate", "simulator"]),
 ];
 
 /// Those at the top: they may use any.
 const TOP: &[&str] = &["kalypso", "bench", "xtask"];
 
 /// What every crate may use in its tests besides.
-const FOR_TESTS: &str = "testkit";
+const FOR_TESTS: &[&str] = &["testkit", "simulator"];
+
+/// A crate that nothing which ships may contain, and its only user outside of tests.
+const ONLY_FOR_TESTS: (&str, &str) = ("testkit", "bench");
 
 /// Outside crates that only one of ours may see, so that their next breaking change ends there.
 const ONLY_IN: &[(&str, &str)] =
@@ -51,6 +55,10 @@ fn may_use(name: &str) -> Option<&'static [&'static str]> {
 
 fn broken<'a>(package: &Package, dependency: &'a Dependency, members: &[&str]) -> Option<(&'a str, String)> {
     let (user, used) = (package.name.as_str(), dependency.name.as_str());
+    let is_for_tests = dependency.kind.as_deref() == Some("dev");
+    if used == ONLY_FOR_TESTS.0 && user != ONLY_FOR_TESTS.1 && !is_for_tests {
+        return Some((used, format!("crate law: `{used}` is for tests: `{user}` may use it in dev-dependencies only")));
+    }
     if TOP.contains(&user) {
         return None;
     }
@@ -59,7 +67,7 @@ fn broken<'a>(package: &Package, dependency: &'a Dependency, members: &[&str]) -
         return Some((used, format!("crate law: only `{owner}` may use `{used}`: ask it for what you need")));
     }
     let allowed = may_use(user)?;
-    if allowed.contains(&used) || (dependency.kind.as_deref() == Some("dev") && used == FOR_TESTS) {
+    if allowed.contains(&used) || (is_for_tests && FOR_TESTS.contains(&used)) {
         return None;
     }
     let list = if allowed.is_empty() { "none of ours".to_owned() } else { allowed.join(", ") };
@@ -99,6 +107,19 @@ mod tests {
         );
         assert_eq!(check("model", "[dev-dependencies]\ngit.workspace = true\n").len(), 1);
         assert_eq!(check("model", "[dependencies]\ntestkit.workspace = true\n").len(), 1);
+    }
+
+    #[test]
+    fn the_testkit_is_in_no_program() {
+        let manifest = "[dependencies]\ntestkit.workspace = true\n";
+        assert_eq!(
+            check("kalypso", manifest),
+            [
+                "crates/kalypso/Cargo.toml:2: crate law: `testkit` is for tests: `kalypso` may use it in dev-dependencies only"
+            ]
+        );
+        assert_eq!(check("kalypso", "[dev-dependencies]\ntestkit.workspace = true\n"), Vec::<String>::new());
+        assert_eq!(check("bench", manifest), Vec::<String>::new());
     }
 
     #[test]

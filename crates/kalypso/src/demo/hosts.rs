@@ -2,7 +2,7 @@
 
 use engine::compile::{Assignment, Compiled};
 use git::RepositoryUrl;
-use testkit::fleet::{Conduct, Fleet, FleetOptions, Format, HostOptions, OF_PLATFORM, Pull};
+use simulator::simulation::{Conduct, Format, HostOptions, OF_PLATFORM, Pull, Simulation, SimulationOptions};
 
 /// Any would do; this one shows some of everything.
 const SEED: u64 = 12;
@@ -53,10 +53,10 @@ pub(crate) struct Source<'a> {
 
 /// The hosts of an environment, which are switched on at that moment and live until another one. Each has two reconcilers for every assignment of its cluster type: for
 /// what the platform says of it, and for the manifests of the application.
-pub(crate) fn fleet(compiled: &Compiled, source: &Source<'_>, (starts_on, ends_on): (i64, i64)) -> Fleet {
+pub(crate) fn fleet(compiled: &Compiled, source: &Source<'_>, (starts_on, ends_on): (i64, i64)) -> Simulation {
     let conduct = conduct(story(source.environment), (ends_on - starts_on).max(1));
     let seed = SEED + source.environment as u64;
-    Fleet::new(FleetOptions { seed, starts_on, conduct, hosts: hosts(compiled, source) })
+    Simulation::new(SimulationOptions { seed, starts_on, conduct, hosts: hosts(compiled, source) })
 }
 
 fn hosts(compiled: &Compiled, source: &Source<'_>) -> Vec<HostOptions> {

@@ -12,7 +12,7 @@ use hub::store::DatabaseUrl;
 use hub::watch::WatchSettings;
 use hub_api::client::{Client, ClientError};
 use model::git_id::GitId;
-use testkit::fleet::{Message, Route};
+use simulator::simulation::{Message, Route};
 use tokio::runtime::Runtime;
 use tokio::sync::oneshot;
 use tokio::task::{JoinHandle, JoinSet};

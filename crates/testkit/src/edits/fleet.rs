@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use simulator::random::Random;
+
 use crate::generator::{ENVIRONMENT, File, config, schema};
-use crate::random::Random;
 
 pub(super) const REGIONS: [&str; 3] = ["region-0", "region-1", "region-2"];
 pub(super) const SIZES: [&str; 2] = ["small", "large"];

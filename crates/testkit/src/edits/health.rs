@@ -1,8 +1,10 @@
 //! Edits that break something, and those that mend it.
 
+use simulator::random::Random;
+
+use super::draft::{Draft, Health};
 use super::object::{ANNOTATIONS, METADATA, body, with_mapping};
-use super::state::{Draft, Health, State, pick};
-use crate::random::Random;
+use super::state::{State, pick};
 
 /// A map that can't be used: its priority is no number, or it is no YAML, or a value is no text.
 pub(super) fn config_map_broken(state: &State, random: &mut Random) -> Option<Draft> {

@@ -1,9 +1,11 @@
 //! Edits of labels: of whatever is selected, and of whatever selects by them.
 
+use simulator::random::Random;
+
+use super::draft::Draft;
 use super::fleet::{PURPOSES, REGIONS, RINGS, SIZES, TEAMS};
 use super::object::{Entries, Found, LABELS, METADATA, mapping, with_mapping};
-use super::state::{Draft, State, pick};
-use crate::random::Random;
+use super::state::{State, pick};
 
 pub(super) fn of_cluster_type(state: &State, random: &mut Random) -> Option<Draft> {
     of(state, "ClusterType", &["region", "size", "ring", "site", "note"], random)

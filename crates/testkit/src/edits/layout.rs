@@ -1,8 +1,10 @@
 //! Edits that change no meaning: comments, order, names of files.
 
+use simulator::random::Random;
+
+use super::draft::Draft;
 use super::object::{DATA_KINDS, LABELS, METADATA, body, mapping, parts, with_mapping};
-use super::state::{Draft, State, pick};
-use crate::random::Random;
+use super::state::{State, pick};
 
 const COMMENT: &str = "# Note ";
 

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::state::Health;
+use super::draft::Health;
 
 /// Entries of a mapping, as they are written.
 pub(super) type Entries = Vec<(String, String)>;

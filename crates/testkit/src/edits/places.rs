@@ -1,9 +1,11 @@
 //! Edits of what there is: clusters and cluster types, workloads and their targets, copies of objects.
 
+use simulator::random::Random;
+
+use super::draft::Draft;
 use super::fleet::{self, PURPOSES, RINGS};
 use super::object::{body, parts, replaced_line};
-use super::state::{Draft, State, pick};
-use crate::random::Random;
+use super::state::{State, pick};
 
 pub(super) fn cluster_added(state: &State, random: &mut Random) -> Option<Draft> {
     if state.objects("Cluster").len() > 45 {

@@ -1,12 +1,14 @@
 //! Edits of what decides: policies, label mappings, pins, schemas, templates, the environment's settings.
 
+use simulator::random::Random;
+
+use super::draft::{Draft, Health};
 use super::fleet;
 use super::labels::vocabulary;
 use super::object::{Found, replaced_line};
-use super::state::{Draft, Health, State, pick};
+use super::state::{State, pick};
 use super::values::toggled;
 use crate::generator::ENVIRONMENT;
-use crate::random::Random;
 
 const OF_CLUSTERS: [&str; 4] = ["region", "size", "ring", "site"];
 const OF_TARGETS: [&str; 4] = ["purpose", "team", "tier", "workload"];

@@ -2,8 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use simulator::random::Random;
+
+use super::draft::Draft;
 use super::object::Found;
-use crate::random::Random;
 
 const SEPARATOR: &str = "---\n";
 
@@ -15,23 +17,6 @@ pub(super) struct State {
     pub(super) broken: BTreeMap<String, String>,
     /// How many edits there were, for new names.
     pub(super) turn: usize,
-}
-
-/// What an edit does.
-#[derive(Clone, Debug)]
-pub(super) struct Draft {
-    pub(super) what: String,
-    /// The new texts; none for a file that goes.
-    pub(super) changes: BTreeMap<String, Option<String>>,
-    pub(super) health: Health,
-}
-
-/// What an edit does to the health of its files. A broken file is left alone until it is mended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Health {
-    Same,
-    Breaks,
-    Mends,
 }
 
 impl State {
@@ -74,21 +59,6 @@ impl State {
     /// An object goes.
     pub(super) fn remove(&self, object: &Found) -> Draft {
         Draft::new(format!("{object} removed"), [(object.path.clone(), self.with(object, None))])
-    }
-}
-
-impl Draft {
-    pub(super) fn new(what: String, changes: impl IntoIterator<Item = (String, Option<String>)>) -> Self {
-        Self { what, changes: changes.into_iter().collect(), health: Health::Same }
-    }
-
-    /// A new file.
-    pub(super) fn add(what: String, path: String, text: String) -> Self {
-        Self::new(what, [(path, Some(text))])
-    }
-
-    pub(super) fn with_health(self, health: Health) -> Self {
-        Self { health, ..self }
     }
 }
 

@@ -1,8 +1,10 @@
 //! Edits of `ConfigMap`s: their values, and the annotations that say how they are merged.
 
+use simulator::random::Random;
+
+use super::draft::{Draft, Health};
 use super::object::{ANNOTATIONS, Found, METADATA, body, mapping, parts, with_mapping};
-use super::state::{Draft, Health, State, pick};
-use crate::random::Random;
+use super::state::{State, pick};
 
 const DATA: &str = "data:";
 const WORDS: [&str; 6] = ["ivory", "juniper", "kelp", "lagoon", "maple", "nectar"];

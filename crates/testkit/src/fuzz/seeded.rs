@@ -5,7 +5,7 @@ use std::panic::{self, AssertUnwindSafe};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use crate::random::Random;
+use simulator::random::Random;
 
 /// How many changes one input has, at most.
 const CHANGES_MAX: u64 = 6;

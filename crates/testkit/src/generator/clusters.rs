@@ -2,9 +2,10 @@
 
 use std::fmt::Write as _;
 
+use simulator::random::Random;
+
 use super::labels::{RINGS, SIZES, Spread};
-use super::{File, config, objects, schema};
-use crate::random::Random;
+use super::{File, config, names, objects, schema};
 
 const CLUSTERS_PER_FILE: usize = 5_000;
 const CONFIG_MAPS_PER_FILE: usize = 100;
@@ -79,7 +80,7 @@ fn write_cluster(text: &mut String, index: usize, size: Clusters, random: &mut R
     let separator = if text.is_empty() { "" } else { "---\n" };
     let (name, site) = (name(index), index / CLUSTERS_PER_SITE);
     let (region, ring) = (random.below(REGIONS as u64), random.pick(&RINGS));
-    let cluster_type = objects::cluster_type_name(random.below(size.cluster_types as u64) as usize);
+    let cluster_type = names::cluster_type_name(random.below(size.cluster_types as u64) as usize);
     let _ = write!(
         text,
         "\
@@ -100,7 +101,7 @@ spec:
 /// A cluster type without a region.
 fn cluster_type(index: usize) -> File {
     let labels = format!("    size: {}\n    hardware: model-{}\n", SIZES[index % SIZES.len()], index % 3);
-    let path = format!("cluster-types/{}.yaml", objects::cluster_type_name(index));
+    let path = format!("cluster-types/{}.yaml", names::cluster_type_name(index));
     (path, objects::cluster_type_with(index, &labels))
 }
 

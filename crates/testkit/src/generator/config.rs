@@ -2,8 +2,9 @@
 
 use std::fmt::Write as _;
 
+use simulator::random::Random;
+
 use super::File;
-use crate::random::Random;
 
 /// Keys that many maps set, so that values override one another and are merged.
 const TEXTS: usize = 24;

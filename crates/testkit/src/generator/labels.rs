@@ -1,7 +1,7 @@
 //! Labels of a generated fleet: where its cluster types are, whose its workloads are, for whom its `ConfigMap`s are.
 
 use super::Size;
-use super::objects::{PURPOSES, cluster_type_name, workload_name};
+use super::names::{PURPOSES, cluster_type_name, workload_name};
 
 pub(super) const SIZES: [&str; 4] = ["small", "medium", "large", "huge"];
 pub(super) const RINGS: [&str; 4] = ["canary", "early", "broad", "late"];

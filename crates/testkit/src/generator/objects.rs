@@ -3,18 +3,8 @@
 use std::fmt::Write as _;
 
 use super::labels::Spread;
+use super::names::{PURPOSES, cluster_type_name, workload_name};
 use super::{ENVIRONMENT, File};
-
-pub(super) const TARGETS_PER_WORKLOAD: usize = 4;
-pub(super) const PURPOSES: [&str; TARGETS_PER_WORKLOAD] = ["functional", "performance", "acceptance", "live"];
-
-pub(super) fn cluster_type_name(index: usize) -> String {
-    format!("ct-{index:04}")
-}
-
-pub(super) fn workload_name(index: usize) -> String {
-    format!("app-{index:04}")
-}
 
 /// A cluster type in a region.
 pub(super) fn cluster_type(index: usize, spread: Spread) -> File {

@@ -84,7 +84,7 @@ fn reach(size: Size) -> (usize, f64, usize, usize) {
         for (path, text) in below("workloads/") {
             for purpose in 0..text.matches("    - name: ").count() {
                 let (workload, team) = (name(path), labels(text)["team"]);
-                let target = format!("{workload}-{}", super::objects::PURPOSES[purpose]);
+                let target = format!("{workload}-{}", super::names::PURPOSES[purpose]);
                 let known = [("workload", &*workload), ("team", team), ("deployment-target", &*target)];
                 let keys = ["workload", "team", "deployment-target", ""];
                 let set: Vec<_> = here.iter().copied().filter(|map| is_for(&maps[*map], keys, &known)).collect();

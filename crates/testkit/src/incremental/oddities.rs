@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use simulator::random::Random;
+
 use crate::generator::ENVIRONMENT;
-use crate::random::Random;
 
 /// Which of them are there.
 #[derive(Debug, Default)]

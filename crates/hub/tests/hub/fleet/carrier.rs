@@ -18,8 +18,8 @@ use hub_api::timestamp::Timestamp;
 use hub_api::token::TokenText;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
+use simulator::simulation::{Message, Route, Token};
 use tempfile::TempDir;
-use testkit::fleet::{Message, Route, Token};
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 

@@ -7,7 +7,7 @@ mod truth;
 use std::time::{Duration, SystemTime};
 
 use hub::questions::{Counts, Deployment, Deployments, Drift, Environments, Rollout};
-use testkit::fleet::{Conduct, Fleet, FleetOptions, Format, HostOptions, Pull};
+use simulator::simulation::{Conduct, Format, HostOptions, Pull, Simulation, SimulationOptions};
 
 use self::branches::{Branches, ENVIRONMENTS, PATHS};
 use self::carrier::Carrier;
@@ -59,7 +59,7 @@ async fn check(ground: Ground, seed: u64) {
 }
 
 /// Seven hosts for each format, in three environments; each has a reconciler for two folders.
-async fn fleet(seed: u64, starts_on: i64, carrier: &Carrier) -> Fleet {
+async fn fleet(seed: u64, starts_on: i64, carrier: &Carrier) -> Simulation {
     let mut hosts = Vec::new();
     for number in 0..7 * Format::ALL.len() {
         let name = format!("höst-{number:02}_%");
@@ -87,7 +87,7 @@ async fn fleet(seed: u64, starts_on: i64, carrier: &Carrier) -> Fleet {
         twice: 15,
         ..Conduct::default()
     };
-    Fleet::new(FleetOptions { seed, starts_on, conduct, hosts })
+    Simulation::new(SimulationOptions { seed, starts_on, conduct, hosts })
 }
 
 async fn ask(carrier: &Carrier, truth: &Truth) {

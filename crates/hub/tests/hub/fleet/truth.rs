@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use hub::questions::{Counts, Standing};
 use model::git_id::GitId;
-use testkit::fleet::{Fleet, Said, Status};
+use simulator::simulation::{Said, Simulation, Status};
 
 use super::branches::{Branches, ENVIRONMENTS};
 
@@ -29,7 +29,7 @@ pub(super) struct Truth {
 }
 
 impl Truth {
-    pub(super) fn of(fleet: &Fleet, branches: &Branches, now: i64) -> Self {
+    pub(super) fn of(fleet: &Simulation, branches: &Branches, now: i64) -> Self {
         let fact = |((host, _), said): ((&str, &str), &Said)| {
             let commits = &branches.commits[said.pull.branch.as_str()];
             let since = |until: usize| {

@@ -8,7 +8,7 @@ use git::Repositories as _;
 use git::Revision;
 use hub::questions::Environments;
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
-use testkit::fleet::Fleet;
+use simulator::simulation::Simulation;
 
 use super::super::plan::Planned;
 use super::super::publish::{Outcome, telling};
@@ -31,9 +31,9 @@ pub(super) struct Life {
     asked: Hub,
     now: i64,
     /// The hosts of the environment that is being published.
-    waiting: Option<(Fleet, i64)>,
+    waiting: Option<(Simulation, i64)>,
     /// Each with when it begins.
-    fleets: Vec<(Fleet, i64)>,
+    fleets: Vec<(Simulation, i64)>,
     /// Whether something was published or merged since the last run.
     pub(super) was_published: bool,
 }
@@ -144,7 +144,7 @@ impl Life {
 }
 
 /// The hosts of an environment see what is there now.
-fn look(fleet: &mut Fleet, loaded: &Loaded) -> anyhow::Result<()> {
+fn look(fleet: &mut Simulation, loaded: &Loaded) -> anyhow::Result<()> {
     if let Some(here) = &loaded.place {
         fleet.look(&here.repositories)?;
     }

@@ -22,7 +22,7 @@ pub use self::post::{Message, Route};
 
 /// Hosts, what they pull, and how they behave.
 #[derive(Clone, Debug)]
-pub struct FleetOptions {
+pub struct SimulationOptions {
     /// The source of all chance.
     pub seed: u64,
     /// When they are switched on, in seconds since 1970.
@@ -237,9 +237,9 @@ impl Pull {
     }
 }
 
-/// Hosts that don't exist.
+/// Simulated hosts, with what they can pull and what they said.
 #[derive(Debug)]
-pub struct Fleet {
+pub struct Simulation {
     hosts: Vec<Host>,
     world: World,
     post: Post,
@@ -247,10 +247,10 @@ pub struct Fleet {
     log: Vec<(usize, Said, bool)>,
 }
 
-impl Fleet {
+impl Simulation {
     /// Hosts that are switched off.
-    pub fn new(options: FleetOptions) -> Self {
-        let FleetOptions { seed, starts_on, conduct, hosts } = options;
+    pub fn new(options: SimulationOptions) -> Self {
+        let SimulationOptions { seed, starts_on, conduct, hosts } = options;
         let hosts = hosts.into_iter().enumerate();
         let hosts = hosts.map(|(number, options)| Host::new(options, &conduct, (seed, number as u64, starts_on)));
         let post = Post::new(&conduct, seed);

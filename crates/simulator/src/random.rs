@@ -2,13 +2,13 @@
 
 /// The generator `SplitMix64`: small, fast, and the same on every machine.
 #[derive(Clone, Debug)]
-pub(crate) struct Random {
+pub struct Random {
     state: u64,
 }
 
 impl Random {
     /// A sequence of its own for each seed.
-    pub(crate) fn new(seed: u64) -> Self {
+    pub fn new(seed: u64) -> Self {
         Self { state: seed }
     }
 
@@ -20,29 +20,31 @@ impl Random {
     }
 
     /// A number below `bound`.
-    pub(crate) fn below(&mut self, bound: u64) -> u64 {
+    pub fn below(&mut self, bound: u64) -> u64 {
         self.next() % bound.max(1)
     }
 
     /// Whether something happens that does so in that many of a hundred cases.
-    pub(crate) fn percent(&mut self, chance: u64) -> bool {
+    pub fn percent(&mut self, chance: u64) -> bool {
         self.below(100) < chance
     }
 
     /// A number of a range.
-    pub(crate) fn within(&mut self, range: &std::ops::RangeInclusive<i64>) -> i64 {
+    pub fn within(&mut self, range: &std::ops::RangeInclusive<i64>) -> i64 {
         range.start() + self.below((range.end() - range.start() + 1).max(1) as u64) as i64
     }
 
     /// A short range inside something of this length.
-    #[cfg(feature = "runner")]
-    pub(crate) fn range(&mut self, length: usize) -> std::ops::Range<usize> {
+    pub fn range(&mut self, length: usize) -> std::ops::Range<usize> {
         let start = self.below(length as u64 + 1) as usize;
         start..length.min(start + self.below(16) as usize)
     }
 
-    /// One of the choices, of which there is at least one.
-    pub(crate) fn pick<'a, T: ?Sized>(&mut self, choices: &[&'a T]) -> &'a T {
+    /// One of the choices.
+    ///
+    /// # Panics
+    /// If there are none.
+    pub fn pick<'a, T: ?Sized>(&mut self, choices: &[&'a T]) -> &'a T {
         choices[self.below(choices.len() as u64) as usize]
     }
 }

@@ -21,7 +21,7 @@ fn committed(memory: &MemoryRepositories, text: &str) -> GitId {
 }
 
 /// Two hosts for each format.
-fn fleet(seed: u64, conduct: Conduct) -> Fleet {
+fn fleet(seed: u64, conduct: Conduct) -> Simulation {
     let pull = |name: &str| Pull {
         reconciler: name.into(),
         repository: url(),
@@ -35,14 +35,14 @@ fn fleet(seed: u64, conduct: Conduct) -> Fleet {
         pulls: vec![pull("a"), pull("b")],
     };
     let hosts = Format::ALL.iter().cycle().take(2 * Format::ALL.len()).enumerate().map(host).collect();
-    Fleet::new(FleetOptions { seed, starts_on: 1_000, conduct, hosts })
+    Simulation::new(SimulationOptions { seed, starts_on: 1_000, conduct, hosts })
 }
 
 fn smooth() -> Conduct {
     Conduct { faltering: 0, failing: 0, lagging: 0, silent: 0, ..Conduct::default() }
 }
 
-fn lived(seed: u64, conduct: Conduct) -> (Fleet, Vec<Message>) {
+fn lived(seed: u64, conduct: Conduct) -> (Simulation, Vec<Message>) {
     let memory = MemoryRepositories::default();
     let mut fleet = fleet(seed, conduct);
     let mut messages = Vec::new();

@@ -1,0 +1,5 @@
+//! Simulated hosts and reconcilers: they pull folders of GitOps repositories and report to a hub.
+
+pub mod argocd;
+pub mod random;
+pub mod simulation;
