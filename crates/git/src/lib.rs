@@ -24,9 +24,10 @@ pub use repositories::{
     Commit, CommitInfo, Content, GitRepositories, Item, ItemKind, KnownTree, MemoryRepositories, NewCommit, Person,
     Push, Pushed, Repositories, RepositoryError, Revision, Wait, opener,
 };
-#[doc(hidden)]
+#[cfg(feature = "fuzz")]
 pub use settings::fuzz_rewrite;
 pub use settings::{Credential, Rewrite, Settings, Token, is_kept_variable};
+#[cfg(feature = "fuzz")]
 pub use url::fuzz as fuzz_url;
 pub use url::{RepositoryUrl, UrlError, without_credential};
 pub use walk::ENVIRONMENTS;

@@ -170,7 +170,7 @@ pub(crate) fn candidates(path: &Path) -> [PathBuf; 2] {
 }
 
 /// Rewrites a URL by a rule from outside: what comes of it is refused, or is no transport helper and no option of git's.
-#[doc(hidden)]
+#[cfg(feature = "fuzz")]
 pub fn fuzz_rewrite(from: &str, url: &str) {
     let Ok(url) = RepositoryUrl::from_object(url) else { return };
     let rule = Rewrite { from: from.to_owned(), to: "https://mirror.example/".to_owned() };

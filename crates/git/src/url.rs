@@ -321,7 +321,7 @@ fn split_port(host: &str) -> Result<(&str, Option<u16>), UrlError> {
 
 /// Takes apart whatever is given, as an object's URL, as a configured one, and as a prefix; nothing is expected but that it ends without panic,
 /// and that what is accepted is shown without a credential and is accepted again.
-#[doc(hidden)]
+#[cfg(feature = "fuzz")]
 pub fn fuzz(text: &str) {
     let _ = Parts::parse_prefix(text);
     let _ = RepositoryUrl::from_configuration(text);

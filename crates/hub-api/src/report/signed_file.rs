@@ -261,7 +261,7 @@ fn owned<T: DeserializeOwned>(payload: &str, line: usize) -> Result<T, SignedFil
 
 /// Reads bytes as a signed file, and adds to it: the body of the fuzz target. Nothing is expected but that it ends without panic, that no file is taken whose
 /// signatures are wrong, and that what is added can be read.
-#[doc(hidden)]
+#[cfg(feature = "fuzz")]
 pub fn fuzz(input: &[u8]) {
     let Ok(token) = TokenText::random() else { return };
     let key = token.signing_key();

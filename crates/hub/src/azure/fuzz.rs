@@ -9,7 +9,6 @@ use super::{client, collect, flux};
 
 /// Reads bytes as a row of each kind. Nothing is expected but that it ends without panic, and that what is reported is about the resource that it came
 /// from and can be stored, or is refused with a reason.
-#[doc(hidden)]
 pub fn fuzz(input: &[u8]) {
     let _ = client::message(input);
     let Ok(row) = serde_json::from_slice::<Value>(input) else { return };

@@ -10,6 +10,7 @@ mod client;
 mod collect;
 mod credential;
 mod flux;
+#[cfg(feature = "fuzz")]
 mod fuzz;
 mod graph;
 mod hosts;
@@ -22,6 +23,7 @@ mod resource;
 mod run;
 
 pub use client::Pause;
+#[cfg(feature = "fuzz")]
 pub use fuzz::fuzz;
 pub use hosts::HostNames;
 pub use options::{AzureOptions, CredentialOptions, OptionsError, Source};

@@ -8,7 +8,6 @@ use super::DesiredUpdate;
 
 /// Reads bytes as a publication. Nothing is expected but that it ends without panic, that what is taken has only texts that can be stored, and that it can
 /// be written down and read again.
-#[doc(hidden)]
 pub fn fuzz(input: &[u8]) {
     let Ok(mut told) = serde_json::from_slice::<Publication>(input) else { return };
     if told.commit.is_none() {

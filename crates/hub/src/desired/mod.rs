@@ -2,6 +2,7 @@
 
 mod branch;
 mod check;
+#[cfg(feature = "fuzz")]
 mod fuzz;
 mod groups;
 mod order;
@@ -16,6 +17,7 @@ use hub_api::timestamp::Timestamp;
 use serde::{Deserialize, Serialize};
 
 pub use self::branch::{read_up_to, wanted_paths};
+#[cfg(feature = "fuzz")]
 pub use self::fuzz::fuzz;
 pub(crate) use self::order::Order;
 pub(crate) use self::publish::want;

@@ -14,7 +14,6 @@ use crate::questions::{self, Filter, Page};
 
 /// Reads lines: the query of a question, then headers, then a word that may be a token, a cursor, a moment, a name. Nothing is expected but that it ends
 /// without panic, and that what is taken is what was written.
-#[doc(hidden)]
 pub fn fuzz(input: &[u8]) {
     let mut lines = input.splitn(4, |byte| *byte == b'\n');
     let mut next = || lines.next().unwrap_or_default();

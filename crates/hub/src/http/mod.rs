@@ -4,6 +4,7 @@ mod audit;
 mod caller;
 mod events;
 mod extract;
+#[cfg(feature = "fuzz")]
 mod fuzz;
 mod health;
 mod hosts;
@@ -27,6 +28,7 @@ use axum::Router;
 use tokio::sync::{Semaphore, watch};
 
 pub use caller::{Administrator, Manager, Reader};
+#[cfg(feature = "fuzz")]
 pub use fuzz::fuzz;
 pub use metrics::Metrics;
 pub use openapi::description;

@@ -8,7 +8,6 @@ use super::{argocd, flux, otlp};
 
 /// Reads the bytes after the first one in the format that the first one names. Nothing is expected but that it ends without panic, that what is
 /// taken has the form in which it is stored, and that it can be written down and read again.
-#[doc(hidden)]
 pub fn fuzz(input: &[u8]) {
     let Some((format, body)) = input.split_first() else { return };
     let now = Timestamp::MAX;

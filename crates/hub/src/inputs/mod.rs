@@ -5,7 +5,9 @@
 
 pub mod argocd;
 pub mod flux;
+#[cfg(feature = "fuzz")]
 mod fuzz;
 pub mod otlp;
 
+#[cfg(feature = "fuzz")]
 pub use fuzz::fuzz;

@@ -125,6 +125,7 @@ pub struct TargetNames {
 }
 
 /// Reads everything in a filter and a page that is more than a name: a part of the body of the fuzz target of requests.
+#[cfg(feature = "fuzz")]
 pub(crate) fn fuzz(filter: &Filter, page: &Page) {
     let _ = (filter.host_labels(), filter.target_labels(), filter.refuse_hosts(), page.limit());
     if let Ok(Some(standings)) = Standing::parse_list(filter.status.as_deref()) {

@@ -236,6 +236,7 @@ fn described(descriptor: &DeploymentDescriptor, file: &str) -> Result<Described,
 }
 
 /// What holds for every file with descriptors: the body of the fuzz target.
+#[cfg(feature = "fuzz")]
 pub(super) fn fuzz(content: &[u8]) {
     let read = model::read::read_kind(FileId::default(), content, Kind::DeploymentDescriptor);
     for diagnostic in &read.diagnostics {

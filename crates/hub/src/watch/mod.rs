@@ -55,7 +55,7 @@ pub struct WatchSettings {
 
 /// Reads bytes as a file with deployment descriptors, as it may lie in an application's repository: the body of the fuzz target. Nothing is expected but
 /// that it ends without panic, and that each descriptor can be stored or is refused with a reason.
-#[doc(hidden)]
+#[cfg(feature = "fuzz")]
 pub fn fuzz(input: &[u8]) {
     descriptors::fuzz(input);
 }
