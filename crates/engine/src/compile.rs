@@ -24,11 +24,12 @@ use model::progress::Progress;
 use model::tree::{Child, Entry, OpenError, Sealed, SealedBy, Tree};
 use rayon::prelude::*;
 
+use crate::invariant::require;
 use crate::memo::{Memo, Rendering};
 use crate::output::MARKER;
 use crate::place::Place;
 pub use crate::prepare::Prepared;
-use crate::prepare::{Delta, Reach};
+use crate::prepare::{Delta, NO_TARGET, PreparedTarget, Reach};
 use crate::render::SharedFiles;
 pub(crate) use alone::Alone;
 pub use assignment::Assignment;
@@ -188,7 +189,8 @@ impl Compiled {
 
     /// The assignments that something is wrong with, so that they have no files.
     pub fn failing(&self) -> impl Iterator<Item = AssignmentId> {
-        self.assignments().filter(|assignment| !assignment.is_good()).filter_map(|assignment| assignment.id())
+        let failing = self.assignments().filter(|assignment| !assignment.is_good());
+        failing.map(|assignment| self.id(assignment.place, assignment.target))
     }
 
     /// Whether there is a place of this name.
@@ -236,10 +238,11 @@ impl Compiled {
     /// The folders of the assignments of a place that have files, by the target's name, in the order of a tree.
     pub fn folders_on(&self, place: &str) -> Vec<(Arc<str>, Child)> {
         let good = self.assignments_on(place).filter(|assignment| assignment.slot.is_shown);
-        good.filter_map(|assignment| {
-            Some((Arc::clone(assignment.prepared_target()?.target.name.as_arc()), assignment.child()?))
-        })
-        .collect()
+        let folder = |Assignment { place, target, slot, .. }| {
+            let id = require(slot.tree, "an assignment that is shown has no folder");
+            (Arc::clone(self.target(target).target.name.as_arc()), self.sealed(id, place, target))
+        };
+        good.map(folder).collect()
     }
 
     /// Opens a folder of [`Compiled::tree`], or one in it: the files are rendered.
@@ -296,7 +299,7 @@ impl Compiled {
     /// Results by the digests of their inputs, for other runs. Of what failed nothing is in it: that is looked at each time.
     pub fn known(&self) -> Memo {
         let mut memo = Memo::default();
-        for pair in self.pairs.known().filter(|pair| !pair.is_troubled) {
+        for pair in self.pairs.all().filter(|pair| !pair.is_troubled) {
             memo.set_values(pair.values.inputs, pair.values.digest);
             memo.set_checked(pair.validation, pair.checked.has_sensitive);
         }
@@ -328,7 +331,27 @@ impl Compiled {
         let row = self.rows.get(&place)?;
         let rank = |target| Some(self.prepared.target(target)?.rank);
         let position = row.targets.binary_search_by_key(&rank(target), |other| rank(*other)).ok()?;
-        Some(Assignment { compiled: self, place, target, slot: row.slots.get(position)? })
+        Some(Assignment { compiled: self, place, target, slot: row.at(position as u32).1 })
+    }
+
+    /// The name of an assignment of a place of the fleet and a target on it, also of those that are gone.
+    fn id(&self, place: u32, target: u32) -> AssignmentId {
+        require(self.prepared.assignment_id(place, target), "an assignment has no name")
+    }
+
+    /// A place of the fleet.
+    fn place(&self, place: u32) -> &Place {
+        require(self.prepared.place(place), "a place of an assignment is not in the fleet")
+    }
+
+    /// A target of an assignment.
+    fn target(&self, target: u32) -> &PreparedTarget {
+        require(self.prepared.target(target), NO_TARGET)
+    }
+
+    /// The assignments of a place of the fleet.
+    fn row(&self, place: u32) -> &Row {
+        require(self.rows.get(&place), NO_ROW)
     }
 
     fn sealed(&self, id: GitId, place: u32, target: u32) -> Child {
@@ -350,6 +373,9 @@ impl Compiled {
     }
 }
 
+/// What is broken if a place of the fleet has no row.
+const NO_ROW: &str = "a place has no row of assignments";
+
 /// In the key of a sealed folder, in place of a target: the folder of the whole place.
 const WHOLE_PLACE: u32 = u32::MAX;
 
@@ -359,7 +385,7 @@ const EARLIER: u64 = 1 << 63;
 impl Update {
     /// The assignments some of whose inputs were not as before, or that are new.
     pub fn recomputed<'c>(&'c self, compiled: &'c Compiled) -> impl Iterator<Item = AssignmentId> + 'c {
-        self.recomputed.iter().filter_map(|(place, target)| compiled.prepared.assignment_id(*place, *target))
+        self.recomputed.iter().map(|(place, target)| compiled.id(*place, *target))
     }
 
     /// How many these are.
@@ -369,7 +395,7 @@ impl Update {
 
     /// The assignments whose folder is another one than before.
     pub fn changed<'c>(&'c self, compiled: &'c Compiled) -> impl Iterator<Item = AssignmentId> + 'c {
-        self.changed.iter().filter_map(|(place, target)| compiled.prepared.assignment_id(*place, *target))
+        self.changed.iter().map(|(place, target)| compiled.id(*place, *target))
     }
 
     /// How many these are.
@@ -379,6 +405,25 @@ impl Update {
 
     /// The assignments that are gone.
     pub fn removed<'c>(&'c self, compiled: &'c Compiled) -> impl Iterator<Item = AssignmentId> + 'c {
-        self.removed.iter().filter_map(|(place, target)| compiled.prepared.assignment_id(*place, *target))
+        self.removed.iter().map(|(place, target)| compiled.id(*place, *target))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use testkit::generator::{self, ENVIRONMENT, Size};
+
+    use super::*;
+
+    #[test]
+    #[should_panic(expected = "broken invariant: the classes of an assignment have no values")]
+    fn an_assignment_without_values_is_not_left_out() {
+        let size = Size { cluster_types: 2, targets: 4, config_maps: 2, schemas: 1 };
+        let files = generator::fleet(size, 1).into_iter().map(|(path, text)| (path, text.into_bytes())).collect();
+        let (fleet, _) = testkit::directory::fleet_of(files, ENVIRONMENT).unwrap();
+        let mut compiled = Compiled::new(&Arc::new(fleet));
+        assert_eq!(compiled.len(), 8);
+        compiled.pairs.forget_classes();
+        compiled.diagnostics();
     }
 }

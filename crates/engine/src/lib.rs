@@ -12,6 +12,7 @@ pub mod explain;
 pub mod hold;
 mod ids;
 mod index;
+mod invariant;
 mod mapping;
 mod matching;
 pub mod memo;

@@ -16,6 +16,7 @@ use crate::container::Containers;
 use crate::hold::Pin;
 use crate::ids::{ById, Ids};
 use crate::index::LabelIndex;
+use crate::invariant::require;
 use crate::pin::{Manifests, Pins};
 use crate::place::Place;
 use crate::render::{ParsedTemplates, Pinned, TargetFields, Templates, with_unread};
@@ -25,6 +26,9 @@ use crate::scope;
 use crate::settings::{LongNames, MissingValues};
 use crate::target::Target;
 use classes::Matching;
+
+/// What is broken if a target that is numbered is gone.
+pub(crate) const NO_TARGET: &str = "the target of an assignment is not in the fleet";
 
 /// A fleet with everything in it prepared: values and schemas read, templates parsed, targets expanded, policies applied, labels in an
 /// index. It can go on to a changed fleet, and does anew only what the change is about.
@@ -129,7 +133,7 @@ impl Prepared {
             return Vec::new();
         };
         let assigned = self.schedule.targets_on(place).iter();
-        assigned.filter_map(|target| Some(&self.targets.get(*target)?.target.name)).collect()
+        assigned.map(|target| &require(self.targets.get(*target), NO_TARGET).target.name).collect()
     }
 
     /// Goes on to another fleet of the same environment.
@@ -187,7 +191,7 @@ impl Prepared {
     /// The targets that have a label with a value.
     pub(crate) fn targets_with(&self, key: &str, value: &str) -> impl Iterator<Item = &Target> {
         let ids = self.target_index.with(key, value).into_iter();
-        ids.filter_map(|id| Some(&*self.targets.get(id)?.target))
+        ids.map(|id| &*require(self.targets.get(id), NO_TARGET).target)
     }
 
     /// The places of a cluster type: itself, and its clusters.
@@ -203,10 +207,10 @@ impl Prepared {
 
     /// The templates of a place, or why there are none.
     pub(crate) fn templates(&self, place: &Place) -> Result<&Arc<Templates>, &[Diagnostic]> {
-        match self.by_cluster_type.get(place.cluster_type.name.as_arc()) {
-            Some(Ok(templates)) => Ok(templates),
-            Some(Err(problems)) => Err(problems),
-            None => Err(&[]),
+        let found = self.by_cluster_type.get(place.cluster_type.name.as_arc());
+        match require(found, "the cluster type of a place has no templates and no reason for that") {
+            Ok(templates) => Ok(templates),
+            Err(problems) => Err(problems),
         }
     }
 

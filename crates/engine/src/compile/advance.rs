@@ -9,7 +9,8 @@ use model::tree::Tree;
 use rayon::prelude::*;
 
 use super::rows::{Asked, Evaluated, Row, RowContext, Slot};
-use super::{Compiled, Update, WHOLE_PLACE, problems};
+use super::{Compiled, NO_ROW, Update, WHOLE_PLACE, problems};
+use crate::invariant::require;
 use crate::prepare::{Delta, Reach, folder_order};
 
 /// From how many shared files on they are forgotten: three for each assignment are enough for all of them.
@@ -73,10 +74,10 @@ impl Compiled {
     fn make_missing_pairs(&mut self, dirty: &BTreeMap<u32, Vec<u32>>) {
         let mut missing = BTreeSet::new();
         for (place, positions) in dirty {
-            let Some(row) = self.rows.get(place) else { continue };
+            let row = self.row(*place);
             let class = self.prepared.class_of_place(*place);
-            for target in positions.iter().filter_map(|position| row.targets.get(*position as usize)) {
-                let key = (class, self.prepared.class_of_target(*target));
+            for position in positions {
+                let key = (class, self.prepared.class_of_target(row.at(*position).0));
                 if self.pairs.position(key.0, key.1).is_none() {
                     missing.insert(key);
                 }
@@ -91,7 +92,8 @@ impl Compiled {
             let targets = self.rows.remove(&place).map(|row| row.targets).unwrap_or_default();
             targets.iter().for_each(|target| self.forget((place, *target)));
         }
-        let names = delta.places_gone.iter().filter_map(|place| self.prepared.place_name(place));
+        let name = |place| require(self.prepared.place_name(place), "a place that is gone had no name");
+        let names = delta.places_gone.iter().map(name);
         self.tree.edit(names.map(|name| (Arc::clone(name), None)));
     }
 
@@ -131,7 +133,7 @@ impl Compiled {
         }
         let all = delta.reach >= Reach::Matching;
         let of_row = |(place, row): (&u32, &Row)| {
-            let at = self.prepared.place(*place)?;
+            let at = self.place(*place);
             let is_whole =
                 all || delta.places.contains(*place) || delta.templates.contains(at.cluster_type.name.as_arc());
             let classes = of_class.get(&self.prepared.class_of_place(*place));
@@ -156,27 +158,28 @@ impl Compiled {
     fn evaluate(&self, chunks: &[(u32, &[u32])]) -> Vec<(u32, Vec<(u32, Evaluated)>)> {
         let counter = self.progress.begin(Phase::Compiling);
         let of_chunk = |(place, positions): &(u32, &[u32])| {
-            let found = self.evaluate_chunk(*place, positions).unwrap_or_default();
+            let found = self.evaluate_chunk(*place, positions);
             counter.advance(positions.len());
             (*place, found)
         };
         chunks.par_iter().map(of_chunk).collect()
     }
 
-    fn evaluate_chunk(&self, place: u32, positions: &[u32]) -> Option<Vec<(u32, Evaluated)>> {
-        let row = self.rows.get(&place)?;
+    /// What came of those assignments of a place that have other inputs than before.
+    fn evaluate_chunk(&self, place: u32, positions: &[u32]) -> Vec<(u32, Evaluated)> {
+        let row = self.row(place);
         let class = self.prepared.class_of_place(place);
-        let context = RowContext::new(&self.prepared, &self.shared, self.prepared.place(place)?);
+        let context = RowContext::new(&self.prepared, &self.shared, self.place(place));
         let of_one = |position: &u32| {
-            let (target, before) = (row.targets.get(*position as usize)?, row.slots.get(*position as usize)?);
-            let pair = self.pairs.get(class, self.prepared.class_of_target(*target))?;
-            let asked = Asked { target: self.prepared.target(*target)?, pair };
+            let (target, before) = row.at(*position);
+            let pair = self.pairs.known(class, self.prepared.class_of_target(target));
+            let asked = Asked { target: self.target(target), pair };
             let evaluated = context.evaluate(&asked, before, &self.memo)?;
             Some((*position, evaluated))
         };
         let mut found = Vec::with_capacity(positions.len());
         found.extend(positions.iter().filter_map(of_one));
-        Some(found)
+        found
     }
 
     /// Takes over what was found. Notes in `changed` the folders that assignments had, where these are other ones now.
@@ -184,10 +187,8 @@ impl Compiled {
         let all = found.into_iter().flat_map(|(place, of_place)| of_place.into_iter().map(move |one| (place, one)));
         for (place, (position, evaluated)) in all {
             let Evaluated { slot, failures, was_rendered, was_saved, files, bytes } = evaluated;
-            let Some(row) = self.rows.get_mut(&place) else { continue };
-            let (target, known) = (row.targets.get(position as usize), row.slots.get_mut(position as usize));
-            let (Some(target), Some(known)) = (target, known) else { continue };
-            let key = (place, *target);
+            let (target, known) = require(self.rows.get_mut(&place), NO_ROW).at_mut(position);
+            let key = (place, target);
             match failures {
                 Some(failures) if failures.is_empty() => {
                     self.failures.remove(&key);
@@ -216,15 +217,15 @@ impl Compiled {
     fn show(&mut self, places: Vec<u32>, before: &Before) {
         let emptied: BTreeSet<u32> = self.last.removed.iter().map(|(place, _)| *place).collect();
         let shown = |place| {
-            let mut shown = self.shown(place, before)?;
+            let mut shown = self.shown(place, before);
             shown.is_folder_known &= !emptied.contains(&place);
-            Some((place, shown))
+            (place, shown)
         };
-        let found: Vec<_> = places.into_par_iter().filter_map(shown).collect();
+        let found: Vec<_> = places.into_par_iter().map(shown).collect();
         let is_new = self.tree.is_empty();
         let mut children = Vec::new();
         for (place, Shown { good, changed, is_folder_known }) in found {
-            let Some(row) = self.rows.get_mut(&place) else { continue };
+            let row = require(self.rows.get_mut(&place), NO_ROW);
             row.slots.iter_mut().zip(good).for_each(|(slot, is_good)| slot.is_shown = is_good);
             self.last.changed.extend(changed.into_iter().map(|target| (place, target)));
             if !is_folder_known {
@@ -233,11 +234,11 @@ impl Compiled {
         }
         self.last.work.folders += children.len();
         let folders = |place: u32| {
-            let at = self.prepared.place(place)?;
+            let at = self.place(place);
             let id = self.place_folder(at).id();
-            Some((Arc::clone(at.name_text()), self.sealed(id, place, WHOLE_PLACE)))
+            (Arc::clone(at.name_text()), self.sealed(id, place, WHOLE_PLACE))
         };
-        let mut folders: Vec<_> = children.into_par_iter().filter_map(folders).collect();
+        let mut folders: Vec<_> = children.into_par_iter().map(folders).collect();
         if is_new {
             folders.par_sort_unstable_by(|(one, _), (other, _)| folder_order(one).cmp(folder_order(other)));
             self.tree = Tree::from_children(folders);
@@ -248,17 +249,17 @@ impl Compiled {
         }
     }
 
-    /// Which assignments of a place are in its folder. None if there is no such place.
-    fn shown(&self, place: u32, before: &Before) -> Option<Shown> {
-        let (at, row) = (self.prepared.place(place)?, self.rows.get(&place)?);
+    /// Which assignments of a place are in its folder.
+    fn shown(&self, place: u32, before: &Before) -> Shown {
+        let (at, row) = (self.place(place), self.row(place));
         let is_stopped = problems::of_place(&self.prepared, at).next().is_some();
         let class = self.prepared.class_of_place(place);
         let mut shown = Shown { good: Vec::with_capacity(row.slots.len()), changed: Vec::new(), is_folder_known: true };
         for (target, slot) in row.targets.iter().zip(&row.slots) {
-            let pair = self.pairs.get(class, self.prepared.class_of_target(*target));
+            let pair = self.pairs.known(class, self.prepared.class_of_target(*target));
             let is_good = !is_stopped
                 && slot.tree.is_some()
-                && pair.is_some_and(|pair| !pair.is_failing)
+                && !pair.is_failing
                 && problems::of_target(&self.prepared, place, *target).next().is_none();
             let old = before.get(&(place, *target)).copied().unwrap_or(slot.tree.filter(|_| slot.is_shown));
             if old != slot.tree.filter(|_| is_good) {
@@ -267,7 +268,7 @@ impl Compiled {
             shown.good.push(is_good);
         }
         shown.is_folder_known = shown.changed.is_empty() && self.tree.child(at.name_text()).is_some();
-        Some(shown)
+        shown
     }
 }
 

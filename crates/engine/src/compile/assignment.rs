@@ -7,7 +7,6 @@ use model::diagnostic::{AssignmentId, Diagnostic};
 use model::digest::Digest;
 use model::git_id::GitId;
 use model::name::{ConfigMapName, PolicyName};
-use model::tree::Child;
 
 use super::Compiled;
 use super::pairs::Pair;
@@ -105,10 +104,6 @@ impl<'a> Assignment<'a> {
             return Err(Vec::new());
         };
         RowContext::new(&self.compiled.prepared, &self.compiled.shared, place).files(&Asked { target, pair })
-    }
-
-    pub(super) fn child(&self) -> Option<Child> {
-        Some(self.compiled.sealed(self.slot.tree?, self.place, self.target))
     }
 
     fn pair(&self) -> Option<&'a Pair> {

@@ -12,6 +12,7 @@ use rayon::prelude::*;
 use crate::check::{Checked, check, sensitive_in};
 use crate::compose::{Composition, compose};
 use crate::container::Container;
+use crate::invariant::require;
 use crate::memo::Memo;
 use crate::merge::STEPS_MAX;
 use crate::prepare::Prepared;
@@ -88,6 +89,11 @@ pub(crate) struct Pairs {
     checks: HashMap<Digest, Arc<Checked>>,
 }
 
+/// What is broken if the classes of an assignment have no pair.
+pub(crate) const NO_PAIR: &str = "the classes of an assignment have no values";
+/// What is broken if values are missing that every pair needs.
+const NOT_COMPOSED: &str = "the values of an assignment were not composed";
+
 /// No pair of these classes was asked for.
 const NONE: u32 = u32::MAX;
 
@@ -116,6 +122,11 @@ impl Pairs {
     /// How many pairs there are, those among them that no assignment has any more.
     pub(crate) fn len(&self) -> usize {
         self.all.len()
+    }
+
+    /// The pair of two classes that an assignment is of.
+    pub(crate) fn known(&self, place: u32, target: u32) -> &Pair {
+        require(self.get(place, target), NO_PAIR)
     }
 
     /// The pair of two classes.
@@ -159,7 +170,7 @@ impl Pairs {
         composing.expect(values.len() + checks.len());
         work.compositions = self.compose(prepared, values, (memo, composing));
         work.checks = self.check(prepared, checks, (memo, composing));
-        let made: Vec<_> = drafts.into_par_iter().filter_map(|draft| self.pair(prepared, draft)).collect();
+        let made: Vec<_> = drafts.into_par_iter().map(|draft| self.pair(prepared, draft)).collect();
         for (key, pair) in made {
             self.put(key, pair);
         }
@@ -206,13 +217,12 @@ impl Pairs {
                     return (0, validation, checked);
                 }
                 let containers = prepared.containers_at(&draft.containers);
-                let schemas = draft.schemas.iter().filter_map(|id| prepared.schemas.get(*id));
+                let schemas = prepared.schemas_at(&draft.schemas);
                 let usable: Vec<_> = schemas.filter(|schema| schema.compiled.is_ok()).collect();
-                let composition = values.get(&draft.inputs).map(|values| values.composition(|| containers.clone()));
-                let all = draft.schemas.iter().filter_map(|id| prepared.schemas.get(*id));
-                let sensitive = prepared.schemas.sensitive(all);
-                let checked = composition.map(|values| check(values, &containers, &usable, &sensitive));
-                (usable.len(), validation, Arc::new(checked.unwrap_or_default()))
+                let values = require(values.get(&draft.inputs), NOT_COMPOSED);
+                let composition = values.composition(|| containers.clone());
+                let sensitive = prepared.schemas.sensitive(prepared.schemas_at(&draft.schemas));
+                (usable.len(), validation, Arc::new(check(composition, &containers, &usable, &sensitive)))
             })
             .collect();
         let count = made.iter().map(|(count, ..)| count).sum();
@@ -221,9 +231,10 @@ impl Pairs {
     }
 
     /// A pair whose values and findings are known.
-    fn pair(&self, prepared: &Prepared, draft: Draft) -> Option<((u32, u32), Pair)> {
+    fn pair(&self, prepared: &Prepared, draft: Draft) -> ((u32, u32), Pair) {
         let Draft { key, containers, schemas, inputs, validation, rivals, .. } = draft;
-        let (values, checked) = (self.values.get(&inputs)?, self.checks.get(&validation)?);
+        let values = require(self.values.get(&inputs), NOT_COMPOSED);
+        let checked = require(self.checks.get(&validation), "the values of an assignment were not checked");
         let mut pair = Pair {
             containers: containers.into(),
             schemas: schemas.into(),
@@ -239,16 +250,15 @@ impl Pairs {
             rivals,
         };
         let found = prepared.containers_at(&pair.containers);
-        let schemas = pair.schemas.iter().filter_map(|id| prepared.schemas.get(*id));
-        pair.marks = Digest::of(&schemas.flat_map(Schema::marks).collect::<BTreeSet<_>>());
+        pair.marks = Digest::of(&prepared.schemas_at(&pair.schemas).flat_map(Schema::marks).collect::<BTreeSet<_>>());
         pair.has_nested = found.iter().any(|container| container.has_nested);
-        let schemas = pair.schemas.iter().filter_map(|id| prepared.schemas.get(*id));
-        pair.sensitive = sensitive_in(&found, &prepared.schemas.sensitive(schemas)).cloned().collect();
+        let marked = prepared.schemas.sensitive(prepared.schemas_at(&pair.schemas));
+        pair.sensitive = sensitive_in(&found, &marked).cloned().collect();
         pair.sensitive_digest = Digest::of(&pair.sensitive);
         let said = pair.diagnostics(prepared);
         pair.is_troubled = !said.is_empty();
         pair.is_failing = said.iter().any(Diagnostic::is_error);
-        Some((key, pair))
+        (key, pair)
     }
 
     fn put(&mut self, key: (u32, u32), pair: Pair) {
@@ -292,7 +302,7 @@ impl Pairs {
     }
 
     /// All values and findings, for those who save them.
-    pub(crate) fn known(&self) -> impl Iterator<Item = &Pair> {
+    pub(crate) fn all(&self) -> impl Iterator<Item = &Pair> {
         self.all.iter()
     }
 }
@@ -315,7 +325,7 @@ impl Pair {
         let mut said: Vec<_> = containers.iter().filter_map(|container| container.problem.clone()).collect();
         let overflow = self.values.overflow.and_then(|position| containers.get(position));
         said.extend(overflow.map(|container| too_much_to_merge(container)));
-        let schemas = self.schemas.iter().filter_map(|id| prepared.schemas.get(*id));
+        let schemas = prepared.schemas_at(&self.schemas);
         said.extend(schemas.filter_map(|schema| schema.compiled.clone().err()));
         said.extend(self.checked.diagnostics.iter().cloned());
         said
@@ -333,7 +343,7 @@ fn draft(prepared: &Prepared, key: (u32, u32)) -> Draft {
     let inputs = inputs.finish();
     let mut validation = DigestBuilder::new("validation");
     validation.digest(inputs);
-    for schema in schemas.iter().filter_map(|id| prepared.schemas.get(*id)) {
+    for schema in prepared.schemas_at(&schemas) {
         validation.digest(schema.digest).number(u64::from(schema.compiled.is_ok()));
     }
     for path in sensitive_in(&found, &prepared.schemas.sensitive_everywhere) {

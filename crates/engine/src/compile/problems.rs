@@ -7,9 +7,11 @@ use model::diagnostic::{AssignmentId, Code, Diagnostic};
 use rayon::prelude::*;
 use roaring::RoaringBitmap;
 
+use super::pairs::NO_PAIR;
 use super::{Compiled, Pairs, Row};
+use crate::invariant::require;
 use crate::place::Place;
-use crate::prepare::Prepared;
+use crate::prepare::{NO_TARGET, Prepared};
 use crate::rival::{self, Rivals};
 use crate::scope;
 
@@ -62,7 +64,7 @@ pub(super) fn of_place(prepared: &Prepared, place: &Place) -> impl Iterator<Item
 
 /// Why a target can't be rendered on a place, as far as the target and the policies go.
 pub(super) fn of_target(prepared: &Prepared, place: u32, target: u32) -> impl Iterator<Item = Diagnostic> {
-    let problem = prepared.target(target).and_then(|target| target.target.problem.clone());
+    let problem = require(prepared.target(target), NO_TARGET).target.problem.clone();
     let unclear =
         if prepared.schedule.has_unclear() { prepared.schedule.unclear(place, target) } else { BTreeSet::new() };
     let fleet = &prepared.fleet;
@@ -93,10 +95,10 @@ impl InUse {
         Self((0..pairs.len()).map(|_| AtomicBool::new(false)).collect())
     }
 
-    fn add(&self, pair: Option<u32>) {
-        let known = pair.and_then(|position| self.0.get(position as usize));
+    fn add(&self, pair: u32) {
+        let known = require(self.0.get(pair as usize), NO_PAIR);
         // Most assignments have the pair of another one: to look is cheaper than to write.
-        if let Some(known) = known.filter(|known| !known.load(Ordering::Relaxed)) {
+        if !known.load(Ordering::Relaxed) {
             known.store(true, Ordering::Relaxed);
         }
     }
@@ -104,7 +106,7 @@ impl InUse {
     fn met(&self, compiled: &Compiled) -> Met {
         let mut met = Met::default();
         let used = self.0.iter().enumerate().filter(|(_, is_used)| is_used.load(Ordering::Relaxed));
-        for pair in used.filter_map(|(position, _)| compiled.pairs.at(position as u32)) {
+        for pair in used.map(|(position, _)| require(compiled.pairs.at(position as u32), NO_PAIR)) {
             met.containers.extend(pair.containers.iter());
             met.schemas.extend(pair.schemas.iter());
             met.rivals.extend(pair.rivals.iter());
@@ -128,24 +130,22 @@ enum Said {
 
 fn of_row(compiled: &Compiled, place: u32, row: &Row, in_use: &InUse) -> Vec<(Said, AssignmentId)> {
     let prepared = &compiled.prepared;
-    let Some(at) = prepared.place(place) else { return Vec::new() };
-    let is_place_stopped = of_place(prepared, at).next().is_some();
+    let is_place_stopped = of_place(prepared, compiled.place(place)).next().is_some();
     let class = prepared.class_of_place(place);
     let mut found = Vec::new();
     for target in row.targets.iter().copied() {
-        let pair = compiled.pairs.position(class, prepared.class_of_target(target));
+        let pair = require(compiled.pairs.position(class, prepared.class_of_target(target)), NO_PAIR);
         in_use.add(pair);
-        let is_troubled = pair.and_then(|pair| compiled.pairs.at(pair)).is_some_and(|pair| pair.is_troubled);
+        let is_troubled = require(compiled.pairs.at(pair), NO_PAIR).is_troubled;
         let said = [
             is_place_stopped.then_some(Said::Place(place)),
             of_target(prepared, place, target).next().map(|_| Said::Target(place, target)),
-            pair.filter(|_| is_troubled).map(Said::Values),
+            is_troubled.then_some(Said::Values(pair)),
             compiled.failures.contains_key(&(place, target)).then_some(Said::Rendering(place, target)),
         ];
         let mut said = said.into_iter().flatten().peekable();
-        if said.peek().is_some()
-            && let Some(id) = prepared.assignment_id(place, target)
-        {
+        if said.peek().is_some() {
+            let id = compiled.id(place, target);
             found.extend(said.map(|said| (said, id.clone())));
         }
     }
@@ -155,9 +155,9 @@ fn of_row(compiled: &Compiled, place: u32, row: &Row, in_use: &InUse) -> Vec<(Sa
 fn in_words(compiled: &Compiled, said: Said) -> Vec<Diagnostic> {
     let prepared = &compiled.prepared;
     match said {
-        Said::Place(place) => prepared.place(place).map(|at| of_place(prepared, at).collect()).unwrap_or_default(),
+        Said::Place(place) => of_place(prepared, compiled.place(place)).collect(),
         Said::Target(place, target) => of_target(prepared, place, target).collect(),
-        Said::Values(pair) => compiled.pairs.at(pair).map(|pair| pair.diagnostics(prepared)).unwrap_or_default(),
+        Said::Values(pair) => require(compiled.pairs.at(pair), NO_PAIR).diagnostics(prepared),
         // What is said of pins that exist more than once names their places, which may be others by now.
         Said::Rendering(place, target) => of_pins(prepared, place, target)
             .or_else(|| compiled.failures.get(&(place, target)).cloned())

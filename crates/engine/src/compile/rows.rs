@@ -9,6 +9,7 @@ use model::git_id::GitId;
 use model::tree::{Blob, Child, Entry, Mode, Tree};
 
 use super::pairs::Pair;
+use crate::invariant::require;
 use crate::memo::Memo;
 use crate::pin::Manifests;
 use crate::place::Place;
@@ -75,6 +76,9 @@ pub(crate) struct RowContext<'a> {
     readable: Readable,
 }
 
+/// What is broken if a row has no assignment at a position.
+const NO_POSITION: &str = "the row of a place has no such assignment";
+
 impl Row {
     /// A row for these targets that takes over what is known of an old one: its slots that stay, and the targets that are gone.
     pub(crate) fn realigned(targets: &Arc<[u32]>, old: Option<&Self>) -> (Self, Vec<u32>) {
@@ -91,6 +95,20 @@ impl Row {
             }
         }
         (Self { targets: Arc::clone(targets), slots }, gone)
+    }
+
+    /// The target at a position, with what is known about the assignment.
+    pub(super) fn at(&self, position: u32) -> (u32, &Slot) {
+        let position = position as usize;
+        let both = self.targets.get(position).zip(self.slots.get(position));
+        both.map_or_else(|| require(None, NO_POSITION), |(target, slot)| (*target, slot))
+    }
+
+    /// The same, to change what is known.
+    pub(super) fn at_mut(&mut self, position: u32) -> (u32, &mut Slot) {
+        let position = position as usize;
+        let both = self.targets.get(position).zip(self.slots.get_mut(position));
+        both.map_or_else(|| require(None, NO_POSITION), |(target, slot)| (*target, slot))
     }
 }
 

@@ -6,6 +6,7 @@ use rayon::prelude::*;
 
 use super::{Delta, Prepared, Reach};
 use crate::container::Container;
+use crate::invariant::require;
 use crate::matching::{Classes, Matcher, PairSet, Pairs};
 use crate::place::Place;
 use crate::schema::Schema;
@@ -22,7 +23,7 @@ pub(super) struct Matching {
     class_of_target: Vec<u32>,
 }
 
-/// The number of a place without a class: there is no such place.
+/// The class of a number that no place or target has.
 const NO_CLASS: u32 = u32::MAX;
 /// Between what a target has and the schemas that it brings, in the key of its class.
 const SCHEMAS_FOLLOW: u32 = u32::MAX;
@@ -30,11 +31,11 @@ const SCHEMAS_FOLLOW: u32 = u32::MAX;
 impl Prepared {
     /// The class of a place and that of a target: what has the same classes matches the same containers and schemas.
     pub(crate) fn class_of_place(&self, place: u32) -> u32 {
-        self.matching.class_of_place.get(place as usize).copied().unwrap_or(NO_CLASS)
+        class_at(&self.matching.class_of_place, place)
     }
 
     pub(crate) fn class_of_target(&self, target: u32) -> u32 {
-        self.matching.class_of_target.get(target as usize).copied().unwrap_or(NO_CLASS)
+        class_at(&self.matching.class_of_target, target)
     }
 
     /// The positions of the containers, and the ids of the schemas, that are for assignments of these classes; and how many were looked at.
@@ -56,11 +57,20 @@ impl Prepared {
     pub(crate) fn inputs_of(&self, place: u32, target: u32) -> (Vec<Arc<Container>>, Vec<&Schema>) {
         let (containers, schemas, _) = self.matching(self.class_of_place(place), self.class_of_target(target));
         let containers = self.containers_at(&containers);
-        (containers, schemas.iter().filter_map(|id| self.schemas.get(*id)).collect())
+        (containers, self.schemas_at(&schemas).collect())
     }
 
+    /// The containers at these positions, which matching found.
     pub(crate) fn containers_at(&self, positions: &[u32]) -> Vec<Arc<Container>> {
-        positions.iter().filter_map(|position| self.containers.list.get(*position as usize)).map(Arc::clone).collect()
+        let at = |position: &u32| {
+            require(self.containers.list.get(*position as usize), "a container that matches is not in the fleet")
+        };
+        positions.iter().map(at).map(Arc::clone).collect()
+    }
+
+    /// The schemas with these ids, which matching found.
+    pub(crate) fn schemas_at<'a>(&'a self, ids: &[u32]) -> impl Iterator<Item = &'a Schema> {
+        ids.iter().map(|id| require(self.schemas.get(*id), "a schema that applies is not in the fleet"))
     }
 
     /// Finds out what places and targets have of what containers and schemas ask for.
@@ -90,7 +100,8 @@ impl Prepared {
             let places: Vec<_> = self.places.iter().collect();
             places.into_par_iter().map(classified).collect()
         } else {
-            delta.places.iter().filter_map(|id| Some(classified((id, self.places.get(id)?)))).collect()
+            let changed = |id| classified((id, require(self.places.get(id), "a changed place is not in the fleet")));
+            delta.places.iter().map(changed).collect()
         };
         let Matching { place_classes, class_of_place, .. } = &mut self.matching;
         for (id, pairs) in found {
@@ -122,4 +133,10 @@ impl Prepared {
             }
         }
     }
+}
+
+/// The class of what has a number: everything in the fleet has one.
+fn class_at(classes: &[u32], number: u32) -> u32 {
+    let class = classes.get(number as usize).copied().filter(|class| *class != NO_CLASS);
+    require(class, "a place or target of the fleet has no class")
 }

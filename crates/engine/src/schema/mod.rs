@@ -27,6 +27,7 @@ use serde_json::Value as Json;
 
 use crate::compose::Composition;
 use crate::container::Conditions;
+use crate::invariant::require;
 use crate::matching::APPLICATION;
 use crate::sensitive;
 use crate::settings::{self, MissingValues};
@@ -155,7 +156,8 @@ impl Schemas {
 
     /// The ids of the schemas that a target brings.
     pub(crate) fn ids_of_target(&self, target: &Target) -> impl Iterator<Item = u32> {
-        let positions = target.schemas.iter().filter_map(|text| self.positions.get(text));
+        let position = |text| require(self.positions.get(text), "a target's schema was not read");
+        let positions = target.schemas.iter().map(position);
         positions.map(|position| self.labelled.len() as u32 + position)
     }
 
