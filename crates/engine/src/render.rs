@@ -24,6 +24,7 @@ use model::object::{ClusterType, Object};
 use model::object_key::ObjectKey;
 
 pub(crate) use self::again::Rendering;
+use self::fields::{CONFIG_VERSION, FIELDS, Subject};
 pub(crate) use self::fields::{Pinned, PlaceFields, TargetFields};
 pub use self::namespace::NAMESPACE_LENGTH_MAX;
 use self::namespace::{check_namespace, is_too_long};
@@ -32,7 +33,7 @@ use self::shared::Known;
 pub(crate) use self::shared::SharedFiles;
 use self::template::Parsed;
 pub(crate) use self::template::{ParsedTemplates, parse};
-use crate::compose::Composition;
+use crate::compose::{CONFIG_DATA, Composition};
 use crate::place::Place;
 use crate::settings::LongNames;
 use crate::target::Target;
@@ -199,8 +200,8 @@ impl Templates {
             inputs.digest(context.sensitive_digest);
         }
         // A message that must show no value is compared with all of them.
-        context.add_fields(&mut inputs, |field| {
-            anything || self.reads.field(field) || (field == "ConfigData" && context.hides_output)
+        fields::add_inputs(context, &mut inputs, |field| {
+            anything || self.reads.field(field) || (field == CONFIG_DATA && context.hides_output)
         });
         inputs.finish()
     }
@@ -213,7 +214,7 @@ impl Templates {
         shared: Option<&SharedFiles>,
     ) -> Rendered {
         // What came out of the data may ask for the version of the configuration as well.
-        let has_version = context.has_nested || self.reads.field("ConfigVersion");
+        let has_version = context.has_nested || self.reads.field(CONFIG_VERSION);
         let version = if has_version { &**composition.version() } else { "" };
         let rendered = self.render_with((context, composition), version, shared);
         if rendered.has_read_anything && !has_version {
@@ -261,17 +262,17 @@ impl Templates {
 
 impl FileTemplate {
     fn new(name: &str, template: Arc<Parsed>, is_optional: bool) -> Self {
-        let reads = |fields: &[&str]| fields.iter().any(|field| template.reads.field(field));
+        let reads = |subject| FIELDS.iter().any(|field| field.subject == subject && template.reads.field(field.name));
         Self {
             name: name.into(),
             is_optional,
             is_checked: template.is_checked(name),
-            who: match reads(&["Namespace", "Cluster", "ClusterLabels"]) {
+            who: match reads(Subject::Place) {
                 true => Who::Nobody,
-                false if reads(&["ClusterType", "ClusterTypeLabels"]) => Who::Type,
+                false if reads(Subject::ClusterType) => Who::Type,
                 false => Who::Everybody,
             },
-            reads_target: reads(&["DeploymentTargetName", "Workspace", "Workload", "Labels", "Manifests"]),
+            reads_target: reads(Subject::Target),
             template,
         }
     }
@@ -293,7 +294,7 @@ impl FileTemplate {
         if self.reads_target {
             inputs.digest(context.target_fields.identity_digest);
         }
-        context.add_fields(&mut inputs, |field| self.template.reads.field(field));
+        fields::add_inputs(context, &mut inputs, |field| self.template.reads.field(field));
         inputs.finish()
     }
 
@@ -327,30 +328,6 @@ impl FileTemplate {
         }
         let bytes = made.map(|made| made.text.into_bytes());
         Ok(if self.is_optional { bytes } else { Some(bytes.unwrap_or_default()) })
-    }
-}
-
-impl Context<'_> {
-    /// Adds the fields that are read. Which these are is known by the templates that go with them.
-    fn add_fields(&self, inputs: &mut DigestBuilder, reads: impl Fn(&str) -> bool) {
-        if reads("ClusterType") {
-            inputs.text(self.place.cluster_type.name.as_str());
-        }
-        if reads("ClusterTypeLabels") {
-            inputs.digest(self.place_fields.type_labels_digest);
-        }
-        if reads("ClusterLabels") {
-            inputs.digest(self.place_fields.cluster_labels_digest);
-        }
-        if reads("Labels") {
-            inputs.digest(self.target_fields.labels_digest);
-        }
-        if reads("Manifests") {
-            inputs.digest(self.pinned.map_or(self.target_fields.manifests_digest, |pinned| pinned.digest));
-        }
-        if reads("ConfigData") || reads("ConfigVersion") {
-            inputs.digest(self.values);
-        }
     }
 }
 

@@ -8,11 +8,8 @@ use model::diagnostic::{Code, Diagnostic, Origin, Part};
 use model::field_path::FieldPath;
 use model::yaml::{has_structure_of, is_quoted, is_readable};
 
+use super::fields::REFERENCES;
 use crate::target::Target;
-
-/// The names that texts of applications may refer to, as in `{{ .ClusterType }}`.
-pub(super) const REFERENCES: &[&str] =
-    &["ClusterType", "Cluster", "DeploymentTargetName", "Environment", "Namespace", "Workload", "Workspace"];
 
 /// How many texts are tried one by one to find the one that changes the structure.
 const SUSPECTS_MAX: usize = 16;

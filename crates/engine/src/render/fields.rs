@@ -1,11 +1,11 @@
 //! What templates see of an assignment.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use gotemplate::value::{Key, MapKind, Struct, Value};
 use gotemplate::{Taint, Text};
-use model::digest::Digest;
+use model::digest::{Digest, DigestBuilder};
 
 use super::Context;
 use super::namespace::namespace;
@@ -123,24 +123,189 @@ fn text_map<'l>(pairs: impl Iterator<Item = Pair<'l>>, taint: impl Fn(Pair<'l>) 
     Value::map(MapKind::TextToText, pairs.map(entry).collect())
 }
 
+/// A field of the data that templates read.
+#[derive(Debug)]
+pub(super) struct Field {
+    /// Its name in templates, without the dot.
+    pub(super) name: &'static str,
+    pub(super) subject: Subject,
+    /// Its position among the names that texts of applications may refer to, if it is one.
+    reference: Option<u8>,
+    value: fn(&Seen<'_>) -> Value,
+    /// Adds what its value depends on; none if the name of the assignment and the environment say it.
+    inputs: Option<fn(&Context<'_>, &mut DigestBuilder)>,
+}
+
+/// What a field says something about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Subject {
+    /// The environment: the same for all assignments.
+    Environment,
+    /// The target.
+    Target,
+    /// The cluster type: the same for all its clusters.
+    ClusterType,
+    /// The place: no other place has the same.
+    Place,
+    /// The values.
+    Values,
+}
+
+/// What the values of fields are made of.
+struct Seen<'a> {
+    context: &'a Context<'a>,
+    composition: &'a Composition,
+    version: &'a str,
+}
+
+/// All fields, in the order in which templates print all of the data.
+pub(super) static FIELDS: [Field; 13] = [
+    Field {
+        name: "DeploymentTargetName",
+        subject: Subject::Target,
+        reference: Some(3),
+        value: |seen| seen.context.target_fields.name.clone(),
+        inputs: None,
+    },
+    Field {
+        name: "Namespace",
+        subject: Subject::Place,
+        reference: Some(5),
+        value: |seen| name(&namespace(seen.context), seen.context.target),
+        inputs: None,
+    },
+    Field {
+        name: "Environment",
+        subject: Subject::Environment,
+        reference: Some(4),
+        value: |seen| Value::text(seen.context.environment.as_str()),
+        inputs: None,
+    },
+    Field {
+        name: "Workspace",
+        subject: Subject::Target,
+        reference: Some(7),
+        value: |seen| seen.context.target_fields.workspace.clone(),
+        inputs: None,
+    },
+    Field {
+        name: "Workload",
+        subject: Subject::Target,
+        reference: Some(6),
+        value: |seen| seen.context.target_fields.workload.clone(),
+        inputs: None,
+    },
+    Field {
+        name: "Labels",
+        subject: Subject::Target,
+        reference: None,
+        value: |seen| seen.context.target_fields.labels.clone(),
+        inputs: Some(|context, inputs| _ = inputs.digest(context.target_fields.labels_digest)),
+    },
+    Field {
+        name: "Manifests",
+        subject: Subject::Target,
+        reference: None,
+        value: |seen| {
+            seen.context.pinned.map_or(&seen.context.target_fields.manifests, |pinned| &pinned.manifests).clone()
+        },
+        inputs: Some(|context, inputs| {
+            let own = context.target_fields.manifests_digest;
+            inputs.digest(context.pinned.map_or(own, |pinned| pinned.digest));
+        }),
+    },
+    Field {
+        name: "ClusterType",
+        subject: Subject::ClusterType,
+        reference: Some(1),
+        value: |seen| seen.context.place_fields.cluster_type.clone(),
+        inputs: Some(|context, inputs| _ = inputs.text(context.place.cluster_type.name.as_str())),
+    },
+    Field {
+        name: CONFIG_DATA,
+        subject: Subject::Values,
+        reference: None,
+        value: |seen| seen.composition.data.clone(),
+        inputs: Some(|context, inputs| _ = inputs.digest(context.values)),
+    },
+    Field {
+        name: "ClusterTypeLabels",
+        subject: Subject::ClusterType,
+        reference: None,
+        value: |seen| seen.context.place_fields.cluster_type_labels.clone(),
+        inputs: Some(|context, inputs| _ = inputs.digest(context.place_fields.type_labels_digest)),
+    },
+    Field {
+        name: "Cluster",
+        subject: Subject::Place,
+        reference: Some(2),
+        value: |seen| seen.context.place_fields.cluster.clone(),
+        inputs: None,
+    },
+    Field {
+        name: "ClusterLabels",
+        subject: Subject::Place,
+        reference: None,
+        value: |seen| seen.context.place_fields.cluster_labels.clone(),
+        inputs: Some(|context, inputs| _ = inputs.digest(context.place_fields.cluster_labels_digest)),
+    },
+    Field {
+        name: CONFIG_VERSION,
+        subject: Subject::Values,
+        reference: None,
+        value: |seen| Value::text(seen.version),
+        inputs: Some(|context, inputs| _ = inputs.digest(context.values)),
+    },
+];
+
+/// The field that is the version of the configuration.
+pub(super) const CONFIG_VERSION: &str = "ConfigVersion";
+
+/// The names that texts of applications may refer to, as in `{{ .ClusterType }}`.
+pub(super) static REFERENCES: LazyLock<Vec<&'static str>> = LazyLock::new(|| {
+    let mut references: Vec<_> = FIELDS.iter().filter_map(|field| Some((field.reference?, field.name))).collect();
+    references.sort_unstable();
+    references.into_iter().map(|(_, name)| name).collect()
+});
+
 /// The data of an assignment's templates.
 pub(super) fn data(context: &Context<'_>, composition: &Composition, version: &str) -> Value {
-    let Context { place_fields: place, target_fields: target, .. } = context;
-    let manifests = context.pinned.map_or(&target.manifests, |pinned| &pinned.manifests);
-    let fields = vec![
-        ("DeploymentTargetName", target.name.clone()),
-        ("Namespace", name(&namespace(context), context.target)),
-        ("Environment", Value::text(context.environment.as_str())),
-        ("Workspace", target.workspace.clone()),
-        ("Workload", target.workload.clone()),
-        ("Labels", target.labels.clone()),
-        ("Manifests", manifests.clone()),
-        ("ClusterType", place.cluster_type.clone()),
-        (CONFIG_DATA, composition.data.clone()),
-        ("ClusterTypeLabels", place.cluster_type_labels.clone()),
-        ("Cluster", place.cluster.clone()),
-        ("ClusterLabels", place.cluster_labels.clone()),
-        ("ConfigVersion", Value::text(version)),
-    ];
+    let seen = Seen { context, composition, version };
+    let fields = FIELDS.iter().map(|field| (field.name, (field.value)(&seen))).collect();
     Value::Struct(Arc::new(Struct { type_name: "Assignment", fields }))
+}
+
+/// Adds what those fields depend on that are read.
+pub(super) fn add_inputs(context: &Context<'_>, inputs: &mut DigestBuilder, reads: impl Fn(&str) -> bool) {
+    for field in &FIELDS {
+        if let Some(add) = field.inputs.filter(|_| reads(field.name)) {
+            add(context, inputs);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The page that describes the fields.
+    const PAGE: &str = include_str!("../../../../docs/how-to/write-templates.md");
+
+    #[test]
+    fn the_page_has_all_fields_and_no_others() {
+        let table = PAGE.split("## ").find(|section| section.starts_with("Data\n")).unwrap();
+        let rows = table.lines().filter_map(|line| line.strip_prefix("| `."));
+        let names = rows.flat_map(|row| row.split(" | ").next().unwrap().trim_end_matches('`').split("`, `."));
+        let (mut written, mut known): (Vec<_>, Vec<_>) =
+            (names.collect(), FIELDS.iter().map(|field| field.name).collect());
+        written.sort_unstable();
+        known.sort_unstable();
+        assert_eq!(written, known);
+    }
+
+    #[test]
+    fn the_page_has_all_references() {
+        let references = REFERENCES.iter().map(|name| format!("`{{{{ .{name} }}}}`")).collect::<Vec<_>>().join(", ");
+        assert!(PAGE.split_whitespace().collect::<Vec<_>>().join(" ").contains(&references), "{references}");
+    }
 }

@@ -12,7 +12,8 @@ use model::object::template::MANIFESTS;
 use model::yaml::{Problem, first_error, is_surely_good, is_surely_good_like};
 
 use super::Context;
-use super::application_text::{Made, REFERENCES};
+use super::application_text::Made;
+use super::fields::REFERENCES;
 use super::template::{Parsed, SEPARATOR, extension, with_canaries};
 use crate::sensitive::Canary;
 
@@ -114,7 +115,7 @@ pub(super) fn check(
 /// What the texts of a template give, rendered again. None if one can't be rendered.
 fn outputs(template: &Parsed, dot: &Value) -> Option<Vec<Rendered>> {
     let options =
-        Options { limits: Limits::default(), is_literal: template.is_literal, shared: None, references: REFERENCES };
+        Options { limits: Limits::default(), is_literal: template.is_literal, shared: None, references: &REFERENCES };
     template.texts.iter().map(|text| text.render_with(dot, &options).ok()).collect()
 }
 

@@ -15,7 +15,8 @@ use model::object::{Object, Template};
 use model::object_key::ObjectKey;
 
 use super::Context;
-use super::application_text::{Made, REFERENCES, structure_changed, template_in_data};
+use super::application_text::{Made, structure_changed, template_in_data};
+use super::fields::REFERENCES;
 use crate::compose::{CONFIG_DATA, Composition};
 use crate::sensitive::Canary;
 use crate::target::Target;
@@ -118,7 +119,7 @@ impl Parsed {
     ) -> Result<Option<Made>, Vec<Diagnostic>> {
         let shared = composition.shared.as_ref();
         let options =
-            Options { limits: Limits::default(), is_literal: self.is_literal, shared, references: REFERENCES };
+            Options { limits: Limits::default(), is_literal: self.is_literal, shared, references: &REFERENCES };
         let mut joined: Option<Made> = None;
         for (index, text) in self.texts.iter().enumerate() {
             let rendered = text.render_with(dot, &options);
@@ -178,7 +179,7 @@ fn reveals(
 ) -> bool {
     let is_other = |canary: Canary| {
         let dot = with_canaries(dot, canary, sensitive);
-        let options = Options { limits: Limits::default(), is_literal, shared: None, references: REFERENCES };
+        let options = Options { limits: Limits::default(), is_literal, shared: None, references: &REFERENCES };
         text.render_with(&dot, &options).err().as_ref() != Some(error)
     };
     error.pass > 0 || Canary::ALL.into_iter().any(is_other)
