@@ -1,5 +1,7 @@
 //! People and programs that an OIDC issuer vouches for: bearer tokens as RFC 7519 has them, with the issuer's keys (`OpenID` Connect Discovery 1.0, RFC 7517).
 
+mod signatures;
+
 use std::time::{Duration, Instant};
 
 use futures_util::StreamExt as _;
@@ -94,6 +96,7 @@ impl Issuer {
             return Err(error());
         }
         hub_api::tls::install_provider();
+        signatures::install_provider();
         let client = reqwest::Client::builder().timeout(OIDC_TIMEOUT).redirect(reqwest::redirect::Policy::none());
         let client = client.build().map_err(|_| error())?;
         Ok(Self { settings, client, keys: Mutex::default() })

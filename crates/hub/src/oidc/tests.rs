@@ -168,7 +168,11 @@ async fn keys_of_every_family_are_understood() {
     for (key, algorithm, other) in [
         (ec_key(), Algorithm::ES256, rsa_key()),
         (rsa_key(), Algorithm::RS256, ec_key()),
+        (rsa_key(), Algorithm::RS384, ec_key()),
+        (rsa_key(), Algorithm::RS512, ec_key()),
         (rsa_key(), Algorithm::PS256, ec_key()),
+        (rsa_key(), Algorithm::PS384, ec_key()),
+        (rsa_key(), Algorithm::PS512, ec_key()),
     ] {
         let issuer = LocalIssuer::start().await;
         let mut jwk = Jwk::from_encoding_key(&key, algorithm).unwrap();

@@ -12,6 +12,7 @@ use sqlx::{Connection as _, PgPool, SqlitePool};
 
 use super::dialect::Dialect;
 use super::error::DatabaseError;
+use super::migrations;
 use super::transaction::Transaction;
 use super::value::{Row, Value};
 
@@ -212,7 +213,7 @@ fn sqlite_options() -> SqliteConnectOptions {
 /// In one transaction that has the write lock from its beginning: sqlx locks only PostgreSQL against others who do the same.
 async fn migrate_sqlite(pool: &SqlitePool) -> Result<(), DatabaseError> {
     let mut transaction = pool.begin_with("begin immediate").await?;
-    sqlx::migrate!("migrations/sqlite").run(&mut *transaction).await.map_err(of_migration)?;
+    migrations::migrator(&migrations::SQLITE).run(&mut *transaction).await.map_err(of_migration)?;
     Ok(transaction.commit().await?)
 }
 
@@ -221,7 +222,7 @@ async fn open_postgres(url: &str) -> Result<Database, DatabaseError> {
     let options = options.application_name("kalypso-hub").options([("timezone", "utc")]);
     let pool = PgPoolOptions::new().max_connections(READERS + 4).acquire_timeout(ACQUIRE_TIMEOUT);
     let pool = pool.connect_with(options).await?;
-    sqlx::migrate!("migrations/postgres").run(&pool).await.map_err(of_migration)?;
+    migrations::migrator(&migrations::POSTGRES).run(&pool).await.map_err(of_migration)?;
     Ok(Database(Pools::Postgres(pool)))
 }
 

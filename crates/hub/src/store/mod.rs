@@ -8,6 +8,7 @@ pub mod checkpoint;
 mod database;
 mod dialect;
 mod error;
+mod migrations;
 mod rows;
 mod transaction;
 mod value;
