@@ -1,72 +1,92 @@
-//! Which crate may use which.
+//! Which crate may use which: the table of ARCHITECTURE.md is the law.
+
+use std::collections::BTreeMap;
 
 use super::{Finding, line_of};
 use crate::workspace::{Dependency, Package, Workspace};
 
-/// What each crate of ours may use of ours.
-const MAY_USE: &[(&str, &[&str])] = &[
-    ("gotemplate", &[]),
-    ("model", &[]),
-    ("engine", &["model", "gotemplate"]),
-    ("git", &["model"]),
-    ("hub-api", &["model"]),
-    ("delivery", &["engine", "git", "hub-api", "model"]),
-    ("hub", &["hub-api", "engine", "git", "model"]),
-    ("service", &["delivery", "hub-api", "engine", "git", "model"]),
-    ("operator", &["delivery", "engine", "git", "model"]),
-    ("simulator", &["model", "git", "gotemplate"]),
-    ("testkit", &["model", "engine", "git", "gotemplate", "simulator"]),
-];
+/// The document with the table, and the heading above the table.
+const DOCUMENT: &str = "ARCHITECTURE.md";
+const HEADING: &str = "## Code map";
 
-/// Those at the top: they may use any.
-const TOP: &[&str] = &["kalypso", "bench", "xtask"];
+/// What the last column of the table says of a crate that may use any other.
+const ANY: &str = "all";
 
-/// What every crate may use in its tests besides.
+/// Programs for the work on the project: they may use any crate.
+const TOOLS: &[&str] = &["bench", "xtask"];
+
+/// The crates that every crate may use in its tests.
 const FOR_TESTS: &[&str] = &["testkit", "simulator"];
 
-/// A crate that nothing which ships may contain, and its only user outside of tests.
-const ONLY_FOR_TESTS: (&str, &str) = ("testkit", "bench");
+/// The crate that no program that ships contains.
+const ONLY_FOR_TESTS: &str = "testkit";
 
-/// Outside crates that only one of ours may see, so that their next breaking change ends there.
+/// External crates that only one crate of the workspace may use, so that their next breaking change ends there.
 const ONLY_IN: &[(&str, &str)] =
     &[("gix", "git"), ("sqlx", "hub"), ("kube", "operator"), ("k8s-openapi", "operator"), ("clap", "kalypso")];
 
+/// The crates that each crate may use. `None` stands for any.
+type Table<'a> = BTreeMap<&'a str, Option<Vec<&'a str>>>;
+
 pub(super) fn check(workspace: &Workspace) -> Vec<Finding> {
     let members: Vec<&str> = workspace.packages.iter().map(|package| package.name.as_str()).collect();
+    let document = workspace.text(DOCUMENT);
+    let table = table(document);
     let mut findings = Vec::new();
     for package in &workspace.packages {
+        if TOOLS.contains(&package.name.as_str()) {
+            continue;
+        }
         let text = workspace.text(&package.manifest_path);
-        let broken = package.dependencies.iter().filter_map(|dependency| broken(package, dependency, &members));
+        let Some(allowed) = table.get(package.name.as_str()) else {
+            let message = format!("crate law: give this crate a row in the table below \"{HEADING}\" of {DOCUMENT}");
+            findings.push(Finding::new(&package.manifest_path, line_of(text, "name"), message));
+            continue;
+        };
+        let broken =
+            package.dependencies.iter().filter_map(|used| broken(package, used, (allowed.as_deref(), &members)));
         findings.extend(
             broken.map(|(name, message)| Finding::new(&package.manifest_path, line_of_dependency(text, name), message)),
         );
-        if !TOP.contains(&package.name.as_str()) && may_use(&package.name).is_none() {
-            let message = "crate law: a crate nobody knows: give it a line in the tables of xtask/src/tidy/crates.rs \
-                           and ARCHITECTURE.md";
-            findings.push(Finding::new(&package.manifest_path, line_of(text, "name"), message));
-        }
     }
+    let gone = table.keys().filter(|name| !members.contains(name));
+    findings.extend(gone.map(|name| {
+        let message = format!("crate law: there is no crate `{name}`: remove its row");
+        Finding::new(DOCUMENT, line_of(document, &format!("| [`{name}`]")), message)
+    }));
     findings
 }
 
-fn may_use(name: &str) -> Option<&'static [&'static str]> {
-    MAY_USE.iter().find(|(user, _)| *user == name).map(|(_, used)| *used)
+/// The crate of a row of the table, and the crates that it may use.
+fn row(line: &str) -> Option<(&str, Option<Vec<&str>>)> {
+    let name = line.strip_prefix("| [`")?.split('`').next()?;
+    let last = line.trim_end().strip_suffix('|')?.rsplit('|').next()?.trim();
+    Some((name, (last != ANY).then(|| last.split('`').skip(1).step_by(2).collect())))
 }
 
-fn broken<'a>(package: &Package, dependency: &'a Dependency, members: &[&str]) -> Option<(&'a str, String)> {
+/// The table below the heading: the crate in the first column, the crates that it may use in the last one.
+fn table(document: &str) -> Table<'_> {
+    let section =
+        document.lines().skip_while(|line| *line != HEADING).skip(1).take_while(|line| !line.starts_with("## "));
+    // Tables of modules follow further below, under headings of crates.
+    section.take_while(|line| !line.starts_with("### ")).filter_map(row).collect()
+}
+
+fn broken<'a>(
+    package: &Package,
+    dependency: &'a Dependency,
+    (allowed, members): (Option<&[&str]>, &[&str]),
+) -> Option<(&'a str, String)> {
     let (user, used) = (package.name.as_str(), dependency.name.as_str());
-    let is_for_tests = dependency.kind.as_deref() == Some("dev");
-    if used == ONLY_FOR_TESTS.0 && user != ONLY_FOR_TESTS.1 && !is_for_tests {
-        return Some((used, format!("crate law: `{used}` is for tests: `{user}` may use it in dev-dependencies only")));
-    }
-    if TOP.contains(&user) {
-        return None;
-    }
     if dependency.source.is_some() || !members.contains(&used) {
         let (_, owner) = ONLY_IN.iter().find(|(name, owner)| *name == used && *owner != user)?;
         return Some((used, format!("crate law: only `{owner}` may use `{used}`: ask it for what you need")));
     }
-    let allowed = may_use(user)?;
+    let is_for_tests = dependency.kind.as_deref() == Some("dev");
+    if used == ONLY_FOR_TESTS && !is_for_tests {
+        return Some((used, format!("crate law: `{used}` is for tests: `{user}` may use it in dev-dependencies only")));
+    }
+    let allowed = allowed?;
     // A crate uses itself in its tests to switch a feature on.
     if allowed.contains(&used) || (is_for_tests && (FOR_TESTS.contains(&used) || used == user)) {
         return None;
@@ -85,9 +105,19 @@ fn line_of_dependency(manifest: &str, name: &str) -> usize {
 mod tests {
     use super::super::tests::check as check_law;
 
+    const ARCHITECTURE: &str = "# Architecture\n\n## Code map\n\n| crate | in one sentence | may use |\n|---|---|---|\n\
+        | [`engine`](crates/engine) | Decides. | `model`, `gotemplate` |\n| [`git`](crates/git) | Moves. | `model` |\n\
+        | [`hub`](crates/hub) | Stores. | `git` |\n| [`kalypso`](crates/kalypso) | Speaks. | all |\n\
+        | [`model`](crates/model) | Values. | none of ours |\n| [`testkit`](crates/testkit) | Tests. | `model` |\n\n\
+        ### `git`\n\n| [`url`](x) | another table | x |\n";
+
     fn check(name: &str, manifest: &str) -> Vec<String> {
         let path = format!("crates/{name}/Cargo.toml");
-        check_law(super::check, &[(&path, manifest), ("crates/git/Cargo.toml", ""), ("crates/testkit/Cargo.toml", "")])
+        let others = ["engine", "git", "hub", "kalypso", "model", "testkit"].into_iter().filter(|other| *other != name);
+        let others: Vec<_> = others.map(|other| format!("crates/{other}/Cargo.toml")).collect();
+        let mut files = vec![("ARCHITECTURE.md", ARCHITECTURE), (path.as_str(), manifest)];
+        files.extend(others.iter().map(|other| (other.as_str(), "")));
+        check_law(super::check, &files)
     }
 
     #[test]
@@ -95,25 +125,13 @@ mod tests {
         let manifest =
             "[dependencies]\ngit.workspace = true\nserde = \"1\"\n[dev-dependencies]\ntestkit.workspace = true\n";
         assert_eq!(check("hub", manifest), Vec::<String>::new());
+        assert_eq!(check("kalypso", "[dependencies]\nhub.workspace = true\n"), Vec::<String>::new());
     }
 
     #[test]
     fn a_crate_may_switch_on_its_features_in_tests() {
         let manifest = "[dev-dependencies]\ngit = { workspace = true, features = [\"fuzz\"] }\n";
         assert_eq!(check("git", manifest), Vec::<String>::new());
-    }
-
-    #[test]
-    fn nothing_else_of_ours() {
-        assert_eq!(
-            check("engine", "[package]\n[dependencies]\ngit.workspace = true\n"),
-            [
-                "crates/engine/Cargo.toml:3: crate law: `engine` may use model, gotemplate, not `git`: take what you need as \
-              a parameter"
-            ]
-        );
-        assert_eq!(check("model", "[dev-dependencies]\ngit.workspace = true\n").len(), 1);
-        assert_eq!(check("model", "[dependencies]\ntestkit.workspace = true\n").len(), 1);
     }
 
     #[test]
@@ -130,13 +148,28 @@ mod tests {
     }
 
     #[test]
+    fn nothing_else_of_ours() {
+        assert_eq!(
+            check("engine", "[package]\n[dependencies]\ngit.workspace = true\n"),
+            [
+                "crates/engine/Cargo.toml:3: crate law: `engine` may use model, gotemplate, not `git`: take what you need as \
+              a parameter"
+            ]
+        );
+        assert_eq!(check("model", "[dev-dependencies]\ngit.workspace = true\n").len(), 1);
+        assert_eq!(check("model", "[dependencies]\ntestkit.workspace = true\n").len(), 1);
+    }
+
+    #[test]
     fn some_outside_crates_have_one_user() {
         assert_eq!(check("git", "[dependencies]\ngix = \"1\"\n"), Vec::<String>::new());
         assert!(check("engine", "[dependencies]\ngix = \"1\"\n")[0].contains("only `git` may use `gix`"));
     }
 
     #[test]
-    fn a_crate_that_is_in_no_table_is_a_finding() {
-        assert!(check("stranger", "")[0].starts_with("crates/stranger/Cargo.toml:1: crate law: a crate nobody knows"));
+    fn crates_and_rows_belong_together() {
+        assert!(check("stranger", "")[0].starts_with("crates/stranger/Cargo.toml:1: crate law: give this crate a row"));
+        let gone = check_law(super::check, &[("ARCHITECTURE.md", "## Code map\n| [`old`](x) | Gone. | all |\n")]);
+        assert_eq!(gone, ["ARCHITECTURE.md:2: crate law: there is no crate `old`: remove its row"]);
     }
 }
