@@ -35,7 +35,7 @@ pub(crate) fn rows() -> Result<Vec<Row>> {
 /// Builds the program that is measured, and says where it is.
 fn build() -> Result<PathBuf> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let built = Command::new(cargo).args(["build", "--quiet", "--release", "--package", "kalypso"]).status()?;
+    let built = Command::new(cargo).args(["build", "--quiet", "--profile", "dist", "--package", "kalypso"]).status()?;
     ensure!(built.success(), "kalypso could not be built");
     let own = std::env::current_exe()?;
     Ok(own.parent().context("this program has no folder")?.join("kalypso"))

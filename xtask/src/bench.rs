@@ -15,6 +15,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<bool> {
         eprintln!("There are no benchmarks yet: the workspace has no package `{PACKAGE}`. Nothing was measured.");
         return Ok(false);
     }
-    let status = workspace::cargo().args(["run", "--release", "--package", PACKAGE, "--"]).args(arguments).status()?;
+    let status =
+        workspace::cargo().args(["run", "--profile", "dist", "--package", PACKAGE, "--"]).args(arguments).status()?;
     Ok(status.success())
 }
