@@ -1,4 +1,4 @@
-//! What is left of what reading one place may cost.
+//! Counts the cost of reading one place (a URL, a revision and a path), and stops it at the limits.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -6,7 +6,7 @@ use model::object::AnyObject;
 
 use crate::limits::PlaceLimits;
 
-/// Counts what reading one place costs. Steps and bytes are counted, never time.
+/// Counters for one place. They count files, bytes and steps, never time, so that the result is the same on every machine.
 #[derive(Debug)]
 pub(crate) struct Budget {
     limits: PlaceLimits,
@@ -19,7 +19,7 @@ pub(crate) struct Budget {
     earlier_steps: AtomicU64,
 }
 
-/// The limit that a place is beyond.
+/// The limit that was exceeded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum Exceeded {
     #[error("there are more than {0} YAML files below it")]
@@ -44,37 +44,37 @@ impl Budget {
         Self { limits, files, bytes, steps, objects, targets, earlier_bytes, earlier_steps }
     }
 
-    /// A budget of its own for going through the earlier commits of a place.
+    /// Returns a new budget for the walk through earlier commits of the place.
     pub(crate) fn for_the_past(&self) -> Self {
         Self::new(PlaceLimits { files: u64::MAX, steps: self.limits.earlier_steps, ..self.limits })
     }
 
-    /// What a budget for the past is beyond, where it ends the way back.
+    /// The error for a walk through earlier commits that exceeds its budget.
     pub(crate) fn past_exceeded(&self) -> Exceeded {
         Exceeded::EarlierSteps(self.limits.earlier_steps)
     }
 
-    /// How many bytes the tree of a folder may have.
+    /// The maximum size of the tree object of one folder, in bytes.
     pub(crate) fn folder_bytes(&self) -> u64 {
         self.limits.folder_bytes
     }
 
-    /// Takes a YAML file into account.
+    /// Counts one YAML file.
     pub(crate) fn file(&self) -> Result<(), Exceeded> {
         spend(&self.files, 1, self.limits.files).map_err(Exceeded::Files)
     }
 
-    /// Takes the content of a YAML file into account.
+    /// Counts the bytes of a YAML file.
     pub(crate) fn bytes(&self, count: u64) -> Result<(), Exceeded> {
         spend(&self.bytes, count, self.limits.bytes).map_err(Exceeded::Bytes)
     }
 
-    /// Takes looking at entries of folders into account.
+    /// Counts steps: entries of folders that are checked.
     pub(crate) fn steps(&self, count: u64) -> Result<(), Exceeded> {
         spend(&self.steps, count, self.limits.steps).map_err(Exceeded::Steps)
     }
 
-    /// Takes the objects of a file into account.
+    /// Counts the objects of a file, and their deployment targets.
     pub(crate) fn objects(&self, objects: &[AnyObject]) -> Result<(), Exceeded> {
         let targets = |object: &AnyObject| match object {
             AnyObject::Workload(workload) => workload.spec.deployment_targets.len() as u64,
@@ -84,18 +84,19 @@ impl Budget {
         spend(&self.targets, objects.iter().map(targets).sum(), self.limits.targets).map_err(Exceeded::Targets)
     }
 
-    /// Takes an earlier version of a broken file into account, also one whose quality is known: that may not depend on what was read before.
+    /// Counts the bytes of an earlier version of a broken file. A version whose state is already cached counts too: the result must not depend on
+    /// earlier runs.
     pub(crate) fn earlier_bytes(&self, count: u64) -> Result<(), Exceeded> {
         spend(&self.earlier_bytes, count, self.limits.earlier_bytes).map_err(Exceeded::EarlierBytes)
     }
 
-    /// Takes looking for an earlier version into account.
+    /// Counts steps of the search for an earlier version.
     pub(crate) fn earlier_steps(&self, count: u64) -> Result<(), Exceeded> {
         spend(&self.earlier_steps, count, self.limits.earlier_steps).map_err(Exceeded::EarlierSteps)
     }
 }
 
-/// The sum does not depend on the order of those who spend at the same time; so neither does whether it is too much.
+/// Adds to a counter. Threads may add in any order: the sum, and so the result of the place, is the same.
 fn spend(spent: &AtomicU64, count: u64, limit: u64) -> Result<(), u64> {
     let before = spent.fetch_add(count, Ordering::Relaxed);
     if before.saturating_add(count) > limit { Err(limit) } else { Ok(()) }

@@ -1,4 +1,4 @@
-//! Files that are thought of as other ones than those that are there: a change that nobody has committed yet.
+//! Uncommitted changes of files, applied on top of a commit.
 
 use std::collections::BTreeMap;
 use std::ops::Bound;
@@ -8,32 +8,32 @@ use model::git_id::GitId;
 
 use crate::repositories::{Item, ItemKind};
 
-/// Files by path, with what they hold instead; none if they are gone.
+/// The new content of files, by path. None: the file is deleted.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Edits(BTreeMap<Arc<str>, Option<Arc<[u8]>>>);
 
 impl Edits {
-    /// What a file holds instead, if it is another one; none inside if it is gone.
+    /// The edit of a file. `None`: the file is not edited. `Some(None)`: it is deleted.
     pub fn get(&self, path: &str) -> Option<Option<&Arc<[u8]>>> {
         self.0.get(path).map(Option::as_ref)
     }
 
-    /// The content with this blob id, if an edit brings it.
+    /// The content with this blob id, if one of the edits contains it.
     pub fn blob(&self, id: GitId) -> Option<&Arc<[u8]>> {
         self.0.values().flatten().find(|bytes| GitId::of_blob(bytes) == id)
     }
 
-    /// The files that are other ones.
+    /// The paths of the edited files.
     pub fn paths(&self) -> impl Iterator<Item = &Arc<str>> {
         self.0.keys()
     }
 
-    /// Whether nothing is changed.
+    /// Whether there are no edits.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// What is in a folder, given what was there: none if there is no such folder before and after.
+    /// The entries of a folder after the edits, from its entries before. None if the folder exists neither before nor after.
     pub fn folder(&self, path: &str, before: Option<Vec<Item>>) -> Option<Vec<Item>> {
         let start = if path.is_empty() { String::new() } else { format!("{path}/") };
         let below = self.0.range::<str, _>((Bound::Included(start.as_str()), Bound::Unbounded));
@@ -50,7 +50,7 @@ impl Edits {
             let position = items.iter().position(|item| item.name == name);
             match (content, kind, position) {
                 (None, ItemKind::File, Some(position)) => drop(items.remove(position)),
-                // A folder stays, even if it is empty then: whoever walks through it finds no files.
+                // The folder stays, even if it is now empty: a walk through it finds no files.
                 (None, _, _) => {}
                 (Some(_), ItemKind::Folder, Some(position)) if items[position].kind == ItemKind::Folder => {}
                 (Some(content), ..) => {
@@ -85,7 +85,7 @@ mod tests {
         Item { name: name.to_owned(), kind, id: GitId::of_blob(b"") }
     }
 
-    /// Compares the names in a folder, those of folders with a slash behind them.
+    /// Compares the names of the entries in a folder. Names of folders end with a slash.
     fn check(edits: &Edits, path: &str, before: Option<&[&str]>, after: Option<&[&str]>) {
         let before = before.map(|names| names.iter().map(|name| item(name)).collect());
         let found = edits.folder(path, before);

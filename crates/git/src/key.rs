@@ -1,30 +1,30 @@
-//! The key that signs what is kept in the cache and believed without asking anybody.
+//! The key that signs entries of the cache. An entry with a valid signature is used without a request to the server.
 
 use std::fmt;
 
 use hmac::{Hmac, KeyInit as _, Mac as _};
 use sha2::{Digest as _, Sha256};
 
-/// The shortest secret, in bytes.
+/// The minimum length of a secret, in bytes.
 const SECRET_BYTES_MIN: usize = 16;
 
-/// A secret that is not in the cache. Who has no such key can't forge what is signed with it.
+/// A secret that is stored outside the cache. Without it, a signature can't be forged.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Key([u8; 32]);
 
-/// A secret is too short to be one.
+/// The secret has fewer than 16 bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("it must have at least {SECRET_BYTES_MIN} bytes: `openssl rand -hex 32` makes one")]
 pub struct SecretTooShort;
 
-/// A signature.
+/// An HMAC-SHA-256 of the parts and the purpose.
 pub type Signature = [u8; 32];
 
 impl Key {
-    /// The key that is made of a secret: any text, without the blanks around it.
+    /// Derives the key from a secret. The secret is any text; leading and trailing blanks are removed.
     ///
     /// # Errors
-    /// If it is too short.
+    /// If the secret has fewer than 16 bytes.
     pub fn of_secret(secret: &[u8]) -> Result<Self, SecretTooShort> {
         let secret = secret.trim_ascii();
         if secret.len() < SECRET_BYTES_MIN {
@@ -33,12 +33,12 @@ impl Key {
         Ok(Self(Sha256::new().chain_update(b"kalypso cache key\n").chain_update(secret).finalize().into()))
     }
 
-    /// Signs some parts for a purpose. Nothing that is signed for one is worth anything for another.
+    /// Signs parts for a purpose. A signature is valid only for the purpose that it was made for.
     pub fn sign(&self, purpose: &str, parts: &[&[u8]]) -> Signature {
         self.mac(purpose, parts).finalize().into_bytes().into()
     }
 
-    /// Whether this key has signed these parts for this purpose. It takes the same time wherever the two differ.
+    /// Whether the signature is this key's signature of these parts for this purpose. The comparison takes constant time.
     pub fn has_signed(&self, purpose: &str, parts: &[&[u8]], signature: &[u8]) -> bool {
         self.mac(purpose, parts).verify_slice(signature).is_ok()
     }
@@ -46,7 +46,7 @@ impl Key {
     fn mac(&self, purpose: &str, parts: &[&[u8]]) -> Hmac<Sha256> {
         let mut mac: Hmac<Sha256> =
             Hmac::new_from_slice(&self.0).unwrap_or_else(|_| unreachable!("HMAC takes keys of every length"));
-        // With their lengths, no two lists of parts are the same text.
+        // The lengths are signed too, so that two different lists of parts never have the same signed text.
         for part in [purpose.as_bytes()].iter().chain(parts) {
             mac.update(&(part.len() as u64).to_be_bytes());
             mac.update(part);

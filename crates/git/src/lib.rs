@@ -1,7 +1,8 @@
-//! Snapshots out of repositories, trees into them.
+//! Reads snapshots from git repositories, and writes trees into them.
 //!
-//! The seam is [`Repositories`], with its two twins [`GitRepositories`] and [`MemoryRepositories`]. On top of it, [`load`] reads all that an environment
-//! consists of, and [`publish`] puts a tree into a branch. Nothing here decides what is published.
+//! All access goes through the trait [`Repositories`]. It has two implementations: [`GitRepositories`] runs git, and [`MemoryRepositories`] is an
+//! in-memory twin for tests. Above it, [`load`] reads all files of an environment, and [`publish`] writes a tree into a branch. This crate does not
+//! decide the content that is published.
 
 mod budget;
 mod edits;

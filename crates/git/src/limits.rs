@@ -1,37 +1,37 @@
-//! How much is taken from repositories: they belong to other teams.
+//! Limits for the data that is read from repositories. Other teams control their content.
 
 use std::time::Duration;
 
-/// Bytes of a file that is read as YAML; larger ones are reported, not loaded. It is also the most that the reader of YAML takes.
+/// Maximum size of a YAML file, in bytes. Larger files are reported, not loaded. The YAML reader has the same limit.
 pub const FILE_BYTES_MAX: u64 = model::yaml::Limits::DEFAULT.text_bytes as u64;
 
-/// What reading one place may cost: counted, so that the same commits give the same result on every machine.
+/// Limits for reading one place. They count work instead of time, so that the same commits give the same result on every machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PlaceLimits {
-    /// YAML files.
+    /// Number of YAML files.
     pub files: u64,
-    /// Bytes of all YAML files. A content that lies under several names counts for each.
+    /// Bytes of all YAML files. If several files have the same content, each of them counts.
     pub bytes: u64,
-    /// Entries of folders that are looked at, long paths several times, with what the patterns of ignore files take for each.
+    /// Steps: one for each checked entry of a folder, more for long paths, and more for the patterns of ignore files that are matched against it.
     pub steps: u64,
-    /// Bytes of one folder's tree, which is read as a whole.
+    /// Bytes of the tree object of one folder. Git reads a tree object as a whole.
     pub folder_bytes: u64,
-    /// Objects.
+    /// Number of objects.
     pub objects: u64,
-    /// Deployment targets, of all environments, inside workloads.
+    /// Number of deployment targets in workloads, for all environments.
     pub targets: u64,
     /// Bytes of earlier versions of broken files.
     pub earlier_bytes: u64,
-    /// Entries of folders that are looked at for earlier versions of broken files.
+    /// Steps of the search for earlier versions of broken files.
     pub earlier_steps: u64,
 }
 
-/// A place of the platform's:
+/// Limits of a place of the platform team:
 ///
-/// - 200,000 files: a control plane of a million clusters in one file each is beyond it; it has `List`s or several documents to a file.
-/// - 2 GiB: ten times what so many objects take.
-/// - 20,000,000 steps: a hundred entries for each file; 256 MiB for one folder: six million entries.
-/// - 20,000,000 objects and targets: more than fit into so many bytes.
+/// - 200,000 files. A control plane with a million clusters, one file each, exceeds it; it must use `List`s or several documents per file.
+/// - 2 GiB: ten times the size of so many objects.
+/// - 20,000,000 steps: a hundred entries for each file. 256 MiB for one folder: six million entries.
+/// - 20,000,000 objects and targets: more than 2 GiB can contain.
 /// - 512 MiB and 20,000,000 steps for broken files: less than a minute.
 pub const PLATFORM: PlaceLimits = PlaceLimits {
     files: 200_000,
@@ -44,12 +44,13 @@ pub const PLATFORM: PlaceLimits = PlaceLimits {
     earlier_steps: 20_000_000,
 };
 
-/// A place of an application's: it brings workloads and schemas, and other teams wait while it is read.
+/// Limits of a place of an application team. It contains workloads and schemas. All other teams wait until it is read.
 ///
-/// - 10,000 files and 32 MiB: charts and manifests may lie beside them; read in a few seconds, in some hundred MiB of memory.
-/// - 1,000,000 steps: a hundred entries for each file; 16 MiB for one folder: some hundred thousand entries.
-/// - 20,000 objects and 5,000 targets: each target may be for each of thousands of cluster types. A repository for a hundred workloads in ten environments
-///   has a thousand.
+/// - 10,000 files and 32 MiB. They leave room for charts and manifests in the same folder. Reading takes a few seconds and some hundred MiB of
+///   memory.
+/// - 1,000,000 steps: a hundred entries for each file. 16 MiB for one folder: some hundred thousand entries.
+/// - 20,000 objects and 5,000 targets. Each target may run on thousands of cluster types. A repository with a hundred workloads in ten environments
+///   has a thousand targets.
 /// - 64 MiB and 2,000,000 steps for broken files: a few seconds more.
 pub const APPLICATION: PlaceLimits = PlaceLimits {
     files: 10_000,
@@ -62,64 +63,70 @@ pub const APPLICATION: PlaceLimits = PlaceLimits {
     earlier_steps: 2_000_000,
 };
 
-/// Folders inside one another. Git itself has no limit; 64 are more than anybody can read.
+/// Maximum depth of nested folders. Git itself has no limit.
 pub const FOLDER_DEPTH_MAX: usize = 64;
 
-/// Bytes of a `.sourceignore`. Its patterns are matched against every file.
+/// Maximum size of a `.sourceignore` file, in bytes. Its patterns are matched against every file.
 pub const IGNORE_BYTES_MAX: u64 = 64 << 10;
 
-/// Base repositories inside one another. Without a limit, a branch whose `BaseRepo` names an older commit of itself is followed through all its history.
+/// Maximum length of a chain of base repositories. Without it, a `BaseRepo` that names an older commit of its own branch would lead through the whole
+/// history.
 pub const BASE_DEPTH_MAX: usize = 16;
 
-/// Places that one environment may be read from.
+/// Maximum number of places that one environment is read from.
 pub const PLACES_MAX: usize = 10_000;
 
-/// How far back, in commits, a good version of a broken file is looked for: first near, because that is mostly enough and costs little.
+/// How many commits back the search for a good version of a broken file goes. It tries the first number, and then the second: the near search is
+/// cheap, and mostly enough.
 pub const HISTORY_REACHES: [usize; 2] = [50, 1_000];
 
-/// How many versions of one broken file are tried.
+/// Maximum number of versions of one broken file that are read.
 pub const VERSIONS_MAX: usize = 200;
 
-/// Repositories that are fetched at the same time.
+/// Maximum number of repositories that are fetched at the same time.
 pub const FETCHES_AT_ONCE: usize = 8;
 
-/// Heads of one branch that a copy remembers in their order. Who publishes sees most of them; two that were 64 pushes apart are not compared.
+/// Maximum number of heads of one branch that the journal of a copy stores, in order. A run that publishes sees most heads. Two heads that are 64 or
+/// more pushes apart can't be compared.
 pub const SEEN_MAX: usize = 64;
 
-/// Bytes of the file in which a copy remembers them.
+/// Maximum size of this journal, in bytes.
 pub(crate) const JOURNAL_BYTES_MAX: u64 = 16 << 20;
 
-/// How many generations of a GitOps branch are looked at for publications. People's commits between ours are few.
+/// How many generations of a GitOps branch are searched for publications. People make few commits between those of Kalypso.
 pub const PUBLICATIONS_REACH: usize = 20;
 
-/// How many of them are looked at where an assignment that fails is to be held. It may have failed for weeks before it is pinned, and each generation costs
-/// a commit and the folders of the places concerned.
+/// How many generations are searched for the last good output of a failing assignment that a release pin holds. The assignment may have failed for
+/// weeks before it was pinned. Each generation costs the read of a commit and of the folders of the affected places.
 pub const HELD_REACH: usize = 500;
 
-/// Commits that an ancestry holds at most, however wide the history is.
+/// Maximum number of commits in an ancestry, including merged branches.
 pub const ANCESTRY_MAX: usize = 1_000;
 
-/// Broken versions of files that are known from one run to the next.
+/// Maximum number of broken file versions that are cached between runs.
 pub(crate) const BROKEN_KEPT_MAX: usize = 10_000;
 
-/// Bytes that one transfer from a repository may take on disk. A copy has one commit as a rule, so it is far beyond what a repository of YAML files holds;
-/// without a limit, one team's repository fills the disk that all share.
+/// Maximum size of one transfer from a repository on disk, in bytes. A copy normally contains one commit, so the limit is far above the size of a
+/// repository of YAML files. Without it, the repository of one team could fill the shared disk.
 pub const TRANSFER_BYTES_MAX: u64 = 2 << 30;
 
-/// Commits on our own branch that are looked at before it is taken for somebody else's.
+/// Maximum number of commits on the proposing branch that are checked. If all are Kalypso's and none is in the base branch, the branch counts as
+/// foreign.
 pub const OWN_COMMITS_MAX: usize = 100;
 
-/// How far back the base branch is looked at for the commit that our branch began at.
+/// How many commits back the base branch is searched for the commit at which the proposing branch begins. It tries the first number, and then the
+/// second.
 pub const BASE_REACHES: [usize; 2] = [50, 5_000];
 
-/// Bytes that are kept of what git writes to its standard output.
+/// Maximum size of the stored standard output of git, in bytes.
 pub(crate) const OUTPUT_BYTES_MAX: u64 = 16 << 20;
 
-/// Bytes that are kept of what git says.
+/// Maximum size of the stored standard error of git, in bytes.
 pub(crate) const MESSAGE_BYTES_MAX: u64 = 64 << 10;
 
-/// How long a server may think about where its branches are. It sends a few lines for each; whole repositories may take as long as the settings say.
+/// Time limit for a request for the heads of a server's branches. The answer has a few lines per branch. A transfer of a repository has the time
+/// limit of the settings.
 pub(crate) const ASK_LIMIT: Duration = Duration::from_mins(1);
 
-/// Packs in a copy before they are put together. Git itself begins at 50; to look into each of them takes time for every object.
+/// Maximum number of packs in a copy. More are repacked into one. Git itself repacks at 50; each lookup of an object searches all packs.
 pub(crate) const PACKS_MAX: usize = 20;

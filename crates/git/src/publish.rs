@@ -1,4 +1,4 @@
-//! Puts a tree into a branch of a GitOps repository: atomically, over nobody's work.
+//! Writes a tree into a branch of a GitOps repository. The update is atomic, and never overwrites commits of others.
 
 use model::diagnostic::{Code, Diagnostic};
 use model::git_id::GitId;
@@ -14,21 +14,21 @@ use crate::repositories::{
 use crate::trailer;
 use crate::url::RepositoryUrl;
 
-/// The name that our commits carry.
+/// The author and committer name of Kalypso's commits.
 pub const AUTHOR_NAME: &str = "Kalypso";
-/// The address that our commits carry. Nobody can have it: its top-level domain is reserved by RFC 2606.
+/// The email address of Kalypso's commits. It can't exist: RFC 2606 reserves its top-level domain.
 pub const AUTHOR_EMAIL: &str = "kalypso@kalypso.invalid";
 
-/// Where a tree shall go.
+/// The branch that a tree is published to.
 #[derive(Clone, Copy, Debug)]
 pub struct Destination<'a> {
     /// The GitOps repository.
     pub url: &'a RepositoryUrl,
-    /// The branch that clusters look at. It must exist.
+    /// The branch that clusters pull from. It must exist.
     pub base: &'a str,
-    /// Our own branch, from which a pull request goes to the base; none: straight into the base.
+    /// The proposing branch, from which a pull request goes to the base branch. None: commits go directly to the base branch.
     pub branch: Option<&'a str>,
-    /// The environment, which the trailer of every commit names.
+    /// The environment. The trailer of every commit names it.
     pub environment: &'a EnvironmentName,
 }
 
@@ -37,46 +37,47 @@ pub struct Destination<'a> {
 pub struct Target {
     /// The head of the base branch.
     pub base: Commit,
-    /// What is in it.
+    /// The files of the base branch.
     pub base_tree: Tree,
-    /// The head of our own branch, if that is asked for and exists.
+    /// The head of the proposing branch. None if the destination has no such branch, or if the branch does not exist.
     pub branch: Option<Commit>,
-    /// What is in it.
+    /// The files of the proposing branch.
     pub branch_tree: Option<Tree>,
 }
 
-/// What shall be published.
+/// The new content of a branch.
 #[derive(Clone, Copy)]
 pub struct Change<'a> {
-    /// The whole tree, foreign files included.
+    /// The whole tree, including foreign files.
     pub tree: &'a Tree,
-    /// Opens what is sealed in it.
+    /// Opens the sealed folders of the tree.
     pub open: &'a Open<'a>,
-    /// Why; the trailer that names the environment is added.
+    /// The text of the commit message. The trailer with the environment is added to it.
     pub message: &'a str,
-    /// More trailers.
+    /// Additional trailers.
     pub trailers: &'a [(&'a str, &'a str)],
-    /// When, in seconds since 1970.
+    /// The time of the commit, in seconds since 1970.
     pub seconds: i64,
-    /// Where what is written is counted, as [`Push::progress`] says.
+    /// Counts the written objects: see [`Push::progress`].
     pub progress: &'a Progress,
 }
 
-/// What became of a change.
+/// The result of a push.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Published {
     /// The branch is at this new commit.
     Pushed(GitId),
-    /// The branch at this commit, or the base branch, holds the tree already; nothing was pushed. If it is the base, our branch has become needless.
+    /// Nothing was pushed: this commit, the head of the proposing branch or of the base branch, has the same tree. If it is the head of the base
+    /// branch, the proposing branch is no longer needed.
     Unchanged(GitId),
-    /// Somebody else moved the branch meanwhile. Nothing was pushed: look again, decide again.
+    /// Another client moved the branch in the meantime. Nothing was pushed. The caller must read the destination and plan again.
     LostRace,
 }
 
-/// Why nothing can be published.
+/// The reason why nothing can be published.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PublishError {
-    /// The repository can't be read or refuses.
+    /// The repository can't be read, or refuses the push.
     #[error(transparent)]
     Repository(#[from] RepositoryError),
     /// The base branch does not exist.
@@ -86,10 +87,10 @@ pub enum PublishError {
         url: RepositoryUrl,
         /// The branch.
         branch: String,
-        /// Whether there is no commit at all.
+        /// Whether the repository has no commits at all.
         is_empty: bool,
     },
-    /// Our branch holds somebody else's commit.
+    /// The proposing branch contains a commit that Kalypso did not make.
     #[error("branch `{branch}` of `{url}` holds commit {commit} of {author}, which Kalypso did not make", commit = commit.short())]
     Foreign {
         /// The repository.
@@ -98,13 +99,13 @@ pub enum PublishError {
         branch: String,
         /// The commit.
         commit: GitId,
-        /// Who made it.
+        /// The author of the commit.
         author: Person,
     },
 }
 
 impl PublishError {
-    /// The error with its code and advice.
+    /// Converts the error to a diagnostic with its code and advice.
     pub fn diagnostic(&self) -> Diagnostic {
         match self {
             Self::Repository(error) => problem::repository(error),
@@ -125,17 +126,17 @@ impl PublishError {
     }
 }
 
-/// Where the branches of a destination are, by one look at each.
+/// The heads of the branches of a destination. Each branch is requested once.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Heads {
     /// The head of the base branch.
     pub base: Commit,
-    /// The head of our own branch, if that is asked for and exists.
+    /// The head of the proposing branch. None if the destination has no such branch, or if the branch does not exist.
     pub branch: Option<Commit>,
 }
 
-/// Where the branches of a destination are now. Whoever reads sources afterwards, and pushes with what was found here as the lease, never replaces what was
-/// made of newer ones.
+/// Requests the current heads of a destination. Call it before the sources are read, and push with these heads as the lease: then output of newer
+/// sources is never replaced with output of older ones.
 ///
 /// # Errors
 /// If the repository can't be read, or the base branch does not exist.
@@ -154,10 +155,10 @@ pub fn heads(repositories: &dyn Repositories, destination: &Destination<'_>) -> 
     Ok(Heads { base, branch })
 }
 
-/// Reads what is in the branches of a destination.
+/// Reads the files in the branches of a destination.
 ///
 /// # Errors
-/// If the repository can't be read, or our branch holds a commit that we did not make.
+/// If the repository can't be read, or the proposing branch contains a commit that Kalypso did not make.
 pub fn read(
     repositories: &dyn Repositories,
     destination: &Destination<'_>,
@@ -175,19 +176,19 @@ pub fn read(
     Ok(Target { base, base_tree, branch, branch_tree })
 }
 
-/// Looks at a destination.
+/// Requests the heads of a destination, and reads the files in its branches.
 ///
 /// # Errors
-/// If the repository can't be read, the base branch does not exist, or our branch holds a commit that we did not make.
+/// If the repository can't be read, the base branch does not exist, or the proposing branch contains a commit that Kalypso did not make.
 pub fn look(repositories: &dyn Repositories, destination: &Destination<'_>) -> Result<Target, PublishError> {
     read(repositories, destination, heads(repositories, destination)?)
 }
 
-/// Makes one commit on the head of the base branch, and moves the destination's branch there: by pushing over our own commits only, or, where
-/// it is the base branch itself, by adding to it.
+/// Creates one commit on the head of the base branch, and moves the branch of the destination to it. A push to the proposing branch replaces only
+/// Kalypso's own commits. A push to the base branch is a fast-forward.
 ///
 /// # Errors
-/// If the repository can't be reached, or refuses.
+/// If the repository can't be reached, or refuses the push.
 pub fn publish(
     repositories: &dyn Repositories,
     destination: &Destination<'_>,
@@ -224,10 +225,11 @@ pub fn publish(
     })
 }
 
-/// Removes our branch, after its change has vanished. [`Published::Unchanged`] says that there was none, or that it is gone, with the commit of the base.
+/// Deletes the proposing branch when its change is no longer needed. Returns [`Published::Unchanged`] with the head of the base branch if the branch
+/// is deleted or did not exist.
 ///
 /// # Errors
-/// If the repository can't be reached, or refuses.
+/// If the repository can't be reached, or refuses the push.
 pub fn withdraw(
     repositories: &dyn Repositories,
     destination: &Destination<'_>,
@@ -244,7 +246,7 @@ pub fn withdraw(
     })
 }
 
-/// Makes sure that every commit of our branch that is not in the base is ours.
+/// Checks that Kalypso made every commit of the proposing branch that is not in the base branch.
 fn refuse_foreign(
     repositories: &dyn Repositories,
     destination: &Destination<'_>,
@@ -255,7 +257,7 @@ fn refuse_foreign(
     for _ in 0..OWN_COMMITS_MAX {
         let info = repositories.info(&commit)?;
         let parent = info.parents.first().copied().filter(|_| is_ours(&info, destination.environment));
-        // What is not ours may still be the base's: somebody made the branch, or merged it.
+        // A foreign commit is allowed if it is also in the base branch: for example, a person created the branch from it, or merged the branch.
         if is_in_base(repositories, base, parent.unwrap_or(commit.id))? {
             return Ok(());
         }
@@ -274,7 +276,8 @@ fn foreign(destination: &Destination<'_>, commit: GitId, author: Person) -> Publ
     PublishError::Foreign { url: destination.url.clone(), branch, commit, author }
 }
 
-/// Ours carry our trailer, have one parent, and were committed by us: somebody who amends one keeps trailer and author, but becomes its committer.
+/// A commit is Kalypso's if it has the trailer, one parent, and Kalypso as the committer. If a person amends such a commit, trailer and author stay,
+/// but the committer changes.
 fn is_ours(info: &CommitInfo, environment: &EnvironmentName) -> bool {
     let is_for_it = trailer::trailers(&info.message, trailer::ENVIRONMENT) == [environment.as_str()];
     is_for_it && info.parents.len() == 1 && info.committer.email == AUTHOR_EMAIL

@@ -1,4 +1,4 @@
-//! What the commits of a GitOps branch say they were made of.
+//! Reads the provenance of published output from the trailers in the commits of a GitOps branch.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -18,47 +18,47 @@ use crate::repositories::{Commit, Repositories, RepositoryError};
 use crate::trailer;
 use crate::url::whereabouts;
 
-/// The trailer that names a commit which output was made of: `<URL> <revision> <commit>`.
+/// The trailer that names a source of the output: `<URL> <revision> <commit>`.
 pub const SOURCE: &str = "Kalypso-Source";
 
-/// The URL of a repository, and a branch or tag of it. Where an object names a commit, that commit stands in the place of the branch.
+/// The URL of a repository, and a branch or tag. If the object names a commit instead, the second part is the id of that commit.
 pub type SourceName = (String, String);
 
-/// The trailer that names an object which is kept, though no file holds it any more that is understood: `<URL> <revision> <commit> <kind> <name>`. Of a
-/// deployment target of a `Workload`, the name is `<workload>/<target>`.
+/// The trailer that names a kept object: `<URL> <revision> <commit> <kind> <name>`. The object is still rendered, although no file that can be read
+/// contains it. For a deployment target of a `Workload`, the name is `<workload>/<target>`.
 pub const KEPT: &str = "Kalypso-Kept";
 
-/// The trailer that names assignments which were rendered from an earlier publication: `<commit of that publication> <target> <place> <place>…`.
+/// The trailer that names assignments rendered from the commits of an earlier publication: `<commit of that publication> <target> <place> <place>…`.
 pub const HELD: &str = "Kalypso-Held";
 
-/// How many places one such trailer names: messages are read by people, too.
+/// The maximum number of places in one `Kalypso-Held` trailer. It keeps the lines short for people who read the message.
 const HELD_IN_LINE: usize = 20;
 
-/// An object that is kept because it may be in a file that can't be understood.
+/// An object that is kept because a file that can't be read may still contain it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct KeptObject {
-    /// The commit at which it was understood.
+    /// The commit at which the object could last be read.
     pub commit: GitId,
-    /// Its kind and name.
+    /// The kind and name.
     pub key: KeptKey,
 }
 
-/// The identity of what is kept for itself: an object, or one deployment target of a `Workload`.
+/// The identity of a unit that is kept separately: an object, or one deployment target of a `Workload`.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct KeptKey {
     /// The object.
     pub object: ObjectKey,
-    /// The name of the deployment target; none: the object itself.
+    /// The name of the deployment target. None: the key is for the object itself.
     pub target: Option<Arc<str>>,
 }
 
 impl KeptKey {
-    /// An object itself.
+    /// The key of the object itself.
     pub fn whole(object: ObjectKey) -> Self {
         Self { object, target: None }
     }
 
-    /// All that an object is: itself, and its deployment targets.
+    /// The keys of an object: of the object itself, and of each of its deployment targets.
     pub(crate) fn all_of(object: &AnyObject) -> Vec<Self> {
         let key = object.key();
         let targets = match object {
@@ -71,7 +71,7 @@ impl KeptKey {
     }
 }
 
-/// ``Workload `shop` ``, ``target `eu` of Workload `shop` ``
+/// Writes ``Workload `shop` `` or ``target `eu` of Workload `shop` ``.
 impl fmt::Display for KeptKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some(target) = &self.target {
@@ -81,37 +81,37 @@ impl fmt::Display for KeptKey {
     }
 }
 
-/// What was published of one source.
+/// A source as it was last published.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct PublishedSource {
     /// The commit.
     pub commit: GitId,
-    /// What was kept beside what it holds.
+    /// Objects that were kept in addition to those in the files of the commit.
     pub kept: BTreeSet<KeptObject>,
 }
 
-/// One publication.
+/// One commit that Kalypso published.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Publication {
-    /// The commit that made it.
+    /// The commit in the GitOps repository.
     pub commit: GitId,
-    /// What it was made of.
+    /// The commits of its sources.
     pub sources: BTreeMap<SourceName, GitId>,
-    /// What was kept of them.
+    /// The kept objects, by source.
     pub kept: BTreeMap<SourceName, BTreeSet<KeptObject>>,
-    /// The values of the trailers that name assignments which were rendered from an earlier publication.
+    /// The values of the `Kalypso-Held` trailers, not parsed.
     pub held: Vec<Box<str>>,
 }
 
-/// What was published on a branch.
+/// The publications of one environment on a branch.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Published {
-    /// The publications of one environment that are near enough, newest first.
+    /// The publications within the searched generations, newest first.
     pub publications: Vec<Publication>,
 }
 
 impl Published {
-    /// Reads what was published for an environment on a branch, from its head. People's commits between ours are passed, also merges.
+    /// Reads the publications of an environment from the head of a branch. Commits and merges of people between them are skipped.
     ///
     /// # Errors
     /// If the history can't be read.
@@ -123,10 +123,10 @@ impl Published {
         Self::read_back(repositories, (head, PUBLICATIONS_REACH), environment)
     }
 
-    /// The same, looking at so many generations.
+    /// Same as [`Self::read`], with the number of generations to search.
     ///
     /// # Errors
-    /// As [`Self::read`].
+    /// Same as [`Self::read`].
     pub fn read_back(
         repositories: &dyn Repositories,
         (head, reach): (&Commit, usize),
@@ -145,14 +145,15 @@ impl Published {
         self.publications.first()
     }
 
-    /// What was published last of one source, as [`Self::commits`] knows it. A pinned commit, which is its own name, stands for the one that was pinned before, if
-    /// only one was.
+    /// The last published commit of a source, with its kept objects. It finds the source by the rules of [`Self::commits`]. The name of a pinned
+    /// source is its commit, and changes with each new pin. Therefore, a pinned source is also found under its previous pin, if that publication has
+    /// exactly one pinned source at this URL.
     pub fn last(&self, name: &SourceName) -> Option<PublishedSource> {
         self.publications.iter().find_map(|publication| publication.last(name))
     }
 
-    /// The commits of one source, in the order in which they were published, oldest first. The same commit twice in a row counts once. How the URL is written does
-    /// not matter: a registration that names `ssh://` instead of `https://` still means the same branch.
+    /// The published commits of a source, oldest first. Consecutive equal commits are listed once. The notation of the URL does not matter: if a
+    /// registration changes from `https://` to `ssh://`, it still names the same branch.
     pub fn commits(&self, name: &SourceName) -> Vec<GitId> {
         let commit = |publication: &Publication| publication.source(name).map(|(_, commit)| *commit);
         let mut commits: Vec<_> = self.publications.iter().rev().filter_map(commit).collect();
@@ -162,13 +163,13 @@ impl Published {
 }
 
 impl Publication {
-    /// What the message of a commit says.
+    /// Parses the trailers of a commit message.
     pub fn of(commit: GitId, message: &str) -> Self {
         let held = trailer::trailers(message, HELD).into_iter().map(Box::from).collect();
         Self { commit, sources: sources(message), kept: kept(message), held }
     }
 
-    /// Assignments that were rendered from an earlier publication, with the commit of that one.
+    /// The assignments that were rendered from an earlier publication, with the commit of that publication.
     pub fn held(&self) -> BTreeMap<AssignmentId, GitId> {
         let of_line = |line: &str| {
             let mut words = line.split(' ');
@@ -180,7 +181,7 @@ impl Publication {
         self.held.iter().filter_map(|line| of_line(line)).flatten().collect()
     }
 
-    /// A source of it, by name, or by another way to write the URL.
+    /// Finds a source by its name, or by another notation of its URL.
     fn source(&self, name: &SourceName) -> Option<(&SourceName, &GitId)> {
         let (url, revision) = name;
         let wanted = place(url);
@@ -200,12 +201,12 @@ impl Publication {
     }
 }
 
-/// Where a URL leads, however it is written.
+/// The host and path of a URL. If it can't be parsed, the URL itself.
 fn place(url: &str) -> String {
     whereabouts(url).unwrap_or_else(|| url.to_owned())
 }
 
-/// The value of the trailer for an object that is kept of a source.
+/// The value of the `Kalypso-Kept` trailer for an object of a source.
 pub fn kept_trailer((url, revision): &SourceName, kept: &KeptObject) -> String {
     let KeptObject { commit, key } = kept;
     let ObjectKey { kind, name, .. } = &key.object;
@@ -213,7 +214,7 @@ pub fn kept_trailer((url, revision): &SourceName, kept: &KeptObject) -> String {
     format!("{url} {revision} {commit} {} {name}{target}", kind.name())
 }
 
-/// The values of the trailers for assignments that are rendered from earlier publications.
+/// The values of the `Kalypso-Held` trailers for assignments that are rendered from earlier publications.
 pub fn held_trailers(held: &BTreeMap<AssignmentId, GitId>) -> Vec<String> {
     let mut places: BTreeMap<(GitId, &str), Vec<&str>> = BTreeMap::new();
     for (id, commit) in held {
@@ -226,7 +227,7 @@ pub fn held_trailers(held: &BTreeMap<AssignmentId, GitId>) -> Vec<String> {
     places.into_iter().flat_map(lines).collect()
 }
 
-/// What a message says is kept.
+/// Parses the `Kalypso-Kept` trailers of a message.
 fn kept(message: &str) -> BTreeMap<SourceName, BTreeSet<KeptObject>> {
     let kept = |value: &str| {
         let mut words = value.rsplitn(5, ' ');
@@ -244,18 +245,18 @@ fn kept(message: &str) -> BTreeMap<SourceName, BTreeSet<KeptObject>> {
     by_source
 }
 
-/// The values of the trailer for everything that was read, sorted.
+/// The values of the `Kalypso-Source` trailers for all commits that were read, sorted.
 pub fn source_trailers(reads: &[Read]) -> BTreeSet<String> {
     let trailer = |read: &Read| source_trailer(&(read.url.as_str().to_owned(), read.asked_for()), read.commit);
     reads.iter().map(trailer).collect()
 }
 
-/// The value of the trailer for a source.
+/// The value of the `Kalypso-Source` trailer for a source.
 pub fn source_trailer((url, revision): &SourceName, commit: GitId) -> String {
     format!("{url} {revision} {commit}")
 }
 
-/// The commits that a message names.
+/// Parses the `Kalypso-Source` trailers of a message.
 fn sources(message: &str) -> BTreeMap<SourceName, GitId> {
     let source = |value: &str| {
         let mut words = value.rsplitn(3, ' ');

@@ -1,4 +1,4 @@
-//! What the person who runs Kalypso says about repositories: mirrors, credentials, the cache.
+//! The configuration for access to repositories: mirrors, credentials, the cache.
 
 use std::ffi::OsString;
 use std::fmt;
@@ -9,76 +9,76 @@ use crate::key::Key;
 use crate::limits::TRANSFER_BYTES_MAX;
 use crate::url::{Parts, RepositoryUrl, Scheme, UrlError};
 
-/// How long one run of git may last. A first fetch of a large repository over a slow line takes minutes.
+/// The default time limit of one run of git. The first fetch of a large repository over a slow connection takes minutes.
 const TIME_LIMIT: Duration = Duration::from_mins(10);
 
-/// What the person who runs Kalypso says about repositories.
+/// The configuration for access to repositories.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// The folder for copies of remote repositories. It may be removed at any time. Nothing is read there unless [`crate::trust`] allows it.
+    /// The folder for copies of remote repositories. It may be deleted at any time. Its content is used only if [`crate::trust`] allows it.
     pub cache: PathBuf,
-    /// What signs that a branch was at a commit. Without it, nothing in the cache says where a branch was.
+    /// The key that signs the heads of branches in the cache. Without it, no head from the cache is used.
     pub key: Option<Key>,
-    /// The folder that relative local paths start from.
+    /// The base folder for relative local paths.
     pub base: PathBuf,
-    /// Where repositories really are.
+    /// Rewrite rules for URLs, for example for mirrors.
     pub rewrite: Vec<Rewrite>,
-    /// Who gets which credential.
+    /// Tokens, with the URLs that each of them is sent to.
     pub credentials: Vec<Credential>,
-    /// The git program.
+    /// The path of the git program.
     pub program: PathBuf,
-    /// How ssh is started, if not as git's own configuration says.
+    /// The command for ssh. None: git's own configuration decides.
     pub ssh_command: Option<String>,
-    /// Variables of this program's environment that git does not get: all that [`is_kept_variable`] does not name.
+    /// Environment variables of this process that are removed for git: those for which [`is_kept_variable`] is false.
     pub withheld: Vec<OsString>,
-    /// How long one run of git may last.
+    /// The time limit of one run of git.
     pub time_limit: Duration,
-    /// How many bytes one transfer from a repository may take on disk.
+    /// The maximum size of one transfer from a repository on disk, in bytes.
     pub transfer_bytes_max: u64,
 }
 
-/// URLs that begin with `from` are read as if they began with `to`, like git's `insteadOf`. The longest `from` counts.
+/// Replaces the prefix `from` of URLs with `to`, like git's `insteadOf`. If several rules match, the one with the longest `from` applies.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rewrite {
-    /// What URLs begin with, as objects write them.
+    /// The prefix of the URLs in objects.
     pub from: String,
-    /// What they begin with instead: a URL, also `http://` and `file://`, or a local path.
+    /// The new prefix: a URL, also with `http://` or `file://`, or a local path.
     pub to: String,
 }
 
-/// A token and the only URLs that it is for.
+/// A token, and the URLs that it may be sent to.
 #[derive(Clone, Debug)]
 pub struct Credential {
-    /// The token goes to the URLs at and below this one: whole path segments of the same scheme, host and port.
-    /// It is compared with where a request really goes, after rewriting.
+    /// The token is sent to this URL and to URLs below it: same scheme, host and port, and whole path segments. The URL after rewriting is compared.
     pub prefix: String,
     /// The token.
     pub token: Token,
 }
 
-/// Variables of git's that say how repositories are reached: with which ssh, proxy and certificates. Its programs are where the person has put git.
+/// Variables of git that configure the connection (ssh, proxy, certificates), and the folder of git's own programs.
 const KEPT_VARIABLES: &[&str] =
     &["GIT_EXEC_PATH", "GIT_HTTP_PROXY_AUTHMETHOD", "GIT_SSH", "GIT_SSH_COMMAND", "GIT_SSH_VARIANT"];
 
-/// The same by what their names begin with.
+/// Prefixes of such variables.
 const KEPT_PREFIXES: &[&str] = &["GIT_PROXY_SSL_", "GIT_SSL_"];
 
-/// Secrets that are for Kalypso alone.
+/// Secrets that only Kalypso itself may read.
 const OWN_SECRETS: &[&str] = &["KALYPSO_CACHE_KEY", "KALYPSO_DATABASE_URL", "KALYPSO_HUB_TOKEN"];
 
-/// Whether git may see a variable of the environment. Of its own ones, few: the others lead it to other repositories, objects and settings. What git
-/// starts, such as ssh and credential helpers, sees the same.
+/// Whether git gets this environment variable. Most of git's own variables are removed, because they lead git to other repositories, objects and
+/// settings. Programs that git starts, such as ssh and credential helpers, get the same variables.
 pub fn is_kept_variable(name: &str) -> bool {
     let is_gits = name.starts_with("GIT_") || name == "SSH_ASKPASS" || OWN_SECRETS.contains(&name);
     !is_gits || KEPT_VARIABLES.contains(&name) || KEPT_PREFIXES.iter().any(|prefix| name.starts_with(prefix))
 }
 
-/// A secret that is never shown.
+/// A secret that is never shown: `Debug` does not print it.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Token(String);
 
 impl Token {
-    /// A token, without the line break that files and variables often end with: no token holds blanks or control characters.
+    /// Creates a token from a text. Blanks and control characters are removed, such as the line break at the end of a file: they are never part of a
+    /// token.
     pub fn new(text: &str) -> Self {
         Self(text.chars().filter(|c| !c.is_whitespace() && !c.is_control()).collect())
     }
@@ -94,22 +94,22 @@ impl fmt::Debug for Token {
     }
 }
 
-/// Where a repository really is.
+/// The address of a repository after rewriting.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Location {
-    /// On this machine: read in place.
+    /// A path on this machine. Git reads the repository in place.
     Local(PathBuf),
-    /// Elsewhere: read through a copy in the cache.
+    /// A remote repository. Git reads it through a copy in the cache.
     Remote {
-        /// The URL that git is given.
+        /// The URL that git gets.
         url: String,
-        /// What it speaks.
+        /// The protocol.
         scheme: Scheme,
     },
 }
 
 impl Settings {
-    /// Nothing is rewritten, and nobody gets a credential.
+    /// Settings without rewrite rules, without credentials, and with the default limits.
     pub fn new(cache: impl Into<PathBuf>) -> Self {
         Self {
             cache: cache.into(),
@@ -125,7 +125,7 @@ impl Settings {
         }
     }
 
-    /// Where a repository really is.
+    /// The address of a repository after rewriting.
     pub(crate) fn locate(&self, url: &RepositoryUrl) -> Result<Location, UrlError> {
         let text = rewrite(&self.rewrite, url.as_str());
         let parts = Parts::parse(&text)?;
@@ -135,7 +135,7 @@ impl Settings {
         })
     }
 
-    /// The credential for a URL, if one is configured: that with the longest prefix.
+    /// The credential for a URL. If several match, the one with the longest prefix. None if none is configured.
     pub(crate) fn credential(&self, url: &str) -> Option<&Credential> {
         let parts = Parts::parse(url).ok()?;
         let matching = self.credentials.iter().filter_map(|credential| {
@@ -147,7 +147,7 @@ impl Settings {
     }
 }
 
-/// Applies the rule with the longest matching `from`.
+/// Applies the rewrite rule with the longest matching `from`.
 pub(crate) fn rewrite(rules: &[Rewrite], url: &str) -> String {
     match rule_for(rules, url) {
         Some((rule, rest)) => format!("{}{rest}", rule.to),
@@ -155,21 +155,21 @@ pub(crate) fn rewrite(rules: &[Rewrite], url: &str) -> String {
     }
 }
 
-/// The rule with the longest matching `from`, and what follows that.
+/// The rule with the longest matching `from`, and the rest of the URL after it.
 pub(crate) fn rule_for<'r, 'u>(rules: &'r [Rewrite], url: &'u str) -> Option<(&'r Rewrite, &'u str)> {
     let matching = rules.iter().filter(|rule| !rule.from.is_empty());
     let matching = matching.filter_map(|rule| Some((rule, url.strip_prefix(&rule.from)?)));
     matching.max_by_key(|(rule, _)| rule.from.len())
 }
 
-/// The places where git looks for the repository that a path names.
+/// The paths that git tries for the path of a repository.
 pub(crate) fn candidates(path: &Path) -> [PathBuf; 2] {
     let mut with_suffix = path.as_os_str().to_owned();
     with_suffix.push(".git");
     [path.to_owned(), with_suffix.into()]
 }
 
-/// Rewrites a URL by a rule from outside: what comes of it is refused, or is no transport helper and no option of git's.
+/// Fuzz target: rewrites a URL with any rule. The result must be refused, or must be neither a transport helper nor an option of git.
 #[cfg(feature = "fuzz")]
 pub fn fuzz_rewrite(from: &str, url: &str) {
     let Ok(url) = RepositoryUrl::from_object(url) else { return };

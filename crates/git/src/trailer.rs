@@ -1,9 +1,9 @@
-//! Trailers: the lines at the end of a commit message that programs read.
+//! Trailers: the `Key: value` lines at the end of a commit message, which programs read.
 
-/// The trailer by which a commit of ours is known: the environment that it is for.
+/// The trailer that marks a commit as Kalypso's. Its value is the name of the environment.
 pub const ENVIRONMENT: &str = "Kalypso-Environment";
 
-/// A commit message with trailers. Control characters, which could make lines of their own, are taken out of their values.
+/// Appends trailers to a commit message. Control characters are removed from the values, because a line break would start another trailer.
 pub fn with_trailers(text: &str, trailers: &[(&str, &str)]) -> String {
     let line = |(key, value): &(&str, &str)| {
         let value: String = value.chars().filter(|c| !c.is_control()).collect();
@@ -13,7 +13,7 @@ pub fn with_trailers(text: &str, trailers: &[(&str, &str)]) -> String {
     format!("{}\n\n{}", text.trim_end(), lines.concat())
 }
 
-/// The values of a trailer: of those in the last paragraph of the message, which is not its first.
+/// The values of a trailer. Only the last paragraph of the message is searched, and only if it is not also the first one.
 pub fn trailers<'a>(message: &'a str, key: &str) -> Vec<&'a str> {
     let Some((_, last)) = message.trim_end().rsplit_once("\n\n") else { return Vec::new() };
     let pairs = last.lines().filter_map(|line| line.split_once(':'));

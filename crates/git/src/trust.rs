@@ -1,40 +1,40 @@
-//! Which folders and files hold what nobody else can have put there.
+//! Checks the owner and permissions of folders and files.
 //!
-//! The cache decides what is published, and git works in it with credentials. So it is only used where it belongs to the user who runs this, where
-//! others can't write, and where nobody else can put another folder in its place.
+//! The content of the cache decides what is published, and git runs in it with credentials. Therefore the cache is used only if it belongs to the
+//! current user, if other users can't write to it, and if other users can't replace the folder with another one.
 
 use std::fs::{self, DirBuilder, Metadata};
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Why a folder or file is not trusted.
+/// The reason why a folder or file is not trusted.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Distrust {
-    /// It leads elsewhere.
+    /// It is a symbolic link.
     #[error("`{}` is a symbolic link", .0.display())]
     Link(PathBuf),
-    /// A folder was expected, or a file.
+    /// It is a file instead of a folder, or a folder instead of a file.
     #[error("`{}` is not what it should be: a folder, or a file", .0.display())]
     Kind(PathBuf),
-    /// It belongs to somebody else, who can change it at any time.
+    /// It belongs to another user, who can change it at any time.
     #[error("`{}` belongs to user {owner}, and not to user {user}, who runs this", path.display())]
     Owner {
-        /// What belongs to somebody else.
+        /// The folder or file.
         path: PathBuf,
-        /// Who that is.
+        /// The id of its owner.
         owner: u32,
-        /// Who runs this program.
+        /// The id of the current user.
         user: u32,
     },
-    /// Others may write to it.
+    /// Other users may write to it.
     #[error("others may write to `{}`", .0.display())]
     Writable(PathBuf),
-    /// The operating system does not tell about it, or it can't be made.
+    /// The operating system returns an error for it, or it can't be created.
     #[error("`{}` can't be used: {reason}", path.display())]
     Unusable {
-        /// What can't be used.
+        /// The folder or file.
         path: PathBuf,
-        /// What the operating system says.
+        /// The error of the operating system.
         reason: String,
     },
 }
@@ -45,11 +45,11 @@ impl Distrust {
     }
 }
 
-/// Makes sure that a folder is this user's own, and closed to others: the folder, and where it really is. What does not exist yet is trusted if it would
-/// be made in such a place.
+/// Checks that a folder belongs to the current user, and that other users can't write to it. All folders above its real path are checked, too. A
+/// folder that does not exist passes if it would be created in such a place. Returns the real path.
 ///
 /// # Errors
-/// If it is not.
+/// If one of the checks fails.
 pub fn check_folder(path: &Path) -> Result<PathBuf, Distrust> {
     let path = std::path::absolute(path).map_err(|error| Distrust::unusable(path, &error))?;
     let exists = match fs::symlink_metadata(&path) {
@@ -75,10 +75,10 @@ pub fn check_folder(path: &Path) -> Result<PathBuf, Distrust> {
     }
 }
 
-/// Makes a folder for this user alone, if it is not there, and makes sure that it can be trusted. Its real path.
+/// Creates a folder that only the current user can access, if it does not exist, and checks it. Returns its real path.
 ///
 /// # Errors
-/// If it can't be made or trusted.
+/// If the folder can't be created, or if a check fails.
 pub fn prepare_folder(path: &Path) -> Result<PathBuf, Distrust> {
     let checked = check_folder(path)?;
     if checked.is_dir() {
@@ -88,14 +88,14 @@ pub fn prepare_folder(path: &Path) -> Result<PathBuf, Distrust> {
     #[cfg(unix)]
     std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
     builder.recursive(true).create(&checked).map_err(|error| Distrust::unusable(&checked, &error))?;
-    // Somebody may have been quicker.
+    // Another process may have created the folder first.
     check_folder(&checked)
 }
 
-/// Makes sure that a file is this user's own, and closed to others. Its folder is checked separately.
+/// Checks that a file belongs to the current user, and that other users can't write to it. Its folder is checked separately.
 ///
 /// # Errors
-/// If it is not, or not there.
+/// If a check fails, or if the file does not exist.
 pub fn check_file(path: &Path) -> Result<Metadata, Distrust> {
     let metadata = fs::symlink_metadata(path).map_err(|error| Distrust::unusable(path, &error))?;
     check_kind(path, &metadata, Metadata::is_file)?;
@@ -111,20 +111,20 @@ fn check_kind(path: &Path, metadata: &Metadata, is_kind: fn(&Metadata) -> bool) 
     }
 }
 
-/// The user who may do anything anyway.
+/// The user id of the administrator (root), who has all rights anyway.
 #[cfg(unix)]
 const ADMINISTRATOR: u32 = 0;
 
-/// Which part of a path is looked at.
+/// The part of a path that is checked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Part {
-    /// What is to be used.
+    /// The folder or file itself.
     Own,
     /// A folder above it.
     Above,
 }
 
-/// What is wrong with an owner and mode.
+/// The rule that an owner and mode break.
 #[cfg(unix)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Flaw {
@@ -132,8 +132,9 @@ enum Flaw {
     Writable,
 }
 
-/// The rules. What is used belongs to the user, and nobody else may write to it. Folders above may also belong to the system's administrator, who can
-/// do anything anyway; where others may write to them, the sticky bit must keep them from renaming what is not theirs.
+/// The rules. A folder or file belongs to the current user, and other users can't write to it. Folders above it may also belong to the administrator,
+/// who has all rights anyway. If other users can write to a folder above, the sticky bit must be set: then they can't rename entries of the current
+/// user.
 #[cfg(unix)]
 fn flaw(part: Part, (owner, mode): (u32, u32), user: u32) -> Option<Flaw> {
     const WRITABLE_BY_OTHERS: u32 = 0o022;
@@ -157,14 +158,14 @@ pub(crate) fn check(path: &Path, metadata: &Metadata, part: Part) -> Result<(), 
     }
 }
 
-/// Whether something belongs to the user who runs this.
+/// Whether a file belongs to the current user.
 #[cfg(unix)]
 pub(crate) fn is_own(metadata: &Metadata) -> bool {
     use std::os::unix::fs::MetadataExt as _;
     metadata.uid() == user()
 }
 
-/// Whether something belongs neither to the user who runs this nor to the system's administrator.
+/// Whether a file belongs neither to the current user nor to the administrator.
 #[cfg(unix)]
 pub fn is_strangers(path: &Path) -> bool {
     use std::os::unix::fs::MetadataExt as _;
@@ -176,19 +177,19 @@ fn user() -> u32 {
     nix::unistd::geteuid().as_raw()
 }
 
-/// Here, folders of a user are closed to others by the system.
+/// On this platform, the system closes the folders of a user to other users.
 #[cfg(not(unix))]
 pub(crate) fn check(_path: &Path, _metadata: &Metadata, _part: Part) -> Result<(), Distrust> {
     Ok(())
 }
 
-/// Here, folders of a user are closed to others by the system.
+/// On this platform, the system closes the folders of a user to other users.
 #[cfg(not(unix))]
 pub fn is_strangers(_path: &Path) -> bool {
     false
 }
 
-/// Here, folders of a user are closed to others by the system.
+/// On this platform, the system closes the folders of a user to other users.
 #[cfg(not(unix))]
 pub(crate) fn is_own(_metadata: &Metadata) -> bool {
     true
@@ -288,7 +289,7 @@ mod tests {
 
         #[test]
         fn somebody_elses_is_not_trusted() {
-            // The root folder is the administrator's, and only the administrator can give a folder away.
+            // The root folder belongs to the administrator, and only the administrator can change the owner of a folder.
             if !nix::unistd::geteuid().is_root() {
                 assert!(matches!(check_folder(Path::new("/")), Err(Distrust::Owner { .. })));
                 return;

@@ -1,68 +1,68 @@
-//! The URLs of repositories: which are allowed, and what is never shown of them.
+//! URLs of repositories: which URLs are allowed, and which parts of them are never shown.
 
 use std::fmt;
 use std::sync::Arc;
 
-/// The most bytes that a URL may have. Git hosts refuse much shorter ones.
+/// The maximum length of a URL, in bytes. The limits of git hosts are much lower.
 const URL_BYTES_MAX: usize = 2_048;
 
-/// The URL of a repository, or the path of one on this machine, as objects or configuration write it but without a credential.
+/// The URL of a repository, or the path of a local one, as objects or the configuration write it, but without a credential.
 ///
-/// It is an identity and a name for messages. Where the repository really is, after rewriting, only [`Settings`](crate::Settings) know.
+/// It identifies the repository, and messages show it. It is not the address that git connects to: [`Settings`](crate::Settings) rewrite it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct RepositoryUrl(Arc<str>);
 
-/// Why a text is not the URL of a repository.
+/// The reason why a text is not a valid repository URL.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum UrlError {
-    /// Nothing is there.
+    /// The text is empty.
     #[error("it is empty")]
     Empty,
-    /// It is longer than any host allows.
+    /// The text is longer than 2,048 bytes.
     #[error("it is longer than {URL_BYTES_MAX} bytes")]
     TooLong,
-    /// It holds a blank, a control character or a backslash.
+    /// The text contains a blank, a control character or a backslash.
     #[error("it holds a blank, a control character or a backslash")]
     Character,
-    /// It, its user, host or path begins with a dash, which a program could take for an option.
+    /// The URL, its user, its host or its path begins with a dash. A program could read it as an option.
     #[error("a part of it begins with a dash")]
     Dash,
-    /// It names a transport helper, which is a program to run.
+    /// The URL names a transport helper. Git would run it as a program.
     #[error("it names a transport helper")]
     TransportHelper,
-    /// Its scheme is neither `https` nor `ssh`.
+    /// The scheme is not allowed. Objects may use only `https` and `ssh`.
     #[error("only `https` and `ssh` are allowed")]
     Scheme,
-    /// It is a path of this machine.
+    /// The text is a path of this machine.
     #[error("it is a path, not a URL")]
     Local,
-    /// It is a `file://` URL.
+    /// The URL begins with `file://`.
     #[error("`file://` leads to a path of this machine; only `https` and `ssh` are allowed")]
     File,
-    /// It has no host.
+    /// The URL has no host, or the host has invalid characters or an invalid port.
     #[error("it has no host, or one that can't be")]
     Host,
-    /// It has no path.
+    /// The URL has no path.
     #[error("it names no repository on its host")]
     NoPath,
-    /// Its path leads upwards.
+    /// The path contains a segment `..` or `.`.
     #[error("its path holds `..` or `.`")]
     Upwards,
-    /// It holds a password or token.
+    /// The URL contains a password or token.
     #[error("it holds a password or token")]
     Credential,
-    /// It has a query or a fragment.
+    /// The URL has a query or a fragment.
     #[error("it has a query or a fragment")]
     Query,
 }
 
 impl RepositoryUrl {
-    /// Checks a URL that an object names: `https://…`, `ssh://…` or `user@host:path`.
+    /// Checks a URL of an object: `https://…`, `ssh://…` or `user@host:path`.
     ///
-    /// A user name in an `https` URL is left out: it says nothing about the repository, and may be a token.
+    /// The user name of an `https` URL is removed: it does not identify the repository, and may be a token.
     ///
     /// # Errors
-    /// If it is anything else, above all a local path or a transport helper.
+    /// If the text has any other form, in particular that of a local path or a transport helper.
     pub fn from_object(text: &str) -> Result<Self, UrlError> {
         match Parts::parse(text)? {
             parts if matches!(parts.scheme, Scheme::Https | Scheme::Ssh) => Ok(parts.url()),
@@ -74,10 +74,11 @@ impl RepositoryUrl {
         }
     }
 
-    /// Checks a URL or path that the person who runs Kalypso configured: `http://`, `file://` and local paths as well.
+    /// Checks a URL or path of the configuration. `http://`, `file://` and local paths are also allowed.
     ///
     /// # Errors
-    /// If it is empty, begins with a dash, names a transport helper or holds a credential.
+    /// If the text is empty or too long, has a forbidden character, begins with a dash, names a transport helper, contains a credential, or is
+    /// malformed.
     pub fn from_configuration(text: &str) -> Result<Self, UrlError> {
         Parts::parse(text).map(|parts| parts.url())
     }
@@ -87,7 +88,7 @@ impl RepositoryUrl {
         &self.0
     }
 
-    /// The short name that messages use: the last part, without `.git`.
+    /// The short name for messages: the last part of the path, without `.git`.
     pub fn label(&self) -> Arc<str> {
         let path = self.0.trim_end_matches(['/', '\\']);
         let last = path.rsplit(['/', '\\', ':']).next().unwrap_or(path);
@@ -95,7 +96,7 @@ impl RepositoryUrl {
     }
 }
 
-/// The URL of a repository as an object writes it, for those who may read it: without a credential.
+/// The URL of a repository as an object writes it, but without a credential, for output.
 pub fn without_credential(text: &str) -> String {
     if model::credential::ranges_of_url(text).is_empty() {
         return text.to_owned();
@@ -112,8 +113,8 @@ impl fmt::Display for RepositoryUrl {
     }
 }
 
-/// Where a repository is, whatever is spoken there and however its URL is written: `git@git.example:acme/app.git` and `https://git.example/acme/app/` are at
-/// one place.
+/// The host and path of a repository, independent of the protocol and the notation. The result is equal for `git@git.example:acme/app.git` and
+/// `https://git.example/acme/app/`. None if the text is not a valid URL.
 pub(crate) fn whereabouts(text: &str) -> Option<String> {
     let parts = Parts::parse(text).ok()?;
     let path = parts.path.trim_end_matches('/').trim_end_matches(".git");
@@ -124,7 +125,7 @@ pub(crate) fn whereabouts(text: &str) -> Option<String> {
     })
 }
 
-/// What a URL speaks.
+/// The protocol of a URL.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Scheme {
     /// `https://`
@@ -137,27 +138,27 @@ pub(crate) enum Scheme {
     Local,
 }
 
-/// A URL taken apart.
+/// The parts of a URL.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Parts<'a> {
-    /// What it speaks.
+    /// The protocol.
     pub(crate) scheme: Scheme,
-    /// The user of `ssh`; empty if there is none.
+    /// The user of an `ssh` URL; empty if there is none.
     user: &'a str,
-    /// The host, lower case; empty for paths.
+    /// The host in lower case; empty for paths.
     pub(crate) host: String,
-    /// The port as written, or that of the scheme.
+    /// The port of the URL, or the default port of the scheme. 0 for local paths.
     pub(crate) port: u16,
-    /// The path without the slash at its beginning and end; a local path is kept as it is.
+    /// The path without leading and trailing slashes. A local path is not changed.
     pub(crate) path: &'a str,
     is_scp: bool,
 }
 
 impl<'a> Parts<'a> {
-    /// Takes a URL or path apart.
+    /// Splits a URL or path into its parts.
     ///
     /// # Errors
-    /// If it is none that may be given to git.
+    /// If the URL is not safe to pass to git.
     pub(crate) fn parse(text: &'a str) -> Result<Self, UrlError> {
         check_characters(text)?;
         match text.split_once("://") {
@@ -203,7 +204,7 @@ impl<'a> Parts<'a> {
         parts.checked()
     }
 
-    /// `user@host:path`, or a path.
+    /// Parses `user@host:path`, or a path.
     fn without_scheme(text: &'a str) -> Result<Self, UrlError> {
         let is_drive = |host: &str| host.len() == 1;
         let Some((host, path)) = text.split_once(':').filter(|(host, _)| !host.contains('/') && !is_drive(host)) else {
@@ -238,7 +239,7 @@ impl<'a> Parts<'a> {
         if self.path.contains(['?', '#']) {
             return Err(UrlError::Query);
         }
-        // A host may decode `%2e` before it looks.
+        // A server may decode `%2e` before it resolves the path.
         let path = self.path.to_ascii_lowercase().replace("%2e", ".").replace("%2f", "/");
         if path.split('/').any(|segment| matches!(segment, "." | "..")) {
             return Err(UrlError::Upwards);
@@ -246,7 +247,7 @@ impl<'a> Parts<'a> {
         Ok(self)
     }
 
-    /// The URL without what may be a credential.
+    /// The URL without the parts that may be a credential.
     pub(crate) fn url(&self) -> RepositoryUrl {
         let Self { user, host, path, .. } = self;
         let scheme = match self.scheme {
@@ -263,7 +264,7 @@ impl<'a> Parts<'a> {
         RepositoryUrl(format!("{scheme}://{user}{at}{host}{port}/{path}").into())
     }
 
-    /// Whether `self` is `other` or lies below it: same scheme, host and port, and whole path segments.
+    /// Whether `self` equals `other` or is below it: same scheme, host and port, and `other`'s path is a prefix by whole segments.
     pub(crate) fn is_at_or_below(&self, other: &Parts<'_>) -> bool {
         let plain = |path: &str| path.strip_suffix(".git").unwrap_or(path).to_owned();
         let (own, above) = (plain(self.path), plain(other.path));
@@ -272,7 +273,7 @@ impl<'a> Parts<'a> {
         self.scheme != Scheme::Local && is_same && is_below
     }
 
-    /// A prefix of URLs: like a URL, but the path may be empty.
+    /// Parses a URL prefix. It is a URL whose path may be empty.
     pub(crate) fn parse_prefix(text: &'a str) -> Result<Self, UrlError> {
         match Self::parse(text) {
             Err(UrlError::NoPath) => {
@@ -291,7 +292,7 @@ impl<'a> Parts<'a> {
     }
 }
 
-/// What holds for every URL and path.
+/// Checks the rules for all URLs and paths: length, first character, forbidden characters.
 fn check_characters(text: &str) -> Result<(), UrlError> {
     if text.is_empty() {
         return Err(UrlError::Empty);
@@ -308,7 +309,7 @@ fn check_characters(text: &str) -> Result<(), UrlError> {
     if text.chars().any(is_bad) { Err(UrlError::Character) } else { Ok(()) }
 }
 
-/// `host`, `host:port`, `[::1]:port`
+/// Splits `host`, `host:port` and `[::1]:port`.
 fn split_port(host: &str) -> Result<(&str, Option<u16>), UrlError> {
     let after_bracket = host.rfind(']').map_or(0, |bracket| bracket + 1);
     let tail = host.get(after_bracket..).unwrap_or_default();
@@ -319,8 +320,8 @@ fn split_port(host: &str) -> Result<(&str, Option<u16>), UrlError> {
     Ok((name, Some(port)))
 }
 
-/// Takes apart whatever is given, as an object's URL, as a configured one, and as a prefix; nothing is expected but that it ends without panic,
-/// and that what is accepted is shown without a credential and is accepted again.
+/// Fuzz target: parses the text as an object's URL, as a configured URL and as a prefix. It must not panic. An accepted URL must be shown without a
+/// credential, and must be accepted again.
 #[cfg(feature = "fuzz")]
 pub fn fuzz(text: &str) {
     let _ = Parts::parse_prefix(text);

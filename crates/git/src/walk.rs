@@ -1,4 +1,4 @@
-//! Which files below a path are read: the rules of Flux, for commits and for plain directories.
+//! Selects the files below a path that are read, by the rules of Flux. It works for commits and for plain directories.
 
 use std::rc::Rc;
 
@@ -13,10 +13,10 @@ use crate::repositories::{Item, ItemKind};
 /// The folder of a control plane's main branch that holds its `Environment` objects.
 pub const ENVIRONMENTS: &str = ".environments";
 
-/// Names the files that are not read, with the syntax of `.gitignore`.
+/// The file that excludes files, in the syntax of `.gitignore`.
 const IGNORE_FILE: &str = ".sourceignore";
 
-/// What Flux leaves out by itself, as far as it is YAML.
+/// The YAML files among those that Flux excludes by default.
 const IGNORED_BY_FLUX: &[&str] = &[
     ".drone.yml",
     ".flux.yaml",
@@ -30,7 +30,7 @@ const IGNORED_BY_FLUX: &[&str] = &[
     "codeship-steps.yml",
 ];
 
-/// Why a path can't be read.
+/// The reason why a path can't be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum PathError {
     #[error("it leads out of the repository")]
@@ -47,33 +47,33 @@ pub(crate) enum PathError {
     TooDeep,
 }
 
-/// Something that has folders.
+/// A tree of folders: a commit or a directory.
 pub(crate) trait Folders {
-    /// Why something can't be read.
+    /// The error of a failed read.
     type Error: From<PathError>;
-    /// What is in a folder, by its path and, if it was met before, its id; none if there is no such folder.
+    /// The entries of a folder. The caller passes the folder's id if it has already read it from the parent. None if the folder does not exist.
     fn folder(&self, path: &str, id: Option<GitId>) -> Result<Option<Vec<Item>>, Self::Error>;
-    /// The lines of an ignore file; as far as it is too large, it does not count.
+    /// The text of an ignore file. Content beyond the size limit is ignored.
     fn ignore_lines(&self, path: &str, item: &Item) -> Result<String, Self::Error>;
 }
 
-/// A file to be read, or a link or submodule that looks like one.
+/// A file that is read, or a link or submodule with a name that is read.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Found {
     pub(crate) path: String,
     pub(crate) item: Item,
 }
 
-/// What is below a path.
+/// The result of a walk.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Walked {
-    /// The files to be read, and links and submodules of such names; sorted.
+    /// Files that are read, and links and submodules with names that are read; sorted.
     pub(crate) files: Vec<Found>,
-    /// Links and submodules of other names, which may stand where a folder was; sorted.
+    /// Links and submodules with other names, which may replace a folder; sorted.
     pub(crate) links: Vec<Found>,
 }
 
-/// Takes `./` and slashes that say nothing out of a path. The empty path is the root.
+/// Normalizes a path: removes `.` segments and superfluous slashes. The empty path is the root.
 pub(crate) fn normal(path: &str) -> Result<String, PathError> {
     if path.contains('\\') || path.chars().any(char::is_control) {
         return Err(PathError::Character);
@@ -82,16 +82,16 @@ pub(crate) fn normal(path: &str) -> Result<String, PathError> {
     if parts.contains(&"..") { Err(PathError::Upwards) } else { Ok(parts.join("/")) }
 }
 
-/// The YAML files at and below a path, sorted. A path that leads to a file is that file alone, whatever its name.
+/// The YAML files at and below a path, sorted. If the path leads to a file, the result is only that file, whatever its name is.
 ///
 /// # Errors
-/// If there is no such path, or too much below it.
+/// If the path does not exist, or if a limit is exceeded below it.
 pub(crate) fn walk<F: Folders>(folders: &F, path: &str, budget: &Budget) -> Result<Walked, F::Error> {
     let path = normal(path)?;
     let walk = Walk { folders, budget };
     let mut rules = Rules::root();
     let (mut above, mut id) = (String::new(), None);
-    // Also the rules above count; but what is named itself is read even if they leave it out.
+    // Ignore files above the path count too. But the path itself is read even if they exclude it.
     for part in path.split('/').filter(|part| !part.is_empty()) {
         let items = walk.items(&above, id)?;
         rules = walk.with_rules(rules, &above, &items)?;
@@ -112,13 +112,13 @@ pub(crate) fn walk<F: Folders>(folders: &F, path: &str, budget: &Budget) -> Resu
     Ok(found)
 }
 
-/// Goes through folders, and counts what that costs.
+/// Walks through folders, and counts the steps.
 struct Walk<'a, F> {
     folders: &'a F,
     budget: &'a Budget,
 }
 
-/// A folder to be opened.
+/// A folder that is not read yet.
 struct Folder {
     path: String,
     id: Option<GitId>,
@@ -158,7 +158,7 @@ impl<F: Folders> Walk<'_, F> {
         Ok(found)
     }
 
-    /// What is in a folder. It counts before anything is done with it: each entry with the length of its path.
+    /// The entries of a folder. They are counted before they are used: each entry counts by the length of its path.
     fn items(&self, path: &str, id: Option<GitId>) -> Result<Vec<Item>, F::Error> {
         const FOLDER_STEPS: u64 = 10;
         self.budget.steps(FOLDER_STEPS).map_err(PathError::from)?;
@@ -168,9 +168,9 @@ impl<F: Folders> Walk<'_, F> {
         Ok(items)
     }
 
-    /// The rules with the ignore file of a folder, if it has one.
+    /// Adds the ignore file of a folder to the rules, if the folder has one.
     fn with_rules(&self, rules: Rules, folder: &str, items: &[Item]) -> Result<Rules, F::Error> {
-        // Compiling patterns takes longer than reading them.
+        // Patterns are also compiled, which takes longer than reading them.
         const BYTE_STEPS: u64 = 4;
         let file = items.iter().find(|item| item.name == IGNORE_FILE && item.kind == ItemKind::File);
         let Some(file) = file else { return Ok(rules) };
@@ -185,31 +185,31 @@ impl<F: Folders> Walk<'_, F> {
     }
 }
 
-/// How much a text of so many bytes weighs.
+/// The number of additional steps for a text of this length.
 fn words(bytes: usize) -> u64 {
     const BYTES_PER_STEP: usize = 64;
     (bytes / BYTES_PER_STEP) as u64
 }
 
-/// A path as it may be shown: git allows control characters in names, a terminal obeys them.
+/// Replaces control characters in a path for output. Git allows them in names, and a terminal would execute them.
 fn shown(path: String) -> String {
     if path.chars().any(char::is_control) { path.replace(char::is_control, "\u{fffd}") } else { path }
 }
 
-/// Paths below a folder, with slashes.
+/// Joins a folder and a name with a slash.
 pub(crate) fn join(folder: &str, name: &str) -> String {
     if folder.is_empty() { name.to_owned() } else { format!("{folder}/{name}") }
 }
 
-/// The ignore files of a folder and those above it, the nearest first.
+/// The ignore files of a folder and of the folders above it, the nearest first.
 #[derive(Clone)]
 struct Rules(Rc<Rule>);
 
 struct Rule {
     patterns: Gitignore,
-    /// How much of a path leads to the folder of the patterns.
+    /// The length of the folder's path, with the slash after it. The patterns match the rest of a path.
     prefix: usize,
-    /// How large the ignore files are, those above included.
+    /// The total size of this ignore file and those above it, in bytes.
     bytes: usize,
     above: Option<Rules>,
 }
@@ -219,7 +219,7 @@ impl Rules {
         Self(Rc::new(Rule { patterns: patterns(IGNORED_BY_FLUX.iter().copied()), prefix: 0, bytes: 0, above: None }))
     }
 
-    /// With the lines of the ignore file of a folder.
+    /// Adds the lines of a folder's ignore file.
     fn with(self, folder: &str, lines: &str) -> Self {
         let prefix = if folder.is_empty() { 0 } else { folder.len() + 1 };
         let bytes = self.0.bytes + lines.len();
@@ -239,7 +239,7 @@ impl Rules {
     }
 }
 
-/// Lines that are no patterns say nothing, as in git.
+/// Compiles patterns. Invalid lines are ignored, as in git.
 fn patterns<'a>(lines: impl Iterator<Item = &'a str>) -> Gitignore {
     let mut builder = GitignoreBuilder::new("");
     for line in lines {
@@ -331,7 +331,7 @@ mod tests {
         check(&files, "docs", Ok(&["docs/d.yaml"]));
     }
 
-    /// A tree of folders that git keeps in a few objects: each level holds the next one ten times.
+    /// A tree of folders that git stores in a few objects: each level contains the next level ten times.
     struct Multiplied<'a> {
         levels: usize,
         ignore_lines: &'a str,

@@ -1,4 +1,4 @@
-//! Puts what was read together, and replaces broken files by earlier versions of them.
+//! Collects the files of an environment, and replaces broken files with earlier versions.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -27,7 +27,7 @@ use crate::repositories::{Commit, Repositories, Revision};
 use crate::url::RepositoryUrl;
 use crate::walk;
 
-/// What an environment consists of, as far as it was read.
+/// The files of an environment that were read so far.
 pub(super) struct Assembly {
     progress: Progress,
     promoted: Option<GitId>,
@@ -37,23 +37,23 @@ pub(super) struct Assembly {
     pub(super) unavailable: BTreeSet<RegistrationName>,
     pub(super) reads: Vec<Read>,
     pub(super) is_whole: bool,
-    /// Files of the platform that are there already: places may overlap.
+    /// The platform's files that were already added. Places may overlap.
     seen: BTreeMap<Seen, Standing>,
-    /// What was published on each of the environment's branches.
+    /// The publications on each of the environment's branches.
     pub(super) published: Vec<Published>,
     is_understood: bool,
     remembered: BTreeSet<(SourceName, KeptObject)>,
-    /// Objects of the platform that are kept already, for the same reason.
+    /// Kept objects of the platform that were already added. Places may overlap.
     kept: BTreeSet<(RepositoryUrl, Arc<str>, KeptKey)>,
 }
 
-/// A file of a commit.
+/// Identifies a file at a commit.
 type Seen = (RepositoryUrl, GitId, Arc<str>);
 
-/// The `BaseRepo` that says which commit of the control plane's main branch is promoted.
+/// The name of the `BaseRepo` whose `spec.commit` is the promoted commit.
 const MAIN: &str = "main";
 
-/// A file with its objects.
+/// A file with its parsed objects.
 struct Parsed {
     raw: RawFile,
     id: FileId,
@@ -79,7 +79,7 @@ impl Assembly {
         }
     }
 
-    /// Leaves nothing but `Environment`s: other things that stand beside them belong to no environment.
+    /// Removes all objects except `Environment`s: other objects in the same folder belong to no environment.
     pub(super) fn keep_environments(&mut self) {
         for file in &mut self.contents {
             file.keep(Scope::Environments);
@@ -91,7 +91,7 @@ impl Assembly {
         self.contents.iter().filter(|file| file.role == Role::Platform).flat_map(|file| &file.objects.objects)
     }
 
-    /// The objects that say where output goes.
+    /// The objects that name the destinations of the output.
     pub(super) fn gitops_repos(&self) -> impl Iterator<Item = &Object<GitOpsRepo>> {
         self.platform_objects().filter_map(|object| match object {
             AnyObject::GitOpsRepo(object) => Some(&**object),
@@ -99,13 +99,13 @@ impl Assembly {
         })
     }
 
-    /// Says which output would go where something is read.
+    /// Reports output whose destination is also a source.
     pub(super) fn check_destinations(&mut self, sources: &own_source::Sources<'_>, environment: &EnvironmentName) {
         let found = own_source::problems(self.platform_objects(), sources, environment);
         self.diagnostics.extend(found);
     }
 
-    /// Says that there is nothing, which is nobody's intention.
+    /// Reports that the environment has no objects. This is always a mistake.
     pub(super) fn report_empty(&mut self, environment: &EnvironmentName) {
         let message = format!("environment `{environment}` has no objects");
         let read = self.reads.iter().map(|read| format!("`{}` at {}", read.url, read.commit.short()));
@@ -118,7 +118,7 @@ impl Assembly {
         self.is_whole = false;
     }
 
-    /// The files, and all that is wrong with them and with what could not be read.
+    /// The files and all diagnostics.
     pub(super) fn into_diagnostics(self) -> (Arc<Files>, Vec<Diagnostic>) {
         let of_files = self.contents.into_iter().flat_map(|file| file.objects.diagnostics);
         (Arc::new(self.files), self.diagnostics.into_iter().chain(of_files).collect())
@@ -130,7 +130,7 @@ impl Assembly {
         Loaded { input, diagnostics, reads, is_whole, is_understood, kept: remembered }
     }
 
-    /// Adds what a place holds, and gives it back.
+    /// Adds the files of a place. Returns the added files.
     pub(super) fn add(
         &mut self,
         (repositories, broken): (&dyn Repositories, &BrokenFiles),
@@ -174,7 +174,8 @@ impl Assembly {
     }
 
     fn add_file(&mut self, place: &Place, mut file: FleetFile) {
-        // The main branch counts at its head. As a base repository it is read again, at another commit.
+        // The `Environment` objects of the main branch are read at its head. As a base repository, the branch is read again at another commit, and
+        // its `Environment` objects are ignored.
         if matches!(place.role, ReadRole::Base(_) | ReadRole::Flux(_)) {
             file.keep(Scope::AllButEnvironments);
         }
@@ -184,7 +185,7 @@ impl Assembly {
         self.contents.push(file);
     }
 
-    /// Leaves out everything of a place that brings too much: a part of it would be taken for all.
+    /// Discards the files of a place that exceeds a limit. Otherwise, missing objects would count as deleted.
     fn refuse(&mut self, role: &Role, file: FileId, reason: Exceeded) {
         let message = format!("`{}` is one file too many to be read: {reason}", self.files.get(file).path);
         let diagnostic = Diagnostic::error(Code::TooMuchToRead, message).at(Origin::File(file), "read up to here");
@@ -196,7 +197,7 @@ impl Assembly {
         self.set_unknown(role);
     }
 
-    /// What is kept of a place because something in it is not understood.
+    /// Searches the objects of a place that are kept because a path can't be read.
     fn look_back(
         &mut self,
         (repositories, broken): (&dyn Repositories, &BrokenFiles),
@@ -219,7 +220,7 @@ impl Assembly {
         let unclear = now.iter().find(|(_, version)| !version.standing.is_understood());
         let Some((first, _)) = unclear else { return Vec::new() };
         let first = Arc::clone(first);
-        // A link mostly stands where nothing was.
+        // A link alone is normal: most links replace no file.
         self.is_understood &= !now.values().any(|version| version.standing.is_broken());
         let name = self.reads.last().map(Read::source_name).unwrap_or_default();
         let published: BTreeSet<_> = self.published.iter().filter_map(|published| published.last(&name)).collect();
@@ -234,14 +235,14 @@ impl Assembly {
                 let path = if let PastError::TooMuch { path, .. } = &error { path } else { &first };
                 let at = self.source_of(snapshot, path);
                 self.diagnostics.push(past_unknown(&error, at));
-                // Something was understood before, perhaps; what, is not known.
+                // Objects may have existed before, but they are not known.
                 self.set_unknown(role);
                 Vec::new()
             }
         }
     }
 
-    /// Takes in objects that may be in what is not understood, and says so.
+    /// Adds kept objects, and reports them.
     fn add_kept(&mut self, place: &Place, snapshot: &Snapshot, (kept, partly): (Vec<KeptFile>, BTreeSet<Arc<str>>)) {
         let role = place.author();
         let (mut versions, mut files, mut targets) = (Vec::new(), BTreeMap::new(), Vec::new());
@@ -255,7 +256,7 @@ impl Assembly {
             targets.extend(objects.objects.iter().flat_map(|object| kept::targets(object, &keys)));
             let is_kept = |key: &ObjectKey| keys.contains(&KeptKey::whole(key.clone()));
             objects.objects.retain(|object| is_kept(&object.key()));
-            // What else is wrong with that version is past.
+            // Other diagnostics of the earlier version no longer matter.
             objects.diagnostics.retain(|found| found.object.as_ref().is_some_and(is_kept));
             if objects.objects.is_empty() && targets.len() == known {
                 continue;
@@ -281,20 +282,20 @@ impl Assembly {
         self.diagnostics.extend(kept::diagnostics(&unclear, &versions));
     }
 
-    /// A path of a place, to point at.
+    /// The file id of a path, for labels of diagnostics.
     fn source_of(&mut self, snapshot: &Snapshot, path: &Arc<str>) -> FileId {
         let link = RawFile { path: Arc::clone(path), id: snapshot.commit.id, content: RawContent::NotAFile };
         let file = snapshot.files.iter().find(|file| file.path == *path).unwrap_or(&link);
         self.add_source(&snapshot.source, file)
     }
 
-    /// Lets the environment's `BaseRepo` named `main` say the commit that is asked for.
+    /// Sets the requested commit in the environment's `BaseRepo` named `main`.
     fn promote(&self, object: &mut AnyObject) {
         if let (AnyObject::BaseRepo(base), Some(commit)) = (object, self.promoted)
             && base.name.as_str() == MAIN
         {
             let (base, commit) = (Arc::make_mut(base), commit.to_string());
-            // It means something else than what was read.
+            // The object now differs from the file, so its digest must differ too.
             let mut meaning = DigestBuilder::new("promoted");
             meaning.digest(base.digest).text(&commit);
             base.digest = meaning.finish();
@@ -302,7 +303,7 @@ impl Assembly {
         }
     }
 
-    /// Adds files that have no history.
+    /// Adds files without history.
     pub(super) fn add_plain(&mut self, mut files: Vec<RawFile>) {
         let source = Arc::new(Source::directory());
         let kustomized = Kustomized::of(files.iter().map(|file| &*file.path));
@@ -343,7 +344,7 @@ impl Assembly {
     }
 }
 
-/// Says that something is not understood, and that what was there before can't be looked at.
+/// The diagnostic for a path that can't be read, and whose history can't be read either.
 fn past_unknown(error: &PastError, at: FileId) -> Diagnostic {
     match error {
         PastError::Repository(error) => problem::repository(error)
@@ -366,13 +367,13 @@ fn past_unknown(error: &PastError, at: FileId) -> Diagnostic {
     }
 }
 
-/// Whether something is kept for as long as a path is not understood.
+/// Whether kept objects may be in this path.
 fn is_kept(kept: &[KeptFile], path: &Arc<str>) -> bool {
     kept.iter().any(|kept| kept.holders.contains(path))
 }
 
-/// Whether nothing is known of what a file brings, and that is more than its own objects: a Flux `Kustomization` that changes what it leads to, or a
-/// `kustomization.yaml` that makes something else of a whole place. One further down only hides what is below it.
+/// Whether a file makes more than its own objects unknown: a Flux `Kustomization` that changes the objects of its path, or a `kustomization.yaml` at
+/// the root of a place. A `kustomization.yaml` in a folder affects only the files below that folder.
 fn hides_all(snapshot: &Snapshot, path: &str, objects: &FileObjects) -> bool {
     let is_everywhere = || walk::normal(&snapshot.path).is_ok_and(|place| Kustomized::folder(path) == place);
     objects.diagnostics.iter().any(is_unsupported) && (!read::is_kustomization(path) || is_everywhere())
@@ -386,7 +387,7 @@ fn seen(commit: &Commit, path: &Arc<str>) -> Seen {
     (commit.url.clone(), commit.id, Arc::clone(path))
 }
 
-/// The objects of a file, or why it has none.
+/// Parses a file. If it can't be read, returns a diagnostic instead of objects.
 fn objects(id: FileId, raw: &RawFile) -> FileObjects {
     let path = &raw.path;
     let diagnostic = match &raw.content {

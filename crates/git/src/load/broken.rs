@@ -1,4 +1,4 @@
-//! Which contents of files are broken and hold nothing, so that none is found out twice.
+//! Caches which file versions are broken and contain no objects, so that they are not parsed again.
 
 use std::collections::BTreeSet;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -8,13 +8,13 @@ use model::git_id::GitId;
 use super::place::RawFile;
 use crate::limits::BROKEN_KEPT_MAX;
 
-/// The files that were found broken, and in which no object is understood, by path and content. It saves work, and decides nothing: what is not known is
-/// found out.
+/// File versions that are broken and contain no object, by path and blob id. This cache only saves time: a version that is missing in it is parsed
+/// again.
 #[derive(Debug, Default)]
 pub struct BrokenFiles(Mutex<BTreeSet<(Box<str>, GitId)>>);
 
 impl BrokenFiles {
-    /// What [`Self::write`] has written. Lines that are none of its own say nothing.
+    /// Parses the output of [`Self::write`]. Other lines are ignored.
     pub fn read(bytes: &[u8]) -> Self {
         let entry = |line: &str| {
             let (id, path) = line.split_once(' ')?;
@@ -23,19 +23,19 @@ impl BrokenFiles {
         Self(Mutex::new(String::from_utf8_lossy(bytes).lines().filter_map(entry).collect()))
     }
 
-    /// What is known, so that a later run need not find it out again. Of very many files, some.
+    /// The entries as text, for a later run. At most 10,000 are written.
     pub fn write(&self) -> Vec<u8> {
         let known = self.known();
         let lines = known.iter().take(BROKEN_KEPT_MAX).map(|(path, id)| format!("{id} {path}\n"));
         lines.collect::<String>().into_bytes()
     }
 
-    /// How many files are known to be broken.
+    /// The number of entries.
     pub fn len(&self) -> usize {
         self.known().len()
     }
 
-    /// Whether none is known.
+    /// Whether there are no entries.
     pub fn is_empty(&self) -> bool {
         self.known().is_empty()
     }
@@ -44,7 +44,7 @@ impl BrokenFiles {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether a file is good or holds an object, which is found out by `try_it` if it is not known that it does not.
+    /// Whether a file is good or contains an object. `try_it` parses the file; it is called only if the file has no entry.
     pub(super) fn holds_something(&self, file: &RawFile, try_it: impl FnOnce() -> bool) -> bool {
         let key = (Box::from(&*file.path), file.id);
         if self.known().contains(&key) {

@@ -1,4 +1,4 @@
-//! Reads a plain directory as one environment: no git, no history.
+//! Loads a plain directory as one environment, without git and history.
 
 use std::fs;
 use std::io::{self, Read as _};
@@ -20,7 +20,7 @@ use crate::limits::{FILE_BYTES_MAX, IGNORE_BYTES_MAX, PLATFORM};
 use crate::repositories::{Item, ItemKind};
 use crate::walk::{self, Folders, PathError};
 
-/// Why a directory can't be read.
+/// The reason why a directory can't be read.
 #[derive(Debug, thiserror::Error)]
 pub enum DirectoryError {
     /// A folder can't be listed.
@@ -28,34 +28,34 @@ pub enum DirectoryError {
     Folder {
         /// The folder.
         path: PathBuf,
-        /// What the operating system says.
+        /// The error of the operating system.
         source: io::Error,
     },
-    /// There is no such directory, or too much in it.
+    /// The directory does not exist, or exceeds a limit.
     #[error("directory `{}` can't be read: {reason}", path.display())]
     Path {
         /// The directory.
         path: PathBuf,
-        /// Why.
+        /// The reason.
         reason: String,
     },
 }
 
-/// A directory that is read as one environment.
+/// A directory that is loaded as one environment.
 #[derive(Clone, Copy, Debug)]
 pub struct Directory<'a> {
-    /// Where it is.
+    /// The path of the directory.
     pub path: &'a Path,
-    /// Files that are thought of as other ones.
+    /// Uncommitted changes, which replace the content of files.
     pub edits: &'a Edits,
-    /// Where reading is counted.
+    /// Counts the read files.
     pub progress: &'a Progress,
 }
 
-/// Reads every YAML file of a directory as one environment, whatever it refers to.
+/// Reads every YAML file of a directory as one environment. References to repositories are not followed.
 ///
 /// # Errors
-/// If the directory or a folder in it can't be listed. A file that can't be read is a diagnostic.
+/// If the directory or a folder in it can't be listed. A file that can't be read is a diagnostic instead.
 pub fn read_directory(directory: Directory<'_>, environment: &EnvironmentName) -> Result<Loaded, DirectoryError> {
     let Directory { path: directory, edits, progress } = directory;
     let budget = Budget::new(PLATFORM);
@@ -94,7 +94,7 @@ fn read(path: &Path) -> RawContent {
             return Ok(RawContent::TooLarge(size));
         }
         let mut bytes = Vec::new();
-        // It may grow while it is read.
+        // The file may grow while it is read.
         file.take(FILE_BYTES_MAX).read_to_end(&mut bytes)?;
         Ok(RawContent::Bytes(bytes.into()))
     };
@@ -145,7 +145,7 @@ impl Folders for PlainFolders<'_> {
     }
 }
 
-/// Pipes, sockets and devices are as little files as links are.
+/// Pipes, sockets and devices are treated like links: they are not read.
 fn item(entry: &fs::DirEntry) -> io::Result<Item> {
     let kind = entry.file_type()?;
     let kind = match () {

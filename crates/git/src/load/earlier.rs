@@ -1,4 +1,4 @@
-//! The newest earlier version of a broken file that is good.
+//! Searches the newest good version of a broken file.
 
 use std::sync::{Arc, OnceLock};
 
@@ -13,7 +13,7 @@ use crate::limits::{HISTORY_REACHES, VERSIONS_MAX};
 use crate::repositories::{Commit, Item, ItemKind, KnownTree, Repositories, RepositoryError};
 use crate::walk;
 
-/// The history of one place, read only when somebody needs it.
+/// The history of one place. It is read only if it is needed.
 pub(super) struct Earlier<'a> {
     repositories: &'a dyn Repositories,
     commit: &'a Commit,
@@ -28,7 +28,7 @@ pub(super) struct GoodVersion {
     pub(super) file: RawFile,
 }
 
-/// Why it is not known whether there is a good version.
+/// The reason why the search for a good version failed.
 #[derive(Clone, Debug, thiserror::Error)]
 pub(super) enum EarlierError {
     #[error(transparent)]
@@ -43,10 +43,10 @@ impl<'a> Earlier<'a> {
         Self { repositories, commit, budget, broken, histories: Default::default() }
     }
 
-    /// Looks for a good version of a file before the commit; none if there is none near enough.
+    /// Searches a good version of a file in the commits before the current one. None if there is none within reach.
     ///
     /// # Errors
-    /// If the history can't be read, or not within the limits.
+    /// If the history can't be read, or if a limit is exceeded.
     pub(super) fn good_version(&self, broken: &RawFile, id: FileId) -> Result<Option<GoodVersion>, EarlierError> {
         let (mut looked_at, mut tried) = (1, vec![broken.id]);
         for (history, reach) in self.histories.iter().zip(HISTORY_REACHES) {
@@ -69,7 +69,7 @@ impl<'a> Earlier<'a> {
         Ok(None)
     }
 
-    /// Whether all of a version is understood. It costs the same whether that is known or found out: no result depends on what was remembered.
+    /// Whether a version has no errors. A cached result costs the same as a new one, so the cache never changes the result.
     fn is_good(&self, file: &RawFile, id: FileId) -> Result<bool, EarlierError> {
         let RawContent::Bytes(bytes) = &file.content else { return Ok(false) };
         self.budget.earlier_bytes(bytes.len() as u64)?;
@@ -82,7 +82,7 @@ impl<'a> Earlier<'a> {
         Ok(is_good)
     }
 
-    /// A version of a file that was not tried yet.
+    /// The version of a file at a commit, if it was not tried yet.
     fn version(
         &self,
         commit: &Commit,
@@ -95,7 +95,7 @@ impl<'a> Earlier<'a> {
         Ok(Some(RawFile { path: Arc::clone(path), id: item.id, content }))
     }
 
-    /// The file with a path in a commit. Every entry that is looked at on the way counts.
+    /// The file at a path of a commit. Every entry of the folders on the path costs a step.
     fn item(&self, commit: &Commit, path: &str) -> Result<Option<Item>, EarlierError> {
         const COMMIT_STEPS: u64 = 10;
         self.budget.earlier_steps(COMMIT_STEPS)?;
@@ -131,7 +131,7 @@ mod tests {
     use crate::limits::{APPLICATION, PlaceLimits};
     use crate::{MemoryRepositories, NewCommit, Person, Push, RepositoryUrl, Revision};
 
-    /// Commits each text as file `a/w.yaml`, and looks for a good version of the last one.
+    /// Commits each text as file `a/w.yaml`, and searches a good version of the last one.
     fn check(texts: &[&str], limits: PlaceLimits, broken: &BrokenFiles) -> Result<bool, String> {
         let url = RepositoryUrl::from_object("https://git.example/acme/app").unwrap();
         let repositories = MemoryRepositories::default();
@@ -164,7 +164,7 @@ mod tests {
         let broken: Vec<_> = (0..10).map(|number| format!("a: [{number:05}")).collect();
         let texts: Vec<_> = [GOOD].into_iter().chain(broken.iter().map(String::as_str)).collect();
         let limits = |earlier_bytes, earlier_steps| PlaceLimits { earlier_bytes, earlier_steps, ..APPLICATION };
-        // The known ones are not read again, and count all the same.
+        // Cached versions are not parsed again, but count the same.
         let known = BrokenFiles::default();
         for _ in 0..2 {
             assert_eq!(check(&texts, APPLICATION, &known), Ok(true));

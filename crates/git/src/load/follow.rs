@@ -1,4 +1,4 @@
-//! Follows what the platform's objects refer to: base repositories, and Flux's pairs of a repository and a folder.
+//! Follows the references between objects of the platform: base repositories, and pairs of a Flux `GitRepository` and a `Kustomization`.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -17,17 +17,17 @@ use crate::limits::{BASE_DEPTH_MAX, PLACES_MAX};
 use crate::url::RepositoryUrl;
 use crate::walk;
 
-/// The platform's part of an environment while it is being read.
+/// Reads the platform's places of an environment.
 pub(super) struct Platform<'a> {
     view: &'a View<'a>,
     assembly: &'a mut Assembly,
     visited: BTreeSet<Stop>,
     repositories: BTreeMap<ConfigMapName, Arc<Object<FluxGitRepository>>>,
-    /// Kustomizations whose repository was not met yet.
+    /// Kustomizations whose `GitRepository` is not found yet.
     waiting: Vec<(Arc<Object<FluxKustomization>>, Trail)>,
 }
 
-/// A path at a commit, where reading has been.
+/// A place at its commit that was already read.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Stop {
     url: RepositoryUrl,
@@ -36,17 +36,17 @@ struct Stop {
     shown: String,
 }
 
-/// How reading came here.
+/// The chain of places that led to the current one.
 type Trail = Vec<Stop>;
 
-/// A way to go on.
+/// A reference that is followed next.
 struct Step {
     reference: Reference,
     trail: Trail,
 }
 
 impl<'a> Platform<'a> {
-    /// Reads what the environment refers to, and all that refers to in turn.
+    /// Reads the place of the environment, and all places that it refers to, directly and indirectly.
     pub(super) fn read(view: &'a View<'a>, assembly: &'a mut Assembly, environment: Reference) {
         let (visited, repositories, waiting) = Default::default();
         let mut platform = Self { view, assembly, visited, repositories, waiting };
@@ -57,7 +57,7 @@ impl<'a> Platform<'a> {
         platform.report_waiting();
     }
 
-    /// Goes all steps at once; what is found decides on the next ones.
+    /// Reads the places of all steps in parallel. Returns the next steps.
     fn go(&mut self, steps: Vec<Step>) -> Vec<Step> {
         let mut places = Vec::new();
         for step in steps {
@@ -78,7 +78,7 @@ impl<'a> Platform<'a> {
         next
     }
 
-    /// Takes in what a place holds; the steps that follow from it.
+    /// Adds the files of a place. Returns the steps for the references in them.
     fn arrive(&mut self, step: Step, place: &Place, snapshot: Snapshot) -> Vec<Step> {
         let Step { reference, mut trail } = step;
         let stop = Stop {
@@ -117,7 +117,7 @@ impl<'a> Platform<'a> {
         steps
     }
 
-    /// The Kustomizations whose repository is known by now.
+    /// The steps of Kustomizations whose `GitRepository` is now found.
     fn pairs(&mut self) -> Vec<Step> {
         let mut steps = Vec::new();
         for (object, trail) in std::mem::take(&mut self.waiting) {
@@ -139,7 +139,7 @@ impl<'a> Platform<'a> {
         }
     }
 
-    /// Something of the platform's is not known.
+    /// Reports that a place of the platform can't be read.
     fn fail(&mut self, diagnostic: Diagnostic) {
         let note = "nothing of the environment is published while a part of it is not known";
         self.assembly.diagnostics.push(diagnostic.note(note));

@@ -1,16 +1,16 @@
-//! What a place still holds after commits with files that can't be understood.
+//! Decides which objects of a place are kept after commits with files that can't be read.
 //!
-//! What is not understood is not gone. Objects are known by kind and name, not by the file that held them; the deployment targets of a `Workload` are
-//! like objects of their own, known by its name and theirs:
+//! An object in a file that can't be read is not deleted. Objects are identified by kind and name, not by their file. The deployment targets of a
+//! `Workload` are tracked like separate objects, identified by the names of the workload and the target. The rules:
 //!
-//! - An object that is understood in a file is as it is there, whatever else is in the file.
-//! - An object that was there before a commit, and is understood nowhere after it, is *kept* if in the same commit something appeared that is not
-//!   understood: it may be in there. It is kept in its newest good version, for as long as any of what appeared is still there and still not
-//!   understood. What appears while it is kept may hold it too.
-//! - An object that goes in a commit without anything new that is not understood is gone, however long some other file is broken.
+//! - An object that can be read from a file has the content of that file. Errors elsewhere in the file do not matter.
+//! - An object is *kept* if it could be read before a commit, can be read from no file after it, and the same commit added a path that can't be read:
+//!   the object may be at that path. Its newest good version is kept as long as one of these paths exists and still can't be read. Unreadable paths
+//!   that are added later, while the object is kept, may contain it too.
+//! - An object is deleted if it disappears in a commit that adds no new unreadable path. Other files that were broken before do not matter.
 //!
-//! Not understood is a file with errors, as far as it has them; a file that Kustomize would change; and a link or submodule that takes the place of a
-//! file or folder that held objects. A file that is broken and changes appears anew.
+//! These paths can't be read: a file with errors, for the part with errors; a file that Kustomize would change; a link or submodule that replaces a
+//! file or folder with objects. A change of a broken file counts as a new unreadable path.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -19,24 +19,24 @@ use model::git_id::GitId;
 
 use crate::published::KeptKey;
 
-/// What stands at a path.
+/// The status of a path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Standing {
-    /// A file that holds these objects.
+    /// A file without errors, with the keys of its objects.
     Understood(Arc<[KeptKey]>),
-    /// A file with errors. Beside them it holds these objects.
+    /// A file with errors, with the keys of the objects that can be read from it.
     Broken(Arc<[KeptKey]>),
-    /// A link or submodule. It only counts where it took the place of objects.
+    /// A link or submodule. It counts only if it replaces a file or folder with objects.
     Link,
 }
 
 impl Standing {
-    /// A file nothing of which is understood.
+    /// A file from which no object can be read.
     pub(super) fn unreadable() -> Self {
         Self::Broken(Arc::default())
     }
 
-    /// The objects that are understood there.
+    /// The keys of the objects that can be read from it.
     pub(super) fn objects(&self) -> &[KeptKey] {
         match self {
             Self::Understood(keys) | Self::Broken(keys) => keys,
@@ -55,20 +55,20 @@ impl Standing {
     }
 }
 
-/// What stands at a path of a commit.
+/// A path of a commit, with its status.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Version {
     pub(super) id: GitId,
     pub(super) standing: Standing,
 }
 
-/// A place at one commit, by path.
+/// The paths of a place at one commit.
 pub(super) type State = BTreeMap<Arc<str>, Version>;
 
-/// What a commit does to paths; none: nothing is there any more.
+/// The paths that a commit changes. None: the commit deletes the path.
 pub(super) type Changes = Vec<(Arc<str>, Option<Version>)>;
 
-/// Where an object was understood.
+/// A file version from which an object could be read.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Home<C> {
     pub(super) commit: C,
@@ -76,20 +76,20 @@ pub(super) struct Home<C> {
     pub(super) id: GitId,
 }
 
-/// An object that may be in what is not understood.
+/// An object that an unreadable path may contain.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Kept<C> {
-    /// Its newest good version: several if it stood in several files.
+    /// The newest good version of the object. Several, if several files contained it.
     pub(super) homes: Vec<Home<C>>,
-    /// The paths that may hold it.
+    /// The unreadable paths that may contain it.
     pub(super) holders: BTreeSet<Arc<str>>,
 }
 
-/// A place while its commits are gone through, oldest first.
+/// A place while its commits are replayed, oldest first.
 #[derive(Clone, Debug)]
 pub(super) struct Keeping<C> {
     files: State,
-    /// In how many files each object is understood.
+    /// The number of files from which each object can be read.
     understood: BTreeMap<KeptKey, usize>,
     pub(super) kept: BTreeMap<KeptKey, Kept<C>>,
 }
@@ -103,7 +103,7 @@ pub(super) fn changes(before: &State, after: &State) -> Changes {
 }
 
 impl<C: Clone> Keeping<C> {
-    /// A place at the commit from which on it is looked at: nothing is kept there.
+    /// The state at the first replayed commit, at which no object is kept.
     pub(super) fn begin(files: State) -> Self {
         let mut keeping = Self { files: State::new(), understood: BTreeMap::new(), kept: BTreeMap::new() };
         for (path, version) in files {
@@ -113,19 +113,19 @@ impl<C: Clone> Keeping<C> {
         keeping
     }
 
-    /// Whether an object is understood in a file.
+    /// Whether an object can be read from a file.
     pub(super) fn understands(&self, key: &KeptKey) -> bool {
         self.understood.contains_key(key)
     }
 
-    /// Keeps an object that an earlier run kept, if it is understood nowhere.
+    /// Keeps an object that an earlier run kept, if it can be read from no file.
     pub(super) fn keep(&mut self, key: KeptKey, kept: Kept<C>) {
         if !self.understood.contains_key(&key) && !kept.holders.is_empty() {
             self.kept.entry(key).or_insert(kept);
         }
     }
 
-    /// Goes from a commit to the next one, which makes these changes.
+    /// Applies the changes of the next commit.
     pub(super) fn go(&mut self, before: &C, changes: Changes) {
         let (mut lost, mut appeared, mut links) = (Vec::new(), BTreeSet::new(), Vec::new());
         for (path, version) in changes {
@@ -198,8 +198,8 @@ mod tests {
         KeptKey::whole(ObjectKey { kind: Kind::ConfigMap, name: name.into(), of: None })
     }
 
-    /// A place as it is written in tests: `a.yaml=x,y` holds objects, `a.yaml!` is broken, `a.yaml!2` is broken in another way, `a.yaml=x!` is broken
-    /// and holds an object, `a->` is a link.
+    /// Parses a test state: `a.yaml=x,y` contains objects, `a.yaml!` is broken, `a.yaml!2` is broken in another way, `a.yaml=x!` is broken and
+    /// contains an object, `a->` is a link.
     fn state(text: &str) -> State {
         let file = |word: &str| {
             let at = word.find(['=', '!', '-']).unwrap();
@@ -223,7 +223,7 @@ mod tests {
         keeping
     }
 
-    /// What is kept after these commits, as `object@commit:path`.
+    /// Checks which objects are kept after these commits, as `object@commit:path`.
     fn check(states: &[&str], expected: &str) {
         let states: Vec<_> = states.iter().map(|text| state(text)).collect();
         let keeping = gone_through(&states);
@@ -279,7 +279,7 @@ mod tests {
         check(&["configs2/a=x", "configs->"], "");
     }
 
-    /// The same rule, as its definition says it: what may hold an object after a commit, if nothing that is understood does.
+    /// The same rule, written as in its definition: the unreadable paths that may contain an object after the last commit, if no file contains it.
     fn holders(states: &[State], key: &KeptKey) -> BTreeSet<Arc<str>> {
         let Some((now, before)) = states.split_last() else { return BTreeSet::new() };
         let Some(last) = before.last() else { return BTreeSet::new() };
@@ -309,7 +309,7 @@ mod tests {
                 let found = kept.get(&key(name)).map(|kept| kept.holders.clone()).unwrap_or_default();
                 prop_assert_eq!(found, holders(&states, &key(name)), "{}", name);
             }
-            // Nothing before a commit at which everything was understood matters.
+            // Commits before one at which everything could be read must not change the result.
             let is_clear = |state: &State| state.values().all(|version| !version.standing.is_broken());
             let newest_clear = states.iter().rposition(is_clear).unwrap_or_default();
             let of_rest: Vec<_> = gone_through(&states[newest_clear..]).kept.into_keys().collect();

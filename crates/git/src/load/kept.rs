@@ -1,4 +1,4 @@
-//! Says which objects are kept because something is not understood.
+//! Reports the objects that are kept because a file can't be read.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -12,32 +12,32 @@ use model::source::FileId;
 
 use crate::published::KeptKey;
 
-/// How many of anything a message names.
+/// The maximum number of names in one list of a message.
 const NAMED_MAX: usize = 5;
 
-/// A version of a file, some objects of which are kept.
+/// A file version that contains kept objects.
 pub(super) struct KeptVersion {
     pub(super) path: Arc<str>,
     pub(super) commit: GitId,
     pub(super) file: FileId,
     pub(super) keys: BTreeSet<KeptKey>,
-    /// The paths that may hold the objects.
+    /// The unreadable paths that may contain the objects.
     pub(super) holders: BTreeSet<Arc<str>>,
 }
 
-/// What is not understood in a place.
+/// The unreadable paths of a place.
 pub(super) struct Unclear<'a> {
-    /// The commit at which it is not.
+    /// The commit of the place.
     pub(super) commit: GitId,
-    /// The paths, to point at.
+    /// The paths, with the files for the labels of diagnostics.
     pub(super) files: BTreeMap<Arc<str>, FileId>,
-    /// The files that are understood in part.
+    /// The files from which some objects can be read.
     pub(super) partly: BTreeSet<Arc<str>>,
-    /// Whether there is a file, and no link.
+    /// Whether a path is a file, and not a link.
     pub(super) is_file: &'a dyn Fn(&str) -> bool,
 }
 
-/// A diagnostic for each file that is replaced by a version of its own, and one for each group of other paths that may hold objects.
+/// Returns a diagnostic for each file that is replaced with its own earlier version, and one for each group of other paths that may contain objects.
 pub(super) fn diagnostics(unclear: &Unclear<'_>, kept: &[KeptVersion]) -> Vec<Diagnostic> {
     let (own, elsewhere): (Vec<_>, Vec<_>) = kept.iter().partition(|version| version.holders.contains(&version.path));
     let mut groups: BTreeMap<&BTreeSet<Arc<str>>, Vec<&KeptVersion>> = BTreeMap::new();
@@ -93,7 +93,7 @@ impl Unclear<'_> {
     }
 }
 
-/// What is named: of an object that is kept, not its deployment targets as well.
+/// The keys to name in a message. If an object is kept as a whole, its deployment targets are not listed.
 fn told(keys: &BTreeSet<KeptKey>) -> Vec<&KeptKey> {
     let is_told = |key: &&KeptKey| key.target.is_none() || !keys.contains(&KeptKey::whole(key.object.clone()));
     keys.iter().filter(is_told).collect()
@@ -103,20 +103,20 @@ fn stay(count: usize) -> &'static str {
     if count == 1 { "stays" } else { "stay" }
 }
 
-/// The first of these names, and how many more there are.
+/// The first names, and the number of the others.
 fn named(names: impl ExactSizeIterator<Item = String>) -> String {
     let more = names.len().saturating_sub(NAMED_MAX);
     let shown = names.take(NAMED_MAX).collect::<Vec<_>>().join(", ");
     if more == 0 { shown } else { format!("{shown} and {more} more") }
 }
 
-/// A deployment target that is kept, while the `Workload` that has it is understood without it.
+/// A kept deployment target of a `Workload` that can be read without it.
 pub(super) struct KeptTarget {
     workload: Arc<str>,
     target: WorkloadTarget,
 }
 
-/// The deployment targets of an object that are kept, and the object itself is not.
+/// The kept deployment targets of an object that is not kept as a whole.
 pub(super) fn targets(object: &AnyObject, keys: &BTreeSet<KeptKey>) -> Vec<KeptTarget> {
     let key = object.key();
     let AnyObject::Workload(workload) = object else { return Vec::new() };
@@ -130,7 +130,7 @@ pub(super) fn targets(object: &AnyObject, keys: &BTreeSet<KeptKey>) -> Vec<KeptT
     kept.map(|target| KeptTarget { workload: Arc::clone(&key.name), target }).collect()
 }
 
-/// Gives workloads the targets that they keep. Each takes the place of a target that is not understood, as far as there are any.
+/// Adds kept targets to their workloads. Each gets the lowest free position, which is mostly that of a target that can't be read.
 pub(super) fn add_targets<'o>(objects: impl Iterator<Item = &'o mut AnyObject>, mut kept: Vec<KeptTarget>) {
     if kept.is_empty() {
         return;
@@ -153,7 +153,7 @@ pub(super) fn add_targets<'o>(objects: impl Iterator<Item = &'o mut AnyObject>, 
             }
             let is_free = |position: &usize| targets.iter().all(|known| known.position != *position);
             let position = (0..=targets.len()).find(is_free).unwrap_or_default();
-            // It means something else than what was read.
+            // The object now differs from the file, so its digest must differ too.
             let mut meaning = DigestBuilder::new("kept target");
             meaning.digest(object.digest).value(target);
             object.digest = meaning.finish();

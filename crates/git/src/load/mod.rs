@@ -1,4 +1,4 @@
-//! Reads everything that an environment consists of, from all repositories that it refers to.
+//! Reads all objects of an environment, from all repositories that it refers to.
 
 mod assembly;
 mod broken;
@@ -36,79 +36,79 @@ use crate::repositories::Repositories;
 use crate::settings::Rewrite;
 use crate::url::RepositoryUrl;
 
-/// Where environments are found.
+/// The control plane that contains the environments, and the context for reading it.
 #[derive(Clone, Copy)]
 pub struct ControlPlane<'a> {
-    /// The repository with folder `.environments`.
+    /// The repository with the folder `.environments`.
     pub url: &'a RepositoryUrl,
     /// Its main branch.
     pub branch: &'a str,
-    /// A URL of an object that one of these rules changes may also be `http`.
+    /// The rewrite rules. If a rule changes the URL of an object, that URL may also use `http`.
     pub rewrite: &'a [Rewrite],
-    /// The environment is read as if its own `BaseRepo` named `main` said this commit; none: as it is.
+    /// Replaces the commit of the environment's own `BaseRepo` named `main`. None: the commit of the object applies.
     pub promoted: Option<GitId>,
-    /// Where fetching and reading are counted.
+    /// Counts fetches and reads.
     pub progress: &'a Progress,
-    /// Which files are known to be broken, by this reading and others.
+    /// The cache of broken files, shared with other runs.
     pub broken: &'a BrokenFiles,
 }
 
 /// The environments of a control plane.
 #[derive(Clone, Debug)]
 pub struct Environments {
-    /// Their names, sorted.
+    /// The names, sorted.
     pub names: Vec<EnvironmentName>,
     /// The files that diagnostics refer to.
     pub files: Arc<Files>,
-    /// What is wrong.
+    /// The problems in the input.
     pub diagnostics: Vec<Diagnostic>,
 }
 
-/// Everything that was read for an environment.
+/// All files of an environment.
 #[derive(Clone, Debug)]
 pub struct Loaded {
-    /// The files, for [`Fleet::build`](model::fleet::Fleet::build), which reports what is wrong inside them.
+    /// The files, for [`Fleet::build`](model::fleet::Fleet::build). It reports the problems inside them.
     pub input: FleetInput,
-    /// What else is wrong.
+    /// All other problems in the input.
     pub diagnostics: Vec<Diagnostic>,
-    /// What was read, in the order in which it was found.
+    /// The commits that were read, in the order in which they were found.
     pub reads: Vec<Read>,
-    /// Whether everything of the platform's is known. If not, nothing may be published: what is missing would be taken for deleted.
+    /// Whether everything of the platform team could be read. If not, nothing may be published: missing objects would count as deleted.
     pub is_whole: bool,
-    /// Whether everything that was read is understood. If not, what was published says more: [`Moment::load_after`].
+    /// Whether all files could be read as objects. If not, load again with the publications: [`Moment::load_after`].
     pub is_understood: bool,
-    /// Objects that are kept though the history of their source does not say so, with that source.
+    /// Kept objects, each with its source, that the history of the source does not prove.
     pub kept: BTreeSet<(SourceName, KeptObject)>,
 }
 
 /// A commit that an environment was read from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Read {
-    /// What for.
+    /// The purpose of the read.
     pub role: ReadRole,
     /// The repository.
     pub url: RepositoryUrl,
-    /// The branch, tag or commit that was asked for.
+    /// The requested branch, tag or commit.
     pub revision: Arc<str>,
-    /// Whether the object that refers to it names the commit itself.
+    /// Whether the object that refers to the repository names a commit.
     pub is_pinned: bool,
     /// The commit.
     pub commit: GitId,
 }
 
 impl Read {
-    /// The name of the source in the trailers of what is published.
+    /// The name of the source in the trailers of published commits.
     pub fn source_name(&self) -> SourceName {
         (self.url.as_str().to_owned(), self.asked_for())
     }
 
-    /// What was asked for: a branch or tag, or the whole id of a commit.
+    /// The requested revision: a branch or tag, or the whole id of a commit.
     pub fn asked_for(&self) -> String {
         if self.is_pinned { self.commit.to_string() } else { self.revision.to_string() }
     }
 }
 
-/// What a commit is read for.
+/// The purpose of a read.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ReadRole {
     /// The `Environment` objects.
@@ -117,13 +117,13 @@ pub enum ReadRole {
     Environment,
     /// A base repository.
     Base(BaseRepoName),
-    /// A Flux `Kustomization` of this name.
+    /// A Flux `Kustomization` with this name.
     Flux(Arc<str>),
     /// An application.
     Application(RegistrationName),
 }
 
-/// Reads one environment at the present moment. For several environments at the same one, use a [`Moment`].
+/// Reads one environment at the current commits. To read several environments at the same commits, use a [`Moment`].
 pub fn load(repositories: &dyn Repositories, control_plane: ControlPlane<'_>, environment: &EnvironmentName) -> Loaded {
     Moment::new(repositories, control_plane).load(environment)
 }

@@ -1,4 +1,4 @@
-//! One moment of all repositories: every branch is looked up once, however often it is referred to.
+//! A snapshot of all repositories: every branch is resolved once, and all references to it get the same commit.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, OnceLock};
@@ -21,10 +21,10 @@ use crate::published::Published;
 use crate::repositories::{Repositories, RepositoryError, Revision};
 use crate::walk::{ENVIRONMENTS, PathError};
 
-/// One moment of all repositories. What is read from it fits together: a branch does not move between two environments.
+/// A snapshot of all repositories. All reads are consistent: a branch does not move between the reads of two environments.
 pub struct Moment<'a>(View<'a>);
 
-/// The platform's part of an environment: everything but what applications bring.
+/// The platform's part of an environment: everything except the files of applications.
 pub struct PlatformPart {
     assembly: Assembly,
     environment: EnvironmentName,
@@ -32,14 +32,14 @@ pub struct PlatformPart {
 }
 
 impl PlatformPart {
-    /// The objects that say where output goes.
+    /// The objects that name the destinations of the output.
     pub fn gitops_repos(&self) -> impl Iterator<Item = &Object<GitOpsRepo>> {
         self.assembly.gitops_repos()
     }
 }
 
 impl<'a> Moment<'a> {
-    /// The present moment, as seen from when something is first looked at.
+    /// A snapshot of the current commits. Each branch is resolved at its first read.
     pub fn new(repositories: &'a dyn Repositories, control_plane: ControlPlane<'a>) -> Self {
         Self(View::new(repositories, control_plane))
     }
@@ -54,18 +54,18 @@ impl<'a> Moment<'a> {
         Environments { names: names.into_iter().collect(), files, diagnostics }
     }
 
-    /// Everything that one environment consists of. Where an application's repository can't be reached, what was read of it before stands in.
+    /// Loads one environment. If the repository of an application can't be reached, its last cached commit is used.
     pub fn load(&self, name: &EnvironmentName) -> Loaded {
         self.complete(self.platform(name), &|| Ok(Vec::new()))
     }
 
-    /// The same, where this was published before on the environment's branches: objects of what was published are not gone while they may be in files
-    /// that can't be understood.
+    /// Same as [`Self::load`], with the publications on the environment's branches. They prove which objects existed before: these are kept if they
+    /// may be in files that can't be read.
     pub fn load_after(&self, name: &EnvironmentName, published: &[Published]) -> Loaded {
         self.complete(self.platform_after(name, published), &|| Ok(published.to_vec()))
     }
 
-    /// The platform's part of an environment.
+    /// Loads the platform's part of an environment.
     pub fn platform(&self, name: &EnvironmentName) -> PlatformPart {
         self.platform_after(name, &[])
     }
@@ -89,13 +89,13 @@ impl<'a> Moment<'a> {
         PlatformPart { assembly, environment: name.clone(), is_declared }
     }
 
-    /// Whether all branches and tags that were read so far are still where they were. They are asked again, several at once.
+    /// Whether all branches and tags that were read so far still have the same head. It requests all of them again, in parallel.
     pub fn is_still_true(&self) -> bool {
         self.0.is_still_true()
     }
 
-    /// Reads the applications of an environment. Where a repository can't be reached, what was read of it before stands in, if it is not older than what was
-    /// published.
+    /// Loads the applications of an environment. If a repository can't be reached, its last cached commit is used, unless it is older than the
+    /// published one.
     pub fn complete(&self, part: PlatformPart, published: ReadPublished<'_>) -> Loaded {
         let PlatformPart { mut assembly, environment, is_declared } = part;
         if is_declared {
@@ -109,7 +109,7 @@ impl<'a> Moment<'a> {
         assembly.finish(environment)
     }
 
-    /// Reads the `Environment` objects; whether that was possible.
+    /// Loads the `Environment` objects. Returns false if they can't be read.
     fn declarations(&self, assembly: &mut Assembly) -> bool {
         let place = Place {
             url: self.0.control_plane.url.clone(),
@@ -141,7 +141,7 @@ impl<'a> Moment<'a> {
     fn declaration(&self, assembly: &Assembly, name: &EnvironmentName) -> Result<Reference, Diagnostic> {
         let mut declared = BTreeMap::new();
         for found in assembly.platform_objects().filter_map(environment) {
-            // Files are sorted; of several objects with one name the first counts, and the fleet reports the others.
+            // Files are sorted. If several objects have the same name, the first one counts; the fleet reports the others.
             declared.entry(&found.name).or_insert(found);
         }
         declared.get(name).map(|found| Reference::of_environment(found)).ok_or_else(|| {
@@ -154,7 +154,7 @@ impl<'a> Moment<'a> {
         })
     }
 
-    /// Reads what the registrations refer to.
+    /// Loads the repositories that the registrations refer to.
     fn applications(&self, assembly: &mut Assembly, published: ReadPublished<'_>) {
         let registrations = registrations(assembly);
         if registrations.len() > PLACES_MAX {
@@ -180,7 +180,7 @@ impl<'a> Moment<'a> {
         }
     }
 
-    /// What a registration refers to; where that can't be read, what was read last. And what is wrong.
+    /// Reads the place of a registration. If it can't be reached, the last cached commit is used. Also returns the diagnostic, if there is one.
     fn read_or_remember<'p>(
         &self,
         reference: &Reference,
@@ -217,7 +217,7 @@ fn environment(object: &AnyObject) -> Option<&Object<Environment>> {
     }
 }
 
-/// The registrations by name. Of several with one name the first counts, as it does in the fleet.
+/// The registrations by name. If several have the same name, the first one counts, as in the fleet.
 fn registrations(assembly: &Assembly) -> Vec<Arc<Object<WorkloadRegistration>>> {
     let found = assembly.platform_objects().filter_map(|object| match object {
         AnyObject::WorkloadRegistration(registration) => Some(Arc::clone(registration)),

@@ -1,4 +1,4 @@
-//! `GitOpsRepo`s whose output would go to a branch that something is read from.
+//! Finds `GitOpsRepo`s whose output would go to a branch that is also a source.
 
 use std::collections::BTreeMap;
 
@@ -11,19 +11,19 @@ use super::reference::FLUX_BRANCH;
 use crate::settings::{Rewrite, rewrite};
 use crate::url::RepositoryUrl;
 
-/// A repository, however its URL is written, and a branch.
+/// The host and path of a repository, and a branch.
 type BranchKey = (String, String);
 
-/// Where objects come from.
+/// The sources of the objects.
 #[derive(Clone, Copy)]
 pub(super) struct Sources<'a> {
-    /// The repository of the control plane and its main branch; none for a plain directory.
+    /// The repository of the control plane, and its main branch; none for a plain directory.
     pub(super) main: Option<(&'a RepositoryUrl, &'a str)>,
-    /// Where repositories really are.
+    /// The rewrite rules of the configuration.
     pub(super) rewrite: &'a [Rewrite],
 }
 
-/// What is wrong with the `GitOpsRepo`s among the objects of the platform.
+/// Diagnostics for the `GitOpsRepo`s among the objects of the platform.
 pub(super) fn problems<'a>(
     objects: impl Iterator<Item = &'a AnyObject> + Clone,
     control_plane: &Sources<'_>,
@@ -63,7 +63,7 @@ pub(super) fn problems<'a>(
     found
 }
 
-/// Every branch that something is read from, with what is.
+/// All branches that are read, each with the name of the object that refers to it.
 fn sources<'a>(
     objects: impl Iterator<Item = &'a AnyObject>,
     control_plane: &Sources<'_>,
@@ -81,7 +81,7 @@ fn sources<'a>(
             AnyObject::Environment(environment) => {
                 let place = &environment.spec.control_plane;
                 add(&place.repo, &place.branch, name());
-                // The same repository as that of the control plane, as the environment calls it.
+                // The environment may write the URL of the control plane in another way.
                 if let Some((_, main)) = control_plane.main {
                     add(&place.repo, main, the_control_plane());
                 }
@@ -101,7 +101,7 @@ fn sources<'a>(
     sources
 }
 
-/// A repository by where it is, however that is written.
+/// Identifies a repository by host and path, after rewriting. The notation of the URL does not matter.
 fn repository(url: &str, rules: &[Rewrite]) -> String {
     let real = rewrite(rules, url);
     crate::url::whereabouts(&real).unwrap_or(real)

@@ -1,4 +1,4 @@
-//! Finds the newest good versions of objects that files which are not understood may hold.
+//! Finds the newest good versions of objects that unreadable files may contain.
 
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
@@ -18,50 +18,50 @@ use crate::published::{KeptKey, KeptObject, PublishedSource};
 use crate::repositories::{Commit, ItemKind, Repositories, RepositoryError, Revision};
 use crate::walk::{self, PathError};
 
-/// A version of a file, some objects of which are kept.
+/// A file version that contains kept objects.
 pub(super) struct KeptFile {
     pub(super) commit: Commit,
     pub(super) file: RawFile,
     pub(super) keys: BTreeSet<KeptKey>,
-    /// The paths that are not understood, and may hold the objects.
+    /// The unreadable paths that may contain the objects.
     pub(super) holders: BTreeSet<Arc<str>>,
 }
 
-/// What stands at paths; none: nothing.
+/// The kind of the entry at each path; none if the path does not exist.
 type Kinds = Vec<(Arc<str>, Option<ItemKind>)>;
 
-/// What is kept of a place.
+/// The kept objects of a place.
 #[derive(Default)]
 pub(super) struct KeptFiles {
     pub(super) files: Vec<KeptFile>,
-    /// Objects that are only known from what was published, with the commits at which they were understood.
+    /// Objects that only a publication proves, with the last commits at which they could be read.
     pub(super) remembered: BTreeSet<KeptObject>,
 }
 
-/// Why it can't be said what was there before.
+/// The reason why the earlier objects of a place are not known.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum PastError {
     #[error(transparent)]
     Repository(#[from] RepositoryError),
     #[error("{reason}")]
     TooMuch { path: Arc<str>, reason: Exceeded },
-    /// What was published was made of a commit that can't be read any more.
+    /// A published commit can't be read any more.
     #[error("{source}")]
     Gone { commit: GitId, source: RepositoryError },
 }
 
-/// The past of one place, read only where something is not understood.
+/// The history of one place. It is read only if a path of the place can't be read.
 pub(super) struct Past<'a> {
     repositories: &'a dyn Repositories,
     snapshot: &'a Snapshot,
-    /// What was found in files by their ids, where nothing but their content decides about them.
+    /// The status of files by blob id. Only files whose status depends on nothing but their content are stored.
     standings: BTreeMap<GitId, Standing>,
-    /// Files are parsed under the name of this one.
+    /// The id of an empty file. Earlier versions are parsed under it.
     nameless: FileId,
-    /// For going from commit to commit.
+    /// The budget for the walk through earlier commits.
     budget: Budget,
     broken: &'a BrokenFiles,
-    /// Whether that ended the way back: there may be more.
+    /// Whether the budget ended the walk, so that earlier commits were not read.
     is_cut: bool,
 }
 
@@ -80,13 +80,13 @@ impl<'a> Past<'a> {
         }
     }
 
-    /// What is kept of a place that is now in this state, and of which these sources were published.
+    /// The kept objects of a place in its current state. `published` lists the published commits of the same source.
     ///
-    /// What its own commits say comes first. What was published counts like a commit right before this one: a history may have been replaced, and
-    /// several commits are often pushed at once.
+    /// The commits of the place itself are evaluated first. A published commit then counts like the direct parent of the current one: the history may
+    /// have been rewritten, and one push often contains several commits.
     ///
     /// # Errors
-    /// If the past can't be read.
+    /// If the history can't be read.
     pub(super) fn kept(mut self, now: State, published: &[PublishedSource]) -> Result<KeptFiles, PastError> {
         let by_content = now.iter().filter(|(path, _)| self.snapshot.kustomized.above(path).is_none());
         self.standings.extend(by_content.map(|(_, version)| (version.id, version.standing.clone())));
@@ -108,7 +108,7 @@ impl<'a> Past<'a> {
         Ok(KeptFiles { files, remembered })
     }
 
-    /// Good versions of files that were broken before the first commit that was looked at as a whole: each by itself.
+    /// Searches good versions of the files that were already broken at the oldest commit that was read as a whole. Each file is searched separately.
     fn older(&self, keeping: &Keeping<Commit>, now: &State) -> Result<Vec<KeptFile>, PastError> {
         let earlier = Earlier::of(self.repositories, self.snapshot, self.broken);
         let is_known =
@@ -116,7 +116,7 @@ impl<'a> Past<'a> {
         let broken = now.iter().filter(|(path, version)| version.standing.is_broken() && !is_known(path));
         let mut found = Vec::new();
         for (path, version) in broken {
-            // It may have been good by itself all the time.
+            // A file below a `kustomization.yaml` may have been good all the time: only the `kustomization.yaml` decides.
             if let Some(file) = self.snapshot.kustomized.above(path) {
                 return Err(PastError::TooMuch { path: Arc::clone(file), reason: self.budget.past_exceeded() });
             }
@@ -136,7 +136,7 @@ impl<'a> Past<'a> {
         Ok(found)
     }
 
-    /// What is kept as seen from what was published.
+    /// The kept objects as seen from a published commit.
     fn since_published(
         &mut self,
         source: &PublishedSource,
@@ -151,7 +151,7 @@ impl<'a> Past<'a> {
             let Some(before) = self.state(&home)? else { continue };
             keeping.keep(key.clone(), kept_since(&home, &before, (key, &state)));
         }
-        // Who goes back to an older commit means it.
+        // If the head was moved back to an older commit, this is intended: nothing is kept.
         let [near, _] = HISTORY_REACHES;
         if !self.repositories.history(&then, near)?.iter().any(|commit| commit.id == head.id) {
             keeping.go(&then, changes(&state, now));
@@ -159,7 +159,7 @@ impl<'a> Past<'a> {
         Ok(keeping.kept)
     }
 
-    /// A commit of the place's repository that was published, or held what is kept.
+    /// A commit of the same repository that a publication names.
     fn published_commit(&self, id: GitId) -> Result<Commit, PastError> {
         let Commit { url, revision, id: head } = &self.snapshot.commit;
         if id == *head {
@@ -174,7 +174,7 @@ impl<'a> Past<'a> {
         resolved.map_err(|source| PastError::Gone { commit: id, source })
     }
 
-    /// The place as its commits made it: from the newest one at which everything was understood, or as far back as is looked.
+    /// Replays the commits of the place. It starts at the newest commit at which everything could be read, or at the oldest one within reach.
     fn through_history(&mut self, head: &Commit, now: State) -> Result<Keeping<Commit>, RepositoryError> {
         let harmless = &self.harmless_links(head, &now)?;
         if is_clear(&now, harmless) {
@@ -205,7 +205,7 @@ impl<'a> Past<'a> {
         Ok(keeping)
     }
 
-    /// The links that took the place of nothing: at the commits before them there was nothing at their paths.
+    /// The links that replaced no file or folder: the commits before them have no entry at their paths.
     fn harmless_links(&mut self, head: &Commit, now: &State) -> Result<BTreeSet<Arc<str>>, RepositoryError> {
         let links = now.iter().filter(|(_, version)| version.standing == Standing::Link);
         let mut harmless: BTreeSet<Arc<str>> = links.map(|(path, _)| Arc::clone(path)).collect();
@@ -233,7 +233,7 @@ impl<'a> Past<'a> {
         Ok(harmless)
     }
 
-    /// What stands at these paths of a commit.
+    /// The kinds of the entries at these paths of a commit.
     fn kinds(&mut self, commit: &Commit, paths: &BTreeSet<Arc<str>>) -> Result<Kinds, RepositoryError> {
         let mut folders: BTreeMap<&str, BTreeMap<String, ItemKind>> = BTreeMap::new();
         let (mut kinds, mut is_left) = (Vec::new(), true);
@@ -250,7 +250,7 @@ impl<'a> Past<'a> {
         Ok(kinds)
     }
 
-    /// The place at an earlier commit. None if it is too much to look at.
+    /// The state of the place at an earlier commit. None if a limit is exceeded.
     fn state(&mut self, commit: &Commit) -> Result<Option<State>, RepositoryError> {
         let path = &self.snapshot.path;
         let walked = match place::walk(self.repositories, commit, (path, &self.budget)) {
@@ -281,7 +281,7 @@ impl<'a> Past<'a> {
         Ok(Some(state))
     }
 
-    /// What a version of a file holds. None if too much was read already.
+    /// The status of a file version. None if a limit is exceeded.
     fn standing(&mut self, commit: &Commit, path: &str, id: GitId) -> Result<Option<Standing>, RepositoryError> {
         if let Some(known) = self.standings.get(&id) {
             return Ok(Some(known.clone()));
@@ -289,7 +289,7 @@ impl<'a> Past<'a> {
         let file = RawFile { path: path.into(), id, content: place::content(self.repositories, commit, id)? };
         let mut found = Standing::unreadable();
         if let RawContent::Bytes(bytes) = &file.content {
-            // It costs the same whether it is known to hold nothing or found out: no result depends on what was remembered.
+            // A version without objects costs the same, whether it is already cached or not. So the cache never changes the result.
             if self.budget.earlier_bytes(bytes.len() as u64).is_err() {
                 return Ok(None);
             }
@@ -303,7 +303,7 @@ impl<'a> Past<'a> {
         Ok(Some(standing))
     }
 
-    /// The files that hold what is kept, in the order of their paths.
+    /// The file versions that contain the kept objects, sorted by path.
     fn files(&self, kept: BTreeMap<KeptKey, Kept<Commit>>) -> Result<Vec<KeptFile>, RepositoryError> {
         let mut by_file: BTreeMap<(Arc<str>, GitId), KeptFile> = BTreeMap::new();
         for (key, Kept { homes, holders }) in kept {
@@ -325,7 +325,7 @@ impl<'a> Past<'a> {
     }
 }
 
-/// What an earlier run kept of a commit: it may be in what is not understood now, and was something else then.
+/// An object that an earlier run kept since `home`. It may be in any path that can't be read now, and had other content at that commit.
 fn kept_since(home: &Commit, before: &State, (key, now): (&KeptKey, &State)) -> Kept<Commit> {
     let holds = |version: &Version| version.standing.objects().contains(key);
     let homes = before.iter().filter(|(_, version)| holds(version));
@@ -336,13 +336,13 @@ fn kept_since(home: &Commit, before: &State, (key, now): (&KeptKey, &State)) -> 
     Kept { homes: homes.map(home).collect(), holders: holders.map(|(path, _)| Arc::clone(path)).collect() }
 }
 
-/// What a file that was read holds.
+/// The status of a parsed file.
 pub(super) fn standing(objects: &read::FileObjects) -> Standing {
     let keys = objects.objects.iter().flat_map(KeptKey::all_of).collect();
     if objects.is_good() { Standing::Understood(keys) } else { Standing::Broken(keys) }
 }
 
-/// Whether everything is understood, but for links that took the place of nothing.
+/// Whether all paths can be read, except for links that replaced no file or folder.
 fn is_clear(state: &State, harmless: &BTreeSet<Arc<str>>) -> bool {
     state.iter().all(|(path, version)| match version.standing {
         Standing::Understood(_) => true,

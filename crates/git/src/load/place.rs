@@ -15,7 +15,7 @@ use crate::repositories::{Commit, Content, Item, ItemKind, KnownTree, Repositori
 use crate::url::RepositoryUrl;
 use crate::walk::{self, Folders, Found, PathError, Walked};
 
-/// A path at a revision, with who refers to it.
+/// A path at a revision, with the role of the object that refers to it.
 #[derive(Clone, Debug)]
 pub(super) struct Place {
     pub(super) url: RepositoryUrl,
@@ -25,7 +25,7 @@ pub(super) struct Place {
 }
 
 impl Place {
-    /// Who wrote what is there.
+    /// The owner of the files: the platform or an application.
     pub(super) fn author(&self) -> Role {
         match &self.role {
             ReadRole::Application(registration) => Role::Application(registration.clone()),
@@ -33,7 +33,7 @@ impl Place {
         }
     }
 
-    /// How much reading it may cost.
+    /// The limits for reading it.
     fn limits(&self) -> PlaceLimits {
         match self.author() {
             Role::Platform => PLATFORM,
@@ -42,7 +42,7 @@ impl Place {
     }
 }
 
-/// Why a place can't be read.
+/// The reason why a place can't be read.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum PlaceError {
     #[error(transparent)]
@@ -51,31 +51,31 @@ pub(super) enum PlaceError {
     Path(#[from] PathError),
 }
 
-/// The files of a place.
+/// The files of a place at one commit.
 #[derive(Clone, Debug)]
 pub(super) struct Snapshot {
     pub(super) commit: Commit,
     pub(super) source: Arc<Source>,
     pub(super) files: Vec<RawFile>,
-    /// Links and submodules that are not named like files to be read, by path.
+    /// Links and submodules with names that are not read, by path.
     pub(super) links: Vec<(Arc<str>, GitId)>,
-    /// The folders that Kustomize would build.
+    /// The folders with a `kustomization.yaml`, which Kustomize would build.
     pub(super) kustomized: Kustomized,
     /// The path itself.
     pub(super) path: Arc<str>,
-    /// What is left for looking at earlier versions.
+    /// The rest of the budget, for earlier versions.
     pub(super) budget: Arc<Budget>,
 }
 
 impl Snapshot {
-    /// Whether there is a file, and no link, at a path.
+    /// Whether a path is a file, and not a link.
     pub(super) fn is_file(&self, path: &str) -> bool {
         let file = self.files.iter().find(|file| &*file.path == path);
         file.is_some_and(|file| !matches!(file.content, RawContent::NotAFile))
     }
 }
 
-/// A file before anybody looked into it.
+/// A file that is not parsed yet.
 #[derive(Clone, Debug)]
 pub(super) struct RawFile {
     pub(super) path: Arc<str>,
@@ -83,15 +83,15 @@ pub(super) struct RawFile {
     pub(super) content: RawContent,
 }
 
-/// What is known of a file's content.
+/// The content of a file, or the reason why it is not available.
 #[derive(Clone, Debug)]
 pub(super) enum RawContent {
     Bytes(Arc<[u8]>),
-    /// Beyond the limit, with so many bytes.
+    /// The file exceeds the size limit. Its size in bytes.
     TooLarge(u64),
     /// A symbolic link or submodule.
     NotAFile,
-    /// The operating system does not give it out.
+    /// The operating system returned this error.
     Unreadable(String),
 }
 
@@ -116,7 +116,7 @@ pub(super) fn snapshot(repositories: &dyn Repositories, commit: Commit, place: &
     Ok(Snapshot { commit, source, files, links, kustomized, path: Arc::clone(&place.path), budget: Arc::new(budget) })
 }
 
-/// What is at and below a path of a commit, unread.
+/// Lists the files and links at and below a path of a commit. It does not read their content.
 pub(super) fn walk(
     repositories: &dyn Repositories,
     commit: &Commit,
@@ -126,7 +126,7 @@ pub(super) fn walk(
     walk::walk(&folders, path, budget)
 }
 
-/// The content of a file, if it is not too large to be read as YAML.
+/// Reads the content of a file, if it is not too large to be read as YAML.
 pub(super) fn content(
     repositories: &dyn Repositories,
     commit: &Commit,
@@ -138,7 +138,7 @@ pub(super) fn content(
     })
 }
 
-/// How messages name a commit; `is_pinned` if that very commit is meant, wherever its branch is.
+/// The commit as messages name it. `is_pinned`: the object names the commit itself, independent of the current head of a branch.
 pub(super) fn source(commit: &Commit, is_pinned: bool) -> Arc<Source> {
     Arc::new(Source {
         label: commit.url.label(),
@@ -152,7 +152,7 @@ pub(super) fn source(commit: &Commit, is_pinned: bool) -> Arc<Source> {
 struct CommitFolders<'a> {
     repositories: &'a dyn Repositories,
     commit: &'a Commit,
-    /// How large a folder may be.
+    /// The maximum size of the tree object of one folder, in bytes.
     folder_bytes: u64,
 }
 

@@ -1,4 +1,4 @@
-//! What goes wrong while reading, as diagnostics.
+//! Converts errors of reading to diagnostics.
 
 use model::diagnostic::{Code, Diagnostic};
 
@@ -6,7 +6,7 @@ use super::place::PlaceError;
 use crate::repositories::{RepositoryError, Revision};
 use crate::walk::PathError;
 
-/// Why a place can't be read, without saying where that is written.
+/// The diagnostic for a place that can't be read. It does not point at a field.
 pub(super) fn place(error: &PlaceError, path: &str) -> Diagnostic {
     let path = path.escape_debug();
     match error {
@@ -27,10 +27,10 @@ pub(super) fn place(error: &PlaceError, path: &str) -> Diagnostic {
     }
 }
 
-/// What to do about a cache that is not trusted.
+/// The advice for a cache that is not trusted.
 pub const UNTRUSTED_CACHE_HELP: &str = "close it to others, `chmod 700`, or name a folder of your own: `cache` in `[git]` of `kalypso.toml`, or `KALYPSO_CACHE_DIR`";
 
-/// Why a repository can't be read.
+/// The diagnostic for a repository that can't be read.
 pub(crate) fn repository(error: &RepositoryError) -> Diagnostic {
     let (code, help) = match error {
         RepositoryError::Url { .. } => (Code::InvalidUrl, "write `https://…`, `ssh://…` or `user@host:path`".to_owned()),

@@ -1,4 +1,4 @@
-//! Objects that refer to repositories, and the places that they mean.
+//! Objects that refer to a place in a repository.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ use crate::repositories::{RepositoryError, Revision};
 use crate::settings::rewrite;
 use crate::url::{RepositoryUrl, UrlError};
 
-/// An object's words for a place, with the fields in which they stand.
+/// A reference from an object to a place, with the fields that contain it.
 #[derive(Clone, Debug)]
 pub(super) struct Reference {
     pub(super) key: ObjectKey,
@@ -28,14 +28,14 @@ pub(super) struct Reference {
     path: Word,
 }
 
-/// A text and where it stands.
+/// The text of a field, and where the field is.
 #[derive(Clone, Debug)]
 struct Word {
     text: Arc<str>,
     origin: Origin,
 }
 
-/// The branch that Flux takes where none is named.
+/// The branch that Flux uses if a `GitRepository` names none.
 pub(super) const FLUX_BRANCH: &str = "master";
 
 impl Reference {
@@ -92,10 +92,10 @@ impl Reference {
         }
     }
 
-    /// The place that is meant.
+    /// The place that the object refers to.
     ///
     /// # Errors
-    /// What is wrong with the URL or the commit.
+    /// A diagnostic if the URL or the commit is not valid.
     pub(super) fn place(&self, control_plane: &ControlPlane<'_>) -> Result<Place, Diagnostic> {
         let url = allowed(&self.url.text, control_plane).map_err(|reason| self.refuse_url(reason))?;
         let branch = Arc::clone(&self.branch.text);
@@ -110,7 +110,7 @@ impl Reference {
         Ok(Place { url, revision, path: Arc::clone(&self.path.text), role: self.role.clone() })
     }
 
-    /// Says that the place can't be read, at the field that is to blame.
+    /// The diagnostic for a place that can't be read. It points at the field that causes the error.
     pub(super) fn report(&self, error: &PlaceError) -> Diagnostic {
         let word = match error {
             PlaceError::Repository(RepositoryError::NoRevision { revision: Revision::Commit { .. }, .. }) => {
@@ -126,13 +126,13 @@ impl Reference {
         problem::place(error, &self.path.text).at(word.origin.clone(), "named here").about(&self.key)
     }
 
-    /// Where the repository is named.
+    /// The field with the URL.
     pub(super) fn origin(&self) -> Origin {
         self.url.origin.clone()
     }
 
     fn refuse_url(&self, reason: UrlError) -> Diagnostic {
-        // The text is not repeated: it may hold a credential.
+        // The message does not repeat the URL, because it may contain a credential.
         Diagnostic::error(Code::InvalidUrl, format!("the URL of {} is not allowed: {reason}", self.key))
             .at(self.origin(), "named here")
             .help("write `https://…`, `ssh://…` or `user@host:path`, without a password; `[git]` in `kalypso.toml` knows credentials and mirrors")
@@ -148,7 +148,7 @@ impl Reference {
     }
 }
 
-/// The URL of an object: `http` only where the person who runs Kalypso has said what it means.
+/// Checks the URL of an object. `http` is allowed only if a rewrite rule of the configuration applies to the URL.
 fn allowed(text: &str, control_plane: &ControlPlane<'_>) -> Result<RepositoryUrl, UrlError> {
     match RepositoryUrl::from_object(text) {
         Err(UrlError::Scheme) if text.starts_with("http://") && rewrite(control_plane.rewrite, text) != text => {

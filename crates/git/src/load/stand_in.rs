@@ -1,4 +1,4 @@
-//! Whether a commit that was read before may stand in for a repository that can't be reached.
+//! Decides whether a cached commit may replace a repository that can't be reached.
 
 use model::diagnostic::{Code, Diagnostic};
 use model::git_id::GitId;
@@ -8,25 +8,26 @@ use super::reference::Reference;
 use crate::published::{Published, SourceName};
 use crate::repositories::RepositoryError;
 
-/// Reads what was published on the branches that output goes to. It is called only if a repository can't be reached.
+/// Reads the publications on the destination branches. It is called only if a repository can't be reached.
 pub type ReadPublished<'a> = &'a (dyn Fn() -> Result<Vec<Published>, RepositoryError> + Sync);
 
-/// Why a commit is not used.
+/// The reason why a cached commit is not used.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Refusal {
-    /// This one was published, and may be newer.
+    /// This commit of the source was published, and may be newer.
     Published(GitId),
-    /// What was published can't be read.
+    /// The publications can't be read. The error message.
     Unknown(String),
 }
 
-/// Makes sure that a commit is not older than what was published of the same source.
+/// Checks that a commit is not older than the published one of the same source.
 ///
-/// Copies are shallow, and dates mean nothing, so the order in which this machine saw the branch is all that is known. Everything that was published since
-/// the commit, and it itself afterwards, must have been seen in that order. A commit that was never published must have been seen after the newest one that was.
+/// Copies are shallow and commit dates are not reliable, so the order in which this machine saw the heads of the branch is the only evidence. The
+/// commits that were published since the commit, and then the commit itself, must have been seen in this order. A commit that was never published
+/// must have been seen after the newest published commit.
 ///
 /// # Errors
-/// If that is not known.
+/// If the order is not known, or if the publications can't be read.
 pub(super) fn check(
     commit: GitId,
     seen: &[GitId],
@@ -50,7 +51,7 @@ fn is_subsequence<'a>(mut part: impl Iterator<Item = &'a GitId>, whole: &[GitId]
     part.all(|wanted| whole.any(|found| found == wanted))
 }
 
-/// Says that a repository can't be reached, and that what was read of it before is not used.
+/// The diagnostic for a repository that can't be reached, and whose cached commit is not used.
 pub(super) fn report(
     (reference, place, error): (&Reference, &Place, &PlaceError),
     commit: GitId,
@@ -78,7 +79,7 @@ pub(super) fn report(
     diagnostic.about(&reference.key)
 }
 
-/// The name by which publications know a place.
+/// The name of a place in the trailers of publications.
 pub(super) fn name(place: &Place) -> SourceName {
     (place.url.as_str().to_owned(), place.revision.name().to_string())
 }
@@ -90,7 +91,8 @@ mod tests {
     use super::*;
     use crate::published::Publication;
 
-    /// Whether a commit may be used, by what this machine saw and what was published on one branch, both oldest first, a letter each.
+    /// Whether a commit may be used. `seen` lists the heads that this machine saw, `published` the published commits of each branch; both oldest
+    /// first, one letter per commit.
     fn is_used(commit: &str, seen: &str, published: &[&str]) -> bool {
         let id = |letter: char| GitId::of_blob(letter.to_string().as_bytes());
         let name = ("u".to_owned(), "main".to_owned());

@@ -1,4 +1,4 @@
-//! What is read from repositories at one moment: each branch is looked up once, and whoever reads it later gets the same commit.
+//! A consistent view of all repositories. Each branch is resolved once; later reads of the same branch use the same commit.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -12,12 +12,12 @@ use crate::limits::FETCHES_AT_ONCE;
 use crate::repositories::{Commit, Repositories, RepositoryError, Revision};
 use crate::url::RepositoryUrl;
 
-/// The repositories as they are when something of them is first looked at.
+/// The repositories at the commits that the first read of each branch or tag found.
 pub(super) struct View<'a> {
     pub(super) repositories: &'a dyn Repositories,
     pub(super) control_plane: ControlPlane<'a>,
     resolved: Mutex<BTreeMap<(RepositoryUrl, Revision), Resolved>>,
-    /// None if the system gives no threads: then one repository is fetched after another.
+    /// None if the system can't create threads. Then repositories are fetched one after another.
     threads: Option<rayon::ThreadPool>,
 }
 
@@ -29,7 +29,7 @@ impl<'a> View<'a> {
         Self { repositories, control_plane, resolved: Mutex::default(), threads }
     }
 
-    /// Whether all branches and tags that were read so far are still where they were. They are asked again, several at once.
+    /// Whether all branches and tags that were read so far still have the same head. It requests all of them again, in parallel.
     pub(super) fn is_still_true(&self) -> bool {
         let resolved = self.resolved.lock().unwrap_or_else(PoisonError::into_inner);
         let commit = |resolved: &Resolved| resolved.get().and_then(|found| found.clone().ok());
@@ -43,18 +43,18 @@ impl<'a> View<'a> {
         self.in_parallel(&commits, is_there).into_iter().all(|is_there| is_there)
     }
 
-    /// What earlier versions of files are looked for with.
+    /// The arguments for the search for earlier versions of files.
     pub(super) fn reader(&self) -> (&'a dyn Repositories, &'a BrokenFiles) {
         (self.repositories, self.control_plane.broken)
     }
 
-    /// The files of a place.
+    /// Reads the files of a place.
     pub(super) fn read(&self, place: &Place) -> Result<Snapshot, PlaceError> {
         let commit = self.resolve(&place.url, &place.revision)?;
         snapshot(self.repositories, commit, place)
     }
 
-    /// Does something to every item, several at once. The results are in the order of the items.
+    /// Calls `work` for each item, in parallel. The results have the order of the items.
     pub(super) fn in_parallel<T: Sync, R: Send>(&self, items: &[T], work: impl Fn(&T) -> R + Sync + Send) -> Vec<R> {
         match &self.threads {
             Some(threads) if items.len() > 1 => threads.install(|| items.par_iter().map(&work).collect()),

@@ -1,4 +1,4 @@
-//! What can go wrong with a repository.
+//! Errors of repositories.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -12,21 +12,21 @@ use crate::limits::ASK_LIMIT;
 use crate::trust::Distrust;
 use crate::url::{RepositoryUrl, UrlError};
 
-/// What git is waited for.
+/// The operation of git that a time limit applies to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wait {
-    /// Where its branches and tags are.
+    /// Listing branches and tags.
     References,
-    /// Commits, with what is in them.
+    /// Fetching commits with their content.
     Commits,
-    /// That it takes what is pushed.
+    /// Pushing.
     Push,
-    /// Nothing of the repository itself: its copy is put in order.
+    /// Maintenance of the local copy, without the repository itself.
     Maintenance,
 }
 
 impl Wait {
-    /// How long, if nothing at all may take longer than `longest`.
+    /// The time limit of this operation. `longest` is the limit of the settings.
     pub(super) fn limit(self, longest: Duration) -> Duration {
         match self {
             Self::References | Self::Maintenance => longest.min(ASK_LIMIT),
@@ -35,7 +35,7 @@ impl Wait {
     }
 }
 
-/// `the list of its branches`
+/// Writes `the list of its branches`.
 impl fmt::Display for Wait {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
@@ -47,49 +47,49 @@ impl fmt::Display for Wait {
     }
 }
 
-/// What went wrong with a repository. No message holds a credential.
+/// An error of a repository. No message contains a credential.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RepositoryError {
-    /// The URL can't be used, perhaps after rewriting.
+    /// The URL can't be used, possibly after rewriting.
     #[error("`{url}` can't be used as the URL of a repository: {reason}")]
     Url {
         /// The URL.
         url: RepositoryUrl,
-        /// Why.
+        /// The reason.
         reason: UrlError,
     },
-    /// An entry of `git.rewrite` makes something of the URL that can't be used.
+    /// A rewrite rule of `git.rewrite` turns the URL into one that can't be used.
     #[error("the entry of `git.rewrite` in kalypso.toml for `{from}` makes no usable URL of `{url}`: {reason}")]
     Rewrite {
         /// The URL.
         url: RepositoryUrl,
-        /// What the entry is for.
+        /// The `from` of the rule.
         from: String,
-        /// Why.
+        /// The reason.
         reason: UrlError,
     },
-    /// The repository can't be read: it does not exist, does not let us in, or the way to it is broken.
+    /// The repository can't be read: it does not exist, access is denied, or the connection fails.
     #[error("repository `{url}` can't be read: {reason}")]
     Unreachable {
         /// The repository.
         url: RepositoryUrl,
-        /// What git says.
+        /// The message of git.
         reason: String,
     },
-    /// The repository is of a kind that is not read.
+    /// The format of the repository is not supported.
     #[error("repository `{url}` can't be read: {reason}")]
     Unsupported {
         /// The repository.
         url: RepositoryUrl,
-        /// Of what kind it is, and what to do about it.
+        /// The format, and how to change it.
         reason: String,
     },
-    /// The repository is on this machine, and a push would run programs of somebody else.
+    /// The repository is on this machine, and a push would run programs of another user.
     #[error("repository `{url}` is not this user's own, so nothing is pushed there: {reason}")]
     NotOwned {
         /// The repository.
         url: RepositoryUrl,
-        /// What belongs to whom.
+        /// The file or folder, and its owner.
         reason: Distrust,
     },
     /// The repository has no such revision.
@@ -97,7 +97,7 @@ pub enum RepositoryError {
     NoRevision {
         /// The repository.
         url: RepositoryUrl,
-        /// What was asked for.
+        /// The requested revision.
         revision: Revision,
     },
     /// The repository has no commit at all.
@@ -106,69 +106,69 @@ pub enum RepositoryError {
         /// The repository.
         url: RepositoryUrl,
     },
-    /// Git took longer than it may.
+    /// Git exceeded a time limit.
     #[error("repository `{url}` did not answer in time: {wait} took longer than {} seconds", limit.as_secs())]
     TimedOut {
         /// The repository.
         url: RepositoryUrl,
-        /// What was waited for.
+        /// The operation.
         wait: Wait,
-        /// How long it may take.
+        /// The time limit.
         limit: Duration,
     },
-    /// Another run works in the copy for longer than we wait.
+    /// Another run used the copy for longer than the time limit.
     #[error("the copy of repository `{url}` is in use by {holder} for longer than {} seconds", limit.as_secs())]
     InUse {
         /// The repository.
         url: RepositoryUrl,
-        /// Who works there.
+        /// The process that holds the lock.
         holder: String,
-        /// How long was waited.
+        /// The time limit.
         limit: Duration,
     },
-    /// Somebody answers at the URL, but no git server.
+    /// The server at the URL is not a git server.
     #[error("what answers at the URL of repository `{url}` is no git server")]
     NotGit {
         /// The repository.
         url: RepositoryUrl,
     },
-    /// The repository did not take what was pushed.
+    /// The repository refused the push.
     #[error("repository `{url}` refuses the push to branch `{branch}`: {reason}")]
     Refused {
         /// The repository.
         url: RepositoryUrl,
         /// The branch.
         branch: String,
-        /// What git says.
+        /// The message of git.
         reason: String,
     },
-    /// An object of the repository is missing or broken, and could not be had again.
+    /// An object of the repository is missing or corrupt, and fetching it again did not help.
     #[error("repository `{url}` is damaged: {reason}")]
     Damaged {
         /// The repository.
         url: RepositoryUrl,
-        /// What is wrong.
+        /// The reason.
         reason: String,
     },
-    /// A folder is too large to be read.
+    /// A folder exceeds the size limit.
     #[error("a folder of repository `{url}` takes {size} bytes; at most {limit} are read")]
     FolderTooLarge {
         /// The repository.
         url: RepositoryUrl,
-        /// The size of the tree.
+        /// The size of the tree object, in bytes.
         size: u64,
-        /// How large it may be.
+        /// The limit in bytes.
         limit: u64,
     },
-    /// What was to be fetched is too large; nothing of it is kept.
+    /// A transfer exceeded the size limit. Nothing of it is stored.
     #[error("what repository `{url}` sends is larger than {limit} bytes")]
     TransferTooLarge {
         /// The repository.
         url: RepositoryUrl,
-        /// How large it may be.
+        /// The limit in bytes.
         limit: u64,
     },
-    /// A blob of a tree to be pushed is not in the repository.
+    /// A blob of a tree to push is not in the repository.
     #[error("blob {blob}, which belongs to `{path}`, is not in repository `{url}`")]
     NoBlob {
         /// The repository.
@@ -178,26 +178,26 @@ pub enum RepositoryError {
         /// The blob.
         blob: GitId,
     },
-    /// A folder of what should be pushed can't be made.
+    /// A folder of the tree to push can't be created.
     #[error("what should go to repository `{url}` can't be put together: {error}")]
     Unopened {
         /// The repository.
         url: RepositoryUrl,
-        /// Why not.
+        /// The reason.
         error: OpenError,
     },
-    /// The cache is not this user's own, or others may write to it.
+    /// The cache does not belong to the current user, or other users may write to it.
     #[error("the cache is not used: {reason}")]
     UntrustedCache {
-        /// Why not.
+        /// The reason.
         reason: Distrust,
     },
-    /// The cache can't be used or written.
+    /// The cache can't be read or written.
     #[error("the cache can't be used: `{}`: {reason}", path.display())]
     Cache {
         /// The folder or file.
         path: PathBuf,
-        /// What the operating system says.
+        /// The error of the operating system.
         reason: String,
     },
     /// Git can't be started.
@@ -205,7 +205,7 @@ pub enum RepositoryError {
     Program {
         /// The program.
         program: PathBuf,
-        /// What the operating system says.
+        /// The error of the operating system.
         reason: String,
     },
 }

@@ -1,4 +1,4 @@
-//! Repositories in memory: for tests, simulations and the demo of what a git host does.
+//! Repositories in memory, for tests, simulations and the demo. They behave like repositories on a git host.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -15,7 +15,7 @@ use super::{
 use crate::limits::ANCESTRY_MAX;
 use crate::url::RepositoryUrl;
 
-/// Repositories in memory. Commits have the ids that git gives them.
+/// Repositories in memory. Commits have the same ids as in git.
 #[derive(Debug, Default)]
 pub struct MemoryRepositories(Mutex<State>);
 
@@ -38,15 +38,15 @@ struct Repository {
 }
 
 impl MemoryRepositories {
-    /// Makes an empty repository.
+    /// Creates an empty repository. An existing one is not changed.
     pub fn create(&self, url: &RepositoryUrl) {
         self.state().repositories.entry(url.clone()).or_default();
     }
 
-    /// Makes a commit at the head of a branch, as somebody with a clone would. The repository and branch are made if they are not there.
+    /// Adds a commit to the head of a branch, like a push from a clone. The repository and the branch are created if they do not exist.
     ///
     /// # Errors
-    /// If the commit's tree can't be opened, or has a file that is not there.
+    /// If the commit's tree can't be opened, or names a blob that does not exist.
     pub fn commit(&self, url: &RepositoryUrl, branch: &str, commit: &NewCommit<'_>) -> Result<GitId, RepositoryError> {
         let new = self.new_objects(url, commit)?;
         let mut state = self.state();
@@ -56,22 +56,22 @@ impl MemoryRepositories {
         Ok(id)
     }
 
-    /// Puts a tag on a commit.
+    /// Sets a tag to a commit.
     pub fn tag(&self, url: &RepositoryUrl, tag: &str, commit: GitId) {
         self.state().repositories.entry(url.clone()).or_default().tags.insert(tag.to_owned(), commit);
     }
 
-    /// Lets every request to a repository fail from now on with this reason, or none any more.
+    /// Makes every request to a repository fail with this reason. None: requests succeed again.
     pub fn set_broken(&self, url: &RepositoryUrl, reason: Option<&str>) {
         self.state().repositories.entry(url.clone()).or_default().broken = reason.map(str::to_owned);
     }
 
-    /// Where a branch is.
+    /// The head of a branch. None if it does not exist.
     pub fn head(&self, url: &RepositoryUrl, branch: &str) -> Option<GitId> {
         self.state().repositories.get(url)?.branches.get(branch).copied()
     }
 
-    /// How many requests a git host would have seen for this repository.
+    /// The number of requests to this repository that a git host would have received.
     pub fn requests(&self, url: &RepositoryUrl) -> usize {
         self.state().repositories.get(url).map_or(0, |repository| repository.requests)
     }
@@ -80,7 +80,7 @@ impl MemoryRepositories {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What a commit holds; it is there even while the repository does not answer.
+    /// Reads a commit. This works even if the repository is set to fail.
     fn with<T>(&self, commit: &Commit, read: impl FnOnce(&Repository, &CommitInfo) -> T) -> Result<T, RepositoryError> {
         let state = self.state();
         let repository = state.repositories.get(&commit.url);
@@ -91,7 +91,8 @@ impl MemoryRepositories {
         Ok(read(repository, info))
     }
 
-    /// The folders and files of a new commit that a repository lacks. Without holding the state: what is sealed may be opened by asking it.
+    /// The folders and files of a new commit that the repository does not contain. The state is not locked, because opening a sealed folder may read
+    /// from the repository.
     fn new_objects(&self, url: &RepositoryUrl, commit: &NewCommit<'_>) -> Result<Objects, RepositoryError> {
         let unopened = |error| RepositoryError::Unopened { url: url.clone(), error };
         let with = |read: &dyn Fn(&Repository) -> bool| self.state().repositories.get(url).is_some_and(read);
@@ -123,14 +124,14 @@ impl MemoryRepositories {
     }
 }
 
-/// The folders and files of a commit.
+/// Folders and files of a commit.
 #[derive(Default)]
 struct Objects {
     trees: BTreeMap<GitId, Tree>,
     blobs: BTreeMap<GitId, Arc<[u8]>>,
 }
 
-/// A folder as a repository gives it: everything in it is known by its id.
+/// A folder as a repository returns it: its entries are known only by id.
 fn sealed(tree: &Tree) -> Tree {
     let child = |child: &Child| match child {
         Child::File(entry) => Child::File(Entry { mode: entry.mode, blob: Blob::existing(entry.blob.id()) }),
@@ -140,7 +141,7 @@ fn sealed(tree: &Tree) -> Tree {
 }
 
 impl State {
-    /// A repository, as a request to it.
+    /// Counts a request to a repository, and returns the repository.
     fn request(&mut self, url: &RepositoryUrl) -> Result<&mut Repository, RepositoryError> {
         let unreachable = |reason: &str| RepositoryError::Unreachable { url: url.clone(), reason: reason.to_owned() };
         let repository = self.repositories.get_mut(url).ok_or_else(|| unreachable("there is no such repository"))?;

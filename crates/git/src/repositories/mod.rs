@@ -1,4 +1,4 @@
-//! The seam to git repositories: one trait with two twins, real and in memory.
+//! Access to git repositories: one trait, with one implementation for real repositories and one in memory.
 
 mod error;
 mod memory;
@@ -18,33 +18,33 @@ pub use self::memory::MemoryRepositories;
 pub use self::real::GitRepositories;
 use crate::url::RepositoryUrl;
 
-/// Repositories by URL.
+/// Access to repositories by URL.
 ///
-/// Every method blocks. Nothing is asked of the network where what is wanted is here already: a commit, once read, is never fetched again.
+/// Every method blocks. A request goes to the network only if the data is not in the cache: a commit that was fetched once is never fetched again.
 pub trait Repositories: Sync {
-    /// The commit that a revision names now. Everything in it can be read afterwards.
+    /// The current commit of a revision. Afterwards, all of its content can be read.
     ///
     /// # Errors
     /// If the repository can't be read, or has no such revision.
     fn resolve(&self, url: &RepositoryUrl, revision: &Revision) -> Result<Commit, RepositoryError>;
 
-    /// The commit that a revision named when it was resolved for the last time, by this process or an earlier one. None if that is not known.
+    /// The commit that the last [`Self::resolve`] of a revision returned, in this process or an earlier one. None if it is not known.
     fn remembered(&self, url: &RepositoryUrl, revision: &Revision) -> Option<Commit>;
 
-    /// The commits that a branch or tag was found at when its repository was asked, in that order, oldest first, each once for as long as it stayed. Only so far
-    /// back as is remembered; nothing if that is not known.
+    /// The heads of a branch or tag at successful requests to its repository, oldest first. Consecutive equal heads are listed once. Only a limited
+    /// number is stored; empty if none is known.
     fn seen(&self, url: &RepositoryUrl, revision: &Revision) -> Vec<GitId>;
 
-    /// What is in a folder of a commit, by name; none if there is no such folder. The empty path is the root.
+    /// The entries of a folder of a commit, sorted by name. None if the folder does not exist. The empty path is the root.
     ///
     /// # Errors
     /// If the repository is damaged.
     fn folder(&self, commit: &Commit, path: &str) -> Result<Option<Vec<Item>>, RepositoryError>;
 
-    /// As [`Self::folder`], for a folder whose tree is known, from the commit or from the folder above: what lies above is not read again.
+    /// Same as [`Self::folder`], for a folder whose tree id is known from the commit or the parent folder. The folders above it are not read again.
     ///
     /// # Errors
-    /// If the repository is damaged, or the tree larger than it may be.
+    /// If the repository is damaged, or if the tree exceeds its size limit.
     fn known_folder(
         &self,
         commit: &Commit,
@@ -54,57 +54,57 @@ pub trait Repositories: Sync {
         self.folder(commit, path)
     }
 
-    /// The content of a file, by its blob id; at most `limit` bytes are read.
+    /// The content of a file, by its blob id. A file with more than `limit` bytes is not read.
     ///
     /// # Errors
     /// If the repository is damaged.
     fn content(&self, commit: &Commit, blob: GitId, limit: u64) -> Result<Content, RepositoryError>;
 
-    /// What is at the root of a commit. Folders are sealed, and the content of files is known by id.
+    /// The root folder of a commit. Its folders are sealed, and files are known only by their blob ids.
     ///
     /// # Errors
     /// If the repository is damaged, or has a name that is not UTF-8.
     fn tree(&self, commit: &Commit) -> Result<Tree, RepositoryError>;
 
-    /// What is in a folder that a commit was found to have, by the id of its tree. Folders in it are sealed.
+    /// A folder of a commit, by its tree id. Folders in it are sealed.
     ///
     /// # Errors
-    /// As [`Self::tree`].
+    /// Same as [`Self::tree`].
     fn subtree(&self, commit: &Commit, tree: GitId) -> Result<Tree, RepositoryError>;
 
-    /// Who made a commit from which, and why.
+    /// The metadata of a commit: parents, author, message.
     ///
     /// # Errors
     /// If the repository is damaged.
     fn info(&self, commit: &Commit) -> Result<CommitInfo, RepositoryError>;
 
-    /// A commit and those before it, always following the first parent, newest first: at most `reach`, fewer where the history ends.
+    /// A commit and its ancestors along the first parents, newest first. At most `reach` commits; fewer if the history ends.
     ///
     /// # Errors
-    /// If the repository can't be read that far.
+    /// If the history can't be read that far.
     fn history(&self, commit: &Commit, reach: usize) -> Result<Vec<Commit>, RepositoryError>;
 
-    /// A commit and those before it, by all parents, as far as they are at most `reach` generations away. Each comes before those it was made from; what a merge
-    /// brought comes before what it was merged into.
+    /// A commit and its ancestors along all parents, at most `reach` generations away. Each commit comes before its parents. The commits of a merged
+    /// branch come before those of the branch that it was merged into.
     ///
     /// # Errors
-    /// If the repository can't be read that far.
+    /// If the history can't be read that far.
     fn ancestry(&self, commit: &Commit, reach: usize) -> Result<Vec<(GitId, CommitInfo)>, RepositoryError>;
 
-    /// Whether `ancestor` is `commit` or was made before it, looking at the last `reach` generations.
+    /// Whether `ancestor` is `commit` or one of its ancestors, within `reach` generations.
     ///
     /// # Errors
-    /// If the repository can't be read that far.
+    /// If the history can't be read that far.
     fn is_ancestor(&self, ancestor: GitId, commit: &Commit, reach: usize) -> Result<bool, RepositoryError>;
 
-    /// Moves a branch, all or nothing, and only if it still is where it is expected.
+    /// Moves a branch. The update is atomic, and happens only if the branch is at the expected commit.
     ///
     /// # Errors
-    /// If the repository can't be reached, or refuses.
+    /// If the repository can't be reached, or refuses the push.
     fn push(&self, url: &RepositoryUrl, push: &Push<'_>) -> Result<Pushed, RepositoryError>;
 }
 
-/// Puts commits that were reached from one of them into an order in which each comes before those it was made from.
+/// Sorts the ancestors of `head` so that each commit comes before its parents.
 fn newest_first(head: GitId, mut commits: BTreeMap<GitId, CommitInfo>) -> Vec<(GitId, CommitInfo)> {
     let mut waits_for: BTreeMap<GitId, usize> = BTreeMap::new();
     for parent in commits.values().flat_map(|info| &info.parents) {
@@ -125,7 +125,7 @@ fn newest_first(head: GitId, mut commits: BTreeMap<GitId, CommitInfo>) -> Vec<(G
     ordered
 }
 
-/// Opens the folders of a commit that [`Repositories::tree`] has sealed, and no others.
+/// Opens the folders of a commit that [`Repositories::tree`] sealed. Other sealed folders are an error.
 pub fn opener<'a>(
     repositories: &'a dyn Repositories,
     commit: &'a Commit,
@@ -146,13 +146,13 @@ pub fn opener<'a>(
 pub enum Revision {
     /// The head of a branch.
     Branch(Arc<str>),
-    /// What a tag points at.
+    /// The commit that a tag points to.
     Tag(Arc<str>),
-    /// A commit, which never changes.
+    /// A commit by its id.
     Commit {
         /// The commit.
         id: GitId,
-        /// The branch that it should be on: some servers don't give out a commit by its id.
+        /// A branch that should contain the commit. Some servers do not send a commit by its id.
         branch: Option<Arc<str>>,
     },
 }
@@ -163,7 +163,7 @@ impl Revision {
         Self::Branch(name.into())
     }
 
-    /// What was asked for, as [`model::source::Source`] names it: a pinned commit by its branch, if it has one.
+    /// The revision as [`model::source::Source`] names it. A pinned commit is named by its branch, if it has one.
     pub fn name(&self) -> Arc<str> {
         match self {
             Self::Branch(name) | Self::Tag(name) | Self::Commit { branch: Some(name), .. } => Arc::clone(name),
@@ -172,7 +172,7 @@ impl Revision {
     }
 }
 
-/// ``branch `main` ``
+/// Writes ``branch `main` ``.
 impl fmt::Display for Revision {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -183,38 +183,38 @@ impl fmt::Display for Revision {
     }
 }
 
-/// A commit that can be read.
+/// A commit that was resolved, so that its content can be read.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Commit {
     /// The repository.
     pub url: RepositoryUrl,
-    /// How it was found.
+    /// The revision that was resolved.
     pub revision: Revision,
-    /// Its id.
+    /// The id.
     pub id: GitId,
 }
 
 /// An entry of a folder.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Item {
-    /// Its name, as [`name_text`](model::tree::name_text) writes it.
+    /// The name, as [`name_text`](model::tree::name_text) writes it.
     pub name: String,
-    /// What it is.
+    /// The kind.
     pub kind: ItemKind,
     /// The id of the blob or tree.
     pub id: GitId,
 }
 
-/// The tree of a folder.
+/// The tree of a folder, by id.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct KnownTree {
-    /// Its id.
+    /// The id.
     pub id: GitId,
-    /// How many bytes it may have. It is read as a whole.
+    /// The maximum size of the tree object, in bytes. It is read as a whole.
     pub limit: u64,
 }
 
-/// What an entry of a folder is.
+/// The kind of an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ItemKind {
     /// A folder.
@@ -230,88 +230,88 @@ pub enum ItemKind {
 /// The content of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Content {
-    /// Its bytes.
+    /// The bytes.
     Bytes(Arc<[u8]>),
-    /// It is larger than was asked for, and has so many bytes.
+    /// The file exceeds the requested limit. Its size in bytes.
     TooLarge(u64),
 }
 
-/// Who made a commit from which, and why.
+/// The metadata of a commit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CommitInfo {
-    /// The commits that it was made from.
+    /// The parents.
     pub parents: Vec<GitId>,
-    /// The id of its tree.
+    /// The id of the tree.
     pub tree: GitId,
-    /// Who wrote it.
+    /// The author.
     pub author: Person,
-    /// Who committed it.
+    /// The committer.
     pub committer: Person,
-    /// When it was committed, in seconds since 1970, by the committer's clock.
+    /// The commit time, in seconds since 1970, by the clock of the committer.
     pub seconds: i64,
-    /// Why.
+    /// The message.
     pub message: String,
 }
 
-/// A name and address.
+/// A name and an email address.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Person {
     /// The name.
     pub name: String,
-    /// The e-mail address.
+    /// The email address.
     pub email: String,
 }
 
-/// `Ann <ann@example.com>`
+/// Writes `Ann <ann@example.com>`.
 impl fmt::Display for Person {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} <{}>", self.name, self.email)
     }
 }
 
-/// A commit to be made.
+/// A commit to create.
 #[derive(Clone)]
 pub struct NewCommit<'a> {
-    /// The commits that it is made from.
+    /// The parents.
     pub parents: &'a [GitId],
-    /// What it holds. Blobs known by id must be in the repository, in a commit that was resolved.
+    /// The files. Blobs that are known only by id must be in the repository, in a commit that was resolved.
     pub tree: &'a Tree,
-    /// Opens what is sealed in it, as far as the repository does not have it.
+    /// Opens sealed folders that the repository does not contain.
     pub open: &'a Open<'a>,
-    /// Why it is made, with its trailers.
+    /// The message, including trailers.
     pub message: &'a str,
-    /// Who makes it.
+    /// The author and committer.
     pub author: &'a Person,
-    /// When, in seconds since 1970.
+    /// The time, in seconds since 1970.
     pub seconds: i64,
 }
 
-/// A branch to be moved.
+/// A requested update of a branch.
 #[derive(Clone)]
 pub struct Push<'a> {
     /// The branch.
     pub branch: &'a str,
-    /// Where it must be now; none if it must not exist.
+    /// The commit that the branch must be at now. None: the branch must not exist.
     pub expected: Option<GitId>,
-    /// Where it shall be. None: it is removed.
+    /// The new commit. None: the branch is deleted.
     pub commit: Option<NewCommit<'a>>,
-    /// Where the folders that are not as before count as [`Phase::Writing`](model::progress::Phase::Writing). How many there will be only those
-    /// know who made them, and say so before.
+    /// Counts each changed folder as [`Phase::Writing`](model::progress::Phase::Writing). The caller sets the expected number before the push,
+    /// because only the caller knows it.
     pub progress: &'a Progress,
 }
 
-/// What is under way while a push is.
+/// The name of a push in the progress display.
 fn push_name(url: &RepositoryUrl) -> Arc<str> {
     format!("push to {}", url.label()).into()
 }
 
-/// What became of a push.
+/// The result of a push.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pushed {
     /// The branch is at this commit.
     Moved(GitId),
-    /// The branch is gone.
+    /// The branch was deleted.
     Removed,
-    /// The branch was not where it was expected; nothing was changed.
+    /// The branch was not at the expected commit. Nothing was changed.
     LostRace,
 }

@@ -1,4 +1,4 @@
-//! Between git's objects and ours.
+//! Converts between objects of gix and types of this crate.
 
 use gix::ObjectId;
 use gix::bstr::ByteSlice as _;
@@ -12,12 +12,12 @@ pub(super) fn to_gix(id: GitId) -> ObjectId {
     ObjectId::Sha1(*id.as_bytes())
 }
 
-/// None for ids of other hashes than SHA-1.
+/// None for ids of other hash functions than SHA-1.
 pub(super) fn from_gix(id: &gix::oid) -> Option<GitId> {
     id.as_bytes().try_into().ok().map(GitId::from_bytes)
 }
 
-/// An entry of a tree.
+/// Converts an entry of a tree. None if its id is not a SHA-1 hash.
 pub(super) fn item(entry: &gix::objs::tree::EntryRef<'_>) -> Option<Item> {
     let kind = match entry.mode.kind() {
         EntryKind::Tree => ItemKind::Folder,
@@ -28,7 +28,7 @@ pub(super) fn item(entry: &gix::objs::tree::EntryRef<'_>) -> Option<Item> {
     Some(Item { name: name_text(entry.filename).into_owned(), kind, id: from_gix(entry.oid)? })
 }
 
-/// The mode of what is no folder.
+/// The mode of a file, link or submodule. None for folders.
 pub(super) fn mode(kind: EntryKind) -> Option<Mode> {
     match kind {
         EntryKind::Tree => None,
@@ -39,7 +39,7 @@ pub(super) fn mode(kind: EntryKind) -> Option<Mode> {
     }
 }
 
-/// The encoded form of an object. Writing into memory does not fail.
+/// Encodes an object. Writing to memory can't fail.
 pub(super) fn encode(object: &impl gix::objs::WriteTo) -> Vec<u8> {
     let mut bytes = Vec::new();
     let _ = object.write_to(&mut bytes);
@@ -52,7 +52,7 @@ pub(super) fn object_id(kind: gix::objs::Kind, bytes: &[u8]) -> ObjectId {
         .unwrap_or_else(|_| ObjectId::null(gix::hash::Kind::Sha1))
 }
 
-/// The object of a commit to be made.
+/// The git object of a commit to create.
 pub(super) fn commit_object(commit: &NewCommit<'_>) -> gix::objs::Commit {
     let signature = gix::actor::Signature {
         name: commit.author.name.as_str().into(),
@@ -70,7 +70,7 @@ pub(super) fn commit_object(commit: &NewCommit<'_>) -> gix::objs::Commit {
     }
 }
 
-/// What a commit says; none if it can't be read.
+/// Parses a commit. None if it is malformed.
 pub(super) fn commit_info(bytes: &[u8]) -> Option<CommitInfo> {
     let commit = gix::objs::CommitRef::from_bytes(bytes, gix::hash::Kind::Sha1).ok()?;
     let person = |signature: Option<gix::actor::SignatureRef<'_>>| {

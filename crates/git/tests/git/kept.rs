@@ -1,4 +1,4 @@
-//! What is not understood is not gone.
+//! Objects in files that can't be read are kept.
 
 use git::MemoryRepositories;
 use git::load::Loaded;
@@ -149,10 +149,10 @@ fn a_kustomization_only_stops_what_is_below_it() {
     let stray: Branch<'_> = ("control-plane", "dev", &[("a.yaml", &a), ("x/b.yaml", &b), kustomization]);
     check(&[before, stray], "a, b, K0116, K0130");
     check(&[before, stray, before], "a, b");
-    // What moves below it is not gone either, nor what is removed there.
+    // Objects that move below it are kept, and so are objects that are removed there.
     let moved: Branch<'_> = ("control-plane", "dev", &[("x/a.yaml", &a), kustomization]);
     check(&[before, stray, moved], "a, b, K0116, K0130");
-    // What is removed elsewhere is.
+    // Objects that are removed elsewhere are deleted.
     let removed: Branch<'_> = ("control-plane", "dev", &[("x/b.yaml", &b), kustomization]);
     check(&[before, stray, removed], "b, K0116, K0130");
     check(&[stray], "a, K0116");
@@ -178,7 +178,7 @@ fn shop(eu: &str, us: &str) -> String {
 /// A branch: its repository, its name and its files.
 type Owned<'t> = (&'t str, &'t str, Vec<(&'t str, &'t str)>);
 
-/// The targets of workload `shop` after these commits of its file: in the control plane, and in an application's repository.
+/// Checks the targets of workload `shop` after these commits of its file, in the control plane and in an application repository.
 fn check_targets(texts: &[&str], expected: &str) -> Loaded {
     let app = registration("app", &format!("{HOST}app"), ".");
     let registered: Branch<'_> = ("control-plane", "dev", &[("app.yaml", &app)]);

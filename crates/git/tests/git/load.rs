@@ -1,4 +1,4 @@
-//! What an environment is read from, and what happens if a part of it can't be.
+//! Loading of environments, also if a part of one can't be read.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -18,7 +18,7 @@ use model::tree::{Blob, Child, Entry, Mode, closed};
 use crate::objects::{base, config, environment, flux_pair, gitops, registration, workload};
 use crate::playground::{Disk, HOST, commit, commit_tree, memory, tree, url};
 
-/// A repository, a branch and what is in it.
+/// A repository, a branch and its files.
 pub(crate) type Branch<'a> = (&'a str, &'a str, &'a [(&'a str, &'a str)]);
 
 fn dev() -> EnvironmentName {
@@ -35,7 +35,7 @@ fn load_promoted(repositories: &dyn Repositories, promoted: Option<GitId>, progr
     load(repositories, ControlPlane { url: &url, branch: "main", rewrite: &[], promoted, progress, broken }, &dev())
 }
 
-/// What of interest was read: the names of objects with who brought them, the codes of what is wrong, and whether all is known.
+/// A summary: the names of objects with their registration, missing registrations, the codes of diagnostics, and `not whole` if a part is not known.
 pub(crate) fn told(loaded: Loaded) -> String {
     let is_whole = loaded.is_whole;
     let objects = loaded.input.contents.iter().flat_map(|file| {
@@ -63,7 +63,7 @@ pub(crate) fn fill(repositories: &dyn Repositories, branches: &[Branch<'_>]) {
     }
 }
 
-/// Reads environment `dev` out of these branches, from memory and from disk.
+/// Loads environment `dev` from these branches, from memory and from disk.
 pub(crate) fn check(branches: &[Branch<'_>], expected: &str) {
     let environment = environment("dev");
     let main: Branch<'_> = ("control-plane", "main", &[(".environments/dev.yaml", &environment)]);
@@ -279,7 +279,7 @@ fn output_does_not_go_where_something_is_read() {
     for (branch, expected) in [("kalypso/dev", ", K0510"), ("kalypso/dev--out", ", K0510"), ("kalypso/dev2", "")] {
         check_output(&format!("{HOST}gitops"), branch, expected);
     }
-    // However the URL is written.
+    // The notation of the URL does not matter.
     check_output(&format!("{HOST}app.git/"), "main", ", K0509");
     check_output("git@git.example:acme/app.git", "main", ", K0509");
 }
@@ -452,7 +452,7 @@ fn another_commit_can_be_promoted_in_thought() {
         assert_eq!(fleet.promoted_commit().map(|commit| GitId::from_hex(commit)), Some(promoted.or(Some(commits[0]))));
         assert_eq!(told(loaded), expected);
         let seen = progress.seen().unwrap();
-        // A file that is read for two reasons counts once.
+        // A file of two overlapping places counts once.
         assert_eq!((seen.phase, seen.done, seen.total), (Phase::Reading, files, files));
     };
     check(None, 4, "first, main");
@@ -491,7 +491,7 @@ fn a_folder_is_not_read_if_it_is_too_large() {
     let commit = repositories.resolve(&url("app"), &Revision::branch("main")).unwrap();
     let id = repositories.info(&commit).unwrap().tree;
     let read = |limit| repositories.known_folder(&commit, "", KnownTree { id, limit });
-    // Mode, name and id of each entry, with a blank and a zero.
+    // Each entry has a mode, a blank, a name, a zero byte and an id.
     let size = 2 * "100644 a.yaml\0".len() as u64 + 2 * 20;
     assert_eq!(read(size).map(|items| items.map(|items| items.len())), Ok(Some(2)));
     assert_eq!(read(size - 1), Err(RepositoryError::FolderTooLarge { url: url("app"), size, limit: size - 1 }));

@@ -1,4 +1,4 @@
-//! What this crate does with whole repositories, real and in memory.
+//! Tests of this crate with whole repositories, real and in memory.
 
 #[cfg(test)]
 mod kept;

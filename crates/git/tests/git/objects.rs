@@ -1,4 +1,4 @@
-//! Small objects as text.
+//! YAML texts of small objects.
 
 use crate::playground::HOST;
 

@@ -1,4 +1,4 @@
-//! What we write into repositories, as git sees it.
+//! Checks with git the packs that this crate writes.
 
 use std::fs;
 use std::path::PathBuf;
@@ -10,7 +10,7 @@ use testkit::git_server::GitServer;
 
 use crate::playground::{Disk, commit_tree, run, url};
 
-/// Trees of files whose contents are of all sizes, some of them alike.
+/// Trees of files with contents of all sizes. Some of them are similar.
 fn trees() -> impl Strategy<Value = Tree> {
     let content = (0..4_u8, prop_oneof![0..40_usize, 4_000..70_000_usize]);
     let files = proptest::collection::vec(("[ab]([-./0][ab]){0,4}", content), 1..30);

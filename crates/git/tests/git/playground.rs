@@ -1,4 +1,4 @@
-//! Repositories to play with: made by the git program, or in memory.
+//! Test repositories: created by the git program, or in memory.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -13,7 +13,7 @@ use model::progress::Progress;
 use model::tree::{Tree, closed};
 use tempfile::TempDir;
 
-/// Where URLs of the playground begin.
+/// The prefix of the URLs of test repositories.
 pub(crate) const HOST: &str = "https://git.example/acme/";
 
 pub(crate) fn url(name: &str) -> RepositoryUrl {
@@ -36,7 +36,7 @@ pub(crate) fn key(secret: &str) -> Key {
     Key::of_secret(secret.as_bytes()).unwrap()
 }
 
-/// A folder for bare repositories and one for the cache.
+/// A temporary folder with bare repositories and a cache.
 pub(crate) struct Disk {
     pub(crate) folder: TempDir,
 }
@@ -56,25 +56,25 @@ impl Disk {
         self.folder.path().join("cache")
     }
 
-    /// Settings that find the playground's URLs at `to`.
+    /// Settings that rewrite [`HOST`] to `to`.
     pub(crate) fn settings(&self, to: &str) -> Settings {
         let rewrite = vec![Rewrite { from: HOST.to_owned(), to: to.to_owned() }];
         Settings { rewrite, key: Some(key("a key of this machine")), ..Settings::new(self.cache()) }
     }
 
-    /// Reads the repositories in place.
+    /// Access to the repositories in place.
     pub(crate) fn local(&self) -> GitRepositories {
         GitRepositories::new(self.settings(&format!("{}/", self.served().display())))
     }
 
-    /// Makes an empty repository.
+    /// Creates an empty repository.
     pub(crate) fn create(&self, name: &str) -> PathBuf {
         let path = self.served().join(format!("{name}.git"));
         run(&self.served(), &["init", "--quiet", "--bare", "--initial-branch=main", path.to_str().unwrap()]);
         path
     }
 
-    /// Makes a commit with exactly these files on a branch, as somebody with a clone would.
+    /// Creates a commit with exactly these files on a branch, like a push from a clone.
     pub(crate) fn commit(&self, name: &str, branch: &str, files: &[(&str, &str)]) -> GitId {
         let path = self.served().join(format!("{name}.git"));
         if !path.exists() {
@@ -86,7 +86,7 @@ impl Disk {
     }
 }
 
-/// Makes a commit with these files on a branch through the seam.
+/// Creates a commit with these files on a branch, through the trait.
 pub(crate) fn commit(
     repositories: &dyn Repositories,
     url: &RepositoryUrl,
@@ -96,7 +96,7 @@ pub(crate) fn commit(
     commit_tree(repositories, url, branch, &tree(files))
 }
 
-/// Makes a commit on a branch through the seam.
+/// Creates a commit on a branch, through the trait.
 pub(crate) fn commit_tree(repositories: &dyn Repositories, url: &RepositoryUrl, branch: &str, tree: &Tree) -> GitId {
     let head = repositories.resolve(url, &Revision::branch(branch)).ok().map(|commit| commit.id);
     let author = person("Ann");
@@ -110,14 +110,14 @@ pub(crate) fn commit_tree(repositories: &dyn Repositories, url: &RepositoryUrl, 
     }
 }
 
-/// Memory repositories with one empty repository.
+/// [`MemoryRepositories`] with one empty repository.
 pub(crate) fn memory(name: &str) -> MemoryRepositories {
     let repositories = MemoryRepositories::default();
     repositories.create(&url(name));
     repositories
 }
 
-/// Runs git as a person would.
+/// Runs git with the environment of the tests.
 pub(crate) fn run(folder: &Path, arguments: &[&str]) -> String {
     let output = Command::new("git").current_dir(folder).args(arguments).output().unwrap();
     assert!(output.status.success(), "git {arguments:?}: {}", String::from_utf8_lossy(&output.stderr));

@@ -1,4 +1,4 @@
-//! Trees into branches, over nobody's work.
+//! Publishing of trees to branches, without loss of foreign commits.
 
 use git::publish::{Change, Destination, PublishError, Published, Target, look, publish, withdraw};
 use git::{GitRepositories, Repositories, Revision, trailer};
@@ -12,7 +12,7 @@ use crate::playground::{Disk, commit, memory, tree, url};
 
 const BRANCH: &str = "kalypso/dev";
 
-/// Runs a test on all twins, each with a repository `gitops` whose branch `dev` has a file of somebody else.
+/// Runs a test on all implementations, each with a repository `gitops` whose branch `dev` has a foreign file.
 fn check(test: impl Fn(&dyn Repositories)) {
     let begin = |repositories: &dyn Repositories| {
         commit(repositories, &url("gitops"), "dev", &[("docs/x", "1")]);
@@ -71,7 +71,7 @@ fn our_branch_is_one_commit_on_the_base() {
         assert_eq!((branch.id, info.parents), (id, vec![head(repositories, "dev").id]));
         assert_eq!(trailer::trailers(&info.message, trailer::ENVIRONMENT), ["dev"]);
         assert_eq!(repositories.tree(&branch).unwrap(), tree(&[("docs/x", "1"), ("large/app/x.yaml", "1")]));
-        // Again, after the base went on.
+        // Again, after the base branch moved.
         commit(repositories, &url("gitops"), "dev", &[("docs/x", "2")]);
         let target = look_at(repositories, Some(BRANCH)).unwrap();
         assert!(target.branch.is_some());
@@ -122,7 +122,7 @@ fn a_branch_that_somebody_made_at_the_base_is_taken() {
     check(|repositories| {
         let target = look_at(repositories, Some(BRANCH)).unwrap();
         let id = pushed(&put(repositories, Some(BRANCH), &target, "1"));
-        // The pull request is merged by moving the base forward.
+        // The pull request is merged with a fast-forward.
         let target = look_at(repositories, None).unwrap();
         assert_ne!(target.base.id, id);
         pushed(&put(repositories, None, &target, "other"));

@@ -1,4 +1,4 @@
-//! Repositories on another machine: credentials, the cache, and what goes wrong.
+//! Remote repositories: credentials, the cache, and errors.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
@@ -31,7 +31,7 @@ fn resolve(settings: &Settings, name: &str) -> Result<Commit, RepositoryError> {
     GitRepositories::new(settings.clone()).resolve(&url(name), &Revision::branch("main"))
 }
 
-/// A git program that notes how it is called, and then does what git does.
+/// A git program that logs its arguments and environment, and then runs git.
 fn recording(folder: &Path) -> Settings {
     let (program, log) = (folder.join("git-recording"), folder.join("log"));
     let script = format!(
@@ -150,7 +150,7 @@ fn the_order_of_heads_is_that_in_which_the_server_said_them() {
         let settings = settings.clone();
         move || resolve(&settings, "app").unwrap().id
     });
-    // It has asked, and does not hear the answer before somebody else has seen a newer one.
+    // The request was sent. Its response arrives only after another process has seen a newer head.
     assert!(held.is_reached());
     let third = disk.commit("app", "main", &[("a", "3")]);
     assert_eq!(resolve(&settings, "app").unwrap().id, third);
@@ -186,7 +186,7 @@ fn a_server_that_never_answers_is_given_up() {
     resolve(&disk.settings(&server.url()), "app").unwrap();
 }
 
-/// Does something to the copy in the cache, and then expects everything to work.
+/// Damages the copy in the cache, and then checks that everything works.
 fn check_healing(damage: impl Fn(&Path)) {
     let (disk, server) = served();
     let settings = disk.settings(&server.url());
@@ -237,7 +237,7 @@ fn a_fetch_may_be_killed_at_any_moment() {
     for delay in [0, 1, 3, 5, 8, 12, 20, 40] {
         disk.commit("app", "main", &[&large[..], &[("delay", &delay.to_string())]].concat());
         let killed = Settings { time_limit: Duration::from_millis(delay), ..disk.settings(&server.url()) };
-        // Whether it gets through depends on the machine; what counts is what comes after.
+        // The result depends on the machine. Only the next run counts.
         drop(resolve(&killed, "app"));
         let settings = disk.settings(&server.url());
         let commit = resolve(&settings, "app").unwrap();

@@ -1,4 +1,4 @@
-//! A control plane of the size that most have, read fast enough that nobody waits.
+//! Loading of a control plane of typical size. It prints how long it takes.
 
 use std::time::{Duration, Instant};
 
@@ -11,7 +11,7 @@ use testkit::git_server::GitServer;
 use crate::objects::{base, config, environment, registration, workload};
 use crate::playground::{Disk, HOST, commit, url};
 
-/// A hundred values, a base and ten applications.
+/// A control plane with a hundred values, a base repository and ten applications.
 fn fill(repositories: &dyn Repositories) {
     let app = |index: usize| format!("app-{index}");
     let of_apps =
@@ -41,7 +41,7 @@ fn disk() -> Disk {
     disk
 }
 
-/// How many files are read, and how long it takes.
+/// The number of files, and the time to load them.
 fn read(repositories: &dyn Repositories) -> (usize, Duration) {
     let (start, url) = (Instant::now(), url("control-plane"));
     let (progress, broken) = (&Progress::default(), &BrokenFiles::default());
@@ -71,7 +71,7 @@ fn the_second_reading_asks_only_where_branches_are() {
     let (again, second) = read(&GitRepositories::new(settings));
     assert_eq!((files, again), (122, 122));
     println!("122 files of 11 remote repositories: first in {first:?}, again in {second:?}");
-    // Two for each of the branches: `main` and `dev` of the control plane, `main` of ten applications.
+    // Two requests for each branch: `main` and `dev` of the control plane, `main` of ten applications.
     assert_eq!(server.requests().len(), 24);
     assert!(server.requests().iter().all(|request| !request.target.contains("receive-pack")));
 }

@@ -1,4 +1,4 @@
-//! Repositories over ssh, through a real server on loopback.
+//! Repositories over ssh, with a real server on the loopback interface.
 
 use std::fs;
 use std::net::TcpListener;
@@ -59,7 +59,7 @@ fn start(folder: &Path) -> Server {
     server
 }
 
-/// Settings with a client that knows the server, and nothing of this machine's own configuration.
+/// Settings for an ssh client that has the server's key, and ignores the configuration of this machine.
 fn settings(disk: &Disk, identity: &str) -> Settings {
     let folder = disk.folder.path();
     let ssh = format!(
@@ -76,7 +76,7 @@ fn a_repository_is_read_and_written_over_ssh() {
         println!("skipped: {SSHD} is not installed");
         return;
     }
-    // The server wants this folder, and packages make it only when it is started as a service.
+    // The server needs this folder. Packages create it only when the server is started as a service.
     drop(fs::create_dir_all("/run/sshd"));
     let disk = Disk::new();
     let path = disk.create("app");

@@ -1,4 +1,4 @@
-//! What could make a run wait for ever, or every run after it.
+//! Faults that could block a run forever, or all later runs.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -61,7 +61,7 @@ fn maintenance_of_a_local_repository_ends_with_the_push() {
     disk.commit("app", "main", &[("a", "0")]);
     let path = disk.served().join("app.git");
     run(&path, &["config", "gc.auto", "1"]);
-    // Names of two objects in the folder that git takes for all folders.
+    // Git estimates the number of objects from this folder. Two objects in it trigger the maintenance.
     fs::create_dir_all(path.join("objects/17")).unwrap();
     for name in ["0", "1"] {
         fs::write(path.join("objects/17").join(name.repeat(38)), "").unwrap();
@@ -107,7 +107,7 @@ fn a_folder_without_what_is_in_it_does_no_harm() {
     let disk = Disk::new();
     disk.commit("app", "main", &[("a", "0")]);
     let new = tree(&[("a", "1"), ("b/c", "2")]);
-    // A push that was killed while its objects were put in their place had got so far.
+    // The state after a push that was killed while git moved its objects into place.
     let list = disk.folder.path().join("list");
     let lines = new.children().map(|(name, child)| {
         let kind = if child.is_folder() { "040000 tree" } else { "100644 blob" };
@@ -139,7 +139,7 @@ fn a_copy_that_is_only_pushed_to_stays_small() {
 #[test]
 fn a_copy_that_can_not_be_put_in_order_works_all_the_same() {
     let (disk, server) = served();
-    // A git that can't pack again.
+    // A git that can't repack.
     let program = disk.folder.path().join("git-without-repack");
     fs::write(&program, "#!/bin/sh\ncase \" $* \" in *' repack '*) exit 1;; esac\nexec git \"$@\"\n").unwrap();
     fs::set_permissions(&program, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
@@ -169,7 +169,7 @@ fn a_page_to_log_in_at_is_no_empty_repository() {
     assert!(matches!(empty, Err(RepositoryError::Empty { .. })), "{empty:?}");
 }
 
-/// Lets the server do something wrong while a push is under way: it must come to an end, and afterwards everything works.
+/// Pushes while the server has a fault. The push must end, and afterwards everything must work.
 fn check_push(part: &str, fault: Fault) -> Result<git::Pushed, RepositoryError> {
     let (disk, server) = served();
     let settings = disk.settings(&server.url());
@@ -200,7 +200,7 @@ fn check_push(part: &str, fault: Fault) -> Result<git::Pushed, RepositoryError> 
 fn nonsense_in_answer_to_a_push_ends_it() {
     for which in 0..GARBAGE.len() {
         let pushed = check_push("/git-receive-pack", Fault::Garbage(which));
-        // The server took the push before it spoke nonsense, and it is the branch that counts.
+        // The server accepted the push before its invalid response. The head of the branch decides.
         assert!(matches!(pushed, Ok(git::Pushed::Moved(_))), "{which}: {pushed:?}");
     }
 }
@@ -243,7 +243,7 @@ fn who_works_in_a_copy_is_said_to_those_who_wait_in_vain() {
 #[test]
 fn a_transfer_that_is_too_large_is_cut_and_can_be_tried_again() {
     let disk = Disk::new();
-    // Bytes that don't get smaller when they are compressed.
+    // Bytes that can't be compressed.
     let noise: String =
         (0..60_000_u64).map(|number| format!("{}", model::git_id::GitId::of_blob(&number.to_be_bytes()))).collect();
     disk.commit("app", "main", &[("a", &noise)]);

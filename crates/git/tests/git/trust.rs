@@ -1,4 +1,4 @@
-//! What somebody else has prepared: caches, settings, repositories on this machine.
+//! Attacks by another user: with prepared caches, settings, and local repositories.
 
 use std::fs;
 use std::io::Write as _;
@@ -32,7 +32,7 @@ fn copy(disk: &Disk) -> PathBuf {
     entries.find(|path| path.extension().is_some_and(|extension| extension == "git")).unwrap()
 }
 
-/// A program that leaves a trace when it is run, and that trace.
+/// A program that creates a trace file when it runs, and the path of that file.
 fn trap(disk: &Disk) -> (PathBuf, PathBuf) {
     let (program, trace) = (disk.folder.path().join("trap"), disk.folder.path().join("ran"));
     fs::write(&program, format!("#!/bin/sh\ntouch '{}'\n", trace.display())).unwrap();
@@ -48,7 +48,7 @@ fn give_away(path: &Path) {
     std::os::unix::fs::lchown(path, Some(NOBODY), None).unwrap();
 }
 
-/// Plants something in the copy of a cache: it is gone after the next run, in which everything works and nothing of it runs.
+/// Prepares the copy in a cache. The next run must work, must run none of it, and must remove it.
 #[track_caller]
 fn check_planted(plant: impl Fn(&Path, &Path)) {
     let (disk, server) = served();
@@ -73,7 +73,7 @@ fn check_planted(plant: impl Fn(&Path, &Path)) {
     }
 }
 
-/// Whether a folder and all that is in it belongs to whoever made the folder around it.
+/// Whether a folder and its whole content belong to the owner of its parent folder.
 fn is_own(folder: &Path) -> bool {
     let owner = fs::metadata(folder.parent().unwrap()).unwrap().uid();
     let is_below = |path: PathBuf| if path.is_dir() { is_own(&path) } else { path.metadata().unwrap().uid() == owner };
@@ -150,8 +150,7 @@ fn give_copy_away(copy: &Path, _: &Path) {
     give_away(copy);
 }
 
-/// Puts other bytes under the id of an object: its file says what it is, its name does not.
-/// Makes a file of each object that is in a pack: git would find the true one there.
+/// Unpacks all packs into loose objects: git would find the original object in a pack.
 fn unpack(repository: &Path) {
     let entries = fs::read_dir(repository.join("objects/pack")).unwrap().map(|entry| entry.unwrap().path());
     for pack in entries.filter(|path| path.extension().is_some_and(|extension| extension == "pack")) {
@@ -165,6 +164,7 @@ fn unpack(repository: &Path) {
     }
 }
 
+/// Stores other bytes under the id of an object, as a loose object whose name does not match its content.
 fn forge(repository: &Path, kind: &str, id: &str, content: &[u8]) {
     let mut child = Command::new("git")
         .current_dir(repository)
@@ -183,7 +183,7 @@ fn forge(repository: &Path, kind: &str, id: &str, content: &[u8]) {
     fs::rename(from, to).unwrap();
 }
 
-/// Puts what was forged into a pack, whose index says what the name said.
+/// Moves the forged object into a pack whose index lists it under the wrong id.
 fn pack(repository: &Path, id: &str) {
     let mut child = Command::new("git")
         .current_dir(repository)
@@ -217,10 +217,10 @@ fn objects_under_names_that_are_not_theirs_are_fetched_anew() {
         assert_eq!(repositories.tree(&commit).unwrap(), tree(&[("a", "1")]));
         let read = repositories.content(&commit, GitId::of_blob(b"1"), 100).unwrap();
         assert_eq!(read, git::Content::Bytes(b"1".as_slice().into()), "{kind}");
-        // Where there is nobody to ask, it is not used either.
+        // If the server can't be reached, the forged object is not used either.
         forge(&copy(&disk), kind, &id, &content);
         drop(server);
-        // One that has the true pack open would go on with that.
+        // The earlier instance may still have the original pack open.
         let repositories = GitRepositories::new(settings);
         let read = (repositories.content(&commit, GitId::of_blob(b"1"), 100), repositories.tree(&commit));
         assert!(read.0.is_err() || read.1.is_err() || repositories.info(&commit).is_err(), "{kind}");
@@ -252,7 +252,7 @@ fn check_forged_push(hide: fn(&Path, &str)) {
     let head = repositories.resolve(&url("app"), &Revision::branch("main")).unwrap();
     let served = disk.served().join("app.git");
     let before = run(&served, &["rev-parse", "main"]);
-    // A folder that no commit has yet is in the copy, with bytes of somebody's choice.
+    // The copy contains a folder of a future commit, with forged bytes.
     let new = tree(&[("kept/a", "2")]);
     let folder = new.child("kept").unwrap().id();
     forge(
@@ -269,7 +269,7 @@ fn check_forged_push(hide: fn(&Path, &str)) {
     let progress = model::progress::Progress::default();
     let push = git::Push { branch: "main", expected: Some(head.id), commit: Some(change), progress: &progress };
     let pushed = repositories.push(&url("app"), &push);
-    // It is refused, or it is right: what was forged is never there.
+    // The push is refused, or pushes the right content. The forged content is never published.
     match pushed {
         Ok(_) => assert_eq!(run(&served, &["show", "main:kept/a"]), "2"),
         Err(_) => assert_eq!(run(&served, &["rev-parse", "main"]), before),
@@ -290,7 +290,7 @@ fn only_what_was_signed_says_where_a_branch_was() {
     assert_eq!(remembered(&settings), Some(second.id));
     assert_eq!(remembered(&Settings { key: None, ..settings.clone() }), None);
     assert_eq!(remembered(&Settings { key: Some(key("a key of somebody else")), ..settings.clone() }), None);
-    // Both commits are there; which of them is the head, a reference can't say.
+    // Both commits are in the copy. A reference does not prove which of them is the head.
     fs::write(copy(&disk).join("refs/kalypso/heads/main"), format!("{}\n", first.id)).unwrap();
     assert_eq!(remembered(&settings), None);
     let journal = copy(&disk).with_extension("seen");
@@ -337,7 +337,7 @@ fn a_lock_is_held_by_nobody_else() {
     assert_eq!(mode(&copy(&disk).with_extension("lock")), 0o600);
 }
 
-/// Pushes to a repository of this machine after something was done to it; the error, if it is refused. Its hook leaves a trace.
+/// Pushes to a local repository after it was changed by `prepare`. Returns the error if the push is refused, and whether its hook ran.
 fn push_local(prepare: impl Fn(&Path)) -> (Option<RepositoryError>, bool) {
     let disk = Disk::new();
     disk.commit("app", "main", &[("a", "1")]);

@@ -1,4 +1,4 @@
-//! The same behaviour of memory, local and remote repositories.
+//! Behaviour that repositories in memory, local repositories and remote ones have in common.
 
 use git::{Content, GitRepositories, ItemKind, NewCommit, Push, Pushed, Repositories, RepositoryError, Revision};
 use model::git_id::GitId;
@@ -8,7 +8,7 @@ use testkit::git_server::GitServer;
 
 use crate::playground::{Disk, commit, memory, person, tree, url};
 
-/// Runs a test on all twins, each with an empty repository `app`.
+/// Runs a test on all implementations, each with an empty repository `app`.
 fn check(test: impl Fn(&dyn Repositories)) {
     test(&memory("app"));
     let disk = Disk::new();
@@ -92,7 +92,7 @@ fn names_of_others_that_are_not_utf8_stay_as_they_are() {
 fn all_twins_give_a_commit_the_same_id() {
     check(|repositories| {
         let id = commit(repositories, &url("app"), "main", &[("a", "1")]);
-        // `git hash-object -t commit` of the same text.
+        // The output of `git hash-object -t commit` for the same text.
         assert_eq!(id.to_string(), "8ba5162a756df090d793f9e105180b79e8205c69");
     });
 }

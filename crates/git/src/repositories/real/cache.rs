@@ -1,4 +1,4 @@
-//! Copies of remote repositories: bare, one per URL, each changed by one process at a time, and made anew when broken.
+//! Copies of remote repositories: bare, one per URL. Only one process at a time changes a copy. A broken copy is created again.
 
 use std::fs::{self, DirBuilder, File, TryLockError};
 use std::io::{self, Read as _, Write as _};
@@ -12,7 +12,7 @@ use model::git_id::GitId;
 use super::{layout, leftovers};
 use crate::repositories::RepositoryError;
 
-/// How often a lock that somebody else holds is tried again.
+/// How often a lock of another process is tried again.
 const LOCK_PAUSE: Duration = Duration::from_millis(20);
 
 /// One copy in the cache.
@@ -23,12 +23,12 @@ pub(super) struct Copy {
     journal: PathBuf,
 }
 
-/// The right to change a copy. It ends when this and every git that was given it have ended, however they end.
+/// The exclusive right to change a copy. It ends when this value is dropped and every git that holds the lock has ended, in whatever way.
 pub(super) struct Lock(File);
 
 impl Lock {
     fn new(mut file: File) -> Self {
-        // Only for those who wait in vain: what can't be written can't be said.
+        // The process id is only for messages, so errors are ignored.
         let _ = file.set_len(0);
         let _ = file.write_all(process::id().to_string().as_bytes());
         Self(file)
@@ -40,26 +40,26 @@ impl Lock {
 }
 
 impl Copy {
-    /// The copy of the repository at `url`, which may not exist yet.
+    /// The copy of the repository at `url`. It may not exist yet.
     pub(super) fn of(cache: &Path, url: &str) -> Self {
         let key = GitId::of_blob(url.as_bytes());
         let path = |ending: &str| cache.join(format!("{key}.{ending}"));
         Self { git_dir: path("git"), lock: path("lock"), journal: path("seen") }
     }
 
-    /// The repository.
+    /// The folder of the repository.
     pub(super) fn git_dir(&self) -> &Path {
         &self.git_dir
     }
 
-    /// The file that says where its branches were seen. It is beside the copy, and outlives one that is made anew.
+    /// The journal of the heads of its branches. It is beside the copy, and is kept when the copy is created again.
     pub(super) fn journal(&self) -> &Path {
         &self.journal
     }
 
-    /// Waits for the right to change the copy. If that takes longer than the limit: who has it.
+    /// Waits for the exclusive right to change the copy. At the time limit, it returns the holder of the lock.
     ///
-    /// It is the system that knows whether somebody has it, and takes it from those who end. So a lock that is left behind is no lock.
+    /// The operating system releases the lock when its holder ends. A lock file that was left behind is not locked.
     pub(super) fn lock(&self, limit: Duration) -> Result<Result<Lock, String>, RepositoryError> {
         let fail = |error: io::Error| failed(&self.lock, &error);
         let file = private().read(true).write(true).create(true).truncate(false).open(&self.lock).map_err(fail)?;
@@ -75,9 +75,9 @@ impl Copy {
         }
     }
 
-    /// Makes sure that there is a repository which git can work in. Objects of the repository at `borrowed` count as its own.
+    /// Makes sure that the copy is a valid repository. With `borrowed`, the objects in that folder are used as alternates.
     pub(super) fn prepare(&self, _lock: &Lock, borrowed: Option<&Path>) -> Result<(), RepositoryError> {
-        // What was left over is no reason to make the copy anew.
+        // Leftovers of a killed git are no reason to create the copy again.
         leftovers::remove(&self.git_dir);
         let is_good = layout::check(&self.git_dir).is_ok() && gix::open_opts(&self.git_dir, super::options()).is_ok();
         if !is_good {
@@ -92,7 +92,7 @@ impl Copy {
         Ok(())
     }
 
-    /// Removes the copy, whatever is there.
+    /// Removes the copy, even if the path is not a folder.
     pub(super) fn remove(&self) -> Result<(), RepositoryError> {
         match fs::remove_dir_all(&self.git_dir) {
             Err(error) if error.kind() == io::ErrorKind::NotADirectory => fs::remove_file(&self.git_dir),
@@ -102,7 +102,7 @@ impl Copy {
         .map_err(|error| failed(&self.git_dir, &error))
     }
 
-    /// An empty bare repository, complete or not there.
+    /// Creates an empty bare repository. The rename makes it appear complete or not at all.
     fn create(&self) -> io::Result<()> {
         let building = self.git_dir.with_extension("new");
         match fs::remove_dir_all(&building) {
@@ -122,7 +122,7 @@ impl Copy {
     }
 }
 
-/// Who has the lock, as far as that is written there.
+/// The process that holds the lock, from the process id in the file.
 fn holder(file: &File) -> String {
     let mut text = String::new();
     let read = file.take(20).read_to_string(&mut text).is_ok();
@@ -130,7 +130,7 @@ fn holder(file: &File) -> String {
     id.map_or_else(|| "another run".to_owned(), |id| format!("another run (process {id})"))
 }
 
-/// Files that only their owner opens: who opens a lock may hold it for ever.
+/// Options for files that only their owner can open. A process that can open a lock file could hold the lock forever.
 fn private() -> fs::OpenOptions {
     let mut options = File::options();
     #[cfg(unix)]
@@ -138,12 +138,12 @@ fn private() -> fs::OpenOptions {
     options
 }
 
-/// Closes a file of an earlier version to others.
+/// Closes a lock file of an earlier version of Kalypso to other users.
 fn close(file: &File) {
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt as _;
-        // Where it can't be, everything works as it did.
+        // If this fails, the lock works as before.
         let _ = file.set_permissions(fs::Permissions::from_mode(0o600));
     }
     #[cfg(not(unix))]

@@ -1,8 +1,8 @@
-//! A program that does not outlive us, and that we don't wait for beyond a limit.
+//! Runs a program with a time limit. The program ends when this process ends.
 //!
-//! Git starts programs of its own, such as ssh, and none of them notices when we are killed. So each git is a process group with a shell at its head,
-//! which holds the reading end of a pipe whose writing end is ours alone. The system closes that end however we end, and the shell ends the group:
-//! first with a signal at which git removes its lock files, and soon after with one that nobody can ignore.
+//! Git starts other programs, such as ssh, and none of them notices when this process is killed. Therefore each git runs in its own process group,
+//! whose first process is a shell. The shell reads from a pipe; only this process has the writing end. When this process ends in any way, the system
+//! closes the pipe, and the shell ends the group: first with SIGTERM, so that git removes its lock files, and one second later with SIGKILL.
 
 use std::ffi::OsStr;
 use std::fs::File;
@@ -12,10 +12,10 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// What runs at the head of a group. Its standard input is the pipe that says whether we live.
+/// The script of the first process in a group. Its standard input is the pipe that closes when this process ends.
 ///
-/// The shell stays until the program has ended, also while the group is being ended, and what the program left behind is asked to end with it. If
-/// all must end, then everybody who does not listen ends a second later, the shell too; it has let go of the lock before.
+/// The shell stays until the program has ended, also while the group is being ended. Then it sends SIGTERM to processes that the program left behind.
+/// If the pipe was closed, it sends SIGKILL to the group one second later, which also ends the shell. By then it has released the lock.
 const GUARD: &str = r#"trap must_end=1 TERM
 { read -r _ <&3; trap '' TERM; kill -TERM 0; sleep 1; kill -KILL 0; } >/dev/null 2>&1 &
 watcher=$!
@@ -29,41 +29,41 @@ kill -TERM 0
 kill -KILL $watcher
 wait $watcher
 exit $status"#;
-/// What is too large fails to be written, so that git says why it ends.
+/// Ignores SIGXFSZ, so that a write beyond the size limit fails, and git reports the reason.
 const LIMITED: &str = "trap '' XFSZ; ulimit -f";
-/// The unit of that limit, in bytes: POSIX says so.
+/// The unit of `ulimit -f` in bytes, as in POSIX.
 const BLOCK_BYTES: u64 = 512;
 
-/// Nothing to read.
+/// The program has an empty standard input.
 const WITHOUT_LOCK: &str = "exec 3<&0 </dev/null\n";
-/// The lock comes as standard output, because there is no other way for it beside the pipe. What the program writes there goes to its messages.
+/// The shell gets the lock as standard output, because standard input is the pipe. The standard output of the program goes to its standard error.
 const WITH_LOCK: &str = "exec 3<&0 <&1 >&2\n";
 
-/// How long the streams of a program that has ended are waited for: somebody whom it left behind may hold them open.
+/// How long to wait for the end of the streams after the program has ended. A process that it left behind may hold them open.
 const STREAMS_LIMIT: Duration = Duration::from_secs(2);
-/// How long a program that was told to end is waited for. The shell needs a second for those that don't listen.
+/// How long to wait for a program to end after the pipe was closed. The shell needs one second for processes that ignore SIGTERM.
 const END_LIMIT: Duration = Duration::from_secs(5);
-/// How often is looked whether a program has ended whose streams are open.
+/// How often to check whether a program has ended while its streams are open.
 const LOOK_PAUSE: Duration = Duration::from_millis(50);
 
-/// What a program left.
+/// The result of a program.
 pub(super) struct Finished {
     pub(super) status: ExitStatus,
     pub(super) output: Vec<u8>,
     pub(super) messages: Vec<u8>,
 }
 
-/// A program that runs.
+/// A running program.
 pub(super) struct Running {
     child: Child,
-    /// Closed, it ends the whole group.
+    /// The pipe. Closing it ends the whole group.
     lifeline: Option<ChildStdin>,
     output: Stream,
     messages: Stream,
 }
 
-/// A command that runs a program, whose arguments are still to be added. With a lock it is the program's standard input, so that it is held as long as
-/// the program lives, and no output is kept. No file that it writes becomes larger than so many bytes.
+/// A command for a program; the caller adds the arguments. If `has_lock`, the program gets the lock as standard input and holds it as long as it
+/// runs, and its output is not captured. `file_bytes_max` limits the size of each file that it writes.
 pub(super) fn guarded(program: impl AsRef<OsStr>, has_lock: bool, file_bytes_max: Option<u64>) -> Command {
     if !cfg!(unix) {
         return Command::new(program);
@@ -77,7 +77,7 @@ pub(super) fn guarded(program: impl AsRef<OsStr>, has_lock: bool, file_bytes_max
     command
 }
 
-/// Starts a command that [`guarded`] made. So much of its output and messages is kept.
+/// Starts a command from [`guarded`]. `limits` are the captured bytes of its standard output and standard error.
 pub(super) fn start(mut command: Command, lock: Option<&File>, limits: (u64, u64)) -> io::Result<Running> {
     let output = lock.map(File::try_clone).transpose()?.map_or_else(Stdio::piped, Stdio::from);
     command.stdin(Stdio::piped()).stdout(output).stderr(Stdio::piped());
@@ -89,7 +89,7 @@ pub(super) fn start(mut command: Command, lock: Option<&File>, limits: (u64, u64
 }
 
 impl Running {
-    /// What the program left. None if it did not end in time: then its whole group is ended.
+    /// Waits for the program. None if it did not end in time: then its whole group is ended.
     pub(super) fn finish(mut self, end: Instant) -> Option<Finished> {
         let mut streams_end = None;
         while !(self.output.has_ended() && self.messages.has_ended()) {
@@ -114,7 +114,7 @@ impl Running {
         !matches!(self.child.try_wait(), Ok(None))
     }
 
-    /// How the program ended; none if it did not in time.
+    /// Waits for the exit status. None if the program does not end in time.
     fn wait_until(&mut self, end: Instant) -> Option<ExitStatus> {
         let mut pause = Duration::from_micros(200);
         loop {
@@ -132,17 +132,18 @@ impl Drop for Running {
     fn drop(&mut self) {
         drop(self.lifeline.take());
         if self.wait_until(Instant::now() + END_LIMIT).is_none() {
-            // The shell itself does not listen. This fails only for a child that has ended; one that hangs in the system is left to it.
+            // The shell itself ignores SIGTERM. `kill` fails only for a child that has already ended. A child that hangs in the kernel is left to the
+            // system.
             let _ = self.child.kill();
             let _ = self.wait_until(Instant::now() + LOOK_PAUSE);
         }
     }
 }
 
-/// What comes out of a stream, read so that its writer never waits for us.
+/// The captured bytes of a stream. A thread reads the stream to its end, so that the writer never blocks.
 struct Stream(Arc<(Mutex<Kept>, Condvar)>);
 
-/// What is kept of a stream.
+/// The state of a captured stream.
 #[derive(Default)]
 struct Kept {
     bytes: Vec<u8>,
@@ -150,7 +151,7 @@ struct Kept {
 }
 
 impl Stream {
-    /// Reads a stream, if there is one, and keeps what is within the limit.
+    /// Starts to read a stream, if there is one. Bytes beyond the limit are dropped.
     fn drain(stream: Option<impl Read + Send + 'static>, limit: u64) -> Self {
         let shared = Arc::new((Mutex::default(), Condvar::new()));
         let kept = Self(Arc::clone(&shared));
@@ -161,7 +162,7 @@ impl Stream {
         thread::spawn(move || {
             let writing = Self(shared);
             let mut buffer = [0; 8 << 10];
-            // A stream that breaks is one that ends.
+            // A read error counts as the end of the stream.
             while let Ok(count @ 1..) = stream.read(&mut buffer) {
                 let mut kept = writing.lock();
                 let room = (limit as usize).saturating_sub(kept.bytes.len()).min(count);
@@ -181,7 +182,7 @@ impl Stream {
         self.lock().has_ended
     }
 
-    /// Waits until the stream ends, but not for longer.
+    /// Waits until the stream ends, or until the time limit.
     fn wait(&self, limit: Duration) {
         drop(self.0.1.wait_timeout_while(self.lock(), limit, |kept| !kept.has_ended));
     }
@@ -198,18 +199,18 @@ mod tests {
 
     use super::*;
 
-    /// Runs a script as git is run.
+    /// Runs a script in the same way as git.
     fn run(script: &str, lock: Option<&File>, limit: Duration) -> Option<Finished> {
         let mut command = guarded("sh", lock.is_some(), None);
         command.args(["-c", script]);
         start(command, lock, (100, 100)).unwrap().finish(Instant::now() + limit)
     }
 
-    /// Waits until a process has ended whose id is in a file.
+    /// Waits until the process with the id in the file has ended.
     fn check_end(file: &Path) {
         let id = fs::read_to_string(file).unwrap();
         let end = Instant::now() + Duration::from_secs(10);
-        // One that was not reaped yet has ended too.
+        // A zombie process has ended too.
         while fs::read_to_string(format!("/proc/{}/stat", id.trim())).is_ok_and(|state| !state.contains(") Z ")) {
             assert!(Instant::now() < end, "{id} lives");
             thread::sleep(LOOK_PAUSE);
@@ -250,7 +251,7 @@ mod tests {
 
     #[test]
     fn who_goes_its_own_way_is_not_waited_for() {
-        // In a session of its own, with our streams.
+        // The process runs in its own session, with the same streams.
         let start = Instant::now();
         let finished = run("setsid sleep 40 & echo good", None, Duration::from_secs(30)).unwrap();
         assert_eq!(finished.output, b"good\n");
@@ -270,7 +271,7 @@ mod tests {
         drop(lock);
         assert!(other.try_lock().is_err());
         drop(running);
-        // The shell may be gone a moment before what the same signal ends.
+        // The shell may end slightly earlier than the program, because both get the same signal.
         let end = Instant::now() + Duration::from_secs(10);
         while other.try_lock().is_err() {
             assert!(Instant::now() < end, "the lock is still held");

@@ -1,7 +1,7 @@
-//! What git runs with: a fixed set of settings, whoever has configured what where.
+//! The environment and settings of git: fixed, except for the settings of connections.
 //!
-//! Git takes settings from the system, the user, the repository and the environment, and many of them start programs. Of all that, the runs get only what
-//! says how to reach a host: credential helpers, ssh, proxies, certificates. Everything else is as written here.
+//! Git reads settings from the system, the user, the repository and the environment, and many of them start programs. Only the settings that are
+//! needed to connect to a host are passed on: credential helpers, ssh, proxies, certificates. All others have the fixed values of this file.
 
 use std::ffi::OsStr;
 use std::process::Command;
@@ -11,12 +11,12 @@ use super::child;
 use crate::limits::{ASK_LIMIT, OUTPUT_BYTES_MAX};
 use crate::settings::Settings;
 
-/// One setting: `section.name` and its value.
+/// One setting: its name, such as `section.name`, and its value.
 pub(super) type Setting = (String, String);
 
-/// Asks nobody anything, runs nothing of the repository's, believes nothing but objects, and keeps to itself. Copies are put in order by us, when
-/// we say so. `transfer.fsckObjects` is left off:
-/// it refuses old repositories for harmless flaws, and everything that is read is parsed and compared with its id here.
+/// The fixed settings. Git never prompts, runs no programs of the repository, trusts only objects, and starts no background work. Kalypso itself
+/// starts the maintenance of copies. `transfer.fsckObjects` stays off: it refuses old repositories with harmless defects, and this crate parses every
+/// object and checks its id anyway.
 const CONFIGURATION: &[&str] = &[
     "advice.graftFileDeprecated=false",
     "core.commitGraph=false",
@@ -61,8 +61,8 @@ const VARIABLES: &[(&str, &str)] = &[
     ("LC_ALL", "C"),
 ];
 
-/// Variables of a git that works for somebody else, such as a hook, which must not lead ours astray. The person who runs Kalypso may know of more:
-/// they are in [`Settings::withheld`].
+/// Variables of a git that runs this process, for example in a hook. They would lead the git of this process to other repositories. The configuration
+/// may add more: [`Settings::withheld`].
 const FOREIGN_VARIABLES: &[&str] = &[
     "GIT_ALTERNATE_OBJECT_DIRECTORIES",
     "GIT_CEILING_DIRECTORIES",
@@ -88,11 +88,11 @@ const FOREIGN_VARIABLES: &[&str] = &[
     "SSH_ASKPASS",
 ];
 
-/// Settings of whole sections that say how hosts are reached, as git writes their names.
+/// Prefixes of the settings of whole sections that are passed on, in lower case as git prints them.
 const KEPT_SECTIONS: &[&str] = &["credential."];
-/// The same for single settings.
+/// Single settings that are passed on.
 const KEPT_SETTINGS: &[&str] = &["core.sshcommand", "ssh.variant"];
-/// The same for what `http` and `http.URL` hold. No header is among them: one without a URL would go to every host that an object names.
+/// Settings of `http` and `http.URL` that are passed on. Headers are not: a header without a URL would go to every host that an object names.
 const KEPT_OF_HTTP: &[&str] = &[
     "delegation",
     "emptyauth",
@@ -104,10 +104,10 @@ const KEPT_OF_HTTP: &[&str] = &[
     "schannelusesslcainfo",
     "version",
 ];
-/// What the names of settings begin with that say which certificates are right.
+/// Prefixes of the settings of `http` that configure certificates.
 const KEPT_PREFIXES_OF_HTTP: &[&str] = &["ssl", "proxyssl"];
 
-/// Git, which sees nothing of this program's environment that leads it elsewhere. With a lock it holds that, as [`child::guarded`] says.
+/// The git command, without the variables that lead git elsewhere. With a lock, git holds it: see [`child::guarded`].
 pub(super) fn program(settings: &Settings, has_lock: bool, file_bytes_max: Option<u64>) -> Command {
     let mut command = child::guarded(&settings.program, has_lock, file_bytes_max);
     let foreign = FOREIGN_VARIABLES.iter().map(OsStr::new);
@@ -117,12 +117,12 @@ pub(super) fn program(settings: &Settings, has_lock: bool, file_bytes_max: Optio
     command
 }
 
-/// Gives a git its settings: what is `kept` of the person's, and all else as it is fixed.
+/// Applies the settings to a git command: the fixed ones, and those of the user in `kept`.
 pub(super) fn settle(command: &mut Command, kept: &[Setting]) {
     for (name, value) in VARIABLES {
         command.env(name, value);
     }
-    // Values may be secrets: they are in no argument.
+    // Values may be secrets, so they are passed in variables instead of arguments.
     command.env("GIT_CONFIG_COUNT", kept.len().to_string());
     for (index, (name, value)) in kept.iter().enumerate() {
         command.env(format!("GIT_CONFIG_KEY_{index}"), name).env(format!("GIT_CONFIG_VALUE_{index}"), value);
@@ -132,9 +132,9 @@ pub(super) fn settle(command: &mut Command, kept: &[Setting]) {
     }
 }
 
-/// What the system's and the person's configuration says about how hosts are reached. Nothing, if git can't say.
+/// The settings for connections from the configuration of the system and the user. Empty if git can't read it.
 pub(super) fn kept(settings: &Settings) -> Vec<Setting> {
-    // Where git's configuration is, only the environment may say that this program was started with.
+    // The original environment decides where git's configuration is, so these variables stay.
     let is_of_configuration = |name: &OsStr| name.as_encoded_bytes().starts_with(b"GIT_CONFIG");
     let mut command = child::guarded(&settings.program, false, None);
     let foreign = FOREIGN_VARIABLES.iter().map(OsStr::new);
@@ -142,7 +142,7 @@ pub(super) fn kept(settings: &Settings) -> Vec<Setting> {
     for name in foreign.chain(withheld) {
         command.env_remove(name);
     }
-    // No repository is looked for, least of all in the current folder.
+    // Git must not search a repository, in particular not in the current folder.
     command.env("GIT_DIR", "/dev/null/none").env("LC_ALL", "C");
     command.args(["config", "--list", "-z", "--show-scope", "--includes"]);
     let running = child::start(command, None, (OUTPUT_BYTES_MAX, 0)).ok();
@@ -151,20 +151,21 @@ pub(super) fn kept(settings: &Settings) -> Vec<Setting> {
     finished.map_or_else(Vec::new, |finished| parse(&String::from_utf8_lossy(&finished.output)))
 }
 
-/// How ssh is started, as git's configuration says.
+/// The ssh command of git's configuration.
 pub(super) fn ssh_command(kept: &[Setting]) -> Option<&str> {
     let found = kept.iter().rev().find(|(name, _)| name == "core.sshcommand");
     found.map(|(_, value)| value.trim()).filter(|value| !value.is_empty())
 }
 
-/// Reads what `git config --list -z --show-scope` writes: scope and setting by turns, each with a zero behind it; name and value are lines.
+/// Parses the output of `git config --list -z --show-scope`: scopes and settings alternate, each with a zero byte after it. A line break separates
+/// name and value.
 fn parse(text: &str) -> Vec<Setting> {
     let fields: Vec<_> = text.split('\0').collect();
     let pairs = fields.chunks_exact(2).filter_map(|pair| match pair {
         ["system" | "global" | "command", setting] => Some(*setting),
         _ => None,
     });
-    // Without a value, a setting is true.
+    // A setting without a value is true.
     let pairs = pairs.map(|setting| setting.split_once('\n').unwrap_or((setting, "true")));
     let is_kept = |(name, _): &(&str, &str)| is_kept_setting(name);
     pairs.filter(is_kept).map(|(name, value)| (name.to_owned(), value.to_owned())).collect()

@@ -1,4 +1,4 @@
-//! Brings commits of other machines into the cache, and only those that are not there.
+//! Fetches commits of remote repositories into the cache, if they are not there yet.
 
 use std::ffi::OsStr;
 use std::iter;
@@ -17,7 +17,7 @@ use crate::limits::PACKS_MAX;
 use crate::repositories::object::to_gix;
 use crate::repositories::{Commit, RepositoryError, Revision, Wait};
 
-/// The reference in the cache that says: this is complete.
+/// The reference in the cache that marks a revision as completely fetched.
 fn marker(revision: &Revision) -> Option<String> {
     if let Revision::Commit { id, .. } = revision {
         return Some(format!("refs/kalypso/commits/{id}"));
@@ -26,7 +26,7 @@ fn marker(revision: &Revision) -> Option<String> {
     name.strip_prefix("refs/").map(|name| format!("refs/kalypso/{name}"))
 }
 
-/// The commit that is in the cache for a revision.
+/// The commit in the cache for a revision.
 pub(super) fn fetched(repository: &gix::Repository, revision: &Revision) -> Option<GitId> {
     let marked = read::reference(repository, &marker(revision)?).ok().flatten();
     marked.or_else(|| {
@@ -35,15 +35,15 @@ pub(super) fn fetched(repository: &gix::Repository, revision: &Revision) -> Opti
     })
 }
 
-/// That a repository answers and has no such reference.
+/// The repository responded, but has no such reference.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Missing {
-    /// Whether it has none at all.
+    /// Whether it has no branches at all.
     is_empty: bool,
 }
 
 impl GitRepositories {
-    /// The commit that a revision names now, with everything in it in the cache.
+    /// The current commit of a revision. Afterwards, all of its content is in the cache.
     pub(super) fn resolve_remote(&self, remote: &Remote, revision: &Revision) -> Result<GitId, RepositoryError> {
         let Some(reference) = read::reference_name(revision) else {
             if let Revision::Commit { id, .. } = revision {
@@ -61,10 +61,10 @@ impl GitRepositories {
         }
     }
 
-    /// Where a reference is now, with everything in it in the cache; the journal says that it was seen there.
+    /// The current commit of a reference. Afterwards, all of its content is in the cache, and the journal contains the head.
     ///
-    /// Two processes may ask at the same time, and the one that heard the older answer may come last. So the answer counts only if nobody has noted another one
-    /// since before the question; otherwise it is asked again, while nobody else can.
+    /// Two processes may request the head at the same time, and the one with the older response may finish last. Therefore the response is used only
+    /// if no head was added to the journal since the request. Otherwise, the head is requested again while the lock is held.
     fn see(
         &self,
         remote: &Remote,
@@ -88,12 +88,12 @@ impl GitRepositories {
             missing => return Ok(missing),
         };
         work.complete(revision, id)?;
-        // A cache that can't be written costs no more than what may be used while the repository can't be reached.
+        // If the journal can't be written, only the fallback for an unreachable repository is lost.
         let _ = Journal::append(&self.journal(remote), &work.lock, (reference, id));
         Ok(Ok(id))
     }
 
-    /// Where a reference of the remote repository is now.
+    /// The current commit of a reference of the remote repository.
     pub(super) fn remote_reference(
         &self,
         remote: &Remote,
@@ -105,20 +105,20 @@ impl GitRepositories {
             let mut lines = output.lines().filter_map(|line| line.split_once('\t'));
             lines.find(|(_, found)| *found == name).and_then(|(id, _)| GitId::from_hex(id))
         };
-        // What an annotated tag points at counts, not the tag itself.
+        // For an annotated tag, the commit counts, not the tag object.
         if let Some(id) = find(&peeled).or_else(|| find(name)) {
             return Ok(Ok(id));
         }
         let answer = self.asked(remote, &["--heads", "--", &remote.url], true)?;
         let is_empty = answer.output.trim().is_empty();
-        // Git takes a page that somebody may log in at for a list without lines.
+        // Git accepts a login page as an empty list of references.
         if is_empty && !process::is_git_spoken(&answer.messages) {
             return Err(RepositoryError::NotGit { url: remote.name.clone() });
         }
         Ok(Err(Missing { is_empty }))
     }
 
-    /// Asks the remote repository for references without changing the copy.
+    /// Runs `git ls-remote`. It does not change the copy.
     fn asked(&self, remote: &Remote, arguments: &[&str], is_traced: bool) -> Result<Answer, RepositoryError> {
         let arguments: Vec<_> = iter::once(&"ls-remote").chain(arguments).collect();
         let run = Run { is_traced, ..self.asking(remote, &arguments, (Wait::References, None)) };
@@ -129,7 +129,7 @@ impl GitRepositories {
         }
     }
 
-    /// Runs git in the copy. Given the lock, git holds it too.
+    /// Runs git in the copy. With a lock, git holds it too.
     pub(super) fn run(
         &self,
         remote: &Remote,
@@ -139,7 +139,7 @@ impl GitRepositories {
         self.answer(remote, &self.asking(remote, arguments, how))
     }
 
-    /// A run of git in the copy.
+    /// The parameters of a run in the copy.
     fn asking<'a>(
         &'a self,
         remote: &'a Remote,
@@ -165,7 +165,7 @@ impl GitRepositories {
         })
     }
 
-    /// The copy, made if it is not there.
+    /// Opens the copy. It is created if it does not exist.
     pub(super) fn prepared(&self, remote: &Remote) -> Result<Opened, RepositoryError> {
         match self.open_copy(&remote.copy) {
             Ok(opened) => Ok(opened),
@@ -173,7 +173,7 @@ impl GitRepositories {
         }
     }
 
-    /// The copy and the right to change it.
+    /// Opens the copy with the exclusive right to change it.
     pub(super) fn locked<'a>(&'a self, remote: &'a Remote) -> Result<Work<'a>, RepositoryError> {
         let limit = self.settings.time_limit;
         let lock = remote.copy.lock(limit)?;
@@ -184,7 +184,7 @@ impl GitRepositories {
         Ok(Work { repositories: self, remote, lock, opened })
     }
 
-    /// Makes sure that a commit is in the cache, completely.
+    /// Makes sure that a commit is in the cache with all of its content.
     fn ensure(&self, remote: &Remote, revision: &Revision, id: GitId) -> Result<(), RepositoryError> {
         if let Ok(opened) = self.open_copy(&remote.copy)
             && fetched(&opened.to_thread_local(), revision) == Some(id)
@@ -195,7 +195,7 @@ impl GitRepositories {
         self.locked(remote)?.complete(revision, id)
     }
 
-    /// Brings more of the history before a commit into the cache. Whether there may be more than before.
+    /// Fetches more of the history before a commit. Returns false if there can't be more.
     pub(super) fn deepen(&self, commit: &Commit, reach: usize) -> Result<bool, RepositoryError> {
         let Store::Remote(remote) = self.store(&commit.url)? else { return Ok(false) };
         let work = self.locked(&remote)?;
@@ -203,7 +203,7 @@ impl GitRepositories {
         work.fetch_commit_or_all(commit.id, &marker, reach).map(|_| true)
     }
 
-    /// After a commit could not be read: fetches it if it is not there, otherwise makes the copy anew.
+    /// Repairs the copy after a failed read of a commit. A missing commit is fetched. Otherwise, the copy is created again.
     pub(super) fn mend(&self, remote: &Remote, commit: &Commit) -> Result<Opened, RepositoryError> {
         let mut work = self.locked(remote)?;
         let (repository, revision) = (work.opened.to_thread_local(), Revision::Commit { id: commit.id, branch: None });
@@ -212,23 +212,23 @@ impl GitRepositories {
             work.renew()?;
             work.fetch(&commit.revision, commit.id)?;
         } else {
-            // An older commit of a branch must not become what is remembered of it.
+            // An older commit must not replace the cached head of the branch.
             work.fetch(&Revision::Commit { id: commit.id, branch: None }, commit.id)?;
         }
         Ok(work.opened)
     }
 }
 
-/// What was fetched for a commit.
+/// The result of a fetch for a commit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Fetched {
-    /// The commit, which its marker names now.
+    /// The commit. Its marker names it.
     Commit,
-    /// All branches and tags; whether the commit is among it is still to be seen.
+    /// All branches and tags. They may not contain the commit.
     All,
 }
 
-/// A copy that is being changed.
+/// A copy with the exclusive right to change it.
 pub(super) struct Work<'a> {
     repositories: &'a GitRepositories,
     remote: &'a Remote,
@@ -237,13 +237,13 @@ pub(super) struct Work<'a> {
 }
 
 impl Work<'_> {
-    /// Makes sure that a commit is in the copy, completely.
+    /// Makes sure that a commit is in the copy with all of its content.
     fn complete(&mut self, revision: &Revision, id: GitId) -> Result<(), RepositoryError> {
         if fetched(&self.opened.to_thread_local(), revision) == Some(id) {
             return Ok(());
         }
         let fetched = match self.fetch(revision, id) {
-            // A copy is given up only if it is of no use: while a server is away, it holds the last that we know.
+            // A copy is discarded only if it is damaged: while the server can't be reached, it is the only source.
             Err(RepositoryError::Unreachable { .. }) if is_damaged(&self.opened.to_thread_local()) => {
                 self.renew()?;
                 self.fetch(revision, id)
@@ -254,7 +254,7 @@ impl Work<'_> {
         fetched
     }
 
-    /// Makes the copy anew.
+    /// Creates the copy again.
     fn renew(&mut self) -> Result<(), RepositoryError> {
         let (repositories, copy) = (self.repositories, &self.remote.copy);
         repositories.forget(copy.git_dir());
@@ -264,9 +264,9 @@ impl Work<'_> {
         Ok(())
     }
 
-    /// Puts small packs together when there are many of them: every fetch and every push adds one.
+    /// Repacks small packs if there are many. Every fetch and push adds a pack.
     ///
-    /// Nothing is thrown away, because others may be reading it. If it fails, or takes too long, everything works as before.
+    /// No object is deleted, because other processes may read it. Errors and timeouts are ignored: the copy works as before.
     pub(super) fn maintain(&self) {
         let git_dir = self.remote.copy.git_dir();
         if leftovers::packs(git_dir) <= PACKS_MAX {
@@ -290,23 +290,23 @@ impl Work<'_> {
         mark(&repository, &marker, id).map_err(|fault| damaged(self.remote, fault))
     }
 
-    /// Fetches one commit with some of those before it. Some servers give out only what a branch or tag points at: then everything is fetched.
+    /// Fetches one commit, and ancestors up to `depth`. Some servers send only commits that a branch or tag points to. Then everything is fetched.
     fn fetch_commit_or_all(&self, id: GitId, marker: &str, depth: usize) -> Result<Fetched, RepositoryError> {
         let Some(reason) = self.fetch_commit(id, marker, depth)? else { return Ok(Fetched::Commit) };
-        // What is too large alone is no smaller with everything else.
+        // If the commit alone is too large, everything is too large as well.
         if trouble::is_too_large(&reason) || self.fetch_all()?.is_some() {
             return Err(not_fetched(self.remote, self.repositories.settings.transfer_bytes_max, reason));
         }
         Ok(Fetched::All)
     }
 
-    /// Fetches one commit with some of those before it; why that failed, if it did.
+    /// Fetches one commit, and ancestors up to `depth`. Returns the error message if it fails.
     fn fetch_commit(&self, id: GitId, marker: &str, depth: usize) -> Result<Option<String>, RepositoryError> {
         let (depth, refspec) = (format!("--depth={depth}"), format!("+{id}:{marker}"));
         self.run(&[&depth, "--", &self.remote.url, &refspec])
     }
 
-    /// Fetches all branches and tags with all that came before; why that failed, if it did.
+    /// Fetches all branches and tags with their whole history. Returns the error message if it fails.
     fn fetch_all(&self) -> Result<Option<String>, RepositoryError> {
         let is_shallow = self.opened.to_thread_local().is_shallow().is_ok_and(|is_shallow| is_shallow);
         let mut arguments: Vec<&str> = is_shallow.then_some("--unshallow").into_iter().collect();
@@ -323,7 +323,7 @@ impl Work<'_> {
     }
 }
 
-/// Whether something is not there that should be.
+/// Whether a marked commit is missing.
 fn is_damaged(repository: &gix::Repository) -> bool {
     let Ok(references) = repository.references() else { return true };
     let Ok(mut markers) = references.prefixed("refs/kalypso/") else { return true };
@@ -331,17 +331,17 @@ fn is_damaged(repository: &gix::Repository) -> bool {
     !markers.all(|marker| marker.is_ok_and(|marker| marker.try_id().is_some_and(is_there)))
 }
 
-/// Marks a pinned commit that came with its branch, so that it stays when the branch goes on.
+/// Marks a pinned commit that was fetched with its branch, so that it stays in the copy when the branch moves.
 fn keep(repository: &gix::Repository, revision: &Revision) {
     if let (Revision::Commit { id, .. }, Some(marker)) = (revision, marker(revision))
         && matches!(read::reference(repository, &marker), Ok(None))
     {
-        // Only saves a fetch; so it does no harm if it fails.
+        // Errors are ignored, because the marker only saves a fetch.
         let _ = mark(repository, &marker, *id);
     }
 }
 
-/// Says that a commit is in the cache, completely.
+/// Marks a commit as completely fetched.
 pub(super) fn mark(repository: &gix::Repository, marker: &str, id: GitId) -> Result<(), Fault> {
     let marked = repository.reference(marker, to_gix(id), PreviousValue::Any, "fetched");
     marked.map(drop).map_err(|error| Fault(error.to_string()))
@@ -352,7 +352,7 @@ pub(super) fn branch_marker(branch: &str) -> String {
     format!("refs/kalypso/heads/{branch}")
 }
 
-/// Why nothing was fetched: because of this machine's disk, or the repository.
+/// The error of a failed fetch: of the local disk, or of the repository.
 fn not_fetched(remote: &Remote, limit: u64, reason: String) -> RepositoryError {
     if trouble::is_too_large(&reason) {
         return RepositoryError::TransferTooLarge { url: remote.name.clone(), limit };

@@ -1,4 +1,5 @@
-//! In which order the heads of branches were seen: what a copy remembers is used only if it is known to be newer than what was published.
+//! Stores the order in which the heads of branches were seen. A cached commit is used only if this order proves that it is not older than the
+//! published one.
 
 use std::fs;
 use std::io::{self, Read as _};
@@ -10,28 +11,28 @@ use super::cache::Lock;
 use crate::key::Key;
 use crate::limits::{JOURNAL_BYTES_MAX, SEEN_MAX};
 
-/// The heads that references of one repository were seen at, each when the repository itself said it. No clock is asked: the order is that of the lines.
+/// The heads of the references of one repository, each at a successful request. The order of the lines counts; no clock is used.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Journal {
-    /// Oldest first.
+    /// The heads with their references, oldest first.
     entries: Vec<(GitId, String)>,
 }
 
-/// A journal on disk. It is believed while nobody can be asked, so only who has the key can write one.
+/// A journal on disk. It is used while the repository can't be reached, so it is signed with the key.
 #[derive(Clone, Copy)]
 pub(super) struct JournalFile<'a> {
     pub(super) path: &'a Path,
-    /// The repository that it is of.
+    /// The URL of the repository.
     pub(super) url: &'a str,
-    /// None if there is none: then there is no journal.
+    /// The key of the settings. None: no journal is read or written.
     pub(super) key: Option<&'a Key>,
 }
 
-/// What the signature of a journal is for.
+/// The purpose of the signature.
 const PURPOSE: &str = "journal";
 
 impl Journal {
-    /// The journal in a file. One that is missing, damaged, too large or not signed with the key says nothing.
+    /// Reads the journal from a file. The result is empty if the file is missing, damaged, too large or not signed with the key.
     pub(super) fn read(file: &JournalFile<'_>) -> Self {
         let read = || -> io::Result<String> {
             let mut text = String::new();
@@ -45,14 +46,14 @@ impl Journal {
         Self::verified(&text, file).and_then(Self::parse).unwrap_or_default()
     }
 
-    /// What is below the signature, if it is the right one.
+    /// The text below the signature, if the signature is valid.
     fn verified<'t>(text: &'t str, file: &JournalFile<'_>) -> Option<&'t str> {
         let (signature, entries) = text.split_once('\n')?;
         let signature = data_encoding::HEXLOWER.decode(signature.as_bytes()).ok()?;
         file.key?.has_signed(PURPOSE, &[file.url.as_bytes(), entries.as_bytes()], &signature).then_some(entries)
     }
 
-    /// None if a line is not one of ours.
+    /// Parses the entries. None if a line is malformed.
     fn parse(text: &str) -> Option<Self> {
         let entry = |line: &str| {
             let (id, reference) = line.split_once(' ')?;
@@ -61,22 +62,23 @@ impl Journal {
         text.lines().map(entry).collect::<Option<_>>().map(|entries| Self { entries })
     }
 
-    /// Where a reference was seen, oldest first.
+    /// The heads of a reference, oldest first.
     pub(super) fn seen(&self, reference: &str) -> Vec<GitId> {
         self.entries.iter().filter(|(_, of)| of == reference).map(|(id, _)| *id).collect()
     }
 
-    /// Adds where a reference was seen just now. Whoever adds holds the lock since before the repository was asked, or looks that nothing was added meanwhile.
+    /// Adds a head of a reference. The caller must have held the lock since before the request to the repository, or must check that no entry was
+    /// added since.
     ///
     /// # Errors
-    /// If the file can't be written. It is then as it was.
+    /// If the file can't be written. Then it is unchanged.
     pub(super) fn append(file: &JournalFile<'_>, _lock: &Lock, (reference, id): (&str, GitId)) -> io::Result<()> {
         let Some(key) = file.key else { return Ok(()) };
         let mut journal = Self::read(file);
         journal.add(reference, id);
         let text: String = journal.entries.iter().map(|(id, reference)| format!("{id} {reference}\n")).collect();
         let signature = data_encoding::HEXLOWER.encode(&key.sign(PURPOSE, &[file.url.as_bytes(), text.as_bytes()]));
-        // Nobody else writes while we hold the lock.
+        // The lock excludes other writers.
         let unfinished = file.path.with_extension("seen.tmp");
         fs::write(&unfinished, format!("{signature}\n{text}"))?;
         fs::rename(unfinished, file.path)

@@ -1,7 +1,7 @@
-//! What may be in a copy: only what git and we put there.
+//! Checks the files of a copy: only files that git and Kalypso create are allowed.
 //!
-//! A cache can be restored by somebody else, as many CI systems do. Settings, hooks, other places for objects, replacements of commits: none of that is
-//! needed in a copy, so none of it may be there. What objects hold is checked whenever one is read.
+//! Another user can restore a cache, as in many CI systems. A copy needs no settings, hooks, alternates or replacement commits, so none of them are
+//! allowed. The content of objects is checked when they are read.
 
 use std::fs::{self, Metadata};
 use std::io;
@@ -9,17 +9,17 @@ use std::path::Path;
 
 use crate::trust;
 
-/// What `HEAD` of a copy says: a branch that does not exist.
+/// The content of a copy's `HEAD`: a branch that does not exist.
 pub(super) const HEAD: &str = "ref: refs/heads/none\n";
-/// All settings of a copy.
+/// The content of a copy's `config`.
 pub(super) const CONFIG: &str = "[core]\n\trepositoryformatversion = 0\n\tbare = true\n";
-/// Where a copy's references are.
+/// The prefix of a copy's references.
 const REFERENCES: &str = "refs/kalypso/";
 
-/// Makes sure that a copy holds nothing but what belongs there.
+/// Checks that a copy contains only allowed files.
 ///
 /// # Errors
-/// Says what does not.
+/// A message with the first file that is not allowed.
 pub(super) fn check(git_dir: &Path) -> Result<(), String> {
     let metadata = fs::symlink_metadata(git_dir).map_err(|error| error.to_string())?;
     if !metadata.is_dir() || !trust::is_own(&metadata) {
@@ -40,7 +40,7 @@ pub(super) fn check(git_dir: &Path) -> Result<(), String> {
     check_packed(git_dir)
 }
 
-/// Looks at all that is in a folder of a copy. `is_closed` says that nobody else gets at any of it, whatever its mode.
+/// Checks the content of a folder in a copy. `is_closed`: other users can't enter the copy, so the modes of the files in it do not matter.
 fn check_below(folder: &Path, inside: String, is_closed: bool) -> Result<(), String> {
     let entries = match fs::read_dir(folder) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
@@ -52,7 +52,7 @@ fn check_below(folder: &Path, inside: String, is_closed: bool) -> Result<(), Str
         let name = name.to_str().ok_or_else(|| format!("{inside} holds a name that is not UTF-8"))?;
         let path = format!("{inside}{name}");
         let metadata = match fs::symlink_metadata(entry.path()) {
-            // Git removes its temporary files while we look.
+            // Git may remove temporary files during the check.
             Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
             other => other.map_err(|error| format!("{path}: {error}"))?,
         };
@@ -70,7 +70,7 @@ fn check_below(folder: &Path, inside: String, is_closed: bool) -> Result<(), Str
     Ok(())
 }
 
-/// Makes sure that references that git has put into one file are the copy's own.
+/// Checks that all references in `packed-refs` have the prefix of the copy.
 fn check_packed(git_dir: &Path) -> Result<(), String> {
     let text = match fs::read_to_string(git_dir.join("packed-refs")) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
@@ -84,13 +84,13 @@ fn check_packed(git_dir: &Path) -> Result<(), String> {
     }
 }
 
-/// Whether a folder of this path belongs into a copy. Git makes and removes empty folders for references as it likes.
+/// Whether a folder with this path is allowed. Git creates and removes empty folders for references at any time.
 fn is_folder(path: &str) -> bool {
     let is_of_objects = path.strip_prefix("objects/").is_some_and(|name| name.len() == 2 && is_hexadecimal(name));
     is_of_objects || matches!(path, "objects" | "objects/info" | "objects/pack" | "refs") || path.starts_with("refs/")
 }
 
-/// Whether a file of this path belongs into a copy.
+/// Whether a file with this path is allowed.
 fn is_file(path: &str) -> bool {
     if let Some(path) = path.strip_prefix("objects/") {
         return match path.split_once('/') {
@@ -107,8 +107,8 @@ fn is_file(path: &str) -> bool {
     known.contains(&path) || (!path.contains('/') && has_ending(path, "lock"))
 }
 
-/// Packs with their indexes, and what git has not finished yet, or never will. A list of reachable objects or a graph of commits would be believed
-/// without looking at the objects: a copy has none.
+/// Whether a file in `objects/pack` is allowed: packs with their indexes, and unfinished files of git. Bitmaps and commit graphs are not: git would
+/// trust them without reading the objects.
 fn is_of_pack(name: &str) -> bool {
     let pack = name.strip_prefix("pack-").and_then(|rest| rest.split_once('.'));
     let is_pack = |(id, ending): (&str, &str)| {

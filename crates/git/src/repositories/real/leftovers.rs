@@ -1,28 +1,28 @@
-//! What a git that was killed leaves behind in a copy: locks that nobody holds, and files that were never finished.
+//! Removes the leftovers of a killed git from a copy: locks without a holder, and unfinished files.
 
 use std::ffi::OsStr;
 use std::fs::{self, DirEntry};
 use std::path::Path;
 
-/// Removes what is left over. Nobody else works in a copy while we hold its lock: the git of a run that ended has ended, or it would hold the lock.
+/// Removes leftovers. The caller holds the lock of the copy, so no other git runs in it: a git of an earlier run would still hold the lock.
 ///
-/// What can't be removed is reported by the git that stumbles over it.
+/// Errors are ignored. If a leftover stays, the next git that needs the file reports it.
 pub(super) fn remove(git_dir: &Path) {
     remove_below(git_dir, Place::Root);
 }
 
-/// How many packs a repository has.
+/// The number of packs in a repository.
 pub(super) fn packs(git_dir: &Path) -> usize {
     let entries = fs::read_dir(git_dir.join("objects/pack"));
     let is_pack = |entry: &DirEntry| entry.path().extension().is_some_and(|extension| extension == "pack");
     entries.map_or(0, |entries| entries.flatten().filter(is_pack).count())
 }
 
-/// Where a file is.
+/// The location of a file in a repository.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Place {
     Root,
-    /// Below `refs`: whatever is no lock there is a reference, however it is called.
+    /// Below `refs`. Every file there that is not a lock is a reference, whatever its name is.
     References,
     Objects,
     Packs,
@@ -45,7 +45,7 @@ fn remove_below(folder: &Path, place: Place) {
 }
 
 impl Place {
-    /// Where what is in a folder of this name is.
+    /// The location of the entries in a folder with this name.
     fn below(self, name: &OsStr) -> Self {
         match (self, name.to_str()) {
             (Self::Root, Some("refs")) => Self::References,
@@ -63,7 +63,7 @@ fn is_leftover(path: &Path, name: &OsStr, place: Place) -> bool {
         _ if extension == Some("lock") => true,
         Place::Root => name == "gc.pid" || name == "packed-refs.new",
         Place::Objects => is_temporary(name),
-        // A fetch keeps its pack until its references are there. A pack without its index is not known to anybody.
+        // A fetch keeps its pack until its references are written. Git ignores a pack without an index.
         Place::Packs => {
             let is_unknown = extension == Some("pack") && !path.with_extension("idx").exists();
             is_temporary(name) || extension == Some("keep") || is_unknown
@@ -80,7 +80,7 @@ fn is_temporary(name: &OsStr) -> bool {
 mod tests {
     use super::*;
 
-    /// Writes files into a folder, and says which are there after the removal.
+    /// Creates files in a folder, removes leftovers, and checks which files are left.
     fn check(files: &[&str], kept: &[&str]) {
         let folder = tempfile::tempdir().unwrap();
         for file in files {

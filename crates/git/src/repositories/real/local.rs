@@ -1,11 +1,11 @@
-//! Repositories of this machine, which are read in place whoever they belong to.
+//! Checks of repositories on this machine. They are read in place, also if they belong to another user.
 
 use std::fs;
 use std::path::Path;
 
 use crate::trust;
 
-/// Extensions of git's repository format that change nothing about how objects and references are read.
+/// Extensions of git's repository format that do not affect how objects and references are read.
 const HARMLESS_EXTENSIONS: &[&str] = &[
     "compatobjectformat",
     "noop",
@@ -16,15 +16,15 @@ const HARMLESS_EXTENSIONS: &[&str] = &[
     "worktreeconfig",
 ];
 
-/// Whether there is a repository in a folder, readable or not.
+/// Whether a folder contains a repository, even one that can't be read.
 pub(super) fn is_repository(path: &Path) -> bool {
     path.join("HEAD").is_file() || path.join(".git").exists()
 }
 
-/// Makes sure that a repository is read as git would read it, and holds no one else's objects.
+/// Checks that the repository is read exactly as git would read it, and that it does not lead to objects elsewhere.
 ///
 /// # Errors
-/// Says what is in the way, and what to do about it.
+/// A message with the cause and the solution.
 pub(super) fn check(path: &Path, repository: &gix::Repository) -> Result<(), String> {
     let snapshot = repository.config_snapshot();
     let format = |name: &str| snapshot.string(name).map(|value| value.to_string().to_ascii_lowercase());
@@ -45,8 +45,8 @@ pub(super) fn check(path: &Path, repository: &gix::Repository) -> Result<(), Str
     check_bounds(path, repository)
 }
 
-/// A repository of somebody else could hold what only this user may read, by leading to this user's own repositories: objects that it borrows, folders
-/// that are links. What one's own leads to is one's own decision.
+/// Checks that a repository of another user does not lead to the current user's own repositories: with alternates, or with folders that are links.
+/// Otherwise, it could expose content that only the current user may read. Repositories of the current user may lead anywhere.
 fn check_bounds(path: &Path, repository: &gix::Repository) -> Result<(), String> {
     let git_dir = repository.git_dir();
     let leads = ["commondir", "objects/info/alternates", "objects/info/http-alternates"];
@@ -57,7 +57,7 @@ fn check_bounds(path: &Path, repository: &gix::Repository) -> Result<(), String>
     let (leads, links) = if is_strange(git_dir) { (&leads[..], &links[..]) } else { (&[][..], &[][..]) };
     let leading = leads.iter().map(|name| git_dir.join(name)).find(|path| path.exists());
     let linked = || links.iter().map(|name| git_dir.join(name)).find(|path| is_link(path));
-    // A file `.git` names another folder, as a link does.
+    // A `.git` file names another folder, like a link.
     let named = || Some(dot_git).filter(|path| is_strange(path) && !path.is_dir());
     let above = || path.ancestors().find(|path| is_link(path) && trust::is_strangers(path)).map(Path::to_owned);
     match leading.or_else(linked).or_else(named).or_else(above) {

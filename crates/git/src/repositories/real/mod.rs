@@ -1,4 +1,4 @@
-//! Real repositories: gix reads and writes objects, the git program fetches and pushes.
+//! Real repositories: gix reads and writes objects, and the git program fetches and pushes.
 
 mod cache;
 mod child;
@@ -35,26 +35,27 @@ use crate::settings::{Location, Settings, candidates, rule_for};
 use crate::trust::{self, Distrust};
 use crate::url::{RepositoryUrl, Scheme, without_credential};
 
-/// The repositories of this machine and of others.
+/// Local and remote repositories.
 ///
-/// Local ones are read in place and changed by nothing but a push; uncommitted changes are not seen. Of remote ones a copy is kept in the cache.
+/// Local repositories are read in place, and changed only by a push. Uncommitted changes are not visible. Remote repositories have a copy in the
+/// cache.
 #[derive(Debug)]
 pub struct GitRepositories {
     settings: Settings,
     open: Mutex<BTreeMap<PathBuf, Opened>>,
-    /// The cache, once it was found to be trustworthy, or not.
+    /// The real path of the cache, or the reason why it is not trusted. Set at the first use.
     cache: OnceLock<Result<PathBuf, Distrust>>,
-    /// What git's own configuration says about how hosts are reached.
+    /// The settings for connections from git's configuration. Set at the first use.
     kept: OnceLock<Vec<Setting>>,
 }
 
 type Opened = Arc<gix::ThreadSafeRepository>;
 
-/// Why a repository can't be opened.
+/// The reason why a repository can't be opened.
 enum Unreadable {
-    /// It is none, or a broken one.
+    /// The folder contains no repository, or a broken one.
     Broken(Fault),
-    /// It is one that is not read.
+    /// The repository failed a check.
     Refused(String),
 }
 
@@ -67,13 +68,13 @@ impl Unreadable {
     }
 }
 
-/// A repository with the place where it is read.
+/// An open local repository, or a remote one with its copy.
 enum Store {
     Local(Opened),
     Remote(Remote),
 }
 
-/// A repository elsewhere, and its copy.
+/// A remote repository and its copy.
 struct Remote {
     name: RepositoryUrl,
     url: String,
@@ -81,27 +82,27 @@ struct Remote {
     copy: Copy,
 }
 
-/// How often a local repository is opened anew because something can't be read: others pack it again while we read.
+/// How often a local repository is opened again after a failed read: another process may repack it during the read.
 const ATTEMPTS: usize = 3;
 
-/// How repositories are opened. What another commit or object is to be taken for is nobody's business but its author's. For each pack there is a slot, and
-/// their number stays as it is however many packs others add: one takes 24 bytes.
+/// The options for opening repositories. Replacement refs are disabled: an object must have the content that its author gave it. gix allocates a
+/// fixed number of slots for packs at opening, and other processes may add packs later. A slot takes 24 bytes.
 fn options() -> gix::open::Options {
     let slots = gix::odb::store::init::Slots::AsNeededByDiskState { multiplier: 2.0, minimum: 1024 };
     gix::open::Options::isolated().config_overrides(["core.useReplaceRefs=false"]).object_store_slots(slots)
 }
 
 impl GitRepositories {
-    /// Repositories as the settings say.
+    /// Repositories with these settings.
     pub fn new(settings: Settings) -> Self {
         Self { settings, open: Mutex::default(), cache: OnceLock::new(), kept: OnceLock::new() }
     }
 
-    /// The folder of the cache, which is made if it is not there. Nothing in it is looked at unless it can be trusted.
+    /// The folder of the cache. It is created if it does not exist. Its content is read only if the folder is trusted.
     fn cache(&self) -> Result<&Path, RepositoryError> {
         match self.cache.get_or_init(|| trust::prepare_folder(&self.settings.cache)) {
             Ok(cache) => Ok(cache),
-            // What can't be made is not somebody else's.
+            // A folder that can't be created is a cache error, not a lack of trust.
             Err(Distrust::Unusable { path, reason }) => {
                 Err(RepositoryError::Cache { path: path.clone(), reason: reason.clone() })
             }
@@ -109,12 +110,12 @@ impl GitRepositories {
         }
     }
 
-    /// Where the journal of a copy is, and who signs it.
+    /// The journal of a copy, with its URL and key.
     fn journal<'a>(&'a self, remote: &'a Remote) -> JournalFile<'a> {
         JournalFile { path: remote.copy.journal(), url: &remote.url, key: self.settings.key.as_ref() }
     }
 
-    /// What git's own configuration says about how hosts are reached. On this machine nothing has to be.
+    /// The settings for connections from git's configuration. Empty for local repositories.
     fn kept(&self, scheme: Scheme) -> &[Setting] {
         if scheme == Scheme::Local { &[] } else { self.kept.get_or_init(|| environment::kept(&self.settings)) }
     }
@@ -147,19 +148,19 @@ impl GitRepositories {
         })
     }
 
-    /// The copy of a repository, if it holds nothing but what belongs there.
+    /// Opens the copy of a repository, if it contains only allowed files.
     fn open_copy(&self, copy: &Copy) -> Result<Opened, Fault> {
         let opened = self.open_with(copy.git_dir(), |_| layout::check(copy.git_dir()));
         opened.map_err(Unreadable::into_fault)
     }
 
-    /// The repository in a folder. Once opened it stays so: new objects and references are seen all the same.
+    /// Opens the repository in a folder. It stays open; new objects and references are still found.
     fn open(&self, path: &Path) -> Result<Opened, Fault> {
         let opened = self.open_with(path, |_| Ok(()));
         opened.map_err(Unreadable::into_fault)
     }
 
-    /// The same for one that may be refused when it is opened.
+    /// Same as [`Self::open`], with a check of the repository when it is opened.
     fn open_with(
         &self,
         path: &Path,
@@ -185,7 +186,7 @@ impl GitRepositories {
         open.retain(|_, other| !Arc::ptr_eq(other, opened));
     }
 
-    /// Reads from a commit that was resolved. A copy that is found to be damaged is mended, or made anew.
+    /// Reads from a commit that was resolved. A damaged copy is repaired, or created again.
     fn reading<T>(
         &self,
         commit: &Commit,
@@ -197,7 +198,7 @@ impl GitRepositories {
         };
         let git_dir = remote.copy.git_dir();
         let once = || self.open_copy(&remote.copy).and_then(|opened| read(&opened.to_thread_local()));
-        // Another run may have packed the copy again, which is no damage.
+        // Another run may have repacked the copy. This is not a damage.
         let again = |_| {
             self.forget(git_dir);
             once()
@@ -209,7 +210,7 @@ impl GitRepositories {
         })
     }
 
-    /// Reads from a repository of this machine, which others may change meanwhile: what was in one pack is in another.
+    /// Reads from a local repository. Another process may repack it during the read, so that an object moves to another pack.
     fn reading_local<T>(
         &self,
         url: &RepositoryUrl,
@@ -251,7 +252,7 @@ impl Repositories for GitRepositories {
         let Ok(Store::Remote(remote)) = self.store(url) else { return None };
         let opened = self.open_copy(&remote.copy).ok()?;
         let fetched = fetch::fetched(&opened.to_thread_local(), revision)?;
-        // Where a branch was, only our own journal says. A pinned commit is what its id says.
+        // Only the signed journal proves the head of a branch. A pinned commit is verified by its id.
         let id = match read::reference_name(revision) {
             Some(name) => Journal::read(&self.journal(&remote)).seen(&name).pop()?,
             None => fetched,
@@ -334,13 +335,13 @@ impl Repositories for GitRepositories {
     }
 }
 
-/// An error with what caused it.
+/// An error with its causes.
 fn chain(error: &dyn std::error::Error) -> String {
     let causes = std::iter::successors(Some(error), |error| error.source());
     causes.map(ToString::to_string).collect::<Vec<_>>().join(": ")
 }
 
-/// Why a local repository does not have a revision.
+/// The error for a revision that a local repository does not contain.
 fn no_revision(repository: &gix::Repository, url: &RepositoryUrl, revision: &Revision) -> RepositoryError {
     if read::has_branches(repository) {
         return RepositoryError::NoRevision { url: url.clone(), revision: revision.clone() };

@@ -1,4 +1,4 @@
-//! Pushing into a repository of this machine runs git there, with that repository's settings and hooks.
+//! Checks the owner of a local repository before a push. The push runs git there, with the settings and hooks of that repository.
 
 use std::fs;
 use std::path::Path;
@@ -8,8 +8,8 @@ use crate::repositories::RepositoryError;
 use crate::trust::{self, Distrust};
 use crate::url::RepositoryUrl;
 
-/// Makes sure that what a push would run there is this user's own: the repository, its settings and hooks, and that nobody can put others in their
-/// place. Who shares a repository with others lets them reach it over ssh or https, where it runs as somebody else.
+/// Checks that the repository, its settings and its hooks belong to the current user, and that other users can't replace them. A repository that
+/// several users share must be reached over ssh or https, where hooks run as another user.
 pub(super) fn check(url: &RepositoryUrl, target: &Opened) -> Result<(), RepositoryError> {
     let target = target.to_thread_local();
     let checked = [target.git_dir(), target.common_dir()].into_iter().try_for_each(check_repository);
@@ -27,7 +27,7 @@ fn check_repository(folder: &Path) -> Result<(), Distrust> {
     hooks.flatten().try_for_each(|hook| check_part(&hook.path()))
 }
 
-/// Looks at a part, and at what it leads to if it is a link. What is not there runs nothing.
+/// Checks a file or folder of the repository. A link is refused. A path that does not exist is safe.
 fn check_part(path: &Path) -> Result<(), Distrust> {
     let Ok(metadata) = fs::symlink_metadata(path) else { return Ok(()) };
     if metadata.is_symlink() {

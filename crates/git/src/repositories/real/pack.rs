@@ -1,7 +1,7 @@
-//! New objects as one pack: a file for each would take the file system longer than all the rest.
+//! Writes new objects into one pack. A separate file for each object would be much slower.
 //!
-//! The formats are those of git's `gitformat-pack`: packs of version 2 without deltas, and indexes of version 2. Objects come one after another and
-//! are never in memory together; what is kept of each is what the index says.
+//! The formats are those of git's `gitformat-pack`: packs of version 2 without deltas, and indexes of version 2. Objects are written one after
+//! another, and are never all in memory. Only the index entries stay in memory.
 
 use std::collections::HashSet;
 use std::fs::{self, File};
@@ -14,22 +14,22 @@ use gix::zlib::{Compression, Status};
 use model::git_id::GitId;
 use sha1::{Digest as _, Sha1};
 
-/// Fast: hosts pack again what they get, and find similar files, which saves more than any level.
+/// The fastest level: git hosts repack what they receive, and their deltas save more space than a higher level.
 const LEVEL: Compression = Compression::BEST_SPEED;
-/// Offsets from here on stand in a table of their own.
+/// Offsets from this value on are stored in a separate table of the index.
 const LARGE_OFFSET: u64 = 1 << 31;
 
-/// An object as it stands in a pack.
+/// An object in the encoding of a pack.
 pub(super) struct Packed {
     pub(super) id: GitId,
     crc: u32,
     bytes: Vec<u8>,
 }
 
-/// Makes objects ready for a pack, one after another.
+/// Encodes objects for a pack.
 pub(super) struct Packer(Compress);
 
-/// A pack on its way to the disk. Without [`Self::finish`], nothing comes of it.
+/// A pack that is being written. Without a call of [`Self::finish`], git does not use it.
 pub(super) struct PackFile {
     /// The folder of packs.
     folder: PathBuf,
@@ -39,7 +39,7 @@ pub(super) struct PackFile {
     entries: Vec<IndexEntry>,
 }
 
-/// What an index says about an object.
+/// The entry of an object in the index.
 struct IndexEntry {
     id: GitId,
     crc: u32,
@@ -51,11 +51,11 @@ impl Packer {
         Self(Compress::new(LEVEL))
     }
 
-    /// Compresses an object.
+    /// Encodes and compresses an object.
     pub(super) fn pack(&mut self, id: GitId, kind: Kind, content: &[u8]) -> io::Result<Packed> {
         let mut bytes = header(kind, content.len());
         let start = bytes.len();
-        // What deflate adds at the most, as zlib's `deflateBound` has it.
+        // The maximum size of deflate's output, as in zlib's `deflateBound`.
         bytes.resize(start + content.len() + content.len() / 1000 + 64, 0);
         self.0.reset();
         let room = bytes.get_mut(start..).unwrap_or_default();
@@ -68,7 +68,7 @@ impl Packer {
     }
 }
 
-/// The length with its lowest four bits beside the kind, then seven bits to a byte.
+/// The header of an object: its kind and the lowest four bits of its length, then seven bits of the length per byte.
 fn header(kind: Kind, length: usize) -> Vec<u8> {
     let kind: u8 = match kind {
         Kind::Commit => 1,
@@ -89,7 +89,7 @@ fn header(kind: Kind, length: usize) -> Vec<u8> {
 }
 
 impl PackFile {
-    /// A pack for a repository whose objects are in this folder.
+    /// Starts a pack in a repository, whose `objects` folder is given.
     pub(super) fn new(objects: &Path) -> io::Result<Self> {
         let folder = objects.join("pack");
         fs::create_dir_all(&folder)?;
@@ -105,17 +105,17 @@ impl PackFile {
         Ok(new)
     }
 
-    /// Whether an object is in it.
+    /// Whether the pack contains an object.
     pub(super) fn has(&self, id: GitId) -> bool {
         self.written.contains(&id)
     }
 
-    /// How many objects are in it.
+    /// The number of objects in the pack.
     pub(super) fn len(&self) -> usize {
         self.entries.len()
     }
 
-    /// Adds an object, once.
+    /// Adds an object. An object that the pack already contains is skipped.
     pub(super) fn add(&mut self, object: &Packed) -> io::Result<()> {
         if self.written.insert(object.id) {
             self.entries.push(IndexEntry { id: object.id, crc: object.crc, offset: self.length });
@@ -124,7 +124,7 @@ impl PackFile {
         Ok(())
     }
 
-    /// Puts the pack with its index in its place. Git looks for the index, so that comes last.
+    /// Completes the pack. The index is renamed last, because git looks for it first.
     pub(super) fn finish(mut self) -> io::Result<()> {
         let count = u32::try_from(self.entries.len()).map_err(io::Error::other)?;
         self.pack.flush()?;
@@ -147,7 +147,7 @@ impl PackFile {
     }
 }
 
-/// Only who holds the copy's lock writes here, and git takes what is called so for rubbish if it stays.
+/// The name of the unfinished pack. The lock of the copy excludes other writers, and git deletes old files with such names.
 fn temporary(folder: &Path) -> PathBuf {
     folder.join("tmp_pack_kalypso")
 }
@@ -158,7 +158,7 @@ fn head(count: u32) -> [u8; 12] {
     head
 }
 
-/// The sum of everything in a file. The pack's count of objects stands at its beginning and is known at its end only.
+/// The SHA-1 checksum of a file. It is computed at the end, because the number of objects is at the beginning of the file.
 fn checksum(mut file: &File) -> io::Result<[u8; 20]> {
     file.seek(SeekFrom::Start(0))?;
     let (mut hasher, mut buffer) = (Sha1::new(), vec![0; 1 << 20]);
@@ -170,7 +170,7 @@ fn checksum(mut file: &File) -> io::Result<[u8; 20]> {
     }
 }
 
-/// The index of a pack: how many ids begin with which byte at most, the ids, check sums and offsets.
+/// The index of a pack: a table with the number of ids up to each first byte, then the ids, the CRC-32 sums and the offsets.
 fn index(entries: &mut [IndexEntry], pack: [u8; 20]) -> Vec<u8> {
     entries.sort_unstable_by_key(|entry| entry.id);
     let mut index = Vec::with_capacity(8 + 256 * 4 + entries.len() * 28 + 40);

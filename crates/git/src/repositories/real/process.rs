@@ -1,4 +1,4 @@
-//! One run of the git program: bounded in time and output, without a person to ask, and without a credential in sight.
+//! One run of git: with limits for time and output, without prompts, and without credentials in arguments or messages.
 
 use std::ffi::OsString;
 use std::fs::File;
@@ -14,51 +14,52 @@ use crate::repositories::Wait;
 use crate::settings::{Credential, Settings};
 use crate::url::Scheme;
 
-/// What git is asked.
+/// The parameters of a run.
 pub(super) struct Run<'a> {
-    /// The repository that git works in; none for what needs none.
+    /// The repository that git works in; none if the command needs none.
     pub(super) git_dir: Option<&'a Path>,
     /// The subcommand and its arguments.
     pub(super) arguments: Vec<OsString>,
-    /// Where it connects to, as git is given it.
+    /// The URL that git connects to.
     pub(super) url: &'a str,
-    /// What is spoken there.
+    /// The protocol of the URL.
     pub(super) scheme: Scheme,
-    /// What the person's configuration says about how to connect.
+    /// The settings for connections from the user's configuration.
     pub(super) kept: &'a [Setting],
-    /// The lock on the repository, if git changes it: it lasts as long as git runs, even if this process is killed. No output is kept then.
+    /// The lock of the copy, if git changes it. Git holds the lock as long as it runs, even if this process is killed. Then standard output is not
+    /// captured.
     pub(super) lock: Option<&'a File>,
-    /// What git is waited for.
+    /// The operation, which decides the time limit.
     pub(super) wait: Wait,
-    /// Whether its messages say what it and the server say to each other, which [`is_git_spoken`] wants to know.
+    /// Whether git writes the packets of its protocol to the messages. [`is_git_spoken`] needs them.
     pub(super) is_traced: bool,
 }
 
-/// What git answered.
+/// The output of a run.
 pub(super) struct Answer {
-    /// Its standard output.
+    /// The standard output.
     pub(super) output: String,
-    /// What it said beside that, as it is: not to be shown.
+    /// The unmodified standard error. It must not be shown.
     pub(super) messages: String,
-    /// Why it failed, if it did: what it said, safe to show.
+    /// The error message if git failed, safe to show.
     pub(super) failure: Option<String>,
 }
 
-/// Why there is no answer.
+/// The reason why a run has no result.
 pub(super) enum NoAnswer {
     /// Git could not be started.
     NotStarted(String),
-    /// It took longer than it may.
+    /// Git exceeded this time limit.
     TimedOut(Duration),
 }
 
-/// What the shell says, by its status, of a program that it can't start.
+/// The exit codes of the shell for a program that it can't start.
 const NOT_STARTED: [i32; 2] = [126, 127];
 
-/// Asks nobody, and notices a server that is gone.
+/// Options for ssh: no prompts, and detection of a server that does not respond.
 const SSH_OPTIONS: &str = "-o BatchMode=yes -o ConnectTimeout=30 -o ServerAliveInterval=15 -o ServerAliveCountMax=3";
 
-/// The variable that hands the token to git, and to nobody else. Neither the token nor anything made of it is ever in an argument.
+/// The variable that passes the token to git. Neither the token nor a value derived from it is ever in an argument.
 const TOKEN_VARIABLE: &str = "KALYPSO_GIT_TOKEN";
 
 /// Runs git.
@@ -80,7 +81,7 @@ pub(super) fn run(settings: &Settings, run: &Run<'_>) -> Result<Answer, NoAnswer
     Ok(Answer { output, messages, failure })
 }
 
-/// Whether a traced run of git heard anything that only a git server says: its packets, not the text of a page.
+/// Whether a traced run received a packet of git's protocol. A web page has none.
 pub(super) fn is_git_spoken(messages: &str) -> bool {
     messages.lines().any(|line| line.split_once(" packet: ").is_some_and(|(_, packet)| packet.contains('<')))
 }
@@ -95,7 +96,7 @@ fn command(settings: &Settings, run: &Run<'_>, credential: Option<&Credential>) 
     environment::settle(&mut command, run.kept);
     let protocols = match run.scheme {
         Scheme::Local => "file",
-        // A server may lead from one to the other.
+        // A server may redirect between the two.
         Scheme::Http => "http:https",
         Scheme::Https => "https",
         Scheme::Ssh => "ssh",
@@ -115,10 +116,10 @@ fn command(settings: &Settings, run: &Run<'_>, credential: Option<&Credential>) 
     command
 }
 
-/// Gives git a token for one prefix. Git itself compares every URL that it asks with the prefix, also after a redirect.
+/// Passes a token to git, for one URL prefix. Git itself compares the prefix with every URL that it requests, also after a redirect.
 fn hand_over(command: &mut Command, credential: &Credential) {
     let helper = format!("!f() {{ printf 'username={TOKEN_USER}\\npassword=%s\\n' \"${TOKEN_VARIABLE}\"; }}; f");
-    // Nobody else's helper is asked, or told of the token.
+    // An empty helper removes all other helpers, so that none of them gets the token.
     command.args(["-c", "credential.helper="]);
     let prefix = credential.prefix.trim_end_matches('/');
     for prefix in [prefix.to_owned(), format!("{prefix}.git")] {

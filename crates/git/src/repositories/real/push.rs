@@ -1,4 +1,4 @@
-//! Moves a branch of another repository: all or nothing.
+//! Pushes to a repository: the update of a branch is atomic.
 
 use std::sync::Arc;
 
@@ -15,14 +15,14 @@ use crate::repositories::{Push, Pushed, RepositoryError, Revision, Wait, push_na
 use crate::url::{RepositoryUrl, Scheme};
 
 impl GitRepositories {
-    /// Pushes to a repository on another machine, from its copy.
+    /// Pushes to a remote repository, from its copy.
     pub(super) fn push_remote(&self, remote: &Remote, push: &Push<'_>) -> Result<Pushed, RepositoryError> {
         let work = self.locked(remote)?;
         let sent = self.written_and_sent(remote, (&work.opened, &work.lock), push)?;
         let head = || Ok(self.remote_reference(remote, &format!("refs/heads/{}", push.branch))?.ok());
         let pushed = outcome(push, sent, head)?;
         if let Pushed::Moved(id) = pushed {
-            // Only saves a fetch; so it does no harm if it fails.
+            // Errors are ignored, because the marker only saves a fetch.
             let _ = fetch::mark(&work.opened.to_thread_local(), &fetch::branch_marker(push.branch), id);
             let reference = format!("refs/heads/{}", push.branch);
             let _ = Journal::append(&self.journal(remote), &work.lock, (&reference, id));
@@ -31,7 +31,7 @@ impl GitRepositories {
         Ok(pushed)
     }
 
-    /// Pushes to a repository on this machine, from a scratch one that borrows its objects: nothing but the push itself may change it.
+    /// Pushes to a local repository, from a temporary copy that uses its objects as alternates. Only the push itself changes the local repository.
     pub(super) fn push_local(
         &self,
         url: &RepositoryUrl,
@@ -59,7 +59,7 @@ impl GitRepositories {
             let scratch = self.open(remote.copy.git_dir());
             let scratch = scratch.map_err(|Fault(reason)| RepositoryError::Damaged { url: url.clone(), reason })?;
             match self.written_and_sent(&remote, (&scratch, &lock), push) {
-                // Others pack the repository again while we read.
+                // Another process may repack the repository during the read.
                 Err(RepositoryError::Damaged { .. } | RepositoryError::NoBlob { .. }) if attempt < ATTEMPTS => {}
                 other => break other?,
             }
@@ -75,7 +75,7 @@ impl GitRepositories {
         Ok(pushed)
     }
 
-    /// Puts what is new into a copy, and lets git send it.
+    /// Writes the new objects into a copy, and pushes them.
     fn written_and_sent(
         &self,
         remote: &Remote,
@@ -112,7 +112,7 @@ impl GitRepositories {
         Ok(Sent { id, failure })
     }
 
-    /// Whether everything is there that a commit has and those before it have not, as far as that can be found out.
+    /// Whether the copy contains all objects of the new commit that its parents do not have. True if this can't be determined.
     fn is_whole(&self, remote: &Remote, lock: &Lock, (push, id): (&Push<'_>, Option<GitId>)) -> bool {
         let (Some(id), Some(commit)) = (id, &push.commit) else { return true };
         let mut arguments = vec!["rev-list".to_owned(), "--objects".to_owned(), "--quiet".to_owned(), id.to_string()];
@@ -123,23 +123,23 @@ impl GitRepositories {
     }
 }
 
-/// What was sent.
+/// The result of a run of `git push`.
 struct Sent {
-    /// Where the branch should be.
+    /// The commit that the branch should be at.
     id: Option<GitId>,
-    /// Why it may not be there.
+    /// The error, if git failed. The branch may have moved nevertheless.
     failure: Option<RepositoryError>,
 }
 
-// What is pushed by its id only, because it is as it was, is never read here. A copy that somebody has prepared may have other bytes under such an id;
-// git sends packed bytes as they are, without looking at them. The receiving side computes all ids from the bytes that it gets, so it does not know the
-// object that the new tree names, and refuses the push. Bytes of somebody's choice never land under a name that was published.
+// Objects that did not change are pushed by id, and are never read here. In a prepared copy, another user may have stored other bytes under such an
+// id, and git sends packed bytes without a check. But the receiving side computes all ids from the bytes. It then misses the object that the new tree
+// names, and refuses the push. So manipulated content is never published.
 
-/// From so many new objects on, git looks for no similar ones: it would compare each with ten others before it sends the first.
+/// From this number of new objects on, git searches no deltas: it would compare each object with ten others before it sends the first one.
 const UNLIKE_FROM: usize = 20_000;
 
-/// What receives a push on this machine. Its maintenance is part of the push: one in the background is killed with us at a moment when nothing removes
-/// its lock, and then nothing maintains that repository any more.
+/// The receiving program on this machine. Its maintenance runs as part of the push. Maintenance in the background could be killed together with this
+/// process. Its lock would stay, and would block all later maintenance of that repository.
 const RECEIVE_PACK: &str = "--receive-pack=git -c gc.autoDetach=false -c maintenance.autoDetach=false receive-pack";
 
 fn arguments(remote: &Remote, push: &Push<'_>, written: Option<(GitId, usize)>) -> Vec<String> {
@@ -156,7 +156,7 @@ fn arguments(remote: &Remote, push: &Push<'_>, written: Option<(GitId, usize)>) 
     options.chain([lease, "--".to_owned(), remote.url.clone(), refspec]).collect()
 }
 
-/// What became of a push. What git says, if it says anything, is for people; what counts is where the branch is now.
+/// The result of a push. The message of git is not parsed. The current head of the branch decides.
 fn outcome(
     push: &Push<'_>,
     Sent { id, failure }: Sent,

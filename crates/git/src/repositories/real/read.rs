@@ -1,4 +1,4 @@
-//! What a repository's objects say.
+//! Reads objects of a repository.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -12,17 +12,17 @@ use crate::limits::ANCESTRY_MAX;
 use crate::repositories::object::{commit_info, from_gix, item, mode, to_gix};
 use crate::repositories::{CommitInfo, Content, Item, Revision};
 
-/// Why an object can't be read.
+/// The reason why an object can't be read.
 pub(super) struct Fault(pub(super) String);
 
-/// What a walk through history found.
+/// The result of a walk through history.
 pub(super) struct Walked<T> {
     pub(super) found: T,
-    /// Whether it ended because the repository does not hold what comes before.
+    /// Whether the walk ended at a commit that the repository does not contain.
     pub(super) is_cut: bool,
 }
 
-/// The name of a branch's or tag's reference; none if there can be none of that name.
+/// The reference name of a branch or tag. None if the name is not valid.
 pub(super) fn reference_name(revision: &Revision) -> Option<String> {
     let name = match revision {
         Revision::Branch(name) => format!("refs/heads/{name}"),
@@ -49,19 +49,19 @@ pub(super) fn resolve(repository: &gix::Repository, revision: &Revision) -> Resu
     reference_name(revision).map_or(Ok(None), |name| reference(repository, &name))
 }
 
-/// Whether there is any branch.
+/// Whether the repository has a branch.
 pub(super) fn has_branches(repository: &gix::Repository) -> bool {
     let Ok(references) = repository.references() else { return false };
     references.local_branches().is_ok_and(|mut branches| branches.next().is_some())
 }
 
-/// What a commit says.
+/// The metadata of a commit.
 pub(super) fn info(repository: &gix::Repository, commit: GitId) -> Result<CommitInfo, Fault> {
     let bytes = object(repository, commit, Kind::Commit)?;
     commit_info(&bytes).ok_or_else(|| Fault(format!("commit {commit} is broken")))
 }
 
-/// What is in a folder, by name.
+/// The entries of a folder, sorted by name. None if the folder does not exist.
 pub(super) fn folder(repository: &gix::Repository, commit: GitId, path: &str) -> Result<Option<Vec<Item>>, Fault> {
     let mut tree = info(repository, commit)?.tree;
     for part in path.split('/').filter(|part| !part.is_empty()) {
@@ -75,12 +75,12 @@ pub(super) fn folder(repository: &gix::Repository, commit: GitId, path: &str) ->
     items(repository, tree).map(Some)
 }
 
-/// How many bytes an object has, which is known before it is read.
+/// The size of an object in bytes, from its header.
 pub(super) fn size(repository: &gix::Repository, id: GitId) -> Result<u64, Fault> {
     Ok(repository.find_header(to_gix(id)).map_err(fault)?.size())
 }
 
-/// What is in a tree, by name.
+/// The entries of a tree, sorted by name.
 pub(super) fn items(repository: &gix::Repository, tree: GitId) -> Result<Vec<Item>, Fault> {
     let bytes = object(repository, tree, Kind::Tree)?;
     let entries = gix::objs::TreeRefIter::from_bytes(&bytes, gix::hash::Kind::Sha1);
@@ -90,7 +90,7 @@ pub(super) fn items(repository: &gix::Repository, tree: GitId) -> Result<Vec<Ite
     Ok(items)
 }
 
-/// The content of a blob, if it is not too large.
+/// The content of a blob, if it does not exceed the limit.
 pub(super) fn content(repository: &gix::Repository, blob: GitId, limit: u64) -> Result<Content, Fault> {
     let header = repository.find_header(to_gix(blob)).map_err(fault)?;
     if header.size() > limit {
@@ -99,12 +99,12 @@ pub(super) fn content(repository: &gix::Repository, blob: GitId, limit: u64) -> 
     Ok(Content::Bytes(object(repository, blob, Kind::Blob)?.into()))
 }
 
-/// What is at the root of a commit.
+/// The root folder of a commit.
 pub(super) fn tree(repository: &gix::Repository, commit: GitId) -> Result<Tree, Fault> {
     subtree(repository, info(repository, commit)?.tree)
 }
 
-/// What is in a folder; the folders in it are sealed.
+/// A folder by its tree id. The folders in it are sealed.
 pub(super) fn subtree(repository: &gix::Repository, tree: GitId) -> Result<Tree, Fault> {
     let bytes = object(repository, tree, Kind::Tree)?;
     let mut children: Vec<(Arc<str>, Child)> = Vec::new();
@@ -121,7 +121,7 @@ pub(super) fn subtree(repository: &gix::Repository, tree: GitId) -> Result<Tree,
     Ok(Tree::with_id(tree, children))
 }
 
-/// A commit and those before it by first parents.
+/// A commit and its ancestors along the first parents.
 pub(super) fn history(repository: &gix::Repository, from: GitId, reach: usize) -> Result<Walked<Vec<GitId>>, Fault> {
     let mut found = vec![from];
     let mut parent = info(repository, from)?.parents.first().copied();
@@ -135,7 +135,7 @@ pub(super) fn history(repository: &gix::Repository, from: GitId, reach: usize) -
     Ok(Walked { found, is_cut: false })
 }
 
-/// A commit and those before it by all parents, at most `reach` generations away.
+/// A commit and its ancestors along all parents, at most `reach` generations away.
 pub(super) fn ancestry(
     repository: &gix::Repository,
     from: GitId,
@@ -161,7 +161,7 @@ pub(super) fn ancestry(
     Ok(Walked { found, is_cut })
 }
 
-/// Whether a commit is another one, or comes before it, at most `reach` generations.
+/// Whether `ancestor` is `of` or one of its ancestors, within `reach` generations.
 pub(super) fn is_ancestor(
     repository: &gix::Repository,
     ancestor: GitId,
@@ -190,7 +190,7 @@ fn has(repository: &gix::Repository, id: GitId) -> bool {
     repository.has_object(to_gix(id))
 }
 
-/// The content of an object, if it has the id that it is found by: a cache may have been restored, and a repository prepared, by somebody else.
+/// The content of an object. Its id is checked, because another user may have prepared the repository or restored the cache.
 fn object(repository: &gix::Repository, id: GitId, kind: Kind) -> Result<Vec<u8>, Fault> {
     let object = repository.try_find_object(to_gix(id)).map_err(fault)?;
     match object {

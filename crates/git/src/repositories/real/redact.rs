@@ -1,19 +1,19 @@
-//! What git says, made safe to show: no credential, no control characters, not too long.
+//! Makes messages of git safe to show: without credentials and control characters, and with a limited length.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 
 use crate::settings::Token;
 
-/// Lines of git's messages that are shown. What matters stands at their end.
+/// The maximum number of shown lines. The last lines are shown, because they contain the error.
 const LINES_MAX: usize = 12;
-/// Characters of a line that are shown.
+/// The maximum number of shown characters of a line.
 const LINE_MAX: usize = 300;
 
-/// The user that goes with a token: the one that GitHub asks for. Others take any.
+/// The user name that is sent with a token. GitHub requires this one; other hosts accept any.
 pub(super) const TOKEN_USER: &str = "x-access-token";
 
-/// What git said.
+/// The message to show for git's standard error.
 pub(super) fn told(messages: &str, token: Option<&Token>) -> String {
     let mut text = messages.to_owned();
     if let Some(token) = token.filter(|token| !token.reveal().is_empty()) {

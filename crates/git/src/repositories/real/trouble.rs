@@ -1,28 +1,28 @@
-//! Tells trouble with this machine's disk from trouble with a repository elsewhere.
+//! Distinguishes errors of the local disk from errors of the remote repository.
 
 use super::cache::Copy;
 use crate::repositories::RepositoryError;
 
-/// What operating systems say about a disk that can't take more.
+/// Error texts of operating systems for a disk that can't be written.
 const OF_DISKS: &[&str] = &["No space left on device", "Disk quota exceeded", "Read-only file system"];
-/// What they say about a file that becomes larger than git may write one.
+/// The error text for a file that exceeds the size limit for git.
 const TOO_LARGE: &str = "File too large";
-/// What they say as well about what has nothing to do with a disk.
+/// An error text that also has causes other than the disk.
 const DENIED: &str = "Permission denied";
 
-/// The error, if git failed because it could not write into the copy. Git tells it in no other way than in words; where they are not these, the
-/// trouble is taken for one with the repository, as it mostly is.
+/// The error, if git failed because it could not write into the copy. Git reports this only as text. An unknown text counts as an error of the
+/// repository, which is more frequent.
 pub(super) fn of_cache(said: &str, copy: &Copy) -> Option<RepositoryError> {
     let reason = said.split("; ").filter(|line| is_of_this_machine(line)).find_map(about_disk)?;
     Some(RepositoryError::Cache { path: copy.git_dir().to_owned(), reason: reason.to_owned() })
 }
 
-/// Whether git failed because what it fetched is too large.
+/// Whether git failed because the transfer was too large.
 pub(super) fn is_too_large(said: &str) -> bool {
     said.split("; ").any(|line| is_of_this_machine(line) && line.contains(TOO_LARGE))
 }
 
-/// What the other side says begins with `remote:`, and what the network does is told with the URL.
+/// Messages of the server begin with `remote:`, and network errors contain the URL.
 fn is_of_this_machine(line: &str) -> bool {
     !line.starts_with("remote:") && !line.contains("unable to access '")
 }

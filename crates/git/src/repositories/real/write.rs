@@ -1,7 +1,7 @@
-//! Puts the objects of a commit into a repository, as far as they are not there.
+//! Writes the objects of a commit that the repository does not contain.
 //!
-//! The new tree is walked against the one of the commit before it: what is the same there is in the repository already, and is not looked into. What is
-//! new is made, compressed and written some hundreds of folders at a time, so that neither all files nor all ids are in memory at once.
+//! The new tree is compared with that of the parent commit. Equal folders are already in the repository, and are not opened. New objects are created,
+//! compressed and written in batches of some hundred folders, so that never all files or all ids are in memory.
 
 use gix::objs::Kind;
 use model::git_id::GitId;
@@ -16,11 +16,11 @@ use crate::repositories::object::{commit_object, encode, from_gix, object_id, to
 use crate::repositories::{NewCommit, RepositoryError};
 use crate::url::RepositoryUrl;
 
-/// Folders that are made at once: enough to keep all processors busy, and to hold what they contain in memory.
+/// The number of folders in one batch: enough to use all processors, and few enough to keep their content in memory.
 const FOLDERS_AT_ONCE: usize = 512;
 
 impl GitRepositories {
-    /// Puts a commit and all that it consists of into the copy of a repository. The id of the commit, and how many objects are new.
+    /// Writes a commit and its new objects into the copy of a repository. Returns the id of the commit, and the number of new objects.
     pub(super) fn write(
         &self,
         remote: &Remote,
@@ -56,39 +56,39 @@ impl GitRepositories {
         pack.add(&Packer::new().pack(id, Kind::Commit, &bytes).map_err(failed)?).map_err(failed)?;
         let count = pack.len();
         pack.finish().map_err(failed)?;
-        // A repository that is open for long has room for so many packs only.
+        // An open repository has a fixed number of pack slots, so it is opened again.
         self.forget(remote.copy.git_dir());
         Ok((id, count))
     }
 }
 
-/// A folder that is not as it was.
+/// A folder that differs from the parent commit.
 struct New {
     path: String,
     before: Option<GitId>,
     after: Child,
 }
 
-/// What comes of a folder: its own objects, and the folders in it that are not as they were.
+/// The objects of a folder, and the changed folders in it.
 #[derive(Default)]
 struct Made {
     objects: Vec<Packed>,
     folders: Vec<New>,
 }
 
-/// What each thread works with.
+/// The resources of each thread.
 struct Worker {
     repository: gix::Repository,
     packer: Packer,
 }
 
-/// What a repository is believed to have.
+/// The assumption about the objects in a repository.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Trust {
-    /// With a folder all that is in it: it was written after that, or together with it. That is not so where a push was killed while its objects were
-    /// put in their place.
+    /// If the repository contains a folder, it contains everything below it: the content is written before the folder, or together with it. This is
+    /// false after a push that was killed while git moved its objects into place.
     Folders,
-    /// What the commit before has, and nothing else.
+    /// Only the objects of the parent commit are present.
     Parent,
 }
 
@@ -102,21 +102,21 @@ struct Walk<'a> {
 impl Walk<'_> {
     fn worker(&self) -> Worker {
         let mut repository = self.opened.to_thread_local();
-        // Looking for new packs at every object that is not there would take longer than writing it.
+        // Reloading the list of packs for every missing object would take longer than writing it.
         repository.objects.refresh_never();
         Worker { repository, packer: Packer::new() }
     }
 
     fn root(&self, commit: &NewCommit<'_>) -> Result<New, RepositoryError> {
         let repository = self.opened.to_thread_local();
-        // A branch that is expected somewhere else has a commit that we may not know: the push will say so.
+        // The parent may be missing in the copy if the branch was moved. Then the push reports the lost race.
         let parent = commit.parents.first().filter(|parent| repository.has_object(to_gix(**parent)));
         let before = parent.map(|parent| read::info(&repository, *parent).map(|info| info.tree)).transpose();
         let before = before.map_err(|Fault(reason)| damaged(self.url, &reason))?;
         Ok(New { path: String::new(), before, after: Child::Tree(commit.tree.clone()) })
     }
 
-    /// Makes the objects of a folder that the repository lacks.
+    /// Creates the objects of a folder that the repository does not contain.
     fn make(&self, worker: &mut Worker, folder: &New) -> Result<Made, RepositoryError> {
         if self.trust == Trust::Folders && worker.repository.has_object(to_gix(folder.after.id())) {
             return Ok(Made::default());
@@ -139,7 +139,7 @@ impl Walk<'_> {
             match entry.blob.bytes() {
                 _ if entry.mode == Mode::Submodule => {}
                 Some(bytes) => self.pack(worker, (entry.blob.id(), Kind::Blob, bytes), &mut made)?,
-                // It may have come after we looked last.
+                // The blob may have been added after the last lookup.
                 None if self.opened.to_thread_local().has_object(to_gix(entry.blob.id())) => {}
                 None => return Err(RepositoryError::NoBlob { url: self.url.clone(), path, blob: entry.blob.id() }),
             }
