@@ -45,12 +45,12 @@ impl Budget {
     }
 
     /// Returns a new budget for the walk through earlier commits of the place.
-    pub(crate) fn for_the_past(&self) -> Self {
+    pub(crate) fn for_history(&self) -> Self {
         Self::new(PlaceLimits { files: u64::MAX, steps: self.limits.earlier_steps, ..self.limits })
     }
 
     /// The error for a walk through earlier commits that exceeds its budget.
-    pub(crate) fn past_exceeded(&self) -> Exceeded {
+    pub(crate) fn history_exceeded(&self) -> Exceeded {
         Exceeded::EarlierSteps(self.limits.earlier_steps)
     }
 

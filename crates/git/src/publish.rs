@@ -7,7 +7,7 @@ use model::progress::Progress;
 use model::tree::{Open, Tree};
 
 use crate::limits::{BASE_REACHES, OWN_COMMITS_MAX};
-use crate::load::problem;
+use crate::load::diagnostics;
 use crate::repositories::{
     Commit, CommitInfo, NewCommit, Person, Push, Pushed, Repositories, RepositoryError, Revision,
 };
@@ -108,7 +108,7 @@ impl PublishError {
     /// Converts the error to a diagnostic with its code and advice.
     pub fn diagnostic(&self) -> Diagnostic {
         match self {
-            Self::Repository(error) => problem::repository(error),
+            Self::Repository(error) => diagnostics::repository(error),
             Self::NoBase { branch, is_empty, .. } => {
                 let help = if *is_empty {
                     format!(

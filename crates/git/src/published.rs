@@ -16,7 +16,7 @@ use crate::limits::PUBLICATIONS_REACH;
 use crate::load::Read;
 use crate::repositories::{Commit, Repositories, RepositoryError};
 use crate::trailer;
-use crate::url::whereabouts;
+use crate::url::host_and_path;
 
 /// The trailer that names a source of the output: `<URL> <revision> <commit>`.
 pub const SOURCE: &str = "Kalypso-Source";
@@ -203,7 +203,7 @@ impl Publication {
 
 /// The host and path of a URL. If it can't be parsed, the URL itself.
 fn place(url: &str) -> String {
-    whereabouts(url).unwrap_or_else(|| url.to_owned())
+    host_and_path(url).unwrap_or_else(|| url.to_owned())
 }
 
 /// The value of the `Kalypso-Kept` trailer for an object of a source.
@@ -319,11 +319,11 @@ mod tests {
     fn a_commit_that_is_pinned_stands_for_the_one_that_was() {
         let [one, two] = ["1", "2"].map(|text| GitId::of_blob(text.as_bytes()));
         let name = |revision: &str| ("u".to_owned(), revision.to_owned());
-        let check = |sources: &[(&str, GitId)], asked: &str, expected: Option<GitId>| {
+        let check = |sources: &[(&str, GitId)], requested: &str, expected: Option<GitId>| {
             let sources = sources.iter().map(|(revision, commit)| (name(revision), *commit)).collect();
             let publication = Publication { commit: one, sources, kept: BTreeMap::new(), held: Vec::new() };
             let published = Published { publications: vec![publication] };
-            assert_eq!(published.last(&name(asked)).map(|source| source.commit), expected);
+            assert_eq!(published.last(&name(requested)).map(|source| source.commit), expected);
         };
         let (pin, other) = (one.to_string(), two.to_string());
         check(&[("main", one)], "main", Some(one));

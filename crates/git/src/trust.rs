@@ -127,7 +127,7 @@ pub(crate) enum Part {
 /// The rule that an owner and mode break.
 #[cfg(unix)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Flaw {
+enum Violation {
     Owner,
     Writable,
 }
@@ -136,25 +136,25 @@ enum Flaw {
 /// who has all rights anyway. If other users can write to a folder above, the sticky bit must be set: then they can't rename entries of the current
 /// user.
 #[cfg(unix)]
-fn flaw(part: Part, (owner, mode): (u32, u32), user: u32) -> Option<Flaw> {
+fn violation(part: Part, (owner, mode): (u32, u32), user: u32) -> Option<Violation> {
     const WRITABLE_BY_OTHERS: u32 = 0o022;
     const STICKY: u32 = 0o1000;
     let is_above = part == Part::Above;
     if owner != user && !(is_above && owner == ADMINISTRATOR) {
-        return Some(Flaw::Owner);
+        return Some(Violation::Owner);
     }
-    let is_kept = is_above && mode & STICKY != 0;
-    (mode & WRITABLE_BY_OTHERS != 0 && !is_kept).then_some(Flaw::Writable)
+    let is_sticky = is_above && mode & STICKY != 0;
+    (mode & WRITABLE_BY_OTHERS != 0 && !is_sticky).then_some(Violation::Writable)
 }
 
 #[cfg(unix)]
 pub(crate) fn check(path: &Path, metadata: &Metadata, part: Part) -> Result<(), Distrust> {
     use std::os::unix::fs::MetadataExt as _;
     let (owner, user) = (metadata.uid(), user());
-    match flaw(part, (owner, metadata.mode()), user) {
+    match violation(part, (owner, metadata.mode()), user) {
         None => Ok(()),
-        Some(Flaw::Owner) => Err(Distrust::Owner { path: path.to_owned(), owner, user }),
-        Some(Flaw::Writable) => Err(Distrust::Writable(path.to_owned())),
+        Some(Violation::Owner) => Err(Distrust::Owner { path: path.to_owned(), owner, user }),
+        Some(Violation::Writable) => Err(Distrust::Writable(path.to_owned())),
     }
 }
 
@@ -203,8 +203,8 @@ mod tests {
     const BOB: u32 = 1001;
     const ROOT: u32 = 0;
 
-    fn check_rule(part: Part, of: (u32, u32), expected: Option<Flaw>) {
-        assert_eq!(flaw(part, of, ANN), expected, "{part:?} {} {:o}", of.0, of.1);
+    fn check_rule(part: Part, of: (u32, u32), expected: Option<Violation>) {
+        assert_eq!(violation(part, of, ANN), expected, "{part:?} {} {:o}", of.0, of.1);
     }
 
     #[test]
@@ -213,10 +213,10 @@ mod tests {
             check_rule(Part::Own, (ANN, mode), None);
         }
         for mode in [0o770, 0o707, 0o777, 0o1777, 0o775, 0o720] {
-            check_rule(Part::Own, (ANN, mode), Some(Flaw::Writable));
+            check_rule(Part::Own, (ANN, mode), Some(Violation::Writable));
         }
-        check_rule(Part::Own, (BOB, 0o700), Some(Flaw::Owner));
-        check_rule(Part::Own, (ROOT, 0o700), Some(Flaw::Owner));
+        check_rule(Part::Own, (BOB, 0o700), Some(Violation::Owner));
+        check_rule(Part::Own, (ROOT, 0o700), Some(Violation::Owner));
     }
 
     #[test]
@@ -225,18 +225,18 @@ mod tests {
             check_rule(Part::Above, of, None);
         }
         for of in [(ROOT, 0o777), (ANN, 0o775)] {
-            check_rule(Part::Above, of, Some(Flaw::Writable));
+            check_rule(Part::Above, of, Some(Violation::Writable));
         }
         for of in [(BOB, 0o755), (BOB, 0o1777)] {
-            check_rule(Part::Above, of, Some(Flaw::Owner));
+            check_rule(Part::Above, of, Some(Violation::Owner));
         }
     }
 
     #[test]
     fn the_administrator_is_no_exception() {
-        assert_eq!(flaw(Part::Own, (ANN, 0o700), ROOT), Some(Flaw::Owner));
-        assert_eq!(flaw(Part::Above, (ANN, 0o755), ROOT), Some(Flaw::Owner));
-        assert_eq!(flaw(Part::Own, (ROOT, 0o700), ROOT), None);
+        assert_eq!(violation(Part::Own, (ANN, 0o700), ROOT), Some(Violation::Owner));
+        assert_eq!(violation(Part::Above, (ANN, 0o755), ROOT), Some(Violation::Owner));
+        assert_eq!(violation(Part::Own, (ROOT, 0o700), ROOT), None);
     }
 
     #[cfg(unix)]

@@ -115,7 +115,7 @@ impl fmt::Display for RepositoryUrl {
 
 /// The host and path of a repository, independent of the protocol and the notation. The result is equal for `git@git.example:acme/app.git` and
 /// `https://git.example/acme/app/`. None if the text is not a valid URL.
-pub(crate) fn whereabouts(text: &str) -> Option<String> {
+pub(crate) fn host_and_path(text: &str) -> Option<String> {
     let parts = Parts::parse(text).ok()?;
     let path = parts.path.trim_end_matches('/').trim_end_matches(".git");
     Some(match parts.port {

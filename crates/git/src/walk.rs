@@ -74,7 +74,7 @@ pub(crate) struct Walked {
 }
 
 /// Normalizes a path: removes `.` segments and superfluous slashes. The empty path is the root.
-pub(crate) fn normal(path: &str) -> Result<String, PathError> {
+pub(crate) fn normalize(path: &str) -> Result<String, PathError> {
     if path.contains('\\') || path.chars().any(char::is_control) {
         return Err(PathError::Character);
     }
@@ -87,7 +87,7 @@ pub(crate) fn normal(path: &str) -> Result<String, PathError> {
 /// # Errors
 /// If the path does not exist, or if a limit is exceeded below it.
 pub(crate) fn walk<F: Folders>(folders: &F, path: &str, budget: &Budget) -> Result<Walked, F::Error> {
-    let path = normal(path)?;
+    let path = normalize(path)?;
     let walk = Walk { folders, budget };
     let mut rules = Rules::root();
     let (mut above, mut id) = (String::new(), None);
@@ -140,7 +140,7 @@ impl<F: Folders> Walk<'_, F> {
                 let path = join(&folder, &item.name);
                 if item.kind == ItemKind::Folder {
                     if item.name == ENVIRONMENTS
-                        || !(item.name.starts_with('.') || self.leave_out(&rules, &path, true)?)
+                        || !(item.name.starts_with('.') || self.is_excluded(&rules, &path, true)?)
                     {
                         open.push(Folder { path, id: Some(item.id), rules: rules.clone(), depth: depth + 1 });
                     }
@@ -148,10 +148,10 @@ impl<F: Folders> Walk<'_, F> {
                 }
                 let is_read = model::read::is_read(&item.name);
                 let is_link = item.kind != ItemKind::File && !item.name.starts_with('.');
-                if (is_read || is_link) && !self.leave_out(&rules, &path, false)? {
+                if (is_read || is_link) && !self.is_excluded(&rules, &path, false)? {
                     self.budget.file().map_err(PathError::from)?;
                     let found = if is_read { &mut found.files } else { &mut found.links };
-                    found.push(Found { path: shown(path), item });
+                    found.push(Found { path: printable(path), item });
                 }
             }
         }
@@ -179,9 +179,9 @@ impl<F: Folders> Walk<'_, F> {
         Ok(rules.with(folder, &lines))
     }
 
-    fn leave_out(&self, rules: &Rules, path: &str, is_folder: bool) -> Result<bool, PathError> {
+    fn is_excluded(&self, rules: &Rules, path: &str, is_folder: bool) -> Result<bool, PathError> {
         self.budget.steps(words(rules.0.bytes) * (1 + words(path.len())))?;
-        Ok(rules.leave_out(path, is_folder))
+        Ok(rules.is_excluded(path, is_folder))
     }
 }
 
@@ -192,7 +192,7 @@ fn words(bytes: usize) -> u64 {
 }
 
 /// Replaces control characters in a path for output. Git allows them in names, and a terminal would execute them.
-fn shown(path: String) -> String {
+fn printable(path: String) -> String {
     if path.chars().any(char::is_control) { path.replace(char::is_control, "\u{fffd}") } else { path }
 }
 
@@ -226,7 +226,7 @@ impl Rules {
         Self(Rc::new(Rule { patterns: patterns(lines.lines()), prefix, bytes, above: Some(self) }))
     }
 
-    fn leave_out(&self, path: &str, is_folder: bool) -> bool {
+    fn is_excluded(&self, path: &str, is_folder: bool) -> bool {
         let mut rules = Some(self);
         while let Some(Self(rule)) = rules {
             match rule.patterns.matched(path.get(rule.prefix..).unwrap_or_default(), is_folder) {
@@ -255,9 +255,9 @@ mod tests {
     use super::*;
     use crate::limits::{APPLICATION, PlaceLimits};
 
-    struct Paper(BTreeMap<&'static str, &'static str>);
+    struct InMemory(BTreeMap<&'static str, &'static str>);
 
-    impl Folders for Paper {
+    impl Folders for InMemory {
         type Error = PathError;
 
         fn folder(&self, path: &str, _: Option<GitId>) -> Result<Option<Vec<Item>>, PathError> {
@@ -280,7 +280,7 @@ mod tests {
     }
 
     fn check(files: &[(&'static str, &'static str)], path: &str, expected: Result<&[&str], PathError>) {
-        let found = walk(&Paper(files.iter().copied().collect()), path, &Budget::new(APPLICATION));
+        let found = walk(&InMemory(files.iter().copied().collect()), path, &Budget::new(APPLICATION));
         let found = found.map(|found| found.files.into_iter().map(|found| found.path).collect::<Vec<_>>());
         assert_eq!(found, expected.map(|paths| paths.iter().map(|path| (*path).to_owned()).collect()), "{path}");
     }
@@ -383,7 +383,7 @@ mod tests {
     fn files_are_counted() {
         let limits = PlaceLimits { files: 2, ..APPLICATION };
         let files = ["a.yaml", "b.yaml", "c.yaml", "d.txt"].map(|name| (name, ""));
-        let found = |count| walk(&Paper(files.into_iter().skip(count).collect()), "", &Budget::new(limits));
+        let found = |count| walk(&InMemory(files.into_iter().skip(count).collect()), "", &Budget::new(limits));
         assert_eq!(found(0), Err(PathError::TooMuch(Exceeded::Files(2))));
         assert_eq!(found(1).map(|found| found.files.len()), Ok(2));
     }

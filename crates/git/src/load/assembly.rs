@@ -15,11 +15,11 @@ use model::read::{self, FileObjects, Kustomized};
 use model::source::{File, FileId, Files, Source};
 use rayon::prelude::*;
 
-use super::keeping::{Standing, State, Version};
-use super::kept::{self, KeptVersion, Unclear};
-use super::past::{self, KeptFile, KeptFiles, Past, PastError};
-use super::place::{self, Place, RawContent, RawFile, Snapshot};
-use super::{BrokenFiles, Loaded, Read, ReadRole, own_source, problem};
+use super::history::{self, HistoryError, KeptFile, KeptFiles, PlaceHistory};
+use super::kept::{self, KeptVersion, UnreadablePaths};
+use super::place::{self, LoadedPlace, Place, RawContent, RawFile};
+use super::replay::{FileStatus, State, Version};
+use super::{BrokenFiles, Loaded, Read, ReadRole, destinations, diagnostics};
 use crate::budget::Exceeded;
 use crate::limits::FILE_BYTES_MAX;
 use crate::published::{KeptKey, KeptObject, Published, SourceName};
@@ -38,17 +38,17 @@ pub(super) struct Assembly {
     pub(super) reads: Vec<Read>,
     pub(super) is_whole: bool,
     /// The platform's files that were already added. Places may overlap.
-    seen: BTreeMap<Seen, Standing>,
+    added: BTreeMap<FileKey, FileStatus>,
     /// The publications on each of the environment's branches.
     pub(super) published: Vec<Published>,
     is_understood: bool,
-    remembered: BTreeSet<(SourceName, KeptObject)>,
+    only_published: BTreeSet<(SourceName, KeptObject)>,
     /// Kept objects of the platform that were already added. Places may overlap.
     kept: BTreeSet<(RepositoryUrl, Arc<str>, KeptKey)>,
 }
 
 /// Identifies a file at a commit.
-type Seen = (RepositoryUrl, GitId, Arc<str>);
+type FileKey = (RepositoryUrl, GitId, Arc<str>);
 
 /// The name of the `BaseRepo` whose `spec.commit` is the promoted commit.
 const MAIN: &str = "main";
@@ -71,10 +71,10 @@ impl Assembly {
             unavailable: BTreeSet::new(),
             reads: Vec::new(),
             is_whole: true,
-            seen: BTreeMap::new(),
+            added: BTreeMap::new(),
             published: Vec::new(),
             is_understood: true,
-            remembered: BTreeSet::new(),
+            only_published: BTreeSet::new(),
             kept: BTreeSet::new(),
         }
     }
@@ -100,8 +100,8 @@ impl Assembly {
     }
 
     /// Reports output whose destination is also a source.
-    pub(super) fn check_destinations(&mut self, sources: &own_source::Sources<'_>, environment: &EnvironmentName) {
-        let found = own_source::problems(self.platform_objects(), sources, environment);
+    pub(super) fn check_destinations(&mut self, sources: &destinations::Sources<'_>, environment: &EnvironmentName) {
+        let found = destinations::diagnostics(self.platform_objects(), sources, environment);
         self.diagnostics.extend(found);
     }
 
@@ -125,9 +125,10 @@ impl Assembly {
     }
 
     pub(super) fn finish(self, environment: EnvironmentName) -> Loaded {
-        let Self { files, contents, diagnostics, unavailable, reads, is_whole, is_understood, remembered, .. } = self;
+        let Self { files, contents, diagnostics, unavailable, reads, is_whole, is_understood, only_published, .. } =
+            self;
         let input = FleetInput { environment, files: Arc::new(files), contents, unavailable };
-        Loaded { input, diagnostics, reads, is_whole, is_understood, kept: remembered }
+        Loaded { input, diagnostics, reads, is_whole, is_understood, kept: only_published }
     }
 
     /// Adds the files of a place. Returns the added files.
@@ -135,41 +136,42 @@ impl Assembly {
         &mut self,
         (repositories, broken): (&dyn Repositories, &BrokenFiles),
         place: &Place,
-        snapshot: Snapshot,
+        loaded: LoadedPlace,
     ) -> &[FleetFile] {
         self.reads.push(Read {
             role: place.role.clone(),
             url: place.url.clone(),
-            revision: Arc::clone(&snapshot.source.revision),
+            revision: Arc::clone(&loaded.source.revision),
             is_pinned: matches!(place.revision, Revision::Commit { .. }),
-            commit: snapshot.commit.id,
+            commit: loaded.commit.id,
         });
         let (role, first) = (place.author(), self.contents.len());
-        let mut files = snapshot.files.clone();
-        files.retain(|file| snapshot.kustomized.is_read(&file.path));
+        let mut files = loaded.files.clone();
+        files.retain(|file| loaded.kustomized.is_read(&file.path));
         if role == Role::Platform {
-            let commit = &snapshot.commit;
-            files.retain(|file| !self.seen.contains_key(&seen(commit, &file.path)));
+            let commit = &loaded.commit;
+            files.retain(|file| !self.added.contains_key(&file_key(commit, &file.path)));
         }
-        let parsed = self.parse(&snapshot.source, files);
-        let kept = self.look_back((repositories, broken), &snapshot, (&role, &parsed));
-        let is_partly = |parsed: &&Parsed| !parsed.objects.is_good() && !parsed.objects.objects.is_empty();
-        let partly = parsed.iter().filter(is_partly).map(|parsed| Arc::clone(&parsed.raw.path)).collect();
+        let parsed = self.parse(&loaded.source, files);
+        let kept = self.find_kept((repositories, broken), &loaded, (&role, &parsed));
+        let is_partly_readable = |parsed: &&Parsed| !parsed.objects.is_good() && !parsed.objects.objects.is_empty();
+        let partly_readable =
+            parsed.iter().filter(is_partly_readable).map(|parsed| Arc::clone(&parsed.raw.path)).collect();
         for Parsed { id, objects, raw } in parsed {
-            if let Err(reason) = snapshot.budget.objects(&objects.objects) {
+            if let Err(reason) = loaded.budget.objects(&objects.objects) {
                 self.refuse(&role, id, reason);
                 self.contents.truncate(first);
                 return &[];
             }
             if role == Role::Platform {
-                self.seen.insert(seen(&snapshot.commit, &raw.path), past::standing(&objects));
+                self.added.insert(file_key(&loaded.commit, &raw.path), history::status(&objects));
             }
-            if !is_kept(&kept, &raw.path) && hides_all(&snapshot, &raw.path, &objects) {
+            if !is_kept(&kept, &raw.path) && makes_place_unknown(&loaded, &raw.path, &objects) {
                 self.set_unknown(&role);
             }
             self.add_file(place, FleetFile { role: role.clone(), scope: Scope::Everything, file: id, objects });
         }
-        self.add_kept(place, &snapshot, (kept, partly));
+        self.add_kept(place, &loaded, (kept, partly_readable));
         self.contents.get(first..).unwrap_or_default()
     }
 
@@ -198,43 +200,43 @@ impl Assembly {
     }
 
     /// Searches the objects of a place that are kept because a path can't be read.
-    fn look_back(
+    fn find_kept(
         &mut self,
         (repositories, broken): (&dyn Repositories, &BrokenFiles),
-        snapshot: &Snapshot,
+        loaded: &LoadedPlace,
         (role, parsed): (&Role, &[Parsed]),
     ) -> Vec<KeptFile> {
         let new: BTreeMap<_, _> =
-            parsed.iter().map(|parsed| (&parsed.raw.path, past::standing(&parsed.objects))).collect();
+            parsed.iter().map(|parsed| (&parsed.raw.path, history::status(&parsed.objects))).collect();
         let mut now = State::new();
-        for RawFile { path, id, content } in &snapshot.files {
-            let standing = match content {
-                RawContent::NotAFile if !read::is_kustomization(path) => Some(Standing::Link),
-                _ => new.get(path).or_else(|| self.seen.get(&seen(&snapshot.commit, path))).cloned(),
+        for RawFile { path, id, content } in &loaded.files {
+            let status = match content {
+                RawContent::NotAFile if !read::is_kustomization(path) => Some(FileStatus::Link),
+                _ => new.get(path).or_else(|| self.added.get(&file_key(&loaded.commit, path))).cloned(),
             };
-            now.insert(Arc::clone(path), Version { id: *id, standing: standing.unwrap_or_else(Standing::unreadable) });
+            now.insert(Arc::clone(path), Version { id: *id, status: status.unwrap_or_else(FileStatus::unreadable) });
         }
-        for (path, id) in &snapshot.links {
-            now.insert(Arc::clone(path), Version { id: *id, standing: Standing::Link });
+        for (path, id) in &loaded.links {
+            now.insert(Arc::clone(path), Version { id: *id, status: FileStatus::Link });
         }
-        let unclear = now.iter().find(|(_, version)| !version.standing.is_understood());
-        let Some((first, _)) = unclear else { return Vec::new() };
+        let unreadable = now.iter().find(|(_, version)| !version.status.is_readable());
+        let Some((first, _)) = unreadable else { return Vec::new() };
         let first = Arc::clone(first);
         // A link alone is normal: most links replace no file.
-        self.is_understood &= !now.values().any(|version| version.standing.is_broken());
+        self.is_understood &= !now.values().any(|version| version.status.is_broken());
         let name = self.reads.last().map(Read::source_name).unwrap_or_default();
         let published: BTreeSet<_> = self.published.iter().filter_map(|published| published.last(&name)).collect();
         let published: Vec<_> = published.into_iter().collect();
-        match Past::of(repositories, snapshot, broken).kept(now, &published) {
-            Ok(KeptFiles { files, remembered }) => {
+        match PlaceHistory::of(repositories, loaded, broken).kept(now, &published) {
+            Ok(KeptFiles { files, only_published }) => {
                 self.is_understood &= files.is_empty();
-                self.remembered.extend(remembered.into_iter().map(|kept| (name.clone(), kept)));
+                self.only_published.extend(only_published.into_iter().map(|kept| (name.clone(), kept)));
                 files
             }
             Err(error) => {
-                let path = if let PastError::TooMuch { path, .. } = &error { path } else { &first };
-                let at = self.source_of(snapshot, path);
-                self.diagnostics.push(past_unknown(&error, at));
+                let path = if let HistoryError::TooMuch { path, .. } = &error { path } else { &first };
+                let at = self.source_of(loaded, path);
+                self.diagnostics.push(history_unknown(&error, at));
                 // Objects may have existed before, but they are not known.
                 self.set_unknown(role);
                 Vec::new()
@@ -243,10 +245,15 @@ impl Assembly {
     }
 
     /// Adds kept objects, and reports them.
-    fn add_kept(&mut self, place: &Place, snapshot: &Snapshot, (kept, partly): (Vec<KeptFile>, BTreeSet<Arc<str>>)) {
+    fn add_kept(
+        &mut self,
+        place: &Place,
+        loaded: &LoadedPlace,
+        (kept, partly_readable): (Vec<KeptFile>, BTreeSet<Arc<str>>),
+    ) {
         let role = place.author();
         let (mut versions, mut files, mut targets) = (Vec::new(), BTreeMap::new(), Vec::new());
-        for KeptFile { commit, file, mut keys, holders } in kept {
+        for KeptFile { commit, file, mut keys, candidates } in kept {
             if role == Role::Platform {
                 keys.retain(|key| self.kept.insert((commit.url.clone(), Arc::clone(&file.path), key.clone())));
             }
@@ -261,32 +268,32 @@ impl Assembly {
             if objects.objects.is_empty() && targets.len() == known {
                 continue;
             }
-            if let Err(reason) = snapshot.budget.objects(&objects.objects) {
+            if let Err(reason) = loaded.budget.objects(&objects.objects) {
                 self.refuse(&role, id, reason);
                 return;
             }
-            let decides = |path: &Arc<str>| Arc::clone(snapshot.kustomized.above(path).unwrap_or(path));
-            let holders: BTreeSet<_> = holders.iter().map(decides).collect();
-            for path in &holders {
-                files.entry(Arc::clone(path)).or_insert_with(|| self.source_of(snapshot, path));
+            let cause = |path: &Arc<str>| Arc::clone(loaded.kustomized.above(path).unwrap_or(path));
+            let candidates: BTreeSet<_> = candidates.iter().map(cause).collect();
+            for path in &candidates {
+                files.entry(Arc::clone(path)).or_insert_with(|| self.source_of(loaded, path));
             }
-            versions.push(KeptVersion { path: file.path, commit: commit.id, file: id, keys, holders });
+            versions.push(KeptVersion { path: file.path, commit: commit.id, file: id, keys, candidates });
             if !objects.objects.is_empty() {
                 self.add_file(place, FleetFile { role: role.clone(), scope: Scope::Everything, file: id, objects });
             }
         }
         let of_place = self.contents.iter_mut().filter(|file| file.role == role);
         kept::add_targets(of_place.flat_map(|file| &mut file.objects.objects), targets);
-        let is_file = |path: &str| snapshot.is_file(path);
-        let unclear = Unclear { commit: snapshot.commit.id, files, partly, is_file: &is_file };
-        self.diagnostics.extend(kept::diagnostics(&unclear, &versions));
+        let is_file = |path: &str| loaded.is_file(path);
+        let unreadable = UnreadablePaths { commit: loaded.commit.id, files, partly_readable, is_file: &is_file };
+        self.diagnostics.extend(kept::diagnostics(&unreadable, &versions));
     }
 
     /// The file id of a path, for labels of diagnostics.
-    fn source_of(&mut self, snapshot: &Snapshot, path: &Arc<str>) -> FileId {
-        let link = RawFile { path: Arc::clone(path), id: snapshot.commit.id, content: RawContent::NotAFile };
-        let file = snapshot.files.iter().find(|file| file.path == *path).unwrap_or(&link);
-        self.add_source(&snapshot.source, file)
+    fn source_of(&mut self, loaded: &LoadedPlace, path: &Arc<str>) -> FileId {
+        let link = RawFile { path: Arc::clone(path), id: loaded.commit.id, content: RawContent::NotAFile };
+        let file = loaded.files.iter().find(|file| file.path == *path).unwrap_or(&link);
+        self.add_source(&loaded.source, file)
     }
 
     /// Sets the requested commit in the environment's `BaseRepo` named `main`.
@@ -345,19 +352,19 @@ impl Assembly {
 }
 
 /// The diagnostic for a path that can't be read, and whose history can't be read either.
-fn past_unknown(error: &PastError, at: FileId) -> Diagnostic {
+fn history_unknown(error: &HistoryError, at: FileId) -> Diagnostic {
     match error {
-        PastError::Repository(error) => problem::repository(error)
+        HistoryError::Repository(error) => diagnostics::repository(error)
             .at(Origin::File(at), "not understood")
             .note("so what was understood before could not be looked for"),
-        PastError::TooMuch { path, reason } => {
+        HistoryError::TooMuch { path, reason } => {
             let message = format!("`{path}` is broken, and no more earlier versions of it are looked at: {reason}");
             Diagnostic::error(Code::EarlierVersionsUnknown, message)
                 .at(Origin::File(at), "broken")
                 .note("what it brought before is not known")
                 .help("mend the file, or restore a good version of it")
         }
-        PastError::Gone { commit, source } => {
+        HistoryError::Gone { commit, source } => {
             let message = format!("what was published was made of commit {commit}, which can't be read any more");
             Diagnostic::error(Code::PublishedCommitGone, message)
                 .at(Origin::File(at), "not understood, and that commit would say what was there before")
@@ -369,13 +376,13 @@ fn past_unknown(error: &PastError, at: FileId) -> Diagnostic {
 
 /// Whether kept objects may be in this path.
 fn is_kept(kept: &[KeptFile], path: &Arc<str>) -> bool {
-    kept.iter().any(|kept| kept.holders.contains(path))
+    kept.iter().any(|kept| kept.candidates.contains(path))
 }
 
 /// Whether a file makes more than its own objects unknown: a Flux `Kustomization` that changes the objects of its path, or a `kustomization.yaml` at
 /// the root of a place. A `kustomization.yaml` in a folder affects only the files below that folder.
-fn hides_all(snapshot: &Snapshot, path: &str, objects: &FileObjects) -> bool {
-    let is_everywhere = || walk::normal(&snapshot.path).is_ok_and(|place| Kustomized::folder(path) == place);
+fn makes_place_unknown(loaded: &LoadedPlace, path: &str, objects: &FileObjects) -> bool {
+    let is_everywhere = || walk::normalize(&loaded.path).is_ok_and(|place| Kustomized::folder(path) == place);
     objects.diagnostics.iter().any(is_unsupported) && (!read::is_kustomization(path) || is_everywhere())
 }
 
@@ -383,7 +390,7 @@ fn is_unsupported(diagnostic: &Diagnostic) -> bool {
     diagnostic.code == Code::UnsupportedKustomization && diagnostic.is_error()
 }
 
-fn seen(commit: &Commit, path: &Arc<str>) -> Seen {
+fn file_key(commit: &Commit, path: &Arc<str>) -> FileKey {
     (commit.url.clone(), commit.id, Arc::clone(path))
 }
 

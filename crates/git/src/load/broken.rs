@@ -44,17 +44,17 @@ impl BrokenFiles {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether a file is good or contains an object. `try_it` parses the file; it is called only if the file has no entry.
-    pub(super) fn holds_something(&self, file: &RawFile, try_it: impl FnOnce() -> bool) -> bool {
+    /// Whether a file is good or contains an object. `parse` parses the file; it is called only if the file has no entry.
+    pub(super) fn is_usable(&self, file: &RawFile, parse: impl FnOnce() -> bool) -> bool {
         let key = (Box::from(&*file.path), file.id);
         if self.known().contains(&key) {
             return false;
         }
-        let holds_something = try_it();
-        if !holds_something {
+        let is_usable = parse();
+        if !is_usable {
             self.known().insert(key);
         }
-        holds_something
+        is_usable
     }
 }
 

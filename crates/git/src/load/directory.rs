@@ -12,7 +12,7 @@ use rayon::prelude::*;
 
 use super::Loaded;
 use super::assembly::Assembly;
-use super::own_source::Sources;
+use super::destinations::Sources;
 use super::place::{RawContent, RawFile};
 use crate::budget::Budget;
 use crate::edits::Edits;

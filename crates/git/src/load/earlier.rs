@@ -7,7 +7,7 @@ use model::read;
 use model::source::FileId;
 
 use super::BrokenFiles;
-use super::place::{self, RawContent, RawFile, Snapshot};
+use super::place::{self, LoadedPlace, RawContent, RawFile};
 use crate::budget::{Budget, Exceeded};
 use crate::limits::{HISTORY_REACHES, VERSIONS_MAX};
 use crate::repositories::{Commit, Item, ItemKind, KnownTree, Repositories, RepositoryError};
@@ -38,8 +38,8 @@ pub(super) enum EarlierError {
 }
 
 impl<'a> Earlier<'a> {
-    pub(super) fn of(repositories: &'a dyn Repositories, snapshot: &'a Snapshot, broken: &'a BrokenFiles) -> Self {
-        let Snapshot { commit, budget, .. } = snapshot;
+    pub(super) fn of(repositories: &'a dyn Repositories, loaded: &'a LoadedPlace, broken: &'a BrokenFiles) -> Self {
+        let LoadedPlace { commit, budget, .. } = loaded;
         Self { repositories, commit, budget, broken, histories: Default::default() }
     }
 
@@ -48,11 +48,11 @@ impl<'a> Earlier<'a> {
     /// # Errors
     /// If the history can't be read, or if a limit is exceeded.
     pub(super) fn good_version(&self, broken: &RawFile, id: FileId) -> Result<Option<GoodVersion>, EarlierError> {
-        let (mut looked_at, mut tried) = (1, vec![broken.id]);
+        let (mut searched, mut tried) = (1, vec![broken.id]);
         for (history, reach) in self.histories.iter().zip(HISTORY_REACHES) {
             let history = history.get_or_init(|| self.repositories.history(self.commit, reach));
             let history = history.as_ref().map_err(Clone::clone)?;
-            for commit in history.iter().skip(looked_at) {
+            for commit in history.iter().skip(searched) {
                 let Some(file) = self.version(commit, &broken.path, &mut tried)? else { continue };
                 if self.is_good(&file, id)? {
                     return Ok(Some(GoodVersion { commit: commit.clone(), file }));
@@ -64,7 +64,7 @@ impl<'a> Earlier<'a> {
             if history.len() < reach {
                 return Ok(None);
             }
-            looked_at = history.len();
+            searched = history.len();
         }
         Ok(None)
     }
@@ -74,7 +74,7 @@ impl<'a> Earlier<'a> {
         let RawContent::Bytes(bytes) = &file.content else { return Ok(false) };
         self.budget.earlier_bytes(bytes.len() as u64)?;
         let mut is_good = false;
-        self.broken.holds_something(file, || {
+        self.broken.is_usable(file, || {
             let read = read::read_file(id, &file.path, bytes);
             is_good = read.is_good();
             is_good || !read.objects.is_empty()
@@ -126,7 +126,7 @@ mod tests {
     use model::tree::{Tree, closed};
 
     use super::super::ReadRole;
-    use super::super::place::{Place, snapshot};
+    use super::super::place::{Place, read_place};
     use super::*;
     use crate::limits::{APPLICATION, PlaceLimits};
     use crate::{MemoryRepositories, NewCommit, Person, Push, RepositoryUrl, Revision};
@@ -148,12 +148,12 @@ mod tests {
         }
         let commit = repositories.resolve(&url, &branch).unwrap();
         let place = Place { url, revision: branch, path: ".".into(), role: ReadRole::Environment };
-        let mut snapshot = snapshot(&repositories, commit, &place).unwrap();
-        snapshot.budget = Arc::new(Budget::new(limits));
-        let (mut files, raw) = (Files::default(), &snapshot.files[0]);
-        let (source, path) = (Arc::clone(&snapshot.source), Arc::clone(&raw.path));
+        let mut loaded = read_place(&repositories, commit, &place).unwrap();
+        loaded.budget = Arc::new(Budget::new(limits));
+        let (mut files, raw) = (Files::default(), &loaded.files[0]);
+        let (source, path) = (Arc::clone(&loaded.source), Arc::clone(&raw.path));
         let id = files.add(File { source, path, id: raw.id, content: Arc::default() });
-        let found = Earlier::of(&repositories, &snapshot, broken).good_version(raw, id);
+        let found = Earlier::of(&repositories, &loaded, broken).good_version(raw, id);
         found.map(|found| found.is_some()).map_err(|error| error.to_string())
     }
 

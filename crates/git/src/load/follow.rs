@@ -10,7 +10,7 @@ use model::name::ConfigMapName;
 use model::object::{AnyObject, FluxGitRepository, FluxKustomization, Object};
 
 use super::assembly::Assembly;
-use super::place::{Place, Snapshot};
+use super::place::{LoadedPlace, Place};
 use super::reference::Reference;
 use super::view::View;
 use crate::limits::{BASE_DEPTH_MAX, PLACES_MAX};
@@ -21,15 +21,15 @@ use crate::walk;
 pub(super) struct Platform<'a> {
     view: &'a View<'a>,
     assembly: &'a mut Assembly,
-    visited: BTreeSet<Stop>,
+    visited: BTreeSet<Visit>,
     repositories: BTreeMap<ConfigMapName, Arc<Object<FluxGitRepository>>>,
     /// Kustomizations whose `GitRepository` is not found yet.
-    waiting: Vec<(Arc<Object<FluxKustomization>>, Trail)>,
+    waiting: Vec<(Arc<Object<FluxKustomization>>, Chain)>,
 }
 
 /// A place at its commit that was already read.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Stop {
+struct Visit {
     url: RepositoryUrl,
     commit: GitId,
     path: String,
@@ -37,12 +37,12 @@ struct Stop {
 }
 
 /// The chain of places that led to the current one.
-type Trail = Vec<Stop>;
+type Chain = Vec<Visit>;
 
 /// A reference that is followed next.
 struct Step {
     reference: Reference,
-    trail: Trail,
+    chain: Chain,
 }
 
 impl<'a> Platform<'a> {
@@ -50,15 +50,15 @@ impl<'a> Platform<'a> {
     pub(super) fn read(view: &'a View<'a>, assembly: &'a mut Assembly, environment: Reference) {
         let (visited, repositories, waiting) = Default::default();
         let mut platform = Self { view, assembly, visited, repositories, waiting };
-        let mut open = vec![Step { reference: environment, trail: Trail::new() }];
+        let mut open = vec![Step { reference: environment, chain: Chain::new() }];
         while !open.is_empty() {
-            open = platform.go(open);
+            open = platform.read_steps(open);
         }
         platform.report_waiting();
     }
 
     /// Reads the places of all steps in parallel. Returns the next steps.
-    fn go(&mut self, steps: Vec<Step>) -> Vec<Step> {
+    fn read_steps(&mut self, steps: Vec<Step>) -> Vec<Step> {
         let mut places = Vec::new();
         for step in steps {
             match step.reference.place(&self.view.control_plane) {
@@ -70,47 +70,47 @@ impl<'a> Platform<'a> {
         let mut next = Vec::new();
         for ((step, place), result) in places.into_iter().zip(results) {
             match result {
-                Ok(snapshot) => next.extend(self.arrive(step, &place, snapshot)),
-                Err(error) => self.fail(step.reference.report(&error)),
+                Ok(loaded) => next.extend(self.add_place(step, &place, loaded)),
+                Err(error) => self.fail(step.reference.diagnostic(&error)),
             }
         }
-        next.extend(self.pairs());
+        next.extend(self.flux_steps());
         next
     }
 
     /// Adds the files of a place. Returns the steps for the references in them.
-    fn arrive(&mut self, step: Step, place: &Place, snapshot: Snapshot) -> Vec<Step> {
-        let Step { reference, mut trail } = step;
-        let stop = Stop {
+    fn add_place(&mut self, step: Step, place: &Place, loaded: LoadedPlace) -> Vec<Step> {
+        let Step { reference, mut chain } = step;
+        let visit = Visit {
             url: place.url.clone(),
-            commit: snapshot.commit.id,
-            path: walk::normal(&place.path).unwrap_or_default(),
-            shown: snapshot.source.to_string(),
+            commit: loaded.commit.id,
+            path: walk::normalize(&place.path).unwrap_or_default(),
+            shown: loaded.source.to_string(),
         };
-        if trail.contains(&stop) {
-            self.assembly.diagnostics.push(cycle(&reference, &trail, &stop));
+        if chain.contains(&visit) {
+            self.assembly.diagnostics.push(cycle(&reference, &chain, &visit));
             return Vec::new();
         }
-        if self.visited.contains(&stop) {
+        if self.visited.contains(&visit) {
             return Vec::new();
         }
-        if trail.len() >= BASE_DEPTH_MAX || self.visited.len() >= PLACES_MAX {
-            self.fail(too_far(&reference));
+        if chain.len() >= BASE_DEPTH_MAX || self.visited.len() >= PLACES_MAX {
+            self.fail(too_many_references(&reference));
             return Vec::new();
         }
-        self.visited.insert(stop.clone());
-        trail.push(stop);
+        self.visited.insert(visit.clone());
+        chain.push(visit);
         let mut steps = Vec::new();
-        let files = self.assembly.add(self.view.reader(), place, snapshot);
+        let files = self.assembly.add(self.view.reader(), place, loaded);
         for object in files.iter().flat_map(|file| &file.objects.objects) {
             match object {
                 AnyObject::BaseRepo(base) => {
-                    steps.push(Step { reference: Reference::of_base_repo(base), trail: trail.clone() });
+                    steps.push(Step { reference: Reference::of_base_repo(base), chain: chain.clone() });
                 }
                 AnyObject::FluxGitRepository(found) => {
                     self.repositories.entry(found.name.clone()).or_insert_with(|| Arc::clone(found));
                 }
-                AnyObject::FluxKustomization(found) => self.waiting.push((Arc::clone(found), trail.clone())),
+                AnyObject::FluxKustomization(found) => self.waiting.push((Arc::clone(found), chain.clone())),
                 _ => {}
             }
         }
@@ -118,12 +118,12 @@ impl<'a> Platform<'a> {
     }
 
     /// The steps of Kustomizations whose `GitRepository` is now found.
-    fn pairs(&mut self) -> Vec<Step> {
+    fn flux_steps(&mut self) -> Vec<Step> {
         let mut steps = Vec::new();
-        for (object, trail) in std::mem::take(&mut self.waiting) {
+        for (object, chain) in std::mem::take(&mut self.waiting) {
             match self.repositories.get(&*object.spec.repository) {
-                Some(repository) => steps.push(Step { reference: Reference::of_flux(repository, &object), trail }),
-                None => self.waiting.push((object, trail)),
+                Some(repository) => steps.push(Step { reference: Reference::of_flux(repository, &object), chain }),
+                None => self.waiting.push((object, chain)),
             }
         }
         steps
@@ -147,16 +147,16 @@ impl<'a> Platform<'a> {
     }
 }
 
-fn cycle(reference: &Reference, trail: &[Stop], stop: &Stop) -> Diagnostic {
-    let way = trail.iter().skip_while(|passed| *passed != stop).chain([stop]).map(|stop| stop.shown.as_str());
-    let way = way.collect::<Vec<_>>().join(" -> ");
-    Diagnostic::error(Code::Cycle, format!("{} leads back to where it came from: {way}", reference.key))
+fn cycle(reference: &Reference, chain: &[Visit], visit: &Visit) -> Diagnostic {
+    let cycle = chain.iter().skip_while(|passed| *passed != visit).chain([visit]).map(|visit| visit.shown.as_str());
+    let cycle = cycle.collect::<Vec<_>>().join(" -> ");
+    Diagnostic::error(Code::Cycle, format!("{} leads back to where it came from: {cycle}", reference.key))
         .at(reference.origin(), "leads back")
         .help("remove one of the references")
         .about(&reference.key)
 }
 
-fn too_far(reference: &Reference) -> Diagnostic {
+fn too_many_references(reference: &Reference) -> Diagnostic {
     let message = format!(
         "{} is not followed: at most {BASE_DEPTH_MAX} references in a row, and {PLACES_MAX} in all, are",
         reference.key

@@ -22,39 +22,40 @@ pub(super) struct KeptVersion {
     pub(super) file: FileId,
     pub(super) keys: BTreeSet<KeptKey>,
     /// The unreadable paths that may contain the objects.
-    pub(super) holders: BTreeSet<Arc<str>>,
+    pub(super) candidates: BTreeSet<Arc<str>>,
 }
 
 /// The unreadable paths of a place.
-pub(super) struct Unclear<'a> {
+pub(super) struct UnreadablePaths<'a> {
     /// The commit of the place.
     pub(super) commit: GitId,
     /// The paths, with the files for the labels of diagnostics.
     pub(super) files: BTreeMap<Arc<str>, FileId>,
     /// The files from which some objects can be read.
-    pub(super) partly: BTreeSet<Arc<str>>,
+    pub(super) partly_readable: BTreeSet<Arc<str>>,
     /// Whether a path is a file, and not a link.
     pub(super) is_file: &'a dyn Fn(&str) -> bool,
 }
 
 /// Returns a diagnostic for each file that is replaced with its own earlier version, and one for each group of other paths that may contain objects.
-pub(super) fn diagnostics(unclear: &Unclear<'_>, kept: &[KeptVersion]) -> Vec<Diagnostic> {
-    let (own, elsewhere): (Vec<_>, Vec<_>) = kept.iter().partition(|version| version.holders.contains(&version.path));
+pub(super) fn diagnostics(unreadable: &UnreadablePaths<'_>, kept: &[KeptVersion]) -> Vec<Diagnostic> {
+    let (own, elsewhere): (Vec<_>, Vec<_>) =
+        kept.iter().partition(|version| version.candidates.contains(&version.path));
     let mut groups: BTreeMap<&BTreeSet<Arc<str>>, Vec<&KeptVersion>> = BTreeMap::new();
     for version in elsewhere {
-        groups.entry(&version.holders).or_default().push(version);
+        groups.entry(&version.candidates).or_default().push(version);
     }
-    let groups = groups.into_iter().map(|(holders, versions)| unclear.objects_kept(holders, &versions));
-    own.into_iter().map(|version| unclear.earlier_version(version)).chain(groups).collect()
+    let groups = groups.into_iter().map(|(candidates, versions)| unreadable.objects_kept(candidates, &versions));
+    own.into_iter().map(|version| unreadable.earlier_version(version)).chain(groups).collect()
 }
 
-impl Unclear<'_> {
+impl UnreadablePaths<'_> {
     fn earlier_version(&self, version: &KeptVersion) -> Diagnostic {
         let KeptVersion { path, commit, file, keys, .. } = version;
         let (now, then) = (self.commit.short(), commit.short());
-        let message = if self.partly.contains(path) {
-            let keys = told(keys);
-            let (names, stay) = (named(keys.iter().map(ToString::to_string)), stay(keys.len()));
+        let message = if self.partly_readable.contains(path) {
+            let keys = shortest_keys(keys);
+            let (names, stay) = (joined(keys.iter().map(ToString::to_string)), stay_verb(keys.len()));
             format!("a part of `{path}` is broken at {now}; {names} {stay} as in its version of {then}")
         } else {
             let what = if (self.is_file)(path) { "is broken" } else { "is not a file any more" };
@@ -65,20 +66,20 @@ impl Unclear<'_> {
             .help("mend the file, and commit")
     }
 
-    fn objects_kept(&self, holders: &BTreeSet<Arc<str>>, versions: &[&KeptVersion]) -> Diagnostic {
+    fn objects_kept(&self, candidates: &BTreeSet<Arc<str>>, versions: &[&KeptVersion]) -> Diagnostic {
         let keys: BTreeSet<_> = versions.iter().flat_map(|version| &version.keys).cloned().collect();
-        let keys = told(&keys);
+        let keys = shortest_keys(&keys);
         let commits: BTreeSet<_> = versions.iter().map(|version| version.commit).collect();
         let then = match commits.first() {
             Some(commit) if commits.len() == 1 => format!(" at {}", commit.short()),
             _ => String::new(),
         };
-        let (unclear, now) = (named(holders.iter().map(|path| format!("`{path}`"))), self.commit.short());
-        let (names, stay) = (named(keys.iter().map(ToString::to_string)), stay(keys.len()));
+        let (unreadable, now) = (joined(candidates.iter().map(|path| format!("`{path}`"))), self.commit.short());
+        let (names, stay) = (joined(keys.iter().map(ToString::to_string)), stay_verb(keys.len()));
         let message =
-            format!("{unclear} can't be understood at {now}, and may hold {names}, which {stay} as before{then}");
+            format!("{unreadable} can't be understood at {now}, and may hold {names}, which {stay} as before{then}");
         let mut diagnostic = Diagnostic::error(Code::ObjectsKept, message);
-        for path in holders.iter().take(NAMED_MAX) {
+        for path in candidates.iter().take(NAMED_MAX) {
             diagnostic = self.point_at(diagnostic, path, "not understood");
         }
         for version in versions.iter().take(NAMED_MAX) {
@@ -94,17 +95,17 @@ impl Unclear<'_> {
 }
 
 /// The keys to name in a message. If an object is kept as a whole, its deployment targets are not listed.
-fn told(keys: &BTreeSet<KeptKey>) -> Vec<&KeptKey> {
-    let is_told = |key: &&KeptKey| key.target.is_none() || !keys.contains(&KeptKey::whole(key.object.clone()));
-    keys.iter().filter(is_told).collect()
+fn shortest_keys(keys: &BTreeSet<KeptKey>) -> Vec<&KeptKey> {
+    let is_shortest = |key: &&KeptKey| key.target.is_none() || !keys.contains(&KeptKey::whole(key.object.clone()));
+    keys.iter().filter(is_shortest).collect()
 }
 
-fn stay(count: usize) -> &'static str {
+fn stay_verb(count: usize) -> &'static str {
     if count == 1 { "stays" } else { "stay" }
 }
 
 /// The first names, and the number of the others.
-fn named(names: impl ExactSizeIterator<Item = String>) -> String {
+fn joined(names: impl ExactSizeIterator<Item = String>) -> String {
     let more = names.len().saturating_sub(NAMED_MAX);
     let shown = names.take(NAMED_MAX).collect::<Vec<_>>().join(", ");
     if more == 0 { shown } else { format!("{shown} and {more} more") }

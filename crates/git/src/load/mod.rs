@@ -2,18 +2,18 @@
 
 mod assembly;
 mod broken;
+mod destinations;
+pub(crate) mod diagnostics;
 mod directory;
 mod earlier;
+mod fallback;
 mod follow;
-mod keeping;
+mod history;
 mod kept;
-mod moment;
-mod own_source;
-mod past;
 mod place;
-pub(crate) mod problem;
 mod reference;
-mod stand_in;
+mod replay;
+mod snapshot;
 mod view;
 
 use std::collections::BTreeSet;
@@ -27,10 +27,10 @@ use model::progress::Progress;
 use model::source::Files;
 
 pub use self::broken::BrokenFiles;
+pub use self::diagnostics::UNTRUSTED_CACHE_HELP;
 pub use self::directory::{Directory, DirectoryError, read_directory};
-pub use self::moment::{Moment, PlatformPart};
-pub use self::problem::UNTRUSTED_CACHE_HELP;
-pub use self::stand_in::ReadPublished;
+pub use self::fallback::ReadPublished;
+pub use self::snapshot::{Moment, PlatformPart};
 use crate::published::{KeptObject, SourceName};
 use crate::repositories::Repositories;
 use crate::settings::Rewrite;

@@ -53,7 +53,7 @@ pub(super) enum PlaceError {
 
 /// The files of a place at one commit.
 #[derive(Clone, Debug)]
-pub(super) struct Snapshot {
+pub(super) struct LoadedPlace {
     pub(super) commit: Commit,
     pub(super) source: Arc<Source>,
     pub(super) files: Vec<RawFile>,
@@ -67,7 +67,7 @@ pub(super) struct Snapshot {
     pub(super) budget: Arc<Budget>,
 }
 
-impl Snapshot {
+impl LoadedPlace {
     /// Whether a path is a file, and not a link.
     pub(super) fn is_file(&self, path: &str) -> bool {
         let file = self.files.iter().find(|file| &*file.path == path);
@@ -96,7 +96,11 @@ pub(super) enum RawContent {
 }
 
 /// Reads the files of a place at a commit.
-pub(super) fn snapshot(repositories: &dyn Repositories, commit: Commit, place: &Place) -> Result<Snapshot, PlaceError> {
+pub(super) fn read_place(
+    repositories: &dyn Repositories,
+    commit: Commit,
+    place: &Place,
+) -> Result<LoadedPlace, PlaceError> {
     let budget = Budget::new(place.limits());
     let Walked { files: found, links } = walk(repositories, &commit, (&place.path, &budget))?;
     let read = |Found { path, item }| {
@@ -113,7 +117,15 @@ pub(super) fn snapshot(repositories: &dyn Repositories, commit: Commit, place: &
     let source = source(&commit, matches!(place.revision, Revision::Commit { .. }));
     let links = links.into_iter().map(|Found { path, item }| (path.into(), item.id)).collect();
     let kustomized = Kustomized::of(files.iter().map(|file| &*file.path));
-    Ok(Snapshot { commit, source, files, links, kustomized, path: Arc::clone(&place.path), budget: Arc::new(budget) })
+    Ok(LoadedPlace {
+        commit,
+        source,
+        files,
+        links,
+        kustomized,
+        path: Arc::clone(&place.path),
+        budget: Arc::new(budget),
+    })
 }
 
 /// Lists the files and links at and below a path of a commit. It does not read their content.

@@ -11,7 +11,7 @@ use model::object_key::ObjectKey;
 use model::source::Address;
 
 use super::place::{Place, PlaceError};
-use super::{ControlPlane, ReadRole, problem};
+use super::{ControlPlane, ReadRole, diagnostics};
 use crate::repositories::{RepositoryError, Revision};
 use crate::settings::rewrite;
 use crate::url::{RepositoryUrl, UrlError};
@@ -21,16 +21,16 @@ use crate::url::{RepositoryUrl, UrlError};
 pub(super) struct Reference {
     pub(super) key: ObjectKey,
     role: ReadRole,
-    url: Word,
-    branch: Word,
-    tag: Option<Word>,
-    commit: Option<Word>,
-    path: Word,
+    url: FieldText,
+    branch: FieldText,
+    tag: Option<FieldText>,
+    commit: Option<FieldText>,
+    path: FieldText,
 }
 
 /// The text of a field, and where the field is.
 #[derive(Clone, Debug)]
-struct Word {
+struct FieldText {
     text: Arc<str>,
     origin: Origin,
 }
@@ -53,24 +53,24 @@ impl Reference {
     pub(super) fn of_base_repo(object: &Object<BaseRepo>) -> Self {
         let origin = |field: &str| at(object.address, &["spec", field]);
         let reference = Self::new(object, ReadRole::Base(object.name.clone()), &object.spec.place, origin);
-        let commit = object.spec.commit.clone().map(|text| Word { text, origin: origin("commit") });
+        let commit = object.spec.commit.clone().map(|text| FieldText { text, origin: origin("commit") });
         Self { commit, ..reference }
     }
 
     pub(super) fn of_flux(repository: &Object<FluxGitRepository>, object: &Object<FluxKustomization>) -> Self {
-        let word =
-            |text: &Arc<str>, fields: &[&str]| Word { text: text.clone(), origin: at(repository.address, fields) };
-        let some = |text: &Arc<str>, field: &str| (!text.is_empty()).then(|| word(text, &["spec", "ref", field]));
+        let field_text =
+            |text: &Arc<str>, fields: &[&str]| FieldText { text: text.clone(), origin: at(repository.address, fields) };
+        let some = |text: &Arc<str>, field: &str| (!text.is_empty()).then(|| field_text(text, &["spec", "ref", field]));
         let FluxGitRepository { url, branch, tag, commit } = &repository.spec;
-        let master = || word(&FLUX_BRANCH.into(), &["spec", "ref"]);
+        let master = || field_text(&FLUX_BRANCH.into(), &["spec", "ref"]);
         Self {
             key: object.key(),
             role: ReadRole::Flux(object.key().name),
-            url: word(url, &["spec", "url"]),
+            url: field_text(url, &["spec", "url"]),
             branch: some(branch, "branch").unwrap_or_else(master),
             tag: some(tag, "tag"),
             commit: some(commit, "commit"),
-            path: Word { text: object.spec.path.clone(), origin: at(object.address, &["spec", "path"]) },
+            path: FieldText { text: object.spec.path.clone(), origin: at(object.address, &["spec", "path"]) },
         }
     }
 
@@ -80,15 +80,15 @@ impl Reference {
         place: &RepositoryPlace,
         origin: impl Fn(&str) -> Origin,
     ) -> Self {
-        let word = |text: &Arc<str>, field| Word { text: text.clone(), origin: origin(field) };
+        let field_text = |text: &Arc<str>, field| FieldText { text: text.clone(), origin: origin(field) };
         Self {
             key: object.key(),
             role,
-            url: word(&place.repo, "repo"),
-            branch: word(&place.branch, "branch"),
+            url: field_text(&place.repo, "repo"),
+            branch: field_text(&place.branch, "branch"),
             tag: None,
             commit: None,
-            path: word(&place.path, "path"),
+            path: field_text(&place.path, "path"),
         }
     }
 
@@ -111,8 +111,8 @@ impl Reference {
     }
 
     /// The diagnostic for a place that can't be read. It points at the field that causes the error.
-    pub(super) fn report(&self, error: &PlaceError) -> Diagnostic {
-        let word = match error {
+    pub(super) fn diagnostic(&self, error: &PlaceError) -> Diagnostic {
+        let field_text = match error {
             PlaceError::Repository(RepositoryError::NoRevision { revision: Revision::Commit { .. }, .. }) => {
                 self.commit.as_ref().unwrap_or(&self.branch)
             }
@@ -123,7 +123,7 @@ impl Reference {
             PlaceError::Repository(_) => &self.url,
             PlaceError::Path(_) => &self.path,
         };
-        problem::place(error, &self.path.text).at(word.origin.clone(), "named here").about(&self.key)
+        diagnostics::place(error, &self.path.text).at(field_text.origin.clone(), "named here").about(&self.key)
     }
 
     /// The field with the URL.
@@ -139,7 +139,7 @@ impl Reference {
             .about(&self.key)
     }
 
-    fn refuse_commit(&self, commit: &Word) -> Diagnostic {
+    fn refuse_commit(&self, commit: &FieldText) -> Diagnostic {
         let message = format!("`{}` of {} is not the id of a commit", commit.text.escape_debug(), self.key);
         Diagnostic::error(Code::RevisionNotFound, message)
             .at(commit.origin.clone(), "40 hexadecimal digits are expected")

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use model::progress::Phase;
 use rayon::prelude::*;
 
-use super::place::{Place, PlaceError, Snapshot, snapshot};
+use super::place::{LoadedPlace, Place, PlaceError, read_place};
 use super::{BrokenFiles, ControlPlane};
 use crate::limits::FETCHES_AT_ONCE;
 use crate::repositories::{Commit, Repositories, RepositoryError, Revision};
@@ -30,17 +30,17 @@ impl<'a> View<'a> {
     }
 
     /// Whether all branches and tags that were read so far still have the same head. It requests all of them again, in parallel.
-    pub(super) fn is_still_true(&self) -> bool {
+    pub(super) fn is_current(&self) -> bool {
         let resolved = self.resolved.lock().unwrap_or_else(PoisonError::into_inner);
         let commit = |resolved: &Resolved| resolved.get().and_then(|found| found.clone().ok());
         let commits: Vec<_> = resolved.values().filter_map(commit).collect();
         drop(resolved);
         let commits: Vec<_> =
             commits.into_iter().filter(|commit| !matches!(commit.revision, Revision::Commit { .. })).collect();
-        let is_there = |commit: &Commit| {
+        let is_unchanged = |commit: &Commit| {
             self.repositories.resolve(&commit.url, &commit.revision).is_ok_and(|now| now.id == commit.id)
         };
-        self.in_parallel(&commits, is_there).into_iter().all(|is_there| is_there)
+        self.in_parallel(&commits, is_unchanged).into_iter().all(|is_unchanged| is_unchanged)
     }
 
     /// The arguments for the search for earlier versions of files.
@@ -49,9 +49,9 @@ impl<'a> View<'a> {
     }
 
     /// Reads the files of a place.
-    pub(super) fn read(&self, place: &Place) -> Result<Snapshot, PlaceError> {
+    pub(super) fn read(&self, place: &Place) -> Result<LoadedPlace, PlaceError> {
         let commit = self.resolve(&place.url, &place.revision)?;
-        snapshot(self.repositories, commit, place)
+        read_place(self.repositories, commit, place)
     }
 
     /// Calls `work` for each item, in parallel. The results have the order of the items.

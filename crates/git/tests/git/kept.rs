@@ -5,7 +5,7 @@ use git::load::Loaded;
 use model::object::AnyObject;
 use model::tree::{Blob, Child, Entry, Mode, closed};
 
-use crate::load::{Branch, check, fill, load_dev, told};
+use crate::load::{Branch, check, fill, load_dev, summary};
 use crate::objects::{base, config, environment, registration, workload};
 use crate::playground::{Disk, HOST, commit_tree, tree, url};
 
@@ -85,13 +85,13 @@ fn a_link_in_the_place_of_objects_keeps_them() {
         let mut files = tree(&[("a.yaml", &config("a")), ("configs/b.yaml", &config("b")), ("c.yaml", &config("c"))]);
         files.put("docs", link("elsewhere", Mode::Link), &closed).unwrap();
         commit_tree(&repositories, &url, "dev", &files);
-        assert_eq!(told(load_dev(&repositories)), "a, b, c");
+        assert_eq!(summary(load_dev(&repositories)), "a, b, c");
         files.remove(path, &closed).unwrap();
         files.put(path, link("elsewhere", mode), &closed).unwrap();
         commit_tree(&repositories, &url, "dev", &files);
         files.remove("c.yaml", &closed).unwrap();
         commit_tree(&repositories, &url, "dev", &files);
-        assert_eq!(told(load_dev(&repositories)), expected, "{path}");
+        assert_eq!(summary(load_dev(&repositories)), expected, "{path}");
     };
     check("a.yaml", Mode::Link, "a, b, K0117, K0118");
     check("configs", Mode::Link, "a, b, K0130");
@@ -129,11 +129,11 @@ fn an_invalid_object_leaves_the_others_in_its_file_alone() {
         maps.next()
     };
     assert_eq!((value("a").as_deref(), value("b").as_deref()), (Some("two"), Some("one")));
-    let said: Vec<_> = loaded.diagnostics.iter().map(|found| &*found.message).collect();
-    let [said] = &*said else { panic!("{said:?}") };
+    let messages: Vec<_> = loaded.diagnostics.iter().map(|found| &*found.message).collect();
+    let [message] = &*messages else { panic!("{messages:?}") };
     assert!(
-        said.starts_with("a part of `f.yaml` is broken at ") && said.contains("; ConfigMap `b` stays as in"),
-        "{said}"
+        message.starts_with("a part of `f.yaml` is broken at ") && message.contains("; ConfigMap `b` stays as in"),
+        "{message}"
     );
 }
 
@@ -218,12 +218,12 @@ fn check_targets(texts: &[&str], expected: &str) -> Loaded {
 fn an_invalid_target_of_a_workload_keeps_its_last_good_version() {
     let (first, half, other) = (shop("one", "one"), shop("2", "two"), shop("2", "3"));
     let loaded = check_targets(&[&first, &half], "us=two@1 eu=one@0");
-    let said: Vec<_> = loaded.diagnostics.iter().map(|found| &*found.message).collect();
-    let [said] = &*said else { panic!("{said:?}") };
+    let messages: Vec<_> = loaded.diagnostics.iter().map(|found| &*found.message).collect();
+    let [message] = &*messages else { panic!("{messages:?}") };
     assert!(
-        said.starts_with("a part of `w.yaml` is broken at ")
-            && said.contains("; target `eu` of Workload `shop` stays as in"),
-        "{said}"
+        message.starts_with("a part of `w.yaml` is broken at ")
+            && message.contains("; target `eu` of Workload `shop` stays as in"),
+        "{message}"
     );
     check_targets(&[&first, &half, &other], "eu=one@0 us=two@1");
     check_targets(&[&first, &half, &other, "nonsense: ["], "eu=one@0 us=two@1");

@@ -36,7 +36,7 @@ fn load_promoted(repositories: &dyn Repositories, promoted: Option<GitId>, progr
 }
 
 /// A summary: the names of objects with their registration, missing registrations, the codes of diagnostics, and `not whole` if a part is not known.
-pub(crate) fn told(loaded: Loaded) -> String {
+pub(crate) fn summary(loaded: Loaded) -> String {
     let is_whole = loaded.is_whole;
     let objects = loaded.input.contents.iter().flat_map(|file| {
         let by = match &file.role {
@@ -81,7 +81,7 @@ pub(crate) fn check(branches: &[Branch<'_>], expected: &str) {
             fill(repositories, &[main]);
         }
         fill(repositories, branches);
-        assert_eq!(told(load_dev(repositories)), expected);
+        assert_eq!(summary(load_dev(repositories)), expected);
     }
 }
 
@@ -111,7 +111,7 @@ fn environments_are_never_promoted() {
     main(&config("newer"));
     let base = base("control-plane", "main", &promoted.to_string());
     commit(&memory, &url("control-plane"), "dev", &[("base.yaml", &base)]);
-    assert_eq!(told(load_dev(&memory)), "control-plane, promoted");
+    assert_eq!(summary(load_dev(&memory)), "control-plane, promoted");
 }
 
 #[test]
@@ -165,7 +165,7 @@ fn a_link_out_of_the_repository_is_not_followed() {
     tree.put(".sourceignore", Child::File(Entry { mode: Mode::Link, blob: target.clone() }), &closed).unwrap();
     tree.put("folder", Child::File(Entry { mode: Mode::Link, blob: target }), &closed).unwrap();
     commit_tree(&repositories, &url("control-plane"), "dev", &tree);
-    assert_eq!(told(load_dev(&repositories)), "a, K0103, K0118");
+    assert_eq!(summary(load_dev(&repositories)), "a, K0103, K0118");
 }
 
 #[test]
@@ -198,9 +198,9 @@ fn an_application_that_is_away_is_read_as_it_was() {
         ("app", "main", &[("w.yaml", &workload("shop"))]),
     ];
     fill(&repositories, &branches);
-    assert_eq!(told(load_dev(&repositories)), "app, shop by app");
+    assert_eq!(summary(load_dev(&repositories)), "app, shop by app");
     repositories.set_broken(&url("app"), Some("out of order"));
-    assert_eq!(told(load_dev(&repositories)), "app, shop by app, K0601");
+    assert_eq!(summary(load_dev(&repositories)), "app, shop by app, K0601");
 }
 
 #[test]
@@ -232,7 +232,7 @@ fn an_application_that_is_away_does_not_go_back_behind_what_was_published() {
             held: Vec::new(),
         };
         let published = Published { publications: vec![publication] };
-        told(moment.complete(moment.platform(&dev()), &|| Ok(vec![published.clone()])))
+        summary(moment.complete(moment.platform(&dev()), &|| Ok(vec![published.clone()])))
     };
     assert_eq!(load_after(None), "app, shop by app, K0601");
     assert_eq!(load_after(Some(read)), "app, shop by app, K0601");
@@ -254,7 +254,7 @@ fn a_moment_knows_whether_it_is_over() {
     assert!(moment.is_still_true());
     fill(&repositories, &[("control-plane", "dev", &[("a.yaml", &config("other"))])]);
     assert!(!moment.is_still_true());
-    assert_eq!(told(moment.complete(platform, &|| Ok(Vec::new()))), "one");
+    assert_eq!(summary(moment.complete(platform, &|| Ok(Vec::new()))), "one");
 }
 
 #[test]
@@ -376,10 +376,10 @@ fn several_environments_are_of_one_moment() {
     let environments = moment.environments();
     assert_eq!(environments.names.iter().map(EnvironmentName::as_str).collect::<Vec<_>>(), ["dev", "stage"]);
     assert_eq!(environments.diagnostics.len(), 1);
-    assert_eq!(told(moment.load(&dev())), "a, K0101");
+    assert_eq!(summary(moment.load(&dev())), "a, K0101");
     commit(&repositories, &url, "dev", &[("b.yaml", &config("b"))]);
-    assert_eq!(told(moment.load(&dev())), "a, K0101");
-    assert_eq!(told(load_dev(&repositories)), "b, K0101");
+    assert_eq!(summary(moment.load(&dev())), "a, K0101");
+    assert_eq!(summary(load_dev(&repositories)), "b, K0101");
 }
 
 #[test]
@@ -420,11 +420,11 @@ fn a_directory_is_read_as_one_environment() {
             .iter()
             .any(|object| object.kind() == Kind::Environment))
     );
-    assert_eq!(told(loaded), "a, b, K0118");
+    assert_eq!(summary(loaded), "a, b, K0118");
     assert!(read_folder(&folder.join("nowhere"), &[]).is_err());
-    assert_eq!(told(read_folder(&folder.join(".git"), &[]).unwrap()), "c");
+    assert_eq!(summary(read_folder(&folder.join(".git"), &[]).unwrap()), "c");
     let edits = [("a.yaml", None), ("x/b.yml", Some(workload("changed"))), ("y/z/new.yaml", Some(config("new")))];
-    assert_eq!(told(read_folder(&folder, &edits).unwrap()), "changed, new, K0118");
+    assert_eq!(summary(read_folder(&folder, &edits).unwrap()), "changed, new, K0118");
 }
 
 fn read_folder(path: &Path, edits: &[(&str, Option<String>)]) -> Result<Loaded, DirectoryError> {
@@ -450,7 +450,7 @@ fn another_commit_can_be_promoted_in_thought() {
         let loaded = load_promoted(&repositories, promoted, &progress);
         let (fleet, _) = Fleet::build(loaded.input.clone());
         assert_eq!(fleet.promoted_commit().map(|commit| GitId::from_hex(commit)), Some(promoted.or(Some(commits[0]))));
-        assert_eq!(told(loaded), expected);
+        assert_eq!(summary(loaded), expected);
         let seen = progress.seen().unwrap();
         // A file of two overlapping places counts once.
         assert_eq!((seen.phase, seen.done, seen.total), (Phase::Reading, files, files));

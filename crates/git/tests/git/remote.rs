@@ -31,7 +31,7 @@ fn resolve(settings: &Settings, name: &str) -> Result<Commit, RepositoryError> {
     GitRepositories::new(settings.clone()).resolve(&url(name), &Revision::branch("main"))
 }
 
-/// A git program that logs its arguments and environment, and then runs git.
+/// A git program that logs its arguments and the names of its variables, and then runs git.
 fn recording(folder: &Path) -> Settings {
     let (program, log) = (folder.join("git-recording"), folder.join("log"));
     let script = format!(
@@ -73,8 +73,8 @@ fn an_entry_of_rewrite_that_makes_no_url_is_named() {
     let (disk, server) = served();
     let mut settings = with_token(&disk, &server, &server.url());
     settings.rewrite = vec![git::Rewrite { from: HOST.to_owned(), to: "ftp://mirror.example/".to_owned() }];
-    let said = resolve(&settings, "app").unwrap_err().to_string();
-    assert!(said.contains("git.rewrite") && said.contains(&format!("for `{HOST}`")), "{said}");
+    let message = resolve(&settings, "app").unwrap_err().to_string();
+    assert!(message.contains("git.rewrite") && message.contains(&format!("for `{HOST}`")), "{message}");
 }
 
 #[test]
@@ -155,7 +155,7 @@ fn the_order_of_heads_is_that_in_which_the_server_said_them() {
     let third = disk.commit("app", "main", &[("a", "3")]);
     assert_eq!(resolve(&settings, "app").unwrap().id, third);
     held.release();
-    assert_eq!(slow.join().unwrap(), third, "the older answer does not count any more");
+    assert_eq!(slow.join().unwrap(), third, "the older response is not used");
     let repositories = GitRepositories::new(settings);
     let main = Revision::branch("main");
     assert_eq!(repositories.seen(&url("app"), &main), [first, third]);

@@ -71,7 +71,7 @@ fn maintenance_of_a_local_repository_ends_with_the_push() {
     fs::write(&hook, format!("#!/bin/sh\nsleep 1\ntouch '{}'\nexit 1\n", ended.display())).unwrap();
     fs::set_permissions(&hook, fs::Permissions::from_mode(0o755)).unwrap();
     commit(&disk.local(), &url("app"), "main", &[("a", "1")]);
-    assert!(ended.exists(), "it goes on in the background, or was not started");
+    assert!(ended.exists(), "the maintenance runs in the background, or was not started");
     assert!(!path.join("objects/maintenance.lock").exists());
 }
 

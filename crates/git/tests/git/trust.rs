@@ -62,8 +62,8 @@ fn check_planted(plant: impl Fn(&Path, &Path)) {
     let repositories = GitRepositories::new(settings);
     assert_eq!(repositories.tree(&commit).unwrap(), tree(&[("a", "2")]));
     crate::playground::commit(&repositories, &url("app"), "main", &[("a", "3")]);
-    assert!(!trace.exists(), "what was planted ran");
-    assert!(is_own(&copy), "something of somebody else is still there");
+    assert!(!trace.exists(), "the prepared program ran");
+    assert!(is_own(&copy), "a file of another user is still in the copy");
     let config = fs::read_to_string(copy.join("config")).unwrap();
     assert!(!config.contains("trap"), "{config}");
     for gone in

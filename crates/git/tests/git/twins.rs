@@ -256,9 +256,9 @@ fn folders_that_are_written_are_counted() {
         let commit =
             NewCommit { parents: &parents, tree: &tree, open: &closed, message: "m", author: &author, seconds: 5 };
         let push = Push { branch: "main", expected: parent, commit: Some(commit), progress: &progress };
-        let Ok(Pushed::Moved(id)) = repositories.push(&url("app"), &push) else { panic!("it is not there") };
+        let Ok(Pushed::Moved(id)) = repositories.push(&url("app"), &push) else { panic!("the push failed") };
         let seen = progress.seen().unwrap();
-        assert_eq!((seen.phase, seen.total, seen.under_way.len()), (Phase::Writing, 1, 0), "the push itself is one");
+        assert_eq!((seen.phase, seen.total, seen.under_way.len()), (Phase::Writing, 1, 0), "the push counts as one");
         (id, seen.done - seen.total)
     };
     check(|repositories| {

@@ -13,7 +13,7 @@ use super::{layout, leftovers};
 use crate::repositories::RepositoryError;
 
 /// How often a lock of another process is tried again.
-const LOCK_PAUSE: Duration = Duration::from_millis(20);
+const LOCK_POLL_INTERVAL: Duration = Duration::from_millis(20);
 
 /// One copy in the cache.
 #[derive(Clone, Debug)]
@@ -63,13 +63,13 @@ impl Copy {
     pub(super) fn lock(&self, limit: Duration) -> Result<Result<Lock, String>, RepositoryError> {
         let fail = |error: io::Error| failed(&self.lock, &error);
         let file = private().read(true).write(true).create(true).truncate(false).open(&self.lock).map_err(fail)?;
-        close(&file);
+        restrict(&file);
         let end = Instant::now() + limit;
         loop {
             match file.try_lock() {
                 Ok(()) => return Ok(Ok(Lock::new(file))),
                 Err(TryLockError::WouldBlock) if Instant::now() >= end => return Ok(Err(holder(&file))),
-                Err(TryLockError::WouldBlock) => thread::sleep(LOCK_PAUSE),
+                Err(TryLockError::WouldBlock) => thread::sleep(LOCK_POLL_INTERVAL),
                 Err(TryLockError::Error(error)) => return Err(fail(error)),
             }
         }
@@ -139,7 +139,7 @@ fn private() -> fs::OpenOptions {
 }
 
 /// Closes a lock file of an earlier version of Kalypso to other users.
-fn close(file: &File) {
+fn restrict(file: &File) {
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt as _;

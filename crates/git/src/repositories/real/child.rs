@@ -44,7 +44,7 @@ const STREAMS_LIMIT: Duration = Duration::from_secs(2);
 /// How long to wait for a program to end after the pipe was closed. The shell needs one second for processes that ignore SIGTERM.
 const END_LIMIT: Duration = Duration::from_secs(5);
 /// How often to check whether a program has ended while its streams are open.
-const LOOK_PAUSE: Duration = Duration::from_millis(50);
+const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
 /// The result of a program.
 pub(super) struct Finished {
@@ -102,7 +102,7 @@ impl Running {
                 None if now >= end => return None,
                 _ => {}
             }
-            let pause = end.saturating_duration_since(now).clamp(Duration::from_millis(1), LOOK_PAUSE);
+            let pause = end.saturating_duration_since(now).clamp(Duration::from_millis(1), POLL_INTERVAL);
             let open = if self.output.has_ended() { &self.messages } else { &self.output };
             open.wait(pause);
         }
@@ -123,7 +123,7 @@ impl Running {
                 Ok(None) if Instant::now() < end => thread::sleep(pause),
                 _ => return None,
             }
-            pause = (pause * 2).min(LOOK_PAUSE);
+            pause = (pause * 2).min(POLL_INTERVAL);
         }
     }
 }
@@ -135,17 +135,17 @@ impl Drop for Running {
             // The shell itself ignores SIGTERM. `kill` fails only for a child that has already ended. A child that hangs in the kernel is left to the
             // system.
             let _ = self.child.kill();
-            let _ = self.wait_until(Instant::now() + LOOK_PAUSE);
+            let _ = self.wait_until(Instant::now() + POLL_INTERVAL);
         }
     }
 }
 
 /// The captured bytes of a stream. A thread reads the stream to its end, so that the writer never blocks.
-struct Stream(Arc<(Mutex<Kept>, Condvar)>);
+struct Stream(Arc<(Mutex<Captured>, Condvar)>);
 
 /// The state of a captured stream.
 #[derive(Default)]
-struct Kept {
+struct Captured {
     bytes: Vec<u8>,
     has_ended: bool,
 }
@@ -153,28 +153,28 @@ struct Kept {
 impl Stream {
     /// Starts to read a stream, if there is one. Bytes beyond the limit are dropped.
     fn drain(stream: Option<impl Read + Send + 'static>, limit: u64) -> Self {
-        let shared = Arc::new((Mutex::default(), Condvar::new()));
-        let kept = Self(Arc::clone(&shared));
+        let state = Arc::new((Mutex::default(), Condvar::new()));
+        let captured = Self(Arc::clone(&state));
         let Some(mut stream) = stream else {
-            kept.lock().has_ended = true;
-            return kept;
+            captured.lock().has_ended = true;
+            return captured;
         };
         thread::spawn(move || {
-            let writing = Self(shared);
+            let writing = Self(state);
             let mut buffer = [0; 8 << 10];
             // A read error counts as the end of the stream.
             while let Ok(count @ 1..) = stream.read(&mut buffer) {
-                let mut kept = writing.lock();
-                let room = (limit as usize).saturating_sub(kept.bytes.len()).min(count);
-                kept.bytes.extend_from_slice(buffer.get(..room).unwrap_or_default());
+                let mut captured = writing.lock();
+                let room = (limit as usize).saturating_sub(captured.bytes.len()).min(count);
+                captured.bytes.extend_from_slice(buffer.get(..room).unwrap_or_default());
             }
             writing.lock().has_ended = true;
             writing.0.1.notify_all();
         });
-        kept
+        captured
     }
 
-    fn lock(&self) -> MutexGuard<'_, Kept> {
+    fn lock(&self) -> MutexGuard<'_, Captured> {
         self.0.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -184,7 +184,7 @@ impl Stream {
 
     /// Waits until the stream ends, or until the time limit.
     fn wait(&self, limit: Duration) {
-        drop(self.0.1.wait_timeout_while(self.lock(), limit, |kept| !kept.has_ended));
+        drop(self.0.1.wait_timeout_while(self.lock(), limit, |captured| !captured.has_ended));
     }
 
     fn take(&self) -> Vec<u8> {
@@ -212,8 +212,8 @@ mod tests {
         let end = Instant::now() + Duration::from_secs(10);
         // A zombie process has ended too.
         while fs::read_to_string(format!("/proc/{}/stat", id.trim())).is_ok_and(|state| !state.contains(") Z ")) {
-            assert!(Instant::now() < end, "{id} lives");
-            thread::sleep(LOOK_PAUSE);
+            assert!(Instant::now() < end, "process {id} still runs");
+            thread::sleep(POLL_INTERVAL);
         }
     }
 
@@ -275,7 +275,7 @@ mod tests {
         let end = Instant::now() + Duration::from_secs(10);
         while other.try_lock().is_err() {
             assert!(Instant::now() < end, "the lock is still held");
-            thread::sleep(LOOK_PAUSE);
+            thread::sleep(POLL_INTERVAL);
         }
     }
 }

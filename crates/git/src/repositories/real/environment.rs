@@ -89,11 +89,11 @@ const FOREIGN_VARIABLES: &[&str] = &[
 ];
 
 /// Prefixes of the settings of whole sections that are passed on, in lower case as git prints them.
-const KEPT_SECTIONS: &[&str] = &["credential."];
+const PASSED_SECTIONS: &[&str] = &["credential."];
 /// Single settings that are passed on.
-const KEPT_SETTINGS: &[&str] = &["core.sshcommand", "ssh.variant"];
+const PASSED_SETTINGS: &[&str] = &["core.sshcommand", "ssh.variant"];
 /// Settings of `http` and `http.URL` that are passed on. Headers are not: a header without a URL would go to every host that an object names.
-const KEPT_OF_HTTP: &[&str] = &[
+const PASSED_OF_HTTP: &[&str] = &[
     "delegation",
     "emptyauth",
     "pinnedpubkey",
@@ -105,7 +105,7 @@ const KEPT_OF_HTTP: &[&str] = &[
     "version",
 ];
 /// Prefixes of the settings of `http` that configure certificates.
-const KEPT_PREFIXES_OF_HTTP: &[&str] = &["ssl", "proxyssl"];
+const PASSED_PREFIXES_OF_HTTP: &[&str] = &["ssl", "proxyssl"];
 
 /// The git command, without the variables that lead git elsewhere. With a lock, git holds it: see [`child::guarded`].
 pub(super) fn program(settings: &Settings, has_lock: bool, file_bytes_max: Option<u64>) -> Command {
@@ -117,14 +117,14 @@ pub(super) fn program(settings: &Settings, has_lock: bool, file_bytes_max: Optio
     command
 }
 
-/// Applies the settings to a git command: the fixed ones, and those of the user in `kept`.
-pub(super) fn settle(command: &mut Command, kept: &[Setting]) {
+/// Applies the settings to a git command: the fixed ones, and those of the user in `connection_settings`.
+pub(super) fn configure(command: &mut Command, connection_settings: &[Setting]) {
     for (name, value) in VARIABLES {
         command.env(name, value);
     }
     // Values may be secrets, so they are passed in variables instead of arguments.
-    command.env("GIT_CONFIG_COUNT", kept.len().to_string());
-    for (index, (name, value)) in kept.iter().enumerate() {
+    command.env("GIT_CONFIG_COUNT", connection_settings.len().to_string());
+    for (index, (name, value)) in connection_settings.iter().enumerate() {
         command.env(format!("GIT_CONFIG_KEY_{index}"), name).env(format!("GIT_CONFIG_VALUE_{index}"), value);
     }
     for setting in CONFIGURATION {
@@ -133,7 +133,7 @@ pub(super) fn settle(command: &mut Command, kept: &[Setting]) {
 }
 
 /// The settings for connections from the configuration of the system and the user. Empty if git can't read it.
-pub(super) fn kept(settings: &Settings) -> Vec<Setting> {
+pub(super) fn connection_settings(settings: &Settings) -> Vec<Setting> {
     // The original environment decides where git's configuration is, so these variables stay.
     let is_of_configuration = |name: &OsStr| name.as_encoded_bytes().starts_with(b"GIT_CONFIG");
     let mut command = child::guarded(&settings.program, false, None);
@@ -152,8 +152,8 @@ pub(super) fn kept(settings: &Settings) -> Vec<Setting> {
 }
 
 /// The ssh command of git's configuration.
-pub(super) fn ssh_command(kept: &[Setting]) -> Option<&str> {
-    let found = kept.iter().rev().find(|(name, _)| name == "core.sshcommand");
+pub(super) fn ssh_command(connection_settings: &[Setting]) -> Option<&str> {
+    let found = connection_settings.iter().rev().find(|(name, _)| name == "core.sshcommand");
     found.map(|(_, value)| value.trim()).filter(|value| !value.is_empty())
 }
 
@@ -167,16 +167,16 @@ fn parse(text: &str) -> Vec<Setting> {
     });
     // A setting without a value is true.
     let pairs = pairs.map(|setting| setting.split_once('\n').unwrap_or((setting, "true")));
-    let is_kept = |(name, _): &(&str, &str)| is_kept_setting(name);
-    pairs.filter(is_kept).map(|(name, value)| (name.to_owned(), value.to_owned())).collect()
+    let is_passed = |(name, _): &(&str, &str)| is_passed_setting(name);
+    pairs.filter(is_passed).map(|(name, value)| (name.to_owned(), value.to_owned())).collect()
 }
 
-fn is_kept_setting(name: &str) -> bool {
-    if KEPT_SETTINGS.contains(&name) || KEPT_SECTIONS.iter().any(|section| name.starts_with(section)) {
+fn is_passed_setting(name: &str) -> bool {
+    if PASSED_SETTINGS.contains(&name) || PASSED_SECTIONS.iter().any(|section| name.starts_with(section)) {
         return true;
     }
     let Some(last) = name.strip_prefix("http.").and_then(|rest| rest.rsplit('.').next()) else { return false };
-    KEPT_OF_HTTP.contains(&last) || KEPT_PREFIXES_OF_HTTP.iter().any(|prefix| last.starts_with(prefix))
+    PASSED_OF_HTTP.contains(&last) || PASSED_PREFIXES_OF_HTTP.iter().any(|prefix| last.starts_with(prefix))
 }
 
 #[cfg(test)]
@@ -194,7 +194,7 @@ mod tests {
             "http.sslverify",
             "http.proxysslcert",
         ] {
-            assert!(is_kept_setting(name), "{name}");
+            assert!(is_passed_setting(name), "{name}");
         }
         for name in [
             "core.hookspath",
@@ -213,7 +213,7 @@ mod tests {
             "safe.directory",
             "filter.lfs.process",
         ] {
-            assert!(!is_kept_setting(name), "{name}");
+            assert!(!is_passed_setting(name), "{name}");
         }
     }
 

@@ -10,9 +10,9 @@ use model::git_id::GitId;
 use super::cache::Lock;
 use super::journal::Journal;
 use super::leftovers;
-use super::process::{self, Answer, NoAnswer, Run};
+use super::process::{self, Run, RunError, RunOutput};
 use super::read::{self, Fault};
-use super::{GitRepositories, Opened, Remote, Store, trouble};
+use super::{GitRepositories, Opened, Remote, Store, disk_errors};
 use crate::limits::PACKS_MAX;
 use crate::repositories::object::to_gix;
 use crate::repositories::{Commit, RepositoryError, Revision, Wait};
@@ -47,12 +47,12 @@ impl GitRepositories {
     pub(super) fn resolve_remote(&self, remote: &Remote, revision: &Revision) -> Result<GitId, RepositoryError> {
         let Some(reference) = read::reference_name(revision) else {
             if let Revision::Commit { id, .. } = revision {
-                self.ensure(remote, revision, *id)?;
+                self.ensure_commit(remote, revision, *id)?;
                 return Ok(*id);
             }
             return Err(RepositoryError::NoRevision { url: remote.name.clone(), revision: revision.clone() });
         };
-        match self.see(remote, revision, &reference)? {
+        match self.resolve_reference(remote, revision, &reference)? {
             Ok(id) => Ok(id),
             Err(Missing { is_empty: true }) => Err(RepositoryError::Empty { url: remote.name.clone() }),
             Err(Missing { is_empty: false }) => {
@@ -65,21 +65,21 @@ impl GitRepositories {
     ///
     /// Two processes may request the head at the same time, and the one with the older response may finish last. Therefore the response is used only
     /// if no head was added to the journal since the request. Otherwise, the head is requested again while the lock is held.
-    fn see(
+    fn resolve_reference(
         &self,
         remote: &Remote,
         revision: &Revision,
         reference: &str,
     ) -> Result<Result<GitId, Missing>, RepositoryError> {
-        let opened = self.prepared(remote)?;
+        let opened = self.opened_copy(remote)?;
         let seen = || Journal::read(&self.journal(remote)).seen(reference);
         let before = seen();
         let id = match self.remote_reference(remote, reference)? {
             Ok(id) => id,
             missing => return Ok(missing),
         };
-        let is_noted = before.last() == Some(&id);
-        if is_noted && fetched(&opened.to_thread_local(), revision) == Some(id) {
+        let is_recorded = before.last() == Some(&id);
+        if is_recorded && fetched(&opened.to_thread_local(), revision) == Some(id) {
             return Ok(Ok(id));
         }
         let mut work = self.locked(remote)?;
@@ -100,7 +100,7 @@ impl GitRepositories {
         name: &str,
     ) -> Result<Result<GitId, Missing>, RepositoryError> {
         let peeled = format!("{name}^{{}}");
-        let output = self.asked(remote, &["--", &remote.url, name, &peeled], false)?.output;
+        let output = self.list_references(remote, &["--", &remote.url, name, &peeled], false)?.output;
         let find = |name: &str| {
             let mut lines = output.lines().filter_map(|line| line.split_once('\t'));
             lines.find(|(_, found)| *found == name).and_then(|(id, _)| GitId::from_hex(id))
@@ -109,22 +109,27 @@ impl GitRepositories {
         if let Some(id) = find(&peeled).or_else(|| find(name)) {
             return Ok(Ok(id));
         }
-        let answer = self.asked(remote, &["--heads", "--", &remote.url], true)?;
-        let is_empty = answer.output.trim().is_empty();
+        let result = self.list_references(remote, &["--heads", "--", &remote.url], true)?;
+        let is_empty = result.output.trim().is_empty();
         // Git accepts a login page as an empty list of references.
-        if is_empty && !process::is_git_spoken(&answer.messages) {
+        if is_empty && !process::is_git_protocol(&result.messages) {
             return Err(RepositoryError::NotGit { url: remote.name.clone() });
         }
         Ok(Err(Missing { is_empty }))
     }
 
     /// Runs `git ls-remote`. It does not change the copy.
-    fn asked(&self, remote: &Remote, arguments: &[&str], is_traced: bool) -> Result<Answer, RepositoryError> {
+    fn list_references(
+        &self,
+        remote: &Remote,
+        arguments: &[&str],
+        is_traced: bool,
+    ) -> Result<RunOutput, RepositoryError> {
         let arguments: Vec<_> = iter::once(&"ls-remote").chain(arguments).collect();
-        let run = Run { is_traced, ..self.asking(remote, &arguments, (Wait::References, None)) };
-        let mut answer = self.answer(remote, &run)?;
-        match answer.failure.take() {
-            None => Ok(answer),
+        let run = Run { is_traced, ..self.parameters(remote, &arguments, (Wait::References, None)) };
+        let mut result = self.execute(remote, &run)?;
+        match result.failure.take() {
+            None => Ok(result),
             Some(reason) => Err(RepositoryError::Unreachable { url: remote.name.clone(), reason }),
         }
     }
@@ -135,12 +140,12 @@ impl GitRepositories {
         remote: &Remote,
         arguments: &[impl AsRef<OsStr>],
         how: (Wait, Option<&Lock>),
-    ) -> Result<Answer, RepositoryError> {
-        self.answer(remote, &self.asking(remote, arguments, how))
+    ) -> Result<RunOutput, RepositoryError> {
+        self.execute(remote, &self.parameters(remote, arguments, how))
     }
 
     /// The parameters of a run in the copy.
-    fn asking<'a>(
+    fn parameters<'a>(
         &'a self,
         remote: &'a Remote,
         arguments: &[impl AsRef<OsStr>],
@@ -151,22 +156,22 @@ impl GitRepositories {
             arguments: arguments.iter().map(|argument| argument.as_ref().to_owned()).collect(),
             url: &remote.url,
             scheme: remote.scheme,
-            kept: self.kept(remote.scheme),
+            connection_settings: self.connection_settings(remote.scheme),
             lock: lock.map(Lock::file),
             wait,
             is_traced: false,
         }
     }
 
-    fn answer(&self, remote: &Remote, run: &Run<'_>) -> Result<Answer, RepositoryError> {
+    fn execute(&self, remote: &Remote, run: &Run<'_>) -> Result<RunOutput, RepositoryError> {
         process::run(&self.settings, run).map_err(|reason| match reason {
-            NoAnswer::TimedOut(limit) => RepositoryError::TimedOut { url: remote.name.clone(), wait: run.wait, limit },
-            NoAnswer::NotStarted(reason) => RepositoryError::Program { program: self.settings.program.clone(), reason },
+            RunError::TimedOut(limit) => RepositoryError::TimedOut { url: remote.name.clone(), wait: run.wait, limit },
+            RunError::NotStarted(reason) => RepositoryError::Program { program: self.settings.program.clone(), reason },
         })
     }
 
     /// Opens the copy. It is created if it does not exist.
-    pub(super) fn prepared(&self, remote: &Remote) -> Result<Opened, RepositoryError> {
+    pub(super) fn opened_copy(&self, remote: &Remote) -> Result<Opened, RepositoryError> {
         match self.open_copy(&remote.copy) {
             Ok(opened) => Ok(opened),
             Err(_) => self.locked(remote).map(|work| work.opened),
@@ -185,11 +190,11 @@ impl GitRepositories {
     }
 
     /// Makes sure that a commit is in the cache with all of its content.
-    fn ensure(&self, remote: &Remote, revision: &Revision, id: GitId) -> Result<(), RepositoryError> {
+    fn ensure_commit(&self, remote: &Remote, revision: &Revision, id: GitId) -> Result<(), RepositoryError> {
         if let Ok(opened) = self.open_copy(&remote.copy)
             && fetched(&opened.to_thread_local(), revision) == Some(id)
         {
-            keep(&opened.to_thread_local(), revision);
+            mark_pinned(&opened.to_thread_local(), revision);
             return Ok(());
         }
         self.locked(remote)?.complete(revision, id)
@@ -204,12 +209,12 @@ impl GitRepositories {
     }
 
     /// Repairs the copy after a failed read of a commit. A missing commit is fetched. Otherwise, the copy is created again.
-    pub(super) fn mend(&self, remote: &Remote, commit: &Commit) -> Result<Opened, RepositoryError> {
+    pub(super) fn repair(&self, remote: &Remote, commit: &Commit) -> Result<Opened, RepositoryError> {
         let mut work = self.locked(remote)?;
         let (repository, revision) = (work.opened.to_thread_local(), Revision::Commit { id: commit.id, branch: None });
-        let is_there = read::resolve(&repository, &revision).is_ok_and(|found| found.is_some());
-        if is_there || fetched(&repository, &commit.revision) == Some(commit.id) {
-            work.renew()?;
+        let is_present = read::resolve(&repository, &revision).is_ok_and(|found| found.is_some());
+        if is_present || fetched(&repository, &commit.revision) == Some(commit.id) {
+            work.recreate()?;
             work.fetch(&commit.revision, commit.id)?;
         } else {
             // An older commit must not replace the cached head of the branch.
@@ -245,7 +250,7 @@ impl Work<'_> {
         let fetched = match self.fetch(revision, id) {
             // A copy is discarded only if it is damaged: while the server can't be reached, it is the only source.
             Err(RepositoryError::Unreachable { .. }) if is_damaged(&self.opened.to_thread_local()) => {
-                self.renew()?;
+                self.recreate()?;
                 self.fetch(revision, id)
             }
             other => other,
@@ -255,9 +260,9 @@ impl Work<'_> {
     }
 
     /// Creates the copy again.
-    fn renew(&mut self) -> Result<(), RepositoryError> {
+    fn recreate(&mut self) -> Result<(), RepositoryError> {
         let (repositories, copy) = (self.repositories, &self.remote.copy);
-        repositories.forget(copy.git_dir());
+        repositories.close(copy.git_dir());
         copy.remove()?;
         copy.prepare(&self.lock, None)?;
         self.opened = repositories.open_copy(copy).map_err(|fault| damaged(self.remote, fault))?;
@@ -274,7 +279,7 @@ impl Work<'_> {
         }
         let how = (Wait::Maintenance, Some(&self.lock));
         let _ = self.repositories.run(self.remote, &["repack", "--geometric=2", "-d", "-q"], how);
-        self.repositories.forget(git_dir);
+        self.repositories.close(git_dir);
     }
 
     fn fetch(&self, revision: &Revision, id: GitId) -> Result<(), RepositoryError> {
@@ -294,8 +299,8 @@ impl Work<'_> {
     fn fetch_commit_or_all(&self, id: GitId, marker: &str, depth: usize) -> Result<Fetched, RepositoryError> {
         let Some(reason) = self.fetch_commit(id, marker, depth)? else { return Ok(Fetched::Commit) };
         // If the commit alone is too large, everything is too large as well.
-        if trouble::is_too_large(&reason) || self.fetch_all()?.is_some() {
-            return Err(not_fetched(self.remote, self.repositories.settings.transfer_bytes_max, reason));
+        if disk_errors::is_too_large(&reason) || self.fetch_all()?.is_some() {
+            return Err(fetch_error(self.remote, self.repositories.settings.transfer_bytes_max, reason));
         }
         Ok(Fetched::All)
     }
@@ -319,7 +324,7 @@ impl Work<'_> {
         let fetch = ["fetch", "--quiet", "--no-tags", "--no-write-fetch-head"];
         let arguments: Vec<_> = fetch.iter().chain(arguments).collect();
         let how = (Wait::Commits, Some(&self.lock));
-        self.repositories.run(self.remote, &arguments, how).map(|answer| answer.failure)
+        self.repositories.run(self.remote, &arguments, how).map(|result| result.failure)
     }
 }
 
@@ -327,12 +332,12 @@ impl Work<'_> {
 fn is_damaged(repository: &gix::Repository) -> bool {
     let Ok(references) = repository.references() else { return true };
     let Ok(mut markers) = references.prefixed("refs/kalypso/") else { return true };
-    let is_there = |id: gix::Id<'_>| matches!(repository.try_find_header(id), Ok(Some(_)));
-    !markers.all(|marker| marker.is_ok_and(|marker| marker.try_id().is_some_and(is_there)))
+    let is_present = |id: gix::Id<'_>| matches!(repository.try_find_header(id), Ok(Some(_)));
+    !markers.all(|marker| marker.is_ok_and(|marker| marker.try_id().is_some_and(is_present)))
 }
 
 /// Marks a pinned commit that was fetched with its branch, so that it stays in the copy when the branch moves.
-fn keep(repository: &gix::Repository, revision: &Revision) {
+fn mark_pinned(repository: &gix::Repository, revision: &Revision) {
     if let (Revision::Commit { id, .. }, Some(marker)) = (revision, marker(revision))
         && matches!(read::reference(repository, &marker), Ok(None))
     {
@@ -353,12 +358,12 @@ pub(super) fn branch_marker(branch: &str) -> String {
 }
 
 /// The error of a failed fetch: of the local disk, or of the repository.
-fn not_fetched(remote: &Remote, limit: u64, reason: String) -> RepositoryError {
-    if trouble::is_too_large(&reason) {
+fn fetch_error(remote: &Remote, limit: u64, reason: String) -> RepositoryError {
+    if disk_errors::is_too_large(&reason) {
         return RepositoryError::TransferTooLarge { url: remote.name.clone(), limit };
     }
-    let of_cache = trouble::of_cache(&reason, &remote.copy);
-    of_cache.unwrap_or_else(|| RepositoryError::Unreachable { url: remote.name.clone(), reason })
+    let cache_error = disk_errors::cache_error(&reason, &remote.copy);
+    cache_error.unwrap_or_else(|| RepositoryError::Unreachable { url: remote.name.clone(), reason })
 }
 
 fn damaged(remote: &Remote, Fault(reason): Fault) -> RepositoryError {

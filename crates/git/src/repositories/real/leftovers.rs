@@ -89,8 +89,8 @@ mod tests {
             fs::write(path, "").unwrap();
         }
         remove(folder.path());
-        let there: Vec<_> = files.iter().copied().filter(|file| folder.path().join(file).exists()).collect();
-        assert_eq!(there, kept);
+        let left: Vec<_> = files.iter().copied().filter(|file| folder.path().join(file).exists()).collect();
+        assert_eq!(left, kept);
     }
 
     #[test]

@@ -49,18 +49,18 @@ pub(super) fn check(path: &Path, repository: &gix::Repository) -> Result<(), Str
 /// Otherwise, it could expose content that only the current user may read. Repositories of the current user may lead anywhere.
 fn check_bounds(path: &Path, repository: &gix::Repository) -> Result<(), String> {
     let git_dir = repository.git_dir();
-    let leads = ["commondir", "objects/info/alternates", "objects/info/http-alternates"];
+    let redirects = ["commondir", "objects/info/alternates", "objects/info/http-alternates"];
     let links = ["HEAD", "packed-refs", "refs", "refs/heads", "refs/tags", "objects", "objects/info", "objects/pack"];
     let is_strange = |path: &Path| fs::symlink_metadata(path).is_ok_and(|metadata| !trust::is_own(&metadata));
     let is_link = |path: &Path| fs::symlink_metadata(path).is_ok_and(|metadata| metadata.is_symlink());
     let dot_git = path.join(".git");
-    let (leads, links) = if is_strange(git_dir) { (&leads[..], &links[..]) } else { (&[][..], &[][..]) };
-    let leading = leads.iter().map(|name| git_dir.join(name)).find(|path| path.exists());
+    let (redirects, links) = if is_strange(git_dir) { (&redirects[..], &links[..]) } else { (&[][..], &[][..]) };
+    let redirect = redirects.iter().map(|name| git_dir.join(name)).find(|path| path.exists());
     let linked = || links.iter().map(|name| git_dir.join(name)).find(|path| is_link(path));
     // A `.git` file names another folder, like a link.
     let named = || Some(dot_git).filter(|path| is_strange(path) && !path.is_dir());
     let above = || path.ancestors().find(|path| is_link(path) && trust::is_strangers(path)).map(Path::to_owned);
-    match leading.or_else(linked).or_else(named).or_else(above) {
+    match redirect.or_else(linked).or_else(named).or_else(above) {
         Some(found) => {
             Err(format!("`{}` belongs to another user, and leads to other folders: clone it first", found.display()))
         }

@@ -2,19 +2,19 @@
 
 mod cache;
 mod child;
+mod disk_errors;
 mod environment;
 mod fetch;
 mod journal;
 mod layout;
 mod leftovers;
 mod local;
-mod owned;
+mod ownership;
 mod pack;
 mod process;
 mod push;
 mod read;
 mod redact;
-mod trouble;
 mod write;
 
 use std::collections::BTreeMap;
@@ -46,7 +46,7 @@ pub struct GitRepositories {
     /// The real path of the cache, or the reason why it is not trusted. Set at the first use.
     cache: OnceLock<Result<PathBuf, Distrust>>,
     /// The settings for connections from git's configuration. Set at the first use.
-    kept: OnceLock<Vec<Setting>>,
+    connection_settings: OnceLock<Vec<Setting>>,
 }
 
 type Opened = Arc<gix::ThreadSafeRepository>;
@@ -95,7 +95,7 @@ fn options() -> gix::open::Options {
 impl GitRepositories {
     /// Repositories with these settings.
     pub fn new(settings: Settings) -> Self {
-        Self { settings, open: Mutex::default(), cache: OnceLock::new(), kept: OnceLock::new() }
+        Self { settings, open: Mutex::default(), cache: OnceLock::new(), connection_settings: OnceLock::new() }
     }
 
     /// The folder of the cache. It is created if it does not exist. Its content is read only if the folder is trusted.
@@ -116,8 +116,12 @@ impl GitRepositories {
     }
 
     /// The settings for connections from git's configuration. Empty for local repositories.
-    fn kept(&self, scheme: Scheme) -> &[Setting] {
-        if scheme == Scheme::Local { &[] } else { self.kept.get_or_init(|| environment::kept(&self.settings)) }
+    fn connection_settings(&self, scheme: Scheme) -> &[Setting] {
+        if scheme == Scheme::Local {
+            &[]
+        } else {
+            self.connection_settings.get_or_init(|| environment::connection_settings(&self.settings))
+        }
     }
 
     fn store(&self, url: &RepositoryUrl) -> Result<Store, RepositoryError> {
@@ -170,48 +174,48 @@ impl GitRepositories {
         if let Some(opened) = open.get(path).filter(|opened| opened.git_dir().join("HEAD").is_file()) {
             return Ok(Arc::clone(opened));
         }
-        let opened = gix::open_opts(path, options()).map_err(|error| Unreadable::Broken(Fault(chain(&error))))?;
+        let opened = gix::open_opts(path, options()).map_err(|error| Unreadable::Broken(Fault(with_causes(&error))))?;
         check(&opened).map_err(Unreadable::Refused)?;
         let opened = Arc::new(opened.into_sync());
         open.insert(path.to_owned(), Arc::clone(&opened));
         Ok(opened)
     }
 
-    fn forget(&self, path: &Path) {
+    fn close(&self, path: &Path) {
         self.open.lock().unwrap_or_else(PoisonError::into_inner).remove(path);
     }
 
-    fn forget_opened(&self, opened: &Opened) {
+    fn close_opened(&self, opened: &Opened) {
         let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
         open.retain(|_, other| !Arc::ptr_eq(other, opened));
     }
 
     /// Reads from a commit that was resolved. A damaged copy is repaired, or created again.
-    fn reading<T>(
+    fn read_commit<T>(
         &self,
         commit: &Commit,
         read: impl Fn(&gix::Repository) -> Result<T, Fault>,
     ) -> Result<T, RepositoryError> {
         let remote = match self.store(&commit.url)? {
-            Store::Local(opened) => return self.reading_local(&commit.url, opened, read),
+            Store::Local(opened) => return self.read_local(&commit.url, opened, read),
             Store::Remote(remote) => remote,
         };
         let git_dir = remote.copy.git_dir();
         let once = || self.open_copy(&remote.copy).and_then(|opened| read(&opened.to_thread_local()));
         // Another run may have repacked the copy. This is not a damage.
         let again = |_| {
-            self.forget(git_dir);
+            self.close(git_dir);
             once()
         };
         once().or_else(again).or_else(|_| {
-            let opened = self.mend(&remote, commit)?;
+            let opened = self.repair(&remote, commit)?;
             read(&opened.to_thread_local())
                 .map_err(|Fault(reason)| RepositoryError::Damaged { url: commit.url.clone(), reason })
         })
     }
 
     /// Reads from a local repository. Another process may repack it during the read, so that an object moves to another pack.
-    fn reading_local<T>(
+    fn read_local<T>(
         &self,
         url: &RepositoryUrl,
         mut opened: Opened,
@@ -224,7 +228,7 @@ impl GitRepositories {
                 Err(Fault(reason)) if attempt == ATTEMPTS => {
                     return Err(RepositoryError::Damaged { url: url.clone(), reason });
                 }
-                Err(_) => self.forget_opened(&opened),
+                Err(_) => self.close_opened(&opened),
             }
             attempt += 1;
             match self.store(url)? {
@@ -240,7 +244,7 @@ impl Repositories for GitRepositories {
         let id = match self.store(url)? {
             Store::Local(opened) => {
                 let find = |repository: &gix::Repository| read::resolve(repository, revision);
-                let found = self.reading_local(url, Arc::clone(&opened), find)?;
+                let found = self.read_local(url, Arc::clone(&opened), find)?;
                 found.ok_or_else(|| no_revision(&opened.to_thread_local(), url, revision))?
             }
             Store::Remote(remote) => self.resolve_remote(&remote, revision)?,
@@ -268,7 +272,7 @@ impl Repositories for GitRepositories {
     }
 
     fn folder(&self, commit: &Commit, path: &str) -> Result<Option<Vec<Item>>, RepositoryError> {
-        self.reading(commit, |repository| read::folder(repository, commit.id, path))
+        self.read_commit(commit, |repository| read::folder(repository, commit.id, path))
     }
 
     fn known_folder(
@@ -277,52 +281,52 @@ impl Repositories for GitRepositories {
         _: &str,
         KnownTree { id, limit }: KnownTree,
     ) -> Result<Option<Vec<Item>>, RepositoryError> {
-        let size = self.reading(commit, |repository| read::size(repository, id))?;
+        let size = self.read_commit(commit, |repository| read::size(repository, id))?;
         if size > limit {
             return Err(RepositoryError::FolderTooLarge { url: commit.url.clone(), size, limit });
         }
-        self.reading(commit, |repository| read::items(repository, id)).map(Some)
+        self.read_commit(commit, |repository| read::items(repository, id)).map(Some)
     }
 
     fn content(&self, commit: &Commit, blob: GitId, limit: u64) -> Result<Content, RepositoryError> {
-        self.reading(commit, |repository| read::content(repository, blob, limit))
+        self.read_commit(commit, |repository| read::content(repository, blob, limit))
     }
 
     fn tree(&self, commit: &Commit) -> Result<Tree, RepositoryError> {
-        self.reading(commit, |repository| read::tree(repository, commit.id))
+        self.read_commit(commit, |repository| read::tree(repository, commit.id))
     }
 
     fn subtree(&self, commit: &Commit, tree: GitId) -> Result<Tree, RepositoryError> {
-        self.reading(commit, |repository| read::subtree(repository, tree))
+        self.read_commit(commit, |repository| read::subtree(repository, tree))
     }
 
     fn info(&self, commit: &Commit) -> Result<CommitInfo, RepositoryError> {
-        self.reading(commit, |repository| read::info(repository, commit.id))
+        self.read_commit(commit, |repository| read::info(repository, commit.id))
     }
 
     fn history(&self, commit: &Commit, reach: usize) -> Result<Vec<Commit>, RepositoryError> {
         let walk = |repository: &gix::Repository| read::history(repository, commit.id, reach);
-        let mut walked = self.reading(commit, walk)?;
+        let mut walked = self.read_commit(commit, walk)?;
         if walked.is_cut && self.deepen(commit, reach)? {
-            walked = self.reading(commit, walk)?;
+            walked = self.read_commit(commit, walk)?;
         }
         Ok(walked.found.into_iter().map(|id| Commit { id, ..commit.clone() }).collect())
     }
 
     fn ancestry(&self, commit: &Commit, reach: usize) -> Result<Vec<(GitId, CommitInfo)>, RepositoryError> {
         let walk = |repository: &gix::Repository| read::ancestry(repository, commit.id, reach);
-        let mut walked = self.reading(commit, walk)?;
+        let mut walked = self.read_commit(commit, walk)?;
         if walked.is_cut && self.deepen(commit, reach)? {
-            walked = self.reading(commit, walk)?;
+            walked = self.read_commit(commit, walk)?;
         }
         Ok(newest_first(commit.id, walked.found))
     }
 
     fn is_ancestor(&self, ancestor: GitId, commit: &Commit, reach: usize) -> Result<bool, RepositoryError> {
         let walk = |repository: &gix::Repository| read::is_ancestor(repository, ancestor, commit.id, reach);
-        let mut walked = self.reading(commit, walk)?;
+        let mut walked = self.read_commit(commit, walk)?;
         if walked.is_cut && !walked.found && self.deepen(commit, reach)? {
-            walked = self.reading(commit, walk)?;
+            walked = self.read_commit(commit, walk)?;
         }
         Ok(walked.found)
     }
@@ -336,7 +340,7 @@ impl Repositories for GitRepositories {
 }
 
 /// An error with its causes.
-fn chain(error: &dyn std::error::Error) -> String {
+fn with_causes(error: &dyn std::error::Error) -> String {
     let causes = std::iter::successors(Some(error), |error| error.source());
     causes.map(ToString::to_string).collect::<Vec<_>>().join(": ")
 }

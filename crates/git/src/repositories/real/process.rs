@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use super::child;
 use super::environment::{self, Setting};
-use super::redact::{TOKEN_USER, told};
+use super::redact::{TOKEN_USER, shown_message};
 use crate::limits::{MESSAGE_BYTES_MAX, OUTPUT_BYTES_MAX};
 use crate::repositories::Wait;
 use crate::settings::{Credential, Settings};
@@ -25,18 +25,18 @@ pub(super) struct Run<'a> {
     /// The protocol of the URL.
     pub(super) scheme: Scheme,
     /// The settings for connections from the user's configuration.
-    pub(super) kept: &'a [Setting],
+    pub(super) connection_settings: &'a [Setting],
     /// The lock of the copy, if git changes it. Git holds the lock as long as it runs, even if this process is killed. Then standard output is not
     /// captured.
     pub(super) lock: Option<&'a File>,
     /// The operation, which decides the time limit.
     pub(super) wait: Wait,
-    /// Whether git writes the packets of its protocol to the messages. [`is_git_spoken`] needs them.
+    /// Whether git writes the packets of its protocol to the messages. [`is_git_protocol`] needs them.
     pub(super) is_traced: bool,
 }
 
 /// The output of a run.
-pub(super) struct Answer {
+pub(super) struct RunOutput {
     /// The standard output.
     pub(super) output: String,
     /// The unmodified standard error. It must not be shown.
@@ -46,7 +46,7 @@ pub(super) struct Answer {
 }
 
 /// The reason why a run has no result.
-pub(super) enum NoAnswer {
+pub(super) enum RunError {
     /// Git could not be started.
     NotStarted(String),
     /// Git exceeded this time limit.
@@ -63,26 +63,26 @@ const SSH_OPTIONS: &str = "-o BatchMode=yes -o ConnectTimeout=30 -o ServerAliveI
 const TOKEN_VARIABLE: &str = "KALYPSO_GIT_TOKEN";
 
 /// Runs git.
-pub(super) fn run(settings: &Settings, run: &Run<'_>) -> Result<Answer, NoAnswer> {
+pub(super) fn run(settings: &Settings, run: &Run<'_>) -> Result<RunOutput, RunError> {
     let credential = settings.credential(run.url);
     let token = credential.map(|credential| &credential.token);
     let limit = run.wait.limit(settings.time_limit);
     let command = command(settings, run, credential);
     let running = child::start(command, run.lock, (OUTPUT_BYTES_MAX, MESSAGE_BYTES_MAX));
-    let running = running.map_err(|error| NoAnswer::NotStarted(error.to_string()))?;
-    let finished = running.finish(Instant::now() + limit).ok_or(NoAnswer::TimedOut(limit))?;
+    let running = running.map_err(|error| RunError::NotStarted(error.to_string()))?;
+    let finished = running.finish(Instant::now() + limit).ok_or(RunError::TimedOut(limit))?;
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     let (output, messages) = (text(&finished.output), text(&finished.messages));
-    let said = || told(&messages, token);
+    let message = || shown_message(&messages, token);
     if finished.status.code().is_some_and(|code| NOT_STARTED.contains(&code)) {
-        return Err(NoAnswer::NotStarted(said()));
+        return Err(RunError::NotStarted(message()));
     }
-    let failure = (!finished.status.success()).then(said);
-    Ok(Answer { output, messages, failure })
+    let failure = (!finished.status.success()).then(message);
+    Ok(RunOutput { output, messages, failure })
 }
 
 /// Whether a traced run received a packet of git's protocol. A web page has none.
-pub(super) fn is_git_spoken(messages: &str) -> bool {
+pub(super) fn is_git_protocol(messages: &str) -> bool {
     messages.lines().any(|line| line.split_once(" packet: ").is_some_and(|(_, packet)| packet.contains('<')))
 }
 
@@ -93,7 +93,7 @@ fn command(settings: &Settings, run: &Run<'_>, credential: Option<&Credential>) 
     if let Some(git_dir) = run.git_dir {
         command.arg("--git-dir").arg(git_dir);
     }
-    environment::settle(&mut command, run.kept);
+    environment::configure(&mut command, run.connection_settings);
     let protocols = match run.scheme {
         Scheme::Local => "file",
         // A server may redirect between the two.
@@ -103,10 +103,14 @@ fn command(settings: &Settings, run: &Run<'_>, credential: Option<&Credential>) 
     };
     command.env("GIT_ALLOW_PROTOCOL", protocols);
     if let Some(credential) = credential {
-        hand_over(&mut command, credential);
+        pass_token(&mut command, credential);
     }
     if run.scheme == Scheme::Ssh {
-        let ssh = settings.ssh_command.as_deref().or_else(|| environment::ssh_command(run.kept)).unwrap_or("ssh");
+        let ssh = settings
+            .ssh_command
+            .as_deref()
+            .or_else(|| environment::ssh_command(run.connection_settings))
+            .unwrap_or("ssh");
         command.env("GIT_SSH_COMMAND", format!("{ssh} {SSH_OPTIONS}"));
     }
     if run.is_traced {
@@ -117,7 +121,7 @@ fn command(settings: &Settings, run: &Run<'_>, credential: Option<&Credential>) 
 }
 
 /// Passes a token to git, for one URL prefix. Git itself compares the prefix with every URL that it requests, also after a redirect.
-fn hand_over(command: &mut Command, credential: &Credential) {
+fn pass_token(command: &mut Command, credential: &Credential) {
     let helper = format!("!f() {{ printf 'username={TOKEN_USER}\\npassword=%s\\n' \"${TOKEN_VARIABLE}\"; }}; f");
     // An empty helper removes all other helpers, so that none of them gets the token.
     command.args(["-c", "credential.helper="]);

@@ -8,9 +8,9 @@ use model::progress::Phase;
 use super::cache::{Copy, Lock};
 use super::journal::Journal;
 use super::read::{self, Fault};
-use super::write::Trust;
+use super::write::Assumption;
 use super::{ATTEMPTS, GitRepositories, Opened, Remote};
-use super::{fetch, owned};
+use super::{fetch, ownership};
 use crate::repositories::{Push, Pushed, RepositoryError, Revision, Wait, push_name};
 use crate::url::{RepositoryUrl, Scheme};
 
@@ -18,7 +18,7 @@ impl GitRepositories {
     /// Pushes to a remote repository, from its copy.
     pub(super) fn push_remote(&self, remote: &Remote, push: &Push<'_>) -> Result<Pushed, RepositoryError> {
         let work = self.locked(remote)?;
-        let sent = self.written_and_sent(remote, (&work.opened, &work.lock), push)?;
+        let sent = self.write_and_send(remote, (&work.opened, &work.lock), push)?;
         let head = || Ok(self.remote_reference(remote, &format!("refs/heads/{}", push.branch))?.ok());
         let pushed = outcome(push, sent, head)?;
         if let Pushed::Moved(id) = pushed {
@@ -45,7 +45,7 @@ impl GitRepositories {
         };
         let (path, objects) = (absolute(target.git_dir())?, absolute(target.objects_dir())?);
         let real = path.display().to_string();
-        owned::check(url, target)?;
+        ownership::check(url, target)?;
         let copy = Copy::of(self.cache()?, &format!("push to {real}"));
         let remote = Remote { name: url.clone(), url: real, scheme: Scheme::Local, copy };
         let limit = self.settings.time_limit;
@@ -53,12 +53,12 @@ impl GitRepositories {
         let lock = remote.copy.lock(limit)?.map_err(in_use)?;
         let mut attempt = 1;
         let sent = loop {
-            self.forget(remote.copy.git_dir());
+            self.close(remote.copy.git_dir());
             remote.copy.remove()?;
             remote.copy.prepare(&lock, Some(&objects))?;
             let scratch = self.open(remote.copy.git_dir());
             let scratch = scratch.map_err(|Fault(reason)| RepositoryError::Damaged { url: url.clone(), reason })?;
-            match self.written_and_sent(&remote, (&scratch, &lock), push) {
+            match self.write_and_send(&remote, (&scratch, &lock), push) {
                 // Another process may repack the repository during the read.
                 Err(RepositoryError::Damaged { .. } | RepositoryError::NoBlob { .. }) if attempt < ATTEMPTS => {}
                 other => break other?,
@@ -67,41 +67,41 @@ impl GitRepositories {
         };
         let head = || {
             let revision = Revision::branch(push.branch);
-            self.reading_local(url, Arc::clone(target), |repository| read::resolve(repository, &revision))
+            self.read_local(url, Arc::clone(target), |repository| read::resolve(repository, &revision))
         };
         let pushed = outcome(push, sent, head)?;
-        self.forget(remote.copy.git_dir());
+        self.close(remote.copy.git_dir());
         remote.copy.remove()?;
         Ok(pushed)
     }
 
     /// Writes the new objects into a copy, and pushes them.
-    fn written_and_sent(
+    fn write_and_send(
         &self,
         remote: &Remote,
         at: (&Opened, &Lock),
         push: &Push<'_>,
-    ) -> Result<Sent, RepositoryError> {
-        let sent = self.written_and_sent_once(remote, at, (push, Trust::Folders))?;
-        if sent.failure.is_none() || self.is_whole(remote, at.1, (push, sent.id)) {
+    ) -> Result<PushRun, RepositoryError> {
+        let sent = self.write_and_send_once(remote, at, (push, Assumption::Folders))?;
+        if sent.failure.is_none() || self.is_complete(remote, at.1, (push, sent.id)) {
             return Ok(sent);
         }
-        self.written_and_sent_once(remote, at, (push, Trust::Parent))
+        self.write_and_send_once(remote, at, (push, Assumption::Parent))
     }
 
-    fn written_and_sent_once(
+    fn write_and_send_once(
         &self,
         remote: &Remote,
         (copy, lock): (&Opened, &Lock),
-        (push, trust): (&Push<'_>, Trust),
-    ) -> Result<Sent, RepositoryError> {
-        let write = |commit| self.write(remote, copy, (commit, push.progress, trust));
+        (push, assumption): (&Push<'_>, Assumption),
+    ) -> Result<PushRun, RepositoryError> {
+        let write = |commit| self.write(remote, copy, (commit, push.progress, assumption));
         let written = push.commit.as_ref().map(write).transpose()?;
         let writing = push.progress.begin(Phase::Writing);
         let _sending = writing.named(|| push_name(&remote.name));
         let id = written.map(|(id, _)| id);
         let failure = match self.run(remote, &arguments(remote, push, written), (Wait::Push, Some(lock))) {
-            Ok(answer) => answer.failure.map(|reason| RepositoryError::Refused {
+            Ok(result) => result.failure.map(|reason| RepositoryError::Refused {
                 url: remote.name.clone(),
                 branch: push.branch.to_owned(),
                 reason,
@@ -109,22 +109,22 @@ impl GitRepositories {
             Err(error @ RepositoryError::TimedOut { .. }) => Some(error),
             Err(error) => return Err(error),
         };
-        Ok(Sent { id, failure })
+        Ok(PushRun { id, failure })
     }
 
     /// Whether the copy contains all objects of the new commit that its parents do not have. True if this can't be determined.
-    fn is_whole(&self, remote: &Remote, lock: &Lock, (push, id): (&Push<'_>, Option<GitId>)) -> bool {
+    fn is_complete(&self, remote: &Remote, lock: &Lock, (push, id): (&Push<'_>, Option<GitId>)) -> bool {
         let (Some(id), Some(commit)) = (id, &push.commit) else { return true };
         let mut arguments = vec!["rev-list".to_owned(), "--objects".to_owned(), "--quiet".to_owned(), id.to_string()];
         arguments.push("--not".to_owned());
         arguments.extend(commit.parents.iter().map(ToString::to_string));
-        let answer = self.run(remote, &arguments, (Wait::Maintenance, Some(lock)));
-        answer.map_or(true, |answer| answer.failure.is_none())
+        let result = self.run(remote, &arguments, (Wait::Maintenance, Some(lock)));
+        result.map_or(true, |result| result.failure.is_none())
     }
 }
 
 /// The result of a run of `git push`.
-struct Sent {
+struct PushRun {
     /// The commit that the branch should be at.
     id: Option<GitId>,
     /// The error, if git failed. The branch may have moved nevertheless.
@@ -136,7 +136,7 @@ struct Sent {
 // names, and refuses the push. So manipulated content is never published.
 
 /// From this number of new objects on, git searches no deltas: it would compare each object with ten others before it sends the first one.
-const UNLIKE_FROM: usize = 20_000;
+const NO_DELTAS_FROM: usize = 20_000;
 
 /// The receiving program on this machine. Its maintenance runs as part of the push. Maintenance in the background could be killed together with this
 /// process. Its lock would stay, and would block all later maintenance of that repository.
@@ -148,10 +148,10 @@ fn arguments(remote: &Remote, push: &Push<'_>, written: Option<(GitId, usize)>) 
     let text = |id: Option<GitId>| id.map_or_else(String::new, |id| id.to_string());
     let lease = format!("--force-with-lease={reference}:{}", text(push.expected));
     let refspec = format!("{}:{reference}", text(id));
-    let is_large = written.is_some_and(|(_, count)| count >= UNLIKE_FROM);
-    let unlike: &[&str] = if is_large { &["-c", "pack.window=0"] } else { &[] };
+    let is_large = written.is_some_and(|(_, count)| count >= NO_DELTAS_FROM);
+    let without_deltas: &[&str] = if is_large { &["-c", "pack.window=0"] } else { &[] };
     let receiving: &[&str] = if remote.scheme == Scheme::Local { &[RECEIVE_PACK] } else { &[] };
-    let options = unlike.iter().chain(&["push", "--quiet", "--no-verify", "--no-follow-tags"]).chain(receiving);
+    let options = without_deltas.iter().chain(&["push", "--quiet", "--no-verify", "--no-follow-tags"]).chain(receiving);
     let options = options.map(|option| (*option).to_owned());
     options.chain([lease, "--".to_owned(), remote.url.clone(), refspec]).collect()
 }
@@ -159,7 +159,7 @@ fn arguments(remote: &Remote, push: &Push<'_>, written: Option<(GitId, usize)>) 
 /// The result of a push. The message of git is not parsed. The current head of the branch decides.
 fn outcome(
     push: &Push<'_>,
-    Sent { id, failure }: Sent,
+    PushRun { id, failure }: PushRun,
     head: impl FnOnce() -> Result<Option<GitId>, RepositoryError>,
 ) -> Result<Pushed, RepositoryError> {
     let good = id.map_or(Pushed::Removed, Pushed::Moved);

@@ -14,7 +14,7 @@ const LINE_MAX: usize = 300;
 pub(super) const TOKEN_USER: &str = "x-access-token";
 
 /// The message to show for git's standard error.
-pub(super) fn told(messages: &str, token: Option<&Token>) -> String {
+pub(super) fn shown_message(messages: &str, token: Option<&Token>) -> String {
     let mut text = messages.to_owned();
     if let Some(token) = token.filter(|token| !token.reveal().is_empty()) {
         let header = BASE64.encode(format!("{TOKEN_USER}:{}", token.reveal()));
@@ -34,8 +34,8 @@ pub(super) fn told(messages: &str, token: Option<&Token>) -> String {
 mod tests {
     use super::*;
 
-    fn check(said: &str, shown: &str) {
-        assert_eq!(told(said, Some(&Token::new("s3cret"))), shown, "{said:?}");
+    fn check(messages: &str, shown: &str) {
+        assert_eq!(shown_message(messages, Some(&Token::new("s3cret"))), shown, "{messages:?}");
     }
 
     #[test]
@@ -53,6 +53,6 @@ mod tests {
     fn a_server_can_not_write_on_the_terminal() {
         check("remote: \u{1b}[2Jhello\r\nfatal: no\n\n", "remote: [2Jhello; fatal: no");
         check("", "git failed and said nothing");
-        assert!(told(&"long line\n".repeat(1_000), None).len() < 200);
+        assert!(shown_message(&"long line\n".repeat(1_000), None).len() < 200);
     }
 }

@@ -25,7 +25,7 @@ impl GitRepositories {
         &self,
         remote: &Remote,
         opened: &Opened,
-        (commit, progress, trust): (&NewCommit<'_>, &Progress, Trust),
+        (commit, progress, assumption): (&NewCommit<'_>, &Progress, Assumption),
     ) -> Result<(GitId, usize), RepositoryError> {
         let writing = progress.begin(Phase::Writing);
         let folder = remote.copy.git_dir().join("objects");
@@ -34,20 +34,20 @@ impl GitRepositories {
         let id = from_gix(&object_id(Kind::Commit, &bytes));
         let id = id.ok_or_else(|| damaged(&remote.name, "it is not a SHA-1 repository"))?;
         let mut pack = PackFile::new(&folder).map_err(failed)?;
-        let walk = Walk { opened, url: &remote.name, open: commit.open, trust };
+        let walk = Walk { opened, url: &remote.name, open: commit.open, assumption };
         let mut folders = vec![walk.root(commit)?];
         while !folders.is_empty() {
-            let some = folders.split_off(folders.len().saturating_sub(FOLDERS_AT_ONCE));
-            let count = some.len();
+            let batch = folders.split_off(folders.len().saturating_sub(FOLDERS_AT_ONCE));
+            let count = batch.len();
             let written = |folder: &New| pack.has(folder.after.id());
-            let some: Vec<_> = some.into_iter().filter(|folder| !written(folder)).collect();
-            writing.advance(count - some.len());
+            let batch: Vec<_> = batch.into_iter().filter(|folder| !written(folder)).collect();
+            writing.advance(count - batch.len());
             let make = |worker: &mut Worker, folder| {
                 let made = walk.make(worker, folder);
                 writing.advance(1);
                 made
             };
-            let made = some.par_iter().map_init(|| walk.worker(), make);
+            let made = batch.par_iter().map_init(|| walk.worker(), make);
             for made in made.collect::<Result<Vec<_>, _>>()? {
                 made.objects.iter().try_for_each(|object| pack.add(object)).map_err(failed)?;
                 folders.extend(made.folders);
@@ -57,7 +57,7 @@ impl GitRepositories {
         let count = pack.len();
         pack.finish().map_err(failed)?;
         // An open repository has a fixed number of pack slots, so it is opened again.
-        self.forget(remote.copy.git_dir());
+        self.close(remote.copy.git_dir());
         Ok((id, count))
     }
 }
@@ -84,7 +84,7 @@ struct Worker {
 
 /// The assumption about the objects in a repository.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Trust {
+pub(super) enum Assumption {
     /// If the repository contains a folder, it contains everything below it: the content is written before the folder, or together with it. This is
     /// false after a push that was killed while git moved its objects into place.
     Folders,
@@ -96,7 +96,7 @@ struct Walk<'a> {
     opened: &'a Opened,
     url: &'a RepositoryUrl,
     open: &'a Open<'a>,
-    trust: Trust,
+    assumption: Assumption,
 }
 
 impl Walk<'_> {
@@ -118,7 +118,7 @@ impl Walk<'_> {
 
     /// Creates the objects of a folder that the repository does not contain.
     fn make(&self, worker: &mut Worker, folder: &New) -> Result<Made, RepositoryError> {
-        if self.trust == Trust::Folders && worker.repository.has_object(to_gix(folder.after.id())) {
+        if self.assumption == Assumption::Folders && worker.repository.has_object(to_gix(folder.after.id())) {
             return Ok(Made::default());
         }
         let before = folder.before.map(|id| read::subtree(&worker.repository, id)).transpose();

@@ -10,8 +10,8 @@ use model::source::{File, FileId, Files};
 
 use super::BrokenFiles;
 use super::earlier::{Earlier, EarlierError, GoodVersion};
-use super::keeping::{Changes, Home, Keeping, Kept, Standing, State, Version, changes};
-use super::place::{self, PlaceError, RawContent, RawFile, Snapshot};
+use super::place::{self, LoadedPlace, PlaceError, RawContent, RawFile};
+use super::replay::{Changes, FileStatus, Kept, LastVersion, Replay, State, Version, changes};
 use crate::budget::{Budget, Exceeded};
 use crate::limits::HISTORY_REACHES;
 use crate::published::{KeptKey, KeptObject, PublishedSource};
@@ -24,7 +24,7 @@ pub(super) struct KeptFile {
     pub(super) file: RawFile,
     pub(super) keys: BTreeSet<KeptKey>,
     /// The unreadable paths that may contain the objects.
-    pub(super) holders: BTreeSet<Arc<str>>,
+    pub(super) candidates: BTreeSet<Arc<str>>,
 }
 
 /// The kind of the entry at each path; none if the path does not exist.
@@ -35,12 +35,12 @@ type Kinds = Vec<(Arc<str>, Option<ItemKind>)>;
 pub(super) struct KeptFiles {
     pub(super) files: Vec<KeptFile>,
     /// Objects that only a publication proves, with the last commits at which they could be read.
-    pub(super) remembered: BTreeSet<KeptObject>,
+    pub(super) only_published: BTreeSet<KeptObject>,
 }
 
 /// The reason why the earlier objects of a place are not known.
 #[derive(Debug, thiserror::Error)]
-pub(super) enum PastError {
+pub(super) enum HistoryError {
     #[error(transparent)]
     Repository(#[from] RepositoryError),
     #[error("{reason}")]
@@ -51,13 +51,13 @@ pub(super) enum PastError {
 }
 
 /// The history of one place. It is read only if a path of the place can't be read.
-pub(super) struct Past<'a> {
+pub(super) struct PlaceHistory<'a> {
     repositories: &'a dyn Repositories,
-    snapshot: &'a Snapshot,
+    loaded: &'a LoadedPlace,
     /// The status of files by blob id. Only files whose status depends on nothing but their content are stored.
-    standings: BTreeMap<GitId, Standing>,
+    statuses: BTreeMap<GitId, FileStatus>,
     /// The id of an empty file. Earlier versions are parsed under it.
-    nameless: FileId,
+    empty_file: FileId,
     /// The budget for the walk through earlier commits.
     budget: Budget,
     broken: &'a BrokenFiles,
@@ -65,16 +65,16 @@ pub(super) struct Past<'a> {
     is_cut: bool,
 }
 
-impl<'a> Past<'a> {
-    pub(super) fn of(repositories: &'a dyn Repositories, snapshot: &'a Snapshot, broken: &'a BrokenFiles) -> Self {
+impl<'a> PlaceHistory<'a> {
+    pub(super) fn of(repositories: &'a dyn Repositories, loaded: &'a LoadedPlace, broken: &'a BrokenFiles) -> Self {
         let nothing =
-            File { source: Arc::clone(&snapshot.source), path: "".into(), id: snapshot.commit.id, content: [].into() };
+            File { source: Arc::clone(&loaded.source), path: "".into(), id: loaded.commit.id, content: [].into() };
         Self {
             repositories,
-            snapshot,
-            standings: BTreeMap::new(),
-            nameless: Files::default().add(nothing),
-            budget: snapshot.budget.for_the_past(),
+            loaded,
+            statuses: BTreeMap::new(),
+            empty_file: Files::default().add(nothing),
+            budget: loaded.budget.for_history(),
             broken,
             is_cut: false,
         }
@@ -87,83 +87,84 @@ impl<'a> Past<'a> {
     ///
     /// # Errors
     /// If the history can't be read.
-    pub(super) fn kept(mut self, now: State, published: &[PublishedSource]) -> Result<KeptFiles, PastError> {
-        let by_content = now.iter().filter(|(path, _)| self.snapshot.kustomized.above(path).is_none());
-        self.standings.extend(by_content.map(|(_, version)| (version.id, version.standing.clone())));
-        let head = self.snapshot.commit.clone();
-        let keeping = self.through_history(&head, now.clone())?;
-        let older = if self.is_cut { self.older(&keeping, &now)? } else { Vec::new() };
-        let mut kept = keeping.kept;
-        let mut remembered = BTreeSet::new();
+    pub(super) fn kept(mut self, now: State, published: &[PublishedSource]) -> Result<KeptFiles, HistoryError> {
+        let by_content = now.iter().filter(|(path, _)| self.loaded.kustomized.above(path).is_none());
+        self.statuses.extend(by_content.map(|(_, version)| (version.id, version.status.clone())));
+        let head = self.loaded.commit.clone();
+        let replay = self.replay_history(&head, now.clone())?;
+        let older_versions = if self.is_cut { self.older_versions(&replay, &now)? } else { Vec::new() };
+        let mut kept = replay.kept;
+        let mut only_published = BTreeSet::new();
         for source in published {
-            for (key, found) in self.since_published(source, &now)? {
+            for (key, found) in self.kept_since_publication(source, &now)? {
                 let Entry::Vacant(entry) = kept.entry(key.clone()) else { continue };
-                let homes = found.homes.iter();
-                remembered.extend(homes.map(|home| KeptObject { commit: home.commit.id, key: key.clone() }));
+                let last_versions = found.last_versions.iter();
+                only_published
+                    .extend(last_versions.map(|last| KeptObject { commit: last.commit.id, key: key.clone() }));
                 entry.insert(found);
             }
         }
         let mut files = self.files(kept)?;
-        files.extend(older);
-        Ok(KeptFiles { files, remembered })
+        files.extend(older_versions);
+        Ok(KeptFiles { files, only_published })
     }
 
     /// Searches good versions of the files that were already broken at the oldest commit that was read as a whole. Each file is searched separately.
-    fn older(&self, keeping: &Keeping<Commit>, now: &State) -> Result<Vec<KeptFile>, PastError> {
-        let earlier = Earlier::of(self.repositories, self.snapshot, self.broken);
+    fn older_versions(&self, replay: &Replay<Commit>, now: &State) -> Result<Vec<KeptFile>, HistoryError> {
+        let earlier = Earlier::of(self.repositories, self.loaded, self.broken);
         let is_known =
-            |path: &Arc<str>| keeping.kept.values().any(|kept| kept.homes.iter().any(|home| home.path == *path));
-        let broken = now.iter().filter(|(path, version)| version.standing.is_broken() && !is_known(path));
+            |path: &Arc<str>| replay.kept.values().any(|kept| kept.last_versions.iter().any(|last| last.path == *path));
+        let broken = now.iter().filter(|(path, version)| version.status.is_broken() && !is_known(path));
         let mut found = Vec::new();
         for (path, version) in broken {
             // A file below a `kustomization.yaml` may have been good all the time: only the `kustomization.yaml` decides.
-            if let Some(file) = self.snapshot.kustomized.above(path) {
-                return Err(PastError::TooMuch { path: Arc::clone(file), reason: self.budget.past_exceeded() });
+            if let Some(file) = self.loaded.kustomized.above(path) {
+                return Err(HistoryError::TooMuch { path: Arc::clone(file), reason: self.budget.history_exceeded() });
             }
             let raw = RawFile { path: Arc::clone(path), id: version.id, content: RawContent::NotAFile };
-            let good = earlier.good_version(&raw, self.nameless);
+            let good = earlier.good_version(&raw, self.empty_file);
             let too_much = |error| match error {
-                EarlierError::Repository(error) => PastError::Repository(error),
-                EarlierError::TooMuch(reason) => PastError::TooMuch { path: Arc::clone(path), reason },
+                EarlierError::Repository(error) => HistoryError::Repository(error),
+                EarlierError::TooMuch(reason) => HistoryError::TooMuch { path: Arc::clone(path), reason },
             };
             let Some(GoodVersion { commit, file }) = good.map_err(too_much)? else { continue };
             let RawContent::Bytes(bytes) = &file.content else { continue };
-            let objects = read::read_file(self.nameless, path, bytes).objects.into_iter();
+            let objects = read::read_file(self.empty_file, path, bytes).objects.into_iter();
             let keys = objects.flat_map(|object| KeptKey::all_of(&object));
-            let keys = keys.filter(|key| !keeping.understands(key) && !keeping.kept.contains_key(key)).collect();
-            found.push(KeptFile { commit, file, keys, holders: BTreeSet::from([Arc::clone(path)]) });
+            let keys = keys.filter(|key| !replay.contains(key) && !replay.kept.contains_key(key)).collect();
+            found.push(KeptFile { commit, file, keys, candidates: BTreeSet::from([Arc::clone(path)]) });
         }
         Ok(found)
     }
 
     /// The kept objects as seen from a published commit.
-    fn since_published(
+    fn kept_since_publication(
         &mut self,
         source: &PublishedSource,
         now: &State,
-    ) -> Result<BTreeMap<KeptKey, Kept<Commit>>, PastError> {
-        let head = self.snapshot.commit.clone();
+    ) -> Result<BTreeMap<KeptKey, Kept<Commit>>, HistoryError> {
+        let head = self.loaded.commit.clone();
         let then = self.published_commit(source.commit)?;
         let Some(state) = self.state(&then)? else { return Ok(BTreeMap::new()) };
-        let mut keeping = self.through_history(&then, state.clone())?;
+        let mut replay = self.replay_history(&then, state.clone())?;
         for KeptObject { commit, key } in &source.kept {
-            let home = self.published_commit(*commit)?;
-            let Some(before) = self.state(&home)? else { continue };
-            keeping.keep(key.clone(), kept_since(&home, &before, (key, &state)));
+            let commit = self.published_commit(*commit)?;
+            let Some(before) = self.state(&commit)? else { continue };
+            replay.keep(key.clone(), kept_since(&commit, &before, (key, &state)));
         }
         // If the head was moved back to an older commit, this is intended: nothing is kept.
         let [near, _] = HISTORY_REACHES;
         if !self.repositories.history(&then, near)?.iter().any(|commit| commit.id == head.id) {
-            keeping.go(&then, changes(&state, now));
+            replay.apply(&then, changes(&state, now));
         }
-        Ok(keeping.kept)
+        Ok(replay.kept)
     }
 
     /// A commit of the same repository that a publication names.
-    fn published_commit(&self, id: GitId) -> Result<Commit, PastError> {
-        let Commit { url, revision, id: head } = &self.snapshot.commit;
+    fn published_commit(&self, id: GitId) -> Result<Commit, HistoryError> {
+        let Commit { url, revision, id: head } = &self.loaded.commit;
         if id == *head {
-            return Ok(self.snapshot.commit.clone());
+            return Ok(self.loaded.commit.clone());
         }
         let branch = match revision {
             Revision::Branch(branch) => Some(Arc::clone(branch)),
@@ -171,51 +172,51 @@ impl<'a> Past<'a> {
             Revision::Tag(_) => None,
         };
         let resolved = self.repositories.resolve(url, &Revision::Commit { id, branch });
-        resolved.map_err(|source| PastError::Gone { commit: id, source })
+        resolved.map_err(|source| HistoryError::Gone { commit: id, source })
     }
 
     /// Replays the commits of the place. It starts at the newest commit at which everything could be read, or at the oldest one within reach.
-    fn through_history(&mut self, head: &Commit, now: State) -> Result<Keeping<Commit>, RepositoryError> {
+    fn replay_history(&mut self, head: &Commit, now: State) -> Result<Replay<Commit>, RepositoryError> {
         let harmless = &self.harmless_links(head, &now)?;
-        if is_clear(&now, harmless) {
-            return Ok(Keeping::begin(now));
+        if all_readable(&now, harmless) {
+            return Ok(Replay::begin(now));
         }
         let mut steps: Vec<(Commit, Changes)> = Vec::new();
-        let (mut after, mut looked_at) = (now, 1);
+        let (mut after, mut searched) = (now, 1);
         'back: for reach in HISTORY_REACHES {
             let history = self.repositories.history(head, reach)?;
-            for commit in history.iter().skip(looked_at) {
+            for commit in history.iter().skip(searched) {
                 let Some(before) = self.state(commit)? else {
                     self.is_cut = true;
                     break 'back;
                 };
                 steps.push((commit.clone(), changes(&before, &after)));
                 after = before;
-                if is_clear(&after, harmless) {
+                if all_readable(&after, harmless) {
                     break 'back;
                 }
             }
             if history.len() < reach {
                 break;
             }
-            looked_at = history.len();
+            searched = history.len();
         }
-        let mut keeping = Keeping::begin(after);
-        steps.into_iter().rev().for_each(|(before, changes)| keeping.go(&before, changes));
-        Ok(keeping)
+        let mut replay = Replay::begin(after);
+        steps.into_iter().rev().for_each(|(before, changes)| replay.apply(&before, changes));
+        Ok(replay)
     }
 
     /// The links that replaced no file or folder: the commits before them have no entry at their paths.
     fn harmless_links(&mut self, head: &Commit, now: &State) -> Result<BTreeSet<Arc<str>>, RepositoryError> {
-        let links = now.iter().filter(|(_, version)| version.standing == Standing::Link);
+        let links = now.iter().filter(|(_, version)| version.status == FileStatus::Link);
         let mut harmless: BTreeSet<Arc<str>> = links.map(|(path, _)| Arc::clone(path)).collect();
-        let (mut open, mut looked_at) = (harmless.clone(), 1);
+        let (mut open, mut searched) = (harmless.clone(), 1);
         for reach in HISTORY_REACHES {
             if open.is_empty() {
                 break;
             }
             let history = self.repositories.history(head, reach)?;
-            for commit in history.iter().skip(looked_at) {
+            for commit in history.iter().skip(searched) {
                 for (path, kind) in self.kinds(commit, &open)? {
                     match kind {
                         Some(ItemKind::Link | ItemKind::Submodule) => continue,
@@ -228,7 +229,7 @@ impl<'a> Past<'a> {
             if history.len() < reach {
                 break;
             }
-            looked_at = history.len();
+            searched = history.len();
         }
         Ok(harmless)
     }
@@ -252,14 +253,14 @@ impl<'a> Past<'a> {
 
     /// The state of the place at an earlier commit. None if a limit is exceeded.
     fn state(&mut self, commit: &Commit) -> Result<Option<State>, RepositoryError> {
-        let path = &self.snapshot.path;
+        let path = &self.loaded.path;
         let walked = match place::walk(self.repositories, commit, (path, &self.budget)) {
             Ok(walked) => walked,
             Err(PlaceError::Repository(error)) => return Err(error),
             Err(PlaceError::Path(PathError::Missing)) => return Ok(Some(State::new())),
             Err(PlaceError::Path(PathError::Link)) => {
-                let path = walk::normal(path).unwrap_or_default();
-                let link = Version { id: GitId::of_blob(b""), standing: Standing::Link };
+                let path = walk::normalize(path).unwrap_or_default();
+                let link = Version { id: GitId::of_blob(b""), status: FileStatus::Link };
                 return Ok(Some(State::from([(path.into(), link)])));
             }
             Err(_) => return Ok(None),
@@ -267,57 +268,57 @@ impl<'a> Past<'a> {
         let mut state = State::new();
         let kustomized = Kustomized::of(walked.files.iter().map(|file| file.path.as_str()));
         for walk::Found { path, item } in walked.files {
-            let standing = match item.kind {
-                _ if kustomized.above(&path).is_some() => Some(Standing::unreadable()),
-                ItemKind::File => self.standing(commit, &path, item.id)?,
-                _ => Some(Standing::Link),
+            let status = match item.kind {
+                _ if kustomized.above(&path).is_some() => Some(FileStatus::unreadable()),
+                ItemKind::File => self.status(commit, &path, item.id)?,
+                _ => Some(FileStatus::Link),
             };
-            let Some(standing) = standing else { return Ok(None) };
-            state.insert(path.into(), Version { id: item.id, standing });
+            let Some(status) = status else { return Ok(None) };
+            state.insert(path.into(), Version { id: item.id, status });
         }
         let link =
-            |found: walk::Found| (Arc::from(found.path), Version { id: found.item.id, standing: Standing::Link });
+            |found: walk::Found| (Arc::from(found.path), Version { id: found.item.id, status: FileStatus::Link });
         state.extend(walked.links.into_iter().map(link));
         Ok(Some(state))
     }
 
     /// The status of a file version. None if a limit is exceeded.
-    fn standing(&mut self, commit: &Commit, path: &str, id: GitId) -> Result<Option<Standing>, RepositoryError> {
-        if let Some(known) = self.standings.get(&id) {
+    fn status(&mut self, commit: &Commit, path: &str, id: GitId) -> Result<Option<FileStatus>, RepositoryError> {
+        if let Some(known) = self.statuses.get(&id) {
             return Ok(Some(known.clone()));
         }
         let file = RawFile { path: path.into(), id, content: place::content(self.repositories, commit, id)? };
-        let mut found = Standing::unreadable();
+        let mut found = FileStatus::unreadable();
         if let RawContent::Bytes(bytes) = &file.content {
             // A version without objects costs the same, whether it is already cached or not. So the cache never changes the result.
             if self.budget.earlier_bytes(bytes.len() as u64).is_err() {
                 return Ok(None);
             }
-            self.broken.holds_something(&file, || {
-                found = standing(&read::read_file(self.nameless, path, bytes));
-                found != Standing::unreadable()
+            self.broken.is_usable(&file, || {
+                found = status(&read::read_file(self.empty_file, path, bytes));
+                found != FileStatus::unreadable()
             });
         }
-        let standing = found;
-        self.standings.insert(id, standing.clone());
-        Ok(Some(standing))
+        let status = found;
+        self.statuses.insert(id, status.clone());
+        Ok(Some(status))
     }
 
     /// The file versions that contain the kept objects, sorted by path.
     fn files(&self, kept: BTreeMap<KeptKey, Kept<Commit>>) -> Result<Vec<KeptFile>, RepositoryError> {
         let mut by_file: BTreeMap<(Arc<str>, GitId), KeptFile> = BTreeMap::new();
-        for (key, Kept { homes, holders }) in kept {
-            for Home { commit, path, id } in homes {
+        for (key, Kept { last_versions, candidates }) in kept {
+            for LastVersion { commit, path, id } in last_versions {
                 let place = (Arc::clone(&path), commit.id);
                 if !by_file.contains_key(&place) {
                     let content = place::content(self.repositories, &commit, id)?;
                     let file = RawFile { path, id, content };
-                    let (keys, holders) = Default::default();
-                    by_file.insert(place.clone(), KeptFile { commit, file, keys, holders });
+                    let (keys, candidates) = Default::default();
+                    by_file.insert(place.clone(), KeptFile { commit, file, keys, candidates });
                 }
                 if let Some(file) = by_file.get_mut(&place) {
                     file.keys.insert(key.clone());
-                    file.holders.extend(holders.iter().cloned());
+                    file.candidates.extend(candidates.iter().cloned());
                 }
             }
         }
@@ -325,28 +326,34 @@ impl<'a> Past<'a> {
     }
 }
 
-/// An object that an earlier run kept since `home`. It may be in any path that can't be read now, and had other content at that commit.
-fn kept_since(home: &Commit, before: &State, (key, now): (&KeptKey, &State)) -> Kept<Commit> {
-    let holds = |version: &Version| version.standing.objects().contains(key);
-    let homes = before.iter().filter(|(_, version)| holds(version));
-    let home =
-        |(path, version): (&Arc<str>, &Version)| Home { commit: home.clone(), path: Arc::clone(path), id: version.id };
-    let is_unclear = |version: &Version| !version.standing.is_understood();
-    let holders = now.iter().filter(|(path, version)| is_unclear(version) && before.get(*path) != Some(*version));
-    Kept { homes: homes.map(home).collect(), holders: holders.map(|(path, _)| Arc::clone(path)).collect() }
+/// An object that an earlier run kept from `commit`. It may be in any path that can't be read now, and had other content at that commit.
+fn kept_since(commit: &Commit, before: &State, (key, now): (&KeptKey, &State)) -> Kept<Commit> {
+    let holds = |version: &Version| version.status.objects().contains(key);
+    let versions = before.iter().filter(|(_, version)| holds(version));
+    let last_version = |(path, version): (&Arc<str>, &Version)| LastVersion {
+        commit: commit.clone(),
+        path: Arc::clone(path),
+        id: version.id,
+    };
+    let is_unreadable = |version: &Version| !version.status.is_readable();
+    let candidates = now.iter().filter(|(path, version)| is_unreadable(version) && before.get(*path) != Some(*version));
+    Kept {
+        last_versions: versions.map(last_version).collect(),
+        candidates: candidates.map(|(path, _)| Arc::clone(path)).collect(),
+    }
 }
 
 /// The status of a parsed file.
-pub(super) fn standing(objects: &read::FileObjects) -> Standing {
+pub(super) fn status(objects: &read::FileObjects) -> FileStatus {
     let keys = objects.objects.iter().flat_map(KeptKey::all_of).collect();
-    if objects.is_good() { Standing::Understood(keys) } else { Standing::Broken(keys) }
+    if objects.is_good() { FileStatus::Readable(keys) } else { FileStatus::Broken(keys) }
 }
 
 /// Whether all paths can be read, except for links that replaced no file or folder.
-fn is_clear(state: &State, harmless: &BTreeSet<Arc<str>>) -> bool {
-    state.iter().all(|(path, version)| match version.standing {
-        Standing::Understood(_) => true,
-        Standing::Broken(_) => false,
-        Standing::Link => harmless.contains(path),
+fn all_readable(state: &State, harmless: &BTreeSet<Arc<str>>) -> bool {
+    state.iter().all(|(path, version)| match version.status {
+        FileStatus::Readable(_) => true,
+        FileStatus::Broken(_) => false,
+        FileStatus::Link => harmless.contains(path),
     })
 }

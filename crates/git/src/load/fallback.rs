@@ -52,13 +52,13 @@ fn is_subsequence<'a>(mut part: impl Iterator<Item = &'a GitId>, whole: &[GitId]
 }
 
 /// The diagnostic for a repository that can't be reached, and whose cached commit is not used.
-pub(super) fn report(
+pub(super) fn diagnostic(
     (reference, place, error): (&Reference, &Place, &PlaceError),
     commit: GitId,
     refusal: &Refusal,
 ) -> Diagnostic {
     let (label, revision, cached) = (place.url.label(), &place.revision, commit.short());
-    let unreachable = reference.report(error);
+    let unreachable = reference.diagnostic(error);
     let (known, why) = match refusal {
         Refusal::Published(published) => (
             format!("commit {} was published, and may be newer", published.short()),
@@ -125,16 +125,16 @@ mod tests {
 
     #[test]
     fn what_may_be_older_is_not_used() {
-        assert!(!is_used("a", "a", &["b"]), "another machine has seen more");
-        assert!(!is_used("a", "a", &["ab"]), "this one was published, and then a newer one");
-        assert!(!is_used("a", "ab", &["b"]), "it was seen before the one that was published");
-        assert!(!is_used("a", "", &["b"]), "nothing is known");
+        assert!(!is_used("a", "a", &["b"]), "another machine saw a newer head");
+        assert!(!is_used("a", "a", &["ab"]), "the commit was published, and then a newer one");
+        assert!(!is_used("a", "ab", &["b"]), "the commit was seen before the published one");
+        assert!(!is_used("a", "", &["b"]), "no head was seen");
     }
 
     #[test]
     fn a_reset_counts_from_where_it_was_seen() {
-        assert!(is_used("a", "aba", &["ab"]), "it was seen to be reset");
-        assert!(!is_used("b", "ab", &["aba"]), "it was published, and taken back elsewhere");
+        assert!(is_used("a", "aba", &["ab"]), "this machine saw the reset");
+        assert!(!is_used("b", "ab", &["aba"]), "the commit was published, and another machine published the reset");
         assert!(is_used("b", "abab", &["aba"]));
     }
 

@@ -21,16 +21,16 @@ use crate::published::KeptKey;
 
 /// The status of a path.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Standing {
+pub(super) enum FileStatus {
     /// A file without errors, with the keys of its objects.
-    Understood(Arc<[KeptKey]>),
+    Readable(Arc<[KeptKey]>),
     /// A file with errors, with the keys of the objects that can be read from it.
     Broken(Arc<[KeptKey]>),
     /// A link or submodule. It counts only if it replaces a file or folder with objects.
     Link,
 }
 
-impl Standing {
+impl FileStatus {
     /// A file from which no object can be read.
     pub(super) fn unreadable() -> Self {
         Self::Broken(Arc::default())
@@ -39,7 +39,7 @@ impl Standing {
     /// The keys of the objects that can be read from it.
     pub(super) fn objects(&self) -> &[KeptKey] {
         match self {
-            Self::Understood(keys) | Self::Broken(keys) => keys,
+            Self::Readable(keys) | Self::Broken(keys) => keys,
             Self::Link => &[],
         }
     }
@@ -50,8 +50,8 @@ impl Standing {
     }
 
     /// Whether it is a file without errors.
-    pub(super) fn is_understood(&self) -> bool {
-        matches!(self, Self::Understood(_))
+    pub(super) fn is_readable(&self) -> bool {
+        matches!(self, Self::Readable(_))
     }
 }
 
@@ -59,7 +59,7 @@ impl Standing {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Version {
     pub(super) id: GitId,
-    pub(super) standing: Standing,
+    pub(super) status: FileStatus,
 }
 
 /// The paths of a place at one commit.
@@ -70,7 +70,7 @@ pub(super) type Changes = Vec<(Arc<str>, Option<Version>)>;
 
 /// A file version from which an object could be read.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Home<C> {
+pub(super) struct LastVersion<C> {
     pub(super) commit: C,
     pub(super) path: Arc<str>,
     pub(super) id: GitId,
@@ -80,17 +80,17 @@ pub(super) struct Home<C> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Kept<C> {
     /// The newest good version of the object. Several, if several files contained it.
-    pub(super) homes: Vec<Home<C>>,
+    pub(super) last_versions: Vec<LastVersion<C>>,
     /// The unreadable paths that may contain it.
-    pub(super) holders: BTreeSet<Arc<str>>,
+    pub(super) candidates: BTreeSet<Arc<str>>,
 }
 
 /// A place while its commits are replayed, oldest first.
 #[derive(Clone, Debug)]
-pub(super) struct Keeping<C> {
+pub(super) struct Replay<C> {
     files: State,
     /// The number of files from which each object can be read.
-    understood: BTreeMap<KeptKey, usize>,
+    file_counts: BTreeMap<KeptKey, usize>,
     pub(super) kept: BTreeMap<KeptKey, Kept<C>>,
 }
 
@@ -102,83 +102,84 @@ pub(super) fn changes(before: &State, after: &State) -> Changes {
     gone.chain(set).collect()
 }
 
-impl<C: Clone> Keeping<C> {
+impl<C: Clone> Replay<C> {
     /// The state at the first replayed commit, at which no object is kept.
     pub(super) fn begin(files: State) -> Self {
-        let mut keeping = Self { files: State::new(), understood: BTreeMap::new(), kept: BTreeMap::new() };
+        let mut replay = Self { files: State::new(), file_counts: BTreeMap::new(), kept: BTreeMap::new() };
         for (path, version) in files {
-            keeping.add(&version);
-            keeping.files.insert(path, version);
+            replay.count(&version);
+            replay.files.insert(path, version);
         }
-        keeping
+        replay
     }
 
     /// Whether an object can be read from a file.
-    pub(super) fn understands(&self, key: &KeptKey) -> bool {
-        self.understood.contains_key(key)
+    pub(super) fn contains(&self, key: &KeptKey) -> bool {
+        self.file_counts.contains_key(key)
     }
 
     /// Keeps an object that an earlier run kept, if it can be read from no file.
     pub(super) fn keep(&mut self, key: KeptKey, kept: Kept<C>) {
-        if !self.understood.contains_key(&key) && !kept.holders.is_empty() {
+        if !self.file_counts.contains_key(&key) && !kept.candidates.is_empty() {
             self.kept.entry(key).or_insert(kept);
         }
     }
 
     /// Applies the changes of the next commit.
-    pub(super) fn go(&mut self, before: &C, changes: Changes) {
+    pub(super) fn apply(&mut self, before: &C, changes: Changes) {
         let (mut lost, mut appeared, mut links) = (Vec::new(), BTreeSet::new(), Vec::new());
         for (path, version) in changes {
             if let Some(version) = &version {
-                self.add(version);
-                match version.standing {
-                    Standing::Understood(_) => {}
-                    Standing::Broken(_) => drop(appeared.insert(Arc::clone(&path))),
-                    Standing::Link => links.push(Arc::clone(&path)),
+                self.count(version);
+                match version.status {
+                    FileStatus::Readable(_) => {}
+                    FileStatus::Broken(_) => drop(appeared.insert(Arc::clone(&path))),
+                    FileStatus::Link => links.push(Arc::clone(&path)),
                 }
             }
             let old = match version {
                 Some(version) => self.files.insert(Arc::clone(&path), version),
                 None => self.files.remove(&path),
             };
-            if let Some(Version { id, standing }) = old {
-                let home = Home { commit: before.clone(), path, id };
-                lost.extend(standing.objects().iter().map(|key| (key.clone(), home.clone())));
+            if let Some(Version { id, status }) = old {
+                let last_version = LastVersion { commit: before.clone(), path, id };
+                lost.extend(status.objects().iter().map(|key| (key.clone(), last_version.clone())));
             }
         }
-        lost.iter().for_each(|(key, _)| self.take(key));
-        lost.retain(|(key, _)| !self.understood.contains_key(key));
-        appeared.extend(links.into_iter().filter(|link| lost.iter().any(|(_, home)| is_at_or_below(&home.path, link))));
-        for (key, home) in lost {
-            self.kept.entry(key).or_insert_with(Kept::nowhere).homes.push(home);
+        lost.iter().for_each(|(key, _)| self.uncount(key));
+        lost.retain(|(key, _)| !self.file_counts.contains_key(key));
+        let replaces_objects = |link: &Arc<str>| lost.iter().any(|(_, last)| is_at_or_below(&last.path, link));
+        appeared.extend(links.into_iter().filter(replaces_objects));
+        for (key, last_version) in lost {
+            self.kept.entry(key).or_insert_with(Kept::empty).last_versions.push(last_version);
         }
-        let (files, understood) = (&self.files, &self.understood);
-        let is_unclear = |path: &Arc<str>| files.get(path).is_some_and(|version| !version.standing.is_understood());
+        let (files, file_counts) = (&self.files, &self.file_counts);
+        let is_unreadable = |path: &Arc<str>| files.get(path).is_some_and(|version| !version.status.is_readable());
         self.kept.retain(|key, kept| {
-            kept.holders.retain(is_unclear);
-            kept.holders.extend(appeared.iter().cloned());
-            !kept.holders.is_empty() && !understood.contains_key(key)
+            kept.candidates.retain(is_unreadable);
+            kept.candidates.extend(appeared.iter().cloned());
+            !kept.candidates.is_empty() && !file_counts.contains_key(key)
         });
     }
 
-    fn add(&mut self, version: &Version) {
-        let keys = version.standing.objects().iter();
-        keys.for_each(|key| *self.understood.entry(key.clone()).or_default() += 1);
+    fn count(&mut self, version: &Version) {
+        let keys = version.status.objects().iter();
+        keys.for_each(|key| *self.file_counts.entry(key.clone()).or_default() += 1);
     }
 
-    fn take(&mut self, key: &KeptKey) {
-        if let Some(count) = self.understood.get_mut(key) {
+    fn uncount(&mut self, key: &KeptKey) {
+        if let Some(count) = self.file_counts.get_mut(key) {
             *count -= 1;
             if *count == 0 {
-                self.understood.remove(key);
+                self.file_counts.remove(key);
             }
         }
     }
 }
 
 impl<C> Kept<C> {
-    fn nowhere() -> Self {
-        Self { homes: Vec::new(), holders: BTreeSet::new() }
+    fn empty() -> Self {
+        Self { last_versions: Vec::new(), candidates: BTreeSet::new() }
     }
 }
 
@@ -204,33 +205,33 @@ mod tests {
         let file = |word: &str| {
             let at = word.find(['=', '!', '-']).unwrap();
             let (path, rest) = word.split_at(at);
-            let standing = match (rest.strip_prefix('='), rest.split_once('!')) {
-                (Some(_), Some((names, _))) => Standing::Broken(names[1..].split(',').map(key).collect()),
-                (Some(names), None) => Standing::Understood(names.split(',').map(key).collect()),
-                (None, Some(_)) => Standing::unreadable(),
-                (None, None) => Standing::Link,
+            let status = match (rest.strip_prefix('='), rest.split_once('!')) {
+                (Some(_), Some((names, _))) => FileStatus::Broken(names[1..].split(',').map(key).collect()),
+                (Some(names), None) => FileStatus::Readable(names.split(',').map(key).collect()),
+                (None, Some(_)) => FileStatus::unreadable(),
+                (None, None) => FileStatus::Link,
             };
-            (path.into(), Version { id: GitId::of_blob(rest.as_bytes()), standing })
+            (path.into(), Version { id: GitId::of_blob(rest.as_bytes()), status })
         };
         text.split_whitespace().map(file).collect()
     }
 
-    fn gone_through(states: &[State]) -> Keeping<usize> {
-        let mut keeping = Keeping::begin(states[0].clone());
+    fn replayed(states: &[State]) -> Replay<usize> {
+        let mut replay = Replay::begin(states[0].clone());
         for (before, pair) in states.windows(2).enumerate() {
-            keeping.go(&before, changes(&pair[0], &pair[1]));
+            replay.apply(&before, changes(&pair[0], &pair[1]));
         }
-        keeping
+        replay
     }
 
     /// Checks which objects are kept after these commits, as `object@commit:path`.
     fn check(states: &[&str], expected: &str) {
         let states: Vec<_> = states.iter().map(|text| state(text)).collect();
-        let keeping = gone_through(&states);
-        let said = keeping.kept.iter().flat_map(|(key, kept)| {
-            kept.homes.iter().map(move |home| format!("{}@{}:{}", key.object.name, home.commit, home.path))
+        let replay = replayed(&states);
+        let found = replay.kept.iter().flat_map(|(key, kept)| {
+            kept.last_versions.iter().map(move |last| format!("{}@{}:{}", key.object.name, last.commit, last.path))
         });
-        assert_eq!(said.collect::<Vec<_>>().join(" "), expected);
+        assert_eq!(found.collect::<Vec<_>>().join(" "), expected);
     }
 
     #[test]
@@ -280,13 +281,13 @@ mod tests {
     }
 
     /// The same rule, written as in its definition: the unreadable paths that may contain an object after the last commit, if no file contains it.
-    fn holders(states: &[State], key: &KeptKey) -> BTreeSet<Arc<str>> {
+    fn candidates(states: &[State], key: &KeptKey) -> BTreeSet<Arc<str>> {
         let Some((now, before)) = states.split_last() else { return BTreeSet::new() };
         let Some(last) = before.last() else { return BTreeSet::new() };
-        let is_broken = |path: &Arc<str>| now.get(path).is_some_and(|version| version.standing.is_broken());
-        let is_there = |state: &State| state.values().any(|version| version.standing.objects().contains(key));
-        let held = holders(before, key);
-        if is_there(now) || (!is_there(last) && held.is_empty()) {
+        let is_broken = |path: &Arc<str>| now.get(path).is_some_and(|version| version.status.is_broken());
+        let is_present = |state: &State| state.values().any(|version| version.status.objects().contains(key));
+        let held = candidates(before, key);
+        if is_present(now) || (!is_present(last) && held.is_empty()) {
             return BTreeSet::new();
         }
         let appeared = now.keys().filter(|path| is_broken(path) && now.get(*path) != last.get(*path)).cloned();
@@ -304,15 +305,15 @@ mod tests {
     proptest! {
         #[test]
         fn what_is_kept_is_what_the_rule_says(states in proptest::collection::vec(any_state(), 1..8)) {
-            let kept = gone_through(&states).kept;
+            let kept = replayed(&states).kept;
             for name in ["x", "y", "z"] {
-                let found = kept.get(&key(name)).map(|kept| kept.holders.clone()).unwrap_or_default();
-                prop_assert_eq!(found, holders(&states, &key(name)), "{}", name);
+                let found = kept.get(&key(name)).map(|kept| kept.candidates.clone()).unwrap_or_default();
+                prop_assert_eq!(found, candidates(&states, &key(name)), "{}", name);
             }
             // Commits before one at which everything could be read must not change the result.
-            let is_clear = |state: &State| state.values().all(|version| !version.standing.is_broken());
-            let newest_clear = states.iter().rposition(is_clear).unwrap_or_default();
-            let of_rest: Vec<_> = gone_through(&states[newest_clear..]).kept.into_keys().collect();
+            let all_readable = |state: &State| state.values().all(|version| !version.status.is_broken());
+            let newest_clear = states.iter().rposition(all_readable).unwrap_or_default();
+            let of_rest: Vec<_> = replayed(&states[newest_clear..]).kept.into_keys().collect();
             prop_assert_eq!(of_rest, kept.into_keys().collect::<Vec<_>>());
         }
     }

@@ -4,7 +4,7 @@ use super::cache::Copy;
 use crate::repositories::RepositoryError;
 
 /// Error texts of operating systems for a disk that can't be written.
-const OF_DISKS: &[&str] = &["No space left on device", "Disk quota exceeded", "Read-only file system"];
+const DISK_REASONS: &[&str] = &["No space left on device", "Disk quota exceeded", "Read-only file system"];
 /// The error text for a file that exceeds the size limit for git.
 const TOO_LARGE: &str = "File too large";
 /// An error text that also has causes other than the disk.
@@ -12,25 +12,25 @@ const DENIED: &str = "Permission denied";
 
 /// The error, if git failed because it could not write into the copy. Git reports this only as text. An unknown text counts as an error of the
 /// repository, which is more frequent.
-pub(super) fn of_cache(said: &str, copy: &Copy) -> Option<RepositoryError> {
-    let reason = said.split("; ").filter(|line| is_of_this_machine(line)).find_map(about_disk)?;
+pub(super) fn cache_error(messages: &str, copy: &Copy) -> Option<RepositoryError> {
+    let reason = messages.split("; ").filter(|line| is_local(line)).find_map(disk_reason)?;
     Some(RepositoryError::Cache { path: copy.git_dir().to_owned(), reason: reason.to_owned() })
 }
 
 /// Whether git failed because the transfer was too large.
-pub(super) fn is_too_large(said: &str) -> bool {
-    said.split("; ").any(|line| is_of_this_machine(line) && line.contains(TOO_LARGE))
+pub(super) fn is_too_large(messages: &str) -> bool {
+    messages.split("; ").any(|line| is_local(line) && line.contains(TOO_LARGE))
 }
 
 /// Messages of the server begin with `remote:`, and network errors contain the URL.
-fn is_of_this_machine(line: &str) -> bool {
+fn is_local(line: &str) -> bool {
     !line.starts_with("remote:") && !line.contains("unable to access '")
 }
 
-fn about_disk(line: &str) -> Option<&'static str> {
-    let is_gits = line.starts_with("error: ") || line.starts_with("fatal: ");
-    let found = OF_DISKS.iter().copied().find(|words| line.contains(words));
-    found.or_else(|| (is_gits && line.ends_with(&format!(": {DENIED}"))).then_some(DENIED))
+fn disk_reason(line: &str) -> Option<&'static str> {
+    let is_of_git = line.starts_with("error: ") || line.starts_with("fatal: ");
+    let found = DISK_REASONS.iter().copied().find(|words| line.contains(words));
+    found.or_else(|| (is_of_git && line.ends_with(&format!(": {DENIED}"))).then_some(DENIED))
 }
 
 #[cfg(test)]
@@ -39,23 +39,23 @@ mod tests {
 
     use super::*;
 
-    fn check(said: &str, expected: Option<&str>) {
-        let found = of_cache(said, &Copy::of(Path::new("cache"), "url"));
+    fn check(messages: &str, expected: Option<&str>) {
+        let found = cache_error(messages, &Copy::of(Path::new("cache"), "url"));
         let reason = found.map(|error| match error {
             RepositoryError::Cache { reason, .. } => reason,
             other => panic!("{other}"),
         });
-        assert_eq!(reason.as_deref(), expected, "{said}");
+        assert_eq!(reason.as_deref(), expected, "{messages}");
     }
 
     #[test]
     fn a_full_or_closed_disk_is_no_matter_of_credentials() {
         check(
             "fatal: write error: No space left on device; fatal: fetch-pack: invalid index-pack output",
-            Some(OF_DISKS[0]),
+            Some(DISK_REASONS[0]),
         );
-        check("error: file write error: Disk quota exceeded", Some(OF_DISKS[1]));
-        check("fatal: Unable to create '/c/x.git/shallow.lock': Read-only file system", Some(OF_DISKS[2]));
+        check("error: file write error: Disk quota exceeded", Some(DISK_REASONS[1]));
+        check("fatal: Unable to create '/c/x.git/shallow.lock': Read-only file system", Some(DISK_REASONS[2]));
         check("fatal: unable to create temporary file: Permission denied", Some(DENIED));
         check("error: unable to write file /c/x.git/objects/ab/cd: Permission denied", Some(DENIED));
     }

@@ -24,7 +24,7 @@ pub(super) struct Sources<'a> {
 }
 
 /// Diagnostics for the `GitOpsRepo`s among the objects of the platform.
-pub(super) fn problems<'a>(
+pub(super) fn diagnostics<'a>(
     objects: impl Iterator<Item = &'a AnyObject> + Clone,
     control_plane: &Sources<'_>,
     environment: &EnvironmentName,
@@ -104,5 +104,5 @@ fn sources<'a>(
 /// Identifies a repository by host and path, after rewriting. The notation of the URL does not matter.
 fn repository(url: &str, rules: &[Rewrite]) -> String {
     let real = rewrite(rules, url);
-    crate::url::whereabouts(&real).unwrap_or(real)
+    crate::url::host_and_path(&real).unwrap_or(real)
 }

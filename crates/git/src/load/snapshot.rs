@@ -9,13 +9,13 @@ use model::name::EnvironmentName;
 use model::object::{AnyObject, Environment, GitOpsRepo, Object, WorkloadRegistration};
 
 use super::assembly::Assembly;
+use super::destinations::Sources;
+use super::fallback::{self, ReadPublished};
 use super::follow::Platform;
-use super::own_source::Sources;
-use super::place::{Place, PlaceError, Snapshot, snapshot};
+use super::place::{LoadedPlace, Place, PlaceError, read_place};
 use super::reference::Reference;
-use super::stand_in::{self, ReadPublished};
 use super::view::View;
-use super::{ControlPlane, Environments, Loaded, ReadRole, problem};
+use super::{ControlPlane, Environments, Loaded, ReadRole, diagnostics};
 use crate::limits::PLACES_MAX;
 use crate::published::Published;
 use crate::repositories::{Repositories, RepositoryError, Revision};
@@ -91,7 +91,7 @@ impl<'a> Moment<'a> {
 
     /// Whether all branches and tags that were read so far still have the same head. It requests all of them again, in parallel.
     pub fn is_still_true(&self) -> bool {
-        self.0.is_still_true()
+        self.0.is_current()
     }
 
     /// Loads the applications of an environment. If a repository can't be reached, its last cached commit is used, unless it is older than the
@@ -118,15 +118,15 @@ impl<'a> Moment<'a> {
             role: ReadRole::Main,
         };
         match self.0.read(&place) {
-            Ok(snapshot) => {
-                assembly.add(self.0.reader(), &place, snapshot);
+            Ok(loaded) => {
+                assembly.add(self.0.reader(), &place, loaded);
                 assembly.keep_environments();
                 true
             }
             Err(error) => {
                 let diagnostic = match error {
                     PlaceError::Path(PathError::Missing) => no_declarations(&place),
-                    error => problem::place(&error, ENVIRONMENTS),
+                    error => diagnostics::place(&error, ENVIRONMENTS),
                 };
                 assembly.diagnostics.push(
                     diagnostic
@@ -163,50 +163,50 @@ impl<'a> Moment<'a> {
             assembly.is_whole = false;
             return;
         }
-        let read_once = OnceLock::new();
-        let published = || read_once.get_or_init(published);
+        let publications = OnceLock::new();
+        let published = || publications.get_or_init(published);
         let read = |reference: &Reference| match reference.place(&self.0.control_plane) {
-            Ok(place) => (self.read_or_remember(reference, &place, &published), Some(place)),
+            Ok(place) => (self.read_or_use_cache(reference, &place, &published), Some(place)),
             Err(diagnostic) => ((None, Some(diagnostic)), None),
         };
         let references: Vec<_> = registrations.iter().map(|object| Reference::of_registration(object)).collect();
         let results = self.0.in_parallel(&references, read);
-        for (object, ((snapshot, diagnostic), place)) in registrations.iter().zip(results) {
+        for (object, ((loaded, diagnostic), place)) in registrations.iter().zip(results) {
             assembly.diagnostics.extend(diagnostic);
-            match (snapshot, place) {
-                (Some(snapshot), Some(place)) => drop(assembly.add(self.0.reader(), &place, snapshot)),
+            match (loaded, place) {
+                (Some(loaded), Some(place)) => drop(assembly.add(self.0.reader(), &place, loaded)),
                 _ => drop(assembly.unavailable.insert(object.name.clone())),
             }
         }
     }
 
     /// Reads the place of a registration. If it can't be reached, the last cached commit is used. Also returns the diagnostic, if there is one.
-    fn read_or_remember<'p>(
+    fn read_or_use_cache<'p>(
         &self,
         reference: &Reference,
         place: &Place,
         published: &dyn Fn() -> &'p Result<Vec<Published>, RepositoryError>,
-    ) -> (Option<Snapshot>, Option<Diagnostic>) {
+    ) -> (Option<LoadedPlace>, Option<Diagnostic>) {
         let error = match self.0.read(place) {
-            Ok(snapshot) => return (Some(snapshot), None),
+            Ok(loaded) => return (Some(loaded), None),
             Err(error) => error,
         };
-        let remembered = match error {
+        let cached = match error {
             PlaceError::Repository(_) => self.0.repositories.remembered(&place.url, &place.revision),
             PlaceError::Path(_) => None,
         };
         let unknown = "what it brings is not known: what was published of its workloads stays";
-        let Some(commit) = remembered else { return (None, Some(reference.report(&error).note(unknown))) };
+        let Some(commit) = cached else { return (None, Some(reference.diagnostic(&error).note(unknown))) };
         let seen = self.0.repositories.seen(&place.url, &place.revision);
-        if let Err(refusal) = stand_in::check(commit.id, &seen, published(), &stand_in::name(place)) {
-            return (None, Some(stand_in::report((reference, place, &error), commit.id, &refusal)));
+        if let Err(refusal) = fallback::check(commit.id, &seen, published(), &fallback::name(place)) {
+            return (None, Some(fallback::diagnostic((reference, place, &error), commit.id, &refusal)));
         }
-        let remembered = snapshot(self.0.repositories, commit, place).ok();
-        let note = match &remembered {
-            Some(snapshot) => format!("commit {}, which was read before, is used instead", snapshot.commit.id.short()),
+        let cached = read_place(self.0.repositories, commit, place).ok();
+        let note = match &cached {
+            Some(loaded) => format!("commit {}, which was read before, is used instead", loaded.commit.id.short()),
             None => unknown.to_owned(),
         };
-        (remembered, Some(reference.report(&error).note(note)))
+        (cached, Some(reference.diagnostic(&error).note(note)))
     }
 }
 
