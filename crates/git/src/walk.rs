@@ -163,7 +163,7 @@ impl<F: Folders> Walk<'_, F> {
         const FOLDER_STEPS: u64 = 10;
         self.budget.steps(FOLDER_STEPS).map_err(PathError::from)?;
         let Some(items) = self.folders.folder(path, id)? else { return Err(PathError::Missing.into()) };
-        let steps = |item: &Item| 1 + words(path.len() + item.name.len());
+        let steps = |item: &Item| 1 + text_steps(path.len() + item.name.len());
         self.budget.steps(items.iter().map(steps).sum()).map_err(PathError::from)?;
         Ok(items)
     }
@@ -180,13 +180,13 @@ impl<F: Folders> Walk<'_, F> {
     }
 
     fn is_excluded(&self, rules: &Rules, path: &str, is_folder: bool) -> Result<bool, PathError> {
-        self.budget.steps(words(rules.0.bytes) * (1 + words(path.len())))?;
+        self.budget.steps(text_steps(rules.0.bytes) * (1 + text_steps(path.len())))?;
         Ok(rules.is_excluded(path, is_folder))
     }
 }
 
 /// The number of additional steps for a text of this length.
-fn words(bytes: usize) -> u64 {
+fn text_steps(bytes: usize) -> u64 {
     const BYTES_PER_STEP: usize = 64;
     (bytes / BYTES_PER_STEP) as u64
 }

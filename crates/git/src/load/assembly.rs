@@ -159,15 +159,15 @@ impl Assembly {
             parsed.iter().filter(is_partly_readable).map(|parsed| Arc::clone(&parsed.raw.path)).collect();
         for Parsed { id, objects, raw } in parsed {
             if let Err(reason) = loaded.budget.objects(&objects.objects) {
-                self.refuse(&role, id, reason);
+                self.discard_place(&role, id, reason);
                 self.contents.truncate(first);
                 return &[];
             }
             if role == Role::Platform {
                 self.added.insert(file_key(&loaded.commit, &raw.path), history::status(&objects));
             }
-            if !is_kept(&kept, &raw.path) && makes_place_unknown(&loaded, &raw.path, &objects) {
-                self.set_unknown(&role);
+            if !may_contain_kept(&kept, &raw.path) && makes_place_unknown(&loaded, &raw.path, &objects) {
+                self.mark_incomplete(&role);
             }
             self.add_file(place, FleetFile { role: role.clone(), scope: Scope::Everything, file: id, objects });
         }
@@ -188,7 +188,7 @@ impl Assembly {
     }
 
     /// Discards the files of a place that exceeds a limit. Otherwise, missing objects would count as deleted.
-    fn refuse(&mut self, role: &Role, file: FileId, reason: Exceeded) {
+    fn discard_place(&mut self, role: &Role, file: FileId, reason: Exceeded) {
         let message = format!("`{}` is one file too many to be read: {reason}", self.files.get(file).path);
         let diagnostic = Diagnostic::error(Code::TooMuchToRead, message).at(Origin::File(file), "read up to here");
         self.diagnostics.push(
@@ -196,7 +196,7 @@ impl Assembly {
                 .note("what the whole place brings is not known")
                 .help("name a smaller folder, or divide the repository"),
         );
-        self.set_unknown(role);
+        self.mark_incomplete(role);
     }
 
     /// Searches the objects of a place that are kept because a path can't be read.
@@ -238,7 +238,7 @@ impl Assembly {
                 let at = self.source_of(loaded, path);
                 self.diagnostics.push(history_unknown(&error, at));
                 // Objects may have existed before, but they are not known.
-                self.set_unknown(role);
+                self.mark_incomplete(role);
                 Vec::new()
             }
         }
@@ -269,7 +269,7 @@ impl Assembly {
                 continue;
             }
             if let Err(reason) = loaded.budget.objects(&objects.objects) {
-                self.refuse(&role, id, reason);
+                self.discard_place(&role, id, reason);
                 return;
             }
             let cause = |path: &Arc<str>| Arc::clone(loaded.kustomized.above(path).unwrap_or(path));
@@ -317,7 +317,7 @@ impl Assembly {
         files.retain(|file| kustomized.is_read(&file.path));
         for Parsed { id, objects, raw } in self.parse(&source, files) {
             if !read::is_kustomization(&raw.path) && objects.diagnostics.iter().any(is_unsupported) {
-                self.set_unknown(&Role::Platform);
+                self.mark_incomplete(&Role::Platform);
             }
             self.contents.push(FleetFile { role: Role::Platform, scope: Scope::Everything, file: id, objects });
         }
@@ -343,7 +343,7 @@ impl Assembly {
         self.files.add(File { source: Arc::clone(source), path: Arc::clone(&raw.path), id: raw.id, content })
     }
 
-    fn set_unknown(&mut self, role: &Role) {
+    fn mark_incomplete(&mut self, role: &Role) {
         match role {
             Role::Platform => self.is_whole = false,
             Role::Application(registration) => drop(self.unavailable.insert(registration.clone())),
@@ -375,7 +375,7 @@ fn history_unknown(error: &HistoryError, at: FileId) -> Diagnostic {
 }
 
 /// Whether kept objects may be in this path.
-fn is_kept(kept: &[KeptFile], path: &Arc<str>) -> bool {
+fn may_contain_kept(kept: &[KeptFile], path: &Arc<str>) -> bool {
     kept.iter().any(|kept| kept.candidates.contains(path))
 }
 

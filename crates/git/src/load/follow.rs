@@ -63,7 +63,7 @@ impl<'a> Platform<'a> {
         for step in steps {
             match step.reference.place(&self.view.control_plane) {
                 Ok(place) => places.push((step, place)),
-                Err(diagnostic) => self.fail(diagnostic),
+                Err(diagnostic) => self.report_unread(diagnostic),
             }
         }
         let results = self.view.in_parallel(&places, |(_, place)| self.view.read(place));
@@ -71,7 +71,7 @@ impl<'a> Platform<'a> {
         for ((step, place), result) in places.into_iter().zip(results) {
             match result {
                 Ok(loaded) => next.extend(self.add_place(step, &place, loaded)),
-                Err(error) => self.fail(step.reference.diagnostic(&error)),
+                Err(error) => self.report_unread(step.reference.diagnostic(&error)),
             }
         }
         next.extend(self.flux_steps());
@@ -95,7 +95,7 @@ impl<'a> Platform<'a> {
             return Vec::new();
         }
         if chain.len() >= BASE_DEPTH_MAX || self.visited.len() >= PLACES_MAX {
-            self.fail(too_many_references(&reference));
+            self.report_unread(too_many_references(&reference));
             return Vec::new();
         }
         self.visited.insert(visit.clone());
@@ -135,12 +135,12 @@ impl<'a> Platform<'a> {
             let message = format!("{key} refers to `GitRepository` `{}`, which is not there", object.spec.repository);
             let origin = Origin::At(object.address, FieldPath::from(["spec", "sourceRef", "name"]));
             let diagnostic = Diagnostic::error(Code::SourceNotFound, message).at(origin, "named here").about(&key);
-            self.fail(diagnostic.help("add the `GitRepository`, or remove the `Kustomization`"));
+            self.report_unread(diagnostic.help("add the `GitRepository`, or remove the `Kustomization`"));
         }
     }
 
     /// Reports that a place of the platform can't be read.
-    fn fail(&mut self, diagnostic: Diagnostic) {
+    fn report_unread(&mut self, diagnostic: Diagnostic) {
         let note = "nothing of the environment is published while a part of it is not known";
         self.assembly.diagnostics.push(diagnostic.note(note));
         self.assembly.is_whole = false;

@@ -39,11 +39,11 @@ impl GitRepositories {
         while !folders.is_empty() {
             let batch = folders.split_off(folders.len().saturating_sub(FOLDERS_AT_ONCE));
             let count = batch.len();
-            let written = |folder: &New| pack.has(folder.after.id());
+            let written = |folder: &ChangedFolder| pack.has(folder.after.id());
             let batch: Vec<_> = batch.into_iter().filter(|folder| !written(folder)).collect();
             writing.advance(count - batch.len());
             let make = |worker: &mut Worker, folder| {
-                let made = walk.make(worker, folder);
+                let made = walk.pack_folder(worker, folder);
                 writing.advance(1);
                 made
             };
@@ -63,7 +63,7 @@ impl GitRepositories {
 }
 
 /// A folder that differs from the parent commit.
-struct New {
+struct ChangedFolder {
     path: String,
     before: Option<GitId>,
     after: Child,
@@ -71,9 +71,9 @@ struct New {
 
 /// The objects of a folder, and the changed folders in it.
 #[derive(Default)]
-struct Made {
+struct FolderObjects {
     objects: Vec<Packed>,
-    folders: Vec<New>,
+    folders: Vec<ChangedFolder>,
 }
 
 /// The resources of each thread.
@@ -107,33 +107,33 @@ impl Walk<'_> {
         Worker { repository, packer: Packer::new() }
     }
 
-    fn root(&self, commit: &NewCommit<'_>) -> Result<New, RepositoryError> {
+    fn root(&self, commit: &NewCommit<'_>) -> Result<ChangedFolder, RepositoryError> {
         let repository = self.opened.to_thread_local();
         // The parent may be missing in the copy if the branch was moved. Then the push reports the lost race.
         let parent = commit.parents.first().filter(|parent| repository.has_object(to_gix(**parent)));
         let before = parent.map(|parent| read::info(&repository, *parent).map(|info| info.tree)).transpose();
         let before = before.map_err(|Fault(reason)| damaged(self.url, &reason))?;
-        Ok(New { path: String::new(), before, after: Child::Tree(commit.tree.clone()) })
+        Ok(ChangedFolder { path: String::new(), before, after: Child::Tree(commit.tree.clone()) })
     }
 
     /// Creates the objects of a folder that the repository does not contain.
-    fn make(&self, worker: &mut Worker, folder: &New) -> Result<Made, RepositoryError> {
+    fn pack_folder(&self, worker: &mut Worker, folder: &ChangedFolder) -> Result<FolderObjects, RepositoryError> {
         if self.assumption == Assumption::Folders && worker.repository.has_object(to_gix(folder.after.id())) {
-            return Ok(Made::default());
+            return Ok(FolderObjects::default());
         }
         let before = folder.before.map(|id| read::subtree(&worker.repository, id)).transpose();
         let before = before.map_err(|Fault(reason)| damaged(self.url, &reason))?.unwrap_or_default();
         let after = folder.after.opened(self.open);
         let after = after.map_err(|error| RepositoryError::Unopened { url: self.url.clone(), error })?;
         let after = after.unwrap_or_default();
-        let mut made = Made::default();
+        let mut made = FolderObjects::default();
         self.pack(worker, (after.id(), Kind::Tree, &after.encode()), &mut made)?;
         for (name, before, after) in before.changes(&after) {
             let Some(after) = after else { continue };
             let path = if folder.path.is_empty() { name.to_string() } else { format!("{}/{name}", folder.path) };
             let Child::File(entry) = after else {
                 let before = before.filter(|child| child.is_folder()).map(Child::id);
-                made.folders.push(New { path, before, after: after.clone() });
+                made.folders.push(ChangedFolder { path, before, after: after.clone() });
                 continue;
             };
             match entry.blob.bytes() {
@@ -151,7 +151,7 @@ impl Walk<'_> {
         &self,
         worker: &mut Worker,
         (id, kind, content): (GitId, Kind, &[u8]),
-        made: &mut Made,
+        made: &mut FolderObjects,
     ) -> Result<(), RepositoryError> {
         let packed = worker.packer.pack(id, kind, content);
         made.objects.push(packed.map_err(|error| damaged(self.url, &error.to_string()))?);
