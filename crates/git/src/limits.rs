@@ -14,7 +14,7 @@ pub struct PlaceLimits {
     pub bytes: u64,
     /// Steps: one for each checked entry of a folder, more for long paths, and more for the patterns of ignore files that are matched against it.
     pub steps: u64,
-    /// Bytes of the tree object of one folder. Git reads a tree object as a whole.
+    /// Bytes of the tree object of one folder. It is read as a whole.
     pub folder_bytes: u64,
     /// Number of objects.
     pub objects: u64,
@@ -128,5 +128,5 @@ pub(crate) const MESSAGE_BYTES_MAX: u64 = 64 << 10;
 /// limit of the settings.
 pub(crate) const ASK_LIMIT: Duration = Duration::from_mins(1);
 
-/// Maximum number of packs in a copy. More are repacked into one. Git itself repacks at 50; each lookup of an object searches all packs.
+/// Maximum number of packs in a copy. More are repacked into fewer ones. Git itself repacks at 50; each lookup of an object searches all packs.
 pub(crate) const PACKS_MAX: usize = 20;

@@ -46,7 +46,7 @@ impl Distrust {
 }
 
 /// Checks that a folder belongs to the current user, and that other users can't write to it. All folders above its real path are checked, too. A
-/// folder that does not exist passes if it would be created in such a place. Returns the real path.
+/// folder that does not exist passes if it would be created in such a place. Returns the real path, or the absolute path of a folder that does not exist.
 ///
 /// # Errors
 /// If one of the checks fails.

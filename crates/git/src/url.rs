@@ -8,7 +8,7 @@ const URL_BYTES_MAX: usize = 2_048;
 
 /// The URL of a repository, or the path of a local one, as objects or the configuration write it, but without a credential.
 ///
-/// It identifies the repository, and messages show it. It is not the address that git connects to: [`Settings`](crate::Settings) rewrite it.
+/// It identifies the repository, and messages show it. Git may connect to another address: [`Settings`](crate::Settings) can rewrite URLs.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct RepositoryUrl(Arc<str>);
 

@@ -199,7 +199,7 @@ impl Assembly {
         self.mark_incomplete(role);
     }
 
-    /// Searches the objects of a place that are kept because a path can't be read.
+    /// Searches for the objects of a place that are kept because a path can't be read.
     fn find_kept(
         &mut self,
         (repositories, broken): (&dyn Repositories, &BrokenFiles),

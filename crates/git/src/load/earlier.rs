@@ -1,4 +1,4 @@
-//! Searches the newest good version of a broken file.
+//! Searches for the newest good version of a broken file.
 
 use std::sync::{Arc, OnceLock};
 
@@ -43,7 +43,7 @@ impl<'a> Earlier<'a> {
         Self { repositories, commit, budget, broken, histories: Default::default() }
     }
 
-    /// Searches a good version of a file in the commits before the current one. None if there is none within reach.
+    /// Searches for a good version of a file in the commits before the current one. None if there is none within reach.
     ///
     /// # Errors
     /// If the history can't be read, or if a limit is exceeded.
@@ -131,7 +131,7 @@ mod tests {
     use crate::limits::{APPLICATION, PlaceLimits};
     use crate::{MemoryRepositories, NewCommit, Person, Push, RepositoryUrl, Revision};
 
-    /// Commits each text as file `a/w.yaml`, and searches a good version of the last one.
+    /// Commits each text as file `a/w.yaml`, and searches for a good version of the last one.
     fn check(texts: &[&str], limits: PlaceLimits, broken: &BrokenFiles) -> Result<bool, String> {
         let url = RepositoryUrl::from_object("https://git.example/acme/app").unwrap();
         let repositories = MemoryRepositories::default();

@@ -109,7 +109,7 @@ impl<'a> PlaceHistory<'a> {
         Ok(KeptFiles { files, only_published })
     }
 
-    /// Searches good versions of the files that were already broken at the oldest commit that was read as a whole. Each file is searched separately.
+    /// Searches for good versions of the files that were already broken at the oldest commit that was read as a whole. Each file is searched separately.
     fn older_versions(&self, replay: &Replay<Commit>, now: &State) -> Result<Vec<KeptFile>, HistoryError> {
         let earlier = Earlier::of(self.repositories, self.loaded, self.broken);
         let is_known =

@@ -75,7 +75,7 @@ pub struct Loaded {
     pub reads: Vec<Read>,
     /// Whether everything of the platform team could be read. If not, nothing may be published: missing objects would count as deleted.
     pub is_whole: bool,
-    /// Whether all files could be read as objects. If not, load again with the publications: [`Moment::load_after`].
+    /// Whether all files are free of errors, and no object is kept. If not, load again with the publications: [`Moment::load_after`].
     pub is_understood: bool,
     /// Kept objects, each with its source, that the history of the source does not prove.
     pub kept: BTreeSet<(SourceName, KeptObject)>,

@@ -296,7 +296,7 @@ pub struct Push<'a> {
     /// The new commit. None: the branch is deleted.
     pub commit: Option<NewCommit<'a>>,
     /// Counts each changed folder as [`Phase::Writing`](model::progress::Phase::Writing). The caller sets the expected number before the push,
-    /// because only the caller knows it.
+    /// because only the caller can compute it.
     pub progress: &'a Progress,
 }
 

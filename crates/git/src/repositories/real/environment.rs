@@ -142,7 +142,7 @@ pub(super) fn connection_settings(settings: &Settings) -> Vec<Setting> {
     for name in foreign.chain(withheld) {
         command.env_remove(name);
     }
-    // Git must not search a repository, in particular not in the current folder.
+    // Git must not search for a repository, in particular not in the current folder.
     command.env("GIT_DIR", "/dev/null/none").env("LC_ALL", "C");
     command.args(["config", "--list", "-z", "--show-scope", "--includes"]);
     let running = child::start(command, None, (OUTPUT_BYTES_MAX, 0)).ok();

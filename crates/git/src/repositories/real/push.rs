@@ -135,7 +135,7 @@ struct PushRun {
 // id, and git sends packed bytes without a check. But the receiving side computes all ids from the bytes. It then misses the object that the new tree
 // names, and refuses the push. So manipulated content is never published.
 
-/// From this number of new objects on, git searches no deltas: it would compare each object with ten others before it sends the first one.
+/// From this number of new objects on, git does not search for deltas: it would compare each object with ten others before it sends the first one.
 const NO_DELTAS_FROM: usize = 20_000;
 
 /// The receiving program on this machine. Its maintenance runs as part of the push. Maintenance in the background could be killed together with this
