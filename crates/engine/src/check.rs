@@ -1,4 +1,4 @@
-//! What the schemas of an assignment say about its values.
+//! Checks the values of an assignment against its schemas.
 
 use std::cell::LazyCell;
 use std::collections::BTreeSet;
@@ -13,15 +13,15 @@ use crate::schema::{Finding, FindingKind, JsonData, Schema};
 use crate::settings::MissingValues;
 use crate::trace::{Trace, follow};
 
-/// What the schemas of an assignment say.
+/// The result of checking an assignment's values against its schemas.
 #[derive(Debug, Default)]
 pub(crate) struct Checked {
     pub(crate) diagnostics: Vec<Diagnostic>,
-    /// Whether there may be values that nobody should see.
+    /// Whether there may be sensitive values.
     pub(crate) has_sensitive: bool,
 }
 
-/// Checks values, which these containers were merged into, by schemas. Of the paths that are `sensitive`, nothing is shown.
+/// Checks composed values against schemas. `containers` are those that were merged into the values. Diagnostics show no value at a path of `sensitive`.
 pub(crate) fn check(
     composition: &Composition,
     containers: &[Arc<Container>],
@@ -42,7 +42,7 @@ pub(crate) fn check(
     checked
 }
 
-/// Of the paths that are sensitive somewhere, those that can be among the values of these containers: their first key is.
+/// Returns those of the `sensitive` paths that may have values in these containers: their first key is a key of a container.
 pub(crate) fn sensitive_in<'p>(
     containers: &[Arc<Container>],
     sensitive: &'p BTreeSet<FieldPath>,
@@ -55,24 +55,24 @@ pub(crate) fn sensitive_in<'p>(
     })
 }
 
-/// A finding with the places of the value and of the schema.
+/// Turns a finding into a diagnostic with the places of the value and of the schema.
 fn explain(finding: Finding, missing: MissingValues, trace: &Trace) -> Diagnostic {
     let Finding { path, kind, message, schema, schema_path } = finding;
     let schema_origin = Origin::part(&schema.object, schema.path.clone(), Part::KeyInside(schema_path));
-    let asked = format!("required by {}", schema.object);
+    let requirement = format!("required by {}", schema.object);
     if kind == FindingKind::TooMuch {
         return Diagnostic::error(Code::CostlySchema, message)
-            .at(Origin::field(&schema.object, schema.path), asked)
+            .at(Origin::field(&schema.object, schema.path), requirement)
             .help("write fewer alternatives that refer to one another, and patterns that are shorter");
     }
     if kind == FindingKind::Missing {
         let make = if missing == MissingValues::Warn { Diagnostic::warning } else { Diagnostic::error };
         let help = format!("give `{path}` in a ConfigMap that matches the assignment");
-        return make(Code::MissingValue, message).at(schema_origin, asked).help(help);
+        return make(Code::MissingValue, message).at(schema_origin, requirement).help(help);
     }
     let mut diagnostic = Diagnostic::error(Code::WrongValue, message);
     if let Some(setting) = trace.settings(&path).into_iter().next() {
         diagnostic = diagnostic.at(setting.origin, "this value");
     }
-    diagnostic.at(schema_origin, asked)
+    diagnostic.at(schema_origin, requirement)
 }

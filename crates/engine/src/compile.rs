@@ -1,8 +1,8 @@
-//! From a fleet to the assignments of its environment, and from there to a changed fleet's, doing only what the change is about.
+//! Compiles a fleet to the assignments of its environment, and updates them incrementally for a changed fleet.
 //!
-//! There is one way for both. Each assignment has a digest of all that it depends on: the containers that its values are composed of, the
-//! schemas that check them, and what its templates read. A change marks the assignments that may have other inputs, generously; of
-//! those, the ones whose digest is another one are made anew. The first time, no digest is known.
+//! Both use the same algorithm. Each assignment has a digest of all its inputs: the containers of its values, the schemas that check them,
+//! and the data that its templates read. A change marks all assignments whose inputs may differ. Of these, the assignments whose digest
+//! differs are computed again. On the first run, no digest is known.
 
 mod advance;
 mod alone;
@@ -37,84 +37,83 @@ use pairs::{Pair, Pairs};
 use rows::Row;
 pub(crate) use rows::with_bytes;
 
-/// Everything that was compiled for an environment: for each assignment the id of its folder, whose files are rendered again when they
-/// are wanted.
+/// The compiled assignments of an environment. Only the id of each assignment's folder is stored. Its files are rendered again when they are read.
 #[derive(Debug)]
 pub struct Compiled {
     prepared: Prepared,
     pairs: Pairs,
-    /// By place.
+    /// The assignments by place id.
     rows: BTreeMap<u32, Row>,
-    /// Why assignments could not be rendered, by place and target.
+    /// The reasons why assignments could not be rendered, by place id and target id.
     failures: BTreeMap<(u32, u32), Vec<Diagnostic>>,
-    /// The folders of all places, in one folder.
+    /// The folder that contains the folders of all places.
     tree: Tree,
-    /// Files that several assignments have.
+    /// Files that several assignments share.
     shared: SharedFiles,
     memo: Memo,
     progress: Progress,
-    /// What the keys of sealed folders have in common.
+    /// The bits that the keys of all sealed folders have in common.
     mark: u64,
     last: Update,
 }
 
-/// What an update did.
+/// The result of an update.
 #[derive(Clone, Debug, Default)]
 pub struct Update {
-    /// Assignments some of whose inputs were not as before, or that are new: place and target.
+    /// Assignments that are new or have changed inputs: place id and target id.
     recomputed: Vec<(u32, u32)>,
-    /// Of these, and of those that others' problems stop or stop no more, the ones whose folder is another one than before.
+    /// Assignments whose folder changed: some of `recomputed`, and those that a problem of another object stops, or does not stop any more.
     changed: Vec<(u32, u32)>,
-    /// Assignments that are gone.
+    /// Removed assignments.
     removed: Vec<(u32, u32)>,
-    /// How much work it was.
+    /// The amount of work.
     pub work: Work,
 }
 
-/// How often each expensive thing was done.
+/// Counters of expensive operations.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Work {
-    /// Containers and schemas that were looked at to see whether they match.
+    /// Containers and schemas that were examined for a match.
     pub matches: usize,
-    /// Different sets of values that were composed: assignments with the same matching `ConfigMap`s share one.
+    /// Composed sets of values. Assignments with the same matching `ConfigMap`s share one set.
     pub compositions: usize,
-    /// Sets of values that were checked, each by one schema.
+    /// Checks of a set of values with one schema.
     pub checks: usize,
     /// Assignments whose templates were rendered.
     pub renderings: usize,
-    /// Folders of places whose id was found out.
+    /// Folders of places whose git id was computed.
     pub folders: usize,
-    /// Assignments that were known from an earlier run.
+    /// Assignments whose result came from the memo.
     pub saved: usize,
-    /// Files that were rendered; one that several assignments have counts once.
+    /// Rendered files. A file that several assignments share counts once.
     pub files: usize,
-    /// Bytes of the files that were rendered for one assignment alone.
+    /// Bytes of the files that were rendered for a single assignment.
     pub bytes: usize,
 }
 
-/// How to compile.
+/// Options of a compilation.
 #[derive(Debug, Default)]
 pub struct Options {
-    /// What is known from an earlier run.
+    /// Results of an earlier run.
     pub memo: Memo,
-    /// Where the work is counted.
+    /// Receives the progress.
     pub progress: Progress,
-    /// Whether this is the earlier one of two that are compared: the keys of its sealed folders are others than those of the later one.
+    /// Whether this is the earlier one of two compared fleets. Its sealed folders then have other keys than those of the later one.
     pub is_earlier: bool,
 }
 
 impl Compiled {
-    /// Compiles every assignment of a fleet. One that fails stops no other.
+    /// Compiles every assignment of a fleet. A failing assignment does not affect other assignments.
     pub fn new(fleet: &Arc<Fleet>) -> Self {
         Self::with(fleet, Options::default())
     }
 
-    /// Compiles a fleet in this way.
+    /// Compiles a fleet with options.
     pub fn with(fleet: &Arc<Fleet>, options: Options) -> Self {
         Self::of(Prepared::counted(fleet, &options.progress), options)
     }
 
-    /// Compiles what was prepared.
+    /// Compiles a prepared fleet.
     pub fn of(prepared: Prepared, Options { memo, progress, is_earlier }: Options) -> Self {
         let mut compiled = Self {
             prepared,
@@ -133,44 +132,44 @@ impl Compiled {
         compiled
     }
 
-    /// Goes on to another fleet, mostly one that was changed a little. The result is as if it had been compiled from the beginning.
+    /// Updates to another fleet, usually with small changes. The result is the same as that of a new compilation.
     pub fn update(&mut self, fleet: &Arc<Fleet>) -> &Update {
         let delta = self.prepared.update(fleet, &self.progress);
         self.advance(&delta);
         &self.last
     }
 
-    /// What compiling, or the last update, did.
+    /// The result of the last update, or of the compilation if there was no update.
     pub fn last_update(&self) -> &Update {
         &self.last
     }
 
-    /// What the fleet is made of.
+    /// The prepared fleet.
     pub fn prepared(&self) -> &Prepared {
         &self.prepared
     }
 
-    /// The fleet.
+    /// The compiled fleet.
     pub fn fleet(&self) -> &Arc<Fleet> {
         self.prepared.fleet()
     }
 
-    /// Where the work on it is counted.
+    /// The progress of the work on this fleet.
     pub fn progress(&self) -> &Progress {
         &self.progress
     }
 
-    /// The environment.
+    /// The environment of the fleet.
     pub fn environment(&self) -> &EnvironmentName {
         &self.prepared.fleet.environment
     }
 
-    /// How many assignments there are.
+    /// The number of assignments.
     pub fn len(&self) -> usize {
         self.rows.values().map(|row| row.slots.len()).sum()
     }
 
-    /// How many of them have nothing wrong with them, so that they have files.
+    /// The number of assignments without errors. Only these have files.
     pub fn good_count(&self) -> usize {
         self.rows.values().flat_map(|row| &row.slots).filter(|slot| slot.is_shown).count()
     }
@@ -180,14 +179,14 @@ impl Compiled {
         self.len() == 0
     }
 
-    /// The names of all places, those without assignments too, in the order of their names.
+    /// The names of all places in alphabetical order, including places without assignments.
     pub fn places(&self) -> Vec<PlaceName> {
         let mut names: Vec<_> = self.prepared.places().map(|(_, place)| place.name()).collect();
         names.par_sort_unstable();
         names
     }
 
-    /// The assignments that something is wrong with, so that they have no files.
+    /// The assignments with errors. They have no files.
     pub fn failing(&self) -> impl Iterator<Item = AssignmentId> {
         let failing = self.assignments().filter(|assignment| !assignment.is_good());
         failing.map(|assignment| self.id(assignment.place, assignment.target))
@@ -223,19 +222,19 @@ impl Compiled {
         })
     }
 
-    /// An assignment, if there is one of this name.
+    /// The assignment with this name. None if it does not exist.
     pub fn get(&self, id: &AssignmentId) -> Option<Assignment<'_>> {
         let (place, target) =
             (self.prepared.place_id(id.place.as_str())?, self.prepared.target_id(id.target.as_str())?);
         self.assignment(place, target)
     }
 
-    /// The folder of each place, whose id is known and which [`Compiled::open`] opens, in one folder.
+    /// The folder that contains the folders of all places. The ids of these folders are known. [`Compiled::open`] opens them.
     pub fn tree(&self) -> &Tree {
         &self.tree
     }
 
-    /// The folders of the assignments of a place that have files, by the target's name, in the order of a tree.
+    /// The folders of a place's assignments that have files, with the targets' names, in the order of a git tree.
     pub fn folders_on(&self, place: &str) -> Vec<(Arc<str>, Child)> {
         let good = self.assignments_on(place).filter(|assignment| assignment.slot.is_shown);
         let folder = |Assignment { place, target, slot, .. }| {
@@ -245,7 +244,7 @@ impl Compiled {
         good.map(folder).collect()
     }
 
-    /// Opens a folder of [`Compiled::tree`], or one in it: the files are rendered.
+    /// Opens a folder of [`Compiled::tree`], or a folder inside of it. The files are rendered.
     ///
     /// # Errors
     /// If there is no such folder.
@@ -263,18 +262,17 @@ impl Compiled {
         opened.ok_or_else(|| OpenError::unknown(sealed))
     }
 
-    /// What is wrong.
+    /// All diagnostics of the fleet and its assignments.
     pub fn diagnostics(&self) -> Vec<Diagnostic> {
         problems::all(self)
     }
 
-    /// Whether there are registrations whose workloads are not known, so that targets that nobody wants may only be unknown.
+    /// Whether the workloads of some registrations are not known. A target without an assignment may then belong to one of them.
     pub fn is_incomplete(&self) -> bool {
         !self.prepared.fleet.unavailable.is_empty()
     }
 
-    /// Names of which it is not clear what their place is: cluster types or clusters that exist more than once, and clusters whose cluster
-    /// type is not there.
+    /// Names of places whose definition is unclear: cluster types or clusters that exist more than once, and clusters whose cluster type does not exist.
     pub fn unclear_places(&self) -> BTreeSet<Arc<str>> {
         let fleet = &self.prepared.fleet;
         let of_copy = |copy: &AnyObject| match copy {
@@ -290,13 +288,13 @@ impl Compiled {
         copies.chain(lost).collect()
     }
 
-    /// Targets of which it is not clear what they are, because they, or their workload, exist more than once.
+    /// Targets with a problem in their definition, for example because they, or their workload, exist more than once.
     pub fn unclear_targets(&self) -> BTreeSet<DeploymentTargetName> {
         let unclear = self.prepared.targets().iter().filter(|target| target.problem.is_some());
         unclear.map(|target| target.name.clone()).collect()
     }
 
-    /// Results by the digests of their inputs, for other runs. Of what failed nothing is in it: that is looked at each time.
+    /// Results by the digests of their inputs, for later runs. Failures are not included. They are computed again in each run.
     pub fn known(&self) -> Memo {
         let mut memo = Memo::default();
         for pair in self.pairs.all().filter(|pair| !pair.is_troubled) {
@@ -307,17 +305,17 @@ impl Compiled {
         memo
     }
 
-    /// What is known, in a form that [`Memo::read`] reads.
+    /// The results of [`Self::known`], in the format that [`Memo::read`] reads.
     pub fn save(&self) -> Vec<u8> {
         self.known().write()
     }
 
-    /// Whether [`Compiled::known`] knows an assignment that the memo that was given did not.
+    /// Whether [`Compiled::known`] contains an assignment that the memo in the options does not contain.
     pub fn has_news(&self) -> bool {
         self.renderings().any(|(inputs, _)| self.memo.rendering(inputs).is_none())
     }
 
-    /// Gives back the memo that was given. Later updates go without.
+    /// Returns the memo of the options. Later updates do not use it.
     pub fn take_memo(&mut self) -> Memo {
         std::mem::take(&mut self.memo)
     }
@@ -363,7 +361,7 @@ impl Compiled {
         self.pairs.get(self.prepared.class_of_place(place), self.prepared.class_of_target(target))
     }
 
-    /// The folder of a place: the marker, and a folder for each assignment with which nothing is wrong.
+    /// The folder of a place: the marker, and a folder for each assignment without errors.
     fn place_folder(&self, place: &Place) -> Tree {
         let folders = self.folders_on(place.name_text());
         let readme: (Arc<str>, Child) = ("README.md".into(), Child::File(Entry::file(MARKER.as_bytes())));
@@ -379,31 +377,31 @@ const NO_ROW: &str = "a place has no row of assignments";
 /// In the key of a sealed folder, in place of a target: the folder of the whole place.
 const WHOLE_PLACE: u32 = u32::MAX;
 
-/// In the key of a sealed folder: it is one of the earlier of two that are compared.
+/// In the key of a sealed folder: the folder belongs to the earlier one of two compared fleets.
 const EARLIER: u64 = 1 << 63;
 
 impl Update {
-    /// The assignments some of whose inputs were not as before, or that are new.
+    /// The assignments that are new or have changed inputs.
     pub fn recomputed<'c>(&'c self, compiled: &'c Compiled) -> impl Iterator<Item = AssignmentId> + 'c {
         self.recomputed.iter().map(|(place, target)| compiled.id(*place, *target))
     }
 
-    /// How many these are.
+    /// The number of assignments that are new or have changed inputs.
     pub fn recomputed_count(&self) -> usize {
         self.recomputed.len()
     }
 
-    /// The assignments whose folder is another one than before.
+    /// The assignments whose folder changed.
     pub fn changed<'c>(&'c self, compiled: &'c Compiled) -> impl Iterator<Item = AssignmentId> + 'c {
         self.changed.iter().map(|(place, target)| compiled.id(*place, *target))
     }
 
-    /// How many these are.
+    /// The number of assignments whose folder changed.
     pub fn changed_count(&self) -> usize {
         self.changed.len()
     }
 
-    /// The assignments that are gone.
+    /// The removed assignments.
     pub fn removed<'c>(&'c self, compiled: &'c Compiled) -> impl Iterator<Item = AssignmentId> + 'c {
         self.removed.iter().map(|(place, target)| compiled.id(*place, *target))
     }

@@ -1,4 +1,4 @@
-//! Composition: one assignment's values out of those of many containers.
+//! Composition: merges the values of many containers into the values of one assignment.
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, OnceLock};
@@ -12,27 +12,27 @@ use crate::record::Sink;
 use crate::value;
 use model::digest::Digest;
 
-/// The field of a template's data that has them.
+/// The field of a template's data that holds the composed values.
 pub(crate) const CONFIG_DATA: &str = "ConfigData";
 
-/// The values of an assignment.
+/// The composed values of an assignment.
 #[derive(Debug)]
 pub struct Composition {
     /// The values: a `map[string]interface {}`.
     pub data: Value,
-    /// The keys whose value is a text that stood in single quotes.
+    /// The keys whose value is a text in single quotes.
     pub(crate) quoted: BTreeSet<Text>,
-    /// The container (by its position among those that were merged) at which there was too much to merge, if there was.
+    /// The position of the container at which the limit of merge steps was reached. None if it was not reached.
     pub(crate) overflow: Option<usize>,
-    /// What the values are, however they came about.
+    /// The digest of the values. It does not depend on the containers that they come from.
     pub(crate) digest: Digest,
     version: OnceLock<Arc<str>>,
-    /// What the templates of all that have these values make of them.
+    /// Template results that all assignments with these values share.
     pub(crate) shared: Option<Arc<Shared>>,
 }
 
 impl Composition {
-    /// A composition of these values.
+    /// Creates a composition of these values.
     pub(crate) fn new(data: Value, quoted: BTreeSet<Text>) -> Self {
         let shared = match &data {
             Value::Map(map) => Some(Arc::new(Shared::of(CONFIG_DATA, Arc::clone(map)))),
@@ -42,12 +42,12 @@ impl Composition {
         Self { data, quoted, overflow: None, digest, version: OnceLock::new(), shared }
     }
 
-    /// With the version of other values.
+    /// Sets the version of the configuration, to that of other values.
     pub(crate) fn with_version(self, version: &Arc<str>) -> Self {
         Self { version: OnceLock::from(Arc::clone(version)), ..self }
     }
 
-    /// The value of a key.
+    /// Returns the value of a key.
     pub fn get(&self, key: &str) -> Option<&Value> {
         self.entries().get(&Key::Text(key.into()))
     }
@@ -62,7 +62,7 @@ impl Composition {
     }
 
     /// The version of the configuration: the first 16 hexadecimal digits of the SHA-256 of the values in canonical YAML.
-    /// The same values have the same version everywhere and always.
+    /// Equal values have the same version in all environments and runs.
     pub fn version(&self) -> &Arc<str> {
         self.version.get_or_init(|| {
             let yaml = gotemplate::yaml::to_yaml(&self.data).unwrap_or_default();
@@ -71,7 +71,7 @@ impl Composition {
     }
 }
 
-/// Merges the values of containers, in this order. Positions that the sink and the overflow name are those in `containers`.
+/// Merges the values of containers, in this order. The positions in events and in `overflow` are positions in `containers`.
 pub(crate) fn compose(containers: &[Arc<Container>], sink: &mut impl Sink) -> Composition {
     let mut entries = Entries::new();
     let mut quoted = BTreeSet::new();

@@ -1,4 +1,4 @@
-//! Containers of values: the `ConfigMap`s of a fleet, read and put into the order in which they are merged.
+//! Containers of values: reads the `ConfigMap`s of a fleet, and sorts them into merge order.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
@@ -18,21 +18,21 @@ use rayon::prelude::*;
 use crate::settings::{self, Strategies, Strategy};
 use crate::value::{self, Parsed};
 
-/// Labels of a container that say nothing about what it matches.
+/// Labels of a container that are not conditions for a match.
 const IGNORED_LABELS: [&str; 3] =
     [PLATFORM_CONFIG, "kustomize.toolkit.fluxcd.io/name", "kustomize.toolkit.fluxcd.io/namespace"];
 
-/// A set of values with the labels that say for whom they are: a `ConfigMap`, or a single key of an `azure-app-config` map.
+/// A set of values and the conditions that an assignment must meet to get them. A container is a `ConfigMap`, or a single key of an `azure-app-config` map.
 #[derive(Clone, Debug)]
 pub(crate) struct Container {
     pub(crate) name: ConfigMapName,
     pub(crate) conditions: Conditions,
     pub(crate) entries: Vec<Entry>,
-    /// Why whatever it matches can't be composed.
+    /// The reason why assignments that match the container can't be composed.
     pub(crate) problem: Option<Diagnostic>,
-    /// Whether a value of it is itself a template, which may use anything.
+    /// Whether a value of the container is itself a template. Such a template may use all data.
     pub(crate) has_nested: bool,
-    /// What it is and what it gives, without for whom.
+    /// The digest of the name, the merge strategies and the values. The conditions are not part of it.
     pub(crate) digest: Digest,
     order: Order,
 }
@@ -40,17 +40,17 @@ pub(crate) struct Container {
 /// A value of a container.
 #[derive(Clone, Debug)]
 pub(crate) struct Entry {
-    /// Its key in the composed data.
+    /// The key in the composed data.
     pub(crate) key: Arc<str>,
-    /// The same, as templates have it.
+    /// The same key as a text of the template engine.
     pub(crate) text: Text,
-    /// Its key in the `ConfigMap`'s `data`.
+    /// The key in the `ConfigMap`'s `data`.
     pub(crate) data_key: Arc<str>,
     pub(crate) value: Parsed,
     pub(crate) strategy: Strategy,
-    /// What the key is.
+    /// The digest of the key.
     pub(crate) key_digest: Digest,
-    /// What the value is.
+    /// The digest of the value.
     pub(crate) value_digest: Digest,
 }
 
@@ -63,17 +63,17 @@ impl Entry {
     }
 }
 
-/// The labels of a container (or of a schema) that an assignment has to meet, all of them.
+/// The labels of a container or a schema. An assignment matches if it has all of them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Conditions(Vec<(Arc<str>, Arc<str>)>);
 
 impl Container {
-    /// Where an entry is written.
+    /// The place of an entry in the `ConfigMap`.
     pub(crate) fn origin(&self, entry: &Entry, part: Part) -> Origin {
         Origin::part(&self.key(), FieldPath::from(["data"]).key(Arc::clone(&entry.data_key)), part)
     }
 
-    /// Its priority, if it has one: then the name decides among those of the same priority.
+    /// The priority of a platform container. Among containers of the same priority, the name decides the order. None for keys of an `azure-app-config` map.
     pub(crate) fn priority(&self) -> Option<i64> {
         match self.order {
             Order::Platform(priority) => Some(priority),
@@ -81,15 +81,15 @@ impl Container {
         }
     }
 
-    /// What messages call it.
-    pub(crate) fn shown(&self) -> String {
+    /// The display name in messages.
+    pub(crate) fn display_name(&self) -> String {
         match &self.order {
             Order::Platform(_) => self.key().to_string(),
             Order::Azure(_, key) => format!("key `{key}` of {}", self.key()),
         }
     }
 
-    /// The field that holds one of its conditions.
+    /// The place of the field that holds a condition.
     pub(crate) fn condition_origin(&self, label: &str) -> Origin {
         match &self.order {
             Order::Platform(_) => Origin::field(&self.key(), FieldPath::from(["metadata", "labels"]).key(label)),
@@ -99,8 +99,8 @@ impl Container {
         }
     }
 
-    /// Whether it is merged at the same place among the others, for the same assignments.
-    pub(crate) fn is_of_same_place(&self, other: &Self) -> bool {
+    /// Whether both have the same position in the merge order and the same conditions.
+    pub(crate) fn has_same_position(&self, other: &Self) -> bool {
         self.name == other.name && self.order == other.order && self.conditions == other.conditions
     }
 
@@ -110,54 +110,54 @@ impl Container {
 }
 
 impl Conditions {
-    /// Those that an object's labels are.
+    /// Creates conditions from the labels of an object.
     pub(crate) fn of(labels: &Labels) -> Self {
-        let says_something = |(key, _): &(&Arc<str>, &Arc<str>)| !IGNORED_LABELS.contains(&&***key);
-        Self(labels.iter().filter(says_something).map(|(key, value)| (Arc::clone(key), Arc::clone(value))).collect())
+        let is_condition = |(key, _): &(&Arc<str>, &Arc<str>)| !IGNORED_LABELS.contains(&&***key);
+        Self(labels.iter().filter(is_condition).map(|(key, value)| (Arc::clone(key), Arc::clone(value))).collect())
     }
 
-    /// With one more.
+    /// Adds a condition.
     pub(crate) fn and(mut self, key: &str, value: Arc<str>) -> Self {
         self.0.push((key.into(), value));
         self
     }
 
-    /// Whether all conditions of another one are among these.
+    /// Whether these conditions include all of `other`.
     pub(crate) fn has_all(&self, other: &Self) -> bool {
-        other.0.iter().all(|asked| self.0.contains(asked))
+        other.0.iter().all(|condition| self.0.contains(condition))
     }
 
-    /// The conditions, by key.
+    /// Iterates over the conditions.
     pub(crate) fn iter(&self) -> impl Iterator<Item = &(Arc<str>, Arc<str>)> {
         self.0.iter()
     }
 }
 
-/// All containers of a fleet, in the order in which they are merged.
+/// All containers of a fleet, in merge order.
 #[derive(Debug, Default)]
 pub(crate) struct Containers {
     pub(crate) list: Vec<Arc<Container>>,
-    /// What is to be said about them.
+    /// Diagnostics about the containers.
     pub(crate) diagnostics: Vec<Diagnostic>,
-    by_object: HashMap<ConfigMapName, OfObject>,
+    by_object: HashMap<ConfigMapName, ObjectContainers>,
 }
 
-/// The containers that one `ConfigMap` is.
+/// The containers of one `ConfigMap`.
 #[derive(Clone, Debug)]
-struct OfObject {
+struct ObjectContainers {
     object: Digest,
     containers: Vec<Arc<Container>>,
     diagnostics: Vec<Diagnostic>,
 }
 
 impl Containers {
-    /// Those of a fleet. What is known of `before` is not read again.
+    /// Reads the containers of a fleet. Containers of unchanged objects are taken from `before`.
     ///
-    /// First come the platform's `ConfigMap`s by priority and name, then the keys of `azure-app-config` maps by length and key.
+    /// The platform's `ConfigMap`s come first, by priority and name. The keys of `azure-app-config` maps follow, by length and key.
     pub(crate) fn of(fleet: &Fleet, before: &Self) -> Self {
         let mut all = Self::default();
-        // What is said of copies names their places, which may have changed.
-        let is_known = |object: &Object<ConfigMap>| {
+        // Diagnostics about copies contain the places of the copies. The places may have changed.
+        let unchanged = |object: &Object<ConfigMap>| {
             let known = before.by_object.get(&object.name).filter(|known| known.object == object.digest);
             known
                 .filter(|_| fleet.duplicates.is_empty())
@@ -166,7 +166,7 @@ impl Containers {
         let originals: Vec<_> = fleet.config_maps.values().collect();
         let read: Vec<_> = originals
             .par_iter()
-            .map(|object| is_known(object).cloned().unwrap_or_else(|| of_object(fleet, object)))
+            .map(|object| unchanged(object).cloned().unwrap_or_else(|| of_object(fleet, object)))
             .collect();
         let copies = fleet.duplicates.values().flatten().filter_map(|object| match object {
             AnyObject::ConfigMap(object) => Some(of_object(fleet, object)),
@@ -182,17 +182,17 @@ impl Containers {
     }
 }
 
-/// When a container is merged.
+/// The position of a container in the merge order.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Order {
     /// A `ConfigMap` of the platform, by its priority.
     Platform(i64),
-    /// A key of an `azure-app-config` map: longer ones say more about whom they are for.
+    /// A key of an `azure-app-config` map, by its length: longer keys have more conditions.
     Azure(usize, Arc<str>),
 }
 
-fn of_object(fleet: &Fleet, object: &Object<ConfigMap>) -> OfObject {
-    let mut of_object = OfObject { object: object.digest, containers: Vec::new(), diagnostics: Vec::new() };
+fn of_object(fleet: &Fleet, object: &Object<ConfigMap>) -> ObjectContainers {
+    let mut of_object = ObjectContainers { object: object.digest, containers: Vec::new(), diagnostics: Vec::new() };
     if object.labels.get(PLATFORM_CONFIG).is_some_and(|value| &**value == "true") {
         of_object.containers.push(Arc::new(platform_container(fleet, object)));
     }

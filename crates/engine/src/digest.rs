@@ -1,4 +1,4 @@
-//! Short digests of texts, as people see them.
+//! Short digests of texts, for display.
 
 use std::fmt::Write as _;
 
@@ -8,7 +8,7 @@ use sha2::{Digest, Sha256};
 pub(crate) fn hex(bytes: &[u8], count: usize) -> String {
     let mut digits = String::with_capacity(count);
     for byte in Sha256::digest(bytes).iter().take(count / 2) {
-        // Writing to a text can't fail.
+        // Writing to a `String` can't fail.
         let _ = write!(digits, "{byte:02x}");
     }
     digits

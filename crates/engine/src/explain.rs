@@ -1,4 +1,4 @@
-//! Why an assignment is there, and where each of its values comes from.
+//! Explains an assignment: why it exists, and where each of its values comes from.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -19,34 +19,34 @@ use crate::sensitive;
 use crate::target::{SchemaText, Target};
 use crate::trace::{Setting, Trace, follow};
 
-/// Why an assignment is there, and what it is made of.
+/// The explanation of an assignment: why it exists, and its inputs.
 #[derive(Debug)]
 pub struct Explanation {
     /// The assignment.
     pub id: AssignmentId,
-    /// Where it runs.
+    /// The place where it runs.
     pub place: Place,
-    /// Its workload; empty if nobody says.
+    /// The workload. Empty if the label is not set.
     pub workload: Arc<str>,
-    /// Its workspace; empty if nobody says.
+    /// The workspace. Empty if the label is not set.
     pub workspace: Arc<str>,
-    /// Where its deployment target is written.
+    /// The place of its deployment target in the input.
     pub target: Origin,
-    /// The registration that brought it.
+    /// The registration that the deployment target comes from. None for targets of the control plane.
     pub registration: Option<RegistrationName>,
     /// The labels of its deployment target that label mappings added.
     pub mapped: Vec<MappedLabel>,
     /// The release pins that hold it.
     pub pins: Vec<Arc<Object<ReleasePin>>>,
-    /// The policies that assigned it.
+    /// The policies that assign it.
     pub policies: Vec<PolicyReason>,
     /// The version of its configuration.
     pub version: Arc<str>,
-    /// All its values, down to the leaves.
+    /// All its values, leaf by leaf.
     pub values: Vec<ValueReason>,
     /// The schemas that its values are checked against.
     pub schemas: Vec<Origin>,
-    /// Its templates: reconciler, namespace and configuration.
+    /// The names of its templates: reconciler, namespace and configuration.
     pub templates: [Arc<str>; 3],
 }
 
@@ -55,11 +55,11 @@ pub struct Explanation {
 pub struct MappedLabel {
     /// The label's key.
     pub key: Arc<str>,
-    /// Its value.
+    /// The label's value.
     pub value: Arc<str>,
-    /// The mapping.
+    /// The label mapping.
     pub mapping: LabelMappingName,
-    /// Where the mapping says so.
+    /// The place of the label in the mapping.
     pub origin: Origin,
 }
 
@@ -68,11 +68,11 @@ pub struct MappedLabel {
 pub struct PolicyReason {
     /// The policy.
     pub policy: PolicyName,
-    /// Where it is written.
+    /// The place of the policy's specification.
     pub origin: Origin,
-    /// What it asks of the deployment target.
+    /// Its requirements for the deployment target.
     pub target: Vec<String>,
-    /// What it asks of the cluster type.
+    /// Its requirements for the cluster type.
     pub cluster_type: Vec<String>,
 }
 
@@ -81,19 +81,19 @@ pub struct PolicyReason {
 pub struct ValueReason {
     /// The value's path in the configuration.
     pub path: FieldPath,
-    /// The value as it may be shown: of a sensitive one, a digest. None if nobody sets it.
+    /// The value for display: a digest for a sensitive value. None if no container sets the value.
     pub shown: Option<String>,
-    /// What set it. None if nothing did, or if several containers gave parts of it.
+    /// The container that sets the value. None if no container sets it, or if several containers set parts of it.
     pub set_by: Option<Source>,
-    /// The parts that several containers gave, in the order in which they were merged; empty if all of it was set in one place.
+    /// The parts that several containers set, in merge order. Empty if one container set the whole value.
     pub composed_of: Vec<Piece>,
-    /// Whom that overrode, the last one first.
+    /// The containers whose values were overridden, the last one first.
     pub overrides: Vec<Source>,
-    /// Who has the key, and does not match.
+    /// The containers that have the key and do not match.
     pub not_used: Vec<NotUsed>,
-    /// What is asked of it.
+    /// The requirements of schemas for the value.
     pub checks: Vec<Check>,
-    /// The files that it ends up in, with the first line (from 1) that would be another one without it.
+    /// The rendered files that depend on the value, with the first line (from 1) that differs if the value differs.
     pub ends_up_in: Vec<(Arc<str>, usize)>,
 }
 
@@ -102,20 +102,20 @@ pub struct ValueReason {
 pub struct Source {
     /// The container.
     pub container: ConfigMapName,
-    /// Where the value is written.
+    /// The place of the value.
     pub origin: Origin,
-    /// The value as it may be shown.
+    /// The value for display. A digest for a sensitive value.
     pub shown: String,
-    /// Why the container matches.
+    /// The conditions of the container, each with the object that meets it.
     pub matches: Vec<String>,
 }
 
-/// A part of a value that several containers gave parts of.
+/// A part of a value whose parts come from several containers.
 #[derive(Debug)]
 pub struct Piece {
     /// The part: the path of the value, or one below it.
     pub path: FieldPath,
-    /// What gave it.
+    /// The container that sets the part.
     pub source: Source,
 }
 
@@ -124,23 +124,23 @@ pub struct Piece {
 pub struct NotUsed {
     /// The container.
     pub container: ConfigMapName,
-    /// Where the value is written.
+    /// The place of the value.
     pub origin: Origin,
-    /// The labels that do not match.
+    /// The conditions that the assignment does not meet.
     pub because: Vec<String>,
 }
 
-/// A schema that says something about a value.
+/// A schema with requirements for a value.
 #[derive(Debug)]
 pub struct Check {
-    /// Where that is written.
+    /// The place of the requirements.
     pub origin: Origin,
-    /// What it says: the keywords of the property.
+    /// The requirements: the keywords of the property, with their values.
     pub demands: String,
 }
 
 impl ValueReason {
-    /// Whether something sets the value, could set it, or asks for it. If not, its path is probably a mistake.
+    /// Whether a container sets the value or has its key, or a schema describes it. If not, the path is probably a mistake.
     pub fn is_known(&self) -> bool {
         self.shown.is_some() || !self.overrides.is_empty() || !self.not_used.is_empty() || !self.checks.is_empty()
     }
@@ -149,43 +149,52 @@ impl ValueReason {
 impl Prepared {
     /// Explains an assignment. None if there is no such assignment.
     pub fn explain(&self, id: &AssignmentId) -> Option<Explanation> {
-        let asked = Asked::find(self, id)?;
-        let trace = asked.trace();
-        let values = trace.leaves().into_iter().map(|(path, _)| asked.value(&trace, &path)).collect();
-        let (object, path) = &asked.target.origin;
-        let spec = &asked.place.cluster_type.spec;
+        let assignment = ExplainedAssignment::find(self, id)?;
+        let trace = assignment.trace();
+        let values = trace.leaves().into_iter().map(|(path, _)| assignment.value(&trace, &path)).collect();
+        let (object, path) = &assignment.target.origin;
+        let spec = &assignment.place.cluster_type.spec;
         Some(Explanation {
             id: id.clone(),
-            place: asked.place.clone(),
-            workload: asked.target.workload().into(),
-            workspace: asked.target.workspace().into(),
+            place: assignment.place.clone(),
+            workload: assignment.target.workload().into(),
+            workspace: assignment.target.workspace().into(),
             target: Origin::field(object, path.clone()),
-            registration: asked.target.registration.clone(),
-            mapped: mapped_labels(asked.target),
-            pins: self.pins.holding(|key| asked.place.label(key), asked.target).into_iter().map(Arc::clone).collect(),
-            policies: asked.policies(),
-            version: Arc::clone(asked.composition_version()),
+            registration: assignment.target.registration.clone(),
+            mapped: mapped_labels(assignment.target),
+            pins: self
+                .pins
+                .holding(|key| assignment.place.label(key), assignment.target)
+                .into_iter()
+                .map(Arc::clone)
+                .collect(),
+            policies: assignment.policies(),
+            version: Arc::clone(assignment.composition_version()),
             values,
-            schemas: asked.schemas.iter().map(|schema| Origin::field(&schema.object, schema.path.clone())).collect(),
+            schemas: assignment
+                .schemas
+                .iter()
+                .map(|schema| Origin::field(&schema.object, schema.path.clone()))
+                .collect(),
             templates: [&spec.reconciler, &spec.namespace_service, &spec.config_type].map(Arc::clone),
         })
     }
 
-    /// Explains one value of an assignment, `key` being a path as [`FieldPath`] writes it. None if there is no such assignment.
+    /// Explains one value of an assignment. `key` is a path in the format of [`FieldPath`]. None if there is no such assignment.
     pub fn explain_value(&self, id: &AssignmentId, key: &str) -> Option<ValueReason> {
-        let asked = Asked::find(self, id)?;
-        let trace = asked.trace();
+        let assignment = ExplainedAssignment::find(self, id)?;
+        let trace = assignment.trace();
         let path = parse_path(&trace.data, key);
-        let mut reason = asked.value(&trace, &path);
-        reason.ends_up_in = crate::whereabouts::lines_of(self, (asked.place_id, asked.target_id), &path);
+        let mut reason = assignment.value(&trace, &path);
+        reason.ends_up_in = crate::output_lines::lines_of(self, (assignment.place_id, assignment.target_id), &path);
         Some(reason)
     }
 
-    /// The paths that an assignment can be asked for: those of all its values, and the keys of containers that do not match.
+    /// The paths that [`Self::explain_value`] can explain for an assignment: the paths of all its values, and the keys of all containers.
     pub fn value_paths(&self, id: &AssignmentId) -> BTreeSet<FieldPath> {
-        let Some(asked) = Asked::find(self, id) else { return BTreeSet::new() };
+        let Some(assignment) = ExplainedAssignment::find(self, id) else { return BTreeSet::new() };
         let mut paths = BTreeSet::new();
-        for (mut path, _) in asked.trace().leaves() {
+        for (mut path, _) in assignment.trace().leaves() {
             while !path.steps().is_empty() && paths.insert(path.clone()) {
                 path.pop();
             }
@@ -195,65 +204,66 @@ impl Prepared {
         paths
     }
 
-    /// The paths of sensitive values of an assignment.
+    /// The paths of an assignment's sensitive values.
     pub fn sensitive_paths(&self, id: &AssignmentId) -> BTreeSet<FieldPath> {
-        Asked::find(self, id).map(|asked| asked.sensitive).unwrap_or_default()
+        ExplainedAssignment::find(self, id).map(|assignment| assignment.sensitive).unwrap_or_default()
     }
 }
 
 /// The values of an assignment on one side of a comparison.
 pub(crate) struct Values<'a> {
-    asked: Asked<'a>,
+    assignment: ExplainedAssignment<'a>,
     trace: Trace,
 }
 
 impl<'a> Values<'a> {
-    /// Those of an assignment. Besides its own sensitive values, those at the paths `hidden` are not shown. None if there is no such assignment.
+    /// Composes the values of an assignment. Its own sensitive values and the values at the paths `hidden` are not shown. None if there is no
+    /// such assignment.
     pub(crate) fn of(prepared: &'a Prepared, id: &AssignmentId, hidden: BTreeSet<FieldPath>) -> Option<Self> {
-        let mut asked = Asked::find(prepared, id)?;
-        asked.sensitive.extend(hidden);
-        Some(Self { trace: asked.trace(), asked })
+        let mut assignment = ExplainedAssignment::find(prepared, id)?;
+        assignment.sensitive.extend(hidden);
+        Some(Self { trace: assignment.trace(), assignment })
     }
 
-    /// Leaf by leaf, as they may be shown.
+    /// The values for display, leaf by leaf.
     pub(crate) fn shown(&self) -> BTreeMap<FieldPath, String> {
         let leaves = self.trace.leaves().into_iter();
-        leaves.map(|(path, value)| (path.clone(), self.asked.shown(&path, &value))).collect()
+        leaves.map(|(path, value)| (path.clone(), self.assignment.shown(&path, &value))).collect()
     }
 
-    /// What set the value at a path, the last first.
+    /// The settings of the value at a path, the last one first.
     pub(crate) fn settings(&self, path: &FieldPath) -> Vec<Setting> {
         self.trace.settings(path)
     }
 
-    /// Where the last part of a value is written.
+    /// The place of the last setting of a value.
     pub(crate) fn origin(&self, path: &FieldPath) -> Option<Origin> {
         self.trace.settings(path).into_iter().next().map(|setting| setting.origin)
     }
 
-    /// The container on this side that says the same as `setting` of another side, and does not match here.
+    /// The container on this side that sets the same value as `setting` of the other side, and does not match the assignment here.
     pub(crate) fn unused(&self, setting: &Setting, path: &FieldPath) -> Option<&'a Container> {
         let (Step::Key(key), below) = path.steps().split_first()? else { return None };
-        let all = &self.asked.prepared.containers.list;
-        let is_used = |other: &Arc<Container>| self.asked.containers.iter().any(|used| Arc::ptr_eq(used, other));
-        let says = |entry: &Entry| {
+        let all = &self.assignment.prepared.containers.list;
+        let is_used = |other: &Arc<Container>| self.assignment.containers.iter().any(|used| Arc::ptr_eq(used, other));
+        let sets_same_value = |entry: &Entry| {
             let value = follow(&entry.value.value, below);
             entry.key == *key && value.is_some_and(|value| shown(value) == shown(&setting.value))
         };
-        let is_it = |other: &&Arc<Container>| {
-            other.name == setting.container.name && !is_used(other) && other.entries.iter().any(says)
+        let is_unused_counterpart = |other: &&Arc<Container>| {
+            other.name == setting.container.name && !is_used(other) && other.entries.iter().any(sets_same_value)
         };
-        all.iter().find(is_it).map(|container| &**container)
+        all.iter().find(is_unused_counterpart).map(|container| &**container)
     }
 
     /// Where the assignment runs.
     pub(crate) fn place(&self) -> &'a Place {
-        self.asked.place
+        self.assignment.place
     }
 
-    /// Its target.
+    /// The target of the assignment.
     pub(crate) fn target(&self) -> &'a Target {
-        self.asked.target
+        self.assignment.target
     }
 }
 
@@ -265,7 +275,7 @@ fn mapped_labels(target: &Target) -> Vec<MappedLabel> {
     mapped.collect()
 }
 
-/// The path that `key` writes: of keys with dots in them, those that exist come first.
+/// Parses a path. A key may contain dots: existing keys take precedence, the longest one first.
 fn parse_path(data: &Value, key: &str) -> FieldPath {
     let mut path = FieldPath::default();
     let mut rest = key;
@@ -294,8 +304,8 @@ fn next_step<'k>(value: Option<&Value>, key: &'k str) -> (Step, &'k str) {
     (Step::Key(key[..end].into()), after.strip_prefix('.').unwrap_or(after))
 }
 
-/// An assignment that somebody asks about.
-struct Asked<'a> {
+/// An assignment to explain, with its inputs.
+struct ExplainedAssignment<'a> {
     prepared: &'a Prepared,
     place_id: u32,
     place: &'a Place,
@@ -307,7 +317,7 @@ struct Asked<'a> {
     version: std::sync::OnceLock<Arc<str>>,
 }
 
-impl<'a> Asked<'a> {
+impl<'a> ExplainedAssignment<'a> {
     fn find(prepared: &'a Prepared, id: &AssignmentId) -> Option<Self> {
         let (place_id, target_id) = (prepared.place_id(id.place.as_str())?, prepared.target_id(id.target.as_str())?);
         if !prepared.schedule.targets_on(place_id).contains(&target_id) {
@@ -354,7 +364,7 @@ impl<'a> Asked<'a> {
         let mut settings = trace.settings(path);
         settings.retain(|setting| !pieces.iter().any(|(_, piece)| piece.origin == setting.origin));
         let mut settings = settings.into_iter().map(|setting| self.source(path, setting));
-        // Something above may have been replaced by what has no such value: then all of them are overridden.
+        // A parent value may have been replaced by one without this path. Then all settings are overridden.
         let set_by = if value.is_some() && pieces.is_empty() { settings.next() } else { None };
         let piece = |(path, setting): (FieldPath, Setting)| Piece { source: self.source(&path, setting), path };
         ValueReason {
@@ -433,7 +443,7 @@ impl<'a> Asked<'a> {
         self.schemas.iter().filter_map(check).collect()
     }
 
-    /// A value as it may be shown.
+    /// A value for display: a digest for a sensitive value.
     fn shown(&self, path: &FieldPath, value: &Value) -> String {
         if self.is_sensitive(path) { sensitive::digest(value) } else { shown(value) }
     }

@@ -1,10 +1,9 @@
-//! Numbers for names, which stay what they are while a fleet changes.
+//! Numeric ids for names. A name keeps its id while a fleet changes.
 
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// Numbers given to names in the order in which they were seen first. A name that is gone keeps its number, so that whatever is known by
-/// the number is known again when it comes back.
+/// Assigns ids to names in the order of their first use. A removed name keeps its id. Data stored by id is valid again when the name comes back.
 #[derive(Debug, Default)]
 pub(crate) struct Ids {
     by_name: HashMap<Arc<str>, u32>,
@@ -12,7 +11,7 @@ pub(crate) struct Ids {
 }
 
 impl Ids {
-    /// The number of a name; a new one if it was never seen.
+    /// Returns the id of a name. Assigns a new id to a new name.
     pub(crate) fn of(&mut self, name: &Arc<str>) -> u32 {
         if let Some(id) = self.by_name.get(name) {
             return *id;
@@ -23,18 +22,18 @@ impl Ids {
         id
     }
 
-    /// The name with a number, whether it is still there or not.
+    /// Returns the name with an id, also if the name was removed.
     pub(crate) fn name(&self, id: u32) -> Option<&Arc<str>> {
         self.names.get(id as usize)
     }
 
-    /// The number of a name that was seen.
+    /// Returns the id of a name. None if the name has no id.
     pub(crate) fn get(&self, name: &str) -> Option<u32> {
         self.by_name.get(name).copied()
     }
 }
 
-/// Values by number; there may be none at a number.
+/// Values by id. An id may have no value.
 #[derive(Debug)]
 pub(crate) struct ById<T>(Vec<Option<T>>);
 
@@ -45,17 +44,17 @@ impl<T> Default for ById<T> {
 }
 
 impl<T> ById<T> {
-    /// The value at a number.
+    /// Returns the value with an id.
     pub(crate) fn get(&self, id: u32) -> Option<&T> {
         self.0.get(id as usize)?.as_ref()
     }
 
-    /// The value at a number, to change it.
+    /// Returns a mutable reference to the value with an id.
     pub(crate) fn get_mut(&mut self, id: u32) -> Option<&mut T> {
         self.0.get_mut(id as usize)?.as_mut()
     }
 
-    /// Puts a value at a number. Returns what was there.
+    /// Stores a value under an id. Returns the previous value.
     pub(crate) fn set(&mut self, id: u32, value: T) -> Option<T> {
         let position = id as usize;
         if self.0.len() <= position {
@@ -64,12 +63,12 @@ impl<T> ById<T> {
         self.0.get_mut(position).and_then(|slot| slot.replace(value))
     }
 
-    /// Takes the value at a number away.
+    /// Removes the value with an id, and returns it.
     pub(crate) fn remove(&mut self, id: u32) -> Option<T> {
         self.0.get_mut(id as usize)?.take()
     }
 
-    /// All values with their numbers.
+    /// All values with their ids, by id.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (u32, &T)> {
         self.0.iter().enumerate().filter_map(|(position, value)| Some((position as u32, value.as_ref()?)))
     }

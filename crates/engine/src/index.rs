@@ -1,4 +1,4 @@
-//! Labels the other way round: which places, or targets, have a label, as compressed sets of numbers.
+//! An inverted index of labels: for each label, the ids of the places or targets that have it, as compressed bitmaps.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -6,105 +6,105 @@ use std::sync::Arc;
 use model::selector::{LabelSelector, Operator, Requirement};
 use roaring::RoaringBitmap;
 
-/// Who has which labels. Selecting costs by the requirements and by how many are selected, not by how many there are.
+/// Ids by label. The cost of a selection depends on its requirements and on the number of selected ids, not on the number of all ids.
 #[derive(Debug, Default)]
 pub(crate) struct LabelIndex {
     all: RoaringBitmap,
-    keys: HashMap<Arc<str>, Bearers>,
+    keys: HashMap<Arc<str>, LabelledIds>,
 }
 
-/// Who has a label.
+/// The ids that have a label key.
 #[derive(Debug, Default)]
-struct Bearers {
+struct LabelledIds {
     any: RoaringBitmap,
     by_value: HashMap<Arc<str>, RoaringBitmap>,
 }
 
 impl LabelIndex {
-    /// Adds one with its labels.
+    /// Adds an id with its labels.
     pub(crate) fn insert<'l>(&mut self, id: u32, labels: impl Iterator<Item = (&'l Arc<str>, &'l Arc<str>)>) {
         self.all.insert(id);
         for (key, value) in labels {
             if !self.keys.contains_key(key) {
-                self.keys.insert(Arc::clone(key), Bearers::default());
+                self.keys.insert(Arc::clone(key), LabelledIds::default());
             }
-            let Some(bearers) = self.keys.get_mut(key) else { continue };
-            bearers.any.insert(id);
-            match bearers.by_value.get_mut(value) {
+            let Some(labelled) = self.keys.get_mut(key) else { continue };
+            labelled.any.insert(id);
+            match labelled.by_value.get_mut(value) {
                 Some(with_value) => {
                     with_value.insert(id);
                 }
                 None => {
-                    bearers.by_value.insert(Arc::clone(value), RoaringBitmap::from_iter([id]));
+                    labelled.by_value.insert(Arc::clone(value), RoaringBitmap::from_iter([id]));
                 }
             }
         }
     }
 
-    /// Takes one away that was added with these labels.
+    /// Removes an id. `labels` must be the labels that it was added with.
     pub(crate) fn remove<'l>(&mut self, id: u32, labels: impl Iterator<Item = (&'l Arc<str>, &'l Arc<str>)>) {
         self.all.remove(id);
         for (key, value) in labels {
-            let Some(bearers) = self.keys.get_mut(key) else { continue };
-            bearers.any.remove(id);
-            if let Some(with_value) = bearers.by_value.get_mut(value) {
+            let Some(labelled) = self.keys.get_mut(key) else { continue };
+            labelled.any.remove(id);
+            if let Some(with_value) = labelled.by_value.get_mut(value) {
                 with_value.remove(id);
             }
         }
     }
 
-    /// Those that have a label with a value.
+    /// The ids that have a label with a value.
     pub(crate) fn with(&self, key: &str, value: &str) -> RoaringBitmap {
-        let with_value = self.keys.get(key).and_then(|bearers| bearers.by_value.get(value));
+        let with_value = self.keys.get(key).and_then(|labelled| labelled.by_value.get(value));
         with_value.cloned().unwrap_or_default()
     }
 
-    /// Whether any has a label with a value.
+    /// Whether any id has a label with a value.
     pub(crate) fn has(&self, key: &str, value: &str) -> bool {
-        let with_value = self.keys.get(key).and_then(|bearers| bearers.by_value.get(value));
-        with_value.is_some_and(|bearers| !bearers.is_empty())
+        let with_value = self.keys.get(key).and_then(|labelled| labelled.by_value.get(value));
+        with_value.is_some_and(|labelled| !labelled.is_empty())
     }
 
-    /// The values that a label has.
+    /// The values of a label key.
     pub(crate) fn values(&self, key: &str) -> impl Iterator<Item = &str> {
-        let by_value = self.keys.get(key).into_iter().flat_map(|bearers| &bearers.by_value);
-        by_value.filter(|(_, bearers)| !bearers.is_empty()).map(|(value, _)| &**value)
+        let by_value = self.keys.get(key).into_iter().flat_map(|labelled| &labelled.by_value);
+        by_value.filter(|(_, labelled)| !labelled.is_empty()).map(|(value, _)| &**value)
     }
 
-    /// The keys of labels.
+    /// The keys of all labels.
     pub(crate) fn keys(&self) -> impl Iterator<Item = &str> {
-        self.keys.iter().filter(|(_, bearers)| !bearers.any.is_empty()).map(|(key, _)| &**key)
+        self.keys.iter().filter(|(_, labelled)| !labelled.any.is_empty()).map(|(key, _)| &**key)
     }
 
-    /// Whether there is none at all.
+    /// Whether the index contains no id.
     pub(crate) fn is_empty(&self) -> bool {
         self.all.is_empty()
     }
 
-    /// A number that is greater than that of any that was added.
+    /// A number greater than each id in the index.
     pub(crate) fn id_bound(&self) -> usize {
         self.all.max().map_or(0, |id| id as usize + 1)
     }
 
-    /// Those that meet all requirements of a selector.
+    /// The ids whose labels meet all requirements of a selector.
     pub(crate) fn select(&self, selector: &LabelSelector) -> RoaringBitmap {
         let mut selected: Option<RoaringBitmap> = None;
         for requirement in &selector.requirements {
-            let meeting = self.meeting(requirement);
+            let matching = self.matching(requirement);
             match &mut selected {
-                None => selected = Some(meeting),
-                Some(selected) => *selected &= meeting,
+                None => selected = Some(matching),
+                Some(selected) => *selected &= matching,
             }
         }
         selected.unwrap_or_else(|| self.all.clone())
     }
 
-    /// Those that meet a requirement of a selector.
-    pub(crate) fn meeting(&self, Requirement { key, operator }: &Requirement) -> RoaringBitmap {
+    /// The ids whose labels meet a requirement of a selector.
+    pub(crate) fn matching(&self, Requirement { key, operator }: &Requirement) -> RoaringBitmap {
         let with = |values: &[Arc<str>]| {
             values.iter().map(|value| self.with(key, value)).fold(RoaringBitmap::new(), |all, some| all | some)
         };
-        let any = || self.keys.get(key).map(|bearers| bearers.any.clone()).unwrap_or_default();
+        let any = || self.keys.get(key).map(|labelled| labelled.any.clone()).unwrap_or_default();
         match operator {
             Operator::In(values) => with(values),
             Operator::NotIn(values) => &self.all - with(values),
@@ -139,16 +139,16 @@ mod tests {
     proptest! {
         #[test]
         fn those_are_selected_whose_labels_the_selector_matches(
-            bearers in proptest::collection::vec(labels(), 0..20),
+            labelled in proptest::collection::vec(labels(), 0..20),
             gone in proptest::collection::vec(any::<prop::sample::Index>(), 0..3),
             requirements in proptest::collection::vec(requirement(), 0..3),
         ) {
             let selector = LabelSelector { requirements };
             let mut index = LabelIndex::default();
-            bearers.iter().enumerate().for_each(|(id, labels)| index.insert(id as u32, labels.iter()));
-            let gone: Vec<_> = gone.iter().filter(|_| !bearers.is_empty()).map(|index| index.index(bearers.len())).collect();
-            gone.iter().for_each(|id| index.remove(*id as u32, bearers[*id].iter()));
-            let matching = bearers.iter().enumerate().filter(|(id, labels)| !gone.contains(id) && selector.matches(labels));
+            labelled.iter().enumerate().for_each(|(id, labels)| index.insert(id as u32, labels.iter()));
+            let gone: Vec<_> = gone.iter().filter(|_| !labelled.is_empty()).map(|index| index.index(labelled.len())).collect();
+            gone.iter().for_each(|id| index.remove(*id as u32, labelled[*id].iter()));
+            let matching = labelled.iter().enumerate().filter(|(id, labels)| !gone.contains(id) && selector.matches(labels));
             let expected: Vec<_> = matching.map(|(id, _)| id as u32).collect();
             prop_assert_eq!(index.select(&selector).into_iter().collect::<Vec<_>>(), expected);
         }

@@ -1,6 +1,6 @@
-//! Every decision, pure: schedule, compose, validate, render, diff, explain, promote.
+//! The decisions of Kalypso, as pure functions: schedule, compose, validate, render, diff, explain, promote.
 
-// No I/O, clock, environment or randomness in here: the bans, each with its reason, are in the workspace's clippy.toml.
+// This crate uses no I/O, clock, environment variables or randomness. The workspace's clippy.toml lists the bans and their reasons.
 #![cfg_attr(not(test), warn(clippy::disallowed_methods, clippy::disallowed_types))]
 
 mod check;
@@ -13,12 +13,13 @@ pub mod hold;
 mod ids;
 mod index;
 mod invariant;
+mod label_pairs;
 mod mapping;
 mod matching;
 pub mod memo;
 mod merge;
 pub mod output;
-mod pair;
+mod output_lines;
 pub mod pin;
 pub mod place;
 pub mod plan;
@@ -34,4 +35,3 @@ pub mod settings;
 pub mod target;
 pub mod trace;
 mod value;
-mod whereabouts;

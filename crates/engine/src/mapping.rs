@@ -1,4 +1,4 @@
-//! Label mappings: labels that deployment targets get from the platform.
+//! Label mappings: labels that the platform team adds to deployment targets.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -13,44 +13,45 @@ use model::object::label_mapping::ADD;
 use model::object::{AnyObject, LabelMapping, Object};
 use model::object_key::ObjectKey;
 
-use crate::pair::ByPair;
+use crate::label_pairs::LabelPairIndex;
 use crate::target::{Target, unmapped_targets};
 
-/// The deployment targets of the fleet's environment, by name, and what is wrong with them. Label mappings come last, and override nothing.
+/// Returns the deployment targets of the fleet's environment, by name, and diagnostics about them. Label mappings are applied last and
+/// override no label.
 pub(crate) fn targets(fleet: &Fleet) -> (Vec<Target>, Vec<Diagnostic>) {
     let (mut targets, mut diagnostics) = unmapped_targets(fleet);
-    let mappings = Mappings::new(fleet);
+    let mappings = LabelMappings::new(fleet);
     targets.iter_mut().for_each(|target| diagnostics.extend(mappings.apply(target)));
     (targets, diagnostics)
 }
 
 /// The label mappings of a fleet.
 #[derive(Debug)]
-struct Mappings<'a> {
+struct LabelMappings<'a> {
     fleet: &'a Fleet,
-    /// By name, then further copies of those that exist more than once.
+    /// By name, followed by the additional copies of mappings that exist more than once.
     objects: Vec<&'a Arc<Object<LabelMapping>>>,
-    index: ByPair,
+    index: LabelPairIndex,
 }
 
-impl<'a> Mappings<'a> {
+impl<'a> LabelMappings<'a> {
     fn new(fleet: &'a Fleet) -> Self {
         let copies = fleet.duplicates.values().flatten().filter_map(|copy| match copy {
             AnyObject::LabelMapping(object) => Some(object),
             _ => None,
         });
         let objects: Vec<_> = fleet.label_mappings.values().chain(copies).collect();
-        let mut index = ByPair::default();
+        let mut index = LabelPairIndex::default();
         for (position, mapping) in objects.iter().enumerate() {
             index.insert(position, mapping.spec.from.iter().next());
         }
         Self { fleet, objects, index }
     }
 
-    /// Gives a target the labels that are mapped to those it has. Returns what is wrong with that; then it is also the target's problem.
+    /// Adds the labels of the matching label mappings to a target. Returns diagnostics; the first one also becomes the target's problem.
     ///
-    /// All mappings look at the labels that the target has without any, and none overwrites one of these. Where two add different
-    /// values, the first mapping by name counts for scheduling, so that the target stays where it is, and nothing of it is rendered.
+    /// All mappings match against the labels that the target has without mappings. No mapping overwrites one of these labels. If two
+    /// mappings add different values, scheduling uses the first mapping by name, so that the target keeps its places. The target is then not rendered.
     fn apply(&self, target: &mut Target) -> Vec<Diagnostic> {
         let candidates = self.index.candidates(&target.labels).into_iter();
         let matching = candidates.filter_map(|position| self.objects.get(position).copied());
@@ -64,7 +65,7 @@ impl<'a> Mappings<'a> {
                     None => {
                         added.insert(key, (value, mapping));
                     }
-                    // Copies of one mapping are a problem already.
+                    // Copies of one mapping are reported above.
                     Some((other, first)) if *other != value && first.name != mapping.name => {
                         problems.push(conflict(target, key, [(other, first), (value, mapping)]));
                     }
@@ -81,14 +82,14 @@ impl<'a> Mappings<'a> {
     }
 }
 
-/// Where a mapping adds a label.
+/// The place of the field with which a mapping adds a label.
 pub(crate) fn origin(mapping: &LabelMappingName, label: &str) -> Origin {
     let key = ObjectKey { kind: Kind::LabelMapping, name: Arc::clone(mapping.as_arc()), of: None };
     Origin::field(&key, FieldPath::from(ADD).key(label))
 }
 
-fn has_all(labels: &Labels, asked: &Labels) -> bool {
-    asked.iter().all(|(key, value)| labels.get(key) == Some(value))
+fn has_all(labels: &Labels, required: &Labels) -> bool {
+    required.iter().all(|(key, value)| labels.get(key) == Some(value))
 }
 
 fn conflict(target: &Target, key: &str, mappings: [(&Arc<str>, &Object<LabelMapping>); 2]) -> Diagnostic {

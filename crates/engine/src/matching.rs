@@ -1,4 +1,4 @@
-//! Which containers and schemas are for an assignment, found by the labels that they ask for.
+//! Finds the containers and schemas that apply to an assignment, by the label pairs that they require.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -7,11 +7,11 @@ use crate::container::Conditions;
 use crate::place::Place;
 use crate::target::{Application, Target};
 
-/// The key of a condition that no label meets: by which application a target is brought. Schemas of application repositories ask for it.
+/// The key of a condition that no label meets: the application that a target comes from. Schemas of application repositories have this condition.
 pub(crate) const APPLICATION: &str = "application that brings the deployment target";
 
-/// Whether a place has what a container or schema asks for. Its name is no label: `cluster-type` is always the cluster type's, and
-/// `cluster`, on a cluster, the cluster's. Some things only targets can have.
+/// Whether a place meets a condition of a container or schema. Names are not labels: `cluster-type` is always the name of the cluster
+/// type. On a cluster, `cluster` is the name of the cluster. Conditions `deployment-target` and `workload` are met only by targets.
 pub(crate) fn is_met_by_place(key: &str, value: &str, place: &Place) -> bool {
     match (key, &place.cluster) {
         ("cluster-type", _) => place.cluster_type.name.as_str() == value,
@@ -21,7 +21,7 @@ pub(crate) fn is_met_by_place(key: &str, value: &str, place: &Place) -> bool {
     }
 }
 
-/// Whether a target has what a container or schema asks for.
+/// Whether a target meets a condition of a container or schema.
 pub(crate) fn is_met_by_target(key: &str, value: &str, target: &Target) -> bool {
     match key {
         "cluster-type" | "cluster" => false,
@@ -31,17 +31,17 @@ pub(crate) fn is_met_by_target(key: &str, value: &str, target: &Target) -> bool 
     }
 }
 
-/// Numbers for pairs of a label and its value that some container or schema asks for.
+/// Numeric ids for the label pairs (key and value) that containers and schemas require.
 #[derive(Debug, Default)]
-pub(crate) struct Pairs {
+pub(crate) struct LabelPairs {
     keys: HashMap<Arc<str>, HashMap<Arc<str>, u32>>,
     count: u32,
 }
 
-/// The numbers of pairs, ascending.
-pub(crate) type PairSet = Arc<[u32]>;
+/// The ids of label pairs, ascending.
+pub(crate) type LabelPairSet = Arc<[u32]>;
 
-impl Pairs {
+impl LabelPairs {
     fn of(&mut self, key: &Arc<str>, value: &Arc<str>) -> u32 {
         let values = self.keys.entry(Arc::clone(key)).or_default();
         *values.entry(Arc::clone(value)).or_insert_with(|| {
@@ -54,7 +54,7 @@ impl Pairs {
         self.keys.get(key)?.get(value).copied()
     }
 
-    /// What a place has of what is asked for, into `found`, ascending.
+    /// Writes the ids of the required pairs that a place has into `found`, ascending.
     pub(crate) fn of_place(&self, place: &Place, found: &mut Vec<u32>) {
         found.clear();
         let cluster = place.cluster.as_ref().map(|cluster| cluster.name.as_str());
@@ -69,7 +69,7 @@ impl Pairs {
         found.sort_unstable();
     }
 
-    /// What a target has of what is asked for, into `found`, ascending.
+    /// Writes the ids of the required pairs that a target has into `found`, ascending.
     pub(crate) fn of_target(&self, target: &Target, found: &mut Vec<u32>) {
         found.clear();
         let labels = target.labels.iter();
@@ -85,8 +85,8 @@ impl Pairs {
     }
 }
 
-/// Finds, among things with conditions, those whose conditions are all met. Each is filed under one of its conditions, the rarest: so
-/// only those are looked at that have that one in common with the assignment.
+/// An index of containers or schemas by their conditions, to find those whose conditions are all met. Each one is stored under its
+/// rarest condition. A lookup examines only those whose rarest condition the assignment meets.
 #[derive(Debug, Default)]
 pub(crate) struct Matcher {
     conditions: Vec<Box<[u32]>>,
@@ -95,8 +95,8 @@ pub(crate) struct Matcher {
 }
 
 impl Matcher {
-    /// For things with these conditions, which are known by their positions.
-    pub(crate) fn new<'c>(pairs: &mut Pairs, all: impl Iterator<Item = &'c Conditions>) -> Self {
+    /// Builds the index for these conditions. Lookups return their positions.
+    pub(crate) fn new<'c>(pairs: &mut LabelPairs, all: impl Iterator<Item = &'c Conditions>) -> Self {
         let of_one = |conditions: &Conditions| conditions.iter().map(|(key, value)| pairs.of(key, value)).collect();
         let conditions: Vec<Box<[u32]>> = all.map(of_one).collect();
         let mut counts: HashMap<u32, usize> = HashMap::new();
@@ -113,25 +113,25 @@ impl Matcher {
         matcher
     }
 
-    /// The positions, ascending, of those whose conditions the place or the target meets, and how many were looked at.
+    /// Returns the positions, ascending, whose conditions are all met by the place or the target, and the number of positions examined.
     pub(crate) fn matching(&self, place: &[u32], target: &[u32]) -> (Vec<u32>, usize) {
         let is_met = |pair: &u32| place.binary_search(pair).is_ok() || target.binary_search(pair).is_ok();
         let mut found = self.unconditional.clone();
-        let mut looked_at = found.len();
-        // A pair that both have is looked up once.
+        let mut examined = found.len();
+        // Look up a pair once if both have it.
         let of_target = target.iter().filter(|pair| place.binary_search(pair).is_err());
         for filed in place.iter().chain(of_target).filter_map(|pair| self.by_pair.get(pair)) {
-            looked_at += filed.len();
+            examined += filed.len();
             let all_met =
                 |position: &&u32| self.conditions.get(**position as usize).is_some_and(|all| all.iter().all(is_met));
             found.extend(filed.iter().filter(all_met));
         }
         found.sort_unstable();
-        (found, looked_at)
+        (found, examined)
     }
 }
 
-/// Sets of pairs that occur, each with a number: what has the same set matches the same.
+/// The sets of label pairs that occur, each with an id (its class). Places or targets of one class match the same containers and schemas.
 #[derive(Debug, Default)]
 pub(crate) struct Classes<K> {
     keys: Vec<K>,
@@ -139,7 +139,7 @@ pub(crate) struct Classes<K> {
 }
 
 impl<K: Clone + Eq + std::hash::Hash> Classes<K> {
-    /// The number of a set.
+    /// Returns the id of a set. Assigns a new id to a new set.
     pub(crate) fn of<Q: Eq + std::hash::Hash + ?Sized>(&mut self, key: &Q) -> u32
     where
         K: std::borrow::Borrow<Q> + for<'q> From<&'q Q>,
@@ -153,7 +153,7 @@ impl<K: Clone + Eq + std::hash::Hash> Classes<K> {
         id
     }
 
-    /// The set with a number.
+    /// Returns the set with an id.
     pub(crate) fn get(&self, id: u32) -> Option<&K> {
         self.keys.get(id as usize)
     }

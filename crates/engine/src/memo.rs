@@ -1,4 +1,4 @@
-//! What is known from earlier runs: results by the digests of their inputs, in a form that can be saved.
+//! A cache of results of earlier runs, by the digests of their inputs. It can be saved.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -10,51 +10,51 @@ use sha2::{Digest as _, Sha256};
 
 use crate::check::Checked;
 
-/// What a file of this form begins with. The number is the version of the form, and of everything that results depend on beside their
-/// inputs: it goes up with every change of what is composed, checked or rendered.
+/// The first bytes of a saved memo. The number is the version of the format, and of all code that results depend on. It must be increased
+/// with every change to composition, checks or rendering.
 const MAGIC: &[u8; 16] = b"kalypso memo 001";
-/// Bytes of the check sum at the end.
+/// The size of the check sum at the end, in bytes.
 const CHECK_SUM_BYTES: usize = 32;
-/// Bytes of an entry of each table: of compositions, checks and renderings.
+/// The size of an entry of each table, in bytes: compositions, checks, renderings.
 const ENTRY_BYTES: [usize; 3] = [32, 17, 37];
 
-/// Results of an earlier run. It only ever saves work: a result is taken where all its inputs are the same, and what is not known is made.
+/// Results of earlier runs. A memo saves work and never changes results: a result is used only if all its inputs are equal.
 #[derive(Debug, Default)]
 pub struct Memo {
-    /// What the values are that were composed of these inputs.
+    /// The digests of composed values, by the digests of their inputs.
     compositions: HashMap<Digest, Digest>,
-    /// Checks that found nothing, with whether there are sensitive values.
+    /// Checks without findings: whether there are sensitive values, by the digest of the inputs.
     checks: HashMap<Digest, bool>,
-    /// The folders that were rendered, by all inputs of their assignments.
+    /// The rendered folders, by the digest of all inputs of their assignments.
     renderings: HashMap<Digest, Rendering>,
     has_wide: bool,
 }
 
-/// What is known about an assignment.
+/// The rendered folder of an assignment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Rendering {
-    /// The id of its folder.
+    /// The git id of the folder.
     pub(crate) tree: GitId,
-    /// Whether it read something that came out of the data: then it counts only by its inputs with all of the data among them.
+    /// Whether a template may have read all data of the assignment. The result is then valid only for a digest of inputs that includes all data.
     pub(crate) is_wide: bool,
 }
 
-/// Why a saved memo can't be used. It can be removed: everything is made anew then.
+/// The reason why a saved memo can't be used. The file can be deleted; all results are then computed again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum MemoError {
-    /// Another version of Kalypso has written it, or it is something else.
+    /// Another version of Kalypso wrote the file, or it is not a memo.
     #[error("it is not a memo of this version of Kalypso")]
     OtherVersion,
-    /// It is not as it was written.
+    /// The file is truncated or changed.
     #[error("it is damaged")]
     Damaged,
 }
 
 impl Memo {
-    /// Reads what [`Memo::write`] gave.
+    /// Reads the bytes that [`Memo::write`] returned.
     ///
     /// # Errors
-    /// If it is not that.
+    /// [`MemoError::OtherVersion`] if the bytes do not begin like a memo of this version. [`MemoError::Damaged`] if the check sum or a length is wrong.
     pub fn read(bytes: &[u8]) -> Result<Self, MemoError> {
         let body = bytes.strip_prefix(MAGIC).ok_or(MemoError::OtherVersion)?;
         let (body, sum) =
@@ -78,7 +78,7 @@ impl Memo {
         if rest.is_empty() { Ok(memo) } else { Err(MemoError::Damaged) }
     }
 
-    /// What is known, in a form that [`Memo::read`] reads. There is no value and no text in it, only digests and ids.
+    /// Writes the memo in the format that [`Memo::read`] reads. The bytes contain only digests and ids, no values or texts.
     pub fn write(&self) -> Vec<u8> {
         let counts = [self.compositions.len(), self.checks.len(), self.renderings.len()];
         let mut writer = Writer::new(counts.iter().zip(ENTRY_BYTES).map(|(count, bytes)| count * bytes).sum());
@@ -91,7 +91,7 @@ impl Memo {
         writer.finish()
     }
 
-    /// Takes in everything that another one knows.
+    /// Adds all results of another memo.
     pub fn extend(&mut self, other: Self) {
         self.compositions.extend(other.compositions);
         self.checks.extend(other.checks);
@@ -99,33 +99,33 @@ impl Memo {
         self.has_wide |= other.has_wide;
     }
 
-    /// Whether nothing is known.
+    /// Whether the memo contains no rendered assignment.
     pub fn is_empty(&self) -> bool {
         self.renderings.is_empty()
     }
 
-    /// Whether any assignment is among them that may have read all of its data.
+    /// Whether any rendered assignment may have read all of its data.
     pub(crate) fn has_wide(&self) -> bool {
         self.has_wide
     }
 
-    /// How many assignments are known.
+    /// The number of rendered assignments.
     pub fn len(&self) -> usize {
         self.renderings.len()
     }
 
-    /// What the values are that are composed of these inputs.
+    /// The digest of the values that are composed from these inputs.
     pub(crate) fn values(&self, inputs: Digest) -> Option<Digest> {
         self.compositions.get(&inputs).copied()
     }
 
-    /// What the schemas say.
+    /// The result of a check without findings, by the digest of its inputs.
     pub(crate) fn checked(&self, validation: Digest) -> Option<Arc<Checked>> {
         let has_sensitive = *self.checks.get(&validation)?;
         Some(Arc::new(Checked { diagnostics: Vec::new(), has_sensitive }))
     }
 
-    /// What an assignment with these inputs gives.
+    /// The rendered folder of an assignment with these inputs.
     pub(crate) fn rendering(&self, inputs: Digest) -> Option<Rendering> {
         self.renderings.get(&inputs).copied()
     }
@@ -151,7 +151,7 @@ impl Memo {
         }
     }
 
-    /// Adds an entry; which table it is of, its length tells.
+    /// Adds an entry to the table that has entries of this length. None if the entry is too short.
     fn add(&mut self, entry: &[u8]) -> Option<()> {
         let (key, value) = entry.split_first_chunk::<16>()?;
         let key = Digest::from_bytes(*key);
@@ -174,7 +174,7 @@ struct Writer {
 }
 
 impl Writer {
-    /// One for so many bytes of entries.
+    /// Creates a writer with capacity for this number of bytes of entries.
     fn new(entries_bytes: usize) -> Self {
         let counts_bytes = ENTRY_BYTES.len() * size_of::<u64>();
         let mut bytes = Vec::with_capacity(MAGIC.len() + counts_bytes + entries_bytes + CHECK_SUM_BYTES);
@@ -182,7 +182,7 @@ impl Writer {
         Self { bytes }
     }
 
-    /// Writes a table in the order of its keys, so that what is known is always written alike.
+    /// Writes a table in the order of its keys, so that the bytes are deterministic.
     fn table<V: Copy + Send>(&mut self, entries: &HashMap<Digest, V>, value: impl Fn(V, &mut Vec<u8>)) {
         let mut entries: Vec<_> = entries.iter().map(|(key, value)| (*key, *value)).collect();
         entries.par_sort_unstable_by_key(|(key, _)| *key);

@@ -1,7 +1,7 @@
-//! Merging values, as Microsoft's Kalypso does it, with its mistakes mended.
+//! Merges values like Microsoft's Kalypso, with its bugs fixed.
 //!
-//! Mappings are merged key by key. Of two lists, items of the later one are merged into the items of the earlier one that
-//! have the same scalar `name`; all others are appended. Everything else replaces what was there.
+//! Mappings are merged key by key. An item of a later list is merged into the items of the earlier list that have the same scalar
+//! `name`. An item without such a counterpart is appended. Every other value replaces the earlier value.
 
 use std::collections::HashMap;
 use std::sync::{Arc, LazyLock};
@@ -11,25 +11,25 @@ use gotemplate::value::{Entries, Key, List, Map, Value};
 use crate::record::Sink;
 use crate::settings::Strategy;
 
-/// How many entries and items are looked at for one assignment's values. Ordinary ones take some thousands; lists of items that
-/// all have one name multiply.
+/// The maximum number of entries and items that are visited for one assignment's values. Usual values need some thousands. Lists whose
+/// items all have the same name need the product of their lengths.
 pub(crate) const STEPS_MAX: usize = 2_000_000;
 
-/// Looking at an item's name only is quick, and makes nothing that takes memory.
+/// The number of items whose name can be read at the cost of one step. Reading a name is fast and allocates nothing.
 const NAMES_PER_STEP: usize = 16;
 
-/// Merging by one strategy.
+/// Merges values with one strategy.
 pub(crate) struct Merge<'a, S> {
-    /// How lists and mappings are treated.
+    /// The strategy for lists and mappings.
     pub(crate) strategy: Strategy,
-    /// Who is told.
+    /// Receives an event for each value that is set or replaced.
     pub(crate) sink: &'a mut S,
-    /// How many more entries and items may be looked at. With none left, values stay as they are.
+    /// The number of entries and items that may still be visited. At 0, values are not changed any more.
     pub(crate) steps_left: &'a mut usize,
 }
 
 impl<S: Sink> Merge<'_, S> {
-    /// Lays `later` over `value`.
+    /// Merges `later` into `value`.
     pub(crate) fn merge(&mut self, value: &mut Value, later: &Value) {
         match (&mut *value, later) {
             (Value::Map(old), Value::Map(new)) if self.strategy != Strategy::Replace => {
@@ -89,7 +89,7 @@ impl<S: Sink> Merge<'_, S> {
         }
     }
 
-    /// Where the items are whose name an item of the other list has as well.
+    /// The positions of the items whose name is also the name of an item of `new`.
     fn positions_by_name(&mut self, items: &[Value], new: &List) -> Positions {
         let mut positions = Positions::of(new.items.iter().filter_map(|item| self.name(item)));
         if positions.is_empty() || !self.step(items.len() / NAMES_PER_STEP) {
@@ -107,27 +107,27 @@ impl<S: Sink> Merge<'_, S> {
         if self.strategy == Strategy::Append { None } else { item_name(item) }
     }
 
-    /// Pays for what comes next; false if there is nothing left to pay with.
+    /// Subtracts `count` steps. Returns false if no steps are left.
     fn step(&mut self, count: usize) -> bool {
         *self.steps_left = self.steps_left.saturating_sub(count);
         *self.steps_left > 0
     }
 }
 
-/// Where items are, by their names.
+/// Positions of items by their names.
 enum Positions {
-    /// Few names are found as quickly one by one.
+    /// For few names, a linear search is as fast as a hash map.
     Few(Vec<(Key, Vec<usize>)>),
     Many(HashMap<Key, Vec<usize>>),
 }
 
-/// Lists of values mostly have two to ten items.
+/// The maximum size of a linear search. Most lists of values have two to ten items.
 const FEW_NAMES_MAX: usize = 16;
 
 impl Positions {
-    /// For these names, nowhere yet.
+    /// Creates an entry without positions for each name.
     fn of(names: impl Iterator<Item = Key>) -> Self {
-        // Of equal names the first is the one that is found.
+        // Lookups find the first of several equal names.
         let all: Vec<(Key, Vec<usize>)> = names.map(|name| (name, Vec::new())).collect();
         if all.len() > FEW_NAMES_MAX { Self::Many(all.into_iter().collect()) } else { Self::Few(all) }
     }
@@ -156,7 +156,7 @@ impl Positions {
 
 static NAME: LazyLock<Key> = LazyLock::new(|| Key::Text("name".into()));
 
-/// The scalar `name` of a list's item, by which items are told apart. Typed: the name `1` is not the name `"1"`.
+/// The scalar `name` that identifies a list's item. The type matters: the name `1` is not equal to the name `"1"`.
 pub(crate) fn item_name(item: &Value) -> Option<Key> {
     let Value::Map(map) = item else { return None };
     match map.entries.get(&NAME)? {

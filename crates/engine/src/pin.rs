@@ -1,4 +1,4 @@
-//! Release pins: what is laid over the manifests of deployment targets.
+//! Release pins: their manifests override the manifests of deployment targets.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -16,52 +16,52 @@ use model::selector::{LabelSelector, Operator};
 
 use crate::hold::Pin;
 use crate::index::LabelIndex;
-use crate::pair::ByPair;
-use crate::scope::Known;
+use crate::label_pairs::LabelPairIndex;
+use crate::scope::Coverage;
 use crate::target::Target;
 
-/// Where a target's manifests are, as its reconciler template sees it.
+/// The `manifests` field of a target, as the data of its reconciler template.
 pub type Manifests = BTreeMap<Arc<str>, Arc<str>>;
 
-/// The pins that hold a target at a place, and what they lay over its manifests.
+/// The pins that hold a target at a place, and the manifests that they set.
 pub type LaidOver<'p> = (Vec<&'p Pin>, Manifests);
 
 /// The release pins of a fleet.
 #[derive(Debug, Default)]
 pub struct Pins {
-    /// By name, then further copies of those that exist more than once.
+    /// By name, followed by the additional copies of pins that exist more than once.
     objects: Vec<Arc<Object<ReleasePin>>>,
-    /// By a label that they ask of targets.
-    index: ByPair,
-    /// What to say about pins that exist more than once.
+    /// The index by a label pair that the pin requires of targets.
+    index: LabelPairIndex,
+    /// Diagnostics about pins that exist more than once.
     duplicates: BTreeMap<ReleasePinName, Diagnostic>,
 }
 
 impl Pins {
-    /// The pins of a fleet.
+    /// Reads the pins of a fleet.
     pub fn new(fleet: &Fleet) -> Self {
         let copies = fleet.duplicates.values().flatten().filter_map(|copy| match copy {
             AnyObject::ReleasePin(object) => Some(object),
             _ => None,
         });
         let objects: Vec<_> = fleet.release_pins.values().chain(copies).cloned().collect();
-        let mut index = ByPair::default();
+        let mut index = LabelPairIndex::default();
         for (position, pin) in objects.iter().enumerate() {
             index.insert(position, pair(&pin.spec.selection.targets));
         }
-        let twice = |pin: &Arc<Object<ReleasePin>>| Some((pin.name.clone(), fleet.duplicate_diagnostic(&pin.key())?));
-        let duplicates = objects.iter().filter_map(twice).collect();
+        let duplicate =
+            |pin: &Arc<Object<ReleasePin>>| Some((pin.name.clone(), fleet.duplicate_diagnostic(&pin.key())?));
+        let duplicates = objects.iter().filter_map(duplicate).collect();
         Self { objects, index, duplicates }
     }
 
-    /// The digest of what the pins do. Why they are there and until when is no part of it.
+    /// The digest of the pins' names, selections and manifests. Reasons and expiry dates are not part of it.
     pub fn digest(&self) -> Digest {
-        let meaning =
-            |pin: &Arc<Object<ReleasePin>>| Digest::of(&(&pin.name, &pin.spec.selection, &pin.spec.manifests));
-        Digest::of(&self.objects.iter().map(meaning).collect::<Vec<_>>())
+        let effect = |pin: &Arc<Object<ReleasePin>>| Digest::of(&(&pin.name, &pin.spec.selection, &pin.spec.manifests));
+        Digest::of(&self.objects.iter().map(effect).collect::<Vec<_>>())
     }
 
-    /// The pins that hold a target at the place whose labels `label` finds by their keys.
+    /// Returns the pins that hold a target at a place. `label` returns the value of a label of the place by its key.
     pub fn holding<'p, 'l>(
         &'p self,
         label: impl Fn(&str) -> Option<&'l Arc<str>>,
@@ -80,26 +80,27 @@ impl Pins {
         candidates.filter_map(|position| self.objects.get(position)).filter(holds).collect()
     }
 
-    /// What to say about pins that hold nothing, because no place, or no target, is as they ask for.
-    pub(crate) fn idle(&self, places: &LabelIndex, targets: &LabelIndex, known: &Known<'_>) -> Vec<Diagnostic> {
+    /// Reports pins that hold nothing, because their selectors match no place or no target.
+    pub(crate) fn idle(&self, places: &LabelIndex, targets: &LabelIndex, coverage: &Coverage<'_>) -> Vec<Diagnostic> {
         let mut diagnostics = Vec::new();
         for pin in &self.objects {
-            let SchedulingPolicy { workspace, targets: wanted, cluster_types } = &pin.spec.selection;
-            let mut selected = targets.select(wanted);
+            let SchedulingPolicy { workspace, targets: target_selector, cluster_types } = &pin.spec.selection;
+            let mut selected = targets.select(target_selector);
             if !workspace.is_empty() {
                 selected &= targets.with(WORKSPACE_LABEL, workspace);
             }
-            if selected.is_empty() && known.has_all_targets() && !known.is_for_elsewhere(&pin.spec.selection) {
+            if selected.is_empty() && coverage.has_all_targets() && !coverage.is_for_elsewhere(&pin.spec.selection) {
                 diagnostics.push(holds_nothing(pin, "deployment target", TARGET_SELECTOR));
             }
-            if places.select(cluster_types).is_empty() && known.has_all_places() {
+            if places.select(cluster_types).is_empty() && coverage.has_all_places() {
                 diagnostics.push(holds_nothing(pin, "cluster type and no cluster", CLUSTER_TYPE_SELECTOR));
             }
         }
         diagnostics
     }
 
-    /// The manifests of a target with what pins lay over them, at the place whose labels `label` finds by their keys. None if no pin holds the target there.
+    /// Returns the manifests of a target with the pins applied. `label` returns the value of a label of the place by its key. None if no pin
+    /// holds the target at the place.
     ///
     /// # Errors
     /// If two pins set one key differently, or if a pin exists more than once.
@@ -112,7 +113,7 @@ impl Pins {
         Ok((!pins.is_empty()).then(|| target.manifests.clone().into_iter().chain(laid_over).collect()))
     }
 
-    /// The pins that hold a target at a place, and what they lay over its manifests.
+    /// Returns the pins that hold a target at a place, and the manifests that they set.
     ///
     /// # Errors
     /// As [`Self::over`].
@@ -141,7 +142,7 @@ impl Pins {
     }
 }
 
-/// A label with the one value that a selector asks for.
+/// The first label pair of a selector whose requirement allows only one value.
 fn pair(selector: &LabelSelector) -> Option<(&Arc<str>, &Arc<str>)> {
     selector.requirements.iter().find_map(|requirement| match &requirement.operator {
         Operator::In(values) => match values.as_slice() {
@@ -192,7 +193,7 @@ spec: {environment: dev, manifests: {repo: r, branch: main, path: p}}
         )
     }
 
-    /// What lies over the target's manifests at a place in Chicago, or what is wrong with that.
+    /// Compares the target's manifests with the pins applied, at a place in Chicago, or the problems.
     fn check(pins: &[(&str, &str)], expected: Result<Option<&str>, &[&str]>) {
         let text: String =
             [TARGET.to_owned()].into_iter().chain(pins.iter().map(|(name, spec)| pin(name, spec))).collect();
@@ -253,7 +254,7 @@ spec: {environment: dev, manifests: {repo: r, branch: main, path: p}}
     #[test]
     fn a_pin_that_exists_twice_holds_nothing() {
         let of = |manifests: &str| format!("{{{ANY}, manifests: {{{manifests}}}}}");
-        let twice = "ReleasePin `a` exists 2 times";
-        check(&[("a", &of("branch: b1")), ("a", &of("branch: b2"))], Err(&[twice]));
+        let duplicate = "ReleasePin `a` exists 2 times";
+        check(&[("a", &of("branch: b1")), ("a", &of("branch: b2"))], Err(&[duplicate]));
     }
 }

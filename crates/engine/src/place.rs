@@ -1,4 +1,4 @@
-//! Places: where assignments run. A cluster type, or one cluster, which is like a cluster type of one.
+//! Places: where assignments run. A place is a cluster type or a cluster. A cluster works like a cluster type with one member.
 
 use std::sync::Arc;
 
@@ -9,17 +9,17 @@ use model::name::PlaceName;
 use model::object::{Cluster, ClusterType, Object};
 use model::object_key::ObjectKey;
 
-/// Where assignments run.
+/// A place: a cluster type or a cluster.
 #[derive(Clone, Debug)]
 pub struct Place {
-    /// The cluster type: it says which templates are used.
+    /// The cluster type. It names the templates.
     pub cluster_type: Arc<Object<ClusterType>>,
-    /// The cluster, if the place is one.
+    /// The cluster. None if the place is a cluster type.
     pub cluster: Option<Arc<Object<Cluster>>>,
 }
 
 impl Place {
-    /// The place of this name in a fleet. None if there is none, or if it is a cluster whose cluster type is not there.
+    /// Finds a place by name in a fleet. None if no place has this name, or if it is a cluster whose cluster type does not exist.
     pub fn find(fleet: &Fleet, name: &str) -> Option<Self> {
         if let Some(cluster_type) = fleet.cluster_types.get(name) {
             return Some(Self { cluster_type: Arc::clone(cluster_type), cluster: None });
@@ -27,7 +27,7 @@ impl Place {
         Self::of_cluster(fleet, fleet.clusters.get(name)?)
     }
 
-    /// The place that a cluster is. None if its cluster type is not there, or if a cluster type has its name.
+    /// Creates the place of a cluster. None if its cluster type does not exist, or if a cluster type has the cluster's name.
     pub(crate) fn of_cluster(fleet: &Fleet, cluster: &Arc<Object<Cluster>>) -> Option<Self> {
         if fleet.cluster_types.contains_key(cluster.name.as_str()) {
             return None;
@@ -36,7 +36,7 @@ impl Place {
         Some(Self { cluster_type: Arc::clone(cluster_type), cluster: Some(Arc::clone(cluster)) })
     }
 
-    /// Its name, which is that of its folder.
+    /// The name of the place, which is also the name of its folder in the output.
     pub fn name(&self) -> PlaceName {
         match &self.cluster {
             Some(cluster) => PlaceName::from(&cluster.name),
@@ -44,7 +44,7 @@ impl Place {
         }
     }
 
-    /// Its name as a shared text.
+    /// The name as a shared text.
     pub fn name_text(&self) -> &Arc<str> {
         match &self.cluster {
             Some(cluster) => cluster.name.as_arc(),
@@ -52,12 +52,12 @@ impl Place {
         }
     }
 
-    /// What it is called in messages.
+    /// The kind of the place in messages: `cluster` or `cluster type`.
     pub fn kind(&self) -> &'static str {
         if self.cluster.is_some() { "cluster" } else { "cluster type" }
     }
 
-    /// The object that it is.
+    /// The key of the object that defines the place.
     pub fn key(&self) -> ObjectKey {
         match &self.cluster {
             Some(cluster) => cluster.key(),
@@ -65,13 +65,13 @@ impl Place {
         }
     }
 
-    /// The value of a label: a cluster has those of its cluster type as well; its own win.
+    /// The value of a label. A cluster also has the labels of its cluster type. The cluster's own labels take precedence.
     pub fn label(&self, key: &str) -> Option<&Arc<str>> {
         let own = self.cluster.as_ref().and_then(|cluster| cluster.labels.get(key));
         own.or_else(|| self.cluster_type.labels.get(key))
     }
 
-    /// All its labels.
+    /// All labels of the place.
     pub fn labels(&self) -> Labels {
         match &self.cluster {
             None => self.cluster_type.labels.clone(),
@@ -79,7 +79,7 @@ impl Place {
         }
     }
 
-    /// All its labels, each once, in no order that means anything.
+    /// All labels of the place, each once, in no particular order.
     pub(crate) fn labels_iter(&self) -> impl Iterator<Item = (&Arc<str>, &Arc<str>)> {
         let own = self.cluster.as_ref().map(|cluster| &cluster.labels);
         let is_overridden = move |key: &str| own.is_some_and(|labels| labels.get(key).is_some());
@@ -87,7 +87,7 @@ impl Place {
         own.into_iter().flat_map(Labels::iter).chain(inherited)
     }
 
-    /// Whether two say the same.
+    /// Whether the objects of both places have the same content.
     pub(crate) fn is_same(&self, other: &Self) -> bool {
         let same_cluster = match (&self.cluster, &other.cluster) {
             (Some(one), Some(other)) => Arc::ptr_eq(one, other) || one.digest == other.digest,
@@ -98,7 +98,7 @@ impl Place {
         same_cluster && (Arc::ptr_eq(one, other) || one.digest == other.digest)
     }
 
-    /// Why nothing on it can be rendered: it, or its cluster type, exists more than once.
+    /// The reason why nothing on the place can be rendered: it, or its cluster type, exists more than once.
     pub(crate) fn problem(&self, fleet: &Fleet) -> Option<Diagnostic> {
         if fleet.duplicates.is_empty() {
             return None;

@@ -1,4 +1,4 @@
-//! What is needed once for all assignments: everything of a fleet read, expanded, parsed and put into an index.
+//! Prepares a fleet once for all assignments: parses values, schemas and templates, expands targets, and builds indexes.
 
 mod classes;
 mod read;
@@ -55,52 +55,52 @@ pub struct Prepared {
     setting_diagnostics: Vec<Diagnostic>,
 }
 
-/// A target and what is made of it once.
+/// A target with data that is computed once for all its assignments.
 #[derive(Debug)]
 pub(crate) struct PreparedTarget {
     pub(crate) target: Arc<Target>,
     pub(crate) fields: TargetFields,
-    /// Its position among all targets in the order of their folders.
+    /// The position of the target among all targets, in the order of their folders.
     pub(crate) rank: u32,
 }
 
-/// What the `Environment` object switches.
+/// The settings of the `Environment` object.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Settings {
     missing: MissingValues,
     pub(crate) long_names: LongNames,
 }
 
-/// What is different from before, as far as assignments can notice it.
+/// The differences between two fleets that can affect assignments.
 #[derive(Debug, Default)]
 pub(crate) struct Delta {
-    /// Places that are new or say something else.
+    /// Places that are new or changed.
     pub(crate) places: RoaringBitmap,
-    /// Places that are gone.
+    /// Places that were removed.
     pub(crate) places_gone: RoaringBitmap,
-    /// Targets that are new or say something else.
+    /// Targets that are new or changed.
     pub(crate) targets: RoaringBitmap,
-    /// Whether other targets may be on places than before.
+    /// Whether assignments of targets to places may differ.
     pub(crate) schedule: bool,
-    /// The positions of containers that match the same as before, with other values.
+    /// The positions of containers with unchanged conditions and changed values.
     pub(crate) containers: Vec<u32>,
-    /// Whether schemas, or what they mean, are different.
+    /// Whether schemas, or the settings for them, changed.
     pub(crate) schemas: bool,
-    /// Cluster types whose templates are different.
+    /// Cluster types whose templates changed.
     pub(crate) templates: BTreeSet<Arc<str>>,
-    /// What else may be different.
+    /// Which other assignments the change may affect.
     pub(crate) reach: Reach,
 }
 
-/// How far a change reaches beyond what is listed.
+/// The assignments that a change may affect beyond those listed in [`Delta`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Reach {
-    /// No farther.
+    /// No other assignments.
     #[default]
     Listed,
-    /// Other containers or schemas may match any assignment.
+    /// Any assignment may match other containers or schemas.
     Matching,
-    /// Anything may be different: because of settings, or of objects that exist more than once.
+    /// Any assignment may change in any way, because of settings or of objects that exist more than once.
     Everything,
 }
 
@@ -110,14 +110,14 @@ impl Prepared {
         Self::counted(fleet, &Progress::default())
     }
 
-    /// Prepares a fleet, and counts that.
+    /// Prepares a fleet, and reports progress.
     pub fn counted(fleet: &Arc<Fleet>, progress: &Progress) -> Self {
         let mut prepared = Self::empty(Arc::clone(fleet));
         prepared.read(fleet, None, progress.begin(Phase::Preparing));
         prepared
     }
 
-    /// The fleet.
+    /// The prepared fleet.
     pub fn fleet(&self) -> &Arc<Fleet> {
         &self.fleet
     }
@@ -136,23 +136,23 @@ impl Prepared {
         assigned.map(|target| &require(self.targets.get(*target), NO_TARGET).target.name).collect()
     }
 
-    /// Goes on to another fleet of the same environment.
+    /// Updates to another fleet of the same environment. Returns the differences.
     pub(crate) fn update(&mut self, fleet: &Arc<Fleet>, progress: &Progress) -> Delta {
         let before = std::mem::replace(&mut self.fleet, Arc::clone(fleet));
         self.read(fleet, Some(&before), progress.begin(Phase::Preparing))
     }
 
-    /// What is to be said about objects, whatever assignments there are.
+    /// Diagnostics about objects, independent of assignments.
     pub(crate) fn diagnostics(&self) -> Vec<Diagnostic> {
         let mut diagnostics = scope::of_targets(&self.fleet, &self.target_diagnostics);
         diagnostics.extend(scope::select_nothing(self));
         diagnostics.extend(self.containers.diagnostics.iter().cloned());
         diagnostics.extend(self.setting_diagnostics.iter().cloned());
-        // What is broken is said even where it stops no assignment. Where it does, the two are put together.
+        // Broken containers and schemas are reported even if they affect no assignment. If they do, both reports are merged.
         diagnostics.extend(self.containers.list.iter().filter_map(|container| container.problem.clone()));
         diagnostics.extend(self.schemas.problems());
         diagnostics.extend(self.templates.values().filter_map(|template| template.problem()));
-        // A checkout of one branch has cluster types without the templates, which are on another.
+        // A checkout of one branch contains cluster types without the templates, which are on another branch.
         if !self.templates.is_empty() {
             let by_name: BTreeMap<_, _> = self.by_cluster_type.iter().collect();
             diagnostics.extend(by_name.into_keys().flat_map(|name| self.template_problems(name)));
@@ -168,14 +168,14 @@ impl Prepared {
         self.target_ids.get(name).filter(|id| self.targets.get(*id).is_some())
     }
 
-    /// The name of the assignment of a place and a target, also of those that are gone.
+    /// The name of the assignment of a place and a target, also if they were removed.
     pub(crate) fn assignment_id(&self, place: u32, target: u32) -> Option<AssignmentId> {
         let place = PlaceName::new(Arc::clone(self.place_ids.name(place)?)).ok()?;
         let target = DeploymentTargetName::new(Arc::clone(self.target_ids.name(target)?)).ok()?;
         Some(AssignmentId { place, target })
     }
 
-    /// The name of a place, also of one that is gone.
+    /// The name of a place, also if it was removed.
     pub(crate) fn place_name(&self, id: u32) -> Option<&Arc<str>> {
         self.place_ids.name(id)
     }
@@ -194,7 +194,7 @@ impl Prepared {
         ids.map(|id| &*require(self.targets.get(id), NO_TARGET).target)
     }
 
-    /// The places of a cluster type: itself, and its clusters.
+    /// The places of a cluster type: the cluster type itself, and its clusters.
     pub(crate) fn places_of_type(&self, name: &str) -> RoaringBitmap {
         let mut places = self.by_type.get(name).cloned().unwrap_or_default();
         places.extend(self.fleet.cluster_types.get(name).and_then(|_| self.place_id(name)));
@@ -205,7 +205,10 @@ impl Prepared {
         self.targets.get(id)
     }
 
-    /// The templates of a place, or why there are none.
+    /// The templates of a place.
+    ///
+    /// # Errors
+    /// Diagnostics if a template is missing or can't be used.
     pub(crate) fn templates(&self, place: &Place) -> Result<&Arc<Templates>, &[Diagnostic]> {
         let found = self.by_cluster_type.get(place.cluster_type.name.as_arc());
         match require(found, "the cluster type of a place has no templates and no reason for that") {
@@ -214,14 +217,14 @@ impl Prepared {
         }
     }
 
-    /// Why the templates of a cluster type can't be used: what is missing may be in what is not understood.
+    /// Reports why the templates of a cluster type can't be used. The diagnostics name unread files that may contain a missing template.
     pub(crate) fn template_problems(&self, cluster_type: &Arc<str>) -> Vec<Diagnostic> {
         let Some(Err(problems)) = self.by_cluster_type.get(cluster_type) else { return Vec::new() };
         let Some(object) = self.fleet.cluster_types.get(&**cluster_type) else { return problems.clone() };
         problems.iter().map(|found| with_unread(&self.fleet, object, found.clone())).collect()
     }
 
-    /// What release pins lay over a target's manifests at a place; none if no pin holds it there.
+    /// The manifests of a target at a place with the release pins applied. None if no pin holds the target there.
     pub(crate) fn pinned(&self, place: &Place, target: &PreparedTarget) -> Result<Option<Pinned>, Vec<Diagnostic>> {
         let laid_over = self.pins.over(|key| place.label(key), &target.target)?;
         Ok(laid_over.map(|manifests| Pinned::of(&manifests, &target.target)))
@@ -232,10 +235,10 @@ impl Prepared {
         !self.fleet.release_pins.is_empty()
     }
 
-    /// The release pins that hold an assignment, and what they lay over its target's manifests.
+    /// The release pins that hold an assignment, and the manifests that they set.
     ///
     /// # Errors
-    /// If they contradict each other.
+    /// If two pins set one key differently, or if a pin exists more than once.
     pub(crate) fn pins_over(&self, id: &AssignmentId) -> Result<(Vec<&Pin>, Manifests), Vec<Diagnostic>> {
         let place = self.place_id(id.place.as_str()).and_then(|place| self.place(place));
         let target = self.target_id(id.target.as_str()).and_then(|target| self.target(target));
@@ -268,7 +271,7 @@ impl Prepared {
     }
 }
 
-/// What a folder's name is sorted by in a tree: git acts as if it ended with a slash.
+/// The sort key of a folder's name in a git tree: git sorts folders as if their names ended with a slash.
 pub(crate) fn folder_order(name: &str) -> impl Iterator<Item = u8> {
     name.bytes().chain([b'/'])
 }

@@ -1,27 +1,27 @@
-//! What composition can tell about itself: who set which value, and what that took the place of.
+//! Records composition: which container set which value, and which values were replaced.
 
 use std::sync::Arc;
 
 use gotemplate::value::{Key, Value};
 use model::field_path::{FieldPath, Step};
 
-/// Told of everything that composition does. The silent one costs nothing: composition is compiled for each sink on its own.
+/// Receives an event for each step of composition. [`Silent`] has no cost, because composition is compiled for each sink type.
 pub(crate) trait Sink {
-    /// What comes now is from this entry (a position in the list of containers, and one in its entries).
+    /// The following events come from this entry: the position of a container in the list, and the position of an entry in the container.
     fn begin(&mut self, container: usize, entry: usize);
-    /// Goes down to a key.
+    /// The following events are below this key.
     fn enter_key(&mut self, key: &Key);
-    /// Goes down to an item: its position in the result, and in the container's own list.
+    /// The following events are below this item: its position in the merged list, and in the container's own list.
     fn enter_item(&mut self, position: usize, source: usize);
-    /// Goes up again.
+    /// Ends the last key or item that was entered.
     fn leave(&mut self);
-    /// A value was put where there was none.
+    /// A value was set for the first time.
     fn placed(&mut self, value: &Value);
-    /// A value was put in the place of another.
+    /// A value replaced an earlier value.
     fn replaced(&mut self, later: &Value);
 }
 
-/// The sink for when nobody asks.
+/// The sink that ignores all events.
 pub(crate) struct Silent;
 
 impl Sink for Silent {
@@ -33,22 +33,22 @@ impl Sink for Silent {
     fn replaced(&mut self, _later: &Value) {}
 }
 
-/// One thing that composition did.
+/// A value that composition set or replaced.
 #[derive(Clone, Debug)]
 pub(crate) struct Event {
-    /// The container, by its position.
+    /// The position of the container.
     pub(crate) container: usize,
-    /// The entry of the container, by its position.
+    /// The position of the entry in the container.
     pub(crate) entry: usize,
-    /// Where the value went, in the composed data.
+    /// The path of the value in the composed data.
     pub(crate) path: FieldPath,
-    /// Where the value was, in the entry's own value.
+    /// The path of the value inside the entry's own value.
     pub(crate) source: FieldPath,
     /// The value.
     pub(crate) value: Value,
 }
 
-/// The sink that remembers.
+/// The sink that stores all events.
 #[derive(Debug, Default)]
 pub(crate) struct Recording {
     pub(crate) events: Vec<Event>,
@@ -60,7 +60,7 @@ pub(crate) struct Recording {
 
 impl Recording {
     fn push(&mut self, value: &Value) {
-        // The top level's key is the entry's name in the result, and no part of the entry's own value.
+        // The first step is the entry's key in the result. It is not part of the entry's own value.
         let source = self.source.steps().iter().skip(1).cloned().collect();
         let (container, entry, path) = (self.container, self.entry, self.path.clone());
         self.events.push(Event { container, entry, path, source, value: value.clone() });
@@ -97,7 +97,7 @@ impl Sink for Recording {
     }
 }
 
-/// A key as paths show it.
+/// A key as the text that paths show.
 pub(crate) fn key_text(key: &Key) -> Arc<str> {
     match key {
         Key::Nil => "null".into(),

@@ -1,4 +1,4 @@
-//! Rendering: manifests out of templates and values.
+//! Rendering: creates manifests from templates and values.
 
 mod again;
 mod application_text;
@@ -45,37 +45,37 @@ pub type Files = BTreeMap<Arc<str>, Arc<[u8]>>;
 #[derive(Clone, Debug)]
 pub(crate) struct Templates {
     files: [FileTemplate; 3],
-    /// What the three of them can read.
+    /// The fields that the three templates can read.
     reads: Reads,
     digest: Digest,
 }
 
-/// A template and the file that it makes.
+/// A template and the file that it renders.
 #[derive(Clone, Debug)]
 struct FileTemplate {
     name: Arc<str>,
     template: Arc<Parsed>,
-    /// Whether there is no file, if the template gives nothing. Otherwise there is an empty one.
+    /// Whether the file is omitted if the output is empty. Otherwise an empty file is written.
     is_optional: bool,
-    /// Whether what it gives is looked at.
+    /// Whether the output is checked.
     is_checked: bool,
-    /// Whether it reads something of the target.
+    /// Whether the template reads data of the target.
     reads_target: bool,
     who: Who,
 }
 
-/// Which places have the same file of a template, if all else is the same.
+/// The places that get the same file from a template, if all other inputs are equal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Who {
-    /// All: it reads nothing of them.
+    /// All places: the template reads no data of places.
     Everybody,
-    /// Those of one cluster type.
+    /// The places of one cluster type.
     Type,
-    /// None has that of another.
+    /// No two places get the same file.
     Nobody,
 }
 
-/// What an assignment's templates see.
+/// The input of an assignment's templates.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Context<'a> {
     pub(crate) environment: &'a EnvironmentName,
@@ -83,46 +83,46 @@ pub(crate) struct Context<'a> {
     pub(crate) place_fields: &'a PlaceFields,
     pub(crate) target: &'a Target,
     pub(crate) target_fields: &'a TargetFields,
-    /// What pins lay over the target's manifests.
+    /// The target's manifests with release pins applied. None if no pin holds the target.
     pub(crate) pinned: Option<&'a Pinned>,
-    /// What the values are.
+    /// The digest of the values.
     pub(crate) values: Digest,
-    /// Whether some value is itself a template, which may use anything.
+    /// Whether some value is itself a template. Such a template may use all data.
     pub(crate) has_nested: bool,
     pub(crate) long_names: LongNames,
-    /// Whether it must be YAML that is made: not where that is only compared with something.
+    /// Whether the output must be valid YAML. Not required if the output is only compared.
     pub(crate) must_be_readable: bool,
-    /// Files that are known to be.
+    /// A cache of files that are valid YAML.
     pub(crate) readable: &'a Readable,
-    /// Whether messages must not show what a template makes, because a sensitive value may be in it.
+    /// Whether messages must not show a template's output, because it may contain a sensitive value.
     pub(crate) hides_output: bool,
-    /// The paths of values that are sensitive, if they are there.
+    /// The paths of values that are sensitive. They may have no values.
     pub(crate) sensitive: &'a BTreeSet<FieldPath>,
-    /// What those are that can be among the values.
+    /// The digest of `sensitive`.
     pub(crate) sensitive_digest: Digest,
 }
 
-/// What was rendered.
+/// The result of rendering an assignment.
 #[derive(Debug)]
 pub(crate) struct Rendered {
     pub(crate) files: Result<BTreeMap<Arc<str>, Content>, Vec<Diagnostic>>,
-    /// Whether something was rendered that came out of the data, so that nobody knows what it read.
+    /// Whether output that contained template text was rendered again. It may have read any data.
     pub(crate) has_read_anything: bool,
-    /// How many files were rendered for this assignment alone.
+    /// The number of files that were rendered only for this assignment.
     pub(crate) own_files: usize,
 }
 
 /// The content of a rendered file.
 #[derive(Clone, Debug)]
 pub(crate) enum Content {
-    /// Its bytes.
+    /// The bytes.
     Bytes(Vec<u8>),
-    /// Its id: it was rendered for another assignment.
+    /// The git id. The file was rendered for another assignment.
     Known(GitId),
 }
 
 impl Content {
-    /// Its length in bytes; 0 of one that was rendered for another assignment.
+    /// The length in bytes. 0 if the file was rendered for another assignment.
     pub(crate) fn len(&self) -> usize {
         match self {
             Self::Bytes(bytes) => bytes.len(),
@@ -132,7 +132,10 @@ impl Content {
 }
 
 impl Rendered {
-    /// The files with their bytes, which all have that were rendered without [`SharedFiles`]; or why there are none.
+    /// The files with their bytes. The assignment must have been rendered without [`SharedFiles`]; otherwise shared files are missing.
+    ///
+    /// # Errors
+    /// Diagnostics if it can't be rendered.
     pub(crate) fn into_files(self) -> Result<Files, Vec<Diagnostic>> {
         let with_bytes = |(name, content)| match content {
             Content::Bytes(bytes) => Some((name, bytes.into())),
@@ -144,6 +147,9 @@ impl Rendered {
 
 impl Templates {
     /// Finds the templates of a cluster type.
+    ///
+    /// # Errors
+    /// Diagnostics if a template is missing or can't be used.
     pub(crate) fn find(parsed: &ParsedTemplates, object: &Object<ClusterType>) -> Result<Self, Vec<Diagnostic>> {
         let mut problems = Vec::new();
         let mut find = |field: &str, name: &Arc<str>| {
@@ -182,12 +188,12 @@ impl Templates {
         Self { digest: digest.finish(), files, reads }
     }
 
-    /// Whether others render the same.
+    /// Whether both render the same output.
     pub(crate) fn is_same(&self, other: &Self) -> bool {
         self.digest == other.digest
     }
 
-    /// What the rendered files depend on: whatever the templates read of an assignment, or all of it, if they may read `anything`.
+    /// The digest of the inputs of the rendered files: the data that the templates read, or all data if they may read `anything`.
     pub(crate) fn inputs(&self, context: &Context<'_>, anything: bool) -> Digest {
         let anything = anything || context.has_nested;
         let mut inputs = DigestBuilder::new("rendering");
@@ -206,7 +212,7 @@ impl Templates {
         inputs.finish()
     }
 
-    /// Renders the files of one assignment. Of files that others have, `shared` gives the ids.
+    /// Renders the files of one assignment. Files that other assignments have, too, are replaced by their ids in `shared`.
     pub(crate) fn render(
         &self,
         context: &Context<'_>,
@@ -230,7 +236,7 @@ impl Templates {
         shared: Option<&SharedFiles>,
     ) -> Rendered {
         let dot = LazyCell::new(|| fields::data(context, composition, version));
-        // What is in a file is looked at where the name of the namespace may have to be reported.
+        // The contents of files are needed if a namespace name may have to be reported.
         let shared = shared.filter(|_| !context.has_nested && !is_too_long(context));
         let (mut files, mut problems) = (BTreeMap::new(), Vec::new());
         let (mut has_read_anything, mut own_files) = (context.has_nested, 0);
@@ -253,7 +259,7 @@ impl Templates {
             }
         }
         problems.extend(check_namespace(context, &files));
-        // What is said of a text of the target is said once, however many files it is in.
+        // A problem with a text of the target is reported once, also if several files contain the text.
         let mut said = BTreeSet::new();
         problems.retain(|problem| said.insert(problem.clone()));
         Rendered { files: if problems.is_empty() { Ok(files) } else { Err(problems) }, has_read_anything, own_files }
@@ -281,13 +287,13 @@ impl FileTemplate {
     fn is_shared(&self, context: &Context<'_>) -> bool {
         match self.who {
             Who::Everybody => true,
-            // On a cluster type itself, each target is there once.
+            // A cluster type's own folder contains each target once.
             Who::Type => !self.reads_target || context.place.cluster.is_some(),
             Who::Nobody => false,
         }
     }
 
-    /// What the file depends on, if several assignments may have it.
+    /// The digest of the file's inputs, if several assignments may share it.
     fn inputs(&self, context: &Context<'_>) -> Digest {
         let mut inputs = DigestBuilder::new("file");
         inputs.digest(self.template.digest).text(context.environment.as_str());
@@ -317,7 +323,7 @@ impl FileTemplate {
         if let Some(made) = made.as_ref().filter(|_| self.is_checked) {
             let context = assignment.0;
             if let Some(problem) = self.template.check_texts(context.target, made) {
-                // Which field is named depends on all of them.
+                // The field that the problem names depends on all fields.
                 *has_read_anything = true;
                 return Err(vec![problem]);
             }
@@ -345,7 +351,7 @@ pub(crate) fn with_unread(fleet: &Fleet, object: &Object<ClusterType>, diagnosti
     }
     let name = fields.iter().find(|(field, _)| is_asked(field)).map_or(&spec.config_type, |(_, name)| name);
     let is_it = |key: &ObjectKey| key.kind == Kind::Template && key.name == *name;
-    // Which of many are the first depends on the order of files, so of many none is shown.
+    // If there are many, show none: the first ones would depend on the order of files.
     let with_places = |diagnostic: Diagnostic, unread: &[&Unread], text: &str| {
         let shown = if unread.len() > SHOWN_MAX { &[] } else { unread };
         shown.iter().fold(diagnostic, |diagnostic, unread| diagnostic.at(unread.origin.clone(), text))

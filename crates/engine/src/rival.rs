@@ -1,6 +1,6 @@
-//! Containers of one priority that set one key to different values for the same assignment: then their names decide.
+//! Rivals: containers of the same priority that set one key to different values for the same assignment. Their names decide the order.
 //!
-//! Which ones meet is found out for each pair of classes when its containers are, and kept with it: a change looks only at the pairs that it makes anew.
+//! The rivals of a pair of classes are computed together with its containers, and stored with the pair. After a change, only the new pairs are examined.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
@@ -19,38 +19,39 @@ use crate::record;
 use crate::settings::Strategy;
 use crate::value;
 
-/// Of how many containers that are merged deeply each is compared with each other one: of more, only with the next one.
+/// Up to this number, each container that is merged deeply is compared with each other one. With more, each one is compared only with
+/// the next one.
 const COMPARED_MAX: usize = 16;
-/// How many labels a message names.
+/// The maximum number of labels that a message names.
 const LABELS_SHOWN_MAX: usize = 6;
 
 /// A key that a container sets.
 #[derive(Clone, Copy, Debug)]
 struct Setting<'c> {
-    /// The container, by position.
+    /// The position of the container.
     position: u32,
     container: &'c Container,
-    /// The key among those of the container, by position.
+    /// The position of the entry in the container.
     index: u32,
     entry: &'c Entry,
 }
 
-/// Two containers, by position in the order in which they are merged, that set a key differently for the same assignment.
+/// Two containers that set a key differently for the same assignment, by their positions in merge order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Rivals {
     first: u32,
     last: u32,
-    /// The key among those of the last one, by position.
+    /// The position of the entry in the last container.
     entry: u32,
 }
 
-/// The rivals among containers that are merged for the same assignments, by position, ascending.
+/// Returns the rivals among the containers at these ascending positions, which are merged for the same assignments.
 pub(crate) fn among(containers: &[u32], all: &[Arc<Container>]) -> Box<[Rivals]> {
     let found = containers.iter().filter_map(|position| Some((*position, &**all.get(*position as usize)?)));
     let found: Vec<(u32, &Container)> = found.collect();
-    // They are in the order of their priorities.
-    let are_two = |pair: &[(u32, &Container)]| matches!(pair, [(_, one), (_, other)] if one.priority().is_some() && one.priority() == other.priority());
-    if !found.windows(2).any(are_two) {
+    // Containers are sorted by priority.
+    let have_same_priority = |pair: &[(u32, &Container)]| matches!(pair, [(_, one), (_, other)] if one.priority().is_some() && one.priority() == other.priority());
+    if !found.windows(2).any(have_same_priority) {
         return Box::default();
     }
     let settings = found.into_iter().flat_map(|(position, container)| {
@@ -67,9 +68,9 @@ pub(crate) fn among(containers: &[u32], all: &[Arc<Container>]) -> Box<[Rivals]>
         .collect()
 }
 
-/// Those that set one key and contradict each other.
+/// The pairs of settings of one key that contradict each other.
 fn of_key<'s>(settings: &'s [Setting<'s>]) -> impl Iterator<Item = (&'s Setting<'s>, &'s Setting<'s>)> {
-    // What is replaced as a whole does not matter any more, but for whom it replaces.
+    // Earlier settings are replaced as a whole. They are only compared with the setting that replaces them.
     let winner = settings.iter().rposition(|setting| is_final(setting.entry)).unwrap_or_default();
     let (replaced, merged) = settings.split_at(winner);
     let with_last = replaced.iter().filter_map(|first| Some((first, merged.first()?)));
@@ -83,7 +84,8 @@ fn of_key<'s>(settings: &'s [Setting<'s>]) -> impl Iterator<Item = (&'s Setting<
     })
 }
 
-/// Whether their names decide which of two containers comes last, and their labels say nothing about it.
+/// Whether only the names decide which of two containers comes last: same priority, and neither has all conditions of the other one, or
+/// both have the same conditions.
 fn are_rivals(one: &Container, other: &Container) -> bool {
     one.priority().is_some()
         && one.priority() == other.priority()
@@ -96,29 +98,31 @@ fn is_final(entry: &Entry) -> bool {
     entry.strategy == Strategy::Replace || !matches!(entry.value.value, Value::Map(_) | Value::List(_))
 }
 
-/// What is said about rivals: a warning for two containers and a key.
+/// Warns about rivals: one warning for two containers and a key.
 pub(crate) fn diagnostics(prepared: &Prepared, rivals: &BTreeSet<Rivals>) -> Vec<Diagnostic> {
-    let mut are_clear: HashMap<(u32, u32), bool> = HashMap::new();
-    let said = rivals.iter().filter_map(|rivals| {
+    let mut nested: HashMap<(u32, u32), bool> = HashMap::new();
+    let found = rivals.iter().filter_map(|rivals| {
         let list = &prepared.containers.list;
         let (first, last) = (list.get(rivals.first as usize)?, list.get(rivals.last as usize)?);
-        let names_part = |one: &Container, other: &Container| is_part_of(prepared, &one.conditions, &other.conditions);
-        let is_clear = are_clear.entry((rivals.first, rivals.last));
-        if *is_clear.or_insert_with(|| names_part(first, last) || names_part(last, first)) {
+        let is_nested_in =
+            |one: &Container, other: &Container| is_part_of(prepared, &one.conditions, &other.conditions);
+        let is_nested = nested.entry((rivals.first, rivals.last));
+        if *is_nested.or_insert_with(|| is_nested_in(first, last) || is_nested_in(last, first)) {
             return None;
         }
         diagnostic(first, last, last.entries.get(rivals.entry as usize)?)
     });
-    said.collect()
+    found.collect()
 }
 
-/// Whether labels that name something ask for a part of what others ask for: cluster type `large` is a part of `size: large`, if it has that label.
+/// Whether the assignments that meet `one` are a part of those that meet `other`, because a label of `one` names an object. Example:
+/// cluster type `large` is a part of `size: large`, if it has that label.
 fn is_part_of(prepared: &Prepared, one: &Conditions, other: &Conditions) -> bool {
-    let has = |asked: &(Arc<str>, Arc<str>)| one.iter().any(|own| own == asked);
-    one != other && other.iter().all(|asked| has(asked) || one.iter().any(|own| implies(prepared, own, asked)))
+    let has = |required: &(Arc<str>, Arc<str>)| one.iter().any(|own| own == required);
+    one != other && other.iter().all(|required| has(required) || one.iter().any(|own| implies(prepared, own, required)))
 }
 
-/// Whether whatever a label names has another label as well.
+/// Whether the object that a label names has another label as well.
 fn implies(prepared: &Prepared, (key, name): &(Arc<str>, Arc<str>), (label, value): &(Arc<str>, Arc<str>)) -> bool {
     let is_met = |place: Option<Place>| place.is_some_and(|place| is_met_by_place(label, value, &place));
     let fleet = &prepared.fleet;
@@ -148,13 +152,13 @@ fn diagnostic(first: &Container, last: &Container, later: &Entry) -> Option<Diag
     let diagnostic = Diagnostic::warning(Code::RivalValues, message)
         .at(last.origin(later, Part::Key), format!("`{other}` counts, because its name comes last"))
         .at(first.origin(earlier, Part::Key), format!("`{one}` sets something else"))
-        .note(for_whom(&first.conditions, &last.conditions))
+        .note(conditions_note(&first.conditions, &last.conditions))
         .help("give the one that should count a higher `config.kalypso.io/priority`, or more labels")
         .because(&**other.as_arc());
     Some(diagnostic.about(&last.key()))
 }
 
-fn for_whom(one: &Conditions, other: &Conditions) -> String {
+fn conditions_note(one: &Conditions, other: &Conditions) -> String {
     let labels: BTreeSet<_> = one.iter().chain(other.iter()).collect();
     if labels.is_empty() {
         return "both are for everything".to_owned();
@@ -166,7 +170,7 @@ fn for_whom(one: &Conditions, other: &Conditions) -> String {
     format!("both are for what has {shown}{more}")
 }
 
-/// Whether two values contradict each other somewhere when the later one is merged into the earlier one: then that is where the path leads.
+/// Whether two values contradict each other when the later one is merged into the earlier one. If they do, `path` is extended to the first contradiction.
 fn differ((earlier, later): (&Value, &Value), strategy: Strategy, path: &mut FieldPath) -> bool {
     match (earlier, later) {
         (Value::Map(old), Value::Map(new)) if strategy != Strategy::Replace => {

@@ -1,4 +1,4 @@
-//! Scheduling: which deployment targets go to which places, and which policies say so.
+//! Scheduling: assigns deployment targets to places by policies.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use roaring::RoaringBitmap;
 
 use crate::index::LabelIndex;
 
-/// What is scheduled. Places that the same policies select are one group: they have the same targets.
+/// The assignments of targets to places. Places that the same policies select form one group and have the same targets.
 #[derive(Debug, Default)]
 pub(crate) struct Schedule {
     selections: Vec<Selection>,
@@ -20,13 +20,13 @@ pub(crate) struct Schedule {
     group_of: Vec<u32>,
 }
 
-/// What a policy selects.
+/// The places and targets that a policy selects.
 #[derive(Debug)]
 struct Selection {
     policy: Arc<Object<SchedulingPolicy>>,
     places: RoaringBitmap,
     targets: RoaringBitmap,
-    /// Whether the policy exists more than once: then it is not clear what it selects.
+    /// Whether the policy exists more than once. It is then undefined what it selects.
     is_unclear: bool,
 }
 
@@ -34,11 +34,11 @@ struct Selection {
 #[derive(Debug, Default)]
 struct Group {
     selections: Vec<u32>,
-    /// The numbers of the targets, in the order of their folders.
+    /// The ids of the targets, in the order of their folders.
     targets: Arc<[u32]>,
 }
 
-/// Whom policies select among.
+/// The places and targets that policies select from.
 pub(crate) struct Candidates<'a> {
     pub(crate) fleet: &'a Fleet,
     pub(crate) places: &'a LabelIndex,
@@ -48,7 +48,8 @@ pub(crate) struct Candidates<'a> {
 }
 
 impl Schedule {
-    /// Applies every policy: the union of what they select, each pair once. Lists of targets that are as `before` are the same ones.
+    /// Applies all policies. The result is the union of their selections, each pair of place and target once. Unchanged lists of targets are
+    /// shared with `before`.
     pub(crate) fn of(candidates: &Candidates<'_>, before: &Self) -> Self {
         let mut schedule = Self::default();
         for policy in candidates.fleet.policies.values() {
@@ -62,7 +63,7 @@ impl Schedule {
                 schedule.select(candidates, policy, true);
             }
         }
-        schedule.divide(candidates);
+        schedule.group_places(candidates);
         let known: HashMap<&[u32], &Arc<[u32]>> =
             before.groups.iter().map(|group| (&*group.targets, &group.targets)).collect();
         for group in &mut schedule.groups {
@@ -73,20 +74,20 @@ impl Schedule {
         schedule
     }
 
-    /// The numbers of the targets on a place, in the order of their folders.
+    /// The ids of the targets on a place, in the order of their folders.
     pub(crate) fn targets_on(&self, place: u32) -> &Arc<[u32]> {
         static NONE: std::sync::LazyLock<Arc<[u32]>> = std::sync::LazyLock::new(Arc::default);
         self.group_with(place).map_or(&NONE, |group| &group.targets)
     }
 
-    /// The policies that put a target on a place, by name.
+    /// The policies that assign a target to a place, by name.
     pub(crate) fn policies(&self, place: u32, target: u32) -> impl Iterator<Item = &Arc<Object<SchedulingPolicy>>> {
         self.selections(place)
             .filter(move |selection| selection.targets.contains(target))
             .map(|selection| &selection.policy)
     }
 
-    /// The policies among those that put a target on a place that exist more than once.
+    /// The policies that assign a target to a place and exist more than once.
     pub(crate) fn unclear(&self, place: u32, target: u32) -> BTreeSet<PolicyName> {
         let unclear =
             self.selections(place).filter(|selection| selection.is_unclear && selection.targets.contains(target));
@@ -126,8 +127,8 @@ impl Schedule {
         self.selections.push(Selection { policy: Arc::clone(policy), places, targets, is_unclear });
     }
 
-    /// Puts places together that the same policies select: policy by policy, each divides the groups that there are.
-    fn divide(&mut self, candidates: &Candidates<'_>) {
+    /// Groups places that the same policies select. Each policy divides the groups of the previous policies.
+    fn group_places(&mut self, candidates: &Candidates<'_>) {
         const NONE: u32 = 0;
         let mut group_of = vec![NONE; candidates.places.id_bound()];
         let mut members: Vec<Vec<u32>> = vec![Vec::new()];

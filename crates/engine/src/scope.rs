@@ -1,7 +1,7 @@
-//! What is for nothing: policies, pins, values and schemas whose labels nothing has.
+//! Reports objects without effect: policies, pins, values and schemas whose labels no place or target has.
 //!
-//! Nothing is said of what may be for something that is not known: the workloads of a repository that can't be read, what an unreadable file may hold, or
-//! the targets of other environments, for which a control plane that several environments share is as well.
+//! An object is not reported if it may apply to something that is not loaded: workloads of a repository that can't be read, or objects in an
+//! unreadable file. It is also not reported if it applies to targets of other environments, because environments can share a control plane.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, OnceLock};
@@ -22,22 +22,22 @@ use crate::matching::{APPLICATION, is_met_by_target};
 use crate::prepare::Prepared;
 use crate::target::{Target, targets_elsewhere};
 
-/// For how many labels the nearest one that exists is looked for: there can be a million of them.
+/// The maximum number of labels for which the most similar existing label is searched. A fleet can have a million labels.
 const NEAREST_MAX: usize = 100;
-/// How many values of a label are named, if there are no more.
+/// Advice lists the values of a label if there are at most this many.
 const SHOWN_MAX: usize = 5;
-/// Of how many labels it is looked into which of them go together.
+/// The maximum number of labels whose combinations are checked.
 const COMBINED_MAX: usize = 10;
 
-/// How much is known of what labels could be met by.
-pub(crate) struct Known<'f> {
+/// Whether all places and all targets of the fleet are loaded, so that a label without a match is certain.
+pub(crate) struct Coverage<'f> {
     fleet: &'f Fleet,
     has_all_places: bool,
     has_all_targets: bool,
     elsewhere: OnceLock<Vec<Target>>,
 }
 
-impl<'f> Known<'f> {
+impl<'f> Coverage<'f> {
     fn of(fleet: &'f Fleet) -> Self {
         const OF_PLACES: [Kind; 2] = [Kind::ClusterType, Kind::Cluster];
         const OF_TARGETS: [Kind; 4] =
@@ -64,7 +64,7 @@ impl<'f> Known<'f> {
         self.has_all_targets
     }
 
-    /// Whether a policy selects a target of another environment.
+    /// Whether the selection of a policy or pin matches a target of another environment.
     pub(crate) fn is_for_elsewhere(&self, policy: &SchedulingPolicy) -> bool {
         self.elsewhere().iter().any(|target| {
             (policy.workspace.is_empty() || *policy.workspace == *target.workspace())
@@ -77,29 +77,29 @@ impl<'f> Known<'f> {
     }
 }
 
-/// Whether an object of these kinds may be in something that is not understood.
+/// Whether something unread may contain an object of these kinds.
 fn may_hold(unread: &Unread, kinds: &[Kind]) -> bool {
     unread.object.as_ref().is_none_or(|key| kinds.contains(&key.kind))
 }
 
-/// What is wrong with targets, as far as it is known which environments there are.
+/// Filters the diagnostics about targets. Unknown environments are reported only if all `Environment` objects could be read.
 pub(crate) fn of_targets(fleet: &Fleet, found: &[Diagnostic]) -> Vec<Diagnostic> {
     let has_all = !fleet.unread.iter().any(|unread| may_hold(unread, &[Kind::Environment]));
     found.iter().filter(|found| has_all || found.code != Code::UnknownEnvironment).cloned().collect()
 }
 
-/// What is said about policies and pins that select nothing.
+/// Reports policies and pins that select nothing.
 pub(crate) fn select_nothing(prepared: &Prepared) -> Vec<Diagnostic> {
-    let known = Known::of(&prepared.fleet);
-    let is_true = |(policy, code): &(&Object<SchedulingPolicy>, Code)| match code {
-        Code::NoClusterTypeSelected => known.has_all_places,
-        _ => known.has_all_targets && !known.is_for_elsewhere(&policy.spec),
+    let coverage = Coverage::of(&prepared.fleet);
+    let is_certain = |(policy, code): &(&Object<SchedulingPolicy>, Code)| match code {
+        Code::NoClusterTypeSelected => coverage.has_all_places,
+        _ => coverage.has_all_targets && !coverage.is_for_elsewhere(&policy.spec),
     };
     let policies =
-        prepared.schedule.idle().filter(is_true).map(|(policy, code)| selects_nothing(prepared, policy, code));
-    let mut said: Vec<_> = policies.collect();
-    said.extend(prepared.pins.idle(&prepared.place_index, &prepared.target_index, &known));
-    said
+        prepared.schedule.idle().filter(is_certain).map(|(policy, code)| selects_nothing(prepared, policy, code));
+    let mut diagnostics: Vec<_> = policies.collect();
+    diagnostics.extend(prepared.pins.idle(&prepared.place_index, &prepared.target_index, &coverage));
+    diagnostics
 }
 
 fn selects_nothing(prepared: &Prepared, policy: &Object<SchedulingPolicy>, code: Code) -> Diagnostic {
@@ -117,7 +117,7 @@ fn selects_nothing(prepared: &Prepared, policy: &Object<SchedulingPolicy>, code:
     }
 }
 
-/// What many policies may ask for, and nothing has.
+/// The cause that several policies may have in common: a requirement that no place or target meets.
 fn cause(prepared: &Prepared, policy: &Object<SchedulingPolicy>, code: Code) -> Option<String> {
     let (index, selector) = match code {
         Code::NoClusterTypeSelected => (&prepared.place_index, &policy.spec.cluster_types),
@@ -130,20 +130,20 @@ fn cause(prepared: &Prepared, policy: &Object<SchedulingPolicy>, code: Code) -> 
     if code == Code::NoTargetSelected && !workspace.is_empty() && !index.has(WORKSPACE_LABEL, workspace) {
         return Some(format!("workspace {workspace}"));
     }
-    let is_met_by_none = |requirement: &&model::selector::Requirement| index.meeting(requirement).is_empty();
+    let is_met_by_none = |requirement: &&model::selector::Requirement| index.matching(requirement).is_empty();
     selector.requirements.iter().find(is_met_by_none).map(|requirement| format!("{requirement:?}"))
 }
 
-/// Something that is for what has certain labels.
+/// An object that applies to assignments with certain labels.
 struct Scoped<'p> {
     key: ObjectKey,
-    /// What messages call it.
+    /// The name in messages.
     name: String,
     conditions: &'p Conditions,
     origin: Box<dyn Fn(&str) -> Origin + 'p>,
 }
 
-/// What is said about containers and schemas that apply to nothing. Those at these positions apply to something.
+/// Reports containers and schemas that apply to nothing. `containers` and `schemas` are the positions of those that apply to something.
 pub(crate) fn apply_to_nothing(
     prepared: &Prepared,
     containers: &RoaringBitmap,
@@ -154,7 +154,7 @@ pub(crate) fn apply_to_nothing(
     let mut scoped: Vec<Scoped<'_>> = of_containers
         .map(|(_, container)| Scoped {
             key: container.key(),
-            name: container.shown(),
+            name: container.display_name(),
             conditions: &container.conditions,
             origin: Box::new(|label| container.condition_origin(label)),
         })
@@ -166,8 +166,8 @@ pub(crate) fn apply_to_nothing(
         let origin = move |label: &str| Origin::field(&object, FieldPath::from(["metadata", "labels"]).key(label));
         Scoped { name: key.to_string(), key, conditions: &labelled.conditions, origin: Box::new(origin) }
     }));
-    let mut judge = Judge { prepared, known: Known::of(&prepared.fleet), nearest: BTreeMap::new() };
-    scoped.iter().filter(|scoped| !scoped.is_without_labels()).filter_map(|scoped| judge.diagnostic(scoped)).collect()
+    let mut checker = ScopeChecker { prepared, coverage: Coverage::of(&prepared.fleet), nearest: BTreeMap::new() };
+    scoped.iter().filter(|scoped| !scoped.is_without_labels()).filter_map(|scoped| checker.diagnostic(scoped)).collect()
 }
 
 impl Scoped<'_> {
@@ -184,30 +184,30 @@ impl Scoped<'_> {
     }
 }
 
-/// Finds out why things apply to nothing.
-struct Judge<'p> {
+/// Finds the reason why an object applies to nothing.
+struct ScopeChecker<'p> {
     prepared: &'p Prepared,
-    known: Known<'p>,
-    /// The advice for labels that nothing has.
+    coverage: Coverage<'p>,
+    /// The advice for labels that no place or target has.
     nearest: BTreeMap<(Arc<str>, Arc<str>), Option<String>>,
 }
 
-impl Judge<'_> {
-    /// None if it may apply to something that is not known, or to something elsewhere.
+impl ScopeChecker<'_> {
+    /// None if the object may apply to something that is not loaded, or to something of another environment.
     fn diagnostic(&mut self, scoped: &Scoped<'_>) -> Option<Diagnostic> {
         let unmet = scoped.labels().find(|(key, value)| !self.is_met(key, value));
         if let Some((key, value)) = unmet {
             return self.is_certain(key).then(|| self.unmet(scoped, key, value));
         }
         let is_elsewhere = |(key, value): &(Arc<str>, Arc<str>)| self.is_met_elsewhere(key, value);
-        if !self.known.has_all_places || !self.known.has_all_targets || scoped.labels().any(is_elsewhere) {
+        if !self.coverage.has_all_places || !self.coverage.has_all_targets || scoped.labels().any(is_elsewhere) {
             return None;
         }
         let labels: Vec<_> = scoped.labels().collect();
         let sides: Vec<_> = labels.iter().take(COMBINED_MAX).map(|(key, value)| self.sides(key, value)).collect();
         let none = RoaringBitmap::new();
         let (is_of_places, is_of_targets) = (fits(&sides, None, Some(&none)), fits(&sides, Some(&none), None));
-        // Whether anything is assigned to a place at all is not a matter of the labels of values.
+        // The labels fit a place alone, or a target alone. Missing assignments are then not a problem of the labels.
         if is_of_places || is_of_targets {
             return None;
         }
@@ -245,16 +245,16 @@ impl Judge<'_> {
         }
     }
 
-    /// Whether everything is known that could meet a label.
+    /// Whether everything that could meet a label is loaded.
     fn is_certain(&self, key: &str) -> bool {
         match key {
-            "cluster-type" | "cluster" => self.known.has_all_places,
-            "deployment-target" | WORKLOAD_LABEL => self.known.has_all_targets,
-            _ => self.known.has_all_places && self.known.has_all_targets,
+            "cluster-type" | "cluster" => self.coverage.has_all_places,
+            "deployment-target" | WORKLOAD_LABEL => self.coverage.has_all_targets,
+            _ => self.coverage.has_all_places && self.coverage.has_all_targets,
         }
     }
 
-    /// Whether anything meets a label, here or in another environment.
+    /// Whether anything meets a label, in this or in another environment.
     fn is_met(&self, key: &str, value: &str) -> bool {
         let Prepared { fleet, place_index, target_index, .. } = self.prepared;
         let is_here = match key {
@@ -272,10 +272,10 @@ impl Judge<'_> {
     }
 
     fn is_met_elsewhere(&self, key: &str, value: &str) -> bool {
-        self.known.elsewhere().iter().any(|target| is_met_by_target(key, value, target))
+        self.coverage.elsewhere().iter().any(|target| is_met_by_target(key, value, target))
     }
 
-    /// The places, and the targets, that meet a label.
+    /// The places and the targets that meet a label.
     fn sides(&self, key: &str, value: &str) -> (RoaringBitmap, RoaringBitmap) {
         let Prepared { fleet, place_index, target_index, .. } = self.prepared;
         let none = RoaringBitmap::new;
@@ -293,17 +293,17 @@ impl Judge<'_> {
         }
     }
 
-    /// What was probably meant by a label that nothing has. Each is looked for once.
+    /// Suggests a correction for a label that nothing has. Each label is searched once.
     fn advice(&mut self, key: &Arc<str>, value: &Arc<str>) -> Option<String> {
-        let asked = (Arc::clone(key), Arc::clone(value));
-        if let Some(known) = self.nearest.get(&asked) {
+        let label = (Arc::clone(key), Arc::clone(value));
+        if let Some(known) = self.nearest.get(&label) {
             return known.clone();
         }
         if self.nearest.len() >= NEAREST_MAX {
             return None;
         }
         let advice = nearest(self.prepared, key, value);
-        self.nearest.insert(asked, advice.clone());
+        self.nearest.insert(label, advice.clone());
         advice
     }
 }
@@ -325,24 +325,27 @@ fn nearest(prepared: &Prepared, key: &str, value: &str) -> Option<String> {
     if is_label && !keys().contains(key) {
         return similar::nearest(key, keys()).map(|near| format!("did you mean the label `{near}`?"));
     }
-    let few = |mut known: BTreeSet<&str>| {
+    let list_values = |mut known: BTreeSet<&str>| {
         known.remove("");
         let shown: Vec<_> = known.iter().map(|value| format!("`{value}`")).collect();
         (1..=SHOWN_MAX).contains(&shown.len()).then(|| format!("`{key}` is one of {}", shown.join(", ")))
     };
     match key {
-        "cluster-type" => {
-            few(fleet.cluster_types.keys().map(model::name::ClusterTypeName::as_str).take(NEAREST_MAX).collect())
-        }
+        "cluster-type" => list_values(
+            fleet.cluster_types.keys().map(model::name::ClusterTypeName::as_str).take(NEAREST_MAX).collect(),
+        ),
         WORKLOAD_LABEL => {
-            few(fleet.workloads.keys().map(model::name::WorkloadName::as_str).take(NEAREST_MAX).collect())
+            list_values(fleet.workloads.keys().map(model::name::WorkloadName::as_str).take(NEAREST_MAX).collect())
         }
-        _ if is_label => few(place_index.values(key).chain(target_index.values(key)).take(NEAREST_MAX).collect()),
+        _ if is_label => {
+            list_values(place_index.values(key).chain(target_index.values(key)).take(NEAREST_MAX).collect())
+        }
         _ => None,
     }
 }
 
-/// Whether a place and a target exist that together meet all labels, each of which these places or these targets meet. None: any.
+/// Whether a place and a target exist that together meet all labels. `labels` contains the places and the targets that meet each label.
+/// `places` and `targets` restrict the result. None: no restriction.
 fn fits(
     labels: &[(RoaringBitmap, RoaringBitmap)],
     places: Option<&RoaringBitmap>,

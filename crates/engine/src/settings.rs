@@ -1,4 +1,4 @@
-//! What annotations switch.
+//! Settings in annotations.
 
 use model::diagnostic::{Code, Diagnostic, FieldOrigin, Origin, Part};
 use model::field_path::FieldPath;
@@ -8,39 +8,39 @@ use model::object_key::ObjectKey;
 
 use crate::output::Layout;
 
-/// What happens when nobody gives a value that a schema requires.
+/// What happens when no container sets a value that a schema requires.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum MissingValues {
     /// The assignment fails.
     #[default]
     Enforce,
-    /// It is reported, and shipped without.
+    /// A warning is reported. The assignment is rendered without the value.
     Warn,
 }
 
-/// What happens to namespace names that Kubernetes does not allow because of their length.
+/// What happens to namespace names that are too long for Kubernetes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum LongNames {
     /// The assignment fails.
     #[default]
     Error,
-    /// They are cut, and get a short hash.
+    /// The name is cut, and a short hash is appended.
     Shorten,
 }
 
-/// How the values of a container are merged into those before it.
+/// How the values of a container are merged into the values of earlier containers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Strategy {
-    /// Mappings by key, lists by the `name` of their items.
+    /// Mappings are merged by key. Lists are merged by the `name` of their items.
     #[default]
     Deep,
-    /// The value as a whole takes the place of the earlier one.
+    /// The value replaces the earlier value as a whole.
     Replace,
-    /// Mappings by key, lists are put one behind the other.
+    /// Mappings are merged by key. Lists are concatenated.
     Append,
 }
 
-/// The strategies of a container: one for all keys, and exceptions.
+/// The merge strategies of a container: a default, and exceptions by key.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Strategies {
     default: Strategy,
@@ -53,31 +53,31 @@ impl Strategies {
     }
 }
 
-/// Annotation `schema.kalypso.io/missing`; none if it is not there.
+/// Reads the annotation `schema.kalypso.io/missing`. None if it is not set.
 pub(crate) fn missing_values(object: &ObjectKey, annotations: &Labels) -> Result<Option<MissingValues>, Diagnostic> {
     let choices = [("enforce", MissingValues::Enforce), ("warn", MissingValues::Warn)];
     choice(object, annotations, environment::MISSING_VALUES, &choices)
 }
 
-/// Annotation `names.kalypso.io/long`; none if it is not there.
+/// Reads the annotation `names.kalypso.io/long`. None if it is not set.
 pub(crate) fn long_names(object: &ObjectKey, annotations: &Labels) -> Result<Option<LongNames>, Diagnostic> {
     let choices = [("error", LongNames::Error), ("shorten", LongNames::Shorten)];
     choice(object, annotations, environment::LONG_NAMES, &choices)
 }
 
-/// Annotation `output.kalypso.io/fan-out`; none if it is not there.
+/// Reads the annotation `output.kalypso.io/fan-out`. None if it is not set.
 pub(crate) fn fan_out(object: &ObjectKey, annotations: &Labels) -> Result<Option<Layout>, Diagnostic> {
     choice(object, annotations, gitops_repo::FAN_OUT, &[("true", Layout::FanOut), ("false", Layout::Plain)])
 }
 
-/// Annotation `config.kalypso.io/priority`.
+/// Reads the annotation `config.kalypso.io/priority`. 0 if it is not set.
 pub(crate) fn priority(object: &ObjectKey, annotations: &Labels) -> Result<i64, Diagnostic> {
     let Some(text) = annotations.get(config_map::PRIORITY) else { return Ok(0) };
     let message = || format!("the priority of {object} must be an integer, here it is {text:?}");
     text.trim().parse().map_err(|_| refused(object, config_map::PRIORITY, message()))
 }
 
-/// Annotation `config.kalypso.io/merge`: a strategy for all keys, or `KEY=strategy` for some, separated by commas.
+/// Reads the annotation `config.kalypso.io/merge`: a strategy for all keys, or `KEY=strategy` for some keys, separated by commas.
 pub(crate) fn strategies(object: &ObjectKey, annotations: &Labels) -> Result<Strategies, Diagnostic> {
     let mut strategies = Strategies::default();
     let Some(text) = annotations.get(config_map::MERGE) else { return Ok(strategies) };

@@ -1,4 +1,4 @@
-//! The deployment targets of an environment: those that workloads bring, and those written directly.
+//! The deployment targets of an environment: those of workloads, and those that are objects of their own.
 
 mod ownership;
 
@@ -17,42 +17,43 @@ use model::object::{AnyObject, DeploymentTarget, Object};
 use model::object_key::ObjectKey;
 use model::similar;
 
-use self::ownership::{Claim, Claims, Standing};
+use self::ownership::{Claim, Claims, Precedence};
 
-/// How many environments a message names.
+/// The maximum number of environments that a message names.
 const ENVIRONMENTS_SHOWN_MAX: usize = 10;
 
-/// A deployment target with everything that its workload and registration add to it.
+/// A deployment target with the fields that its workload and registration add.
 #[derive(Clone, Debug)]
 pub struct Target {
-    /// Its whole name, `<workload>-<target>`.
+    /// The whole name, `<workload>-<target>`.
     pub name: DeploymentTargetName,
-    /// Its labels: its own, under those of its workload, and those that mappings add.
+    /// The labels. Labels of the workload override labels of the target. Label mappings add further labels.
     pub labels: Labels,
-    /// Which label mapping added which of its labels.
+    /// The label mapping that added a label, by label key.
     pub mapped: BTreeMap<Arc<str>, LabelMappingName>,
-    /// Which of its labels are those of its workload.
+    /// The keys of the labels that come from the workload.
     pub of_workload: BTreeSet<Arc<str>>,
-    /// Where its manifests are.
+    /// The place of the manifests: for example repository, branch and path, by key.
     pub manifests: BTreeMap<Arc<str>, Arc<str>>,
-    /// The JSON schemas that it and its workload bring.
+    /// The JSON schemas of the target and of its workload.
     pub schemas: Vec<SchemaText>,
-    /// The object that defines it, and the field that does.
+    /// The object that defines the target, and the field in it.
     pub origin: (ObjectKey, FieldPath),
-    /// The registration that brought it.
+    /// The registration that the target comes from. None for targets of the control plane.
     pub registration: Option<RegistrationName>,
-    /// The application whose `ConfigSchema`s can be for it, besides that of its workload's name; none for targets of the platform.
+    /// The application whose `ConfigSchema`s can apply to the target, in addition to those of the application with the workload's name. None
+    /// for targets of the platform team.
     pub(crate) application: Option<Application>,
-    /// Why nothing of it can be rendered.
+    /// The reason why the target can't be rendered.
     pub problem: Option<Diagnostic>,
 }
 
-/// Who brings a deployment target, where it is not the platform.
+/// The application that a deployment target comes from, if it does not come from the platform team.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Application {
-    /// This registration.
+    /// The application with this registration.
     Of(RegistrationName),
-    /// Several, and it is not clear which of them counts.
+    /// Several applications have a workload of this name. It is undefined which one applies.
     Contested,
 }
 
@@ -66,7 +67,7 @@ impl Application {
     }
 }
 
-/// A JSON schema and where it is written.
+/// A JSON schema and its place.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct SchemaText {
     /// The JSON text.
@@ -78,7 +79,7 @@ pub struct SchemaText {
 }
 
 impl Target {
-    /// Whether another says the same, whatever is wrong with it.
+    /// Whether both targets are equal, except for their problems.
     pub(crate) fn is_same(&self, other: &Self) -> bool {
         self.name == other.name
             && self.labels == other.labels
@@ -91,26 +92,26 @@ impl Target {
             && self.application == other.application
     }
 
-    /// Whether an application team wrote it, as part of a workload: then its texts are data wherever they are rendered.
+    /// Whether the target is part of a workload of an application team. Its texts are then rendered as data.
     pub(crate) fn is_of_application(&self) -> bool {
         self.origin.0.kind == Kind::Workload
     }
 
-    /// The name of its workload; empty if nobody says.
+    /// The name of the target's workload. Empty if the label is not set.
     pub fn workload(&self) -> &str {
         self.labels.get(WORKLOAD_LABEL).map_or("", |name| name)
     }
 
-    /// The name of its workspace; empty if nobody says.
+    /// The name of the target's workspace. Empty if the label is not set.
     pub fn workspace(&self) -> &str {
         self.labels.get(WORKSPACE_LABEL).map_or("", |name| name)
     }
 }
 
-/// The deployment targets of the fleet's environment, by name, and what is wrong with them.
+/// Returns the deployment targets of the fleet's environment, by name, and diagnostics about them.
 ///
-/// `behaviour`: a workload's labels override those of its targets, and `workload` and `workspace` override both. What label mappings add is added by
-/// `crate::mapping::targets`.
+/// `behaviour`: a workload's labels override those of its targets. The labels `workload` and `workspace` override both.
+/// `crate::mapping::targets` adds the labels of label mappings.
 pub(crate) fn unmapped_targets(fleet: &Fleet) -> (Vec<Target>, Vec<Diagnostic>) {
     let mut collector = Collector { fleet, claims: Claims::new(), diagnostics: Vec::new() };
     for workload in fleet.workloads.values() {
@@ -120,10 +121,10 @@ pub(crate) fn unmapped_targets(fleet: &Fleet) -> (Vec<Target>, Vec<Diagnostic>) 
         collector.add_contested(name);
     }
     for object in fleet.deployment_targets.values() {
-        collector.add_written(object);
+        collector.add_object(object);
     }
     let Collector { claims, mut diagnostics, .. } = collector;
-    let mut targets = ownership::settle(fleet, claims, &mut diagnostics);
+    let mut targets = ownership::assign_owners(fleet, claims, &mut diagnostics);
     for (key, copies) in &fleet.duplicates {
         let are_targets = copies.iter().filter(|copy| add_copy(fleet, &mut targets, copy)).count() > 0;
         if are_targets {
@@ -144,12 +145,12 @@ struct Collector<'a> {
 impl Collector<'_> {
     fn add_workload(&mut self, workload: &RegisteredWorkload) {
         for target in self.targets_of(workload) {
-            let standing = Standing::of(workload);
-            self.claims.entry(target.name.clone()).or_default().push(Claim { target, standing });
+            let precedence = Precedence::of(workload);
+            self.claims.entry(target.name.clone()).or_default().push(Claim { target, precedence });
         }
     }
 
-    /// The targets of all who bring a workload: none of them is rendered, and what was published for them stays.
+    /// Adds the targets of all workloads that have the same name. None of them is rendered, and their last good output stays.
     fn add_contested(&mut self, name: &WorkloadName) {
         let problem = self.fleet.contested_diagnostic(name);
         let mut known = BTreeMap::new();
@@ -160,14 +161,17 @@ impl Collector<'_> {
             }
         }
         for (name, target) in known {
-            self.claims.entry(name).or_default().push(Claim { target, standing: Standing::Other });
+            self.claims.entry(name).or_default().push(Claim { target, precedence: Precedence::Other });
         }
     }
 
-    fn add_written(&mut self, object: &Object<DeploymentTarget>) {
+    fn add_object(&mut self, object: &Object<DeploymentTarget>) {
         if *object.spec.environment == *self.fleet.environment.as_str() {
-            let target = written(object);
-            self.claims.entry(target.name.clone()).or_default().push(Claim { target, standing: Standing::Platform });
+            let target = from_object(object);
+            self.claims
+                .entry(target.name.clone())
+                .or_default()
+                .push(Claim { target, precedence: Precedence::Platform });
         } else {
             let place = (&FieldPath::from(["spec"]), &*object.spec.environment);
             self.diagnostics.extend(unknown_environment(self.fleet, &object.key(), place));
@@ -184,7 +188,7 @@ impl Collector<'_> {
                 continue;
             }
             match DeploymentTargetName::new(format!("{}-{}", object.name, target.name)) {
-                Ok(name) => targets.push(expanded(workload, target, name, path)),
+                Ok(name) => targets.push(from_workload(workload, target, name, path)),
                 Err(error) => {
                     let message = format!("the name `{}-{}` is not possible: {error}", object.name, target.name);
                     let origin = Origin::field(&object.key(), path.key("name"));
@@ -197,7 +201,7 @@ impl Collector<'_> {
     }
 }
 
-/// What to say about a target that is for an environment which is declared nowhere.
+/// Warns about a target whose environment is not declared. None if no environment is declared.
 fn unknown_environment(fleet: &Fleet, object: &ObjectKey, (target, name): (&FieldPath, &str)) -> Option<Diagnostic> {
     let known = &fleet.environments;
     if known.is_empty() || known.contains(name) {
@@ -216,7 +220,7 @@ fn unknown_environment(fleet: &Fleet, object: &ObjectKey, (target, name): (&Fiel
     Some(diagnostic.help(nearest.map_or_else(names, |nearest| format!("did you mean `{nearest}`?"))))
 }
 
-/// The targets of other environments that exist. Label mappings add nothing to them.
+/// Returns the targets of other declared environments. Label mappings are not applied to them.
 pub(crate) fn targets_elsewhere(fleet: &Fleet) -> Vec<Target> {
     let is_elsewhere = |name: &str| {
         *name != *fleet.environment.as_str() && (fleet.environments.is_empty() || fleet.environments.contains(name))
@@ -226,16 +230,17 @@ pub(crate) fn targets_elsewhere(fleet: &Fleet) -> Vec<Target> {
         for target in &workload.object.spec.deployment_targets {
             let name = DeploymentTargetName::new(format!("{}-{}", workload.object.name, target.name));
             if let Some(name) = name.ok().filter(|_| is_elsewhere(&target.spec.environment)) {
-                found.push(expanded(workload, target, name, FieldPath::default()));
+                found.push(from_workload(workload, target, name, FieldPath::default()));
             }
         }
     }
     let objects = fleet.deployment_targets.values().filter(|object| is_elsewhere(&object.spec.environment));
-    found.extend(objects.map(|object| written(object)));
+    found.extend(objects.map(|object| from_object(object)));
     found
 }
 
-/// Adds what a copy of an object that exists already brings: whatever it is, it is not clear. Whether it can bring targets here.
+/// Adds the targets of an additional copy of an object, because it is undefined which copy applies. Returns whether an object of this
+/// kind can define targets of this environment.
 fn add_copy(fleet: &Fleet, targets: &mut BTreeMap<DeploymentTargetName, Target>, copy: &AnyObject) -> bool {
     match copy {
         AnyObject::Workload(object) => {
@@ -247,7 +252,7 @@ fn add_copy(fleet: &Fleet, targets: &mut BTreeMap<DeploymentTargetName, Target>,
             }
         }
         AnyObject::DeploymentTarget(object) if *object.spec.environment == *fleet.environment.as_str() => {
-            let target = written(object);
+            let target = from_object(object);
             targets.entry(target.name.clone()).or_insert(target);
         }
         _ => return false,
@@ -255,7 +260,7 @@ fn add_copy(fleet: &Fleet, targets: &mut BTreeMap<DeploymentTargetName, Target>,
     true
 }
 
-fn expanded(
+fn from_workload(
     workload: &RegisteredWorkload,
     target: &WorkloadTarget,
     name: DeploymentTargetName,
@@ -287,7 +292,7 @@ fn expanded(
     }
 }
 
-fn written(object: &Object<DeploymentTarget>) -> Target {
+fn from_object(object: &Object<DeploymentTarget>) -> Target {
     let key = object.key();
     let path = FieldPath::from(["spec"]);
     let schemas = schema_texts(&key, &path.key("configSchemas"), &object.spec.config_schemas);

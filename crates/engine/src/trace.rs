@@ -1,4 +1,4 @@
-//! Where values come from: composition again, with everything that it does recorded.
+//! The origins of values: composes again, and records each step.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
@@ -11,29 +11,29 @@ use crate::compose::compose;
 use crate::container::Container;
 use crate::record::{Event, Recording, key_text};
 
-/// One container's say about a value.
+/// The value that a container sets at a path.
 #[derive(Clone, Debug)]
 pub struct Setting {
     /// The container.
     pub(crate) container: Arc<Container>,
-    /// Where it is written.
+    /// The place of the value.
     pub origin: Origin,
-    /// The value that was set there.
+    /// The value that the container sets.
     pub value: Value,
 }
 
-/// Everything that was done to the values of one assignment, in order.
+/// All steps of the composition of one assignment, in order.
 #[derive(Debug)]
 pub(crate) struct Trace {
     containers: Vec<Arc<Container>>,
     events: Vec<Event>,
-    /// The events at each path, by their positions.
+    /// The positions of the events at each path.
     at: HashMap<FieldPath, Vec<usize>>,
     pub(crate) data: Value,
 }
 
 impl Trace {
-    /// Composes containers and remembers how.
+    /// Composes containers and records the steps.
     pub(crate) fn record(containers: Vec<Arc<Container>>) -> Self {
         let mut recording = Recording::default();
         let composition = compose(&containers, &mut recording);
@@ -44,20 +44,19 @@ impl Trace {
         Self { containers, events: recording.events, at, data: composition.data }
     }
 
-    /// Who set the value at `path`, the last first: that one counts, it overrides the others.
+    /// The settings of the value at `path`, the last one first. The last one overrides the others.
     pub(crate) fn settings(&self, path: &FieldPath) -> Vec<Setting> {
-        let mut found: Vec<_> = self.having(path).collect();
+        let mut found: Vec<_> = self.numbered_settings(path).collect();
         found.sort_unstable_by_key(|(number, ..)| std::cmp::Reverse(*number));
         found.into_iter().map(|(_, setting)| setting).collect()
     }
 
-    /// What several containers gave to the value at `path`, in the order in which it was merged, with the paths at which they gave it.
-    /// Empty if all of it comes from one place.
+    /// The parts of the value at `path` that several containers set, with their paths, in merge order. Empty if one container set the whole value.
     pub(crate) fn pieces(&self, path: &FieldPath) -> Vec<(FieldPath, Setting)> {
         let Some(value) = follow(&self.data, path.steps()) else { return Vec::new() };
         let mut leaves = Vec::new();
         collect_leaves(value, &mut path.clone(), &mut leaves);
-        let latest = |(leaf, _): &(FieldPath, Value)| self.having(leaf).map(|(number, _)| number).max();
+        let latest = |(leaf, _): &(FieldPath, Value)| self.numbered_settings(leaf).map(|(number, _)| number).max();
         let numbers: BTreeSet<_> = leaves.iter().filter_map(latest).collect();
         if numbers.len() < 2 {
             return Vec::new();
@@ -70,21 +69,21 @@ impl Trace {
         numbers.into_iter().filter_map(piece).collect()
     }
 
-    /// The events that gave a value at `path`, each with its position.
-    fn having(&self, path: &FieldPath) -> impl Iterator<Item = (usize, Setting)> {
+    /// The events that set a value at `path`, each with its position.
+    fn numbered_settings(&self, path: &FieldPath) -> impl Iterator<Item = (usize, Setting)> {
         let above = (0..=path.steps().len()).filter_map(|length| path.steps().get(..length));
         let numbers = above.filter_map(|steps| self.at.get(&steps.iter().cloned().collect::<FieldPath>())).flatten();
         numbers.filter_map(|number| Some((*number, self.setting_at(*number, path)?)))
     }
 
-    /// What an event gave at `path`, which is at or below its own.
+    /// The value that an event set at `path`, which is at or below the event's own path.
     fn setting_at(&self, number: usize, path: &FieldPath) -> Option<Setting> {
         let event = self.events.get(number)?;
         let rest = path.steps().get(event.path.steps().len()..)?;
         Some(self.setting(event, rest, follow(&event.value, rest)?))
     }
 
-    /// The paths of all values that are not mappings or lists with something in them, with the values.
+    /// The paths and values of all leaves: scalars, empty mappings and empty lists.
     pub(crate) fn leaves(&self) -> Vec<(FieldPath, Value)> {
         let mut leaves = Vec::new();
         collect_leaves(&self.data, &mut FieldPath::default(), &mut leaves);
@@ -100,7 +99,7 @@ impl Trace {
     }
 }
 
-/// The value at the end of `steps` below `value`.
+/// Follows `steps` down from `value`. None if there is no such value.
 pub(crate) fn follow<'v>(value: &'v Value, steps: &[Step]) -> Option<&'v Value> {
     steps.iter().try_fold(value, |value, step| match (value, step) {
         (Value::Map(map), Step::Key(name)) => {
@@ -112,7 +111,7 @@ pub(crate) fn follow<'v>(value: &'v Value, steps: &[Step]) -> Option<&'v Value> 
     })
 }
 
-/// The depth is bounded by that of the YAML that the values were read from.
+/// Adds the leaves of a value to `leaves`. The recursion is at most as deep as the YAML that the values were read from.
 pub(crate) fn collect_leaves(value: &Value, path: &mut FieldPath, leaves: &mut Vec<(FieldPath, Value)>) {
     let mut below = |step: Step, value: &Value| {
         path.push(step);
@@ -130,7 +129,7 @@ pub(crate) fn collect_leaves(value: &Value, path: &mut FieldPath, leaves: &mut V
     }
 }
 
-/// `value` with another one at the end of `steps`. None if there is nothing to replace.
+/// Returns `value` with `new` at the end of `steps`. None if no value is there.
 pub(crate) fn with_value(value: &Value, steps: &[Step], new: &Value) -> Option<Value> {
     let Some((step, rest)) = steps.split_first() else { return Some(new.clone()) };
     match (value, step) {

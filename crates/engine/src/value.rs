@@ -1,4 +1,4 @@
-//! From the text of a configuration value to the value.
+//! Parses the text of a configuration value.
 
 use std::collections::BTreeSet;
 use std::hash::{Hash, Hasher};
@@ -8,20 +8,20 @@ use gotemplate::value::{Key, MapKind, UintKind, Value};
 use model::digest::Digest;
 use model::yaml::{self, Node, NodeValue, Resolved, Scalar};
 
-/// A configuration value.
+/// A parsed configuration value.
 #[derive(Clone, Debug)]
 pub(crate) struct Parsed {
     /// The value.
     pub(crate) value: Value,
-    /// Whether it is a text that stood in single quotes: such a text stays one, whatever it looks like.
+    /// Whether the text was in single quotes. Such a text stays a text, also if it looks like a number.
     pub(crate) is_quoted: bool,
 }
 
-/// Reads the text of a configuration value: a YAML mapping or list is read as such, a text in single quotes loses them, and
-/// every other text is kept as it is.
+/// Parses the text of a configuration value. A YAML mapping or list is parsed as such. A text in single quotes loses the quotes. Every
+/// other text stays as it is.
 pub(crate) fn parse(text: &str) -> Parsed {
     if let Some(node) = yaml::structure(text) {
-        return Parsed { value: of_node(&node), is_quoted: false };
+        return Parsed { value: from_node(&node), is_quoted: false };
     }
     let trimmed = text.trim();
     if trimmed.starts_with('\'') && trimmed.ends_with('\'') {
@@ -30,13 +30,13 @@ pub(crate) fn parse(text: &str) -> Parsed {
     Parsed { value: Value::text(text), is_quoted: false }
 }
 
-/// The value that a YAML node is.
-pub(crate) fn of_node(node: &Node) -> Value {
+/// Converts a YAML node to a value.
+pub(crate) fn from_node(node: &Node) -> Value {
     match &node.value {
         NodeValue::Scalar(scalar) => scalar_value(scalar),
-        NodeValue::Sequence(items) => Value::list(items.iter().map(of_node).collect()),
+        NodeValue::Sequence(items) => Value::list(items.iter().map(from_node).collect()),
         NodeValue::Mapping(entries) => {
-            Value::map(MapKind::AnyToAny, entries.iter().map(|(name, node)| (key(name), of_node(node))).collect())
+            Value::map(MapKind::AnyToAny, entries.iter().map(|(name, node)| (key(name), from_node(node))).collect())
         }
     }
 }
@@ -53,7 +53,7 @@ fn scalar_value(scalar: &Scalar) -> Value {
 }
 
 fn key(node: &Node) -> Key {
-    // A key that is a mapping or a list is no structure: the reader refuses it.
+    // The YAML reader refuses keys that are mappings or lists.
     let Some(scalar) = node.as_scalar() else { return Key::Nil };
     match scalar.resolve() {
         Resolved::Null => Key::Nil,
@@ -65,9 +65,9 @@ fn key(node: &Node) -> Key {
     }
 }
 
-/// What composed values are: equal for equal ones.
+/// The digest of composed values. Equal values have equal digests.
 pub(crate) fn digest(value: &Value, quoted: &BTreeSet<Text>) -> Digest {
-    /// Values as something that can be hashed; what composition can't hold is told apart by its kind only.
+    /// Implements `Hash` for values. Of values that composition can't produce, only the kind is hashed.
     struct Hashed<'v>(&'v Value);
 
     impl Hash for Hashed<'_> {

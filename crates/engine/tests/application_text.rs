@@ -1,4 +1,4 @@
-//! Whatever an application team writes into its workload: it is a text in the platform's manifests, or its target has none.
+//! A text in a workload of an application team stays a text in the rendered manifests, or the target is not rendered.
 
 #![allow(clippy::unwrap_used, reason = "a test may")]
 
@@ -12,7 +12,7 @@ use testkit::suite::{self, Case, run_with};
 static SHOP: LazyLock<Case> =
     LazyLock::new(|| suite::cases(&Path::new(suite::FOLDER).join("shop.md")).unwrap().remove(0));
 
-/// Templates that only print the texts `.Manifests.x`, `.Manifests.y` and `.Labels.l`, wherever a text can stand.
+/// Templates that only print the texts `.Manifests.x`, `.Manifests.y` and `.Labels.l`, at all positions where YAML allows a text.
 const TEMPLATES: &[&str] = &[
     "kind: A\nx: {{ .Manifests.x }}\ny: {{ .Manifests.y }}\nafter: b\n",
     "kind: A\nx: a/{{ .Manifests.x }}/b\nl: {{ .Labels.l }}-{{ .Manifests.x }}{{ .Manifests.y }}\n",
@@ -31,7 +31,7 @@ const TEMPLATES: &[&str] = &[
     "kind: A\nx: {{ .Manifests.x | trunc 3 }}\ny: {{ regexFind \".*\" .Manifests.y | squote }}\n",
 ];
 
-/// Pieces that mean something to YAML, or to templates.
+/// Parts of texts with a meaning in YAML or in templates.
 const PIECES: &[&str] = &[
     "p",
     "q",
@@ -90,7 +90,7 @@ fn text() -> impl Strategy<Value = String> {
     text.prop_map(|text| text.replace('\n', " "))
 }
 
-/// The file that a template makes of these texts, if it makes one.
+/// The file that a template renders with these texts. None if it can't be rendered.
 fn made(template: &str, annotation: &str, [x, y, l]: [&str; 3]) -> Option<String> {
     let quoted = |text: &str| format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""));
     let workload = format!(
@@ -120,7 +120,7 @@ fn made(template: &str, annotation: &str, [x, y, l]: [&str; 3]) -> Option<String
     file.map(|entry| String::from_utf8(entry.blob.bytes().unwrap().to_vec()).unwrap())
 }
 
-/// The documents of a text, each with its kind, its collections and its keys. A key that holds the text of a label is only known to be one.
+/// The structure of a text's documents: kinds, collections and keys. A key with the text of a label is shown as `?`.
 fn structure(text: &str) -> Result<Vec<String>, String> {
     let reading = read(text, &Options::VALUES);
     if !reading.problems.is_empty() {
@@ -155,7 +155,7 @@ proptest! {
         template in prop::sample::select(TEMPLATES), x in text(), y in text(), l in text(), is_literal: bool
     ) {
         let annotation = if is_literal { "template.kalypso.io/literal: \"true\"" } else { "" };
-        // Of a text that decodes to nothing, nothing is made.
+        // Some templates render nothing, because a text decodes to nothing.
         let plain = made(template, annotation, ["word", "word", "word"]);
         if let (Some(found), Some(plain)) = (made(template, annotation, [&x, &y, &l]), plain) {
             prop_assert_eq!(structure(&found), structure(&plain), "{}", found);

@@ -1,4 +1,4 @@
-//! Small control planes give the trees that Microsoft's Kalypso makes of them, each a test of its own.
+//! Small control planes render to the same trees as with Microsoft's Kalypso. Each one is a test of its own.
 
 use std::path::{Path, PathBuf};
 

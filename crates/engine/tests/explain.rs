@@ -1,4 +1,4 @@
-//! Where a value ends up: the line of the file that is rendered.
+//! The lines of rendered files that depend on a value.
 
 use std::io::{self, Result};
 use std::sync::Arc;
@@ -8,7 +8,7 @@ use model::diagnostic::AssignmentId;
 use model::name::{DeploymentTargetName, PlaceName};
 use testkit::generator::ENVIRONMENT;
 
-/// One assignment, whose configuration file has a line for each manifest before the values.
+/// A fleet with one assignment. Its configuration file has a line for each manifest before the values.
 const FLEET: &str = r#"
 apiVersion: scheduler.kalypso.io/v1alpha1
 kind: ClusterType
@@ -41,7 +41,7 @@ metadata: {name: all, labels: {platform-config: "true"}}
 data: {REGION: west}
 "#;
 
-/// Holds the assignment, and gives it a manifest more.
+/// A pin that holds the assignment and sets one more manifest.
 const PIN: &str = r"
 ---
 apiVersion: fleet.kalypso.io/v1alpha1
@@ -50,7 +50,7 @@ metadata: {name: hold}
 spec: {deploymentTargetSelector: {labelSelector: {}}, clusterTypeSelector: {labelSelector: {}}, manifests: {commit: abc}, reason: slow}
 ";
 
-/// Where the value ends up.
+/// Compares the files and lines that depend on the value `REGION`.
 fn check(files: &[&str], expected: &[(&str, usize)]) -> Result<()> {
     let text = files.concat().into_bytes();
     let (fleet, found) = testkit::directory::fleet_of(vec![("all.yaml".to_owned(), text)], ENVIRONMENT)?;

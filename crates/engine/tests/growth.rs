@@ -1,4 +1,4 @@
-//! How much work there is, counted: it grows with what differs, not with the number of assignments.
+//! Counts the work: it grows with the number of different inputs, not with the number of assignments.
 
 use std::io::Result;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use model::source::{File, Source};
 use testkit::generator::change::Change;
 use testkit::generator::{self, ENVIRONMENT, Size};
 
-/// How many sets of values are composed, how many checks that takes, and how many assignments are rendered.
+/// The numbers of compositions, checks and rendered assignments.
 fn work(size: Size) -> Result<[usize; 3]> {
     let files = generator::fleet(size, 1).into_iter().map(|(path, text)| (path, text.into_bytes()));
     let (fleet, _) = testkit::directory::fleet_of(files.collect(), ENVIRONMENT)?;
@@ -18,12 +18,12 @@ fn work(size: Size) -> Result<[usize; 3]> {
     Ok([compositions, checks, renderings])
 }
 
-/// Six maps: none is for a team or a workload, so that all targets on a cluster type have the same values.
+/// Six maps. No map is for a team or a workload, so that all targets on a cluster type have the same values.
 const SIZE: Size = Size { cluster_types: 10, targets: 8, config_maps: 6, schemas: 2 };
 
 #[test]
 fn values_are_composed_and_checked_once_for_all_that_share_them() -> Result<()> {
-    // Five of the six maps are for a region each, and the other five regions share the map that is for everybody.
+    // Five of the six maps are for one region each. The other five regions use only the map without conditions.
     assert_eq!(work(SIZE)?, [6, 12, 80]);
     assert_eq!(work(Size { targets: 80, ..SIZE })?, [6, 12, 800]);
     assert_eq!(work(Size { cluster_types: 100, ..SIZE })?, [6, 12, 800]);
@@ -36,7 +36,7 @@ fn each_further_schema_checks_each_composition_once() -> Result<()> {
     Ok(())
 }
 
-/// A target on clusters of one type. Only the namespace's template reads where it is.
+/// A target on clusters of one type. Only the namespace's template reads data of the place.
 const CLUSTERS: &str = r#"
 apiVersion: scheduler.kalypso.io/v1alpha1
 kind: ClusterType
@@ -76,7 +76,7 @@ metadata: {name: all, labels: {platform-config: "true"}}
 data: {REGION: west}
 "#;
 
-/// How many files are rendered for so many clusters.
+/// The number of files that are rendered for this number of clusters.
 fn files_of_clusters(count: usize) -> Result<usize> {
     let cluster = |number| {
         format!(
@@ -99,7 +99,7 @@ fn files_that_many_clusters_have_are_rendered_once() -> Result<()> {
     Ok(())
 }
 
-/// How many assignments a change of one file recomputes, and what else it costs.
+/// The number of assignments that a change of one file computes again, and the counters of work.
 fn work_of(size: Size, change: &Change) -> Result<(usize, Work)> {
     let files = generator::fleet(size, 1);
     let text = change.apply(&files[&change.path], 0).into_bytes();

@@ -1,4 +1,4 @@
-//! Which earlier publications are needed for what fails and is held.
+//! The earlier publications that are needed for held assignments.
 
 use std::collections::BTreeMap;
 use std::io::{self, Result};
@@ -11,7 +11,7 @@ use model::git_id::GitId;
 use model::tree::{OpenError, Sealed, Tree};
 use testkit::generator::ENVIRONMENT;
 
-/// Two targets wherever there is a place for them.
+/// Two targets that are assigned to all places.
 const FLEET: &str = "
 apiVersion: scheduler.kalypso.io/v1alpha1
 kind: Template
@@ -34,7 +34,7 @@ metadata: {name: all}
 spec: {deploymentTargetSelector: {labelSelector: {}}, clusterTypeSelector: {labelSelector: {}}}
 ";
 
-/// What no assignment agrees with.
+/// A value and a schema that stop all assignments.
 const BROKEN: &str = "
 ---
 apiVersion: v1
@@ -76,7 +76,8 @@ fn commit(number: usize) -> GitId {
     GitId::of_blob(number.to_string().as_bytes())
 }
 
-/// What comes of a search where a branch holds `good`, was published once, and that publication says what was held; `give` has the fleets.
+/// Runs a search on a branch that contains the output of `good`, with one publication. `held` contains the assignments that the publication
+/// held. `give` returns whether the fleet of a publication can be read. Returns the number of fleets read, and the result.
 fn check(
     (good, now): (&Compiled, &Compiled),
     held: &BTreeMap<AssignmentId, GitId>,
@@ -146,7 +147,7 @@ fn what_was_held_stays_so_without_its_pin_and_says_why_it_can_not() -> Result<()
     let id = held.keys().next().and_then(|id| good.get(id)?.folder());
     assert_eq!(folder, id.map(|id| (commit(7), 0, id)));
     let (_, found) = check((&good, &now), &held, &|_| Err("gone".to_owned())).map_err(io::Error::other)?;
-    let said: Vec<_> = found.diagnostics().iter().map(|said| (said.code.id(), said.assignments.len())).collect();
-    assert_eq!(said, [("K0221", 1)]);
+    let codes: Vec<_> = found.diagnostics().iter().map(|found| (found.code.id(), found.assignments.len())).collect();
+    assert_eq!(codes, [("K0221", 1)]);
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! Hostile values and schemas stop their own assignment, in time, and nothing else.
+//! Hostile values and schemas stop only their own assignments, and the run ends in time.
 
 #![allow(clippy::unwrap_used, reason = "a test may")]
 
@@ -7,16 +7,16 @@ use std::time::{Duration, Instant};
 
 use testkit::suite::{self, Outcome, run_with};
 
-/// Much more than any of these takes, also on a busy machine: what it catches has no end.
+/// Much longer than any of these tests takes on a busy machine. It catches runs that never end.
 const TIME_MAX: Duration = Duration::from_secs(30);
 
-/// What the small shop gives with these files added.
+/// Runs the small shop with additional files.
 fn shop_with(files: &[(&str, String)]) -> Outcome {
     let shop = suite::cases(&Path::new(suite::FOLDER).join("shop.md")).unwrap().remove(0);
     let mut all = shop.files();
     all.extend(files.iter().map(|(path, text)| ((*path).to_owned(), text.clone().into_bytes())));
     let start = Instant::now();
-    // Threads of tests, and of rayon, have 2 MiB of stack, as those of the product.
+    // The threads of tests and of rayon have 2 MiB of stack, like the threads of the product.
     let outcome = run_with(&shop, &all).unwrap();
     assert!(start.elapsed() < TIME_MAX, "it took {:?}", start.elapsed());
     outcome
@@ -30,7 +30,7 @@ fn indented(text: &str) -> String {
     text.lines().flat_map(|line| ["    ", line, "\n"]).collect()
 }
 
-/// A schema for `drone` either gives this code there, or (empty) stops nothing; `large` is always made.
+/// Runs with a schema for `drone`. Its assignment fails with this code, or does not fail if the code is empty. `large` is always rendered.
 fn check_schema(schema: &str, code: &str) {
     let object = format!(
         "apiVersion: scheduler.kalypso.io/v1alpha1\nkind: ConfigSchema\nmetadata: {{name: hostile, labels: {{size: small}}}}\n\
@@ -44,7 +44,7 @@ fn check_schema(schema: &str, code: &str) {
     assert!(outcome.says.contains(code), "{start}: {}", outcome.says);
 }
 
-/// A `ConfigMap` with this data for `drone` gives this code there, or (empty) stops nothing; `large` is always made.
+/// Runs with a `ConfigMap` for `drone`. Its assignment fails with this code, or does not fail if the code is empty. `large` is always rendered.
 fn check_values(maps: &[String], code: &str) {
     let map = |(number, data): (usize, &String)| {
         format!(
@@ -71,7 +71,7 @@ fn schemas_that_refer_to_themselves_are_refused() {
     check_schema(r#"{"$id": "https://a.example/s", "$ref": "https://a.example/s"}"#, "K0310");
 }
 
-/// By ids, anchors and keywords that only sometimes apply.
+/// Circles by ids, by anchors, and by keywords that apply only to some values.
 #[test]
 fn circles_by_other_names_are_refused() {
     const NEW: &str = r#""$schema": "https://json-schema.org/draft/2020-12/schema""#;
@@ -110,7 +110,7 @@ fn deeply_nested_schemas_are_refused() {
     check_schema(&format!(r##"{{"$ref": "#/definitions/d0", "definitions": {{{}}}}}"##, chain.join(",")), "K0310");
 }
 
-/// Each of `levels` definitions refers to the next one `times` times, in a schema made of `part`.
+/// A schema with `levels` definitions. Each one refers to the next one `times` times, inside of `part`.
 fn unfolding(levels: usize, times: usize, part: &str) -> String {
     let of_level = |level: usize| {
         let next = part.replace("NEXT", &format!(r##"{{"$ref": "#/definitions/d{}"}}"##, level + 1));
@@ -128,7 +128,7 @@ fn schemas_that_multiply_are_refused() {
     check_schema(&unfolding(3, 200, r#"{"additionalProperties": NEXT}"#), "K0310");
 }
 
-/// References that a pointer does not show.
+/// References that are not plain JSON pointers.
 #[test]
 fn schemas_that_multiply_by_other_names_are_refused() {
     let levels = |level: &dyn Fn(usize, &str) -> String, reference: &dyn Fn(usize) -> String| {

@@ -1,4 +1,4 @@
-//! Going on from what is known gives what compiling from the beginning gives, and recomputes only what has other inputs.
+//! An update gives the same result as a new compilation, and computes only assignments with changed inputs again.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use testkit::directory::fleet_of;
 use testkit::generator::{self, ENVIRONMENT, Size};
 use testkit::incremental::{Counts, check, check_claims, check_threads};
 
-/// Edits of each seed: as many as take a few seconds. `cargo xtask bench` makes many more.
+/// The number of edits for each seed, for a run of a few seconds. `cargo xtask bench` uses many more.
 const EDITS: usize = 20;
 
 #[test]
@@ -44,7 +44,7 @@ fn how_many_threads_update_does_not_matter() -> Result<(), String> {
 const PIN: &str = "{apiVersion: fleet.kalypso.io/v1alpha1, kind: ReleasePin, metadata: {name: twice}, spec: {manifests: {branch: b}, \
     deploymentTargetSelector: {labelSelector: {}}, clusterTypeSelector: {labelSelector: {}}}}";
 
-/// What the assignments of a fleet depend on, with one pin in each of these files.
+/// The digests of the inputs of a fleet's assignments, with one copy of a pin in each of these files.
 fn inputs(pins: [&str; 2]) -> std::io::Result<Vec<Digest>> {
     let files = testkit::edits::fleet(1).into_iter().map(|(path, text)| (path, text.into_bytes()));
     let pins = pins.map(|path| (path.to_owned(), PIN.as_bytes().to_vec()));
@@ -61,7 +61,7 @@ fn where_the_copies_of_a_pin_are_is_no_input() -> std::io::Result<()> {
     Ok(())
 }
 
-/// A fleet whose config template ends with this line, has this annotation, and prints this value.
+/// A fleet whose configuration template ends with `line`, has `annotation`, and prints `value`.
 fn printing((line, annotation, value): (&str, &str, &str)) -> std::io::Result<Arc<Fleet>> {
     const SIZE: Size = Size { cluster_types: 6, targets: 8, config_maps: 20, schemas: 2 };
     let mut files: BTreeMap<_, _> = generator::fleet(SIZE, 1);
@@ -82,7 +82,7 @@ fn printing((line, annotation, value): (&str, &str, &str)) -> std::io::Result<Ar
 fn rendered_files_are_broken_and_mended_as_if_compiled_anew() -> std::io::Result<()> {
     const NOTE: &str = "note: {{ .ConfigData.NOTE | default \"none\" }}";
     const UNCHECKED: &str = "template.kalypso.io/unchecked: \"true\"";
-    // Five of six cluster types have the template, one of them the value.
+    // Five of six cluster types use the template. One of the five has the value.
     let states = [
         ((NOTE, "", "fine"), 48),
         ((NOTE, "", "@broken"), 40),

@@ -1,4 +1,4 @@
-//! What was saved by one run is used by the next, and changes nothing.
+//! A memo of one run saves work in the next run, and does not change results.
 
 use std::collections::BTreeSet;
 use std::io::Result;
@@ -10,7 +10,7 @@ use model::fleet::Fleet;
 use testkit::edits::Edits;
 use testkit::generator::ENVIRONMENT;
 
-/// Fleets in which everything occurs, each some edits after the one before.
+/// Fleets with all kinds of objects, each some edits after the previous one.
 fn fleets() -> Result<Vec<Arc<Fleet>>> {
     let mut edits = Edits::new(11);
     let fleet = |_| {

@@ -1,4 +1,4 @@
-//! What one application's repository holds changes nothing of others, whatever it is.
+//! The content of one application's repository never changes the output of other applications.
 
 #![allow(clippy::unwrap_used, reason = "a test may")]
 
@@ -10,12 +10,12 @@ use model::tree::closed;
 use testkit::mutation::{Chance, mutated};
 use testkit::suite::{self, Case, run_with};
 
-/// How many changed repositories a usual run tries.
+/// The number of mutated repositories in a usual run.
 const COUNT: u64 = 2_000;
 
 type Files = Vec<(String, Vec<u8>)>;
 
-/// The small shop.
+/// The first case of `shop.md`: a small shop.
 fn shop() -> Case {
     suite::cases(&Path::new(suite::FOLDER).join("shop.md")).unwrap().remove(0)
 }
@@ -97,7 +97,7 @@ fn company() -> Files {
     files
 }
 
-/// What is in the folders of targets that begin with none of these.
+/// The files in folders of targets whose names begin with none of these prefixes.
 fn others(case: &Case, files: &Files, names: &[&str]) -> BTreeMap<String, Vec<u8>> {
     let tree = run_with(case, files).unwrap().tree;
     let files = tree.files(&closed).map(Result::unwrap);
@@ -120,7 +120,7 @@ fn an_application_changes_nothing_of_others() {
         let mut chance = Chance::new(round);
         let mut files = company.clone();
         let index = files.iter().position(|(path, _)| path.starts_with("monitor@")).unwrap();
-        // It begins with what is its own, or with what it takes from another.
+        // The mutation starts from the application's own text, or from a text of another application.
         let from = if chance.one_of(4) == 0 { texts[chance.one_of(texts.len())] } else { MONITOR };
         let text = mutated(from, &texts, &mut chance);
         files[index].1 = text.clone().into_bytes();

@@ -1,4 +1,4 @@
-//! Plans say why assignments change.
+//! Plans contain the reasons why assignments change.
 
 use std::collections::BTreeSet;
 use std::io::{self, Result};
@@ -9,7 +9,7 @@ use engine::plan::{Because, Comparison, Guarded, LabelOf, Plan, Reason, plan};
 use model::tree::{OpenError, Sealed, Tree};
 use testkit::generator::ENVIRONMENT;
 
-/// A target wherever there is a place for it.
+/// A target that is assigned to all places.
 const FLEET: &str = "
 apiVersion: scheduler.kalypso.io/v1alpha1
 kind: Template
@@ -64,7 +64,7 @@ fn planned(old: &Compiled, new: &Compiled) -> std::result::Result<Plan, OpenErro
     plan(&Comparison { previous, output, folder, new, old, open: &open, content })
 }
 
-/// What comes of one assignment when these are gone.
+/// Compares the reason of an assignment's removal when the objects `gone` are removed.
 fn check(gone: &str, id: &str, expected: Reason) -> Result<()> {
     let (old, new) = (compiled(&[FLEET, gone], true)?, compiled(&[FLEET], false)?);
     let plan = planned(&old, &new).map_err(io::Error::other)?;
@@ -81,7 +81,7 @@ fn a_place_that_is_gone_is_called_what_it_was() -> Result<()> {
     check(OTHER_TYPE, "large/shop-live", Reason::ClusterTypeGone)
 }
 
-/// What goes as a whole from one fleet to the next, where what was is known, and where only its folders are.
+/// Compares whether a workload or target loses all assignments, whether everything is removed, and whether a confirmation is needed.
 fn check_gone(old: &[&str], new: &[&str], expected: [bool; 3]) -> Result<()> {
     let (old, new) = (compiled(old, true)?, compiled(new, false)?);
     let plan = planned(&old, &new).map_err(io::Error::other)?;
@@ -90,7 +90,7 @@ fn check_gone(old: &[&str], new: &[&str], expected: [bool; 3]) -> Result<()> {
     Ok(())
 }
 
-/// A second target, of no workload that anybody knows.
+/// A second target, without a workload.
 const OTHER_TARGET: &str = "
 ---
 apiVersion: scheduler.kalypso.io/v1alpha1
@@ -103,7 +103,7 @@ spec: {environment: prod, manifests: {repo: https://git.example/till, branch: pr
 fn what_goes_as_a_whole_needs_a_word_however_little_it_is() -> Result<()> {
     check_gone(&[FLEET, OTHER_TARGET], &[FLEET], [true, false, true])?;
     check_gone(&[FLEET], &[FLEET, OTHER_TARGET], [false, false, false])?;
-    // A cluster that goes leaves its target elsewhere, but is a place that goes as a whole.
+    // The target of a removed cluster still runs at another place, but the removed place needs a confirmation.
     check_gone(&[FLEET, CLUSTER], &[FLEET], [false, false, true])?;
     let nothing = FLEET.replace(
         "labelSelector: {}}, clusterTypeSelector",
@@ -134,7 +134,7 @@ fn a_word_is_for_these_removals_in_this_place() -> Result<()> {
     Ok(())
 }
 
-/// A place with a label, and values that ask for it.
+/// A place with a label, and values with this label as their condition.
 const LABELLED: &str = "
 ---
 apiVersion: scheduler.kalypso.io/v1alpha1
@@ -163,7 +163,7 @@ metadata: {name: west, labels: {platform-config: 'true', region: west}}
 data: {VALUE: in the west}
 ";
 
-/// Why the assignment on `shop` changes: its values' reasons, and the others.
+/// The reasons why the assignment on `shop` changes: the reasons of its values, and the other reasons.
 fn why(edit: impl Fn(&str) -> String) -> Result<(Vec<Option<Because>>, Vec<Reason>)> {
     let (old, new) = (compiled(&[FLEET, LABELLED], true)?, compiled(&[FLEET, &edit(LABELLED)], false)?);
     let plan = planned(&old, &new).map_err(io::Error::other)?;
@@ -189,11 +189,11 @@ fn shown(because: Option<&Because>) -> String {
 fn a_value_that_another_label_brings_or_takes_away_points_at_the_label() -> Result<()> {
     let (values, reasons) = why(|fleet| fleet.replace("{region: west}}\nspec", "{region: east}}\nspec"))?;
     assert_eq!((values, reasons), (vec![Some(Because::Label(LabelOf::Place, "region".into()))], Vec::new()));
-    // The label of the values themselves is another thing.
+    // A changed label of the container itself is reported at the container.
     let (values, _) = why(|fleet| fleet.replace("'true', region: west", "'true', region: moon"))?;
     let because: Vec<_> = values.iter().map(|value| shown(value.as_ref())).collect();
     assert_eq!(because, ["ConfigMap `west` metadata.labels Value"]);
-    // A value that is written anew is where it is written, and one that is gone is where it was.
+    // A changed value is reported at its new place, and a removed value at its previous place.
     let (values, _) = why(|fleet| fleet.replace("in the west", "in the far west"))?;
     let because: Vec<_> = values.iter().map(|value| shown(value.as_ref())).collect();
     assert_eq!(because, ["ConfigMap `west` data.VALUE Value"]);

@@ -1,4 +1,4 @@
-//! Long work is counted to its end, so that whoever looks can see how far it is.
+//! The progress of each phase reaches its total.
 
 use std::io::{self, Result};
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use testkit::generator::{self, ENVIRONMENT, Size};
 
 const SIZE: Size = Size { cluster_types: 10, targets: 8, config_maps: 21, schemas: 2 };
 
-/// A fleet, after this change.
+/// A fleet after a change. None: without a change.
 fn fleet(change: Option<&Change>) -> Result<Arc<Fleet>> {
     let mut files = generator::fleet(SIZE, 1);
     if let Some(change) = change {
@@ -25,14 +25,14 @@ fn fleet(change: Option<&Change>) -> Result<Arc<Fleet>> {
     Ok(testkit::directory::fleet_of(texts, ENVIRONMENT)?.0.into())
 }
 
-/// A compiled fleet, with what it was counted with.
+/// A compiled fleet, with its progress.
 fn compiled(change: Option<&Change>, is_earlier: bool) -> Result<(Compiled, Progress)> {
     let progress = Progress::watched();
     let options = Options { progress: progress.clone(), is_earlier, ..Options::default() };
     Ok((Compiled::with(&fleet(change)?, options), progress))
 }
 
-/// The phase that was begun last was counted to its end, and this is the end.
+/// Checks that the last phase reached its total, and that the total is `count`.
 fn check(progress: &Progress, phase: Phase, count: usize) {
     let seen = progress.seen().map(|seen| (seen.phase, seen.done, seen.total));
     assert_eq!(seen, Some((phase, count as u64, count as u64)));
@@ -49,7 +49,7 @@ fn every_place_is_counted() -> Result<()> {
 #[test]
 fn every_set_of_values_is_counted_while_it_is_composed() -> Result<()> {
     let (_, progress) = compiled(None, false)?;
-    // Rendering was begun later: composing has been counted to its end as well.
+    // Rendering began later. Select the composing phase again: it has reached its total, too.
     progress.begin(Phase::Composing);
     let seen = progress.seen().map(|seen| (seen.phase, seen.done == seen.total, seen.total > 0));
     assert_eq!(seen, Some((Phase::Composing, true, true)));
@@ -78,9 +78,9 @@ fn folders_that_differ_are_counted() -> Result<()> {
     };
     let planned: std::result::Result<_, OpenError> = planned();
     let planned = planned.map_err(io::Error::other)?;
-    // The root and the place have other ids too.
+    // The folders of the root and of the place changed, too.
     assert_eq!((planned.changes.len(), planned.new_folders()), (change.reached, change.reached + 2));
-    // The place is found, and looked into; and each of its assignments says why it changes.
+    // Two steps for the place: its folder is found, and compared. One step for the reasons of each assignment.
     check(&progress, Phase::Comparing, 2 + change.reached);
     Ok(())
 }

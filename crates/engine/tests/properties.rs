@@ -1,4 +1,4 @@
-//! What holds for every fleet, tried on all cases of the suite.
+//! Properties of every fleet, tested with all cases of the suite.
 
 #![allow(clippy::unwrap_used, reason = "a test may")]
 
@@ -15,26 +15,26 @@ fn cases() -> Vec<Case> {
     cases
 }
 
-/// Runs every case with its files changed by `change`, and compares what `look` sees.
-fn check<T: PartialEq + std::fmt::Debug>(change: impl Fn(&Case) -> Files, look: impl Fn(&Outcome) -> T) {
+/// Runs every case before and after `change` of its files, and compares the results of `extract`.
+fn check<T: PartialEq + std::fmt::Debug>(change: impl Fn(&Case) -> Files, extract: impl Fn(&Outcome) -> T) {
     for case in cases() {
         let (before, after) = (run(&case).unwrap(), run_with(&case, &change(&case)).unwrap());
-        assert_eq!(look(&before), look(&after), "{}", case.title);
+        assert_eq!(extract(&before), extract(&after), "{}", case.title);
     }
 }
 
-/// All that a case gives, places included.
+/// All results of a case, including the places in messages.
 fn everything(outcome: &Outcome) -> (String, String, Vec<(String, String)>) {
     (outcome.says.clone(), outcome.makes.clone(), contents(outcome))
 }
 
-/// What a case gives, without the places that messages point at.
+/// The results of a case, without the places in messages.
 fn without_places(outcome: &Outcome) -> (Vec<String>, String, Vec<(String, String)>) {
-    let said =
+    let messages =
         outcome.diagnostics.iter().map(|found| format!("{} {} {:?}", found.code, found.message, found.assignments));
-    let mut said: Vec<_> = said.collect();
-    said.sort();
-    (said, outcome.makes.clone(), contents(outcome))
+    let mut messages: Vec<_> = messages.collect();
+    messages.sort();
+    (messages, outcome.makes.clone(), contents(outcome))
 }
 
 fn contents(outcome: &Outcome) -> Vec<(String, String)> {
@@ -43,12 +43,12 @@ fn contents(outcome: &Outcome) -> Vec<(String, String)> {
     files.map(|(path, entry)| (path, text(&entry.blob))).collect()
 }
 
-/// Every file of a case with its text changed.
+/// Changes the text of every file of a case.
 fn with_texts(case: &Case, change: impl Fn(&str) -> String) -> Files {
     case.input.iter().map(|(path, text)| (path.clone(), change(text).into_bytes())).collect()
 }
 
-/// The parts of a document that begin in the first column.
+/// Splits a document into parts that begin in the first column.
 fn top_level_parts(document: &str) -> Vec<String> {
     let mut parts: Vec<String> = Vec::new();
     for line in document.split_inclusive('\n') {

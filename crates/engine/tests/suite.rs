@@ -1,4 +1,4 @@
-//! Every case of the suite, each a test of its own.
+//! Runs every case of the suite as a test of its own.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! Going on to another fleet: what may be different is looked at, and what is different is made anew.
+//! Updates to another fleet: examines assignments that may differ, and computes those that differ.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -13,13 +13,14 @@ use super::{Compiled, NO_ROW, Update, WHOLE_PLACE, problems};
 use crate::invariant::require;
 use crate::prepare::{Delta, Reach, folder_order};
 
-/// From how many shared files on they are forgotten: three for each assignment are enough for all of them.
+/// The cache of shared files is cleared above this number of files for each assignment. Each assignment has at most three files.
 const SHARED_PER_ASSIGNMENT: usize = 4;
 const SHARED_MIN: usize = 10_000;
 
-/// The largest number of assignments of one place that one thread works on at a time.
+/// The maximum number of assignments of one place in a unit of parallel work.
 const CHUNK: usize = 256;
-/// The largest number of chunks whose results wait to be taken over: all results of a million assignments would take more memory than what is kept of them.
+/// The maximum number of chunks whose results are stored at the same time. All results of a million assignments would take more memory than the
+/// data that is kept.
 const WAVE: usize = 1_024;
 
 impl Compiled {
@@ -49,7 +50,7 @@ impl Compiled {
         self.show(touched.into_iter().collect(), &before);
     }
 
-    /// Makes the values of pairs of classes anew that have changed containers, or schemas. Which these are.
+    /// Computes the class pairs with changed containers or schemas again. Returns these pairs.
     fn remake_pairs(&mut self, delta: &Delta) -> BTreeSet<(u32, u32)> {
         let keys: BTreeSet<_> = if delta.schemas || delta.reach == Reach::Everything {
             self.pairs.keys().iter().copied().collect()
@@ -86,7 +87,7 @@ impl Compiled {
         self.make_pairs(missing.into_iter().collect());
     }
 
-    /// Forgets the assignments of places that are gone.
+    /// Removes the assignments of removed places.
     fn remove_rows(&mut self, delta: &Delta) {
         for place in &delta.places_gone {
             let targets = self.rows.remove(&place).map(|row| row.targets).unwrap_or_default();
@@ -102,7 +103,7 @@ impl Compiled {
         self.last.removed.push(assignment);
     }
 
-    /// Gives every place the targets that are scheduled on it now. The places that have others than before.
+    /// Updates the targets of every place to the current schedule. Returns the places whose targets changed.
     fn realign_rows(&mut self) -> Vec<u32> {
         let ids = self.prepared.places().map(|(id, _)| id);
         let is_other = |place: &u32| {
@@ -119,8 +120,8 @@ impl Compiled {
         others
     }
 
-    /// The assignments that may have other inputs than before: by place, the positions in its row. Only `touched` places may have
-    /// assignments that nobody has looked at yet.
+    /// The assignments whose inputs may have changed: the positions in the row, by place id. Only `touched` places may have assignments that were
+    /// not evaluated before.
     fn dirty(
         &self,
         delta: &Delta,
@@ -154,7 +155,7 @@ impl Compiled {
         self.rows.par_iter().filter_map(of_row).collect()
     }
 
-    /// What came of the assignments of each chunk, with their place.
+    /// Evaluates the assignments of each chunk. Returns the results with their place.
     fn evaluate(&self, chunks: &[(u32, &[u32])]) -> Vec<(u32, Vec<(u32, Evaluated)>)> {
         let counter = self.progress.begin(Phase::Compiling);
         let of_chunk = |(place, positions): &(u32, &[u32])| {
@@ -182,7 +183,7 @@ impl Compiled {
         found
     }
 
-    /// Takes over what was found. Notes in `changed` the folders that assignments had, where these are other ones now.
+    /// Stores results. Adds the previous folders of assignments to `changed` where the folders differ.
     fn take_over(&mut self, found: Vec<(u32, Vec<(u32, Evaluated)>)>, changed: &mut Before) {
         let all = found.into_iter().flat_map(|(place, of_place)| of_place.into_iter().map(move |one| (place, one)));
         for (place, (position, evaluated)) in all {
@@ -213,7 +214,7 @@ impl Compiled {
         self.last.work.files += self.shared.take_rendered();
     }
 
-    /// Finds out the folders of places, some of whose assignments may have other folders, or be stopped by something else, than before.
+    /// Updates the folders of places. Their assignments may have other folders than before, or may be stopped by other problems.
     fn show(&mut self, places: Vec<u32>, before: &Before) {
         let emptied: BTreeSet<u32> = self.last.removed.iter().map(|(place, _)| *place).collect();
         let shown = |place| {
@@ -272,13 +273,13 @@ impl Compiled {
     }
 }
 
-/// The folders that assignments had, by place and target.
+/// The previous folders of assignments, by place id and target id.
 type Before = BTreeMap<(u32, u32), Option<GitId>>;
 
-/// What is in the folder of a place.
+/// The assignments in the folder of a place.
 struct Shown {
     good: Vec<bool>,
-    /// The targets whose folders are other ones than before.
+    /// The targets whose folders changed.
     changed: Vec<u32>,
     is_folder_known: bool,
 }

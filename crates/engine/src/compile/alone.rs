@@ -1,4 +1,4 @@
-//! Some assignments of a fleet, each compiled by itself: the others are not looked at.
+//! Compiles single assignments of a fleet, without the others.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use crate::place::Place;
 use crate::prepare::{Prepared, PreparedTarget};
 use crate::render::{Files, SharedFiles};
 
-/// Some assignments of a fleet.
+/// Single assignments of a fleet.
 #[derive(Debug)]
 pub(crate) struct Alone<'a> {
     prepared: &'a Prepared,
@@ -23,7 +23,7 @@ pub(crate) struct Alone<'a> {
     shared: SharedFiles,
 }
 
-/// One of them.
+/// One of these assignments, with its inputs.
 struct One<'a> {
     ids: (u32, u32),
     place: &'a Place,
@@ -32,7 +32,7 @@ struct One<'a> {
 }
 
 impl<'a> Alone<'a> {
-    /// These assignments. Those that are none are not there.
+    /// Compiles these assignments. Ids without a place or target are ignored.
     pub(crate) fn new<'i>(prepared: &'a Prepared, ids: impl Iterator<Item = &'i AssignmentId>) -> Self {
         let found = ids.filter_map(|id| numbers(prepared, id));
         let keys: BTreeSet<_> =
@@ -43,7 +43,7 @@ impl<'a> Alone<'a> {
         Self { prepared, pairs, shared: SharedFiles::default() }
     }
 
-    /// What is wrong with an assignment.
+    /// The diagnostics of an assignment.
     pub(crate) fn problems(&self, id: &AssignmentId) -> Vec<Diagnostic> {
         let Some(one) = self.find(id) else { return Vec::new() };
         let mut said = self.before_rendering(&one);
@@ -51,10 +51,11 @@ impl<'a> Alone<'a> {
         model::diagnostic::merged(said)
     }
 
-    /// The files of an assignment with this laid over its target's manifests instead of the fleet's own release pins, and the version of its configuration.
+    /// Renders the files of an assignment. The manifests `over` are applied instead of the fleet's own release pins. Returns the files and the
+    /// version of the configuration.
     ///
     /// # Errors
-    /// The codes of what is wrong with it; none if nothing assigns it.
+    /// The codes of the errors. No codes if no policy assigns it.
     pub(crate) fn files(&self, id: &AssignmentId, over: &Manifests) -> Result<(Files, Arc<str>), BTreeSet<Code>> {
         let one = self.find(id).filter(|one| self.prepared.schedule.targets_on(one.ids.0).contains(&one.ids.1));
         let one = one.ok_or_else(BTreeSet::new)?;
@@ -100,7 +101,7 @@ fn numbers(prepared: &Prepared, id: &AssignmentId) -> Option<(u32, u32)> {
 }
 
 impl Prepared {
-    /// What is wrong with one assignment: only that one is looked at. Nothing, if there is no such assignment.
+    /// The diagnostics of one assignment, without examining others. Empty if there is no such assignment.
     pub fn problems(&self, id: &AssignmentId) -> Vec<Diagnostic> {
         Alone::new(self, [id].into_iter()).problems(id)
     }

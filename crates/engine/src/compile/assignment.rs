@@ -1,4 +1,4 @@
-//! One assignment of what was compiled.
+//! One compiled assignment.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -27,78 +27,78 @@ pub struct Assignment<'a> {
 }
 
 impl<'a> Assignment<'a> {
-    /// Its name. None only if its place or target is gone, which no assignment of a [`Compiled`] is.
+    /// The assignment's name. None if its place or target was removed. This does not occur for assignments of a [`Compiled`].
     pub fn id(&self) -> Option<AssignmentId> {
         self.compiled.prepared.assignment_id(self.place, self.target)
     }
 
-    /// Its workload; empty if nobody says.
+    /// The workload. Empty if the label is not set.
     pub fn workload(&self) -> &'a str {
         self.prepared_target().map_or("", |target| target.target.workload())
     }
 
-    /// The policies that assigned it.
+    /// The policies that assign it.
     pub fn policies(&self) -> BTreeSet<PolicyName> {
         let policies = self.compiled.prepared.schedule.policies(self.place, self.target);
         policies.map(|policy| policy.name.clone()).collect()
     }
 
-    /// Where it runs.
+    /// The place where it runs.
     pub fn place(&self) -> Option<&'a Place> {
         self.compiled.prepared.place(self.place)
     }
 
-    /// Its target.
+    /// The deployment target.
     pub fn target(&self) -> Option<&'a Target> {
         self.prepared_target().map(|target| &*target.target)
     }
 
-    /// Whether nothing is wrong with it, so that it has files.
+    /// Whether it has no errors. Only then it has files.
     pub fn is_good(&self) -> bool {
         self.slot.is_shown
     }
 
-    /// The id of its folder; none if something is wrong with it.
+    /// The git id of its folder. None if it has errors.
     pub fn folder(&self) -> Option<GitId> {
         self.slot.tree.filter(|_| self.slot.is_shown)
     }
 
-    /// What its values are: assignments with the same values have the same.
+    /// The digest of its values. Equal values have equal digests.
     pub fn values(&self) -> Option<Digest> {
         Some(self.pair()?.values.digest)
     }
 
-    /// What its values are made of: assignments whose values come from the same places have the same.
+    /// The digest of the containers of its values. Assignments whose values come from the same containers have equal digests.
     pub fn composition_inputs(&self) -> Option<Digest> {
         Some(self.pair()?.values.inputs)
     }
 
-    /// What of its values is sensitive: of assignments with the same, the same is hidden.
+    /// The digest of the paths that its schemas mark as sensitive. The same values are hidden in assignments with equal digests.
     pub fn marks(&self) -> Option<Digest> {
         Some(self.pair()?.marks)
     }
 
-    /// Everything that it depends on: assignments with other inputs have another.
+    /// The digest of all its inputs. Assignments with different inputs have different digests.
     pub fn inputs(&self) -> Digest {
         self.slot.inputs
     }
 
-    /// Its values.
+    /// The composed values.
     pub fn composition(&self) -> Option<Arc<Composition>> {
         let pair = self.pair()?;
         Some(Arc::clone(pair.values.composition(|| self.compiled.prepared.containers_at(&pair.containers))))
     }
 
-    /// The `ConfigMap`s that its values are from, once for each set of values in them, in the order in which they are merged.
+    /// The `ConfigMap`s that its values come from, in merge order. A `ConfigMap` with several matching containers occurs several times.
     pub fn config_maps(&self) -> Vec<ConfigMapName> {
         let containers = self.pair().map(|pair| self.compiled.prepared.containers_at(&pair.containers));
         containers.unwrap_or_default().iter().map(|container| container.name.clone()).collect()
     }
 
-    /// Its files, rendered again.
+    /// Renders its files again.
     ///
     /// # Errors
-    /// Why it can't be rendered.
+    /// Diagnostics if it can't be rendered.
     pub fn files(&self) -> Result<Files, Vec<Diagnostic>> {
         let (Some(place), Some(target), Some(pair)) = (self.place(), self.prepared_target(), self.pair()) else {
             return Err(Vec::new());

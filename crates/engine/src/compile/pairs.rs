@@ -1,4 +1,4 @@
-//! The values of assignments, and what the schemas say about them: made once for all assignments that have the same inputs.
+//! Class pairs: the values of assignments and the results of their checks, computed once for all assignments with the same inputs.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::{Arc, OnceLock};
@@ -20,40 +20,40 @@ use crate::record::Silent;
 use crate::rival::{self, Rivals};
 use crate::schema::Schema;
 
-/// What places of one class and targets of one class have in common: their values, and what is wrong with these.
+/// The data that all assignments of one class of places and one class of targets share: values and diagnostics.
 #[derive(Debug)]
 pub(crate) struct Pair {
-    /// The containers that match, by position.
+    /// The positions of the matching containers.
     pub(crate) containers: Box<[u32]>,
-    /// The schemas that apply, by id.
+    /// The ids of the schemas that apply.
     pub(crate) schemas: Box<[u32]>,
     pub(crate) values: Arc<Values>,
     pub(crate) checked: Arc<Checked>,
-    /// What was checked by what.
+    /// The digest of the inputs of the check: values, schemas and sensitive paths.
     pub(crate) validation: Digest,
-    /// What its schemas mark as sensitive.
+    /// The digest of the paths that its schemas mark as sensitive.
     pub(crate) marks: Digest,
-    /// Which of the values can be sensitive.
+    /// The sensitive paths that may have values.
     pub(crate) sensitive: BTreeSet<FieldPath>,
     pub(crate) sensitive_digest: Digest,
-    /// Whether there are values that are templates themselves.
+    /// Whether some values are templates themselves.
     pub(crate) has_nested: bool,
-    /// Whether something is to be said about its assignments.
+    /// Whether there are diagnostics about its assignments.
     pub(crate) is_troubled: bool,
     /// Whether its assignments fail.
     pub(crate) is_failing: bool,
-    /// Which of its containers contradict each other.
+    /// The rivals among its containers.
     pub(crate) rivals: Box<[Rivals]>,
 }
 
-/// Values, by the inputs that they were made of.
+/// Composed values, with the digest of their inputs.
 #[derive(Debug)]
 pub(crate) struct Values {
-    /// The containers that they were merged from.
+    /// The digest of the merged containers.
     pub(crate) inputs: Digest,
-    /// What they are.
+    /// The digest of the values.
     pub(crate) digest: Digest,
-    /// The container, by its position among those that match, at which there was too much to merge.
+    /// The container at which the limit of merge steps was reached, by its position among the matching containers.
     overflow: Option<usize>,
     composition: OnceLock<Arc<Composition>>,
 }
@@ -64,13 +64,13 @@ impl Values {
         Self { inputs, digest, overflow, composition: OnceLock::from(Arc::new(composition)) }
     }
 
-    /// The values themselves; made again, if only their digest was known.
+    /// The values. They are composed again if only their digest is known.
     pub(crate) fn composition(&self, containers: impl FnOnce() -> Vec<Arc<Container>>) -> &Arc<Composition> {
         self.composition.get_or_init(|| Arc::new(compose(&containers(), &mut Silent)))
     }
 }
 
-/// How much of it was work.
+/// Counters of the work for class pairs.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct PairWork {
     pub(crate) matches: usize,
@@ -78,12 +78,12 @@ pub(crate) struct PairWork {
     pub(crate) checks: usize,
 }
 
-/// All pairs of classes that assignments are of.
+/// All class pairs of assignments.
 #[derive(Debug, Default)]
 pub(crate) struct Pairs {
     all: Vec<Pair>,
     keys: Vec<(u32, u32)>,
-    /// By the place's class, then the target's: a position in `all`.
+    /// The position in `all`, by the class of the place, then by the class of the target.
     positions: Vec<Vec<u32>>,
     values: HashMap<Digest, Arc<Values>>,
     checks: HashMap<Digest, Arc<Checked>>,
@@ -97,7 +97,7 @@ const NOT_COMPOSED: &str = "the values of an assignment were not composed";
 /// No pair of these classes was asked for.
 const NONE: u32 = u32::MAX;
 
-/// A pair in the making.
+/// The inputs of a class pair, before its values are composed and checked.
 struct Draft {
     key: (u32, u32),
     containers: Vec<u32>,
@@ -109,7 +109,7 @@ struct Draft {
 }
 
 impl Pairs {
-    /// The position of the pair of two classes, if it is there.
+    /// The position of the pair of two classes. None if it does not exist.
     pub(crate) fn position(&self, place: u32, target: u32) -> Option<u32> {
         self.positions.get(place as usize)?.get(target as usize).copied().filter(|position| *position != NONE)
     }
@@ -119,7 +119,7 @@ impl Pairs {
         self.all.get(position as usize)
     }
 
-    /// How many pairs there are, those among them that no assignment has any more.
+    /// The number of pairs, including pairs that no assignment uses any more.
     pub(crate) fn len(&self) -> usize {
         self.all.len()
     }
@@ -139,7 +139,7 @@ impl Pairs {
         &self.keys
     }
 
-    /// The classes of the pairs that one of these containers matches.
+    /// The classes of the pairs that match one of these containers.
     pub(crate) fn with_containers(&self, containers: &[u32]) -> BTreeSet<(u32, u32)> {
         if containers.is_empty() {
             return BTreeSet::new();
@@ -148,14 +148,14 @@ impl Pairs {
         self.all.iter().zip(&self.keys).filter(|(pair, _)| has(pair)).map(|(_, key)| *key).collect()
     }
 
-    /// Forgets which classes there are. Values and findings are kept by their inputs.
+    /// Removes all class pairs. Values and check results remain in the cache.
     pub(crate) fn forget_classes(&mut self) {
         self.all.clear();
         self.keys.clear();
         self.positions.clear();
     }
 
-    /// Makes the pairs of these classes, or makes them anew.
+    /// Computes the pairs of these classes. Existing pairs are replaced.
     pub(crate) fn make(
         &mut self,
         prepared: &Prepared,
@@ -166,7 +166,7 @@ impl Pairs {
         let mut work = PairWork { matches: drafts.iter().map(|draft| draft.looked_at).sum(), ..PairWork::default() };
         let values = missing(&self.values, &drafts, |draft| draft.inputs);
         let checks = missing(&self.checks, &drafts, |draft| draft.validation);
-        // What is composed is checked afterwards: each is one.
+        // Each composition and each check is one step.
         composing.expect(values.len() + checks.len());
         work.compositions = self.compose(prepared, values, (memo, composing));
         work.checks = self.check(prepared, checks, (memo, composing));
@@ -178,7 +178,7 @@ impl Pairs {
         work
     }
 
-    /// Composes what was not composed before: how many that were.
+    /// Composes the values that are not in the cache or in the memo. Returns the number of new compositions.
     fn compose(
         &mut self,
         prepared: &Prepared,
@@ -201,7 +201,7 @@ impl Pairs {
         count
     }
 
-    /// Checks what was not checked before: how many sets of values that were, each by one schema.
+    /// Runs the checks that are not in the cache or in the memo. Returns the number of new checks, each with one schema.
     fn check(
         &mut self,
         prepared: &Prepared,
@@ -288,7 +288,7 @@ impl Pairs {
         position
     }
 
-    /// Forgets values and findings that no pair has any more, once there are many of them.
+    /// Removes values and check results that no pair uses any more from the cache, if there are many of them.
     fn prune(&mut self) {
         const SPARE: usize = 1_000;
         if self.values.len() > 2 * self.all.len() + SPARE {
@@ -307,7 +307,7 @@ impl Pairs {
     }
 }
 
-/// One draft for each digest that is not known, in the order of the drafts: those beside one another have most containers in common.
+/// Returns one draft for each digest that is not in the cache, in the order of the drafts. Neighbouring drafts share most containers.
 fn missing<'d, T>(
     known: &HashMap<Digest, T>,
     drafts: &'d [Draft],
@@ -319,7 +319,7 @@ fn missing<'d, T>(
 }
 
 impl Pair {
-    /// What is wrong with every assignment that it is about.
+    /// The diagnostics about all assignments of this pair.
     pub(crate) fn diagnostics(&self, prepared: &Prepared) -> Vec<Diagnostic> {
         let containers = prepared.containers_at(&self.containers);
         let mut said: Vec<_> = containers.iter().filter_map(|container| container.problem.clone()).collect();
@@ -332,7 +332,7 @@ impl Pair {
     }
 }
 
-/// Finds out what assignments of two classes are made of.
+/// Finds the inputs of assignments with these two classes.
 fn draft(prepared: &Prepared, key: (u32, u32)) -> Draft {
     let (containers, schemas, looked_at) = prepared.matching(key.0, key.1);
     let found = prepared.containers_at(&containers);

@@ -1,4 +1,4 @@
-//! What is wrong with assignments: what stops them is kept where it is, and put together when somebody asks.
+//! Diagnostics of assignments. They are stored with the object that causes them, and collected on request.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -15,7 +15,7 @@ use crate::prepare::{NO_TARGET, Prepared};
 use crate::rival::{self, Rivals};
 use crate::scope;
 
-/// Everything that is wrong, each thing once with all assignments that it reaches.
+/// All diagnostics, each once with all assignments that it affects.
 pub(super) fn all(compiled: &Compiled) -> Vec<Diagnostic> {
     let prepared = &compiled.prepared;
     let mut diagnostics = prepared.diagnostics();
@@ -25,7 +25,7 @@ pub(super) fn all(compiled: &Compiled) -> Vec<Diagnostic> {
     let Met { containers, schemas, rivals } = in_use.met(compiled);
     diagnostics.extend(scope::apply_to_nothing(prepared, &containers, &schemas));
     diagnostics.extend(rival::diagnostics(prepared, &rivals));
-    // What is said of the same object is the same for all its assignments, and is put into words once.
+    // Diagnostics of one object are the same for all its assignments. Each is created once.
     let mut reached: BTreeMap<Said, Vec<AssignmentId>> = BTreeMap::new();
     for (said, id) in found.into_iter().flatten() {
         reached.entry(said).or_default().push(id);
@@ -39,7 +39,7 @@ pub(super) fn all(compiled: &Compiled) -> Vec<Diagnostic> {
     with_examples(model::diagnostic::merged(diagnostics))
 }
 
-/// What one place of a template makes of many assignments is said once, with the line of the first one as an example.
+/// Merges the reports about one place of a template for many assignments. The merged report shows the line of the first one as an example.
 fn with_examples(mut diagnostics: Vec<Diagnostic>) -> Vec<Diagnostic> {
     diagnostics.dedup_by(|next, kept| {
         let is_same = kept.code == Code::NotYamlRendered
@@ -56,13 +56,13 @@ fn with_examples(mut diagnostics: Vec<Diagnostic>) -> Vec<Diagnostic> {
     diagnostics
 }
 
-/// Why nothing on a place can be rendered.
+/// The problems that stop all assignments of a place.
 pub(super) fn of_place(prepared: &Prepared, place: &Place) -> impl Iterator<Item = Diagnostic> {
     let problem = place.problem(&prepared.fleet).into_iter();
     problem.chain(prepared.template_problems(place.cluster_type.name.as_arc()))
 }
 
-/// Why a target can't be rendered on a place, as far as the target and the policies go.
+/// The problems of a target and of its policies that stop an assignment.
 pub(super) fn of_target(prepared: &Prepared, place: u32, target: u32) -> impl Iterator<Item = Diagnostic> {
     let problem = require(prepared.target(target), NO_TARGET).target.problem.clone();
     let unclear =
@@ -73,16 +73,16 @@ pub(super) fn of_target(prepared: &Prepared, place: u32, target: u32) -> impl It
     problem.into_iter().chain(policies)
 }
 
-/// Why pins can't be laid over a target on a place.
+/// The conflicts of the release pins that hold a target on a place. None if there are no conflicts.
 fn of_pins(prepared: &Prepared, place: u32, target: u32) -> Option<Vec<Diagnostic>> {
     let (place, target) = (prepared.place(place)?, prepared.target(target)?);
     prepared.pins.over(|key| place.label(key), &target.target).err()
 }
 
-/// Which pairs of classes assignments have. What is known of the others is from earlier fleets.
+/// The class pairs that assignments use. The other class pairs remain from earlier fleets.
 struct InUse(Vec<AtomicBool>);
 
-/// What assignments have, by the positions of it.
+/// The containers and schemas that assignments use, by position, and the rivals among the containers.
 #[derive(Default)]
 struct Met {
     containers: RoaringBitmap,
@@ -115,16 +115,16 @@ impl InUse {
     }
 }
 
-/// Who has something to say about an assignment.
+/// The source of diagnostics about an assignment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Said {
     /// The place.
     Place(u32),
-    /// The target or the policies, on this place.
+    /// The target or the policies. Place id and target id.
     Target(u32, u32),
-    /// The values, by the position of the pair of classes.
+    /// The values. The position of the class pair.
     Values(u32),
-    /// The rendering.
+    /// The rendering. Place id and target id.
     Rendering(u32, u32),
 }
 

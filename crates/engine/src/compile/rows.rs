@@ -1,4 +1,4 @@
-//! The assignments of one place: what is known about each, in little memory.
+//! Rows: the assignments of one place, in a compact form.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -19,54 +19,54 @@ use crate::render::{Content, Context, Files, Pinned, PlaceFields, Readable, Rend
 /// The assignments of a place.
 #[derive(Debug)]
 pub(crate) struct Row {
-    /// The numbers of the targets, in the order of their folders.
+    /// The ids of the targets, in the order of their folders.
     pub(crate) targets: Arc<[u32]>,
-    /// What is known about each.
+    /// The state of each assignment.
     pub(crate) slots: Box<[Slot]>,
 }
 
-/// What is known about an assignment.
+/// The state of an assignment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Slot {
-    /// Everything that it depends on.
+    /// The digest of all inputs.
     pub(crate) inputs: Digest,
-    /// What its rendering depends on.
+    /// The digest of the inputs of rendering.
     pub(crate) rendering: Digest,
-    /// The id of its folder, if it could be rendered.
+    /// The git id of its folder. None if it could not be rendered.
     pub(crate) tree: Option<GitId>,
-    /// Whether its rendering may have read all of the data.
+    /// Whether its templates may have read all data.
     pub(crate) is_wide: bool,
-    /// Whether it was looked at.
+    /// Whether it was evaluated.
     pub(crate) is_known: bool,
-    /// Whether its folder is in the place's folder: nothing is wrong with it.
+    /// Whether its folder is in the place's folder. It is if there are no errors.
     pub(crate) is_shown: bool,
 }
 
-/// What came of looking at an assignment.
+/// The result of evaluating an assignment.
 #[derive(Debug)]
 pub(crate) struct Evaluated {
     pub(crate) slot: Slot,
-    /// Why it can't be rendered; none: as was known before.
+    /// The reasons why it can't be rendered. Empty if it can be rendered. None if the previous result stays valid.
     pub(crate) failures: Option<Vec<Diagnostic>>,
     /// Whether its templates were rendered.
     pub(crate) was_rendered: bool,
-    /// Whether it was known from an earlier run.
+    /// Whether the result came from the memo.
     pub(crate) was_saved: bool,
-    /// How many files were rendered for it alone.
+    /// The number of files that were rendered only for this assignment.
     pub(crate) files: usize,
     /// The bytes of these files.
     pub(crate) bytes: usize,
 }
 
-/// An assignment of a place that somebody asks about.
+/// An assignment of a place to evaluate or render.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Asked<'a> {
     pub(crate) target: &'a PreparedTarget,
-    /// What it has in common with others.
+    /// The data that it shares with other assignments.
     pub(crate) pair: &'a Pair,
 }
 
-/// A place, as its assignments see it.
+/// The data of a place that its assignments use.
 #[derive(Debug)]
 pub(crate) struct RowContext<'a> {
     prepared: &'a Prepared,
@@ -80,7 +80,7 @@ pub(crate) struct RowContext<'a> {
 const NO_POSITION: &str = "the row of a place has no such assignment";
 
 impl Row {
-    /// A row for these targets that takes over what is known of an old one: its slots that stay, and the targets that are gone.
+    /// Creates a row for these targets, with the slots of the old row for targets in both. Also returns the removed targets.
     pub(crate) fn realigned(targets: &Arc<[u32]>, old: Option<&Self>) -> (Self, Vec<u32>) {
         let mut slots = vec![Slot::UNKNOWN; targets.len()].into_boxed_slice();
         let mut gone = Vec::new();
@@ -122,19 +122,19 @@ impl Slot {
         is_shown: false,
     };
 
-    /// An assignment of which nothing is known but what it depends on.
+    /// An evaluated assignment without a folder.
     fn of(pair: &Pair, rendering: Digest) -> Self {
         Self { inputs: all_inputs(pair, rendering), rendering, is_known: true, ..Self::UNKNOWN }
     }
 
-    /// Whether it is known, and depends on the same as the other one.
+    /// Whether it was evaluated with the same inputs as the other one.
     fn is_like(&self, other: &Self) -> bool {
         self.is_known && self.inputs == other.inputs
     }
 }
 
 impl Evaluated {
-    /// An assignment for which nothing was done, and of which nothing is wrong.
+    /// A result without errors and without work.
     fn of(slot: Slot) -> Self {
         Self { slot, failures: Some(Vec::new()), was_rendered: false, was_saved: false, files: 0, bytes: 0 }
     }
@@ -145,7 +145,7 @@ impl<'a> RowContext<'a> {
         Self { prepared, shared, place, fields: PlaceFields::of(place), readable: Readable::default() }
     }
 
-    /// Looks at an assignment, which was like this before. None if all that it depends on is as it was.
+    /// Evaluates an assignment with the previous state `before`. None if no input changed.
     pub(crate) fn evaluate(&self, asked: &Asked<'_>, before: &Slot, memo: &Memo) -> Option<Evaluated> {
         let Ok(templates) = self.prepared.templates(self.place) else {
             let found = Slot::of(asked.pair, Digest::of("no templates"));
@@ -171,7 +171,7 @@ impl<'a> RowContext<'a> {
             return Some(Evaluated { failures: Some(conflicts), ..Evaluated::of(found) });
         }
         let found_by = |is_wide| if is_wide == found.is_wide { found } else { found_by(is_wide) };
-        // What may have read all of the data is known only by all of it.
+        // A rendering that may have read all data is stored under a digest of all data.
         let saved = [false, true].into_iter().filter(|is_wide| !is_wide || memo.has_wide()).find_map(|is_wide| {
             let found = found_by(is_wide);
             let tree = memo.rendering(found.inputs).filter(|saved| saved.is_wide == is_wide)?.tree;
@@ -192,14 +192,20 @@ impl<'a> RowContext<'a> {
         })
     }
 
-    /// The files of an assignment, or why there are none.
+    /// Renders the files of an assignment.
+    ///
+    /// # Errors
+    /// Diagnostics if it can't be rendered.
     pub(crate) fn files(&self, asked: &Asked<'_>) -> Result<Files, Vec<Diagnostic>> {
         self.prepared.templates(self.place).map_err(|_| self.template_problems())?;
         let pinned = self.prepared.pinned(self.place, asked.target)?;
         self.render(asked.pair, &self.context(asked, pinned.as_ref()), None).into_files()
     }
 
-    /// The files of an assignment with this laid over its target's manifests instead of the fleet's release pins, or why there are none.
+    /// Renders the files of an assignment. The manifests `over` are applied instead of the fleet's release pins.
+    ///
+    /// # Errors
+    /// Diagnostics if it can't be rendered.
     pub(crate) fn files_over(&self, asked: &Asked<'_>, over: &Manifests) -> Result<Files, Vec<Diagnostic>> {
         self.prepared.templates(self.place).map_err(|_| self.template_problems())?;
         let pinned = Pinned::over(over, &asked.target.target);
@@ -239,7 +245,7 @@ impl<'a> RowContext<'a> {
     }
 }
 
-/// The folder that an assignment's files are, of which only the ids are needed.
+/// The folder of an assignment's files, with only the ids of the files.
 fn folder_of(files: BTreeMap<Arc<str>, Content>) -> Tree {
     let id = |content| match content {
         Content::Bytes(bytes) => GitId::of_blob(&bytes),
@@ -248,7 +254,7 @@ fn folder_of(files: BTreeMap<Arc<str>, Content>) -> Tree {
     folder(files.into_iter().map(|(name, content)| (name, Blob::existing(id(content)))))
 }
 
-/// The folder that files are whose bytes are known.
+/// The folder of files with their bytes.
 pub(crate) fn with_bytes(files: Files) -> Tree {
     folder(files.into_iter().map(|(name, bytes)| (name, Blob::new(bytes))))
 }
@@ -257,7 +263,7 @@ fn folder(files: impl Iterator<Item = (Arc<str>, Blob)>) -> Tree {
     Tree::from_children(files.map(|(name, blob)| (name, Child::File(Entry { mode: Mode::File, blob }))))
 }
 
-/// What is wrong, wherever it is: an object that moves is still the same.
+/// The digest of problems without their places, so that a moved object does not change it.
 fn meaning(problems: &[Diagnostic]) -> Digest {
     let mut meaning = DigestBuilder::new("problems");
     for problem in problems {

@@ -1,10 +1,11 @@
-//! Holds what fails: an assignment that can't be rendered is rendered from the commits of its last good folder, with the release pins of today laid over.
+//! Holds failing assignments: an assignment that can't be rendered is rendered from the commits of its last good folder, with the current
+//! release pins applied.
 //!
-//! Here it is decided which assignments that are, and which earlier publication each of them needs. Reading that is done outside, one publication after
+//! This module selects these assignments, and the earlier publication that each of them needs. The caller reads the publications, one after
 //! another ([`Search`]).
 
+mod diagnostics;
 mod search;
-mod words;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -19,38 +20,38 @@ pub use self::search::{Search, is_asked};
 use crate::output::{Folder, Layout, Output};
 use crate::sensitive::ShownFiles;
 
-/// How many assignments are held at most: the files of each are kept in memory, and the commit of the publication names each.
+/// The maximum number of held assignments. The files of each are kept in memory, and the commit message of the publication names each.
 pub const HELD_MAX: usize = 5_000;
-/// How many earlier fleets are read for that at most: each is read and prepared as a whole. Assignments that fail together were good together, so that they
-/// share one or two.
+/// The maximum number of earlier fleets that are read. Each fleet is read and prepared as a whole. Assignments that fail together usually
+/// share one or two earlier fleets.
 pub const FLEETS_MAX: usize = 8;
 
 /// A release pin.
 pub type Pin = Arc<Object<ReleasePin>>;
 
-/// What was published on a branch.
+/// The publications on a GitOps branch.
 #[derive(Clone, Copy)]
 pub struct History<'a> {
     /// The tree of the branch.
     pub head: &'a Tree,
-    /// The folder that output lives under.
+    /// The folder that contains the output.
     pub folder: &'a Folder,
-    /// The commits of publications, newest first, as far back as is looked.
+    /// The commits of publications, newest first, up to the limit of the search.
     pub publications: &'a [GitId],
-    /// The assignments that were held at a publication, with the publication that they were rendered from.
+    /// Returns the assignments that were held at a publication, with the publication that each was rendered from.
     pub held: &'a dyn Fn(GitId) -> BTreeMap<AssignmentId, GitId>,
-    /// The tree of a publication.
+    /// Returns the tree of a publication.
     pub tree: &'a dyn Fn(GitId) -> Result<Tree, OpenError>,
     /// Opens folders of these trees.
     pub open: &'a Open<'a>,
 }
 
-/// What came of it.
+/// The result of a search.
 #[derive(Clone, Debug, Default)]
 pub struct Held {
     /// The folders of assignments that are held.
     pub folders: BTreeMap<AssignmentId, Arc<HeldFolder>>,
-    /// Assignments that were to be held and keep the folder that they have.
+    /// Assignments that could not be held and keep their current folder.
     pub failures: BTreeMap<AssignmentId, NotHeld>,
 }
 
@@ -59,50 +60,50 @@ pub struct Held {
 pub struct HeldFolder {
     /// The publication whose commits it is rendered from.
     pub from: GitId,
-    /// The pins that are laid over; none if it was held before, and no pin holds it any more.
+    /// The pins that are applied. Empty if the assignment was held before and no pin holds it any more.
     pub pins: Vec<Pin>,
-    /// Its files.
+    /// The rendered files.
     pub tree: Tree,
     /// The version of its configuration.
     pub version: Arc<str>,
-    /// The paths of its sensitive values, then or now.
+    /// The paths of values that are sensitive in the earlier or in the current fleet.
     pub sensitive: BTreeSet<FieldPath>,
-    /// Its files as they may be shown, and the same without these pins. Nothing if none of its values is sensitive.
+    /// Its files for display, with these pins, with the pins of the earlier fleet, and without pins. Empty if no value is sensitive.
     pub shown: Vec<ShownFiles>,
 }
 
-/// Why an assignment is not held.
+/// An assignment that is not held, with the reason.
 #[derive(Clone, Debug)]
 pub struct NotHeld {
-    /// The pins that were to be laid over.
+    /// The pins that would have been applied.
     pub pins: Vec<Pin>,
     /// The reason.
     pub reason: Reason,
 }
 
-/// Why the last good state of an assignment can't be had.
+/// The reason why the last good state of an assignment is not available.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Reason {
-    /// No commit of the branch says what it was made of.
+    /// No commit of the branch names the commits that the assignment was rendered from.
     NoPublication,
     /// The commits that a publication names can't be read.
     Unreadable(GitId, String),
-    /// It can't be rendered from them: with these errors, or because nothing assigns it there.
+    /// The assignment can't be rendered from the commits of this publication. The codes are the errors. No codes: it is not assigned there.
     Failing(GitId, BTreeSet<Code>),
-    /// Too many earlier fleets would have to be read.
+    /// More than [`FLEETS_MAX`] earlier fleets would have to be read.
     TooManyFleets,
-    /// Too many assignments would be held.
+    /// More than [`HELD_MAX`] assignments would be held.
     TooManyAssignments,
 }
 
 impl Held {
-    /// What there is to say: which assignments are held, and which can't be.
+    /// Reports the assignments that are held, and those that can't be held.
     pub fn diagnostics(&self) -> Vec<Diagnostic> {
-        words::diagnostics(self)
+        diagnostics::diagnostics(self)
     }
 
-    /// What the next run needs to know: the publications that assignments of this output are rendered from. Those that were held `before` and fail still
-    /// are named again, also where they could not be held this time.
+    /// Returns the data that the next run needs: the publications that held assignments of this output are rendered from. Assignments that were
+    /// held `before` and still fail (`stays`) are included, also if they could not be held this time.
     pub fn to_remember(
         output: &Output,
         before: BTreeMap<AssignmentId, GitId>,
@@ -114,7 +115,7 @@ impl Held {
     }
 }
 
-/// The folder of a place in the folder that output lives under, in either layout.
+/// Finds the folder of a place in the output's folder, in either layout.
 fn place_folder(inside: &Tree, place: &str, open: &Open<'_>) -> Result<Option<Tree>, OpenError> {
     for layout in [Layout::Plain, Layout::FanOut] {
         if let Some(found) = inside.find(&layout.path(place), open)?
@@ -126,7 +127,7 @@ fn place_folder(inside: &Tree, place: &str, open: &Open<'_>) -> Result<Option<Tr
     Ok(None)
 }
 
-/// Whether an output has a folder for an assignment.
+/// Whether an output in `folder` of a tree has a folder for an assignment.
 ///
 /// # Errors
 /// If a folder can't be opened.

@@ -1,7 +1,7 @@
-//! The search for the last good state of each assignment that is to be held.
+//! The search for the last good state of each assignment to hold.
 //!
-//! Tried first: the publication that the newest one names for the assignment (it was held then), else the newest one itself. If the assignment fails there
-//! too, then the one that wrote the folder which the assignment has since.
+//! If the assignment was held in the newest publication, the search tries the publication that the newest one names for it, and no other.
+//! Otherwise it tries the newest publication. If the assignment fails there too, it tries the publication that wrote the current folder of the assignment.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
@@ -17,33 +17,32 @@ use crate::pin::Manifests;
 /// The search for earlier states of some assignments.
 #[derive(Debug, Default)]
 pub struct Search {
-    sought: BTreeMap<AssignmentId, Sought>,
-    /// Publications whose fleets were given.
-    given: BTreeSet<GitId>,
+    candidates: BTreeMap<AssignmentId, Candidate>,
+    /// Publications whose fleets were passed to [`Self::give`].
+    read_publications: BTreeSet<GitId>,
     held: Held,
 }
 
-/// An assignment that is to be held.
+/// An assignment to hold.
 #[derive(Clone, Debug)]
-struct Sought {
+struct Candidate {
     pins: Vec<Pin>,
-    /// What these lay over its manifests.
+    /// The manifests that the pins set.
     over: Manifests,
-    /// The publication that is tried next.
+    /// The next publication to try.
     from: GitId,
-    /// Whether there is none to try after it.
+    /// Whether `from` is the last publication to try.
     is_last: bool,
 }
 
-/// Whether a release pin reaches one of the assignments that fail: only then it matters what was published.
+/// Whether a release pin holds one of the failing assignments. Only then earlier publications are needed.
 pub fn is_asked<I: IntoIterator<Item = AssignmentId>>(prepared: &Prepared, failing: impl FnOnce() -> I) -> bool {
     let is_reached = |id: &AssignmentId| prepared.pins_over(id).is_ok_and(|(pins, _)| !pins.is_empty());
     prepared.has_pins() && failing().into_iter().any(|id| is_reached(&id))
 }
 
 impl Search {
-    /// Begins the search for the assignments of a fleet that are to be held: of those that fail, the ones that have a folder in the branch, where a pin
-    /// reaches them or they were held before.
+    /// Begins the search. Of the `failing` assignments, those are held that have a folder in the branch, and that a pin holds or that were held before.
     ///
     /// # Errors
     /// If the branch can't be read.
@@ -60,7 +59,7 @@ impl Search {
         }
         let mut folders = Folders::of(history.head, history)?;
         for id in failing {
-            // Where pins contradict each other, or one exists twice, it is undefined what to lay over.
+            // The manifests are undefined if pins contradict each other, or if a pin exists more than once.
             let Ok((pins, over)) = prepared.pins_over(&id) else { continue };
             if (pins.is_empty() && !before.contains_key(&id)) || folders.find(&id)?.is_none() {
                 continue;
@@ -70,26 +69,26 @@ impl Search {
             let fails = |reason| NotHeld { pins: pins.clone(), reason };
             match recorded.or(newest) {
                 None => drop(search.held.failures.insert(id, fails(Reason::NoPublication))),
-                Some(_) if search.sought.len() >= HELD_MAX => {
+                Some(_) if search.candidates.len() >= HELD_MAX => {
                     search.held.failures.insert(id, fails(Reason::TooManyAssignments));
                 }
                 Some(from) => {
-                    search.sought.insert(id, Sought { pins, over, from, is_last: recorded.is_some() });
+                    search.candidates.insert(id, Candidate { pins, over, from, is_last: recorded.is_some() });
                 }
             }
         }
         Ok(search)
     }
 
-    /// The publication whose fleet is needed next: the one that most assignments wait for. None if the search is over.
+    /// The publication whose fleet is needed next: the one that the most assignments need. None if the search is over.
     pub fn next(&self) -> Option<GitId> {
         let mut counts: BTreeMap<GitId, usize> = BTreeMap::new();
-        self.sought.values().for_each(|sought| *counts.entry(sought.from).or_default() += 1);
+        self.candidates.values().for_each(|candidate| *counts.entry(candidate.from).or_default() += 1);
         let next = counts.into_iter().max_by_key(|(id, count)| (*count, std::cmp::Reverse(*id)))?.0;
-        (self.given.len() < FLEETS_MAX).then_some(next)
+        (self.read_publications.len() < FLEETS_MAX).then_some(next)
     }
 
-    /// Takes the fleet of a publication, or why it can't be had.
+    /// Continues the search with the fleet of a publication, or with the reason why the fleet can't be read.
     ///
     /// # Errors
     /// If the branch can't be read.
@@ -99,44 +98,48 @@ impl Search {
         fleet: Result<&Prepared, String>,
         (prepared, history): (&Prepared, &History<'_>),
     ) -> Result<(), OpenError> {
-        self.given.insert(publication);
-        let waiting: BTreeSet<_> =
-            self.sought.iter().filter(|(_, sought)| sought.from == publication).map(|(id, _)| id.clone()).collect();
+        self.read_publications.insert(publication);
+        let waiting: BTreeSet<_> = self
+            .candidates
+            .iter()
+            .filter(|(_, candidate)| candidate.from == publication)
+            .map(|(id, _)| id.clone())
+            .collect();
         let alone = fleet.map(|earlier| (earlier, Alone::new(earlier, waiting.iter())));
         let mut later = BTreeMap::new();
         for id in waiting {
-            let Some(sought) = self.sought.get(&id) else { continue };
+            let Some(candidate) = self.candidates.get(&id) else { continue };
             let found = match &alone {
-                Ok((earlier, alone)) => sought.rendered(&id, (earlier, alone), prepared),
+                Ok((earlier, alone)) => candidate.rendered(&id, (earlier, alone), prepared),
                 Err(reason) => Err(Reason::Unreadable(publication, reason.clone())),
             };
             match found {
                 Ok(folder) => {
                     self.held.folders.insert(id.clone(), Arc::new(folder));
-                    self.sought.remove(&id);
+                    self.candidates.remove(&id);
                 }
-                Err(reason) if !sought.is_last => drop(later.insert(id, reason)),
+                Err(reason) if !candidate.is_last => drop(later.insert(id, reason)),
                 Err(reason) => self.fail(&id, reason),
             }
         }
-        self.go_back(publication, later, history)
+        self.try_writers(publication, later, history)
     }
 
-    /// What was found.
+    /// Ends the search, and returns the result.
     pub fn finish(mut self) -> Held {
-        let left: Vec<_> = self.sought.keys().cloned().collect();
+        let left: Vec<_> = self.candidates.keys().cloned().collect();
         left.iter().for_each(|id| self.fail(id, Reason::TooManyFleets));
         self.held
     }
 
     fn fail(&mut self, id: &AssignmentId, reason: Reason) {
-        if let Some(Sought { pins, .. }) = self.sought.remove(id) {
+        if let Some(Candidate { pins, .. }) = self.candidates.remove(id) {
             self.held.failures.insert(id.clone(), NotHeld { pins, reason });
         }
     }
 
-    /// Where the newest publication does not help: looks for the one that wrote what these assignments have.
-    fn go_back(
+    /// Selects the next publication for assignments that fail in the newest one: the publication that wrote their current folders.
+    fn try_writers(
         &mut self,
         newest: GitId,
         failed: BTreeMap<AssignmentId, Reason>,
@@ -148,8 +151,8 @@ impl Search {
             let writer = writers.get(&id).copied().unwrap_or(newest);
             let record = records.entry(writer).or_insert_with(|| (history.held)(writer));
             let from = record.get(&id).copied().unwrap_or(writer);
-            match self.sought.get_mut(&id) {
-                Some(sought) if from != newest => (sought.from, sought.is_last) = (from, true),
+            match self.candidates.get_mut(&id) {
+                Some(candidate) if from != newest => (candidate.from, candidate.is_last) = (from, true),
                 _ => self.fail(&id, reason),
             }
         }
@@ -157,7 +160,7 @@ impl Search {
     }
 }
 
-impl Sought {
+impl Candidate {
     fn rendered(
         &self,
         id: &AssignmentId,
@@ -165,14 +168,14 @@ impl Sought {
         now: &Prepared,
     ) -> Result<HeldFolder, Reason> {
         let failing = |codes: BTreeSet<Code>| match earlier.fleet().unavailable.first() {
-            // It may be one of what could not be read.
+            // The assignment may belong to a registration whose repository could not be read.
             Some(registration) if codes.is_empty() => {
                 Reason::Unreadable(self.from, format!("what registration `{registration}` brought is not known"))
             }
             _ => Reason::Failing(self.from, codes),
         };
         let (files, version) = alone.files(id, &self.over).map_err(failing)?;
-        // What was marked then is hidden, and what is marked now.
+        // Values marked in the earlier fleet or in the current fleet are hidden.
         let mut sensitive = now.sensitive_paths(id);
         sensitive.extend(earlier.sensitive_paths(id));
         let mut shown = Vec::new();
@@ -186,7 +189,7 @@ impl Sought {
     }
 }
 
-/// The publications that wrote what assignments have: the oldest ones since which their folders are as they are.
+/// Finds the publications that wrote the current folders of assignments: the oldest publications since which the folders are unchanged.
 fn writers(ids: &BTreeSet<AssignmentId>, history: &History<'_>) -> Result<BTreeMap<AssignmentId, GitId>, OpenError> {
     let mut same_since: BTreeMap<AssignmentId, GitId> = BTreeMap::new();
     let mut open: HashMap<&AssignmentId, Option<GitId>> = ids.iter().map(|id| (id, None)).collect();
@@ -194,7 +197,7 @@ fn writers(ids: &BTreeSet<AssignmentId>, history: &History<'_>) -> Result<BTreeM
         if open.is_empty() {
             break;
         }
-        // What can't be read is as far as one can look back.
+        // The history ends at a publication that can't be read.
         let Ok(tree) = (history.tree)(*publication) else { break };
         let mut folders = Folders::of(&tree, history)?;
         for id in ids {
@@ -211,7 +214,7 @@ fn writers(ids: &BTreeSet<AssignmentId>, history: &History<'_>) -> Result<BTreeM
     Ok(same_since)
 }
 
-/// The folders of assignments in one tree; each place is opened once.
+/// The folders of assignments in one tree. Each place is opened once.
 struct Folders<'a> {
     inside: Tree,
     history: &'a History<'a>,
@@ -224,7 +227,7 @@ impl<'a> Folders<'a> {
         Ok(Self { inside, history, places: HashMap::new() })
     }
 
-    /// The id of the folder of an assignment.
+    /// The git id of an assignment's folder. None if there is no folder.
     fn find(&mut self, id: &AssignmentId) -> Result<Option<GitId>, OpenError> {
         let place = id.place.as_arc();
         if !self.places.contains_key(place) {

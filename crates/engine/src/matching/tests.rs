@@ -1,4 +1,4 @@
-//! The index finds what comparing everything with everything finds.
+//! The index finds the same as a comparison of everything with everything.
 
 use model::label::Labels;
 use proptest::prelude::*;
@@ -10,7 +10,7 @@ fn conditions() -> impl Strategy<Value = Conditions> {
     labels.prop_map(|pairs| Conditions::of(&pairs.into_iter().collect::<Labels>()))
 }
 
-fn numbers(pairs: &Pairs, labels: &Labels) -> Vec<u32> {
+fn numbers(pairs: &LabelPairs, labels: &Labels) -> Vec<u32> {
     let mut numbers: Vec<_> = labels.iter().filter_map(|(key, value)| pairs.get(key, value)).collect();
     numbers.sort_unstable();
     numbers
@@ -24,13 +24,13 @@ proptest! {
         target in proptest::collection::vec(("[abc]", "[xyz]"), 0..3),
     ) {
         let (place, target): (Labels, Labels) = (place.into_iter().collect(), target.into_iter().collect());
-        let mut pairs = Pairs::default();
+        let mut pairs = LabelPairs::default();
         let matcher = Matcher::new(&mut pairs, all.iter());
         let is_met = |(key, value): &(Arc<str>, Arc<str>)| place.get(key) == Some(value) || target.get(key) == Some(value);
         let matching = all.iter().enumerate().filter(|(_, conditions)| conditions.iter().all(is_met));
         let expected: Vec<_> = matching.map(|(position, _)| position as u32).collect();
-        let (found, looked_at) = matcher.matching(&numbers(&pairs, &place), &numbers(&pairs, &target));
+        let (found, examined) = matcher.matching(&numbers(&pairs, &place), &numbers(&pairs, &target));
         prop_assert_eq!(&found, &expected);
-        prop_assert!(looked_at >= found.len() && looked_at <= all.len());
+        prop_assert!(examined >= found.len() && examined <= all.len());
     }
 }

@@ -1,4 +1,4 @@
-//! The laws of merging.
+//! Properties of merging.
 
 use gotemplate::value::MapKind;
 use proptest::prelude::{Just, Strategy as _, any, prop, prop_assert, prop_assert_eq, prop_oneof, proptest};
@@ -6,7 +6,7 @@ use proptest::prelude::{Just, Strategy as _, any, prop, prop_assert, prop_assert
 use super::*;
 use crate::record::{Recording, Silent};
 
-/// Values as configuration has them: scalars, lists (some items with a name), mappings.
+/// Generates configuration values: scalars, lists (some items with a name), mappings.
 fn value() -> impl proptest::strategy::Strategy<Value = Value> {
     let scalar = prop_oneof![
         Just(Value::Nil),
@@ -86,8 +86,8 @@ proptest! {
     #[test]
     fn being_told_of_changes_nothing(earlier in value(), later in value()) {
         for strategy in [Strategy::Deep, Strategy::Append, Strategy::Replace] {
-            let told = merged_by(&earlier, &later, strategy, &mut Recording::default());
-            prop_assert_eq!(shown(&told), shown(&merged(&earlier, &later, strategy)));
+            let recorded = merged_by(&earlier, &later, strategy, &mut Recording::default());
+            prop_assert_eq!(shown(&recorded), shown(&merged(&earlier, &later, strategy)));
         }
     }
 }

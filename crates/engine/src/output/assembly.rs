@@ -1,4 +1,4 @@
-//! Lays what was compiled over what a branch holds, opening only what is not as it should be.
+//! Merges the compiled folders into the tree of a branch. Opens only folders that differ from the desired state.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -14,10 +14,10 @@ use crate::compile::{Assignment, Compiled};
 use crate::hold::Held;
 use crate::place::Place;
 
-/// Lays what was compiled over what the branch holds.
+/// Merges the compiled folders into the tree of the branch.
 ///
 /// # Errors
-/// If a folder that matters can't be opened.
+/// If a folder that differs can't be opened.
 pub fn assemble(
     compiled: &Compiled,
     previous: &Tree,
@@ -27,7 +27,7 @@ pub fn assemble(
     assemble_held((compiled, &Held::default()), previous, destination, open)
 }
 
-/// The same, where some of the assignments that fail are held.
+/// Like [`assemble`], with the folders of held assignments.
 ///
 /// # Errors
 /// As [`assemble`].
@@ -76,7 +76,7 @@ pub fn assemble_held(
     Ok(output)
 }
 
-/// Whether there is a file where the folder, or one around it, should be.
+/// Whether there is a file at the path of the folder, or at the path of a folder around it.
 fn is_blocked(tree: &Tree, folder: &str, open: &Open<'_>) -> Result<bool, OpenError> {
     for (end, _) in folder.match_indices('/').chain([(folder.len(), "")]) {
         if tree.find(folder.get(..end).unwrap_or_default(), open)?.is_some_and(|child| !child.is_folder()) {
@@ -105,27 +105,27 @@ struct Assembly<'a> {
     unclear: Unclear,
     destination: &'a Destination,
     open: &'a Open<'a>,
-    /// What places have in the branch, as far as that is not what they should have.
+    /// The current folders of places that differ from the desired ones.
     ours: BTreeMap<Arc<str>, Tree>,
-    /// Places whose folders are somebody else's.
+    /// Places whose folders are foreign.
     foreign: BTreeSet<Arc<str>>,
     output: Output,
 }
 
 impl Assembly<'_> {
-    /// A folder without what is ours in it and not as it should be.
+    /// Removes Kalypso's folders that differ from the desired ones from a folder.
     fn taken_out(&mut self, before: &Tree, wanted: &Tree, (level, around): (Level, &str)) -> Result<Tree, OpenError> {
         let mut edits = Vec::new();
         for (name, child, wanted) in before.changes(wanted) {
             let Some(folder) = child.map(|child| child.opened(self.open)).transpose()?.flatten() else { continue };
             match level.find(around, name, &folder) {
-                // Nobody knows what the folder of a cluster should be while its cluster type is not there.
+                // The desired folder of a cluster is unknown while its cluster type does not exist. The folder stays.
                 Found::Place if wanted.is_none() && self.is_lost(name) => {
                     self.output.assignments += folder.children().filter(|(_, child)| child.is_folder()).count();
                 }
                 Found::Place => {
                     edits.push((Arc::clone(name), None));
-                    // A place may be there in both layouts. What counts is what clusters look at.
+                    // A place may have folders in both layouts. Use the one in the current layout, which clusters pull.
                     if level_of(self.destination) == level || !self.ours.contains_key(name) {
                         self.ours.insert(Arc::clone(name), folder);
                     }
@@ -144,12 +144,12 @@ impl Assembly<'_> {
         Ok(rest)
     }
 
-    /// A folder with the folders of places in it.
+    /// Adds the desired folders of places to a folder.
     fn laid_over(&mut self, others: &Tree, wanted: &Tree, (level, around): (Level, &str)) -> Result<Tree, OpenError> {
         let mut edits = Vec::new();
         for (name, other, wanted) in others.changes(wanted) {
             let Some(wanted) = wanted else { continue };
-            // A file of that name stands in the way like a folder.
+            // A file of this name blocks the path like a folder.
             let other = other.or_else(|| others.child(name));
             let path = joined(around, name);
             let child = if level == level_of(self.destination) {
@@ -184,7 +184,7 @@ impl Assembly<'_> {
         Ok(folder)
     }
 
-    /// What a place's folder holds: what it should, and what must stay as it is.
+    /// The new folder of a place: the desired content, and the folders that must stay.
     fn place(&mut self, name: &Arc<str>, wanted: &Child) -> Result<Child, OpenError> {
         let Some(before) = self.ours.get(name) else { return Ok(wanted.clone()) };
         let Some(mut folder) = wanted.opened(self.open)? else { return Ok(wanted.clone()) };
@@ -210,10 +210,10 @@ impl Assembly<'_> {
         Ok(if has_kept { Child::Tree(folder) } else { wanted.clone() })
     }
 
-    /// Does not write the places in a folder, because there is a file in its place.
+    /// Reports the places in a folder, because a file has the folder's path. They are not written.
     fn refuse_all(&mut self, wanted: &Tree, path: &str) {
         for (name, child) in wanted.children() {
-            // The folders that places are spread over are at hand; places may be sealed.
+            // Prefix folders are open trees. Folders of places may be sealed.
             match child {
                 Child::Tree(below) if is_prefix(name) && !is_marked(below) => {
                     below.children().for_each(|(name, _)| self.refuse(name, path));
@@ -223,7 +223,7 @@ impl Assembly<'_> {
         }
     }
 
-    /// Does not write a place, because its folder is somebody else's.
+    /// Reports a place, because its folder is foreign. The place is not written.
     fn refuse(&mut self, name: &Arc<str>, path: &str) {
         self.foreign.insert(Arc::clone(name));
         if let Some(place) = Place::find(self.compiled.fleet(), name) {
@@ -239,7 +239,7 @@ impl Assembly<'_> {
     }
 }
 
-/// Where the folders of places stand.
+/// The level of the folders of places.
 fn level_of(destination: &Destination) -> Level {
     match destination.layout {
         Layout::Plain => Level::Top,
@@ -247,7 +247,7 @@ fn level_of(destination: &Destination) -> Level {
     }
 }
 
-/// The folders that should be in a folder that places are spread over.
+/// The desired content of a prefix folder.
 fn folder_of(wanted: Option<&Child>) -> Tree {
     match wanted {
         Some(Child::Tree(tree)) => tree.clone(),
@@ -255,15 +255,15 @@ fn folder_of(wanted: Option<&Child>) -> Tree {
     }
 }
 
-/// Why a folder stays as it is.
+/// The reason why a folder stays.
 enum Kept {
     /// Its assignment fails.
     Failing(AssignmentId),
-    /// Its assignment may be one of a workload that could not be read, or of an object that exists more than once.
+    /// The assignment may belong to a workload that could not be read, or to an object that exists more than once.
     Unknown,
 }
 
-/// Names of which it is not clear what they mean, because objects exist more than once, or are not there.
+/// Names with an unclear definition, because objects exist more than once or are missing.
 struct Unclear {
     places: BTreeSet<Arc<str>>,
     targets: BTreeSet<DeploymentTargetName>,
@@ -276,7 +276,7 @@ impl Unclear {
 }
 
 impl Assembly<'_> {
-    /// Whether it is not clear what a name is the place of, so that there is no place of that name.
+    /// Whether the definition of a place is unclear, so that no place has this name.
     fn is_lost(&self, name: &Arc<str>) -> bool {
         self.unclear.places.contains(name) && !self.compiled.has_place(name)
     }

@@ -1,4 +1,4 @@
-//! What `GitOpsRepo`s say about where output goes.
+//! The destinations of output, from `GitOpsRepo` objects.
 
 use std::collections::BTreeMap;
 
@@ -12,16 +12,16 @@ use model::object::{GitOpsRepo, Object, gitops_repo};
 use super::{Folder, Layout};
 use crate::settings;
 
-/// How many folders may be beside each other. Git writes a folder anew whenever anything below it changes, and hosts stop showing folders, or refuse
-/// them, at some thousands of entries: with 10,000, each commit writes 400 kB for the one folder alone.
+/// The maximum number of folders in one folder. Git writes the tree of a folder again after each change below it: with 10,000 entries, each
+/// commit writes 400 kB for this tree alone. Git hosting services do not show, or refuse, folders with some thousands of entries.
 pub const FOLDERS_MAX: usize = 10_000;
 
-/// The layout that a `GitOpsRepo` asks for.
+/// The layout of a `GitOpsRepo`: annotation `output.kalypso.io/fan-out`. The default if the annotation is not set or invalid.
 pub fn layout(object: &Object<GitOpsRepo>) -> Layout {
     settings::fan_out(&object.key(), &object.annotations).ok().flatten().unwrap_or_default()
 }
 
-/// What is wrong with the destinations of a fleet's output.
+/// Diagnostics about the destinations of a fleet's output: layouts with too many folders, invalid annotations, and equal destinations.
 pub fn destination_problems(fleet: &Fleet) -> Vec<Diagnostic> {
     let layouts = fleet.gitops_repos.values().filter_map(|object| layout_problem(fleet, object));
     layouts.chain(same_destination(fleet)).collect()
@@ -33,7 +33,7 @@ fn layout_problem(fleet: &Fleet, object: &Object<GitOpsRepo>) -> Option<Diagnost
         Ok(layout) => layout.unwrap_or_default(),
         Err(diagnostic) => return Some(diagnostic),
     };
-    // Each cluster has a folder, like each cluster type.
+    // Each cluster type and each cluster has a folder.
     let count = fleet.cluster_types.len() + fleet.clusters.len();
     if layout == Layout::FanOut || count <= FOLDERS_MAX {
         return None;
@@ -49,7 +49,7 @@ fn layout_problem(fleet: &Fleet, object: &Object<GitOpsRepo>) -> Option<Diagnost
     Some(Diagnostic::error(Code::TooManyFolders, message).at(origin, "its output goes here").help(help).about(&key))
 }
 
-/// `GitOpsRepo`s of a fleet that name the same repository, branch and path.
+/// Reports `GitOpsRepo`s of a fleet with the same repository, branch and path.
 fn same_destination(fleet: &Fleet) -> Vec<Diagnostic> {
     let mut seen: BTreeMap<_, &Object<GitOpsRepo>> = BTreeMap::new();
     let mut found = Vec::new();
@@ -66,7 +66,7 @@ fn same_destination(fleet: &Fleet) -> Vec<Diagnostic> {
     found
 }
 
-/// Environments that write to the same repository, branch and path: for each, those before it that it collides with.
+/// Reports environments that write to the same repository, branch and path. The diagnostics of an environment name its conflicts with earlier fleets.
 pub fn shared_destinations<'a>(fleets: impl Iterator<Item = &'a Fleet>) -> BTreeMap<EnvironmentName, Vec<Diagnostic>> {
     let mut seen: BTreeMap<_, &EnvironmentName> = BTreeMap::new();
     let mut found: BTreeMap<EnvironmentName, Vec<Diagnostic>> = BTreeMap::new();
@@ -85,7 +85,7 @@ pub fn shared_destinations<'a>(fleets: impl Iterator<Item = &'a Fleet>) -> BTree
     found
 }
 
-/// What makes two destinations the same, however their URLs and paths are written.
+/// A destination in a normal form: the URL without `/` and `.git` at its end, the branch, and the parsed path.
 fn destination(object: &Object<GitOpsRepo>) -> (&str, &str, Option<Folder>) {
     let place = &object.spec.place;
     (place.repo.trim_end_matches('/').trim_end_matches(".git"), &place.branch, Folder::parse(&place.path))

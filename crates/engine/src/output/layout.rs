@@ -1,4 +1,4 @@
-//! Where in a branch the folders of places are: beside each other, or spread.
+//! Layouts: the paths of places' folders in a branch.
 
 use std::sync::Arc;
 
@@ -8,18 +8,18 @@ use sha2::{Digest as _, Sha256};
 
 use super::MARKER;
 
-/// How the folders of places are laid out. A place is what clusters pull from: a cluster type.
+/// The layout of the folders of places.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Layout {
-    /// All beside each other: `large/`.
+    /// All folders in one folder: `large/`.
     #[default]
     Plain,
-    /// Spread over folders that are named by two hexadecimal digits each, the first four of the SHA-256 of the place's name: `d3/5c/large/`.
+    /// Each folder below two folders named by the first four hexadecimal digits of the SHA-256 of the place's name: `d3/5c/large/`.
     FanOut,
 }
 
 impl Layout {
-    /// The folders around the folder of a place; the outermost first.
+    /// The folders around the folder of a place, the outermost one first.
     pub(super) fn around(self, place: &str) -> Vec<String> {
         match self {
             Self::Plain => Vec::new(),
@@ -27,7 +27,7 @@ impl Layout {
         }
     }
 
-    /// The path of a place's folder.
+    /// The path of a place's folder, in the output's folder.
     pub fn path(self, place: &str) -> String {
         let mut parts = self.around(place);
         parts.push(place.to_owned());
@@ -35,49 +35,49 @@ impl Layout {
     }
 }
 
-/// Whether a name is one that [`Layout::FanOut`] spreads folders over.
+/// Whether a name may be a prefix folder of [`Layout::FanOut`]: two lowercase hexadecimal digits.
 pub(crate) fn is_prefix(name: &str) -> bool {
     matches!(name.as_bytes(), [high, low] if [high, low].iter().all(|digit| matches!(digit, b'0'..=b'9' | b'a'..=b'f')))
 }
 
-/// Whether a folder is marked as Kalypso's.
+/// Whether a folder has Kalypso's marker.
 pub(crate) fn is_marked(folder: &Tree) -> bool {
     let readme = folder.child("README.md").and_then(|child| child.as_file());
     readme.is_some_and(|entry| entry.blob.id() == GitId::of_blob(MARKER.as_bytes()))
 }
 
-/// Whether a blob of a tree is this text.
+/// Whether a blob contains exactly this text.
 pub fn is_text(blob: &Blob, text: &str) -> bool {
     blob.id() == GitId::of_blob(text.as_bytes())
 }
 
-/// What a folder of a branch is, by where it stands.
+/// The level of a folder inside the output's folder.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Level {
-    /// In the folder that output lives under.
+    /// In the output's folder itself.
     #[default]
     Top,
-    /// In the first of the folders that places are spread over.
+    /// In the first prefix folder.
     First,
-    /// In the second one.
+    /// In the second prefix folder.
     Second,
 }
 
-/// What a folder turns out to be.
+/// The kind of a folder.
 pub(crate) enum Found {
-    /// The folder of a place, marked as ours.
+    /// The folder of a place, with the marker.
     Place,
-    /// A folder that places may be spread over.
+    /// A prefix folder, which may contain folders of places.
     Prefix(Level),
-    /// Somebody else's.
+    /// A foreign folder.
     Foreign,
 }
 
 impl Level {
-    /// What a folder of this name is, that stands in the folders `around` it.
+    /// The kind of a folder by its name, its content, and the path `around` it.
     pub(crate) fn find(self, around: &str, name: &str, folder: &Tree) -> Found {
         let is_place = match self {
-            // No place has such a name, whatever stands in the folder.
+            // No place has such a name, independent of the folder's content.
             _ if !is_utf8(name) => false,
             Self::Top => is_marked(folder),
             Self::First => false,
@@ -92,7 +92,7 @@ impl Level {
     }
 }
 
-/// The names of the places that have a folder in `folder`, in either layout.
+/// The names of the places with a marked folder in `folder`, in either layout, sorted.
 ///
 /// # Errors
 /// If a folder can't be opened.
@@ -114,7 +114,7 @@ pub fn own_folders(folder: &Tree, open: &Open<'_>) -> Result<Vec<Arc<str>>, Open
     Ok(found)
 }
 
-/// A path and a name in it.
+/// Joins a path and a name.
 pub(crate) fn joined(path: &str, name: &str) -> String {
     if path.is_empty() { name.to_owned() } else { format!("{path}/{name}") }
 }

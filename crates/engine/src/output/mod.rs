@@ -1,6 +1,6 @@
-//! The tree that a GitOps branch should hold: what was compiled, laid over what is there.
+//! The desired tree of a GitOps branch: the compiled folders, merged into the current tree.
 //!
-//! Only folders of Kalypso's own are touched. An assignment that fails keeps its last good folder.
+//! Only Kalypso's own folders are changed. An assignment that fails keeps its last good folder.
 
 mod assembly;
 mod destinations;
@@ -27,15 +27,16 @@ use crate::hold::HeldFolder;
 pub const MARKER: &str = "This folder contains deployment targets scheduled on the cluster type";
 /// The file that names the promoted commit, at the root of the branch.
 pub const TRACKING_FILE: &str = ".github/tracking/Promoted_Commit_Id";
-/// The file that says whose branch (or folder) it is, under the output's path.
+/// The path of the owner file, in the output's folder. It names the environment and control plane of the output.
 pub const OWNER_FILE: &str = ".kalypso/owner";
 
-/// A folder of a repository: empty for its root, without slashes at its ends.
+/// The path of a folder in a repository, without slashes at its ends. Empty for the root.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Folder(Arc<str>);
 
 impl Folder {
-    /// Reads a path as people write it: `.`, `./clusters/`, `/clusters`. None if it leads out of the repository, or deeper than anybody can look.
+    /// Parses a path as in `spec.path`: `.`, `./clusters/`, `/clusters`. None if it leads out of the repository, contains `.git` or control
+    /// characters, or is deeper than 64 folders.
     pub fn parse(text: &str) -> Option<Self> {
         const DEPTH_MAX: usize = 64;
         let parts: Vec<_> = text.split('/').filter(|part| !part.is_empty() && *part != ".").collect();
@@ -49,43 +50,43 @@ impl Folder {
         joined(&self.0, path)
     }
 
-    /// The path; empty for the root.
+    /// The path. Empty for the root.
     pub fn as_str(&self) -> &str {
         &self.0
     }
 }
 
-/// Where the tree goes and how.
+/// The destination of the output, and how to write it.
 #[derive(Clone, Debug, Default)]
 pub struct Destination {
-    /// The folder that all output lives under.
+    /// The folder that contains all output.
     pub folder: Folder,
-    /// Where in it the folders of places are.
+    /// The layout of the folders of places in it.
     pub layout: Layout,
-    /// The promoted commit, for the tracking file; without one the file stays as it is.
+    /// The promoted commit for the tracking file. None: the file stays as it is.
     pub promoted_commit: Option<Arc<str>>,
-    /// Whether folders that are not marked as Kalypso's are taken over.
+    /// Whether folders without Kalypso's marker are replaced.
     pub adopt: bool,
 }
 
-/// The tree that should be, and what came of the assignments.
+/// The desired tree, and the state of the assignments in it.
 #[derive(Clone, Debug)]
 pub struct Output {
     /// The whole tree of the branch.
     pub tree: Tree,
-    /// How many assignments have a folder in it.
+    /// The number of assignments with a folder in the tree.
     pub assignments: usize,
-    /// Assignments without files of their own that keep their last good folder.
+    /// Failing assignments that keep their last good folder.
     pub kept: BTreeSet<AssignmentId>,
-    /// Assignments without files of their own that are rendered from an earlier publication, with release pins laid over.
+    /// Failing assignments that are rendered from an earlier publication, with release pins applied.
     pub held: BTreeMap<AssignmentId, Arc<HeldFolder>>,
-    /// What is wrong.
+    /// Diagnostics about the destination, foreign folders and held assignments.
     pub diagnostics: Vec<Diagnostic>,
 }
 
-/// Folders at the root that would be forgotten because output now goes somewhere else.
+/// Reports folders of Kalypso at the root that would be left behind because the output moves to another folder.
 fn left_behind(previous: &Tree, destination: &Destination, open: &Open<'_>) -> Result<Option<Diagnostic>, OpenError> {
-    // The root may belong to another environment, whose own file says so.
+    // The root may belong to another environment. Its owner file is then there.
     if destination.folder.as_str().is_empty() || previous.find(OWNER_FILE, open)?.is_some() {
         return Ok(None);
     }

@@ -1,14 +1,14 @@
-//! The files beside the folders of places that Kalypso writes: what stands in their way is somebody else's.
+//! Kalypso's own files beside the folders of places. Reports foreign entries at their paths.
 
 use model::diagnostic::{Code, Diagnostic};
 use model::tree::{Child, Mode, Open, OpenError, Tree};
 
 use super::{Destination, OWNER_FILE, TRACKING_FILE};
 
-/// What would be replaced by a file of ours and is no file that we wrote.
+/// Reports entries at the paths of Kalypso's own files that are not plain files.
 ///
 /// # Errors
-/// If a folder on the way can't be opened.
+/// If a folder on the path can't be opened.
 pub(super) fn problems(
     previous: &Tree,
     destination: &Destination,
@@ -24,7 +24,7 @@ pub(super) fn problems(
     Ok(found)
 }
 
-/// Says that something in the GitOps branch is not Kalypso's, and stays.
+/// Reports an entry in the GitOps branch that is foreign, and stays.
 pub fn foreign_file(path: &str, reason: &str) -> Diagnostic {
     Diagnostic::error(Code::ForeignFile, format!("the GitOps branch has `{path}`, which is not Kalypso's"))
         .note(reason.to_owned())
@@ -32,8 +32,8 @@ pub fn foreign_file(path: &str, reason: &str) -> Diagnostic {
         .help(format!("move or remove `{path}`, or give the environment a branch or path of its own"))
 }
 
-/// The first thing on the way to a file that is not a folder, or at its end not a plain file. What stands in the way of the folder that all
-/// output lives under is reported with the output.
+/// Finds the entry that blocks a file's path: a parent that is not a folder, or an entry at the path that is not a plain file. Parents of the
+/// output's folder are not reported here: they are reported with the output.
 fn in_the_way(tree: &Tree, (path, folder): (&str, &str), open: &Open<'_>) -> Result<Option<String>, OpenError> {
     for (end, _) in path.match_indices('/') {
         let above = path.get(..end).unwrap_or_default();

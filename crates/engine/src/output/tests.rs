@@ -1,4 +1,4 @@
-//! Where output goes, and what is opened on the way.
+//! Destinations of output, and the folders that are opened to write it.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -64,7 +64,7 @@ fn how_many_folders_are_too_many_can_be_read() {
     assert_eq!(found[0].message, message);
 }
 
-/// The branch as a repository gives it, with what opens its folders, counting.
+/// A branch with sealed folders as from a repository, and a function that opens them and counts.
 fn as_in_a_repository(tree: &Tree, opened: &AtomicUsize) -> (Tree, impl Fn(&Sealed) -> Result<Tree, OpenError> + Sync) {
     let sealed = |child: &Child| Child::Sealed(Sealed { id: child.id(), by: SealedBy::Repository });
     let root = tree.children().map(|(name, child)| (Arc::clone(name), sealed(child)));

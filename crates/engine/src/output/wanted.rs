@@ -1,4 +1,4 @@
-//! The folders that a branch should hold of what was compiled.
+//! The desired folders of places in a branch.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -7,12 +7,12 @@ use model::tree::{Child, Tree};
 
 use super::Layout;
 
-/// The folders of places, which are beside each other in `places`, where they belong.
+/// Moves the folders of places, which are all in `places`, to their paths in a layout.
 pub(super) fn laid_out(places: &Tree, layout: Layout) -> Tree {
     if layout == Layout::Plain {
         return places.clone();
     }
-    // By the folders around them, of which there are two.
+    // Grouped by the two folders around each place.
     let mut spread: BTreeMap<Vec<String>, Vec<(Arc<str>, Child)>> = BTreeMap::new();
     for (name, child) in places.children() {
         spread.entry(layout.around(name)).or_default().push((Arc::clone(name), child.clone()));

@@ -1,4 +1,4 @@
-//! What between two fleets makes an assignment another one: labels, templates, manifests, release pins.
+//! Finds the differences between two fleets that change an assignment: labels, templates, manifests, release pins.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -19,16 +19,16 @@ use crate::place::Place;
 use crate::target::Target;
 use crate::trace::Setting;
 
-/// What of an assignment's place, target and pins is different. The same for many assignments.
+/// The differences of an assignment's place, target and pins. Many assignments have equal differences.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Differences {
     /// Labels whose values differ.
     labels: BTreeSet<(LabelOf, Arc<str>)>,
-    /// Everything else, as it is said.
+    /// All other differences, as reasons.
     reasons: Vec<Reason>,
 }
 
-/// Finds differences, those of each place and target once.
+/// Finds differences. The differences of each place and target are computed once.
 pub(super) struct Causes<'a> {
     old: &'a Compiled,
     new: &'a Compiled,
@@ -37,12 +37,12 @@ pub(super) struct Causes<'a> {
 }
 
 impl Differences {
-    /// What is said beside these values, which change because of `because`.
+    /// The reasons to show in addition to changed values. `because` are the causes of the changed values.
     pub(super) fn reasons<'b>(&self, because: impl Iterator<Item = &'b Because>) -> Vec<Reason> {
-        let said: BTreeSet<_> = because.collect();
+        let value_causes: BTreeSet<_> = because.collect();
         let mut reasons = self.reasons.clone();
-        // A label that values depend on is said with them. The others are worth a word only if nothing else is.
-        if reasons.is_empty() && said.is_empty() {
+        // Changed values already name the labels that they depend on. Other labels are named only if there is no other reason.
+        if reasons.is_empty() && value_causes.is_empty() {
             let label = |(of, key): &(LabelOf, Arc<str>)| Reason::Label(Because::Label(*of, Arc::clone(key)));
             reasons.extend(self.labels.iter().map(label));
         }
@@ -55,7 +55,7 @@ impl<'a> Causes<'a> {
         Self { old, new, places: BTreeMap::new(), targets: BTreeMap::new() }
     }
 
-    /// What is different for an assignment that is in both fleets.
+    /// The differences of an assignment that is in both fleets.
     pub(super) fn of(&mut self, id: &AssignmentId) -> Differences {
         let sides = [self.old.prepared(), self.new.prepared()];
         let of_place = self.places.entry(Arc::clone(id.place.as_arc()));
@@ -95,13 +95,13 @@ fn places_differ([old, new]: [&Prepared; 2], id: &AssignmentId) -> Option<Differ
     Some(Differences { labels: labels_differ(LabelOf::Place, &was.labels(), &is.labels()), reasons })
 }
 
-/// The first line at which a template is another one.
+/// The place of the first difference between two versions of a template.
 fn template_difference(was: &Object<Template>, is: &Object<Template>) -> Because {
     let (before, after) = (&was.spec.manifests, &is.spec.manifests);
     let mut both = before.iter().zip(after).enumerate();
     if let Some((number, (before, after))) = both.find(|(_, (before, after))| before != after) {
         let same = before.lines().zip(after.lines()).take_while(|(before, after)| before == after).count();
-        // Where lines are missing at the end, the last one is the nearest.
+        // If lines at the end were removed, use the last line.
         let line = (same + 1).min(after.lines().count().max(1));
         let path = FieldPath::from(MANIFESTS).index(number);
         return Because::New(Origin::part(&is.key(), path, Part::Text { line, column: 1 }));
@@ -139,7 +139,7 @@ fn labels_differ(of: LabelOf, was: &Labels, is: &Labels) -> BTreeSet<(LabelOf, A
     keys.filter(|key| was.get(key) != is.get(key)).map(|key| (of, Arc::clone(key))).collect()
 }
 
-/// The release pins that hold an assignment on one side only, or say something else.
+/// The release pins that hold an assignment on one side only, or that differ.
 fn pins_differ([old, new]: [&Prepared; 2], id: &AssignmentId) -> Option<Vec<Reason>> {
     if old.fleet().release_pins.is_empty() && new.fleet().release_pins.is_empty() {
         return None;
@@ -163,7 +163,7 @@ fn pins_differ([old, new]: [&Prepared; 2], id: &AssignmentId) -> Option<Vec<Reas
     Some(names.into_iter().filter(differs).filter_map(reason).collect())
 }
 
-/// Why a value is another one: where it was changed, or the label by which something else gives it now.
+/// The cause of a changed value: the place of the change, or the label because of which another container sets the value now.
 pub(super) fn of_value(old: &Values<'_>, new: &Values<'_>, path: &FieldPath) -> Option<Because> {
     let (before, after) = (old.settings(path), new.settings(path));
     let has = |settings: &[Setting], one: &Setting| settings.iter().any(|other| is_same(other, one));
@@ -188,7 +188,7 @@ fn is_same(left: &Setting, right: &Setting) -> bool {
         && crate::explain::shown(&left.value) == crate::explain::shown(&right.value)
 }
 
-/// Why a container is used on one side, and on the other one it is there and is not.
+/// The cause if a container matches on one side, and exists on the other side without a match.
 fn by_label((used, with): (&Container, &Values<'_>), (unused, without): (&Container, &Values<'_>)) -> Option<Because> {
     if used.conditions != unused.conditions {
         return Some(Because::New(Origin::field(&unused.key(), FieldPath::from(["metadata", "labels"]))));
@@ -197,7 +197,7 @@ fn by_label((used, with): (&Container, &Values<'_>), (unused, without): (&Contai
         is_met_by_place(key, value, without.place()) || is_met_by_target(key, value, without.target())
     };
     let (key, value) = unmet(&unused.conditions, is_met)?;
-    // On the side where it matches, one of the two has the label.
+    // On the side where the container matches, the target or the place has the label.
     let of = if is_met_by_target(key, value, with.target()) { LabelOf::Target } else { LabelOf::Place };
     Some(Because::Label(of, Arc::clone(key)))
 }
@@ -208,7 +208,7 @@ fn unmet(conditions: &Conditions, is_met: impl Fn(&str, &str) -> bool) -> Option
 }
 
 impl Compiled {
-    /// Where a label of an assignment's place or target is written. None if it has no such label.
+    /// The place of a label of an assignment's place or target. None if it has no such label.
     pub fn label_origin(&self, id: &AssignmentId, of: LabelOf, key: &str) -> Option<Origin> {
         let path = FieldPath::from(["metadata", "labels"]).key(key);
         if of == LabelOf::Place {

@@ -1,4 +1,4 @@
-//! Which folders of places differ between two states of a branch: for those who only want to know what is there.
+//! The folders of places that differ between two states of a branch, without reasons.
 
 use std::sync::Arc;
 
@@ -12,38 +12,39 @@ use super::places::{Differences, Side};
 pub struct PlaceFolder {
     /// The name of the cluster type or cluster.
     pub name: Arc<str>,
-    /// Its path in the folder that output lives under, and what was in it.
+    /// Its path in the output's folder, and its content, before. None if it did not exist.
     pub before: Option<(String, Child)>,
-    /// Its path, and what is in it.
+    /// Its path and its content after. None if it does not exist any more.
     pub after: Option<(String, Child)>,
 }
 
-/// What differs between two states of a branch.
+/// The differences between two states of a branch.
 #[derive(Clone, Debug, Default)]
 pub struct FolderChanges {
-    /// The folders of places that differ, by name.
+    /// The differing folders of places, by name.
     pub places: Vec<PlaceFolder>,
-    /// Everything else that differs, as it was.
+    /// All other differences: the state before.
     pub before: Tree,
-    /// Everything else that differs, as it is.
+    /// All other differences: the state after.
     pub after: Tree,
 }
 
-/// A folder that differs: that of a place, or that of an assignment in it.
+/// A differing folder: the folder of a place, or the folder of an assignment in it.
 #[derive(Clone, Debug)]
 pub struct PlacePart {
     /// The name of the cluster type or cluster.
     pub place: Arc<str>,
-    /// The target's folder in it; none if it is the folder of the place itself.
+    /// The name of the target's folder. None if it is the folder of the place itself.
     pub target: Option<Arc<str>>,
-    /// The path in the folder that output lives under.
+    /// The path in the output's folder.
     pub path: String,
-    /// What is in it; none if it is gone.
+    /// The content. None if the folder was removed.
     pub folder: Option<Child>,
 }
 
 impl PlaceFolder {
-    /// The folder itself and those of assignments in it, as far as they differ. What moved is gone where it was, and new where it is.
+    /// The differing folders: the folder of the place, and the folders of assignments in it. A moved folder is removed at the old path and new at
+    /// the new path.
     ///
     /// # Errors
     /// If the folder can't be opened.
@@ -70,7 +71,7 @@ impl PlaceFolder {
         }
         let Some((path, child)) = &self.after else { return Ok(parts) };
         add(path, None, Some(child));
-        // Of a folder that moved, everything is new.
+        // In a moved folder, all content is new.
         let was = if paths.0 == paths.1 { was } else { Tree::default() };
         for (target, before, after) in was.changes(&is) {
             let (before, after) = (before.filter(|child| child.is_folder()), after.filter(|child| child.is_folder()));
@@ -82,7 +83,7 @@ impl PlaceFolder {
     }
 }
 
-/// Compares two states of a folder that output lives under. Only what differs is opened.
+/// Compares two states of a folder that contains output. Only differing folders are opened.
 ///
 /// # Errors
 /// If a folder that differs can't be opened.

@@ -1,4 +1,4 @@
-//! The guard against removing what nobody meant to remove: which plans need a word first.
+//! The guard against accidental removal: decides which plans need a confirmation.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -8,23 +8,23 @@ use model::digest::DigestBuilder;
 use super::{Change, ChangeKind, Plan, PlannedId};
 use crate::compile::Compiled;
 
-/// From how many removed assignments on their share counts.
+/// The minimum number of removed assignments for which their share is checked.
 const COUNT_MIN: usize = 5;
-/// One of how many assignments may go.
+/// One of this number of assignments may be removed without a confirmation: 5 means a fifth.
 const SHARE: usize = 5;
-/// How many digits a word has.
+/// The number of digits of a confirmation word.
 const WORD_DIGITS: usize = 8;
 
-/// What goes as a whole, however little it is.
+/// Workloads and targets that lose all assignments.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Gone {
-    /// Workloads that had assignments and keep none.
+    /// Workloads that had assignments and have none after the change.
     pub workloads: BTreeSet<Arc<str>>,
-    /// Targets that had assignments and keep none, where it is not known whose they were.
+    /// Targets of unknown workloads that had assignments and have none after the change.
     pub targets: BTreeSet<Arc<str>>,
 }
 
-/// Where a plan would be carried out, for [`Plan::word`].
+/// The destination of a plan, for [`Plan::word`].
 #[derive(Clone, Copy, Debug)]
 pub struct Guarded<'a> {
     /// The URL of the GitOps repository.
@@ -36,7 +36,7 @@ pub struct Guarded<'a> {
 }
 
 impl Gone {
-    /// The workloads of removed assignments of which the new fleet has none: none that is rendered, and none that keeps its last good folder.
+    /// Finds the workloads of removed assignments that have no assignment in the new fleet: none that is rendered, and none that has an earlier folder.
     pub(super) fn of(plan: &Plan, new: &Compiled) -> Self {
         let removed = |(id, change): (&PlannedId, &Change)| {
             (change.kind == ChangeKind::Removed).then(|| (Arc::clone(&change.workload), Arc::clone(&id.target)))
@@ -62,15 +62,15 @@ impl Gone {
         gone
     }
 
-    /// Whether nothing goes as a whole.
+    /// Whether no workload or target loses all assignments.
     pub fn is_empty(&self) -> bool {
         self.workloads.is_empty() && self.targets.is_empty()
     }
 }
 
 impl Plan {
-    /// Whether somebody has to say that this is meant: more than a fifth of the assignments and at least five of them go, or all of a workload, or a whole
-    /// cluster type, or everything.
+    /// Whether the plan needs a confirmation. It does if it removes more than a fifth of the assignments and at least five of them, or all
+    /// assignments of a workload, or a whole cluster type, or everything.
     pub fn needs_confirmation(&self) -> bool {
         let removed = self.count(ChangeKind::Removed);
         (removed >= COUNT_MIN && removed * SHARE > self.before())
@@ -79,13 +79,13 @@ impl Plan {
             || !self.gone.is_empty()
     }
 
-    /// Whether there were assignments, and none of them stays.
+    /// Whether there were assignments, and all of them are removed.
     pub fn removes_everything(&self) -> bool {
         let removed = self.count(ChangeKind::Removed);
         removed > 0 && removed == self.before()
     }
 
-    /// The folders that go, by path in the repository: those of assignments, and those of cluster types.
+    /// The removed folders of assignments and cluster types, by path in the repository.
     pub fn removals(&self) -> BTreeSet<String> {
         let folder = |place: &Arc<str>| self.folders.get(place).cloned().unwrap_or_else(|| Arc::clone(place));
         let removed = self.changes.iter().filter(|(_, change)| change.kind == ChangeKind::Removed);
@@ -93,7 +93,7 @@ impl Plan {
         removed.chain(self.gone.iter().map(|place| folder(place).to_string())).collect()
     }
 
-    /// The word that confirms exactly these removals in this place, and no others.
+    /// The word that confirms exactly these removals at this destination: 8 hexadecimal digits of a digest.
     pub fn word(&self, place: Guarded<'_>) -> String {
         let Guarded { repository, branch, environment } = place;
         let mut digest = DigestBuilder::new("confirmation");

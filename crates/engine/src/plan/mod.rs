@@ -1,6 +1,6 @@
-//! Plans: what a new tree changes, by assignment and by value, and why.
+//! Plans: the changes of a new tree, by assignment and by value, with reasons.
 //!
-//! A plan is made of ids: which folders of assignments differ. Their files are looked at when somebody asks for them.
+//! A plan compares the git ids of folders. The files of an assignment are read only when the caller requests them.
 
 mod causes;
 mod folders;
@@ -25,65 +25,65 @@ use crate::compile::Compiled;
 use crate::hold::HeldFolder;
 use crate::output::{Folder, Output, joined};
 
-/// What is compared.
+/// The input of a plan.
 #[derive(Clone, Copy)]
 pub struct Comparison<'a> {
-    /// The tree of the GitOps branch as it is.
+    /// The current tree of the GitOps branch.
     pub previous: &'a Tree,
-    /// The tree that it should be.
+    /// The desired output.
     pub output: &'a Output,
-    /// The folder that output lives under.
+    /// The folder that contains the output.
     pub folder: &'a Folder,
-    /// The fleet that should be. What differs is counted where it was counted.
+    /// The desired fleet. The comparison reports to its progress.
     pub new: &'a Compiled,
-    /// The fleet that the branch was made of, if that is known.
+    /// The fleet that the branch was rendered from. None if it is not known.
     pub old: Option<&'a Compiled>,
     /// Opens folders of both trees.
     pub open: &'a Open<'a>,
-    /// The content of a blob of the branch.
+    /// Returns the content of a blob of the branch. None if it is not available.
     pub content: &'a dyn Fn(GitId) -> Option<Arc<[u8]>>,
 }
 
-/// What changes.
+/// The changes that publishing would make.
 #[derive(Clone, Debug, Default)]
 pub struct Plan {
-    /// Assignments that change, by name.
+    /// The assignments that change, by name.
     pub changes: BTreeMap<PlannedId, Change>,
-    /// Files that change and belong to no assignment: of cluster types, and the tracking file.
+    /// Changed files that belong to no assignment: files of cluster types, and the tracking file.
     pub other_files: Vec<FileChange>,
-    /// How many assignments stay as they are.
+    /// The number of unchanged assignments.
     pub unchanged: usize,
-    /// How many folders of cluster types move, because the layout changes.
+    /// The number of folders of cluster types that move because the layout changes.
     pub moved: usize,
-    /// Cluster types that had a folder with assignments and have none any more.
+    /// Cluster types whose folders are removed and contained assignments.
     pub gone: Vec<Arc<str>>,
-    /// Workloads of which nothing stays.
+    /// Workloads that lose all assignments.
     pub gone_as_whole: Gone,
     /// Assignments that fail and keep their last good folder.
     pub kept: BTreeSet<AssignmentId>,
     /// Assignments that fail and are rendered from an earlier publication.
     pub held: BTreeMap<AssignmentId, Arc<HeldFolder>>,
-    /// Assignments that fail and have no folder.
+    /// Assignments that fail and have no earlier folder.
     pub missing: BTreeSet<AssignmentId>,
-    /// Deployment targets that are new, and that nothing assigns anywhere.
+    /// New deployment targets without assignments.
     pub unassigned: BTreeSet<DeploymentTargetName>,
-    /// The folders of cluster types in which something changes, by path in the repository.
+    /// The paths of folders of cluster types with changes, in the repository, by place name.
     folders: BTreeMap<Arc<str>, Arc<str>>,
-    /// How many folders of places, and around them, will be there that are not there as they will be.
+    /// The number of new or changed folders of places, and of the folders around them.
     new_folders: usize,
 }
 
-/// The names of the place and the target of a folder, which may be of an object that is gone.
+/// The names of the place and the target of an assignment's folder. The objects may not exist any more.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PlannedId {
-    /// The folder of the cluster type or cluster.
+    /// The name of the folder of the cluster type or cluster.
     pub place: Arc<str>,
-    /// The target's folder.
+    /// The name of the target's folder.
     pub target: Arc<str>,
 }
 
 impl PlannedId {
-    /// The assignment of that name, if it can be one.
+    /// The assignment with these names. None if a name is invalid.
     pub fn assignment(&self) -> Option<AssignmentId> {
         let place = PlaceName::new(Arc::clone(&self.place)).ok()?;
         Some(AssignmentId { place, target: DeploymentTargetName::new(Arc::clone(&self.target)).ok()? })
@@ -99,19 +99,19 @@ impl std::fmt::Display for PlannedId {
 /// How an assignment changes.
 #[derive(Clone, Debug)]
 pub struct Change {
-    /// What happens to it.
+    /// Whether it is added, changed or removed.
     pub kind: ChangeKind,
-    /// Its workload; empty if nobody knows.
+    /// Its workload. Empty if it is not known.
     pub workload: Arc<str>,
-    /// Its folder as it was.
+    /// Its current folder. None if it is new.
     pub before: Option<Child>,
-    /// Its folder as it will be.
+    /// Its new folder. None if it is removed.
     pub after: Option<Child>,
-    /// What changes in it, and why. None if so many others change in other ways that it was not looked at.
+    /// The changed values and the reasons. None if the limit of different reasons was reached before.
     pub why: Option<Arc<Why>>,
 }
 
-/// The reasons of a change, which many assignments may share.
+/// The reasons of a change. Many assignments may share them.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Why {
     /// The values that change.
@@ -120,23 +120,23 @@ pub struct Why {
     pub reasons: Vec<Reason>,
 }
 
-/// What happens to an assignment or a file.
+/// The kind of a change of an assignment or a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum ChangeKind {
     /// It is new.
     Added,
-    /// It is there before and after.
+    /// It exists before and after.
     Changed,
-    /// It is gone.
+    /// It is removed.
     Removed,
 }
 
-/// A file that changes.
+/// A changed file.
 #[derive(Clone, Debug)]
 pub struct FileChange {
     /// Its path in the repository.
     pub path: Arc<str>,
-    /// What happens to it.
+    /// Whether it is added, changed or removed.
     pub kind: ChangeKind,
     /// Its content before.
     pub before: Option<Blob>,
@@ -144,31 +144,31 @@ pub struct FileChange {
     pub after: Option<Blob>,
 }
 
-/// A configuration value that changes.
+/// A changed configuration value.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ValueChange {
-    /// The value.
+    /// The path of the value.
     pub path: FieldPath,
-    /// What it was, as it may be shown; none if it is new.
+    /// The old value for display. None if the value is new.
     pub before: Option<String>,
-    /// What it will be, as it may be shown; none if it is gone.
+    /// The new value for display. None if the value is removed.
     pub after: Option<String>,
-    /// Where the new value is written, or where the old one was.
+    /// The place of the new value or of the old value, or the label that makes the difference.
     pub because: Option<Because>,
 }
 
-/// Where something is written.
+/// The place that causes a change.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Because {
-    /// In the fleet that should be.
+    /// A place in the desired fleet.
     New(Origin),
-    /// In the fleet that was.
+    /// A place in the previous fleet.
     Old(Origin),
-    /// A label is another one: [`Compiled::label_origin`] says where it is written for an assignment.
+    /// The value of a label differs. [`Compiled::label_origin`] returns the label's place for an assignment.
     Label(LabelOf, Arc<str>),
 }
 
-/// What has a label.
+/// The kind of object that has a label.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum LabelOf {
     /// The cluster type or cluster.
@@ -177,36 +177,36 @@ pub enum LabelOf {
     Target,
 }
 
-/// Why an assignment changes, beside its values.
+/// A reason why an assignment changes, other than its values.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Reason {
     /// These policies assign it.
     AssignedBy(Vec<(PolicyName, Origin)>),
-    /// The cluster type does not exist any more; or the cluster, if nobody knows what was.
+    /// The cluster type does not exist any more. Also used for a cluster if the previous fleet is not known.
     ClusterTypeGone,
     /// The cluster does not exist any more.
     ClusterGone,
     /// The deployment target of this name does not exist any more.
     TargetGone(Arc<str>),
-    /// No policy assigns it any more; these did.
+    /// No policy assigns it any more. These policies assigned it before.
     NotAssigned(Vec<PolicyName>),
-    /// A template says something else.
+    /// The content of a template differs.
     Template(Arc<str>, Because),
     /// The cluster type names another template.
     OtherTemplate(Arc<str>, Because),
-    /// Manifests of the deployment target are different: these keys.
+    /// The `manifests` of the deployment target differ, at these keys.
     Manifests(Vec<Arc<str>>, Because),
-    /// A release pin holds it that did not, holds it no more, or says something else.
+    /// A release pin is new for the assignment, does not hold it any more, or differs.
     Pin(Arc<str>, Because),
-    /// It fails, and is rendered from the commits of this publication, with these release pins.
+    /// The assignment fails. It is rendered from the commits of this publication, with these release pins.
     Held(GitId, Vec<(Arc<str>, Origin)>),
-    /// A label is different.
+    /// A label differs.
     Label(Because),
-    /// It is not known what was before; or something else is different that templates see.
+    /// The previous fleet is not known, or other data of the templates differs.
     Unknown,
 }
 
-/// Compares what is with what should be.
+/// Compares the current tree with the desired output.
 ///
 /// # Errors
 /// If a folder that differs can't be opened.
@@ -237,7 +237,7 @@ pub fn plan(comparison: &Comparison<'_>) -> Result<Plan, OpenError> {
     Ok(plan)
 }
 
-/// The targets that were not there before, and have no assignment.
+/// The targets that are new and have no assignment.
 fn unassigned(new: &Compiled, old: Option<&Compiled>) -> BTreeSet<DeploymentTargetName> {
     let targets = new.prepared().targets().iter().filter(|target| target.problem.is_none()).map(|target| &target.name);
     let is_new = |name: &&DeploymentTargetName| old.is_none_or(|old| !old.has_target(name.as_str()));
@@ -253,7 +253,7 @@ fn unassigned(new: &Compiled, old: Option<&Compiled>) -> BTreeSet<DeploymentTarg
     found
 }
 
-/// The files that belong to no assignment: in the folder that output lives under, and beside it.
+/// The changed files that belong to no assignment, inside and outside of the output's folder.
 fn others(comparison: &Comparison<'_>, differences: &Differences) -> Result<Vec<FileChange>, OpenError> {
     let Comparison { previous, output, folder, open, .. } = *comparison;
     let mut changes = file_changes((&differences.before, &differences.after), folder.as_str(), open)?;
@@ -267,7 +267,7 @@ fn others(comparison: &Comparison<'_>, differences: &Differences) -> Result<Vec<
     Ok(changes)
 }
 
-/// The files that differ between two folders at a path of the repository.
+/// The differing files of two folders. `path` is the path of both in the repository.
 fn file_changes((before, after): (&Tree, &Tree), path: &str, open: &Open<'_>) -> Result<Vec<FileChange>, OpenError> {
     let change = |difference: Result<FileDifference, OpenError>| {
         let FileDifference { path: below, before, after } = difference?;
@@ -290,7 +290,7 @@ impl ChangeKind {
 }
 
 impl Change {
-    /// The files that change in the assignment's folder, which is at this path.
+    /// The changed files in the assignment's folder, which is at this path.
     ///
     /// # Errors
     /// If the folder can't be opened.
@@ -309,17 +309,17 @@ impl Plan {
         self.changes.is_empty() && self.other_files.is_empty() && self.moved == 0
     }
 
-    /// Whether there are assignments that fail, so that their folders are not as they should be.
+    /// Whether any assignment fails, so that its folder differs from the desired state.
     pub fn is_failing(&self) -> bool {
         !self.kept.is_empty() || !self.held.is_empty() || !self.missing.is_empty()
     }
 
-    /// Whether an assignment fails and has a folder of an earlier state.
+    /// Whether an assignment fails and has a folder of an earlier state: it is kept or held.
     fn has_earlier(&self, id: &AssignmentId) -> bool {
         self.kept.contains(id) || self.held.contains_key(id)
     }
 
-    /// The files of an assignment that change.
+    /// The changed files of an assignment. Empty if the assignment is not in the plan.
     ///
     /// # Errors
     /// If its folder can't be opened.
@@ -330,22 +330,22 @@ impl Plan {
         change.files(&format!("{folder}/{}", id.target), open)
     }
 
-    /// How many assignments had a folder before.
+    /// The number of assignments with a folder before the change.
     pub fn before(&self) -> usize {
         self.unchanged + self.count(ChangeKind::Changed) + self.count(ChangeKind::Removed)
     }
 
-    /// How many folders of assignments and places, and around them, will be there that are not there as they will be: what is to be written.
+    /// The number of folders to write: new or changed folders of assignments and places, and the folders around them.
     pub fn new_folders(&self) -> usize {
         self.new_folders + self.changes.values().filter(|change| change.after.is_some()).count()
     }
 
-    /// How many assignments change in this way.
+    /// The number of assignments with this kind of change.
     pub fn count(&self, kind: ChangeKind) -> usize {
         self.changes.values().filter(|change| change.kind == kind).count()
     }
 
-    /// Adds what changes in the folder of a place.
+    /// Adds the changes in the folder of a place.
     fn add_place(
         &mut self,
         name: &Arc<str>,
@@ -377,7 +377,7 @@ impl Plan {
                 others.put(&joined(path, target), before, after)?;
             }
         }
-        // A folder in which nothing ran is no loss.
+        // A removed folder counts only if it contained assignments.
         if place.after.is_none() && was_ours && removes {
             self.gone.push(Arc::clone(name));
         }

@@ -1,4 +1,4 @@
-//! The folders of places that differ between two trees of a branch, whatever their layouts.
+//! Finds the folders of places that differ between two trees of a branch. The trees may have different layouts.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -8,16 +8,16 @@ use model::tree::{Child, Open, OpenError, Tree};
 
 use crate::output::{Found, Level, joined};
 
-/// What differs between two folders that output lives under.
+/// The differences between two folders that contain output.
 #[derive(Debug, Default)]
 pub(super) struct Differences {
-    /// The folders of places, by their names.
+    /// The differing folders of places, by name.
     pub(super) places: BTreeMap<Arc<str>, Place>,
-    /// Everything else that differs, as it was.
+    /// All other differences: the state before.
     pub(super) before: Tree,
-    /// Everything else that differs, as it will be.
+    /// All other differences: the state after.
     pub(super) after: Tree,
-    /// How many folders, around those of places, will be there that are not there as they will be.
+    /// The number of new or changed folders around the folders of places.
     pub(super) new_folders: usize,
 }
 
@@ -28,26 +28,26 @@ pub(super) struct Place {
     pub(super) after: Option<Side>,
 }
 
-/// A folder on one side.
+/// The folder of a place on one side.
 #[derive(Clone, Debug)]
 pub(super) struct Side {
-    /// Its path in the folder that output lives under.
+    /// Its path in the output's folder.
     pub(super) path: String,
     pub(super) folder: Child,
-    /// Whether it is marked as Kalypso's. One that was not has been taken over.
+    /// Whether it has Kalypso's marker. A folder without it was foreign, and a place has taken its path.
     pub(super) is_ours: bool,
 }
 
-/// What stands under a name on one side.
-enum What {
+/// The kind of entry under a name on one side.
+enum EntryKind {
     Nothing,
     Place,
     Prefix(Level, Tree),
     Other,
 }
 
-/// Folders of one path that are to be compared.
-struct Pair {
+/// Two folders at the same path to compare.
+struct FolderPair {
     level: Level,
     path: String,
     before: Tree,
@@ -55,14 +55,15 @@ struct Pair {
 }
 
 impl Differences {
-    /// Compares two folders that output lives under, and counts what differs. Places are to be counted once more by who looks into them.
+    /// Compares two folders that contain output, and reports progress. Each place adds one more step to the progress, for the caller that
+    /// compares its content.
     pub(super) fn between(
         before: Tree,
         after: Tree,
         (open, comparing): (&Open<'_>, Counter<'_>),
     ) -> Result<Self, OpenError> {
         let mut found = Self::default();
-        let mut pairs = vec![Pair { level: Level::Top, path: String::new(), before, after }];
+        let mut pairs = vec![FolderPair { level: Level::Top, path: String::new(), before, after }];
         while let Some(pair) = pairs.pop() {
             let changes: Vec<_> = pair.before.changes(&pair.after).collect();
             comparing.expect(changes.len());
@@ -70,33 +71,33 @@ impl Differences {
             for (name, before, after) in changes {
                 comparing.advance(1);
                 let path = joined(&pair.path, name);
-                let (was, is) = (pair.look(name, before, open)?, pair.look(name, after, open)?);
-                if matches!(was, What::Place) || matches!(is, What::Place) {
+                let (was, is) = (pair.entry_kind(name, before, open)?, pair.entry_kind(name, after, open)?);
+                if matches!(was, EntryKind::Place) || matches!(is, EntryKind::Place) {
                     let place = found.places.entry(Arc::clone(name)).or_insert_with(|| {
                         comparing.expect(1);
                         Place::default()
                     });
                     place.set(&path, (&was, before), (&is, after));
-                } else if matches!(was, What::Other) || matches!(is, What::Other) {
+                } else if matches!(was, EntryKind::Other) || matches!(is, EntryKind::Other) {
                     found.put(
                         &path,
-                        before.filter(|_| matches!(was, What::Other)),
-                        after.filter(|_| matches!(is, What::Other)),
+                        before.filter(|_| matches!(was, EntryKind::Other)),
+                        after.filter(|_| matches!(is, EntryKind::Other)),
                     )?;
                 }
                 let (level, before, after) = match (was, is) {
-                    (What::Prefix(level, before), What::Prefix(_, after)) => (level, before, after),
-                    (What::Prefix(level, before), _) => (level, before, Tree::default()),
-                    (_, What::Prefix(level, after)) => (level, Tree::default(), after),
+                    (EntryKind::Prefix(level, before), EntryKind::Prefix(_, after)) => (level, before, after),
+                    (EntryKind::Prefix(level, before), _) => (level, before, Tree::default()),
+                    (_, EntryKind::Prefix(level, after)) => (level, Tree::default(), after),
                     _ => continue,
                 };
-                pairs.push(Pair { level, path, before, after });
+                pairs.push(FolderPair { level, path, before, after });
             }
         }
         Ok(found)
     }
 
-    /// Adds something that belongs to no place.
+    /// Adds a difference that belongs to no place.
     pub(super) fn put(&mut self, path: &str, before: Option<&Child>, after: Option<&Child>) -> Result<(), OpenError> {
         for (side, child) in [(&mut self.before, before), (&mut self.after, after)] {
             if let Some(child) = child {
@@ -107,25 +108,30 @@ impl Differences {
     }
 }
 
-impl Pair {
-    fn look(&self, name: &str, child: Option<&Child>, open: &Open<'_>) -> Result<What, OpenError> {
-        let Some(child) = child else { return Ok(What::Nothing) };
-        let Some(folder) = child.opened(open)? else { return Ok(What::Other) };
+impl FolderPair {
+    fn entry_kind(&self, name: &str, child: Option<&Child>, open: &Open<'_>) -> Result<EntryKind, OpenError> {
+        let Some(child) = child else { return Ok(EntryKind::Nothing) };
+        let Some(folder) = child.opened(open)? else { return Ok(EntryKind::Other) };
         Ok(match self.level.find(&self.path, name, &folder) {
-            Found::Place => What::Place,
-            Found::Prefix(level) => What::Prefix(level, folder),
-            Found::Foreign => What::Other,
+            Found::Place => EntryKind::Place,
+            Found::Prefix(level) => EntryKind::Prefix(level, folder),
+            Found::Foreign => EntryKind::Other,
         })
     }
 }
 
 impl Place {
-    /// Adds what stands at a path. The folder of another layout may have been added before.
-    fn set(&mut self, path: &str, (was, before): (&What, Option<&Child>), (is, after): (&What, Option<&Child>)) {
-        let side = |what: &What, child: Option<&Child>| {
-            let is_ours = matches!(what, What::Place);
-            // What was somebody else's is compared with what takes its place.
-            let counts = is_ours || matches!((what, is), (What::Other, What::Place));
+    /// Adds the folders at a path. The folder of another layout may have been added before.
+    fn set(
+        &mut self,
+        path: &str,
+        (was, before): (&EntryKind, Option<&Child>),
+        (is, after): (&EntryKind, Option<&Child>),
+    ) {
+        let side = |what: &EntryKind, child: Option<&Child>| {
+            let is_ours = matches!(what, EntryKind::Place);
+            // A foreign entry is compared with the place that replaces it.
+            let counts = is_ours || matches!((what, is), (EntryKind::Other, EntryKind::Place));
             Some(Side { path: path.to_owned(), folder: child.filter(|_| counts)?.clone(), is_ours })
         };
         let (before, after) = (side(was, before), side(is, after));

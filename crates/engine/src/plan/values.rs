@@ -1,4 +1,4 @@
-//! Why assignments change: the values that are others, and where they are written.
+//! Finds the reasons why assignments change: the changed values, and their places in the input.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -16,22 +16,23 @@ use crate::compile::Compiled;
 use crate::explain::Values;
 use crate::hold::Pin;
 
-/// How many different changes of values are looked for. Each takes composing twice, or reading files; more of them are not read.
-const WHYS_MAX: usize = 2_000;
-/// How many changes of values are kept, for all of these together: each takes some hundred bytes.
+/// The maximum number of different changes of values that are computed. Each one composes twice, or reads files.
+const REASONS_MAX: usize = 2_000;
+/// The maximum number of value changes in all these changes together. Each one takes some hundred bytes.
 const VALUES_MAX: usize = 500_000;
 
-/// Finds the reasons of changes, each once.
+/// Finds the reasons of changes. Equal reasons are computed once.
 pub(super) struct Reasons<'a> {
     comparison: &'a Comparison<'a>,
     causes: Option<Causes<'a>>,
     by_values: BTreeMap<(SameValues, Differences), Arc<Why>>,
     all: BTreeSet<Arc<Why>>,
-    looked_at: usize,
+    computed: usize,
     values: usize,
 }
 
-/// Assignments of which this is equal have the same values before, and the same after, written in the same places; and of these, the same are sensitive.
+/// The digests of the inputs of composition and of the sensitive paths, for both fleets. Assignments with equal digests have the same values
+/// from the same places before and after, and the same values are sensitive.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 struct SameValues {
     old: [Digest; 2],
@@ -41,10 +42,10 @@ struct SameValues {
 impl<'a> Reasons<'a> {
     pub(super) fn new(comparison: &'a Comparison<'a>) -> Self {
         let causes = comparison.old.map(|old| Causes::new(old, comparison.new));
-        Self { comparison, causes, by_values: BTreeMap::new(), all: BTreeSet::new(), looked_at: 0, values: 0 }
+        Self { comparison, causes, by_values: BTreeMap::new(), all: BTreeSet::new(), computed: 0, values: 0 }
     }
 
-    /// The workload of an assignment, and why it changes. Its folder is at `path`.
+    /// Returns the workload of an assignment, and the reasons of its change. `path` is the path of its folder.
     pub(super) fn of(
         &mut self,
         id: &PlannedId,
@@ -72,10 +73,10 @@ impl<'a> Reasons<'a> {
         if let Some(known) = key.as_ref().and_then(|key| self.by_values.get(key)) {
             return Ok((workload, Some(Arc::clone(known))));
         }
-        if self.looked_at >= WHYS_MAX || self.values >= VALUES_MAX {
+        if self.computed >= REASONS_MAX || self.values >= VALUES_MAX {
             return Ok((workload, None));
         }
-        self.looked_at += 1;
+        self.computed += 1;
         let values = match self.comparison.composed_changes(&id) {
             Some(values) => values,
             None => self.comparison.file_values(&id, &change.files(path, self.comparison.open)?),
@@ -133,7 +134,7 @@ impl Comparison<'_> {
         }
     }
 
-    /// What decides over the values of an assignment before and after; none if it is not known what was before.
+    /// The inputs that determine the values of an assignment before and after. None if the previous fleet is not known or does not contain it.
     fn same_values(&self, id: &AssignmentId) -> Option<SameValues> {
         let inputs = |side: &Compiled| {
             let assignment = side.get(id)?;
@@ -142,16 +143,16 @@ impl Comparison<'_> {
         Some(SameValues { old: inputs(self.old?)?, new: inputs(self.new)? })
     }
 
-    /// The values that change, if it is known what they were made of before.
+    /// The changed values. None if the previous fleet is not known or does not contain the assignment.
     fn composed_changes(&self, id: &AssignmentId) -> Option<BTreeSet<ValueChange>> {
         let old = self.old.filter(|old| old.get(id).is_some())?;
-        // What one side hides, the other side does not show either: a mark is mostly set after the value.
+        // A value that is sensitive on one side is hidden on both sides: a mark is often added after the value.
         let before = Values::of(old.prepared(), id, self.new.prepared().sensitive_paths(id));
         let after = Values::of(self.new.prepared(), id, old.prepared().sensitive_paths(id));
         Some(compare(&before?, &after?))
     }
 
-    /// The values that change, as the configuration files show them.
+    /// The changed values, read from the configuration files.
     fn file_values(&self, id: &AssignmentId, files: &[FileChange]) -> BTreeSet<ValueChange> {
         let new = Values::of(self.new.prepared(), id, BTreeSet::new());
         let shown = new.as_ref().map(Values::shown).unwrap_or_default();
@@ -160,7 +161,7 @@ impl Comparison<'_> {
         values_in_files(&self.config_files(files), (&shown, &origin), are_all_public)
     }
 
-    /// What the configuration files that change hold, before and after.
+    /// The contents of the changed configuration files, before and after.
     fn config_files(&self, files: &[FileChange]) -> Vec<[Arc<[u8]>; 2]> {
         let is_config = |change: &&FileChange| {
             change.path.rsplit('/').next().is_some_and(|name| name.starts_with("platform-config."))
@@ -174,13 +175,13 @@ impl Comparison<'_> {
     }
 }
 
-/// Where a value is written, if that is known.
+/// Returns the place of a value, if it is known.
 type OriginOf<'a> = &'a dyn Fn(&FieldPath) -> Option<Origin>;
 
-/// What configuration files say before and after, where nobody knows what they were made of: the `data` of the YAML in them.
+/// Compares the `data` of YAML configuration files before and after. It is used if the inputs of the previous files are not known.
 ///
-/// A template may have written anything under any key. So where values can be sensitive, one is shown only if it is what composition
-/// gave at that very path: of the others, it is only said that they are different.
+/// A template may have written any text under any key. If values can be sensitive, a value is shown only if it is equal to the composed
+/// value at the same path. Other values are shown as hidden.
 fn values_in_files(
     files: &[[Arc<[u8]>; 2]],
     (known, origin): (&BTreeMap<FieldPath, String>, OriginOf<'_>),
@@ -220,13 +221,13 @@ fn compare(old: &Values<'_>, new: &Values<'_>) -> BTreeSet<ValueChange> {
     paths.into_iter().map(change).collect()
 }
 
-/// The values in the `data` of a rendered YAML mapping (or in all of it, if it has none), leaf by leaf.
+/// The values in the `data` of a rendered YAML mapping, leaf by leaf. If there is no `data`, the whole mapping is used.
 fn data_leaves(content: &[u8]) -> Option<BTreeMap<FieldPath, String>> {
     let reading = yaml::read_bytes(content, &yaml::Options::VALUES);
     let root = &reading.documents.first()?.root;
     let data = root.get("data").unwrap_or(root);
     data.as_mapping()?;
     let mut leaves = Vec::new();
-    crate::trace::collect_leaves(&crate::value::of_node(data), &mut FieldPath::default(), &mut leaves);
+    crate::trace::collect_leaves(&crate::value::from_node(data), &mut FieldPath::default(), &mut leaves);
     Some(leaves.into_iter().map(|(path, value)| (path, crate::explain::shown(&value))).collect())
 }

@@ -1,4 +1,4 @@
-//! What places and targets have of what containers and schemas ask for: those that have the same are one class.
+//! Classes of places and of targets. All members of a class have the same label pairs among those that containers and schemas require.
 
 use std::sync::Arc;
 
@@ -7,29 +7,29 @@ use rayon::prelude::*;
 use super::{Delta, Prepared, Reach};
 use crate::container::Container;
 use crate::invariant::require;
-use crate::matching::{Classes, Matcher, PairSet, Pairs};
+use crate::matching::{Classes, LabelPairSet, LabelPairs, Matcher};
 use crate::place::Place;
 use crate::schema::Schema;
 
-/// Who asks for which labels, and what places and targets have of them.
+/// The label pairs that containers and schemas require, and the classes of places and targets by these pairs.
 #[derive(Debug, Default)]
 pub(super) struct Matching {
-    pairs: Pairs,
+    pairs: LabelPairs,
     containers: Matcher,
     schemas: Matcher,
-    place_classes: Classes<PairSet>,
+    place_classes: Classes<LabelPairSet>,
     class_of_place: Vec<u32>,
-    target_classes: Classes<PairSet>,
+    target_classes: Classes<LabelPairSet>,
     class_of_target: Vec<u32>,
 }
 
 /// The class of a number that no place or target has.
 const NO_CLASS: u32 = u32::MAX;
-/// Between what a target has and the schemas that it brings, in the key of its class.
+/// The separator in the key of a target's class, between the label pairs and the ids of the target's own schemas.
 const SCHEMAS_FOLLOW: u32 = u32::MAX;
 
 impl Prepared {
-    /// The class of a place and that of a target: what has the same classes matches the same containers and schemas.
+    /// The class of a place. Assignments with the same class of place and the same class of target match the same containers and schemas.
     pub(crate) fn class_of_place(&self, place: u32) -> u32 {
         class_at(&self.matching.class_of_place, place)
     }
@@ -38,7 +38,8 @@ impl Prepared {
         class_at(&self.matching.class_of_target, target)
     }
 
-    /// The positions of the containers, and the ids of the schemas, that are for assignments of these classes; and how many were looked at.
+    /// Returns the positions of the containers and the ids of the schemas that apply to assignments of these classes, and the number of
+    /// containers and schemas examined.
     pub(crate) fn matching(&self, place_class: u32, target_class: u32) -> (Vec<u32>, Vec<u32>, usize) {
         let Matching { containers, schemas, place_classes, target_classes, .. } = &self.matching;
         let place = place_classes.get(place_class).map_or(&[][..], |pairs| pairs);
@@ -47,13 +48,13 @@ impl Prepared {
             Some(end) => (&target[..end], &target[end + 1..]),
             None => (target, &[][..]),
         };
-        let (containers, looked_at) = containers.matching(place, target);
+        let (containers, examined) = containers.matching(place, target);
         let (mut schemas, more) = schemas.matching(place, target);
         schemas.extend(own);
-        (containers, schemas, looked_at + more)
+        (containers, schemas, examined + more)
     }
 
-    /// The containers of an assignment, in the order in which they are merged, and its schemas.
+    /// The containers of an assignment, in merge order, and its schemas.
     pub(crate) fn inputs_of(&self, place: u32, target: u32) -> (Vec<Arc<Container>>, Vec<&Schema>) {
         let (containers, schemas, _) = self.matching(self.class_of_place(place), self.class_of_target(target));
         let containers = self.containers_at(&containers);
@@ -73,10 +74,10 @@ impl Prepared {
         ids.iter().map(|id| require(self.schemas.get(*id), "a schema that applies is not in the fleet"))
     }
 
-    /// Finds out what places and targets have of what containers and schemas ask for.
-    pub(super) fn match_labels(&mut self, asked_changed: bool, delta: &mut Delta) {
+    /// Updates the classes of places and targets. `requirements_changed`: containers or schemas may require other label pairs than before.
+    pub(super) fn match_labels(&mut self, requirements_changed: bool, delta: &mut Delta) {
         let Matching { pairs, containers, schemas, .. } = &mut self.matching;
-        let all = asked_changed || delta.reach == Reach::Everything;
+        let all = requirements_changed || delta.reach == Reach::Everything;
         if all {
             *containers = Matcher::new(pairs, self.containers.list.iter().map(|container| &container.conditions));
             *schemas = Matcher::new(pairs, self.schemas.labelled.iter().map(|labelled| &labelled.conditions));

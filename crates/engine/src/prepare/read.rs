@@ -1,4 +1,4 @@
-//! Reading a fleet, and only what is different in it from the fleet before.
+//! Reads a fleet. After a change, reads only the differences from the previous fleet.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
@@ -21,12 +21,12 @@ use crate::settings;
 use crate::target::Target;
 
 impl Prepared {
-    /// Reads a fleet; what is as in the fleet `before` is left as it is.
+    /// Reads a fleet. Data of objects that are equal in the fleet `before` is kept. Returns the differences.
     pub(super) fn read(&mut self, fleet: &Fleet, before: Option<&Fleet>, preparing: Counter<'_>) -> Delta {
-        // What is said of objects of which it is not clear which one counts names their places, and those may have changed.
+        // Diagnostics about objects that exist more than once contain their places. The places may have changed.
         let has_copies = has_unclear(fleet) || before.is_some_and(has_unclear);
-        let is_other = before.is_none_or(|before| before.environment != fleet.environment);
-        let is_new = has_copies || is_other;
+        let is_other_environment = before.is_none_or(|before| before.environment != fleet.environment);
+        let is_new = has_copies || is_other_environment;
         let reach = if is_new { Reach::Everything } else { Reach::Listed };
         let mut delta = Delta { reach, ..Delta::default() };
         let known = before.filter(|_| !is_new);
@@ -80,7 +80,7 @@ impl Prepared {
             }
             Some(before) => {
                 for cluster_type in differences(&before.cluster_types, &fleet.cluster_types) {
-                    // Its clusters have its labels and templates.
+                    // Clusters have the labels and templates of their cluster type.
                     let clusters = self.by_type.get(cluster_type.as_arc()).into_iter().flatten();
                     let clusters = clusters.filter_map(|id| self.places.get(id));
                     changed.extend(clusters.map(|place| Arc::clone(place.name_text())));
@@ -88,9 +88,9 @@ impl Prepared {
                         changed.insert(Arc::clone(cluster_type.as_arc()));
                         continue;
                     }
-                    let waiting =
+                    let clusters_of_new_type =
                         fleet.clusters.values().filter(|cluster| cluster.spec.cluster_type == *cluster_type.as_arc());
-                    changed.extend(waiting.map(|cluster| Arc::clone(cluster.name.as_arc())));
+                    changed.extend(clusters_of_new_type.map(|cluster| Arc::clone(cluster.name.as_arc())));
                     changed.insert(Arc::clone(cluster_type.as_arc()));
                 }
                 changed.extend(differences(&before.clusters, &fleet.clusters).map(|name| Arc::clone(name.as_arc())));
@@ -197,7 +197,7 @@ impl Prepared {
         self.schedule = Schedule::of(&candidates, &self.schedule);
     }
 
-    /// Reads the containers. Whether their order, or what they match, is different.
+    /// Reads the containers. Returns whether their order or their conditions changed.
     fn read_containers(&mut self, fleet: &Fleet, before: Option<&Fleet>, delta: &mut Delta) -> bool {
         if before.is_some_and(|before| !differ(&before.config_maps, &fleet.config_maps)) {
             return false;
@@ -206,7 +206,7 @@ impl Prepared {
         self.containers = Containers::of(fleet, &old);
         let pairs = || old.list.iter().zip(&self.containers.list);
         let is_in_place =
-            old.list.len() == self.containers.list.len() && pairs().all(|(old, new)| old.is_of_same_place(new));
+            old.list.len() == self.containers.list.len() && pairs().all(|(old, new)| old.has_same_position(new));
         if !is_in_place {
             return true;
         }
@@ -244,13 +244,13 @@ impl Prepared {
     }
 }
 
-/// The names of objects that are on one side only, or say something else than on the other.
+/// The names of objects that exist on one side only, or differ between the sides.
 fn differences<'m, S: Spec>(before: &'m Named<S>, after: &'m Named<S>) -> impl Iterator<Item = &'m S::Name> {
     let name = |(old, new): Changed<'m, S>| new.or(old).map(|object| &object.name);
     after.changes(before).into_iter().filter_map(name)
 }
 
-/// Whether there are objects of one name of which it is not clear which one counts.
+/// Whether several objects have the same name, so that it is undefined which one applies.
 fn has_unclear(fleet: &Fleet) -> bool {
     !fleet.duplicates.is_empty() || !fleet.contested.is_empty()
 }

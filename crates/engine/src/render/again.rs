@@ -1,4 +1,4 @@
-//! Rendering an assignment again with other values.
+//! Renders an assignment again with other values.
 
 use std::collections::BTreeSet;
 
@@ -9,7 +9,7 @@ use crate::compose::Composition;
 use crate::pin::Manifests;
 use crate::prepare::Prepared;
 
-/// An assignment with values that need not be its own.
+/// An assignment with its own or other values.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Rendering<'a> {
     /// The ids of its place and target.
@@ -17,12 +17,12 @@ pub(crate) struct Rendering<'a> {
     pub(crate) composition: &'a Composition,
     /// Whether some value is itself a template.
     pub(crate) has_nested: bool,
-    /// What is laid over the target's manifests; none if the fleet's own release pins say it.
+    /// The manifests that override the target's. None: the fleet's own release pins apply.
     pub(crate) over: Option<&'a Manifests>,
 }
 
 impl Rendering<'_> {
-    /// Its files. None if it can't be rendered.
+    /// Renders the files. None if the assignment can't be rendered.
     pub(crate) fn files(&self, prepared: &Prepared) -> Option<Files> {
         let (place, target) = (prepared.place(self.assigned.0)?, prepared.target(self.assigned.1)?);
         let pinned = match self.over {
@@ -42,7 +42,7 @@ impl Rendering<'_> {
             must_be_readable: false,
             readable: &Readable::default(),
             hides_output: false,
-            // Why it fails is not asked.
+            // The reason of a failure is not used.
             sensitive: &BTreeSet::new(),
             sensitive_digest: Digest::from_bytes([0; 16]),
         };

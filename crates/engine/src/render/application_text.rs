@@ -1,4 +1,4 @@
-//! Texts of applications in rendered files: what they must not do there, and where they are written.
+//! Checks texts of applications in rendered files: they must not contain template text or change the structure. Finds their places.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -14,16 +14,16 @@ use crate::target::Target;
 /// How many texts are tried one by one to find the one that changes the structure.
 const SUSPECTS_MAX: usize = 16;
 
-/// What a template has made.
+/// The output of a template.
 #[derive(Debug, Default)]
 pub(super) struct Made {
     pub(super) text: String,
-    /// The parts of it that come from texts of applications, in order.
+    /// The ranges of the output that come from texts of applications, in order.
     pub(super) stretches: Vec<Stretch>,
 }
 
 impl Made {
-    /// Puts another manifest behind those that are there.
+    /// Appends another manifest.
     pub(super) fn append(&mut self, text: &str, stretches: Vec<Stretch>) {
         let start = self.text.len();
         self.text.push_str(text);
@@ -34,12 +34,12 @@ impl Made {
     }
 }
 
-/// What to say where texts of a target hold template text that is not evaluated, a diagnostic for each field. `refused` are the template texts.
+/// Reports texts of a target that contain template text, which is not evaluated. Returns a diagnostic for each field. `refused` contains the template texts.
 pub(super) fn template_in_data(target: &Target, refused: &[String]) -> Vec<Diagnostic> {
     let holds = |text: &str| refused.iter().find(|refused| text.contains(refused.as_str()));
     let found: Vec<_> = texts(target).filter_map(|(text, origin)| Some((holds(text)?, origin))).collect();
     if found.is_empty() {
-        // Functions have made it, of the target's texts and perhaps of values as well, so it is not shown.
+        // Template functions created the template text from the target's texts, and possibly from values. So it is not shown.
         let message = format!("a template makes template text of texts of `{}`, and these are data", target.name);
         return vec![with_help(Diagnostic::error(Code::TemplateInData, message).at(place(target), ""), target)];
     }
@@ -58,7 +58,7 @@ fn with_help(diagnostic: Diagnostic, target: &Target) -> Diagnostic {
         .about(&target.origin.0)
 }
 
-/// Says so if texts of a target change the structure of a YAML or JSON file that they are printed into.
+/// Reports texts of a target that change the structure of a YAML or JSON file that they are printed into. None if there are none.
 pub(super) fn structure_changed(target: &Target, template: &str, made: &Made) -> Option<Diagnostic> {
     let text = &*made.text;
     let is_suspect = |part: &Range<usize>| text.get(part.clone()).is_none_or(is_suspicious);
@@ -92,7 +92,7 @@ pub(super) fn structure_changed(target: &Target, template: &str, made: &Made) ->
     )
 }
 
-/// Raw stretches, those that follow one another without anything between them as one.
+/// The raw ranges. Adjacent ranges are merged.
 fn raw_parts(stretches: &[Stretch]) -> impl Iterator<Item = Range<usize>> {
     let is_one = |left: &Stretch, right: &Stretch| left.range.end == right.range.start && left.is_raw && right.is_raw;
     stretches.chunk_by(is_one).filter_map(|group| {
@@ -101,7 +101,7 @@ fn raw_parts(stretches: &[Stretch]) -> impl Iterator<Item = Range<usize>> {
     })
 }
 
-/// Lists and maps with quotes in them that are printed between quotes: there, no function has quoted what has to be.
+/// Ranges of lists and maps that contain quotes and are printed between quotes. No function has escaped the quotes there.
 fn quoted_parts(text: &str, stretches: &[Stretch]) -> Vec<Range<usize>> {
     let has_quotes = |part: &Range<usize>| {
         let part = text.get(part.clone()).unwrap_or_default();
@@ -109,7 +109,7 @@ fn quoted_parts(text: &str, stretches: &[Stretch]) -> Vec<Range<usize>> {
     };
     let structured = stretches.iter().filter(|stretch| !stretch.is_raw).map(|stretch| stretch.range.clone());
     let mut parts: Vec<_> = structured.filter(has_quotes).collect();
-    // So many are not looked at one by one.
+    // If there are too many, all are suspects.
     if !parts.is_empty() && parts.len() <= SUSPECTS_MAX {
         let word = word_not_in(text);
         parts.retain(|part| is_quoted(&with_words(text, std::slice::from_ref(part), (&word, false)), &word));
@@ -117,7 +117,7 @@ fn quoted_parts(text: &str, stretches: &[Stretch]) -> Vec<Range<usize>> {
     parts
 }
 
-/// Whether a text can be anything but a scalar, or a part of one, somewhere in YAML. Names, paths and URLs can't.
+/// Whether a text may be more than a scalar, or a part of a scalar, somewhere in YAML. Names, paths and URLs are never more.
 fn is_suspicious(text: &str) -> bool {
     let begins_well = |text: &str| text.bytes().next().is_some_and(|first| first.is_ascii_alphanumeric());
     let rest = text.strip_prefix("./").or_else(|| text.strip_prefix('/')).unwrap_or(text);
@@ -130,13 +130,13 @@ fn is_suspicious(text: &str) -> bool {
     bytes.iter().enumerate().any(|(at, byte)| !is_plain(*byte) && !is_of_url(at))
 }
 
-/// Whether a character means something to readers of YAML that the one who compares structures does not see.
+/// Whether a character has a meaning for some YAML parsers that the comparison of structures does not find.
 fn is_refused(character: char) -> bool {
     matches!(character, '\u{85}' | '\u{2028}' | '\u{2029}' | '\u{feff}')
         || character.is_control() && !matches!(character, '\n' | '\t')
 }
 
-/// Whether the text has the same structure with words in the place of these parts.
+/// Whether the text has the same structure if these parts are replaced by words.
 fn is_harmless(text: &str, parts: &[Range<usize>]) -> bool {
     let means_more = |part: &Range<usize>| text.get(part.clone()).is_none_or(|part| part.contains(is_refused));
     if parts.iter().any(means_more) {
@@ -144,13 +144,13 @@ fn is_harmless(text: &str, parts: &[Range<usize>]) -> bool {
     }
     let word = word_not_in(text);
     let words = with_words(text, parts, (&word, false));
-    // Where nothing can be read without the blanks around a part, a function has indented it. Elsewhere they may be the application's.
+    // If the text is not readable without the blanks around a part, a function has indented the part. Otherwise the blanks may come from the application.
     let indented = (!is_readable(&words)).then(|| with_words(text, parts, (&word, true)));
     let other = indented.filter(|indented| is_readable(indented)).unwrap_or(words);
     has_structure_of(text, &other, &word)
 }
 
-/// Whether one of the parts changes nothing while words are in the place of all others.
+/// Whether one part does not change the structure if all other parts are replaced by words.
 fn is_harmless_beside(text: &str, parts: &[Range<usize>], suspect: &Range<usize>) -> bool {
     let with_words = |text: &str, parts: &[Range<usize>]| with_words(text, parts, ("word", false));
     let (before, rest): (Vec<_>, Vec<_>) = parts.iter().cloned().partition(|part| part.start < suspect.start);
@@ -163,7 +163,7 @@ fn is_harmless_beside(text: &str, parts: &[Range<usize>], suspect: &Range<usize>
     is_harmless(&format!("{start}{own}{end}"), &[part])
 }
 
-/// The text with a word in the place of each part, and perhaps the blanks around it.
+/// The text with each part replaced by a word. `keeps_blanks`: the blanks at both ends of a part stay.
 fn with_words(text: &str, parts: &[Range<usize>], (word, keeps_blanks): (&str, bool)) -> String {
     let mut made = String::with_capacity(text.len());
     let mut copied = 0;
@@ -179,18 +179,18 @@ fn with_words(text: &str, parts: &[Range<usize>], (word, keeps_blanks): (&str, b
     made
 }
 
-/// A word that follows from the whole text, so that nobody can write it there.
+/// A word that the text does not contain: it is a digest of the whole text.
 fn word_not_in(text: &str) -> String {
     format!("word-{}", crate::digest::hex(text.as_bytes(), 32))
 }
 
-/// Where a target is written.
+/// The place of a target.
 fn place(target: &Target) -> Origin {
     let (object, path) = &target.origin;
     Origin::field(object, path.clone())
 }
 
-/// The texts that a target brings, with their places.
+/// The texts of a target, with their places.
 fn texts(target: &Target) -> impl Iterator<Item = (&str, Origin)> {
     let (object, path) = &target.origin;
     let manifests = target.manifests.iter().map(move |pair| (pair, path.key("manifests")));

@@ -1,4 +1,4 @@
-//! What templates see of an assignment.
+//! The data of an assignment that templates can read.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, LazyLock};
@@ -14,7 +14,7 @@ use crate::place::Place;
 use crate::target::Target;
 use model::object::deployment_target::{WORKLOAD_LABEL, WORKSPACE_LABEL};
 
-/// What templates see of a place.
+/// The data of a place that templates can read.
 #[derive(Debug)]
 pub(crate) struct PlaceFields {
     cluster_type: Value,
@@ -25,7 +25,7 @@ pub(crate) struct PlaceFields {
     pub(super) cluster_labels_digest: Digest,
 }
 
-/// What templates see of a target.
+/// The data of a target that templates can read.
 #[derive(Debug)]
 pub(crate) struct TargetFields {
     name: Value,
@@ -38,7 +38,7 @@ pub(crate) struct TargetFields {
     pub(super) identity_digest: Digest,
 }
 
-/// Manifests with what pins lay over them.
+/// A target's manifests with release pins applied.
 #[derive(Debug)]
 pub(crate) struct Pinned {
     manifests: Value,
@@ -77,13 +77,13 @@ impl TargetFields {
 }
 
 impl Pinned {
-    /// What is laid over the manifests of a target; none if that is nothing.
+    /// Applies the manifests `over` to those of a target. None if `over` is empty.
     pub(crate) fn over(over: &BTreeMap<Arc<str>, Arc<str>>, target: &Target) -> Option<Self> {
         let manifests = || target.manifests.clone().into_iter().chain(over.clone()).collect();
         (!over.is_empty()).then(|| Self::of(&manifests(), target))
     }
 
-    /// These manifests of a target. What a pin sets to the text that the target has already stays the target's.
+    /// Creates the data of a target's manifests with pins applied. A text that a pin sets to the target's own text stays a text of the target.
     pub(crate) fn of(manifests: &BTreeMap<Arc<str>, Arc<str>>, target: &Target) -> Self {
         let is_own = |(key, value): (&Arc<str>, &Arc<str>)| target.manifests.get(key) == Some(value);
         let taint = |pair| if is_own(pair) { text_taint(target) } else { Taint::None };
@@ -92,18 +92,18 @@ impl Pinned {
     }
 }
 
-/// A name of a target.
+/// A name of a target as template data. Names from applications are tainted.
 fn name(text: &str, target: &Target) -> Value {
     let taint = if target.is_of_application() { Taint::Name } else { Taint::None };
     Value::Text(Text::from(text).tainted(taint))
 }
 
-/// Where the texts of a target come from.
+/// The taint of a target's texts: whether they come from an application.
 fn text_taint(target: &Target) -> Taint {
     if target.is_of_application() { Taint::Raw } else { Taint::None }
 }
 
-/// Where a label of a target comes from: mappings and registrations are the platform's.
+/// The taint of a target's label. Labels from label mappings and registrations come from the platform team.
 fn label_taint(target: &Target, key: &Arc<str>) -> Taint {
     match &**key {
         WORKSPACE_LABEL => Taint::None,

@@ -10,13 +10,14 @@ use model::kind::Kind;
 use super::{Content, Context};
 use crate::settings::LongNames;
 
-/// The longest name of a namespace that Kubernetes allows, in bytes.
+/// The maximum length of a namespace name in Kubernetes, in bytes.
 pub const NAMESPACE_LENGTH_MAX: usize = 63;
 
-/// How many digits of its hash a shortened namespace ends with.
+/// The number of hash digits at the end of a shortened namespace name.
 const HASH_DIGITS: usize = 8;
 
-/// The namespace as Microsoft's Kalypso names it, or shortened if that is wanted.
+/// The namespace name as in Microsoft's Kalypso: `<environment>-<place>-<target>`. If the setting is [`LongNames::Shorten`], a name that is too
+/// long is shortened.
 pub(super) fn namespace(context: &Context<'_>) -> String {
     let whole = whole_namespace(context);
     if whole.len() <= NAMESPACE_LENGTH_MAX || context.long_names == LongNames::Error {
@@ -26,7 +27,7 @@ pub(super) fn namespace(context: &Context<'_>) -> String {
     format!("{start}-{}", crate::digest::hex(whole.as_bytes(), HASH_DIGITS))
 }
 
-/// Whether the namespace is longer than Kubernetes allows.
+/// Whether the namespace name is too long for Kubernetes and is not shortened.
 pub(super) fn is_too_long(context: &Context<'_>) -> bool {
     const DASHES: usize = 2;
     let parts = [context.environment.as_str(), context.place.name_text(), context.target.name.as_str()];
@@ -38,7 +39,7 @@ fn whole_namespace(context: &Context<'_>) -> String {
     format!("{}-{}-{}", context.environment, context.place.name_text(), context.target.name)
 }
 
-/// Reports a namespace that is too long, where it is in a file. Templates that cut it themselves are fine.
+/// Reports a namespace name that is too long, if a file contains it. Templates may shorten the name themselves.
 pub(super) fn check_namespace(context: &Context<'_>, files: &BTreeMap<Arc<str>, Content>) -> Option<Diagnostic> {
     if !is_too_long(context) {
         return None;

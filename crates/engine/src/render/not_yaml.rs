@@ -1,4 +1,4 @@
-//! Rendered files that readers of YAML refuse: what is wrong with them, and which line of a template makes it.
+//! Reports rendered files that are not valid YAML, with the line of the template that renders the error.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -17,10 +17,10 @@ use super::fields::REFERENCES;
 use super::template::{Parsed, SEPARATOR, extension, with_canaries};
 use crate::sensitive::Canary;
 
-/// How much of a line is shown.
+/// The maximum number of characters of a line in a message.
 const EXCERPT_CHARS_MAX: usize = 200;
 
-/// What keeps a file from being read. JSON is YAML, but for a few escapes.
+/// The first YAML error in a file. Valid JSON has no error: JSON is YAML, except for a few escapes.
 fn error_in(file: &str, text: &str) -> Option<Problem> {
     let is_json = || serde_json::from_str::<serde_json::Value>(text).is_ok();
     if extension(file) == Some("json") && is_json() {
@@ -29,15 +29,16 @@ fn error_in(file: &str, text: &str) -> Option<Problem> {
     first_error(text)
 }
 
-/// Files that can be read, one for each template and set of values: those that the same makes are the same but for a few lines, and only these are looked at.
+/// A cache of valid files, one for each template and set of values. Files of the same template and values differ only in a few lines. Only these
+/// lines are checked.
 #[derive(Debug, Default)]
 pub(crate) struct Readable(RefCell<BTreeMap<(Digest, Digest), String>>);
 
-/// Smaller files are looked at as quickly as they are compared.
+/// Checking a smaller file is as fast as comparing it.
 const COMPARED_BYTES_MIN: usize = 1_024;
 
 impl Readable {
-    /// Whether a file is seen at once to be readable.
+    /// Whether a fast check shows that a file is valid.
     fn knows(&self, made_by: (Digest, Digest), text: &str) -> bool {
         if text.len() < COMPARED_BYTES_MIN {
             return is_surely_good(text);
@@ -54,11 +55,11 @@ impl Readable {
     }
 }
 
-/// What an error says of a file.
+/// An error in a file.
 #[derive(PartialEq, Eq)]
 struct Finding<'t> {
     message: String,
-    /// The line, from 1, and what stands in it.
+    /// The line number, from 1, and the line's text.
     line: (usize, &'t str),
 }
 
@@ -72,7 +73,7 @@ impl<'t> Finding<'t> {
     }
 }
 
-/// Says so if a file that a template has made can't be read.
+/// Reports a rendered file that is not valid YAML. None if it is valid.
 pub(super) fn check(
     template: &Parsed,
     file: &str,
@@ -112,14 +113,14 @@ pub(super) fn check(
     )
 }
 
-/// What the texts of a template give, rendered again. None if one can't be rendered.
+/// Renders the texts of a template again. None if one of them can't be rendered.
 fn outputs(template: &Parsed, dot: &Value) -> Option<Vec<Rendered>> {
     let options =
         Options { limits: Limits::default(), is_literal: template.is_literal, shared: None, references: &REFERENCES };
     template.texts.iter().map(|text| text.render_with(dot, &options).ok()).collect()
 }
 
-/// The texts that are not empty, one behind the other: for each its number, where it begins and where it ends.
+/// The positions of the outputs that are not empty in the file: the index of each output, and its begin and end.
 fn parts(outputs: &[Rendered]) -> impl Iterator<Item = (usize, usize, usize)> {
     let numbered = outputs.iter().enumerate().filter(|(_, rendered)| !rendered.bytes.is_empty());
     numbered.scan(0, |end, (index, rendered)| {
@@ -129,7 +130,7 @@ fn parts(outputs: &[Rendered]) -> impl Iterator<Item = (usize, usize, usize)> {
     })
 }
 
-/// Which place of a template makes the byte `at` of a file, and what is to be said of it.
+/// The place in a template that writes the byte `at` of a file, with a label for the place.
 fn place(template: &Parsed, outputs: &[Rendered], at: usize, dot: &Value) -> (Origin, &'static str) {
     let Some((index, begin, _)) = parts(outputs).find(|(_, _, end)| at < *end) else {
         return (Origin::field(&template.key, FieldPath::from(MANIFESTS)), "");
@@ -147,7 +148,7 @@ fn place(template: &Parsed, outputs: &[Rendered], at: usize, dot: &Value) -> (Or
     (origin, "")
 }
 
-/// Whether what is said of a file may say something about the sensitive values: it is something else where these are others.
+/// Whether an error may reveal something about sensitive values. It does if the error differs when the file is rendered with other values.
 fn reveals(template: &Parsed, file: &str, (dot, context): (&Value, &Context<'_>), finding: &Finding<'_>) -> bool {
     let is_other = |canary: Canary| {
         let outputs = outputs(template, &with_canaries(dot, canary, context.sensitive)).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Files that several assignments have: rendered once for all of them.
+//! A cache of files that several assignments share. Each file is rendered once.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -7,24 +7,24 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use model::digest::Digest;
 use model::git_id::GitId;
 
-/// More parts than processors, so that they seldom want the same one.
+/// The number of locks. There are more locks than processors, so that threads seldom wait for the same one.
 const PARTS: usize = 64;
 
-/// Ids of rendered files, by all that they were rendered of.
+/// The ids of rendered files, by the digests of their inputs.
 #[derive(Debug)]
 pub(crate) struct SharedFiles {
     parts: [Mutex<HashMap<Digest, Arc<OnceLock<Known>>>>; PARTS],
     rendered: AtomicUsize,
 }
 
-/// What is known about a file.
+/// The cached result of rendering a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Known {
-    /// It has this content.
+    /// The file has this git id.
     File(GitId),
     /// There is no such file.
     NoFile,
-    /// It can't be rendered, or it read what nobody expected: each assignment has to see for itself.
+    /// The file can't be rendered, or its template read unexpected data. It is rendered for each assignment.
     Nothing,
 }
 
@@ -35,7 +35,7 @@ impl Default for SharedFiles {
 }
 
 impl SharedFiles {
-    /// The file that is rendered of these inputs, by `render` if nobody has done it yet.
+    /// Returns the file with these inputs. Calls `render` if it is not in the cache.
     pub(crate) fn get(&self, inputs: Digest, render: impl FnOnce() -> Known) -> Known {
         let part = usize::from(inputs.as_bytes()[0]) % PARTS;
         let Some(part) = self.parts.get(part) else { return render() };
@@ -46,12 +46,12 @@ impl SharedFiles {
         })
     }
 
-    /// How many files were rendered here since this was asked last.
+    /// Returns the number of files rendered since the last call.
     pub(crate) fn take_rendered(&self) -> usize {
         self.rendered.swap(0, Ordering::Relaxed)
     }
 
-    /// Forgets everything, if there are more than so many.
+    /// Clears the cache if it contains more than `files_max` files.
     pub(crate) fn bound(&mut self, files_max: usize) {
         let count = |part: &mut Mutex<HashMap<_, _>>| part.get_mut().unwrap_or_else(PoisonError::into_inner).len();
         if self.parts.iter_mut().map(count).sum::<usize>() > files_max {

@@ -1,4 +1,4 @@
-//! Templates as they are written, parsed once.
+//! Parsed templates. Each template is parsed once.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -21,7 +21,7 @@ use crate::compose::{CONFIG_DATA, Composition};
 use crate::sensitive::Canary;
 use crate::target::Target;
 
-/// What stands between the manifests of a file.
+/// The separator between the manifests of a file.
 pub(super) const SEPARATOR: &str = "---\n";
 
 /// A template of a fleet, parsed once.
@@ -30,13 +30,13 @@ pub(crate) struct Parsed {
     pub(super) key: ObjectKey,
     pub(super) texts: Vec<gotemplate::Template>,
     pub(super) is_literal: bool,
-    /// Whether nobody looks at what it makes: texts of applications may change its structure, and it need not be YAML.
+    /// Whether the output is not checked: texts of applications may change its structure, and it need not be valid YAML.
     is_unchecked: bool,
     pub(super) extension: Arc<str>,
-    /// Why nothing can be rendered with it.
+    /// The reason why the template can't be used.
     pub(super) problem: Option<Diagnostic>,
     pub(super) reads: Reads,
-    /// What it says that counts.
+    /// The digest of everything that affects the output.
     pub(super) digest: Digest,
     object: Digest,
 }
@@ -44,10 +44,10 @@ pub(crate) struct Parsed {
 /// All templates of a fleet by name.
 pub(crate) type ParsedTemplates = BTreeMap<Arc<str>, Arc<Parsed>>;
 
-/// Parses every template of a fleet. One that was parsed `before` is not parsed again.
+/// Parses every template of a fleet. Unchanged templates are taken from `before`.
 pub(crate) fn parse(fleet: &Fleet, before: &ParsedTemplates) -> ParsedTemplates {
     let parsed = |name: &Arc<str>, template: &Object<Template>| {
-        // What is said of copies names their places, which may have changed.
+        // Diagnostics about copies contain the places of the copies. The places may have changed.
         let known = before.get(name).filter(|known| known.object == template.digest && known.problem.is_none());
         match known.filter(|_| fleet.duplicates.is_empty()) {
             Some(known) => Arc::clone(known),
@@ -104,13 +104,13 @@ fn bad_extension(key: &ObjectKey, extension: &str) -> Diagnostic {
 }
 
 impl Parsed {
-    /// Why nothing can be rendered with it.
+    /// The reason why the template can't be used.
     pub(crate) fn problem(&self) -> Option<Diagnostic> {
         self.problem.clone()
     }
 
-    /// The manifests that are not empty, one behind the other. None if all are empty. `has_read_anything` becomes true where something was
-    /// rendered that came out of the data.
+    /// Renders the manifests, and concatenates those that are not empty. None if all are empty. Sets `has_read_anything` if output that
+    /// contained template text was rendered again.
     pub(super) fn render(
         &self,
         dot: &Value,
@@ -148,29 +148,29 @@ impl Parsed {
         Ok(joined)
     }
 
-    /// Whether what it makes is looked at, if it becomes a file of this name.
+    /// Whether the output is checked if it is written to a file with this name.
     pub(super) fn is_checked(&self, file: &str) -> bool {
         !self.is_unchecked && is_structured(file)
     }
 
-    /// What is wrong with texts of applications in a file that it has made.
+    /// Reports texts of applications that change the structure of the output.
     pub(super) fn check_texts(&self, target: &Target, made: &Made) -> Option<Diagnostic> {
         if made.stretches.is_empty() { None } else { structure_changed(target, &self.key.name, made) }
     }
 }
 
-/// Whether files of this name are YAML.
+/// Whether files with this name are YAML or JSON.
 fn is_structured(file: &str) -> bool {
     matches!(extension(file), Some("yaml" | "yml" | "json"))
 }
 
-/// What stands behind the last dot of a name.
+/// The extension of a file name: the text after the last dot.
 pub(super) fn extension(file: &str) -> Option<&str> {
     file.rsplit_once('.').map(|(_, extension)| extension)
 }
 
-/// Whether an error may say something about the sensitive values: it is another one where these are others. Of what was rendered
-/// before and is rendered again, nothing is shown.
+/// Whether an error may reveal something about sensitive values. It does if the error differs with other values. Errors in a second rendering
+/// pass always may.
 fn reveals(
     text: &gotemplate::Template,
     error: &TemplateError,
@@ -185,7 +185,7 @@ fn reveals(
     error.pass > 0 || Canary::ALL.into_iter().any(is_other)
 }
 
-/// The data of templates with other values in place of the sensitive ones.
+/// The data of templates, with sensitive values replaced by other values.
 pub(super) fn with_canaries(dot: &Value, canary: Canary, sensitive: &BTreeSet<FieldPath>) -> Value {
     let Value::Struct(data) = dot else { return dot.clone() };
     let fields = data.fields.iter().map(|(name, value)| {
@@ -195,7 +195,7 @@ pub(super) fn with_canaries(dot: &Value, canary: Canary, sensitive: &BTreeSet<Fi
     Value::Struct(Arc::new(Struct { type_name: data.type_name, fields: fields.collect() }))
 }
 
-/// An error with its place, without what it says.
+/// An error with its place and without its reason.
 fn without_reason(error: TemplateError) -> TemplateError {
     let what = if error.pass == 0 { "it fails" } else { "its output can't be rendered again" };
     let message = format!("{what}; the reason is not shown, because of sensitive values");
@@ -220,7 +220,7 @@ fn failure(key: &ObjectKey, index: usize, error: &TemplateError) -> Diagnostic {
         diagnostic.at(Origin::field(key, path), "the output of this text contains `{{`, so it is rendered again");
     if let Some(excerpt) = &error.excerpt {
         let place = format!("rendering {} failed in line {} of the output", error.pass + 1, error.line);
-        // An action that is not closed is missed behind the last line.
+        // The error for an action that is not closed is after the last line.
         diagnostic = diagnostic.note(if excerpt.is_empty() { place } else { format!("{place}: {excerpt}") });
     }
     diagnostic.help(

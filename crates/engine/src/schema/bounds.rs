@@ -1,4 +1,4 @@
-//! Whether checking with a schema ends, and soon: schemas come from other teams.
+//! Limits the size of schemas, so that checks end, and end soon. Schemas come from other teams.
 
 use std::collections::HashMap;
 
@@ -7,22 +7,22 @@ use serde_json::Value as Json;
 use super::pattern;
 use super::references::References;
 
-/// How many schemas deep a schema may be, through its references. Whoever walks it by recursion is safe with that on any stack.
+/// The maximum depth of nested schemas, references included. A recursive walk of this depth is safe on any stack.
 const DEPTH_MAX: usize = 512;
-/// How many schemas a schema may be when each reference is written out: what a check goes through at most.
+/// The maximum number of schemas with each reference written out. A check visits at most this number.
 const UNFOLDED_MAX: usize = 200_000;
 
-/// Keywords whose schemas apply to the same value as the schema they are in.
+/// Keywords whose schemas apply to the same value as the schema that contains them.
 const IN_PLACE: [&str; 7] = ["allOf", "anyOf", "oneOf", "not", "if", "then", "else"];
-/// Keywords whose schemas apply to the same value where it has a property.
+/// Keywords whose schemas apply to the same value if it has a property.
 const DEPENDENT: [&str; 2] = ["dependentSchemas", "dependencies"];
-/// Keywords that hold schemas for others to refer to.
+/// Keywords that contain schemas as targets of references.
 const DEFINITIONS: [&str; 2] = ["definitions", "$defs"];
 
-/// How large a schema is when its references are written out, with its patterns.
+/// The number of schemas with references written out, including the sizes of patterns.
 ///
 /// # Errors
-/// Why it may take too long to check with.
+/// The reason why checks may take too long: the schema is too deep or too large, or a reference refers to itself.
 pub(super) fn unfolded<'a>(references: &References<'a>, root: &'a Json) -> Result<usize, String> {
     let mut unfolding = Unfolding { references, sizes: HashMap::new() };
     let unfolded = match unfolding.size(root, 0) {
@@ -41,7 +41,7 @@ pub(super) fn unfolded<'a>(references: &References<'a>, root: &'a Json) -> Resul
     }
 }
 
-/// How large a schema is when its references are written out.
+/// The size of a schema with its references written out.
 #[derive(Clone, Copy, Default)]
 struct Size {
     unfolded: usize,
@@ -52,7 +52,7 @@ struct TooDeep;
 
 struct Unfolding<'r, 'a> {
     references: &'r References<'a>,
-    /// None while it is being found out: what refers to itself is checked once for each value.
+    /// None while the size is computed. A recursive reference counts nothing here, because a check applies it once for each nested value.
     sizes: HashMap<*const Json, Option<Size>>,
 }
 
@@ -89,22 +89,22 @@ impl<'a> Unfolding<'_, 'a> {
     }
 }
 
-/// How many schemas the patterns of a schema are worth.
+/// The size of a schema's patterns, as a number of schemas.
 fn patterns(json: &Json) -> usize {
     let own = json.get("pattern").and_then(Json::as_str);
     let of_properties = json.get("patternProperties").and_then(Json::as_object);
     own.into_iter().chain(of_properties.into_iter().flatten().map(|(name, _)| &**name)).map(pattern::schemas).sum()
 }
 
-/// Finds references that lead back to themselves without going down into the value.
+/// Finds references that lead back to themselves at the same value.
 struct Circles<'r, 'a> {
     references: &'r References<'a>,
-    /// False while it is being walked through.
+    /// False while the schema is visited, then true.
     done: HashMap<*const Json, bool>,
 }
 
 impl<'a> Circles<'_, 'a> {
-    /// The reference at which a way through `schema` closes.
+    /// Returns a reference of `schema` that is part of a circle.
     fn find(&mut self, schema: &'a Json, above: usize) -> Option<String> {
         let key = std::ptr::from_ref(schema);
         match self.done.get(&key) {
@@ -129,7 +129,7 @@ impl<'a> Circles<'_, 'a> {
         found
     }
 
-    /// Looks at every schema inside `json`. Its depth is bounded by that of the JSON text.
+    /// Searches every schema inside `json`. The recursion is at most as deep as the JSON text.
     fn find_below(&mut self, json: &'a Json) -> Option<String> {
         match json {
             Json::Object(entries) => {

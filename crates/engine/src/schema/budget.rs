@@ -1,4 +1,4 @@
-//! How much of schemas each registration may bring.
+//! Limits the total size of the schemas of each registration.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -8,14 +8,14 @@ use model::name::RegistrationName;
 
 use crate::target::SchemaText;
 
-/// How many schemas, with references written out, all schemas of one registration may be. A schema of hundreds of properties is a thousand, and it counts once,
-/// however many targets repeat it; half a million take some hundred MiB when they are compiled.
+/// The maximum number of schemas, with references written out, of one registration. A schema with hundreds of properties counts as about a
+/// thousand. It counts once, also if many targets repeat it. Half a million take some hundred MiB in compiled form.
 const UNFOLDED_MAX: usize = 500_000;
 
-/// Bytes of schema text that count like a schema: what does not compile is read all the same.
+/// The number of bytes of schema text that count as one schema. Texts that do not compile count, too, because they are read.
 const TEXT_BYTES: usize = 64;
 
-/// What the schemas of each registration take.
+/// The size of the schemas of each registration.
 #[derive(Debug, Default)]
 pub(super) struct Budget {
     spent: BTreeMap<RegistrationName, Spent>,
@@ -28,7 +28,7 @@ struct Spent {
 }
 
 impl Budget {
-    /// Why a schema is not compiled; none if it is. Those of the platform always are.
+    /// Reports a schema that exceeds the limit and is not compiled. None if it is compiled. Schemas of the platform team have no limit.
     pub(super) fn refuse(&self, owner: Option<&RegistrationName>, text: &SchemaText) -> Option<Diagnostic> {
         let (owner, spent) = owner.and_then(|owner| Some((owner, self.spent.get(owner)?)))?;
         if spent.unfolded <= UNFOLDED_MAX || spent.texts.contains(&text.text) {
@@ -46,7 +46,7 @@ impl Budget {
         )
     }
 
-    /// Takes a schema into account that was compiled, each text once.
+    /// Adds the size of a schema. Each text counts once.
     pub(super) fn spend(&mut self, owner: Option<&RegistrationName>, text: &SchemaText, unfolded: usize) {
         let Some(owner) = owner else { return };
         let spent = self.spent.entry(owner.clone()).or_default();

@@ -1,4 +1,4 @@
-//! What a schema sees of a value: texts that look like numbers are numbers, unless the schema asks for a text.
+//! Converts values for schemas: texts that look like numbers become numbers, unless the schema requires a text.
 
 use std::collections::BTreeMap;
 
@@ -18,7 +18,7 @@ pub(super) struct Types {
     boolean: bool,
 }
 
-/// The types that a schema gives its top-level properties, through `$ref` and `allOf`; those without one are left out.
+/// The types of a schema's top-level properties, also through `$ref` and `allOf`. Properties that allow neither a text nor a boolean are omitted.
 pub(super) fn types<'a>(references: &References<'a>, root: &'a Json) -> BTreeMap<String, Types> {
     let mut properties: BTreeMap<String, Types> = BTreeMap::new();
     walk::each_applied(references, root, &mut |schema| {
@@ -43,14 +43,14 @@ pub(super) fn types<'a>(references: &References<'a>, root: &'a Json) -> BTreeMap
 /// A composition as JSON.
 #[derive(Clone, Debug)]
 pub(crate) struct JsonData {
-    /// The values. Top-level texts that look like numbers are numbers, except those that stood in single quotes.
+    /// The values. Top-level texts that look like numbers are numbers, unless they were in single quotes.
     pub(crate) object: Json,
-    /// The keys of texts that look like a number which JSON does not have (`nan`, `inf`). Only who asks for a text can be content.
+    /// The keys of texts that look like a number that JSON does not have (`nan`, `inf`). They satisfy only schemas that require a text.
     pub(crate) not_json: Vec<String>,
 }
 
 impl JsonData {
-    /// The values of a composition.
+    /// Converts a composition to JSON.
     pub(crate) fn of(composition: &Composition) -> Self {
         let (mut object, mut not_json) = (Map::new(), Vec::new());
         for (key, value) in composition.entries() {
@@ -70,7 +70,7 @@ impl JsonData {
     }
 }
 
-/// Gives the properties that the schema types the form it asks for. Returns what was there before.
+/// Converts top-level properties to the types that the schema requires. Returns the previous values of changed properties.
 pub(super) fn apply(
     types: &BTreeMap<String, Types>,
     composition: &Composition,
@@ -80,20 +80,20 @@ pub(super) fn apply(
     for (name, types) in types {
         let (Some(Value::Text(text)), Some(slot)) = (composition.get(name), json.get_mut(name)) else { continue };
         let text = text.to_str();
-        let wanted = match &*text {
+        let converted = match &*text {
             _ if types.text => Json::String(text.into_owned()),
             "true" if types.boolean && slot.is_string() && !is_quoted(composition, name) => Json::Bool(true),
             "false" if types.boolean && slot.is_string() && !is_quoted(composition, name) => Json::Bool(false),
             _ => continue,
         };
-        if *slot != wanted {
-            changed.push((name.clone(), std::mem::replace(slot, wanted)));
+        if *slot != converted {
+            changed.push((name.clone(), std::mem::replace(slot, converted)));
         }
     }
     changed
 }
 
-/// Puts back what [`apply`] changed.
+/// Restores the values that [`apply`] changed.
 pub(super) fn undo(changed: Vec<(String, Json)>, json: &mut Json) {
     for (name, value) in changed {
         if let Some(slot) = json.get_mut(&name) {
@@ -106,7 +106,8 @@ fn is_quoted(composition: &Composition, name: &str) -> bool {
     composition.quoted.contains(&name.into())
 }
 
-/// The number that a text looks like, by the rules of Go's `ParseInt` in base 10 and `ParseFloat`. An error if JSON can't express it.
+/// Parses a text as a number, by the rules of Go's `ParseInt` in base 10 and `ParseFloat`. None if it is not a number. An error if JSON can't
+/// express the number.
 fn number(text: &str) -> Result<Option<Json>, ()> {
     if let Ok(number) = text.parse::<i64>() {
         return Ok(Some(number.into()));
@@ -124,7 +125,7 @@ fn number(text: &str) -> Result<Option<Json>, ()> {
     Ok(text.replace('_', "").parse::<f64>().ok().filter(|number| number.is_finite()).map(float))
 }
 
-/// A float as JSON: whole numbers are integers, as JSON Schema has it.
+/// A float as JSON. Whole numbers become integers, as in JSON Schema.
 fn float(number: f64) -> Json {
     const EXACT_MAX: f64 = 9_007_199_254_740_992.0;
     if number.fract() == 0.0 && number.abs() <= EXACT_MAX {
@@ -137,7 +138,7 @@ fn owned(text: &Text) -> String {
     text.to_str().into_owned()
 }
 
-/// A value as JSON, as it is. The depth is bounded by that of the YAML it was read from.
+/// A value as JSON, without conversion of texts. The recursion is at most as deep as the YAML that the value was read from.
 pub(crate) fn nested(value: &Value) -> Json {
     match value {
         Value::Bool(value) => Json::Bool(*value),

@@ -1,4 +1,4 @@
-//! What checking a value with a schema costs at most: counted before it is done, because a schema can make a small value take forever.
+//! Computes the maximum cost of a check before the check runs. With some schemas, a check of a small value would practically never end.
 
 use std::collections::HashMap;
 
@@ -7,36 +7,36 @@ use serde_json::Value as Json;
 use super::pattern::weight;
 use super::references::References;
 
-/// How many schemas a check may apply to values, each as often as it is applied, with what texts take for patterns. Schemas of thousands of properties take
-/// some ten thousand. It bounds memory, too: each application can be an error that is told.
+/// The maximum number of steps of a check. One step is one application of a schema to a value. Matching texts with patterns adds steps.
+/// Schemas with thousands of properties take some ten thousand steps. The limit also bounds memory, because each step can be an error that is reported.
 const STEPS_MAX: u64 = 200_000;
 
-/// The same for a schema of an application, which checks each of thousands of sets of values.
+/// The maximum number of steps for a schema of an application. Such a schema may check thousands of sets of values.
 const STEPS_OF_APPLICATION_MAX: u64 = 20_000;
 
-/// How many schemas deep a check may go: through the value, and at each of its levels through schemas. The check walks by recursion.
+/// The maximum depth of a check: through the value, and at each of its levels through schemas. The check is recursive.
 const DEPTH_MAX: usize = 512;
 
-/// What a byte of text costs for a pattern of this weight is one step.
+/// Matching one byte of text with a pattern of this weight costs one step.
 const PATTERN_WEIGHT_PER_STEP: u64 = 10_000;
 
-/// A schema as far as it matters for what a check costs.
+/// The parts of a schema that determine the cost of a check.
 #[derive(Debug)]
 pub(super) struct Graph {
-    /// The first one is the whole.
+    /// The first one is the root schema.
     schemas: Vec<Schema>,
-    /// None if it goes round.
+    /// The cost with references written out. None if the schema is recursive, or if items are compared (`uniqueItems`).
     unfolded: Option<Unfolded>,
 }
 
-/// What a schema takes with each reference written out: for each value in a value, and for each byte of its texts.
+/// The cost of a schema with each reference written out: steps for each nested value, and pattern weight for each byte of text.
 #[derive(Clone, Copy, Debug, Default)]
 struct Unfolded {
     steps: u64,
     weight: u64,
 }
 
-/// How much a check may take.
+/// The maximum number of steps of a check.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Allowance(u64);
 
@@ -46,31 +46,31 @@ impl Allowance {
     }
 }
 
-/// That a check would take too much.
+/// The limit that a check would exceed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum TooMuch {
     Steps,
     Depth,
 }
 
-/// One schema. Keywords of all drafts count.
+/// The cost of one schema. Keywords of all drafts count.
 #[derive(Debug, Default)]
 struct Schema {
-    /// What it takes whatever the value is.
+    /// The steps that do not depend on the value.
     own: u64,
-    /// Schemas of the same value, and how often each is applied.
+    /// Schemas that apply to the same value. `times`: how often each is applied.
     in_place: Vec<usize>,
     times: u64,
     properties: HashMap<Box<str>, usize>,
-    /// Schemas of properties whose name matches a pattern of this weight.
+    /// Schemas of properties by name patterns, with the weights of the patterns.
     by_pattern: Vec<(u64, usize)>,
     names: Vec<usize>,
-    /// Schemas of items by position, and of every item or property.
+    /// Schemas of items by position (`tuple`), and of every item or property (`each`).
     tuple: Vec<usize>,
     each: Vec<usize>,
     /// The weight of the pattern for texts.
     pattern: u64,
-    /// Whether items are compared with one another.
+    /// Whether items are compared with each other (`uniqueItems`).
     is_compared: bool,
 }
 
@@ -85,13 +85,16 @@ impl Graph {
             }
         }
         let schemas = building.schemas;
-        let unfolded = Unfolding { schemas: &schemas, known: HashMap::new() }.unfolded(0);
+        let unfolded = Unfolding { schemas: &schemas, cache: HashMap::new() }.unfolded(0);
         Self { schemas, unfolded }
     }
 
-    /// How often schemas are applied to a value and what is in it, if that is not too often.
+    /// The number of steps of a check, or an upper bound of it.
+    ///
+    /// # Errors
+    /// If the check would exceed the allowance or the maximum depth.
     pub(super) fn check(&self, value: &Json, Allowance(max): Allowance) -> Result<u64, TooMuch> {
-        // Most schemas are small for what they check, which is seen soon.
+        // Fast path: for most schemas, this rough bound is below the limit.
         if let Some(Unfolded { steps, weight }) = self.unfolded {
             let (nodes, bytes) = size(value);
             let most =
@@ -107,16 +110,16 @@ impl Graph {
 
 struct Unfolding<'g> {
     schemas: &'g [Schema],
-    /// None while it is being found out.
-    known: HashMap<usize, Option<Unfolded>>,
+    /// None while the cost is computed, or if it is not known.
+    cache: HashMap<usize, Option<Unfolded>>,
 }
 
 impl Unfolding<'_> {
     fn unfolded(&mut self, number: usize) -> Option<Unfolded> {
-        if let Some(known) = self.known.get(&number) {
-            return *known;
+        if let Some(cached) = self.cache.get(&number) {
+            return *cached;
         }
-        self.known.insert(number, None);
+        self.cache.insert(number, None);
         let all = self.schemas;
         let schema = all.get(number)?;
         if schema.is_compared {
@@ -132,12 +135,12 @@ impl Unfolding<'_> {
             sum.steps = sum.steps.saturating_add(part.steps.saturating_mul(times));
             sum.weight = sum.weight.saturating_add(part.weight.saturating_mul(times));
         }
-        self.known.insert(number, Some(sum));
+        self.cache.insert(number, Some(sum));
         Some(sum)
     }
 }
 
-/// How many values are in a value, and the bytes of its texts.
+/// The number of nested values, including the value itself, and the bytes of its texts.
 fn size(value: &Json) -> (u64, u64) {
     let sum = |sizes: &mut dyn Iterator<Item = (u64, u64)>| {
         sizes.fold((1, 0), |(nodes, bytes), (more_nodes, more_bytes)| (nodes + more_nodes, bytes + more_bytes))
@@ -145,7 +148,7 @@ fn size(value: &Json) -> (u64, u64) {
     match value {
         Json::String(text) => (1, text.len() as u64),
         Json::Array(items) => sum(&mut items.iter().map(size)),
-        // A name is a value, too, for the schema of names.
+        // The schema of names applies to a name as a value.
         Json::Object(entries) => sum(&mut entries.iter().map(|(name, value)| {
             let (nodes, bytes) = size(value);
             (nodes + 1, bytes + name.len() as u64)
@@ -172,7 +175,7 @@ impl<'a> Building<'_, 'a> {
         number
     }
 
-    /// The numbers of a schema, or of a list of schemas.
+    /// The ids of a schema, or of a list of schemas.
     fn numbers(&mut self, json: &'a Json) -> Vec<usize> {
         match json {
             Json::Array(items) => items.iter().map(|item| self.number(item)).collect(),
@@ -204,7 +207,7 @@ impl<'a> Building<'_, 'a> {
                 }
                 ("items" | "prefixItems", Json::Array(_)) => schema.tuple.extend(self.numbers(value)),
                 ("unevaluatedProperties" | "unevaluatedItems", _) => {
-                    // What is evaluated is found out by applying the schemas of the same value again, at each level.
+                    // To find evaluated properties, the validator applies the schemas of the same value again, at each level.
                     schema.times = 3;
                     schema.each.extend(self.numbers(value));
                 }
@@ -224,7 +227,7 @@ impl<'a> Building<'_, 'a> {
     }
 }
 
-/// How much there is in something that is compared with values.
+/// The steps for a comparison with this JSON value.
 fn nodes(json: &Json) -> u64 {
     const BYTES_PER_NODE: u64 = 64;
     match json {
@@ -235,14 +238,14 @@ fn nodes(json: &Json) -> u64 {
     }
 }
 
-/// What a text takes for a pattern of a weight.
+/// The steps for matching a text with a pattern of a weight.
 fn matching(text: &str, weight: u64) -> u64 {
     const BYTES_PER_STEP: u64 = 64;
     let bytes = text.len() as u64;
     bytes / BYTES_PER_STEP + bytes.saturating_mul(weight) / PATTERN_WEIGHT_PER_STEP
 }
 
-/// What a schema takes for a value, and how deep that goes.
+/// The steps and the depth of checking a value with a schema.
 #[derive(Clone, Copy)]
 struct Cost {
     steps: u64,
@@ -251,15 +254,15 @@ struct Cost {
 
 struct Counting<'g> {
     schemas: &'g [Schema],
-    /// By schema and value: what many ways lead to is counted once, and its cost as often as there are ways.
-    known: HashMap<(usize, *const Json), Cost>,
+    /// The costs by schema and value. If several paths lead to the same pair, the cost is computed once and added for each path.
+    cache: HashMap<(usize, *const Json), Cost>,
     sizes: HashMap<*const Json, u64>,
     max: u64,
 }
 
 impl<'g> Counting<'g> {
     fn new(schemas: &'g [Schema], max: u64) -> Self {
-        Self { schemas, known: HashMap::new(), sizes: HashMap::new(), max }
+        Self { schemas, cache: HashMap::new(), sizes: HashMap::new(), max }
     }
 
     fn cost(&mut self, number: usize, value: &Json, above: usize) -> Result<Cost, TooMuch> {
@@ -267,8 +270,8 @@ impl<'g> Counting<'g> {
             return Err(TooMuch::Depth);
         }
         let key = (number, std::ptr::from_ref(value));
-        if let Some(&known) = self.known.get(&key) {
-            return if above + known.depth > DEPTH_MAX { Err(TooMuch::Depth) } else { Ok(known) };
+        if let Some(&cached) = self.cache.get(&key) {
+            return if above + cached.depth > DEPTH_MAX { Err(TooMuch::Depth) } else { Ok(cached) };
         }
         let all = self.schemas;
         let Some(schema) = all.get(number) else { return Ok(Cost { steps: 1, depth: 1 }) };
@@ -293,8 +296,8 @@ impl<'g> Counting<'g> {
             _ => {}
         }
         let cost = Cost { steps: total.steps, depth: total.depth + 1 };
-        self.known.insert(key, cost);
-        if self.known.len() as u64 > self.max { Err(TooMuch::Steps) } else { Ok(cost) }
+        self.cache.insert(key, cost);
+        if self.cache.len() as u64 > self.max { Err(TooMuch::Steps) } else { Ok(cost) }
     }
 
     fn entries(
@@ -312,7 +315,7 @@ impl<'g> Counting<'g> {
                 total.steps(1 + matching(name, *weight))?;
                 total.add(self.cost(*number, value, above + 1)?, 1)?;
             }
-            // The name is a value that is nowhere else: what it costs is not kept.
+            // The name is a temporary value. Its address is no key of `cache`, so that its cost is not stored.
             for number in &schema.names {
                 let name = Json::String(name.clone());
                 let cost = Counting::new(self.schemas, self.max).cost(*number, &name, above + 1)?;
@@ -324,8 +327,8 @@ impl<'g> Counting<'g> {
 
     fn size(&mut self, value: &Json) -> u64 {
         let key = std::ptr::from_ref(value);
-        if let Some(known) = self.sizes.get(&key) {
-            return *known;
+        if let Some(cached) = self.sizes.get(&key) {
+            return *cached;
         }
         let size = nodes(value);
         self.sizes.insert(key, size);
@@ -380,7 +383,7 @@ mod tests {
         (0..depth).fold(Json::Null, |inner, _| serde_json::json!({ "a": inner }))
     }
 
-    /// Each level of the value is checked by several ways with the same schema.
+    /// Each level of the value is checked several times with the same schema.
     fn recursive(keyword: &str, times: usize) -> String {
         let again = vec![r##"{"properties": {"a": {"$ref": "#"}}}"##; times].join(",");
         format!(r#"{{"{keyword}": [{again}]}}"#)

@@ -1,4 +1,4 @@
-//! What a schema finds wrong, in words.
+//! Findings: violations of schemas, with messages.
 
 use std::collections::BTreeSet;
 
@@ -12,33 +12,33 @@ use super::cost::TooMuch;
 use crate::sensitive;
 use crate::target::SchemaText;
 
-/// One thing that a schema finds wrong with values.
+/// A violation of a schema.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Finding {
-    /// The value, or the one that is missing.
+    /// The path of the value, or of the missing value.
     pub path: FieldPath,
-    /// What kind of problem it is.
+    /// The kind of violation.
     pub kind: FindingKind,
-    /// What is wrong, in one sentence.
+    /// The message, one sentence.
     pub message: String,
-    /// The schema that asks for something else.
+    /// The violated schema.
     pub schema: SchemaText,
-    /// The place in the schema.
+    /// The path of the violated keyword in the schema.
     pub schema_path: FieldPath,
 }
 
-/// What kind of problem a schema finds.
+/// The kind of a violation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum FindingKind {
     /// The value is missing.
     Missing,
-    /// The value is another one than the schema asks for.
+    /// The value does not satisfy the schema.
     Wrong,
-    /// Checking takes too much.
+    /// The check exceeds the cost limit.
     TooMuch,
 }
 
-/// The findings of one error. Several missing properties are one error each.
+/// The findings of one validation error. Each missing property is an error of its own.
 pub(super) fn of(error: &ValidationError<'_>, schema: &SchemaText, sensitive: &BTreeSet<FieldPath>) -> Vec<Finding> {
     let path = field_path(error.instance_path());
     let schema_path = field_path(error.schema_path());
@@ -52,7 +52,7 @@ pub(super) fn of(error: &ValidationError<'_>, schema: &SchemaText, sensitive: &B
     let shown = if is_secret { sensitive::digest_of_json(error.instance()) } else { shown(error.instance()) };
     let subject = if path.steps().is_empty() { "the configuration".to_owned() } else { format!("`{path}`") };
     let is_part = sensitive.iter().any(|secret| path.is_at_or_below(secret));
-    let demand = demand(error.kind()).filter(|_| !is_secret || !says_value(error.kind(), is_part));
+    let demand = demand(error.kind()).filter(|_| !is_secret || !reveals_value(error.kind(), is_part));
     let message = match demand {
         Some(demand) => format!("{subject} {demand}, here it is {shown}"),
         None if is_secret => format!("{subject} is not what the schema asks for, here it is {shown}"),
@@ -61,7 +61,7 @@ pub(super) fn of(error: &ValidationError<'_>, schema: &SchemaText, sensitive: &B
     vec![Finding { path, kind: FindingKind::Wrong, message, schema, schema_path }]
 }
 
-/// That a value looks like a number which JSON does not have.
+/// A finding for a value that looks like a number that JSON does not have.
 pub(super) fn not_json(key: &str, schema: &SchemaText) -> Finding {
     let message = format!(
         "`{key}` reads as a number that JSON does not have, which no schema allows; in single quotes it is a text"
@@ -70,7 +70,7 @@ pub(super) fn not_json(key: &str, schema: &SchemaText) -> Finding {
     Finding { path, kind: FindingKind::Wrong, message, schema: schema.clone(), schema_path: FieldPath::default() }
 }
 
-/// That the check takes too much.
+/// A finding for a check that exceeds the cost limit.
 pub(super) fn too_much(reason: TooMuch, schema: &SchemaText) -> Finding {
     let reason = match reason {
         TooMuch::Steps => "its alternatives and references multiply for these values",
@@ -89,17 +89,17 @@ pub(super) fn field_path(location: &Location) -> FieldPath {
     location.into_iter().map(step).collect()
 }
 
-/// Whether what the schema asks for is a value itself, and no other, or names keys that are a part of a sensitive one.
-fn says_value(kind: &Kind, is_part: bool) -> bool {
+/// Whether the requirement reveals a sensitive value: it allows only one value, or it names keys that are part of a sensitive value.
+fn reveals_value(kind: &Kind, is_part: bool) -> bool {
     match kind {
         Kind::Constant { .. } => true,
         Kind::AdditionalProperties { .. } => is_part,
-        Kind::Enum { options } => sensitive::is_only_one(options),
+        Kind::Enum { options } => sensitive::allows_one_value(options),
         _ => false,
     }
 }
 
-/// What the schema asks for, as the end of a sentence that begins with the value's name.
+/// The requirement of the schema, as the end of a sentence that begins with the value's name.
 fn demand(kind: &Kind) -> Option<String> {
     Some(match kind {
         Kind::Type { kind: TypeKind::Single(one) } => format!("must be {}", with_article(*one)),
@@ -145,7 +145,7 @@ fn list(options: &Json) -> String {
     items.join(", ")
 }
 
-/// A value as messages show it: cut if it is long.
+/// A value for messages. Long values are cut.
 pub(super) fn shown(value: &Json) -> String {
     const SHOWN_MAX: usize = 80;
     let text = value.to_string();

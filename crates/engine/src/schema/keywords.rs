@@ -1,10 +1,10 @@
-//! Words in schemas that are no keywords, and were probably meant to be one.
+//! Finds misspelled keywords in schemas.
 
 use model::field_path::{FieldPath, Step};
 use model::similar;
 use serde_json::Value as Json;
 
-/// Keywords of all drafts, those that OpenAPI adds, and ours.
+/// Keywords of all drafts, of OpenAPI, and of Kalypso.
 const KNOWN: &[&str] = &[
     "$anchor",
     "$comment",
@@ -79,9 +79,9 @@ const KNOWN: &[&str] = &[
     "disallow",
     "extends",
 ];
-/// Keywords of which a single other letter makes a word that people use as well.
+/// Keywords that differ in a single letter from other common words. They are never suggested.
 const TOO_COMMON: &[&str] = &["else", "id", "if", "not", "then", "title", "xml"];
-/// Keywords that hold schemas by name.
+/// Keywords that contain schemas by name.
 const BY_NAME: &[&str] =
     &["$defs", "definitions", "dependencies", "dependentSchemas", "patternProperties", "properties"];
 /// Keywords whose value is a schema, or a list of schemas.
@@ -104,19 +104,19 @@ const APPLIED: &[&str] = &[
     "unevaluatedProperties",
     "extends",
 ];
-/// How many are told of one schema.
-const TOLD_MAX: usize = 20;
+/// The maximum number of misspelled keywords that are reported for one schema.
+const REPORTED_MAX: usize = 20;
 
-/// A word that is no keyword.
+/// A misspelled keyword.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Misspelled {
-    /// Where it stands.
+    /// The path of the word in the schema.
     pub(super) path: FieldPath,
-    /// The keyword that is nearest to it.
-    pub(super) meant: &'static str,
+    /// The most similar keyword.
+    pub(super) suggestion: &'static str,
 }
 
-/// The words of a schema that are almost keywords. Words that are like no keyword may be there: schemas may hold anything.
+/// Finds words of a schema that are similar to a keyword and are not keywords. Other unknown words are allowed: a schema may contain any key.
 pub(super) fn misspelled(root: &Json) -> Vec<Misspelled> {
     let mut found = Vec::new();
     in_schema(root, &mut FieldPath::default(), &mut found);
@@ -125,7 +125,7 @@ pub(super) fn misspelled(root: &Json) -> Vec<Misspelled> {
 
 fn in_schema(schema: &Json, path: &mut FieldPath, found: &mut Vec<Misspelled>) {
     for (word, value) in schema.as_object().into_iter().flatten() {
-        if found.len() >= TOLD_MAX {
+        if found.len() >= REPORTED_MAX {
             return;
         }
         path.push(Step::Key(word.as_str().into()));
@@ -142,14 +142,14 @@ fn in_schema(schema: &Json, path: &mut FieldPath, found: &mut Vec<Misspelled>) {
                 in_schema(schema, path, found);
                 path.pop();
             }
-        } else if let Some(meant) = nearest(word) {
-            found.push(Misspelled { path: path.clone(), meant });
+        } else if let Some(suggestion) = nearest(word) {
+            found.push(Misspelled { path: path.clone(), suggestion });
         }
         path.pop();
     }
 }
 
-/// The keyword that a word is almost. None if it is one, or like none.
+/// The keyword that a word is similar to. None if the word is a keyword, or similar to none.
 fn nearest(word: &str) -> Option<&'static str> {
     if KNOWN.contains(&word) {
         return None;
@@ -163,7 +163,7 @@ mod tests {
 
     fn check(schema: Json, expected: &[&str]) {
         let found = misspelled(&schema);
-        let found: Vec<_> = found.iter().map(|word| format!("{}: {}", word.path, word.meant)).collect();
+        let found: Vec<_> = found.iter().map(|word| format!("{}: {}", word.path, word.suggestion)).collect();
         assert_eq!(found, expected, "{schema}");
     }
 

@@ -1,4 +1,4 @@
-//! JSON schemas of values: compiled once, checked against many compositions.
+//! JSON schemas of values: compiled once, and checked against many compositions.
 
 mod bounds;
 mod budget;
@@ -38,41 +38,41 @@ pub(crate) use coerce::{JsonData, nested};
 pub use finding::{Finding, FindingKind};
 pub(crate) use walk::demands;
 
-/// Bytes of a compiled pattern: patterns come from other teams.
+/// The maximum size of a compiled pattern in bytes. Patterns come from other teams.
 const PATTERN_BYTES_MAX: usize = 1 << 20;
 
-/// Findings told about one schema and one set of values: nobody reads on.
+/// The maximum number of findings for one schema and one set of values.
 const FINDINGS_MAX: usize = 100;
 
-/// A schema that was compiled.
+/// A compiled schema.
 #[derive(Debug)]
 pub(crate) struct Compiled {
     validator: Validator,
-    /// The types that the schema gives top-level properties.
+    /// The types of top-level properties in the schema.
     types: BTreeMap<String, coerce::Types>,
-    /// The properties that the schema marks as sensitive.
+    /// The paths of properties that the schema marks as sensitive.
     sensitive: Vec<FieldPath>,
-    /// Words in it that are almost keywords.
+    /// Words in the schema that are similar to keywords.
     misspelled: Vec<keywords::Misspelled>,
-    /// How many schemas it is.
+    /// The number of schemas with all references written out.
     unfolded: usize,
-    /// What checking with it costs.
+    /// The cost of checks with this schema.
     cost: cost::Graph,
 }
 
-/// A schema of a fleet, with what it applies to and how strictly.
+/// A schema of a fleet, with its settings.
 #[derive(Clone, Debug)]
 pub(crate) struct Schema {
     pub(crate) text: SchemaText,
     pub(crate) compiled: Result<Arc<Compiled>, Diagnostic>,
     pub(crate) missing: MissingValues,
-    /// How much a check with it may take.
+    /// The maximum cost of a check.
     allowance: cost::Allowance,
-    /// What it asks for, and where it is written.
+    /// The digest of the schema's text, place and settings.
     pub(crate) digest: Digest,
 }
 
-/// A `ConfigSchema` with the labels that say for whom it is.
+/// A `ConfigSchema` with the conditions that an assignment must meet.
 #[derive(Debug)]
 pub(crate) struct Labelled {
     pub(crate) conditions: Conditions,
@@ -83,21 +83,22 @@ pub(crate) struct Labelled {
 #[derive(Debug, Default)]
 pub(crate) struct Schemas {
     pub(crate) labelled: Vec<Labelled>,
-    /// By text: the same text is compiled once.
+    /// Compiled schemas by text. Each text is compiled once.
     compiled: BTreeMap<Arc<str>, Result<Arc<Compiled>, Unusable>>,
     missing: MissingValues,
-    /// Those that targets bring, each once.
+    /// The schemas of targets, each once.
     own: Vec<Schema>,
-    /// The positions in `own` of the schemas of targets, by what these write.
+    /// The positions in `own` of the schemas of targets, by text and place.
     positions: BTreeMap<SchemaText, u32>,
-    /// What is sensitive wherever it goes: what the platform's schemas mark. A value often reaches more assignments than the schema that marks it.
+    /// The paths that are sensitive for all assignments: those that the platform team's schemas mark. A value often reaches more assignments than
+    /// the schema that marks it.
     pub(crate) sensitive_everywhere: BTreeSet<FieldPath>,
-    /// What any schema marks, whosever it is.
+    /// The paths that any schema marks.
     pub(crate) sensitive_anywhere: BTreeSet<FieldPath>,
 }
 
 impl Schemas {
-    /// Compiles the schemas of a fleet and of its targets. A text that was compiled `before` is not compiled again.
+    /// Compiles the schemas of a fleet and of its targets. Texts that `before` contains are not compiled again.
     pub(crate) fn compile<'t>(
         fleet: &Fleet,
         targets: impl Iterator<Item = &'t Target>,
@@ -131,15 +132,15 @@ impl Schemas {
         schemas
     }
 
-    /// What of the values of an assignment that these schemas are for is sensitive.
+    /// The sensitive paths of an assignment with these schemas.
     ///
-    /// A mark in the schema of a workload is about that workload: else one team could hide the values of all.
+    /// A mark in the schema of a workload applies only to that workload. Otherwise one team could hide the values of all teams.
     pub(crate) fn sensitive<'s>(&'s self, schemas: impl IntoIterator<Item = &'s Schema>) -> BTreeSet<FieldPath> {
         let marked = schemas.into_iter().flat_map(Schema::marks);
         self.sensitive_everywhere.iter().chain(marked).cloned().collect()
     }
 
-    /// Why schemas can't be used, and what in them probably means something else than it says.
+    /// Reports schemas that can't be used, and misspelled keywords.
     pub(crate) fn problems(&self) -> impl Iterator<Item = Diagnostic> {
         let all = self.labelled.iter().map(|labelled| &labelled.schema).chain(&self.own);
         all.flat_map(|schema| match &schema.compiled {
@@ -148,13 +149,13 @@ impl Schemas {
         })
     }
 
-    /// The schema with an id: first those with labels, by position, then those of targets.
+    /// The schema with an id. The first ids are the positions of `ConfigSchema`s. The ids of targets' schemas follow.
     pub(crate) fn get(&self, id: u32) -> Option<&Schema> {
         let labelled = self.labelled.get(id as usize).map(|labelled| &labelled.schema);
         labelled.or_else(|| self.own.get((id as usize).checked_sub(self.labelled.len())?))
     }
 
-    /// The ids of the schemas that a target brings.
+    /// The ids of a target's own schemas.
     pub(crate) fn ids_of_target(&self, target: &Target) -> impl Iterator<Item = u32> {
         let position = |text| require(self.positions.get(text), "a target's schema was not read");
         let positions = target.schemas.iter().map(position);
@@ -193,9 +194,9 @@ impl Schemas {
             compiled.map_err(|reason| unusable(&text, &reason))
         };
         let mut missing = self.missing;
-        // What a schema says about itself counts more than what the environment says about all.
+        // A setting of the schema takes precedence over the setting of the environment.
         match settings::missing_values(key, &object.annotations) {
-            Ok(said) => missing = said.unwrap_or(missing),
+            Ok(setting) => missing = setting.unwrap_or(missing),
             Err(diagnostic) => compiled = Err(diagnostic),
         }
         if let Some(diagnostic) = fleet.duplicate_diagnostic(key) {
@@ -216,14 +217,14 @@ impl Schemas {
 }
 
 impl Labelled {
-    /// Whether it is for certain workloads, as all those from application repositories are.
+    /// Whether the schema applies only to certain workloads. All schemas from application repositories do.
     fn is_of_workload(&self) -> bool {
         self.conditions.iter().any(|(key, _)| matches!(&**key, "workload" | "workspace" | "deployment-target"))
     }
 }
 
 impl Schema {
-    /// What it marks as sensitive. Of one that can't be used nobody knows what that is: it may be anything.
+    /// The paths that the schema marks as sensitive. If the schema can't be used and may contain a mark, all values are sensitive.
     pub(crate) fn marks(&self) -> &[FieldPath] {
         static ANYTHING: LazyLock<[FieldPath; 1]> = LazyLock::new(|| [FieldPath::default()]);
         match &self.compiled {
@@ -242,7 +243,7 @@ impl Schema {
         Self { text, compiled, missing, allowance: cost::Allowance::of(owner.is_some()), digest }
     }
 
-    /// Checks the values of a composition. `data` is as before afterwards. Nothing below the paths `sensitive` is shown.
+    /// Checks the values of a composition. `data` is changed during the check, and restored at the end. Findings show no values below the paths `sensitive`.
     pub(crate) fn check(
         &self,
         composition: &Composition,
@@ -270,8 +271,9 @@ impl Schema {
     }
 }
 
-/// The application to whose targets a schema is confined. The application of the workload's name may also ask something of what the platform has
-/// labelled as that workload's; others could call their workloads like one that only the platform knows.
+/// The application to whose targets a schema is restricted. None: no restriction. The application with the workload's name may also check
+/// targets that the platform team labelled with this workload. Other applications may not: they could name their workloads like a workload
+/// of the platform team.
 fn application(fleet: &Fleet, key: &ObjectKey, object: &Object<ConfigSchema>) -> Option<Application> {
     let registration = key.of.as_ref()?;
     let workload = object.labels.get(WORKLOAD_LABEL)?;
@@ -281,7 +283,7 @@ fn application(fleet: &Fleet, key: &ObjectKey, object: &Object<ConfigSchema>) ->
     (registration.as_str() != &**workload).then(|| Application::Of(registration.clone()))
 }
 
-/// Why a schema can't be used, and the place in its text, where that is known.
+/// The reason why a schema can't be used, and the place in its text, if it is known.
 #[derive(Clone, Debug)]
 struct Unusable {
     reason: String,
@@ -299,7 +301,7 @@ fn misspelled(text: &SchemaText, word: &keywords::Misspelled) -> Diagnostic {
     let message = format!("`{}` is no keyword of JSON Schema: it asks for nothing", word.path);
     Diagnostic::warning(Code::UnknownKeyword, message)
         .at(Origin::part(&text.object, text.path.clone(), Part::Inside(word.path.clone())), "")
-        .help(format!("did you mean `{}`?", word.meant))
+        .help(format!("did you mean `{}`?", word.suggestion))
         .about(&text.object)
 }
 
@@ -334,7 +336,7 @@ fn not_a_schema(error: &ValidationError<'_>) -> Unusable {
         return Unusable { reason: error.to_string(), part: Part::Value };
     }
     let reason = match error.kind() {
-        // These would only list what the rules for schemas allow.
+        // The messages of these kinds only list the values that the meta-schema allows.
         ValidationErrorKind::AnyOf { .. } | ValidationErrorKind::Enum { .. } | ValidationErrorKind::Type { .. } => {
             format!("`{path}` can't be {}", finding::shown(error.instance()))
         }
@@ -343,7 +345,7 @@ fn not_a_schema(error: &ValidationError<'_>) -> Unusable {
     Unusable { reason, part: Part::Inside(path) }
 }
 
-/// The draft of schemas that don't say which: newer ones unless the old form of a keyword is used.
+/// The draft of schemas without `$schema`, unless they use a keyword in its draft 4 form.
 const DEFAULT_DRAFT: Draft = Draft::Draft7;
 
 #[cfg(test)]
@@ -353,7 +355,7 @@ mod tests {
 
     use super::*;
 
-    /// One of seven definitions, in any of the ways to refer to it.
+    /// Generates a reference to one of seven definitions, in one of four forms.
     fn reference() -> impl Strategy<Value = Json> {
         (0..7_usize, 0..4_usize).prop_map(|(number, form)| {
             let reference = match form {
@@ -407,7 +409,7 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(200))]
 
-        /// A schema is refused, or the check is, or it ends: within the steps that were counted before.
+        /// Either the schema is refused, or the check is refused, or the check ends within the number of steps that was computed before.
         #[test]
         fn every_check_ends(definitions in proptest::collection::vec(schema(), 7), depth in 0..60_usize) {
             let mut defs = Map::new();

@@ -1,26 +1,27 @@
-//! How large a pattern of a schema becomes when it is compiled: patterns come from other teams, and a few bytes can stand for a megabyte.
+//! Estimates the compiled size of patterns in schemas. Patterns come from other teams. A pattern of a few bytes can compile to a megabyte.
 
-/// The weight of the largest patterns that can be compiled.
+/// The maximum weight: that of the largest patterns that can be compiled.
 const WEIGHT_MAX: u64 = 100_000;
 
-/// Signs that stand for many characters.
+/// Signs of character classes, which match many characters.
 const CLASSES: [&str; 10] = ["\\w", "\\W", "\\d", "\\D", "\\p", "\\P", "\\s", "\\S", "[^", "."];
 
-/// How large a pattern is when its repetitions are written out, about. Matching takes linear time, at worst as many times the text.
+/// The approximate size of a pattern with its repetitions written out. Matching takes at most time proportional to this size times the length
+/// of the text.
 pub(super) fn weight(pattern: &str) -> u64 {
     const CLASS: u64 = 100;
     written_out(pattern, CLASS)
 }
 
-/// How many schemas take as much memory as a compiled pattern, about.
+/// The approximate number of schemas that take as much memory as the compiled pattern.
 pub(super) fn schemas(pattern: &str) -> usize {
-    // Measured: a character takes about 12 bytes, `\w` 1,000 and `[^a]` 1,900; classes count for more, because there are larger ones.
+    // Measured: a character takes about 12 bytes, `\w` 1,000 and `[^a]` 1,900. Classes count for more, because larger ones exist.
     const CLASS: u64 = 1_000;
     const PER_SCHEMA: u64 = 32;
     (written_out(pattern, CLASS) / PER_SCHEMA) as usize
 }
 
-/// The length of a pattern with its repetitions written out, if a class of characters counts so much.
+/// The length of a pattern with its repetitions written out. A class of characters counts as `class`.
 fn written_out(pattern: &str, class: u64) -> u64 {
     let classes: usize = CLASSES.iter().map(|sign| pattern.matches(sign).count()).sum();
     let mut length = pattern.len() as u64 + 1 + class * classes as u64;

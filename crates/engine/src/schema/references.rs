@@ -1,4 +1,4 @@
-//! Where the references of a schema lead: the same for checking with it, and for what is read out of it besides.
+//! Resolves the references of a schema. Checks, and all other readers of schemas, use the same targets.
 
 use std::collections::{HashMap, HashSet};
 
@@ -6,13 +6,13 @@ use jsonschema::{Draft, Uri};
 use referencing::{Registry, Resolver, ResourceRef, uri};
 use serde_json::Value as Json;
 
-/// The URI of a schema that does not name its own.
+/// The URI of a schema without an id.
 const BASE: &str = "json-schema:///";
 
-/// How many schemas are looked at, once for each base that the references in it are relative to.
+/// The maximum number of visited schemas. A schema counts once for each base URI of its references.
 const PLACES_MAX: usize = 500_000;
 
-/// A schema whose ids and anchors are known.
+/// A schema with its ids and anchors.
 pub(super) struct Document<'a> {
     root: &'a Json,
     draft: Draft,
@@ -20,13 +20,13 @@ pub(super) struct Document<'a> {
     registry: Registry<'a>,
 }
 
-/// The schemas that references name: by pointers, encoded or not, by anchors, and by ids.
+/// The targets of references: by pointers (percent-encoded or not), by anchors, and by ids.
 pub(super) struct References<'a> {
-    /// By the address of the schema that refers. Where a schema can be reached relative to several bases, there are several.
+    /// By the address of the referring schema. A schema that is reached with several base URIs can have several targets.
     targets: HashMap<*const Json, Vec<&'a Json>>,
 }
 
-/// Why it is not known where references lead.
+/// The reason why references can't be resolved.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum ReferenceError {
     #[error(
@@ -37,7 +37,7 @@ pub(super) enum ReferenceError {
     TooMany,
 }
 
-/// A schema, with what references in it are relative to.
+/// A schema, with the base URI of its references.
 struct Place<'a> {
     schema: &'a Json,
     resolver: Resolver<'a>,
@@ -48,7 +48,7 @@ impl<'a> Document<'a> {
     /// Reads ids and anchors.
     ///
     /// # Errors
-    /// If one of them is none, or a reference leads to another document, which is not fetched.
+    /// If an id or anchor is invalid, or if a reference leads to another document. Other documents are not fetched.
     pub(super) fn new(root: &'a Json, draft: Draft) -> Result<Self, referencing::Error> {
         let resource = ResourceRef::new(root, draft);
         let mut base = uri::from_str(BASE)?;
@@ -59,8 +59,11 @@ impl<'a> Document<'a> {
         Ok(Self { root, draft, base, registry })
     }
 
-    /// Where the references in the document lead, and those in what they lead to. It goes the ways that a check goes: to the schemas
-    /// inside a schema, and to what `$ref` names.
+    /// Resolves the references in the document, and in the targets of references. It visits the same schemas as a check: subschemas, and the
+    /// targets of `$ref`.
+    ///
+    /// # Errors
+    /// If a schema has a dynamic reference, or if more than [`PLACES_MAX`] schemas are visited.
     pub(super) fn references(&'a self) -> Result<References<'a>, ReferenceError> {
         let mut references = References { targets: HashMap::new() };
         let root = Place { schema: self.root, resolver: self.registry.resolver(self.base.clone()), draft: self.draft };
@@ -81,7 +84,7 @@ impl<'a> Document<'a> {
             }
             let below = draft.subresources_of(schema);
             open.extend(below.map(|schema| Place { schema, resolver: resolver.clone(), draft }));
-            // What leads nowhere is found by the one who builds the check.
+            // Invalid references are reported when the validator is built.
             let reference = schema.get("$ref").and_then(Json::as_str);
             if let Some(Ok(resolved)) = reference.map(|reference| resolver.lookup(reference)) {
                 let (target, resolver, draft) = resolved.into_inner();
@@ -93,7 +96,7 @@ impl<'a> Document<'a> {
     }
 }
 
-/// Why the references of a schema can't be followed.
+/// The reason for an error, for a message.
 pub(super) fn reason(error: &referencing::Error) -> String {
     match error {
         referencing::Error::Unretrievable { uri, .. } => {
@@ -104,7 +107,7 @@ pub(super) fn reason(error: &referencing::Error) -> String {
 }
 
 impl<'a> References<'a> {
-    /// The schemas that the `$ref` of a schema names.
+    /// The targets of a schema's `$ref`.
     pub(super) fn of(&self, schema: &Json) -> impl Iterator<Item = &'a Json> + use<'a, '_> {
         self.targets.get(&std::ptr::from_ref(schema)).into_iter().flatten().copied()
     }
@@ -114,7 +117,7 @@ impl<'a> References<'a> {
 mod tests {
     use super::*;
 
-    /// Compares what the schema at a pointer refers to, by its `title`.
+    /// Compares the `title`s of the schemas that the schema at a pointer refers to.
     fn check(schema: &str, from: &str, titles: &[&str]) {
         let json: Json = serde_json::from_str(schema).unwrap();
         let document = Document::new(&json, crate::schema::walk::draft(&json)).unwrap();

@@ -1,4 +1,4 @@
-//! Walking through schemas, through `$ref` and `allOf`.
+//! Walks through schemas, `$ref` and `allOf` included.
 
 use std::collections::HashSet;
 
@@ -9,8 +9,8 @@ use serde_json::Value as Json;
 use super::DEFAULT_DRAFT;
 use super::references::{Document, References};
 
-/// Keywords that say something about a single value, in the order in which people are told.
-const SAID: [&str; 14] = [
+/// Keywords with requirements for a single value, in display order.
+const VALUE_KEYWORDS: [&str; 14] = [
     "type",
     "enum",
     "const",
@@ -27,7 +27,7 @@ const SAID: [&str; 14] = [
     "maxItems",
 ];
 
-/// Calls `visit` for a schema, and for those that its `$ref` and `allOf` add to it, once for each.
+/// Calls `visit` once for a schema, and once for each schema that its `$ref` and `allOf` add.
 pub(super) fn each_applied<'a>(references: &References<'a>, schema: &'a Json, visit: &mut dyn FnMut(&'a Json)) {
     let mut seen = HashSet::new();
     let mut open = vec![schema];
@@ -41,7 +41,7 @@ pub(super) fn each_applied<'a>(references: &References<'a>, schema: &'a Json, vi
     }
 }
 
-/// The draft to read a schema by. One without `$schema` is of draft 4 if a bound is written in its boolean form.
+/// The draft of a schema. A schema without `$schema` has draft 4 if it contains a boolean `exclusiveMinimum` or `exclusiveMaximum`.
 pub(super) fn draft(json: &Json) -> Draft {
     if json.get("$schema").is_some() {
         return DEFAULT_DRAFT.detect(json);
@@ -58,14 +58,14 @@ fn any_entry(json: &Json, found: &dyn Fn(&str, &Json) -> bool) -> bool {
     }
 }
 
-/// How many properties are looked at for marks. Beyond that, a schema with any mark makes everything sensitive.
+/// The maximum number of properties that are searched for marks. In a larger schema, any mark makes all values sensitive.
 const PROPERTIES_MAX: usize = 10_000;
 
-/// The properties that a schema marks `writeOnly` or `x-sensitive`. Where a mark is in a list, or in something that may or may not
-/// apply, all that it could be about is sensitive.
+/// The paths of properties that a schema marks as `writeOnly` or `x-sensitive`. If a mark is in a list, or in a schema that may not apply,
+/// the whole value that contains it is sensitive.
 pub(super) fn sensitive<'a>(references: &References<'a>, root: &'a Json) -> Vec<FieldPath> {
     let mut marks = Marks { references, found: Vec::new(), count: 0 };
-    if !marks.are_in(root) {
+    if !marks.contains_mark(root) {
         return Vec::new();
     }
     marks.collect(root, &mut FieldPath::default());
@@ -102,7 +102,7 @@ impl<'a> Marks<'_, 'a> {
                 match keyword.as_str() {
                     "properties" => properties.extend(value.as_object().into_iter().flatten()),
                     "allOf" | "$ref" | "definitions" | "$defs" => {}
-                    _ => is_sensitive |= self.are_in(value),
+                    _ => is_sensitive |= self.contains_mark(value),
                 }
             }
         });
@@ -117,8 +117,8 @@ impl<'a> Marks<'_, 'a> {
         }
     }
 
-    /// Whether there is a mark in `json`, or in what it refers to.
-    fn are_in(&self, json: &'a Json) -> bool {
+    /// Whether there is a mark in `json`, or in a target of its references.
+    fn contains_mark(&self, json: &'a Json) -> bool {
         let mut seen = HashSet::new();
         let mut open = vec![json];
         while let Some(json) = open.pop() {
@@ -142,8 +142,8 @@ fn is_marked(schema: &Json) -> bool {
     ["writeOnly", "x-sensitive"].iter().any(|mark| schema.get(mark) == Some(&Json::Bool(true)))
 }
 
-/// What a schema says about the value at `path`: where, and the keywords with their values. None if it says nothing. Of a sensitive
-/// value it is not said that it can only be one.
+/// The requirements of a schema for the value at `path`: the path in the schema, and the keywords with their values. None if the schema does
+/// not describe the value. For a sensitive value, requirements that allow only one value are omitted.
 pub(crate) fn demands(text: &str, path: &FieldPath, is_sensitive: bool) -> Option<(FieldPath, String)> {
     let root: Json = serde_json::from_str(text).ok()?;
     let document = Document::new(&root, draft(&root)).ok()?;
@@ -163,15 +163,15 @@ pub(crate) fn demands(text: &str, path: &FieldPath, is_sensitive: bool) -> Optio
         schema = references.of(schema).next().unwrap_or(schema);
     }
     let is_shown = |keyword: &str, value: &Json| {
-        !is_sensitive || !(keyword == "const" || (keyword == "enum" && crate::sensitive::is_only_one(value)))
+        !is_sensitive || !(keyword == "const" || (keyword == "enum" && crate::sensitive::allows_one_value(value)))
     };
-    let said = SAID.iter().filter_map(|keyword| Some((keyword, schema.get(keyword)?)));
-    let said = said.filter(|(keyword, value)| is_shown(keyword, value));
-    let word = |(keyword, value): (&&str, &Json)| match (*keyword, value) {
+    let requirements = VALUE_KEYWORDS.iter().filter_map(|keyword| Some((keyword, schema.get(keyword)?)));
+    let requirements = requirements.filter(|(keyword, value)| is_shown(keyword, value));
+    let text_of = |(keyword, value): (&&str, &Json)| match (*keyword, value) {
         ("type", Json::String(name)) => name.clone(),
         (_, Json::String(text)) => format!("{keyword} {text}"),
         (_, other) => format!("{keyword} {other}"),
     };
-    let words: Vec<_> = said.map(word).collect();
-    Some((place, words.join(", ")))
+    let texts: Vec<_> = requirements.map(text_of).collect();
+    Some((place, texts.join(", ")))
 }

@@ -1,4 +1,4 @@
-//! Other values in the place of sensitive ones: what then comes out differently depends on them.
+//! Replaces sensitive values by other values. Rendered text that then differs depends on the sensitive values.
 
 use std::collections::BTreeSet;
 
@@ -8,36 +8,36 @@ use model::field_path::{FieldPath, Step};
 use super::covers;
 use crate::record::key_text;
 
-/// A kind of other values. Each finds what the other one misses.
+/// A kind of replacement values. Each kind finds dependencies that the other kind misses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Canary {
-    /// Of the same form: as long, with the same separators, so that templates can take it apart as they take the value apart.
+    /// Values of the same form: the same length and the same separators, so that templates can split them like the original value.
     Alike,
-    /// Of another length and another form, and different at every place.
+    /// Values of another length and another form, with another character at each position.
     Unlike,
 }
 
 impl Canary {
     pub(crate) const ALL: [Self; 2] = [Self::Alike, Self::Unlike];
 
-    /// `data` with other values at and below the paths `sensitive`. The same data always get the same values.
+    /// Returns `data` with other values at and below the paths `sensitive`. The result is deterministic.
     pub(crate) fn replaced(self, data: &Value, sensitive: &BTreeSet<FieldPath>) -> Value {
         Replacing { canary: self, sensitive, path: FieldPath::default(), count: 0 }.value(data)
     }
 }
 
-/// Characters that values are often taken apart at. Values of the same form keep them.
+/// Characters at which values are often split. Values of the same form keep them.
 const SEPARATORS: &str = ":/@.,#-_=;|& \t\r\n";
 
-/// What values of another form are made of: all common separators, and nothing that YAML would take for syntax.
+/// The characters of values of another form: all common separators, and no YAML syntax.
 const FILLER: &[u8] = b"kq:wz/xv@jy.uf,hg#bt_np=rd;ms|cl-ea";
 
-/// Goes through the data. Its depth is bounded by that of the YAML that the values were read from.
+/// Walks through the data. The recursion is at most as deep as the YAML that the values were read from.
 struct Replacing<'s> {
     canary: Canary,
     sensitive: &'s BTreeSet<FieldPath>,
     path: FieldPath,
-    /// How many values were replaced: equal ones are replaced by different ones.
+    /// The number of replaced values. It makes replacements of equal values different.
     count: usize,
 }
 
@@ -93,7 +93,7 @@ impl Replacing<'_> {
         }
     }
 
-    /// Another number that is not much larger: templates may count up to it.
+    /// Returns another number that is not much larger, because templates may loop up to it.
     fn integer(&self, number: i64, salt: i64) -> i64 {
         let other = match self.canary {
             Canary::Alike => number.saturating_mul(2).saturating_add(1).min(number.saturating_add(1_000)),
@@ -121,7 +121,7 @@ impl Replacing<'_> {
         }
     }
 
-    /// A longer line that has another character at each place. One without anything in it stays, so that there are as many lines.
+    /// Returns a longer line with another character at each position. An empty line stays empty, so that the number of lines is the same.
     fn unlike(&self, line: &str) -> String {
         if line.is_empty() {
             return String::new();
@@ -143,7 +143,7 @@ impl Replacing<'_> {
     }
 }
 
-/// Another character of the same kind; a separator stays one.
+/// Returns another character of the same kind. A separator stays the same.
 fn alike(character: char, by: u32) -> char {
     let turned = |first: char, size: u32| {
         let place = (u32::from(character) - u32::from(first) + by) % size;

@@ -1,10 +1,11 @@
-//! Sensitive values: followed wherever they go, and shown as a digest wherever people look.
+//! Sensitive values: finds them in all output, and replaces them by a digest wherever values are displayed.
 //!
-//! What is hidden is where a value went, and not what looks like it: a value in capitals, encoded, cut or counted is as secret as the value.
+//! All text that depends on a sensitive value is hidden, not only text that is equal to it: an uppercase, encoded, cut or counted form is as
+//! secret as the value.
 
 mod canary;
 mod rendered;
-mod written;
+mod source_files;
 
 use std::collections::BTreeSet;
 
@@ -14,15 +15,15 @@ use serde_json::Value as Json;
 
 pub(crate) use self::canary::Canary;
 pub use self::rendered::{HIDDEN, Lines, ShownFiles, plain};
-pub use self::written::{hidden_in, names_mark};
-pub(crate) use self::written::{is_only_one, may_mark};
+pub(crate) use self::source_files::{allows_one_value, may_mark};
+pub use self::source_files::{hidden_in, names_mark};
 
-/// Whether a value at this path is sensitive, or has sensitive ones in it.
+/// Whether the value at this path is sensitive, or contains sensitive values.
 pub(crate) fn covers(sensitive: &BTreeSet<FieldPath>, path: &FieldPath) -> bool {
     sensitive.iter().any(|secret| path.is_at_or_below(secret) || secret.is_at_or_below(path))
 }
 
-/// What is shown in place of a sensitive value: the same for the same value, and nothing of it.
+/// The text that is shown in place of a sensitive value: a digest, which is the same for the same value.
 pub fn digest(value: &Value) -> String {
     let yaml = gotemplate::yaml::to_yaml(value).unwrap_or_default();
     digest_of_bytes(&yaml)

@@ -1,4 +1,4 @@
-//! Rendered files as they may be shown: what depends on a sensitive value is found by rendering with other values.
+//! Rendered files for display. To find text that depends on sensitive values, files are rendered again with other values.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -17,38 +17,38 @@ use crate::prepare::Prepared;
 use crate::record::Silent;
 use crate::render::{Files, Rendering};
 
-/// What is shown in place of a text that depends on sensitive values.
+/// The text that is shown in place of a text that depends on sensitive values.
 pub const HIDDEN: &str = "(sensitive)";
 
-/// The files of an assignment as they may be shown.
+/// The files of an assignment for display.
 #[derive(Debug)]
 pub struct ShownFiles {
-    /// Whether some of its values are sensitive.
+    /// Whether some values of the assignment are sensitive.
     pub has_sensitive: bool,
     files: Files,
-    /// The files that sensitive values were replaced in; none if that can't be rendered.
+    /// The files, rendered twice with other values in place of the sensitive ones. None if one of the two can't be rendered.
     others: Option<[Files; 2]>,
     /// The digests of sensitive values by their texts.
     digests: BTreeMap<String, String>,
 }
 
-/// Some lines of a text: one, or several that are hidden together.
+/// Lines of a text: one line, or several that are hidden together.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Lines<'t> {
-    /// What they are. For comparing only: it may not be shown.
+    /// The original text. For comparison only: it must not be displayed.
     pub text: Cow<'t, str>,
-    /// What is shown of them.
+    /// The text for display.
     pub shown: Cow<'t, str>,
 }
 
 impl Prepared {
-    /// The files of an assignment as they may be shown, if besides its own sensitive values those at the paths `hidden` are not shown.
+    /// The files of an assignment for display. Its own sensitive values and the values at the paths `hidden` are not shown.
     /// None if there is no such assignment, or it can't be rendered.
     pub fn shown_files(&self, id: &AssignmentId, hidden: &BTreeSet<FieldPath>) -> Option<ShownFiles> {
         self.shown_files_over(id, hidden, None)
     }
 
-    /// The same, with this laid over the target's manifests instead of the fleet's own release pins.
+    /// Like [`Self::shown_files`], with the manifests `over` instead of those of the fleet's own release pins.
     pub(crate) fn shown_files_over(
         &self,
         id: &AssignmentId,
@@ -72,7 +72,7 @@ impl Prepared {
         if leaves.is_empty() {
             return Some(ShownFiles { has_sensitive: false, files, others: None, digests: BTreeMap::new() });
         }
-        // The version of the configuration is a digest that everybody may know.
+        // The version of the configuration is a public digest.
         let other = |canary: Canary| {
             let data = canary.replaced(&composition.data, &sensitive);
             render(&Composition::new(data, composition.quoted.clone()).with_version(composition.version()))
@@ -83,14 +83,15 @@ impl Prepared {
         Some(ShownFiles { has_sensitive: true, files, others: alike.zip(unlike).map(<[Files; 2]>::from), digests })
     }
 
-    /// What any schema of the fleet marks as sensitive, for some assignments or for all.
+    /// The paths that any schema of the fleet marks as sensitive, for some or all assignments.
     pub fn sensitive(&self) -> &BTreeSet<FieldPath> {
         &self.schemas.sensitive_anywhere
     }
 }
 
 impl ShownFiles {
-    /// The lines of a file of this name, if this is its content: else nobody knows what it was made of. None if nothing of it may be shown.
+    /// The lines of a file for display. None if nothing of the file may be shown: `content` is not the rendered content, so that its origin is
+    /// unknown, or the other values can't be rendered.
     pub fn lines<'t>(&self, name: &str, content: &'t [u8]) -> Option<Vec<Lines<'t>>> {
         if self.files.get(name).is_none_or(|known| **known != *content) {
             return None;
@@ -107,13 +108,13 @@ impl ShownFiles {
 }
 
 impl Lines<'_> {
-    /// The same lines, with texts of their own.
+    /// Copies the texts.
     pub fn into_owned(self) -> Lines<'static> {
         Lines { text: Cow::Owned(self.text.into_owned()), shown: Cow::Owned(self.shown.into_owned()) }
     }
 }
 
-/// The lines of a text in which nothing is hidden.
+/// The lines of a text without sensitive values.
 pub fn plain(content: &[u8]) -> Vec<Lines<'_>> {
     let line = |bytes| {
         let text = String::from_utf8_lossy(bytes);
@@ -127,7 +128,7 @@ struct Masking<'d> {
 }
 
 impl Masking<'_> {
-    /// The lines of a text, without what is not the same in the others.
+    /// The lines of a text. Lines that differ in `others` are hidden.
     fn lines<'t>(&self, text: &'t str, others: [&str; 2]) -> Vec<Lines<'t>> {
         let split = |text: &'t str| text.split_inclusive('\n').collect::<Vec<_>>();
         let lines = split(text);
@@ -135,11 +136,11 @@ impl Masking<'_> {
         if others.iter().all(|other| other.len() == lines.len()) {
             return self.line_by_line(&lines, [&others[0], &others[1]]);
         }
-        let Range { start, end } = different(&lines, [&others[0], &others[1]]);
-        let same = |lines: &[&'t str]| lines.iter().map(|line| same(line)).collect::<Vec<_>>();
-        let mut found = same(&lines[..start]);
-        found.extend(together(&lines[start..end]));
-        found.extend(same(&lines[end..]));
+        let Range { start, end } = differing_range(&lines, [&others[0], &others[1]]);
+        let visible_lines = |lines: &[&'t str]| lines.iter().map(|line| visible_line(line)).collect::<Vec<_>>();
+        let mut found = visible_lines(&lines[..start]);
+        found.extend(hidden_lines(&lines[start..end]));
+        found.extend(visible_lines(&lines[end..]));
         found
     }
 
@@ -148,22 +149,22 @@ impl Masking<'_> {
         let mut hidden: Vec<&'t str> = Vec::new();
         for (line, (one, other)) in lines.iter().zip(others[0].iter().zip(others[1])) {
             let others = [*one, *other];
-            let shown = if others == [*line; 2] { Some(same(line)) } else { self.beginning(line, others) };
+            let shown = if others == [*line; 2] { Some(visible_line(line)) } else { self.key_only(line, others) };
             match shown {
                 Some(shown) => {
-                    found.extend(together(&std::mem::take(&mut hidden)));
+                    found.extend(hidden_lines(&std::mem::take(&mut hidden)));
                     found.push(shown);
                 }
-                // How many lines a secret has is not shown.
+                // Hide the number of lines of a secret.
                 None => hidden.push(line),
             }
         }
-        found.extend(together(&hidden));
+        found.extend(hidden_lines(&hidden));
         found
     }
 
-    /// A line with its key, but without its value. None if the key is not the same in the other lines, or there is none.
-    fn beginning<'t>(&self, line: &'t str, others: [&str; 2]) -> Option<Lines<'t>> {
+    /// A line with its key and without its value. None if the line has no key, or if the other lines have another key.
+    fn key_only<'t>(&self, line: &'t str, others: [&str; 2]) -> Option<Lines<'t>> {
         let text = line.trim_end_matches(['\n', '\r']);
         let ends = [text.find(": ").map(|at| at + 2), text.find('=').map(|at| at + 1)];
         let (key, value) = text.split_at(ends.into_iter().flatten().min()?);
@@ -176,19 +177,19 @@ impl Masking<'_> {
     }
 }
 
-fn same(line: &str) -> Lines<'_> {
+fn visible_line(line: &str) -> Lines<'_> {
     Lines { text: Cow::Borrowed(line), shown: Cow::Borrowed(line) }
 }
 
-/// Lines that are hidden together.
-fn together<'t>(lines: &[&'t str]) -> Option<Lines<'t>> {
+/// Replaces several lines by one hidden text. None if there are no lines.
+fn hidden_lines<'t>(lines: &[&'t str]) -> Option<Lines<'t>> {
     let last = lines.last()?;
     let end = if last.ends_with('\n') { "\n" } else { "" };
     Some(Lines { text: lines.concat().into(), shown: format!("{HIDDEN}{end}").into() })
 }
 
-/// The lines between those that all texts begin with, and those that all end with.
-fn different(lines: &[&str], others: [&[&str]; 2]) -> Range<usize> {
+/// The range of lines between the common first lines and the common last lines of all texts.
+fn differing_range(lines: &[&str], others: [&[&str]; 2]) -> Range<usize> {
     let shortest = others.iter().map(|other| other.len()).chain([lines.len()]).min().unwrap_or_default();
     let is_same = |at: usize| others.iter().all(|other| other.get(at) == lines.get(at));
     let start = (0..shortest).take_while(|at| is_same(*at)).count();
@@ -201,7 +202,7 @@ fn different(lines: &[&str], others: [&[&str]; 2]) -> Range<usize> {
     start..lines.len() - back
 }
 
-/// What a value in YAML says: the text in its quotes, if it has any.
+/// The text of a YAML scalar, without quotes.
 fn scalar(value: &str) -> Cow<'_, str> {
     let reading = yaml::read(value, &yaml::Options::VALUES);
     let root = reading.documents.first().filter(|_| reading.problems.is_empty()).map(|document| &document.root);

@@ -1,7 +1,7 @@
-//! Whose a deployment target is, where several have one whole name: `a-b` with `c`, and `a` with `b-c`.
+//! Selects the owner of a whole name if several deployment targets have it: target `c` of workload `a-b`, and target `b-c` of workload `a`.
 //!
-//! The platform's own comes first, then that of a workload whose registration has its name. What is equal in that stops each other, because
-//! who came first can't be seen from the commits.
+//! A target of the platform team takes precedence. A target of a workload whose registration has the workload's name comes second. Targets
+//! of the same precedence are not rendered, because the commits do not show which target was first.
 
 use std::collections::BTreeMap;
 
@@ -13,27 +13,27 @@ use model::name::{DeploymentTargetName, RegistrationName};
 
 use super::Target;
 
-/// Targets by their whole names, in the order in which they are told.
+/// Targets by their whole names, in the order in which diagnostics name them.
 pub(super) type Claims = BTreeMap<DeploymentTargetName, Vec<Claim>>;
 
-/// A target, and how strong its claim on its name is.
+/// A target that claims its whole name, with its precedence.
 pub(super) struct Claim {
     pub(super) target: Target,
-    pub(super) standing: Standing,
+    pub(super) precedence: Precedence,
 }
 
-/// How strong a claim on a name is; the strongest is last.
+/// The precedence of a claim. The last variant takes precedence over the others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Standing {
-    /// Of an application, whose registration has another name than its workload.
+pub(super) enum Precedence {
+    /// The target of an application whose registration has another name than the workload.
     Other,
-    /// Of an application whose registration has the workload's name.
+    /// The target of an application whose registration has the workload's name.
     Namesake,
-    /// Of the control plane itself.
+    /// The target of the control plane.
     Platform,
 }
 
-impl Standing {
+impl Precedence {
     pub(super) fn of(workload: &RegisteredWorkload) -> Self {
         match workload.author {
             Author::Platform => Self::Platform,
@@ -43,15 +43,15 @@ impl Standing {
     }
 }
 
-/// Gives each name to its owner, and says what is wrong with the others.
-pub(super) fn settle(
+/// Selects the owner of each name, and adds diagnostics about the other claims.
+pub(super) fn assign_owners(
     fleet: &Fleet,
     claims: Claims,
     diagnostics: &mut Vec<Diagnostic>,
 ) -> BTreeMap<DeploymentTargetName, Target> {
-    let settled = claims.into_iter().filter_map(|(name, claims)| {
-        let standing = claims.iter().map(|claim| claim.standing).max()?;
-        let (first, weaker): (Vec<_>, Vec<_>) = claims.into_iter().partition(|claim| claim.standing == standing);
+    let owners = claims.into_iter().filter_map(|(name, claims)| {
+        let precedence = claims.iter().map(|claim| claim.precedence).max()?;
+        let (first, weaker): (Vec<_>, Vec<_>) = claims.into_iter().partition(|claim| claim.precedence == precedence);
         let mut first = first.into_iter().map(|claim| claim.target);
         let mut owner = first.next()?;
         for equal in first {
@@ -59,19 +59,19 @@ pub(super) fn settle(
             owner.problem = Some(diagnostic.clone());
             diagnostics.push(diagnostic);
         }
-        diagnostics.extend(weaker.iter().map(|weaker| taken(&weaker.target, (&owner, standing))));
-        let maybe = unknown_owner(fleet, &owner, standing).filter(|_| owner.problem.is_none());
+        diagnostics.extend(weaker.iter().map(|weaker| name_taken(&weaker.target, (&owner, precedence))));
+        let maybe = unknown_owner(fleet, &owner, precedence).filter(|_| owner.problem.is_none());
         if let Some(registration) = maybe {
-            let diagnostic = maybe_taken(fleet, &owner, registration);
+            let diagnostic = name_maybe_taken(fleet, &owner, registration);
             owner.problem = Some(diagnostic.clone());
             diagnostics.push(diagnostic);
         }
         Some((name, owner))
     });
-    settled.collect()
+    owners.collect()
 }
 
-/// Neither of two targets is rendered.
+/// Reports two targets with the same name and precedence. Neither is rendered.
 fn collision(first: &Target, second: &Target) -> Diagnostic {
     let message = format!("two deployment targets have the whole name `{}`", first.name);
     Diagnostic::error(Code::NameCollision, message)
@@ -81,12 +81,12 @@ fn collision(first: &Target, second: &Target) -> Diagnostic {
         .help("rename one of them")
 }
 
-/// A target is ignored, because its name is another one's.
-fn taken(target: &Target, (owner, standing): (&Target, Standing)) -> Diagnostic {
+/// Reports a target that is ignored, because its name belongs to another target.
+fn name_taken(target: &Target, (owner, precedence): (&Target, Precedence)) -> Diagnostic {
     let whose = if is_workload(owner) { "a deployment target of " } else { "" };
     let message = format!("the whole name `{}` belongs to {whose}{}", target.name, owner.origin.0);
-    let why = match standing {
-        Standing::Platform => "this one counts: it comes from the control plane",
+    let why = match precedence {
+        Precedence::Platform => "this one counts: it comes from the control plane",
         _ => "this one counts: the registration that brings it has its workload's name",
     };
     Diagnostic::error(Code::TargetTaken, message)
@@ -96,24 +96,25 @@ fn taken(target: &Target, (owner, standing): (&Target, Standing)) -> Diagnostic 
         .about(&target.origin.0)
 }
 
-/// A registration whose repository can't be read, and to which a target may belong: its whole name begins with the registration's name. A workload of
-/// its registration's name gives way only where the other name is the longer one, so that nobody can hold up all of it by being unreadable.
-fn unknown_owner<'f>(fleet: &'f Fleet, target: &Target, standing: Standing) -> Option<&'f RegistrationName> {
+/// Finds a registration whose repository can't be read and to which the target's name may belong: the whole name begins with the
+/// registration's name. If the target's own registration has its workload's name, only longer registration names count. Otherwise a
+/// single unreadable repository with a shorter name could stop all targets of the workload.
+fn unknown_owner<'f>(fleet: &'f Fleet, target: &Target, precedence: Precedence) -> Option<&'f RegistrationName> {
     let may_own = |registration: &&RegistrationName| {
         let name = registration.as_str();
         let is_prefix = target.name.as_str().strip_prefix(name).is_some_and(|rest| rest.starts_with('-'));
-        let is_stronger = match standing {
-            Standing::Other => true,
-            Standing::Namesake => name.len() > target.workload().len(),
-            Standing::Platform => false,
+        let is_stronger = match precedence {
+            Precedence::Other => true,
+            Precedence::Namesake => name.len() > target.workload().len(),
+            Precedence::Platform => false,
         };
         is_prefix && is_stronger && target.registration.as_ref() != Some(*registration)
     };
     fleet.unavailable.iter().find(may_own)
 }
 
-/// A target keeps its last good output, because it may be another one's.
-fn maybe_taken(fleet: &Fleet, target: &Target, registration: &RegistrationName) -> Diagnostic {
+/// Reports a target that keeps its last good output, because its name may belong to another target.
+fn name_maybe_taken(fleet: &Fleet, target: &Target, registration: &RegistrationName) -> Diagnostic {
     let message = format!(
         "the whole name `{}` may belong to registration `{registration}`, whose repository can't be read",
         target.name
@@ -129,14 +130,14 @@ fn maybe_taken(fleet: &Fleet, target: &Target, registration: &RegistrationName) 
         .about(&target.origin.0)
 }
 
-/// Where a target's name is written.
+/// The place of a target's name.
 fn place(target: &Target) -> Origin {
     let (object, path) = &target.origin;
     let name = if is_workload(target) { path.key("name") } else { FieldPath::from(["metadata", "name"]) };
     Origin::field(object, name)
 }
 
-/// Whether a workload brings it.
+/// Whether a workload defines the target.
 fn is_workload(target: &Target) -> bool {
     target.origin.0.kind == Kind::Workload
 }

@@ -1,21 +1,21 @@
-//! Finding what asks for a label by the labels that somebody has.
+//! An index of label selectors, to find the selectors that may match a set of labels.
 
 use std::collections::HashMap;
 use std::sync::Arc;
 
 use model::label::Labels;
 
-/// Positions in a list of things that select by labels, found through one pair of key and value that each of them asks for:
-/// so nobody's labels are compared with all of them.
+/// Positions in a list of objects with label selectors. Each position is stored under one label pair (key and value) that its selector
+/// requires. A lookup compares a set of labels only with selectors that share a pair with it.
 #[derive(Debug, Default)]
-pub(crate) struct ByPair {
+pub(crate) struct LabelPairIndex {
     by_key: HashMap<Arc<str>, HashMap<Arc<str>, Vec<usize>>>,
-    /// Those that ask for no pair in particular.
+    /// The positions whose selectors require no single pair.
     always: Vec<usize>,
 }
 
-impl ByPair {
-    /// Adds the next thing, with a pair that it asks for.
+impl LabelPairIndex {
+    /// Adds a position with a pair that its selector requires. None if its selector requires no single pair.
     pub(crate) fn insert(&mut self, position: usize, pair: Option<(&Arc<str>, &Arc<str>)>) {
         match pair {
             None => self.always.push(position),
@@ -26,7 +26,7 @@ impl ByPair {
         }
     }
 
-    /// Those that may select somebody with these labels, in the order of their positions.
+    /// The positions, ascending, whose selectors may match these labels.
     pub(crate) fn candidates(&self, labels: &Labels) -> Vec<usize> {
         let mut positions = self.always.clone();
         if !self.by_key.is_empty() {
@@ -42,9 +42,9 @@ impl ByPair {
 mod tests {
     use super::*;
 
-    /// A thousand things that ask for `team` with a value each, and one that asks for nothing.
+    /// Uses a thousand selectors that require `team` with a value each, and one selector without requirements.
     fn check(labels: &[(&str, &str)], expected: &[usize]) {
-        let mut index = ByPair::default();
+        let mut index = LabelPairIndex::default();
         index.insert(0, None);
         for position in 1..=1000 {
             index.insert(position, Some((&"team".into(), &position.to_string().into())));

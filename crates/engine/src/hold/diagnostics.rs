@@ -1,4 +1,4 @@
-//! What is said about assignments that are held, and about those that can't be.
+//! Diagnostics about assignments that are held, and about those that can't be held.
 
 use std::collections::BTreeMap;
 
@@ -9,27 +9,27 @@ use model::object::release_pin::MANIFESTS;
 
 use super::{FLEETS_MAX, HELD_MAX, Held, NotHeld, Pin, Reason};
 
-/// Everything there is to say, each thing once for all assignments that it is about.
+/// Returns one diagnostic for all assignments with the same pins and the same result.
 pub(super) fn diagnostics(held: &Held) -> Vec<Diagnostic> {
-    let mut said: BTreeMap<(Vec<String>, Result<GitId, Reason>), Diagnostic> = BTreeMap::new();
+    let mut by_result: BTreeMap<(Vec<String>, Result<GitId, Reason>), Diagnostic> = BTreeMap::new();
     let key = |pins: &[Pin]| pins.iter().map(|pin| pin.name.to_string()).collect::<Vec<_>>();
     for (id, folder) in &held.folders {
-        let diagnostic = said.entry((key(&folder.pins), Ok(folder.from)));
-        reaches(diagnostic.or_insert_with(|| is_held(&folder.pins, folder.from)), id);
+        let diagnostic = by_result.entry((key(&folder.pins), Ok(folder.from)));
+        add_assignment(diagnostic.or_insert_with(|| is_held(&folder.pins, folder.from)), id);
     }
     for (id, NotHeld { pins, reason }) in &held.failures {
-        let diagnostic = said.entry((key(pins), Err(reason.clone())));
-        reaches(diagnostic.or_insert_with(|| is_not_held(pins, reason)), id);
+        let diagnostic = by_result.entry((key(pins), Err(reason.clone())));
+        add_assignment(diagnostic.or_insert_with(|| is_not_held(pins, reason)), id);
     }
-    said.into_values().collect()
+    by_result.into_values().collect()
 }
 
-fn reaches(diagnostic: &mut Diagnostic, id: &AssignmentId) {
+fn add_assignment(diagnostic: &mut Diagnostic, id: &AssignmentId) {
     diagnostic.assignments.push(id.clone());
 }
 
-/// `release pin a`, `release pins a and b`
-fn named(pins: &[Pin]) -> String {
+/// The names of pins in a message: `release pin a`, `release pins a and b`.
+fn pin_names(pins: &[Pin]) -> String {
     let names: Vec<_> = pins.iter().map(|pin| format!("`{}`", pin.name)).collect();
     format!("release pin{} {}", if names.len() == 1 { "" } else { "s" }, names.join(" and "))
 }
@@ -39,7 +39,7 @@ fn is_held(pins: &[Pin], from: GitId) -> Diagnostic {
     let message = if pins.is_empty() {
         format!("what fails is rendered from the commits of publication {from}: no release pin holds it any more")
     } else {
-        format!("what fails is rendered from the commits of publication {from}, with {}", named(pins))
+        format!("what fails is rendered from the commits of publication {from}, with {}", pin_names(pins))
     };
     let diagnostic = Diagnostic::warning(Code::HeldEarlier, message)
         .note("its values and templates are those of that publication, whatever the control plane says now")
@@ -51,36 +51,36 @@ fn is_not_held(pins: &[Pin], reason: &Reason) -> Diagnostic {
     let what = if pins.is_empty() {
         "what a release pin held can't be rendered without it".to_owned()
     } else {
-        format!("{} can't be laid over what was published", named(pins))
+        format!("{} can't be laid over what was published", pin_names(pins))
     };
-    let (because, help) = in_words(reason);
+    let (because, help) = reason_and_help(reason);
     let diagnostic = Diagnostic::error(Code::NotHeld, format!("{what}: {because}"));
     at_pins(diagnostic.note("the folder stays as it is in the branch").help(help), pins)
 }
 
-fn in_words(reason: &Reason) -> (String, String) {
-    let mend = "mend what is wrong with the assignment: then the pin is laid over what the control plane says now";
+fn reason_and_help(reason: &Reason) -> (String, String) {
+    let help = "mend what is wrong with the assignment: then the pin is laid over what the control plane says now";
     match reason {
         Reason::NoPublication => (
             "no commit of the GitOps branch that is near enough says what it was made of".to_owned(),
-            format!("merge Kalypso's commits with their messages, `Kalypso-Source` lines included; or {mend}"),
+            format!("merge Kalypso's commits with their messages, `Kalypso-Source` lines included; or {help}"),
         ),
         Reason::Unreadable(from, why) => (
             format!("the commits that publication {} was made of can't be read: {why}", from.short()),
-            format!("make these commits available again, for example by pushing a branch or tag at them; or {mend}"),
+            format!("make these commits available again, for example by pushing a branch or tag at them; or {help}"),
         ),
         Reason::Failing(from, codes) => {
             let codes: Vec<_> = codes.iter().map(|code| code.id()).collect();
             let with = if codes.is_empty() { String::new() } else { format!(" ({})", codes.join(", ")) };
-            (format!("it can't be rendered from the commits of publication {} either{with}", from.short()), mend.into())
+            (format!("it can't be rendered from the commits of publication {} either{with}", from.short()), help.into())
         }
         Reason::TooManyFleets => (
             format!("more than {FLEETS_MAX} earlier publications would have to be read"),
-            format!("let the pin select fewer assignments; or {mend}"),
+            format!("let the pin select fewer assignments; or {help}"),
         ),
         Reason::TooManyAssignments => (
             format!("more than {} assignments that fail would be held", model::count::thousands(HELD_MAX)),
-            format!("let the pin select fewer assignments; or {mend}"),
+            format!("let the pin select fewer assignments; or {help}"),
         ),
     }
 }

@@ -1,4 +1,4 @@
-//! Where a value ends up in an assignment's files.
+//! Finds the lines of an assignment's files that depend on a value.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -12,7 +12,8 @@ use crate::record::Silent;
 use crate::render::Rendering;
 use crate::trace;
 
-/// The lines of an assignment's files that would be other ones if the value at `path` were: found by rendering with another value there.
+/// Returns, for each file of an assignment that depends on the value at `path`, the first line that differs (from 1). To find the lines,
+/// the assignment is rendered a second time with another value at `path`.
 pub(crate) fn lines_of(prepared: &Prepared, (place, target): (u32, u32), path: &FieldPath) -> Vec<(Arc<str>, usize)> {
     const OTHER: &str = "kalypso-asks-where-this-value-ends-up";
     let (containers, _) = prepared.inputs_of(place, target);

@@ -1,4 +1,4 @@
-//! Which bytes of a source file hold what is not shown: sensitive values, and credentials in URLs.
+//! Finds the bytes of a source file that must not be displayed: sensitive values, and credentials in URLs.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -8,39 +8,40 @@ use model::field_path::{FieldPath, Step};
 use model::yaml::{self, Node, NodeValue, Span};
 use serde_json::Value as Json;
 
-/// Keywords of schemas that hold values.
+/// Schema keywords that contain values.
 const SCHEMA_VALUES: [&str; 3] = ["default", "const", "examples"];
-/// What marks a property of a schema.
+/// Schema keywords that mark a property as sensitive.
 const MARKS: [&str; 2] = ["writeOnly", "x-sensitive"];
 
-/// The bytes of a file that are not shown, in order and apart from each other, if the values at these paths are sensitive.
+/// Returns the byte ranges of a file that must not be displayed if the values at these paths are sensitive. The ranges are sorted and do not
+/// overlap or touch.
 ///
-/// They are found by reading the file, as its objects are. Of a file that can't be read as a whole, and that may hold values, nobody
-/// knows which are sensitive: only the keys at the beginning of its lines are shown.
+/// The file is parsed like objects of a fleet. If it can't be parsed completely and may contain values, only the keys at the beginning of
+/// its lines are displayed.
 pub fn hidden_in(content: &[u8], sensitive: &BTreeSet<FieldPath>) -> Vec<Range<usize>> {
     let Ok(text) = std::str::from_utf8(content) else {
-        // Nothing in it could be read.
+        // The file is not UTF-8. Hide all of it.
         let all = (!sensitive.is_empty() && !content.is_empty()).then_some(0..content.len());
         return all.into_iter().collect();
     };
     let mut hidden = credential::ranges(text);
     let reading = yaml::read(text, &yaml::Options::OBJECTS);
-    // A value that begins like a tag is said to be an unknown one, and read as nothing.
+    // A value that begins like a tag is reported as an unknown tag, and read as an empty value.
     let is_whole = reading.problems.is_empty();
-    let mut finding = Finding { text, sensitive, hidden: &mut hidden };
-    reading.documents.iter().for_each(|document| finding.object(&document.root));
+    let mut finder = Finder { text, sensitive, hidden: &mut hidden };
+    reading.documents.iter().for_each(|document| finder.hide_object(&document.root));
     if !is_whole && !sensitive.is_empty() && may_hold_values(text) {
-        finding.values_of_lines();
+        finder.hide_line_values();
     }
-    apart(hidden)
+    merged(hidden)
 }
 
-/// Whether the text of a schema that can't be used may mark something, so that nobody knows what is sensitive.
+/// Whether the text of an unusable schema may mark properties as sensitive.
 pub(crate) fn may_mark(schema: &str) -> bool {
     names_mark(schema.as_bytes()) || schema.contains("\\u")
 }
 
-/// Whether the word of a mark is in a file.
+/// Whether a file contains the keyword of a mark.
 pub fn names_mark(content: &[u8]) -> bool {
     MARKS.iter().any(|mark| content.windows(mark.len()).any(|word| word == mark.as_bytes()))
 }
@@ -51,18 +52,18 @@ fn may_hold_values(text: &str) -> bool {
         || lower.lines().any(|line| matches!(line.trim(), "data:" | "stringdata:"))
 }
 
-struct Finding<'a> {
+struct Finder<'a> {
     text: &'a str,
     sensitive: &'a BTreeSet<FieldPath>,
     hidden: &'a mut Vec<Range<usize>>,
 }
 
-impl Finding<'_> {
-    /// An object, or a list of objects. The depth is bounded by that of YAML.
-    fn object(&mut self, root: &Node) {
+impl Finder<'_> {
+    /// Hides the values of an object, or of a list of objects. The recursion is at most as deep as the YAML.
+    fn hide_object(&mut self, root: &Node) {
         if text_at(root, "kind") == Some("List") {
             let items = root.get("items").and_then(Node::as_sequence).unwrap_or_default();
-            items.iter().for_each(|item| self.object(item));
+            items.iter().for_each(|item| self.hide_object(item));
         }
         for field in ["data", "stringData"] {
             let Some(entries) = root.get(field).and_then(Node::as_mapping) else { continue };
@@ -73,7 +74,7 @@ impl Finding<'_> {
                 if is_secret {
                     self.hide(value.span);
                 } else {
-                    self.entry(name, value);
+                    self.hide_entry(name, value);
                 }
                 let is_all = self
                     .hidden
@@ -84,23 +85,23 @@ impl Finding<'_> {
                 }
             }
         }
-        self.urls_and_schemas("", root);
+        self.hide_urls_and_schemas("", root);
     }
 
-    /// A value of a container. Its key in the configuration is that of the data, or the last part of it.
-    fn entry(&mut self, key: &str, value: &Node) {
+    /// Hides the sensitive parts of a container's value. Its key in the configuration is the key in `data`, or the last part of that key.
+    fn hide_entry(&mut self, key: &str, value: &Node) {
         let last = key.rsplit('.').next().unwrap_or(key);
         for path in self.sensitive {
             match path.steps().split_first() {
                 None => self.hide(value.span),
-                Some((Step::Key(first), below)) if **first == *key || **first == *last => self.part(value, below),
+                Some((Step::Key(first), below)) if **first == *key || **first == *last => self.hide_part(value, below),
                 Some(_) => {}
             }
         }
     }
 
-    /// The part of a value at the end of a path.
-    fn part(&mut self, value: &Node, below: &[Step]) {
+    /// Hides the part of a value at a path.
+    fn hide_part(&mut self, value: &Node, below: &[Step]) {
         let structure = value.as_scalar().and_then(|scalar| yaml::structure(&scalar.text));
         let Some(structure) = structure.filter(|_| !below.is_empty()) else {
             self.hide(value.span);
@@ -116,56 +117,56 @@ impl Finding<'_> {
                 (None, _) => break,
             }
         }
-        self.inside(value, node.span);
+        self.hide_inside(value, node.span);
     }
 
-    /// A part of what a text holds.
-    fn inside(&mut self, value: &Node, span: Span) {
+    /// Hides a part of the structure in a text.
+    fn hide_inside(&mut self, value: &Node, span: Span) {
         let [start, end] = [span.start, span.end].map(|at| yaml::source_offset(self.text, value, at as usize));
         self.hide(Span::new(start, end));
     }
 
-    /// Credentials in fields that hold URLs, and values in schemas that mark properties.
-    fn urls_and_schemas(&mut self, key: &str, node: &Node) {
+    /// Hides credentials in fields with URLs, and values in schemas that mark properties.
+    fn hide_urls_and_schemas(&mut self, key: &str, node: &Node) {
         match &node.value {
             NodeValue::Mapping(entries) => {
                 for (key, value) in entries.iter() {
-                    self.urls_and_schemas(key.as_scalar().map_or("", |scalar| &scalar.text), value);
+                    self.hide_urls_and_schemas(key.as_scalar().map_or("", |scalar| &scalar.text), value);
                 }
             }
-            NodeValue::Sequence(items) => items.iter().for_each(|item| self.urls_and_schemas(key, item)),
+            NodeValue::Sequence(items) => items.iter().for_each(|item| self.hide_urls_and_schemas(key, item)),
             NodeValue::Scalar(scalar) => {
                 let key = key.to_ascii_lowercase();
                 if (key.contains("repo") || key.contains("url")) && !scalar.text.contains('\n') {
-                    self.url(node, &scalar.text);
+                    self.hide_credentials(node, &scalar.text);
                 }
                 if key.contains("schema") && may_mark(&scalar.text) {
-                    self.schema(node, &scalar.text);
+                    self.hide_schema_values(node, &scalar.text);
                 }
             }
         }
     }
 
-    fn url(&mut self, node: &Node, url: &str) {
+    fn hide_credentials(&mut self, node: &Node, url: &str) {
         let ranges = credential::ranges_of_url(url);
         let written = self.text.get(node.span.range()).unwrap_or_default();
         if !ranges.is_empty() && !written.contains(url) {
-            // With escapes or over several lines.
+            // The URL is written with escapes or on several lines.
             self.hide(node.span);
             return;
         }
-        ranges.into_iter().for_each(|range| self.inside(node, Span::new(range.start, range.end)));
+        ranges.into_iter().for_each(|range| self.hide_inside(node, Span::new(range.start, range.end)));
     }
 
-    fn schema(&mut self, node: &Node, schema: &str) {
+    fn hide_schema_values(&mut self, node: &Node, schema: &str) {
         let Some(root) = yaml::structure(schema) else { return };
         let mut open = vec![root];
         while let Some(part) = open.pop() {
             for (key, value) in part.as_mapping().unwrap_or_default() {
                 let key = key.as_scalar().map_or("", |scalar| &*scalar.text);
-                let is_only_one = key == "enum" && value.as_sequence().is_some_and(|options| options.len() < 2);
-                if SCHEMA_VALUES.contains(&key) || is_only_one {
-                    self.inside(node, value.span);
+                let allows_one_value = key == "enum" && value.as_sequence().is_some_and(|options| options.len() < 2);
+                if SCHEMA_VALUES.contains(&key) || allows_one_value {
+                    self.hide_inside(node, value.span);
                 } else {
                     open.push(value.clone());
                 }
@@ -174,8 +175,8 @@ impl Finding<'_> {
         }
     }
 
-    /// What stands behind the keys at the beginning of lines, and lines without a key.
-    fn values_of_lines(&mut self) {
+    /// Hides the text after the keys at the beginning of lines, and lines without a key.
+    fn hide_line_values(&mut self) {
         let mut start = 0;
         for line in self.text.split_inclusive('\n') {
             let content = line.trim_end();
@@ -187,7 +188,7 @@ impl Finding<'_> {
         }
     }
 
-    /// Hides what stands between the key that ends here and its value: a tag or an anchor, which may be the beginning of a secret.
+    /// Hides the text between the end of a key and its value: a tag or an anchor, which may be the beginning of a secret.
     fn hide_before(&mut self, key_end: usize, value: Span) {
         let rest = self.text.get(key_end..).unwrap_or_default();
         let line = rest.split(['\n', '\r']).next().unwrap_or_default();
@@ -202,10 +203,10 @@ impl Finding<'_> {
         }
     }
 
-    /// Hides a value, with the comment behind it.
+    /// Hides a value and the comment after it.
     fn hide(&mut self, span: Span) {
         let mut range = span.range();
-        // The line break at the end of a block stays, so that the next line does.
+        // The line break at the end of a block stays, so that the next line stays a line of its own.
         range.end = range.start + self.text.get(range.clone()).unwrap_or_default().trim_end_matches(['\n', '\r']).len();
         let rest = self.text.get(range.end..).unwrap_or_default();
         let line = rest.split(['\n', '\r']).next().unwrap_or_default();
@@ -215,7 +216,7 @@ impl Finding<'_> {
     }
 }
 
-/// Where in a line the value begins: behind its key, or behind its indentation, if it has none.
+/// The byte offset of the value in a line: after the key, or after the indentation if there is no key.
 fn start_of_value(line: &str) -> usize {
     let indentation = line.len() - line.trim_start_matches([' ', '\t', '-']).len();
     if line.starts_with("---") {
@@ -236,22 +237,22 @@ fn text_at<'n>(root: &'n Node, key: &str) -> Option<&'n str> {
     Some(&root.get(key)?.as_scalar()?.text)
 }
 
-/// Ranges in order, those that touch as one.
-fn apart(mut ranges: Vec<Range<usize>>) -> Vec<Range<usize>> {
+/// Sorts ranges, and merges those that overlap or touch.
+fn merged(mut ranges: Vec<Range<usize>>) -> Vec<Range<usize>> {
     ranges.retain(|range| !range.is_empty());
     ranges.sort_by_key(|range| range.start);
-    let mut apart: Vec<Range<usize>> = Vec::new();
+    let mut merged: Vec<Range<usize>> = Vec::new();
     for range in ranges {
-        match apart.last_mut() {
+        match merged.last_mut() {
             Some(last) if range.start <= last.end => last.end = last.end.max(range.end),
-            _ => apart.push(range),
+            _ => merged.push(range),
         }
     }
-    apart
+    merged
 }
 
-/// Whether a schema's demand says what the value is: it allows no other.
-pub(crate) fn is_only_one(options: &Json) -> bool {
+/// Whether an `enum` allows only one value, so that the schema reveals it.
+pub(crate) fn allows_one_value(options: &Json) -> bool {
     options.as_array().is_none_or(|options| options.len() < 2)
 }
 
@@ -259,7 +260,7 @@ pub(crate) fn is_only_one(options: &Json) -> bool {
 mod tests {
     use super::*;
 
-    /// The file with everything that is not shown as `~`.
+    /// Compares the file with all hidden ranges replaced by `~`.
     fn check(sensitive: &[&[&str]], file: &str, expected: &str) {
         let sensitive =
             sensitive.iter().map(|keys| keys.iter().map(|key| Step::Key((*key).into())).collect()).collect();
