@@ -1,4 +1,4 @@
-//! Renders templates line by line: reads `{"template": "..", "data": {..}}`, writes `{"output": ".."}` or `{"error": ".."}`.
+//! Renders templates from the standard input: each line is `{"template": "..", "data": {..}}`. Writes `{"output": ".."}` or `{"error": ".."}` for each.
 
 #[path = "../tests/decode/mod.rs"]
 mod decode;

@@ -1,11 +1,11 @@
-//! Every function pays for what it does: with large arguments, few steps are not enough.
+//! Tests that every function charges for its work: large arguments exhaust few steps.
 
 use std::fmt::Write as _;
 
 use crate::function::{Function, Type};
 use crate::{ErrorKind, Limits, Template, Value, builtins, kalypso, sprig};
 
-/// Functions that look at a list or map, and not at what is in it.
+/// Functions whose work does not depend on the items of a list or map.
 const LOOK_AT_NO_ITEM: &[&str] = &[
     "add",
     "add1",
@@ -62,7 +62,7 @@ fn functions() -> impl Iterator<Item = &'static Function> {
     builtins::FUNCTIONS.iter().chain(sprig::FUNCTIONS).chain(kalypso::FUNCTIONS)
 }
 
-/// A call of a function with large arguments: `any` stands for those of any type.
+/// A call of the function with large arguments. `any` is the argument for parameters of any type.
 fn call(function: &Function, any: &str) -> String {
     let mut call = function.name.to_owned();
     for parameter in function.params {
@@ -81,7 +81,7 @@ fn call(function: &Function, any: &str) -> String {
     call
 }
 
-/// A quarter of a megabyte of text, and many items and entries.
+/// Test data: a quarter of a megabyte of text, and 25,000 items and entries.
 fn data() -> Value {
     const SIZE: i64 = 25_000;
     Value::dict([
@@ -91,7 +91,7 @@ fn data() -> Value {
     ])
 }
 
-/// How much comes of an action within so many steps.
+/// The length of the output of an action, rendered with a limit of so many steps.
 fn render(data: &Value, action: &str, steps: u64) -> Result<usize, ErrorKind> {
     let template = Template::parse("t", &format!("{{{{ {action} }}}}")).map_err(|error| error.kind)?;
     let rendered = template.render(data, &Limits { steps, ..Limits::default() });
@@ -122,7 +122,7 @@ fn items_are_paid_for() {
     }
 }
 
-/// What multiplies, or took more than it paid for, ends within the steps of one rendering.
+/// Calls with very large results, or much work for small arguments, end within the limits of one rendering.
 #[test]
 fn what_multiplies_ends() {
     let data = data();
@@ -144,7 +144,7 @@ fn what_multiplies_ends() {
     }
 }
 
-/// An expression is compiled once for a rendering, whoever asks for it, and what it takes has to do with its size.
+/// A rendering compiles an expression once, whichever function uses it, and the cost depends on the size of the expression.
 #[test]
 fn expressions_are_compiled_once() {
     let data = data();

@@ -5,28 +5,30 @@ use std::slice;
 
 use crate::value::{Key, Value};
 
-/// The entries of a map, in the order of their keys. Few entries lie side by side: most maps have three or four, of which a tree takes three times the
-/// memory, and a fleet holds millions of them.
+/// The entries of a map, in the order of their keys.
+///
+/// A small map stores its entries in a vector. Most maps have three or four entries, a tree takes three times the memory for them, and a fleet has
+/// millions of maps.
 #[derive(Clone, Debug)]
 pub struct Entries(Form);
 
 #[derive(Clone, Debug)]
 enum Form {
-    /// In order.
+    /// In the order of the keys.
     Few(Vec<(Key, Value)>),
     Many(BTreeMap<Key, Value>),
 }
 
-/// More entries are a tree, into which one is put without moving the others.
+/// Larger maps are stored as a tree, where an insertion does not move the other entries.
 const FEW_MAX: usize = 96;
 
 impl Entries {
-    /// No entries.
+    /// Makes an empty set of entries.
     pub const fn new() -> Self {
         Self(Form::Few(Vec::new()))
     }
 
-    /// How many there are.
+    /// The number of entries.
     pub fn len(&self) -> usize {
         match &self.0 {
             Form::Few(few) => few.len(),
@@ -34,7 +36,7 @@ impl Entries {
         }
     }
 
-    /// Whether there is none.
+    /// Whether there are no entries.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -47,7 +49,7 @@ impl Entries {
         }
     }
 
-    /// The value of a key, to be changed.
+    /// The value of a key, to change it.
     pub fn get_mut(&mut self, key: &Key) -> Option<&mut Value> {
         match &mut self.0 {
             Form::Few(few) => {
@@ -58,12 +60,12 @@ impl Entries {
         }
     }
 
-    /// Whether there is a value of this key.
+    /// Whether the key has a value.
     pub fn contains_key(&self, key: &Key) -> bool {
         self.get(key).is_some()
     }
 
-    /// Sets the value of a key. The value that it had.
+    /// Sets the value of a key. Returns its previous value.
     pub fn insert(&mut self, key: Key, value: Value) -> Option<Value> {
         match &mut self.0 {
             Form::Few(few) => match position(few, &key) {
@@ -83,7 +85,7 @@ impl Entries {
         }
     }
 
-    /// Removes a key. The value that it had.
+    /// Removes a key. Returns its value.
     pub fn remove(&mut self, key: &Key) -> Option<Value> {
         match &mut self.0 {
             Form::Few(few) => {
@@ -94,7 +96,7 @@ impl Entries {
         }
     }
 
-    /// The entries.
+    /// Iterates over keys and values, in the order of the keys.
     pub fn iter(&self) -> Iter<'_> {
         Iter(match &self.0 {
             Form::Few(few) => IterForm::Few(few.iter()),
@@ -102,17 +104,17 @@ impl Entries {
         })
     }
 
-    /// The keys.
+    /// Iterates over the keys, in order.
     pub fn keys(&self) -> impl Iterator<Item = &Key> + Clone {
         self.iter().map(|(key, _)| key)
     }
 
-    /// The values.
+    /// Iterates over the values, in the order of their keys.
     pub fn values(&self) -> impl Iterator<Item = &Value> + Clone {
         self.iter().map(|(_, value)| value)
     }
 
-    /// The values alone.
+    /// Returns the values, in the order of their keys.
     pub fn into_values(self) -> Vec<Value> {
         match self.0 {
             Form::Few(few) => few.into_iter().map(|(_, value)| value).collect(),
@@ -120,7 +122,7 @@ impl Entries {
         }
     }
 
-    /// Gives back memory that no entry takes.
+    /// Frees memory that no entry uses.
     pub fn shrink(&mut self) {
         if let Form::Few(few) = &mut self.0 {
             few.shrink_to_fit();
@@ -128,7 +130,7 @@ impl Entries {
     }
 }
 
-/// Where a key is, or would be.
+/// The index of a key (`Ok`), or the index where it would be inserted (`Err`).
 fn position(few: &[(Key, Value)], key: &Key) -> Result<usize, usize> {
     few.binary_search_by(|(other, _)| other.cmp(key))
 }
@@ -139,7 +141,7 @@ impl Default for Entries {
     }
 }
 
-/// Of entries with the same key, the last one counts.
+/// If several entries have the same key, the last one is kept.
 impl FromIterator<(Key, Value)> for Entries {
     fn from_iter<I: IntoIterator<Item = (Key, Value)>>(entries: I) -> Self {
         let mut few: Vec<_> = entries.into_iter().collect();
@@ -177,7 +179,7 @@ impl<'a> IntoIterator for &'a Entries {
     }
 }
 
-/// The entries of a map, one after the other.
+/// Iterates over the entries of a map, in the order of the keys.
 #[derive(Clone, Debug)]
 pub struct Iter<'a>(IterForm<'a>);
 
@@ -214,7 +216,7 @@ mod tests {
     use super::*;
 
     proptest! {
-        /// Whatever is done with them, entries are those of a tree.
+        /// After any edits, the entries are the same as those of a `BTreeMap`.
         #[test]
         fn entries_are_those_of_a_tree(
             begin in proptest::collection::vec((0..200_i64, 0..9_i64), 0..150),

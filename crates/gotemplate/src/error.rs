@@ -1,4 +1,4 @@
-//! What is wrong with a template, and where.
+//! Errors of templates, with their places.
 
 use std::fmt;
 
@@ -11,35 +11,35 @@ pub struct TemplateError {
     pub line: usize,
     /// The column in the line, in characters, from 1.
     pub column: usize,
-    /// What happened.
+    /// The kind of the error.
     pub kind: ErrorKind,
-    /// What is wrong, in the words of Go's text/template where it has any.
+    /// The error message. It is the same as the message of Go's text/template, where Go has one.
     pub message: String,
-    /// Which text: 0 is the template itself, `n` is what the `n`-th rendering of it produced, which was to be rendered again.
+    /// The pass that failed: 0 is the template itself, `n` is the text that the `n`-th pass produced and that was to be rendered again.
     pub pass: u32,
-    /// The line of the text, if that text was produced (`pass` above 0) and nobody else can look it up. At most 200 characters.
+    /// The line of the text, if the text was produced by a pass (`pass` above 0): the user can't look it up. At most 200 characters.
     pub excerpt: Option<String>,
-    /// The template texts in tainted text that were not evaluated, each once ([`ErrorKind::Tainted`]).
+    /// The actions in tainted text that were not evaluated, each once. Only for [`ErrorKind::Tainted`].
     pub refused: Vec<String>,
 }
 
-/// What happened.
+/// The kind of an error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ErrorKind {
-    /// The text is not a template.
+    /// The text has a syntax error.
     Parse,
     /// An action failed.
     Execute,
     /// A limit was reached.
     Limit,
-    /// Tainted text would have to be evaluated.
+    /// Tainted text contains an action. Such text is never evaluated.
     Tainted,
 }
 
-/// How much of a produced line an error shows.
+/// The length of [`TemplateError::excerpt`], in characters.
 const EXCERPT_CHARS_MAX: usize = 200;
 
-/// Where an error is: a byte of a text, and which text.
+/// The place of an error: a byte of a text, and which text.
 #[derive(Clone, Copy)]
 pub(crate) struct Place<'a> {
     pub(crate) template: &'a str,
@@ -49,13 +49,13 @@ pub(crate) struct Place<'a> {
 }
 
 impl Place<'_> {
-    /// The text in front of it, and where its line begins there.
+    /// The text before the place, and the byte where the line of the place begins.
     fn before(&self) -> (&[u8], usize) {
         let before = self.source.get(..self.at).unwrap_or(self.source);
         (before, before.iter().rposition(|byte| *byte == b'\n').map_or(0, |newline| newline + 1))
     }
 
-    /// Its line, and its column in characters, both from 1.
+    /// The line, and the column in characters, both from 1.
     pub(crate) fn line_and_column(&self) -> (usize, usize) {
         let (before, line_start) = self.before();
         let before_in_line = String::from_utf8_lossy(before.get(line_start..).unwrap_or_default());

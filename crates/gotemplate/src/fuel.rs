@@ -1,15 +1,15 @@
-//! What one rendering may spend.
+//! The limits of a rendering, and what is left of them.
 
-/// The limits of one rendering (all its passes together).
+/// The limits of one rendering, for all its passes together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Evaluated nodes, function calls and loop rounds, and what functions charge for their own work (about one per item or 64 bytes).
+    /// Evaluated nodes, function calls and loop iterations, and the work that functions charge for (about one step per item or per 64 bytes).
     pub steps: u64,
-    /// Bytes written, and bytes of texts that functions make.
+    /// Bytes of the output, and bytes of texts that functions return.
     pub output_bytes: u64,
-    /// Nested template calls, bodies and parentheses. The default fits into half of a 2 MiB stack without optimization.
+    /// Nested template calls, bodies and parentheses. The default fits into half of a 2 MiB stack in a build without optimization.
     pub depth: u32,
-    /// Renderings of the output while it contains `{{`, the first included.
+    /// Passes, the first included. Output that contains `{{` is rendered in another pass.
     pub passes: u32,
 }
 
@@ -19,7 +19,7 @@ impl Default for Limits {
     }
 }
 
-/// What is left of the [`Limits`].
+/// The part of the [`Limits`] that is left.
 #[derive(Clone, Debug)]
 pub struct Fuel {
     limits: Limits,
@@ -41,12 +41,12 @@ pub enum Exhausted {
 }
 
 impl Fuel {
-    /// A full tank.
+    /// Nothing is spent yet.
     pub fn new(limits: Limits) -> Self {
         Self { limits, steps: limits.steps, output_bytes: limits.output_bytes }
     }
 
-    /// The limits it began with.
+    /// The limits at the start of the rendering.
     pub fn limits(&self) -> &Limits {
         &self.limits
     }
@@ -54,7 +54,7 @@ impl Fuel {
     /// Spends steps.
     ///
     /// # Errors
-    /// They are used up.
+    /// Returns an error if fewer steps are left.
     #[inline]
     pub fn steps(&mut self, count: u64) -> Result<(), Exhausted> {
         self.steps = self.steps.checked_sub(count).ok_or(Exhausted::Steps(self.limits.steps))?;
@@ -66,7 +66,7 @@ impl Fuel {
         (self.steps, self.output_bytes)
     }
 
-    /// Spends what is there: no more than is left.
+    /// Spends as much as is left, if that is less than `steps` and `output_bytes`.
     pub(crate) fn pay(&mut self, steps: u64, output_bytes: u64) {
         self.steps = self.steps.saturating_sub(steps);
         self.output_bytes = self.output_bytes.saturating_sub(output_bytes);
@@ -80,7 +80,7 @@ impl Fuel {
     /// Spends output bytes.
     ///
     /// # Errors
-    /// They are used up.
+    /// Returns an error if fewer bytes are left.
     #[inline]
     pub fn output(&mut self, bytes: usize) -> Result<(), Exhausted> {
         let left = self.output_bytes.checked_sub(bytes as u64);

@@ -1,4 +1,4 @@
-//! The seam between the executor and the functions that templates call.
+//! The interface between the executor and the functions that templates call.
 
 use crate::fuel::Fuel;
 use crate::heap::Heap;
@@ -6,27 +6,27 @@ use crate::value::Value;
 
 /// A function that templates can call.
 ///
-/// The executor checks the number of arguments and converts each to its parameter's Go type by text/template's own
-/// rules before it calls `body`, which may rely on that and only has to look at values of [`Type::Any`].
+/// Before it calls `body`, the executor checks the number of arguments. It also converts each argument to the Go type of its parameter, by the rules
+/// of text/template. So `body` only has to check values of [`Type::Any`].
 #[derive(Clone, Copy, Debug)]
 pub struct Function {
     /// The name in templates.
     pub name: &'static str,
-    /// The parameters' types. The last one repeats if the function is `variadic`.
+    /// The types of the parameters. The last one repeats if the function is `variadic`.
     pub params: &'static [Type],
     /// Whether the last parameter takes any number of arguments.
     pub variadic: bool,
-    /// Whether the function looks into nested maps and lists (to print, compare or encode them): its arguments then carry
-    /// this rendering's changes all levels down. Functions that pass maps on or change them need the map itself instead.
+    /// Whether the function reads nested maps and lists, to print, compare or encode them. Its arguments then include the changes of this rendering
+    /// at all levels. Functions that return or change maps get the map itself.
     pub reads_deeply: bool,
-    /// What it does.
+    /// The implementation.
     pub body: fn(&mut Call<'_>, &[Value]) -> Result<Value, Failure>,
 }
 
 /// The Go type of a parameter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Type {
-    /// `interface {}`: anything, nil too.
+    /// `interface {}`: any value, nil included.
     Any,
     /// `string`
     Text,
@@ -38,7 +38,7 @@ pub enum Type {
     Int64,
     /// `float64`
     Float,
-    /// `map[string]interface {}`; nil gives an empty one.
+    /// `map[string]interface {}`. Nil becomes an empty map.
     Dict,
     /// `[]interface {}`
     List,
@@ -48,21 +48,21 @@ pub enum Type {
     Time,
 }
 
-/// What a function gets besides its arguments.
+/// The state of the rendering that a function can use.
 #[derive(Debug)]
 pub struct Call<'a> {
-    /// What this rendering has changed in place.
+    /// The changes that this rendering has made to maps in place.
     pub heap: &'a mut Heap,
-    /// What this rendering may still spend: a function whose work or result can outgrow its arguments takes its share first.
+    /// What is left of the limits. A function whose work or result can be larger than its arguments charges for it first.
     pub fuel: &'a mut Fuel,
 }
 
-/// Why a function gave no result.
+/// The reason why a function returned no result.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Failure {
-    /// Go's function would have returned an error or panicked; the text says why.
+    /// Go's function would return an error or panic. The text is the reason.
     Error(String),
-    /// A limit is exhausted: the whole rendering ends.
+    /// A limit is reached. The whole rendering ends.
     Exhausted(crate::fuel::Exhausted),
 }
 

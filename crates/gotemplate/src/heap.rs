@@ -1,4 +1,4 @@
-//! What one rendering has changed in place.
+//! The changes that one rendering has made to maps in place.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -8,45 +8,45 @@ use crate::sprig::Expression;
 use crate::taint::Taint;
 use crate::value::{Entries, List, Map, Value};
 
-/// How deep [`Heap::resolve`] follows nested values: more can only be a map that contains itself.
+/// How deep [`Heap::resolve`] follows nested values. Only a map that contains itself is deeper.
 const RESOLVE_DEPTH_MAX: usize = 1_000;
 
 /// The changes that `set`, `unset` and `merge` made to maps during one rendering, by the identity of the map.
 ///
-/// Empty in nearly all renderings, and then every look-up goes straight to the shared map.
+/// Nearly all renderings change no map. Then each look-up reads the original map.
 #[derive(Debug, Default)]
 pub struct Heap {
-    /// The map is kept alive beside its new entries, so that its address stays its identity.
+    /// New entries by the address of the map. The entry holds the map too, so that its address stays valid as its identity.
     changed: HashMap<usize, (Arc<Map>, Entries)>,
-    /// What other renderings of the same field have too.
+    /// The cache that other renderings with the same map in a field use too.
     pub(crate) shared: Option<Arc<Shared>>,
-    /// Whether something tainted was put into a map.
+    /// Whether a function has put a tainted value into a map.
     pub(crate) has_tainted_changes: bool,
-    /// The least taint of everything that is made from now on.
+    /// Every value that is made from now on has at least this taint.
     pub(crate) taint: Taint,
     /// The regular expressions that this rendering has compiled.
     pub(crate) expressions: HashMap<Box<[u8]>, Arc<Expression>>,
-    /// How often one was asked for.
+    /// The number of times that this rendering has looked up a compiled regular expression.
     pub(crate) expressions_asked: u64,
 }
 
 impl Heap {
-    /// Nothing is changed yet, and this is shared with other renderings.
+    /// A heap without changes, with a cache that other renderings use too.
     pub(crate) fn sharing(shared: Option<Arc<Shared>>) -> Self {
         Self { shared, ..Self::default() }
     }
 
-    /// Whether this rendering has changed no map.
+    /// Whether this rendering has made no change, and no taint applies to all later values.
     pub(crate) fn is_unchanged(&self) -> bool {
         self.changed.is_empty() && self.taint == Taint::None && !self.has_tainted_changes
     }
 
-    /// What is known of `value`, if that is the map that other renderings have too, and this one has changed nothing.
+    /// The cache, if `value` is the map of its field and this rendering has changed no map.
     pub(crate) fn unchanged(&self, value: &Value) -> Option<&Shared> {
         self.shared.as_deref().filter(|shared| self.changed.is_empty() && shared.is_of(value))
     }
 
-    /// The entries of `map` as this rendering sees them (one level: nested maps must be looked up in turn).
+    /// The entries of `map` with the changes of this rendering. Entries of nested maps must be looked up in turn.
     pub fn entries<'a>(&'a self, map: &'a Arc<Map>) -> &'a Entries {
         if self.changed.is_empty() {
             return &map.entries;
@@ -54,19 +54,19 @@ impl Heap {
         self.changed.get(&identity(map)).map_or(&map.entries, |(_, entries)| entries)
     }
 
-    /// The entries of `map`, if this rendering has changed it.
+    /// The changed entries of `map`. None if this rendering has not changed it.
     pub(crate) fn changed(&self, map: &Arc<Map>) -> Option<&Entries> {
         self.changed.get(&identity(map)).map(|(_, entries)| entries)
     }
 
-    /// The entries of `map`, to be changed in place for the rest of this rendering.
+    /// The entries of `map`, to change them in place for the rest of this rendering.
     pub fn entries_mut(&mut self, map: &Arc<Map>) -> &mut Entries {
         let (_, entries) = self.changed.entry(identity(map)).or_insert_with(|| (Arc::clone(map), map.entries.clone()));
         entries
     }
 
-    /// `value` with every change of this rendering written into it, all levels down: for functions that read deeply.
-    /// `None` if it contains itself.
+    /// Returns a copy of `value` that includes all changes of this rendering, at all levels, for functions that read nested values. None if the value
+    /// contains itself.
     pub fn resolve(&self, value: &Value) -> Option<Value> {
         if self.changed.is_empty() {
             return Some(value.clone());

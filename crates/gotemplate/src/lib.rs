@@ -1,6 +1,8 @@
-//! Go's text/template with sprig 2.22.0 for Rust: parse once, render many times, errors with positions, bounded.
+//! Go's text/template with the functions of sprig 2.22.0, for Rust.
 //!
-//! Knows nothing of Kalypso's kinds.
+//! A template is parsed once and rendered many times. Errors have a line and a column. Limits bound each rendering.
+//!
+//! The crate does not depend on Kalypso's kinds.
 //!
 //! ```
 //! use gotemplate::{Limits, Template, Value};
@@ -11,7 +13,7 @@
 //! # Ok::<(), gotemplate::TemplateError>(())
 //! ```
 
-// No I/O, clock, environment or randomness in here: the bans, each with its reason, are in the workspace's clippy.toml.
+// The crate uses no I/O, clock, environment or randomness. The workspace's clippy.toml contains the bans, each with its reason.
 #![cfg_attr(not(test), warn(clippy::disallowed_methods, clippy::disallowed_types))]
 
 mod builtins;

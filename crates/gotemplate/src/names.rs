@@ -1,4 +1,4 @@
-//! Which function a name means.
+//! Finds functions by their names.
 
 use std::collections::HashMap;
 use std::sync::OnceLock;
@@ -6,14 +6,14 @@ use std::sync::OnceLock;
 use crate::parse::tree::Callee;
 use crate::{builtins, kalypso, sprig};
 
-/// What a name means.
+/// The meaning of a name in a template.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Name {
     /// A function.
     Callee(Callee),
-    /// A function that sprig has, but whose result would not follow from the inputs: why, and what to do instead.
+    /// A function of sprig whose result would not depend on the inputs alone. The text is the reason and an alternative.
     Forbidden(&'static str),
-    /// Nothing.
+    /// No function has this name.
     Unknown,
 }
 
@@ -25,7 +25,7 @@ const IS_RANDOM: &str =
     "would make the output differ from rendering to rendering: write the value into the configuration data";
 const MAKES_SECRETS: &str = "would make the output differ from rendering to rendering, and put a key into it: keep keys in a vault and refer to them";
 
-/// Functions of sprig 2.22.0 that are refused.
+/// The functions of sprig 2.22.0 that are refused, each with the reason.
 const FORBIDDEN: &[(&str, &str)] = &[
     ("ago", DEPENDS_ON_MOMENT),
     ("buildCustomCert", MAKES_SECRETS),
@@ -45,13 +45,13 @@ const FORBIDDEN: &[(&str, &str)] = &[
     ("uuidv4", IS_RANDOM),
 ];
 
-/// What `name` means. Kalypso's functions win over sprig's, sprig's over the built-in ones.
+/// Finds the function with this name. Kalypso's functions replace sprig's, and sprig's replace the built-in ones.
 pub(crate) fn find(name: &str) -> Name {
     static NAMES: OnceLock<HashMap<&'static str, Name>> = OnceLock::new();
     NAMES.get_or_init(names).get(name).copied().unwrap_or(Name::Unknown)
 }
 
-/// The name of every function, the refused ones included.
+/// The names of all functions, the refused ones included.
 #[cfg(test)]
 pub(crate) fn all() -> Vec<&'static str> {
     names().into_keys().collect()

@@ -1,15 +1,15 @@
-//! Lets values be read all levels down, within the limits.
+//! Reads values at all levels, within the limits.
 
 use crate::fuel::{Exhausted, Fuel};
 use crate::function::Failure;
 use crate::heap::Heap;
 use crate::value::Value;
 
-/// How deep a value may be nested that is read as a whole: printing, comparing and encoding recurse along it.
+/// How deep a value can be nested that is read as a whole: printing, comparing and encoding it are recursive.
 const VALUE_DEPTH_MAX: u32 = 200;
 
-/// `value` with all changes of this rendering written into it. Charges for every item that it reaches: lists that hold one another
-/// twice over can be far larger than the memory they take.
+/// Returns a copy of `value` that includes all changes of this rendering.
+/// Charges for every item at every level, each time it occurs: lists that contain the same list several times can be far larger than their memory.
 pub(crate) fn admit(value: &Value, heap: &Heap, fuel: &mut Fuel) -> Result<Value, Failure> {
     if let Some(shared) = heap.unchanged(value) {
         shared.charge(fuel, |fuel| charge(value, heap, fuel, 0))?;

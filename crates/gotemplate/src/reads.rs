@@ -1,4 +1,4 @@
-//! Which fields of its data a template can read.
+//! Finds the fields of the data that a template can read.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -8,28 +8,29 @@ use crate::parse::tree::{
 };
 use crate::value::Key;
 
-/// The top-level fields of its data that a template can possibly read. Never too few: two renderings of the template, by the same
-/// limits, whose data have the same fields give the same output, or the same error, if the fields that it reads have the same values.
+/// The top-level fields of the data that a template can read. The set can contain too many fields, never too few.
 ///
-/// Output that contains `{{` and is rendered again is another template, which is not covered:
-/// [`Rendered::passes`](crate::template::Rendered::passes) tells.
+/// If two renderings have the same limits, and their data have the same values in these fields, they return the same output or the same error.
+///
+/// Output that contains `{{` and is rendered again is another template. This set does not cover it.
+/// [`Rendered::passes`](crate::template::Rendered::passes) is above 1 then.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Reads {
     fields: BTreeSet<Arc<str>>,
     is_everything: bool,
 }
 
-/// How often a template's body is gone through to learn which variables may hold the data. Only a chain of assignments against the order
-/// of the text takes more than two rounds; who needs more than this counts as reading everything.
+/// How often the analysis visits a template's body to find the variables that can hold the data. Only a chain of assignments against the order of the
+/// text takes more than two rounds. A template that needs more rounds than this counts as reading everything.
 const ROUNDS_MAX: usize = 8;
 
 impl Reads {
-    /// All fields there are.
+    /// The set of all fields.
     pub fn everything() -> Self {
         Self { is_everything: true, ..Self::default() }
     }
 
-    /// What the templates of `program` read, if the main one is rendered.
+    /// The fields that the templates of `program` read when the main one is rendered.
     pub(crate) fn of(program: &Program) -> Self {
         let mut analysis = Analysis {
             program,
@@ -46,17 +47,17 @@ impl Reads {
         analysis.reads
     }
 
-    /// Whether the data as a whole may be read: printed, given to a function, or gone through.
+    /// Whether the template can read the data as a whole: print it, pass it to a function, or iterate over it.
     pub fn is_everything(&self) -> bool {
         self.is_everything
     }
 
-    /// Whether the top-level field `name` may be read.
+    /// Whether the template can read the top-level field `name`.
     pub fn field(&self, name: &str) -> bool {
         self.is_everything || self.fields.contains(name)
     }
 
-    /// What either reads.
+    /// The fields that are in either set.
     #[must_use]
     pub fn union(mut self, other: &Self) -> Self {
         self.fields.extend(other.fields.iter().cloned());
@@ -65,23 +66,23 @@ impl Reads {
     }
 }
 
-/// The templates of a program, gone through by the rules of the executor. Of each value only one thing is known: whether it may be the
-/// data itself. Values that hold the data count as reading everything from the moment they are made.
+/// Visits the templates of a program by the rules of the executor. For each value it computes only whether the value can be the data itself. If a new
+/// value contains the data, the template counts as reading everything.
 struct Analysis<'a> {
     program: &'a Program,
     reads: Reads,
-    /// The templates that may be called, each with whether its dot may be the data.
+    /// The templates that can be called, each with whether its dot can be the data.
     calls: BTreeMap<TemplateId, bool>,
-    /// Those of them that are to be gone through.
+    /// The templates that are still to be visited.
     pending: Vec<TemplateId>,
-    /// The variables of the current template that may hold the data.
+    /// The variables of the current template that can hold the data.
     holders: BTreeSet<VariableId>,
     /// Whether this round has found no new holder.
     is_settled: bool,
 }
 
 impl Analysis<'_> {
-    /// A template may be called with a dot that may be the data.
+    /// Records that a template can be called, and whether its dot can be the data.
     fn called(&mut self, id: TemplateId, with_data: bool) {
         let known = self.calls.get(&id).copied();
         if known.is_none() || (with_data && known == Some(false)) {
@@ -128,7 +129,7 @@ impl Analysis<'_> {
         }
     }
 
-    /// The data is true whatever the values in it are.
+    /// The data itself is always true, whatever values it contains.
     fn choice(&mut self, dot: bool, choice: &Choice, sets_dot: bool) {
         for (condition, body) in &choice.branches {
             let value = self.pipeline(dot, condition);
@@ -166,7 +167,7 @@ impl Analysis<'_> {
             self.reads.is_everything |= self.operand(dot, argument);
         }
         self.reads.is_everything |= last.unwrap_or(false);
-        // What a function makes holds the data only if it was given.
+        // The result of a function contains the data only if an argument does.
         false
     }
 
@@ -201,7 +202,7 @@ mod tests {
     use super::Reads;
     use crate::template::Template;
 
-    /// The fields that a template reads, in order; `*` for everything.
+    /// Checks the fields that a template reads, in order. `*` is everything.
     fn check(text: &str, expected: &str) {
         let template = Template::parse("t", text).expect("a template");
         let Reads { fields, is_everything } = template.reads();

@@ -4,7 +4,7 @@ use crate::{Limits, Template, Value, names};
 
 const PAGE: &str = include_str!("../../../docs/reference/template-functions.md");
 
-/// The template of an example and what the page says it gives.
+/// The templates of the examples on the page, each with the output that the page states.
 fn examples() -> Vec<(&'static str, &'static str)> {
     let lines = PAGE.lines().filter(|line| line.starts_with("- `"));
     lines.map(|line| example(line).unwrap_or_else(|| panic!("an example at the end of: {line}"))).collect()
@@ -15,7 +15,7 @@ fn example(line: &'static str) -> Option<(&'static str, &'static str)> {
     Some((&before[before.find("`{{")? + 1..], output))
 }
 
-/// The output as the page shows it.
+/// The output in the format of the page.
 fn shown(template: &str) -> String {
     let rendered =
         Template::parse("example", template).and_then(|template| template.render(&Value::Nil, &Limits::default()));

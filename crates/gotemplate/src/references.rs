@@ -1,4 +1,4 @@
-//! What happens to template text in tainted parts of an output: plain references are replaced, everything else is refused.
+//! Handles template text in the tainted parts of an output: plain references are replaced, everything else is refused.
 
 use std::ops::Range;
 
@@ -11,22 +11,22 @@ const OPEN: &[u8] = b"{{";
 const CLOSE: &[u8] = b"}}";
 const SPACES: &[u8] = b" \t\r\n";
 
-/// How much of a text that is refused is shown, in bytes.
+/// How many bytes of a refused text an error shows.
 const SHOWN_MAX: usize = 200;
-/// How many texts are shown that are refused.
+/// How many refused texts an error lists.
 const REFUSED_MAX: usize = 50;
 
-/// Why tainted text can't be what is rendered next.
+/// The reason why an output with tainted text can't be rendered again.
 #[derive(Debug)]
 pub(crate) enum Refusal {
-    /// There is template text that is no plain reference: the first byte, and all of these texts, each once, in order.
+    /// The tainted text contains actions that are not plain references: the byte of the first one, and the texts of all, each once, in order.
     Text(usize, Vec<String>),
-    /// It gets too long.
+    /// The replaced text would be longer than the limit allows.
     Exhausted(Exhausted),
 }
 
-/// Where there is template text that still means something: an action of the template's author, or something in tainted text that has to be
-/// replaced or refused. Braces of which only one is tainted mean nothing.
+/// Finds the first `{{` that must be handled: an action of the template's author, or text in tainted text that must be replaced or refused.
+/// A `{{` of which only one brace is tainted is plain text.
 pub(crate) fn find(output: &Output) -> Option<usize> {
     let mut from = 0;
     while let Some(at) = memchr::memmem::find(output.bytes.get(from..)?, OPEN) {
@@ -39,12 +39,12 @@ pub(crate) fn find(output: &Output) -> Option<usize> {
     None
 }
 
-/// Whether both braces are tainted, or none is.
+/// Whether both braces are tainted, or neither is.
 fn is_uniform(stretches: &[Stretch], at: usize) -> bool {
     is_touched(stretches, &(at..at + 1)) == is_touched(stretches, &(at + 1..at + 2))
 }
 
-/// The output with the plain references in its tainted parts replaced by what they name, which has the taint of the text around it.
+/// Returns the output with the plain references in its tainted parts replaced by their values. Each value gets the taint of the text around it.
 pub(crate) fn replaced(output: Output, dot: &Value, names: &[&str], fuel: &mut Fuel) -> Result<Output, Refusal> {
     let has_text = |(part, _): &(Range<usize>, Taint)| {
         output.bytes.get(part.clone()).is_some_and(|text| memchr::memmem::find(text, OPEN).is_some())
@@ -71,7 +71,7 @@ pub(crate) fn replaced(output: Output, dot: &Value, names: &[&str], fuel: &mut F
     }
 }
 
-/// Stretches that follow one another without anything between them are one part.
+/// The tainted ranges. Ranges that touch are joined.
 fn tainted_parts(stretches: &[Stretch]) -> impl Iterator<Item = (Range<usize>, Taint)> {
     stretches.chunk_by(|left, right| left.range.end == right.range.start).filter_map(|group| {
         let (first, last) = (group.first()?, group.last()?);
@@ -88,7 +88,7 @@ struct Replacing<'a> {
 }
 
 impl Replacing<'_> {
-    /// A tainted text, which begins at a byte of the output, with what its references name.
+    /// Replaces the references in a tainted text. `start` is the byte of the output where the text begins.
     fn part(&mut self, text: &[u8], start: usize) -> Vec<u8> {
         let mut made = Vec::with_capacity(text.len());
         let mut rest = text;
@@ -98,7 +98,7 @@ impl Replacing<'_> {
             let found = Reference::read(action).and_then(|found| Some((self.value(found.name)?, found)));
             let Some((value, found)) = found else {
                 self.refuse(action, start + (text.len() - action.len()));
-                // Braces in a row: the last two may be those that are meant.
+                // There are more than two braces in a row: the last two may begin the action.
                 let (brace, after) = action.split_at(1);
                 made.extend_from_slice(brace);
                 rest = after;
@@ -132,7 +132,7 @@ impl Replacing<'_> {
     }
 }
 
-/// `{{ .Name }}`, with or without blanks and trimming dashes.
+/// A reference like `{{ .Name }}`, with or without blanks and trimming dashes.
 struct Reference<'t> {
     name: &'t [u8],
     trims_before: bool,
@@ -141,7 +141,7 @@ struct Reference<'t> {
 }
 
 impl<'t> Reference<'t> {
-    /// Reads the reference that a text begins with.
+    /// Parses the reference at the beginning of a text. None if the text does not begin with one.
     fn read(text: &'t [u8]) -> Option<Self> {
         let inside = text.strip_prefix(OPEN)?;
         let trims_before = matches!(inside, [b'-', blank, ..] if SPACES.contains(blank));

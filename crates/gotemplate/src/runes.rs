@@ -1,17 +1,17 @@
-//! Characters as Go sees them: code points of bytes that may not be UTF-8, with Go's simple case mappings.
+//! Characters as in Go: code points of bytes that can be invalid UTF-8, with Go's simple case mappings.
 
 use unicode_properties::{GeneralCategory, GeneralCategoryGroup, UnicodeGeneralCategory};
 
-/// One step of Go's `for _, r := range text`: a code point, or one byte that is not part of any.
+/// One iteration of Go's `for _, r := range text`: a code point, or one invalid byte.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Rune<'a> {
     /// The code point; U+FFFD for an invalid byte.
     pub(crate) char: char,
-    /// The bytes that it was read from.
+    /// The bytes of the code point in the text.
     pub(crate) bytes: &'a [u8],
 }
 
-/// The code points of `text`; every invalid byte by itself, as Go reads them.
+/// The code points of `text`. As in Go, every invalid byte is one item.
 pub(crate) fn runes(text: &[u8]) -> impl Iterator<Item = Rune<'_>> {
     text.utf8_chunks().flat_map(|chunk| {
         let valid = chunk.valid();
@@ -25,7 +25,7 @@ fn bytes_of(text: &str, at: usize, char: char) -> &[u8] {
     text.as_bytes().get(at..at + char.len_utf8()).unwrap_or_default()
 }
 
-/// `strings.Map`: every code point replaced by what `change` makes of it.
+/// `strings.Map`: replaces every code point by the result of `change`.
 pub(crate) fn map(text: &[u8], change: impl Fn(char) -> char) -> Vec<u8> {
     let mut out = Vec::with_capacity(text.len());
     runes(text).for_each(|rune| push(&mut out, change(rune.char)));
@@ -37,7 +37,7 @@ pub(crate) fn push(out: &mut Vec<u8>, char: char) {
     out.extend_from_slice(char.encode_utf8(&mut [0; 4]).as_bytes());
 }
 
-/// `unicode.ToUpper`: the one code point that is the upper case; the same one where Unicode needs several.
+/// `unicode.ToUpper`: the upper case as one code point. Returns the code point itself if Unicode's upper case has several.
 pub(crate) fn to_upper(char: char) -> char {
     let mut upper = char.to_uppercase();
     match (upper.next(), upper.next()) {
@@ -46,7 +46,7 @@ pub(crate) fn to_upper(char: char) -> char {
     }
 }
 
-/// Greek letters with iota subscript have an upper case of one code point beside the one of two.
+/// Greek letters with iota subscript: Unicode has an upper case of one code point and one of two. Go uses the one code point.
 fn iota_upper(char: char) -> char {
     let distance = match char as u32 {
         0x1F80..=0x1F87 | 0x1F90..=0x1F97 | 0x1FA0..=0x1FA7 => 8,

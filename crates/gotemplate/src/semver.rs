@@ -1,4 +1,4 @@
-//! Versions as github.com/Masterminds/semver 1.5 reads them.
+//! Versions, with the rules of github.com/Masterminds/semver 1.5.
 
 mod constraint;
 mod methods;
@@ -17,12 +17,12 @@ pub struct Version {
     pub(crate) patch: i64,
     pub(crate) prerelease: String,
     pub(crate) metadata: String,
-    /// The text that it was read from.
+    /// The text that the version was parsed from.
     pub(crate) original: String,
 }
 
 impl Version {
-    /// Reads up to three numbers, an optional `v` before and prerelease and build metadata behind; `None` if it is no version.
+    /// Parses up to three numbers, with an optional `v` before them, and a prerelease and build metadata after them. None if the text is not a version.
     pub(crate) fn parse(text: &str) -> Option<Self> {
         let rest = text.strip_prefix('v').unwrap_or(text);
         let (rest, metadata) = split_suffix(rest, '+')?;
@@ -37,7 +37,7 @@ impl Version {
         Some(Self { major, minor, patch, prerelease, metadata, original: text.to_owned() })
     }
 
-    /// The order of versions; build metadata does not count.
+    /// The order of two versions. Build metadata does not count.
     pub(crate) fn compare(&self, other: &Self) -> Ordering {
         let numbers = |version: &Self| (version.major, version.minor, version.patch);
         let prereleases = || match (self.prerelease.is_empty(), other.prerelease.is_empty()) {
@@ -63,7 +63,7 @@ impl fmt::Display for Version {
     }
 }
 
-/// What is before the first `mark` and the identifiers behind it; `None` if there is a mark and no valid identifier.
+/// Splits a text at the first `mark`. The part after it consists of identifiers; without a mark it is empty. None if an identifier is invalid.
 fn split_suffix(text: &str, mark: char) -> Option<(&str, &str)> {
     let Some((before, suffix)) = text.split_once(mark) else { return Some((text, "")) };
     let is_identifier =
@@ -75,7 +75,7 @@ fn number(digits: &str) -> Option<i64> {
     digits.bytes().all(|byte| byte.is_ascii_digit()).then(|| digits.parse().ok())?
 }
 
-/// Identifiers one by one: numbers by value, before texts, and nothing before everything.
+/// Compares prereleases identifier by identifier. Numbers are compared by value and are smaller than texts. A missing identifier is the smallest.
 fn compare_prereleases(left: &str, right: &str) -> Ordering {
     let (mut left, mut right) = (left.split('.'), right.split('.'));
     loop {
@@ -96,7 +96,7 @@ fn compare_identifiers(left: &str, right: &str) -> Ordering {
         |text: &str| text.bytes().all(|byte| byte.is_ascii_digit()).then(|| text.parse::<u64>().ok()).flatten();
     match (number(left), number(right)) {
         _ if left == right => Ordering::Equal,
-        // Equal numbers that are written differently: Go takes the left one for the smaller.
+        // Equal numbers with different notations: as in Go, the left one is smaller.
         (Some(left), Some(right)) if left > right => Ordering::Greater,
         (Some(_), _) => Ordering::Less,
         (None, Some(_)) => Ordering::Greater,

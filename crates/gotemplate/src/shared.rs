@@ -1,4 +1,4 @@
-//! What renderings have in common whose data have one field in common: the parts of templates that read nothing else.
+//! A cache for parts of templates that read only one field of the data, for renderings whose data have the same value in this field.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -9,71 +9,71 @@ use crate::sprig::Expression;
 use crate::taint::Taint;
 use crate::value::{Key, ListKind, Map, Value};
 
-/// The results of the parts of templates that read only one field of the data, for all renderings whose data have the same map there. A result is
-/// kept from the second rendering on that asks for it: what only one rendering has costs no memory.
+/// The results of the parts of templates that read only one field of the data, for all renderings whose data have the same map in this field.
+/// A result is stored when a second rendering computes it. So a result that only one rendering needs takes no memory.
 ///
-/// It changes only the time that a rendering takes: each pays for the results as if it had made them itself.
+/// The cache changes only the time that a rendering takes: each rendering pays for cached results as if it had computed them itself.
 #[derive(Debug)]
 pub struct Shared {
     field: &'static str,
     map: Arc<Map>,
-    /// The steps that it takes to read the map all levels down.
+    /// The steps that it takes to read the map at all levels.
     size: OnceLock<u64>,
     /// The results by program, the oldest program first.
     programs: RwLock<VecDeque<(u64, Arc<[Slot]>)>>,
 }
 
-/// Results are kept of so many texts. The templates of a cluster type have three to five, and places share values across few cluster types.
+/// Results are stored for this many programs. The templates of a cluster type have three to five, and few cluster types share values.
 const PROGRAMS_MAX: usize = 16;
 
-/// A part that takes fewer steps, or writes fewer bytes, is made as quickly as it is looked up.
+/// A part that takes fewer steps and writes fewer bytes is not stored: computing it is as fast as looking it up.
 const STEPS_MIN: u64 = 16;
 const BYTES_MIN: usize = 256;
 
-/// A larger result is made each time: a fleet has tens of thousands of sets of values.
+/// A larger result is not stored: a fleet has tens of thousands of sets of values.
 const BYTES_MAX: usize = 256 << 10;
 
-/// The place of the result of one part. It is not kept before it is asked for twice.
+/// The place of one part's result. The result is stored when it is computed for the second time.
 #[derive(Debug, Default)]
 pub(crate) struct Slot {
     was_asked: AtomicBool,
-    /// None inside if it is not worth keeping.
+    /// `Some(None)`: the result is not worth storing.
     known: OnceLock<Option<Box<Made>>>,
 }
 
-/// A result, and what making it takes.
+/// A result, and the cost of computing it.
 #[derive(Debug)]
 pub(crate) struct Made {
     pub(crate) result: Outcome,
     pub(crate) steps: u64,
     pub(crate) output_bytes: u64,
-    /// How deep it was made: it fits there and wherever it is less deep.
+    /// The depth at which the result was computed. It is valid there and at smaller depths.
     pub(crate) depth: u32,
-    /// The regular expressions that it compiled.
+    /// The regular expressions that the computation compiled.
     pub(crate) expressions: Vec<(Box<[u8]>, Arc<Expression>)>,
 }
 
-/// What a part gives.
+/// The result of a part.
 #[derive(Debug)]
 pub(crate) enum Outcome {
-    /// It writes this.
+    /// The bytes that it writes.
     Text(Box<[u8]>),
-    /// Its value.
+    /// The value of a pipeline's beginning.
     Value(Value),
 }
 
-/// What is known of a part.
+/// The result of a look-up.
 pub(crate) enum Known<'s> {
-    /// Its result.
+    /// The stored result.
     Made(&'s Made),
-    /// That it is not kept.
+    /// The result is not worth storing.
     NotKept,
-    /// Nothing yet.
+    /// No result is stored yet.
     Nothing,
 }
 
 impl Shared {
-    /// For data that have this map in this field.
+    /// Makes a cache for data that have this map in this field.
     pub fn of(field: &'static str, map: Arc<Map>) -> Self {
         Self { field, map, size: OnceLock::new(), programs: RwLock::default() }
     }
@@ -83,12 +83,12 @@ impl Shared {
         self.field
     }
 
-    /// Whether `value` is the map.
+    /// Whether `value` is the map of this cache.
     pub(crate) fn is_of(&self, value: &Value) -> bool {
         matches!(value, Value::Map(map) if Arc::ptr_eq(map, &self.map))
     }
 
-    /// Whether `data` has the map in the field.
+    /// Whether `data` has the map of this cache in its field.
     pub(crate) fn is_in(&self, data: &Value) -> bool {
         match data {
             Value::Struct(data) => data.fields.iter().any(|(name, value)| *name == self.field && self.is_of(value)),
@@ -97,7 +97,7 @@ impl Shared {
         }
     }
 
-    /// Charges for reading the map all levels down, which `charge` does by going through it.
+    /// Charges for reading the map at all levels. The first time, `charge` visits the map; afterwards the number of steps is known.
     pub(crate) fn charge(
         &self,
         fuel: &mut Fuel,
@@ -113,7 +113,7 @@ impl Shared {
         Ok(())
     }
 
-    /// The places of the results of a program's parts, of which there are so many.
+    /// The places of the results of a program's parts. `count` is the number of parts.
     pub(crate) fn slots(&self, program: u64, count: usize) -> Arc<[Slot]> {
         let find = |programs: &VecDeque<(u64, Arc<[Slot]>)>| {
             programs.iter().find(|(id, _)| *id == program).map(|(_, slots)| Arc::clone(slots))
@@ -142,7 +142,7 @@ impl Slot {
         }
     }
 
-    /// Keeps a result, if it is worth it and was asked for before.
+    /// Stores a result if it is worth it and was computed before.
     pub(crate) fn keep(&self, made: impl FnOnce() -> Made, (steps, bytes): (u64, usize)) {
         let is_quick = steps < STEPS_MIN && bytes < BYTES_MIN;
         if is_quick || bytes > BYTES_MAX {
@@ -154,14 +154,14 @@ impl Slot {
 }
 
 impl Made {
-    /// Whether it can be taken at this depth, with this much left to spend.
+    /// Whether the result is valid at this depth, and what is left of the limits covers its cost.
     pub(crate) fn fits(&self, depth: u32, fuel: &Fuel) -> bool {
         let (steps, output_bytes) = fuel.left();
         depth <= self.depth && self.steps <= steps && self.output_bytes <= output_bytes
     }
 }
 
-/// Whether a value can be given to several renderings: nothing in it can be changed in place, and no part of it comes from elsewhere.
+/// Whether several renderings can use the same value: it can't be changed in place, and no part of it is tainted.
 pub(crate) fn can_be_shared(value: &Value) -> bool {
     match value {
         Value::Text(_) => value.taint() == Taint::None,

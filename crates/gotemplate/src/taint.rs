@@ -1,7 +1,8 @@
-//! Which values come from texts that the author of a template does not trust, and what functions make of them.
+//! Taint: which values come from texts of an untrusted source, and how functions pass this on.
 //!
-//! Such texts are data in every pass: what looks like an action in them is never evaluated. Every value that is made of a tainted one is tainted
-//! too, so that neither decoding, nor cutting, nor joining can turn data into a template. What only chooses (conditions, the key of `index`) taints nothing.
+//! Untrusted texts are data in every pass: text in them that looks like an action is never evaluated. Every value that is made of a tainted value is
+//! tainted too. So decoding, cutting and joining can't turn data into a template. Values that only choose (conditions, the key of `index`) do not
+//! taint the result.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -11,21 +12,21 @@ use crate::fuel::{Exhausted, Fuel};
 use crate::heap::Heap;
 use crate::value::{Key, List, Map, Value};
 
-/// What is known about where a text comes from. The later wins where several come together.
+/// The source of a text. If several texts are combined, the highest taint applies.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Taint {
-    /// The author of the template, or somebody whom he trusts.
+    /// A trusted source: the author of the template, or data that the author trusts.
     #[default]
     None,
-    /// Somebody else; but the text is a checked name, of letters, digits, `-` and `.`. As long as it is not decoded it can't become anything else.
+    /// An untrusted source, but the text is a checked name of letters, digits, `-` and `.`. It is harmless as long as it is not decoded.
     Name,
-    /// Somebody else; a function has written a list or map of such texts, and quoted them as it had to.
+    /// An untrusted source, but a function has written a list or map of such texts, with all the quotes that they need.
     Structured,
-    /// Somebody else.
+    /// An untrusted source.
     Raw,
 }
 
-/// A value that is not a text, and comes from tainted texts. It lives only in the executor, and is never an item of a list or map.
+/// A value that is not a text, and comes from tainted texts. Exists only in the executor, and is never an item of a list or map.
 #[derive(Clone, Debug)]
 pub struct Tainted {
     /// The value itself: neither tainted, nor missing, nor a text.
@@ -33,16 +34,16 @@ pub struct Tainted {
     pub(crate) taint: Taint,
 }
 
-/// A part of an output that comes from tainted texts.
+/// A range of an output that comes from tainted texts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stretch {
-    /// The bytes.
+    /// The range, in bytes.
     pub range: Range<usize>,
-    /// Whether the texts are as somebody else wrote them, or were changed since. Otherwise they are in the list or map that a function wrote.
+    /// Whether the texts are unquoted or were changed. Otherwise they are in a list or map that a function wrote.
     pub is_raw: bool,
 }
 
-/// An output, and what of it comes from tainted texts, in order.
+/// An output, with the ranges that come from tainted texts, in order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Output {
     pub(crate) bytes: Vec<u8>,
@@ -50,14 +51,14 @@ pub(crate) struct Output {
 }
 
 impl Output {
-    /// Writes bytes with a taint.
+    /// Appends bytes with a taint.
     pub(crate) fn write(&mut self, bytes: &[u8], taint: Taint) {
         let start = self.bytes.len();
         self.bytes.extend_from_slice(bytes);
         self.taint_from(start, taint);
     }
 
-    /// Taints what was written from a byte on.
+    /// Taints the output from the byte `start` on.
     pub(crate) fn taint_from(&mut self, start: usize, taint: Taint) {
         let range = start..self.bytes.len();
         if taint >= Taint::Structured && !range.is_empty() {
@@ -65,7 +66,7 @@ impl Output {
         }
     }
 
-    /// Writes a part of a text with the taints that it has there.
+    /// Appends a part of a text with the taints that it has in that text.
     pub(crate) fn copy(&mut self, source: &[u8], stretches: &[Stretch], part: Range<usize>) {
         let start = self.bytes.len();
         self.bytes.extend_from_slice(source.get(part.clone()).unwrap_or_default());
@@ -81,28 +82,28 @@ impl Output {
     }
 }
 
-/// Whether any of these stretches, which are in order, has a byte in the range.
+/// Whether any of these tainted ranges, which are in order, contains a byte of `range`.
 pub(crate) fn is_touched(stretches: &[Stretch], range: &Range<usize>) -> bool {
     let first = stretches.partition_point(|stretch| stretch.range.end <= range.start);
     stretches.get(first).is_some_and(|stretch| stretch.range.start < range.end)
 }
 
-/// How the result of a function goes with the taints of its arguments.
+/// How the taint of a function's result depends on the taints of its arguments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Handling {
-    /// It passes parts of its arguments on as they are, so these have their own taints.
+    /// The function returns its arguments or parts of them unchanged: they have their own taints.
     Passes,
-    /// It writes texts beside one another, or cuts blanks.
+    /// The function joins texts, or removes blanks.
     Keeps,
-    /// It writes lists and maps with all quotes that they need.
+    /// The function writes lists and maps with all quotes that they need.
     Writes,
-    /// It makes characters that are not in its arguments.
+    /// The function creates characters that are not in its arguments.
     Decodes,
-    /// Anything else.
+    /// All other functions.
     Changes,
 }
 
-/// What is not in here changes texts: a new function is handled with the most care.
+/// The handling of functions by name. A function that is not listed gets `Changes`, the strictest handling.
 const HANDLINGS: &[(Handling, &[&str])] = &[
     (
         Handling::Passes,
@@ -159,7 +160,7 @@ const HANDLINGS: &[(Handling, &[&str])] = &[
     (Handling::Decodes, &["b32dec", "b64dec"]),
 ];
 
-/// Functions that put their arguments into a map that is there already.
+/// Functions that put their arguments into an existing map.
 const IN_PLACE: &[&str] = &["merge", "mergeOverwrite", "set"];
 
 fn handling(name: &str) -> Handling {
@@ -170,16 +171,16 @@ fn handling(name: &str) -> Handling {
 /// The taints of a function's arguments.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Given {
-    /// Of everything in them.
+    /// The highest taint of all arguments.
     pub(crate) all: Taint,
-    /// Of what can't show it any more, because the function gets the value without it.
+    /// The highest taint of the arguments that were passed without their taint, because the function gets the plain value.
     pub(crate) hidden: Taint,
-    /// Whether there is a list or map among them.
+    /// Whether an argument is a list or map.
     pub(crate) has_container: bool,
 }
 
 impl Given {
-    /// What a function gives, with its taint.
+    /// Returns the result of a function with its taint.
     pub(crate) fn taint(self, name: &str, result: Value) -> Value {
         if self.all == Taint::None {
             return result;
@@ -194,24 +195,24 @@ impl Given {
             Handling::Writes | Handling::Keeps | Handling::Changes => self.all,
         };
         if result.is_plain_scalar() {
-            // A number can choose or make any character.
+            // A number can select or create any character.
             taint = Taint::Raw;
         }
         result.tainted(taint)
     }
 
-    /// Notes it where a function has put something tainted into a map that is there already.
+    /// Records in `heap` that a function has put a tainted value into an existing map.
     pub(crate) fn note_changes(self, name: &str, heap: &mut Heap) {
         if self.all > Taint::None && IN_PLACE.contains(&name) {
             heap.has_tainted_changes = true;
-            // Numbers do not show it, so whatever this rendering makes from now on may come of them.
+            // A number in a map does not carry its taint, so every value that this rendering makes from now on gets it.
             heap.taint = heap.taint.max(self.hidden);
         }
     }
 }
 
 impl Value {
-    /// The value with a taint that is at least this one. What is missing, nothing, and yes or no, have none.
+    /// The value with at least this taint. Missing values, nil and booleans have no taint.
     #[must_use]
     pub(crate) fn tainted(self, taint: Taint) -> Self {
         match self {
@@ -224,7 +225,7 @@ impl Value {
         }
     }
 
-    /// The value as functions get it, and the taint that it does not show by itself.
+    /// The value as functions get it, and the taint that this value does not carry itself.
     pub(crate) fn uncovered(self) -> (Self, Taint) {
         match self {
             Self::Tainted(tainted) => (tainted.value.clone(), tainted.taint),
@@ -232,7 +233,7 @@ impl Value {
         }
     }
 
-    /// The value without the cover that holds a taint.
+    /// The value without the [`Value::Tainted`] wrapper.
     pub(crate) fn plain(&self) -> &Self {
         match self {
             Self::Tainted(tainted) => &tainted.value,
@@ -240,7 +241,7 @@ impl Value {
         }
     }
 
-    /// The taint of everything in it, as it was made.
+    /// The highest taint of everything in the value, without the changes of this rendering.
     pub(crate) fn taint(&self) -> Taint {
         match self {
             Self::Text(text) => text.taint(),
@@ -252,7 +253,7 @@ impl Value {
         }
     }
 
-    /// The items of a tainted list, or the entries of a tainted map, each with its taint.
+    /// A tainted list or map as a plain one, whose items or entries have this taint. None if the value has no [`Value::Tainted`] wrapper.
     pub(crate) fn spread(&self, heap: &Heap, fuel: &mut Fuel) -> Result<Option<Self>, Exhausted> {
         let Self::Tainted(tainted) = self else { return Ok(None) };
         let taint = tainted.taint;
@@ -276,7 +277,7 @@ impl Value {
         Self::List(Arc::new(List::new(list.kind, items.collect())))
     }
 
-    /// Whether it is a number, a time or a version: no text, and nothing that could hold one.
+    /// Whether the value is a number, a time or a version: not a text, and not a value that contains texts.
     fn is_plain_scalar(&self) -> bool {
         !matches!(
             self,
@@ -302,7 +303,7 @@ impl Key {
     }
 }
 
-/// The taint of everything in a value as this rendering sees it. Looks at each list and map once, and only if maps were changed.
+/// The highest taint of everything in a value, with the changes of this rendering. Visits each list and map once, and only if maps were changed.
 pub(crate) fn taint_of(value: &Value, heap: &Heap, fuel: &mut Fuel) -> Result<Taint, Exhausted> {
     let mut taint = value.taint();
     if !heap.has_tainted_changes || !matches!(value.plain(), Value::List(_) | Value::Map(_) | Value::Struct(_)) {
@@ -329,12 +330,12 @@ pub(crate) fn taint_of(value: &Value, heap: &Heap, fuel: &mut Fuel) -> Result<Ta
     Ok(taint)
 }
 
-/// The taint of all items of a list.
+/// The highest taint of the items of a list.
 pub(crate) fn of_items(items: &[Value]) -> Taint {
     items.iter().map(Value::taint).max().unwrap_or_default()
 }
 
-/// The taint of all entries of a map.
+/// The highest taint of the entries of a map.
 pub(crate) fn of_map(map: &Map) -> Taint {
     map.entries.iter().map(|(key, value)| key.taint().max(value.taint())).max().unwrap_or_default()
 }

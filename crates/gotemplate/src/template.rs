@@ -22,77 +22,77 @@ pub struct Template {
     reads: Reads,
 }
 
-/// How to render.
+/// The options of a rendering.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Options<'a> {
-    /// What all passes together may spend.
+    /// The limits of all passes together.
     pub limits: Limits,
-    /// Whether output that contains `{{` is left as it is instead of being rendered again.
+    /// Whether output that contains `{{` stays as it is. Otherwise it is rendered again.
     pub is_literal: bool,
-    /// What is shared with other renderings whose data have the same map in a field: parts that read nothing else are made once for all.
+    /// A cache for renderings whose data have the same map in one field. Parts of the template that read only this field are rendered once for all.
     pub shared: Option<&'a Arc<Shared>>,
-    /// The top-level fields of the data that tainted text may refer to, as in `{{ .Name }}`: such references are replaced before output is rendered
-    /// again. Everything else in tainted text that looks like an action is an error, unless the output is left as it is.
+    /// The top-level fields of the data that tainted text may refer to, as in `{{ .Name }}`. These references are replaced before output is rendered again.
+    /// All other text in tainted text that looks like an action is an error, unless the output is literal.
     pub references: &'a [&'a str],
 }
 
-/// What a template gave.
+/// The result of a rendering.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rendered {
     /// The output.
     pub bytes: Vec<u8>,
-    /// How many times it took rendering: above 1, texts were rendered that came out of the data, and [`Template::reads`] knows nothing
-    /// of what these read.
+    /// The number of passes. Above 1, text that came out of the data was rendered too, and [`Template::reads`] does not cover the fields that this
+    /// text reads.
     pub passes: u32,
-    /// The parts of the output that come from tainted texts, in order.
+    /// The ranges of the output that come from tainted texts, in order.
     pub stretches: Vec<Stretch>,
 }
 
 impl Template {
-    /// Parses a text.
+    /// Parses the text of a template. `name` appears in errors.
     ///
     /// # Errors
-    /// The first mistake in the text, a function that does not exist, or one whose result would depend on the machine, the moment or chance.
+    /// Returns the first syntax error, the use of a function that does not exist, or the use of a function whose result would depend on the machine,
+    /// the time or chance.
     pub fn parse(name: &str, text: &str) -> Result<Self, TemplateError> {
         let mut program = parse(name, Arc::from(text.as_bytes()), (Vec::new(), 0))?;
         parse::mark(&mut program);
         Ok(Self { name: Arc::from(name), reads: Reads::of(&program), program })
     }
 
-    /// The name it was parsed with.
+    /// The name that was given to [`Template::parse`].
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// The fields of the data that it can read, nested renderings of its output aside.
+    /// The fields of the data that the template can read. Fields that are read when its output is rendered again are not included.
     pub fn reads(&self) -> &Reads {
         &self.reads
     }
 
-    /// Renders once.
+    /// Renders the template with `dot` as its data, in one pass.
     ///
     /// # Errors
-    /// The first action that fails, or the limit that was reached.
+    /// Returns an error if an action fails or a limit is reached.
     pub fn render(&self, dot: &Value, limits: &Limits) -> Result<Vec<u8>, TemplateError> {
         let options = Options { limits: *limits, is_literal: true, ..Options::default() };
         self.render_with(dot, &options).map(|rendered| rendered.bytes)
     }
 
-    /// Renders, and while the output contains `{{` parses and renders that, with the same dot. What one rendering changes in maps, the next
-    /// one sees; the limits are for all together. What comes from tainted texts is data in every rendering.
+    /// Renders the template. While the output contains `{{`, it is parsed and rendered again, with the same dot.
+    /// Changes that one pass makes to maps are visible in the next pass. The limits apply to all passes together. Tainted texts are data in every pass.
     ///
     /// # Errors
-    /// As [`Template::render`], in whichever text; or [`Limits::passes`] was reached.
+    /// Returns the errors of [`Template::render`], for each pass, and an error if [`Limits::passes`] is reached.
     pub fn render_nested(&self, dot: &Value, limits: &Limits) -> Result<Vec<u8>, TemplateError> {
         let options = Options { limits: *limits, ..Options::default() };
         self.render_with(dot, &options).map(|rendered| rendered.bytes)
     }
 
-    /// [`Template::render`] or [`Template::render_nested`], and how often that took rendering. An error tells by
-    /// [`pass`](TemplateError::pass).
+    /// Renders like [`Template::render`] or [`Template::render_nested`], depending on the options. Returns the number of passes and the tainted ranges too.
     ///
     /// # Errors
-    /// As these.
+    /// Returns the errors of these functions. [`TemplateError::pass`] is the pass that failed.
     pub fn render_with(&self, dot: &Value, options: &Options<'_>) -> Result<Rendered, TemplateError> {
         let limits = &options.limits;
         let mut rendering =
@@ -116,8 +116,8 @@ impl Template {
         Ok(Rendered { bytes: output.bytes, passes: rendering.pass + 1, stretches: output.stretches })
     }
 
-    /// Where in the text the byte `at` of the first rendering's output is written, as line and column from 1, of what is literal text; else the line
-    /// and column of the action that writes it.
+    /// Returns the place in the template that writes the byte `at` of the first pass's output: line and column, both from 1.
+    /// For literal text this is the place of the byte itself, otherwise the place of the action. None if the output has no such byte.
     pub fn writer_of(&self, at: usize, dot: &Value, limits: &Limits) -> Option<(usize, usize)> {
         let (mut heap, mut fuel) = (Heap::default(), Fuel::new(*limits));
         let writer = exec::writer_of(at, &self.program, dot, (&mut heap, &mut fuel))?;
@@ -125,7 +125,7 @@ impl Template {
         Some(place.line_and_column())
     }
 
-    /// An output with what its tainted parts refer to.
+    /// Replaces the plain references in the tainted parts of an output by their values.
     fn replaced(
         &self,
         output: Output,
@@ -170,7 +170,7 @@ fn execute(name: &str, program: &Program, dot: &Value, rendering: &mut Rendering
     })
 }
 
-/// What all passes of one rendering share.
+/// The state that all passes of one rendering share.
 struct Rendering {
     heap: Heap,
     fuel: Fuel,

@@ -1,4 +1,4 @@
-//! `Text`, a Go string: immutable bytes that are usually, but not always, UTF-8.
+//! `Text`, a Go string: immutable bytes, usually in UTF-8.
 
 use std::borrow::Cow;
 use std::cmp::Ordering;
@@ -8,9 +8,9 @@ use std::sync::Arc;
 
 use crate::taint::Taint;
 
-/// A Go string. Cloning is cheap. Like in Go, nothing guarantees that it is valid UTF-8: `trunc` may cut a code point.
+/// A Go string. Cloning is cheap. As in Go, the bytes can be invalid UTF-8: `trunc` can cut a code point.
 ///
-/// Texts are equal if their bytes are, wherever they come from.
+/// Texts are equal if their bytes are equal. Their taint does not matter.
 #[derive(Clone)]
 pub struct Text {
     bytes: Arc<[u8]>,
@@ -23,20 +23,20 @@ impl Text {
         &self.bytes
     }
 
-    /// What is known about where it comes from.
+    /// The taint: whether the text comes from an untrusted source.
     pub fn taint(&self) -> Taint {
         self.taint
     }
 
-    /// The text with a taint that is at least this one.
+    /// The text with at least this taint.
     #[must_use]
     pub fn tainted(self, taint: Taint) -> Self {
         Self { taint: self.taint.max(taint), ..self }
     }
 
-    /// The text, with every invalid byte sequence shown as U+FFFD.
+    /// The text, with U+FFFD in the place of every invalid byte sequence.
     pub fn to_str(&self) -> Cow<'_, str> {
-        // Checking first is much faster than looking for mistakes chunk by chunk.
+        // A check first is much faster than a search for errors chunk by chunk.
         std::str::from_utf8(&self.bytes).map_or_else(|_| String::from_utf8_lossy(&self.bytes), Cow::Borrowed)
     }
 
@@ -45,7 +45,7 @@ impl Text {
         self.bytes.len()
     }
 
-    /// Whether there is no byte in it.
+    /// Whether the text has no bytes.
     pub fn is_empty(&self) -> bool {
         self.bytes.is_empty()
     }

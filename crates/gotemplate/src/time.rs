@@ -1,4 +1,4 @@
-//! Go's time.
+//! Go's `time.Time` and `time.Duration`.
 
 mod calendar;
 mod duration;
@@ -18,18 +18,18 @@ use calendar::{Civil, SECONDS_PER_DAY};
 pub(crate) use duration::{parse as parse_duration, show as duration_text};
 pub(crate) use methods::{DURATION_METHODS, METHODS};
 
-/// How Go prints a time by itself.
+/// The layout in which Go prints a time.
 const STRING_LAYOUT: &[u8] = b"2006-01-02 15:04:05.999999999 -0700 MST";
 
-/// How Go writes a time into JSON and YAML.
+/// The layout of a time in JSON and YAML.
 const RFC3339_NANO: &[u8] = b"2006-01-02T15:04:05.999999999Z07:00";
 
-/// `time.Time`: a moment and the zone that it is shown in. The local zone is UTC, on every machine.
+/// `time.Time`: a timestamp and a zone. The local zone is UTC, on every machine.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Time {
     /// Seconds since 1970-01-01T00:00:00Z.
     seconds: i64,
-    /// Below 1,000,000,000.
+    /// The nanoseconds of the second, below 1,000,000,000.
     nanoseconds: u32,
     zone: Zone,
 }
@@ -40,7 +40,7 @@ enum Zone {
     Utc,
     /// A zone of the bundled time zone database.
     Named(TimeZone),
-    /// What a parsed text said about its zone; the offset is in seconds east of UTC.
+    /// The zone in a parsed text. The offset is in seconds east of UTC.
     Fixed {
         name: String,
         offset: i32,
@@ -48,7 +48,7 @@ enum Zone {
 }
 
 impl Time {
-    /// The moment that many seconds after 1970-01-01T00:00:00Z (`time.Unix`).
+    /// The time this many seconds after 1970-01-01T00:00:00Z (`time.Unix`).
     pub(crate) fn from_unix(seconds: i64) -> Self {
         Self { seconds, nanoseconds: 0, zone: Zone::Utc }
     }
@@ -63,27 +63,27 @@ impl Time {
         self.seconds
     }
 
-    /// What `value` says, read as `layout` (`time.ParseInLocation`); `None` if it does not fit.
+    /// Parses `value` with `layout` (`time.ParseInLocation`). None if it does not match.
     pub(crate) fn parse(layout: &[u8], value: &[u8]) -> Option<Self> {
         parse::parse(layout, value)
     }
 
-    /// The moment as `layout` shows it (`Time.Format`).
+    /// Formats the time with `layout` (`Time.Format`).
     pub(crate) fn format(&self, layout: &[u8]) -> Vec<u8> {
         format::format(self, layout)
     }
 
-    /// The moment as JSON and YAML have it.
+    /// Formats the time as in JSON and YAML.
     pub(crate) fn to_rfc3339(&self) -> String {
         String::from_utf8_lossy(&self.format(RFC3339_NANO)).into_owned()
     }
 
-    /// The year on the clocks of its zone.
+    /// The year in the zone of the time.
     pub(crate) fn year(&self) -> i64 {
         self.civil().year
     }
 
-    /// The moment and its offset from UTC in Go's binary form (`Time.MarshalBinary` of a time in the local zone).
+    /// The timestamp and its offset from UTC in Go's binary format (`Time.MarshalBinary` of a time in the local zone).
     pub(crate) fn to_binary(&self) -> Vec<u8> {
         const SECONDS_FROM_YEAR_1_TO_1970: i64 = 62_135_596_800;
         let (offset, seconds_of_offset) = (self.offset().0 / 60, self.offset().0 % 60);
@@ -97,17 +97,17 @@ impl Time {
         binary
     }
 
-    /// The same moment in the named zone: UTC for `Local`, for the empty name and for a name that the bundled database lacks.
+    /// The same timestamp in the named zone. In UTC for `Local`, for the empty name, and for a name that the bundled database does not contain.
     pub(crate) fn in_zone(&self, name: &str) -> Self {
         let zone = match name {
             "" | "UTC" | "Local" => None,
-            // The database does not mind case, Go does.
+            // The database ignores the case of names, but Go does not.
             name => TimeZoneDatabase::bundled().get(name).ok().filter(|zone| zone.iana_name() == Some(name)),
         };
         Self { zone: zone.map_or(Zone::Utc, Zone::Named), ..*self }
     }
 
-    /// The moment that many nanoseconds later.
+    /// The time this many nanoseconds later.
     pub(crate) fn plus(&self, nanoseconds: i64) -> Self {
         const NANOSECONDS_PER_SECOND: i64 = 1_000_000_000;
         let total = i64::from(self.nanoseconds) + nanoseconds.rem_euclid(NANOSECONDS_PER_SECOND);
@@ -119,7 +119,7 @@ impl Time {
         }
     }
 
-    /// Offset from UTC in seconds, and the zone's abbreviation, at this moment.
+    /// The offset from UTC in seconds and the zone's abbreviation, at this timestamp.
     fn offset(&self) -> (i32, String) {
         match &self.zone {
             Zone::Utc => (0, "UTC".to_owned()),
@@ -133,7 +133,7 @@ impl Time {
         }
     }
 
-    /// Seconds since 1970-01-01 on the clocks of its zone.
+    /// Seconds since 1970-01-01 in the zone of the time.
     fn local_seconds(&self) -> i64 {
         self.seconds.wrapping_add(i64::from(self.offset().0))
     }
@@ -148,14 +148,14 @@ impl Time {
     }
 }
 
-/// As Go prints it: `2020-02-29 00:00:00 +0000 UTC`.
+/// The format in which Go prints a time: `2020-02-29 00:00:00 +0000 UTC`.
 impl fmt::Display for Time {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&String::from_utf8_lossy(&self.format(STRING_LAYOUT)))
     }
 }
 
-/// The name of a number that is a month or a day of the week; `None` for other numbers.
+/// The name of a month or a day of the week. None for other kinds of numbers.
 pub(crate) fn name_of(kind: IntKind, number: i64) -> Option<&'static str> {
     match kind {
         IntKind::Month => Some(calendar::name(&calendar::MONTHS, number - 1)),

@@ -1,9 +1,9 @@
-//! Which values count as true in `if`, `with`, `and`, `or` and `not`.
+//! Which values are true in `if`, `with`, `and`, `or` and `not`.
 
 use crate::heap::Heap;
 use crate::value::Value;
 
-/// Whether `value` is not the zero of its type. Structs, times and versions always are.
+/// Whether `value` is not the zero value of its type. Structs, times and versions are always true.
 pub fn is_true(value: &Value, heap: &Heap) -> bool {
     match value {
         Value::Missing | Value::Nil => false,

@@ -1,9 +1,9 @@
-//! The names of Go's types, as errors, `%T`, `typeOf` and `kindOf` show them.
+//! The names of Go's types in errors, `%T`, `typeOf` and `kindOf`.
 
 use crate::function::Type;
 use crate::value::{IntKind, ListKind, MapKind, UintKind, Value};
 
-/// The value's type, like `map[string]interface {}`. For nil, which has none: `<nil>`, as `printf "%T"` has it.
+/// The value's type, like `map[string]interface {}`. For nil, which has no type, `<nil>`, as in `printf "%T"`.
 pub fn type_name(value: &Value) -> &'static str {
     match value {
         Value::Missing | Value::Nil => "<nil>",
@@ -38,7 +38,7 @@ pub fn type_name(value: &Value) -> &'static str {
     }
 }
 
-/// The value's kind (Go's `reflect.Kind`), like `map`. For nil: `invalid`.
+/// The value's kind (Go's `reflect.Kind`), like `map`. For nil, `invalid`.
 pub fn kind_name(value: &Value) -> &'static str {
     match value {
         Value::Missing | Value::Nil => "invalid",
@@ -53,7 +53,7 @@ pub fn kind_name(value: &Value) -> &'static str {
     }
 }
 
-/// The parameter type's name.
+/// The name of a parameter's type.
 pub(crate) fn parameter_name(parameter: Type) -> &'static str {
     match parameter {
         Type::Any => "interface {}",

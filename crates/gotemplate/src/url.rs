@@ -1,29 +1,29 @@
-//! URLs as Go's package net/url reads and writes them.
+//! URLs as Go's package net/url parses and writes them.
 
 use std::net::Ipv6Addr;
 
-/// A URL taken apart, with everything unescaped but the query.
+/// The parts of a URL. All but the query are unescaped.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Url {
     pub(crate) scheme: Vec<u8>,
-    /// What follows the scheme where no slash does.
+    /// The text after the scheme, if it does not begin with a slash.
     pub(crate) opaque: Vec<u8>,
     pub(crate) user: Option<User>,
-    /// With the port.
+    /// The host with the port.
     pub(crate) host: Vec<u8>,
     pub(crate) path: Vec<u8>,
     pub(crate) query: Vec<u8>,
     pub(crate) fragment: Vec<u8>,
 }
 
-/// User name and password.
+/// The user name and the password.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct User {
     name: Vec<u8>,
     password: Option<Vec<u8>>,
 }
 
-/// The part of a URL, which decides what must be escaped.
+/// A part of a URL. It determines which characters must be escaped.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Part {
     Fragment,
@@ -34,7 +34,7 @@ enum Part {
 }
 
 impl Url {
-    /// Takes `text` apart (`url.Parse`), or says what is wrong with it.
+    /// Parses `text` (`url.Parse`). The error is Go's message.
     pub(crate) fn parse(text: &[u8]) -> Result<Self, String> {
         let (rest, fragment) = cut(text, b'#');
         let mut url = Self::parse_without_fragment(rest)?;
@@ -119,7 +119,7 @@ impl Url {
         if !path.is_empty() && !path.starts_with(b"/") && !self.host.is_empty() {
             out.push(b'/');
         }
-        // Without this a first segment with a colon would be read as a scheme.
+        // Without `./`, a first segment with a colon would be parsed as a scheme.
         if out.is_empty() && cut(&path, b'/').0.contains(&b':') {
             out.extend_from_slice(b"./");
         }
@@ -144,7 +144,7 @@ impl User {
     }
 }
 
-/// What is before the first `separator`, and what is behind it.
+/// The text before the first `separator`, and the text after it.
 fn cut(text: &[u8], separator: u8) -> (&[u8], &[u8]) {
     let at = text.iter().position(|&byte| byte == separator);
     let parts = at.and_then(|at| Some((text.get(..at)?, text.get(at + 1..)?)));
@@ -188,7 +188,7 @@ fn parse_host(host: &[u8]) -> Result<Vec<u8>, String> {
     unescape(host, Part::Host)
 }
 
-/// `[fe80::1%25en0]:80`
+/// Parses a host like `[fe80::1%25en0]:80`.
 fn parse_ip_literal(host: &[u8]) -> Result<Vec<u8>, String> {
     let inner = host.strip_prefix(b"[").ok_or("invalid character '[' in host name")?;
     let close = inner.iter().rposition(|&byte| byte == b']').ok_or("missing ']' in host")?;
@@ -212,7 +212,7 @@ fn check_port(text: &[u8]) -> Result<(), String> {
     Err(format!("invalid port {:?} after host", String::from_utf8_lossy(text)))
 }
 
-/// Nothing, or a colon and digits.
+/// Whether the text is empty, or a colon and digits.
 fn is_port(text: &[u8]) -> bool {
     text.is_empty() || text.strip_prefix(b":").is_some_and(|port| port.iter().all(u8::is_ascii_digit))
 }
@@ -242,7 +242,7 @@ fn unescape(text: &[u8], part: Part) -> Result<Vec<u8>, String> {
     Ok(out)
 }
 
-/// The byte that `%41` stands for.
+/// The byte of an escape like `%41`.
 fn hexadecimal(escape: &[u8]) -> Option<u8> {
     let [b'%', high, low] = escape else { return None };
     let digit = |byte: &u8| char::from(*byte).to_digit(16);

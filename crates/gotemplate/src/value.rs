@@ -1,8 +1,7 @@
-//! The values that templates work on: the Go types that can occur in Kalypso's data and in what sprig makes of them.
+//! The values of templates: the Go types that occur in Kalypso's data and in the results of sprig's functions.
 //!
-//! Values are immutable and shared freely between threads. `set`, `unset` and `merge`, which change a map in place in Go,
-//! record the change in the [`Heap`](crate::heap::Heap) of the one rendering that runs them, so data that
-//! many renderings share stays as it was.
+//! Values are immutable and can be shared between threads. In Go, `set`, `unset` and `merge` change a map in place. Here they record the change in
+//! the [`Heap`](crate::heap::Heap) of the current rendering. So data that many renderings share does not change.
 
 use std::sync::{Arc, LazyLock};
 
@@ -13,8 +12,8 @@ use crate::text::Text;
 /// A Go value.
 #[derive(Clone, Debug)]
 pub enum Value {
-    /// Go's zero `reflect.Value`: what a missing map key gives. Prints `<no value>`. Lives only in the executor and is
-    /// never an item of a list or map; functions get [`Value::Nil`] for it.
+    /// Go's zero `reflect.Value`: the result of a look-up of a missing map key. Prints `<no value>`. Exists only in the executor and is never an item
+    /// of a list or map. Functions get [`Value::Nil`] instead.
     Missing,
     /// A nil `interface {}`: YAML's or JSON's `null`.
     Nil,
@@ -32,9 +31,9 @@ pub enum Value {
     Text(Text),
     /// A slice.
     List(Arc<List>),
-    /// A map. Look entries up through [`Heap::entries`](crate::heap::Heap::entries), which knows what this rendering has changed.
+    /// A map. Use [`Heap::entries`](crate::heap::Heap::entries) to look up entries: it includes the changes of the current rendering.
     Map(Arc<Map>),
-    /// A struct with a fixed set of fields: an unknown field is an error, not a missing value.
+    /// A struct with a fixed set of fields. An unknown field is an error, not a missing value.
     Struct(Arc<Struct>),
     /// `time.Time`
     Time(Arc<crate::time::Time>),
@@ -42,12 +41,12 @@ pub enum Value {
     Duration(i64),
     /// `*semver.Version`
     Version(Arc<crate::semver::Version>),
-    /// A value of another variant, not a text, that comes from tainted texts. Lives only in the executor and is never an item of a list or map;
-    /// functions get the value itself.
+    /// A value of another variant, not a text, that comes from tainted texts. Exists only in the executor and is never an item of a list or map.
+    /// Functions get the value inside.
     Tainted(Arc<Tainted>),
 }
 
-/// Which signed Go type an integer has.
+/// The Go type of a signed integer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum IntKind {
     /// `int`
@@ -62,7 +61,7 @@ pub enum IntKind {
     Weekday,
 }
 
-/// Which unsigned Go type an integer has.
+/// The Go type of an unsigned integer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum UintKind {
     /// `uint`
@@ -80,7 +79,7 @@ pub struct List {
     pub kind: ListKind,
     /// The items.
     pub items: Vec<Value>,
-    /// The taint of all items.
+    /// The highest taint of the items.
     taint: Taint,
 }
 
@@ -102,9 +101,9 @@ pub enum ListKind {
 pub struct Map {
     /// The type.
     pub kind: MapKind,
-    /// The entries as they were when the map was made; sorted as Go prints them.
+    /// The entries at the time when the map was made, in the order in which Go prints them.
     pub entries: Entries,
-    /// The taint of all entries.
+    /// The highest taint of the entries.
     taint: Taint,
 }
 
@@ -115,7 +114,7 @@ pub enum MapKind {
     TextToAny,
     /// `map[string]string`
     TextToText,
-    /// `map[interface {}]interface {}`: what yaml.v2 makes of nested mappings
+    /// `map[interface {}]interface {}`: the type that yaml.v2 uses for nested mappings
     AnyToAny,
 }
 
@@ -137,7 +136,7 @@ pub enum Key {
 }
 
 impl Key {
-    /// The key as a value of its own.
+    /// The key as a value.
     pub fn to_value(&self) -> Value {
         match self {
             Self::Nil => Value::Nil,
@@ -150,7 +149,7 @@ impl Key {
     }
 }
 
-/// A `float64` with a total order, so that it can be a key.
+/// A `float64` with a total order, so that it can be a map key.
 #[derive(Clone, Copy, Debug)]
 pub struct FloatKey(pub f64);
 
@@ -183,24 +182,24 @@ impl std::hash::Hash for FloatKey {
 /// A struct value.
 #[derive(Clone, Debug)]
 pub struct Struct {
-    /// The type's name as Go prints it, for errors.
+    /// The type's name as Go prints it in errors.
     pub type_name: &'static str,
     /// The fields in declaration order.
     pub fields: Vec<(&'static str, Value)>,
 }
 
-/// Go's nil slices: the one list that stands for each. All but comparing and encoding take them for empty lists.
+/// Go's nil slices: one shared list for each type. Only comparing and encoding distinguish them from empty lists.
 static NIL_LISTS: LazyLock<[Arc<List>; 2]> =
     LazyLock::new(|| [ListKind::Any, ListKind::Text].map(|kind| Arc::new(List::new(kind, Vec::new()))));
 
 impl List {
-    /// A list of these items.
+    /// Makes a list of these items.
     pub fn new(kind: ListKind, items: Vec<Value>) -> Self {
         let taint = taint::of_items(&items);
         Self { kind, items, taint }
     }
 
-    /// The taint that its items had when it was made.
+    /// The highest taint of the items when the list was made.
     pub(crate) fn taint(&self) -> Taint {
         self.taint
     }
@@ -211,18 +210,18 @@ impl List {
     }
 }
 
-/// Go's nil map: the one that stands for it. It can't be changed, and gets encoded as null.
+/// Go's nil map: one shared map. It can't be changed, and is encoded as null.
 static NIL_MAP: LazyLock<Arc<Map>> = LazyLock::new(|| Arc::new(Map::new(MapKind::TextToAny, Entries::new())));
 
 impl Map {
-    /// A map of these entries.
+    /// Makes a map of these entries.
     pub fn new(kind: MapKind, entries: Entries) -> Self {
         let mut map = Self { kind, entries, taint: Taint::None };
         map.taint = taint::of_map(&map);
         map
     }
 
-    /// The taint that its entries had when it was made.
+    /// The highest taint of the entries when the map was made.
     pub(crate) fn taint(&self) -> Taint {
         self.taint
     }
@@ -233,7 +232,7 @@ impl Map {
     }
 }
 
-/// Values that templates nest very deeply are taken apart one by one: nested drops would overflow the stack.
+/// Takes nested values apart one by one: recursive drops of very deeply nested values would overflow the stack.
 impl Drop for List {
     fn drop(&mut self) {
         if self.items.iter().any(Value::is_container) {

@@ -1,6 +1,6 @@
-//! Renders every template of the conformance corpus, and compares with what Go makes of it, byte for byte.
+//! Renders every template of the conformance corpus and compares the output with Go's output, byte for byte.
 //!
-//! The environment variable `KALYPSO_CONFORMANCE` names the folder that holds `conformance/`.
+//! The environment variable `KALYPSO_CONFORMANCE` is the path of the folder that contains `conformance/`.
 
 mod decode;
 
@@ -10,9 +10,9 @@ use std::path::{Path, PathBuf};
 use gotemplate::{Limits, Template};
 use libtest_mimic::{Arguments, Failed, Trial};
 
-/// Cases that we decided to differ in. Each must fail, or it does not belong here.
+/// Cases that intentionally differ from Go. The test fails if one of them does not differ.
 const EXCEPTIONS: &[&str] = &[
-    // Passwords and ciphers belong into a vault: `docs/reference/template-functions.md`.
+    // Passwords and ciphers belong in a vault: see `docs/reference/template-functions.md`.
     "p-sprig-crypto-004",
     "p-sprig-crypto-005",
     "p-sprig-crypto-006",
@@ -53,7 +53,7 @@ fn templates_render_as_in_go(folder: &Path) -> Result<(), Failed> {
     if failed == 0 { Ok(()) } else { Err(summary(&groups).into()) }
 }
 
-/// Whether the case gives what Go gives; a known exception must not.
+/// Checks that the case has the same result as in Go, or that an exception has another one.
 fn check(case: &serde_json::Value) -> Result<(), String> {
     let name = text(case, "name");
     let difference = difference(case);
@@ -77,7 +77,7 @@ fn difference(case: &serde_json::Value) -> Option<String> {
     }
 }
 
-/// Every template gives the same with other values in the fields that it is not said to read.
+/// Checks that the output does not depend on the fields that [`gotemplate::Reads`] does not contain.
 fn unread_fields_do_not_matter(folder: &Path) -> Result<(), Failed> {
     let corpus = std::fs::read_to_string(folder.join("conformance/templates.jsonl"))?;
     let mut changed_fields = 0;
@@ -106,7 +106,7 @@ fn text(case: &serde_json::Value, key: &str) -> String {
     case[key].as_str().unwrap_or_default().to_owned()
 }
 
-/// Failures, then a line per group.
+/// The failures, then a line for each group.
 fn summary(groups: &BTreeMap<String, Group>) -> String {
     let failures = groups.values().flat_map(|group| &group.failures).map(|failure| format!("{failure}\n"));
     let lines = groups.iter().map(|(name, group)| {

@@ -1,4 +1,4 @@
-//! What a template is not said to read has no influence on what it gives, however the data wanders through it.
+//! Checks that a template's output depends only on the fields that `Template::reads` returns, with random templates that pass the data around.
 
 use std::sync::Arc;
 
@@ -8,13 +8,13 @@ use proptest::prelude::*;
 
 const FIELDS: [&str; 3] = ["A", "B", "C"];
 
-/// What the data is passed on by: mostly the data itself.
+/// An expression that passes the data on: mostly the data itself.
 fn place() -> impl Strategy<Value = String> {
     let places = [".", "$", "$x", "$y", "(.)", "($x)"].map(str::to_owned).to_vec();
     prop_oneof![2 => prop::sample::select(places), 1 => expression()]
 }
 
-/// What is looked at: mostly fields, for a template that reads everything shows nothing.
+/// An expression that reads values: mostly fields, because a template that reads everything checks nothing.
 fn expression() -> impl Strategy<Value = String> {
     let fields = [".A", ".B", ".C.A", "$.A", "$.B.C", "$x.B", "$x.C", "$y.A", "$y.B", "(.).B", "($x).C", "1", "\"A\""];
     let whole = [".", "$", "$x", "$y"];
@@ -26,7 +26,7 @@ fn expression() -> impl Strategy<Value = String> {
     })
 }
 
-/// A few nodes.
+/// Generates a few nodes.
 fn nodes() -> impl Strategy<Value = String> {
     let shown = ["{{ @ }}", "{{ if @ }}-{{ end }}"];
     let passed = ["{{ $x := @ }}", "{{ $y = @ }}", "{{ $ = @ }}", "{{ template \"d\" @ }}", "{{ template \"e\" @ }}"];
@@ -47,7 +47,7 @@ fn nodes() -> impl Strategy<Value = String> {
     })
 }
 
-/// A template that defines and calls two others.
+/// Generates a template that defines two others and calls them.
 fn template() -> impl Strategy<Value = String> {
     (nodes(), nodes(), nodes()).prop_map(|(d, e, main)| {
         let variables = "{{ $x := . }}{{ $y := .A }}";

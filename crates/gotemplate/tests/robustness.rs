@@ -1,11 +1,11 @@
-//! No template may take the process down: not by nesting, not by recursion, not by its size.
+//! Checks that no template can crash the process, by nesting, by recursion or by its size.
 
 #![allow(clippy::unwrap_used, reason = "a test may")]
 
 use gotemplate::{ErrorKind, Limits, Template, Value};
 use proptest::prelude::*;
 
-/// Renders on the stack that threads have by default.
+/// Renders with the default stack size of threads.
 fn render(text: String) -> Result<Vec<u8>, ErrorKind> {
     let thread = std::thread::Builder::new().stack_size(2 * 1024 * 1024).spawn(move || {
         let template = Template::parse("t", &text).map_err(|error| error.kind)?;
@@ -26,7 +26,7 @@ fn data() -> Value {
     ])
 }
 
-/// A template that calls itself from within `action`.
+/// A template that calls itself inside `action`.
 fn recursive(action: &str) -> String {
     let body = action.replace('@', "{{ template \"r\" . }}");
     format!("{{{{ define \"r\" }}}}{body}{{{{ end }}}}{{{{ template \"r\" . }}}}")
@@ -70,7 +70,7 @@ fn hostile_nesting_is_refused() {
     assert_eq!(render(format!("{{{{ {}", "(".repeat(100_000))), Err(ErrorKind::Parse));
 }
 
-/// Pieces that templates are made of.
+/// Pieces of templates, from which random templates are made.
 #[rustfmt::skip]
 const PIECES: &[&str] = &[
     "{{", "}}", "{{- ", " -}}", "{{ end }}", "{{ else }}", "{{ if .s }}", "{{ range .l }}",

@@ -1,4 +1,4 @@
-//! Texts that a template's author does not trust are data in every pass, whatever functions make of them.
+//! Checks that tainted texts are data in every pass, whichever functions process them.
 
 #![allow(clippy::unwrap_used, reason = "a test may")]
 
@@ -10,7 +10,7 @@ use proptest::prelude::*;
 
 const REFERENCES: &[&str] = &["Type", "Env"];
 
-/// Data with a secret, and with the texts of somebody else in `.Theirs` and `.Name`.
+/// Data with a secret, and with tainted texts in `.Theirs` and `.Name`.
 fn data(theirs: &[(&str, &str)], taint: Taint) -> Value {
     let entry = |(key, text): &(&str, &str)| {
         (Key::Text(Text::from(*key).tainted(taint)), Value::Text(Text::from(*text).tainted(taint)))
@@ -36,7 +36,7 @@ fn render(template: &str, dot: &Value, is_literal: bool) -> Result<Rendered, Tem
     Template::parse("t", template)?.render_with(dot, &options)
 }
 
-/// What a template gives with this text of somebody else, or which template texts are refused.
+/// Checks the output of a template with this tainted text, or the texts that are refused.
 fn check(template: &str, text: &str, expected: Result<&str, &[&str]>) {
     let found = render(template, &data(&[("x", text)], Taint::Raw), false);
     let found = found.map(|rendered| String::from_utf8(rendered.bytes).unwrap());
@@ -48,7 +48,7 @@ fn check(template: &str, text: &str, expected: Result<&str, &[&str]>) {
     assert_eq!(refused, expected, "{template} with {text}");
 }
 
-/// The template makes an action of data somehow, and that is refused.
+/// Checks that the template is refused, because it would make an action from data.
 fn check_refused(template: &str, text: &str) {
     let found = render(template, &data(&[("x", text)], Taint::Raw), false);
     let found = found.map(|rendered| String::from_utf8_lossy(&rendered.bytes).into_owned());
@@ -259,7 +259,7 @@ fn a_reference_that_refers_to_itself_ends() {
     assert_eq!(found.map(|rendered| rendered.bytes.len()).map_err(|error| error.kind), Ok(50_000));
 }
 
-/// Templates that print a text of somebody else, some through functions.
+/// Templates that print a tainted text, some of them with functions.
 const TEMPLATES: &[&str] = &[
     "a: {{ .Theirs.x }}\nb: {{ .Own.url }}\n",
     "{{ .Theirs.x }}{{ .Theirs.y }}",
@@ -276,7 +276,7 @@ const TEMPLATES: &[&str] = &[
     "{{ .Theirs.x }}{{ `{ .Own.secret }}` }}",
 ];
 
-/// Pieces that template text is made of.
+/// Pieces of template text, from which random texts are made.
 const PIECES: &[&str] = &[
     "{{",
     "{",

@@ -58,7 +58,7 @@ fn pair(arguments: &[Value]) -> Result<(&Value, &Value), Failure> {
     }
 }
 
-/// What can be compared with what.
+/// The kinds of values that Go can compare.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Basic {
     Bool,
@@ -98,7 +98,7 @@ fn equal(left: &Value, right: &Value) -> Result<bool, Failure> {
     }
 }
 
-/// Both are lists, maps, structs, times or versions.
+/// Compares values that are both lists, maps, structs, times or versions.
 fn identical(left: &Value, right: &Value) -> Result<bool, Failure> {
     match (left, right) {
         (Value::Time(left), Value::Time(right)) => Ok(Arc::ptr_eq(left, right) || left == right),
@@ -123,7 +123,7 @@ fn less(left: &Value, right: &Value) -> Result<bool, Failure> {
     }
 }
 
-/// Integers are compared by their value, whatever their type.
+/// The value of an integer of any type. Integers of different types are compared by their values.
 fn integer(value: &Value) -> Option<i128> {
     match value {
         Value::Int(int, _) | Value::Duration(int) => Some(i128::from(*int)),
@@ -132,7 +132,7 @@ fn integer(value: &Value) -> Option<i128> {
     }
 }
 
-/// Nil slices are nil too.
+/// Whether the value is nil. Nil slices are nil, too.
 fn is_nil(value: &Value) -> bool {
     match value {
         Value::Nil | Value::Missing => true,

@@ -1,4 +1,4 @@
-//! `html`, `js` and `urlquery`: text made safe for other languages.
+//! `html`, `js` and `urlquery`: escape text for other languages.
 
 use crate::format::{self, is_printable};
 use crate::function::{Call, Failure};
@@ -58,7 +58,7 @@ pub(super) fn urlquery(_call: &mut Call<'_>, arguments: &[Value]) -> Result<Valu
     Ok(Value::text(escaped))
 }
 
-/// The arguments as one text. Nil is shown as actions show it.
+/// The arguments as one text. Nil is written as in an action's output.
 fn joined(arguments: &[Value]) -> Text {
     if let [Value::Text(text)] = arguments {
         return text.clone();

@@ -31,7 +31,7 @@ pub(super) fn index(call: &mut Call<'_>, arguments: &[Value]) -> Result<Value, F
     Ok(item)
 }
 
-/// The entry of the map, else the zero of its element type.
+/// The entry of the map, or the zero value of its element type.
 fn entry(heap: &Heap, map: &Arc<Map>, index: &Value) -> Result<Value, Failure> {
     let key = match (map.kind, index) {
         (MapKind::AnyToAny, index) => {

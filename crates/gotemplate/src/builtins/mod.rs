@@ -1,4 +1,4 @@
-//! The functions that text/template itself brings. (`and` and `or`, which do not evaluate all their arguments, are the executor's.)
+//! The built-in functions of text/template. (`and` and `or` are in the executor, because they do not evaluate all their arguments.)
 
 #![allow(clippy::unnecessary_wraps, reason = "the type of every function that templates call")]
 
@@ -12,7 +12,7 @@ use crate::truth::is_true;
 use crate::types::type_name;
 use crate::value::Value;
 
-/// By name.
+/// The functions, each with its name.
 pub(crate) const FUNCTIONS: &[Function] = &[
     Function { body: call, variadic: true, ..function("call", &[Type::Any, Type::Any]) },
     Function { body: compare::eq, variadic: true, ..function("eq", &[Type::Any, Type::Any]) },
@@ -41,7 +41,7 @@ fn not(call: &mut Call<'_>, arguments: &[Value]) -> Result<Value, Failure> {
     Ok(Value::Bool(!is_true(value, call.heap)))
 }
 
-/// No value that a template can hold is a function.
+/// Always returns an error: templates have no values that are functions.
 fn call(_call: &mut Call<'_>, arguments: &[Value]) -> Result<Value, Failure> {
     match arguments.first() {
         None | Some(Value::Nil | Value::Missing) => Err(Failure::error("call of nil")),

@@ -8,7 +8,7 @@ use crate::types::{parameter_name, type_name};
 use crate::value::{IntKind, ListKind, MapKind, Value};
 
 impl Run<'_> {
-    /// The value of an argument. Constants take the type of the parameter if they can.
+    /// The value of an argument. A constant gets the type of the parameter if possible.
     pub(super) fn argument(&mut self, dot: &Value, operand: &Operand, parameter: Type) -> Eval<Value> {
         let at = operand.at;
         match &operand.term {
@@ -38,7 +38,7 @@ fn wrong_constant(at: usize, parameter: Type) -> Stop {
     error(at, format!("this constant can't be used as an argument of type {}", parameter_name(parameter)))
 }
 
-/// `value` as an argument of type `parameter`. Nothing is converted: the value has the type, or it is nil and the type has a nil.
+/// Checks that `value` fits the parameter. Nothing is converted, but a missing value becomes the nil of the parameter's type, if that type has one.
 pub(super) fn convert(at: usize, value: Value, parameter: Type) -> Eval<Value> {
     if fits(value.plain(), parameter) { Ok(value) } else { converted_nil(at, value.plain(), parameter) }
 }
@@ -70,7 +70,7 @@ fn converted_nil(at: usize, value: &Value, parameter: Type) -> Eval<Value> {
     Err(error(at, format!("wrong type for value; expected {expected}; got {found}")))
 }
 
-/// The nil of a type, if it has one.
+/// The nil value of a type. None if the type has no nil.
 fn nil(parameter: Type) -> Option<Value> {
     match parameter {
         Type::Any => Some(Value::Nil),

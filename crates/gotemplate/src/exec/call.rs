@@ -9,15 +9,15 @@ use crate::taint::{self, Taint};
 use crate::truth::is_true;
 use crate::value::Value;
 
-/// What a function or method is given.
+/// The arguments of a function or method.
 pub(super) struct Given<'a> {
-    /// The dot, for the arguments that are yet to be evaluated.
+    /// The dot, to evaluate the arguments in `written`.
     pub(super) dot: &'a Value,
-    /// The value whose method is called: its first argument.
+    /// The value whose method is called. It is the first argument.
     pub(super) receiver: Option<Value>,
-    /// The arguments that are written behind the name.
+    /// The arguments after the function's name in the template.
     pub(super) written: &'a [Operand],
-    /// The value that is piped into it: its last argument.
+    /// The value of the previous command in the pipeline. It is the last argument.
     pub(super) last: Option<Value>,
 }
 
@@ -26,7 +26,7 @@ impl<'a> Given<'a> {
         Self { dot, receiver: None, written: &[], last: None }
     }
 
-    /// Whether there are no arguments.
+    /// Whether there are no arguments, apart from the receiver.
     pub(super) fn is_nothing(&self) -> bool {
         self.written.is_empty() && self.last.is_none()
     }
@@ -45,7 +45,7 @@ impl Run<'_> {
         }
     }
 
-    /// `and` and `or`: the first argument whose truth is `decisive`, else the last. What follows it is not evaluated.
+    /// `and` and `or`: returns the first argument whose truth is `decisive`, or the last argument. Arguments after it are not evaluated.
     fn logic(&mut self, at: usize, decisive: bool, given: Given<'_>) -> Eval<Value> {
         if given.is_nothing() {
             let name = if decisive { "or" } else { "and" };
@@ -86,7 +86,7 @@ impl Run<'_> {
         result.map_err(|failure| failed(at, function, failure))
     }
 
-    /// Puts an argument to the others, as the function is to get it. What taint it does not show any more.
+    /// Adds an argument without its taint wrapper to `self.arguments`. Returns the taint that the argument then no longer carries.
     #[inline]
     fn push(&mut self, argument: Value) -> Taint {
         let (argument, hidden) = argument.uncovered();
@@ -94,7 +94,7 @@ impl Run<'_> {
         hidden
     }
 
-    /// The taints of the arguments from `base` on.
+    /// The taints of the arguments from index `base` on.
     fn taints(&mut self, base: usize, hidden: Taint) -> Result<taint::Given, Failure> {
         let mut given = taint::Given { all: hidden, hidden, has_container: false };
         for argument in self.arguments.get(base..).unwrap_or_default() {
@@ -104,7 +104,7 @@ impl Run<'_> {
         Ok(given)
     }
 
-    /// Executes the function with the arguments from `base` on.
+    /// Executes the function with the arguments from index `base` on.
     fn execute(&mut self, function: &Function, base: usize, hidden: Taint) -> Result<Value, Failure> {
         let taints = self.taints(base, hidden)?;
         let arguments = self.arguments.get_mut(base..).unwrap_or_default();
@@ -115,7 +115,7 @@ impl Run<'_> {
                 }
             }
         }
-        // Functions read their texts: a short name or a yes can be all that comes of megabytes.
+        // Functions read their texts, so these cost steps: a short result can need megabytes of text.
         let bytes = |argument: &Value| if let Value::Text(text) = argument { text.len() as u64 } else { 0 };
         self.fuel.steps(arguments.iter().map(bytes).sum::<u64>() / 64)?;
         let mut call = Call { heap: &mut *self.heap, fuel: &mut *self.fuel };
@@ -128,7 +128,7 @@ impl Run<'_> {
     }
 }
 
-/// The parameters that arguments are given for: all but the receiver.
+/// The parameters of a function without the receiver.
 struct Parameters<'a> {
     types: &'static [Type],
     function: &'a Function,
@@ -140,7 +140,7 @@ impl Parameters<'_> {
         self.types.get(index).or(repeated).copied().unwrap_or(Type::Any)
     }
 
-    /// How many arguments there must be, or at least if the function is variadic.
+    /// The number of arguments. For a variadic function, the lowest number.
     fn least(&self) -> usize {
         if self.function.variadic { self.types.len().saturating_sub(1) } else { self.types.len() }
     }

@@ -6,7 +6,7 @@ use crate::parse::tree::{Command, Number, Operand, Pipeline, Term, VariableId};
 use crate::value::Value;
 
 impl Run<'_> {
-    /// The value of a pipeline, which its variables get too.
+    /// Evaluates a pipeline. Assigns its value to its variables, too.
     pub(super) fn pipeline(&mut self, dot: &Value, pipeline: &Pipeline) -> Eval<Value> {
         let value = match &pipeline.shared {
             None => self.commands(dot, &pipeline.commands, None)?,
@@ -26,7 +26,7 @@ impl Run<'_> {
         Ok(value)
     }
 
-    /// The value of commands, the first of which may get the value of those before it.
+    /// Evaluates commands. `last`, if there is one, is the last argument of the first command.
     pub(super) fn commands(&mut self, dot: &Value, commands: &[Command], last: Option<Value>) -> Eval<Value> {
         let Some((end, before)) = commands.split_last() else { return Ok(last.unwrap_or(Value::Missing)) };
         let mut last = last;
@@ -36,7 +36,7 @@ impl Run<'_> {
         self.command(dot, end, last).map(unpacked)
     }
 
-    /// The value of a command; `last` is the value of the command before it, its last argument.
+    /// Evaluates a command. `last` is the value of the command before it, and becomes its last argument.
     fn command(&mut self, dot: &Value, command: &Command, last: Option<Value>) -> Eval<Value> {
         let Operand { at, term } = &command.first;
         self.spend(*at, 1)?;
@@ -62,7 +62,7 @@ impl Run<'_> {
         }
     }
 
-    /// The value of a term that stands alone.
+    /// Evaluates a term without arguments.
     pub(super) fn operand(&mut self, dot: &Value, operand: &Operand) -> Eval<Value> {
         let Operand { at, term } = operand;
         match term {
@@ -108,12 +108,12 @@ impl Run<'_> {
     }
 }
 
-/// A nil interface is unpacked, and nothing is in it.
+/// A nil interface as `reflect` unpacks it: the zero `reflect.Value`.
 fn unpacked(value: Value) -> Value {
     if matches!(value, Value::Nil) { Value::Missing } else { value }
 }
 
-/// The value of a number where nothing says which type it should have: its notation decides.
+/// The value of a numeric constant where no parameter determines its type. As in Go, the notation determines it.
 pub(super) fn ideal(at: usize, number: &Number) -> Eval<Value> {
     match *number {
         Number { complex: Some((real, imaginary)), .. } => Ok(Value::Complex(real, imaginary)),

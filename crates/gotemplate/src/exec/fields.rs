@@ -9,8 +9,9 @@ use crate::taint::Taint;
 use crate::types::type_name;
 use crate::value::{Key, Value};
 
-/// Follows `path` through maps and structs: the value that is reached, and the fields that are left because that value has neither
-/// entries nor fields. Only the last value is cloned: the counters of values that threads share stay untouched on the way.
+/// Follows `path` through maps and structs. Returns the value at its end.
+/// If a value on the way is neither a map nor a struct, returns that value and the fields that are left. Only the returned value is cloned, so the
+/// reference counters of shared values on the way do not change.
 pub(super) fn reach<'p>(heap: &Heap, receiver: &Value, path: &'p [Field]) -> Eval<(Value, &'p [Field])> {
     let mut value = receiver;
     let mut rest = path;
@@ -22,7 +23,7 @@ pub(super) fn reach<'p>(heap: &Heap, receiver: &Value, path: &'p [Field]) -> Eva
         value = match value.plain() {
             Value::Map(map) => match heap.entries(map).get(&field.name) {
                 Some(entry) => entry,
-                // Fields of what is missing are missing too.
+                // A field of a missing value is missing, too.
                 None => return Ok((Value::Missing, &[])),
             },
             Value::Struct(fields) => match fields.fields.iter().find(|(name, _)| is_named(field, name)) {
@@ -41,7 +42,7 @@ pub(super) fn reach<'p>(heap: &Heap, receiver: &Value, path: &'p [Field]) -> Eva
 }
 
 impl Run<'_> {
-    /// Follows `path`. What is given are arguments of the last field, which must be a method then.
+    /// Follows `path`. If there are arguments, the last field must be a method, and gets them.
     pub(super) fn fields(&mut self, receiver: &Value, path: &[Field], mut given: Given<'_>) -> Eval<Value> {
         let has_arguments = !given.is_nothing();
         let (plain, method) = match path.split_last() {
@@ -74,7 +75,7 @@ impl Run<'_> {
     }
 }
 
-/// Arguments were given to something that is no method.
+/// The result if a field that is not a method gets arguments. Nearly always an error.
 fn without_method(receiver: &Value, field: &Field) -> Eval<Value> {
     match receiver {
         Value::Missing => Ok(Value::Missing),

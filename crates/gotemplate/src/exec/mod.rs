@@ -18,11 +18,11 @@ use crate::shared::{Shared, Slot};
 use crate::taint::{Output, Taint};
 use crate::value::Value;
 
-/// Why a rendering ended early. Boxed, because results are passed around far more often than errors.
+/// The reason why a rendering ended early. Boxed, because results are moved far more often than errors occur.
 #[derive(Debug)]
 pub(crate) struct Stop(pub(crate) Box<Cause>);
 
-/// What went wrong, and at which byte of the text.
+/// The failure, and its byte in the text.
 #[derive(Debug)]
 pub(crate) struct Cause {
     pub(crate) at: usize,
@@ -31,7 +31,7 @@ pub(crate) struct Cause {
 
 type Eval<T> = Result<T, Stop>;
 
-/// Executes the main template of `program` with `dot` and returns what it writes.
+/// Executes the main template of `program` with `dot` and returns its output.
 pub(crate) fn execute(program: &Program, dot: &Value, heap: &mut Heap, fuel: &mut Fuel) -> Eval<Output> {
     let shared = heap.shared.as_ref().filter(|shared| program.parts > 0 && shared.is_in(dot)).map(Arc::clone);
     let slots = shared.as_ref().map(|shared| shared.slots(program.id, program.parts));
@@ -42,7 +42,8 @@ pub(crate) fn execute(program: &Program, dot: &Value, heap: &mut Heap, fuel: &mu
     Ok(run.output)
 }
 
-/// The byte of the text that writes this byte of what `program` gives with `dot`, or where the action begins that does. None if nothing does.
+/// Finds the byte of the template that writes the byte `byte` of the output. If an action writes it, returns the start of the action. None if the
+/// output has no such byte.
 pub(crate) fn writer_of(
     byte: usize,
     program: &Program,
@@ -50,39 +51,39 @@ pub(crate) fn writer_of(
     (heap, fuel): (&mut Heap, &mut Fuel),
 ) -> Option<usize> {
     let mut run = Run { watched: Some(Watched { byte, writer: None }), ..Run::new(program, dot, heap, fuel) };
-    // What fails has written as well.
+    // If the execution fails, the output before the failure counts too.
     drop(run.main(dot));
     run.watched?.writer
 }
 
-/// A byte of the output whose writer is asked for.
+/// A byte of the output whose writer is searched for.
 #[derive(Clone, Copy, Debug)]
 struct Watched {
     byte: usize,
     writer: Option<usize>,
 }
 
-/// What an execution shares with others.
+/// The cached results that an execution can use.
 #[derive(Clone, Copy)]
 struct Sharing<'a> {
     shared: &'a Shared,
-    /// The places of the program's parts.
+    /// The places of the program's parts in the cache.
     slots: &'a [Slot],
-    /// Whether a part is being made. Of parts in it nothing is kept.
+    /// Whether a part is being computed. Results of parts inside it are not stored.
     is_inside: bool,
 }
 
-/// One execution.
+/// The state of one execution.
 struct Run<'a> {
     program: &'a Program,
     output: Output,
     /// The variables of all templates that are being executed, the innermost last.
     variables: Vec<(VariableId, Value)>,
-    /// Where the variables of the innermost template begin.
+    /// The index in `variables` where those of the innermost template begin.
     frame: usize,
-    /// The arguments of all calls that are being prepared, the innermost last: one allocation for all.
+    /// The arguments of all calls that are being prepared, the innermost last. One vector for all saves allocations.
     arguments: Vec<Value>,
-    /// How many bodies, templates and parentheses we are in.
+    /// The number of bodies, templates and parentheses around the current node.
     depth: u32,
     heap: &'a mut Heap,
     fuel: &'a mut Fuel,
@@ -99,7 +100,7 @@ impl<'a> Run<'a> {
     }
 }
 
-/// What a body wants its surroundings to do next.
+/// How the execution continues after a body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Flow {
     Next,

@@ -11,13 +11,13 @@ impl Run<'_> {
         let items = self.pipeline(dot, &range.items)?;
         let spread = items.spread(self.heap, self.fuel).map_err(|exhausted| stop(range.items.at, exhausted))?;
         let ran = self.iterate(spread.as_ref().unwrap_or(&items), range)?;
-        // `otherwise` still sees the variables.
+        // The variables of the pipeline are visible in `otherwise`, too.
         let flow = if ran { Flow::Next } else { self.nested_body(range.items.at, dot, &range.otherwise)? };
         self.variables.truncate(mark);
         Ok(flow)
     }
 
-    /// Executes the body for every item; `false` if there is none.
+    /// Executes the body for every item. Returns `false` if there are no items.
     fn iterate(&mut self, items: &Value, range: &Loop) -> Eval<bool> {
         match items {
             Value::Missing | Value::Nil => Ok(false),
@@ -30,7 +30,7 @@ impl Run<'_> {
                 Ok(!list.items.is_empty())
             }
             Value::Map(map) => {
-                // What the body changes in the map is not seen by this loop, as Go sorts the entries before it begins.
+                // Changes that the body makes to the map do not affect this loop: Go sorts the entries before the loop begins.
                 let changed = self.heap.changed(map).cloned();
                 let entries = changed.as_ref().unwrap_or(&map.entries);
                 for (key, value) in entries {
@@ -51,7 +51,7 @@ impl Run<'_> {
         }
     }
 
-    /// `range 3`
+    /// Executes `range 3`.
     fn count(&mut self, items: &Value, count: u64, range: &Loop) -> Eval<bool> {
         if range.items.variables.len() > 1 {
             let shown = format::display(items);
@@ -66,7 +66,7 @@ impl Run<'_> {
         Ok(count > 0)
     }
 
-    /// The body for one item.
+    /// Executes the body for one item.
     fn round(&mut self, range: &Loop, index: impl FnOnce() -> Value, item: &Value) -> Eval<Flow> {
         self.spend(range.items.at, 1)?;
         let mark = self.variables.len();
@@ -88,7 +88,7 @@ impl Run<'_> {
         Ok(flow)
     }
 
-    /// Sets the variable that was declared last, or the one before it.
+    /// Sets the variable that was declared last (`from_end` is 1), or the one before it (2).
     fn set_last(&mut self, from_end: usize, value: Value) {
         let at = self.variables.len().checked_sub(from_end);
         if let Some((_, variable)) = at.and_then(|at| self.variables.get_mut(at)) {
@@ -97,7 +97,7 @@ impl Run<'_> {
     }
 }
 
-/// The number, in the integer type of `model`.
+/// `number` with the integer type of `model`.
 fn like(model: &Value, number: u64) -> Value {
     match model {
         Value::Uint(_, kind) => Value::Uint(number, *kind),

@@ -1,4 +1,4 @@
-//! Executes parts that other renderings have too: takes what they have made.
+//! Executes parts whose results are cached for several renderings.
 
 use super::{Eval, Flow, Run, Sharing};
 use crate::parse::tree::{Command, Node, Part};
@@ -6,7 +6,7 @@ use crate::shared::{Known, Made, Outcome, Slot, can_be_shared};
 use crate::taint::Taint;
 use crate::value::{Key, Value};
 
-/// How things stand before a part is made.
+/// The state of a rendering before a part is computed.
 struct Before {
     steps: u64,
     output_bytes: u64,
@@ -17,7 +17,7 @@ struct Before {
 }
 
 impl<'a> Run<'a> {
-    /// Nodes that are a part.
+    /// Executes nodes that are a part.
     pub(super) fn shared_body(&mut self, dot: &Value, part: &Part, body: &[Node]) -> Eval<Flow> {
         let Some(slot) = self.slot(part) else { return self.body(dot, body) };
         match slot.known() {
@@ -42,7 +42,7 @@ impl<'a> Run<'a> {
         self.body(dot, body)
     }
 
-    /// The value of commands that are a part.
+    /// Evaluates commands that are a part.
     pub(super) fn shared_value(&mut self, dot: &Value, part: &Part, commands: &[Command]) -> Eval<Value> {
         let Some(slot) = self.slot(part) else { return self.commands(dot, commands, None) };
         match slot.known() {
@@ -66,7 +66,8 @@ impl<'a> Run<'a> {
         self.commands(dot, commands, None)
     }
 
-    /// The place of a part, if this rendering can share it: as long as it has changed nothing, and is asked for no byte's writer.
+    /// The place of a part in the cache. None if this rendering can't use it: the part reads another field or is inside another part, the rendering has
+    /// changed a map, or it searches for the writer of a byte.
     fn slot(&self, part: &Part) -> Option<&'a Slot> {
         let Sharing { shared, slots, is_inside } = self.sharing?;
         let is_of_field = matches!(&part.field, Key::Text(name) if name.as_bytes() == shared.field().as_bytes());
@@ -82,7 +83,7 @@ impl<'a> Run<'a> {
         made
     }
 
-    /// Whether what others have made is just what this rendering would make.
+    /// Whether the cached result is the same as the one that this rendering would compute.
     fn can_take(&self, made: &Made) -> bool {
         let is_known = |(pattern, _): &(Box<[u8]>, _)| self.heap.expressions.contains_key(pattern);
         made.fits(self.depth, self.fuel) && !made.expressions.iter().any(is_known)
@@ -105,7 +106,8 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Whether all that making the part took and did is known. An expression that was compiled before it costs nothing, so it must not have asked for one.
+    /// Whether the cost and the effects of computing the part are known. A regular expression that was compiled before the part costs nothing, so the
+    /// part must not have used one.
     fn can_keep(&self, before: &Before) -> bool {
         let has_asked = self.heap.expressions_asked != before.expressions_asked;
         self.heap.is_unchanged() && !(has_asked && before.has_expressions)

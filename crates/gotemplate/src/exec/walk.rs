@@ -1,4 +1,4 @@
-//! Executes nodes: text, choices, template calls.
+//! Executes nodes: text, choices and template calls.
 
 use super::{Eval, Flow, Run, error, stop};
 use crate::parse::tree::{Choice, Node, ROOT_VARIABLE, TemplateCall};
@@ -8,7 +8,7 @@ use crate::value::Value;
 use crate::{format, nesting};
 
 impl Run<'_> {
-    /// The main template.
+    /// Executes the main template.
     pub(super) fn main(&mut self, dot: &Value) -> Eval<()> {
         let program = self.program;
         match program.templates.first() {
@@ -60,7 +60,7 @@ impl Run<'_> {
         }
     }
 
-    /// Notes who wrote the byte that is asked for, if it is this node, in front of which there were so many bytes.
+    /// Records the writer of the watched byte, if this node wrote it. `before` is the length of the output before the node.
     #[cold]
     fn watch(&mut self, before: usize, node: &Node) {
         let Some(watched) = self.watched.as_mut().filter(|watched| watched.writer.is_none()) else { return };
@@ -92,7 +92,7 @@ impl Run<'_> {
         self.nested_body(at, dot, &choice.otherwise)
     }
 
-    /// A body one level deeper.
+    /// Executes a body, one level deeper.
     pub(super) fn nested_body(&mut self, at: usize, dot: &Value, body: &[Node]) -> Eval<Flow> {
         self.enter(at)?;
         let flow = self.body(dot, body)?;
@@ -100,7 +100,7 @@ impl Run<'_> {
         Ok(flow)
     }
 
-    /// Calls a template, which sees none of our variables.
+    /// Calls a template. It does not see the variables of the caller.
     fn template(&mut self, dot: &Value, call: &TemplateCall) -> Eval<()> {
         let at = call.at;
         let program = self.program;

@@ -1,14 +1,14 @@
-//! Reads the format of `printf`: flags, widths, precisions and argument indexes.
+//! Parses the format of `printf`: flags, widths, precisions and argument indexes.
 
 use super::printer::{Flags, Printer};
 use crate::parse::first_char;
 use crate::types::type_name;
 use crate::value::Value;
 
-/// Go refuses widths and precisions above this.
+/// The largest width and precision that Go accepts.
 const NUMBER_MAX: i64 = 1_000_000;
 
-/// Writes `format` with `values` in the place of its directives.
+/// Writes `format`. Its directives are replaced by `values`.
 pub(super) fn print(printer: &mut Printer<'_>, format: &[u8], values: &[Value]) {
     let mut reader = Reader { format, at: 0, values, next: 0, reordered: false, good_index: true, after_index: false };
     while let Some(length) = reader.rest().iter().position(|byte| *byte == b'%') {
@@ -26,7 +26,7 @@ pub(super) fn print(printer: &mut Printer<'_>, format: &[u8], values: &[Value]) 
     }
 }
 
-/// Arguments that no directive asked for.
+/// Writes the arguments that no directive used.
 fn extra(printer: &mut Printer<'_>, values: &[Value]) {
     printer.put("%!(EXTRA ");
     for (index, value) in values.iter().enumerate() {
@@ -48,16 +48,16 @@ struct Reader<'a> {
     values: &'a [Value],
     /// The index of the next argument.
     next: usize,
-    /// Whether there was an argument index: then unused arguments are no mistake.
+    /// Whether the format has an argument index. Then unused arguments are not an error.
     reordered: bool,
-    /// Whether the index of this directive is right.
+    /// Whether the argument index of this directive is valid.
     good_index: bool,
-    /// Whether the last thing read was an index.
+    /// Whether the previous element was an index.
     after_index: bool,
 }
 
 impl Reader<'_> {
-    /// One directive, behind its `%`.
+    /// Reads and writes one directive. Its `%` is already read.
     fn directive(&mut self, printer: &mut Printer<'_>) {
         self.good_index = true;
         self.after_index = false;
@@ -142,7 +142,7 @@ impl Reader<'_> {
         }
     }
 
-    /// `[3]`: the next argument is the third.
+    /// Reads an index like `[3]`: the next argument is the third.
     fn index(&mut self) {
         self.after_index = false;
         if self.rest().first() != Some(&b'[') {
@@ -166,7 +166,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Digits. A number that is too large makes the rest of the format unreadable, as in Go.
+    /// Reads digits. As in Go, after a number that is too large the rest of the format is not read.
     fn number(&mut self) -> Option<usize> {
         let mut number = None;
         while let Some(digit) = self.rest().first().and_then(|byte| char::from(*byte).to_digit(10)) {
@@ -181,7 +181,7 @@ impl Reader<'_> {
         number.and_then(|number| usize::try_from(number).ok())
     }
 
-    /// The value of `*`.
+    /// The value of a `*`.
     fn number_argument(&mut self) -> Option<i64> {
         let number = match self.values.get(self.next)? {
             Value::Int(int, _) | Value::Duration(int) => Some(*int),

@@ -1,6 +1,6 @@
 //! Writes floats as Go's `strconv.FormatFloat` does.
 
-/// The notation.
+/// The notation of a float.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FloatFormat {
     /// `%e`: `-1.5e+07`
@@ -15,7 +15,7 @@ pub enum FloatFormat {
     Hexadecimal,
 }
 
-/// The float in the given notation. Without precision: as few digits as identify the float.
+/// The float in a notation. Without a precision, writes the fewest digits that identify the float.
 pub fn format_float(value: f64, format: FloatFormat, precision: Option<usize>) -> String {
     if value.is_nan() {
         return "NaN".to_owned();
@@ -32,7 +32,7 @@ pub fn format_float(value: f64, format: FloatFormat, precision: Option<usize>) -
     }
 }
 
-/// No float has more digits than this behind the point: further ones are zeros. (Rust's formatting takes no precision above 65,535.)
+/// No float has more digits after the point than this: all further digits are zeros. (Rust's formatting accepts no precision above 65,535.)
 const DIGITS_MAX: usize = 1_100;
 
 fn plain(value: f64, precision: Option<usize>) -> String {
@@ -54,7 +54,7 @@ fn exponent(value: f64, precision: Option<usize>) -> String {
     with_exponent(&format!("{mantissa}{}", "0".repeat(zeros)), exponent)
 }
 
-/// The precision counts all digits here. Zeros at the end are left out.
+/// Writes `%g`. Here the precision counts all digits, and trailing zeros are removed.
 fn general(value: f64, precision: Option<usize>) -> String {
     let precision = precision.map(|precision| precision.clamp(1, DIGITS_MAX));
     let written = match precision {
@@ -64,7 +64,7 @@ fn general(value: f64, precision: Option<usize>) -> String {
     let (mantissa, exponent) = split(&written);
     let mantissa = if mantissa.contains('.') { mantissa.trim_end_matches('0').trim_end_matches('.') } else { mantissa };
     let length = |digits: usize| i32::try_from(digits).unwrap_or(i32::MAX);
-    // Zero has no digits in Go's eyes, and its point stands before them.
+    // Go counts no digits for zero, and places the point before them.
     let (digits, point) = match value {
         0.0 => (0, 0),
         _ => (length(mantissa.bytes().filter(u8::is_ascii_digit).count()), exponent + 1),
@@ -81,7 +81,7 @@ fn general(value: f64, precision: Option<usize>) -> String {
     plain(value, precision.map(|_| fraction))
 }
 
-/// The two parts of Rust's `1.5e7`.
+/// Splits Rust's `1.5e7` into its two parts.
 fn split(written: &str) -> (&str, i32) {
     let (mantissa, exponent) = written.split_once('e').unwrap_or((written, "0"));
     (mantissa, exponent.parse().unwrap_or(0))
@@ -92,7 +92,7 @@ fn with_exponent(mantissa: &str, exponent: i32) -> String {
     format!("{mantissa}e{sign}{:02}", exponent.unsigned_abs())
 }
 
-/// Sign, mantissa and exponent: the value is mantissa times two to the exponent.
+/// The sign, the mantissa and the exponent. The value is the mantissa times two to the power of the exponent.
 fn parts(value: f64) -> (&'static str, u64, i32) {
     let bits = value.to_bits();
     let sign = if value.is_sign_negative() { "-" } else { "" };
@@ -111,7 +111,7 @@ fn hexadecimal(value: f64, precision: Option<usize>) -> String {
     if mantissa == 0 {
         exponent = 0;
     } else {
-        // One bit before the point, 52 bits behind it.
+        // One bit before the point, 52 bits after it.
         let shift = mantissa.leading_zeros().saturating_sub(11);
         mantissa <<= shift;
         exponent = exponent - i32::try_from(shift).unwrap_or(0) + 52;

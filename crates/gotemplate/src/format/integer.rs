@@ -3,7 +3,7 @@
 use super::printer::Printer;
 use super::quote::is_printable;
 
-/// How an integer is written.
+/// The notation of an integer.
 #[derive(Clone, Copy)]
 pub(super) struct Notation {
     pub(super) base: u64,
@@ -20,11 +20,11 @@ impl Notation {
     }
 }
 
-/// Writes the integer with sign, leading zeros and prefix as the flags want it.
+/// Writes the integer with the sign, leading zeros and prefix that the flags require.
 pub(super) fn write(printer: &mut Printer<'_>, negative: bool, magnitude: u64, notation: Notation) {
     let flags = &printer.flags;
     if flags.precision == Some(0) && magnitude == 0 {
-        // The precision 0 of the value 0 is nothing.
+        // As in Go, the value 0 with precision 0 has no digits.
         let width = flags.width.unwrap_or(0);
         printer.blanks(width);
         return;
@@ -61,7 +61,7 @@ pub(super) fn write(printer: &mut Printer<'_>, negative: bool, magnitude: u64, n
     printer.pad_with_blanks(&digits);
 }
 
-/// `%U`: `U+0041`, with flag `#` also the character.
+/// Writes `%U`: `U+0041`. With the flag `#`, writes the character too.
 pub(super) fn write_unicode(printer: &mut Printer<'_>, magnitude: u64) {
     let least = printer.flags.precision.unwrap_or(4).max(4);
     let digits = format!("{magnitude:X}");
@@ -75,7 +75,7 @@ pub(super) fn write_unicode(printer: &mut Printer<'_>, magnitude: u64) {
     printer.pad_with_blanks(text.as_bytes());
 }
 
-/// The digits, the last first.
+/// The digits in reverse order.
 fn digits(mut magnitude: u64, notation: Notation) -> Vec<u8> {
     let letters: &[u8; 16] = if notation.upper { b"0123456789ABCDEF" } else { b"0123456789abcdef" };
     let mut digits = Vec::with_capacity(24);

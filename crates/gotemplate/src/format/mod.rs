@@ -1,7 +1,7 @@
-//! Shows values as Go's package `fmt` does.
+//! Formats values as Go's package `fmt` does.
 //!
-//! Values are shown as they are: what the rendering has changed in maps must have been written into them before (see
-//! [`Heap::resolve`](crate::heap::Heap::resolve)).
+//! Values are formatted as they are. Changes that the rendering has made to maps must be applied before, with
+//! [`Heap::resolve`](crate::heap::Heap::resolve).
 
 mod directive;
 mod float;
@@ -18,7 +18,7 @@ use printer::Printer;
 pub use float::{FloatFormat, format_float};
 pub use quote::{is_printable, quote, quote_rune};
 
-/// `value` as `%v` and `print` show it.
+/// Formats `value` like `%v` and `print`.
 pub fn display(value: &Value) -> Text {
     if let Value::Text(text) = value {
         return text.clone();
@@ -28,7 +28,7 @@ pub fn display(value: &Value) -> Text {
     Text::from(output)
 }
 
-/// Appends what [`display`] gives.
+/// Appends the result of [`display`] to `output`.
 pub fn write_display(value: &Value, output: &mut Vec<u8>) {
     if let Value::Text(text) = value {
         return output.extend_from_slice(text.as_bytes());
@@ -36,7 +36,7 @@ pub fn write_display(value: &Value, output: &mut Vec<u8>) {
     Printer::new(output).value(value, 'v');
 }
 
-/// Go's `fmt.Sprint`: a blank between two values of which neither is a string.
+/// Go's `fmt.Sprint`. Adds a blank between two values if neither is a string.
 pub fn sprint(values: &[Value]) -> Text {
     let mut output = Vec::new();
     let mut after_text = true;
@@ -51,7 +51,7 @@ pub fn sprint(values: &[Value]) -> Text {
     Text::from(output)
 }
 
-/// Go's `fmt.Sprintln`: blanks between all values, a newline at the end.
+/// Go's `fmt.Sprintln`. Adds blanks between all values, and a newline at the end.
 pub fn sprintln(values: &[Value]) -> Text {
     let mut output = Vec::new();
     for (index, value) in values.iter().enumerate() {
@@ -69,7 +69,7 @@ pub fn sprintf(format: &Text, values: &[Value]) -> Text {
     sprintf_up_to(usize::MAX, format, values)
 }
 
-/// Go's `fmt.Sprintf`, which stops at about `limit` bytes: widths make much of little.
+/// Go's `fmt.Sprintf`, but stops at about `limit` bytes: short formats with large widths can have very long results.
 pub(crate) fn sprintf_up_to(limit: usize, format: &Text, values: &[Value]) -> Text {
     let mut output = Vec::with_capacity(format.len());
     directive::print(&mut Printer::up_to(limit, &mut output), format.as_bytes(), values);

@@ -1,4 +1,4 @@
-//! Shows one value by one verb.
+//! Formats one value with one verb.
 
 use super::float::{FloatFormat, format_float};
 use super::integer::{self, Notation};
@@ -18,17 +18,17 @@ pub(super) struct Flags {
     pub(super) sharp: bool,
     pub(super) space: bool,
     pub(super) zero: bool,
-    /// `%+v`: with field names.
+    /// `%+v`: adds field names.
     pub(super) plus_v: bool,
-    /// `%#v`: Go syntax.
+    /// `%#v`: uses Go syntax.
     pub(super) sharp_v: bool,
 }
 
-/// Writes values into a text.
+/// Formats values and appends them to an output.
 pub(super) struct Printer<'a> {
     pub(super) output: &'a mut Vec<u8>,
     pub(super) flags: Flags,
-    /// Writes nothing more when the output is longer than this.
+    /// Nothing more is written when the output is longer than this number of bytes.
     limit: usize,
 }
 
@@ -41,12 +41,12 @@ impl<'a> Printer<'a> {
         Self { output, flags: Flags::default(), limit }
     }
 
-    /// Whether more than the limit is written already.
+    /// Whether the output is longer than the limit.
     pub(super) fn is_full(&self) -> bool {
         self.output.len() > self.limit
     }
 
-    /// The value as an operand of its own.
+    /// Writes a value that is an operand.
     pub(super) fn value(&mut self, value: &Value, verb: char) {
         match (value, verb) {
             (Value::Missing | Value::Nil, 'v' | 'T') => self.pad(b"<nil>"),
@@ -56,7 +56,7 @@ impl<'a> Printer<'a> {
         }
     }
 
-    /// The value within another one.
+    /// Writes a value inside another value.
     fn nested(&mut self, value: &Value, verb: char) {
         if self.is_full() {
             return;
@@ -98,7 +98,7 @@ impl<'a> Printer<'a> {
         }
     }
 
-    /// A type that has its own way to show itself.
+    /// Writes a value whose Go type implements `fmt.Stringer`.
     fn stringer(&mut self, value: &Value, shown: &str, verb: char) {
         match verb {
             'v' | 's' | 'x' | 'X' | 'q' => self.text(shown.as_bytes(), verb),
@@ -135,7 +135,7 @@ impl<'a> Printer<'a> {
         }
     }
 
-    /// `0x..`, as `%#v` shows unsigned integers.
+    /// Writes `0x..`, as `%#v` does for unsigned integers.
     fn hexadecimal(&mut self, uint: u64) {
         let sharp = std::mem::replace(&mut self.flags.sharp, true);
         integer::write(self, false, uint, Notation::of_base(16));
@@ -226,7 +226,7 @@ impl<'a> Printer<'a> {
         self.pad(quoted.as_bytes());
     }
 
-    /// The text cut to as many characters as the precision says.
+    /// The text, cut to the number of characters in the precision.
     fn truncated<'t>(&self, text: &'t [u8]) -> &'t [u8] {
         let Some(precision) = self.flags.precision else {
             return text;
@@ -241,7 +241,7 @@ impl<'a> Printer<'a> {
         text.get(..end).unwrap_or(text)
     }
 
-    /// Every byte as two hexadecimal digits.
+    /// Writes every byte as two hexadecimal digits.
     fn encoded(&mut self, text: &[u8], upper: bool) {
         let length = self.flags.precision.map_or(text.len(), |precision| precision.min(text.len()));
         let mut encoded = String::with_capacity(length * 2);
@@ -331,7 +331,7 @@ impl<'a> Printer<'a> {
         }
     }
 
-    /// What Go writes for a verb that does not fit: `%!d(string=x)`.
+    /// Writes Go's text for a verb that does not fit the value: `%!d(string=x)`.
     fn bad_verb(&mut self, value: Option<&Value>, verb: char) {
         self.put("%!");
         self.put(verb.encode_utf8(&mut [0; 4]));
@@ -347,7 +347,7 @@ impl<'a> Printer<'a> {
         self.put(")");
     }
 
-    /// Fills up to the width, with zeros if that flag is set.
+    /// Writes a text padded to the width, with zeros if the flag `0` is set.
     pub(super) fn pad(&mut self, text: &[u8]) {
         let fill = if self.flags.zero && !self.flags.minus { b'0' } else { b' ' };
         self.pad_with(text, fill);
@@ -380,7 +380,7 @@ impl<'a> Printer<'a> {
     }
 }
 
-/// Go's count of characters: a byte that is not UTF-8 is one.
+/// The number of characters as Go counts them. An invalid byte counts as one.
 fn count_chars(text: &[u8]) -> usize {
     let mut count = 0;
     let mut rest = text;
@@ -391,7 +391,7 @@ fn count_chars(text: &[u8]) -> usize {
     count
 }
 
-/// Flag `#`: a decimal point in any case, and for `%g` trailing zeros up to the precision.
+/// Applies the flag `#`: adds a decimal point, and for `%g` trailing zeros up to the precision.
 fn with_decimal_point(number: &str, verb: char, precision: Option<usize>) -> String {
     let mut digits = match verb {
         'v' | 'g' | 'G' | 'x' | 'X' => precision.unwrap_or(6),

@@ -6,7 +6,7 @@ use unicode_properties::{GeneralCategoryGroup as Group, UnicodeGeneralCategory a
 
 use crate::parse::first_char;
 
-/// Which characters stay as they are.
+/// The characters that are not escaped.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Charset {
     Unicode,
@@ -23,7 +23,7 @@ pub fn quote_rune(rune: char) -> String {
     quote_rune_with(rune, Charset::Unicode)
 }
 
-/// Whether Go takes the character for printable: letters, marks, numbers, punctuation, symbols and the ASCII blank.
+/// Whether the character is printable in Go: letters, marks, numbers, punctuation, symbols and the ASCII blank.
 pub fn is_printable(character: char) -> bool {
     if character.is_ascii() {
         return character == ' ' || character.is_ascii_graphic();
@@ -57,7 +57,7 @@ pub(super) fn quote_rune_with(rune: char, charset: Charset) -> String {
     quoted
 }
 
-/// Whether the text can stand unchanged between backquotes.
+/// Whether the text can be written between backquotes without escapes.
 pub(super) fn can_backquote(text: &[u8]) -> bool {
     std::str::from_utf8(text).is_ok_and(|text| {
         text.chars().all(|character| match character {
@@ -93,6 +93,6 @@ fn push(quoted: &mut String, character: char, quote: char, charset: Charset) {
 }
 
 fn push_format(quoted: &mut String, arguments: std::fmt::Arguments<'_>) {
-    // Writing into a string cannot fail.
+    // Writing into a string never fails.
     let _ = quoted.write_fmt(arguments);
 }

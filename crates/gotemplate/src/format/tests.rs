@@ -1,4 +1,4 @@
-//! Tests of the formats, against what Go prints.
+//! Tests of the formats. The expected texts are Go's output.
 
 use super::{display, quote, sprint, sprintf};
 use crate::text::Text;

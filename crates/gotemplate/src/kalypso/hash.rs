@@ -1,4 +1,4 @@
-//! `hash`: a number that stands for a value.
+//! `hash`: a number computed from a value.
 
 use crate::fuel::{Exhausted, Fuel};
 use crate::function::{Call, Failure, Function, Type};
@@ -8,18 +8,19 @@ use crate::yaml::NESTING_MAX;
 pub(super) const FUNCTION: Function =
     Function { name: "hash", params: &[Type::Any], variadic: false, reads_deeply: true, body: hash };
 
-/// How many bytes of a text are hashed for one step.
+/// The number of bytes of a text that one step pays for.
 const BYTES_PER_STEP: u64 = 64;
 
-/// The hash of github.com/mitchellh/hashstructure 1.1.0 as a decimal number: FNV-1 with 64 bits, where the hashes of a
-/// list's items are chained, and those of a map's entries are combined whatever their order. Maps of different Go types
-/// are equal if their entries are, but `1` is not `1.0`. Complex numbers can't be hashed and give an empty text.
+/// The hash of github.com/mitchellh/hashstructure 1.1.0 as a decimal number: FNV-1 with 64 bits.
+///
+/// The hashes of a list's items are chained. The hashes of a map's entries are combined independently of their order. Maps of different Go types have
+/// the same hash if their entries have, but `1` and `1.0` have different hashes. Complex numbers can't be hashed: the result is an empty text.
 fn hash(call: &mut Call<'_>, arguments: &[Value]) -> Result<Value, Failure> {
     let hash = of_value(arguments.first().unwrap_or(&Value::Nil), 0, call.fuel)?;
     Ok(Value::text(hash.map_or_else(String::new, |hash| hash.to_string())))
 }
 
-/// The hash of `value`, if all in it can be hashed.
+/// The hash of `value`. None if it contains a value that can't be hashed.
 fn of_value(value: &Value, depth: u32, fuel: &mut Fuel) -> Result<Option<u64>, Exhausted> {
     fuel.steps(1)?;
     if depth > NESTING_MAX {
@@ -56,13 +57,13 @@ fn of_value(value: &Value, depth: u32, fuel: &mut Fuel) -> Result<Option<u64>, E
         }
         Value::Struct(fields) => return of_struct(fields, depth, fuel),
         Value::Time(time) => fnv1(&time.to_binary()),
-        // A struct without exported fields: all that counts is its name.
+        // A struct without exported fields. Only its name counts.
         Value::Version(_) => fnv1(b"Version"),
         Value::Tainted(tainted) => return of_value(&tainted.value, depth, fuel),
     }))
 }
 
-/// Like a map, but beginning with the type's name without its package.
+/// The hash of a struct: like the hash of a map, but it begins with the type's name without the package.
 fn of_struct(fields: &Struct, depth: u32, fuel: &mut Fuel) -> Result<Option<u64>, Exhausted> {
     let name = fields.type_name.rsplit('.').next().unwrap_or_default();
     let mut hash = fnv1(name.as_bytes());
@@ -126,7 +127,7 @@ mod tests {
 
     #[test]
     fn times_by_their_moment_and_offset() {
-        // FNV-1 over version 1, the seconds since year 1, no nanoseconds, no offset.
+        // FNV-1 of version 1, the seconds since year 1, no nanoseconds, no offset.
         check(Value::Time(Time::from_unix(1_577_836_800).into()), "10410217582894203818");
         check(Value::Duration(1), "16390143479181108970");
     }

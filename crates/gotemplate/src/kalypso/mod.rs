@@ -1,4 +1,4 @@
-//! The functions that Kalypso adds to sprig's.
+//! The functions that Kalypso adds to those of sprig.
 
 mod hash;
 mod stringify;
@@ -9,10 +9,10 @@ use crate::function::Function;
 use crate::text::Text;
 use crate::value::Value;
 
-/// The functions, by name.
+/// The functions, each with its name.
 pub(crate) const FUNCTIONS: &[Function] = &[hash::FUNCTION, stringify::FUNCTION, to_yaml::FUNCTION, unquote::FUNCTION];
 
-/// A YAML document as templates insert it, without the newline it ends in.
+/// A YAML document without the newline at its end, as templates insert it.
 fn inserted(mut yaml: Vec<u8>) -> Value {
     if yaml.ends_with(b"\n") {
         yaml.pop();

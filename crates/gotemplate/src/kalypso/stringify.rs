@@ -1,4 +1,4 @@
-//! `stringify`: a map as YAML text whose values all fit into the `data` of a `ConfigMap`.
+//! `stringify`: a map as YAML text whose values are all valid in the `data` of a `ConfigMap`.
 
 use crate::function::{Call, Failure, Function, Type};
 use crate::value::Value;
@@ -7,11 +7,10 @@ use crate::yaml;
 pub(super) const FUNCTION: Function =
     Function { name: "stringify", params: &[Type::Any], variadic: false, reads_deeply: true, body: stringify };
 
-/// Like `toYaml`, but lists and maps directly inside a map become texts that hold their YAML. Scalars stay as they are,
-/// and so do the typed slices that sprig makes.
+/// Like `toYaml`, but lists and maps directly inside a map become texts that contain their YAML. Scalars do not change. Neither do the typed slices
+/// that sprig makes.
 ///
-/// Microsoft's scheduler leaves maps with untyped keys as they are, which is what composed values have: there the
-/// result is no valid `data`.
+/// Microsoft's scheduler does not convert maps with untyped keys. Composed values contain such maps: there its result is not valid as `data`.
 fn stringify(call: &mut Call<'_>, arguments: &[Value]) -> Result<Value, Failure> {
     let written = match arguments.first().unwrap_or(&Value::Nil) {
         Value::Map(map) => yaml::to_yaml_of_texts(&map.entries, call.fuel)?,

@@ -7,8 +7,7 @@ use crate::value::Value;
 pub(super) const FUNCTION: Function =
     Function { name: "unquote", params: &[Type::Any], variadic: false, reads_deeply: false, body: unquote };
 
-/// Takes off white space, then all double quotes, then all single quotes, at both ends. Anything but a text gives an
-/// empty one.
+/// Removes white space, then all double quotes, then all single quotes, at both ends. For a value that is not a text, returns an empty text.
 #[allow(clippy::unnecessary_wraps, reason = "the type of every function that templates call")]
 fn unquote(_: &mut Call<'_>, arguments: &[Value]) -> Result<Value, Failure> {
     let Some(Value::Text(text)) = arguments.first() else { return Ok(Value::text("")) };
@@ -19,7 +18,7 @@ fn unquote(_: &mut Call<'_>, arguments: &[Value]) -> Result<Value, Failure> {
     Ok(Value::Text(Text::from(without(b'\'', without(b'"', trimmed)))))
 }
 
-/// `bytes` without `quote` at both ends.
+/// `bytes` without the byte `quote` at both ends.
 fn without(quote: u8, mut bytes: &[u8]) -> &[u8] {
     while let Some(rest) = bytes.strip_prefix(&[quote]) {
         bytes = rest;

@@ -1,4 +1,4 @@
-//! Cuts the text of a template into tokens.
+//! Splits the text of a template into tokens.
 
 use memchr::memmem;
 use unicode_properties::{GeneralCategory, GeneralCategoryGroup, UnicodeGeneralCategory as _};
@@ -6,7 +6,7 @@ use unicode_properties::{GeneralCategory, GeneralCategoryGroup, UnicodeGeneralCa
 use super::ParseError;
 use crate::taint::{Stretch, is_touched};
 
-/// What kind of token it is.
+/// The kind of a token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     /// Text outside of actions.
@@ -56,14 +56,13 @@ pub(super) struct Token {
     pub(super) end: usize,
 }
 
-/// All tokens of a text, as far as it could be read. The last is [`Kind::EndOfText`]; if `error` is set, that is what
-/// stands in its place.
+/// All tokens of a text up to the first error. The last token is [`Kind::EndOfText`]. If `error` is set, the error occurred at that place.
 pub(super) struct Tokens {
     pub(super) tokens: Vec<Token>,
     pub(super) error: Option<ParseError>,
 }
 
-/// Cuts `text` into tokens. What touches one of the stretches is text, and never an action.
+/// Splits `text` into tokens. A delimiter that touches one of the tainted ranges is plain text, not the start of an action.
 pub(super) fn tokenize(text: &[u8], stretches: &[Stretch]) -> Tokens {
     let mut lexer = Lexer { text, stretches, at: 0, start: 0, closed: 0, parentheses: 0, tokens: Vec::new() };
     let error = lexer.run().err();
@@ -79,7 +78,7 @@ struct Lexer<'a> {
     stretches: &'a [Stretch],
     at: usize,
     start: usize,
-    /// Where the last action ended, without the blanks behind it.
+    /// The end of the last action, without the blanks after it.
     closed: usize,
     parentheses: usize,
     tokens: Vec<Token>,
@@ -104,7 +103,7 @@ impl Lexer<'_> {
         Ok(())
     }
 
-    /// An action, from behind its left delimiter on.
+    /// Reads an action. The left delimiter is already read.
     fn action(&mut self) -> Result<(), ParseError> {
         if self.comment()? {
             return Ok(());
@@ -119,7 +118,7 @@ impl Lexer<'_> {
         Ok(())
     }
 
-    /// Where the next action begins.
+    /// The byte where the next action begins.
     fn delimiter(&self) -> Option<usize> {
         let mut from = self.at;
         loop {
@@ -131,7 +130,7 @@ impl Lexer<'_> {
         }
     }
 
-    /// Text up to the next action, which it enters; or to the end: then `false`.
+    /// Reads text up to the next action, and the action's left delimiter. Returns `false` at the end of the text.
     fn outside(&mut self) -> bool {
         let Some(delimiter) = self.delimiter() else {
             self.at = self.text.len();
@@ -154,7 +153,7 @@ impl Lexer<'_> {
         true
     }
 
-    /// Skips a comment, if there is one after the delimiter.
+    /// Skips a comment. Returns `false` if there is no comment after the delimiter.
     fn comment(&mut self) -> Result<bool, ParseError> {
         let marker = if is_left_trim(self.rest()) { 2 } else { 0 };
         if !self.rest().get(marker..).unwrap_or_default().starts_with(b"/*") {
@@ -172,7 +171,7 @@ impl Lexer<'_> {
         Ok(true)
     }
 
-    /// Whether the action ends here, and if so whether it trims the text after it.
+    /// Whether the action ends here, and if so, whether it trims the text after it.
     fn right_delimiter(&self) -> Option<bool> {
         let rest = self.rest();
         if is_right_trim(rest) && rest.get(2..).unwrap_or_default().starts_with(b"}}") {
@@ -181,7 +180,7 @@ impl Lexer<'_> {
         rest.starts_with(b"}}").then_some(false)
     }
 
-    /// Steps over the right delimiter, and over the blanks after it if it trims.
+    /// Skips the right delimiter, and the blanks after it if it trims them.
     fn leave(&mut self, trims: bool) {
         self.closed = self.at + if trims { 4 } else { 2 };
         if trims {
@@ -194,7 +193,7 @@ impl Lexer<'_> {
         self.start = self.at;
     }
 
-    /// One token inside an action; `true` if it was the end of the action.
+    /// Reads one token inside an action. Returns `true` at the end of the action.
     fn inside(&mut self) -> Result<bool, ParseError> {
         if let Some(trims) = self.right_delimiter() {
             if self.parentheses > 0 {
@@ -237,7 +236,7 @@ impl Lexer<'_> {
         Ok(false)
     }
 
-    /// Blanks, but not the one that belongs to a trimming right delimiter.
+    /// Skips blanks, but not the blank that belongs to a trimming right delimiter.
     fn space(&mut self) {
         while self.rest().first().is_some_and(|byte| SPACES.contains(byte)) {
             self.at += 1;
@@ -273,7 +272,7 @@ impl Lexer<'_> {
         Ok(())
     }
 
-    /// The name after `.` or `$`, which may be missing.
+    /// Reads the name after `.` or `$`, if there is one.
     fn name_after_mark(&mut self, kind: Kind) -> Result<(), ParseError> {
         if self.is_at_terminator() {
             self.emit(if kind == Kind::Field { Kind::Dot } else { kind });
@@ -321,7 +320,7 @@ impl Lexer<'_> {
         Err(ParseError::new(self.at, format!("bad character {}", code_point(found))))
     }
 
-    /// Whether a name may end here. `.X.Y` are two, `$x+2` is an error.
+    /// Whether a name can end here. `.X.Y` is two fields, `$x+2` is an error.
     fn is_at_terminator(&self) -> bool {
         match self.rest().first() {
             None => true,
@@ -345,7 +344,7 @@ impl Lexer<'_> {
         Ok(())
     }
 
-    /// Accepts more than is a number: the parser looks closer.
+    /// Skips the characters of a number. It accepts some texts that are not numbers: the parser checks them.
     fn scan_number(&mut self) -> bool {
         self.accept(b"+-");
         let mut digits: &[u8] = b"0123456789_";
@@ -413,7 +412,7 @@ impl Lexer<'_> {
     }
 }
 
-/// The first character, U+FFFD for a byte that is not UTF-8, and its length in bytes.
+/// The first character and its length in bytes. U+FFFD for a byte that is not UTF-8.
 pub(crate) fn first_char(bytes: &[u8]) -> Option<(char, usize)> {
     let first = *bytes.first()?;
     if first.is_ascii() {
@@ -432,7 +431,7 @@ fn code_point(character: char) -> String {
     format!("U+{:04X} '{character}'", u32::from(character))
 }
 
-/// Go's letters and decimal digits.
+/// Whether Go's lexer accepts the character in a name: letters, decimal digits and `_`.
 fn is_alphanumeric(character: char) -> bool {
     if character.is_ascii() {
         return character == '_' || character.is_ascii_alphanumeric();

@@ -1,9 +1,11 @@
-//! Reads templates: the language of Go's text/template (Go 1.26).
+//! Parses templates: the language of Go's text/template (Go 1.26).
 //!
-//! Our own lexer and parser, although crates with one exist, because of what hangs on them here: a text that was produced by a
-//! rendering may hold bytes that are not UTF-8; function names, map keys and variables are resolved once, so that a rendering
-//! looks nothing up by name; every operand and every field has its place in the text; and nesting is bounded by *our* limit, while an
-//! `else if` chain, however long, costs no depth.
+//! This is an own lexer and parser, although there are crates with one. The reasons:
+//!
+//! - The output of a rendering can be parsed again, and can contain bytes that are not UTF-8.
+//! - Function names, map keys and variables are resolved once. So a rendering looks up nothing by name.
+//! - Every operand and every field has a place in the text.
+//! - Nesting has a limit of this crate's own. A long `else if` chain does not count as nesting.
 
 mod lex;
 mod number;
@@ -25,18 +27,18 @@ use tree::{Body, Choice, Loop, Node, Program, TemplateCall, TemplateId, Variable
 pub(crate) use lex::first_char;
 pub(crate) use parts::mark;
 
-/// How deep actions and parentheses may be nested in one text. A person writes ten; the parser and the executor recurse along it.
+/// How deep actions and parentheses can be nested in one text. A person writes up to ten levels. The parser and the executor are recursive over them.
 pub(crate) const NESTING_MAX: usize = 100;
 
-/// How many variables may be visible at one place: they are searched one by one.
+/// How many variables can be visible at one place. The search for a variable is linear.
 pub(crate) const VARIABLES_MAX: usize = 1_000;
 
-/// What is wrong with a text, and at which byte.
+/// A syntax error, and its byte in the text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ParseError {
     pub(crate) at: usize,
     pub(crate) message: String,
-    /// The text that would have to be evaluated, if that is data.
+    /// The text of the action, if the action is in tainted text.
     pub(crate) refused: Option<String>,
 }
 
@@ -46,7 +48,7 @@ impl ParseError {
     }
 }
 
-/// Parses `source`, of which these stretches are data, as the template `name`.
+/// Parses `source` as the template `name`. The text in the tainted ranges is data.
 pub(crate) fn parse(name: &str, source: Arc<[u8]>, stretches: Vec<Stretch>) -> Result<Program, ParseError> {
     let lexed = lex::tokenize(&source, &stretches);
     let mut parser = Parser {
@@ -74,30 +76,30 @@ struct Parser<'a> {
     lex_error: Option<ParseError>,
     /// The index of the next token.
     at: usize,
-    /// How many actions and parentheses are open.
+    /// The number of open actions and parentheses.
     nesting: usize,
-    /// The variables that are visible.
+    /// The variables that are visible at this place.
     variables: Vec<VariableId>,
     variable_numbers: HashMap<Vec<u8>, VariableId>,
-    /// How many `range` are open.
+    /// The number of open `range` actions.
     range_nesting: usize,
     templates: Vec<(Text, Option<Body>)>,
     names: HashMap<Text, TemplateId>,
 }
 
-/// What ended a list of nodes.
+/// The action that ended a list of nodes.
 enum End {
     /// `{{ end }}`
     Whole,
     /// `{{ else }}`
     Else,
-    /// `{{ else if`: the rest of the action follows.
+    /// `{{ else if`. The rest of the action is not read yet.
     ElseIf,
-    /// `{{ else with`: the rest of the action follows.
+    /// `{{ else with`. The rest of the action is not read yet.
     ElseWith,
 }
 
-/// Which of the two kinds of choice.
+/// The kind of a choice.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum ChoiceKind {
     If,
@@ -105,7 +107,7 @@ enum ChoiceKind {
 }
 
 impl Parser<'_> {
-    /// The whole text.
+    /// Parses the whole text.
     fn top(&mut self) -> Result<Body, ParseError> {
         let mut body = Body::new();
         loop {
@@ -127,7 +129,7 @@ impl Parser<'_> {
         }
     }
 
-    /// `{{ define "name" }} ... {{ end }}`, from the name on.
+    /// Parses `{{ define "name" }} ... {{ end }}`, from the name on.
     fn definition(&mut self) -> Result<(), ParseError> {
         let context = "define clause";
         let token = self.next_non_space();
@@ -137,7 +139,7 @@ impl Parser<'_> {
         self.define(id, body, token.start)
     }
 
-    /// The body of a template of its own, which sees neither the variables nor the loops around it.
+    /// Parses the body of a separate template: the variables and loops around it do not apply inside.
     fn separate_body(&mut self, context: &str) -> Result<Body, ParseError> {
         let variables = std::mem::replace(&mut self.variables, vec![tree::ROOT_VARIABLE]);
         let range_nesting = std::mem::take(&mut self.range_nesting);
@@ -150,7 +152,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Gives the template its body. Of two definitions, one must be empty.
+    /// Defines the body of a template. If the template is already defined, one of the two bodies must be empty.
     fn define(&mut self, id: TemplateId, body: Body, at: usize) -> Result<(), ParseError> {
         let is_new_empty = self.is_empty(&body);
         let is_old_empty = self.templates[id].1.as_ref().is_none_or(|old| self.is_empty(old));
@@ -163,7 +165,7 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// Whether there is nothing but blanks.
+    /// Whether the body contains only blanks.
     fn is_empty(&self, body: &Body) -> bool {
         body.iter().all(|node| match node {
             Node::Text(range) => {
@@ -174,7 +176,7 @@ impl Parser<'_> {
         })
     }
 
-    /// Nodes up to `{{ end }}` or `{{ else`, and where that is.
+    /// Parses nodes up to `{{ end }}` or `{{ else`. Returns the place of that action, too.
     fn body(&mut self) -> Result<(Body, End, usize), ParseError> {
         let at = self.peek_non_space().start;
         self.nesting += 1;
@@ -201,7 +203,7 @@ impl Parser<'_> {
         }
     }
 
-    /// An action, from behind its left delimiter on.
+    /// Parses an action. The left delimiter is already read.
     fn action(&mut self) -> Result<Parsed, ParseError> {
         let token = self.next_non_space();
         let node = match token.kind {
@@ -233,7 +235,7 @@ impl Parser<'_> {
         }
     }
 
-    /// `if` and `with`, from behind the word on. What `else if` begins belongs to the same choice.
+    /// Parses `if` or `with`, after the keyword. An `else if` adds a branch to the same choice.
     fn choice(&mut self, kind: ChoiceKind) -> Result<Choice, ParseError> {
         let visible = self.variables.len();
         let context = if kind == ChoiceKind::If { "if" } else { "with" };
@@ -258,7 +260,7 @@ impl Parser<'_> {
         Ok(choice)
     }
 
-    /// `range`, from behind the word on.
+    /// Parses `range`, after the keyword.
     fn range(&mut self) -> Result<Loop, ParseError> {
         let visible = self.variables.len();
         let items = self.pipeline("range", Kind::RightDelimiter)?;
@@ -274,7 +276,7 @@ impl Parser<'_> {
         Ok(Loop { items, body, otherwise })
     }
 
-    /// The body after `{{ else }}`.
+    /// Parses the body after `{{ else }}`.
     fn last_body(&mut self) -> Result<Body, ParseError> {
         match self.body()? {
             (body, End::Whole, _) => Ok(body),
@@ -282,7 +284,7 @@ impl Parser<'_> {
         }
     }
 
-    /// `block`, from behind the word on: defines a template and calls it.
+    /// Parses `block`, after the keyword: it defines a template and calls it.
     fn block(&mut self) -> Result<Node, ParseError> {
         let context = "block clause";
         let token = self.next_non_space();
@@ -293,7 +295,7 @@ impl Parser<'_> {
         Ok(Node::Template(Box::new(TemplateCall { at: token.start, id, argument: Some(argument) })))
     }
 
-    /// `template`, from behind the word on.
+    /// Parses `template`, after the keyword.
     fn template_call(&mut self) -> Result<Node, ParseError> {
         let context = "template clause";
         let token = self.next_non_space();
@@ -341,7 +343,7 @@ impl Parser<'_> {
         self.source.get(token.start..token.end).unwrap_or_default()
     }
 
-    /// The next token; at the end always [`Kind::EndOfText`].
+    /// The next token. At the end of the text always [`Kind::EndOfText`].
     fn next(&mut self) -> Token {
         let token = self.peek();
         self.at += 1;

@@ -1,9 +1,9 @@
-//! Reads numeric and character constants.
+//! Parses numeric and character constants.
 
 use super::quote;
 use super::tree::Number;
 
-/// Reads a number as Go's text/template does, or says what is wrong with it.
+/// Parses a number as Go's text/template does. The error is Go's message.
 pub(super) fn number(text: &str) -> Result<Number, String> {
     if let Some(imaginary) = text.strip_suffix('i')
         && let Some(imaginary) = float(imaginary)
@@ -34,7 +34,7 @@ pub(super) fn number(text: &str) -> Result<Number, String> {
     Ok(number)
 }
 
-/// Reads a number with a real and an imaginary part: `1+2i`.
+/// Parses a number with a real and an imaginary part: `1+2i`.
 pub(super) fn complex_number(text: &str) -> Result<Number, String> {
     let wrong = || format!("illegal number syntax: {text:?}");
     let body = text.strip_suffix('i').ok_or_else(wrong)?;
@@ -47,7 +47,7 @@ pub(super) fn complex_number(text: &str) -> Result<Number, String> {
     Ok(complex(real, imaginary))
 }
 
-/// Reads a character constant with its quotes.
+/// Parses a character constant with its quotes.
 pub(super) fn character(text: &[u8]) -> Result<Number, String> {
     let inner = text.get(1..).unwrap_or_default();
     let Some((code, rest)) = quote::unquote_char(inner, b'\'') else {
@@ -117,7 +117,7 @@ fn unsigned(text: &str) -> Option<u64> {
     u64::from_str_radix(&digits.replace('_', ""), radix).ok()
 }
 
-/// Go's `strconv.ParseFloat(text, 64)`, which a number too large for a `float64` is not.
+/// Go's `strconv.ParseFloat(text, 64)`. None for a number that is too large for a `float64`.
 pub(crate) fn float(text: &str) -> Option<f64> {
     if !underscores_are_fine(text) {
         return None;
@@ -127,14 +127,14 @@ pub(crate) fn float(text: &str) -> Option<f64> {
     if unsigned.starts_with("0x") || unsigned.starts_with("0X") {
         return hexadecimal_float(&plain);
     }
-    // Rust also knows words like `inf`, which cannot come from the lexer.
+    // Rust also parses words like `inf`. The lexer does not produce them.
     if !unsigned.starts_with(|first: char| first.is_ascii_digit() || first == '.') {
         return None;
     }
     plain.parse::<f64>().ok().filter(|float| float.is_finite())
 }
 
-/// `0x1.8p3`
+/// Parses `0x1.8p3`.
 fn hexadecimal_float(text: &str) -> Option<f64> {
     let lower = text.to_ascii_lowercase();
     let (sign, unsigned) = match lower.strip_prefix('-') {
@@ -148,7 +148,7 @@ fn hexadecimal_float(text: &str) -> Option<f64> {
     }
     let digits = format!("{whole}{fraction}");
     let digits = digits.trim_start_matches('0');
-    // 15 hexadecimal digits fit; more would have to be rounded, and nobody writes them.
+    // At most 15 hexadecimal digits, which fit into a `u64`. Longer constants are not supported: templates do not contain them.
     if digits.len() > 15 {
         return None;
     }
@@ -158,7 +158,7 @@ fn hexadecimal_float(text: &str) -> Option<f64> {
     value.is_finite().then_some(value)
 }
 
-/// An underscore must stand between digits, or between a base prefix and a digit.
+/// Whether each underscore is between digits, or between a base prefix and a digit.
 fn underscores_are_fine(text: &str) -> bool {
     if !text.contains('_') {
         return true;

@@ -1,4 +1,4 @@
-//! Finds the parts of a program whose result follows from one field of the data: what many renderings share, they need not each make.
+//! Finds the parts of a program whose result depends on only one field of the data. Their results can be cached for many renderings.
 
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -9,16 +9,16 @@ use super::tree::{
 };
 use crate::value::Key;
 
-/// Longer texts are not looked through: a part is looked at again for each level that it is nested.
+/// Parts of longer texts are not searched: the search visits a part once for each level that it is nested.
 const SOURCE_MAX: usize = 256 << 10;
 
-/// How often a program is gone through to learn which of its templates are called with something else than the data.
+/// How often the analysis visits a program to find the templates that are called with another dot than the data.
 const ROUNDS_MAX: usize = 4;
 
-/// The number of the next program.
+/// The id of the next program.
 static NEXT: AtomicU64 = AtomicU64::new(1);
 
-/// Marks the parts of a program, the largest ones, that read one field of the data, and do some work.
+/// Marks the parts of a program that read one field of the data and do some work. Each part is as large as possible.
 pub(crate) fn mark(program: &mut Program) {
     if program.source.len() > SOURCE_MAX {
         return;
@@ -37,21 +37,21 @@ pub(crate) fn mark(program: &mut Program) {
     program.id = NEXT.fetch_add(1, Ordering::Relaxed);
 }
 
-/// What a value follows from.
+/// What a value depends on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Source {
-    /// The text of the template alone.
+    /// Only the text of the template.
     Constant,
     /// This field of the data.
     Field(Key),
-    /// It is the data as a whole.
+    /// The value is the data as a whole.
     Data,
     /// Anything.
     Anything,
 }
 
 impl Source {
-    /// What follows from both.
+    /// The dependency of a value that is made of both.
     fn and(self, other: Self) -> Self {
         match (self, other) {
             (Self::Constant, other) | (other, Self::Constant) if other != Self::Data => other,
@@ -61,7 +61,7 @@ impl Source {
     }
 }
 
-/// What a part follows from, and whether making it is work: a function is called, or something gone through.
+/// The dependency of a part, and whether computing it is work: it calls a function or contains a loop.
 #[derive(Clone, Debug)]
 struct Found {
     source: Source,
@@ -76,7 +76,7 @@ impl Found {
         Self { source: self.source.and(other.source), is_work: self.is_work || other.is_work }
     }
 
-    /// The field, if it is worth sharing.
+    /// The field, if the result is worth caching.
     fn field(&self) -> Option<&Key> {
         match &self.source {
             Source::Field(field) if self.is_work => Some(field),
@@ -85,7 +85,7 @@ impl Found {
     }
 }
 
-/// What is visible at a place.
+/// The dot and the variables that are visible at a place.
 #[derive(Clone, Debug)]
 struct Scope {
     dot: Source,
@@ -103,7 +103,7 @@ impl Scope {
     }
 }
 
-/// Nodes one after another that follow from one field.
+/// Adjacent nodes that depend on the same field.
 #[derive(Default)]
 struct Group {
     nodes: Body,
@@ -111,7 +111,7 @@ struct Group {
     work: usize,
 }
 
-/// What a function or a loop counts. So many fields that are only printed are as much.
+/// The least work that makes a part worth caching: one function call, one loop, or this many printed fields.
 const WORK_MIN: usize = 4;
 
 impl Group {
@@ -135,11 +135,11 @@ impl Group {
 
 #[derive(Default)]
 struct Analysis {
-    /// Variables that are given other values later.
+    /// Variables that are assigned again later.
     assigned: BTreeSet<VariableId>,
-    /// The templates that are called with something else than the data.
+    /// The templates that are called with another dot than the data.
     called_otherwise: BTreeSet<TemplateId>,
-    /// Whether parts are marked by now.
+    /// Whether this is the final round, which marks the parts.
     marks: bool,
     parts: usize,
 }
@@ -159,7 +159,7 @@ impl Analysis {
         Part { field: field.clone(), slot: self.parts - 1 }
     }
 
-    /// Marks the parts of a body: nodes one after another are one, with the text between them.
+    /// Marks the parts of a body. Adjacent nodes are one part, together with the text between them.
     fn mark_body(&mut self, scope: &mut Scope, body: &mut Body) {
         let mut marked = Body::with_capacity(body.len());
         let mut group = Group::default();
@@ -183,7 +183,7 @@ impl Analysis {
         *body = marked;
     }
 
-    /// Puts a group to the nodes before it: as a part, if it is worth that. Text at its ends need not be in it.
+    /// Moves a group to `marked`: as a part if it is worth caching, otherwise as separate nodes. Text at the ends of a part is not included.
     fn end(&mut self, group: &mut Group, marked: &mut Body) {
         let Group { mut nodes, field, work } = std::mem::take(group);
         let Some(field) = field.filter(|_| self.marks && work >= WORK_MIN) else {
@@ -235,7 +235,7 @@ impl Analysis {
         self.mark_body(scope, &mut choice.otherwise);
     }
 
-    /// Marks the longest beginning of a pipeline, or what is in its parentheses.
+    /// Marks the longest prefix of a pipeline that is a part, and parts in the parentheses of the other commands.
     fn mark_pipeline(&mut self, scope: &Scope, pipeline: &mut Pipeline) {
         let found = |count: usize| self.commands(scope, pipeline.commands.get(..count).unwrap_or_default());
         let whole = (1..=pipeline.commands.len()).rev().find_map(|count| Some((count, found(count).field()?.clone())));
@@ -274,7 +274,7 @@ impl Analysis {
         found
     }
 
-    /// What a node follows from. Its variables are visible afterwards if those behind it see them.
+    /// The dependency of a node. Variables that later nodes see are added to the scope.
     fn node(&self, scope: &mut Scope, node: &Node, is_in_loop: bool) -> Found {
         match node {
             Node::Text(_) => Found::NOTHING,
@@ -357,7 +357,7 @@ impl Analysis {
     }
 }
 
-/// What the fields of a value follow from.
+/// The dependency of a value's fields.
 fn below(source: Source, path: &Path) -> Source {
     match (source, path.first()) {
         (Source::Data, Some(field)) => Source::Field(field.name.clone()),
@@ -365,7 +365,7 @@ fn below(source: Source, path: &Path) -> Source {
     }
 }
 
-/// The variables to which a program assigns somewhere.
+/// The variables that a program assigns with `=`.
 fn assigned(program: &Program) -> BTreeSet<VariableId> {
     fn of_pipeline(pipeline: &Pipeline, all: &mut BTreeSet<VariableId>) {
         if pipeline.assigns {

@@ -1,4 +1,4 @@
-//! Reads pipelines: declarations, commands and operands.
+//! Parses pipelines: declarations, commands and operands.
 
 use super::lex::{Kind, Token};
 use super::tree::{Command, Field, Operand, Path, Pipeline, Term, VariableId};
@@ -8,7 +8,7 @@ use crate::text::Text;
 use crate::value::{Key, Value};
 
 impl Parser<'_> {
-    /// A pipeline and the token that ends it.
+    /// Parses a pipeline and the token that ends it.
     pub(super) fn pipeline(&mut self, context: &str, end: Kind) -> Result<Pipeline, ParseError> {
         let at = self.peek_non_space().start;
         self.nesting += 1;
@@ -34,7 +34,7 @@ impl Parser<'_> {
         Ok(pipeline)
     }
 
-    /// `$x :=`, `$x =` or `$x,`, if it is there; `true` if another one must follow.
+    /// Parses `$x :=`, `$x =` or `$x,`, if there is one. Returns `true` if another variable must follow.
     fn declaration(&mut self, pipeline: &mut Pipeline, context: &str) -> Result<bool, ParseError> {
         let variable = self.peek_non_space();
         if variable.kind != Kind::Variable {
@@ -76,7 +76,7 @@ impl Parser<'_> {
         *self.variable_numbers.entry(name).or_insert(next)
     }
 
-    /// Operands up to `|` or the end of the pipeline.
+    /// Parses operands up to `|` or the end of the pipeline.
     fn command(&mut self) -> Result<Command, ParseError> {
         let mut operands = Vec::new();
         loop {
@@ -100,7 +100,7 @@ impl Parser<'_> {
         }
     }
 
-    /// A term with the fields that follow it, if there is one.
+    /// Parses a term with the fields after it. None if there is no term.
     fn operand(&mut self) -> Result<Option<Operand>, ParseError> {
         let Some(mut operand) = self.term()? else {
             return Ok(None);
@@ -182,7 +182,7 @@ impl Parser<'_> {
     }
 }
 
-/// Only the first command of a pipeline may be something that takes no argument.
+/// Checks that only the first command of a pipeline is a term without arguments.
 fn check_commands(pipeline: &Pipeline, context: &str) -> Result<(), ParseError> {
     if pipeline.commands.is_empty() {
         return Err(ParseError::new(pipeline.at, format!("missing value for {context}")));

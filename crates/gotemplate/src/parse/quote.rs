@@ -1,8 +1,8 @@
-//! Takes the quotes and escapes off string and character constants.
+//! Removes the quotes and escapes of string and character constants.
 
 use super::lex::first_char;
 
-/// What an escape or character stands for.
+/// The meaning of an escape or a character.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Unit {
     /// A character, to be written as UTF-8.
@@ -12,7 +12,7 @@ pub(super) enum Unit {
 }
 
 impl Unit {
-    /// Its number.
+    /// The code point, or the value of the byte.
     pub(super) fn value(self) -> u32 {
         match self {
             Self::Character(character) => u32::from(character),
@@ -21,7 +21,7 @@ impl Unit {
     }
 }
 
-/// The content of a constant in double quotes or backquotes; `None` if it has a wrong escape. (Go's `strconv.Unquote`)
+/// The content of a constant in double quotes or backquotes (Go's `strconv.Unquote`). None if it contains an invalid escape.
 pub(super) fn unquote(text: &[u8]) -> Option<Vec<u8>> {
     let (quote, inner) = match text {
         [open @ (b'"' | b'`'), inner @ .., close] if open == close => (*open, inner),
@@ -48,7 +48,7 @@ pub(super) fn unquote(text: &[u8]) -> Option<Vec<u8>> {
     Some(content)
 }
 
-/// The first character or escape of `text`, and what follows it. (Go's `strconv.UnquoteChar`)
+/// The first character or escape of `text`, and the text after it (Go's `strconv.UnquoteChar`).
 pub(super) fn unquote_char(text: &[u8], quote: u8) -> Option<(Unit, &[u8])> {
     match text {
         [] => None,

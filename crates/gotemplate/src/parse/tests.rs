@@ -1,4 +1,4 @@
-//! Tests of the parser: what it refuses, and that nothing makes it fall over.
+//! Tests of the parser: errors with their places, and limits.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! What a template means: the tree that the executor walks.
+//! The tree of a parsed template, as the executor uses it.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -8,27 +8,27 @@ use crate::taint::Stretch;
 use crate::text::Text;
 use crate::value::{Key, Value};
 
-/// A parsed text with all templates that it defines.
+/// A parsed text, with all templates that it defines.
 #[derive(Debug)]
 pub(crate) struct Program {
-    /// The text, which [`Node::Text`] points into.
+    /// The text. [`Node::Text`] contains ranges of it.
     pub(crate) source: Arc<[u8]>,
-    /// The parts of the text that are data, whatever is in them.
+    /// The ranges of the text that are always data.
     pub(crate) stretches: Vec<Stretch>,
-    /// The templates, the main one first. `None`: called by name, but never defined.
+    /// The templates, the main one first. The body is `None` if the template is called but not defined.
     pub(crate) templates: Vec<(Text, Option<Body>)>,
-    /// How many parts of it are marked as shared.
+    /// The number of parts that are marked for caching.
     pub(crate) parts: usize,
-    /// Its number in this process, if parts of it are; no other program has it.
+    /// The program's id, unique in this process. Only used if the program has parts.
     pub(crate) id: u64,
 }
 
-/// A part of a program whose result follows from one field of the data.
+/// A part of a program whose result depends on only one field of the data.
 #[derive(Debug)]
 pub(crate) struct Part {
     /// The name of the field.
     pub(crate) field: Key,
-    /// Which of the program's parts it is.
+    /// The index among the program's parts.
     pub(crate) slot: usize,
 }
 
@@ -36,15 +36,15 @@ pub(crate) struct Part {
 #[derive(Debug)]
 pub(crate) struct SharedPrefix {
     pub(crate) part: Part,
-    /// How many commands it is, at least one.
+    /// The number of its commands, at least one.
     pub(crate) commands: usize,
 }
 
 /// An index into [`Program::templates`].
 pub(crate) type TemplateId = usize;
 
-/// The number of a variable's name; `$` is 0. Two variables of the same name have the same number: which is meant is only known
-/// when the template runs, as in Go.
+/// The number of a variable's name; `$` is 0. Variables with the same name have the same number: as in Go, the execution determines which of them a
+/// name refers to.
 pub(crate) type VariableId = u32;
 
 /// The number of `$`.
@@ -53,7 +53,7 @@ pub(crate) const ROOT_VARIABLE: VariableId = 0;
 /// Nodes that are executed one after another.
 pub(crate) type Body = Vec<Node>;
 
-/// Something that is executed.
+/// An element of a body.
 #[derive(Debug)]
 pub(crate) enum Node {
     /// Text between actions: a range of the source.
@@ -68,7 +68,7 @@ pub(crate) enum Node {
     Range(Box<Loop>),
     /// `{{ template "name" pipeline }}`
     Template(Box<TemplateCall>),
-    /// Nodes that are a part together. They declare no variable that others see.
+    /// Nodes that together are a part. They declare no variable that is visible outside.
     Shared(Box<(Part, Body)>),
     /// `{{ break }}`
     Break,
@@ -76,14 +76,14 @@ pub(crate) enum Node {
     Continue,
 }
 
-/// The first branch whose condition is true is executed, or else `otherwise`.
+/// Executes the first branch whose condition is true. If there is none, executes `otherwise`.
 #[derive(Debug)]
 pub(crate) struct Choice {
     pub(crate) branches: Vec<(Pipeline, Body)>,
     pub(crate) otherwise: Body,
 }
 
-/// The body is executed once per item; `otherwise` if there is none.
+/// Executes the body once for each item. If there are no items, executes `otherwise`.
 #[derive(Debug)]
 pub(crate) struct Loop {
     pub(crate) items: Pipeline,
@@ -91,7 +91,7 @@ pub(crate) struct Loop {
     pub(crate) otherwise: Body,
 }
 
-/// The template is executed with the value of the argument (else nil) as dot.
+/// Executes a template. Its dot is the value of the argument, or nil without an argument.
 #[derive(Debug)]
 pub(crate) struct TemplateCall {
     pub(crate) at: usize,
@@ -102,15 +102,15 @@ pub(crate) struct TemplateCall {
 /// `$variable := command | command`
 #[derive(Debug)]
 pub(crate) struct Pipeline {
-    /// Where it begins.
+    /// The byte where it begins.
     pub(crate) at: usize,
-    /// The variables that get its value (two only in `range`).
+    /// The variables that get the value. Two only in `range`.
     pub(crate) variables: Vec<VariableId>,
-    /// Whether `variables` exist already (`=`) or are new (`:=`).
+    /// Whether the pipeline assigns to existing variables (`=`). Otherwise it declares them (`:=`).
     pub(crate) assigns: bool,
-    /// At least one.
+    /// The commands, at least one.
     pub(crate) commands: Vec<Command>,
-    /// The beginning that is a part, if one is.
+    /// The beginning that is a part, if there is one.
     pub(crate) shared: Option<Box<SharedPrefix>>,
 }
 
@@ -121,14 +121,14 @@ pub(crate) struct Command {
     pub(crate) arguments: Vec<Operand>,
 }
 
-/// A term and where it is.
+/// A term, and its byte in the text.
 #[derive(Debug)]
 pub(crate) struct Operand {
     pub(crate) at: usize,
     pub(crate) term: Term,
 }
 
-/// A value in the making.
+/// An expression.
 #[derive(Debug)]
 pub(crate) enum Term {
     /// `.`
@@ -151,38 +151,38 @@ pub(crate) enum Term {
     Chain(Box<Operand>, Path),
 }
 
-/// Fields that are looked up one in the other.
+/// Fields, each looked up in the value of the one before it.
 pub(crate) type Path = Box<[Field]>;
 
-/// A field or method, and where its dot is.
+/// A field or method, and the byte of its dot.
 #[derive(Debug)]
 pub(crate) struct Field {
     pub(crate) at: usize,
     pub(crate) name: Key,
 }
 
-/// What a function's name means.
+/// The function that a name refers to.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Callee {
-    /// `and`, which stops at the first false argument.
+    /// `and`, which stops evaluating at the first false argument.
     And,
-    /// `or`, which stops at the first true argument.
+    /// `or`, which stops evaluating at the first true argument.
     Or,
-    /// Any other.
+    /// Any other function.
     Function(&'static Function),
 }
 
-/// A numeric constant: what it can be converted to.
+/// A numeric constant, in all types that can represent it.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Number {
-    /// As signed integer, if it is one.
+    /// As signed integer, if possible.
     pub(crate) int: Option<i64>,
-    /// As unsigned integer, if it is one.
+    /// As unsigned integer, if possible.
     pub(crate) uint: Option<u64>,
-    /// As float, if it is one.
+    /// As float, if possible.
     pub(crate) float: Option<f64>,
-    /// As complex number, if it is written as one.
+    /// As complex number, if the notation is one.
     pub(crate) complex: Option<(f64, f64)>,
-    /// Whether it is written like a float, which decides its type where there is no other hint.
+    /// Whether the notation is that of a float. It determines the type if no parameter does.
     pub(crate) looks_like_float: bool,
 }

@@ -1,4 +1,4 @@
-//! Constraints on versions: `>=1.2, <2 || ^3.1`.
+//! Constraints on versions, like `>=1.2, <2 || ^3.1`.
 
 use std::sync::LazyLock;
 
@@ -6,7 +6,7 @@ use regex::{Captures, Regex};
 
 use super::Version;
 
-/// A version in a constraint: numbers may be `x`, `X` or `*`.
+/// A version in a constraint. Its numbers can be `x`, `X` or `*`.
 const PATTERN: &str = r"v?([0-9|xX*]+)(\.[0-9|xX*]+)?(\.[0-9|xX*]+)?(-([0-9A-Za-z\-]+(\.[0-9A-Za-z\-]+)*))?(\+([0-9A-Za-z\-]+(\.[0-9A-Za-z\-]+)*))?";
 
 static SINGLE: LazyLock<Option<Regex>> = LazyLock::new(|| {
@@ -17,7 +17,7 @@ static RANGE: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(&format!(r"[\t\n\f\r ]*({PATTERN})[\t\n\f\r ]+-[\t\n\f\r ]+({PATTERN})[\t\n\f\r ]*")).ok()
 });
 
-/// Alternatives, each of which asks for several things at once.
+/// Alternatives. Each is a list of comparisons that must all be true.
 #[derive(Debug)]
 pub(crate) struct Constraint(Vec<Vec<Single>>);
 
@@ -26,7 +26,7 @@ pub(crate) struct Constraint(Vec<Vec<Single>>);
 struct Single {
     operator: Operator,
     version: Version,
-    /// A part is `x`.
+    /// Whether a part of the version is `x` or missing.
     dirty: bool,
     minor_dirty: bool,
     patch_dirty: bool,
@@ -45,7 +45,7 @@ enum Operator {
 }
 
 impl Constraint {
-    /// Reads a constraint; `None` if it is none.
+    /// Parses a constraint. None if the text is not a constraint.
     pub(crate) fn parse(text: &str) -> Option<Self> {
         let range = RANGE.as_ref()?;
         let text = range.replace_all(text, |found: &Captures<'_>| {
@@ -56,7 +56,7 @@ impl Constraint {
         text.split("||").map(alternative).collect::<Option<Vec<_>>>().map(Self)
     }
 
-    /// Whether the version fits.
+    /// Whether the version fulfils the constraint.
     pub(crate) fn accepts(&self, version: &Version) -> bool {
         self.0.iter().any(|all| all.iter().all(|single| single.accepts(version)))
     }
@@ -92,7 +92,7 @@ impl Single {
     }
 
     fn accepts(&self, version: &Version) -> bool {
-        // A prerelease is only compatible with what asks for one, except that it differs from everything.
+        // A prerelease fulfils only comparisons with a prerelease. The exception is `!=`.
         let prerelease_unasked = !version.prerelease.is_empty() && self.version.prerelease.is_empty();
         if self.operator == Operator::NotEqual && !self.dirty {
             return version.compare(&self.version).is_ne();

@@ -1,4 +1,4 @@
-//! What templates can call on versions.
+//! The methods of versions that templates can call.
 
 use std::cmp::Ordering;
 
@@ -24,7 +24,7 @@ pub(crate) const METHODS: &[Function] = &[
     method("String", &[Type::Any], |_, args| Ok(Value::text(version(args, 0)?.to_string()))),
 ];
 
-/// The part of a version that goes up by one.
+/// The part of a version that is incremented.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Part {
     Major,
@@ -51,12 +51,12 @@ fn order(args: &[Value]) -> Result<Ordering, Failure> {
     Ok(version(args, 0)?.compare(version(args, 1)?))
 }
 
-/// The next version as Go returns it: a struct whose fields templates can print, and nothing else.
+/// The next version, as Go returns it: a struct whose fields templates can print. It has no methods.
 fn next(version: &Version, part: Part) -> Value {
     let (major, minor, patch) = match part {
         Part::Major => (version.major.wrapping_add(1), 0, 0),
         Part::Minor => (version.major, version.minor.wrapping_add(1), 0),
-        // A prerelease comes before the version itself.
+        // A prerelease is before its version.
         Part::Patch if !version.prerelease.is_empty() => (version.major, version.minor, version.patch),
         Part::Patch => (version.major, version.minor, version.patch.wrapping_add(1)),
     };

@@ -1,4 +1,4 @@
-//! Tests of sharing: it changes no byte, and nothing but the time.
+//! Tests of the cache: it changes only the time of a rendering, not its results.
 
 use std::sync::Arc;
 
@@ -27,7 +27,7 @@ fn shared(values: &Value) -> Arc<Shared> {
     Arc::new(Shared::of("data", Arc::clone(map)))
 }
 
-/// What each of six renderings gives, and what it is without sharing: bytes, stretches, passes, or the error with its place.
+/// Renders six times with the cache and compares each result with a rendering without it: bytes, tainted ranges, passes, or the error with its place.
 fn check_within(text: &str, limits: Limits, is_literal: bool) -> Arc<Shared> {
     let values = values();
     let shared = shared(&values);
@@ -41,7 +41,7 @@ fn check_within(text: &str, limits: Limits, is_literal: bool) -> Arc<Shared> {
     shared
 }
 
-/// The same, and how many results were kept.
+/// Checks the same with and without nested rendering, and the number of stored results.
 fn check(text: &str, kept: usize) {
     check_within(text, Limits::default(), false);
     let shared = check_within(text, Limits::default(), true);

@@ -1,4 +1,4 @@
-//! Access to arguments that the executor has already converted to the parameters' types.
+//! Access to arguments. The executor has already converted them to the types of the parameters.
 
 use std::sync::Arc;
 
@@ -7,10 +7,10 @@ use crate::text::Text;
 use crate::time::Time;
 use crate::value::{List, Map, Value};
 
-/// What a `nil` gives where Go asks for its type.
+/// Go's error for a `nil` where it reads the type of a value.
 pub(super) const NIL_POINTER: &str = "invalid memory address or nil pointer dereference";
 
-/// The argument at `index`; [`Value::Nil`] where there is none.
+/// The argument at `index`. [`Value::Nil`] if there is none.
 pub(super) fn any(args: &[Value], index: usize) -> &Value {
     args.get(index).unwrap_or(&Value::Nil)
 }
@@ -73,7 +73,7 @@ pub(super) fn time(args: &[Value], index: usize) -> Result<&Time, Failure> {
     }
 }
 
-/// The slice at `index`, which Go finds by reflection; `refusal` begins the error for another type.
+/// The slice at `index`, for functions where Go uses reflection. `refusal` is the beginning of the error for another type.
 pub(super) fn list<'a>(args: &'a [Value], index: usize, refusal: &str) -> Result<&'a Arc<List>, Failure> {
     match any(args, index) {
         Value::List(list) => Ok(list),
@@ -82,13 +82,13 @@ pub(super) fn list<'a>(args: &'a [Value], index: usize, refusal: &str) -> Result
     }
 }
 
-/// Makes sure, before a text is made, that it may be that long. The executor takes its bytes from what is left once it is there.
+/// Checks that a text of this length is within the limit, before it is made. The executor charges for it afterwards.
 pub(super) fn allow(call: &Call<'_>, bytes: usize) -> Result<(), Failure> {
     call.fuel.clone().output(bytes)?;
     Ok(())
 }
 
-/// [`allow`], and the steps that it takes to make the text.
+/// Like [`allow`], and charges the steps for making the text.
 pub(super) fn pay(call: &mut Call<'_>, bytes: usize) -> Result<(), Failure> {
     allow(call, bytes)?;
     call.fuel.steps(bytes as u64 / 64)?;

@@ -23,7 +23,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
     function("upper", &[Text], |_, args| Ok(Value::text(map(bytes(args, 0)?, to_upper)))),
 ];
 
-/// Goes byte by byte like the original: the initial of `日` is `æ`, its first byte read as a character.
+/// Reads bytes, not characters, like the original: the initial of `日` is `æ`, its first byte as a character.
 fn initials(_: &mut Call<'_>, args: &[Value]) -> Result<Value, Failure> {
     let mut after_gap = true;
     let mut out = String::new();
@@ -36,7 +36,7 @@ fn initials(_: &mut Call<'_>, args: &[Value]) -> Result<Value, Failure> {
     Ok(Value::text(out))
 }
 
-/// `strings.Title`: what follows anything but a letter, a digit or an underscore begins a word.
+/// `strings.Title`: a word begins after a character that is not a letter, a digit or an underscore.
 fn titled(text: &[u8]) -> Vec<u8> {
     let mut previous = ' ';
     let mut out = Vec::with_capacity(text.len());
@@ -85,13 +85,13 @@ fn swapped(text: &[u8]) -> Vec<u8> {
     out
 }
 
-/// A character that joins words: `-`, `_` or white space.
+/// Whether the character joins words: `-`, `_` or white space.
 fn joins(char: char) -> bool {
     char == '-' || char == '_' || is_space(char)
 }
 
-/// Words joined, each with a capital and the rest in lower case. Joining characters stay at the ends of the text, and where several
-/// stand together all but one do.
+/// Joins the words, each with a capital first letter and all other letters in lower case.
+/// Joining characters at the ends of the text stay. Of several joining characters in a row, all but one stay.
 fn camel_case(text: &[u8]) -> Vec<u8> {
     let chars: Vec<char> = runes(text).map(|rune| rune.char).collect();
     let mut out = Vec::with_capacity(text.len());
@@ -101,7 +101,7 @@ fn camel_case(text: &[u8]) -> Vec<u8> {
         push(&mut out, char);
     }
     let Some((&first, following)) = words.split_first() else {
-        // The original writes the last of nothing but joining characters twice.
+        // If the text has only joining characters, the original writes the last one twice.
         lead.last().into_iter().for_each(|&char| push(&mut out, char));
         return out;
     };
@@ -121,14 +121,14 @@ fn camel_case(text: &[u8]) -> Vec<u8> {
     out
 }
 
-/// What a run of characters is made of.
+/// The kind of a run of characters.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Word {
-    /// Nothing is left.
+    /// No characters are left.
     None,
     /// Digits.
     Number,
-    /// Begins with a capital.
+    /// Letters that begin with a capital.
     Capital,
     /// Letters without capitals.
     Letters,
@@ -140,14 +140,14 @@ enum Word {
     Other,
 }
 
-/// A text taken apart word by word.
+/// A text that is split into words.
 struct Words<'a> {
     rest: &'a [char],
     out: String,
     joint: char,
 }
 
-/// Words in lower case with `joint` between them, digits treated as xstrings does: `HTTP20xOK` is `http_20x_ok`.
+/// The words in lower case, with `joint` between them. Digits are handled as in xstrings: `HTTP20xOK` becomes `http_20x_ok`.
 fn lower_words(text: &[u8], joint: char) -> String {
     let chars: Vec<char> = runes(text).map(|rune| rune.char).collect();
     let mut words = Words { rest: &chars, out: String::with_capacity(text.len()), joint };
@@ -170,7 +170,7 @@ fn lower_words(text: &[u8], joint: char) -> String {
 }
 
 impl<'a> Words<'a> {
-    /// What follows a word of letters: a number may belong to it, or to the letters after the number.
+    /// Handles the word after a word of letters. A number can belong to that word, or to the letters after the number.
     fn after_letters(&mut self, kind: Word, word: &'a [char]) -> (Word, &'a [char]) {
         if kind != Word::Number {
             self.join_unless(&[Word::Joint, Word::Punctuation], kind);
@@ -191,7 +191,7 @@ impl<'a> Words<'a> {
         self.write_number_tail(kind, word)
     }
 
-    /// Letters and digits that directly follow a number belong to it.
+    /// Writes the letters and digits directly after a number. They belong to the number.
     fn write_number_tail(&mut self, mut kind: Word, mut word: &'a [char]) -> (Word, &'a [char]) {
         while kind == Word::Letters || kind == Word::Number {
             self.write(kind, word);
@@ -232,7 +232,7 @@ impl<'a> Words<'a> {
         (kind, word)
     }
 
-    /// `HTTPServer` begins with the words `HTTP` and `Server`.
+    /// The number of capitals that are one word: `HTTPServer` begins with the words `HTTP` and `Server`.
     fn capitals(&self) -> usize {
         let upper = self.run(0, is_upper);
         let letter_follows = self.rest.get(upper).is_some_and(|&char| is_alphabetic(char));
@@ -243,7 +243,7 @@ impl<'a> Words<'a> {
         }
     }
 
-    /// The end of the run of characters from `start` that are `wanted`.
+    /// The end of the run of characters from `start` on for which `wanted` is true.
     fn run(&self, start: usize, wanted: impl Fn(char) -> bool) -> usize {
         start + self.rest.iter().skip(start).take_while(|&&char| wanted(char)).count()
     }
@@ -260,7 +260,7 @@ fn kind_of(char: char) -> Word {
     }
 }
 
-/// A letter of a script whose words are told apart by letters: not a Chinese character.
+/// Whether the character is a letter of a script with words of several letters: not a Chinese character.
 fn is_alphabetic(char: char) -> bool {
     is_letter(char) && !matches!(char, '\u{3400}'..='\u{4D85}' | '\u{4E00}'..='\u{9FCC}' | '\u{20000}'..='\u{2B81D}')
 }

@@ -1,4 +1,4 @@
-//! Conversions to numbers, which never fail: what is not a number is zero.
+//! Conversions to numbers. They never fail: a value that is not a number becomes zero.
 
 use super::arguments::{any, text};
 use super::{deep, function};
@@ -18,7 +18,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
     })),
 ];
 
-/// The largest or smallest number for a text beyond their range, unlike `int`, which gives zero.
+/// For a number that is out of range, returns the largest or smallest number. `int` returns zero there.
 fn atoi(_: &mut Call<'_>, args: &[Value]) -> Result<Value, Failure> {
     Ok(Value::int(parse_int(text(args, 0)?.as_bytes(), 10).unwrap_or_else(|error| match error.kind() {
         std::num::IntErrorKind::PosOverflow => i64::MAX,
@@ -32,7 +32,7 @@ fn parse_int(text: &[u8], base: u32) -> Result<i64, std::num::ParseIntError> {
     i64::from_str_radix(&String::from_utf8_lossy(text), base)
 }
 
-/// Floats lose what is behind the point, texts must be decimal integers.
+/// Floats are truncated. Texts must be decimal integers.
 pub(super) fn to_int64(value: &Value) -> i64 {
     match value {
         Value::Bool(is) => i64::from(*is),
@@ -44,13 +44,13 @@ pub(super) fn to_int64(value: &Value) -> i64 {
     }
 }
 
-/// `int64(number)` on the machines that Kalypso's original runs on: what does not fit is the smallest integer.
+/// `int64(number)` on the machines of Microsoft's Kalypso: a number that is out of range becomes the smallest integer.
 fn truncated(number: f64) -> i64 {
     let fits = (-9_223_372_036_854_775_808.0..9_223_372_036_854_775_808.0).contains(&number);
     if fits { number as i64 } else { i64::MIN }
 }
 
-/// Texts as Go's `strconv.ParseFloat` reads them.
+/// Texts are parsed like in Go's `strconv.ParseFloat`.
 pub(super) fn to_float64(value: &Value) -> f64 {
     match value {
         Value::Bool(is) => f64::from(u8::from(*is)),
@@ -73,12 +73,12 @@ fn parse_float(text: &str) -> Option<f64> {
         return None;
     }
     let plain = text.replace('_', "");
-    // Rust gives infinity for a number that is out of range, Go an error.
+    // For a number that is out of range, Rust returns infinity, Go an error.
     let infinite = ["inf", "infinity"].contains(&lower.as_str());
     plain.parse::<f64>().ok().filter(|number| infinite || number.is_nan() || number.is_finite())
 }
 
-/// Digits behind `0x`, with the exponent that Go demands: `1.8p3` is 12.
+/// Parses the digits after `0x`, with the exponent that Go requires: `1.8p3` is 12.
 fn parse_hex_float(digits: &str) -> Option<f64> {
     let (mantissa, exponent) = digits.split_once('p')?;
     let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
@@ -93,7 +93,7 @@ fn parse_hex_float(digits: &str) -> Option<f64> {
     Some(number * f64::powi(2.0, exponent)).filter(|number| number.is_finite())
 }
 
-/// Whether every underscore stands between two digits.
+/// Whether every underscore is between two digits.
 fn underscores_separate_digits(text: &str) -> bool {
     let bytes = text.as_bytes();
     let is_digit = |at: Option<usize>| at.and_then(|at| bytes.get(at)).is_some_and(u8::is_ascii_digit);

@@ -1,4 +1,4 @@
-//! Functions of sprig that exist, but refuse: what they are for belongs into a vault.
+//! Functions of sprig that exist, but always return an error: passwords and keys belong in a vault.
 
 use super::function;
 use crate::function::{Call, Failure, Function, Type};

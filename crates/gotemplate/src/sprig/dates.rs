@@ -24,14 +24,14 @@ pub(super) const FUNCTIONS: &[Function] = &[
     function("unixEpoch", &[Type::Time], |_, args| Ok(Value::text(time(args, 0)?.unix().to_string()))),
 ];
 
-/// What `<input type="date">` expects.
+/// The format of `<input type="date">`.
 const HTML_DATE: &[u8] = b"2006-01-02";
 
 fn in_zone(_: &mut Call<'_>, args: &[Value]) -> Result<Value, Failure> {
     formatted(any(args, 1), text(args, 0)?.as_bytes(), &text(args, 2)?.to_str())
 }
 
-/// Go takes anything that is neither a time nor a number of seconds for the present moment.
+/// Returns an error for a value that is neither a time nor a number of seconds. Go uses the current time there.
 fn formatted(date: &Value, layout: &[u8], zone: &str) -> Result<Value, Failure> {
     let time = match date {
         Value::Time(time) => time.in_zone(zone),
@@ -46,7 +46,7 @@ fn formatted(date: &Value, layout: &[u8], zone: &str) -> Result<Value, Failure> 
     Ok(Value::text(time.format(layout)))
 }
 
-/// A duration that can't be read changes nothing.
+/// A duration that can't be parsed changes nothing.
 fn modify(_: &mut Call<'_>, args: &[Value]) -> Result<Value, Failure> {
     let (duration, time) = (parse_duration(&text(args, 0)?.to_str()), time(args, 1)?);
     Ok(Value::Time(time.plus(duration.unwrap_or(0)).into()))

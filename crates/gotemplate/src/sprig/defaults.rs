@@ -1,4 +1,4 @@
-//! Functions that choose between values by whether they are empty.
+//! Functions that select values depending on whether they are empty.
 
 use super::arguments::{any, boolean, rest};
 use super::{function, variadic};
@@ -24,7 +24,7 @@ fn coalesce(call: &mut Call<'_>, args: &[Value]) -> Result<Value, Failure> {
     Ok(found.cloned().unwrap_or(Value::Nil))
 }
 
-/// Whether the value is nil, false, zero or without any item. Structs, versions and times never are.
+/// Whether the value is nil, false, zero, or has no items. Structs, versions and times are never empty.
 pub(super) fn is_empty(heap: &Heap, value: &Value) -> bool {
     match value {
         Value::Missing | Value::Nil => true,

@@ -1,4 +1,4 @@
-//! Functions that make maps, read them and change them in place.
+//! Functions that make, read and change maps.
 
 use std::sync::Arc;
 
@@ -40,7 +40,7 @@ fn new_dict(call: &mut Call<'_>, args: &[Value]) -> Result<Value, Failure> {
     Ok(Value::map(MapKind::TextToAny, entries))
 }
 
-/// Go gives the keys in random order; here they are sorted.
+/// Go returns the keys in random order. Here they are sorted.
 fn keys(call: &mut Call<'_>, args: &[Value]) -> Result<Value, Failure> {
     let mut keys = Vec::new();
     for index in 0..args.len() {
@@ -51,14 +51,14 @@ fn keys(call: &mut Call<'_>, args: &[Value]) -> Result<Value, Failure> {
     Ok(Value::texts(keys))
 }
 
-/// Go gives the values in random order; here they are in the order of their keys.
+/// Go returns the values in random order. Here they have the order of their keys.
 fn values(call: &mut Call<'_>, args: &[Value]) -> Result<Value, Failure> {
     let entries = call.heap.entries(dict(args, 0)?);
     call.fuel.steps(entries.len() as u64)?;
     Ok(Value::list(entries.values().cloned().collect()))
 }
 
-/// The entries whose keys are (`named`) or are not among the arguments, in a new map.
+/// A new map with the entries whose keys are among the arguments (`named`), or are not.
 fn selected(call: &mut Call<'_>, args: &[Value], named: bool) -> Result<Value, Failure> {
     let entries = call.heap.entries(dict(args, 0)?);
     let names = rest(args, 1);
@@ -90,7 +90,7 @@ fn set(call: &mut Call<'_>, args: &[Value]) -> Result<Value, Failure> {
     Ok(Value::Map(Arc::clone(map)))
 }
 
-/// The first change of a map copies it.
+/// Charges for the first change of a map: it copies the entries.
 fn pay_for_change(call: &mut Call<'_>, map: &Arc<Map>) -> Result<(), Failure> {
     if call.heap.changed(map).is_none() {
         call.fuel.steps(map.entries.len() as u64)?;
@@ -115,7 +115,7 @@ fn deep_copy(_: &mut Call<'_>, args: &[Value]) -> Result<Value, Failure> {
     }
 }
 
-/// The same value in lists and maps of its own, so that changes to one don't show in the other.
+/// Copies lists and maps at all levels, so that changes to the copy do not change the original.
 fn copy(value: &Value) -> Value {
     match value {
         Value::List(list) if list.is_nil() => value.clone(),

@@ -1,4 +1,4 @@
-//! Base 32 and base 64. A text that can't be decoded gives Go's error message as the result, with Go's positions.
+//! Base 32 and base 64. If a text can't be decoded, the result is Go's error message with Go's position.
 
 use data_encoding::{BASE32, BASE64};
 
@@ -16,7 +16,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
     function("b64enc", &[Text], |call, args| Ok(Value::text(BASE64.encode(paid(call, args)?)))),
 ];
 
-/// The index of the byte that is wrong.
+/// The index of the first invalid byte.
 type Corrupt = usize;
 
 fn paid<'a>(call: &mut Call<'_>, args: &'a [Value]) -> Result<&'a [u8], Failure> {
@@ -32,7 +32,7 @@ fn decoded(result: Result<Vec<u8>, Corrupt>, encoding: &str) -> Value {
     }
 }
 
-/// Appends the whole bytes that are in `digits` of `bits` bits each.
+/// Appends the complete bytes in `digits`, which have `bits` bits each.
 fn unpack(out: &mut Vec<u8>, digits: &[u8], bits: usize) {
     let number = digits.iter().fold(0_u64, |number, &digit| number << bits | u64::from(digit));
     let spare = digits.len() * bits % 8;
@@ -62,7 +62,7 @@ fn decode64(text: &[u8]) -> Result<Vec<u8>, Corrupt> {
     if digits.is_empty() { Ok(out) } else { Err(text.len() - digits.len()) }
 }
 
-/// Checks the first `=`, at `at` and behind `digits` digits of its group, and everything after it.
+/// Checks the first `=`, at index `at` after `digits` digits of its group, and everything after it.
 fn end64(text: &[u8], at: usize, digits: usize) -> Result<(), Corrupt> {
     let next = |from: usize| (from..text.len()).find(|&at| !matches!(text.get(at), Some(b'\n' | b'\r')));
     let mut last = at;
@@ -109,7 +109,7 @@ fn decode32(text: &[u8]) -> Result<Vec<u8>, Corrupt> {
     if digits.is_empty() { Ok(out) } else { Err(text.len() - digits.len()) }
 }
 
-/// Checks the first `=`, at `at` and behind `digits` digits of its group, and the rest of the group.
+/// Checks the first `=`, at index `at` after `digits` digits of its group, and the rest of the group.
 fn end32(text: &[u8], at: usize, digits: usize) -> Result<(), Corrupt> {
     let rest = text.get(at + 1..).unwrap_or_default();
     let missing = 7 - digits;

@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use crate::value::{List, Map, Value};
 
-/// Whether the values are of the same type and equal all levels down.
+/// Whether the values have the same type and are equal at all levels.
 ///
-/// Recursion is as deep as the values are: callers limit that by admitting them first.
+/// The function is recursive. Callers limit the depth with [`admit`](crate::nesting::admit) first.
 pub(super) fn deep_equal(left: &Value, right: &Value) -> bool {
     match (left, right) {
         (Value::Nil | Value::Missing, Value::Nil | Value::Missing) => true,

@@ -1,4 +1,4 @@
-//! Functions that stop a rendering or just greet.
+//! `fail`, which stops a rendering, and `hello`, which returns a greeting.
 
 use super::arguments::text;
 use super::function;

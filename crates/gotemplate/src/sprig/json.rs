@@ -1,4 +1,4 @@
-//! JSON as Go's encoding/json writes it. What can't be written gives an empty text.
+//! JSON as Go's encoding/json writes it. For a value that can't be written, the result is an empty text.
 
 use std::collections::BTreeMap;
 use std::io::Write as _;
@@ -18,11 +18,11 @@ pub(super) const FUNCTIONS: &[Function] = &[
     deep(function("toPrettyJson", &[Type::Any], |call, args| encoded(call, any(args, 0), Some("  ")))),
 ];
 
-/// Why there is no JSON.
+/// The reason why no JSON was written.
 enum Stop {
     /// The value cannot be written as JSON.
     Unsupported,
-    /// The text gets longer than any output may be: deep indentation makes much of little.
+    /// The text is longer than any output can be: deep indentation makes long texts from small values.
     TooLong,
 }
 
@@ -37,17 +37,17 @@ fn encoded(call: &mut Call<'_>, value: &Value, indent: Option<&'static str>) -> 
     Ok(Value::text(writer.out))
 }
 
-/// A text that grows.
+/// The text, while it is written.
 struct Writer {
     out: Vec<u8>,
-    /// What every level is indented by; `None` writes all on one line.
+    /// The indentation of one level. `None` writes everything in one line.
     indent: Option<&'static str>,
     level: usize,
     bytes_max: u64,
 }
 
 impl Writer {
-    /// Recursion is as deep as the value is, which is limited before.
+    /// The function is recursive. The depth of values is limited before.
     fn value(&mut self, value: &Value) -> Result<(), Stop> {
         match value {
             Value::Missing | Value::Nil => self.put("null"),
@@ -83,11 +83,11 @@ impl Writer {
     }
 
     fn shown(&mut self, number: impl std::fmt::Display) {
-        // Writing to memory can't fail.
+        // Writing to memory never fails.
         let _ = write!(self.out, "{number}");
     }
 
-    /// Digits only, unless the number is very small or very large.
+    /// Uses an exponent only for very small and very large numbers.
     fn float(&mut self, number: f64) {
         let size = number.abs();
         if size != 0.0 && !(1e-6..1e21).contains(&size) {
@@ -114,7 +114,7 @@ impl Writer {
         self.out.push(b'"');
     }
 
-    /// A character that was read from `bytes`.
+    /// Writes a character. `bytes` are its bytes in the text.
     fn character(&mut self, char: char, bytes: &[u8]) {
         match char {
             '"' => self.put("\\\""),
@@ -124,7 +124,7 @@ impl Writer {
             '\t' => self.put("\\t"),
             '\u{8}' => self.put("\\b"),
             '\u{c}' => self.put("\\f"),
-            // Safe to put into HTML and JavaScript.
+            // The escapes make the JSON safe inside HTML and JavaScript.
             '<' | '>' | '&' | '\u{2028}' | '\u{2029}' | '\0'..='\u{1f}' => {
                 self.shown(format_args!("\\u{:04x}", char as u32));
             }
@@ -141,16 +141,16 @@ impl Writer {
         self.out.push(b'"');
     }
 
-    /// Go refuses maps with untyped keys, which is what composed values have; here such keys are written as texts.
+    /// Go's encoder returns an error for maps with untyped keys, and composed values are such maps. Here such keys are written as texts.
     fn map(&mut self, map: &Map) -> Result<(), Stop> {
-        // Texts come behind all other keys: where the first is one, all are.
+        // In the order of keys, texts are last: if the first key is a text, all are.
         if matches!(map.entries.keys().next(), None | Some(Key::Text(_))) {
             return self.items([b'{', b'}'], map.entries.iter(), |writer, (key, value)| match key {
                 Key::Text(text) => writer.entry(text.as_bytes(), value),
                 other => writer.entry(key_text(other).as_bytes(), value),
             });
         }
-        // For the same reason the text `1` takes the place of the number.
+        // For the same reason, an entry with the text `1` replaces the one with the number.
         let texts: BTreeMap<_, _> = map.entries.iter().map(|(key, value)| (key_text(key), value)).collect();
         self.items([b'{', b'}'], texts.iter(), |writer, (key, value)| writer.entry(key.as_bytes(), value))
     }
@@ -196,7 +196,7 @@ impl Writer {
     }
 }
 
-/// Which bytes JSON holds as they are, and are characters of their own.
+/// The bytes that JSON contains unescaped, and that are one character each.
 const PLAIN: [bool; 256] = {
     let mut plain = [false; 256];
     let mut byte = b' ';

@@ -1,4 +1,4 @@
-//! Functions that make lists and take them apart.
+//! Functions that make and split lists.
 
 use std::sync::Arc;
 
@@ -47,14 +47,14 @@ pub(super) const FUNCTIONS: &[Function] = &[
     variadic(function("without", &[Any, Any], without)),
 ];
 
-/// A `[]interface {}` of these items, paid for.
+/// Makes a `[]interface {}` of these items, and charges for it.
 fn made<'a>(call: &mut Call<'_>, items: impl IntoIterator<Item = &'a Value>) -> Result<Value, Failure> {
     let items: Vec<Value> = items.into_iter().cloned().collect();
     call.fuel.steps(items.len() as u64)?;
     Ok(Value::list(items))
 }
 
-/// What is left of a list that had an item to take away, or Go's nil slice.
+/// Makes a list of the remaining items, or Go's nil slice for `None`.
 fn part(call: &mut Call<'_>, items: Option<&[Value]>) -> Result<Value, Failure> {
     items.map_or_else(|| Ok(Value::nil_list()), |items| made(call, items))
 }
@@ -102,7 +102,7 @@ fn has(call: &mut Call<'_>, args: &[Value]) -> Result<Value, Failure> {
     Ok(Value::Bool(false))
 }
 
-/// The item ready to be compared.
+/// The item with all changes of this rendering, to compare it.
 fn admitted(call: &mut Call<'_>, item: &Value) -> Result<Value, Failure> {
     call.fuel.steps(1)?;
     admit(item, call.heap, call.fuel)
@@ -138,7 +138,7 @@ fn without(call: &mut Call<'_>, args: &[Value]) -> Result<Value, Failure> {
     Ok(Value::list(kept))
 }
 
-/// Whether `value` is one of `values`. Comparing simple values is far quicker than a step; looking deeper takes steps again.
+/// Whether `value` is one of `values`. Comparing simple values costs less than a step each. Comparing lists and maps costs steps at all levels.
 fn contains(call: &mut Call<'_>, values: &[Value], value: &Value) -> Result<bool, Failure> {
     let is_container = matches!(value, Value::List(_) | Value::Map(_));
     if !is_container {
@@ -155,7 +155,7 @@ fn contains(call: &mut Call<'_>, values: &[Value], value: &Value) -> Result<bool
     Ok(false)
 }
 
-/// `slice list [from [to]]`: unlike all others it keeps the type of the list, and gives nil for an empty one.
+/// `slice list [from [to]]`. Unlike the other functions, it keeps the type of the list, and returns nil for an empty list.
 fn slice(call: &mut Call<'_>, args: &[Value]) -> Result<Value, Failure> {
     let list = list(args, 0, "list should be type of slice or array but")?;
     if list.items.is_empty() {

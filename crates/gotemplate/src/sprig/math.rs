@@ -1,4 +1,4 @@
-//! Arithmetic, on integers except where the name says otherwise.
+//! Arithmetic on integers, and on floats where the name says so.
 
 use super::arguments::{any, float, int, rest};
 use super::convert::{to_float64, to_int64};
@@ -36,7 +36,7 @@ fn divided(args: &[Value], operation: fn(i64, i64) -> i64) -> Result<Value, Fail
     }
 }
 
-/// `round number places [fraction from which it rounds up]`. Negative numbers with any fraction at all round down, as in the original.
+/// `round number places [fraction from which it rounds up]`. As in the original, negative numbers with any fraction round down.
 fn round(_: &mut Call<'_>, args: &[Value]) -> Result<Value, Failure> {
     let from = if args.len() > 2 { float(args, 2)? } else { 0.5 };
     let power = power_of_ten(int(args, 1)?);
@@ -45,7 +45,7 @@ fn round(_: &mut Call<'_>, args: &[Value]) -> Result<Value, Failure> {
     Ok(Value::Float(rounded / power))
 }
 
-/// Go's `math.Pow(10, exponent)`, bit by bit: by squaring the fraction 0.625 and counting powers of two.
+/// Go's `math.Pow(10, exponent)` with exactly the same result: squares the fraction 0.625 and counts powers of two.
 fn power_of_ten(exponent: i64) -> f64 {
     const EXPONENT_MAX: i32 = 1 << 12;
     let (mut result, mut result_exponent) = (1.0_f64, 0_i32);
@@ -74,7 +74,7 @@ fn power_of_ten(exponent: i64) -> f64 {
     scaled(result, result_exponent)
 }
 
-/// `number` times two to the power of `exponent`, in steps that don't overflow on the way.
+/// `number` times two to the power of `exponent`, in two steps, so that the power does not overflow.
 fn scaled(number: f64, exponent: i32) -> f64 {
     let half = exponent / 2;
     number * f64::powi(2.0, half) * f64::powi(2.0, exponent - half)

@@ -1,4 +1,4 @@
-//! Merging of maps as mergo 0.3.12 does it.
+//! Merges maps like mergo 0.3.12.
 
 use std::sync::Arc;
 
@@ -7,13 +7,13 @@ use super::defaults::is_empty;
 use crate::function::{Call, Failure};
 use crate::value::{Entries, Map, MapKind, Value};
 
-/// How deep maps may be nested that are merged: more can only be a map that contains itself.
+/// How deep maps that are merged can be nested. Only a map that contains itself is deeper.
 const DEPTH_MAX: u32 = 200;
 
-/// Merges the other maps into the first, in place, one after another.
+/// Merges the other maps into the first one in place, one after another.
 pub(super) fn merged(call: &mut Call<'_>, args: &[Value], overwrite: bool) -> Result<Value, Failure> {
     let given = dict(args, 0)?;
-    // Go makes a map where there is none yet.
+    // As in Go, a nil map is replaced by a new map.
     let made = Arc::new(Map::new(given.kind, Entries::new()));
     let target = if given.is_nil() && args.len() > 1 { &made } else { given };
     for index in 1..args.len() {
@@ -22,11 +22,11 @@ pub(super) fn merged(call: &mut Call<'_>, args: &[Value], overwrite: bool) -> Re
     Ok(Value::Map(Arc::clone(target)))
 }
 
-/// One map going into another.
+/// A merge of one map into another.
 struct Merge<'a> {
     target: &'a Arc<Map>,
     source: &'a Arc<Map>,
-    /// Whether the source's values win over values of the target that are not empty.
+    /// Whether values of the source replace values of the target that are not empty.
     overwrite: bool,
 }
 
@@ -49,7 +49,7 @@ fn merge_into(call: &mut Call<'_>, merge: &Merge<'_>, depth: u32) -> Result<(), 
     Ok(())
 }
 
-/// Whether `value` replaces what the target has; where both are maps, one goes into the other instead.
+/// Whether `value` replaces the existing value. If both are maps, merges one into the other instead.
 fn takes(
     call: &mut Call<'_>,
     merge: &Merge<'_>,
@@ -67,7 +67,7 @@ fn takes(
     })
 }
 
-/// Whether keys and values of the source's type can be assigned to those of the target's.
+/// Whether the keys and values of the source's type can be assigned to those of the target's type.
 fn takes_all(target: &Map, source: &Map) -> bool {
     match (target.kind, source.kind) {
         (left, right) if left == right => true,

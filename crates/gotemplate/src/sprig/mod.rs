@@ -1,4 +1,4 @@
-//! The functions of sprig 2.22.0, except those whose result depends on the machine or the moment.
+//! The functions of sprig 2.22.0, except those whose result depends on the machine or the time.
 
 mod arguments;
 mod cases;
@@ -31,7 +31,7 @@ use crate::value::Value;
 
 pub(crate) use regex::Expression;
 
-/// Every function, group by group.
+/// All functions, group by group.
 pub(crate) const FUNCTIONS: &[Function] = &concatenated::<{ total(GROUPS) }>(GROUPS);
 
 const GROUPS: &[&[Function]] = &[
@@ -58,20 +58,20 @@ const GROUPS: &[&[Function]] = &[
     wrap::FUNCTIONS,
 ];
 
-/// What a function of a table does.
+/// The implementation of a function.
 type Body = fn(&mut Call<'_>, &[Value]) -> Result<Value, Failure>;
 
-/// A row of a table.
+/// Makes an entry of a function table.
 const fn function(name: &'static str, params: &'static [Type], body: Body) -> Function {
     Function { name, params, variadic: false, reads_deeply: false, body }
 }
 
-/// The same function with a last parameter that repeats.
+/// The same function with a variadic last parameter.
 const fn variadic(function: Function) -> Function {
     Function { variadic: true, ..function }
 }
 
-/// The same function reading its arguments all levels down.
+/// The same function, which reads its arguments at all levels.
 const fn deep(function: Function) -> Function {
     Function { reads_deeply: true, ..function }
 }
@@ -85,7 +85,7 @@ const fn total(groups: &[&[Function]]) -> usize {
     count
 }
 
-/// The groups in one array: slices can't be joined in constants otherwise.
+/// Joins the groups into one array. Constants can't join slices otherwise.
 const fn concatenated<const TOTAL: usize>(groups: &[&[Function]]) -> [Function; TOTAL] {
     let mut all = [groups[0][0]; TOTAL];
     let (mut at, mut group) = (0, 0);

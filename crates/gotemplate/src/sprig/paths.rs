@@ -1,4 +1,4 @@
-//! Functions on paths with slashes: Go's package `path`. They look at the text only.
+//! Functions on paths with slashes, like Go's package `path`. They do not access any files.
 
 use super::arguments::{bytes, text};
 use super::function;
@@ -37,7 +37,7 @@ fn extension(path: &[u8]) -> &[u8] {
     name.iter().rposition(|&byte| byte == b'.').and_then(|at| name.get(at..)).unwrap_or_default()
 }
 
-/// The shortest path that means the same.
+/// The shortest equivalent path.
 fn clean(path: &[u8]) -> Vec<u8> {
     let rooted = path.starts_with(b"/");
     let mut parts: Vec<&[u8]> = Vec::new();

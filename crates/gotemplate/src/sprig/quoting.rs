@@ -1,4 +1,4 @@
-//! Functions that show any value as text.
+//! Functions that convert any value to text.
 
 use super::arguments::{any, pay, rest, text};
 use super::{deep, function, variadic};
@@ -27,7 +27,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
     deep(function("toStrings", &[Any], |_, args| Ok(Value::texts(texts(any(args, 0)))))),
 ];
 
-/// The value as sprig makes it text: as `%v` prints it, except that bytes are taken for a text.
+/// The value as text, like sprig's `strval`: as `%v` prints it, but a list of bytes is a text.
 pub(super) fn strval(value: &Value) -> Text {
     match value {
         Value::Text(text) => text.clone(),
@@ -39,7 +39,7 @@ pub(super) fn strval(value: &Value) -> Text {
     }
 }
 
-/// The items of a list as texts, without nils; another value as the only one.
+/// The items of a list as texts, without nils. A value that is not a list counts as its only item.
 pub(super) fn texts(value: &Value) -> Vec<Text> {
     match value {
         Value::List(list) => list.items.iter().filter(|item| !is_nil(item)).map(strval).collect(),
@@ -52,7 +52,7 @@ fn is_nil(value: &Value) -> bool {
     matches!(value, Value::Nil | Value::Missing)
 }
 
-/// All but nils, each written by `write`, with blanks between.
+/// Joins all arguments but nils with blanks. `write` writes one argument.
 fn shown(args: &[Value], write: impl Fn(&Value, &mut Vec<u8>)) -> Value {
     let length = |arg: &Value| if let Value::Text(text) = arg { text.len() } else { 32 };
     let mut out = Vec::with_capacity(args.iter().map(|arg| length(arg) + "'' ".len()).sum());
@@ -69,7 +69,7 @@ fn joined(parts: &[Text], separator: &[u8]) -> Vec<u8> {
     parts.iter().map(Text::as_bytes).collect::<Vec<_>>().join(separator)
 }
 
-/// Only the template of blanks between the values is trimmed in Go, so blanks inside the values stay.
+/// Go trims only the format with the blanks between the values, so blanks inside the values stay.
 #[expect(clippy::unnecessary_wraps, reason = "the type of every function that templates call")]
 fn cat(_: &mut Call<'_>, args: &[Value]) -> Result<Value, Failure> {
     Ok(shown(args, format::write_display))

@@ -14,10 +14,11 @@ use crate::value::Value;
 
 use Type::{Int, Text};
 
-/// How large a compiled expression may get, in bytes: an expression may come from hostile data. Each size is tried and paid for before the next one.
+/// Limits for the size of a compiled expression, in bytes: expressions can come from untrusted data. The sizes are tried in order, and each is
+/// charged for before it is tried.
 const COMPILED_BYTES: [usize; 4] = [16 << 10, 128 << 10, 1 << 20, 4 << 20];
 
-/// How many bytes of a compiled expression take a step to make.
+/// The number of bytes of a compiled expression that one step pays for.
 const COMPILED_BYTES_PER_STEP: u64 = 64;
 
 pub(super) const FUNCTIONS: &[Function] = &[
@@ -33,9 +34,9 @@ pub(super) const FUNCTIONS: &[Function] = &[
 #[derive(Debug)]
 pub(crate) struct Expression {
     regex: Regex,
-    /// How many steps it takes to search a KiB: at worst, every byte is compared with every state.
+    /// The steps for searching one KiB. In the worst case, every byte is compared with every state.
     steps_per_kib: u64,
-    /// The names of its groups.
+    /// The names of the groups.
     names: Vec<String>,
 }
 
@@ -43,7 +44,7 @@ pub(crate) struct Expression {
 struct Haystack<'a> {
     bytes: &'a [u8],
     searched: Cow<'a, str>,
-    /// For each place in `searched` the one in `bytes`, if they differ.
+    /// For each index in `searched`, the index in `bytes`. Empty if they are the same.
     places: Vec<usize>,
 }
 
@@ -55,7 +56,7 @@ struct Found<'a> {
 }
 
 impl Expression {
-    /// Go's panics for an expression that is wrong are errors here.
+    /// Returns the compiled expression. Where Go panics for an invalid expression, returns an error.
     fn compile(call: &mut Call<'_>, pattern: &[u8]) -> Result<Arc<Self>, Failure> {
         call.heap.expressions_asked += 1;
         if let Some(known) = call.heap.expressions.get(pattern) {
@@ -87,7 +88,7 @@ impl Expression {
         Err(wrong(refusal))
     }
 
-    /// The first match from `start` on. The cost grows with what is left of the text, which a search may read to its end.
+    /// The first match from `start` on. The cost depends on the length of the rest of the text, because a search can read it to its end.
     fn find<'a>(
         &'a self,
         call: &mut Call<'_>,
@@ -101,7 +102,7 @@ impl Expression {
         Ok(captures.map(|captures| Found { captures, haystack, names: &self.names }))
     }
 
-    /// At most `count` matches, all if it is negative, none of them an empty one right behind the one before.
+    /// At most `count` matches, or all if `count` is negative. An empty match directly after another match is not included.
     fn find_all<'a>(
         &'a self,
         call: &mut Call<'_>,
@@ -139,13 +140,13 @@ impl<'a> Haystack<'a> {
         Self { bytes, searched: Cow::Owned(String::from_utf8_lossy(&searched).into_owned()), places }
     }
 
-    /// The bytes between two places of the searched text.
+    /// The bytes between two indexes in `searched`.
     fn part(&self, start: usize, end: usize) -> &'a [u8] {
         let place = |at: usize| self.places.get(at).copied().unwrap_or(at);
         self.bytes.get(place(start)..place(end)).unwrap_or_default()
     }
 
-    /// The place of the character behind the one at `start`.
+    /// The index of the next character after `start`.
     fn after(&self, start: usize) -> usize {
         let next = self.searched.get(start..).and_then(|rest| rest.chars().next());
         start + next.map_or(1, char::len_utf8)
@@ -157,7 +158,7 @@ impl<'a> Found<'a> {
         self.captures.get(0).map_or((0, 0), |whole| (whole.start(), whole.end()))
     }
 
-    /// What the group with that number matched; nothing if it took no part.
+    /// The text that the group with this number matched. Empty if the group is not part of the match.
     fn group(&self, number: usize) -> &'a [u8] {
         self.captures.get(number).map_or(&[], |group| self.haystack.part(group.start(), group.end()))
     }
@@ -184,7 +185,7 @@ fn find_all(call: &mut Call<'_>, args: &[Value]) -> Result<Value, Failure> {
     Ok(Value::texts(found.iter().map(|found| found.group(0))))
 }
 
-/// Unlike the others it takes an expression that is wrong for one that does not match.
+/// Unlike the other functions, returns false for an invalid expression.
 fn matches(call: &mut Call<'_>, args: &[Value]) -> Result<Value, Failure> {
     let expression = match Expression::compile(call, bytes(args, 0)?) {
         Err(Failure::Error(_)) => return Ok(Value::Bool(false)),
@@ -194,8 +195,8 @@ fn matches(call: &mut Call<'_>, args: &[Value]) -> Result<Value, Failure> {
     Ok(Value::Bool(expression.find(call, &haystack, 0)?.is_some()))
 }
 
-/// Every match replaced by the third argument, in which groups are expanded unless it is `literal`; an empty match right behind
-/// another one stays.
+/// Replaces every match by the third argument. `$` references to groups are expanded unless `literal` is set. An empty match directly after another
+/// match is not replaced.
 fn replace(call: &mut Call<'_>, args: &[Value], literal: bool) -> Result<Value, Failure> {
     let template = bytes(args, 2)?;
     let dollars = if literal { 0 } else { memchr::memchr_iter(b'$', template).count() };
@@ -228,7 +229,7 @@ fn replace(call: &mut Call<'_>, args: &[Value], literal: bool) -> Result<Value, 
     Ok(Value::text(out))
 }
 
-/// Appends `template` with `$1`, `${1}`, `$name` and `${name}` replaced by the groups. A name reaches as far as it can: `$1x` is the group `1x`.
+/// Appends `template`, with `$1`, `${1}`, `$name` and `${name}` replaced by the groups. A name is as long as possible: `$1x` is the group `1x`.
 fn expand(out: &mut Vec<u8>, found: &Found<'_>, template: &[u8]) {
     let mut rest = template;
     while let Some(dollar) = rest.iter().position(|&byte| byte == b'$') {
@@ -251,7 +252,7 @@ fn expand(out: &mut Vec<u8>, found: &Found<'_>, template: &[u8]) {
     out.extend_from_slice(rest);
 }
 
-/// The name of a group and what follows it; `None` if the dollar was a plain one.
+/// The name of a group, and the text after it. None if the dollar is not followed by a name.
 fn group_name(text: &[u8]) -> Option<(String, &[u8])> {
     let braced = text.strip_prefix(b"{");
     let text = braced.unwrap_or(text);
@@ -262,7 +263,7 @@ fn group_name(text: &[u8]) -> Option<(String, &[u8])> {
     Some((String::from_utf8_lossy(name).into_owned(), rest))
 }
 
-/// A name of digits is a number, unless it begins with a needless zero.
+/// The number of a group whose name is a number without leading zeros.
 fn group_number(name: &str) -> Option<usize> {
     let plain = name.bytes().all(|byte| byte.is_ascii_digit()) && (name == "0" || !name.starts_with('0'));
     plain.then(|| name.parse().unwrap_or(usize::MAX))

@@ -1,7 +1,7 @@
-//! Go's regular expressions written as those of the crate `regex`.
+//! Translates Go's regular expressions to those of the crate `regex`.
 //!
-//! Both are leftmost-first and without backtracking. They differ in what `\w`, `\d`, `\s` and `\b` mean (ASCII in Go), in literal text (`\Q…\E`,
-//! `{`, octal numbers), in character classes (Go has no operations on them) and in repetitions, which Go does not nest.
+//! Both are leftmost-first and do not backtrack. The differences are `\w`, `\d`, `\s` and `\b` (ASCII in Go), literal text (`\Q…\E`, `{`, octal
+//! numbers), character classes (Go has no operations on them) and repetitions (Go does not nest them).
 
 /// The largest count of a repetition.
 const REPEAT_MAX: u32 = 1_000;
@@ -11,11 +11,11 @@ const REPEAT_MAX: u32 = 1_000;
 pub(super) struct Translated {
     /// The expression for the crate `regex`; its groups have no names.
     pub(super) pattern: String,
-    /// The name of each group; of those without one, and of the whole match: an empty text.
+    /// The name of each group. Empty for the whole match and for groups without a name.
     pub(super) names: Vec<String>,
 }
 
-/// Translates `pattern`, or says what is wrong with it.
+/// Translates `pattern`. The error is Go's message.
 pub(super) fn translate(pattern: &str) -> Result<Translated, String> {
     let mut translator = Translator { rest: pattern, out: String::new(), names: vec![String::new()] };
     let mut after_repeat = false;
@@ -50,7 +50,7 @@ impl<'a> Translator<'a> {
         Ok(())
     }
 
-    /// Whether it was a repetition; `{` may be a literal.
+    /// Translates a repetition. Returns false if `first` does not begin one: `{` can be a literal.
     fn repeat(&mut self, first: char, after_repeat: bool) -> Result<bool, String> {
         let length = if first == '{' { counts_length(self.rest)? } else { Some(1) };
         let Some(length) = length else {
@@ -96,7 +96,7 @@ impl<'a> Translator<'a> {
         Ok(())
     }
 
-    /// An escape outside of a class.
+    /// Translates an escape outside of a class.
     fn escape(&mut self) -> Result<(), String> {
         if let Some(literal) = self.rest.strip_prefix("\\Q") {
             let (text, rest) = literal.split_once("\\E").unwrap_or((literal, ""));
@@ -122,7 +122,7 @@ impl<'a> Translator<'a> {
         Ok(())
     }
 
-    /// `\d` and `\pL`, in a class or outside. Whether there was one.
+    /// Translates `\d` or `\pL`, inside or outside of a class. Returns whether there was one.
     fn named_class(&mut self) -> Result<bool, String> {
         let perl = match self.rest.get(..2) {
             Some("\\d") => "[0-9]",
@@ -151,7 +151,7 @@ impl<'a> Translator<'a> {
             None => self.take(self.rest.chars().next().map_or(0, char::len_utf8)),
         };
         let (name, inverted) = name.strip_prefix('^').map_or((name, false), |name| (name, true));
-        // Go's tables have the names of categories and scripts only.
+        // Go's tables contain only the names of categories and scripts.
         if name.is_empty() || !name.chars().all(|char| char.is_ascii_alphanumeric() || char == '_') {
             return Err(format!("invalid character class range: `\\p{{{name}}}`"));
         }
@@ -184,7 +184,7 @@ impl<'a> Translator<'a> {
         Ok(())
     }
 
-    /// `[:alpha:]`. Whether there was one.
+    /// Translates `[:alpha:]`. Returns whether there was one.
     fn posix_class(&mut self) -> Result<bool, String> {
         const NAMES: [&str; 14] = [
             "alnum", "alpha", "ascii", "blank", "cntrl", "digit", "graph", "lower", "print", "punct", "space", "upper",
@@ -230,7 +230,7 @@ impl<'a> Translator<'a> {
         }
     }
 
-    /// An escape that stands for one character.
+    /// Parses an escape of one character.
     fn escaped_char(&mut self) -> Result<char, String> {
         let whole = self.rest;
         self.skip(1);
@@ -254,7 +254,7 @@ impl<'a> Translator<'a> {
         }
     }
 
-    /// Up to three octal digits; a single one other than 0 would be a back reference.
+    /// Parses up to three octal digits. A single digit other than 0 would be a back reference.
     fn octal(&mut self, first: char) -> Option<char> {
         let length = self.rest.chars().take(3).take_while(|char| char.is_digit(8)).count();
         if first != '0' && length == 1 {
@@ -263,7 +263,7 @@ impl<'a> Translator<'a> {
         char::from_u32(u32::from_str_radix(self.take(length), 8).ok()?)
     }
 
-    /// Two hexadecimal digits, or any number of them in braces.
+    /// Parses two hexadecimal digits, or any number of them in braces.
     fn hexadecimal(&mut self) -> Option<char> {
         let (digits, rest) = match self.rest.strip_prefix('{') {
             Some(braced) => braced.split_once('}')?,
@@ -289,7 +289,7 @@ fn invalid_escape(text: &str) -> String {
     format!("invalid escape sequence: `{}`", text.chars().take(2).collect::<String>())
 }
 
-/// The length of `{2}`, `{2,}` or `{2,5}`; `None` if the brace is a literal.
+/// The length of `{2}`, `{2,}` or `{2,5}`. None if the brace is a literal.
 fn counts_length(text: &str) -> Result<Option<usize>, String> {
     let Some((counts, _)) = text.strip_prefix('{').and_then(|rest| rest.split_once('}')) else { return Ok(None) };
     let is_count = |digits: &str| {
@@ -308,7 +308,7 @@ fn counts_length(text: &str) -> Result<Option<usize>, String> {
     Ok(Some(counts.len() + 2))
 }
 
-/// A character that stands for itself, in a class or outside.
+/// Appends a literal character, inside or outside of a class.
 fn push_literal(out: &mut String, char: char) {
     if char.is_ascii() && !char.is_ascii_alphanumeric() {
         out.extend(["\\x{", &format!("{:X}", char as u32), "}"]);

@@ -19,18 +19,18 @@ pub(super) const FUNCTIONS: &[Function] = &[
     }),
 ];
 
-/// `_0`, `_1` …
+/// A map of the parts, with the keys `_0`, `_1` …
 fn numbered(parts: Vec<&[u8]>) -> Value {
     Value::text_map(parts.into_iter().enumerate().map(|(number, part)| (format!("_{number}"), part)))
 }
 
-/// `strings.SplitN`: at most `count` parts, all of them if it is negative. Without a separator every character is a part.
+/// `strings.SplitN`: at most `count` parts, or all if `count` is negative. Without a separator, every character is a part.
 fn parts<'a>(call: &mut Call<'_>, text: &'a [u8], separator: &[u8], count: i64) -> Result<Vec<&'a [u8]>, Failure> {
     let limit = usize::try_from(count).unwrap_or(usize::MAX);
     if limit == 0 {
         return Ok(Vec::new());
     }
-    // No character has more bytes than four; what looks for the first one in all of the rest takes quadratic time.
+    // A character has at most four bytes. A search in the whole rest would take quadratic time.
     let width = |rest: &[u8]| runes(rest.get(..4).unwrap_or(rest)).next().map_or(0, |rune| rune.bytes.len());
     let mut parts = Vec::new();
     let mut rest = text;

@@ -1,4 +1,4 @@
-//! Functions on texts that cut, trim, search and repeat.
+//! Functions that cut, trim, search and repeat texts.
 
 use std::collections::HashSet;
 
@@ -50,7 +50,7 @@ fn abbrevboth(_: &mut Call<'_>, args: &[Value]) -> Result<Value, Failure> {
     Ok(Value::text(if leave { whole.to_vec() } else { abbreviated(whole, left, width) }))
 }
 
-/// `whole` cut to `width` bytes with `...` at one or both ends; `left` is a byte to be seen near the left end.
+/// Cuts `whole` to `width` bytes, with `...` at one or both ends. `left` is the index of a byte near the left end of the result.
 fn abbreviated(whole: &[u8], left: i64, width: i64) -> Vec<u8> {
     const DOTS: &[u8] = b"...";
     let length = whole.len() as i64;
@@ -77,7 +77,7 @@ fn contains(_: &mut Call<'_>, args: &[Value]) -> Result<Value, Failure> {
     Ok(Value::Bool(find(bytes(args, 1)?, bytes(args, 0)?).is_some()))
 }
 
-/// Where `wanted` first occurs in `text`.
+/// The index of the first occurrence of `wanted` in `text`.
 pub(super) fn find(text: &[u8], wanted: &[u8]) -> Option<usize> {
     if wanted.is_empty() {
         return Some(0);
@@ -108,7 +108,7 @@ fn indented_lines(text: &[u8], (spaces, on_new_line): (usize, bool), lines: usiz
     out
 }
 
-/// Goes byte by byte like the original, so a text with both white space and characters beyond ASCII gets garbled.
+/// Reads bytes, not characters, like the original. So a text with white space and non-ASCII characters becomes garbled.
 fn nospace(_: &mut Call<'_>, args: &[Value]) -> Result<Value, Failure> {
     let text = bytes(args, 0)?;
     let kept: Vec<char> = text.iter().map(|&byte| char::from(byte)).filter(|&char| !runes::is_space(char)).collect();

@@ -1,4 +1,4 @@
-//! Check sums.
+//! Checksums.
 
 use std::fmt::Write as _;
 
@@ -27,13 +27,13 @@ fn paid<'a>(call: &mut Call<'_>, args: &'a [Value]) -> Result<&'a [u8], Failure>
 
 fn hexadecimal(digest: &[u8]) -> String {
     digest.iter().fold(String::new(), |mut text, byte| {
-        // Writing to a string can't fail.
+        // Writing to a string never fails.
         let _ = write!(text, "{byte:02x}");
         text
     })
 }
 
-/// RFC 1950, section 8.2
+/// Adler-32: RFC 1950, section 8.2.
 fn adler32(text: &[u8]) -> u32 {
     const MODULUS: u32 = 65_521;
     let (low, high) = text.iter().fold((1, 0), |(low, high), &byte| {

@@ -1,4 +1,4 @@
-//! Telling cases of every group; `docs/reference/template-functions.md` holds one of every function.
+//! Special cases of every group of functions. `docs/reference/template-functions.md` has an example of every function.
 
 use super::FUNCTIONS;
 use crate::fuel::{Fuel, Limits};
@@ -225,7 +225,7 @@ fn huge_results_are_refused_before_they_are_made() {
     }
 }
 
-/// Values of the type that functions may stumble over.
+/// Unusual values of a type.
 fn odd_values(wanted: Type) -> Vec<Value> {
     let ints = [i64::MIN, -1, 0, 3, i64::MAX];
     let texts = [&b""[..], b"a", b"\xff(\x80", "ß日 -x_1.2=".as_bytes(), b"[%:/@?#", b"-1.5h", b"1.2.3-x", b"2006"];
@@ -253,12 +253,12 @@ fn odd_values(wanted: Type) -> Vec<Value> {
     }
 }
 
-/// Calls the function with every combination of odd values for the parameters from `args.len()` on.
+/// Calls the function with every combination of unusual values for the parameters from `args.len()` on.
 fn call_with_all(function: &Function, args: &mut Vec<Value>) {
     let Some(wanted) = function.params.get(args.len()) else {
         let (heap, fuel) =
             (&mut Heap::default(), &mut Fuel::new(Limits { steps: 10_000, output_bytes: 10_000, ..Limits::default() }));
-        // Errors are fine: what counts is that there is no panic.
+        // Errors are allowed. The test checks that there is no panic.
         let _ = (function.body)(&mut Call { heap, fuel }, args);
         return;
     };

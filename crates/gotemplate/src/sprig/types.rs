@@ -1,4 +1,4 @@
-//! Functions that tell the type of a value.
+//! Functions that return or check the type of a value.
 
 use super::arguments::{any, text};
 use super::function;

@@ -15,7 +15,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
 
 fn version(call: &mut Call<'_>, args: &[Value], index: usize) -> Result<Version, Failure> {
     let text = text(args, index)?.to_str();
-    // They are found by regular expressions with many groups, which take long for each byte.
+    // Versions are found by regular expressions with many groups, which take long for each byte.
     call.fuel.steps(text.len() as u64)?;
     Version::parse(&text).ok_or_else(|| Failure::error(format!("Invalid Semantic Version: {text:?}")))
 }

@@ -18,12 +18,12 @@ pub(super) const FUNCTIONS: &[Function] = &[
     }),
 ];
 
-/// Where lines may be broken.
+/// Where a text can be broken into lines.
 struct Breaks<'a> {
-    /// In bytes.
+    /// The width of a line, in bytes.
     width: usize,
     newline: &'a [u8],
-    /// Whether words that are longer than a line are broken too.
+    /// Whether words that are longer than a line are broken, too.
     inside_words: bool,
 }
 
@@ -32,7 +32,7 @@ fn width(args: &[Value]) -> Result<usize, Failure> {
 }
 
 fn wrapped(call: &mut Call<'_>, text: &[u8], breaks: &Breaks<'_>) -> Result<Value, Failure> {
-    // Two lines that follow each other are longer than one may be.
+    // Two adjacent lines together are longer than the width of a line.
     let lines_max = 2 * (text.len() / breaks.width + 1);
     pay(call, lines_max.saturating_mul(breaks.newline.len()).saturating_add(text.len()))?;
     let mut out = Vec::with_capacity(text.len());
@@ -51,7 +51,7 @@ fn wrapped(call: &mut Call<'_>, text: &[u8], breaks: &Breaks<'_>) -> Result<Valu
     Ok(Value::text(out))
 }
 
-/// The next line of a `rest` longer than one, and what follows it; `None` if no break is possible.
+/// The next line of `rest`, which is longer than one line, and the text after it. None if `rest` can't be broken.
 fn next_line<'a>(rest: &'a [u8], breaks: &Breaks<'_>) -> Option<(&'a [u8], &'a [u8])> {
     let is_space = |&byte: &u8| byte == b' ';
     let (line, beyond) = rest.split_at_checked(breaks.width)?;

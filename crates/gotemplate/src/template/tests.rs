@@ -1,4 +1,4 @@
-//! Tests of rendering: what comes out, where errors are, what the limits stop.
+//! Tests of rendering: output, places of errors, and limits.
 
 use std::sync::Arc;
 
@@ -19,7 +19,7 @@ fn data() -> Value {
     ])
 }
 
-/// The output, or the error as it is shown.
+/// The output, or the error as text.
 fn render(text: &str) -> String {
     let rendered = Template::parse("t", text).and_then(|template| template.render_nested(&data(), &Limits::default()));
     match rendered {
@@ -32,7 +32,7 @@ fn check(text: &str, expected: &str) {
     assert_eq!(render(text), expected, "{text}");
 }
 
-/// The template must be stopped by a limit.
+/// Checks that a limit stops the rendering.
 fn check_stopped(text: &str) {
     let error = Template::parse("t", text).and_then(|template| template.render_nested(&data(), &Limits::default()));
     assert_eq!(error.map(|output| output.len()).map_err(|error| error.kind), Err(ErrorKind::Limit), "{text}");

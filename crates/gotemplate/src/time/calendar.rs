@@ -1,6 +1,6 @@
-//! The Gregorian calendar, extended to all years that fit.
+//! The Gregorian calendar, for all years in the range of the number types.
 
-/// Seconds of a day without leap seconds.
+/// Seconds of a day. Leap seconds do not count.
 pub(super) const SECONDS_PER_DAY: i64 = 86_400;
 
 pub(super) const MONTHS: [&str; 12] = [
@@ -18,10 +18,10 @@ pub(super) const MONTHS: [&str; 12] = [
     "December",
 ];
 
-/// From Sunday on, as Go counts them.
+/// Begins with Sunday, as in Go.
 pub(super) const WEEKDAYS: [&str; 7] = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"];
 
-/// Days of a 400 year cycle.
+/// Days of a cycle of 400 years.
 const DAYS_PER_CYCLE: i64 = 146_097;
 
 /// Days from 0000-03-01 to 1970-01-01.
@@ -42,7 +42,7 @@ impl Civil {
         Self { year, month, day }
     }
 
-    /// The date that many days after 1970-01-01. Years are counted from March, so that the leap day is the last.
+    /// The date this many days after 1970-01-01. Years are counted from March, so that the leap day is the last day.
     pub(super) fn from_days_since_epoch(days: i64) -> Self {
         let days = days + EPOCH;
         let (cycle, day) = (days.div_euclid(DAYS_PER_CYCLE), days.rem_euclid(DAYS_PER_CYCLE));
@@ -54,7 +54,7 @@ impl Civil {
         Self { year: year + cycle * 400 + i64::from(month <= 2), month, day }
     }
 
-    /// The number of days since 1970-01-01; days and months may be out of their range.
+    /// The number of days since 1970-01-01. The day and the month can be out of their range.
     pub(super) fn days_since_epoch(self) -> i64 {
         let months = self.year * 12 + self.month - 3;
         let (year, month) = (months.div_euclid(12), months.rem_euclid(12));
@@ -68,7 +68,7 @@ impl Civil {
         self.days_since_epoch() - Self::new(self.year, 1, 1).days_since_epoch() + 1
     }
 
-    /// From 0, Sunday.
+    /// From 0 (Sunday).
     pub(super) fn weekday(self) -> i64 {
         (self.days_since_epoch() + 4).rem_euclid(7)
     }
@@ -83,7 +83,7 @@ pub(super) fn is_leap(year: i64) -> bool {
     year % 4 == 0 && (year % 100 != 0 || year % 400 == 0)
 }
 
-/// The name with that number, which counts from 0.
+/// The name with this index.
 pub(super) fn name(names: &[&'static str], number: i64) -> &'static str {
     usize::try_from(number).ok().and_then(|number| names.get(number).copied()).unwrap_or_default()
 }

@@ -1,6 +1,6 @@
 //! Go's `time.Duration`: parsing and printing.
 
-/// Nanoseconds of each unit.
+/// The nanoseconds of each unit.
 const UNITS: &[(&str, u64)] = &[
     ("ns", 1),
     ("us", 1_000),
@@ -12,7 +12,7 @@ const UNITS: &[(&str, u64)] = &[
     ("h", 3_600_000_000_000),
 ];
 
-/// Nanoseconds of a text such as `-1.5h30m` (`time.ParseDuration`); `None` if it is none or too long.
+/// Parses a text such as `-1.5h30m` to nanoseconds (`time.ParseDuration`). None if it is not a duration or is out of range.
 pub(crate) fn parse(text: &str) -> Option<i64> {
     let (negative, mut rest) = match text.strip_prefix('-') {
         Some(rest) => (true, rest),
@@ -33,7 +33,7 @@ pub(crate) fn parse(text: &str) -> Option<i64> {
     if negative { 0_i64.checked_sub_unsigned(total) } else { i64::try_from(total).ok() }
 }
 
-/// A number with its unit, and what follows.
+/// Parses a number with its unit. Returns the nanoseconds and the rest of the text.
 fn parse_part(text: &str) -> Option<(u64, &str)> {
     let (whole, rest) = digits(text);
     let (fraction, rest) = rest.strip_prefix('.').map_or(("", rest), digits);
@@ -48,7 +48,7 @@ fn parse_part(text: &str) -> Option<(u64, &str)> {
     Some((nanoseconds, rest))
 }
 
-/// The fraction of a unit, cut to whole nanoseconds as Go does: by floating point.
+/// The nanoseconds of a fraction of a unit. As in Go, computed in floating point and truncated.
 fn part_of(fraction: &str, unit: u64) -> u64 {
     let (mut number, mut scale) = (0_u64, 1.0_f64);
     for digit in fraction.bytes() {
@@ -64,7 +64,7 @@ fn digits(text: &str) -> (&str, &str) {
     text.split_at(text.find(|char: char| !char.is_ascii_digit()).unwrap_or(text.len()))
 }
 
-/// A number of nanoseconds as Go prints a duration: `1h30m0s`, `1.5ms`.
+/// Formats nanoseconds as Go prints a duration: `1h30m0s`, `1.5ms`.
 pub(crate) fn show(nanoseconds: i64) -> String {
     let sign = if nanoseconds < 0 { "-" } else { "" };
     let size = nanoseconds.unsigned_abs();
@@ -86,7 +86,7 @@ pub(crate) fn show(nanoseconds: i64) -> String {
     format!("{sign}{shown}")
 }
 
-/// `number / unit`, exactly; the unit is a power of ten.
+/// `number / unit`, exactly. The unit is a power of ten.
 fn decimal(number: u64, unit: u64) -> String {
     let width = unit.ilog10() as usize;
     let fraction = format!("{:0width$}", number % unit);

@@ -51,7 +51,7 @@ fn shown(time: &Time, chunk: Chunk) -> String {
     }
 }
 
-/// The abbreviation, or the distance from UTC where the zone has none.
+/// The abbreviation, or the offset from UTC if the zone has no abbreviation.
 fn zone_name(time: &Time) -> String {
     let (distance, abbreviation) = time.offset();
     let style = OffsetStyle { z: false, colons: false, precision: Precision::Minutes };

@@ -1,4 +1,4 @@
-//! Go's layouts: an example date, of which each known piece stands for a part of a time.
+//! Go's layouts: an example date. Each known piece of it represents a part of a time.
 
 use Chunk::{
     Day, Fraction, Hour, Hour12, LongMonth, LongWeekday, LongYear, LowerPm, Minute, Month, NumMonth, Offset, Second,
@@ -32,23 +32,23 @@ pub(super) enum Chunk {
     UpperPm,
     LowerPm,
     ZoneName,
-    /// The distance from UTC.
+    /// The offset from UTC.
     Offset(OffsetStyle),
     /// Fractions of a second.
     Fraction(FractionStyle),
 }
 
-/// How a distance from UTC is written.
+/// The format of an offset from UTC.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct OffsetStyle {
-    /// `Z` instead of no distance.
+    /// `Z` for the offset 0.
     pub(super) z: bool,
     /// Colons between hours, minutes and seconds.
     pub(super) colons: bool,
     pub(super) precision: Precision,
 }
 
-/// The last part of a distance from UTC that is written.
+/// The last part of an offset from UTC that is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Precision {
     Hours,
@@ -56,17 +56,17 @@ pub(super) enum Precision {
     Seconds,
 }
 
-/// How fractions of a second are written.
+/// The format of fractions of a second.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct FractionStyle {
     /// `.` or `,`
     pub(super) separator: u8,
     pub(super) digits: usize,
-    /// Without zeros at the end (`.999`).
+    /// Whether trailing zeros are removed (`.999`).
     pub(super) trimmed: bool,
 }
 
-/// What stands for what; of two that begin alike the longer one comes first.
+/// The pieces of layouts. If two have the same beginning, the longer one is first.
 const CHUNKS: &[(&str, Chunk)] = &[
     ("January", LongMonth),
     ("Jan", Month),
@@ -107,7 +107,7 @@ const fn offset(z: bool, colons: bool, precision: Precision) -> Chunk {
     Offset(OffsetStyle { z, colons, precision })
 }
 
-/// The literal text up to the first chunk, that chunk, and the layout behind it.
+/// The literal text up to the first chunk, the chunk, and the layout after it.
 pub(super) fn next_chunk(layout: &[u8]) -> (&[u8], Option<Chunk>, &[u8]) {
     let found = (0..layout.len()).find_map(|at| {
         let (before, rest) = layout.split_at(at);
@@ -132,7 +132,7 @@ fn chunk_at(layout: &[u8]) -> Option<(Chunk, usize)> {
     CHUNKS.iter().find(fits).map(|(text, chunk)| (*chunk, text.len()))
 }
 
-/// `.000` or `,999`, unless another digit follows.
+/// Recognizes `.000` or `,999`, unless another digit follows.
 fn fraction_at(layout: &[u8]) -> Option<(Chunk, usize)> {
     let (&separator, rest) = layout.split_first()?;
     let digit = *rest.first()?;

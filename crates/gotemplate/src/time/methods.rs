@@ -1,4 +1,4 @@
-//! What templates can call on times and durations.
+//! The methods of times and durations that templates can call.
 
 use super::calendar::Civil;
 use super::{Time, Zone, duration};
@@ -85,9 +85,9 @@ fn sub(_: &mut Call<'_>, args: &[Value]) -> Result<Value, Failure> {
     Ok(Value::Duration(total.clamp(i64::MIN.into(), i64::MAX.into()) as i64))
 }
 
-/// Years, months and days later; a day beyond the end of its month goes on into the next.
+/// Adds years, months and days. If the day does not exist in the month, the excess days count in the next month.
 fn add_date(_: &mut Call<'_>, args: &[Value]) -> Result<Value, Failure> {
-    /// Far beyond any date, and far from overflow.
+    /// Far beyond any date, but far from an overflow.
     const FAR: u64 = 1_000_000_000;
     let [Value::Time(time), Value::Int(years, _), Value::Int(months, _), Value::Int(days, _)] = args else {
         return Err(unexpected());

@@ -4,7 +4,7 @@ use super::calendar::{Civil, MONTHS, SECONDS_PER_DAY, WEEKDAYS, is_leap};
 use super::layout::{Chunk, FractionStyle, OffsetStyle, Precision, next_chunk};
 use super::{Time, Zone};
 
-/// What has been read so far.
+/// The fields that are already parsed.
 #[derive(Default)]
 struct Fields {
     year: i64,
@@ -19,11 +19,11 @@ struct Fields {
     zone: ParsedZone,
 }
 
-/// What the text says about its zone.
+/// The zone in the parsed text.
 #[derive(Default)]
 struct ParsedZone {
     is_utc: bool,
-    /// In seconds east of UTC.
+    /// Seconds east of UTC.
     offset: Option<i32>,
     name: String,
 }
@@ -112,7 +112,7 @@ impl Fields {
         Some(Time { seconds: seconds - i64::from(offset), nanoseconds: self.nanoseconds, zone })
     }
 
-    /// What the day of the year says, if month and day don't say otherwise.
+    /// The month and the day of a day of the year. None if the parsed month or day contradicts it.
     fn month_and_day(&self, day_of_year: i64) -> Option<(i64, i64)> {
         let length = if is_leap(self.year) { 366 } else { 365 };
         let valid = (1..=length).contains(&day_of_year);
@@ -159,7 +159,7 @@ impl ParsedZone {
         Some(())
     }
 
-    /// The zone, and the seconds east of UTC that the parsed clock showed.
+    /// The zone, and the seconds east of UTC that apply to the parsed clock.
     fn into_zone(self) -> (Zone, i32) {
         if self.is_utc {
             return (Zone::Utc, 0);
@@ -171,13 +171,13 @@ impl ParsedZone {
         if self.name.is_empty() {
             return (Zone::Utc, 0);
         }
-        // A name that UTC does not know: a made-up zone, which moves the clock only where the name says by how much.
+        // UTC has no such abbreviation. So the zone is a new one. It moves the clock only if its name contains the hours, as in `GMT+3`.
         let hours = self.name.strip_prefix("GMT").and_then(|hours| hours.parse::<i32>().ok()).unwrap_or(0);
         (Zone::Fixed { name: self.name, offset: hours * 3_600 }, 0)
     }
 }
 
-/// How many bytes at the start of `value` look like the name of a zone.
+/// The number of bytes at the start of `value` that can be the name of a zone.
 fn zone_name_length(value: &[u8]) -> Option<usize> {
     if value.len() < 3 {
         return None;
@@ -201,7 +201,7 @@ fn zone_name_length(value: &[u8]) -> Option<usize> {
     }
 }
 
-/// How many bytes are a sign and at most 23 hours; 0 if there is no such thing.
+/// The number of bytes of a sign and at most 23 hours. 0 if the text does not begin with them.
 fn signed_offset_length(value: &[u8]) -> usize {
     let Some((b'+' | b'-', rest)) = value.split_first() else { return 0 };
     let digits = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
@@ -209,7 +209,7 @@ fn signed_offset_length(value: &[u8]) -> usize {
     if hours.is_some_and(|hours| hours <= 23) { digits + 1 } else { 0 }
 }
 
-/// What is left of the text.
+/// The rest of the text.
 struct Cursor<'a>(&'a [u8]);
 
 impl<'a> Cursor<'a> {
@@ -219,7 +219,7 @@ impl<'a> Cursor<'a> {
         Some(taken)
     }
 
-    /// A literal part of the layout; a blank in it stands for any number of them.
+    /// Skips a literal part of the layout. A blank in the layout matches any number of blanks.
     fn skip(&mut self, literal: &[u8]) -> Option<()> {
         let mut literal = literal;
         while let Some((&wanted, rest)) = literal.split_first() {
@@ -243,7 +243,7 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// The number of the name, in any case, that stands here.
+    /// The index of the name at this place, in upper or lower case.
     fn name(&mut self, names: &[&str], short: bool) -> Option<i64> {
         for (number, name) in names.iter().enumerate() {
             let length = if short { 3 } else { name.len() };
@@ -270,19 +270,19 @@ impl<'a> Cursor<'a> {
         self.0.iter().take(most).take_while(|byte| byte.is_ascii_digit()).count()
     }
 
-    /// One or two digits; exactly two if `fixed`.
+    /// Parses one or two digits, or exactly two if `fixed`.
     fn number(&mut self, fixed: bool) -> Option<i64> {
         let length = Some(self.leading_digits(2)).filter(|&length| length > usize::from(fixed))?;
         self.digits(length)
     }
 
-    /// Up to three digits; exactly three if `fixed`.
+    /// Parses up to three digits, or exactly three if `fixed`.
     fn three_digits(&mut self, fixed: bool) -> Option<i64> {
         let length = Some(self.leading_digits(3)).filter(|&length| length > 0 && (!fixed || length == 3))?;
         self.digits(length)
     }
 
-    /// A separator and all digits behind it, in nanoseconds; `None` if there is no such thing here.
+    /// Parses a separator and all digits after it, to nanoseconds. None if there is no such text here.
     fn fraction(&mut self) -> Option<u32> {
         let [b'.' | b',', rest @ ..] = self.0 else { return None };
         let digits = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
@@ -304,7 +304,7 @@ fn decimal(digits: &[u8]) -> Option<i64> {
     std::str::from_utf8(digits).ok()?.parse().ok()
 }
 
-/// A separator and digits, of which nine count.
+/// Parses a separator and digits. Only the first nine digits count.
 fn nanoseconds(text: &[u8]) -> Option<u32> {
     let [b'.' | b',', digits @ ..] = text else { return None };
     let digits = digits.get(..9).unwrap_or(digits);

@@ -1,6 +1,6 @@
 //! Writes a tree of values as one block-style YAML document.
 //!
-//! Follows the states of yaml.v3's emitter as far as they show in its output.
+//! Uses the same states as yaml.v3's emitter, where they affect the output.
 
 use std::borrow::Cow;
 
@@ -12,33 +12,33 @@ use crate::fuel::{Exhausted, Fuel};
 use crate::function::Failure;
 use crate::value::{Entries, Key, ListKind, Struct, Value};
 
-/// Spaces of one level of indentation.
+/// The spaces of one indentation level.
 const INDENT: usize = 4;
 /// The longest key, in bytes, that is written without `? `.
 const SIMPLE_KEY_MAX: usize = 128;
-/// How many bytes are written for one step.
+/// The number of bytes that one step pays for.
 const BYTES_PER_STEP: u64 = 64;
 /// The tag of texts that are not UTF-8.
 const BINARY_TAG: &str = "!!binary";
 
-/// `value` as a YAML document.
+/// Writes `value` as a YAML document.
 pub(super) fn emit(value: &Value, fuel: &mut Fuel) -> Result<Vec<u8>, Failure> {
     let mut emitter = Emitter::new(fuel);
     emitter.node(value, Place::ROOT)?;
     emitter.finish()
 }
 
-/// The map with these entries as a YAML document, lists and maps in it as texts.
+/// Writes the map with these entries as a YAML document. Lists and maps in it become texts.
 pub(super) fn emit_texts(entries: &Entries, fuel: &mut Fuel) -> Result<Vec<u8>, Failure> {
     let mut emitter = Emitter::new(fuel);
     emitter.map(entries, Place::ROOT, Emitter::text_node)?;
     emitter.finish()
 }
 
-/// Where a node stands.
+/// The place of a node in the document.
 #[derive(Clone, Copy)]
 struct Place {
-    /// The column of the enclosing collection, if there is one.
+    /// The column of the enclosing collection. None at the top.
     indent: Option<usize>,
     parent: Parent,
     depth: u32,
@@ -54,22 +54,22 @@ enum Parent {
 impl Place {
     const ROOT: Self = Self { indent: None, parent: Parent::Document, depth: 0 };
 
-    /// The column of the lines of a collection at this place.
+    /// The column of a collection's lines at this place.
     fn collection_indent(self) -> usize {
         self.indent.map_or(0, |indent| self.below(indent))
     }
 
-    /// The column of the further lines of a scalar at this place.
+    /// The column of a scalar's second and later lines at this place.
     fn scalar_indent(self) -> usize {
         self.indent.map_or(INDENT, |indent| self.below(indent))
     }
 
-    /// Items begin right behind their `- `, everything else at the next multiple of [`INDENT`].
+    /// The next column below `indent`. After `- ` it is two columns to the right, otherwise at the next multiple of [`INDENT`].
     fn below(self, indent: usize) -> usize {
         if self.parent == Parent::Item { indent + 2 } else { INDENT * (indent / INDENT + 1) }
     }
 
-    /// A node inside a collection at this place whose lines begin at column `indent`.
+    /// The place of a node inside a collection at this place. The collection's lines begin at column `indent`.
     fn inside(self, indent: usize, parent: Parent) -> Result<Self, Exhausted> {
         if self.depth >= NESTING_MAX {
             return Err(Exhausted::Depth(NESTING_MAX));
@@ -80,18 +80,18 @@ impl Place {
 
 struct Emitter<'a> {
     out: Vec<u8>,
-    /// Where the current line begins in `out`.
+    /// The index in `out` where the current line begins.
     line_start: usize,
-    /// Whether no space is needed before the next token.
+    /// Whether the next token needs no space before it.
     after_blank: bool,
-    /// Whether there is nothing but indentation and indicators in the current line.
+    /// Whether the current line contains only indentation and indicators.
     in_indentation: bool,
-    /// How many bytes of `out` are paid for.
+    /// The number of bytes of `out` that are charged for.
     charged: usize,
     fuel: &'a mut Fuel,
 }
 
-/// Writes a value at its place.
+/// A function that writes a value at a place.
 type WriteNode<'a> = fn(&mut Emitter<'a>, &Value, Place) -> Result<(), Failure>;
 
 impl<'a> Emitter<'a> {
@@ -130,7 +130,7 @@ impl<'a> Emitter<'a> {
         Ok(())
     }
 
-    /// A value, or the text that holds its YAML if it is a list or map. Typed slices are no lists here, as in Go.
+    /// Writes a value. A list or map becomes a text that contains its YAML. As in Go, typed slices are not converted.
     fn text_node(&mut self, value: &Value, place: Place) -> Result<(), Failure> {
         let is_nested = match value {
             Value::List(list) => list.kind == ListKind::Any,
@@ -197,7 +197,7 @@ impl<'a> Emitter<'a> {
         Ok(())
     }
 
-    /// A key with its colon.
+    /// Writes a key and its colon.
     fn key(&mut self, key: &Key, place: Place) -> Result<(), Failure> {
         let plain: Cow<'_, str> = match key {
             Key::Text(text) => return self.text_key(text.as_bytes(), place),
@@ -221,7 +221,7 @@ impl<'a> Emitter<'a> {
         let scalar = Scalar::of(key);
         let tag_length = if scalar.binary { BINARY_TAG.len() } else { 0 };
         if !scalar.multiline && scalar.text.len() + tag_length <= SIMPLE_KEY_MAX {
-            // Can't be a block: that has more than one line.
+            // The key is not a block: blocks have more than one line.
             self.scalar(&scalar, place)?;
             self.indicator(":");
             return Ok(());
@@ -293,7 +293,7 @@ impl<'a> Emitter<'a> {
         self.token_written();
         self.out.extend_from_slice(scalar::block_hints(text).as_bytes());
         self.after_blank = true;
-        // yaml.v3 leaves the end of the header to the first line: a break that the text begins with is spent on it.
+        // yaml.v3 does not end the line of the header: the first line does. If the text begins with a line break, that break is lost.
         let mut after_break = true;
         for piece in pieces(text) {
             if piece.starts_with(scalar::is_break) {
@@ -312,7 +312,7 @@ impl<'a> Emitter<'a> {
         Ok(())
     }
 
-    /// An indicator that may be followed by a collection in the same line.
+    /// Writes an indicator. A collection can follow it in the same line.
     fn block_indicator(&mut self, indicator: &str) {
         self.blank();
         self.out.extend_from_slice(indicator.as_bytes());
@@ -335,7 +335,7 @@ impl<'a> Emitter<'a> {
         }
     }
 
-    /// Goes to column `indent`, of a new line if there is already something there in this one.
+    /// Moves to column `indent`. Begins a new line if the current line already contains something there.
     fn indent_to(&mut self, indent: usize) {
         let column = self.out.len() - self.line_start;
         if !self.in_indentation || column > indent || (column == indent && !self.after_blank) {
@@ -359,7 +359,7 @@ impl<'a> Emitter<'a> {
     }
 }
 
-/// `text` cut into single line breaks and what is between them.
+/// Splits `text` into single line breaks and the texts between them.
 fn pieces(text: &str) -> impl Iterator<Item = &str> {
     let mut rest = text;
     std::iter::from_fn(move || {
@@ -372,7 +372,7 @@ fn pieces(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Go's shortest `%g`, with YAML's names for what is not a number.
+/// Go's shortest `%g`, with YAML's names for infinity and NaN.
 fn float(number: f64) -> String {
     match format_float(number, FloatFormat::General, None).as_str() {
         "NaN" => ".nan".to_owned(),

@@ -6,8 +6,8 @@ use unicode_properties::{GeneralCategory, GeneralCategoryGroup, UnicodeGeneralCa
 
 use crate::value::{Entries, Key, Value};
 
-/// The entries in yaml.v3's natural order: numbers and booleans by value, then nil, then texts, where runs of digits
-/// count as numbers and letters come behind everything else.
+/// Sorts the entries in yaml.v3's natural order: numbers and booleans by value, then nil, then texts. In texts, runs of digits are compared as
+/// numbers, and letters are after all other characters.
 pub(super) fn sorted(entries: &Entries) -> Vec<(&Key, &Value)> {
     let mut entries: Vec<_> = entries.iter().collect();
     if !entries.is_sorted_by(|left, right| !is_less(right.0, left.0)) {
@@ -16,7 +16,7 @@ pub(super) fn sorted(entries: &Entries) -> Vec<(&Key, &Value)> {
     entries
 }
 
-/// The order is no total one (runs of digits that overflow), and the standard library's sorts may panic on such.
+/// yaml.v3's order is not total, because runs of digits can overflow. The standard library's sorts can panic for such an order.
 fn merge_sort(entries: &mut Vec<(&Key, &Value)>) {
     let mut width = 1;
     while width < entries.len() {
@@ -59,7 +59,7 @@ fn is_less(left: &Key, right: &Key) -> bool {
     }
 }
 
-/// Numbers and booleans are compared as floating-point numbers first.
+/// Numbers and booleans are first compared as floats.
 fn number(key: &Key) -> Option<f64> {
     match key {
         Key::Bool(yes) => Some(f64::from(u8::from(*yes))),
@@ -96,7 +96,7 @@ fn is_text_less(left: &str, right: &str) -> bool {
             return if behind_digit { left_is_letter } else { right_is_letter };
         }
     }
-    // Zeros inside of a number count, leading ones don't.
+    // Zeros inside a number count, leading zeros do not.
     let inside_number = (left_char == '0' || right_char == '0')
         && before.chars().rev().take_while(|char| is_digit(*char)).any(|char| char != '0');
     let start = i64::from(inside_number);
@@ -105,14 +105,14 @@ fn is_text_less(left: &str, right: &str) -> bool {
     (left_number, left_digits, left_char) < (right_number, right_digits, right_char)
 }
 
-/// What both texts begin with, and what follows in each: they differ in their first character.
+/// The common beginning of both texts, and the rest of each. The first characters of the rests differ.
 fn split_at_difference<'a>(left: &'a str, right: &'a str, common: usize) -> (&'a str, &'a str, &'a str) {
     let at = (0..=common).rev().find(|at| left.is_char_boundary(*at) && right.is_char_boundary(*at)).unwrap_or(0);
     let (before, left) = left.split_at(at);
     (before, left, right.get(at..).unwrap_or_default())
 }
 
-/// The number that `text` begins with, its digits appended to `start`, and how many digits that are. Wraps as in Go.
+/// The number at the beginning of `text`, with its digits appended to `start`, and the number of digits. Overflows wrap, as in Go.
 fn leading_number(text: &str, start: i64) -> (i64, usize) {
     text.chars().take_while(|char| is_digit(*char)).fold((start, 0), |(number, digits), char| {
         let digit = i64::from(u32::from(char)) - i64::from(u32::from('0'));

@@ -1,8 +1,8 @@
-//! What a plain scalar would be read as.
+//! Determines how a YAML parser reads a plain scalar.
 
 use std::borrow::Cow;
 
-/// Whether `text` without quotes is read as text by YAML 1.1 and 1.2 readers alike, to the rules of yaml.v3.
+/// Whether YAML 1.1 and 1.2 parsers both read `text` without quotes as text, by the rules of yaml.v3.
 pub(super) fn is_text(text: &str) -> bool {
     let Some(first) = text.bytes().next() else { return false };
     match first {
@@ -20,7 +20,7 @@ pub(super) fn is_text(text: &str) -> bool {
     }
 }
 
-/// Null, and the booleans of YAML 1.2 and 1.1.
+/// Whether the text is null or a boolean of YAML 1.2 or 1.1.
 fn is_word(text: &str) -> bool {
     matches!(
         text,
@@ -61,7 +61,7 @@ fn without_underscores(text: &str) -> Cow<'_, str> {
     if text.contains('_') { text.replace('_', "").into() } else { text.into() }
 }
 
-/// A float that begins with its point: here underscores must stand between digits.
+/// Whether the text is a float that begins with its point. In such floats, underscores must be between digits.
 fn is_dotted_float(text: &str) -> bool {
     let mut pieces = text.split('_').peekable();
     while let Some(piece) = pieces.next() {
@@ -75,7 +75,7 @@ fn is_dotted_float(text: &str) -> bool {
     is_float(&without_underscores(text))
 }
 
-/// `[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?`, within the range of `float64`.
+/// Whether the text matches `[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?` and is in the range of `float64`.
 fn is_float(text: &str) -> bool {
     let unsigned = text.strip_prefix(['+', '-']).unwrap_or(text);
     unsigned.starts_with(|char: char| char.is_ascii_digit() || char == '.')
@@ -83,7 +83,7 @@ fn is_float(text: &str) -> bool {
         && text.parse().is_ok_and(f64::is_finite)
 }
 
-/// What Go reads as an `int64` or `uint64` in base 0, and `0b` and `0o` with a sign behind them.
+/// Whether Go parses the text as an `int64` or `uint64` in base 0. `0b` and `0o` with a sign after them are integers, too.
 fn is_integer(text: &str) -> bool {
     for (prefix, base) in [("0b", 2), ("0o", 8)] {
         if let Some(number) = text.strip_prefix(prefix)
@@ -106,7 +106,7 @@ fn is_integer(text: &str) -> bool {
     is_in_range(&format!("{sign}{}", &digits[2..]), base)
 }
 
-/// Whether `text`, an optional sign and digits, is an `int64`, or a `uint64` if there is no sign.
+/// Whether `text`, digits with an optional sign, is in the range of `int64`, or of `uint64` if it has no sign.
 fn is_in_range(text: &str, base: u32) -> bool {
     if text.starts_with(['+', '-']) {
         i64::from_str_radix(text, base).is_ok()
@@ -115,7 +115,7 @@ fn is_in_range(text: &str, base: u32) -> bool {
     }
 }
 
-/// `[-+]?[0-9][0-9_]*(:[0-5]?[0-9])+(\.[0-9_]*)?`: sexagesimal numbers of YAML 1.1.
+/// Whether the text matches `[-+]?[0-9][0-9_]*(:[0-5]?[0-9])+(\.[0-9_]*)?`: sexagesimal numbers of YAML 1.1.
 fn is_base_60(text: &str) -> bool {
     let unsigned = text.strip_prefix(['+', '-']).unwrap_or(text);
     let mut parts = unsigned.split(':');
@@ -144,7 +144,7 @@ fn is_digit_or_underscore(byte: u8) -> bool {
     byte.is_ascii_digit() || byte == b'_'
 }
 
-/// The four date formats that yaml.v3 reads, with the laxness of Go's `time.Parse`.
+/// Whether the text has one of the four date formats of yaml.v3, with the tolerance of Go's `time.Parse`.
 fn is_timestamp(text: &str) -> bool {
     let mut rest = text.as_bytes();
     let Some(year) = number(&mut rest, 4..=4) else { return false };
@@ -177,7 +177,7 @@ fn days_in(year: u32, month: u32) -> u32 {
     }
 }
 
-/// Hours, minutes, seconds and perhaps a fraction; gives what follows.
+/// Parses hours, minutes, seconds and an optional fraction. Returns the rest of the text.
 fn clock(mut rest: &[u8]) -> Option<&[u8]> {
     let hour = number(&mut rest, 1..=2)?;
     literal(&mut rest, b":")?;
@@ -191,7 +191,7 @@ fn clock(mut rest: &[u8]) -> Option<&[u8]> {
     (hour < 24 && minute < 60 && second < 60).then_some(rest)
 }
 
-/// `Z`, or an offset such as `+01:00`.
+/// Whether the text is `Z` or an offset such as `+01:00`.
 fn is_zone(zone: &[u8]) -> bool {
     match zone {
         b"Z" => true,
@@ -210,7 +210,7 @@ fn literal(rest: &mut &[u8], prefix: &[u8]) -> Option<()> {
     Some(())
 }
 
-/// Takes a number of so many digits from the front.
+/// Parses a number with this many digits, and removes it from `rest`.
 fn number(rest: &mut &[u8], digits: std::ops::RangeInclusive<usize>) -> Option<u32> {
     let count = rest.iter().take(*digits.end()).take_while(|byte| byte.is_ascii_digit()).count();
     if count < *digits.start() {

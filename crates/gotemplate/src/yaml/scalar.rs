@@ -1,25 +1,25 @@
-//! How a text is written as a YAML scalar.
+//! Selects the YAML style of a text.
 
 use std::borrow::Cow;
 
 use super::resolve;
 
-/// A text to be written as a scalar outside of flow collections.
+/// A text, to be written as a scalar outside of flow collections.
 pub(super) struct Scalar<'a> {
     /// The text, or its base64 if it is `binary`.
     pub(super) text: Cow<'a, str>,
     /// Whether the text is not UTF-8 and needs the tag `!!binary`.
     pub(super) binary: bool,
-    /// Whether there is a line break in it.
+    /// Whether the text contains a line break.
     pub(super) multiline: bool,
-    /// The style that holds it.
+    /// The style in which the text is written.
     pub(super) style: Style,
 }
 
-/// Whether the text stands as it is, in one line, which is clear at first sight of most keys and values: nothing in it means anything
-/// to YAML. `false` says nothing.
+/// A quick check whether the text can be written as a plain scalar in one line. It is true for most keys and values: they contain no character with a
+/// meaning in YAML. `false` means that the style must be determined with [`Scalar::of`].
 pub(super) fn is_evidently_plain(bytes: &[u8]) -> bool {
-    /// Longer texts are no word with a meaning of its own, such as `false`.
+    /// Longer texts are not words with a meaning in YAML, such as `false`.
     const WORD_LENGTH_MAX: usize = 5;
     let is_harmless = |byte: &u8| HARMLESS[usize::from(*byte)];
     bytes.len() > WORD_LENGTH_MAX
@@ -28,7 +28,7 @@ pub(super) fn is_evidently_plain(bytes: &[u8]) -> bool {
         && !bytes.ends_with(b" ")
 }
 
-/// The characters that mean nothing to YAML behind a letter, unless a blank comes last.
+/// The characters that have no meaning in YAML after a letter. A blank at the end has one.
 const HARMLESS: [bool; 256] = {
     let mut harmless = [false; 256];
     let mut byte = b' ';
@@ -48,7 +48,7 @@ pub(super) enum Style {
 }
 
 impl<'a> Scalar<'a> {
-    /// Chooses the style for `bytes`.
+    /// Selects the style for `bytes`.
     pub(super) fn of(bytes: &'a [u8]) -> Self {
         let (text, binary) = match std::str::from_utf8(bytes) {
             Ok(text) => (Cow::Borrowed(text), false),
@@ -70,7 +70,7 @@ impl<'a> Scalar<'a> {
     }
 }
 
-/// Which styles can hold a text.
+/// The styles that a text can be written in.
 #[derive(Debug, PartialEq, Eq)]
 #[allow(clippy::struct_excessive_bools, reason = "four independent answers about one text")]
 struct Allowed {
@@ -90,7 +90,7 @@ impl Allowed {
         }
     }
 
-    /// [`Allowed::by_chars`] for one line of printable ASCII: nearly all texts are.
+    /// The same as [`Allowed::by_chars`], for one line of printable ASCII: nearly all texts.
     fn by_ascii(text: &[u8]) -> Self {
         let blank_at = |index: usize| text.get(index).is_none_or(|next| *next == b' ');
         let first = text.first().is_some_and(|first| is_indicator_at_start(char::from(*first), blank_at(1)));
@@ -147,7 +147,7 @@ fn is_indicator_at_start(char: char, blank_follows: bool) -> bool {
     }
 }
 
-/// What YAML 1.1 takes for the end of a line.
+/// Whether YAML 1.1 reads the character as the end of a line.
 pub(super) fn is_break(char: char) -> bool {
     matches!(char, '\n' | '\r' | '\u{85}' | '\u{2028}' | '\u{2029}')
 }
@@ -156,7 +156,7 @@ fn is_blank_or_end(char: char) -> bool {
     matches!(char, ' ' | '\t' | '\0') || is_break(char)
 }
 
-/// What yaml.v3 prints as it is.
+/// Whether yaml.v3 writes the character unescaped.
 fn is_printable(char: char) -> bool {
     matches!(char, '\n' | ' '..='~' | '\u{a0}'..='\u{d7ff}' | '\u{e000}'..='\u{fefe}' | '\u{ff00}'..='\u{fffd}')
 }
@@ -178,7 +178,7 @@ pub(super) fn block_hints(text: &str) -> &'static str {
 
 /// Writes `text` in double quotes.
 pub(super) fn write_double_quoted(out: &mut Vec<u8>, text: &str) {
-    // yaml.v3 looks for the byte order mark always at the beginning, and escapes whatever stands behind one.
+    // yaml.v3 checks for the byte order mark at the beginning of the text for every character. So it escapes the whole text after one.
     let escape_all = text.starts_with('\u{feff}');
     out.push(b'"');
     let mut rest = text;
@@ -230,7 +230,7 @@ fn write_escape(out: &mut Vec<u8>, char: char) {
     out.extend_from_slice(&[b'\\', short as u8]);
 }
 
-/// Base64 in lines of 70 characters, each with its newline, unless one shorter line holds it all.
+/// Base64 in lines of 70 characters, each with a newline. A single line that is shorter has no newline.
 fn base64_lines(bytes: &[u8]) -> String {
     const LINE: usize = 70;
     let encoded = data_encoding::BASE64.encode(bytes);
@@ -254,7 +254,7 @@ mod tests {
 
     const CHARACTERS: [&str; 12] = ["", "a", "1", " ", ":", "#", "-", ".", "?", "'", "%", "/"];
 
-    /// Every text of up to four of the characters.
+    /// All texts of up to four of the characters.
     fn texts() -> impl Iterator<Item = String> {
         let count = CHARACTERS.len();
         let character = move |index, place| CHARACTERS[index / count.pow(place) % count];

@@ -1,4 +1,4 @@
-//! Texts that yaml.v3 3.0.1 wrote, and texts that a YAML parser reads back.
+//! Tests against texts that yaml.v3 3.0.1 wrote, and with a YAML parser.
 
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
@@ -162,7 +162,7 @@ fn the_order_of_overflowing_numbers_does_not_panic() {
     assert_eq!(keys(&value).len(), 200);
 }
 
-/// What a parser sees: brackets, and scalars with `?` before those that it takes for something else than text.
+/// The events of a YAML parser: brackets and scalars. Scalars that are not texts begin with `?`.
 fn events_of(yaml: &str) -> Result<Vec<String>, saphyr_parser::ScanError> {
     let mut events = Vec::new();
     for event in Parser::new_from_str(yaml) {
@@ -207,8 +207,8 @@ fn expected_events(value: &Value, events: &mut Vec<String>) {
     }
 }
 
-/// Texts full of what means something in YAML, but for the two things that yaml.v3 writes wrongly: a line break or a
-/// blank at the beginning of several lines, and the line breaks that only YAML 1.1 knows.
+/// Texts with many characters that have a meaning in YAML. Two cases are left out, because yaml.v3 writes them wrongly: a line break or a blank at
+/// the beginning of several lines, and the line breaks of YAML 1.1 alone.
 fn text() -> impl Strategy<Value = String> {
     let pieces = prop_oneof![
         "[a-c0-9]{1,3}",

@@ -1,9 +1,9 @@
-//! Decodes the data of a case as Go's yaml.v3 would.
+//! Decodes the data of a case like Go's yaml.v3.
 
 use gotemplate::Value;
 use gotemplate::value::UintKind;
 
-/// Integers become `int`, or `uint64` above its range; numbers with point or exponent `float64`; objects `map[string]interface {}`.
+/// Integers become `int`, or `uint64` above the range of `int`. Numbers with a point or an exponent become `float64`, objects `map[string]interface {}`.
 pub(crate) fn decode(json: &serde_json::Value) -> Value {
     match json {
         serde_json::Value::Null => Value::Nil,
