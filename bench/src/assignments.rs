@@ -1,4 +1,4 @@
-//! How fast the assignments of a fleet of ordinary size are made.
+//! The time for compiling a fleet of usual size.
 
 use anyhow::Result;
 use testkit::generator::{self, Size};

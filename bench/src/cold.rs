@@ -1,4 +1,4 @@
-//! A compilation as a process of its own: from files on disk to the digest of the tree, in memory.
+//! Compiles a fleet in a separate process: from files on disk to the digest of the tree, in memory.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -22,21 +22,21 @@ use testkit::generator::ENVIRONMENT;
 use crate::process::{self, Usage};
 use crate::report::{MIB, Row};
 
-/// What a process that compiled a fleet used, and what it said about it.
+/// The measurements of a process that compiled a fleet.
 pub(crate) struct Cold {
-    /// What the operating system says.
+    /// The measurements of the operating system.
     pub(crate) usage: Usage,
-    /// How many assignments have files.
+    /// The number of assignments with files.
     pub(crate) assignments: usize,
-    /// How many assignments were not known from a memo.
+    /// The number of assignments that were not in a memo.
     pub(crate) recomputed: usize,
     /// The id of the tree.
     pub(crate) tree: String,
-    /// Bytes of the files that only one assignment has.
+    /// The bytes of the files that only one assignment has.
     pub(crate) output_bytes: usize,
-    /// The steps in their order, with the seconds that each took.
+    /// The steps in their order, each with its seconds.
     steps: Vec<(String, f64)>,
-    /// What was counted.
+    /// The counts that the process reports.
     counts: Vec<(String, f64)>,
 }
 
@@ -51,11 +51,11 @@ pub(crate) struct Memos {
     pub(crate) save: Option<PathBuf>,
 }
 
-/// The steps that end where objects are known.
+/// The steps before the objects are known.
 const READING: [&str; 2] = ["reading files", "reading the memo"];
 
 impl Cold {
-    /// Compiles the fleet in a directory so many times, and keeps the fastest.
+    /// Compiles the fleet in a directory `runs` times, and returns the fastest run.
     pub(crate) fn measure(directory: &Path, memos: &Memos, runs: usize) -> Result<Self> {
         let mut arguments: Vec<OsString> = vec!["--compile".into(), directory.into()];
         for (option, file) in [("--read", &memos.read), ("--save", &memos.save)] {
@@ -80,7 +80,7 @@ impl Cold {
         })
     }
 
-    /// From parsed objects to the digest of the tree: seconds.
+    /// The seconds from parsed objects to the digest of the tree.
     pub(crate) fn after_reading_s(&self) -> f64 {
         self.steps.iter().filter(|(name, _)| !READING.contains(&&**name)).map(|(_, seconds)| seconds).sum()
     }
@@ -90,7 +90,7 @@ impl Cold {
         self.steps.iter().map(|(name, seconds)| Row::measured(format!("  of which {name}"), *seconds, "s"))
     }
 
-    /// A row for each step, for each count, and for the least that anything could take.
+    /// A row for each step, each count, and the lower bound of the time.
     pub(crate) fn details(&self, floor_s_per_byte: f64) -> Vec<Row> {
         let counts = self.counts.iter().map(|(name, count)| Row::measured(format!("  {name}"), *count, ""));
         let floor_s = floor_s_per_byte * self.output_bytes as f64;
@@ -104,14 +104,14 @@ impl Cold {
     }
 }
 
-/// Reads the files in a directory as the program does.
+/// Reads the files in a directory in the same way as `kalypso`.
 pub(crate) fn read(directory: &Path) -> Result<FleetInput> {
     let (edits, progress) = (Edits::default(), Progress::default());
     let directory = Directory { path: directory, edits: &edits, progress: &progress };
     Ok(read_directory(directory, &EnvironmentName::new(ENVIRONMENT)?)?.input)
 }
 
-/// Compiles the fleet in a directory, for the process that is measured: says what it took, and ends the process.
+/// Compiles the fleet in a directory, prints the measurements, and ends the process.
 pub(crate) fn compile_and_exit(directory: &Path, memos: &Memos) -> Result<()> {
     let mut last = Instant::now();
     let mut took_s = || std::mem::replace(&mut last, Instant::now()).elapsed().as_secs_f64();
@@ -144,7 +144,7 @@ pub(crate) fn compile_and_exit(directory: &Path, memos: &Memos) -> Result<()> {
         "output_bytes": work.bytes, "tree": id.to_string(),
     });
     println!("{said}");
-    // The system takes the memory back faster than we could.
+    // Ending the process is faster than freeing the memory here.
     std::process::exit(0);
 }
 

@@ -1,4 +1,4 @@
-//! How long `kalypso` itself takes for small things.
+//! The time of short `kalypso` commands.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -12,7 +12,7 @@ use crate::sample::Sample;
 
 const RUNS: usize = 20;
 
-/// The help, and a check of the sample control plane.
+/// `kalypso --help`, and `kalypso check` of the sample control plane.
 pub(crate) fn rows() -> Result<Vec<Row>> {
     let kalypso = build()?;
     let mut rows = vec![row(&kalypso, "kalypso --help", &["--help".into()], 10.0)?];
@@ -32,7 +32,7 @@ pub(crate) fn rows() -> Result<Vec<Row>> {
     Ok(rows)
 }
 
-/// Builds the program that is measured, and says where it is.
+/// Builds the program that is measured, and returns its path.
 fn build() -> Result<PathBuf> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let built = Command::new(cargo).args(["build", "--quiet", "--profile", "dist", "--package", "kalypso"]).status()?;
@@ -41,7 +41,7 @@ fn build() -> Result<PathBuf> {
     Ok(own.parent().context("this program has no folder")?.join("kalypso"))
 }
 
-/// A command, run once for its caches and then several times. Status 1 only means that problems were found.
+/// Measures a command. The first run only fills the caches. Status 1 means that the check found problems, and is accepted.
 fn row(kalypso: &Path, what: &str, arguments: &[OsString], at_most_ms: f64) -> Result<Row> {
     let usage = process::fastest(kalypso.as_os_str(), arguments, RUNS)?;
     Ok(match usage.status {

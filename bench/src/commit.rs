@@ -1,4 +1,4 @@
-//! How fast a tree of many assignments becomes a commit in a bare repository, beside what `git fast-import` takes for the same files.
+//! The time for committing a tree of many assignments to a bare repository, compared with `git fast-import` for the same files.
 
 use std::fmt::Write as _;
 use std::fs::File;
@@ -20,10 +20,10 @@ use crate::report::{MIB, Row, grouped};
 
 const PLACES: usize = 100;
 const TARGETS: usize = 1_000;
-/// In the second commit, so many targets of each place have another value.
+/// The number of targets in each place whose value is different in the second commit.
 const CHANGED: usize = 10;
 
-/// A first commit of 100,000 assignments, one that changes 1,000 of them, and `git fast-import` of the first.
+/// Measures a first commit of 100,000 assignments, a second commit that changes 1,000 of them, and `git fast-import` of the first.
 pub(crate) fn rows(options: &Options) -> Result<Vec<Row>> {
     let folder = tempfile::tempdir()?;
     let places = options.share_of(PLACES);
@@ -55,7 +55,7 @@ pub(crate) fn rows(options: &Options) -> Result<Vec<Row>> {
     ])
 }
 
-/// A tree whose folders are made again whenever they are opened, as the engine makes them.
+/// A tree whose folders are computed each time they are opened, as the engine does it.
 struct Fleet {
     changed: usize,
     root: Tree,
@@ -81,7 +81,7 @@ impl Fleet {
         }
     }
 
-    /// All files as a stream for `git fast-import`, and how many bytes they have.
+    /// Writes all files as a stream for `git fast-import`. Returns their size in bytes.
     fn write_stream(&self, to: &Path) -> Result<usize> {
         let mut stream = BufWriter::new(File::create(to)?);
         write!(stream, "commit refs/heads/main\ncommitter A <a@example.com> 0 +0000\ndata 0\n")?;
@@ -113,7 +113,7 @@ fn place_folder(place: usize, changed: usize) -> Tree {
     Tree::from_children((0..TARGETS).map(target).chain([readme]))
 }
 
-/// Three manifests of usual sizes, 6 kB together.
+/// Three manifests of usual sizes, together 6 kB.
 fn target_folder(key: usize, changed: usize) -> Tree {
     let (place, target) = (place_name(key / TARGETS), key % TARGETS);
     let name = format!("workload-{target:04}-test");
@@ -129,7 +129,7 @@ fn target_folder(key: usize, changed: usize) -> Tree {
     );
     let mut state = (key as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ version as u64;
     for index in 0..170 {
-        // A step of xorshift: different everywhere, the same in every run.
+        // A step of xorshift: the bytes differ everywhere, but not from run to run.
         state ^= state << 13;
         state ^= state >> 7;
         state ^= state << 17;
@@ -140,7 +140,7 @@ fn target_folder(key: usize, changed: usize) -> Tree {
     Tree::from_children(files.map(file))
 }
 
-/// Pushes a tree, and says where the branch is and how many seconds it took.
+/// Pushes a tree. Returns the commit of the branch, and the seconds that the push took.
 fn push(
     repositories: &GitRepositories,
     url: &RepositoryUrl,

@@ -1,4 +1,4 @@
-//! The least that anything could take that puts a fleet's output into memory and names it as git does.
+//! A lower bound for the time: copying the output of a fleet in memory, and hashing it as git does.
 
 use std::time::Instant;
 
@@ -11,7 +11,7 @@ use testkit::generator::{self, ENVIRONMENT, Size};
 use crate::cold::blobs;
 use crate::{RUNS, SEED};
 
-/// Seconds for a byte: the files of 10,000 assignments are hashed and copied on all cores.
+/// Seconds for each byte. The files of 10,000 assignments are hashed and copied on all cores.
 pub(crate) fn seconds_per_byte() -> Result<f64> {
     let files = generator::fleet(Size::HUNDRED, SEED).into_iter().map(|(path, text)| (path, text.into_bytes()));
     let (fleet, _) = testkit::directory::fleet_of(files.collect(), ENVIRONMENT)?;

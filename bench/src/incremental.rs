@@ -1,4 +1,4 @@
-//! Many edits of small fleets, after each of which what was updated is compared with what is compiled from the beginning.
+//! Applies many edits to small fleets. After each edit, compares the incremental result with a full compilation.
 
 use rayon::prelude::*;
 use testkit::incremental::{Counts, check};
@@ -6,13 +6,13 @@ use testkit::incremental::{Counts, check};
 use crate::report::{Row, grouped};
 use crate::{Options, SEED};
 
-/// Each sequence of edits begins with another fleet.
+/// The number of sequences of edits. Each begins with another fleet.
 const SEQUENCES: usize = 16;
 const EDITS: usize = 250;
-/// A difference is shown with so many of its lines.
+/// The number of lines of a difference that are shown.
 const LINES_MAX: usize = 40;
 
-/// What was tried, and how many sequences of edits ended with a difference.
+/// The number of sequences of edits that ended with a difference, and what was compared.
 pub(crate) fn rows(options: &Options) -> Vec<Row> {
     let seeds: Vec<u64> = (0..options.share_of(SEQUENCES) as u64).map(|number| SEED + number).collect();
     let found: Vec<Result<Counts, String>> = seeds.par_iter().map(|seed| check(*seed, EDITS)).collect();

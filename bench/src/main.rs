@@ -1,4 +1,4 @@
-//! Measures Kalypso: whole processes by the operating system's own accounting, and parts of it inside this process.
+//! Measures Kalypso: whole processes with the measurements of the operating system, and parts of Kalypso inside this process.
 
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a table of figures is what this program is for")]
 
@@ -28,12 +28,12 @@ use testkit::generator::{self, Size};
 use cold::Memos;
 use report::Row;
 
-/// The seed of every fleet that is measured.
+/// The seed of every measured fleet.
 const SEED: u64 = 1;
-/// How often what takes less than a second is repeated; the best run counts.
+/// The number of runs of measurements below a second. The best run counts.
 const RUNS: usize = 5;
 
-/// The one that `kalypso` has.
+/// The same allocator as in `kalypso`.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
@@ -71,20 +71,20 @@ struct Arguments {
     measure: Vec<OsString>,
 }
 
-/// What all benchmarks are told.
+/// The options of all benchmarks.
 struct Options {
-    /// The part of a large fleet that is made, above 0, at most 1.
+    /// The part of a large fleet that is generated: above 0, at most 1.
     share: f64,
 }
 
 impl Options {
-    /// So many of the cluster types or clusters, at least one.
+    /// This share of a number of cluster types or clusters, at least one.
     fn share_of(&self, count: usize) -> usize {
         ((count as f64 * self.share) as usize).max(1)
     }
 }
 
-/// A benchmark: its name, and what makes its rows.
+/// A benchmark: its name, and the function that returns its rows.
 type Benchmark = (&'static str, fn(&Options) -> Result<Vec<Row>>);
 
 const BENCHMARKS: [Benchmark; 15] = [
@@ -145,7 +145,7 @@ fn main() -> Result<()> {
     Ok(())
 }
 
-/// The rows of these benchmarks, of all if none is named, and the names of those that failed: they take nothing from the others.
+/// The rows of the named benchmarks, or of all if none is named, and the names of those that failed. After a failure, the other benchmarks still run.
 fn measure(names: &[String], options: &Options) -> Result<(Vec<Row>, Vec<&'static str>)> {
     let known = BENCHMARKS.map(|(name, _)| name);
     if let Some(unknown) = names.iter().find(|name| !known.contains(&name.as_str())) {
@@ -167,7 +167,7 @@ fn measure(names: &[String], options: &Options) -> Result<(Vec<Row>, Vec<&'stati
     Ok((rows, failed))
 }
 
-/// Writes the fleet that a benchmark measures.
+/// Writes the fleet that a benchmark measures into a directory.
 fn write(names: &[String], options: &Options, directory: &Path) -> Result<()> {
     match names.first().map_or("fleet", String::as_str) {
         "fleet" => Ok(generator::write(directory, generator::fleet(Size::HUNDRED, SEED))?),

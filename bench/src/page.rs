@@ -1,4 +1,4 @@
-//! The figures on the page about performance: each table is of one run, and nothing is written by hand.
+//! Updates the figures on the page about performance. All figures of a table are from one run.
 
 use std::path::Path;
 
@@ -6,14 +6,14 @@ use anyhow::{Context as _, Result};
 
 use crate::report::Row;
 
-/// A table of the page, which has the figures of one run.
+/// A table of the page, with the figures of one run.
 struct Place {
     begin: &'static str,
-    /// Whether it has the figures of that benchmark.
+    /// Whether the table contains the figures of this benchmark.
     has: fn(&str) -> bool,
 }
 
-/// The hub has tables of its own: it takes as long as everything else.
+/// The hub has a separate table, because it takes as long as all other benchmarks together.
 const PLACES: [Place; 2] = [
     Place {
         begin: "<!-- figures: `cargo xtask bench --page docs/performance.md` writes them -->\n",
@@ -30,12 +30,13 @@ fn is_of_hub(name: &str) -> bool {
     name.starts_with("hub")
 }
 
-/// What a hub withstands: it is either lost or not, and the rest depends on the machine more than on the hub.
+/// Benchmarks of the hub under overload. They are not on the page: reports are lost or not, and the other figures depend more on the machine than on
+/// the hub.
 fn is_of_strain(name: &str) -> bool {
     matches!(name, "storm" | "streams")
 }
 
-/// Whether these benchmarks, of all that there are, fill whole tables.
+/// Whether these benchmarks fill whole tables. `all` are the names of all benchmarks.
 pub(crate) fn is_whole(names: &[&str], all: &[&str]) -> bool {
     let is_named = |name: &&&str| names.contains(*name);
     PLACES.iter().all(|place| {
@@ -44,7 +45,7 @@ pub(crate) fn is_whole(names: &[&str], all: &[&str]) -> bool {
     })
 }
 
-/// Puts the figures where the page has the figures of an earlier run. A table stays as it is if a benchmark of it failed.
+/// Replaces the figures on the page. A table does not change if one of its benchmarks failed.
 pub(crate) fn update(page: &Path, rows: &[Row], failed: &[&str]) -> Result<()> {
     let mut text = std::fs::read_to_string(page).with_context(|| format!("could not read {}", page.display()))?;
     for place in PLACES.iter().filter(|place| !failed.iter().any(|name| (place.has)(name))) {
@@ -57,14 +58,14 @@ pub(crate) fn update(page: &Path, rows: &[Row], failed: &[&str]) -> Result<()> {
     std::fs::write(page, text).with_context(|| format!("could not write {}", page.display()))
 }
 
-/// The page with other figures. None if it has no place for them.
+/// The page with other figures. None if the page has no place for them.
 fn replaced(page: &str, begin: &str, figures: &str) -> Option<String> {
     let (before, rest) = page.split_once(begin)?;
     let (_, after) = rest.split_once(END)?;
     Some(format!("{before}{begin}\n{figures}\n{END}{after}"))
 }
 
-/// A line a figure; what belongs to the figure above it begins with a dash.
+/// One line for each figure. A figure that belongs to the one above begins with a dash.
 fn table(rows: &[&Row]) -> String {
     let line = |row: &&Row| {
         let what = row.what();
@@ -75,7 +76,7 @@ fn table(rows: &[&Row]) -> String {
     format!("| what | figure | should be | again |\n|---|---|---|---|\n{lines}")
 }
 
-/// Where the figures were measured.
+/// The line about the run: the command, the number of threads, and the processor.
 fn machine() -> String {
     let information = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let model = information.lines().find_map(|line| line.strip_prefix("model name")?.split_once(": "));

@@ -1,4 +1,4 @@
-//! What whole processes use, as the operating system counts it.
+//! Measures whole processes with the numbers of the operating system.
 
 use std::ffi::{OsStr, OsString};
 use std::io::Write as _;
@@ -10,16 +10,16 @@ use nix::sys::resource::{UsageWho, getrusage};
 use nix::sys::time::TimeValLike as _;
 use serde_json::{Value as Json, json};
 
-/// What a process used.
+/// The resources that a process used.
 #[derive(Clone, Debug)]
 pub(crate) struct Usage {
     /// From its start to its end, in seconds.
     pub(crate) wall_s: f64,
     /// Processor time of all its threads, in seconds.
     pub(crate) cpu_s: f64,
-    /// The most memory that it had at a time, in MiB.
+    /// The peak of its memory, in MiB.
     pub(crate) memory_mib: f64,
-    /// Its exit status; none if a signal ended it.
+    /// The exit status. None if a signal ended the process.
     pub(crate) status: Option<i32>,
     /// The last line of its standard output.
     pub(crate) last_line: String,
@@ -43,10 +43,9 @@ impl Usage {
     }
 }
 
-/// Runs a program several times and gives the usage of the fastest run: other work on the machine only ever makes one slower.
+/// Runs a program several times and returns the usage of the fastest run: other work on the machine can only make a run slower.
 ///
-/// Between this process and the program stands another of ours that has no other children, because the system counts
-/// the memory of all children together.
+/// The program is started by a helper process without other children, because the system measures the memory of all children together.
 pub(crate) fn fastest(program: &OsStr, arguments: &[OsString], runs: usize) -> Result<Usage> {
     let mut best: Option<Usage> = None;
     for _ in 0..runs {
@@ -61,7 +60,7 @@ pub(crate) fn fastest(program: &OsStr, arguments: &[OsString], runs: usize) -> R
     best.context("nothing was run")
 }
 
-/// Runs a program once. To be called once in a process.
+/// Runs a program once. A process can call this only once.
 pub(crate) fn run_measured(program: &OsStr, arguments: &[OsString]) -> Result<Usage> {
     let start = Instant::now();
     let output = Command::new(program).args(arguments).stdin(Stdio::null()).output();

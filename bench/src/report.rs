@@ -1,13 +1,13 @@
-//! The figures, as a table for people or as JSON.
+//! The figures, as a table or as JSON.
 
 use std::fmt::Write as _;
 
 use serde_json::{Value as Json, json};
 
-/// Bytes in a MiB.
+/// The bytes of one MiB.
 pub(crate) const MIB: f64 = 1024.0 * 1024.0;
 
-/// A figure, or why there is none, and what it should be.
+/// A figure with its bound, or the reason why it could not be measured.
 #[derive(Clone, Debug)]
 pub(crate) struct Row {
     benchmark: &'static str,
@@ -43,32 +43,32 @@ impl Bound {
 }
 
 impl Row {
-    /// A figure that has no bound.
+    /// A figure without a bound.
     pub(crate) fn measured(what: impl Into<String>, figure: f64, unit: &'static str) -> Self {
         Self { benchmark: "", what: what.into(), unit, figure: Ok(figure), bound: None }
     }
 
-    /// Something that could not be measured.
+    /// A figure that could not be measured.
     pub(crate) fn skipped(what: impl Into<String>, unit: &'static str, why: impl Into<String>) -> Self {
         Self { benchmark: "", what: what.into(), unit, figure: Err(why.into()), bound: None }
     }
 
-    /// The largest figure that is good.
+    /// Sets the largest acceptable figure.
     pub(crate) fn at_most(self, bound: f64) -> Self {
         Self { bound: Some(Bound::AtMost(bound)), ..self }
     }
 
-    /// The smallest figure that is good.
+    /// Sets the smallest acceptable figure.
     pub(crate) fn at_least(self, bound: f64) -> Self {
         Self { bound: Some(Bound::AtLeast(bound)), ..self }
     }
 
-    /// The only count that is good.
+    /// Sets the only acceptable count.
     pub(crate) fn exactly(self, count: f64) -> Self {
         Self { bound: Some(Bound::Exactly(count)), ..self }
     }
 
-    /// The same figure without what it should be.
+    /// The same row without a bound.
     pub(crate) fn without_bound(self) -> Self {
         Self { bound: None, ..self }
     }
@@ -78,22 +78,22 @@ impl Row {
         self
     }
 
-    /// What was measured; what belongs to the row above begins with two spaces.
+    /// The name of the figure. If the figure belongs to the row above, the name begins with two spaces.
     pub(crate) fn what(&self) -> &str {
         &self.what
     }
 
-    /// What measured it.
+    /// The name of the benchmark that measured the figure.
     pub(crate) fn benchmark(&self) -> &'static str {
         self.benchmark
     }
 
-    /// How to measure it again.
+    /// The command that repeats the measurement.
     pub(crate) fn repeat(&self) -> String {
         format!("cargo xtask bench {}", self.benchmark)
     }
 
-    /// What the figure should be, and whether it is; or why there is none.
+    /// The bound and whether the figure meets it, or the reason why there is no figure.
     pub(crate) fn verdict(&self) -> String {
         let bound = self.bound.map(|bound| {
             let (words, limit) = bound.words();
@@ -119,7 +119,7 @@ fn with_unit(figure: f64, unit: &str) -> String {
     format!("{} {unit}", shown(figure)).trim_end().to_owned()
 }
 
-/// A count as people write it: `1,000,000`.
+/// A count with separators: `1,000,000`.
 pub(crate) fn grouped(count: usize) -> String {
     let digits = count.to_string();
     let is_start = |position: usize| position > 0 && (digits.len() - position).is_multiple_of(3);
@@ -127,7 +127,7 @@ pub(crate) fn grouped(count: usize) -> String {
     digits.chars().enumerate().flat_map(digit).collect()
 }
 
-/// Three digits that count.
+/// The figure with three significant digits.
 fn shown(figure: f64) -> String {
     match figure.abs() {
         size if (size >= 100.0 || figure.fract() == 0.0) && figure >= 0.0 => grouped(figure.round() as usize),
@@ -138,7 +138,7 @@ fn shown(figure: f64) -> String {
     }
 }
 
-/// A line a figure, in columns.
+/// One line for each figure, in columns.
 pub(crate) fn table(rows: &[Row]) -> String {
     let cells: Vec<_> = rows.iter().map(|row| [row.what.clone(), row.figure(), row.verdict(), row.repeat()]).collect();
     let width = |column: usize| cells.iter().map(|row| row[column].chars().count()).max().unwrap_or_default();

@@ -6,7 +6,7 @@ use std::process::Command;
 
 use anyhow::{Context as _, Result, ensure};
 
-/// Copies of the sample that vanish with this value.
+/// Copies of the sample. They are deleted when this value is dropped.
 pub(crate) struct Sample {
     folder: tempfile::TempDir,
 }
@@ -14,7 +14,7 @@ pub(crate) struct Sample {
 const URLS: &str = "https://github.com/microsoft/kalypso-";
 
 impl Sample {
-    /// Makes the copies; none if the corpora are not here.
+    /// Makes the copies. None if the corpora are not on this machine.
     pub(crate) fn create() -> Result<Option<Self>> {
         let Some(corpora) = std::env::var_os("KALYPSO_CONFORMANCE").map(PathBuf::from) else { return Ok(None) };
         let original = corpora.join("reference/sample");
@@ -38,12 +38,12 @@ impl Sample {
         Ok(Some(sample))
     }
 
-    /// The arguments of `kalypso` that check the directory.
+    /// The arguments of the `kalypso` command that checks the directory.
     pub(crate) fn directory(&self) -> [OsString; 3] {
         ["check".into(), "--from".into(), self.path("directory").into()]
     }
 
-    /// The arguments of `kalypso` that check the repositories.
+    /// The arguments of the `kalypso` command that checks the repositories.
     pub(crate) fn repositories(&self) -> [OsString; 3] {
         ["check".into(), "--config".into(), self.path("kalypso.toml").into()]
     }
@@ -70,8 +70,8 @@ fn create_repository(folder: &Path) -> Result<()> {
     git(folder, &["init", "--quiet", "--initial-branch", "empty"])
 }
 
-/// Commits the files of a folder as a branch without history. Commits that the sample pins, which exist only in the
-/// repository it was taken from, are left out: without one, the head of the branch counts.
+/// Commits the files of a folder as a branch without history. The commits that the sample pins exist only in the original repository, so these fields
+/// are removed. Without a pinned commit, the head of the branch is used.
 fn commit_branch(repository: &Path, branch: &str, files: &Path) -> Result<()> {
     git(repository, &["switch", "--quiet", "--orphan", branch])?;
     copy(files, repository)?;

@@ -1,4 +1,4 @@
-//! Fleets at full scale, cold: a million assignments, and a million clusters.
+//! Fleets of full size, compiled without earlier results: a million assignments, and a million clusters.
 
 use std::path::Path;
 
@@ -10,11 +10,11 @@ use crate::cold::{Cold, Memos};
 use crate::report::{Row, grouped};
 use crate::{Options, RUNS, SEED, floor};
 
-/// A part of the cluster types of [`Size::MILLION`], for the growth of what an assignment costs. The `ConfigMap`s and the targets are the
-/// same, and so there are as many different sets of values for each assignment.
+/// Fewer cluster types than [`Size::MILLION`], to measure how the cost of one assignment grows. The number of `ConfigMap`s and targets is the same,
+/// so the number of different sets of values for each assignment is the same too.
 const SMALL: Size = Size { cluster_types: 10, ..Size::MILLION };
 
-/// A million assignments, and what one of them costs compared with one of 10,000.
+/// A million assignments, and the cost of one of them compared with one of 10,000.
 pub(crate) fn million(options: &Options) -> Result<Vec<Row>> {
     let size = million_size(options);
     let (large, small) = (tempfile::tempdir()?, tempfile::tempdir()?);
@@ -39,7 +39,7 @@ pub(crate) fn million(options: &Options) -> Result<Vec<Row>> {
     Ok(rows)
 }
 
-/// A million assignments with more sets of values, of which each assignment prints a hash.
+/// A million assignments with more sets of values. Each assignment contains a hash of its values.
 pub(crate) fn sets(options: &Options) -> Result<Vec<Row>> {
     let size = million_size(options);
     let directory = tempfile::tempdir()?;
@@ -69,22 +69,22 @@ pub(crate) fn clusters(options: &Options) -> Result<Vec<Row>> {
     Ok(rows)
 }
 
-/// Writes the fleet that `million` compiles.
+/// Writes the fleet of the benchmark `million`.
 pub(crate) fn write_million(options: &Options, directory: &Path) -> Result<()> {
     Ok(generator::write(directory, generator::fleet(million_size(options), SEED))?)
 }
 
-/// Writes the fleet that `sets` compiles.
+/// Writes the fleet of the benchmark `sets`.
 pub(crate) fn write_sets(options: &Options, directory: &Path) -> Result<()> {
     Ok(generator::write(directory, generator::sets(million_size(options), SEED))?)
 }
 
-/// Writes the fleet that `clusters` compiles.
+/// Writes the fleet of the benchmark `clusters`.
 pub(crate) fn write_clusters(options: &Options, directory: &Path) -> Result<()> {
     Ok(generator::write(directory, clusters::files(clusters_size(options), SEED))?)
 }
 
-/// How large the fleets are that `million` and `sets` compile.
+/// The size of the fleets of `million` and `sets`.
 pub(crate) fn million_size(options: &Options) -> Size {
     Size { cluster_types: options.share_of(Size::MILLION.cluster_types), ..Size::MILLION }
 }
@@ -93,7 +93,7 @@ fn clusters_size(options: &Options) -> Clusters {
     Clusters { clusters: options.share_of(Clusters::MILLION.clusters), ..Clusters::MILLION }
 }
 
-/// The fleet in a directory, whose assignments must all come out.
+/// Compiles the fleet in a directory. Returns an error unless all assignments were compiled.
 fn compiled(directory: &Path, assignments: usize, runs: usize) -> Result<Cold> {
     let cold = Cold::measure(directory, &Memos::default(), runs)?;
     ensure!(cold.assignments == assignments, "only {} of {assignments} assignments were compiled", cold.assignments);

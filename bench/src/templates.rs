@@ -1,4 +1,4 @@
-//! How many templates are rendered a second, on one thread.
+//! The number of templates that are rendered per second, on one thread.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -40,8 +40,7 @@ export {{ $key }}={{ $value | toJson | squote }}
 {{- end }}
 "#;
 
-/// Three templates as people write them, over data with forty values, ten of them nested; and two of them where many assignments have
-/// these values.
+/// Three typical templates with forty values, ten of them nested, and two of these templates with values that many assignments share.
 pub(crate) fn rows() -> Result<Vec<Row>> {
     let config = config();
     let dot = data(&config);
@@ -84,7 +83,7 @@ fn data(config: &Value) -> Value {
     ])
 }
 
-/// How often `work` is done in a second, measured over half of one.
+/// How often `work` runs in a second, measured over half a second.
 fn per_second(work: impl Fn()) -> f64 {
     const SPAN: Duration = Duration::from_millis(500);
     let start = Instant::now();

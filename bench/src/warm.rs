@@ -1,4 +1,4 @@
-//! What a change costs when the fleet before it is known: in memory, or from a saved memo.
+//! The cost of a change when earlier results are known, in memory or from a saved memo.
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -17,10 +17,10 @@ use crate::cold::{self, Cold};
 use crate::report::{MIB, Row, grouped};
 use crate::{Options, process, scale};
 
-/// How often each change is made. A cluster type has as many other rings, so that every turn brings what was never there.
+/// How often each change is made. A cluster type has the same number of other rings, so that each turn adds a new one.
 const TURNS: usize = 3;
 
-/// Changes of a fleet, each with the milliseconds that it may take.
+/// Changes of a fleet, each with its limit in milliseconds.
 fn changes(options: &Options) -> [(Change, f64); 4] {
     let size = scale::million_size(options);
     [
@@ -31,7 +31,7 @@ fn changes(options: &Options) -> [(Change, f64); 4] {
     ]
 }
 
-/// From the bytes of a changed file to the digest of the new tree, with the fleet before it in memory.
+/// From the bytes of a changed file to the digest of the new tree, with the results before the change in memory.
 pub(crate) fn warm(options: &Options) -> Result<Vec<Row>> {
     let directory = tempfile::tempdir()?;
     scale::write_million(options, directory.path())?;
@@ -56,24 +56,24 @@ pub(crate) fn warm(options: &Options) -> Result<Vec<Row>> {
     Ok(rows)
 }
 
-/// Makes the changes, for the process that is measured: says what each took, and ends the process.
+/// Makes the changes, prints the measurements of each, and ends the process.
 pub(crate) fn change_and_exit(options: &Options, directory: &Path) -> Result<()> {
     let sources = Sources::new(cold::read(directory)?);
     let compiled = Compiled::new(sources.fleet());
     let mut known = Known { sources, compiled };
     let figures: Vec<_> = changes(options).iter().map(|(change, _)| known.measure(change)).collect::<Result<_>>()?;
     println!("{}", json!(figures));
-    // The system takes the memory back faster than we could.
+    // Ending the process is faster than freeing the memory here.
     std::process::exit(0);
 }
 
-/// A fleet with everything that is kept of it.
+/// A fleet with all results that are kept in memory.
 struct Known {
     sources: Sources,
     compiled: Compiled,
 }
 
-/// What one change took.
+/// The measurements of one change.
 struct Took {
     reading_ms: f64,
     compiling_ms: f64,
@@ -82,7 +82,7 @@ struct Took {
 }
 
 impl Known {
-    /// Makes a change and takes it back, several times. The fastest time counts, and the largest number of assignments.
+    /// Makes a change and reverts it, several times. The fastest time and the largest number of assignments count.
     fn measure(&mut self, change: &Change) -> Result<Json> {
         let fleet = Arc::clone(self.sources.fleet());
         let (_, file) = fleet.files.iter().find(|(_, file)| *file.path == *change.path).context("no such file")?;
@@ -121,7 +121,7 @@ impl Known {
     }
 }
 
-/// From files on disk to the digest of the tree, in a new process that finds what an earlier one saved.
+/// From files on disk to the digest of the tree, in a new process that reads a saved memo.
 pub(crate) fn memo(options: &Options) -> Result<Vec<Row>> {
     let (directory, memo) = (tempfile::tempdir()?, tempfile::NamedTempFile::new()?);
     scale::write_million(options, directory.path())?;

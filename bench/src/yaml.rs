@@ -1,4 +1,4 @@
-//! How many bytes of YAML are read a second, on one thread.
+//! The bytes of YAML that are parsed per second, on one thread.
 
 use std::time::Instant;
 
@@ -10,7 +10,7 @@ use crate::report::Row;
 
 const RUNS: usize = 20;
 
-/// The objects of a generated fleet, and one large file.
+/// Measures the objects of a generated fleet, and one large file.
 pub(crate) fn rows() -> Result<Vec<Row>> {
     let files: Vec<_> = generator::fleet(Size::HUNDRED, 1).into_values().collect();
     let one = files.join("---\n");

@@ -1,4 +1,4 @@
-//! Clients that send reports as fast as the hub takes them, or at a steady rate.
+//! Clients that send reports as fast as the hub accepts them, or at a steady rate.
 
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -13,17 +13,17 @@ use tokio::task::JoinSet;
 use super::fleet::{self, RECONCILERS, Size};
 use super::server::Hub;
 
-/// Reports in one request.
+/// The number of reports in one request.
 const BATCH: usize = 500;
-/// Connections that send batches.
+/// The number of connections that send batches.
 const SENDERS: u32 = 6;
-/// Connections that send single reports: so many that a host hardly ever waits for the answer to another one, as hosts don't.
+/// The number of connections that send single reports. With so many connections, a report rarely waits for the answer to another one, as in production.
 const SINGLE_SENDERS: u32 = 128;
 
-/// How long single reports come in before they are counted: databases plan a statement anew the first few times.
+/// Single reports are sent for this time before they are measured: databases plan a statement again the first few times.
 const WARMING: Duration = Duration::from_secs(5);
 
-/// Random hosts, the same in every run.
+/// Generates random hosts. The sequence is the same in every run.
 struct Random(u64);
 
 impl Random {
@@ -39,7 +39,7 @@ impl Random {
     }
 }
 
-/// One report as a line: of a random reconciler, and different from all before.
+/// Writes one report as a line. The reconciler is random, and the report differs from all earlier ones.
 fn line(text: &mut String, random: &mut Random, size: Size, number: i64) {
     let (host, reconciler) = (1 + random.next(size.hosts), random.next(RECONCILERS));
     let (repository, branch, path) = fleet::endpoint(host, reconciler);
@@ -52,7 +52,7 @@ fn line(text: &mut String, random: &mut Random, size: Size, number: i64) {
     );
 }
 
-/// Batches from several clients, as fast as the hub takes them; reports a second.
+/// Sends batches from several clients as fast as the hub accepts them. Returns the number of reports per second.
 pub(crate) async fn batches(hub: &Hub, size: Size, duration: Duration) -> Result<f64> {
     let (client, number) = (Client::new(), Arc::new(AtomicI64::new(0)));
     let start = Instant::now();
@@ -84,17 +84,17 @@ pub(crate) async fn batches(hub: &Hub, size: Size, duration: Duration) -> Result
     Ok(sent as f64 / start.elapsed().as_secs_f64())
 }
 
-/// What came of single reports.
+/// The measurements of single reports.
 pub(crate) struct Single {
     pub(crate) per_second: f64,
     pub(crate) p99_ms: f64,
 }
 
-/// Single reports at a steady rate. A report's time runs from when it was due, so that a hub that falls behind is not measured less often.
+/// Sends single reports at a steady rate. The time of a report begins when it is due, so that a slow hub does not reduce the number of measurements.
 pub(crate) async fn single(hub: &Hub, size: Size, (duration, rate): (Duration, u32)) -> Result<Single> {
     let client = Client::new();
     let url = format!("{}/api/v1/reports", hub.url);
-    // All connections are open before the clock runs: each has sent a report.
+    // Opens all connections before the measurement: each sends one report.
     at_once(|sender| post(client.clone(), url.clone(), (Random::of(sender), size))).await?;
     let start = Instant::now();
     let times = at_once(|sender| {
@@ -130,7 +130,7 @@ async fn post(client: Client, url: String, (mut random, size): (Random, Size)) -
     Ok(random)
 }
 
-/// What all senders of single reports have done.
+/// Runs all senders of single reports at the same time. Returns their results.
 async fn at_once<T: Send + 'static, F: Future<Output = Result<T>> + Send + 'static>(
     sender: impl Fn(u32) -> F,
 ) -> Result<Vec<T>> {
@@ -141,7 +141,7 @@ async fn at_once<T: Send + 'static, F: Future<Output = Result<T>> + Send + 'stat
     senders.join_all().await.into_iter().collect()
 }
 
-/// The time within which this share of them lies, in milliseconds.
+/// The percentile `share` of the times, in milliseconds.
 pub(crate) fn percentile(mut times: Vec<Duration>, share: f64) -> f64 {
     times.sort_unstable();
     let index = (times.len() as f64 * share) as usize;

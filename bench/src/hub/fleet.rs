@@ -1,4 +1,4 @@
-//! A fleet of hosts for the hub, loaded in bulk: what has to be there before something is measured.
+//! A fleet of hosts for the hub, loaded in bulk before the measurements.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use ::hub_api::timestamp::Timestamp;
 use anyhow::Result;
 use hub_api::publication::{BranchContent, DesiredPlace, DesiredTarget, DesiredVersion, Role};
 
-/// How much there is.
+/// The size of the data.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Size {
     /// Hosts, each with three reconcilers.
@@ -20,20 +20,20 @@ pub(crate) struct Size {
 }
 
 impl Size {
-    /// A part of it.
+    /// The same with this share of the hosts and of the history.
     pub(crate) fn share(self, share: f64) -> Self {
         let of = |number: i64| ((number as f64 * share) as i64).max(RECONCILERS);
         Self { hosts: of(self.hosts), history: of(self.history).max(of(self.hosts) * RECONCILERS) }
     }
 }
 
-/// The environments, each with its tenths of the hosts.
+/// The environments. [`environment`] assigns the hosts to them.
 const ENVIRONMENTS: [&str; 3] = ["dev", "stage", "prod"];
 /// Cluster types of each environment.
 const CLUSTER_TYPES: i64 = 300;
 /// Workloads, each with a target in each environment.
 const WORKLOADS: i64 = 20;
-/// How often something was published.
+/// The number of publications of each branch.
 const PUBLICATIONS: i64 = 4;
 /// Reconcilers of each host.
 pub(crate) const RECONCILERS: i64 = 3;
@@ -41,16 +41,16 @@ pub(crate) const RECONCILERS: i64 = 3;
 const PLATFORM: &str = "https://git.example/acme/platform-gitops";
 /// The applications' GitOps repository.
 const APPLICATIONS: &str = "https://git.example/acme/app-gitops";
-/// When everything began: 2026-01-01.
+/// The time of the first publication: 2026-01-01.
 const START: i64 = 1_767_225_600_000;
 const HOUR: i64 = 3_600_000;
 
-/// The commit of the publication of that number.
+/// The commit of the publication with this number.
 pub(crate) fn commit(publication: i64) -> String {
     format!("{publication:040x}")
 }
 
-/// The place that a reconciler of a host applies: 0 the platform's, 1 and 2 workloads'.
+/// The repository, branch and path that a reconciler of a host applies. Reconciler 0 applies the platform's, 1 and 2 those of workloads.
 pub(crate) fn endpoint(host: i64, reconciler: i64) -> (&'static str, &'static str, String) {
     let environment = ENVIRONMENTS[environment(host)];
     let cluster_type = host % CLUSTER_TYPES;
@@ -61,7 +61,7 @@ pub(crate) fn endpoint(host: i64, reconciler: i64) -> (&'static str, &'static st
     }
 }
 
-/// One tenth of the hosts is in dev, two are in stage, the rest in prod.
+/// The index of a host's environment: one tenth of the hosts is in dev, two tenths are in stage, the rest is in prod.
 fn environment(host: i64) -> usize {
     match host % 10 {
         0 => 0,
@@ -152,7 +152,7 @@ fn publication(repository: &str, environment: &str, number: i64, places: Vec<Des
     }
 }
 
-/// What fills the tables of hosts, reconcilers, history, states and tallies.
+/// The SQL statements that fill the tables of hosts, reconcilers, history, states and tallies.
 fn statements(dialect: Dialect, Size { hosts, history }: Size) -> Vec<String> {
     let numbers = format!("with recursive n(i) as (select 1 union all select i + 1 from n where i < {hosts})");
     let mut statements = vec![
@@ -186,7 +186,7 @@ fn statements(dialect: Dialect, Size { hosts, history }: Size) -> Vec<String> {
     statements
 }
 
-/// Makes a table of what reconcilers say of themselves, by place.
+/// Makes a table with the profile of the reconcilers of each place.
 async fn profiles(database: &Database) -> Result<()> {
     let mut rows = Rows::new(&[("id", Kind::Int), ("profile", Kind::Int)]);
     let sql = "select p.id, b.repository, b.branch, p.path from place p join gitops_branch b on b.id = p.branch_id";
@@ -229,7 +229,7 @@ fn reconcilers(number: i64) -> String {
     )
 }
 
-/// Each reconciler's report of that number: the publications one after another, the last one not by all.
+/// Each reconciler's report with this number. The publications follow one another. Not all reconcilers report the last one.
 fn deployments(dialect: Dialect, number: i64, hosts: i64, history: i64) -> String {
     let reconcilers = hosts * RECONCILERS;
     let count = (history - number * reconcilers).min(reconcilers);
@@ -247,7 +247,7 @@ fn deployments(dialect: Dialect, number: i64, hosts: i64, history: i64) -> Strin
     )
 }
 
-/// Two of a hundred fail, three are at work.
+/// The SQL expression for the status: two of a hundred fail, three are in progress.
 fn status() -> &'static str {
     "case when id % 100 < 2 then 3 when id % 100 < 5 then 1 else 2 end"
 }
@@ -256,7 +256,7 @@ fn status_text() -> &'static str {
     "case when id % 100 < 2 then 'failure' when id % 100 < 5 then 'in_progress' else 'success' end"
 }
 
-/// What is so of each reconciler: what it reported last, where, and how that is counted.
+/// The SQL query for the state of each reconciler: its last report, the place, and the values that its tally is grouped by.
 fn known(hosts: i64, history: i64) -> String {
     let reconcilers = hosts * RECONCILERS;
     let (full, rest) = (history / reconcilers, history % reconcilers);
@@ -271,8 +271,8 @@ fn known(hosts: i64, history: i64) -> String {
     )
 }
 
-/// The states, each written once, as reports leave them: no room for what they were before. What is known is there before it is joined, because it is guessed
-/// badly for how many rows an expression is true.
+/// The SQL statement that inserts the states. Each row is written once, without space for earlier versions.
+/// The query for the states is materialized before the join, because databases estimate badly how many rows fulfil an expression.
 fn states(dialect: Dialect, hosts: i64, known: &str) -> String {
     let reconcilers = hosts * RECONCILERS;
     let at = dialect.instant(&format!("({START} + (k.number + 1) * {HOUR} + k.id % 600000)"));

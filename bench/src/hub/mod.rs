@@ -1,4 +1,4 @@
-//! The hub: how fast it takes reports in, and how fast it answers about a million hosts.
+//! Measures the hub: the rate of reports, and the time of queries about a million hosts.
 
 mod client;
 mod fleet;
@@ -19,47 +19,47 @@ pub(crate) use self::server::serve_and_exit;
 use crate::Options;
 use crate::report::Row;
 
-/// A hundred thousand reconcilers, each with one row of history.
+/// 100,000 reconcilers, each with one row of history.
 const SMALL: Size = Size { hosts: 33_334, history: 100_002 };
 /// A million hosts with three reconcilers each, and ten million rows of history.
 const MILLION: Size = Size { hosts: 1_000_000, history: 10_000_000 };
-/// How long reports come in.
+/// How long reports are sent.
 const SUSTAINED: Duration = Duration::from_mins(2);
-/// How long they do where the rate is only compared.
+/// How long reports are sent if their rate is only compared.
 const COMPARED: Duration = Duration::from_secs(40);
-/// How long a hub with many hosts runs before something is asked.
+/// How long a hub with many hosts runs before the first query.
 const STARTED: Duration = Duration::from_secs(30);
-/// How long reports come in one by one.
+/// How long single reports are sent.
 const SINGLE: Duration = Duration::from_secs(20);
-/// How many single reports come in a second.
+/// The number of single reports per second.
 const SINGLE_RATE: u32 = 3_000;
 
-/// What a hub on one of the databases should reach.
+/// The bounds for a hub on one of the databases.
 struct Bounds {
     name: &'static str,
     batches_per_second: f64,
 }
 
-/// On SQLite.
+/// Measures the hub on SQLite.
 pub(crate) fn sqlite(options: &Options) -> Result<Vec<Row>> {
     let folder = tempfile::tempdir()?;
     let url = |name: &str| Ok(format!("sqlite:{}", folder.path().join(name).display()));
     rows(options, &Bounds { name: "SQLite", batches_per_second: 20_000.0 }, url)
 }
 
-/// On PostgreSQL.
+/// Measures the hub on PostgreSQL.
 pub(crate) fn postgresql(options: &Options) -> Result<Vec<Row>> {
     let bounds = Bounds { name: "PostgreSQL", batches_per_second: 15_000.0 };
     on_postgres(|url| rows(options, &bounds, url))
 }
 
-/// More reports than can be stored, on both.
+/// Sends more reports than the hub can store, on both databases.
 pub(crate) fn storm(options: &Options) -> Result<Vec<Row>> {
     let size = SMALL.share(options.share);
     on_both(|name, url| runtime()?.block_on(storm::run(name, url, size)))
 }
 
-/// Streams of events, on both.
+/// Measures streams of events, on both databases.
 pub(crate) fn streams(options: &Options) -> Result<Vec<Row>> {
     let size = SMALL.share(options.share);
     on_both(|name, url| runtime()?.block_on(streams::run(name, url, size)))
@@ -72,7 +72,8 @@ fn on_both(measure: impl Fn(&str, &str) -> Result<Vec<Row>>) -> Result<Vec<Row>>
     Ok(rows)
 }
 
-/// A server of its own, as its packages configure it but for its memory. What is measured is given what makes a new database and says its URL.
+/// Starts a PostgreSQL server with the configuration of its packages, apart from the memory. `measure` gets a function that makes a new database and
+/// returns its URL.
 fn on_postgres(measure: impl FnOnce(&mut dyn FnMut(&str) -> Result<String>) -> Result<Vec<Row>>) -> Result<Vec<Row>> {
     if let Err(why) = postgres::availability() {
         return Ok(vec![Row::skipped("the hub on PostgreSQL", "", why)]);
@@ -98,12 +99,12 @@ fn rows(options: &Options, bounds: &Bounds, mut url: impl FnMut(&str) -> Result<
 }
 
 fn runtime() -> Result<Runtime> {
-    // The client speaks plain HTTP, but is not made without one.
+    // The client uses plain HTTP, but can't be created without a TLS provider.
     ::hub_api::tls::install_provider();
     Ok(tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?)
 }
 
-/// Reports in batches, with their rate, and one by one, where there are few rows.
+/// Measures the rate of batches and the time of single reports, in a small database.
 async fn small(options: &Options, bounds: &Bounds, url: &str) -> Result<(f64, Vec<Row>)> {
     let size = SMALL.share(options.share);
     fleet::fill(url, size).await?;
@@ -121,12 +122,12 @@ async fn small(options: &Options, bounds: &Bounds, url: &str) -> Result<(f64, Ve
     Ok((rate, rows))
 }
 
-/// Questions about a million hosts, and how fast reports come in there.
+/// Measures queries about a million hosts, and the rate of reports in that database.
 async fn million((options, small): (&Options, f64), bounds: &Bounds, url: &str) -> Result<Vec<Row>> {
     let size = MILLION.share(options.share);
     fleet::fill(url, size).await?;
     let hub = Hub::start(url)?;
-    // A hub that was started just now reads who there is.
+    // After its start, the hub first reads all hosts.
     tokio::time::sleep(STARTED).await;
     let mut rows = Vec::new();
     for (what, p95_ms) in questions::ask(&hub, size).await? {

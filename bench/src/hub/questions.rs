@@ -1,4 +1,4 @@
-//! Questions about a large fleet, each asked many times.
+//! Queries about a large fleet, each sent many times.
 
 use std::time::Instant;
 
@@ -9,13 +9,13 @@ use super::client::percentile;
 use super::fleet::{self, Size};
 use super::server::Hub;
 
-/// How often each is asked.
+/// How often each query is sent.
 const TIMES: i64 = 60;
 
-/// The path of a question: the number of the question is in it, so that answers differ where they can.
+/// The path of a query. It depends on the number of the request, so that the answers differ where possible.
 type Path = fn(i64, Size) -> String;
 
-/// What is asked, and how.
+/// The queries, each with its name.
 const QUESTIONS: [(&str, Path); 7] = [
     ("summary of the environments", |_, _| "environments".to_owned()),
     ("targets of an environment", |_, _| "targets?environment=prod".to_owned()),
@@ -26,12 +26,12 @@ const QUESTIONS: [(&str, Path); 7] = [
     ("summary of the drift", |_, _| "drift".to_owned()),
 ];
 
-/// Some host, another one for every number.
+/// A host for the request with this number: a different one for each number.
 fn host(number: i64, size: Size) -> i64 {
     1 + (number * 7_919) % size.hosts
 }
 
-/// Each question with the time within which 95 of 100 answers came, in milliseconds.
+/// Sends each query and returns its 95th percentile, in milliseconds.
 pub(crate) async fn ask(hub: &Hub, size: Size) -> Result<Vec<(&'static str, f64)>> {
     let client = Client::new();
     let mut answered = Vec::new();

@@ -1,4 +1,4 @@
-//! A hub in a process of its own, so that its memory is its own.
+//! Runs a hub in a separate process, so that its memory can be measured.
 
 use std::fs;
 use std::io::{BufRead as _, BufReader, Read as _};
@@ -7,15 +7,15 @@ use std::process::{Child, Command, Stdio};
 use ::hub::server::{Server, ServerOptions};
 use anyhow::{Context as _, Result};
 
-/// A hub that runs.
+/// A running hub.
 pub(crate) struct Hub {
     process: Child,
-    /// Where it listens: `http://127.0.0.1:12345`.
+    /// The address: `http://127.0.0.1:12345`.
     pub(crate) url: String,
 }
 
 impl Hub {
-    /// Starts this program as a hub on a database.
+    /// Starts this program as a hub that uses a database.
     pub(crate) fn start(database: &str) -> Result<Self> {
         let mut command = Command::new(std::env::current_exe()?);
         let command = command.args(["--hub-server", database]).stdin(Stdio::piped()).stdout(Stdio::piped());
@@ -25,14 +25,14 @@ impl Hub {
         Ok(Self { process, url: format!("http://{}", line.trim()) })
     }
 
-    /// The most memory that it had so far, in MiB.
+    /// The peak of its memory so far, in MiB.
     pub(crate) fn memory_mib(&self) -> Result<f64> {
         let status = fs::read_to_string(format!("/proc/{}/status", self.process.id()))?;
         let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).context("no memory is counted")?;
         Ok(peak.trim().trim_end_matches(" kB").parse::<f64>()? / 1024.0)
     }
 
-    /// Stops it in order; the most memory that it had, in MiB.
+    /// Stops the hub cleanly. Returns the peak of its memory, in MiB.
     pub(crate) fn stop(mut self) -> Result<f64> {
         let memory = self.memory_mib()?;
         drop(self.process.stdin.take());

@@ -1,7 +1,7 @@
-//! A storm: for a whole minute ten times as many reports as the hub can store.
+//! A storm: for one minute, ten times as many reports as the hub can store.
 //!
-//! Clients send without waiting for anything but the answer, and when they are turned away they send the next batch at once. What was acknowledged has to be
-//! in the database afterwards, exactly once; what was turned away must not be there at all.
+//! Clients wait only for the answer. If the hub refuses a batch, they send the next one at once. Afterwards, the database must contain every
+//! acknowledged batch exactly once, and no refused batch.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -20,29 +20,29 @@ use super::fleet::{self, RECONCILERS, Size};
 use super::server::Hub;
 use crate::report::Row;
 
-/// Reports in one request.
+/// The number of reports in one request.
 const BATCH: u64 = 500;
-/// Connections that send: many more than the hub lets wait.
+/// The number of connections: many more than the hub allows to wait.
 const SENDERS: u64 = 256;
-/// How long it lasts.
+/// The duration of the storm.
 const STORM: Duration = Duration::from_mins(1);
-/// How long it is measured what the hub can store.
+/// How long the rate that the hub can store is measured.
 const CALM: Duration = Duration::from_secs(20);
-/// How often somebody asks meanwhile.
+/// The interval of the queries during the storm.
 const ASKED_EVERY: Duration = Duration::from_millis(250);
-/// Reconcilers that report, at most: twenty batches in which each is once.
+/// The largest number of reconcilers: twenty batches, with each reconciler once.
 const RECONCILERS_MAX: i64 = 20 * BATCH as i64;
-/// What is sent, in relation to what can be stored.
+/// The rate of the storm, in relation to the rate that the hub can store.
 const TIMES: f64 = 10.0;
 
-/// What came of the batches of one sender.
+/// The results of the batches of one sender.
 #[derive(Default)]
 struct Sent {
     acknowledged: Vec<u64>,
     turned_away: u64,
-    /// Those of which nobody knows: there was no answer, or the hub said that it took too long.
+    /// The batches with an unknown result: there was no answer, or the hub answered with a timeout.
     unanswered: Vec<u64>,
-    /// Of those that were refused, how many were not told when to come back.
+    /// The number of refused batches whose answer had no hint when to retry.
     without_hint: u64,
 }
 
@@ -78,14 +78,14 @@ pub(crate) async fn run(name: &str, url: &str, size: Size) -> Result<Vec<Row>> {
     ])
 }
 
-/// When the next batch is due.
+/// Determines when the next batch is due.
 struct Pace {
     start: Instant,
     per_second: f64,
     next: AtomicU64,
 }
 
-/// Sends over all connections until the storm is over.
+/// Sends on all connections until the end of the storm.
 async fn send_all(hub: &Hub, size: Size, pace: Pace) -> Result<Sent> {
     let (client, url) = (Client::new(), format!("{}/api/v1/reports", hub.url));
     let (pace, reports) = (Arc::new(pace), Arc::new(Reports::new(size)));
@@ -104,7 +104,7 @@ async fn send_all(hub: &Hub, size: Size, pace: Pace) -> Result<Sent> {
     Ok(all)
 }
 
-/// Sends batches as they are due, until the storm is over.
+/// Sends batches when they are due, until the end of the storm.
 async fn send(post: RequestBuilder, reports: Arc<Reports>, pace: Arc<Pace>) -> Result<Sent> {
     let post = post.header("content-type", "application/x-ndjson");
     let mut sent = Sent::default();
@@ -113,13 +113,13 @@ async fn send(post: RequestBuilder, reports: Arc<Reports>, pace: Arc<Pace>) -> R
         let due = pace.start + Duration::from_secs_f64(number as f64 / pace.per_second);
         tokio::time::sleep_until(due.into()).await;
         let post = post.try_clone().context("the request can't be sent again")?;
-        // Whoever gets no answer does not know, and would send it again.
+        // Without an answer, the result is unknown. A real client would send the batch again.
         let Ok(answer) = post.body(reports.batch(number)).send().await else {
             sent.unanswered.push(number);
             continue;
         };
         let (status, has_hint) = (answer.status(), answer.headers().contains_key(header::RETRY_AFTER));
-        // It is read to its end, so that the connection can be used again.
+        // Reads the body to its end, so that the connection can be used again.
         let body = answer.bytes().await?;
         match status {
             StatusCode::OK => sent.acknowledged.push(number),
@@ -132,7 +132,7 @@ async fn send(post: RequestBuilder, reports: Arc<Reports>, pace: Arc<Pace>) -> R
     Ok(sent)
 }
 
-/// Asks what people ask in such an hour, until the storm is over; how long each answer took.
+/// Sends the queries that users send in such a situation, until the end of the storm. Returns the time of each answer.
 async fn ask(url: String, start: Instant) -> Result<Vec<Duration>> {
     let client = Client::new();
     let mut times = Vec::new();
@@ -150,11 +150,11 @@ async fn ask(url: String, start: Instant) -> Result<Vec<Duration>> {
     Ok(times)
 }
 
-/// The parts of reports that are the same in each batch: to make them anew would take time of the machine from the hub.
+/// The parts of reports that are the same in each batch. Making them for each batch would take processor time from the hub.
 struct Reports {
-    /// When the first batch was made, as it says.
+    /// The timestamp of the first batch.
     start: i64,
-    /// Of each reconciler, what stands before the number of the batch.
+    /// For each reconciler, the text of its report before the number of the batch.
     heads: Vec<String>,
 }
 
@@ -172,7 +172,7 @@ impl Reports {
         Self { start: Timestamp::now().millis(), heads: (0..count).map(head).collect() }
     }
 
-    /// A batch: of each of its reconcilers one report, a moment after that of the batch before.
+    /// A batch with one report from each of its reconcilers. The timestamp is one millisecond after that of the batch before.
     fn batch(&self, number: u64) -> String {
         let at = Timestamp::from_millis(self.start + number as i64);
         let mut body = String::with_capacity(BATCH as usize * 420);
@@ -184,7 +184,7 @@ impl Reports {
     }
 }
 
-/// How many of the acknowledged batches are not there, and how many are there that should not be, or not once and whole.
+/// The number of acknowledged batches that are missing, and the number of stored batches that are refused, incomplete or duplicate.
 async fn missing(url: &str, sent: &Sent) -> Result<(usize, usize)> {
     let database = Database::open(&url.parse()?).await?;
     let sql = "select status_message, count(*), count(distinct reconciler_id) from deployment \

@@ -1,4 +1,4 @@
-//! Streams of events while reports come in as fast as the hub takes them.
+//! Measures streams of events while reports are sent as fast as the hub accepts them.
 
 use std::time::{Duration, Instant};
 
@@ -14,12 +14,12 @@ use super::fleet::{self, Size};
 use super::server::Hub;
 use crate::report::Row;
 
-/// As many as there may be.
+/// The number of streams: as many as the hub allows.
 const STREAMS: usize = ::hub::limits::EVENT_STREAMS_MAX;
-/// How long reports come in, with and without streams.
+/// How long reports are sent, with and without streams.
 const COMPARED: Duration = Duration::from_secs(20);
 
-/// How long streams may take to the end.
+/// How long streams can take to reach the end.
 const PATIENCE: Duration = Duration::from_mins(2);
 
 /// Measures on an empty database.
@@ -46,7 +46,7 @@ pub(crate) async fn run(name: &str, url: &str, size: Size) -> Result<Vec<Row>> {
     ])
 }
 
-/// What came of it.
+/// The measurements of the streams.
 struct Followed {
     rate: f64,
     wrong: usize,
@@ -54,7 +54,7 @@ struct Followed {
     lag_s: f64,
 }
 
-/// Lets streams follow while reports come in; to the end, if there is a database that says where that is.
+/// Reads streams while reports are sent. If there is a database to read the end position from, reads the streams up to that position.
 async fn follow(
     hub: &Hub,
     size: Size,
@@ -85,13 +85,13 @@ async fn follow(
     Ok(Followed { rate, wrong, changes_per_second: changes as f64 / seconds, lag_s })
 }
 
-/// A stream, and what came on it.
+/// A stream, and the events that it received.
 struct Stream {
     response: Response,
     text: String,
     position: Position,
     changes: usize,
-    /// Changes that are not behind the one before.
+    /// The number of changes whose position is not after the one before.
     wrong: usize,
 }
 
@@ -100,7 +100,7 @@ impl Stream {
         Self { response, text: String::new(), position: Position::default(), changes: 0, wrong: 0 }
     }
 
-    /// Reads until somebody says where the end is, and then until there.
+    /// Reads until `end` has the end position, and then up to that position.
     async fn read(mut self, mut end: watch::Receiver<Option<Position>>) -> Result<Self> {
         let mut deadline = None;
         loop {
