@@ -1,4 +1,4 @@
-//! Starts the rounds of kills, races and server faults with another seed or number of kills than the tests have.
+//! Starts the tests with kills, races and server faults, with another seed or number of kills than in the normal tests.
 
 use anyhow::Result;
 use clap::{Args, ValueEnum};
@@ -33,10 +33,10 @@ enum Way {
     Ssh,
 }
 
-/// Runs them; whether everything held.
+/// Runs the rounds. Returns whether all passed.
 ///
 /// # Errors
-/// Cargo cannot be started.
+/// Returns an error if cargo can't be started.
 pub(crate) fn run(options: &Options) -> Result<bool> {
     let mut command = workspace::cargo();
     command.args(["test", "--package", "kalypso", "--test", "faults", "--locked", "--"]);

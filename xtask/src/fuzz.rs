@@ -1,4 +1,4 @@
-//! Lets the fuzz targets look for inputs that break something, for as long as one likes.
+//! Runs the fuzz targets for a chosen time.
 
 use std::process::Command;
 use std::sync::Mutex;
@@ -10,33 +10,33 @@ use crate::summary::{Outcome, Summary};
 use crate::tools::{self, Permission};
 use crate::workspace;
 
-/// The folder of the targets, one file each.
+/// The folder of the targets, with one file for each.
 const TARGETS: &str = "fuzz/fuzz_targets";
-/// Where inputs are kept that libFuzzer found worth keeping.
+/// The folder where libFuzzer stores interesting inputs.
 const CORPUS: &str = "fuzz/corpus";
-/// The tests that run the same targets on the stable toolchain, with the packages that they are in.
-const TWINS: &[(&str, &[&str])] = &[
+/// The tests that run the same targets on the stable toolchain, each with its package.
+const STABLE_TESTS: &[(&str, &[&str])] = &[
     ("testkit", &["--test", "fuzz_seeded"]),
     ("hub", &["--test", "fuzz_seeded"]),
     ("engine", &["--test", "properties", "no_input_makes_it_panic"]),
 ];
 
-/// What is run, and for how long.
+/// The targets to run, and the time.
 pub(crate) struct Options {
-    /// Seconds for each target.
+    /// The seconds for each target.
     pub(crate) seconds: u64,
-    /// How many targets run at the same time.
+    /// The number of targets that run at the same time.
     pub(crate) jobs: usize,
-    /// The targets; all if empty.
+    /// The targets. All if empty.
     pub(crate) targets: Vec<String>,
-    /// Whether to run the twins on this toolchain, even if there is a nightly one.
+    /// Whether to run the stable tests even if there is a nightly toolchain.
     pub(crate) stable: bool,
 }
 
-/// Runs targets under libFuzzer, which needs a nightly toolchain; without one, their twins on the stable one. Whether all held.
+/// Runs targets with libFuzzer, which needs a nightly toolchain. Without one, runs the stable tests instead. Returns whether all passed.
 ///
 /// # Errors
-/// There is no such target, or cargo cannot be started.
+/// Returns an error if a target does not exist or cargo can't be started.
 pub(crate) fn run(options: &Options) -> Result<bool> {
     let all = names()?;
     for name in &options.targets {
@@ -44,20 +44,23 @@ pub(crate) fn run(options: &Options) -> Result<bool> {
     }
     let chosen: Vec<_> =
         all.into_iter().filter(|name| options.targets.is_empty() || options.targets.contains(name)).collect();
-    let missing = if options.stable { Some("--stable".to_owned()) } else { missing() };
-    if let Some(reason) = missing {
+    let reason = if options.stable { Some("--stable".to_owned()) } else { reason_against_libfuzzer() };
+    if let Some(reason) = reason {
         println!("on the stable toolchain, with changed seeds instead of libFuzzer: {reason}");
         let seconds = options.seconds.to_string();
-        return twins(&[("KALYPSO_FUZZ_SECONDS", seconds.as_str())]);
+        return run_stable_tests(&[("KALYPSO_FUZZ_SECONDS", seconds.as_str())]);
     }
     let corpus = workspace::root().join(CORPUS);
     fs::create_dir_all(&corpus)?;
-    ensure!(twins(&[("KALYPSO_FUZZ_CORPUS", &corpus.display().to_string())])?, "the seeds could not be written");
+    ensure!(
+        run_stable_tests(&[("KALYPSO_FUZZ_CORPUS", &corpus.display().to_string())])?,
+        "the seeds could not be written"
+    );
     ensure!(nightly().args(["build"]).status()?.success(), "the targets do not build");
     campaign(&chosen, options)
 }
 
-/// Runs targets under libFuzzer, several at a time.
+/// Runs targets with libFuzzer, several at a time.
 fn campaign(names: &[String], options: &Options) -> Result<bool> {
     let (waiting, summary) = (Mutex::new(names.iter()), Mutex::new(Summary::default()));
     let work = || {
@@ -88,7 +91,7 @@ fn libfuzzer(name: &str, seconds: u64) -> Result<Outcome> {
     Ok(command.status().with_context(|| format!("cannot start target {name}"))?.success().into())
 }
 
-/// The targets by name, sorted.
+/// The names of the targets, sorted.
 fn names() -> Result<Vec<String>> {
     let entries = fs::read_dir(workspace::root().join(TARGETS)).with_context(|| format!("cannot read {TARGETS}"))?;
     let paths = entries.map(|entry| Ok(entry?.path())).collect::<Result<Vec<_>>>()?;
@@ -98,8 +101,8 @@ fn names() -> Result<Vec<String>> {
     Ok(names)
 }
 
-/// Why libFuzzer can't be used here.
-fn missing() -> Option<String> {
+/// The reason why libFuzzer can't be used here. None if it can.
+fn reason_against_libfuzzer() -> Option<String> {
     let has_nightly = Command::new("rustup").args(["run", "nightly", "rustc", "--version"]).output();
     if !has_nightly.is_ok_and(|output| output.status.success()) {
         return Some("there is no nightly toolchain; `rustup toolchain install nightly` installs one".to_owned());
@@ -107,10 +110,10 @@ fn missing() -> Option<String> {
     tools::require_cargo_tool(&tools::FUZZ, Permission::of_this_run(false)).err()
 }
 
-/// Runs the tests that hold the targets' bodies.
-fn twins(variables: &[(&str, &str)]) -> Result<bool> {
+/// Runs the stable tests of the targets.
+fn run_stable_tests(variables: &[(&str, &str)]) -> Result<bool> {
     let mut is_good = true;
-    for (package, arguments) in TWINS {
+    for (package, arguments) in STABLE_TESTS {
         let mut command = workspace::cargo();
         command.args(["test", "--locked", "--package", package]).args(*arguments).envs(variables.iter().copied());
         is_good &= command.status()?.success();
@@ -122,7 +125,7 @@ fn twins(variables: &[(&str, &str)]) -> Result<bool> {
 fn nightly() -> Command {
     let mut command = Command::new("rustup");
     command.args(["run", "nightly", "cargo", "fuzz"]).current_dir(workspace::root());
-    // The variables of the cargo that runs this would call its own toolchain again.
+    // With these variables of the current cargo, the nightly cargo would use the current toolchain.
     for name in ["CARGO", "RUSTUP_TOOLCHAIN", "RUSTC", "RUSTDOC"] {
         command.env_remove(name);
     }

@@ -1,4 +1,4 @@
-//! Everything that is done to this workspace by command: `cargo xtask --help` lists it.
+//! All commands for the development of this workspace. `cargo xtask --help` lists them.
 
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "speaking to the developer is what this program is for")]
 

@@ -1,4 +1,4 @@
-//! A Rust file as the checks see it: its tokens with their lines, the extents of its functions, its tests.
+//! A parsed Rust file for the checks: its tokens with their lines, its functions with their sizes, and its tests.
 
 use std::collections::BTreeSet;
 use std::ops::RangeInclusive;
@@ -8,14 +8,14 @@ use syn::visit::{self, Visit};
 
 use crate::uses::{self, Use};
 
-/// Lines, both ends included, counted from one.
+/// A range of lines, both ends included, from 1.
 type Lines = RangeInclusive<usize>;
 
 /// A parsed Rust file.
 #[derive(Debug)]
 pub(crate) struct RustSource {
     tokens: Vec<Token>,
-    /// Every function with a body.
+    /// All functions with a body.
     pub(crate) functions: Vec<Function>,
     test_lines: Vec<Lines>,
     uses: Vec<Use>,
@@ -24,15 +24,15 @@ pub(crate) struct RustSource {
 /// A function with a body.
 #[derive(Debug)]
 pub(crate) struct Function {
-    /// `name`, or `Type::name` in an `impl` or a trait.
+    /// `name`, or `Type::name` for a function of an `impl` or a trait.
     pub(crate) name: String,
-    /// From the line of its `fn` to that of its closing brace.
+    /// From the line of its `fn` to the line of its closing brace.
     pub(crate) lines: Lines,
 }
 
 #[derive(Debug)]
 struct Token {
-    /// As written; `::` and `!` are tokens like any other, brackets are one token each.
+    /// The text of the token. `::` and `!` are one token each, brackets too.
     text: String,
     lines: Lines,
 }
@@ -41,7 +41,7 @@ impl RustSource {
     /// Parses the text of a file.
     ///
     /// # Errors
-    /// The text is not Rust.
+    /// Returns an error if the text is not valid Rust.
     pub(crate) fn parse(text: &str) -> syn::Result<Self> {
         let file = syn::parse_file(text)?;
         let mut tokens = Vec::new();
@@ -51,25 +51,25 @@ impl RustSource {
         Ok(Self { tokens, functions: extents.functions, test_lines: extents.test_lines, uses: uses::of(&file) })
     }
 
-    /// How many lines hold code: neither blank, nor only comments, nor in a module of tests.
+    /// The number of lines with code: not blank, not only comments, and not in a test module.
     pub(crate) fn code_lines(&self) -> usize {
         let lines: BTreeSet<usize> = self.tokens.iter().flat_map(|token| token.lines.clone()).collect();
         lines.into_iter().filter(|line| !self.is_test(*line)).count()
     }
 
-    /// The lines outside of tests on which this sequence of tokens begins.
+    /// The lines outside of tests where this sequence of tokens begins.
     pub(crate) fn find(&self, sequence: &[&str]) -> Vec<usize> {
         self.find_anywhere(sequence).into_iter().filter(|line| !self.is_test(*line)).collect()
     }
 
-    /// The lines, in tests too, on which this sequence of tokens begins.
+    /// The lines, in tests too, where this sequence of tokens begins.
     pub(crate) fn find_anywhere(&self, sequence: &[&str]) -> Vec<usize> {
         let matches = |window: &&[Token]| window.iter().zip(sequence).all(|(token, text)| token.text == *text);
         let begin = |window: &[Token]| window.first().map(|token| *token.lines.start());
         self.tokens.windows(sequence.len()).filter(matches).filter_map(begin).collect()
     }
 
-    /// What it uses of its crate, outside of tests.
+    /// The paths of the same crate that the file uses outside of tests.
     pub(crate) fn uses(&self) -> impl Iterator<Item = &Use> {
         self.uses.iter().filter(|used| !self.is_test(used.line))
     }
@@ -79,16 +79,16 @@ impl RustSource {
     }
 }
 
-/// Whether the whole file is tests, by where it is.
+/// Whether the whole file is tests, by its path.
 pub(crate) fn is_test_file(path: &str) -> bool {
     let mut folders: Vec<&str> = path.split('/').collect();
     let name = folders.pop();
     name == Some("tests.rs") || folders.iter().any(|folder| ["tests", "benches", "examples"].contains(folder))
 }
 
-/// The tokens in the order in which they are written, without those that stand for doc comments.
+/// The tokens in the order of the text, without those of doc comments.
 ///
-/// Recurses as deep as the file nests brackets; it was written by us.
+/// The function is recursive over nested brackets. This is safe, because the files are those of this workspace.
 fn flatten(stream: TokenStream, tokens: &mut Vec<Token>) {
     let trees: Vec<TokenTree> = stream.into_iter().collect();
     let mut rest = trees.as_slice();
@@ -138,7 +138,7 @@ fn lines_of(span: Span) -> Lines {
     span.start().line..=span.end().line
 }
 
-/// Collects where functions and modules of tests begin and end.
+/// Collects the lines of functions and of test modules.
 #[derive(Default)]
 struct Extents {
     functions: Vec<Function>,

@@ -1,4 +1,4 @@
-//! The checks and tests of the project, one after another.
+//! Runs the checks and tests of the project, one after another.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -12,11 +12,11 @@ use crate::summary::{Outcome, Summary};
 use crate::tools::{self, Permission};
 use crate::{tidy, workspace};
 
-/// How to run.
+/// The options of a run.
 pub(crate) struct Options {
-    /// Install what is missing, even if that asks for a password.
+    /// Whether to install missing programs even if that asks for a password.
     pub(crate) install: bool,
-    /// The steps to run; all if empty.
+    /// The steps to run. All if empty.
     pub(crate) only: Vec<Step>,
     /// Arguments for nextest.
     pub(crate) nextest: Vec<String>,
@@ -43,10 +43,10 @@ pub(crate) enum Step {
     Tests,
 }
 
-/// Runs the steps, going on after a failure; whether all that ran passed.
+/// Runs the steps, and continues after a failure. Returns whether all steps passed that ran.
 ///
 /// # Errors
-/// A program that belongs to Rust cannot be started.
+/// Returns an error if a program of the Rust toolchain can't be started.
 pub(crate) fn run(options: &Options) -> Result<bool> {
     let permission = Permission::of_this_run(options.install);
     let mut summary = Summary::default();
@@ -89,7 +89,7 @@ fn deny(permission: Permission) -> Result<Outcome> {
     if let Err(reason) = tools::require_cargo_tool(&tools::DENY, permission) {
         return Ok(Outcome::Skipped(reason));
     }
-    // It looks at the crates for other platforms too, which no build has fetched.
+    // cargo-deny also checks crates for other platforms, which no build has fetched.
     if cargo(&["fetch", "--locked", "--quiet"])? == Outcome::Failed {
         return Ok(Outcome::Skipped("the crates that it looks at cannot be fetched".to_owned()));
     }
@@ -107,13 +107,13 @@ fn deny(permission: Permission) -> Result<Outcome> {
     }
 }
 
-/// Whether cargo-deny's copy of the advisory database is on this machine; what is checked must not depend on the network.
+/// Whether cargo-deny's copy of the advisory database is on this machine. The check must not depend on the network.
 fn has_advisory_database() -> bool {
     let home = env::var_os("CARGO_HOME").map(PathBuf::from).or_else(|| Some(env::home_dir()?.join(".cargo")));
     home.is_some_and(|home| holds_advisories(&home.join("advisory-dbs")))
 }
 
-/// Whether a clone of the database is in the folder of all databases. A fetch that failed leaves a lock file there, or an empty clone.
+/// Whether the folder of all databases contains a clone with advisories. A failed fetch leaves only a lock file or an empty clone there.
 fn holds_advisories(databases: &Path) -> bool {
     let entries = fs::read_dir(databases).into_iter().flatten().flatten();
     entries.into_iter().any(|entry| entry.path().join("crates").is_dir())
@@ -133,7 +133,7 @@ fn tests(arguments: &[String], permission: Permission) -> Result<Outcome> {
     if !arguments.is_empty() {
         return Ok(Outcome::Skipped(reason));
     }
-    // Slower and harder to read, but a run without tests would say nothing.
+    // `cargo test` is slower and its output is harder to read, but a run without tests would be useless.
     match cargo(&["test", "--workspace", "--locked", "--no-fail-fast", "--lib", "--bins", "--tests"])? {
         Outcome::Passed(_) => Ok(Outcome::Passed(format!("with `cargo test`: {reason}"))),
         outcome => Ok(outcome),

@@ -1,20 +1,20 @@
-//! What became of each step, as a table at the end.
+//! The results of all steps, as a table at the end.
 
 use std::fmt;
 use std::time::Duration;
 
-/// What became of a step.
+/// The result of a step.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Outcome {
-    /// It was done whole. The text, if any, says what it did not include.
+    /// The step passed. The text, if there is one, says what was not included.
     Passed(String),
-    /// It was done, and something is wrong.
+    /// The step ran and failed.
     Failed,
-    /// It was not done, for this reason.
+    /// The step was skipped, for this reason.
     Skipped(String),
 }
 
-/// The outcomes of all steps so far.
+/// The results of all steps so far.
 #[derive(Default)]
 pub(crate) struct Summary {
     rows: Vec<(String, Outcome, Duration)>,
@@ -25,14 +25,14 @@ impl Summary {
         self.rows.push((name.into(), outcome, duration));
     }
 
-    /// Whether nothing failed.
+    /// Whether no step failed.
     pub(crate) fn is_good(&self) -> bool {
         self.rows.iter().all(|(_, outcome, _)| *outcome != Outcome::Failed)
     }
 }
 
 impl From<bool> for Outcome {
-    /// Passed if true.
+    /// `Passed` for `true`, `Failed` for `false`.
     fn from(passed: bool) -> Self {
         if passed { Self::Passed(String::new()) } else { Self::Failed }
     }
@@ -44,7 +44,7 @@ impl fmt::Display for Summary {
             let seconds = duration.as_secs_f32();
             writeln!(f, "  {name:<10} {seconds:>7.1} s  {outcome}")?;
         }
-        let count = |wanted: fn(&Outcome) -> bool| self.rows.iter().filter(|(_, outcome, _)| wanted(outcome)).count();
+        let count = |matches: fn(&Outcome) -> bool| self.rows.iter().filter(|(_, outcome, _)| matches(outcome)).count();
         let passed = count(|outcome| matches!(outcome, Outcome::Passed(_)));
         let failed = count(|outcome| *outcome == Outcome::Failed);
         let skipped = count(|outcome| matches!(outcome, Outcome::Skipped(_)));

@@ -1,4 +1,4 @@
-//! The laws of this workspace that no compiler knows.
+//! The laws of this workspace that the compiler does not check.
 
 mod circles;
 mod crates;
@@ -17,7 +17,7 @@ use anyhow::Result;
 
 use crate::workspace::Workspace;
 
-/// A law: what breaks it in a workspace.
+/// A law: returns its violations in a workspace.
 type Law = fn(&Workspace) -> Vec<Finding>;
 
 const LAWS: &[Law] = &[
@@ -34,20 +34,20 @@ const LAWS: &[Law] = &[
     speech::check,
 ];
 
-/// A place that breaks a law.
+/// A violation of a law.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Finding {
     path: String,
-    /// Counted from one.
+    /// The line, from 1.
     line: usize,
-    /// The law, and what to do.
+    /// The law that is broken, and how to correct it.
     message: String,
 }
 
-/// Checks all laws and prints what breaks them; whether nothing does.
+/// Checks all laws and prints the violations. Returns whether there are none.
 ///
 /// # Errors
-/// The workspace cannot be read.
+/// Returns an error if the workspace can't be read.
 pub(crate) fn run() -> Result<bool> {
     let workspace = Workspace::read()?;
     let mut findings: Vec<Finding> = LAWS.iter().flat_map(|law| law(&workspace)).collect();
@@ -81,9 +81,9 @@ impl fmt::Display for Finding {
     }
 }
 
-/// The line on which this text first occurs, the first where it doesn't.
-fn line_of(text: &str, wanted: &str) -> usize {
-    text.lines().position(|line| line.contains(wanted)).map_or(1, |index| index + 1)
+/// The line where this text first occurs, or 1 if it does not occur.
+fn line_of(text: &str, searched: &str) -> usize {
+    text.lines().position(|line| line.contains(searched)).map_or(1, |index| index + 1)
 }
 
 #[cfg(test)]
@@ -91,7 +91,7 @@ mod tests {
     use super::*;
     use crate::workspace::{Dependency, Package};
 
-    /// What a law finds in a workspace of these files; a crate for every manifest, which needs what it lists.
+    /// The findings of a law in a workspace of these files. Each manifest is a crate with the dependencies that it lists.
     pub(super) fn check(law: Law, files: &[(&str, &str)]) -> Vec<String> {
         let manifests = files.iter().filter(|(path, _)| path.ends_with("/Cargo.toml"));
         let packages = manifests.map(|(path, text)| package(path, text)).collect();

@@ -1,4 +1,4 @@
-//! The programs that checks and tests need besides Rust: what they are for, whether they are here, how to get them.
+//! The programs that checks and tests need besides Rust: their purpose, whether they are installed, and how to install them.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -6,58 +6,68 @@ use std::{env, fs, iter};
 
 use crate::workspace;
 
-/// What `cargo xtask test` needs from cargo's registry.
+/// The test runner of `cargo xtask test`.
 pub(crate) const NEXTEST: CargoTool = CargoTool { name: "cargo-nextest", arguments: &["--version", "^0.9"] };
-/// Built without optimization, which takes three quarters of a minute instead of many; it runs for a second.
+/// Checks dependencies. It is built without optimization, which takes 45 seconds instead of many minutes, because it runs only for a second.
 pub(crate) const DENY: CargoTool =
     CargoTool { name: "cargo-deny", arguments: &["--version", "^0.20", "--no-default-features", "--debug"] };
 
-/// What `cargo xtask fuzz` needs beside a nightly toolchain.
+/// Runs the fuzz targets. It needs a nightly toolchain too.
 pub(crate) const FUZZ: CargoTool = CargoTool { name: "cargo-fuzz", arguments: &["--version", "^0.13"] };
 
-/// The system's packages that tests against real parts need.
+/// The system packages that tests with real programs need.
 const SYSTEM_PACKAGES: &[SystemPackage] = &[
     SystemPackage {
         name: "git",
         why: "every test with a repository; `git http-backend` serves them",
-        is_here: has_git,
+        is_installed: has_git,
         starts_service: false,
     },
-    // The tests only run its `sshd`, on a port of their own.
-    SystemPackage { name: "openssh-server", why: "repositories over SSH", is_here: has_sshd, starts_service: true },
+    // The tests run only its `sshd`, on a separate port.
+    SystemPackage {
+        name: "openssh-server",
+        why: "repositories over SSH",
+        is_installed: has_sshd,
+        starts_service: true,
+    },
     SystemPackage {
         name: "curl",
         why: "the commands of the how-to pages",
-        is_here: || is_on_path("curl"),
+        is_installed: || is_on_path("curl"),
         starts_service: false,
     },
-    // The tests start servers of their own, in temporary folders.
-    SystemPackage { name: "postgresql", why: "the hub on PostgreSQL", is_here: has_postgres, starts_service: true },
+    // The tests start separate servers, in temporary folders.
+    SystemPackage {
+        name: "postgresql",
+        why: "the hub on PostgreSQL",
+        is_installed: has_postgres,
+        starts_service: true,
+    },
 ];
 
 /// A program from cargo's registry.
 pub(crate) struct CargoTool {
-    /// Of the package and of its program.
+    /// The name of the package and of its program.
     name: &'static str,
-    /// For `cargo install`, besides `--locked`.
+    /// The arguments for `cargo install`, besides `--locked`.
     arguments: &'static [&'static str],
 }
 
-/// A package of Debian and what is derived from it.
+/// A package of Debian and of distributions based on it.
 struct SystemPackage {
     name: &'static str,
     why: &'static str,
-    is_here: fn() -> bool,
-    /// Whether to install it opens a port of the machine, which takes more than the power to do so: a word.
+    is_installed: fn() -> bool,
+    /// Whether the installation starts a service that opens a port. Then it also needs the user's consent.
     starts_service: bool,
 }
 
-/// What we may do to this machine.
+/// The permission to install programs on this machine.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Permission {
     power: Power,
-    /// Somebody said that we should install what is missing.
-    asked: bool,
+    /// Whether the user asked for the installation of missing programs.
+    has_consent: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -68,26 +78,26 @@ enum Power {
 }
 
 impl Permission {
-    /// Root and password-less sudo may install, and everybody who `asked` for it.
-    pub(crate) fn of_this_run(asked: bool) -> Self {
+    /// Determines the permission. Root and users with password-less sudo may install, and everyone else if `has_consent` is set.
+    pub(crate) fn of_this_run(has_consent: bool) -> Self {
         let user = Command::new("id").arg("-u").output().map(|output| output.stdout).unwrap_or_default();
         let power = match user.trim_ascii() {
             b"0" => Power::Root,
-            _ if asked || succeeds("sudo", &["-n", "true"]) => Power::Sudo,
+            _ if has_consent || succeeds("sudo", &["-n", "true"]) => Power::Sudo,
             _ => Power::None,
         };
-        Self { power, asked }
+        Self { power, has_consent }
     }
 
     fn covers(self, package: &SystemPackage, has_services: bool) -> bool {
-        self.power != Power::None && (self.asked || !(package.starts_service && has_services))
+        self.power != Power::None && (self.has_consent || !(package.starts_service && has_services))
     }
 }
 
-/// Sees that the tool is here.
+/// Installs the tool if it is missing and the permission allows it.
 ///
 /// # Errors
-/// It is not, for the reason that the text says, with what to do.
+/// Returns the reason and advice if the tool is still missing.
 pub(crate) fn require_cargo_tool(tool: &CargoTool, permission: Permission) -> Result<(), String> {
     if is_on_path(tool.name) {
         return Ok(());
@@ -98,7 +108,7 @@ pub(crate) fn require_cargo_tool(tool: &CargoTool, permission: Permission) -> Re
         return Err(advice);
     }
     println!("installing {}", tool.name);
-    // Its build is no part of this workspace's, whatever the variables say about that.
+    // The build of the tool must not use this workspace's target folder and flags.
     let status = workspace::cargo()
         .args(&arguments)
         .env_remove("CARGO_TARGET_DIR")
@@ -109,15 +119,15 @@ pub(crate) fn require_cargo_tool(tool: &CargoTool, permission: Permission) -> Re
     if installed { Ok(()) } else { Err(format!("cannot install it: {advice}")) }
 }
 
-/// Sees that the system's packages are here.
+/// Installs the missing system packages that the permission allows.
 ///
 /// # Errors
-/// Some are not, for the reason that the text says, with what to do.
+/// Returns the reasons and advice if packages are still missing.
 pub(crate) fn require_system_packages(permission: Permission) -> Result<(), String> {
-    let missing = || SYSTEM_PACKAGES.iter().filter(|package| !(package.is_here)());
+    let missing = || SYSTEM_PACKAGES.iter().filter(|package| !(package.is_installed)());
     let has_services = Path::new("/run/systemd/system").exists();
-    let wanted = missing().filter(|package| permission.covers(package, has_services));
-    let names: Vec<&str> = wanted.map(|package| package.name).collect();
+    let allowed = missing().filter(|package| permission.covers(package, has_services));
+    let names: Vec<&str> = allowed.map(|package| package.name).collect();
     if !names.is_empty() && is_on_path("apt-get") {
         println!("installing {}", names.join(", "));
         apt_get(permission, &["update", "--quiet"]);
@@ -139,7 +149,7 @@ fn apt_get(permission: Permission, arguments: &[&str]) {
     if permission.power == Power::Sudo {
         command.arg("apt-get");
     }
-    // Whether it worked is seen by what is there afterwards.
+    // The status does not matter: the caller checks afterwards which packages are installed.
     let _ = command.args(arguments).env("DEBIAN_FRONTEND", "noninteractive").status();
 }
 
@@ -150,12 +160,12 @@ fn has_git() -> bool {
 }
 
 fn has_sshd() -> bool {
-    // sshd must be called by its absolute path, which is often on root's search path only.
+    // sshd must be started by its absolute path. Its folder is often only on root's search path.
     Path::new("/usr/sbin/sshd").exists() || is_on_path("sshd")
 }
 
 fn has_postgres() -> bool {
-    // Debian keeps the server's programs, one folder a version, off the search path.
+    // Debian installs the server's programs outside of the search path, in one folder for each version.
     let versions = fs::read_dir("/usr/lib/postgresql").into_iter().flatten().flatten();
     is_on_path("initdb") || versions.into_iter().any(|version| version.path().join("bin/initdb").exists())
 }
@@ -163,7 +173,7 @@ fn has_postgres() -> bool {
 fn is_on_path(program: &str) -> bool {
     let file = format!("{program}{}", env::consts::EXE_SUFFIX);
     let path = env::var_os("PATH").unwrap_or_default();
-    // `cargo install` puts programs where cargo finds them, even if the shell would not.
+    // `cargo install` puts programs into this folder, even if it is not on the shell's search path.
     let cargo_home = env::var_os("CARGO_HOME").map(Into::into).or_else(|| Some(env::home_dir()?.join(".cargo")));
     let folders = env::split_paths(&path).chain(iter::once(cargo_home).flatten().map(|home| home.join("bin")));
     folders.into_iter().any(|folder| folder.join(&file).is_file())
@@ -180,11 +190,12 @@ mod tests {
 
     const NO_SUCH_TOOL: CargoTool = CargoTool { name: "cargo-no-such-tool", arguments: &["--debug"] };
     const THING: SystemPackage =
-        SystemPackage { name: "thing", why: "a test", is_here: || false, starts_service: true };
+        SystemPackage { name: "thing", why: "a test", is_installed: || false, starts_service: true };
 
     #[test]
     fn without_permission_the_advice_is_complete() {
-        let advice = require_cargo_tool(&NO_SUCH_TOOL, Permission { power: Power::None, asked: false }).unwrap_err();
+        let advice =
+            require_cargo_tool(&NO_SUCH_TOOL, Permission { power: Power::None, has_consent: false }).unwrap_err();
         let command = "`cargo install cargo-no-such-tool --locked --debug`";
         assert_eq!(advice, format!("cargo-no-such-tool is missing; {command} installs it"));
     }
@@ -196,9 +207,10 @@ mod tests {
 
     #[test]
     fn a_package_that_starts_a_service_takes_a_word() {
-        let covers = |asked, has_services| Permission { power: Power::Root, asked }.covers(&THING, has_services);
+        let covers =
+            |has_consent, has_services| Permission { power: Power::Root, has_consent }.covers(&THING, has_services);
         assert!(covers(true, true) && covers(false, false) && !covers(false, true));
-        assert!(!Permission { power: Power::None, asked: false }.covers(&THING, false));
+        assert!(!Permission { power: Power::None, has_consent: false }.covers(&THING, false));
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! What a Rust file uses of its crate: paths that begin with `crate`, `self` or `super`.
+//! Finds the items of the same crate that a Rust file uses: paths that begin with `crate`, `self` or `super`.
 
 use syn::visit::{self, Visit};
 use syn::{UseTree, Visibility};
@@ -6,15 +6,15 @@ use syn::{UseTree, Visibility};
 /// A path of the same crate.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Use {
-    /// As written, such as `super`, `label`, `Labels`. A `*` at the end stands for everything.
+    /// The segments as written, such as `super`, `label`, `Labels`. A `*` at the end stands for all items.
     pub(crate) segments: Vec<String>,
-    /// Counted from one.
+    /// The line, from 1.
     pub(crate) line: usize,
-    /// The name that a `use` gives it in this module.
+    /// The name that a `use` gives the item in this module.
     pub(crate) name: Option<String>,
 }
 
-/// All such paths of a file, those in macros aside. Which modules the file declares inside itself is not looked at: they have no other file.
+/// All such paths of a file, except those in macros. Modules inside the file are not considered: they have no other file.
 pub(crate) fn of(file: &syn::File) -> Vec<Use> {
     let mut uses = Uses::default();
     uses.visit_file(file);
@@ -47,7 +47,7 @@ impl Uses {
     }
 
     fn add(&mut self, segments: Vec<String>, span: proc_macro2::Span, name: Option<String>) {
-        // A `use` may name a module of this file without `self`.
+        // A `use` can name a module of this file without `self`.
         let is_own = segments.first().is_some_and(|first| matches!(first.as_str(), "crate" | "self" | "super"));
         if is_own || name.is_some() {
             self.found.push(Use { segments, line: span.start().line, name });

@@ -1,4 +1,4 @@
-//! The workspace as the checks see it: the texts of its files, the facts of its manifests.
+//! The workspace for the checks: the texts of its files, and the data of its manifests.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -10,36 +10,36 @@ use serde::Deserialize;
 
 use crate::rust_source::RustSource;
 
-/// What there is to check.
+/// The files and members to check.
 #[derive(Debug, Default)]
 pub(crate) struct Workspace {
-    /// Files by their path from the root, with `/`: those that git tracks, or would if they were added.
-    /// One that is not UTF-8 is empty here, as no law speaks of its content.
+    /// The texts of the files by their path from the root, with `/`. These are all files that git tracks, or that `git add` would add. A file that is
+    /// not UTF-8 has an empty text, because no law checks its content.
     pub(crate) files: BTreeMap<String, String>,
-    /// Those of them that are Rust, parsed.
+    /// The parsed Rust files.
     pub(crate) rust: BTreeMap<String, RustSource>,
-    /// Those that should be Rust but don't parse, with the reason.
+    /// The Rust files that can't be parsed, with the reason.
     pub(crate) broken: Vec<(String, syn::Error)>,
-    /// The members, as `cargo metadata` tells of them.
+    /// The members, from `cargo metadata`.
     pub(crate) packages: Vec<Package>,
 }
 
-/// One member of the workspace.
+/// A member of the workspace.
 #[derive(Clone, Debug, Deserialize)]
 pub(crate) struct Package {
     pub(crate) name: String,
     pub(crate) dependencies: Vec<Dependency>,
-    /// Of `Cargo.toml`; from the root once [`Workspace::read`] is done.
+    /// The path of `Cargo.toml`. Relative to the root after [`Workspace::read`].
     pub(crate) manifest_path: String,
 }
 
-/// What a member says it needs.
+/// A dependency of a member.
 #[derive(Clone, Debug, Deserialize)]
 pub(crate) struct Dependency {
     pub(crate) name: String,
-    /// `None` for a normal dependency, else `dev` or `build`.
+    /// `None` for a normal dependency, otherwise `dev` or `build`.
     pub(crate) kind: Option<String>,
-    /// Where it comes from; `None` for a member of this workspace.
+    /// The source of the crate. None for a member of this workspace.
     pub(crate) source: Option<String>,
 }
 
@@ -52,7 +52,7 @@ impl Workspace {
     /// Reads this workspace from the disk.
     ///
     /// # Errors
-    /// `git` or `cargo` cannot be run, or a file cannot be read.
+    /// Returns an error if `git` or `cargo` can't be run, or a file can't be read.
     pub(crate) fn read() -> Result<Self> {
         let root = root();
         let mut files = BTreeMap::new();
@@ -63,7 +63,7 @@ impl Workspace {
         Ok(Self::new(files, read_packages(&root)?))
     }
 
-    /// A workspace of these files and members.
+    /// Makes a workspace of these files and members.
     pub(crate) fn new(files: BTreeMap<String, String>, packages: Vec<Package>) -> Self {
         let mut workspace = Self { files, packages, ..Self::default() };
         for (path, text) in workspace.files.iter().filter(|(path, _)| has_extension(path, "rs")) {
@@ -77,18 +77,18 @@ impl Workspace {
 
     /// The paths and texts of the files with this extension.
     pub(crate) fn files_of_type(&self, extension: &str) -> impl Iterator<Item = (&str, &str)> {
-        let wanted = self.files.iter().filter(move |(path, _)| has_extension(path, extension));
-        wanted.map(|(path, text)| (path.as_str(), text.as_str()))
+        let files = self.files.iter().filter(move |(path, _)| has_extension(path, extension));
+        files.map(|(path, text)| (path.as_str(), text.as_str()))
     }
 
-    /// The text of a file, empty if it does not exist.
+    /// The text of a file. Empty if the file does not exist.
     pub(crate) fn text(&self, path: &str) -> &str {
         self.files.get(path).map_or("", String::as_str)
     }
 }
 
 impl Package {
-    /// The folder of the member, from the root.
+    /// The folder of the member, relative to the root.
     pub(crate) fn folder(&self) -> &str {
         self.manifest_path.strip_suffix("/Cargo.toml").unwrap_or_default()
     }
@@ -96,12 +96,12 @@ impl Package {
 
 /// The folder of the workspace.
 pub(crate) fn root() -> PathBuf {
-    // What cargo says now counts for more than what it said when this was compiled: a target folder may be shared.
+    // The value at run time has priority over the one at compile time: several worktrees can share a target folder.
     let manifest = env::var_os("CARGO_MANIFEST_DIR").map_or_else(|| env!("CARGO_MANIFEST_DIR").into(), PathBuf::from);
     manifest.parent().map_or_else(|| manifest.clone(), Path::to_path_buf)
 }
 
-/// The cargo that started us, at the root of the workspace.
+/// The cargo that started this program, at the root of the workspace.
 pub(crate) fn cargo() -> Command {
     let mut command = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     command.current_dir(root());
@@ -117,7 +117,7 @@ fn list_files(root: &Path) -> Result<Vec<String>> {
     let output = Command::new("git").args(arguments).current_dir(root).output().context("cannot run git")?;
     ensure!(output.status.success(), "git ls-files: {}", String::from_utf8_lossy(&output.stderr).trim());
     let names = str::from_utf8(&output.stdout).context("a file name is not UTF-8")?;
-    // A file that was deleted but is still in the index is listed too; links are not ours to follow.
+    // git also lists files that are deleted but still in the index. Symbolic links are not followed.
     let is_file = |name: &&str| fs::symlink_metadata(root.join(name)).is_ok_and(|found| found.is_file());
     Ok(names.split_terminator('\0').filter(is_file).map(str::to_owned).collect())
 }

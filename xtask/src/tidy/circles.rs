@@ -1,6 +1,6 @@
-//! Modules of one folder do not use one another in a circle; circles that are there are listed, in a list that may only shrink.
+//! Modules of one folder do not use one another in a circle. Existing circles are in a list that may only shrink.
 //!
-//! A folder's modules are its files and the folders in it, each with everything below. A module and the one that it is in may use one another.
+//! The modules of a folder are its files and its subfolders, each with everything below. A module and its parent module may use one another.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,18 +12,18 @@ use crate::workspace::Workspace;
 
 const LIST: &str = "xtask/tidy-exceptions.toml";
 
-/// How many uses a message names.
+/// The number of uses that a message lists.
 const SHOWN_MAX: usize = 8;
 
-/// How often a name is followed to where it comes from.
+/// How many imports are followed to find the module of a name.
 const IMPORTS_MAX: usize = 8;
 
-/// A module, by the names on the way to it from its crate's root.
+/// The path of a module from the root of its crate.
 type Module = Vec<String>;
 
 #[derive(Deserialize)]
 struct Circle {
-    /// The folder whose modules they are.
+    /// The folder that contains the modules.
     folder: String,
     modules: BTreeSet<String>,
 }
@@ -34,7 +34,7 @@ struct List {
     circle: Vec<Circle>,
 }
 
-/// Uses among the modules of one folder: for each two, the first file and line.
+/// The uses among the modules of one folder, by user and used module. Each has its first file and line.
 type Uses<'w> = BTreeMap<(String, String), (&'w str, usize)>;
 
 pub(super) fn check(workspace: &Workspace) -> Vec<Finding> {
@@ -45,15 +45,16 @@ pub(super) fn check(workspace: &Workspace) -> Vec<Finding> {
     };
     let found: Vec<_> = workspace.packages.iter().flat_map(|package| circles(workspace, package.folder())).collect();
     let new = found.iter().filter(|(folder, modules, _)| {
-        !list.iter().any(|known| known.folder == *folder && modules.is_subset(&known.modules))
+        !list.iter().any(|listed| listed.folder == *folder && modules.is_subset(&listed.modules))
     });
     let new = new.map(|(folder, modules, uses)| Finding::new(folder, 1, message(modules, uses)));
-    let is_there =
-        |known: &&Circle| found.iter().any(|(folder, modules, _)| known.folder == *folder && *modules == known.modules);
-    let gone = list.iter().filter(|known| !is_there(known)).map(|known| {
-        let names = known.modules.iter().map(String::as_str).collect::<Vec<_>>().join(", ");
+    let still_exists = |listed: &&Circle| {
+        found.iter().any(|(folder, modules, _)| listed.folder == *folder && *modules == listed.modules)
+    };
+    let gone = list.iter().filter(|listed| !still_exists(listed)).map(|listed| {
+        let names = listed.modules.iter().map(String::as_str).collect::<Vec<_>>().join(", ");
         let message = format!("circle law: {names}: the circle is smaller now, or gone: shorten its entry");
-        Finding::new(LIST, line_of(text, &format!("folder = \"{}\"", known.folder)), message)
+        Finding::new(LIST, line_of(text, &format!("folder = \"{}\"", listed.folder)), message)
     });
     new.chain(gone).collect()
 }
@@ -68,7 +69,7 @@ fn message(modules: &BTreeSet<String>, uses: &Uses<'_>) -> String {
     format!("circle law: {names} use one another in a circle: {shown}{more}")
 }
 
-/// The circles of a crate: the folder, its modules that can reach one another, and what the folder's modules use.
+/// The circles of a crate: the folder, the modules that use one another, and all uses in the folder.
 fn circles<'w>(workspace: &'w Workspace, package: &str) -> Vec<(String, BTreeSet<String>, Uses<'w>)> {
     let source = format!("{package}/src/");
     let files = workspace.rust.iter().filter(|(path, _)| path.starts_with(&source) && !is_test_file(path));
@@ -92,7 +93,7 @@ fn circles<'w>(workspace: &'w Workspace, package: &str) -> Vec<(String, BTreeSet
     circles.collect()
 }
 
-/// The module of a file: `a/b.rs` and `a/b/mod.rs` are `a::b`, `lib.rs` and `main.rs` the root.
+/// The module of a file: `a/b.rs` and `a/b/mod.rs` are `a::b`, `lib.rs` and `main.rs` are the root.
 fn module_of(file: &str) -> Module {
     let mut names: Vec<String> = file.trim_end_matches(".rs").split('/').map(str::to_owned).collect();
     if names.last().is_some_and(|last| last == "mod") || names == ["lib"] || names == ["main"] {
@@ -101,7 +102,7 @@ fn module_of(file: &str) -> Module {
     names
 }
 
-/// The module in whose file that is which a path names in a module: names that other modules import are followed.
+/// The module whose file declares the item of a path. Imports in other modules are followed. None if the path is not in this crate.
 fn resolved(
     modules: &BTreeMap<Module, (&str, &RustSource)>,
     from: &Module,
@@ -128,7 +129,7 @@ fn resolved(
     }
     let Some(name) = rest.first() else { return Some(at) };
     if at == *from && rest.len() == segments.len() {
-        // Neither a module of ours, nor below one.
+        // The path is neither a module of this crate nor an item in one.
         return None;
     }
     let (_, file) = modules.get(&at)?;
@@ -139,7 +140,7 @@ fn resolved(
     }
 }
 
-/// Those that use one another, over others too.
+/// The groups of modules that use one another, directly or through other modules.
 fn in_circles(uses: &Uses<'_>) -> BTreeSet<BTreeSet<String>> {
     let reached = |from: &str| {
         let mut reached: BTreeSet<&str> = BTreeSet::new();
@@ -167,7 +168,7 @@ mod tests {
 
     const MANIFEST: (&str, &str) = ("a/Cargo.toml", "");
 
-    /// What is found in a crate of these files, which the list says this of.
+    /// The findings in a crate of these files, with this list of exceptions.
     fn check(files: &[(&str, &str)], list: &str) -> Vec<String> {
         let list = [("xtask/tidy-exceptions.toml", list)];
         check_law(super::check, &[&[MANIFEST], files, &list].concat())

@@ -1,4 +1,4 @@
-//! Every outside crate is named in ARCHITECTURE.md, with the reason why it is here.
+//! Every external crate is listed in ARCHITECTURE.md, with the reason for its use.
 
 use std::collections::BTreeMap;
 
@@ -27,7 +27,7 @@ pub(super) fn check(workspace: &Workspace) -> Vec<Finding> {
     unnamed.chain(unused).collect()
 }
 
-/// The crates in the table's first column, several to a row, with their lines.
+/// The crates in the first column of the table, with their lines. A row can contain several crates.
 fn rows(document: &str) -> BTreeMap<&str, usize> {
     let mut rows = BTreeMap::new();
     let section = document.lines().enumerate().skip_while(|(_, line)| *line != HEADING).skip(1);

@@ -1,14 +1,16 @@
-//! Every Rust file begins with a `//!` that says its one purpose.
+//! Every Rust file begins with a `//!` comment that states its purpose.
 
 use super::Finding;
 use crate::workspace::Workspace;
 
 pub(super) fn check(workspace: &Workspace) -> Vec<Finding> {
-    let silent = workspace.files_of_type("rs").filter(|(_, text)| !says_its_purpose(text));
-    silent.map(|(path, _)| Finding::new(path, 1, "header law: begin the file with `//! <its one purpose>`")).collect()
+    let without_purpose = workspace.files_of_type("rs").filter(|(_, text)| !has_purpose(text));
+    without_purpose
+        .map(|(path, _)| Finding::new(path, 1, "header law: begin the file with `//! <its one purpose>`"))
+        .collect()
 }
 
-fn says_its_purpose(text: &str) -> bool {
+fn has_purpose(text: &str) -> bool {
     let first = text.lines().next().unwrap_or_default();
     first.strip_prefix("//! ").is_some_and(|purpose| purpose.contains(char::is_alphabetic))
 }

@@ -1,9 +1,9 @@
-//! Nothing half-done stays: no notes to ourselves, no ignored tests, no paths of one machine.
+//! Unfinished work is not committed: no notes to the developer, no ignored tests, no paths of one machine.
 
 use super::Finding;
 use crate::workspace::Workspace;
 
-/// Split, so that this file keeps its own law.
+/// The words are split, so that this file does not break its own law.
 const NOTES: &[&str] = &[concat!("TO", "DO"), concat!("FIX", "ME"), concat!("X", "XX")];
 const MACHINE: &str = concat!("/wo", "rk/");
 

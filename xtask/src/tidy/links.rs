@@ -28,7 +28,7 @@ fn links(text: &str) -> impl Iterator<Item = (String, Range<usize>)> {
     })
 }
 
-/// Where a relative link of this document leads to, from the root; `None` if out of it.
+/// The path of a relative link's target, from the root. None if the target is outside of the workspace.
 fn resolve(document: &str, target: &str) -> Option<String> {
     let target = target.split(['#', '?']).next().unwrap_or_default();
     let (start, target) = match target.strip_prefix('/') {

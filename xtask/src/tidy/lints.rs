@@ -1,4 +1,4 @@
-//! Every member takes the lints of the workspace, `forbid(unsafe_code)` among them.
+//! Every member uses the lints of the workspace, `forbid(unsafe_code)` among them.
 
 use super::{Finding, line_of};
 use crate::workspace::Workspace;

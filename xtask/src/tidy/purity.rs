@@ -1,15 +1,15 @@
-//! The pure crates keep the bans of `clippy.toml` switched on.
+//! The pure crates enable the bans of `clippy.toml`.
 
 use super::{Finding, line_of};
 use crate::workspace::Workspace;
 
-/// No I/O, no clock, no environment, no randomness.
+/// Crates without I/O, clock, environment and randomness.
 const PURE: &[&str] = &["gotemplate", "model", "engine"];
 
-/// The lints whose lists in `clippy.toml` hold the banned calls.
+/// The lints whose lists in `clippy.toml` contain the banned calls.
 const SWITCHES: &[&str] = &["disallowed_methods", "disallowed_types"];
 
-/// Crates that do what the standard library's banned calls do.
+/// Crates with the same functions as the standard library's banned calls.
 const BANNED_CRATES: &[&str] = &[
     "async-std",
     "chrono",
@@ -50,7 +50,7 @@ pub(super) fn check(workspace: &Workspace) -> Vec<Finding> {
     findings
 }
 
-/// Where a file of this folder switches a ban off again.
+/// The places in the files of this folder that disable a ban.
 fn exemptions(workspace: &Workspace, folder: &str) -> Vec<Finding> {
     let mut findings = Vec::new();
     for (path, source) in workspace.rust.iter().filter(|(path, _)| path.starts_with(folder)) {
@@ -113,7 +113,7 @@ mod tests {
         }
     }
 
-    /// What clippy, as this workspace configures it, says to this file with the switch on.
+    /// The output of clippy for this file, with the workspace's configuration and the bans enabled.
     fn clippy(file: &str) -> String {
         let output_folder = std::env::temp_dir().join(format!("xtask-purity-{}", std::process::id()));
         let output = Command::new("clippy-driver")

@@ -1,4 +1,4 @@
-//! Functions and files stay small; what doesn't is listed by name, in a list that may only shrink.
+//! Functions and files stay small. Larger ones are listed by name, in a list that may only shrink.
 
 use std::collections::BTreeMap;
 
@@ -7,9 +7,9 @@ use serde::Deserialize;
 use super::{Finding, line_of};
 use crate::workspace::Workspace;
 
-/// From the line of a function's `fn` to that of its closing brace.
+/// The largest number of lines of a function, from the line of its `fn` to the line of its closing brace.
 const FUNCTION_LINES: usize = 70;
-/// Neither blank, nor only comments, nor in a `#[cfg(test)]` module inside the file.
+/// The largest number of lines of a file. Blank lines, comments and `#[cfg(test)]` modules do not count.
 const FILE_LINES: usize = 500;
 
 const LIST: &str = "xtask/tidy-exceptions.toml";
@@ -38,7 +38,7 @@ struct Exceptions {
 #[derive(Clone, Copy)]
 struct Measure {
     lines: usize,
-    /// Where the place begins.
+    /// The line where the place begins.
     line: usize,
 }
 
@@ -57,7 +57,7 @@ pub(super) fn check(workspace: &Workspace) -> Vec<Finding> {
     too_large.chain(too_generous).collect()
 }
 
-/// The sizes of all files and functions; of several functions with one name in one file, the largest counts.
+/// The sizes of all files and functions. If several functions of a file have the same name, the largest counts.
 fn measure(workspace: &Workspace) -> BTreeMap<Place, Measure> {
     let mut sizes = BTreeMap::new();
     for (path, source) in &workspace.rust {
@@ -108,7 +108,7 @@ fn name(place: &Place) -> String {
 mod tests {
     use super::super::tests::check as check_law;
 
-    /// What is found where function `f` has this many lines, and the list says this.
+    /// The findings for a function `f` with this number of lines, with this list of exceptions.
     fn check(lines: usize, list: &str) -> Vec<String> {
         let text = format!("//! A.\nfn f() {{\n{}}}\n", "    g();\n".repeat(lines - 2));
         check_law(super::check, &[("a.rs", &text), ("xtask/tidy-exceptions.toml", list)])

@@ -1,15 +1,15 @@
-//! Nothing below the binary prints, reads the environment or knows the current directory.
+//! Only the programs print, or read the environment or the current directory. Libraries do not.
 
 use super::Finding;
 use crate::rust_source::is_test_file;
 use crate::workspace::Workspace;
 
-/// Those that may: they speak with a person.
-const SPEAKERS: &[&str] = &["kalypso", "bench", "xtask"];
+/// The programs, which may do this.
+const PROGRAMS: &[&str] = &["kalypso", "bench", "xtask"];
 
 const PRINTING: &[&str] = &["print", "println", "eprint", "eprintln", "dbg"];
 
-/// What of `std::env` depends on how and where the program was started. A `{` or `*` hides which it is.
+/// The items of `std::env` that depend on how and where the program was started. A `{` or `*` could import any of them.
 const ENVIRONMENT: &[&str] = &[
     "{",
     "*",
@@ -29,9 +29,9 @@ const ENVIRONMENT: &[&str] = &[
 ];
 
 pub(super) fn check(workspace: &Workspace) -> Vec<Finding> {
-    let silent = workspace.packages.iter().filter(|package| !SPEAKERS.contains(&package.name.as_str()));
+    let libraries = workspace.packages.iter().filter(|package| !PROGRAMS.contains(&package.name.as_str()));
     let mut findings = Vec::new();
-    for package in silent {
+    for package in libraries {
         let folder = format!("{}/src/", package.folder());
         let sources = workspace.rust.iter().filter(|(path, _)| path.starts_with(&folder) && !is_test_file(path));
         for (path, source) in sources {
