@@ -1,6 +1,6 @@
 //! Converts arguments to the types of the parameters.
 
-use super::evaluate::ideal;
+use super::number::untyped_number;
 use super::{Eval, Run, Stop, error};
 use crate::function::Type;
 use crate::parse::tree::{Operand, Term};
@@ -20,7 +20,7 @@ impl Run<'_> {
                 _ => Err(wrong_constant(at, parameter)),
             },
             Term::Number(number) => match (parameter, number.int, number.float) {
-                (Type::Any, _, _) => ideal(at, number),
+                (Type::Any, _, _) => untyped_number(at, number),
                 (Type::Int, Some(int), _) => Ok(Value::int(int)),
                 (Type::Int64, Some(int), _) => Ok(Value::int64(int)),
                 (Type::Float, _, Some(float)) => Ok(Value::Float(float)),

@@ -1,8 +1,9 @@
 //! Evaluates pipelines, operands and variables.
 
 use super::call::Given;
+use super::number::untyped_number;
 use super::{Eval, Run, error};
-use crate::parse::tree::{Command, Number, Operand, Pipeline, Term, VariableId};
+use crate::parse::tree::{Command, Operand, Pipeline, Term, VariableId};
 use crate::value::Value;
 
 impl Run<'_> {
@@ -69,7 +70,7 @@ impl Run<'_> {
             Term::Dot => Ok(dot.clone()),
             Term::Nil => Ok(Value::Nil),
             Term::Constant(value) => Ok(value.clone()),
-            Term::Number(number) => ideal(*at, number),
+            Term::Number(number) => untyped_number(*at, number),
             Term::Field(path) => self.fields(dot, path, Given::nothing(dot)),
             Term::Variable(variable, path) if path.is_empty() => self.variable(*at, *variable).cloned(),
             Term::Variable(variable, path) => {
@@ -111,14 +112,4 @@ impl Run<'_> {
 /// A nil interface as `reflect` unpacks it: the zero `reflect.Value`.
 fn unpacked(value: Value) -> Value {
     if matches!(value, Value::Nil) { Value::Missing } else { value }
-}
-
-/// The value of a numeric constant where no parameter determines its type. As in Go, the notation determines it.
-pub(super) fn ideal(at: usize, number: &Number) -> Eval<Value> {
-    match *number {
-        Number { complex: Some((real, imaginary)), .. } => Ok(Value::Complex(real, imaginary)),
-        Number { looks_like_float: true, float: Some(float), .. } => Ok(Value::Float(float)),
-        Number { int: Some(int), .. } => Ok(Value::int(int)),
-        _ => Err(error(at, "the number overflows int")),
-    }
 }

@@ -4,6 +4,7 @@ mod arguments;
 mod call;
 mod evaluate;
 mod fields;
+mod number;
 mod range;
 mod shared;
 mod walk;

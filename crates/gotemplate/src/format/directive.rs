@@ -1,6 +1,7 @@
 //! Parses the format of `printf`: flags, widths, precisions and argument indexes.
 
-use super::printer::{Flags, Printer};
+use super::flags::Flags;
+use super::printer::Printer;
 use crate::parse::first_char;
 use crate::types::type_name;
 use crate::value::Value;

@@ -1,6 +1,6 @@
 //! Writes integers in any base with Go's flags.
 
-use super::printer::Printer;
+use super::flags::Flags;
 use super::quote::is_printable;
 
 /// The notation of an integer.
@@ -20,14 +20,11 @@ impl Notation {
     }
 }
 
-/// Writes the integer with the sign, leading zeros and prefix that the flags require.
-pub(super) fn write(printer: &mut Printer<'_>, negative: bool, magnitude: u64, notation: Notation) {
-    let flags = &printer.flags;
+/// The integer with the sign, leading zeros and prefix that the flags require, without padding.
+pub(super) fn written(flags: &Flags, (negative, magnitude): (bool, u64), notation: Notation) -> Vec<u8> {
     if flags.precision == Some(0) && magnitude == 0 {
         // As in Go, the value 0 with precision 0 has no digits.
-        let width = flags.width.unwrap_or(0);
-        printer.blanks(width);
-        return;
+        return Vec::new();
     }
     let signed = negative || flags.plus || flags.space;
     let least = match (flags.precision, flags.width) {
@@ -58,21 +55,21 @@ pub(super) fn write(printer: &mut Printer<'_>, negative: bool, magnitude: u64, n
         digits.push(b' ');
     }
     digits.reverse();
-    printer.pad_with_blanks(&digits);
+    digits
 }
 
-/// Writes `%U`: `U+0041`. With the flag `#`, writes the character too.
-pub(super) fn write_unicode(printer: &mut Printer<'_>, magnitude: u64) {
-    let least = printer.flags.precision.unwrap_or(4).max(4);
+/// `%U`: `U+0041`. With the flag `#`, also the character.
+pub(super) fn unicode(flags: &Flags, magnitude: u64) -> String {
+    let least = flags.precision.unwrap_or(4).max(4);
     let digits = format!("{magnitude:X}");
     let mut text = format!("U+{}{digits}", "0".repeat(least.saturating_sub(digits.len())));
     let character = u32::try_from(magnitude).ok().and_then(char::from_u32);
-    if printer.flags.sharp
+    if flags.sharp
         && let Some(character) = character.filter(|character| is_printable(*character))
     {
         text.extend([' ', '\'', character, '\'']);
     }
-    printer.pad_with_blanks(text.as_bytes());
+    text
 }
 
 /// The digits in reverse order.

@@ -4,6 +4,7 @@
 //! [`Heap::resolve`](crate::heap::Heap::resolve).
 
 mod directive;
+mod flags;
 mod float;
 mod integer;
 mod printer;

@@ -1,28 +1,12 @@
 //! Formats one value with one verb.
 
+use super::flags::Flags;
 use super::float::{FloatFormat, format_float};
 use super::integer::{self, Notation};
 use super::quote::{self, Charset};
 use crate::parse::first_char;
 use crate::types::type_name;
 use crate::value::{List, ListKind, Map, Struct, Value};
-
-/// The flags of one directive.
-#[derive(Clone, Copy, Debug, Default)]
-#[allow(clippy::struct_excessive_bools, reason = "Go's flags are independent of one another")]
-pub(super) struct Flags {
-    pub(super) width: Option<usize>,
-    pub(super) precision: Option<usize>,
-    pub(super) minus: bool,
-    pub(super) plus: bool,
-    pub(super) sharp: bool,
-    pub(super) space: bool,
-    pub(super) zero: bool,
-    /// `%+v`: adds field names.
-    pub(super) plus_v: bool,
-    /// `%#v`: uses Go syntax.
-    pub(super) sharp_v: bool,
-}
 
 /// Formats values and appends them to an output.
 pub(super) struct Printer<'a> {
@@ -117,11 +101,13 @@ impl<'a> Printer<'a> {
             'c' | 'q' => return self.rune(negative, magnitude, verb),
             'U' => {
                 let code = if negative { magnitude.wrapping_neg() } else { magnitude };
-                return integer::write_unicode(self, code);
+                let text = integer::unicode(&self.flags, code);
+                return self.pad_with(text.as_bytes(), b' ');
             }
             _ => return self.bad_verb(Some(value), verb),
         };
-        integer::write(self, negative, magnitude, notation);
+        let text = integer::written(&self.flags, (negative, magnitude), notation);
+        self.pad_with(&text, b' ');
     }
 
     fn rune(&mut self, negative: bool, magnitude: u64, verb: char) {
@@ -137,9 +123,9 @@ impl<'a> Printer<'a> {
 
     /// Writes `0x..`, as `%#v` does for unsigned integers.
     fn hexadecimal(&mut self, uint: u64) {
-        let sharp = std::mem::replace(&mut self.flags.sharp, true);
-        integer::write(self, false, uint, Notation::of_base(16));
-        self.flags.sharp = sharp;
+        let flags = Flags { sharp: true, ..self.flags };
+        let text = integer::written(&flags, (false, uint), Notation::of_base(16));
+        self.pad_with(&text, b' ');
     }
 
     fn float(&mut self, value: &Value, float: f64, verb: char) {
@@ -351,14 +337,6 @@ impl<'a> Printer<'a> {
     pub(super) fn pad(&mut self, text: &[u8]) {
         let fill = if self.flags.zero && !self.flags.minus { b'0' } else { b' ' };
         self.pad_with(text, fill);
-    }
-
-    pub(super) fn pad_with_blanks(&mut self, text: &[u8]) {
-        self.pad_with(text, b' ');
-    }
-
-    pub(super) fn blanks(&mut self, count: usize) {
-        self.output.extend(std::iter::repeat_n(b' ', count));
     }
 
     fn pad_with(&mut self, text: &[u8], fill: u8) {
