@@ -67,7 +67,7 @@ impl Fuel {
     }
 
     /// Spends as much as is left, if that is less than `steps` and `output_bytes`.
-    pub(crate) fn pay(&mut self, steps: u64, output_bytes: u64) {
+    pub(crate) fn spend_up_to(&mut self, steps: u64, output_bytes: u64) {
         self.steps = self.steps.saturating_sub(steps);
         self.output_bytes = self.output_bytes.saturating_sub(output_bytes);
     }

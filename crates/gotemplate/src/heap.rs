@@ -19,7 +19,7 @@ pub struct Heap {
     /// New entries by the address of the map. The entry holds the map too, so that its address stays valid as its identity.
     changed: HashMap<usize, (Arc<Map>, Entries)>,
     /// The cache that other renderings with the same map in a field use too.
-    pub(crate) shared: Option<Arc<Shared>>,
+    pub(crate) cache: Option<Arc<Shared>>,
     /// Whether a function has put a tainted value into a map.
     pub(crate) has_tainted_changes: bool,
     /// Every value that is made from now on has at least this taint.
@@ -27,13 +27,13 @@ pub struct Heap {
     /// The regular expressions that this rendering has compiled.
     pub(crate) expressions: HashMap<Box<[u8]>, Arc<Expression>>,
     /// The number of times that this rendering has looked up a compiled regular expression.
-    pub(crate) expressions_asked: u64,
+    pub(crate) expression_lookups: u64,
 }
 
 impl Heap {
     /// A heap without changes, with a cache that other renderings use too.
-    pub(crate) fn sharing(shared: Option<Arc<Shared>>) -> Self {
-        Self { shared, ..Self::default() }
+    pub(crate) fn with_cache(cache: Option<Arc<Shared>>) -> Self {
+        Self { cache, ..Self::default() }
     }
 
     /// Whether this rendering has made no change, and no taint applies to all later values.
@@ -42,8 +42,8 @@ impl Heap {
     }
 
     /// The cache, if `value` is the map of its field and this rendering has changed no map.
-    pub(crate) fn unchanged(&self, value: &Value) -> Option<&Shared> {
-        self.shared.as_deref().filter(|shared| self.changed.is_empty() && shared.is_of(value))
+    pub(crate) fn cache_of(&self, value: &Value) -> Option<&Shared> {
+        self.cache.as_deref().filter(|cache| self.changed.is_empty() && cache.is_own_map(value))
     }
 
     /// The entries of `map` with the changes of this rendering. Entries of nested maps must be looked up in turn.

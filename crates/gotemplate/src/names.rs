@@ -19,7 +19,7 @@ pub(crate) enum Name {
 
 const DEPENDS_ON_MACHINE: &str =
     "would make the output depend on the machine it is rendered on: write the value into the configuration data";
-const DEPENDS_ON_MOMENT: &str =
+const DEPENDS_ON_TIME: &str =
     "would make the output depend on the moment it is rendered: write the date into the configuration data";
 const IS_RANDOM: &str =
     "would make the output differ from rendering to rendering: write the value into the configuration data";
@@ -27,7 +27,7 @@ const MAKES_SECRETS: &str = "would make the output differ from rendering to rend
 
 /// The functions of sprig 2.22.0 that are refused, each with the reason.
 const FORBIDDEN: &[(&str, &str)] = &[
-    ("ago", DEPENDS_ON_MOMENT),
+    ("ago", DEPENDS_ON_TIME),
     ("buildCustomCert", MAKES_SECRETS),
     ("env", DEPENDS_ON_MACHINE),
     ("expandenv", DEPENDS_ON_MACHINE),
@@ -36,7 +36,7 @@ const FORBIDDEN: &[(&str, &str)] = &[
     ("genSelfSignedCert", MAKES_SECRETS),
     ("genSignedCert", MAKES_SECRETS),
     ("getHostByName", DEPENDS_ON_MACHINE),
-    ("now", DEPENDS_ON_MOMENT),
+    ("now", DEPENDS_ON_TIME),
     ("randAlpha", IS_RANDOM),
     ("randAlphaNum", IS_RANDOM),
     ("randAscii", IS_RANDOM),

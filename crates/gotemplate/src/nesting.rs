@@ -10,9 +10,9 @@ const VALUE_DEPTH_MAX: u32 = 200;
 
 /// Returns a copy of `value` that includes all changes of this rendering.
 /// Charges for every item at every level, each time it occurs: lists that contain the same list several times can be far larger than their memory.
-pub(crate) fn admit(value: &Value, heap: &Heap, fuel: &mut Fuel) -> Result<Value, Failure> {
-    if let Some(shared) = heap.unchanged(value) {
-        shared.charge(fuel, |fuel| charge(value, heap, fuel, 0))?;
+pub(crate) fn resolve(value: &Value, heap: &Heap, fuel: &mut Fuel) -> Result<Value, Failure> {
+    if let Some(cache) = heap.cache_of(value) {
+        cache.charge(fuel, |fuel| charge(value, heap, fuel, 0))?;
         return Ok(value.clone());
     }
     charge(value, heap, fuel, 0)?;

@@ -40,7 +40,7 @@ impl Reads {
             holders: BTreeSet::new(),
             is_settled: true,
         };
-        analysis.called(0, true);
+        analysis.record_call(0, true);
         while let Some(template) = analysis.pending.pop() {
             analysis.template(template);
         }
@@ -83,7 +83,7 @@ struct Analysis<'a> {
 
 impl Analysis<'_> {
     /// Records that a template can be called, and whether its dot can be the data.
-    fn called(&mut self, id: TemplateId, with_data: bool) {
+    fn record_call(&mut self, id: TemplateId, with_data: bool) {
         let known = self.calls.get(&id).copied();
         if known.is_none() || (with_data && known == Some(false)) {
             self.calls.insert(id, with_data);
@@ -113,7 +113,7 @@ impl Analysis<'_> {
         for node in body {
             match node {
                 Node::Text(_) | Node::Break | Node::Continue => {}
-                Node::Shared(shared) => self.body(dot, &shared.1),
+                Node::Part(part) => self.body(dot, &part.1),
                 Node::Action(pipeline) => {
                     let value = self.pipeline(dot, pipeline);
                     self.reads.is_everything |= value && pipeline.variables.is_empty();
@@ -123,7 +123,7 @@ impl Analysis<'_> {
                 Node::Range(range) => self.range(dot, range),
                 Node::Template(call) => {
                     let argument = call.argument.as_ref().is_some_and(|argument| self.pipeline(dot, argument));
-                    self.called(call.id, argument);
+                    self.record_call(call.id, argument);
                 }
             }
         }

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use crate::format;
 use crate::fuel::{Exhausted, Fuel};
-use crate::taint::{Output, Stretch, Taint, is_touched};
+use crate::taint::{Output, Stretch, Taint, overlaps};
 use crate::value::Value;
 
 const OPEN: &[u8] = b"{{";
@@ -41,7 +41,7 @@ pub(crate) fn find(output: &Output) -> Option<usize> {
 
 /// Whether both braces are tainted, or neither is.
 fn is_uniform(stretches: &[Stretch], at: usize) -> bool {
-    is_touched(stretches, &(at..at + 1)) == is_touched(stretches, &(at + 1..at + 2))
+    overlaps(stretches, &(at..at + 1)) == overlaps(stretches, &(at + 1..at + 2))
 }
 
 /// Returns the output with the plain references in its tainted parts replaced by their values. Each value gets the taint of the text around it.
@@ -53,21 +53,21 @@ pub(crate) fn replaced(output: Output, dot: &Value, names: &[&str], fuel: &mut F
     if parts.is_empty() {
         return Ok(output);
     }
-    let mut replacing = Replacing { dot, names, refused: Vec::new(), first: None };
-    let mut made = Output { bytes: Vec::with_capacity(output.bytes.len()), stretches: Vec::new() };
+    let mut replacer = Replacer { dot, names, refused: Vec::new(), first: None };
+    let mut replaced = Output { bytes: Vec::with_capacity(output.bytes.len()), stretches: Vec::new() };
     let mut copied = 0;
     for (part, taint) in parts {
-        made.copy(&output.bytes, &output.stretches, copied..part.start);
+        replaced.copy(&output.bytes, &output.stretches, copied..part.start);
         let text = output.bytes.get(part.clone()).unwrap_or_default();
-        let text = replacing.part(text, part.start);
+        let text = replacer.part(text, part.start);
         fuel.output(text.len()).map_err(Refusal::Exhausted)?;
-        made.write(&text, taint);
+        replaced.write(&text, taint);
         copied = part.end;
     }
-    made.copy(&output.bytes, &output.stretches, copied..output.bytes.len());
-    match replacing.first {
-        Some(at) => Err(Refusal::Text(at, replacing.refused)),
-        None => Ok(made),
+    replaced.copy(&output.bytes, &output.stretches, copied..output.bytes.len());
+    match replacer.first {
+        Some(at) => Err(Refusal::Text(at, replacer.refused)),
+        None => Ok(replaced),
     }
 }
 
@@ -80,38 +80,38 @@ fn tainted_parts(stretches: &[Stretch]) -> impl Iterator<Item = (Range<usize>, T
     })
 }
 
-struct Replacing<'a> {
+struct Replacer<'a> {
     dot: &'a Value,
     names: &'a [&'a str],
     refused: Vec<String>,
     first: Option<usize>,
 }
 
-impl Replacing<'_> {
+impl Replacer<'_> {
     /// Replaces the references in a tainted text. `start` is the byte of the output where the text begins.
     fn part(&mut self, text: &[u8], start: usize) -> Vec<u8> {
-        let mut made = Vec::with_capacity(text.len());
+        let mut replaced = Vec::with_capacity(text.len());
         let mut rest = text;
         while let Some(open) = memchr::memmem::find(rest, OPEN) {
             let (before, action) = rest.split_at(open);
-            made.extend_from_slice(before);
+            replaced.extend_from_slice(before);
             let found = Reference::read(action).and_then(|found| Some((self.value(found.name)?, found)));
             let Some((value, found)) = found else {
                 self.refuse(action, start + (text.len() - action.len()));
                 // There are more than two braces in a row: the last two may begin the action.
                 let (brace, after) = action.split_at(1);
-                made.extend_from_slice(brace);
+                replaced.extend_from_slice(brace);
                 rest = after;
                 continue;
             };
             if found.trims_before {
-                made.truncate(made.trim_ascii_end().len());
+                replaced.truncate(replaced.trim_ascii_end().len());
             }
-            made.extend_from_slice(&value);
+            replaced.extend_from_slice(&value);
             rest = if found.trims_after { found.after.trim_ascii_start() } else { found.after };
         }
-        made.extend_from_slice(rest);
-        made
+        replaced.extend_from_slice(rest);
+        replaced
     }
 
     fn value(&self, name: &[u8]) -> Option<Vec<u8>> {

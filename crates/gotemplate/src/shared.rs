@@ -36,15 +36,15 @@ const BYTES_MAX: usize = 256 << 10;
 /// The place of one part's result. The result is stored when it is computed for the second time.
 #[derive(Debug, Default)]
 pub(crate) struct Slot {
-    was_asked: AtomicBool,
+    was_computed: AtomicBool,
     /// `Some(None)`: the result is not worth storing.
-    known: OnceLock<Option<Box<Made>>>,
+    result: OnceLock<Option<Box<CachedResult>>>,
 }
 
 /// A result, and the cost of computing it.
 #[derive(Debug)]
-pub(crate) struct Made {
-    pub(crate) result: Outcome,
+pub(crate) struct CachedResult {
+    pub(crate) result: PartResult,
     pub(crate) steps: u64,
     pub(crate) output_bytes: u64,
     /// The depth at which the result was computed. It is valid there and at smaller depths.
@@ -55,7 +55,7 @@ pub(crate) struct Made {
 
 /// The result of a part.
 #[derive(Debug)]
-pub(crate) enum Outcome {
+pub(crate) enum PartResult {
     /// The bytes that it writes.
     Text(Box<[u8]>),
     /// The value of a pipeline's beginning.
@@ -63,13 +63,13 @@ pub(crate) enum Outcome {
 }
 
 /// The result of a look-up.
-pub(crate) enum Known<'s> {
+pub(crate) enum Lookup<'s> {
     /// The stored result.
-    Made(&'s Made),
+    Found(&'s CachedResult),
     /// The result is not worth storing.
-    NotKept,
+    NotStored,
     /// No result is stored yet.
-    Nothing,
+    Missing,
 }
 
 impl Shared {
@@ -84,15 +84,19 @@ impl Shared {
     }
 
     /// Whether `value` is the map of this cache.
-    pub(crate) fn is_of(&self, value: &Value) -> bool {
+    pub(crate) fn is_own_map(&self, value: &Value) -> bool {
         matches!(value, Value::Map(map) if Arc::ptr_eq(map, &self.map))
     }
 
     /// Whether `data` has the map of this cache in its field.
-    pub(crate) fn is_in(&self, data: &Value) -> bool {
+    pub(crate) fn applies_to(&self, data: &Value) -> bool {
         match data {
-            Value::Struct(data) => data.fields.iter().any(|(name, value)| *name == self.field && self.is_of(value)),
-            Value::Map(data) => data.entries.get(&Key::Text(self.field.into())).is_some_and(|value| self.is_of(value)),
+            Value::Struct(data) => {
+                data.fields.iter().any(|(name, value)| *name == self.field && self.is_own_map(value))
+            }
+            Value::Map(data) => {
+                data.entries.get(&Key::Text(self.field.into())).is_some_and(|value| self.is_own_map(value))
+            }
             _ => false,
         }
     }
@@ -134,26 +138,26 @@ impl Shared {
 }
 
 impl Slot {
-    pub(crate) fn known(&self) -> Known<'_> {
-        match self.known.get() {
-            Some(Some(made)) => Known::Made(made),
-            Some(None) => Known::NotKept,
-            None => Known::Nothing,
+    pub(crate) fn look_up(&self) -> Lookup<'_> {
+        match self.result.get() {
+            Some(Some(cached)) => Lookup::Found(cached),
+            Some(None) => Lookup::NotStored,
+            None => Lookup::Missing,
         }
     }
 
     /// Stores a result if it is worth it and was computed before.
-    pub(crate) fn keep(&self, made: impl FnOnce() -> Made, (steps, bytes): (u64, usize)) {
+    pub(crate) fn store(&self, cached: impl FnOnce() -> CachedResult, (steps, bytes): (u64, usize)) {
         let is_quick = steps < STEPS_MIN && bytes < BYTES_MIN;
         if is_quick || bytes > BYTES_MAX {
-            self.known.get_or_init(|| None);
-        } else if self.was_asked.swap(true, Ordering::Relaxed) {
-            self.known.get_or_init(|| Some(Box::new(made())));
+            self.result.get_or_init(|| None);
+        } else if self.was_computed.swap(true, Ordering::Relaxed) {
+            self.result.get_or_init(|| Some(Box::new(cached())));
         }
     }
 }
 
-impl Made {
+impl CachedResult {
     /// Whether the result is valid at this depth, and what is left of the limits covers its cost.
     pub(crate) fn fits(&self, depth: u32, fuel: &Fuel) -> bool {
         let (steps, output_bytes) = fuel.left();

@@ -83,7 +83,7 @@ impl Output {
 }
 
 /// Whether any of these tainted ranges, which are in order, contains a byte of `range`.
-pub(crate) fn is_touched(stretches: &[Stretch], range: &Range<usize>) -> bool {
+pub(crate) fn overlaps(stretches: &[Stretch], range: &Range<usize>) -> bool {
     let first = stretches.partition_point(|stretch| stretch.range.end <= range.start);
     stretches.get(first).is_some_and(|stretch| stretch.range.start < range.end)
 }
@@ -170,7 +170,7 @@ fn handling(name: &str) -> Handling {
 
 /// The taints of a function's arguments.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Given {
+pub(crate) struct ArgumentTaints {
     /// The highest taint of all arguments.
     pub(crate) all: Taint,
     /// The highest taint of the arguments that were passed without their taint, because the function gets the plain value.
@@ -179,7 +179,7 @@ pub(crate) struct Given {
     pub(crate) has_container: bool,
 }
 
-impl Given {
+impl ArgumentTaints {
     /// Returns the result of a function with its taint.
     pub(crate) fn taint(self, name: &str, result: Value) -> Value {
         if self.all == Taint::None {
@@ -202,7 +202,7 @@ impl Given {
     }
 
     /// Records in `heap` that a function has put a tainted value into an existing map.
-    pub(crate) fn note_changes(self, name: &str, heap: &mut Heap) {
+    pub(crate) fn record_changes(self, name: &str, heap: &mut Heap) {
         if self.all > Taint::None && IN_PLACE.contains(&name) {
             heap.has_tainted_changes = true;
             // A number in a map does not carry its taint, so every value that this rendering makes from now on gets it.
@@ -226,7 +226,7 @@ impl Value {
     }
 
     /// The value as functions get it, and the taint that this value does not carry itself.
-    pub(crate) fn uncovered(self) -> (Self, Taint) {
+    pub(crate) fn without_taint(self) -> (Self, Taint) {
         match self {
             Self::Tainted(tainted) => (tainted.value.clone(), tainted.taint),
             value => (value, Taint::None),
@@ -254,13 +254,13 @@ impl Value {
     }
 
     /// A tainted list or map as a plain one, whose items or entries have this taint. None if the value has no [`Value::Tainted`] wrapper.
-    pub(crate) fn spread(&self, heap: &Heap, fuel: &mut Fuel) -> Result<Option<Self>, Exhausted> {
+    pub(crate) fn with_item_taints(&self, heap: &Heap, fuel: &mut Fuel) -> Result<Option<Self>, Exhausted> {
         let Self::Tainted(tainted) = self else { return Ok(None) };
         let taint = tainted.taint;
         Ok(Some(match &tainted.value {
             Self::List(list) => {
                 fuel.steps(list.items.len() as u64)?;
-                Self::covered_list(list, taint)
+                Self::tainted_list(list, taint)
             }
             Self::Map(map) => {
                 let entries = heap.entries(map);
@@ -272,7 +272,7 @@ impl Value {
         }))
     }
 
-    fn covered_list(list: &List, taint: Taint) -> Self {
+    fn tainted_list(list: &List, taint: Taint) -> Self {
         let items = list.items.iter().map(|item| item.clone().tainted(taint));
         Self::List(Arc::new(List::new(list.kind, items.collect())))
     }

@@ -96,7 +96,7 @@ impl Template {
     pub fn render_with(&self, dot: &Value, options: &Options<'_>) -> Result<Rendered, TemplateError> {
         let limits = &options.limits;
         let mut rendering =
-            Rendering { heap: Heap::sharing(options.shared.cloned()), fuel: Fuel::new(*limits), pass: 0 };
+            Rendering { heap: Heap::with_cache(options.shared.cloned()), fuel: Fuel::new(*limits), pass: 0 };
         let mut output = execute(&self.name, &self.program, dot, &mut rendering)?;
         while !options.is_literal
             && let Some(at) = references::find(&output)

@@ -40,7 +40,7 @@ fn wrong_constant(at: usize, parameter: Type) -> Stop {
 
 /// Checks that `value` fits the parameter. Nothing is converted, but a missing value becomes the nil of the parameter's type, if that type has one.
 pub(super) fn convert(at: usize, value: Value, parameter: Type) -> Eval<Value> {
-    if fits(value.plain(), parameter) { Ok(value) } else { converted_nil(at, value.plain(), parameter) }
+    if fits(value.plain(), parameter) { Ok(value) } else { nil_or_error(at, value.plain(), parameter) }
 }
 
 fn fits(value: &Value, parameter: Type) -> bool {
@@ -61,7 +61,7 @@ fn fits(value: &Value, parameter: Type) -> bool {
 }
 
 #[cold]
-fn converted_nil(at: usize, value: &Value, parameter: Type) -> Eval<Value> {
+fn nil_or_error(at: usize, value: &Value, parameter: Type) -> Eval<Value> {
     let expected = parameter_name(parameter);
     if matches!(value, Value::Missing) {
         return nil(parameter).ok_or_else(|| error(at, format!("invalid value; expected {expected}")));

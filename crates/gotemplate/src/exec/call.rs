@@ -10,7 +10,7 @@ use crate::truth::is_true;
 use crate::value::Value;
 
 /// The arguments of a function or method.
-pub(super) struct Given<'a> {
+pub(super) struct Arguments<'a> {
     /// The dot, to evaluate the arguments in `written`.
     pub(super) dot: &'a Value,
     /// The value whose method is called. It is the first argument.
@@ -21,13 +21,13 @@ pub(super) struct Given<'a> {
     pub(super) last: Option<Value>,
 }
 
-impl<'a> Given<'a> {
-    pub(super) fn nothing(dot: &'a Value) -> Self {
+impl<'a> Arguments<'a> {
+    pub(super) fn none(dot: &'a Value) -> Self {
         Self { dot, receiver: None, written: &[], last: None }
     }
 
     /// Whether there are no arguments, apart from the receiver.
-    pub(super) fn is_nothing(&self) -> bool {
+    pub(super) fn is_empty(&self) -> bool {
         self.written.is_empty() && self.last.is_none()
     }
 
@@ -37,47 +37,47 @@ impl<'a> Given<'a> {
 }
 
 impl Run<'_> {
-    pub(super) fn function(&mut self, at: usize, callee: Callee, given: Given<'_>) -> Eval<Value> {
+    pub(super) fn function(&mut self, at: usize, callee: Callee, arguments: Arguments<'_>) -> Eval<Value> {
         match callee {
-            Callee::Function(function) => self.call(at, function, given),
-            Callee::And => self.logic(at, false, given),
-            Callee::Or => self.logic(at, true, given),
+            Callee::Function(function) => self.call(at, function, arguments),
+            Callee::And => self.logic(at, false, arguments),
+            Callee::Or => self.logic(at, true, arguments),
         }
     }
 
     /// `and` and `or`: returns the first argument whose truth is `decisive`, or the last argument. Arguments after it are not evaluated.
-    fn logic(&mut self, at: usize, decisive: bool, given: Given<'_>) -> Eval<Value> {
-        if given.is_nothing() {
+    fn logic(&mut self, at: usize, decisive: bool, arguments: Arguments<'_>) -> Eval<Value> {
+        if arguments.is_empty() {
             let name = if decisive { "or" } else { "and" };
             return Err(error(at, format!("wrong number of args for {name}: want at least 1 got 0")));
         }
         let mut value = Value::Nil;
-        for operand in given.written {
-            value = self.argument(given.dot, operand, Type::Any)?;
+        for operand in arguments.written {
+            value = self.argument(arguments.dot, operand, Type::Any)?;
             if is_true(&value, self.heap) == decisive {
                 return Ok(value);
             }
         }
-        Ok(given.last.unwrap_or(value))
+        Ok(arguments.last.unwrap_or(value))
     }
 
-    pub(super) fn call(&mut self, at: usize, function: &Function, given: Given<'_>) -> Eval<Value> {
-        let bound = usize::from(given.receiver.is_some());
+    pub(super) fn call(&mut self, at: usize, function: &Function, arguments: Arguments<'_>) -> Eval<Value> {
+        let bound = usize::from(arguments.receiver.is_some());
         let parameters = Parameters { types: function.params.get(bound..).unwrap_or_default(), function };
-        if !parameters.allow(given.count()) {
-            return Err(error(at, parameters.mismatch(given.count())));
+        if !parameters.accept(arguments.count()) {
+            return Err(error(at, parameters.mismatch(arguments.count())));
         }
         let base = self.arguments.len();
         let mut hidden = self.heap.taint;
-        if let Some(receiver) = given.receiver {
+        if let Some(receiver) = arguments.receiver {
             hidden = hidden.max(self.push(receiver));
         }
-        for (index, operand) in given.written.iter().enumerate() {
-            let argument = self.argument(given.dot, operand, parameters.at(index))?;
+        for (index, operand) in arguments.written.iter().enumerate() {
+            let argument = self.argument(arguments.dot, operand, parameters.at(index))?;
             hidden = hidden.max(self.push(argument));
         }
-        if let Some(last) = given.last {
-            let argument = convert(at, last, parameters.at(given.written.len()))?;
+        if let Some(last) = arguments.last {
+            let argument = convert(at, last, parameters.at(arguments.written.len()))?;
             hidden = hidden.max(self.push(argument));
         }
         self.spend(at, 1)?;
@@ -89,19 +89,19 @@ impl Run<'_> {
     /// Adds an argument without its taint wrapper to `self.arguments`. Returns the taint that the argument then no longer carries.
     #[inline]
     fn push(&mut self, argument: Value) -> Taint {
-        let (argument, hidden) = argument.uncovered();
+        let (argument, hidden) = argument.without_taint();
         self.arguments.push(argument);
         hidden
     }
 
     /// The taints of the arguments from index `base` on.
-    fn taints(&mut self, base: usize, hidden: Taint) -> Result<taint::Given, Failure> {
-        let mut given = taint::Given { all: hidden, hidden, has_container: false };
+    fn taints(&mut self, base: usize, hidden: Taint) -> Result<taint::ArgumentTaints, Failure> {
+        let mut taints = taint::ArgumentTaints { all: hidden, hidden, has_container: false };
         for argument in self.arguments.get(base..).unwrap_or_default() {
-            given.all = given.all.max(taint::taint_of(argument, self.heap, self.fuel)?);
-            given.has_container |= matches!(argument, Value::List(_) | Value::Map(_) | Value::Struct(_));
+            taints.all = taints.all.max(taint::taint_of(argument, self.heap, self.fuel)?);
+            taints.has_container |= matches!(argument, Value::List(_) | Value::Map(_) | Value::Struct(_));
         }
-        Ok(given)
+        Ok(taints)
     }
 
     /// Executes the function with the arguments from index `base` on.
@@ -111,7 +111,7 @@ impl Run<'_> {
         if function.reads_deeply {
             for argument in &mut *arguments {
                 if matches!(argument, Value::List(_) | Value::Map(_) | Value::Struct(_)) {
-                    *argument = nesting::admit(argument, self.heap, self.fuel)?;
+                    *argument = nesting::resolve(argument, self.heap, self.fuel)?;
                 }
             }
         }
@@ -123,7 +123,7 @@ impl Run<'_> {
         if let Value::Text(text) = &result {
             self.fuel.output(text.len())?;
         }
-        taints.note_changes(function.name, self.heap);
+        taints.record_changes(function.name, self.heap);
         Ok(taints.taint(function.name, result))
     }
 }
@@ -145,15 +145,15 @@ impl Parameters<'_> {
         if self.function.variadic { self.types.len().saturating_sub(1) } else { self.types.len() }
     }
 
-    fn allow(&self, given: usize) -> bool {
-        given == self.least() || (given > self.least() && self.function.variadic)
+    fn accept(&self, count: usize) -> bool {
+        count == self.least() || (count > self.least() && self.function.variadic)
     }
 
     #[cold]
-    fn mismatch(&self, given: usize) -> String {
+    fn mismatch(&self, count: usize) -> String {
         let (name, least) = (self.function.name, self.least());
         let at_least = if self.function.variadic { "at least " } else { "" };
-        format!("wrong number of args for {name}: want {at_least}{least} got {given}")
+        format!("wrong number of args for {name}: want {at_least}{least} got {count}")
     }
 }
 

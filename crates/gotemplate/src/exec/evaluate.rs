@@ -1,6 +1,6 @@
 //! Evaluates pipelines, operands and variables.
 
-use super::call::Given;
+use super::call::Arguments;
 use super::number::untyped_number;
 use super::{Eval, Run, error};
 use crate::parse::tree::{Command, Operand, Pipeline, Term, VariableId};
@@ -9,11 +9,11 @@ use crate::value::Value;
 impl Run<'_> {
     /// Evaluates a pipeline. Assigns its value to its variables, too.
     pub(super) fn pipeline(&mut self, dot: &Value, pipeline: &Pipeline) -> Eval<Value> {
-        let value = match &pipeline.shared {
+        let value = match &pipeline.cached_prefix {
             None => self.commands(dot, &pipeline.commands, None)?,
-            Some(shared) => {
-                let (begin, rest) = pipeline.commands.split_at_checked(shared.commands).unwrap_or_default();
-                let value = self.shared_value(dot, &shared.part, begin)?;
+            Some(prefix) => {
+                let (begin, rest) = pipeline.commands.split_at_checked(prefix.commands).unwrap_or_default();
+                let value = self.part_value(dot, &prefix.part, begin)?;
                 self.commands(dot, rest, Some(value))?
             }
         };
@@ -47,17 +47,17 @@ impl Run<'_> {
         if command.arguments.is_empty() && last.is_none() {
             return self.operand(dot, &command.first);
         }
-        let given = Given { dot, receiver: None, written: &command.arguments, last };
+        let arguments = Arguments { dot, receiver: None, written: &command.arguments, last };
         match term {
-            Term::Function(callee) => self.function(*at, *callee, given),
-            Term::Field(path) => self.fields(dot, path, given),
+            Term::Function(callee) => self.function(*at, *callee, arguments),
+            Term::Field(path) => self.fields(dot, path, arguments),
             Term::Variable(variable, path) if !path.is_empty() => {
                 let receiver = self.variable(*at, *variable)?.clone();
-                self.fields(&receiver, path, given)
+                self.fields(&receiver, path, arguments)
             }
             Term::Chain(receiver, path) => {
                 let receiver = self.operand(dot, receiver)?;
-                self.fields(&receiver, path, given)
+                self.fields(&receiver, path, arguments)
             }
             _ => Err(error(*at, "can't give argument to non-function")),
         }
@@ -71,13 +71,13 @@ impl Run<'_> {
             Term::Nil => Ok(Value::Nil),
             Term::Constant(value) => Ok(value.clone()),
             Term::Number(number) => untyped_number(*at, number),
-            Term::Field(path) => self.fields(dot, path, Given::nothing(dot)),
+            Term::Field(path) => self.fields(dot, path, Arguments::none(dot)),
             Term::Variable(variable, path) if path.is_empty() => self.variable(*at, *variable).cloned(),
             Term::Variable(variable, path) => {
                 let (value, rest) = super::fields::reach(self.heap, self.variable(*at, *variable)?, path)?;
-                self.fields(&value, rest, Given::nothing(dot))
+                self.fields(&value, rest, Arguments::none(dot))
             }
-            Term::Function(callee) => self.function(*at, *callee, Given::nothing(dot)),
+            Term::Function(callee) => self.function(*at, *callee, Arguments::none(dot)),
             Term::Pipeline(pipeline) => {
                 self.enter(*at)?;
                 let value = self.pipeline(dot, pipeline)?;
@@ -86,7 +86,7 @@ impl Run<'_> {
             }
             Term::Chain(receiver, path) => {
                 let receiver = self.operand(dot, receiver)?;
-                self.fields(&receiver, path, Given::nothing(dot))
+                self.fields(&receiver, path, Arguments::none(dot))
             }
         }
     }

@@ -1,6 +1,6 @@
 //! Looks up fields of maps and structs, and calls methods.
 
-use super::call::Given;
+use super::call::Arguments;
 use super::{Eval, Run, Stop, error};
 use crate::heap::Heap;
 use crate::methods;
@@ -43,33 +43,33 @@ pub(super) fn reach<'p>(heap: &Heap, receiver: &Value, path: &'p [Field]) -> Eva
 
 impl Run<'_> {
     /// Follows `path`. If there are arguments, the last field must be a method, and gets them.
-    pub(super) fn fields(&mut self, receiver: &Value, path: &[Field], mut given: Given<'_>) -> Eval<Value> {
-        let has_arguments = !given.is_nothing();
+    pub(super) fn fields(&mut self, receiver: &Value, path: &[Field], mut arguments: Arguments<'_>) -> Eval<Value> {
+        let has_arguments = !arguments.is_empty();
         let (plain, method) = match path.split_last() {
             Some((last, before)) if has_arguments => (before, std::slice::from_ref(last)),
             _ => (path, &[][..]),
         };
         let (mut value, mut rest) = reach(self.heap, receiver, plain)?;
         while let Some((field, after)) = rest.split_first() {
-            value = self.method(value, field, Given::nothing(given.dot))?;
+            value = self.method(value, field, Arguments::none(arguments.dot))?;
             (value, rest) = reach(self.heap, &value, after)?;
         }
         match method {
             [] => Ok(value),
             [field, ..] => {
-                given.receiver = None;
-                self.method(value, field, given)
+                arguments.receiver = None;
+                self.method(value, field, arguments)
             }
         }
     }
 
-    fn method(&mut self, receiver: Value, field: &Field, mut given: Given<'_>) -> Eval<Value> {
+    fn method(&mut self, receiver: Value, field: &Field, mut arguments: Arguments<'_>) -> Eval<Value> {
         match methods::find(receiver.plain(), &shown(field)) {
             Some(method) => {
-                given.receiver = Some(receiver);
-                self.call(field.at, method, given)
+                arguments.receiver = Some(receiver);
+                self.call(field.at, method, arguments)
             }
-            None if given.is_nothing() => Err(no_field(field, receiver.plain())),
+            None if arguments.is_empty() => Err(no_field(field, receiver.plain())),
             None => without_method(receiver.plain(), field),
         }
     }

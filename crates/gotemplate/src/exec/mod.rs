@@ -1,12 +1,12 @@
 //! Executes parsed templates, by the rules of Go's text/template.
 
 mod arguments;
+mod cache;
 mod call;
 mod evaluate;
 mod fields;
 mod number;
 mod range;
-mod shared;
 mod walk;
 
 use std::sync::Arc;
@@ -34,11 +34,11 @@ type Eval<T> = Result<T, Stop>;
 
 /// Executes the main template of `program` with `dot` and returns its output.
 pub(crate) fn execute(program: &Program, dot: &Value, heap: &mut Heap, fuel: &mut Fuel) -> Eval<Output> {
-    let shared = heap.shared.as_ref().filter(|shared| program.parts > 0 && shared.is_in(dot)).map(Arc::clone);
-    let slots = shared.as_ref().map(|shared| shared.slots(program.id, program.parts));
-    let sharing =
-        shared.as_deref().zip(slots.as_deref()).map(|(shared, slots)| Sharing { shared, slots, is_inside: false });
-    let mut run = Run { sharing, ..Run::new(program, dot, heap, fuel) };
+    let cache = heap.cache.as_ref().filter(|cache| program.parts > 0 && cache.applies_to(dot)).map(Arc::clone);
+    let slots = cache.as_ref().map(|cache| cache.slots(program.id, program.parts));
+    let cache_access =
+        cache.as_deref().zip(slots.as_deref()).map(|(cache, slots)| CacheAccess { cache, slots, is_in_part: false });
+    let mut run = Run { cache_access, ..Run::new(program, dot, heap, fuel) };
     run.main(dot)?;
     Ok(run.output)
 }
@@ -66,12 +66,12 @@ struct Watched {
 
 /// The cached results that an execution can use.
 #[derive(Clone, Copy)]
-struct Sharing<'a> {
-    shared: &'a Shared,
+struct CacheAccess<'a> {
+    cache: &'a Shared,
     /// The places of the program's parts in the cache.
     slots: &'a [Slot],
     /// Whether a part is being computed. Results of parts inside it are not stored.
-    is_inside: bool,
+    is_in_part: bool,
 }
 
 /// The state of one execution.
@@ -89,15 +89,15 @@ struct Run<'a> {
     heap: &'a mut Heap,
     fuel: &'a mut Fuel,
     watched: Option<Watched>,
-    sharing: Option<Sharing<'a>>,
+    cache_access: Option<CacheAccess<'a>>,
 }
 
 impl<'a> Run<'a> {
     fn new(program: &'a Program, dot: &Value, heap: &'a mut Heap, fuel: &'a mut Fuel) -> Self {
         let output = Output { bytes: Vec::with_capacity(program.source.len()), stretches: Vec::new() };
         let variables = vec![(ROOT_VARIABLE, dot.clone())];
-        let (arguments, watched, sharing) = (Vec::new(), None, None);
-        Self { program, output, variables, frame: 0, arguments, depth: 0, heap, fuel, watched, sharing }
+        let (arguments, watched, cache_access) = (Vec::new(), None, None);
+        Self { program, output, variables, frame: 0, arguments, depth: 0, heap, fuel, watched, cache_access }
     }
 }
 

@@ -9,10 +9,11 @@ impl Run<'_> {
     pub(super) fn range(&mut self, dot: &Value, range: &Loop) -> Eval<Flow> {
         let mark = self.variables.len();
         let items = self.pipeline(dot, &range.items)?;
-        let spread = items.spread(self.heap, self.fuel).map_err(|exhausted| stop(range.items.at, exhausted))?;
-        let ran = self.iterate(spread.as_ref().unwrap_or(&items), range)?;
+        let tainted_items =
+            items.with_item_taints(self.heap, self.fuel).map_err(|exhausted| stop(range.items.at, exhausted))?;
+        let has_items = self.iterate(tainted_items.as_ref().unwrap_or(&items), range)?;
         // The variables of the pipeline are visible in `otherwise`, too.
-        let flow = if ran { Flow::Next } else { self.nested_body(range.items.at, dot, &range.otherwise)? };
+        let flow = if has_items { Flow::Next } else { self.nested_body(range.items.at, dot, &range.otherwise)? };
         self.variables.truncate(mark);
         Ok(flow)
     }
@@ -59,7 +60,7 @@ impl Run<'_> {
             return Err(error(range.items.at, message));
         }
         for number in 0..count {
-            if self.round(range, || Value::Missing, &like(items, number))? == Flow::Break {
+            if self.round(range, || Value::Missing, &of_same_type(items, number))? == Flow::Break {
                 break;
             }
         }
@@ -98,7 +99,7 @@ impl Run<'_> {
 }
 
 /// `number` with the integer type of `model`.
-fn like(model: &Value, number: u64) -> Value {
+fn of_same_type(model: &Value, number: u64) -> Value {
     match model {
         Value::Uint(_, kind) => Value::Uint(number, *kind),
         Value::Int(_, kind) => Value::Int(number as i64, *kind),

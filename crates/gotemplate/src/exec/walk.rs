@@ -54,7 +54,7 @@ impl Run<'_> {
                 self.template(dot, call)?;
                 Ok(Flow::Next)
             }
-            Node::Shared(shared) => self.shared_body(dot, &shared.0, &shared.1),
+            Node::Part(part) => self.part_body(dot, &part.0, &part.1),
             Node::Break => Ok(Flow::Break),
             Node::Continue => Ok(Flow::Continue),
         }
@@ -134,7 +134,7 @@ impl Run<'_> {
             Value::Missing | Value::Nil => self.write(at, b"<no value>", Taint::None),
             Value::Text(text) => self.write(at, text.as_bytes(), taint),
             whole @ (Value::List(_) | Value::Map(_) | Value::Struct(_)) => {
-                let whole = nesting::admit(whole, self.heap, self.fuel).map_err(|failure| stop(at, failure))?;
+                let whole = nesting::resolve(whole, self.heap, self.fuel).map_err(|failure| stop(at, failure))?;
                 let text = format::display(&whole);
                 self.write(at, text.as_bytes(), taint)
             }

@@ -13,7 +13,7 @@ use crate::value::Value;
 pub(crate) const FUNCTIONS: &[Function] = &[hash::FUNCTION, stringify::FUNCTION, to_yaml::FUNCTION, unquote::FUNCTION];
 
 /// A YAML document without the newline at its end, as templates insert it.
-fn inserted(mut yaml: Vec<u8>) -> Value {
+fn without_newline(mut yaml: Vec<u8>) -> Value {
     if yaml.ends_with(b"\n") {
         yaml.pop();
     }

@@ -16,7 +16,7 @@ fn stringify(call: &mut Call<'_>, arguments: &[Value]) -> Result<Value, Failure>
         Value::Map(map) => yaml::to_yaml_of_texts(&map.entries, call.fuel)?,
         other => yaml::to_yaml_with(other, call.fuel)?,
     };
-    Ok(super::inserted(written))
+    Ok(super::without_newline(written))
 }
 
 #[cfg(test)]

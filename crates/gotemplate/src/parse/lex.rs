@@ -4,7 +4,7 @@ use memchr::memmem;
 use unicode_properties::{GeneralCategory, GeneralCategoryGroup, UnicodeGeneralCategory as _};
 
 use super::ParseError;
-use crate::taint::{Stretch, is_touched};
+use crate::taint::{Stretch, overlaps};
 
 /// The kind of a token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -90,7 +90,7 @@ impl Lexer<'_> {
             let (opened, known) = (self.start, self.tokens.len());
             let read = self.action();
             let action = opened..if read.is_ok() { self.closed } else { self.at };
-            if is_touched(self.stretches, &action) {
+            if overlaps(self.stretches, &action) {
                 self.tokens.truncate(known);
                 let text = String::from_utf8_lossy(self.slice(action.start, action.end)).into_owned();
                 return Err(ParseError {
@@ -123,7 +123,7 @@ impl Lexer<'_> {
         let mut from = self.at;
         loop {
             let at = from + memmem::find(self.text.get(from..)?, b"{{")?;
-            if !is_touched(self.stretches, &(at..at + 2)) {
+            if !overlaps(self.stretches, &(at..at + 2)) {
                 return Some(at);
             }
             from = at + 1;

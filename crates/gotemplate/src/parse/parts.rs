@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::tree::{
-    Body, Choice, Command, Loop, Node, Operand, Part, Path, Pipeline, Program, ROOT_VARIABLE, SharedPrefix, TemplateId,
+    Body, Choice, Command, Loop, Node, Operand, Part, PartPrefix, Path, Pipeline, Program, ROOT_VARIABLE, TemplateId,
     Term, VariableId,
 };
 use crate::value::Key;
@@ -25,10 +25,10 @@ pub(crate) fn mark(program: &mut Program) {
     }
     let mut analysis = Analysis { assigned: assigned(program), ..Analysis::default() };
     for _ in 0..ROUNDS_MAX {
-        let known = analysis.called_otherwise.len();
+        let known = analysis.called_with_other_dot.len();
         analysis.templates(program);
-        if analysis.called_otherwise.len() == known {
-            analysis.marks = true;
+        if analysis.called_with_other_dot.len() == known {
+            analysis.is_marking = true;
             analysis.templates(program);
             break;
         }
@@ -39,7 +39,7 @@ pub(crate) fn mark(program: &mut Program) {
 
 /// What a value depends on.
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Source {
+enum Dependency {
     /// Only the text of the template.
     Constant,
     /// This field of the data.
@@ -50,9 +50,9 @@ enum Source {
     Anything,
 }
 
-impl Source {
+impl Dependency {
     /// The dependency of a value that is made of both.
-    fn and(self, other: Self) -> Self {
+    fn join(self, other: Self) -> Self {
         match (self, other) {
             (Self::Constant, other) | (other, Self::Constant) if other != Self::Data => other,
             (Self::Field(one), Self::Field(other)) if one == other => Self::Field(one),
@@ -63,23 +63,23 @@ impl Source {
 
 /// The dependency of a part, and whether computing it is work: it calls a function or contains a loop.
 #[derive(Clone, Debug)]
-struct Found {
-    source: Source,
+struct Analyzed {
+    dependency: Dependency,
     is_work: bool,
 }
 
-impl Found {
-    const NOTHING: Self = Self { source: Source::Constant, is_work: false };
-    const ANYTHING: Self = Self { source: Source::Anything, is_work: true };
+impl Analyzed {
+    const CONSTANT: Self = Self { dependency: Dependency::Constant, is_work: false };
+    const ANYTHING: Self = Self { dependency: Dependency::Anything, is_work: true };
 
-    fn and(self, other: Self) -> Self {
-        Self { source: self.source.and(other.source), is_work: self.is_work || other.is_work }
+    fn join(self, other: Self) -> Self {
+        Self { dependency: self.dependency.join(other.dependency), is_work: self.is_work || other.is_work }
     }
 
     /// The field, if the result is worth caching.
     fn field(&self) -> Option<&Key> {
-        match &self.source {
-            Source::Field(field) if self.is_work => Some(field),
+        match &self.dependency {
+            Dependency::Field(field) if self.is_work => Some(field),
             _ => None,
         }
     }
@@ -88,17 +88,17 @@ impl Found {
 /// The dot and the variables that are visible at a place.
 #[derive(Clone, Debug)]
 struct Scope {
-    dot: Source,
-    variables: Vec<(VariableId, Source)>,
+    dot: Dependency,
+    variables: Vec<(VariableId, Dependency)>,
 }
 
 impl Scope {
-    fn variable(&self, variable: VariableId) -> Source {
+    fn variable(&self, variable: VariableId) -> Dependency {
         let found = self.variables.iter().rfind(|(number, _)| *number == variable);
-        found.map_or(Source::Anything, |(_, source)| source.clone())
+        found.map_or(Dependency::Anything, |(_, dependency)| dependency.clone())
     }
 
-    fn with_dot(&self, dot: Source) -> Self {
+    fn with_dot(&self, dot: Dependency) -> Self {
         Self { dot, variables: self.variables.clone() }
     }
 }
@@ -115,17 +115,17 @@ struct Group {
 const WORK_MIN: usize = 4;
 
 impl Group {
-    fn fits(&self, found: &Found, declares_nothing: bool) -> bool {
+    fn fits(&self, found: &Analyzed, declares_nothing: bool) -> bool {
         declares_nothing
-            && match &found.source {
-                Source::Constant => true,
-                Source::Field(field) => self.field.as_ref().is_none_or(|own| own == field),
-                Source::Data | Source::Anything => false,
+            && match &found.dependency {
+                Dependency::Constant => true,
+                Dependency::Field(field) => self.field.as_ref().is_none_or(|own| own == field),
+                Dependency::Data | Dependency::Anything => false,
             }
     }
 
-    fn add(&mut self, node: Node, found: Found) {
-        if let Source::Field(field) = found.source {
+    fn add(&mut self, node: Node, found: Analyzed) {
+        if let Dependency::Field(field) = found.dependency {
             self.field = Some(field);
             self.work += if found.is_work { WORK_MIN } else { 1 };
         }
@@ -138,9 +138,9 @@ struct Analysis {
     /// Variables that are assigned again later.
     assigned: BTreeSet<VariableId>,
     /// The templates that are called with another dot than the data.
-    called_otherwise: BTreeSet<TemplateId>,
+    called_with_other_dot: BTreeSet<TemplateId>,
     /// Whether this is the final round, which marks the parts.
-    marks: bool,
+    is_marking: bool,
     parts: usize,
 }
 
@@ -148,8 +148,8 @@ impl Analysis {
     fn templates(&mut self, program: &mut Program) {
         for (id, (_, body)) in program.templates.iter_mut().enumerate() {
             let Some(body) = body else { continue };
-            let dot = if self.called_otherwise.contains(&id) { Source::Anything } else { Source::Data };
-            let root = if self.assigned.contains(&ROOT_VARIABLE) { Source::Anything } else { dot.clone() };
+            let dot = if self.called_with_other_dot.contains(&id) { Dependency::Anything } else { Dependency::Data };
+            let root = if self.assigned.contains(&ROOT_VARIABLE) { Dependency::Anything } else { dot.clone() };
             self.mark_body(&mut Scope { dot, variables: vec![(ROOT_VARIABLE, root)] }, body);
         }
     }
@@ -168,7 +168,7 @@ impl Analysis {
             let found = self.node(scope, &node, false);
             let declared = scope.variables.split_off(before);
             if !group.fits(&found, declared.is_empty()) {
-                self.end(&mut group, &mut marked);
+                self.finish_group(&mut group, &mut marked);
             }
             if group.fits(&found, declared.is_empty()) {
                 group.add(node, found);
@@ -179,14 +179,14 @@ impl Analysis {
                 marked.push(node);
             }
         }
-        self.end(&mut group, &mut marked);
+        self.finish_group(&mut group, &mut marked);
         *body = marked;
     }
 
     /// Moves a group to `marked`: as a part if it is worth caching, otherwise as separate nodes. Text at the ends of a part is not included.
-    fn end(&mut self, group: &mut Group, marked: &mut Body) {
+    fn finish_group(&mut self, group: &mut Group, marked: &mut Body) {
         let Group { mut nodes, field, work } = std::mem::take(group);
-        let Some(field) = field.filter(|_| self.marks && work >= WORK_MIN) else {
+        let Some(field) = field.filter(|_| self.is_marking && work >= WORK_MIN) else {
             marked.extend(nodes);
             return;
         };
@@ -196,7 +196,7 @@ impl Analysis {
         let begin = nodes.iter().position(|node| !is_text(node)).unwrap_or_default();
         marked.extend(nodes.drain(..begin));
         let part = self.part(&field);
-        marked.push(Node::Shared(Box::new((part, nodes))));
+        marked.push(Node::Part(Box::new((part, nodes))));
         marked.extend(behind);
     }
 
@@ -207,29 +207,30 @@ impl Analysis {
             Node::With(choice) => self.mark_choice(scope, choice, true),
             Node::Range(range) => {
                 self.mark_pipeline(scope, &mut range.items);
-                self.declare(scope, &range.items, &Source::Anything);
-                self.mark_body(&mut scope.with_dot(Source::Anything), &mut range.body);
+                self.declare(scope, &range.items, &Dependency::Anything);
+                self.mark_body(&mut scope.with_dot(Dependency::Anything), &mut range.body);
                 self.mark_body(scope, &mut range.otherwise);
             }
             Node::Template(call) => {
-                let argument = call.argument.as_ref().map_or(Source::Anything, |it| self.pipeline(scope, it).source);
-                if argument != Source::Data {
-                    self.called_otherwise.insert(call.id);
+                let argument =
+                    call.argument.as_ref().map_or(Dependency::Anything, |it| self.pipeline(scope, it).dependency);
+                if argument != Dependency::Data {
+                    self.called_with_other_dot.insert(call.id);
                 }
                 if let Some(argument) = &mut call.argument {
                     self.mark_pipeline(scope, argument);
                 }
             }
-            Node::Text(_) | Node::Break | Node::Continue | Node::Shared(_) => {}
+            Node::Text(_) | Node::Break | Node::Continue | Node::Part(_) => {}
         }
     }
 
     fn mark_choice(&mut self, scope: &mut Scope, choice: &mut Choice, sets_dot: bool) {
         for (condition, body) in &mut choice.branches {
-            let source = self.pipeline(scope, condition).source;
+            let dependency = self.pipeline(scope, condition).dependency;
             self.mark_pipeline(scope, condition);
-            self.declare(scope, condition, &source);
-            let dot = if sets_dot { source } else { scope.dot.clone() };
+            self.declare(scope, condition, &dependency);
+            let dot = if sets_dot { dependency } else { scope.dot.clone() };
             self.mark_body(&mut scope.with_dot(dot), body);
         }
         self.mark_body(scope, &mut choice.otherwise);
@@ -240,9 +241,9 @@ impl Analysis {
         let found = |count: usize| self.commands(scope, pipeline.commands.get(..count).unwrap_or_default());
         let whole = (1..=pipeline.commands.len()).rev().find_map(|count| Some((count, found(count).field()?.clone())));
         let shared = whole.as_ref().map_or(0, |(count, _)| *count);
-        if let Some((commands, field)) = whole.filter(|_| self.marks) {
+        if let Some((commands, field)) = whole.filter(|_| self.is_marking) {
             let part = self.part(&field);
-            pipeline.shared = Some(Box::new(SharedPrefix { part, commands }));
+            pipeline.cached_prefix = Some(Box::new(PartPrefix { part, commands }));
         }
         for command in pipeline.commands.iter_mut().skip(shared) {
             self.mark_operand(scope, &mut command.first);
@@ -259,31 +260,31 @@ impl Analysis {
     }
 
     /// Makes the variables of a pipeline visible.
-    fn declare(&self, scope: &mut Scope, pipeline: &Pipeline, source: &Source) {
+    fn declare(&self, scope: &mut Scope, pipeline: &Pipeline, dependency: &Dependency) {
         if pipeline.assigns {
             return;
         }
-        let source = |variable| if self.assigned.contains(variable) { &Source::Anything } else { source };
-        scope.variables.extend(pipeline.variables.iter().map(|variable| (*variable, source(variable).clone())));
+        let dependency = |variable| if self.assigned.contains(variable) { &Dependency::Anything } else { dependency };
+        scope.variables.extend(pipeline.variables.iter().map(|variable| (*variable, dependency(variable).clone())));
     }
 
-    fn body(&self, scope: &mut Scope, body: &[Node], is_in_loop: bool) -> Found {
+    fn body(&self, scope: &mut Scope, body: &[Node], is_in_loop: bool) -> Analyzed {
         let before = scope.variables.len();
-        let found = body.iter().fold(Found::NOTHING, |found, node| found.and(self.node(scope, node, is_in_loop)));
+        let found = body.iter().fold(Analyzed::CONSTANT, |found, node| found.join(self.node(scope, node, is_in_loop)));
         scope.variables.truncate(before);
         found
     }
 
     /// The dependency of a node. Variables that later nodes see are added to the scope.
-    fn node(&self, scope: &mut Scope, node: &Node, is_in_loop: bool) -> Found {
+    fn node(&self, scope: &mut Scope, node: &Node, is_in_loop: bool) -> Analyzed {
         match node {
-            Node::Text(_) => Found::NOTHING,
-            Node::Break | Node::Continue if is_in_loop => Found::NOTHING,
-            Node::Break | Node::Continue | Node::Template(_) | Node::Shared(_) => Found::ANYTHING,
+            Node::Text(_) => Analyzed::CONSTANT,
+            Node::Break | Node::Continue if is_in_loop => Analyzed::CONSTANT,
+            Node::Break | Node::Continue | Node::Template(_) | Node::Part(_) => Analyzed::ANYTHING,
             Node::Action(pipeline) => {
                 let found = self.pipeline(scope, pipeline);
-                self.declare(scope, pipeline, &found.source);
-                if pipeline.assigns { Found::ANYTHING } else { found }
+                self.declare(scope, pipeline, &found.dependency);
+                if pipeline.assigns { Analyzed::ANYTHING } else { found }
             }
             Node::If(choice) => self.choice(scope, choice, (false, is_in_loop)),
             Node::With(choice) => self.choice(scope, choice, (true, is_in_loop)),
@@ -291,77 +292,77 @@ impl Analysis {
         }
     }
 
-    fn choice(&self, scope: &mut Scope, choice: &Choice, (sets_dot, is_in_loop): (bool, bool)) -> Found {
+    fn choice(&self, scope: &mut Scope, choice: &Choice, (sets_dot, is_in_loop): (bool, bool)) -> Analyzed {
         let before = scope.variables.len();
-        let mut all = Found::NOTHING;
+        let mut all = Analyzed::CONSTANT;
         for (condition, body) in &choice.branches {
             let found = self.pipeline(scope, condition);
-            self.declare(scope, condition, &found.source);
-            let dot = if sets_dot { found.source.clone() } else { scope.dot.clone() };
-            all = all.and(found).and(self.body(&mut scope.with_dot(dot), body, is_in_loop));
+            self.declare(scope, condition, &found.dependency);
+            let dot = if sets_dot { found.dependency.clone() } else { scope.dot.clone() };
+            all = all.join(found).join(self.body(&mut scope.with_dot(dot), body, is_in_loop));
             if condition.assigns {
-                all = Found::ANYTHING;
+                all = Analyzed::ANYTHING;
             }
         }
-        all = all.and(self.body(scope, &choice.otherwise, is_in_loop));
+        all = all.join(self.body(scope, &choice.otherwise, is_in_loop));
         scope.variables.truncate(before);
         all
     }
 
-    fn range(&self, scope: &mut Scope, range: &Loop, is_in_loop: bool) -> Found {
+    fn range(&self, scope: &mut Scope, range: &Loop, is_in_loop: bool) -> Analyzed {
         let before = scope.variables.len();
         let items = self.pipeline(scope, &range.items);
-        self.declare(scope, &range.items, &items.source);
-        let body = self.body(&mut scope.with_dot(items.source.clone()), &range.body, true);
+        self.declare(scope, &range.items, &items.dependency);
+        let body = self.body(&mut scope.with_dot(items.dependency.clone()), &range.body, true);
         let otherwise = self.body(scope, &range.otherwise, is_in_loop);
         scope.variables.truncate(before);
         if range.items.assigns {
-            return Found::ANYTHING;
+            return Analyzed::ANYTHING;
         }
-        Found { is_work: true, ..items.and(body).and(otherwise) }
+        Analyzed { is_work: true, ..items.join(body).join(otherwise) }
     }
 
-    fn pipeline(&self, scope: &Scope, pipeline: &Pipeline) -> Found {
+    fn pipeline(&self, scope: &Scope, pipeline: &Pipeline) -> Analyzed {
         self.commands(scope, &pipeline.commands)
     }
 
-    fn commands(&self, scope: &Scope, commands: &[Command]) -> Found {
-        let one = |last: Option<Found>, command| Some(self.command(scope, command, last));
-        commands.iter().fold(None, one).unwrap_or(Found::ANYTHING)
+    fn commands(&self, scope: &Scope, commands: &[Command]) -> Analyzed {
+        let one = |last: Option<Analyzed>, command| Some(self.command(scope, command, last));
+        commands.iter().fold(None, one).unwrap_or(Analyzed::ANYTHING)
     }
 
-    fn command(&self, scope: &Scope, command: &Command, last: Option<Found>) -> Found {
+    fn command(&self, scope: &Scope, command: &Command, last: Option<Analyzed>) -> Analyzed {
         let first = self.operand(scope, &command.first);
         if command.arguments.is_empty() && last.is_none() {
             return first;
         }
         let arguments = command.arguments.iter().map(|argument| self.operand(scope, argument));
-        let given = arguments.chain(last).fold(first, Found::and);
-        Found { is_work: true, ..given }
+        let all = arguments.chain(last).fold(first, Analyzed::join);
+        Analyzed { is_work: true, ..all }
     }
 
-    fn operand(&self, scope: &Scope, operand: &Operand) -> Found {
-        let quick = |source| Found { source, is_work: false };
+    fn operand(&self, scope: &Scope, operand: &Operand) -> Analyzed {
+        let quick = |dependency| Analyzed { dependency, is_work: false };
         match &operand.term {
             Term::Dot => quick(scope.dot.clone()),
-            Term::Nil | Term::Constant(_) | Term::Number(_) => Found::NOTHING,
-            Term::Function(_) => Found { source: Source::Constant, is_work: true },
-            Term::Field(path) => quick(below(scope.dot.clone(), path)),
-            Term::Variable(variable, path) => quick(below(scope.variable(*variable), path)),
+            Term::Nil | Term::Constant(_) | Term::Number(_) => Analyzed::CONSTANT,
+            Term::Function(_) => Analyzed { dependency: Dependency::Constant, is_work: true },
+            Term::Field(path) => quick(of_fields(scope.dot.clone(), path)),
+            Term::Variable(variable, path) => quick(of_fields(scope.variable(*variable), path)),
             Term::Pipeline(pipeline) => self.pipeline(scope, pipeline),
             Term::Chain(receiver, path) => {
-                let Found { source, is_work } = self.operand(scope, receiver);
-                Found { source: below(source, path), is_work }
+                let Analyzed { dependency, is_work } = self.operand(scope, receiver);
+                Analyzed { dependency: of_fields(dependency, path), is_work }
             }
         }
     }
 }
 
 /// The dependency of a value's fields.
-fn below(source: Source, path: &Path) -> Source {
-    match (source, path.first()) {
-        (Source::Data, Some(field)) => Source::Field(field.name.clone()),
-        (source, _) => source,
+fn of_fields(dependency: Dependency, path: &Path) -> Dependency {
+    match (dependency, path.first()) {
+        (Dependency::Data, Some(field)) => Dependency::Field(field.name.clone()),
+        (dependency, _) => dependency,
     }
 }
 
@@ -389,7 +390,7 @@ fn assigned(program: &Program) -> BTreeSet<VariableId> {
                     of_body(&range.body, all);
                     of_body(&range.otherwise, all);
                 }
-                Node::Text(_) | Node::Template(_) | Node::Shared(_) | Node::Break | Node::Continue => {}
+                Node::Text(_) | Node::Template(_) | Node::Part(_) | Node::Break | Node::Continue => {}
             }
         }
     }

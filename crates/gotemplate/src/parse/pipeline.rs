@@ -15,7 +15,8 @@ impl Parser<'_> {
         if self.nesting > NESTING_MAX {
             return Err(ParseError::new(at, format!("nested more than {NESTING_MAX} levels deep")));
         }
-        let mut pipeline = Pipeline { at, variables: Vec::new(), assigns: false, commands: Vec::new(), shared: None };
+        let mut pipeline =
+            Pipeline { at, variables: Vec::new(), assigns: false, commands: Vec::new(), cached_prefix: None };
         while self.declaration(&mut pipeline, context)? {}
         loop {
             let token = self.next_non_space();

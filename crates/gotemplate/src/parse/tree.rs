@@ -34,7 +34,7 @@ pub(crate) struct Part {
 
 /// The beginning of a pipeline that is a part.
 #[derive(Debug)]
-pub(crate) struct SharedPrefix {
+pub(crate) struct PartPrefix {
     pub(crate) part: Part,
     /// The number of its commands, at least one.
     pub(crate) commands: usize,
@@ -69,7 +69,7 @@ pub(crate) enum Node {
     /// `{{ template "name" pipeline }}`
     Template(Box<TemplateCall>),
     /// Nodes that together are a part. They declare no variable that is visible outside.
-    Shared(Box<(Part, Body)>),
+    Part(Box<(Part, Body)>),
     /// `{{ break }}`
     Break,
     /// `{{ continue }}`
@@ -111,7 +111,7 @@ pub(crate) struct Pipeline {
     /// The commands, at least one.
     pub(crate) commands: Vec<Command>,
     /// The beginning that is a part, if there is one.
-    pub(crate) shared: Option<Box<SharedPrefix>>,
+    pub(crate) cached_prefix: Option<Box<PartPrefix>>,
 }
 
 /// An operand with arguments.

@@ -93,11 +93,11 @@ impl Single {
 
     fn accepts(&self, version: &Version) -> bool {
         // A prerelease fulfils only comparisons with a prerelease. The exception is `!=`.
-        let prerelease_unasked = !version.prerelease.is_empty() && self.version.prerelease.is_empty();
+        let is_unexpected_prerelease = !version.prerelease.is_empty() && self.version.prerelease.is_empty();
         if self.operator == Operator::NotEqual && !self.dirty {
             return version.compare(&self.version).is_ne();
         }
-        if prerelease_unasked {
+        if is_unexpected_prerelease {
             return false;
         }
         let order = version.compare(&self.version);
@@ -120,11 +120,11 @@ impl Single {
     }
 
     fn accepts_tilde(&self, version: &Version) -> bool {
-        let wanted = &self.version;
+        let required = &self.version;
         let anything =
-            (wanted.major, wanted.minor, wanted.patch) == (0, 0, 0) && !self.minor_dirty && !self.patch_dirty;
-        let same_line = version.major == wanted.major && (version.minor == wanted.minor || self.minor_dirty);
-        version.compare(wanted).is_ge() && (anything || same_line)
+            (required.major, required.minor, required.patch) == (0, 0, 0) && !self.minor_dirty && !self.patch_dirty;
+        let same_line = version.major == required.major && (version.minor == required.minor || self.minor_dirty);
+        version.compare(required).is_ge() && (anything || same_line)
     }
 }
 

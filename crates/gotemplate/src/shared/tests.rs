@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{Outcome, Shared};
+use super::{PartResult, Shared};
 use crate::fuel::Limits;
 use crate::taint::Taint;
 use crate::template::{Options, Template};
@@ -42,12 +42,12 @@ fn check_within(text: &str, limits: Limits, is_literal: bool) -> Arc<Shared> {
 }
 
 /// Checks the same with and without nested rendering, and the number of stored results.
-fn check(text: &str, kept: usize) {
+fn check(text: &str, stored_count: usize) {
     check_within(text, Limits::default(), false);
     let shared = check_within(text, Limits::default(), true);
     let programs = shared.programs.read().unwrap();
-    let known = programs.iter().flat_map(|(_, slots)| slots.iter()).filter_map(|slot| slot.known.get());
-    assert_eq!(known.flatten().count(), kept, "{text}");
+    let stored = programs.iter().flat_map(|(_, slots)| slots.iter()).filter_map(|slot| slot.result.get());
+    assert_eq!(stored.flatten().count(), stored_count, "{text}");
 }
 
 #[test]
@@ -154,6 +154,6 @@ fn a_text_is_kept_without_what_it_is_made_of() {
     let shared = check_within("{{ toYaml .data | indent 2 }}", Limits::default(), false);
     let programs = shared.programs.read().unwrap();
     let made: Vec<_> =
-        programs.iter().flat_map(|(_, slots)| slots.iter()).filter_map(|slot| slot.known.get()).collect();
-    assert!(matches!(made.as_slice(), [Some(made)] if matches!(made.result, Outcome::Text(_))));
+        programs.iter().flat_map(|(_, slots)| slots.iter()).filter_map(|slot| slot.result.get()).collect();
+    assert!(matches!(made.as_slice(), [Some(made)] if matches!(made.result, PartResult::Text(_))));
 }

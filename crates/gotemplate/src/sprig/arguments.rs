@@ -52,7 +52,7 @@ pub(super) fn float(args: &[Value], index: usize) -> Result<f64, Failure> {
 /// The `bool` at `index`.
 pub(super) fn boolean(args: &[Value], index: usize) -> Result<bool, Failure> {
     match any(args, index) {
-        Value::Bool(is) => Ok(*is),
+        Value::Bool(flag) => Ok(*flag),
         _ => Err(unexpected(index, "bool")),
     }
 }
@@ -83,18 +83,18 @@ pub(super) fn list<'a>(args: &'a [Value], index: usize, refusal: &str) -> Result
 }
 
 /// Checks that a text of this length is within the limit, before it is made. The executor charges for it afterwards.
-pub(super) fn allow(call: &Call<'_>, bytes: usize) -> Result<(), Failure> {
+pub(super) fn check_length(call: &Call<'_>, bytes: usize) -> Result<(), Failure> {
     call.fuel.clone().output(bytes)?;
     Ok(())
 }
 
-/// Like [`allow`], and charges the steps for making the text.
-pub(super) fn pay(call: &mut Call<'_>, bytes: usize) -> Result<(), Failure> {
-    allow(call, bytes)?;
+/// Like [`check_length`], and charges the steps for making the text.
+pub(super) fn charge_text(call: &mut Call<'_>, bytes: usize) -> Result<(), Failure> {
+    check_length(call, bytes)?;
     call.fuel.steps(bytes as u64 / 64)?;
     Ok(())
 }
 
-fn unexpected(index: usize, wanted: &str) -> Failure {
-    Failure::error(format!("argument {}: expected {wanted}", index + 1))
+fn unexpected(index: usize, expected: &str) -> Failure {
+    Failure::error(format!("argument {}: expected {expected}", index + 1))
 }

@@ -105,19 +105,19 @@ fn camel_case(text: &[u8]) -> Vec<u8> {
         lead.last().into_iter().for_each(|&char| push(&mut out, char));
         return out;
     };
-    let mut held = to_upper(first);
+    let mut pending = to_upper(first);
     for &char in following {
-        let capital = joins(held) && !joins(char);
+        let capital = joins(pending) && !joins(char);
         if !capital {
-            push(&mut out, held);
+            push(&mut out, pending);
         }
-        held = match (joins(char), capital) {
+        pending = match (joins(char), capital) {
             (true, _) => char,
             (false, true) => to_upper(char),
             (false, false) => to_lower(char),
         };
     }
-    push(&mut out, held);
+    push(&mut out, pending);
     out
 }
 
@@ -243,9 +243,9 @@ impl<'a> Words<'a> {
         }
     }
 
-    /// The end of the run of characters from `start` on for which `wanted` is true.
-    fn run(&self, start: usize, wanted: impl Fn(char) -> bool) -> usize {
-        start + self.rest.iter().skip(start).take_while(|&&char| wanted(char)).count()
+    /// The end of the run of characters from `start` on for which `matches` is true.
+    fn run(&self, start: usize, matches: impl Fn(char) -> bool) -> usize {
+        start + self.rest.iter().skip(start).take_while(|&&char| matches(char)).count()
     }
 }
 

@@ -35,7 +35,7 @@ fn parse_int(text: &[u8], base: u32) -> Result<i64, std::num::ParseIntError> {
 /// Floats are truncated. Texts must be decimal integers.
 pub(super) fn to_int64(value: &Value) -> i64 {
     match value {
-        Value::Bool(is) => i64::from(*is),
+        Value::Bool(flag) => i64::from(*flag),
         Value::Int(number, _) | Value::Duration(number) => *number,
         Value::Uint(number, _) => i64::try_from(*number).unwrap_or(i64::MAX),
         Value::Float(number) => truncated(*number),
@@ -53,7 +53,7 @@ fn truncated(number: f64) -> i64 {
 /// Texts are parsed like in Go's `strconv.ParseFloat`.
 pub(super) fn to_float64(value: &Value) -> f64 {
     match value {
-        Value::Bool(is) => f64::from(u8::from(*is)),
+        Value::Bool(flag) => f64::from(u8::from(*flag)),
         Value::Int(number, _) | Value::Duration(number) => *number as f64,
         Value::Uint(number, _) => *number as f64,
         Value::Float(number) => *number,

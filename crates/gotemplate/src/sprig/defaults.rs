@@ -11,8 +11,8 @@ use Type::{Any, Bool};
 pub(super) const FUNCTIONS: &[Function] = &[
     variadic(function("coalesce", &[Any], coalesce)),
     variadic(function("default", &[Any, Any], |call, args| {
-        let given = args.get(1).filter(|given| !is_empty(call.heap, given));
-        Ok(given.unwrap_or(any(args, 0)).clone())
+        let value = args.get(1).filter(|value| !is_empty(call.heap, value));
+        Ok(value.unwrap_or(any(args, 0)).clone())
     })),
     function("empty", &[Any], |call, args| Ok(Value::Bool(is_empty(call.heap, any(args, 0))))),
     function("ternary", &[Any, Any, Bool], |_, args| Ok(any(args, usize::from(!boolean(args, 2)?)).clone())),
@@ -28,7 +28,7 @@ fn coalesce(call: &mut Call<'_>, args: &[Value]) -> Result<Value, Failure> {
 pub(super) fn is_empty(heap: &Heap, value: &Value) -> bool {
     match value {
         Value::Missing | Value::Nil => true,
-        Value::Bool(is) => !is,
+        Value::Bool(flag) => !flag,
         Value::Int(number, _) | Value::Duration(number) => *number == 0,
         Value::Uint(number, _) => *number == 0,
         Value::Float(number) => *number == 0.0,

@@ -8,7 +8,7 @@ use super::merge::merged;
 use super::quoting::strval;
 use super::{deep, function, variadic};
 use crate::function::{Call, Failure, Function, Type};
-use crate::nesting::admit;
+use crate::nesting::resolve;
 use crate::value::{Entries, Key, List, Map, MapKind, Value};
 
 use Type::{Any, Dict, Text};
@@ -34,7 +34,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
 fn new_dict(call: &mut Call<'_>, args: &[Value]) -> Result<Value, Failure> {
     let mut entries = Entries::new();
     for pair in args.chunks(2) {
-        let key = strval(&admit(any(pair, 0), call.heap, call.fuel)?);
+        let key = strval(&resolve(any(pair, 0), call.heap, call.fuel)?);
         entries.insert(Key::Text(key), pair.get(1).cloned().unwrap_or_else(|| Value::text("")));
     }
     Ok(Value::map(MapKind::TextToAny, entries))
@@ -85,13 +85,13 @@ fn set(call: &mut Call<'_>, args: &[Value]) -> Result<Value, Failure> {
     if map.is_nil() {
         return Err(Failure::error("assignment to entry in nil map"));
     }
-    pay_for_change(call, map)?;
+    charge_for_change(call, map)?;
     call.heap.entries_mut(map).insert(Key::Text(text(args, 1)?.clone()), any(args, 2).clone());
     Ok(Value::Map(Arc::clone(map)))
 }
 
 /// Charges for the first change of a map: it copies the entries.
-fn pay_for_change(call: &mut Call<'_>, map: &Arc<Map>) -> Result<(), Failure> {
+fn charge_for_change(call: &mut Call<'_>, map: &Arc<Map>) -> Result<(), Failure> {
     if call.heap.changed(map).is_none() {
         call.fuel.steps(map.entries.len() as u64)?;
     }
@@ -102,7 +102,7 @@ fn unset(call: &mut Call<'_>, args: &[Value]) -> Result<Value, Failure> {
     let map = dict(args, 0)?;
     let key = Key::Text(text(args, 1)?.clone());
     if call.heap.entries(map).contains_key(&key) {
-        pay_for_change(call, map)?;
+        charge_for_change(call, map)?;
         call.heap.entries_mut(map).remove(&key);
     }
     Ok(Value::Map(Arc::clone(map)))

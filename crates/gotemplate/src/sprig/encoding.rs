@@ -2,7 +2,7 @@
 
 use data_encoding::{BASE32, BASE64};
 
-use super::arguments::{bytes, pay};
+use super::arguments::{bytes, charge_text};
 use super::function;
 use crate::function::{Call, Failure, Function, Type};
 use crate::value::Value;
@@ -10,18 +10,18 @@ use crate::value::Value;
 use Type::Text;
 
 pub(super) const FUNCTIONS: &[Function] = &[
-    function("b32dec", &[Text], |call, args| Ok(decoded(decode32(paid(call, args)?), "base32"))),
-    function("b32enc", &[Text], |call, args| Ok(Value::text(BASE32.encode(paid(call, args)?)))),
-    function("b64dec", &[Text], |call, args| Ok(decoded(decode64(paid(call, args)?), "base64"))),
-    function("b64enc", &[Text], |call, args| Ok(Value::text(BASE64.encode(paid(call, args)?)))),
+    function("b32dec", &[Text], |call, args| Ok(decoded(decode32(charged_bytes(call, args)?), "base32"))),
+    function("b32enc", &[Text], |call, args| Ok(Value::text(BASE32.encode(charged_bytes(call, args)?)))),
+    function("b64dec", &[Text], |call, args| Ok(decoded(decode64(charged_bytes(call, args)?), "base64"))),
+    function("b64enc", &[Text], |call, args| Ok(Value::text(BASE64.encode(charged_bytes(call, args)?)))),
 ];
 
 /// The index of the first invalid byte.
 type Corrupt = usize;
 
-fn paid<'a>(call: &mut Call<'_>, args: &'a [Value]) -> Result<&'a [u8], Failure> {
+fn charged_bytes<'a>(call: &mut Call<'_>, args: &'a [Value]) -> Result<&'a [u8], Failure> {
     let text = bytes(args, 0)?;
-    pay(call, text.len().saturating_mul(2))?;
+    charge_text(call, text.len().saturating_mul(2))?;
     Ok(text)
 }
 

@@ -6,7 +6,7 @@ use crate::value::{List, Map, Value};
 
 /// Whether the values have the same type and are equal at all levels.
 ///
-/// The function is recursive. Callers limit the depth with [`admit`](crate::nesting::admit) first.
+/// The function is recursive. Callers limit the depth with [`resolve`](crate::nesting::resolve) first.
 pub(super) fn deep_equal(left: &Value, right: &Value) -> bool {
     match (left, right) {
         (Value::Nil | Value::Missing, Value::Nil | Value::Missing) => true,

@@ -5,7 +5,7 @@ use std::io::Write as _;
 
 use data_encoding::BASE64;
 
-use super::arguments::{any, pay};
+use super::arguments::{any, charge_text};
 use super::{deep, function};
 use crate::fuel::Exhausted;
 use crate::function::{Call, Failure, Function, Type};
@@ -30,7 +30,7 @@ fn encoded(call: &mut Call<'_>, value: &Value, indent: Option<&'static str>) -> 
     let bytes_max = call.fuel.limits().output_bytes;
     let mut writer = Writer { out: Vec::with_capacity(64), indent, level: 0, bytes_max };
     match writer.value(value) {
-        Ok(()) => pay(call, writer.out.len())?,
+        Ok(()) => charge_text(call, writer.out.len())?,
         Err(Stop::TooLong) => return Err(Exhausted::OutputBytes(bytes_max).into()),
         Err(Stop::Unsupported) => writer.out.clear(),
     }
@@ -51,7 +51,7 @@ impl Writer {
     fn value(&mut self, value: &Value) -> Result<(), Stop> {
         match value {
             Value::Missing | Value::Nil => self.put("null"),
-            Value::Bool(is) => self.put(if *is { "true" } else { "false" }),
+            Value::Bool(flag) => self.put(if *flag { "true" } else { "false" }),
             Value::Int(number, _) | Value::Duration(number) => self.shown(number),
             Value::Uint(number, _) => self.shown(number),
             Value::Float(number) if number.is_finite() => self.float(*number),
@@ -214,7 +214,7 @@ fn is_plain(byte: u8) -> bool {
 fn key_text(key: &Key) -> Text {
     match key {
         Key::Nil => "null".into(),
-        Key::Bool(is) => is.to_string().as_str().into(),
+        Key::Bool(flag) => flag.to_string().as_str().into(),
         Key::Int(number) => number.to_string().as_str().into(),
         Key::Uint(number) => number.to_string().as_str().into(),
         Key::Float(number) => number.0.to_string().as_str().into(),

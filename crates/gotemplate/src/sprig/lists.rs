@@ -8,7 +8,7 @@ use super::defaults::is_empty;
 use super::equality::deep_equal;
 use super::{function, variadic};
 use crate::function::{Call, Failure, Function, Type};
-use crate::nesting::admit;
+use crate::nesting::resolve;
 use crate::value::{IntKind, List, ListKind, Value};
 
 use Type::{Any, Int};
@@ -48,7 +48,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
 ];
 
 /// Makes a `[]interface {}` of these items, and charges for it.
-fn made<'a>(call: &mut Call<'_>, items: impl IntoIterator<Item = &'a Value>) -> Result<Value, Failure> {
+fn charged_list<'a>(call: &mut Call<'_>, items: impl IntoIterator<Item = &'a Value>) -> Result<Value, Failure> {
     let items: Vec<Value> = items.into_iter().cloned().collect();
     call.fuel.steps(items.len() as u64)?;
     Ok(Value::list(items))
@@ -56,19 +56,19 @@ fn made<'a>(call: &mut Call<'_>, items: impl IntoIterator<Item = &'a Value>) -> 
 
 /// Makes a list of the remaining items, or Go's nil slice for `None`.
 fn part(call: &mut Call<'_>, items: Option<&[Value]>) -> Result<Value, Failure> {
-    items.map_or_else(|| Ok(Value::nil_list()), |items| made(call, items))
+    items.map_or_else(|| Ok(Value::nil_list()), |items| charged_list(call, items))
 }
 
 fn push(call: &mut Call<'_>, args: &[Value]) -> Result<Value, Failure> {
-    made(call, list(args, 0, "Cannot push on type")?.items.iter().chain([any(args, 1)]))
+    charged_list(call, list(args, 0, "Cannot push on type")?.items.iter().chain([any(args, 1)]))
 }
 
 fn prepend(call: &mut Call<'_>, args: &[Value]) -> Result<Value, Failure> {
-    made(call, [any(args, 1)].into_iter().chain(&list(args, 0, "Cannot prepend on type")?.items))
+    charged_list(call, [any(args, 1)].into_iter().chain(&list(args, 0, "Cannot prepend on type")?.items))
 }
 
 fn reverse(call: &mut Call<'_>, args: &[Value]) -> Result<Value, Failure> {
-    made(call, list(args, 0, "Cannot find reverse on type")?.items.iter().rev())
+    charged_list(call, list(args, 0, "Cannot find reverse on type")?.items.iter().rev())
 }
 
 fn compact(call: &mut Call<'_>, args: &[Value]) -> Result<Value, Failure> {
@@ -93,9 +93,9 @@ fn has(call: &mut Call<'_>, args: &[Value]) -> Result<Value, Failure> {
         return Ok(Value::Bool(false));
     }
     let items = &list(args, 1, "Cannot find has on type")?.items;
-    let wanted = admit(any(args, 0), call.heap, call.fuel)?;
+    let item_to_find = resolve(any(args, 0), call.heap, call.fuel)?;
     for item in items {
-        if deep_equal(&wanted, &admitted(call, item)?) {
+        if deep_equal(&item_to_find, &resolved_item(call, item)?) {
             return Ok(Value::Bool(true));
         }
     }
@@ -103,9 +103,9 @@ fn has(call: &mut Call<'_>, args: &[Value]) -> Result<Value, Failure> {
 }
 
 /// The item with all changes of this rendering, to compare it.
-fn admitted(call: &mut Call<'_>, item: &Value) -> Result<Value, Failure> {
+fn resolved_item(call: &mut Call<'_>, item: &Value) -> Result<Value, Failure> {
     call.fuel.steps(1)?;
-    admit(item, call.heap, call.fuel)
+    resolve(item, call.heap, call.fuel)
 }
 
 fn uniq(call: &mut Call<'_>, args: &[Value]) -> Result<Value, Failure> {
@@ -113,7 +113,7 @@ fn uniq(call: &mut Call<'_>, args: &[Value]) -> Result<Value, Failure> {
     let mut seen = Vec::new();
     let mut kept = Vec::new();
     for item in items {
-        let comparable = admitted(call, item)?;
+        let comparable = resolved_item(call, item)?;
         if !contains(call, &seen, &comparable)? {
             seen.push(comparable);
             kept.push(item.clone());
@@ -124,14 +124,14 @@ fn uniq(call: &mut Call<'_>, args: &[Value]) -> Result<Value, Failure> {
 
 fn without(call: &mut Call<'_>, args: &[Value]) -> Result<Value, Failure> {
     let items = &list(args, 0, "Cannot find without on type")?.items;
-    let mut unwanted = Vec::new();
+    let mut excluded = Vec::new();
     for value in rest(args, 1) {
-        unwanted.push(admitted(call, value)?);
+        excluded.push(resolved_item(call, value)?);
     }
     let mut kept = Vec::new();
     for item in items {
-        let comparable = admitted(call, item)?;
-        if !contains(call, &unwanted, &comparable)? {
+        let comparable = resolved_item(call, item)?;
+        if !contains(call, &excluded, &comparable)? {
             kept.push(item.clone());
         }
     }
@@ -147,7 +147,7 @@ fn contains(call: &mut Call<'_>, values: &[Value], value: &Value) -> Result<bool
         return Ok(values.iter().any(|other| deep_equal(value, other)));
     }
     for other in values {
-        admit(value, call.heap, call.fuel)?;
+        resolve(value, call.heap, call.fuel)?;
         if deep_equal(value, other) {
             return Ok(true);
         }

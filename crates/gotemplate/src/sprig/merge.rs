@@ -12,10 +12,10 @@ const DEPTH_MAX: u32 = 200;
 
 /// Merges the other maps into the first one in place, one after another.
 pub(super) fn merged(call: &mut Call<'_>, args: &[Value], overwrite: bool) -> Result<Value, Failure> {
-    let given = dict(args, 0)?;
+    let first = dict(args, 0)?;
     // As in Go, a nil map is replaced by a new map.
-    let made = Arc::new(Map::new(given.kind, Entries::new()));
-    let target = if given.is_nil() && args.len() > 1 { &made } else { given };
+    let new_map = Arc::new(Map::new(first.kind, Entries::new()));
+    let target = if first.is_nil() && args.len() > 1 { &new_map } else { first };
     for index in 1..args.len() {
         merge_into(call, &Merge { target, source: dict(args, index)?, overwrite }, 0)?;
     }
@@ -34,7 +34,7 @@ fn merge_into(call: &mut Call<'_>, merge: &Merge<'_>, depth: u32) -> Result<(), 
     if depth > DEPTH_MAX {
         return Err(Failure::error(format!("maps are nested more than {DEPTH_MAX} levels deep")));
     }
-    if !takes_all(merge.target, merge.source) {
+    if !is_assignable(merge.target, merge.source) {
         return Err(Failure::error("reflect.Value.SetMapIndex: the maps are of different types"));
     }
     let source: Vec<_> =
@@ -42,7 +42,7 @@ fn merge_into(call: &mut Call<'_>, merge: &Merge<'_>, depth: u32) -> Result<(), 
     call.fuel.steps(source.len() as u64)?;
     for (key, value) in source {
         let existing = call.heap.entries(merge.target).get(&key).cloned();
-        if takes(call, merge, (existing.as_ref(), &value), depth)? {
+        if replaces(call, merge, (existing.as_ref(), &value), depth)? {
             call.heap.entries_mut(merge.target).insert(key, value);
         }
     }
@@ -50,7 +50,7 @@ fn merge_into(call: &mut Call<'_>, merge: &Merge<'_>, depth: u32) -> Result<(), 
 }
 
 /// Whether `value` replaces the existing value. If both are maps, merges one into the other instead.
-fn takes(
+fn replaces(
     call: &mut Call<'_>,
     merge: &Merge<'_>,
     (existing, value): (Option<&Value>, &Value),
@@ -68,7 +68,7 @@ fn takes(
 }
 
 /// Whether the keys and values of the source's type can be assigned to those of the target's type.
-fn takes_all(target: &Map, source: &Map) -> bool {
+fn is_assignable(target: &Map, source: &Map) -> bool {
     match (target.kind, source.kind) {
         (left, right) if left == right => true,
         (MapKind::AnyToAny, _) | (MapKind::TextToAny, MapKind::TextToText) => true,

@@ -2,6 +2,7 @@
 
 mod arguments;
 mod cases;
+mod checksums;
 mod convert;
 mod crypto;
 mod dates;
@@ -20,7 +21,6 @@ mod regex;
 mod regex_syntax;
 mod split;
 mod strings;
-mod sums;
 mod types;
 mod urls;
 mod versions;
@@ -51,7 +51,7 @@ const GROUPS: &[&[Function]] = &[
     regex::FUNCTIONS,
     split::FUNCTIONS,
     strings::FUNCTIONS,
-    sums::FUNCTIONS,
+    checksums::FUNCTIONS,
     types::FUNCTIONS,
     urls::FUNCTIONS,
     versions::FUNCTIONS,

@@ -1,6 +1,6 @@
 //! Functions that convert any value to text.
 
-use super::arguments::{any, pay, rest, text};
+use super::arguments::{any, charge_text, rest, text};
 use super::{deep, function, variadic};
 use crate::format;
 use crate::function::{Call, Failure, Function, Type};
@@ -78,7 +78,7 @@ fn cat(_: &mut Call<'_>, args: &[Value]) -> Result<Value, Failure> {
 fn join(call: &mut Call<'_>, args: &[Value]) -> Result<Value, Failure> {
     let (separator, parts) = (text(args, 0)?.as_bytes(), texts(any(args, 1)));
     let length = parts.iter().map(Text::len).sum::<usize>();
-    pay(call, length.saturating_add(separator.len().saturating_mul(parts.len().saturating_sub(1))))?;
+    charge_text(call, length.saturating_add(separator.len().saturating_mul(parts.len().saturating_sub(1))))?;
     Ok(Value::text(joined(&parts, separator)))
 }
 

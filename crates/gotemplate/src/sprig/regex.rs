@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use regex::{Captures, Regex, RegexBuilder};
 
-use super::arguments::{allow, bytes, int, text};
+use super::arguments::{bytes, check_length, int, text};
 use super::function;
 use super::regex_syntax::translate;
 use crate::function::{Call, Failure, Function, Type};
@@ -49,7 +49,7 @@ struct Haystack<'a> {
 }
 
 /// A match.
-struct Found<'a> {
+struct Match<'a> {
     captures: Captures<'a>,
     haystack: &'a Haystack<'a>,
     names: &'a [String],
@@ -58,9 +58,9 @@ struct Found<'a> {
 impl Expression {
     /// Returns the compiled expression. Where Go panics for an invalid expression, returns an error.
     fn compile(call: &mut Call<'_>, pattern: &[u8]) -> Result<Arc<Self>, Failure> {
-        call.heap.expressions_asked += 1;
-        if let Some(known) = call.heap.expressions.get(pattern) {
-            return Ok(Arc::clone(known));
+        call.heap.expression_lookups += 1;
+        if let Some(compiled) = call.heap.expressions.get(pattern) {
+            return Ok(Arc::clone(compiled));
         }
         let expression = Arc::new(Self::compile_new(call, pattern)?);
         call.heap.expressions.insert(pattern.into(), Arc::clone(&expression));
@@ -94,12 +94,12 @@ impl Expression {
         call: &mut Call<'_>,
         haystack: &'a Haystack<'a>,
         start: usize,
-    ) -> Result<Option<Found<'a>>, Failure> {
+    ) -> Result<Option<Match<'a>>, Failure> {
         let bytes = haystack.searched.len().saturating_sub(start) as u64;
         let groups = self.names.len() as u64 / 8;
         call.fuel.steps(1 + groups + bytes.saturating_mul(self.steps_per_kib) / 1_024)?;
         let captures = self.regex.captures_at(&haystack.searched, start);
-        Ok(captures.map(|captures| Found { captures, haystack, names: &self.names }))
+        Ok(captures.map(|captures| Match { captures, haystack, names: &self.names }))
     }
 
     /// At most `count` matches, or all if `count` is negative. An empty match directly after another match is not included.
@@ -108,7 +108,7 @@ impl Expression {
         call: &mut Call<'_>,
         haystack: &'a Haystack<'a>,
         count: i64,
-    ) -> Result<Vec<Found<'a>>, Failure> {
+    ) -> Result<Vec<Match<'a>>, Failure> {
         let most = usize::try_from(count).unwrap_or(usize::MAX);
         let (mut found, mut start, mut previous_end) = (Vec::new(), 0, None);
         while found.len() < most && start <= haystack.searched.len() {
@@ -153,7 +153,7 @@ impl<'a> Haystack<'a> {
     }
 }
 
-impl<'a> Found<'a> {
+impl<'a> Match<'a> {
     fn range(&self) -> (usize, usize) {
         self.captures.get(0).map_or((0, 0), |whole| (whole.start(), whole.end()))
     }
@@ -210,7 +210,7 @@ fn replace(call: &mut Call<'_>, args: &[Value], literal: bool) -> Result<Value, 
         if end > copied || begin == 0 {
             // A group is never longer than the match.
             let longest = dollars.saturating_mul(end - begin).saturating_add(template.len());
-            allow(call, longest.saturating_add(out.len()))?;
+            check_length(call, longest.saturating_add(out.len()))?;
             if literal {
                 out.extend_from_slice(template);
             } else {
@@ -230,7 +230,7 @@ fn replace(call: &mut Call<'_>, args: &[Value], literal: bool) -> Result<Value, 
 }
 
 /// Appends `template`, with `$1`, `${1}`, `$name` and `${name}` replaced by the groups. A name is as long as possible: `$1x` is the group `1x`.
-fn expand(out: &mut Vec<u8>, found: &Found<'_>, template: &[u8]) {
+fn expand(out: &mut Vec<u8>, found: &Match<'_>, template: &[u8]) {
     let mut rest = template;
     while let Some(dollar) = rest.iter().position(|&byte| byte == b'$') {
         let (before, after) = rest.split_at(dollar);

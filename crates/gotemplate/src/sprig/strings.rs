@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use super::arguments::{bytes, int, pay, text};
+use super::arguments::{bytes, charge_text, int, text};
 use super::function;
 use crate::function::{Call, Failure, Function, Type};
 use crate::runes::{self, trim_space};
@@ -77,18 +77,18 @@ fn contains(_: &mut Call<'_>, args: &[Value]) -> Result<Value, Failure> {
     Ok(Value::Bool(find(bytes(args, 1)?, bytes(args, 0)?).is_some()))
 }
 
-/// The index of the first occurrence of `wanted` in `text`.
-pub(super) fn find(text: &[u8], wanted: &[u8]) -> Option<usize> {
-    if wanted.is_empty() {
+/// The index of the first occurrence of `pattern` in `text`.
+pub(super) fn find(text: &[u8], pattern: &[u8]) -> Option<usize> {
+    if pattern.is_empty() {
         return Some(0);
     }
-    memchr::memmem::find(text, wanted)
+    memchr::memmem::find(text, pattern)
 }
 
 fn indented(call: &mut Call<'_>, args: &[Value], on_new_line: bool) -> Result<Value, Failure> {
     let (spaces, whole) = (repeat_count(int(args, 0)?)?, text(args, 1)?);
     let lines = 1 + memchr::memchr_iter(b'\n', whole.as_bytes()).count();
-    pay(call, product(spaces, lines)?.saturating_add(whole.len()))?;
+    charge_text(call, product(spaces, lines)?.saturating_add(whole.len()))?;
     Ok(Value::Text(indented_lines(whole.as_bytes(), (spaces, on_new_line), lines).into()))
 }
 
@@ -118,7 +118,7 @@ fn nospace(_: &mut Call<'_>, args: &[Value]) -> Result<Value, Failure> {
 
 fn repeat(call: &mut Call<'_>, args: &[Value]) -> Result<Value, Failure> {
     let (count, text) = (repeat_count(int(args, 0)?)?, bytes(args, 1)?);
-    pay(call, product(count, text.len())?)?;
+    charge_text(call, product(count, text.len())?)?;
     Ok(Value::text(if text.is_empty() { Vec::new() } else { text.repeat(count) }))
 }
 
@@ -144,7 +144,7 @@ fn replace(call: &mut Call<'_>, args: &[Value]) -> Result<Value, Failure> {
     if places.is_empty() {
         return Ok(Value::Text(text(args, 2)?.clone()));
     }
-    pay(call, product(places.len(), new.len())?.saturating_add(whole.len()))?;
+    charge_text(call, product(places.len(), new.len())?.saturating_add(whole.len()))?;
     let mut out = Vec::with_capacity(whole.len());
     let mut copied = 0;
     for place in places {

@@ -226,11 +226,11 @@ fn huge_results_are_refused_before_they_are_made() {
 }
 
 /// Unusual values of a type.
-fn odd_values(wanted: Type) -> Vec<Value> {
+fn odd_values(parameter: Type) -> Vec<Value> {
     let ints = [i64::MIN, -1, 0, 3, i64::MAX];
     let texts = [&b""[..], b"a", b"\xff(\x80", "ß日 -x_1.2=".as_bytes(), b"[%:/@?#", b"-1.5h", b"1.2.3-x", b"2006"];
     let dict = |key: &str| Value::dict([(key, Value::list(vec![Value::Nil])), ("path", Value::text("a:b"))]);
-    match wanted {
+    match parameter {
         Type::Text => texts.map(Value::text).to_vec(),
         Type::Bool => vec![Value::Bool(true), Value::Bool(false)],
         Type::Int => ints.map(Value::int).to_vec(),
@@ -255,14 +255,14 @@ fn odd_values(wanted: Type) -> Vec<Value> {
 
 /// Calls the function with every combination of unusual values for the parameters from `args.len()` on.
 fn call_with_all(function: &Function, args: &mut Vec<Value>) {
-    let Some(wanted) = function.params.get(args.len()) else {
+    let Some(parameter) = function.params.get(args.len()) else {
         let (heap, fuel) =
             (&mut Heap::default(), &mut Fuel::new(Limits { steps: 10_000, output_bytes: 10_000, ..Limits::default() }));
         // Errors are allowed. The test checks that there is no panic.
         let _ = (function.body)(&mut Call { heap, fuel }, args);
         return;
     };
-    for value in odd_values(*wanted) {
+    for value in odd_values(*parameter) {
         args.push(value);
         call_with_all(function, args);
         args.pop();

@@ -13,8 +13,8 @@ pub(super) const FUNCTIONS: &[Function] = &[
     function("kindOf", &[Any], |_, args| Ok(Value::text(kind_name(any(args, 0))))),
     function("typeIs", &[Text, Any], |_, args| is(args, type_name)),
     function("typeIsLike", &[Text, Any], |_, args| {
-        let (wanted, name) = (text(args, 0)?.as_bytes(), type_name(any(args, 1)));
-        Ok(Value::Bool(wanted == name.as_bytes() || wanted == name.trim_start_matches('*').as_bytes()))
+        let (expected, name) = (text(args, 0)?.as_bytes(), type_name(any(args, 1)));
+        Ok(Value::Bool(expected == name.as_bytes() || expected == name.trim_start_matches('*').as_bytes()))
     }),
     function("typeOf", &[Any], |_, args| Ok(Value::text(type_name(any(args, 0))))),
 ];

@@ -1,6 +1,6 @@
 //! Functions that break lines.
 
-use super::arguments::{bytes, int, pay};
+use super::arguments::{bytes, charge_text, int};
 use super::function;
 use crate::function::{Call, Failure, Function, Type};
 use crate::value::Value;
@@ -34,7 +34,7 @@ fn width(args: &[Value]) -> Result<usize, Failure> {
 fn wrapped(call: &mut Call<'_>, text: &[u8], breaks: &Breaks<'_>) -> Result<Value, Failure> {
     // Two adjacent lines together are longer than the width of a line.
     let lines_max = 2 * (text.len() / breaks.width + 1);
-    pay(call, lines_max.saturating_mul(breaks.newline.len()).saturating_add(text.len()))?;
+    charge_text(call, lines_max.saturating_mul(breaks.newline.len()).saturating_add(text.len()))?;
     let mut out = Vec::with_capacity(text.len());
     let mut rest = text;
     while rest.len() > breaks.width {

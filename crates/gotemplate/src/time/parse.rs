@@ -142,8 +142,8 @@ impl ParsedZone {
             return Some(());
         }
         let negative = value.one_of(["+", "-"])? == 1;
-        let mut part = |wanted: bool, colon: bool, max: i64| {
-            if !wanted {
+        let mut part = |expected: bool, colon: bool, max: i64| {
+            if !expected {
                 return Some(0);
             }
             if colon {
@@ -222,8 +222,8 @@ impl<'a> Cursor<'a> {
     /// Skips a literal part of the layout. A blank in the layout matches any number of blanks.
     fn skip(&mut self, literal: &[u8]) -> Option<()> {
         let mut literal = literal;
-        while let Some((&wanted, rest)) = literal.split_first() {
-            if wanted == b' ' {
+        while let Some((&expected, rest)) = literal.split_first() {
+            if expected == b' ' {
                 if self.0.first().is_some_and(|&byte| byte != b' ') {
                     return None;
                 }
@@ -231,7 +231,7 @@ impl<'a> Cursor<'a> {
                 self.0 = without_blanks(self.0);
                 continue;
             }
-            (self.take(1)? == [wanted]).then_some(())?;
+            (self.take(1)? == [expected]).then_some(())?;
             literal = rest;
         }
         Some(())

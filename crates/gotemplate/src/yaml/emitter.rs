@@ -110,7 +110,7 @@ impl<'a> Emitter<'a> {
         self.charge()?;
         match value {
             Value::Missing | Value::Nil => self.plain("null"),
-            Value::Bool(yes) => self.plain(if *yes { "true" } else { "false" }),
+            Value::Bool(flag) => self.plain(if *flag { "true" } else { "false" }),
             Value::Int(number, _) => self.plain(number.to_string()),
             Value::Uint(number, _) => self.plain(number.to_string()),
             Value::Float(number) => self.plain(float(*number)),
@@ -202,7 +202,7 @@ impl<'a> Emitter<'a> {
         let plain: Cow<'_, str> = match key {
             Key::Text(text) => return self.text_key(text.as_bytes(), place),
             Key::Nil => "null".into(),
-            Key::Bool(yes) => yes.to_string().into(),
+            Key::Bool(flag) => flag.to_string().into(),
             Key::Int(number) => number.to_string().into(),
             Key::Uint(number) => number.to_string().into(),
             Key::Float(number) => float(number.0).into(),

@@ -62,7 +62,7 @@ fn is_less(left: &Key, right: &Key) -> bool {
 /// Numbers and booleans are first compared as floats.
 fn number(key: &Key) -> Option<f64> {
     match key {
-        Key::Bool(yes) => Some(f64::from(u8::from(*yes))),
+        Key::Bool(flag) => Some(f64::from(u8::from(*flag))),
         Key::Int(number) => Some(*number as f64),
         Key::Uint(number) => Some(*number as f64),
         Key::Float(number) => Some(number.0),

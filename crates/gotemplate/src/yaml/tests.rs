@@ -201,7 +201,7 @@ fn expected_events(value: &Value, events: &mut Vec<String>) {
             }
             events.push("}".into());
         }
-        Value::Bool(yes) => events.push(format!("?{yes}")),
+        Value::Bool(flag) => events.push(format!("?{flag}")),
         Value::Int(number, _) => events.push(format!("?{number}")),
         _ => events.push("?null".into()),
     }

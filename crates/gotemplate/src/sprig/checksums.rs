@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use sha1::{Digest, Sha1};
 use sha2::Sha256;
 
-use super::arguments::{bytes, pay};
+use super::arguments::{bytes, charge_text};
 use super::function;
 use crate::function::{Call, Failure, Function, Type};
 use crate::value::Value;
@@ -13,15 +13,17 @@ use crate::value::Value;
 use Type::Text;
 
 pub(super) const FUNCTIONS: &[Function] = &[
-    function("adler32sum", &[Text], |call, args| Ok(Value::text(adler32(paid(call, args)?).to_string()))),
-    function("sha1sum", &[Text], |call, args| Ok(Value::text(hexadecimal(&Sha1::digest(paid(call, args)?))))),
-    function("sha256sum", &[Text], |call, args| Ok(Value::text(hexadecimal(&Sha256::digest(paid(call, args)?))))),
+    function("adler32sum", &[Text], |call, args| Ok(Value::text(adler32(charged_bytes(call, args)?).to_string()))),
+    function("sha1sum", &[Text], |call, args| Ok(Value::text(hexadecimal(&Sha1::digest(charged_bytes(call, args)?))))),
+    function("sha256sum", &[Text], |call, args| {
+        Ok(Value::text(hexadecimal(&Sha256::digest(charged_bytes(call, args)?))))
+    }),
 ];
 
-fn paid<'a>(call: &mut Call<'_>, args: &'a [Value]) -> Result<&'a [u8], Failure> {
+fn charged_bytes<'a>(call: &mut Call<'_>, args: &'a [Value]) -> Result<&'a [u8], Failure> {
     let text = bytes(args, 0)?;
     call.fuel.steps(text.len() as u64 / 64)?;
-    pay(call, 64)?;
+    charge_text(call, 64)?;
     Ok(text)
 }
 
