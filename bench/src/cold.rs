@@ -63,16 +63,16 @@ impl Cold {
         }
         let usage = process::fastest(std::env::current_exe()?.as_os_str(), &arguments, runs)?;
         ensure!(usage.status == Some(0), "the compiling process failed: {}", usage.last_line);
-        let said: Json = serde_json::from_str(&usage.last_line)?;
+        let figures: Json = serde_json::from_str(&usage.last_line)?;
         let named = |key: &str| {
-            let entries = said[key].as_object().into_iter().flatten();
+            let entries = figures[key].as_object().into_iter().flatten();
             entries.map(|(name, figure)| (name.clone(), figure.as_f64().unwrap_or(f64::NAN))).collect()
         };
-        let number = |key: &str| said[key].as_u64().unwrap_or_default() as usize;
+        let number = |key: &str| figures[key].as_u64().unwrap_or_default() as usize;
         Ok(Self {
             assignments: number("assignments"),
             recomputed: number("recomputed"),
-            tree: said["tree"].to_string(),
+            tree: figures["tree"].to_string(),
             output_bytes: number("output_bytes"),
             steps: named("steps"),
             counts: named("counts"),
@@ -114,19 +114,19 @@ pub(crate) fn read(directory: &Path) -> Result<FleetInput> {
 /// Compiles the fleet in a directory, prints the measurements, and ends the process.
 pub(crate) fn compile_and_exit(directory: &Path, memos: &Memos) -> Result<()> {
     let mut last = Instant::now();
-    let mut took_s = || std::mem::replace(&mut last, Instant::now()).elapsed().as_secs_f64();
+    let mut seconds_since_last = || std::mem::replace(&mut last, Instant::now()).elapsed().as_secs_f64();
     let fleet = Arc::new(Fleet::build(read(directory)?).0);
-    let reading = took_s();
+    let reading = seconds_since_last();
     let memo = memos.read.as_ref().map(|file| anyhow::Ok(Memo::read(&std::fs::read(file)?)?)).transpose()?;
-    let remembering = took_s();
+    let remembering = seconds_since_last();
     let prepared = Prepared::new(&fleet);
-    let preparing = took_s();
+    let preparing = seconds_since_last();
     let options = Options { memo: memo.unwrap_or_default(), ..Options::default() };
     let compiled = Compiled::of(prepared, options);
-    let compiling = took_s();
+    let compiling = seconds_since_last();
     let tree = assemble(&compiled, &Tree::default(), &Destination::default(), &|sealed| compiled.open(sealed))?.tree;
     let id = tree.id();
-    let assembling = took_s();
+    let assembling = seconds_since_last();
     if let Some(file) = &memos.save {
         std::fs::write(file, compiled.save())?;
     }
@@ -139,11 +139,11 @@ pub(crate) fn compile_and_exit(directory: &Path, memos: &Memos) -> Result<()> {
         "different sets of values": work.compositions, "checks of values": work.checks, "renderings": work.renderings,
         "files rendered": work.files,
     });
-    let said = json!({
+    let figures = json!({
         "steps": steps, "counts": counts, "assignments": compiled.good_count(), "recomputed": update.recomputed_count(),
         "output_bytes": work.bytes, "tree": id.to_string(),
     });
-    println!("{said}");
+    println!("{figures}");
     // Ending the process is faster than freeing the memory here.
     std::process::exit(0);
 }

@@ -151,9 +151,9 @@ fn measure(names: &[String], options: &Options) -> Result<(Vec<Row>, Vec<&'stati
     if let Some(unknown) = names.iter().find(|name| !known.contains(&name.as_str())) {
         bail!("there is no benchmark {unknown:?}: there are {}", known.join(", "));
     }
-    let is_wanted = |name: &str| names.is_empty() || names.iter().any(|wanted| wanted == name);
+    let is_selected = |name: &str| names.is_empty() || names.iter().any(|selected| selected == name);
     let (mut rows, mut failed) = (Vec::new(), Vec::new());
-    for (name, benchmark) in BENCHMARKS.into_iter().filter(|(name, _)| is_wanted(name)) {
+    for (name, benchmark) in BENCHMARKS.into_iter().filter(|(name, _)| is_selected(name)) {
         eprintln!("measuring {name} …");
         let row = |row: Row| if options.share < 1.0 { row.without_bound() } else { row };
         match benchmark(options) {

@@ -17,7 +17,7 @@ struct Place {
 const PLACES: [Place; 2] = [
     Place {
         begin: "<!-- figures: `cargo xtask bench --page docs/performance.md` writes them -->\n",
-        has: |name| !is_of_hub(name) && !is_of_strain(name),
+        has: |name| !is_of_hub(name) && !is_overload_test(name),
     },
     Place {
         begin: "<!-- figures: `cargo xtask bench --page docs/performance.md hub hub-postgresql` writes them -->\n",
@@ -32,7 +32,7 @@ fn is_of_hub(name: &str) -> bool {
 
 /// Benchmarks of the hub under overload. They are not on the page: reports are lost or not, and the other figures depend more on the machine than on
 /// the hub.
-fn is_of_strain(name: &str) -> bool {
+fn is_overload_test(name: &str) -> bool {
     matches!(name, "storm" | "streams")
 }
 

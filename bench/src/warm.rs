@@ -39,11 +39,11 @@ pub(crate) fn warm(options: &Options) -> Result<Vec<Row>> {
     let arguments: [OsString; 4] = ["--share".into(), share.into(), "--change".into(), directory.path().into()];
     let usage = process::fastest(std::env::current_exe()?.as_os_str(), &arguments, 1)?;
     ensure!(usage.status == Some(0), "the changing process failed: {}", usage.last_line);
-    let said: Json = serde_json::from_str(&usage.last_line)?;
+    let figures: Json = serde_json::from_str(&usage.last_line)?;
     let count = grouped(scale::million_size(options).assignments());
     let mut rows = Vec::new();
     for (index, (change, at_most_ms)) in changes(options).into_iter().enumerate() {
-        let figure = |key: &str| said[index][key].as_f64().unwrap_or(f64::NAN);
+        let figure = |key: &str| figures[index][key].as_f64().unwrap_or(f64::NAN);
         let what = format!("warm, of {count} assignments: {} changes", change.what);
         rows.extend([
             Row::measured(what, figure("total_ms"), "ms").at_most(at_most_ms),
@@ -60,28 +60,28 @@ pub(crate) fn warm(options: &Options) -> Result<Vec<Row>> {
 pub(crate) fn change_and_exit(options: &Options, directory: &Path) -> Result<()> {
     let sources = Sources::new(cold::read(directory)?);
     let compiled = Compiled::new(sources.fleet());
-    let mut known = Known { sources, compiled };
-    let figures: Vec<_> = changes(options).iter().map(|(change, _)| known.measure(change)).collect::<Result<_>>()?;
+    let mut fleet = WarmFleet { sources, compiled };
+    let figures: Vec<_> = changes(options).iter().map(|(change, _)| fleet.measure(change)).collect::<Result<_>>()?;
     println!("{}", json!(figures));
     // Ending the process is faster than freeing the memory here.
     std::process::exit(0);
 }
 
 /// A fleet with all results that are kept in memory.
-struct Known {
+struct WarmFleet {
     sources: Sources,
     compiled: Compiled,
 }
 
 /// The measurements of one change.
-struct Took {
+struct Measurement {
     reading_ms: f64,
     compiling_ms: f64,
     recomputed: usize,
     tree: GitId,
 }
 
-impl Known {
+impl WarmFleet {
     /// Makes a change and reverts it, several times. The fastest time and the largest number of assignments count.
     fn measure(&mut self, change: &Change) -> Result<Json> {
         let fleet = Arc::clone(self.sources.fleet());
@@ -90,15 +90,19 @@ impl Known {
         let before = self.compiled.tree().id();
         let mut found = Vec::new();
         for turn in 0..TURNS {
-            let there = self.write(file, change.apply(text, turn).as_bytes());
-            let back = self.write(file, text.as_bytes());
-            ensure!((there.tree != before) == (change.reached > 0), "{} changed too little, or too much", change.path);
-            ensure!(back.tree == before, "{} is as it was, but the tree is not", change.path);
-            ensure!(back.recomputed == there.recomputed, "there and back are not equally far");
-            found.push(there);
+            let applied = self.write(file, change.apply(text, turn).as_bytes());
+            let reverted = self.write(file, text.as_bytes());
+            ensure!(
+                (applied.tree != before) == (change.reached > 0),
+                "{} changed too little, or too much",
+                change.path
+            );
+            ensure!(reverted.tree == before, "{} is as it was, but the tree is not", change.path);
+            ensure!(reverted.recomputed == applied.recomputed, "there and back are not equally far");
+            found.push(applied);
         }
-        let total_ms = |took: &Took| took.reading_ms + took.compiling_ms;
-        let recomputed = found.iter().map(|took| took.recomputed).max();
+        let total_ms = |measured: &Measurement| measured.reading_ms + measured.compiling_ms;
+        let recomputed = found.iter().map(|measured| measured.recomputed).max();
         let best = found.into_iter().min_by(|one, other| total_ms(one).total_cmp(&total_ms(other)));
         let best = best.context("nothing was measured")?;
         Ok(json!({
@@ -107,7 +111,7 @@ impl Known {
         }))
     }
 
-    fn write(&mut self, file: &File, content: &[u8]) -> Took {
+    fn write(&mut self, file: &File, content: &[u8]) -> Measurement {
         let start = Instant::now();
         let file = File { id: GitId::of_blob(content), content: content.into(), ..file.clone() };
         let written = sources::Change::Written { role: Role::Platform, scope: Scope::Everything, file };
@@ -117,7 +121,7 @@ impl Known {
         let tree = self.compiled.tree().id();
         let compiled = Instant::now();
         let ms = |from: Instant, to: Instant| to.duration_since(from).as_secs_f64() * 1e3;
-        Took { reading_ms: ms(start, read), compiling_ms: ms(read, compiled), recomputed, tree }
+        Measurement { reading_ms: ms(start, read), compiling_ms: ms(read, compiled), recomputed, tree }
     }
 }
 
@@ -130,13 +134,13 @@ pub(crate) fn memo(options: &Options) -> Result<Vec<Row>> {
         &cold::Memos { save: Some(memo.path().to_owned()), ..cold::Memos::default() },
         1,
     )?;
-    let known = cold::Memos { read: Some(memo.path().to_owned()), ..cold::Memos::default() };
-    let same = Cold::measure(directory.path(), &known, TURNS)?;
+    let memos = cold::Memos { read: Some(memo.path().to_owned()), ..cold::Memos::default() };
+    let same = Cold::measure(directory.path(), &memos, TURNS)?;
     ensure!(same.tree == saving.tree, "the tree with a memo is another one than without");
     let change = Change::value_on_cluster_type(scale::million_size(options));
     let path = directory.path().join(&change.path);
     std::fs::write(&path, change.apply(&std::fs::read_to_string(&path)?, 0))?;
-    let changed = Cold::measure(directory.path(), &known, TURNS)?;
+    let changed = Cold::measure(directory.path(), &memos, TURNS)?;
     let what = |what: &str| format!("new process with a memo of {} assignments: {what}", grouped(saving.assignments));
     let mut rows = Vec::new();
     for (cold, what, reached) in

@@ -166,12 +166,12 @@ fn statements(dialect: Dialect, Size { hosts, history }: Size) -> Vec<String> {
     let reconcilers = hosts * RECONCILERS;
     let depth = (history + reconcilers - 1) / reconcilers;
     statements.extend((0..depth).map(|number| deployments(dialect, number, hosts, history)));
-    let known = known(hosts, history);
+    let states_query = states_query(hosts, history);
     statements.push(format!(
         "insert into tally (place_group_id, wanted_commit_id, held_commit_id, is_current, status, is_silent, reconcilers) \
-         select place_group_id, wanted, held, is_current, status, 0, count(*) from ({known}) k group by 1, 2, 3, 4, 5"
+         select place_group_id, wanted, held, is_current, status, 0, count(*) from ({states_query}) k group by 1, 2, 3, 4, 5"
     ));
-    statements.push(states(dialect, hosts, &known));
+    statements.push(states(dialect, hosts, &states_query));
     statements.push(
         "insert into attention (tally_id, reconciler_id) select tally_id, reconciler_id from reconciler_state where status <> 2"
             .to_owned(),
@@ -181,7 +181,7 @@ fn statements(dialect: Dialect, Size { hosts, history }: Size) -> Vec<String> {
             statements.push(format!("select setval('{table}_id_seq', (select max(id) from {table}))"));
         }
     }
-    statements.push("drop table said".to_owned());
+    statements.push("drop table place_profile".to_owned());
     statements.push("analyze".to_owned());
     statements
 }
@@ -209,8 +209,8 @@ async fn profiles(database: &Database) -> Result<()> {
         rows.push(vec![row.int(0).into(), report.profile().into()]);
     }
     let mut transaction = database.begin().await?;
-    transaction.run("create table said (place_id bigint primary key, profile bigint)").await?;
-    transaction.with(rows, "insert into said (place_id, profile) select id, profile from source").await?;
+    transaction.run("create table place_profile (place_id bigint primary key, profile bigint)").await?;
+    transaction.with(rows, "insert into place_profile (place_id, profile) select id, profile from source").await?;
     Ok(transaction.commit().await?)
 }
 
@@ -257,14 +257,14 @@ fn status_text() -> &'static str {
 }
 
 /// The SQL query for the state of each reconciler: its last report, the place, and the values that its tally is grouped by.
-fn known(hosts: i64, history: i64) -> String {
+fn states_query(hosts: i64, history: i64) -> String {
     let reconcilers = hosts * RECONCILERS;
     let (full, rest) = (history / reconcilers, history % reconcilers);
     let number = format!("(case when r.id <= {rest} then {full} else {} end)", full - 1);
     format!(
-        "select r.id, {number} as number, {} as status, r.place_id, said.profile, p.place_group_id, v.id as revision_id, \
+        "select r.id, {number} as number, {} as status, r.place_id, place_profile.profile, p.place_group_id, v.id as revision_id, \
          w.gitops_commit_id as wanted, v.gitops_commit_id as held, case when w.id = v.id then 1 else 0 end as is_current \
-         from reconciler r join said on said.place_id = r.place_id join place p on p.id = r.place_id \
+         from reconciler r join place_profile on place_profile.place_id = r.place_id join place p on p.id = r.place_id \
          join place_revision w on w.id = p.wanted_revision_id join place_revision v on v.place_id = r.place_id \
          join gitops_commit c on c.id = v.gitops_commit_id and c.sequence = {number} % {PUBLICATIONS} + 1",
         status().replace("id", "r.id")
@@ -273,12 +273,12 @@ fn known(hosts: i64, history: i64) -> String {
 
 /// The SQL statement that inserts the states. Each row is written once, without space for earlier versions.
 /// The query for the states is materialized before the join, because databases estimate badly how many rows fulfil an expression.
-fn states(dialect: Dialect, hosts: i64, known: &str) -> String {
+fn states(dialect: Dialect, hosts: i64, states_query: &str) -> String {
     let reconcilers = hosts * RECONCILERS;
     let at = dialect.instant(&format!("({START} + (k.number + 1) * {HOUR} + k.id % 600000)"));
     format!(
         "insert into reconciler_state (reconciler_id, deployment_id, reported_on, seen_on, status, digest, held_revision_id, \
-         tally_id, profile, place_id) with k as materialized ({known}) \
+         tally_id, profile, place_id) with k as materialized ({states_query}) \
          select k.id, k.number * {reconcilers} + k.id, {at}, {at}, k.status, k.id, k.revision_id, t.id, k.profile, k.place_id \
          from k join tally t on t.place_group_id = k.place_group_id and t.wanted_commit_id = k.wanted \
          and t.held_commit_id = k.held and t.is_current = k.is_current and t.status = k.status and t.is_silent = 0"

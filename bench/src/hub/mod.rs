@@ -2,7 +2,7 @@
 
 mod client;
 mod fleet;
-mod questions;
+mod queries;
 mod server;
 mod storm;
 mod streams;
@@ -130,7 +130,7 @@ async fn million((options, small): (&Options, f64), bounds: &Bounds, url: &str) 
     // After its start, the hub first reads all hosts.
     tokio::time::sleep(STARTED).await;
     let mut rows = Vec::new();
-    for (what, p95_ms) in questions::ask(&hub, size).await? {
+    for (what, p95_ms) in queries::measure(&hub, size).await? {
         rows.push(Row::measured(format!("{}, {} hosts: {what}", bounds.name, size.hosts), p95_ms, "ms").at_most(100.0));
     }
     rows.push(Row::measured("  memory", hub.memory_mib()?, "MiB").at_most(500.0));

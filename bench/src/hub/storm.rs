@@ -27,13 +27,13 @@ const SENDERS: u64 = 256;
 /// The duration of the storm.
 const STORM: Duration = Duration::from_mins(1);
 /// How long the rate that the hub can store is measured.
-const CALM: Duration = Duration::from_secs(20);
+const RATE_DURATION: Duration = Duration::from_secs(20);
 /// The interval of the queries during the storm.
-const ASKED_EVERY: Duration = Duration::from_millis(250);
+const QUERY_INTERVAL: Duration = Duration::from_millis(250);
 /// The largest number of reconcilers: twenty batches, with each reconciler once.
 const RECONCILERS_MAX: i64 = 20 * BATCH as i64;
 /// The rate of the storm, in relation to the rate that the hub can store.
-const TIMES: f64 = 10.0;
+const OVERLOAD: f64 = 10.0;
 
 /// The results of the batches of one sender.
 #[derive(Default)]
@@ -50,15 +50,15 @@ struct Sent {
 pub(crate) async fn run(name: &str, url: &str, size: Size) -> Result<Vec<Row>> {
     fleet::fill(url, size).await?;
     let hub = Hub::start(url)?;
-    let rate = client::batches(&hub, size, CALM).await?;
+    let rate = client::batches(&hub, size, RATE_DURATION).await?;
     let start = Instant::now();
-    let pace = Pace { start, per_second: rate * TIMES / BATCH as f64, next: AtomicU64::new(0) };
-    let asked = tokio::spawn(ask(hub.url.clone(), start));
+    let pace = Pace { start, per_second: rate * OVERLOAD / BATCH as f64, next: AtomicU64::new(0) };
+    let queries = tokio::spawn(send_queries(hub.url.clone(), start));
     let all = send_all(&hub, size, pace).await?;
     let seconds = start.elapsed().as_secs_f64();
-    let times = asked.await??;
+    let times = queries.await??;
     let memory = hub.stop()?;
-    let (lost, wrong) = missing(url, &all).await?;
+    let (lost, wrong) = lost_and_wrong(url, &all).await?;
     let offered = (all.acknowledged.len() as u64 + all.unanswered.len() as u64 + all.turned_away) * BATCH;
     Ok(vec![
         Row::measured(format!("{name}: reports in a storm of a minute"), offered as f64 / seconds, "/s"),
@@ -133,19 +133,19 @@ async fn send(post: RequestBuilder, reports: Arc<Reports>, pace: Arc<Pace>) -> R
 }
 
 /// Sends the queries that users send in such a situation, until the end of the storm. Returns the time of each answer.
-async fn ask(url: String, start: Instant) -> Result<Vec<Duration>> {
+async fn send_queries(url: String, start: Instant) -> Result<Vec<Duration>> {
     let client = Client::new();
     let mut times = Vec::new();
     while start.elapsed() < STORM {
         for question in ["environments", "targets?environment=prod", "deployments?host=host-1", "drift"] {
-            let asked = Instant::now();
+            let sent_at = Instant::now();
             let answer = client.get(format!("{url}/api/v1/{question}")).send().await?;
             let status = answer.status();
             answer.bytes().await?;
             ensure!(status.is_success(), "{question}: {status}");
-            times.push(asked.elapsed());
+            times.push(sent_at.elapsed());
         }
-        tokio::time::sleep(ASKED_EVERY).await;
+        tokio::time::sleep(QUERY_INTERVAL).await;
     }
     Ok(times)
 }
@@ -185,7 +185,7 @@ impl Reports {
 }
 
 /// The number of acknowledged batches that are missing, and the number of stored batches that are refused, incomplete or duplicate.
-async fn missing(url: &str, sent: &Sent) -> Result<(usize, usize)> {
+async fn lost_and_wrong(url: &str, sent: &Sent) -> Result<(usize, usize)> {
     let database = Database::open(&url.parse()?).await?;
     let sql = "select status_message, count(*), count(distinct reconciler_id) from deployment \
                where status_message like 'storm %' group by status_message";

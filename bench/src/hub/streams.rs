@@ -20,7 +20,7 @@ const STREAMS: usize = ::hub::limits::EVENT_STREAMS_MAX;
 const COMPARED: Duration = Duration::from_secs(20);
 
 /// How long streams can take to reach the end.
-const PATIENCE: Duration = Duration::from_mins(2);
+const TIMEOUT: Duration = Duration::from_mins(2);
 
 /// Measures on an empty database.
 pub(crate) async fn run(name: &str, url: &str, size: Size) -> Result<Vec<Row>> {
@@ -29,8 +29,8 @@ pub(crate) async fn run(name: &str, url: &str, size: Size) -> Result<Vec<Row>> {
     let database = Database::open(&url.parse()?).await?;
     let alone = client::batches(&hub, size, COMPARED).await?;
     let of_one = |number: usize| format!("?host=host-{}", 1 + number as i64 % size.hosts);
-    let hosts = follow(&hub, size, (Some(&database), of_one)).await?;
-    let all = follow(&hub, size, (None, |_| String::new())).await?;
+    let hosts = measure(&hub, size, (Some(&database), of_one)).await?;
+    let all = measure(&hub, size, (None, |_| String::new())).await?;
     let memory = hub.stop()?;
     database.close().await;
     let share = |rate: f64| 100.0 * rate / alone;
@@ -47,7 +47,7 @@ pub(crate) async fn run(name: &str, url: &str, size: Size) -> Result<Vec<Row>> {
 }
 
 /// The measurements of the streams.
-struct Followed {
+struct Measured {
     rate: f64,
     wrong: usize,
     changes_per_second: f64,
@@ -55,11 +55,11 @@ struct Followed {
 }
 
 /// Reads streams while reports are sent. If there is a database to read the end position from, reads the streams up to that position.
-async fn follow(
+async fn measure(
     hub: &Hub,
     size: Size,
     (database, query): (Option<&Database>, impl Fn(usize) -> String),
-) -> Result<Followed> {
+) -> Result<Measured> {
     let client = Client::new();
     let (end, is_over) = watch::channel(None);
     let mut streams = JoinSet::new();
@@ -82,7 +82,7 @@ async fn follow(
         changes += stream.changes;
     }
     let lag_s = over.elapsed().as_secs_f64();
-    Ok(Followed { rate, wrong, changes_per_second: changes as f64 / seconds, lag_s })
+    Ok(Measured { rate, wrong, changes_per_second: changes as f64 / seconds, lag_s })
 }
 
 /// A stream, and the events that it received.
@@ -104,9 +104,9 @@ impl Stream {
     async fn read(mut self, mut end: watch::Receiver<Option<Position>>) -> Result<Self> {
         let mut deadline = None;
         loop {
-            let known = *end.borrow_and_update();
-            if let Some(end) = known {
-                let deadline = *deadline.get_or_insert_with(|| Instant::now() + PATIENCE);
+            let end_position = *end.borrow_and_update();
+            if let Some(end) = end_position {
+                let deadline = *deadline.get_or_insert_with(|| Instant::now() + TIMEOUT);
                 ensure!(Instant::now() < deadline, "a stream does not come to its end");
                 if self.position.has_reached(&end) {
                     return Ok(self);
@@ -114,7 +114,7 @@ impl Stream {
             }
             tokio::select! {
                 chunk = self.response.chunk() => self.take(&chunk?.context("a stream has ended")?)?,
-                changed = end.changed(), if known.is_none() => changed?,
+                changed = end.changed(), if end_position.is_none() => changed?,
             }
         }
     }

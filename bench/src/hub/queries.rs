@@ -10,13 +10,13 @@ use super::fleet::{self, Size};
 use super::server::Hub;
 
 /// How often each query is sent.
-const TIMES: i64 = 60;
+const REPEATS: i64 = 60;
 
 /// The path of a query. It depends on the number of the request, so that the answers differ where possible.
 type Path = fn(i64, Size) -> String;
 
 /// The queries, each with its name.
-const QUESTIONS: [(&str, Path); 7] = [
+const QUERIES: [(&str, Path); 7] = [
     ("summary of the environments", |_, _| "environments".to_owned()),
     ("targets of an environment", |_, _| "targets?environment=prod".to_owned()),
     ("rollout of a commit", |number, _| format!("rollouts/{}", fleet::commit(1 + number % 4))),
@@ -32,12 +32,12 @@ fn host(number: i64, size: Size) -> i64 {
 }
 
 /// Sends each query and returns its 95th percentile, in milliseconds.
-pub(crate) async fn ask(hub: &Hub, size: Size) -> Result<Vec<(&'static str, f64)>> {
+pub(crate) async fn measure(hub: &Hub, size: Size) -> Result<Vec<(&'static str, f64)>> {
     let client = Client::new();
     let mut answered = Vec::new();
-    for (what, path) in QUESTIONS {
+    for (what, path) in QUERIES {
         let mut times = Vec::new();
-        for number in 0..TIMES {
+        for number in 0..REPEATS {
             let url = format!("{}/api/v1/{}", hub.url, path(number, size));
             let start = Instant::now();
             let answer = client.get(&url).send().await?;
