@@ -4,6 +4,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use anyhow::Context as _;
+use delivery::hub_publication::{self, HubError};
 use hub::questions::Filter;
 use hub_api::client::{Client, ClientError, Followed, Receipt, parameters};
 use hub_api::publication::{Publication, PublicationReceipt};
@@ -43,14 +44,14 @@ impl Hub {
 
     /// The hub at a URL.
     pub(crate) fn at(url: &str, token: Option<String>) -> anyhow::Result<Self> {
-        let client = Client::new(url, token).map_err(failure)?;
+        let client = Client::new(url, token).map_err(|error| failure(&error))?;
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
         Ok(Self { client, runtime: runtime.context("the program can't wait for several things at once")? })
     }
 
     /// Asks a question.
     pub(crate) fn ask<T: DeserializeOwned>(&self, path: &[&str], given: &[(String, String)]) -> Result<T, Failure> {
-        self.runtime.block_on(self.client.ask(path, given)).map_err(failure)
+        self.runtime.block_on(self.client.ask(path, given)).map_err(|error| failure(&error))
     }
 
     /// Asks of something that the hub may not know yet.
@@ -62,18 +63,13 @@ impl Hub {
         match self.runtime.block_on(self.client.ask(path, given)) {
             Ok(answer) => Ok(Found::Answer(answer)),
             Err(error @ ClientError::Refused { status: 404, .. }) => Ok(Found::Nothing(error.to_string())),
-            Err(error) => Err(failure(error)),
+            Err(error) => Err(failure(&error)),
         }
     }
 
     /// Sends reports; see [`Client::report`].
     pub(crate) fn report(&self, body: Vec<u8>, are_lines: bool, patience: Duration) -> Result<Receipt, Failure> {
-        self.runtime.block_on(self.client.report(body, are_lines, patience)).map_err(failure)
-    }
-
-    /// Tells what is wanted; see [`Client::publish`].
-    pub(crate) fn publish(&self, publication: &Publication, patience: Duration) -> Result<PublicationReceipt, Failure> {
-        self.runtime.block_on(self.client.publish(publication, patience)).map_err(failure)
+        self.runtime.block_on(self.client.report(body, are_lines, patience)).map_err(|error| failure(&error))
     }
 
     /// Follows changes until `each` says that it is enough.
@@ -83,8 +79,8 @@ impl Hub {
         after: Option<String>,
         mut each: impl FnMut(Followed) -> anyhow::Result<bool>,
     ) -> anyhow::Result<()> {
-        let mut following = self.client.follow(given, after).map_err(failure)?;
-        while each(self.runtime.block_on(following.next()).map_err(failure)?)? {}
+        let mut following = self.client.follow(given, after).map_err(|error| failure(&error))?;
+        while each(self.runtime.block_on(following.next()).map_err(|error| failure(&error))?)? {}
         Ok(())
     }
 
@@ -110,6 +106,12 @@ impl Hub {
                 next => return Ok(List { items, is_more: next.is_some() }),
             }
         }
+    }
+}
+
+impl hub_publication::Hub for Hub {
+    fn publish(&self, publication: &Publication, patience: Duration) -> Result<PublicationReceipt, ClientError> {
+        self.runtime.block_on(self.client.publish(publication, patience))
     }
 }
 
@@ -222,7 +224,15 @@ pub(crate) fn plain(text: &str) -> String {
     line.chars().filter(|character| !character.is_control()).collect()
 }
 
-fn failure(error: ClientError) -> Failure {
+/// Why the hub does not know of a publication.
+pub(crate) fn publication_failure(error: &HubError) -> Failure {
+    match error {
+        HubError::Client(error) => failure(error),
+        HubError::Unreadable(_) => Failure::outside(error.to_string()),
+    }
+}
+
+fn failure(error: &ClientError) -> Failure {
     let text = error.to_string();
     match error {
         ClientError::Url { .. } => Failure::usage(text),
@@ -230,13 +240,13 @@ fn failure(error: ClientError) -> Failure {
             .help("is it running? `kalypso hub` starts one; --hub or KALYPSO_HUB_URL name another"),
         // It is busy, or can't do it now: the same question may be good later.
         ClientError::Refused { status: 408 | 429 | 500.., hint, .. } => {
-            Failure { help: hint, ..Failure::outside(text) }
+            Failure { help: hint.clone(), ..Failure::outside(text) }
         }
         ClientError::Refused { status: 401, .. } => Failure::refused(text).help(format!(
             "put a token into the variable {TOKEN_VARIABLE}, or into a file that --token-file names; \
              `kalypso hub token create` makes one, `kalypso hub token list` says which are good"
         )),
-        ClientError::Refused { hint, .. } => Failure { help: hint, ..Failure::refused(text) },
+        ClientError::Refused { hint, .. } => Failure { help: hint.clone(), ..Failure::refused(text) },
         ClientError::Strange { .. } => Failure::outside(text),
     }
 }

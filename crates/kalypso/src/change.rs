@@ -6,6 +6,9 @@ use std::io::Read as _;
 use std::path::Path;
 use std::sync::Arc;
 
+use delivery::access::RepositoryAccess;
+use delivery::loaded::Loaded;
+use delivery::pinned_repositories::PinnedRepositories;
 use git::load::{Directory, Moment, Read, ReadRole};
 use git::{Commit, Content, Edits, Repositories, RepositoryError, Revision};
 use model::git_id::GitId;
@@ -15,9 +18,8 @@ use serde_json::{Value as Json, json};
 use crate::arguments::SourceOptions;
 use crate::edited::{Edited, Next};
 use crate::exit::Failure;
-use crate::loading::{self, Loaded, Place};
+use crate::loading;
 use crate::patch::{PATCH_BYTES_MAX, Patch, ReadFile};
-use crate::pinned::Pinned;
 use crate::progress::Watch;
 use crate::range::{Branches, Of, Range};
 use crate::terminal::count;
@@ -57,7 +59,7 @@ impl Change {
 /// What an environment is made of, with where that is read from.
 struct Now {
     loaded: Arc<Loaded>,
-    place: Arc<Place>,
+    access: Arc<RepositoryAccess>,
     own: Commit,
     /// The promoted commit of the main branch, if the environment builds on it.
     promoted: Option<Commit>,
@@ -73,7 +75,7 @@ pub(crate) fn of_commits(
     watch: &mut Watch,
 ) -> anyhow::Result<Change> {
     let now = Now::read(source, environment, watch)?;
-    let repositories = &now.place.repositories;
+    let repositories = &*now.access.repositories;
     let main = now.main_head()?;
     let Range { of, from, to } = Branches { repositories, own: now.own.clone(), main }.range(text)?;
     let current = now.commit(of);
@@ -115,7 +117,7 @@ pub(crate) fn of_patch(
         let directory = Directory { path: directory, edits: &edits, progress: watch.progress() };
         let read = git::load::read_directory(directory, &old.fleet.environment);
         let read = read.map_err(|error| Failure::usage(error.to_string()))?;
-        let new = loading::whole(loading::built(read, old.directory.clone(), None), watch)?;
+        let new = loading::whole(Loaded::new(read, old.directory.clone(), None), watch)?;
         let from = old.title();
         let (to, answer) = (with(&from), answer(None, None));
         return Ok(Change { old: Arc::new(old), new: Arc::new(new), from, to, stays: None, answer });
@@ -170,7 +172,7 @@ type Apply<'a> = dyn Fn(&ReadFile<'_>) -> anyhow::Result<Edits> + 'a;
 impl Now {
     fn read(source: &SourceOptions, environment: &str, watch: &mut Watch) -> anyhow::Result<Self> {
         let loaded = loading::environment(source, environment, watch)?;
-        let Some(place) = loaded.place.clone() else {
+        let Some(access) = loaded.access.clone() else {
             return Err(Failure::usage("a plain directory has no commits").into());
         };
         let commit = |read: &Read| Commit {
@@ -184,7 +186,7 @@ impl Now {
             return Err(Failure::refused(format!("environment `{environment}` has no branch of its own")).into());
         };
         let promoted = read_as(&ReadRole::Base(main));
-        Ok(Self { loaded: Arc::new(loaded), place, own, promoted })
+        Ok(Self { loaded: Arc::new(loaded), access, own, promoted })
     }
 
     fn environment(&self) -> &EnvironmentName {
@@ -220,7 +222,7 @@ impl Now {
     /// The head of the branch that the promoted commit is of.
     fn main_head(&self) -> anyhow::Result<Option<Commit>> {
         let Some(promoted) = &self.promoted else { return Ok(None) };
-        match self.place.repositories.resolve(&promoted.url, &promoted.revision) {
+        match self.access.repositories.resolve(&promoted.url, &promoted.revision) {
             Ok(head) => Ok(Some(head)),
             // A promoted commit without a branch counts, but nothing comes after it.
             Err(RepositoryError::NoRevision { .. }) => Ok(Some(promoted.clone())),
@@ -245,13 +247,13 @@ impl Now {
         if of == Of::Own {
             pins.insert((self.own.url.as_str().to_owned(), self.own.revision.name().to_string()), id);
         }
-        let pinned = Pinned::new(&self.place.repositories, pins);
+        let pinned = PinnedRepositories::new(&*self.access.repositories, pins);
         self.load(&pinned, (of == Of::Main).then_some(id), watch)
     }
 
     /// The environment after commits that nobody has made yet.
     fn after(&self, next: Vec<Next>, watch: &mut Watch) -> anyhow::Result<Arc<Loaded>> {
-        let pinned = Pinned::new(&self.place.repositories, self.pins());
+        let pinned = PinnedRepositories::new(&*self.access.repositories, self.pins());
         self.load(&Edited::new(&pinned, next), None, watch)
     }
 
@@ -261,9 +263,9 @@ impl Now {
         promoted: Option<GitId>,
         watch: &mut Watch,
     ) -> anyhow::Result<Arc<Loaded>> {
-        let control_plane = git::load::ControlPlane { promoted, ..self.place.control_plane() };
+        let control_plane = git::load::ControlPlane { promoted, ..self.access.control_plane() };
         let read = Moment::new(repositories, control_plane).load(self.environment());
-        Ok(Arc::new(loading::whole(loading::built(read, None, Some(&self.place)), watch)?))
+        Ok(Arc::new(loading::whole(Loaded::new(read, None, Some(&self.access)), watch)?))
     }
 
     /// What a patch makes: of the environment's branch if it fits there, else of the main branch.
@@ -295,7 +297,7 @@ impl Now {
     /// A file of a commit; none if there is none.
     fn file(&self, commit: &Commit, path: &str) -> Result<Option<Arc<[u8]>>, Failure> {
         let failed = |error: RepositoryError| Failure::outside(error.to_string());
-        let repositories = &self.place.repositories;
+        let repositories = &self.access.repositories;
         let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
         let items = repositories.folder(commit, folder).map_err(failed)?.unwrap_or_default();
         let Some(item) = items.into_iter().find(|item| item.name == name && item.kind == git::ItemKind::File) else {

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::Context as _;
+use delivery::access::ControlPlaneSettings;
 use serde::Deserialize;
 use toml::Spanned;
 
@@ -16,7 +17,6 @@ use self::acknowledge::AcknowledgeOptions;
 pub(crate) use self::acknowledge::in_directory as acknowledgements_in;
 use self::hub::HubOptions;
 pub(crate) use self::hub::{hub_file, read_environments, read_hub, read_hub_url};
-use crate::acknowledgement::Entry;
 use crate::exit::Failure;
 use crate::{cache, cache_key, terminal};
 
@@ -85,30 +85,8 @@ fn main_branch() -> String {
     "main".to_owned()
 }
 
-/// What the configuration file means.
-#[derive(Clone, Debug)]
-pub(crate) struct Configuration {
-    /// The control plane's repository.
-    pub(crate) repo: git::RepositoryUrl,
-    /// Its main branch.
-    pub(crate) branch: String,
-    /// How to get at repositories.
-    pub(crate) git: git::Settings,
-    /// Warnings that do not count.
-    pub(crate) acknowledgements: Arc<[Entry]>,
-}
-
-impl Configuration {
-    /// The control plane and its branch, whatever its repository is called in this folder.
-    pub(crate) fn control_plane(&self) -> String {
-        let url = self.repo.as_str();
-        let here = fs::canonicalize(self.git.base.join(url)).ok();
-        format!("{}@{}", here.as_deref().and_then(Path::to_str).unwrap_or(url), self.branch)
-    }
-}
-
 /// Reads the configuration file: the one that is named, or the nearest one from the current directory upwards.
-pub(crate) fn read(named: Option<&Path>) -> anyhow::Result<Configuration> {
+pub(crate) fn read(named: Option<&Path>) -> anyhow::Result<ControlPlaneSettings> {
     let path = match named {
         Some(path) => path.to_owned(),
         None => find()?,
@@ -119,17 +97,12 @@ pub(crate) fn read(named: Option<&Path>) -> anyhow::Result<Configuration> {
     let options: Options = toml::from_str(&text).map_err(|error| wrong::file(&path, &text, &error))?;
     let acknowledgements = acknowledge::entries(&options.acknowledge, (&path, &text))?;
     let configuration = resolve(options, path.parent().unwrap_or(Path::new(".")))?;
-    Ok(Configuration { acknowledgements: acknowledgements.into(), ..configuration })
+    Ok(ControlPlaneSettings { acknowledgements: acknowledgements.into(), ..configuration })
 }
 
-/// What holds where there is no configuration file: nothing is rewritten, nobody gets a credential.
-pub(crate) fn without_file(repo: &git::RepositoryUrl) -> anyhow::Result<Configuration> {
-    Ok(Configuration {
-        repo: repo.clone(),
-        branch: main_branch(),
-        acknowledgements: Arc::default(),
-        git: git_settings(GitOptions::default(), Path::new(""))?,
-    })
+/// How repositories are reached without a configuration file: nothing is rewritten, and no credential is sent.
+pub(crate) fn git_without_file() -> anyhow::Result<git::Settings> {
+    git_settings(GitOptions::default(), Path::new(""))
 }
 
 fn find() -> anyhow::Result<PathBuf> {
@@ -158,11 +131,11 @@ fn find_in_ancestors() -> anyhow::Result<Option<PathBuf>> {
     }
 }
 
-fn resolve(options: Options, base: &Path) -> anyhow::Result<Configuration> {
+fn resolve(options: Options, base: &Path) -> anyhow::Result<ControlPlaneSettings> {
     let repo = git::RepositoryUrl::from_configuration(&options.control_plane.repo)
         .map_err(|error| Failure::usage(format!("`control-plane.repo` can't be used: {error}")))?;
     let (branch, git) = (options.control_plane.branch, git_settings(options.git, base)?);
-    Ok(Configuration { repo, branch, git, acknowledgements: Arc::default() })
+    Ok(ControlPlaneSettings { repo, branch, git, acknowledgements: Arc::default() })
 }
 
 /// How to get at repositories.
@@ -215,7 +188,7 @@ mod tests {
 
     const PAGE: &str = include_str!("../../../docs/reference/configuration.md");
 
-    fn check(example: &str) -> Configuration {
+    fn check(example: &str) -> ControlPlaneSettings {
         let options: Options = toml::from_str(example).unwrap_or_else(|error| panic!("{example}\n{error}"));
         resolve(options, Path::new("base")).unwrap()
     }

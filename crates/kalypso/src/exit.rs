@@ -4,6 +4,8 @@ use std::io::Write as _;
 use std::process::ExitCode;
 
 use clap::error::ErrorKind;
+use delivery::error::{DestinationError, ReadError};
+use model::diagnostic::Diagnostic;
 
 use crate::visible::message;
 
@@ -137,16 +139,55 @@ pub(crate) fn of_arguments(error: &clap::Error) -> Exit {
 
 /// Says what went wrong.
 pub(crate) fn of_error(error: &anyhow::Error) -> Exit {
-    let failure = error.downcast_ref::<Failure>();
+    let failure = failure(error);
     if is_closed_pipe(error) {
         return Exit::Good;
     }
     let mut stderr = anstream::stderr().lock();
     let _ = writeln!(stderr, "error: {}", message(&format!("{error:#}")));
-    if let Some(help) = failure.and_then(|failure| failure.help.as_ref()) {
+    if let Some(help) = failure.as_ref().and_then(|failure| failure.help.as_ref()) {
         let _ = writeln!(stderr, "  = help: {}", message(help));
     }
     failure.map_or(Exit::Unreachable, |failure| failure.exit)
+}
+
+/// The failure that an error is, or means; none if it says nothing about how the program ends.
+fn failure(error: &anyhow::Error) -> Option<Failure> {
+    let failure = error.downcast_ref::<Failure>().cloned();
+    let failure = failure.or_else(|| error.downcast_ref().map(of_reading));
+    failure.or_else(|| error.downcast_ref().and_then(of_destination))
+}
+
+fn of_reading(error: &ReadError) -> Failure {
+    let message = error.to_string();
+    match error {
+        ReadError::Directory(_) => Failure::usage(message),
+        ReadError::NoObjects { .. } => {
+            Failure::refused(message).help("is it the right folder? Only `*.yaml` and `*.yml` files are read")
+        }
+        ReadError::NoEnvironments { .. } => {
+            Failure::refused(message).help("put `Environment` objects into the folder `.environments` of that branch")
+        }
+        ReadError::Declarations(diagnostic) => of_diagnostic(message, diagnostic),
+        ReadError::Moving { .. } => Failure::outside(message).help("try again"),
+    }
+}
+
+fn of_destination(error: &DestinationError) -> Option<Failure> {
+    let message = error.to_string();
+    Some(match error {
+        DestinationError::Url { .. } | DestinationError::Path { .. } => Failure::refused(message),
+        DestinationError::NoGitOpsRepo { .. } => Failure::refused(message)
+            .help("add a `GitOpsRepo` to the environment; `kalypso schema GitOpsRepo` prints its fields"),
+        DestinationError::Publish(error) => of_diagnostic(message, &error.diagnostic()),
+        DestinationError::Open(_) | DestinationError::Directory => return None,
+    })
+}
+
+/// A failure with the advice of a diagnostic.
+fn of_diagnostic(message: String, diagnostic: &Diagnostic) -> Failure {
+    let make = if diagnostic.code.is_outside() { Failure::outside } else { Failure::refused };
+    Failure { help: diagnostic.help.first().cloned(), ..make(message) }
 }
 
 /// Says that the program has a mistake. What it was is on the screen already.

@@ -1,9 +1,7 @@
 //! The binary: arguments, configuration, wiring, words on the screen.
 
-mod acknowledgement;
 mod arguments;
 mod asking;
-mod attempt;
 mod beneath;
 mod cache;
 mod cache_key;
@@ -12,26 +10,20 @@ mod commands;
 mod compiling;
 mod completion;
 mod configuration;
-mod delivery;
 mod demo;
 mod edited;
 mod exit;
-mod expiry;
 mod folder;
-mod holding;
 mod interrupts;
 mod loading;
-mod memo;
 mod names;
 mod paint;
 mod patch;
-mod pinned;
 mod progress;
 mod range;
 pub mod reference;
 pub mod report;
 mod reporting;
-mod shared;
 mod table;
 mod terminal;
 mod times;

@@ -6,10 +6,10 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 
+use delivery::loaded::Loaded;
+use delivery::memo_file::MemoFile;
 use engine::compile::Compiled;
 
-use crate::loading::Loaded;
-use crate::memo::MemoFile;
 use crate::{cache_key, configuration};
 
 /// From how many assignments on it is not kept which targets are on which place: a key of a keyboard does not wait for reading them.
@@ -49,7 +49,7 @@ impl Subject {
             return Some(Self { name: fs::canonicalize(directory).ok()?.to_str()?.to_owned(), cache, key });
         }
         let configuration = configuration::read(config).ok()?;
-        let name = configuration.control_plane();
+        let name = configuration.subject();
         Some(Self { name, cache: configuration.git.cache, key: configuration.git.key })
     }
 
@@ -57,9 +57,9 @@ impl Subject {
         if let Some(directory) = &loaded.directory {
             return Self::of(Some(Path::new(directory)), None);
         }
-        let configuration = &loaded.place.as_ref()?.configuration;
+        let configuration = &loaded.access.as_ref()?.settings;
         let git = &configuration.git;
-        Some(Self { name: configuration.control_plane(), cache: git.cache.clone(), key: git.key.clone() })
+        Some(Self { name: configuration.subject(), cache: git.cache.clone(), key: git.key.clone() })
     }
 
     fn file(&self, of: &str) -> MemoFile {

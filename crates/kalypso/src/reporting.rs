@@ -1,11 +1,32 @@
 //! What commands do with reports.
 
+use std::collections::BTreeSet;
 use std::io::Write as _;
 
+use delivery::acknowledgement::{self, Id};
+use delivery::loaded::Loaded;
+use delivery::shared_objects::without_possibly_used;
 use engine::compile::Compiled;
 use model::diagnostic::Diagnostic;
+use model::locate::Locator;
 
 use crate::report::{Batch, Format, Report};
+
+/// Adds what is wrong to a report, without warnings about shared objects: other environments, which were not read, may use these.
+pub(crate) fn add<'a>(report: &mut Report<'a>, loaded: &'a Loaded, batch: Batch<'_>) {
+    let diagnostics = without_possibly_used(loaded, batch.diagnostics);
+    add_all(report, loaded, Batch { diagnostics: &diagnostics, ..batch });
+}
+
+/// Adds what is wrong to a report. Returns the acknowledgements that match something.
+pub(crate) fn add_all<'a>(report: &mut Report<'a>, loaded: &'a Loaded, batch: Batch<'_>) -> BTreeSet<Id> {
+    let of = (&*loaded.fleet, &*loaded.acknowledgements);
+    let divided = acknowledgement::divide(of, batch.diagnostics, jiff::Timestamp::now());
+    let (diagnostics, acknowledged) = (&*divided.counting, &*divided.acknowledged);
+    let batch = Batch { environment: Some(&loaded.fleet.environment), diagnostics, acknowledged, ..batch };
+    report.add(batch, &mut Locator::new(&loaded.fleet));
+    divided.used
+}
 
 /// A batch of these diagnostics of an environment.
 pub(crate) fn batch<'d>(diagnostics: &'d [Diagnostic], compiled: &'d Compiled) -> Batch<'d> {

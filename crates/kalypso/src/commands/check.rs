@@ -2,18 +2,19 @@
 
 use std::collections::BTreeSet;
 
+use delivery::acknowledgement::{self, Id};
+use delivery::compilation::reuse;
+use delivery::expired_pins::expired_pins;
+use delivery::held_assignments;
+use delivery::loaded::Loaded;
+use delivery::shared_objects::{without_possibly_used, without_used_elsewhere};
 use engine::output::{destination_problems, shared_destinations};
 
-use crate::acknowledgement::{self, Id};
 use crate::arguments::Check;
 use crate::exit::Exit;
-use crate::expiry::expired_pins;
-use crate::holding;
-use crate::loading::{self, Loaded};
 use crate::progress::Watch;
 use crate::report::{Batch, Checkout, Fallback, Report};
-use crate::shared::without_doubtful;
-use crate::{compiling, reporting, terminal};
+use crate::{compiling, loading, reporting, terminal};
 
 pub(super) fn run(options: &Check) -> anyhow::Result<Exit> {
     let mut watch = Watch::start();
@@ -21,7 +22,7 @@ pub(super) fn run(options: &Check) -> anyhow::Result<Exit> {
     let compiled: Vec<_> = environments.iter().map(|loaded| compiling::compile(loaded, watch.progress())).collect();
     let shared = shared_destinations(environments.iter().map(|loaded| &*loaded.fleet));
     let now = jiff::Timestamp::now();
-    let mut report = Report::new().checked_out(checkout(options)).made_with(compiling::reuse(&compiled));
+    let mut report = Report::new().checked_out(checkout(options)).made_with(reuse(&compiled));
     let found = environments.iter().zip(&compiled).map(|(loaded, compiled)| {
         let found = loaded
             .diagnostics
@@ -29,7 +30,7 @@ pub(super) fn run(options: &Check) -> anyhow::Result<Exit> {
             .chain(shared.get(&loaded.fleet.environment).into_iter().flatten())
             .cloned()
             .chain(compiled.diagnostics())
-            .chain(holding::diagnostics(loaded, compiled))
+            .chain(held_assignments::diagnostics(loaded, compiled))
             .chain(destination_problems(&loaded.fleet))
             .chain(expired_pins(&loaded.fleet, now));
         model::diagnostic::merged(found.collect())
@@ -37,22 +38,23 @@ pub(super) fn run(options: &Check) -> anyhow::Result<Exit> {
     let found: Vec<_> = found.collect();
     let is_all = options.source.from.is_some() || options.environment.is_none();
     let found = if is_all {
-        crate::shared::without_elsewhere(&environments.iter().collect::<Vec<_>>(), found)
+        without_used_elsewhere(&environments.iter().collect::<Vec<_>>(), found)
     } else {
-        environments.iter().zip(found).map(|(loaded, found)| without_doubtful(loaded, &found)).collect()
+        environments.iter().zip(found).map(|(loaded, found)| without_possibly_used(loaded, &found)).collect()
     };
     // A directory is never published, so there is nothing to keep.
     let fallback = if options.source.from.is_some() { Fallback::Nothing } else { Fallback::Published };
     let mut used = BTreeSet::new();
     for ((loaded, compiled), diagnostics) in environments.iter().zip(&compiled).zip(&found) {
-        used.extend(loaded.report_all(&mut report, Batch { fallback, ..reporting::batch(diagnostics, compiled) }));
+        let batch = Batch { fallback, ..reporting::batch(diagnostics, compiled) };
+        used.extend(reporting::add_all(&mut report, loaded, batch));
     }
     if is_all && environments.iter().all(is_known) {
         add_idle(&mut report, (&environments, &compiled), &used);
     }
     watch.end();
     terminal::answer_styled(&report.render(options.output))?;
-    if environments.iter().any(loading::Loaded::is_unreachable) {
+    if environments.iter().any(Loaded::is_unreachable) {
         return Ok(Exit::Unreachable);
     }
     Ok(Exit::Good.unless(reporting::has_problems(&report, options.source.strict)))
@@ -70,11 +72,11 @@ fn add_idle<'a>(
     used: &BTreeSet<Id>,
 ) {
     for (position, (loaded, compiled)) in environments.iter().zip(compiled).enumerate() {
-        let mut idle = acknowledgement::idle_annotations(loaded, used);
+        let mut idle = acknowledgement::idle_annotations(&loaded.fleet, used);
         if position == 0 {
             idle.extend(acknowledgement::idle_entries(&loaded.acknowledgements, used));
         }
-        loaded.report_all(report, reporting::batch(&idle, compiled));
+        reporting::add_all(report, loaded, reporting::batch(&idle, compiled));
     }
 }
 

@@ -5,22 +5,26 @@ mod life;
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use delivery::compilation::reuse;
+use delivery::loaded::Loaded;
+use delivery::planned::{Planned, targets};
+use delivery::publish::{Options, PlaceOutcome, deliver};
+use delivery::push::Delivered;
 use engine::compile::Compiled;
 use model::name::ClusterTypeName;
 
 use self::life::Life;
-use super::plan::{Planned, targets};
-use super::publish::{Outcome, publish};
-use crate::arguments::{Demo, Format, Publish, SourceOptions, Telling};
-use crate::delivery::Delivered;
+use super::plan::fallback;
+use super::publish::diagnostics;
+use crate::arguments::{Demo, SourceOptions};
 use crate::demo::{self, DemoHub, Found};
 use crate::exit::{Exit, Failure};
-use crate::loading::{self, Loaded};
 use crate::progress::Watch;
-use crate::report::{Batch, Report};
-use crate::{compiling, configuration, reporting, terminal};
+use crate::report::{Batch, Report, reuse_text};
+use crate::{compiling, configuration, loading, reporting, terminal};
 
 pub(super) fn run(options: &Demo) -> anyhow::Result<Exit> {
     let folder = &options.directory;
@@ -28,24 +32,28 @@ pub(super) fn run(options: &Demo) -> anyhow::Result<Exit> {
     let config = folder.join(configuration::FILE_NAME);
     let source = SourceOptions { from: None, config: Some(config), strict: false };
     let mut watch = Watch::start();
-    let load = |name: &&str| loading::environment(&source, name, &mut watch);
+    let load = |name: &&str| loading::environment(&source, name, &mut watch).map(Arc::new);
     let environments = demo::ENVIRONMENTS.iter().map(load).collect::<anyhow::Result<Vec<_>>>()?;
     let started = Instant::now();
-    let (compiled, known): (Vec<_>, Vec<_>) =
-        environments.iter().map(|loaded| compiling::begin(loaded, watch.progress())).unzip();
+    let begin = |loaded: &Arc<Loaded>| {
+        let (compiled, known) = compiling::begin(loaded, watch.progress());
+        (Arc::new(compiled), known)
+    };
+    let (compiled, known): (Vec<_>, Vec<_>) = environments.iter().map(begin).unzip();
     let took = started.elapsed();
     let mut life = if options.no_hub { None } else { Some(Life::begin(DemoHub::start(folder)?)?) };
     let mut report = Report::new();
     let mut published = Vec::new();
     for (number, ((loaded, compiled), mut known)) in environments.iter().zip(&compiled).zip(known).enumerate() {
-        for mut target in targets(loaded, None)? {
-            let mut options = publication(folder, loaded);
+        for mut target in targets(loaded, None, None)? {
+            // Directly: clusters are to have something to pull at once.
+            let mut options = Options { is_direct: true, ..Options::default() };
             if let Some(life) = &mut life {
                 let planned = Planned::new(loaded, (compiled, &mut known), target, false)?;
                 options.committed_on = Some(life.prepare(number, (loaded, compiled), &planned)?);
                 target = planned.target;
             }
-            let outcome = publish(&options, loaded, (compiled, &mut known), target)?;
+            let outcome = deliver(&options, loaded, (compiled, &mut known), target)?;
             if matches!(outcome.delivered, Some(Delivered::LostRace)) {
                 return Err(Failure::outside("another program pushed to the demo's repositories")
                     .help("try again")
@@ -54,10 +62,13 @@ pub(super) fn run(options: &Demo) -> anyhow::Result<Exit> {
             if let Some(life) = &mut life {
                 life.publish(loaded, &outcome)?;
             }
-            let batch = reporting::batch(&outcome.diagnostics, compiled);
-            loaded.report(&mut report, Batch { fallback: outcome.fallback(), ..batch });
-            published.push((loaded, outcome));
+            published.push(outcome);
         }
+    }
+    for outcome in &published {
+        let found = diagnostics(outcome);
+        let batch = reporting::batch(&found, &outcome.planned.compiled);
+        reporting::add(&mut report, &outcome.loaded, Batch { fallback: fallback(&outcome.planned), ..batch });
     }
     watch.end();
     reporting::to_stderr(&report)?;
@@ -89,29 +100,13 @@ fn go_on(mut life: Life) -> anyhow::Result<()> {
     Ok(life.hub.stop()?)
 }
 
-/// What `kalypso publish --direct` would be told: clusters are to have something to pull at once.
-fn publication(folder: &Path, loaded: &Loaded) -> Publish {
-    Publish {
-        environment: loaded.fleet.environment.to_string(),
-        config: Some(folder.join(configuration::FILE_NAME)),
-        gitops_repo: None,
-        direct: true,
-        confirm: Vec::new(),
-        adopt: false,
-        committed_on: None,
-        telling: Telling::default(),
-        strict: false,
-        output: Format::Human,
-    }
-}
-
 /// What there is to tell.
 struct Company<'a> {
     folder: &'a Path,
-    environments: &'a [Loaded],
-    compiled: &'a [Compiled],
+    environments: &'a [Arc<Loaded>],
+    compiled: &'a [Arc<Compiled>],
     took: Duration,
-    published: &'a [(&'a Loaded, Outcome<'a>)],
+    published: &'a [PlaceOutcome],
     /// Whether hosts pull something new.
     has_news: bool,
     /// Whether that was published since the last run, by somebody else.
@@ -121,7 +116,7 @@ struct Company<'a> {
 impl Company<'_> {
     fn text(&self, found: Found) -> String {
         let folder = shown(self.folder).display().to_string();
-        let outcomes = || self.published.iter().map(|(_, outcome)| outcome);
+        let outcomes = || self.published.iter();
         let what = format!("{} git repositories, no network needed", demo::REPOSITORIES.len());
         let first = match found {
             Found::Nothing => format!("Made a small company in {folder} ({what})"),
@@ -177,12 +172,13 @@ impl Company<'_> {
     }
 
     fn compilation(&self) -> String {
-        let count = |(loaded, compiled): (&Loaded, &Compiled)| {
+        let count = |(loaded, compiled): (&Arc<Loaded>, &Arc<Compiled>)| {
             format!("{} {}", loaded.fleet.environment, terminal::thousands(compiled.len()))
         };
         let counts: Vec<_> = self.environments.iter().zip(self.compiled).map(count).collect();
-        let reuse = compiling::reuse(self.compiled);
-        let recomputed = if reuse.recomputed == reuse.assignments { String::new() } else { format!(", {reuse}") };
+        let reuse = reuse(self.compiled.iter().map(|compiled| &**compiled));
+        let recomputed =
+            if reuse.recomputed == reuse.assignments { String::new() } else { format!(", {}", reuse_text(reuse)) };
         format!("{} assignments in {} ms{recomputed}", counts.join(" · "), self.took.as_millis().max(1))
     }
 
@@ -194,14 +190,14 @@ impl Company<'_> {
         let pushed: Vec<_> = self
             .published
             .iter()
-            .filter_map(|(loaded, outcome)| match &outcome.delivered {
+            .filter_map(|outcome| match &outcome.delivered {
                 Some(Delivered::Pushed { commit, .. }) => {
-                    Some(format!("{} {}", loaded.fleet.environment, commit.short()))
+                    Some(format!("{} {}", outcome.loaded.fleet.environment, commit.short()))
                 }
                 _ => None,
             })
             .collect();
-        let unchanged = self.published.iter().filter(|(_, outcome)| is_unchanged(outcome)).count();
+        let unchanged = self.published.iter().filter(|outcome| is_unchanged(outcome)).count();
         if pushed.is_empty() {
             return format!("nothing: {} of {place} are as they should be", branches(unchanged));
         }
@@ -209,7 +205,7 @@ impl Company<'_> {
     }
 }
 
-fn is_unchanged(outcome: &Outcome<'_>) -> bool {
+fn is_unchanged(outcome: &PlaceOutcome) -> bool {
     matches!(outcome.delivered, Some(Delivered::UpToDate))
 }
 

@@ -1,5 +1,7 @@
 //! `kalypso explain`: why an assignment is there, and where its values come from.
 
+use delivery::held_assignments::{self, Failing};
+use delivery::loaded::Loaded;
 use engine::compile::Prepared;
 use engine::explain::{Explanation, MappedLabel, NotUsed, Piece, Source, ValueReason};
 use engine::hold::{Held, HeldFolder};
@@ -16,7 +18,6 @@ use serde_json::{Map, Value as Json, json};
 
 use crate::arguments::{Explain, Format};
 use crate::exit::{Exit, Failure};
-use crate::holding::{self, Failing};
 use crate::loading;
 use crate::progress::Watch;
 use crate::{paint, terminal};
@@ -99,7 +100,7 @@ fn whereabouts(fleet: &Fleet, id: &AssignmentId) -> String {
 }
 
 /// There is no such assignment: says what there is.
-fn not_assigned(prepared: &Prepared, loaded: &loading::Loaded, id: &AssignmentId) -> Failure {
+fn not_assigned(prepared: &Prepared, loaded: &Loaded, id: &AssignmentId) -> Failure {
     let environment = &loaded.fleet.environment;
     let nearest = |name: &str, known: Vec<&str>| {
         let scored = known.into_iter().map(|other| (strsim::damerau_levenshtein(name, other), other));
@@ -321,13 +322,9 @@ fn problems_text(problems: &[Diagnostic], held: &[(String, Held)]) -> String {
 }
 
 /// What release pins hold of an assignment that fails, on each branch.
-fn held(
-    loaded: &loading::Loaded,
-    (prepared, problems): (&Prepared, &[Diagnostic]),
-    id: &AssignmentId,
-) -> Vec<(String, Held)> {
+fn held(loaded: &Loaded, (prepared, problems): (&Prepared, &[Diagnostic]), id: &AssignmentId) -> Vec<(String, Held)> {
     let ids = || if problems.iter().any(Diagnostic::is_error) { vec![id.clone()] } else { Vec::new() };
-    let found = holding::on_branches(loaded, Failing { prepared, ids: &ids });
+    let found = held_assignments::on_branches(loaded, Failing { prepared, ids: &ids });
     found.unwrap_or_else(|error| {
         terminal::warn(&format!("what release pins hold of it in the GitOps branch is not known: {error}"));
         Vec::new()

@@ -2,19 +2,21 @@
 
 use std::sync::Arc;
 
+use delivery::branch::folder_of;
+use delivery::compilation::{diagnostics, reuse};
+use delivery::error::DestinationError;
+use delivery::loaded::Loaded;
 use engine::compile::Compiled;
 use engine::output::{Destination, Output, assemble};
-use model::diagnostic::Diagnostic;
 use model::tree::{Entry, OpenError, Sealed, Tree};
 use serde_json::{Value as Json, json};
 
 use crate::arguments::{Format, Render};
-use crate::exit::{Exit, Failure};
+use crate::exit::Exit;
 use crate::folder::{self, Write};
-use crate::loading::{self, Loaded};
 use crate::progress::Watch;
-use crate::report::Report;
-use crate::{compiling, reporting, terminal};
+use crate::report::{Report, reuse_text};
+use crate::{compiling, loading, reporting, terminal};
 
 /// How many failing assignments are listed for programs: as many as a plan lists of anything.
 const LISTED_MAX: usize = 1_000;
@@ -25,9 +27,9 @@ pub(super) fn run(options: &Render) -> anyhow::Result<Exit> {
     let compiled = compiling::compile(&loaded, watch.progress());
     let open = |sealed: &Sealed| compiled.open(sealed);
     let output = assemble(&compiled, &Tree::default(), &destination(&loaded)?, &open)?;
-    let diagnostics = all_diagnostics(&loaded, &compiled, &output);
+    let diagnostics = diagnostics(&loaded, &compiled, &output);
     let mut report = Report::new();
-    loaded.report(&mut report, reporting::batch(&diagnostics, &compiled));
+    reporting::add(&mut report, &loaded, reporting::batch(&diagnostics, &compiled));
     if let Some(out) = &options.out {
         let write =
             Write { open: &open, environment: &options.environment, force: options.force, progress: watch.progress() };
@@ -45,18 +47,12 @@ pub(super) fn run(options: &Render) -> anyhow::Result<Exit> {
 }
 
 /// Where output goes: the path of the environment's `GitOpsRepo`, if there is one.
-fn destination(loaded: &Loaded) -> Result<Destination, Failure> {
-    let place = |object: &Arc<_>| Ok((loading::folder_of(object)?, engine::output::layout(object)));
-    let mut places = loaded.fleet.gitops_repos.values().map(place).collect::<Result<Vec<_>, Failure>>()?;
+fn destination(loaded: &Loaded) -> Result<Destination, DestinationError> {
+    let place = |object: &Arc<_>| Ok((folder_of(object)?, engine::output::layout(object)));
+    let mut places = loaded.fleet.gitops_repos.values().map(place).collect::<Result<Vec<_>, DestinationError>>()?;
     places.dedup();
     let (folder, layout) = if places.len() == 1 { places.swap_remove(0) } else { Default::default() };
     Ok(Destination { folder, layout, promoted_commit: loaded.fleet.promoted_commit().cloned(), adopt: false })
-}
-
-/// Everything that is wrong: with what was read, compiled and put together.
-pub(super) fn all_diagnostics(loaded: &Loaded, compiled: &Compiled, output: &Output) -> Vec<Diagnostic> {
-    let others = loaded.diagnostics.iter().chain(&output.diagnostics).cloned();
-    model::diagnostic::merged(others.chain(compiled.diagnostics()).collect())
 }
 
 fn failed(compiled: &Compiled) -> Vec<String> {
@@ -87,7 +83,7 @@ fn text(options: &Render, compiled: &Compiled, output: &Output) -> Result<String
     if !failed.is_empty() {
         lines.push(format!("{} failed: {}", terminal::count(failed.len(), "assignment"), terminal::named(&failed)));
     }
-    lines.push(compiling::reuse([compiled]).to_string());
+    lines.push(reuse_text(reuse([compiled])));
     Ok(lines.join("\n") + "\n")
 }
 
@@ -102,7 +98,7 @@ fn answer(options: &Render, compiled: &Compiled, output: &Output, report: &Repor
         "environment": options.environment,
         "tree": output.tree.id().to_string(),
         "assignments": compiled.len(),
-        "recomputed": compiling::reuse([compiled]).recomputed,
+        "recomputed": reuse([compiled]).recomputed,
         "clusterTypes": compiled.fleet().cluster_types.len(),
         "clusters": compiled.fleet().clusters.len(),
         "failed": listed,

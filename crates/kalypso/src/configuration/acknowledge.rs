@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::Path;
 
+use delivery::acknowledgement::Entry;
 use model::diagnostic::Code;
 use model::expiry::Expiry;
 use model::kind::Kind;
@@ -11,7 +12,6 @@ use serde::Deserialize;
 use toml::Spanned;
 
 use super::{FILE_NAME, wrong};
-use crate::acknowledgement::Entry;
 use crate::exit::Failure;
 
 /// An entry as it is written.

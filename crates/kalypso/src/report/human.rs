@@ -32,7 +32,8 @@ pub(super) fn render(report: &Report<'_>) -> String {
         let _ = writeln!(text, "and {} more: `kalypso check -o json` lists all of them\n", thousands(more));
     }
     let reuse = report.reuse.filter(|reuse| reuse.assignments > 0);
-    text + &format!("{}\n", report.summary()) + &reuse.map_or_else(String::new, |reuse| format!("{reuse}\n"))
+    text + &format!("{}\n", report.summary())
+        + &reuse.map_or_else(String::new, |reuse| format!("{}\n", super::reuse_text(reuse)))
 }
 
 fn group(

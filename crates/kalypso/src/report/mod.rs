@@ -16,6 +16,8 @@ use std::fmt;
 use std::sync::Arc;
 
 use clap::ValueEnum;
+use delivery::acknowledgement::Acknowledged;
+use delivery::compilation::Reuse;
 use model::diagnostic::{AssignmentId, Diagnostic, Origin, Severity};
 use model::expiry::Expiry;
 use model::field_path::FieldPath;
@@ -77,19 +79,6 @@ pub enum Fallback<'d> {
     Nothing,
 }
 
-/// A warning that was acknowledged.
-#[derive(Clone, Debug)]
-pub struct Acknowledged {
-    /// The warning.
-    pub diagnostic: Diagnostic,
-    /// Why it is no mistake.
-    pub reason: String,
-    /// Until when that holds.
-    pub until: Option<Expiry>,
-    /// Whether the object says so itself, by annotation.
-    pub is_in_source: bool,
-}
-
 /// Why a finding does not count.
 #[derive(Debug)]
 struct Acknowledgement {
@@ -134,15 +123,6 @@ pub struct Report<'a> {
     reuse: Option<Reuse>,
     /// The paths of values that are not shown.
     sensitive: BTreeSet<FieldPath>,
-}
-
-/// How much of what was compiled was not known from earlier runs.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Reuse {
-    /// How many assignments had to be made.
-    pub recomputed: usize,
-    /// How many there are.
-    pub assignments: usize,
 }
 
 /// How much is wrong, in how much.
@@ -276,10 +256,8 @@ impl fmt::Display for Summary {
 }
 
 /// `3 of 1,000,000 assignments recomputed`
-impl fmt::Display for Reuse {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} of {} recomputed", thousands(self.recomputed), count(self.assignments, "assignment"))
-    }
+pub(crate) fn reuse_text(reuse: Reuse) -> String {
+    format!("{} of {} recomputed", thousands(reuse.recomputed), count(reuse.assignments, "assignment"))
 }
 
 #[cfg(test)]

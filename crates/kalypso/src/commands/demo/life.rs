@@ -3,19 +3,19 @@
 use std::io::IsTerminal as _;
 use std::time::{Duration, Instant};
 
+use delivery::hub_publication::{self, Receiver};
+use delivery::loaded::Loaded;
+use delivery::planned::Planned;
+use delivery::publish::PlaceOutcome;
 use engine::compile::Compiled;
-use git::Repositories as _;
 use git::Revision;
 use hub::questions::Environments;
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
 use simulator::simulation::Simulation;
 
-use super::super::plan::Planned;
-use super::super::publish::{Outcome, telling};
 use super::super::status;
-use crate::asking::Hub;
+use crate::asking::{Hub, publication_failure};
 use crate::demo::{self, DemoHub, hosts};
-use crate::loading::Loaded;
 use crate::terminal;
 
 /// Steps in which time goes by.
@@ -58,9 +58,9 @@ impl Life {
         &mut self,
         environment: usize,
         (loaded, compiled): (&Loaded, &Compiled),
-        planned: &Planned<'_>,
+        planned: &Planned,
     ) -> anyhow::Result<i64> {
-        telling::whole((&self.asked, &[]), loaded, planned)?;
+        hub_publication::whole(self.receiver(), loaded, planned).map_err(|error| publication_failure(&error))?;
         let target = &planned.target;
         let repository = loaded.url(&target.place.repo)?;
         // What somebody published or merged since the last run has reached no host yet.
@@ -77,17 +77,21 @@ impl Life {
         let starts_on = self.deployed_on(loaded)?.map_or(published_on, |deployed_on| deployed_on.max(published_on));
         let starts_on = starts_on.min(self.now - SHORTEST);
         let mut fleet = hosts::fleet(compiled, &source, (starts_on, self.now));
-        if let Some(here) = loaded.place.as_ref().filter(|_| !self.hub.is_new) {
-            fleet.look_at(&here.repositories, |repository, branch| self.hub.pulled(repository, branch))?;
+        if let Some(here) = loaded.access.as_ref().filter(|_| !self.hub.is_new) {
+            fleet.look_at(&*here.repositories, |repository, branch| self.hub.pulled(repository, branch))?;
             fleet.settle();
         }
         self.waiting = Some((fleet, starts_on));
         Ok(published_on)
     }
 
+    fn receiver(&self) -> Receiver<'_> {
+        Receiver { hub: &self.asked, environments: &[] }
+    }
+
     /// When something was last deployed or published of which the hosts have not heard, in seconds since 1970.
     fn deployed_on(&self, loaded: &Loaded) -> anyhow::Result<Option<i64>> {
-        let Some(here) = loaded.place.as_ref().filter(|_| !self.hub.is_new) else { return Ok(None) };
+        let Some(here) = loaded.access.as_ref().filter(|_| !self.hub.is_new) else { return Ok(None) };
         let mut deployed_on = None;
         for (repository, branch) in self.hub.moved() {
             let commit = here.repositories.resolve(repository, &Revision::branch(branch))?;
@@ -97,9 +101,11 @@ impl Life {
     }
 
     /// The hub is told what was published, and the hosts pull it. If nothing was, they have nothing to do.
-    pub(super) fn publish(&mut self, loaded: &Loaded, outcome: &Outcome<'_>) -> anyhow::Result<()> {
-        if let Some(heard) = telling::change((&self.asked, &[]), loaded, outcome) {
-            heard?;
+    pub(super) fn publish(&mut self, loaded: &Loaded, outcome: &PlaceOutcome) -> anyhow::Result<()> {
+        let delivered = outcome.delivered.as_ref();
+        let of = |delivered| hub_publication::changes(self.receiver(), loaded, (&outcome.planned, delivered));
+        if let Some(result) = delivered.and_then(of) {
+            result.map_err(|error| publication_failure(&error))?;
         }
         if let Some((place, commit)) = outcome.pushed() {
             self.hub.is_at(loaded.url(&place.repo)?, &place.branch, Some(commit));
@@ -145,8 +151,8 @@ impl Life {
 
 /// The hosts of an environment see what is there now.
 fn look(fleet: &mut Simulation, loaded: &Loaded) -> anyhow::Result<()> {
-    if let Some(here) = &loaded.place {
-        fleet.look(&here.repositories)?;
+    if let Some(here) = &loaded.access {
+        fleet.look(&*here.repositories)?;
     }
     Ok(())
 }

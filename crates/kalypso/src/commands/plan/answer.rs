@@ -3,17 +3,18 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use delivery::loaded::Loaded;
 use engine::hold::HeldFolder;
 use engine::plan::{Because, Change, ChangeKind, FileChange, PlannedId, Why};
 use model::diagnostic::AssignmentId;
 use model::tree::OpenError;
 use serde_json::{Value as Json, json};
 
+use super::confirmation::confirmation;
 use super::diff::Diffs;
 use super::folding::{Folded, folded};
 use super::places::Places;
 use super::selection::View;
-use crate::loading::Loaded;
 
 /// How many of anything are listed, unless somebody wants more or fewer.
 pub(in crate::commands) const LISTED_MAX: usize = 1_000;
@@ -69,7 +70,7 @@ impl View<'_> {
                 "selected": self.changes.len(),
             },
             "needsConfirmation": plan.needs_confirmation(),
-            "confirmation": planned.confirmation(limit),
+            "confirmation": confirmation(planned, limit),
             "groups": groups.iter().take(limit).map(group_json).collect::<Vec<_>>(),
             "changes": changes,
             "otherFiles": other_files.collect::<Vec<_>>(),

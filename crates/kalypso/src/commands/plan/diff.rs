@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
-use std::iter;
 use std::sync::Arc;
 
+use delivery::planned::Planned;
 use engine::compile::Compiled;
 use engine::output::{OWNER_FILE, TRACKING_FILE};
 use engine::plan::{FileChange, PlannedId};
@@ -12,7 +12,6 @@ use engine::sensitive::{Lines, ShownFiles, plain};
 use model::tree::{Blob, OpenError};
 use similar::{Algorithm, ChangeTag, DiffOp};
 
-use super::Planned;
 use super::selection::View;
 use crate::terminal::count;
 
@@ -36,11 +35,11 @@ struct Sides<'a> {
 
 /// What differences are made of.
 pub(super) struct Diffs<'a> {
-    planned: &'a Planned<'a>,
+    planned: &'a Planned,
 }
 
 impl<'a> Diffs<'a> {
-    pub(super) fn new(planned: &'a Planned<'a>) -> Self {
+    pub(super) fn new(planned: &'a Planned) -> Self {
         Self { planned }
     }
 
@@ -69,7 +68,7 @@ impl<'a> Diffs<'a> {
     /// The difference of a file that belongs to no assignment. Those of ours hold no value; what others hold nobody knows.
     pub(super) fn other(&self, change: &FileChange) -> String {
         let is_ours = [MARKER_FILE, TRACKING_FILE, OWNER_FILE].iter().any(|name| change.path.ends_with(name));
-        if !is_ours && !self.planned.sensitive.is_empty() {
+        if !is_ours && !self.planned.sensitive().is_empty() {
             return not_shown(change);
         }
         let [before, after] = [&change.before, &change.after].map(|blob| self.content(blob.as_ref()));
@@ -79,16 +78,16 @@ impl<'a> Diffs<'a> {
     /// The files of an assignment as they may be shown, as they were and as they will be. None if nobody knows the assignment.
     fn sides(&self, id: &PlannedId) -> Option<Sides<'_>> {
         let id = id.assignment()?;
-        let old = self.planned.old.as_ref().map(|old| &old.compiled);
+        let old = self.planned.earlier.as_ref().map(|old| &old.compiled);
         let is_known = |side: &&Compiled| side.get(&id).is_some();
-        iter::once(self.planned.compiled).chain(old).find(is_known)?;
+        self.planned.sides().find(is_known)?;
         // What is sensitive on one side is so on the other: a mark is mostly set after the value.
-        let sides = iter::once(self.planned.compiled).chain(old);
+        let sides = self.planned.sides();
         let mut sensitive: BTreeSet<_> = sides.flat_map(|side| side.prepared().sensitive_paths(&id)).collect();
         let held = self.planned.output.held.get(&id);
         sensitive.extend(held.into_iter().flat_map(|held| held.sensitive.iter().cloned()));
         let shown = |side: &Compiled| side.prepared().shown_files(&id, &sensitive);
-        let files = [old.and_then(shown), shown(self.planned.compiled)];
+        let files = [old.and_then(shown), shown(&self.planned.compiled)];
         let held = held.map_or(&[][..], |held| &held.shown);
         Some(Sides { files, held, are_all_public: sensitive.is_empty() })
     }

@@ -2,18 +2,17 @@
 
 use std::collections::BTreeMap;
 
+use delivery::loaded::Loaded;
+use delivery::planned::Planned;
 use engine::plan::{Because, PlannedId, Reason};
 use git::load::ReadRole;
 use model::diagnostic::Origin;
 use model::locate::Locator;
 use model::name::PolicyName;
 
-use super::Planned;
-use crate::loading::Loaded;
-
 /// Finds places in the fleet that is and in the one that should be.
 pub(super) struct Places<'a> {
-    planned: &'a Planned<'a>,
+    planned: &'a Planned,
     new: Locator<'a>,
     old: Option<Locator<'a>>,
     found: BTreeMap<Because, Option<String>>,
@@ -22,12 +21,12 @@ pub(super) struct Places<'a> {
 }
 
 impl<'a> Places<'a> {
-    pub(super) fn new(planned: &'a Planned<'a>, loaded: &'a Loaded) -> Self {
+    pub(super) fn new(planned: &'a Planned, loaded: &'a Loaded) -> Self {
         let own = loaded.reads.iter().find(|read| read.role == ReadRole::Environment);
         Self {
             planned,
             new: Locator::new(&loaded.fleet),
-            old: planned.old.as_ref().map(|old| Locator::new(&old.loaded.fleet)),
+            old: planned.earlier.as_ref().map(|old| Locator::new(&old.loaded.fleet)),
             found: BTreeMap::new(),
             own: own.map(|read| format!("{}@{}:", read.url.label(), read.revision)),
         }
@@ -53,7 +52,7 @@ impl<'a> Places<'a> {
         let Because::Label(of, key) = because else { return Some(because.clone()) };
         let id = id.assignment()?;
         let new = self.planned.compiled.label_origin(&id, *of, key).map(Because::New);
-        let old = || self.planned.old.as_ref()?.compiled.label_origin(&id, *of, key).map(Because::Old);
+        let old = || self.planned.earlier.as_ref()?.compiled.label_origin(&id, *of, key).map(Because::Old);
         new.or_else(old)
     }
 

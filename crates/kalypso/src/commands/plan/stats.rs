@@ -1,10 +1,9 @@
 //! How much work each stage of compiling was.
 
+use delivery::compilation::{Reuse, reuse};
 use engine::compile::{Compiled, Work};
 use serde_json::{Value as Json, json};
 
-use crate::compiling;
-use crate::report::Reuse;
 use crate::terminal::thousands;
 
 /// The stages in the order in which they follow one another, with what is counted in them.
@@ -30,7 +29,7 @@ pub(super) fn text(work: &Work) -> String {
 
 /// The numbers for programs.
 pub(super) fn answer(compiled: &Compiled) -> Json {
-    let Reuse { recomputed, assignments } = compiling::reuse([compiled]);
+    let Reuse { recomputed, assignments } = reuse([compiled]);
     let totals = [("assignments", assignments), ("recomputed", recomputed)];
     let numbers = totals.into_iter().chain(stages(&compiled.last_update().work));
     numbers.map(|(name, number)| (name.to_owned(), json!(number))).collect::<serde_json::Map<_, _>>().into()

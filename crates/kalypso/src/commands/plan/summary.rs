@@ -5,13 +5,15 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::sync::Arc;
 
+use delivery::loaded::Loaded;
 use engine::plan::{Because, Change, ChangeKind, FileChange, PlannedId, ValueChange};
 use model::field_path::FieldPath;
 
+use super::confirmation::removed_text;
 use super::folding::{Folded, folded};
 use super::places::{Places, because, words};
+use super::places_text;
 use super::selection::View;
-use crate::loading::Loaded;
 use crate::terminal::{count, named, thousands};
 
 /// How many groups of equal changes are shown, unless somebody wants more or fewer: two screens.
@@ -67,8 +69,8 @@ impl View<'_> {
         text.push_str(&self.failing());
         text.push_str(&self.unassigned());
         if plan.needs_confirmation() {
-            let word = self.planned.word().map_or_else(String::new, |word| format!(" {word}"));
-            let removed = self.planned.removed_text();
+            let word = self.planned.confirmation_word().map_or_else(String::new, |word| format!(" {word}"));
+            let removed = removed_text(self.planned);
             let _ = writeln!(text, "\n  this removes {removed}\n  publishing it directly needs --confirm{word}");
         }
         if !self.filters.is_empty() {
@@ -112,7 +114,7 @@ impl View<'_> {
             }
             let what = format!("{} {}", count(number, "assignment"), if number == 1 { one } else { many });
             let places: BTreeSet<_> = changes().map(|(id, _)| &*id.place).collect();
-            let (of, on) = (owners(changes()), self.planned.places_text(places));
+            let (of, on) = (owners(changes()), places_text(self.planned, places));
             let _ = writeln!(text, "  {} {what:<32} {of} · {on}", sign(kind));
         }
         if self.planned.plan.moved > 0 {
@@ -223,7 +225,7 @@ impl View<'_> {
                 markers.iter().filter(|change| change.kind == kind).map(|change| folder(change)).collect();
             names.sort_unstable();
             if !names.is_empty() {
-                let places = self.planned.places_text(names.iter().map(String::as_str));
+                let places = places_text(self.planned, names.iter().map(String::as_str));
                 let _ = writeln!(text, "  {} {places}: {}", sign(kind), named(&names));
             }
         }

@@ -1,4 +1,4 @@
-//! What is said of objects that several environments share, and may be meant for another one.
+//! Warnings about objects that several environments share: an object without effect in one may have an effect in another.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -7,13 +7,13 @@ use git::load::ReadRole;
 use model::diagnostic::{Code, Diagnostic};
 use model::object_key::ObjectKey;
 
-use crate::loading::Loaded;
+use crate::loaded::Loaded;
 
 /// A warning about an object that several environments share, wherever it is given.
 type Shared = (Arc<str>, ObjectKey, Code, String);
 
-/// Leaves out warnings that are given for nothing but one of several environments: what is shared is in effect elsewhere.
-pub(crate) fn without_elsewhere(environments: &[&Loaded], found: Vec<Vec<Diagnostic>>) -> Vec<Vec<Diagnostic>> {
+/// Leaves out warnings about shared objects that have an effect in another one of these environments. `found` has the diagnostics of each environment.
+pub fn without_used_elsewhere(environments: &[&Loaded], found: Vec<Vec<Diagnostic>>) -> Vec<Vec<Diagnostic>> {
     let given: Vec<BTreeSet<Shared>> = environments
         .iter()
         .zip(&found)
@@ -34,8 +34,8 @@ pub(crate) fn without_elsewhere(environments: &[&Loaded], found: Vec<Vec<Diagnos
     environments.iter().zip(found).map(certain).collect()
 }
 
-/// Leaves out what may be in effect in other environments, where these were not read.
-pub(crate) fn without_doubtful(loaded: &Loaded, found: &[Diagnostic]) -> Vec<Diagnostic> {
+/// Leaves out warnings about shared objects, which may have an effect in environments that were not read.
+pub fn without_possibly_used(loaded: &Loaded, found: &[Diagnostic]) -> Vec<Diagnostic> {
     found.iter().filter(|diagnostic| shared(loaded, diagnostic).is_none()).cloned().collect()
 }
 

@@ -7,7 +7,7 @@ use std::{env, fs};
 use sha2::{Digest as _, Sha256};
 
 /// What results are made by, relative to this crate. The lock file stands for all crates of others.
-const CODE: &[&str] = &["../engine/src", "../gotemplate/src", "../model/src", "../../Cargo.lock"];
+const CODE: &[&str] = &["../engine/src", "../gotemplate/src", "../model/src", "src", "../../Cargo.lock"];
 
 fn main() -> Result<(), Box<dyn Error>> {
     let here = PathBuf::from(env::var("CARGO_MANIFEST_DIR")?);

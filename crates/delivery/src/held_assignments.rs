@@ -1,4 +1,4 @@
-//! Assignments that fail and are held: reads the earlier publications that they are rendered from.
+//! Failing assignments that a release pin holds: reads the earlier publications that they are rendered from.
 
 use std::collections::BTreeMap;
 
@@ -11,33 +11,41 @@ use model::diagnostic::{AssignmentId, Code, Diagnostic};
 use model::git_id::GitId;
 use model::tree::{OpenError, Sealed};
 
-use crate::loading::{Branch, Loaded, folder_of, publish_failure};
+use crate::branch::{Branch, folder_of};
+use crate::error::DestinationError;
+use crate::loaded::Loaded;
 
 /// What fails in a fleet.
 #[derive(Clone, Copy)]
-pub(crate) struct Failing<'a> {
-    pub(crate) prepared: &'a Prepared,
-    pub(crate) ids: &'a dyn Fn() -> Vec<AssignmentId>,
+pub struct Failing<'a> {
+    /// The fleet.
+    pub prepared: &'a Prepared,
+    /// Its failing assignments.
+    pub ids: &'a dyn Fn() -> Vec<AssignmentId>,
 }
 
 /// What is held on a branch, and what the newest publication says of that.
 #[derive(Debug, Default)]
-pub(crate) struct HeldNow {
-    pub(crate) held: Held,
+pub struct HeldNow {
+    /// What is held.
+    pub held: Held,
     /// What was held then, with the publications that it was rendered from.
-    pub(crate) before: BTreeMap<AssignmentId, GitId>,
+    pub before: BTreeMap<AssignmentId, GitId>,
 }
 
 /// The fleet of a publication that is known already.
-pub(crate) type Known<'a> = Option<(GitId, &'a Prepared)>;
+pub type Known<'a> = Option<(GitId, &'a Prepared)>;
 
 /// What of an environment is held on a branch. Costs nothing where nothing fails that a release pin reaches, or that was held before.
-pub(crate) fn on_branch(
+///
+/// # Errors
+/// If the branch can't be read.
+pub fn on_branch(
     loaded: &Loaded,
     failing: Failing<'_>,
     (branch, folder): (&Branch, &Folder),
     known: Known<'_>,
-) -> anyhow::Result<HeldNow> {
+) -> Result<HeldNow, DestinationError> {
     let Some(newest) = branch.published(loaded, PUBLICATIONS_REACH)? else { return Ok(HeldNow::default()) };
     let before = newest.newest().map(Publication::held).unwrap_or_default();
     if before.is_empty() && !is_asked(failing.prepared, failing.ids) {
@@ -65,8 +73,8 @@ pub(crate) fn on_branch(
     Ok(HeldNow { held: search.finish(), before })
 }
 
-/// What there is to say of what is held on the branches of an environment, for those who do not look at these otherwise.
-pub(crate) fn diagnostics(loaded: &Loaded, compiled: &Compiled) -> Vec<Diagnostic> {
+/// The diagnostics of what is held on the branches of an environment, for callers that do not read these branches otherwise.
+pub fn diagnostics(loaded: &Loaded, compiled: &Compiled) -> Vec<Diagnostic> {
     let ids = || compiled.failing().collect();
     match on_branches(loaded, Failing { prepared: compiled.prepared(), ids: &ids }) {
         Ok(found) => found.iter().flat_map(|(_, held)| held.diagnostics()).collect(),
@@ -81,13 +89,16 @@ pub(crate) fn diagnostics(loaded: &Loaded, compiled: &Compiled) -> Vec<Diagnosti
 }
 
 /// What is held on each branch of an environment, by what the branch is called. The branches are only looked at if a release pin reaches what fails.
-pub(crate) fn on_branches(loaded: &Loaded, failing: Failing<'_>) -> anyhow::Result<Vec<(String, Held)>> {
+///
+/// # Errors
+/// If a branch can't be read.
+pub fn on_branches(loaded: &Loaded, failing: Failing<'_>) -> Result<Vec<(String, Held)>, DestinationError> {
     let mut found = Vec::new();
-    if loaded.place.is_none() || !is_asked(failing.prepared, failing.ids) {
+    if loaded.access.is_none() || !is_asked(failing.prepared, failing.ids) {
         return Ok(found);
     }
     for object in loaded.fleet.gitops_repos.values() {
-        let branch = loaded.branch(object.name.as_str(), &object.spec.place)?;
+        let branch = Branch::read(loaded, (object.name.as_str(), &object.spec.place), None)?;
         let held = on_branch(loaded, failing, (&branch, &folder_of(object)?), None)?.held;
         found.push((branch.name, held));
     }
@@ -119,16 +130,6 @@ impl Past<'_> {
     }
 
     fn progress(&self) -> model::progress::Progress {
-        self.loaded.place.as_ref().map(|place| place.progress.clone()).unwrap_or_default()
-    }
-}
-
-impl Branch {
-    /// What was published on the branch, looking at so many generations. None if it is no branch of a repository.
-    fn published(&self, loaded: &Loaded, reach: usize) -> anyhow::Result<Option<Published>> {
-        let Some((head, place)) = self.head().filter(|_| loaded.place.is_some()) else { return Ok(None) };
-        let environment = &loaded.fleet.environment;
-        let read = Published::read_back(&place.repositories, (head, reach), environment);
-        Ok(Some(read.map_err(|error| publish_failure(&error.into()))?))
+        self.loaded.access.as_ref().map(|access| access.progress.clone()).unwrap_or_default()
     }
 }

@@ -1,4 +1,4 @@
-//! Release pins that somebody should look at again.
+//! Release pins that have expired.
 
 use jiff::Timestamp;
 use model::diagnostic::{Code, Diagnostic, Origin};
@@ -6,8 +6,8 @@ use model::field_path::FieldPath;
 use model::fleet::Fleet;
 use model::object::release_pin::EXPIRES;
 
-/// A warning for each pin of a fleet whose day or moment is past. Nothing that is rendered depends on it, so only `check` asks.
-pub(crate) fn expired_pins(fleet: &Fleet, now: Timestamp) -> impl Iterator<Item = Diagnostic> {
+/// A warning for each release pin of a fleet that has expired. No output depends on it.
+pub fn expired_pins(fleet: &Fleet, now: Timestamp) -> impl Iterator<Item = Diagnostic> {
     fleet.release_pins.values().filter_map(move |pin| {
         let expiry = pin.spec.expires.filter(|expiry| expiry.is_past(now))?;
         let message = format!("release pin `{}` expired on {expiry}, and still holds", pin.name);

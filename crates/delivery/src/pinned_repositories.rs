@@ -1,4 +1,4 @@
-//! Repositories as they were: what was read for an earlier publication.
+//! Repositories whose branches are pinned to commits: what was read for an earlier publication.
 
 use std::collections::BTreeMap;
 
@@ -10,20 +10,21 @@ use model::git_id::GitId;
 use model::tree::Tree;
 
 /// Repositories whose branches are where they were.
-pub(crate) struct Pinned<'a> {
+pub struct PinnedRepositories<'a> {
     repositories: &'a dyn Repositories,
     pins: BTreeMap<SourceName, GitId>,
     /// Whether there is nothing but what is pinned.
     is_strict: bool,
 }
 
-impl<'a> Pinned<'a> {
-    pub(crate) fn new(repositories: &'a dyn Repositories, pins: BTreeMap<SourceName, GitId>) -> Self {
+impl<'a> PinnedRepositories<'a> {
+    /// These repositories, with the named branches at these commits, and other branches where they are now.
+    pub fn new(repositories: &'a dyn Repositories, pins: BTreeMap<SourceName, GitId>) -> Self {
         Self { repositories, pins, is_strict: false }
     }
 
     /// The same, where a branch that is not pinned does not exist.
-    pub(crate) fn strictly(repositories: &'a dyn Repositories, pins: BTreeMap<SourceName, GitId>) -> Self {
+    pub fn strictly(repositories: &'a dyn Repositories, pins: BTreeMap<SourceName, GitId>) -> Self {
         Self { repositories, pins, is_strict: true }
     }
 
@@ -42,7 +43,7 @@ impl<'a> Pinned<'a> {
     }
 }
 
-impl Repositories for Pinned<'_> {
+impl Repositories for PinnedRepositories<'_> {
     fn resolve(&self, url: &RepositoryUrl, revision: &Revision) -> Result<Commit, RepositoryError> {
         let at = self.at(url, revision);
         if !self.is_there(&at) {

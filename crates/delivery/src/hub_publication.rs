@@ -1,4 +1,4 @@
-//! Tells the hub what folders of a GitOps branch are for: the folders themselves do not say it.
+//! Publications for the hub: what the folders of a GitOps branch are for, which the folders themselves do not say.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -6,24 +6,20 @@ use std::time::Duration;
 use engine::compile::Assignment;
 use engine::plan::{PlaceFolder, PlacePart};
 use engine::target::Target;
+use hub_api::client::ClientError;
 use hub_api::endpoint::Endpoint;
-use hub_api::publication::{DesiredPlace, DesiredTarget, PathRange, Publication, Role};
+use hub_api::publication::{DesiredPlace, DesiredTarget, PathRange, Publication, PublicationReceipt, Role};
 use hub_api::timestamp::Timestamp;
 use model::diagnostic::AssignmentId;
 use model::fleet::Fleet;
 use model::name::{DeploymentTargetName, PlaceName, RegistrationName};
 use model::tree::{Child, OpenError, Sealed, Tree};
 
-use super::Outcome;
-use crate::arguments::Publish;
-use crate::asking::Hub;
-use crate::commands::plan::Planned;
-use crate::delivery::Delivered;
-use crate::exit::Failure;
-use crate::loading::Loaded;
-use crate::terminal;
+use crate::loaded::Loaded;
+use crate::planned::Planned;
+use crate::push::Delivered;
 
-/// How long a hub that is busy or away is tried again for each request: whoever publishes does not want to wait for it.
+/// How long a hub that is busy or away is tried again for each request: a publication does not wait longer for it.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Folders in one request. Each may have some kilobytes of labels, and a request has 16 MiB.
@@ -32,71 +28,92 @@ const FOLDERS_MAX: usize = 2_000;
 /// The label that says which application a workload belongs to.
 const APPLICATION_LABEL: &str = "application";
 
-/// The workspace of targets of which nobody says whose they are.
+/// The workspace of targets that no registration puts into one.
 const NO_WORKSPACE: &str = "default";
 
-/// What came of telling the hub: how many folders it knows now.
-pub(in crate::commands) type Heard = Result<usize, Failure>;
+/// A hub that receives publications.
+pub trait Hub {
+    /// Sends a publication. A hub that is busy or can't be reached is tried again for as long as `patience` says.
+    ///
+    /// # Errors
+    /// If the hub can't be reached, or refuses.
+    fn publish(&self, publication: &Publication, patience: Duration) -> Result<PublicationReceipt, ClientError>;
+}
 
-/// Tells what a publication changes, with the commit that holds it if it went straight to the branch. None if there is nothing to tell.
-pub(in crate::commands) fn change(
-    (hub, environments): (&Hub, &[String]),
+/// A hub, with what a publication contains beside folders.
+#[derive(Clone, Copy)]
+pub struct Receiver<'a> {
+    /// The hub.
+    pub hub: &'a dyn Hub,
+    /// The environments in their order; empty if it is not known.
+    pub environments: &'a [String],
+}
+
+/// Why the hub does not know of a publication.
+#[derive(Debug, thiserror::Error)]
+pub enum HubError {
+    /// It can't be reached, or refuses.
+    #[error("{0}")]
+    Client(ClientError),
+    /// A folder can't be opened.
+    #[error("the publication for the hub can't be read: {0}")]
+    Unreadable(OpenError),
+}
+
+impl From<OpenError> for HubError {
+    fn from(error: OpenError) -> Self {
+        Self::Unreadable(error)
+    }
+}
+
+/// Sends what a push changes, with the commit that holds it if it went straight to the branch. Returns the number of folders; none if there is no news.
+pub fn changes(
+    Receiver { hub, environments }: Receiver<'_>,
     loaded: &Loaded,
-    outcome: &Outcome<'_>,
-) -> Option<Heard> {
-    let commit = match outcome.delivered.as_ref()? {
-        Delivered::Pushed { branch, commit, seconds } if **branch == *outcome.planned.target.place.branch => {
+    (planned, delivered): (&Planned, &Delivered),
+) -> Option<Result<usize, HubError>> {
+    let commit = match delivered {
+        Delivered::Pushed { branch, commit, seconds } if **branch == *planned.target.place.branch => {
             Some((commit.to_string(), *seconds))
         }
         Delivered::Pushed { .. } | Delivered::Proposed { .. } => None,
         Delivered::UpToDate | Delivered::Withdrawn { .. } | Delivered::LostRace => return None,
     };
-    let planned = &outcome.planned;
-    Some(Teller { hub, loaded, planned, commit, environments }.tell(&planned.target.branch.tree, &planned.output.tree))
+    let sender = Sender { hub, loaded, planned, commit, environments };
+    Some(sender.send_changes(&planned.target.branch.tree, &planned.output.tree))
 }
 
-/// Tells what the branch holds, and that it holds nothing else.
-pub(in crate::commands) fn whole(
-    (hub, environments): (&Hub, &[String]),
+/// Sends what the branch holds, and that it holds nothing else. Returns the number of folders.
+///
+/// # Errors
+/// If a folder can't be opened, or the hub does not accept it.
+pub fn whole(
+    Receiver { hub, environments }: Receiver<'_>,
     loaded: &Loaded,
-    planned: &Planned<'_>,
-) -> Heard {
+    planned: &Planned,
+) -> Result<usize, HubError> {
     let branch = &planned.target.branch;
     let commit = branch.commit().zip(branch.committed()).map(|(commit, seconds)| (commit.to_string(), seconds));
-    Teller { hub, loaded, planned, commit, environments }.tell_all(&branch.tree)
+    Sender { hub, loaded, planned, commit, environments }.send_all(&branch.tree)
 }
 
-/// Says that the hub does not know of a publication, which is good nevertheless, and how it gets to know.
-pub(super) fn warn(options: &Publish, failure: &Failure) {
-    terminal::warn(&format!("the hub did not get what was published: {failure}"));
-    if let Some(help) = &failure.help {
-        terminal::note(&format!("  = help: {help}"));
-    }
-    let again = format!("kalypso publish -e {}", options.environment);
-    let later = if options.direct {
-        format!("`{again} --hub-only` tells it")
-    } else {
-        format!("`{again}` tells it again; once that is merged, `{again} --hub-only`")
-    };
-    terminal::note(&format!("  = help: {later}"));
-}
-
-struct Teller<'a> {
-    hub: &'a Hub,
+/// Sends publications of one branch.
+struct Sender<'a> {
+    hub: &'a dyn Hub,
     loaded: &'a Loaded,
-    planned: &'a Planned<'a>,
+    planned: &'a Planned,
     /// The commit that holds it, with its moment in seconds since 1970.
     commit: Option<(String, i64)>,
-    /// The environments in their order, if anybody said it.
+    /// The environments in their order; empty if it is not known.
     environments: &'a [String],
 }
 
-impl Teller<'_> {
-    /// Tells of the folders that differ between two states of the branch.
-    fn tell(&self, before: &Tree, after: &Tree) -> Heard {
+impl Sender<'_> {
+    /// Sends the folders that differ between two states of the branch.
+    fn send_changes(&self, before: &Tree, after: &Tree) -> Result<usize, HubError> {
         let (mut places, mut count) = (Vec::new(), 0);
-        for changed in self.changes(before, after).map_err(|error| unreadable(&error))? {
-            places.extend(self.wanted(&changed).map_err(|error| unreadable(&error))?);
+        for changed in self.changes(before, after)? {
+            places.extend(self.wanted(&changed)?);
             while places.len() >= FOLDERS_MAX {
                 let rest = places.split_off(FOLDERS_MAX);
                 count += self.send(std::mem::replace(&mut places, rest), None)?;
@@ -108,9 +125,9 @@ impl Teller<'_> {
         Ok(count)
     }
 
-    /// Tells of all folders, in the order of their paths: each request has all that there are between its first and its last one.
-    fn tell_all(&self, tree: &Tree) -> Heard {
-        let mut folders = self.changes(&Tree::default(), tree).map_err(|error| unreadable(&error))?;
+    /// Sends all folders, in the order of their paths: each request has all that there are between its first and its last one.
+    fn send_all(&self, tree: &Tree) -> Result<usize, HubError> {
+        let mut folders = self.changes(&Tree::default(), tree)?;
         folders.sort_by(|one, other| path(one).cmp(&path(other)));
         let (mut ready, mut waiting) = (Vec::new(), BTreeMap::new());
         let (mut last, mut count) = (None, 0);
@@ -119,7 +136,7 @@ impl Teller<'_> {
             let later = path(&folder).map(|path| waiting.split_off(&self.planned.target.folder.join(path)));
             ready.extend(waiting.into_values());
             waiting = later.unwrap_or_default();
-            let places = self.wanted(&folder).map_err(|error| unreadable(&error))?;
+            let places = self.wanted(&folder)?;
             waiting.extend(places.into_iter().map(|place: DesiredPlace| (place.path.clone(), place)));
             count += self.send_full(&mut ready, &mut last)?;
         }
@@ -128,8 +145,8 @@ impl Teller<'_> {
         Ok(count + self.send(ready, Some((last, None)))?)
     }
 
-    /// Sends as many full requests as there are, the first of which begins behind the last path that was told.
-    fn send_full(&self, ready: &mut Vec<DesiredPlace>, last: &mut Option<String>) -> Heard {
+    /// Sends as many full requests as there are, the first of which begins behind the last path that was sent.
+    fn send_full(&self, ready: &mut Vec<DesiredPlace>, last: &mut Option<String>) -> Result<usize, HubError> {
         let mut count = 0;
         while ready.len() >= FOLDERS_MAX {
             let rest = ready.split_off(FOLDERS_MAX);
@@ -147,7 +164,11 @@ impl Teller<'_> {
     }
 
     /// Sends folders; where they are all that there are behind a path and up to another one, it says so.
-    fn send(&self, places: Vec<DesiredPlace>, range: Option<(Option<String>, Option<String>)>) -> Heard {
+    fn send(
+        &self,
+        places: Vec<DesiredPlace>,
+        range: Option<(Option<String>, Option<String>)>,
+    ) -> Result<usize, HubError> {
         let place = &self.planned.target.place;
         let count = places.len();
         let (commit, seconds) = self.commit.clone().unzip();
@@ -164,7 +185,7 @@ impl Teller<'_> {
             }),
             environments: self.environments.to_vec(),
         };
-        self.hub.publish(&publication, PATIENCE).map(|_| count)
+        self.hub.publish(&publication, PATIENCE).map(|_| count).map_err(HubError::Client)
     }
 
     /// The folder of a place, and those of its assignments.
@@ -172,7 +193,7 @@ impl Teller<'_> {
         let parts = changed.parts(&|sealed: &Sealed| self.planned.open(sealed))?;
         let place = self.planned.place(&changed.name);
         let cluster = place.as_ref().and_then(|place| place.cluster.as_ref()).map(|cluster| cluster.name.to_string());
-        // Of what is gone nobody may know what it was, but that it is gone.
+        // Of a place that is gone, it may not be known what it was.
         let cluster_type = place.as_ref().map(|place| place.cluster_type.name.to_string());
         let wanted = |part: PlacePart| {
             let assignment = self.assignment(&part);
@@ -205,10 +226,6 @@ impl Teller<'_> {
 /// Where a place's folder is, in the folder that output lives under.
 fn path(folder: &PlaceFolder) -> Option<&String> {
     folder.after.as_ref().map(|(path, _)| path)
-}
-
-fn unreadable(error: &OpenError) -> Failure {
-    Failure::outside(format!("the publication for the hub can't be read: {error}"))
 }
 
 /// A target in the words of deployment descriptors, so that both mean the same one: its own name is that without its workload's, and its application is the one of

@@ -1,8 +1,8 @@
 //! Memos on disk: a file for each environment of a control plane, which can be removed at any time.
 //!
-//! A file holds digests of inputs and ids of outputs, no value and no text; those of [`crate::names`], in a folder of their own, hold names. It is signed with a key that is not in the cache: the ids that it
+//! A file holds digests of inputs and ids of outputs, no value and no text; files of names, in a folder of their own, hold names. It is signed with a key that is not in the cache: the ids that it
 //! holds are published without being computed again, so only what this program wrote itself is believed. Whatever is wrong with a file, it is as if it were
-//! not there: it only ever saves work. Nothing here fails, because nobody has to know.
+//! not there: it only ever saves work. Nothing here fails: a run without the file only takes longer.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read as _, Write as _};
@@ -34,14 +34,14 @@ const SIGNATURE_BYTES: usize = 32;
 const FILE_BYTES_MAX: u64 = 512 << 20;
 /// All files together. Two of the largest, or some hundred usual ones.
 const TOTAL_BYTES_MAX: u64 = 1 << 30;
-/// How many files there are: whoever runs the program in new folders all day does not fill a disk with small ones.
+/// How many files there are: runs in ever new folders do not fill a disk with small files.
 const FILES_MAX: usize = 1_000;
 /// What was not finished by then never will be: a whole file is written in a second.
 const UNFINISHED_AGE: Duration = Duration::from_hours(1);
 
 /// Where the memo of an environment is.
 #[derive(Debug)]
-pub(crate) struct MemoFile {
+pub struct MemoFile {
     folder: PathBuf,
     path: PathBuf,
     /// What it is about.
@@ -52,7 +52,7 @@ pub(crate) struct MemoFile {
 
 impl MemoFile {
     /// The file, in a cache with its key, for an environment of a control plane.
-    pub(crate) fn of((cache, key): (&Path, Option<Key>), control_plane: &str, environment: &str) -> Self {
+    pub fn of((cache, key): (&Path, Option<Key>), control_plane: &str, environment: &str) -> Self {
         let subject = format!("{control_plane}\n{environment}");
         let digest = Sha256::digest(&subject);
         let name: String = digest.iter().take(16).map(|byte| format!("{byte:02x}")).collect();
@@ -62,7 +62,7 @@ impl MemoFile {
     }
 
     /// The file, in a cache with its key, for names that shells complete.
-    pub(crate) fn of_names((cache, key): (&Path, Option<Key>), control_plane: &str, of: &str) -> Self {
+    pub fn of_names((cache, key): (&Path, Option<Key>), control_plane: &str, of: &str) -> Self {
         let file = Self::of((cache, key), control_plane, of);
         let folder = cache.join(NAMES_FOLDER);
         let path = file.path.file_name().map(|name| folder.join(name)).unwrap_or_default();
@@ -70,23 +70,23 @@ impl MemoFile {
     }
 
     /// The file, in a cache with its key, for what of a control plane's repositories is broken.
-    pub(crate) fn of_broken_files(cache: (&Path, Option<Key>), control_plane: &str) -> Self {
+    pub fn of_broken_files(cache: (&Path, Option<Key>), control_plane: &str) -> Self {
         // No environment has a name of two words.
         Self::of(cache, control_plane, "broken files")
     }
 
     /// What is known; nothing, if it can't be read or is not as this build has written it.
-    pub(crate) fn load(&self) -> Memo {
+    pub fn load(&self) -> Memo {
         Memo::read(&self.load_bytes()).unwrap_or_default()
     }
 
     /// Writes what is known, whole or not at all.
-    pub(crate) fn save(&self, memo: &Memo) {
+    pub fn save(&self, memo: &Memo) {
         self.save_bytes(&memo.write());
     }
 
     /// What the file holds; nothing, if it can't be read or is not as this build has written it.
-    pub(crate) fn load_bytes(&self) -> Vec<u8> {
+    pub fn load_bytes(&self) -> Vec<u8> {
         let bytes = self.read().unwrap_or_default();
         let written = bytes.strip_prefix(HEADER.as_bytes());
         let (written, signature) = written.and_then(|written| written.split_last_chunk::<SIGNATURE_BYTES>()).unzip();
@@ -98,7 +98,7 @@ impl MemoFile {
     }
 
     /// Writes the file, whole or not at all.
-    pub(crate) fn save_bytes(&self, bytes: &[u8]) {
+    pub fn save_bytes(&self, bytes: &[u8]) {
         let Some(key) = &self.key else { return };
         let signature = key.sign(PURPOSE, &self.signed(bytes));
         if bytes.len() as u64 <= FILE_BYTES_MAX && self.write(&[HEADER.as_bytes(), bytes, &signature]).is_ok() {
@@ -113,7 +113,7 @@ impl MemoFile {
     }
 
     /// Notes that the file was of use: of all, the ones that were not for the longest time are removed first.
-    pub(crate) fn touch(&self) {
+    pub fn touch(&self) {
         if trust::check_file(&self.path).is_err() {
             return;
         }
@@ -137,7 +137,7 @@ impl MemoFile {
         let moment = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
         let mut unfinished = self.path.clone().into_os_string();
         unfinished.push(format!(".{}-{}{UNFINISHED_ENDING}", process::id(), moment.as_nanos()));
-        // Other processes write files of other names; whoever is last has the file.
+        // Other processes write files of other names; the last one stays.
         let written = write_new(Path::new(&unfinished), parts).and_then(|()| fs::rename(&unfinished, &self.path));
         if written.is_err() {
             let _ = fs::remove_file(&unfinished);

@@ -1,4 +1,4 @@
-//! Carries a plan out in a GitOps repository with plain branches. Pull requests on git hosts will go beside it.
+//! Pushes a tree to a branch of a GitOps repository.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -13,49 +13,69 @@ use model::object::environment::RepositoryPlace;
 use model::progress::{Phase, Progress};
 use model::tree::{Open, Tree};
 
-use crate::loading::{Loaded, publish_failure};
+use crate::error::DestinationError;
+use crate::loaded::Loaded;
 
-/// What is to be pushed.
-pub(crate) struct Delivery<'a> {
+/// A tree, and where it is pushed.
+pub struct Delivery<'a> {
     /// The GitOps repository and the branch that clusters pull.
-    pub(crate) place: &'a RepositoryPlace,
+    pub place: &'a RepositoryPlace,
     /// The branch to propose the change on; none to push to the branch itself.
-    pub(crate) branch: Option<&'a str>,
+    pub branch: Option<&'a str>,
     /// Where the branches were before the sources of the tree were read: nothing is pushed if they are not there any more.
-    pub(crate) heads: Heads,
+    pub heads: Heads,
     /// The whole tree.
-    pub(crate) tree: &'a Tree,
+    pub tree: &'a Tree,
     /// Opens what is sealed in it.
-    pub(crate) open: &'a Open<'a>,
+    pub open: &'a Open<'a>,
     /// Why.
-    pub(crate) message: &'a str,
+    pub message: &'a str,
     /// When, in seconds since 1970; now, if nothing is said.
-    pub(crate) seconds: Option<i64>,
+    pub seconds: Option<i64>,
     /// Assignments that are rendered from earlier publications, with the commits of these.
-    pub(crate) held: &'a BTreeMap<AssignmentId, GitId>,
+    pub held: &'a BTreeMap<AssignmentId, GitId>,
     /// How many folders of it are not as they are in the branch.
-    pub(crate) folders: usize,
+    pub folders: usize,
     /// Where they are counted.
-    pub(crate) progress: &'a Progress,
+    pub progress: &'a Progress,
 }
 
-/// What came of it.
-pub(crate) enum Delivered {
-    /// It was pushed, in a commit that was made at that moment, in seconds since 1970.
-    Pushed { branch: String, commit: GitId, seconds: i64 },
+/// The result of a push.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Delivered {
+    /// A commit was pushed.
+    Pushed {
+        /// The branch.
+        branch: String,
+        /// The new commit.
+        commit: GitId,
+        /// Its time, in seconds since 1970.
+        seconds: i64,
+    },
     /// The proposing branch holds it already.
-    Proposed { branch: String },
+    Proposed {
+        /// The proposing branch.
+        branch: String,
+    },
     /// The branch that clusters pull is as it should be.
     UpToDate,
     /// That too, and a branch that proposed something else, or was merged, was removed.
-    Withdrawn { branch: String, is_merged: bool },
-    /// Somebody else pushed at the same moment: look again.
+    Withdrawn {
+        /// The proposing branch.
+        branch: String,
+        /// Whether its change was merged.
+        is_merged: bool,
+    },
+    /// Another program pushed at the same time: everything has to be read again.
     LostRace,
 }
 
 /// Pushes a tree. Does nothing where it is there already.
-pub(crate) fn deliver(loaded: &Loaded, delivery: &Delivery<'_>) -> anyhow::Result<Delivered> {
-    let Some(here) = &loaded.place else { anyhow::bail!("a plain directory can't be published") };
+///
+/// # Errors
+/// If the repository can't be reached, or refuses.
+pub fn deliver(loaded: &Loaded, delivery: &Delivery<'_>) -> Result<Delivered, DestinationError> {
+    let access = loaded.access.as_ref().ok_or(DestinationError::Directory)?;
     let url = loaded.url(&delivery.place.repo)?;
     let destination = Destination {
         url: &url,
@@ -63,16 +83,15 @@ pub(crate) fn deliver(loaded: &Loaded, delivery: &Delivery<'_>) -> anyhow::Resul
         branch: delivery.branch,
         environment: &loaded.fleet.environment,
     };
-    let repositories = &here.repositories;
-    let failed = |error: PublishError| publish_failure(&error);
-    if git::publish::heads(repositories, &destination).map_err(failed)? != delivery.heads {
+    let repositories = &*access.repositories;
+    if git::publish::heads(repositories, &destination)? != delivery.heads {
         return Ok(Delivered::LostRace);
     }
-    let target = git::publish::read(repositories, &destination, delivery.heads.clone()).map_err(failed)?;
+    let target = git::publish::read(repositories, &destination, delivery.heads.clone())?;
     if *delivery.tree == target.base_tree {
         return withdraw(repositories, (&destination, &target), delivery.progress);
     }
-    let (sources, kept) = sources(loaded, (repositories, &target.base)).map_err(|error| failed(error.into()))?;
+    let (sources, kept) = sources(loaded, (repositories, &target.base)).map_err(PublishError::from)?;
     let trailers = sources.iter().map(|source| (git::published::SOURCE, source.as_str()));
     let held = held_trailers(delivery.held);
     let kept = kept.iter().map(|kept| (git::published::KEPT, kept.as_str()));
@@ -83,8 +102,7 @@ pub(crate) fn deliver(loaded: &Loaded, delivery: &Delivery<'_>) -> anyhow::Resul
     let Delivery { tree, open, message, folders, progress, .. } = *delivery;
     progress.begin(Phase::Writing).expect(folders);
     let change = Change { tree, open, message, trailers: &trailers, seconds, progress };
-    let published =
-        git::publish::publish(repositories, &destination, &target, &change).map_err(|error| publish_failure(&error))?;
+    let published = git::publish::publish(repositories, &destination, &target, &change)?;
     let branch = delivery.branch.unwrap_or(&delivery.place.branch).to_owned();
     Ok(match published {
         Published::Pushed(_) if delivery.branch.is_some() && has_moved(repositories, &destination, &target) => {
@@ -138,11 +156,10 @@ fn withdraw(
     repositories: &dyn Repositories,
     (destination, target): (&Destination<'_>, &Target),
     progress: &Progress,
-) -> anyhow::Result<Delivered> {
+) -> Result<Delivered, DestinationError> {
     let (Some(branch), Some(_)) = (destination.branch, &target.branch) else { return Ok(Delivered::UpToDate) };
     let is_merged = target.branch_tree.as_ref() == Some(&target.base_tree);
-    let published =
-        git::publish::withdraw(repositories, destination, target, progress).map_err(|error| publish_failure(&error))?;
+    let published = git::publish::withdraw(repositories, destination, target, progress)?;
     Ok(match published {
         Published::LostRace => Delivered::LostRace,
         _ => Delivered::Withdrawn { branch: branch.to_owned(), is_merged },

@@ -14,40 +14,54 @@ use model::object::annotation::{self, ACKNOWLEDGE};
 use model::object_key::ObjectKey;
 use model::source::{File, FileId};
 
-use crate::loading::Loaded;
-use crate::report::Acknowledged;
+/// A warning that was acknowledged.
+#[derive(Clone, Debug)]
+pub struct Acknowledged {
+    /// The warning.
+    pub diagnostic: Diagnostic,
+    /// Why it is no mistake.
+    pub reason: String,
+    /// Until when that holds.
+    pub until: Option<Expiry>,
+    /// Whether the object says so itself, by annotation.
+    pub is_in_source: bool,
+}
 
 /// An entry of `acknowledge` in the configuration file.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Entry {
-    pub(crate) code: Code,
+pub struct Entry {
+    /// The code of the warning.
+    pub code: Code,
     /// The object that the warning is about: its kind and name.
-    pub(crate) object: Option<(Kind, String)>,
+    pub object: Option<(Kind, String)>,
     /// The file that it points at, or the folder, which ends in a slash.
-    pub(crate) path: Option<String>,
-    pub(crate) reason: String,
-    pub(crate) until: Option<Expiry>,
+    pub path: Option<String>,
+    /// Why it is no mistake.
+    pub reason: String,
+    /// Until when that holds.
+    pub until: Option<Expiry>,
     /// Where it is written, in words.
-    pub(crate) place: String,
+    pub place: String,
 }
 
-/// What is known by environment again: an acknowledgement that is used in one is not idle.
+/// Identifies an acknowledgement in all environments: one that is used in any of them is not idle.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Id {
+pub enum Id {
     /// The entry at this position.
     Entry(usize),
     /// The annotation of an object of the repository with this URL.
     Annotation(Arc<str>, ObjectKey, Code),
 }
 
-/// What came of acknowledgements.
+/// Diagnostics, divided by acknowledgements.
 #[derive(Debug, Default)]
-pub(crate) struct Divided {
+pub struct Divided {
     /// What counts, with a note where an acknowledgement is over.
-    pub(crate) counting: Vec<Diagnostic>,
-    pub(crate) acknowledged: Vec<Acknowledged>,
+    pub counting: Vec<Diagnostic>,
+    /// What does not count.
+    pub acknowledged: Vec<Acknowledged>,
     /// The acknowledgements that match something.
-    pub(crate) used: BTreeSet<Id>,
+    pub used: BTreeSet<Id>,
 }
 
 /// An acknowledgement as it is compared with warnings.
@@ -73,10 +87,9 @@ struct Annotation {
     application: Option<RegistrationName>,
 }
 
-/// Tells warnings that are acknowledged from what counts.
-pub(crate) fn divide(loaded: &Loaded, diagnostics: &[Diagnostic], now: Timestamp) -> Divided {
-    let fleet = &*loaded.fleet;
-    let known = known(loaded);
+/// Divides the diagnostics of an environment into acknowledged warnings and what counts. `entries` are those of the configuration file.
+pub fn divide((fleet, entries): (&Fleet, &[Entry]), diagnostics: &[Diagnostic], now: Timestamp) -> Divided {
+    let known = known(fleet, entries);
     let mut divided = Divided::default();
     for diagnostic in diagnostics {
         let is_about = |known: &&Known<'_>| {
@@ -106,9 +119,9 @@ pub(crate) fn divide(loaded: &Loaded, diagnostics: &[Diagnostic], now: Timestamp
     divided
 }
 
-/// What is said about acknowledgements of an environment's objects that match nothing.
-pub(crate) fn idle_annotations(loaded: &Loaded, used: &BTreeSet<Id>) -> Vec<Diagnostic> {
-    let idle = known(loaded).into_iter().filter(|known| !used.contains(&known.id));
+/// Warnings about acknowledgements of an environment's objects that match nothing.
+pub fn idle_annotations(fleet: &Fleet, used: &BTreeSet<Id>) -> Vec<Diagnostic> {
+    let idle = known(fleet, &[]).into_iter().filter(|known| !used.contains(&known.id));
     let said = idle.filter_map(|Known { code, subject, .. }| {
         let Subject::Object(Annotation { key, .. }) = subject else { return None };
         let path = FieldPath::from(["metadata", "annotations"]).key(format!("{ACKNOWLEDGE}{code}"));
@@ -119,8 +132,8 @@ pub(crate) fn idle_annotations(loaded: &Loaded, used: &BTreeSet<Id>) -> Vec<Diag
     said.collect()
 }
 
-/// What is said about entries of the configuration file that match nothing.
-pub(crate) fn idle_entries(entries: &[Entry], used: &BTreeSet<Id>) -> Vec<Diagnostic> {
+/// Warnings about entries of the configuration file that match nothing.
+pub fn idle_entries(entries: &[Entry], used: &BTreeSet<Id>) -> Vec<Diagnostic> {
     let idle = entries.iter().enumerate().filter(|(position, _)| !used.contains(&Id::Entry(*position)));
     let said = idle.map(|(_, entry)| {
         let what = match (&entry.object, &entry.path) {
@@ -134,9 +147,8 @@ pub(crate) fn idle_entries(entries: &[Entry], used: &BTreeSet<Id>) -> Vec<Diagno
 }
 
 /// The acknowledgements that hold in an environment.
-fn known(loaded: &Loaded) -> Vec<Known<'_>> {
-    let fleet = &loaded.fleet;
-    let entries = loaded.acknowledgements.iter().enumerate();
+fn known<'f>(fleet: &'f Fleet, entries: &'f [Entry]) -> Vec<Known<'f>> {
+    let entries = entries.iter().enumerate();
     let mut known: Vec<Known<'_>> = entries
         .map(|(position, entry)| Known {
             id: Id::Entry(position),

@@ -1,0 +1,149 @@
+//! Compiles environments with the results of earlier runs.
+
+use std::sync::Arc;
+
+use engine::compile::{Compiled, Options};
+use engine::memo::Memo;
+use engine::output::Output;
+use model::diagnostic::Diagnostic;
+use model::fleet::Fleet;
+use model::progress::Progress;
+
+use crate::loaded::Loaded;
+use crate::memo_file::MemoFile;
+
+/// The largest size of a saved memo, relative to the largest fleet of a run. Branches that are compiled in turn all stay known, and results that are not needed
+/// any more are removed when they are as many as the needed ones.
+const KEPT_MAX: usize = 2;
+
+/// How much of what was compiled was not known from earlier runs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Reuse {
+    /// How many assignments had to be made.
+    pub recomputed: usize,
+    /// How many there are.
+    pub assignments: usize,
+}
+
+/// How much of what was compiled was not known from earlier runs.
+pub fn reuse<'c>(compiled: impl IntoIterator<Item = &'c Compiled>) -> Reuse {
+    compiled.into_iter().fold(Reuse::default(), |Reuse { recomputed, assignments }, compiled| Reuse {
+        recomputed: recomputed + compiled.last_update().recomputed_count(),
+        assignments: assignments + compiled.len(),
+    })
+}
+
+/// The results that are known about an environment, during one run.
+pub struct KnownResults {
+    /// Where they are saved; none if there is no such place.
+    file: Option<MemoFile>,
+    memo: Memo,
+    /// Whether the memo has more than the file.
+    has_news: bool,
+}
+
+impl KnownResults {
+    /// The results of earlier runs.
+    pub fn new(file: Option<MemoFile>) -> Self {
+        let memo = file.as_ref().map(MemoFile::load).unwrap_or_default();
+        Self { file, memo, has_news: false }
+    }
+
+    /// Compiles an environment. Only what no earlier run did is done.
+    pub fn compile(&mut self, loaded: &Loaded, progress: &Progress) -> Compiled {
+        let compiled = self.run(&loaded.fleet, Options { progress: progress.clone(), ..Options::default() });
+        self.save(&[&compiled]);
+        compiled
+    }
+
+    /// Compiles two states of an environment that are compared. What both have in common is done once.
+    pub fn compile_both(&mut self, earlier: &Loaded, later: &Loaded, progress: &Progress) -> [Compiled; 2] {
+        let options = |is_earlier| Options { progress: progress.clone(), is_earlier, ..Options::default() };
+        let earlier = self.run(&earlier.fleet, options(true));
+        let later = self.run(&later.fleet, options(false));
+        self.save(&[&earlier, &later]);
+        [earlier, later]
+    }
+
+    /// Compiles an environment as it was, to compare a later state with it.
+    pub fn compile_earlier(&mut self, loaded: &Loaded, later: &Compiled) -> Compiled {
+        let options = Options { progress: later.progress().clone(), is_earlier: true, ..Options::default() };
+        let compiled = self.run(&loaded.fleet, options);
+        self.save(&[&compiled, later]);
+        compiled
+    }
+
+    fn run(&mut self, fleet: &Arc<Fleet>, options: Options) -> Compiled {
+        let memo = std::mem::take(&mut self.memo);
+        let mut compiled = Compiled::with(fleet, Options { memo, ..options });
+        let has_news = compiled.has_news();
+        self.memo = compiled.take_memo();
+        if has_news {
+            self.memo.extend(compiled.known());
+            self.has_news = true;
+        }
+        compiled
+    }
+
+    /// Saves what is known, if this run has found out some of it. What is too much for a file stays known in this run.
+    fn save(&mut self, compiled: &[&Compiled]) {
+        let Some(file) = &self.file else { return };
+        if !self.has_news {
+            return file.touch();
+        }
+        let largest = compiled.iter().map(|compiled| compiled.len()).max().unwrap_or_default();
+        self.has_news = self.memo.len() > KEPT_MAX * largest;
+        if self.has_news {
+            let mut needed = Memo::default();
+            compiled.iter().for_each(|compiled| needed.extend(compiled.known()));
+            file.save(&needed);
+        } else {
+            file.save(&self.memo);
+        }
+    }
+}
+
+/// Everything that is wrong with what was read, compiled and assembled.
+pub fn diagnostics(loaded: &Loaded, compiled: &Compiled, output: &Output) -> Vec<Diagnostic> {
+    let others = loaded.diagnostics.iter().chain(&output.diagnostics).cloned();
+    model::diagnostic::merged(others.chain(compiled.diagnostics()).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use testkit::generator::{self, ENVIRONMENT, Size};
+
+    use super::*;
+
+    /// A fleet of one assignment with one value of its own.
+    fn fleet(value: &str) -> Arc<Fleet> {
+        let size = Size { cluster_types: 1, targets: 1, config_maps: 2, schemas: 0 };
+        let files = generator::fleet(size, 1).into_iter();
+        let changed = files.map(|(path, text)| (path, text.replace("OWN_NUMBER_00001: ", &format!("{value}: "))));
+        let bytes = changed.map(|(path, text)| (path, text.into_bytes())).collect();
+        testkit::directory::fleet_of(bytes, ENVIRONMENT).unwrap().0.into()
+    }
+
+    #[test]
+    fn what_a_file_has_no_room_for_stays_known_in_the_run() {
+        let folder = tempfile::tempdir().unwrap();
+        let key = git::Key::of_secret(b"a key of this test").ok();
+        let file = || MemoFile::of((&folder.path().join("cache"), key.clone()), "here", ENVIRONMENT);
+        let mut known = KnownResults { file: Some(file()), memo: Memo::default(), has_news: false };
+        let [first, second, third] = ["A", "B", "C"].map(fleet);
+        let mut compile = |fleet| {
+            let compiled = known.run(fleet, Options::default());
+            known.save(&[&compiled]);
+            compiled
+        };
+        compile(&first);
+        compile(&second);
+        let later = compile(&third);
+        let earlier = known.run(&first, Options { is_earlier: true, ..Options::default() });
+        known.save(&[&earlier, &later]);
+        let mut saved = KnownResults { file: None, memo: file().load(), has_news: false };
+        let mut recomputed = |fleet| saved.run(fleet, Options::default()).last_update().recomputed_count();
+        assert_eq!(earlier.last_update().recomputed_count(), 0);
+        assert_eq!([&first, &third, &second].map(&mut recomputed), [0, 0, 1]);
+    }
+}

@@ -1,0 +1,97 @@
+//! Why an environment can't be read, or its output can't be delivered.
+
+use std::path::PathBuf;
+
+use git::load::DirectoryError;
+use git::publish::PublishError;
+use git::{RepositoryUrl, UrlError};
+use model::diagnostic::Diagnostic;
+use model::name::EnvironmentName;
+use model::tree::OpenError;
+
+/// Why no environment can be read.
+#[derive(Debug, thiserror::Error)]
+pub enum ReadError {
+    /// The directory can't be read.
+    #[error("{0}")]
+    Directory(DirectoryError),
+    /// The directory has files, and no object in them.
+    #[error("`{}` holds no objects of Kalypso", path.display())]
+    NoObjects {
+        /// The directory.
+        path: PathBuf,
+    },
+    /// The control plane declares no environment.
+    #[error("`{url}` has no environments on branch `{branch}`")]
+    NoEnvironments {
+        /// The control plane's repository.
+        url: RepositoryUrl,
+        /// Its main branch.
+        branch: String,
+    },
+    /// The control plane's `Environment` objects can't be read.
+    #[error("{}", coded(.0))]
+    Declarations(Box<Diagnostic>),
+    /// The branches of the control plane moved during every attempt to read them together.
+    #[error("the branches of environment `{environment}` moved again and again while they were read")]
+    Moving {
+        /// The environment.
+        environment: EnvironmentName,
+    },
+}
+
+/// Why output can't be compared with its destination, or can't go there.
+#[derive(Debug, thiserror::Error)]
+pub enum DestinationError {
+    /// The URL of a GitOps repository is not allowed.
+    #[error("the GitOps repository `{repository}` can't be used: {error}")]
+    Url {
+        /// The URL, without a credential.
+        repository: String,
+        /// What is wrong with it.
+        error: UrlError,
+    },
+    /// The path of a `GitOpsRepo` is not in its repository.
+    #[error("GitOpsRepo `{name}` has the path `{path}`, which leads out of the repository")]
+    Path {
+        /// The object's name.
+        name: String,
+        /// The path.
+        path: String,
+    },
+    /// The environment has no `GitOpsRepo`, or none of this name.
+    #[error("{}", no_gitops_repo(.environment, .name.as_deref()))]
+    NoGitOpsRepo {
+        /// The environment.
+        environment: EnvironmentName,
+        /// The name, if the caller gave one.
+        name: Option<String>,
+    },
+    /// A branch can't be read or pushed.
+    #[error("{}", coded(&.0.diagnostic()))]
+    Publish(PublishError),
+    /// A folder can't be opened.
+    #[error(transparent)]
+    Open(#[from] OpenError),
+    /// The environment was read from a plain directory, whose output is not published.
+    #[error("a plain directory can't be published")]
+    Directory,
+}
+
+impl From<PublishError> for DestinationError {
+    fn from(error: PublishError) -> Self {
+        Self::Publish(error)
+    }
+}
+
+/// A diagnostic in one line.
+fn coded(diagnostic: &Diagnostic) -> String {
+    format!("[{}] {}", diagnostic.code, diagnostic.message)
+}
+
+fn no_gitops_repo(environment: &EnvironmentName, name: Option<&str>) -> String {
+    match name {
+        Some(name) => format!("{environment} has no GitOpsRepo `{name}`"),
+        None => format!("{environment} has no GitOpsRepo: its output has nowhere to go"),
+    }
+}

@@ -1,0 +1,84 @@
+//! The owner file: names the environment and control plane whose output a branch holds.
+
+use engine::output::{OWNER_FILE, foreign_file};
+use model::diagnostic::{Code, Diagnostic};
+use model::tree::{Child, Entry, Mode, OpenError, Sealed};
+
+use crate::loaded::Loaded;
+use crate::planned::Planned;
+
+/// The text of the owner file: the same on every machine.
+pub(crate) fn text(loaded: &Loaded) -> String {
+    let declaration = loaded.fleet.declaration.as_ref();
+    let control_plane = declaration.map(|object| git::without_credential(&object.spec.control_plane.repo));
+    format!("environment: {}\ncontrol-plane: {}\n", loaded.fleet.environment, control_plane.unwrap_or_default())
+}
+
+/// Adds the owner file to the output.
+///
+/// # Errors
+/// If the folder of the file can't be opened.
+pub(crate) fn add(loaded: &Loaded, planned: &mut Planned) -> Result<(), OpenError> {
+    let owner = planned.target.folder.join(OWNER_FILE);
+    let child = Child::File(Entry::file(text(loaded).into_bytes()));
+    let mut tree = planned.output.tree.clone();
+    tree.put(&owner, child, &|sealed: &Sealed| planned.open(sealed))?;
+    planned.output.tree = tree;
+    Ok(())
+}
+
+/// Why the branch is not this environment's: its owner file names another one, or Kalypso did not write it.
+///
+/// # Errors
+/// If the branch can't be read.
+pub(crate) fn refusal(loaded: &Loaded, planned: &Planned) -> Result<Option<Diagnostic>, OpenError> {
+    let branch = &planned.target.branch;
+    let owner = planned.target.folder.join(OWNER_FILE);
+    let Some(entry) = branch.tree.file(&owner, &|sealed| branch.open(sealed))? else { return Ok(None) };
+    let expected = text(loaded);
+    if !matches!(entry.mode, Mode::File | Mode::Executable) || engine::output::is_text(&entry.blob, &expected) {
+        return Ok(None);
+    }
+    let text = branch.content(entry.blob.id()).and_then(|bytes| String::from_utf8(bytes.to_vec()).ok());
+    let Some(other) = text.as_deref().and_then(words) else {
+        return Ok(Some(foreign_file(&owner, "it does not say whose branch it is, as Kalypso writes it")));
+    };
+    Ok(Some(
+        Diagnostic::error(Code::OwnedByAnother, format!("branch {} belongs to another control plane", branch.name))
+            .note(format!("{owner} says: {}", model::credential::without(&other)))
+            .note(format!("this is: {}", words(&expected).unwrap_or_default()))
+            .help(
+                "give each environment a branch or path of its own; remove the file if the other one is gone for good",
+            ),
+    ))
+}
+
+/// What an owner file says, in one line. None if Kalypso did not write it.
+fn words(text: &str) -> Option<String> {
+    const CHARS_MAX: usize = 4_000;
+    let mut lines = text.lines();
+    let environment = lines.next()?.strip_prefix("environment: ")?;
+    let control_plane = lines.next()?.strip_prefix("control-plane:")?.trim();
+    let is_whole = lines.next().is_none() && text.chars().count() <= CHARS_MAX && !text.contains(is_unprintable);
+    is_whole.then(|| format!("environment: {environment}, control-plane: {control_plane}"))
+}
+
+fn is_unprintable(c: char) -> bool {
+    c.is_control() && c != '\n'
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_kalypso_wrote_says_whose_branch_it_is() {
+        let check = |text: &str, expected: Option<&str>| assert_eq!(words(text).as_deref(), expected, "{text:?}");
+        check("environment: prod\ncontrol-plane: r\n", Some("environment: prod, control-plane: r"));
+        check("environment: prod\ncontrol-plane:\n", Some("environment: prod, control-plane: "));
+        check("environment: prod\n", None);
+        check("environment: prod\ncontrol-plane: r\nmore\n", None);
+        check("environment: pr\u{1b}od\ncontrol-plane: r\n", None);
+        check(&format!("environment: prod\ncontrol-plane: {}\n", "r".repeat(4_000)), None);
+    }
+}

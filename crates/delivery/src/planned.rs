@@ -1,0 +1,273 @@
+//! What publishing an environment would change in one place.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::iter;
+use std::sync::Arc;
+
+use engine::compile::{Assignment, Compiled};
+use engine::hold::{Held, HeldFolder};
+use engine::output::{Destination, Folder, Layout, Output, assemble, assemble_held, layout};
+use engine::place::Place;
+use engine::plan::{Comparison, FileChange, Guarded, Plan, PlannedId};
+use model::diagnostic::{AssignmentId, Diagnostic};
+use model::field_path::FieldPath;
+use model::git_id::GitId;
+use model::object::environment::RepositoryPlace;
+use model::progress::Progress;
+use model::tree::{OpenError, Sealed, SealedBy, Tree};
+
+use crate::access::SharedRepositories;
+use crate::branch::{Branch, folder_of};
+use crate::compilation::{self, KnownResults};
+use crate::error::DestinationError;
+use crate::held_assignments::{self, Failing, HeldNow};
+use crate::loaded::Loaded;
+
+/// One place that the environment's output goes to.
+pub struct GitOpsTarget {
+    /// The name of its `GitOpsRepo`.
+    pub name: String,
+    /// Where it is.
+    pub place: RepositoryPlace,
+    /// The folder that output lives under.
+    pub folder: Folder,
+    /// Where in it the folders of cluster types are.
+    pub layout: Layout,
+    /// What is there.
+    pub branch: Branch,
+}
+
+/// The places that the environment's output goes to. `only` names one of them. `repositories` reads the branches that a plain directory names.
+///
+/// # Errors
+/// If there is none, or a branch can't be read.
+pub fn targets(
+    loaded: &Loaded,
+    only: Option<&str>,
+    repositories: Option<&SharedRepositories>,
+) -> Result<Vec<GitOpsTarget>, DestinationError> {
+    let repos =
+        loaded.fleet.gitops_repos.values().filter(|object| only.is_none_or(|name| object.name.as_str() == name));
+    let mut found = Vec::new();
+    for object in repos {
+        let folder = folder_of(object)?;
+        let branch = Branch::read(loaded, (object.name.as_str(), &object.spec.place), repositories)?;
+        let place = object.spec.place.clone();
+        found.push(GitOpsTarget { name: object.name.to_string(), place, folder, layout: layout(object), branch });
+    }
+    if found.is_empty() {
+        let environment = loaded.fleet.environment.clone();
+        return Err(DestinationError::NoGitOpsRepo { environment, name: only.map(str::to_owned) });
+    }
+    Ok(found)
+}
+
+impl GitOpsTarget {
+    /// A tree that is in no repository.
+    pub fn of_tree(name: &str, tree: Tree, (folder, layout): (Folder, Layout)) -> Self {
+        let place = RepositoryPlace { repo: "".into(), branch: "".into(), path: "".into() };
+        Self { name: name.to_owned(), place, folder, layout, branch: Branch::of_tree(name.to_owned(), tree) }
+    }
+}
+
+/// The folder and layout of the environment's first `GitOpsRepo`; the default ones if it has none.
+///
+/// # Errors
+/// If the path of the object leads out of its repository.
+pub fn first_layout(loaded: &Loaded) -> Result<(Folder, Layout), DestinationError> {
+    let Some(object) = loaded.fleet.gitops_repos.values().next() else { return Ok(Default::default()) };
+    Ok((folder_of(object)?, layout(object)))
+}
+
+/// What changes in one place.
+pub struct Planned {
+    /// The environment, compiled.
+    pub compiled: Arc<Compiled>,
+    /// The place.
+    pub target: GitOpsTarget,
+    /// The tree that the place should have.
+    pub output: Output,
+    /// The changes.
+    pub plan: Plan,
+    /// What the place was made of, if that is known.
+    pub earlier: Option<Earlier>,
+    /// What is sensitive before or after: a mark is mostly set after the value, and one that is removed was about the old value.
+    sensitive: BTreeSet<FieldPath>,
+    /// What was held at the newest publication, with the publications that it was rendered from.
+    held_before: BTreeMap<AssignmentId, GitId>,
+}
+
+/// An earlier state of an environment, compiled from its sources.
+pub struct Earlier {
+    /// What was read.
+    pub loaded: Arc<Loaded>,
+    /// The same, compiled.
+    pub compiled: Compiled,
+}
+
+impl Planned {
+    /// Compares with what is in a place, and with what that was made of. `adopt`: existing folders without a marker become Kalypso's.
+    ///
+    /// # Errors
+    /// If the place or its history can't be read.
+    pub fn new(
+        loaded: &Loaded,
+        (compiled, known): (&Arc<Compiled>, &mut KnownResults),
+        target: GitOpsTarget,
+        adopt: bool,
+    ) -> Result<Self, DestinationError> {
+        let earlier = target.branch.published_from(loaded).map(|(publication, earlier)| {
+            let compiled = known.compile_earlier(&earlier, compiled);
+            (publication, Earlier { loaded: Arc::new(earlier), compiled })
+        });
+        let ids = || compiled.failing().collect();
+        let failing = Failing { prepared: compiled.prepared(), ids: &ids };
+        let known = earlier.as_ref().map(|(publication, earlier)| (*publication, earlier.compiled.prepared()));
+        let held = held_assignments::on_branch(loaded, failing, (&target.branch, &target.folder), known)?;
+        Ok(Self::compared(loaded, compiled, (target, earlier.map(|(_, earlier)| earlier), held), adopt)?)
+    }
+
+    /// Compares two states of an environment, both compiled from their sources. `name` is the earlier state's.
+    ///
+    /// # Errors
+    /// If the path of a `GitOpsRepo` leads out of its repository, or output can't be opened.
+    pub fn between(
+        earlier: Earlier,
+        (loaded, compiled): (&Loaded, &Arc<Compiled>),
+        name: &str,
+    ) -> Result<Self, DestinationError> {
+        let (folder, layout) = first_layout(loaded)?;
+        let (_, old_layout) = first_layout(&earlier.loaded)?;
+        let promoted_commit = earlier.loaded.fleet.promoted_commit().cloned();
+        let destination = Destination { folder: folder.clone(), layout: old_layout, promoted_commit, adopt: false };
+        let open = |sealed: &Sealed| earlier.compiled.open(sealed);
+        let previous = assemble(&earlier.compiled, &Tree::default(), &destination, &open)?.tree;
+        let target = GitOpsTarget::of_tree(name, previous, (folder, layout));
+        Ok(Self::compared(loaded, compiled, (target, Some(earlier), HeldNow::default()), false)?)
+    }
+
+    fn compared(
+        loaded: &Loaded,
+        compiled: &Arc<Compiled>,
+        (target, earlier, HeldNow { held, before }): (GitOpsTarget, Option<Earlier>, HeldNow),
+        adopt: bool,
+    ) -> Result<Self, OpenError> {
+        let promoted_commit = loaded.fleet.promoted_commit().cloned();
+        let destination = Destination { folder: target.folder.clone(), layout: target.layout, promoted_commit, adopt };
+        let open = |sealed: &Sealed| opened((compiled, earlier.as_ref()), &target, sealed);
+        let previous = &target.branch.tree;
+        let output = assemble_held((compiled, &held), previous, &destination, &open)?;
+        let plan = engine::plan::plan(&Comparison {
+            previous,
+            output: &output,
+            folder: &target.folder,
+            new: compiled,
+            old: earlier.as_ref().map(|earlier| &earlier.compiled),
+            open: &open,
+            content: &|id| target.branch.content(id),
+        })?;
+        let sides = [Some(&**compiled), earlier.as_ref().map(|earlier| &earlier.compiled)].into_iter().flatten();
+        let mut sensitive: BTreeSet<_> = sides.flat_map(|side| side.prepared().sensitive()).cloned().collect();
+        sensitive.extend(output.held.values().flat_map(|held| &held.sensitive).cloned());
+        let compiled = Arc::clone(compiled);
+        Ok(Self { compiled, target, output, plan, earlier, sensitive, held_before: before })
+    }
+
+    /// Everything that is wrong with what was read, compiled and assembled.
+    pub fn diagnostics(&self, loaded: &Loaded) -> Vec<Diagnostic> {
+        compilation::diagnostics(loaded, &self.compiled, &self.output)
+    }
+
+    /// The word that confirms what is removed. None if it needs none, or would be removed from no branch.
+    pub fn confirmation_word(&self) -> Option<String> {
+        let place = &self.target.place;
+        let environment = self.compiled.fleet().environment.as_str();
+        let guarded = Guarded { repository: &place.repo, branch: &place.branch, environment };
+        (self.plan.needs_confirmation() && !place.repo.is_empty()).then(|| self.plan.word(guarded))
+    }
+
+    /// The assignments of the output that are rendered from earlier publications, for the next run.
+    ///
+    /// # Errors
+    /// If a folder of the output can't be opened.
+    pub fn to_remember(&self) -> Result<BTreeMap<AssignmentId, GitId>, OpenError> {
+        let open = |sealed: &Sealed| self.open(sealed);
+        let mut stays = BTreeSet::new();
+        for id in self.held_before.keys() {
+            // What is good is rendered from its own sources. What is not there may only be unknown.
+            let is_good = self.compiled.get(id).is_some_and(|assignment| assignment.is_good());
+            if !is_good && engine::hold::has_folder(&self.output.tree, &self.target.folder, id, &open)? {
+                stays.insert(id.clone());
+            }
+        }
+        Ok(Held::to_remember(&self.output, self.held_before.clone(), |id| stays.contains(id)))
+    }
+
+    /// The paths of what is sensitive before or after.
+    pub fn sensitive(&self) -> &BTreeSet<FieldPath> {
+        &self.sensitive
+    }
+
+    /// The files of an assignment that change.
+    ///
+    /// # Errors
+    /// If a folder can't be opened.
+    pub fn files(&self, id: &PlannedId) -> Result<Vec<FileChange>, OpenError> {
+        self.plan.files(id, &|sealed| self.open(sealed))
+    }
+
+    /// Opens a folder of what is or of what should be.
+    ///
+    /// # Errors
+    /// If it can't be read.
+    pub fn open(&self, sealed: &Sealed) -> Result<Tree, OpenError> {
+        opened((&self.compiled, self.earlier.as_ref()), &self.target, sealed)
+    }
+
+    /// The place of a name: of the new fleet, else of the one that was published.
+    pub fn place(&self, name: &str) -> Option<Place> {
+        self.sides().find_map(|side| Place::find(side.fleet(), name))
+    }
+
+    /// Whether a place is a cluster: in the new fleet, or in the one that was published.
+    pub fn is_cluster(&self, name: &str) -> bool {
+        self.sides().any(|side| side.fleet().clusters.contains_key(name))
+    }
+
+    /// The assignment of a name: of the fleet that makes this folder of it, if one does.
+    pub fn assignment(&self, id: &AssignmentId, folder: GitId) -> Option<Assignment<'_>> {
+        let all = || self.sides().filter_map(|side| side.get(id));
+        all().find(|assignment| assignment.folder() == Some(folder)).or_else(|| all().next())
+    }
+
+    /// An assignment that is held, by its names, if this is its folder.
+    pub fn held(&self, place: &str, target: Option<&Arc<str>>, folder: Option<GitId>) -> Option<&HeldFolder> {
+        let id = PlannedId { place: place.into(), target: Arc::clone(target?) }.assignment()?;
+        self.output.held.get(&id).map(|held| &**held).filter(|held| Some(held.tree.id()) == folder)
+    }
+
+    /// The new fleet, and the one that was published, if it is known.
+    pub fn sides(&self) -> impl Iterator<Item = &Compiled> {
+        iter::once(&*self.compiled).chain(self.earlier.as_ref().map(|earlier| &earlier.compiled))
+    }
+
+    /// Where work on it is counted.
+    pub fn progress(&self) -> &Progress {
+        self.compiled.progress()
+    }
+}
+
+/// Opens a folder: one of the repository, or one that is made of either fleet.
+fn opened(
+    (new, earlier): (&Compiled, Option<&Earlier>),
+    target: &GitOpsTarget,
+    sealed: &Sealed,
+) -> Result<Tree, OpenError> {
+    match sealed.by {
+        SealedBy::Repository => target.branch.open(sealed),
+        SealedBy::Maker(_) => {
+            let made = new.open(sealed);
+            made.or_else(|error| earlier.map_or(Err(error), |earlier| earlier.compiled.open(sealed)))
+        }
+    }
+}

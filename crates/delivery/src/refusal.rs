@@ -1,0 +1,51 @@
+//! Why a plan is not carried out.
+
+use engine::output::destination_problems;
+use model::diagnostic::{Code, Diagnostic};
+use model::kind::Kind;
+
+use crate::error::DestinationError;
+use crate::loaded::Loaded;
+use crate::owner_file;
+use crate::planned::Planned;
+
+/// Why a plan is not carried out.
+#[derive(Clone, Debug)]
+pub enum Refusal {
+    /// Something is wrong with the destination.
+    Diagnostic(Diagnostic),
+    /// The plan removes so much that it needs a confirmation, and the caller has not given its word.
+    Unconfirmed {
+        /// Whether the caller has given words that confirm something else.
+        has_other_words: bool,
+    },
+}
+
+/// Why a plan is not carried out; empty if it can be. A direct push needs the plan's word among the confirmed ones; none for a proposal, which people merge.
+///
+/// # Errors
+/// If the destination can't be read.
+pub fn refusals(
+    loaded: &Loaded,
+    planned: &Planned,
+    confirmed: Option<&[String]>,
+) -> Result<Vec<Refusal>, DestinationError> {
+    let is_fatal = |diagnostic: &&Diagnostic| matches!(diagnostic.code, Code::PathMoved | Code::ForeignFile);
+    let mut found: Vec<_> = planned.output.diagnostics.iter().filter(is_fatal).cloned().collect();
+    found.extend(destination_problems(&loaded.fleet));
+    let is_of_target = |diagnostic: &&Diagnostic| {
+        let object = diagnostic.object.as_ref();
+        object.is_some_and(|object| object.kind == Kind::GitOpsRepo && *object.name == *planned.target.name)
+    };
+    let is_source =
+        |diagnostic: &&Diagnostic| matches!(diagnostic.code, Code::SourceIsDestination | Code::ProposalIsDestination);
+    found.extend(loaded.diagnostics.iter().filter(is_source).filter(is_of_target).cloned());
+    found.extend(owner_file::refusal(loaded, planned)?);
+    let unconfirmed = confirmed.and_then(|words| unconfirmed(planned, words));
+    Ok(found.into_iter().map(Refusal::Diagnostic).chain(unconfirmed).collect())
+}
+
+fn unconfirmed(planned: &Planned, words: &[String]) -> Option<Refusal> {
+    planned.confirmation_word().filter(|word| !words.contains(word))?;
+    Some(Refusal::Unconfirmed { has_other_words: words.iter().any(|word| !word.is_empty()) })
+}
