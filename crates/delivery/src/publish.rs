@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use engine::compile::Compiled;
 use engine::plan::ChangeKind;
-use model::count::thousands;
+use model::count::count;
 use model::diagnostic::Diagnostic;
 use model::git_id::GitId;
 use model::name::EnvironmentName;
@@ -209,8 +209,7 @@ fn message(loaded: &Loaded, planned: &Planned) -> String {
     let counts = parts.into_iter().map(|(kind, word)| (plan.count(kind), word)).filter(|(count, _)| *count > 0);
     let counts: Vec<_> = counts.map(|(count, word)| format!("{count} {word}")).collect();
     let subject = if plan.moved > 0 && counts.is_empty() {
-        let plural = if plan.moved == 1 { "" } else { "s" };
-        format!("{} folder{plural} moved", thousands(plan.moved))
+        format!("{} moved", count(plan.moved, "folder"))
     } else if counts.is_empty() {
         "files of cluster types changed".to_owned()
     } else {

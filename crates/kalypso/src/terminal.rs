@@ -3,7 +3,7 @@
 use std::io::Write as _;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-pub(crate) use model::count::thousands;
+pub(crate) use model::count::{count, thousands};
 
 use crate::arguments::Format;
 use crate::visible::{escaped_json, message, visible};
@@ -74,24 +74,4 @@ pub(crate) fn named(names: &[String]) -> String {
     let shown = names.get(..MARKED_MAX).unwrap_or(names).join(", ");
     let more = names.len().saturating_sub(MARKED_MAX);
     if more == 0 { shown } else { format!("{shown} and {} more", thousands(more)) }
-}
-
-/// A count with its noun: `1 file`, `1,204 files`.
-pub(crate) fn count(number: usize, noun: &str) -> String {
-    let plural = if number == 1 { "" } else { "s" };
-    format!("{} {noun}{plural}", thousands(number))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn numbers_are_easy_to_read() {
-        let check = |number, text| assert_eq!(count(number, "file"), text);
-        check(0, "0 files");
-        check(1, "1 file");
-        check(1204, "1,204 files");
-        check(3_102_844, "3,102,844 files");
-    }
 }

@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 use std::ops::Range;
 
 use annotate_snippets::{AnnotationKind, Element, Group, Level, Origin, Renderer, Snippet};
+use model::count::{count, thousands};
 use model::diagnostic::Severity;
 use model::source::{File, Positions};
 
@@ -12,7 +13,6 @@ use super::excerpt::Excerpt;
 use super::finding::{Finding, Mark, Reach};
 use super::hidden::HiddenBytes;
 use super::words;
-use crate::terminal::{count, thousands};
 use crate::visible::visible;
 
 /// How many places of one message are shown.

@@ -18,7 +18,8 @@ use std::sync::Arc;
 use clap::ValueEnum;
 use delivery::acknowledgement::Acknowledged;
 use delivery::compilation::Reuse;
-use model::diagnostic::{AssignmentId, Diagnostic, Origin, Severity};
+use model::count::{count, thousands};
+use model::diagnostic::{AssignmentId, Code, Diagnostic, Origin, Severity};
 use model::expiry::Expiry;
 use model::field_path::FieldPath;
 use model::git_id::GitId;
@@ -29,7 +30,6 @@ use model::source::{File, Files, Source};
 use finding::{Finding, Reach};
 use hidden::HiddenBytes;
 
-use crate::terminal::{count, thousands};
 use crate::visible::escaped_json;
 
 pub use yaml::to_yaml;
@@ -258,6 +258,13 @@ impl fmt::Display for Summary {
 /// `3 of 1,000,000 assignments recomputed`
 pub(crate) fn reuse_text(reuse: Reuse) -> String {
     format!("{} of {} recomputed", thousands(reuse.recomputed), count(reuse.assignments, "assignment"))
+}
+
+/// The manual page of a code, as Markdown. Its first line is the title.
+pub fn manual(code: Code) -> String {
+    // Each line is one of a doc comment, with the blank behind its slashes.
+    let lines = code.manual().lines().map(|line| line.strip_prefix(' ').unwrap_or(line));
+    lines.flat_map(|line| [line, "\n"]).collect()
 }
 
 #[cfg(test)]

@@ -50,7 +50,7 @@ pub(super) fn render(report: &Report<'_>) -> Value {
 }
 
 fn rule(code: Code) -> Value {
-    let manual = crate::reference::manual(code);
+    let manual = super::manual(code);
     json!({
         "id": code.id(),
         "name": format!("{code:?}"),

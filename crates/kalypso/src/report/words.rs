@@ -1,9 +1,9 @@
 //! The words for whom a finding reaches, and how many.
 
+use model::count::{count, thousands};
 use model::diagnostic::Severity;
 
 use super::finding::{Fate, Finding, Reach};
-use crate::terminal::{count, thousands};
 
 /// How many assignments are named where there are more.
 const ASSIGNMENTS_SHOWN: usize = 2;
