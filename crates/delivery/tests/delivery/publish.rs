@@ -1,0 +1,148 @@
+//! What is pushed, refused, and lost to another program.
+
+use std::cell::Cell;
+
+use delivery::error::DestinationError;
+use delivery::publish::{End, Options, Outcome, PublicationError};
+use delivery::push::Delivered;
+use delivery::reading::RACES_MAX;
+use delivery::refusal::Refusal;
+use model::diagnostic::Code;
+
+use crate::world::{BASE, PROPOSAL, World};
+
+const DIRECT: Options<'_> = Options { is_direct: true, confirmed: &[], adopt: false, committed_on: Some(2_000) };
+
+/// The result at the only place, in one word and with its branch.
+fn word(outcome: &Outcome) -> String {
+    assert!(matches!(outcome.end, End::Complete));
+    let [place] = &outcome.places[..] else { panic!("{} places", outcome.places.len()) };
+    match &place.delivered {
+        Some(Delivered::Pushed { branch, .. }) => format!("pushed {branch}"),
+        Some(Delivered::Proposed { branch }) => format!("proposed {branch}"),
+        Some(Delivered::UpToDate) => "up to date".to_owned(),
+        Some(Delivered::Withdrawn { branch, is_merged }) => format!("withdrawn {branch} {is_merged}"),
+        Some(Delivered::LostRace) => "lost".to_owned(),
+        None => format!("refused {}", place.refusals.iter().map(reason).collect::<Vec<_>>().join(" ")),
+    }
+}
+
+fn reason(refusal: &Refusal) -> String {
+    match refusal {
+        Refusal::Diagnostic(diagnostic) => diagnostic.code.to_string(),
+        Refusal::Unconfirmed { has_other_words } => format!("unconfirmed {has_other_words}"),
+    }
+}
+
+#[test]
+fn a_change_is_proposed_once_and_withdrawn_when_it_is_in_the_branch() {
+    let world = World::new();
+    assert_eq!(word(&world.publish(Options::default())), format!("pushed {PROPOSAL}"));
+    assert_eq!(world.paths(BASE), ["README.md"]);
+    assert_eq!(word(&world.publish(Options::default())), format!("proposed {PROPOSAL}"));
+    assert_eq!(word(&world.publish(DIRECT)), format!("pushed {BASE}"));
+    assert_eq!(word(&world.publish(Options::default())), format!("withdrawn {PROPOSAL} true"));
+    assert_eq!(world.head(PROPOSAL), None);
+}
+
+#[test]
+fn a_direct_push_keeps_the_files_of_others_and_names_the_owner() {
+    let world = World::new();
+    assert_eq!(word(&world.publish(DIRECT)), format!("pushed {BASE}"));
+    let paths = world.paths(BASE);
+    for path in ["README.md", ".kalypso/owner"] {
+        assert!(paths.iter().any(|found| found == path), "{path} in {paths:?}");
+    }
+    assert_eq!(word(&world.publish(DIRECT)), "up to date");
+}
+
+#[test]
+fn a_lost_race_reads_everything_again() {
+    let (world, attempts) = (World::new(), Cell::new(0));
+    let meanwhile = || {
+        attempts.set(attempts.get() + 1);
+        if attempts.get() == 1 {
+            world.write_gitops("other.txt", "Another program was faster.\n");
+        }
+    };
+    let outcome = world.try_publish(DIRECT, None, &|_, _| meanwhile()).unwrap();
+    assert_eq!((word(&outcome), attempts.get()), (format!("pushed {BASE}"), 2));
+    assert!(world.paths(BASE).iter().any(|path| path == "other.txt"));
+}
+
+#[test]
+fn a_branch_that_always_moves_ends_the_publication() {
+    for options in [DIRECT, Options::default()] {
+        let (world, attempts) = (World::new(), Cell::new(0));
+        let meanwhile = || {
+            attempts.set(attempts.get() + 1);
+            world.write_gitops("other.txt", &format!("Change {}.\n", attempts.get()));
+        };
+        let outcome = world.try_publish(options, None, &|_, _| meanwhile()).unwrap();
+        assert!(matches!(outcome.end, End::LostRaces) && outcome.places.is_empty());
+        assert_eq!(attempts.get(), RACES_MAX);
+        assert_eq!((world.paths(BASE), world.head(PROPOSAL)), (vec!["README.md".into(), "other.txt".into()], None));
+    }
+}
+
+#[test]
+fn a_branch_of_another_owner_is_refused() {
+    for (owner, code) in [
+        ("environment: dev\ncontrol-plane: https://git.example/other\n", Code::OwnedByAnother),
+        ("Keep out.\n", Code::ForeignFile),
+    ] {
+        let world = World::new();
+        world.write_gitops(".kalypso/owner", owner);
+        let head = world.head(BASE);
+        assert_eq!(word(&world.publish(DIRECT)), format!("refused {code}"));
+        assert_eq!(world.head(BASE), head);
+    }
+}
+
+#[test]
+fn a_removed_workload_needs_the_word_of_its_plan() {
+    let mut world = World::new();
+    world.publish(DIRECT);
+    world.change(&[("workloads/app-0001.yaml", None)]);
+    let refused = world.publish(DIRECT);
+    assert_eq!(word(&refused), "refused unconfirmed false");
+    let other = ["another-word".to_owned()];
+    assert_eq!(word(&world.publish(Options { confirmed: &other, ..DIRECT })), "refused unconfirmed true");
+    let confirmed = [refused.places[0].planned.confirmation_word().unwrap()];
+    assert_eq!(word(&world.publish(Options { confirmed: &confirmed, ..DIRECT })), format!("pushed {BASE}"));
+}
+
+#[test]
+fn a_proposed_removal_needs_no_word() {
+    let mut world = World::new();
+    world.publish(DIRECT);
+    world.change(&[("workloads/app-0001.yaml", None)]);
+    assert_eq!(word(&world.publish(Options::default())), format!("pushed {PROPOSAL}"));
+}
+
+#[test]
+fn a_plan_compares_with_what_was_published() {
+    let mut world = World::new();
+    world.publish(DIRECT);
+    world.change_value("1");
+    let outcome = world.publish(DIRECT);
+    let planned = &outcome.places[0].planned;
+    assert_eq!((planned.plan.changes.len(), planned.earlier.is_some()), (16, true));
+}
+
+#[test]
+fn an_environment_that_can_not_be_read_is_not_published() {
+    let world = World::new();
+    world.break_control_plane();
+    let outcome = world.publish(DIRECT);
+    let End::Incomplete(loaded) = outcome.end else { panic!() };
+    assert!(loaded.is_unreachable() && outcome.places.is_empty());
+}
+
+#[test]
+fn a_gitops_repository_that_is_down_is_an_error() {
+    let world = World::new();
+    world.break_gitops();
+    let result = world.try_publish(DIRECT, None, &|_, _| {});
+    assert!(matches!(result, Err(PublicationError::Destination(DestinationError::Publish(_)))));
+}

@@ -1,0 +1,159 @@
+//! A control plane and a GitOps repository in memory.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use delivery::access::{ControlPlaneSettings, RepositoryAccess};
+use delivery::hub_publication::Receiver;
+use delivery::loaded::Loaded;
+use delivery::publish::{Options, Outcome, PublicationError, Request, publish};
+use engine::compile::Compiled;
+use git::{MemoryRepositories, NewCommit, Person, Repositories, RepositoryUrl, Revision};
+use model::git_id::GitId;
+use model::name::EnvironmentName;
+use model::progress::Progress;
+use model::tree::{Tree, closed};
+use tempfile::TempDir;
+use testkit::generator::{self, ENVIRONMENT, Size};
+
+/// The branch that clusters pull.
+pub(crate) const BASE: &str = "clusters";
+/// The branch that changes are proposed on.
+pub(crate) const PROPOSAL: &str = "kalypso/prod";
+
+const CONTROL_PLANE: &str = "https://git.example/platform/control-plane";
+const GITOPS: &str = "https://git.example/platform/gitops";
+
+/// Two workloads with four targets each, on two cluster types.
+const SIZE: Size = Size { cluster_types: 2, targets: 8, config_maps: 1, schemas: 0 };
+
+pub(crate) struct World {
+    repositories: Arc<MemoryRepositories>,
+    settings: ControlPlaneSettings,
+    files: BTreeMap<String, String>,
+    _cache: TempDir,
+}
+
+fn url(text: &str) -> RepositoryUrl {
+    RepositoryUrl::from_object(text).unwrap()
+}
+
+fn tree(files: &BTreeMap<String, String>) -> Tree {
+    let mut tree = Tree::default();
+    files.iter().for_each(|(path, text)| tree.write(path, text.as_bytes()));
+    tree
+}
+
+impl World {
+    /// A control plane of which nothing was published, and a GitOps branch with a file of other people.
+    pub(crate) fn new() -> Self {
+        let cache = TempDir::new().unwrap();
+        let settings = ControlPlaneSettings {
+            repo: url(CONTROL_PLANE),
+            branch: "main".to_owned(),
+            git: git::Settings::new(cache.path().join("cache")),
+            acknowledgements: Arc::default(),
+        };
+        let is_own = |path: &String| !path.starts_with("registrations/");
+        let mut files = generator::fleet(SIZE, 1);
+        files.retain(|path, _| is_own(path));
+        let gitops = format!(
+            "{{apiVersion: scheduler.kalypso.io/v1alpha1, kind: GitOpsRepo, metadata: {{name: prod}}, \
+             spec: {{repo: {GITOPS}, branch: {BASE}, path: .}}}}\n"
+        );
+        files.insert("gitops-repo.yaml".to_owned(), gitops);
+        let world = Self { repositories: Arc::default(), settings, files, _cache: cache };
+        let environment = format!(
+            "{{apiVersion: scheduler.kalypso.io/v1alpha1, kind: Environment, metadata: {{name: {ENVIRONMENT}}}, \
+             spec: {{controlPlane: {{repo: {CONTROL_PLANE}, branch: {ENVIRONMENT}, path: .}}}}}}\n"
+        );
+        let declaration = BTreeMap::from([(format!(".environments/{ENVIRONMENT}.yaml"), environment)]);
+        world.commit(CONTROL_PLANE, "main", &tree(&declaration));
+        world.commit(CONTROL_PLANE, ENVIRONMENT, &tree(&world.files));
+        world.write_gitops("README.md", "Of other people.\n");
+        world
+    }
+
+    /// Changes files of the environment's branch; none removes one.
+    pub(crate) fn change(&mut self, changes: &[(&str, Option<&str>)]) {
+        for (path, text) in changes {
+            match text {
+                Some(text) => self.files.insert((*path).to_owned(), (*text).to_owned()),
+                None => self.files.remove(*path),
+            };
+        }
+        self.commit(CONTROL_PLANE, ENVIRONMENT, &tree(&self.files));
+    }
+
+    /// Changes a value that all assignments have.
+    pub(crate) fn change_value(&mut self, value: &str) {
+        let (path, text) = self.files.iter().find(|(path, _)| path.starts_with("configs/")).unwrap();
+        let (path, text) = (path.clone(), format!("{text}  ADDED: \"{value}\"\n"));
+        self.change(&[(&path, Some(&text))]);
+    }
+
+    /// Pushes a file to the GitOps branch, as another program does.
+    pub(crate) fn write_gitops(&self, path: &str, text: &str) {
+        let url = url(GITOPS);
+        let head = self.repositories.resolve(&url, &Revision::branch(BASE));
+        let mut tree = head.map_or_else(|_| Tree::default(), |head| self.repositories.tree(&head).unwrap());
+        tree.write(path, text.as_bytes());
+        self.commit(GITOPS, BASE, &tree);
+    }
+
+    fn commit(&self, to: &str, branch: &str, tree: &Tree) {
+        let url = url(to);
+        let parents: Vec<_> = self.repositories.head(&url, branch).into_iter().collect();
+        let author = Person { name: "Ann".to_owned(), email: "ann@example.com".to_owned() };
+        let repositories = &self.repositories;
+        let open = |sealed: &model::tree::Sealed| match repositories.resolve(&url, &Revision::branch(branch)) {
+            Ok(head) => git::opener(&**repositories, &head)(sealed),
+            Err(_) => closed(sealed),
+        };
+        let commit =
+            NewCommit { parents: &parents, tree, open: &open, message: "A change", author: &author, seconds: 1_000 };
+        repositories.commit(&url, branch, &commit).unwrap();
+    }
+
+    /// The head of a branch of the GitOps repository.
+    pub(crate) fn head(&self, branch: &str) -> Option<GitId> {
+        self.repositories.head(&url(GITOPS), branch)
+    }
+
+    /// The paths of the files in a branch of the GitOps repository.
+    pub(crate) fn paths(&self, branch: &str) -> Vec<String> {
+        let head = self.repositories.resolve(&url(GITOPS), &Revision::branch(branch)).unwrap();
+        let tree = self.repositories.tree(&head).unwrap();
+        let open = git::opener(&*self.repositories, &head);
+        tree.files(&open).map(|file| file.unwrap().0).collect()
+    }
+
+    /// Lets every request to the GitOps repository fail.
+    pub(crate) fn break_gitops(&self) {
+        self.repositories.set_broken(&url(GITOPS), Some("it is down"));
+    }
+
+    /// Lets every request to the control plane fail.
+    pub(crate) fn break_control_plane(&self) {
+        self.repositories.set_broken(&url(CONTROL_PLANE), Some("it is down"));
+    }
+
+    /// Publishes the environment. `meanwhile` runs between reading and pushing.
+    pub(crate) fn try_publish(
+        &self,
+        options: Options<'_>,
+        hub: Option<Receiver<'_>>,
+        meanwhile: &dyn Fn(&Loaded, &Compiled),
+    ) -> Result<Outcome, PublicationError> {
+        let repositories = Arc::clone(&self.repositories);
+        let access = Arc::new(RepositoryAccess::with(self.settings.clone(), repositories, Progress::default()));
+        let environment = &EnvironmentName::new(ENVIRONMENT).unwrap();
+        let request = Request { environment, gitops_repo: None, options, hub, is_hub_only: false };
+        publish(&access, &request, meanwhile)
+    }
+
+    /// Publishes the environment while nothing else happens.
+    pub(crate) fn publish(&self, options: Options<'_>) -> Outcome {
+        self.try_publish(options, None, &|_, _| {}).unwrap()
+    }
+}
