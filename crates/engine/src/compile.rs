@@ -244,7 +244,7 @@ impl Compiled {
         good.map(folder).collect()
     }
 
-    /// Opens a folder of [`Compiled::tree`], or a folder inside of it. The files are rendered.
+    /// Opens a folder of [`Compiled::tree`], or a folder inside of it. The files are rendered again, unless the fleet is small and they are still in memory.
     ///
     /// # Errors
     /// If there is no such folder.
@@ -257,7 +257,8 @@ impl Compiled {
         let opened = if target == WHOLE_PLACE {
             self.prepared.place(place).map(|at| self.place_folder(at))
         } else {
-            self.assignment(place, target).and_then(|assignment| assignment.files().ok()).map(with_bytes)
+            let rendered = || Some(with_bytes(self.assignment(place, target)?.files().ok()?));
+            self.shared.kept().folder(sealed.id).or_else(rendered)
         };
         opened.ok_or_else(|| OpenError::unknown(sealed))
     }
@@ -413,14 +414,33 @@ mod tests {
 
     use super::*;
 
+    fn compiled(targets: usize) -> Compiled {
+        let size = Size { cluster_types: 2, targets, config_maps: 2, schemas: 1 };
+        let files = generator::fleet(size, 1).into_iter().map(|(path, text)| (path, text.into_bytes())).collect();
+        let (fleet, _) = testkit::directory::fleet_of(files, ENVIRONMENT).unwrap();
+        Compiled::new(&Arc::new(fleet))
+    }
+
+    #[test]
+    fn a_small_fleet_is_rendered_once() {
+        let compiled = compiled(4);
+        for assignment in compiled.assignments() {
+            let kept = compiled.shared.kept().folder(assignment.folder().unwrap()).unwrap();
+            let rendered = with_bytes(assignment.files().unwrap());
+            assert_eq!(kept, rendered);
+            let bytes = |tree: &Tree| {
+                let files = tree.children().map(|(_, child)| child.as_file().unwrap().blob.bytes().unwrap().clone());
+                files.collect::<Vec<_>>()
+            };
+            assert_eq!(bytes(&kept), bytes(&rendered));
+        }
+        assert_eq!(compiled.len(), 8);
+    }
+
     #[test]
     #[should_panic(expected = "broken invariant: the classes of an assignment have no values")]
     fn an_assignment_without_values_is_not_left_out() {
-        let size = Size { cluster_types: 2, targets: 4, config_maps: 2, schemas: 1 };
-        let files = generator::fleet(size, 1).into_iter().map(|(path, text)| (path, text.into_bytes())).collect();
-        let (fleet, _) = testkit::directory::fleet_of(files, ENVIRONMENT).unwrap();
-        let mut compiled = Compiled::new(&Arc::new(fleet));
-        assert_eq!(compiled.len(), 8);
+        let mut compiled = compiled(4);
         compiled.pairs.forget_classes();
         compiled.diagnostics();
     }

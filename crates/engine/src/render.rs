@@ -3,6 +3,7 @@
 mod again;
 mod application_text;
 mod fields;
+mod kept;
 mod namespace;
 mod not_yaml;
 mod shared;
@@ -22,6 +23,7 @@ use model::kind::Kind;
 use model::name::EnvironmentName;
 use model::object::{ClusterType, Object};
 use model::object_key::ObjectKey;
+use model::tree::Blob;
 
 pub(crate) use self::again::Rendering;
 use self::fields::{CONFIG_VERSION, FIELDS, Subject};
@@ -243,7 +245,7 @@ impl Templates {
         for file in &self.files {
             let known = shared.filter(|_| file.is_shared(context)).map(|shared| {
                 let inputs = file.inputs(context);
-                shared.get(inputs, || file.rendered_for_all(&dot, (context, composition)))
+                shared.get(inputs, || file.rendered_for_all(&dot, (context, composition), shared))
             });
             match known {
                 Some(Known::File(id)) => drop(files.insert(Arc::clone(&file.name), Content::Known(id))),
@@ -304,9 +306,14 @@ impl FileTemplate {
         inputs.finish()
     }
 
-    fn rendered_for_all(&self, dot: &Value, assignment: (&Context<'_>, &Composition)) -> Known {
+    fn rendered_for_all(&self, dot: &Value, assignment: (&Context<'_>, &Composition), shared: &SharedFiles) -> Known {
         let mut has_read_anything = false;
         match self.render(dot, assignment, &mut has_read_anything) {
+            Ok(Some(bytes)) if !has_read_anything && shared.kept().is_open() => {
+                let file = Blob::new(bytes);
+                shared.kept().keep_file(&file);
+                Known::File(file.id())
+            }
             Ok(Some(bytes)) if !has_read_anything => Known::File(GitId::of_blob(&bytes)),
             Ok(None) if !has_read_anything => Known::NoFile,
             _ => Known::Nothing,

@@ -186,7 +186,7 @@ impl<'a> RowContext<'a> {
         Some(match files {
             Ok(files) => {
                 let bytes = files.values().map(Content::len).sum();
-                Evaluated { slot: Slot { tree: Some(folder_of(files).id()), ..found }, bytes, ..rendered }
+                Evaluated { slot: Slot { tree: Some(folder_of(files, self.shared)), ..found }, bytes, ..rendered }
             }
             Err(failures) => Evaluated { failures: Some(failures), ..rendered },
         })
@@ -245,13 +245,24 @@ impl<'a> RowContext<'a> {
     }
 }
 
-/// The folder of an assignment's files, with only the ids of the files.
-fn folder_of(files: BTreeMap<Arc<str>, Content>) -> Tree {
-    let id = |content| match content {
-        Content::Bytes(bytes) => GitId::of_blob(&bytes),
-        Content::Known(id) => id,
+/// The id of the folder that an assignment's files are. The folder is kept with its bytes while there is room for it.
+fn folder_of(files: BTreeMap<Arc<str>, Content>, shared: &SharedFiles) -> GitId {
+    let kept = shared.kept();
+    let is_kept = kept.is_open();
+    let own_bytes = files.values().map(Content::len).sum();
+    let blob = |content| match content {
+        Content::Bytes(bytes) if is_kept => Blob::new(bytes),
+        Content::Bytes(bytes) => Blob::existing(GitId::of_blob(&bytes)),
+        Content::Known(id) if is_kept => kept.file(id).unwrap_or_else(|| Blob::existing(id)),
+        Content::Known(id) => Blob::existing(id),
     };
-    folder(files.into_iter().map(|(name, content)| (name, Blob::existing(id(content)))))
+    let files: Vec<_> = files.into_iter().map(|(name, content)| (name, blob(content))).collect();
+    let is_whole = files.iter().all(|(_, blob)| blob.bytes().is_some());
+    let folder = folder(files.into_iter());
+    if is_whole {
+        kept.keep_folder(&folder, own_bytes);
+    }
+    folder.id()
 }
 
 /// The folder of files with their bytes.

@@ -7,6 +7,8 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use model::digest::Digest;
 use model::git_id::GitId;
 
+use super::kept::KeptFolders;
+
 /// The number of locks. There are more locks than processors, so that threads seldom wait for the same one.
 const PARTS: usize = 64;
 
@@ -15,6 +17,7 @@ const PARTS: usize = 64;
 pub(crate) struct SharedFiles {
     parts: [Mutex<HashMap<Digest, Arc<OnceLock<Known>>>>; PARTS],
     rendered: AtomicUsize,
+    kept: KeptFolders,
 }
 
 /// The cached result of rendering a file.
@@ -30,7 +33,11 @@ pub(crate) enum Known {
 
 impl Default for SharedFiles {
     fn default() -> Self {
-        Self { parts: std::array::from_fn(|_| Mutex::default()), rendered: AtomicUsize::new(0) }
+        Self {
+            parts: std::array::from_fn(|_| Mutex::default()),
+            rendered: AtomicUsize::new(0),
+            kept: KeptFolders::default(),
+        }
     }
 }
 
@@ -44,6 +51,11 @@ impl SharedFiles {
             self.rendered.fetch_add(1, Ordering::Relaxed);
             render()
         })
+    }
+
+    /// The rendered folders that are still in memory.
+    pub(crate) fn kept(&self) -> &KeptFolders {
+        &self.kept
     }
 
     /// Returns the number of files rendered since the last call.
