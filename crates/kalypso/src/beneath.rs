@@ -30,6 +30,18 @@ pub(crate) fn write(folder: &Path, path: &str, bytes: &[u8]) -> io::Result<()> {
     placed
 }
 
+/// Opens a file that is there, to write behind what is in it.
+///
+/// # Errors
+/// As [`write()`], and if the file is a link.
+pub(crate) fn append(folder: &Path, path: &str) -> io::Result<File> {
+    let target = resolve(folder, path)?;
+    if fs::symlink_metadata(&target)?.is_file() {
+        return File::options().append(true).open(&target);
+    }
+    Err(not_followed(&target))
+}
+
 /// Removes a file with what was not finished of it, if they are there, and the folders that become empty with it.
 ///
 /// # Errors

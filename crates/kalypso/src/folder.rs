@@ -1,13 +1,15 @@
 //! Trees on disk: written whole, into folders of our own only.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
-use std::io;
+use std::io::{self, Write as _};
 use std::path::Path;
 
+use model::git_id::GitId;
 use model::progress::{Phase, Progress};
-use model::tree::{Child, Entry, Open, OpenError, Tree, closed};
+use model::tree::{Child, Entry, Open, Sealed, Tree, closed};
 use serde::{Deserialize, Serialize};
+use serde_json::Value as Json;
 
 use crate::beneath;
 use crate::exit::Failure;
@@ -18,15 +20,15 @@ const RECEIPT: &str = ".kalypso/render.json";
 /// What was written.
 #[derive(Debug, Deserialize, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct Receipt {
+struct Receipt<F> {
     /// The version of this file's form.
-    pub(crate) version: u32,
+    version: u32,
     /// The environment.
-    pub(crate) environment: String,
+    environment: String,
     /// The git id of the tree that was written.
-    pub(crate) tree: String,
+    tree: String,
     /// The files by path.
-    pub(crate) files: BTreeSet<String>,
+    files: F,
 }
 
 /// How a tree is written.
@@ -38,45 +40,93 @@ pub(crate) struct Write<'a> {
     pub(crate) environment: &'a str,
     /// Write among what others have put there.
     pub(crate) force: bool,
-    /// Where files are counted.
+    /// How many assignments have a folder in it.
+    pub(crate) assignments: usize,
+    /// Where their folders are counted.
     pub(crate) progress: &'a Progress,
 }
 
-/// Writes a tree into `folder`, each file whole, and removes what an earlier run wrote and is not in the tree. One folder of it is in memory at a time.
-pub(crate) fn write(folder: &Path, tree: &Tree, options: &Write<'_>) -> Result<(), Failure> {
-    let Write { open, environment, force, progress } = *options;
-    let earlier = earlier_files(folder, force)?;
-    let failed = |path: &Path, error: io::Error| {
-        Failure::outside(format!("`{}` can't be written: {error}", path.display()))
-            .help("files that were written before are whole; the folder has no .kalypso/render.json, and the next run goes on")
-    };
-    let fail = |path: &str, error: io::Error| failed(&folder.join(path), error);
-    let unopened = |error: OpenError| Failure::outside(error.to_string());
-    let written = || tree.files(open).map(|file| file.map_err(unopened));
-    let files = written().map(|file| Ok(file?.0)).collect::<Result<BTreeSet<_>, Failure>>()?;
-    let receipt = |files| {
-        let receipt = Receipt { version: 1, environment: environment.to_owned(), tree: tree.id().to_string(), files };
-        serde_json::to_vec_pretty(&receipt).map_err(|error| fail(RECEIPT, error.into()))
-    };
-    let write = |path: &str, bytes: &[u8]| beneath::write(folder, path, bytes).map_err(|error| fail(path, error));
-    let remove = |path: &str| beneath::remove(folder, path).map_err(|error| fail(path, error));
-    write(RUNNING, &receipt(earlier.union(&files).cloned().collect())?)?;
-    remove(RECEIPT)?;
-    let writing = progress.begin(Phase::Writing);
-    writing.expect(files.len());
-    for file in written() {
-        let (path, entry) = file?;
-        let Some(bytes) = entry.blob.bytes() else { continue };
-        write(&path, bytes)?;
-        writing.advance(1);
+/// Writes a tree into `folder`, each file whole, and removes what an earlier run wrote and is not in the tree. The result are the files that were
+/// written, with the ids of their contents. Each folder of the tree is opened once, and few files are in memory at a time.
+pub(crate) fn write(folder: &Path, tree: &Tree, options: &Write<'_>) -> Result<BTreeMap<String, GitId>, Failure> {
+    let earlier = earlier_files(folder, options.force)?;
+    let target = Target { folder, environment: options.environment, tree: tree.id() };
+    let mut running = serde_json::to_vec(&target.receipt(earlier.iter().collect()));
+    if let Ok(line) = &mut running {
+        line.push(b'\n');
     }
-    earlier.difference(&files).try_for_each(|stale| remove(stale))?;
-    write(RECEIPT, &receipt(files)?)?;
-    remove(RUNNING)
+    target.write(RUNNING, running)?;
+    target.remove(RECEIPT)?;
+    let files = target.write_files(tree, options)?;
+    earlier.iter().filter(|path| !files.contains_key(*path)).try_for_each(|stale| target.remove(stale))?;
+    target.write(RECEIPT, serde_json::to_vec_pretty(&target.receipt(files.keys().collect())))?;
+    target.remove(RUNNING)?;
+    Ok(files)
 }
 
-/// The file that is there while a folder is written: it lists all that may be there if the run ends early.
+/// A folder that is written.
+struct Target<'a> {
+    folder: &'a Path,
+    environment: &'a str,
+    tree: GitId,
+}
+
+impl Target<'_> {
+    fn receipt<'f>(&self, files: Vec<&'f String>) -> Receipt<Vec<&'f String>> {
+        Receipt { version: 1, environment: self.environment.to_owned(), tree: self.tree.to_string(), files }
+    }
+
+    /// Writes the files of a tree, each after its path is in the list of the run.
+    fn write_files(&self, tree: &Tree, options: &Write<'_>) -> Result<BTreeMap<String, GitId>, Failure> {
+        let mut list = beneath::append(self.folder, RUNNING).map_err(|error| self.failed(RUNNING, error))?;
+        let writing = options.progress.begin(Phase::Writing);
+        writing.expect(options.assignments);
+        let open = |sealed: &Sealed| {
+            let opened = (options.open)(sealed)?;
+            // The folder of an assignment holds files only.
+            writing.advance(usize::from(opened.children().all(|(_, child)| !child.is_folder())));
+            Ok(opened)
+        };
+        let mut files = tree.files(&open).map(|file| file.map_err(|error| Failure::outside(error.to_string())));
+        let mut written = BTreeMap::new();
+        loop {
+            let batch = files.by_ref().take(BATCH_FILES).collect::<Result<Vec<_>, _>>()?;
+            if batch.is_empty() {
+                return Ok(written);
+            }
+            let lines: String = batch.iter().map(|(path, _)| format!("{}\n", Json::from(path.as_str()))).collect();
+            list.write_all(lines.as_bytes()).map_err(|error| self.failed(RUNNING, error))?;
+            for (path, entry) in batch {
+                if let Some(bytes) = entry.blob.bytes() {
+                    self.write(&path, Ok(bytes))?;
+                }
+                written.insert(path, entry.blob.id());
+            }
+        }
+    }
+
+    fn write(&self, path: &str, bytes: serde_json::Result<impl AsRef<[u8]>>) -> Result<(), Failure> {
+        let written =
+            bytes.map_err(io::Error::from).and_then(|bytes| beneath::write(self.folder, path, bytes.as_ref()));
+        written.map_err(|error| self.failed(path, error))
+    }
+
+    fn remove(&self, path: &str) -> Result<(), Failure> {
+        beneath::remove(self.folder, path).map_err(|error| self.failed(path, error))
+    }
+
+    fn failed(&self, path: &str, error: io::Error) -> Failure {
+        Failure::outside(format!("`{}` can't be written: {error}", self.folder.join(path).display()))
+            .help("files that were written before are whole; the folder has no .kalypso/render.json, and the next run goes on")
+    }
+}
+
+/// The file that is there while a folder is written: a receipt of the files of earlier runs, and behind it, a line each, the paths of the files that
+/// are written. So it lists all that may be there if the run ends early.
 const RUNNING: &str = ".kalypso/running";
+
+/// How many files are in memory while they are written.
+const BATCH_FILES: usize = 64;
 
 /// The files of an earlier run. Refuses a folder that holds something else.
 fn earlier_files(folder: &Path, force: bool) -> Result<BTreeSet<String>, Failure> {
@@ -85,9 +135,11 @@ fn earlier_files(folder: &Path, force: bool) -> Result<BTreeSet<String>, Failure
     let mut is_ours = force;
     for list in [RECEIPT, RUNNING] {
         let Some(text) = beneath::read(folder, list).map_err(unreadable)? else { continue };
-        if let Ok(receipt) = serde_json::from_slice::<Receipt>(&text) {
+        let mut text = serde_json::Deserializer::from_slice(&text);
+        if let Ok(receipt) = Receipt::<Vec<String>>::deserialize(&mut text) {
             is_ours = true;
-            files.extend(receipt.files.into_iter().filter(|path| beneath::is_inside(path)));
+            let behind = text.into_iter::<String>().map_while(Result::ok);
+            files.extend(receipt.files.into_iter().chain(behind).filter(|path| beneath::is_inside(path)));
         }
     }
     let is_empty = beneath::is_unused(folder).map_err(unreadable)?;
@@ -118,4 +170,74 @@ pub(crate) fn read(folder: &Path) -> Result<Tree, Failure> {
         }
     }
     Ok(tree)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use model::tree::{OpenError, SealedBy};
+
+    use super::*;
+
+    fn inside(name: &str) -> Tree {
+        Tree::from_children([(name.into(), Child::File(Entry::file(name.as_bytes())))])
+    }
+
+    /// Two folders that are known by their ids: 0 holds `a.yaml`, 1 holds `b.yaml`.
+    fn tree() -> Tree {
+        let sealed = |(key, name): (u64, &str)| Sealed { id: inside(name).id(), by: SealedBy::Maker(key) };
+        let child = |key, name| Child::Sealed(sealed((key, name)));
+        Tree::from_children([("east".into(), child(0, "a.yaml")), ("west".into(), child(1, "b.yaml"))])
+    }
+
+    fn opened(sealed: &Sealed) -> Result<Tree, OpenError> {
+        match sealed.by {
+            SealedBy::Maker(0) => Ok(inside("a.yaml")),
+            SealedBy::Maker(1) => Ok(inside("b.yaml")),
+            _ => closed(sealed),
+        }
+    }
+
+    fn options<'a>(open: &'a Open<'a>, progress: &'a Progress) -> Write<'a> {
+        Write { open, environment: "dev", force: false, assignments: 2, progress }
+    }
+
+    #[test]
+    fn each_folder_is_opened_once() {
+        let (folder, opens) = (tempfile::tempdir().unwrap(), AtomicUsize::new(0));
+        let open = |sealed: &Sealed| {
+            opens.fetch_add(1, Ordering::Relaxed);
+            opened(sealed)
+        };
+        let progress = Progress::watched();
+        let written = write(folder.path(), &tree(), &options(&open, &progress)).unwrap();
+        let counted = progress.seen().map(|seen| (seen.phase, seen.done, seen.total));
+        assert_eq!(counted, Some((Phase::Writing, 2, 2)));
+        assert_eq!(written.keys().collect::<Vec<_>>(), ["east/a.yaml", "west/b.yaml"]);
+        assert_eq!(
+            read(folder.path()).unwrap(),
+            Tree::from_children([
+                ("east".into(), Child::Tree(inside("a.yaml"))),
+                ("west".into(), Child::Tree(inside("b.yaml"))),
+            ])
+        );
+        assert_eq!(opens.into_inner(), 2);
+    }
+
+    #[test]
+    fn what_an_unfinished_run_wrote_is_known() {
+        let folder = tempfile::tempdir().unwrap();
+        let running = |behind: &str| {
+            let receipt = r#"{"version":1,"environment":"dev","tree":"","files":["old.yaml"]}"#;
+            fs::create_dir_all(folder.path().join(".kalypso")).unwrap();
+            fs::write(folder.path().join(RUNNING), format!("{receipt}\n{behind}")).unwrap();
+            earlier_files(folder.path(), false).unwrap().into_iter().collect::<Vec<_>>()
+        };
+        assert_eq!(running(""), ["old.yaml"]);
+        assert_eq!(running("\"east/a.yaml\"\n\"../b\"\n\"west/\\u0062.ya"), ["east/a.yaml", "old.yaml"]);
+        fs::write(folder.path().join("old.yaml"), "old").unwrap();
+        write(folder.path(), &tree(), &options(&opened, &Progress::default())).unwrap();
+        assert!(!folder.path().join("old.yaml").exists() && !folder.path().join(RUNNING).exists());
+    }
 }

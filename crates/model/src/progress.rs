@@ -18,7 +18,7 @@ pub enum Phase {
     Compiling,
     /// What is and what should be are compared; counted in folders.
     Comparing,
-    /// Objects or files are written; counted in these.
+    /// Objects of git or folders of assignments are written; counted in these.
     Writing,
 }
 

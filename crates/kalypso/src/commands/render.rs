@@ -1,5 +1,6 @@
 //! `kalypso render`: an environment's files in a folder, or their digest.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use delivery::branch::folder_of;
@@ -8,7 +9,8 @@ use delivery::error::DestinationError;
 use delivery::loaded::Loaded;
 use engine::compile::Compiled;
 use engine::output::{Destination, Output, assemble};
-use model::tree::{Entry, OpenError, Sealed, Tree};
+use model::git_id::GitId;
+use model::tree::{OpenError, Sealed, Tree};
 use serde_json::{Value as Json, json};
 
 use crate::arguments::{Format, Render};
@@ -30,18 +32,22 @@ pub(super) fn run(options: &Render) -> anyhow::Result<Exit> {
     let diagnostics = diagnostics(&loaded, &compiled, &output);
     let mut report = Report::new();
     reporting::add(&mut report, &loaded, reporting::batch(&diagnostics, &compiled));
-    if let Some(out) = &options.out {
-        let write =
-            Write { open: &open, environment: &options.environment, force: options.force, progress: watch.progress() };
-        folder::write(out, &output.tree, &write)?;
-    }
+    let write = Write {
+        open: &open,
+        environment: &options.environment,
+        force: options.force,
+        assignments: output.assignments,
+        progress: watch.progress(),
+    };
+    let written = options.out.as_ref().map(|out| folder::write(out, &output.tree, &write)).transpose()?;
     watch.end();
+    let rendered = Rendered { options, compiled: &compiled, output: &output, written };
     match options.output {
         Format::Human => {
             reporting::to_stderr(&report)?;
-            terminal::answer(&text(options, &compiled, &output)?)?;
+            terminal::answer(&rendered.text())?;
         }
-        format => terminal::answer(&terminal::structured(&answer(options, &compiled, &output, &report)?, format))?,
+        format => terminal::answer(&terminal::structured(&rendered.answer(&report)?, format))?,
     }
     Ok(Exit::Good.unless(reporting::has_problems(&report, options.source.strict)))
 }
@@ -60,50 +66,64 @@ fn failed(compiled: &Compiled) -> Vec<String> {
     failed.filter_map(|assignment| Some(assignment.id()?.to_string())).collect()
 }
 
-fn text(options: &Render, compiled: &Compiled, output: &Output) -> Result<String, OpenError> {
-    let failed = failed(compiled);
-    let mut lines = Vec::new();
-    let rendered = terminal::count(compiled.len() - failed.len(), "assignment");
-    let environment = &options.environment;
-    match &options.out {
-        Some(out) => {
-            let count = output
-                .tree
-                .files(&|sealed| compiled.open(sealed))
-                .try_fold(0, |count, file| file.map(|_| count + 1))?;
-            let files = terminal::count(count, "file");
-            lines.push(format!(
-                "Rendered {environment}: {rendered} on {}, {files} in {}",
-                super::places_text(compiled.fleet().cluster_types.len(), compiled.fleet().clusters.len()),
-                out.display()
-            ));
-        }
-        None => lines.push(format!("{environment}: tree {}, {rendered}", output.tree.id())),
-    }
-    if !failed.is_empty() {
-        lines.push(format!("{} failed: {}", terminal::count(failed.len(), "assignment"), terminal::named(&failed)));
-    }
-    lines.push(reuse_text(reuse([compiled])));
-    Ok(lines.join("\n") + "\n")
+/// What came of it.
+struct Rendered<'a> {
+    options: &'a Render,
+    compiled: &'a Compiled,
+    output: &'a Output,
+    /// The files that were written, with the ids of their contents; none without `--out`.
+    written: Option<BTreeMap<String, GitId>>,
 }
 
-fn answer(options: &Render, compiled: &Compiled, output: &Output, report: &Report<'_>) -> Result<Json, OpenError> {
-    let failed: Vec<_> = failed(compiled);
-    let listed = failed.get(..LISTED_MAX).unwrap_or(&failed);
-    let file = |file: Result<(String, Entry), OpenError>| {
-        file.map(|(path, entry)| json!({"path": path, "id": entry.blob.id().to_string()}))
-    };
-    let files = || output.tree.files(&|sealed| compiled.open(sealed)).map(file).collect::<Result<Vec<_>, _>>();
-    Ok(json!({
-        "environment": options.environment,
-        "tree": output.tree.id().to_string(),
-        "assignments": compiled.len(),
-        "recomputed": reuse([compiled]).recomputed,
-        "clusterTypes": compiled.fleet().cluster_types.len(),
-        "clusters": compiled.fleet().clusters.len(),
-        "failed": listed,
-        "failedCount": failed.len(),
-        "files": if options.digest { Json::Null } else { files()?.into() },
-        "report": reporting::json(report),
-    }))
+impl Rendered<'_> {
+    fn text(&self) -> String {
+        let Self { options, compiled, output, written } = self;
+        let failed = failed(compiled);
+        let mut lines = Vec::new();
+        let rendered = terminal::count(compiled.len() - failed.len(), "assignment");
+        let environment = &options.environment;
+        match (&options.out, written) {
+            (Some(out), Some(written)) => lines.push(format!(
+                "Rendered {environment}: {rendered} on {}, {} in {}",
+                super::places_text(compiled.fleet().cluster_types.len(), compiled.fleet().clusters.len()),
+                terminal::count(written.len(), "file"),
+                out.display()
+            )),
+            _ => lines.push(format!("{environment}: tree {}, {rendered}", output.tree.id())),
+        }
+        if !failed.is_empty() {
+            lines.push(format!("{} failed: {}", terminal::count(failed.len(), "assignment"), terminal::named(&failed)));
+        }
+        lines.push(reuse_text(reuse([*compiled])));
+        lines.join("\n") + "\n"
+    }
+
+    fn answer(&self, report: &Report<'_>) -> Result<Json, OpenError> {
+        let Self { options, compiled, output, .. } = self;
+        let failed: Vec<_> = failed(compiled);
+        let listed = failed.get(..LISTED_MAX).unwrap_or(&failed);
+        Ok(json!({
+            "environment": options.environment,
+            "tree": output.tree.id().to_string(),
+            "assignments": compiled.len(),
+            "recomputed": reuse([*compiled]).recomputed,
+            "clusterTypes": compiled.fleet().cluster_types.len(),
+            "clusters": compiled.fleet().clusters.len(),
+            "failed": listed,
+            "failedCount": failed.len(),
+            "files": if options.digest { Json::Null } else { self.files()?.into() },
+            "report": reporting::json(report),
+        }))
+    }
+
+    /// All files with the ids of their contents.
+    fn files(&self) -> Result<Vec<Json>, OpenError> {
+        let file = |path: &str, id: GitId| json!({"path": path, "id": id.to_string()});
+        if let Some(written) = &self.written {
+            return Ok(written.iter().map(|(path, id)| file(path, *id)).collect());
+        }
+        let open = |sealed: &Sealed| self.compiled.open(sealed);
+        let files = self.output.tree.files(&open);
+        files.map(|found| found.map(|(path, entry)| file(&path, entry.blob.id()))).collect()
+    }
 }
