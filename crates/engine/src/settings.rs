@@ -6,8 +6,6 @@ use model::label::Labels;
 use model::object::{config_map, environment, gitops_repo};
 use model::object_key::ObjectKey;
 
-use crate::output::Layout;
-
 /// What happens when no container sets a value that a schema requires.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum MissingValues {
@@ -66,8 +64,8 @@ pub(crate) fn long_names(object: &ObjectKey, annotations: &Labels) -> Result<Opt
 }
 
 /// Reads the annotation `output.kalypso.io/fan-out`. None if it is not set.
-pub(crate) fn fan_out(object: &ObjectKey, annotations: &Labels) -> Result<Option<Layout>, Diagnostic> {
-    choice(object, annotations, gitops_repo::FAN_OUT, &[("true", Layout::FanOut), ("false", Layout::Plain)])
+pub(crate) fn fan_out(object: &ObjectKey, annotations: &Labels) -> Result<Option<bool>, Diagnostic> {
+    choice(object, annotations, gitops_repo::FAN_OUT, &[("true", true), ("false", false)])
 }
 
 /// Reads the annotation `config.kalypso.io/priority`. 0 if it is not set.

@@ -18,7 +18,13 @@ pub const FOLDERS_MAX: usize = 10_000;
 
 /// The layout of a `GitOpsRepo`: annotation `output.kalypso.io/fan-out`. The default if the annotation is not set or invalid.
 pub fn layout(object: &Object<GitOpsRepo>) -> Layout {
-    settings::fan_out(&object.key(), &object.annotations).ok().flatten().unwrap_or_default()
+    written_layout(object).unwrap_or_default()
+}
+
+/// The layout that the annotations of a `GitOpsRepo` name.
+fn written_layout(object: &Object<GitOpsRepo>) -> Result<Layout, Diagnostic> {
+    let is_spread = settings::fan_out(&object.key(), &object.annotations)?.unwrap_or(false);
+    Ok(if is_spread { Layout::FanOut } else { Layout::Plain })
 }
 
 /// Diagnostics about the destinations of a fleet's output: layouts with too many folders, invalid annotations, and equal destinations.
@@ -29,8 +35,8 @@ pub fn destination_problems(fleet: &Fleet) -> Vec<Diagnostic> {
 
 fn layout_problem(fleet: &Fleet, object: &Object<GitOpsRepo>) -> Option<Diagnostic> {
     let key = object.key();
-    let layout = match settings::fan_out(&key, &object.annotations) {
-        Ok(layout) => layout.unwrap_or_default(),
+    let layout = match written_layout(object) {
+        Ok(layout) => layout,
         Err(diagnostic) => return Some(diagnostic),
     };
     // Each cluster type and each cluster has a folder.
