@@ -15,7 +15,7 @@ use crate::container::{Conditions, Container, Entry};
 use crate::mapping;
 use crate::matching;
 use crate::place::Place;
-use crate::sensitive;
+use crate::redaction;
 use crate::target::{SchemaText, Target};
 use crate::trace::{Setting, Trace, follow};
 
@@ -445,11 +445,11 @@ impl<'a> ExplainedAssignment<'a> {
 
     /// A value for display: a digest for a sensitive value.
     fn shown(&self, path: &FieldPath, value: &Value) -> String {
-        if self.is_sensitive(path) { sensitive::digest(value) } else { shown(value) }
+        if self.is_sensitive(path) { redaction::digest(value) } else { shown(value) }
     }
 
     fn is_sensitive(&self, path: &FieldPath) -> bool {
-        sensitive::covers(&self.sensitive, path)
+        redaction::covers(&self.sensitive, path)
     }
 }
 

@@ -25,6 +25,7 @@ pub mod place;
 pub mod plan;
 mod prepare;
 mod record;
+mod redaction;
 pub mod render;
 mod rival;
 mod schedule;

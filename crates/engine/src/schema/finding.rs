@@ -9,7 +9,8 @@ use model::field_path::{FieldPath, Step};
 use serde_json::Value as Json;
 
 use super::cost::TooMuch;
-use crate::sensitive;
+use super::marks::allows_one_value;
+use crate::redaction;
 use crate::target::SchemaText;
 
 /// A violation of a schema.
@@ -48,8 +49,8 @@ pub(super) fn of(error: &ValidationError<'_>, schema: &SchemaText, sensitive: &B
         let message = format!("`{path}` is missing");
         return vec![Finding { path, kind: FindingKind::Missing, message, schema, schema_path }];
     }
-    let is_secret = sensitive::covers(sensitive, &path);
-    let shown = if is_secret { sensitive::digest_of_json(error.instance()) } else { shown(error.instance()) };
+    let is_secret = redaction::covers(sensitive, &path);
+    let shown = if is_secret { redaction::digest_of_json(error.instance()) } else { shown(error.instance()) };
     let subject = if path.steps().is_empty() { "the configuration".to_owned() } else { format!("`{path}`") };
     let is_part = sensitive.iter().any(|secret| path.is_at_or_below(secret));
     let demand = demand(error.kind()).filter(|_| !is_secret || !reveals_value(error.kind(), is_part));
@@ -94,7 +95,7 @@ fn reveals_value(kind: &Kind, is_part: bool) -> bool {
     match kind {
         Kind::Constant { .. } => true,
         Kind::AdditionalProperties { .. } => is_part,
-        Kind::Enum { options } => sensitive::allows_one_value(options),
+        Kind::Enum { options } => allows_one_value(options),
         _ => false,
     }
 }

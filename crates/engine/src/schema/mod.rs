@@ -6,6 +6,7 @@ mod coerce;
 mod cost;
 mod finding;
 mod keywords;
+pub mod marks;
 mod pattern;
 mod references;
 mod walk;
@@ -29,7 +30,6 @@ use crate::compose::Composition;
 use crate::container::Conditions;
 use crate::invariant::require;
 use crate::matching::APPLICATION;
-use crate::sensitive;
 use crate::settings::{self, MissingValues};
 use crate::target::{Application, SchemaText, Target};
 
@@ -229,7 +229,7 @@ impl Schema {
         static ANYTHING: LazyLock<[FieldPath; 1]> = LazyLock::new(|| [FieldPath::default()]);
         match &self.compiled {
             Ok(compiled) => &compiled.sensitive,
-            Err(_) if sensitive::may_mark(&self.text.text) => &*ANYTHING,
+            Err(_) if marks::may_mark(&self.text.text) => &*ANYTHING,
             Err(_) => &[],
         }
     }

@@ -7,6 +7,7 @@ use model::field_path::{FieldPath, Step};
 use serde_json::Value as Json;
 
 use super::DEFAULT_DRAFT;
+use super::marks::{allows_one_value, is_marked};
 use super::references::{Document, References};
 
 /// Keywords with requirements for a single value, in display order.
@@ -138,12 +139,8 @@ impl<'a> Marks<'_, 'a> {
     }
 }
 
-fn is_marked(schema: &Json) -> bool {
-    ["writeOnly", "x-sensitive"].iter().any(|mark| schema.get(mark) == Some(&Json::Bool(true)))
-}
-
-/// The requirements of a schema for the value at `path`: the path in the schema, and the keywords with their values. None if the schema does
-/// not describe the value. For a sensitive value, requirements that allow only one value are omitted.
+/// What a schema says about the value at `path`: where, and the keywords with their values. None if it says nothing. Of a sensitive
+/// value it is not said that it can only be one.
 pub(crate) fn demands(text: &str, path: &FieldPath, is_sensitive: bool) -> Option<(FieldPath, String)> {
     let root: Json = serde_json::from_str(text).ok()?;
     let document = Document::new(&root, draft(&root)).ok()?;
@@ -163,7 +160,7 @@ pub(crate) fn demands(text: &str, path: &FieldPath, is_sensitive: bool) -> Optio
         schema = references.of(schema).next().unwrap_or(schema);
     }
     let is_shown = |keyword: &str, value: &Json| {
-        !is_sensitive || !(keyword == "const" || (keyword == "enum" && crate::sensitive::allows_one_value(value)))
+        !is_sensitive || !(keyword == "const" || (keyword == "enum" && allows_one_value(value)))
     };
     let requirements = VALUE_KEYWORDS.iter().filter_map(|keyword| Some((keyword, schema.get(keyword)?)));
     let requirements = requirements.filter(|(keyword, value)| is_shown(keyword, value));

@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use gotemplate::value::{Key, MapKind, Value};
 use model::field_path::{FieldPath, Step};
 
-use super::covers;
 use crate::record::key_text;
+use crate::redaction::covers;
 
 /// A kind of replacement values. Each kind finds dependencies that the other kind misses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -10,11 +10,11 @@ use model::field_path::FieldPath;
 use model::yaml;
 
 use super::canary::Canary;
-use super::{covers, digest};
 use crate::compose::{Composition, compose};
 use crate::pin::Manifests;
 use crate::prepare::Prepared;
 use crate::record::Silent;
+use crate::redaction::{covers, digest};
 use crate::render::{Files, Rendering};
 
 /// The text that is shown in place of a text that depends on sensitive values.

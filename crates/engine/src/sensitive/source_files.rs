@@ -6,12 +6,11 @@ use std::ops::Range;
 use model::credential;
 use model::field_path::{FieldPath, Step};
 use model::yaml::{self, Node, NodeValue, Span};
-use serde_json::Value as Json;
+
+use crate::schema::marks::may_mark;
 
 /// Schema keywords that contain values.
 const SCHEMA_VALUES: [&str; 3] = ["default", "const", "examples"];
-/// Schema keywords that mark a property as sensitive.
-const MARKS: [&str; 2] = ["writeOnly", "x-sensitive"];
 
 /// Returns the byte ranges of a file that must not be displayed if the values at these paths are sensitive. The ranges are sorted and do not
 /// overlap or touch.
@@ -34,16 +33,6 @@ pub fn hidden_in(content: &[u8], sensitive: &BTreeSet<FieldPath>) -> Vec<Range<u
         finder.hide_line_values();
     }
     merged(hidden)
-}
-
-/// Whether the text of an unusable schema may mark properties as sensitive.
-pub(crate) fn may_mark(schema: &str) -> bool {
-    names_mark(schema.as_bytes()) || schema.contains("\\u")
-}
-
-/// Whether a file contains the keyword of a mark.
-pub fn names_mark(content: &[u8]) -> bool {
-    MARKS.iter().any(|mark| content.windows(mark.len()).any(|word| word == mark.as_bytes()))
 }
 
 fn may_hold_values(text: &str) -> bool {
@@ -249,11 +238,6 @@ fn merged(mut ranges: Vec<Range<usize>>) -> Vec<Range<usize>> {
         }
     }
     merged
-}
-
-/// Whether an `enum` allows only one value, so that the schema reveals it.
-pub(crate) fn allows_one_value(options: &Json) -> bool {
-    options.as_array().is_none_or(|options| options.len() < 2)
 }
 
 #[cfg(test)]

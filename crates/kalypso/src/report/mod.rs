@@ -226,7 +226,7 @@ fn sensitive(batch: Batch<'_>, files: &Files) -> BTreeSet<FieldPath> {
         })
         .collect();
     let mut sensitive = batch.sensitive.cloned().unwrap_or_else(|| BTreeSet::from([FieldPath::default()]));
-    if broken.into_iter().any(|file| engine::sensitive::names_mark(&files.get(file).content)) {
+    if broken.into_iter().any(|file| engine::schema::marks::names_mark(&files.get(file).content)) {
         sensitive.insert(FieldPath::default());
     }
     sensitive
