@@ -22,8 +22,14 @@ const FOR_TESTS: &[&str] = &["testkit", "simulator"];
 const ONLY_FOR_TESTS: &str = "testkit";
 
 /// External crates that only one crate of the workspace may use, so that their next breaking change ends there.
-const ONLY_IN: &[(&str, &str)] =
-    &[("gix", "git"), ("sqlx", "hub"), ("kube", "operator"), ("k8s-openapi", "operator"), ("clap", "kalypso")];
+const ONLY_IN: &[(&str, &str)] = &[
+    ("gix", "git"),
+    ("sqlx", "hub"),
+    ("kube", "operator"),
+    ("k8s-openapi", "operator"),
+    ("clap", "kalypso"),
+    ("anyhow", "kalypso"),
+];
 
 /// The crates that each crate may use. `None` stands for any.
 type Table<'a> = BTreeMap<&'a str, Option<Vec<&'a str>>>;
@@ -164,6 +170,7 @@ mod tests {
     fn some_outside_crates_have_one_user() {
         assert_eq!(check("git", "[dependencies]\ngix = \"1\"\n"), Vec::<String>::new());
         assert!(check("engine", "[dependencies]\ngix = \"1\"\n")[0].contains("only `git` may use `gix`"));
+        assert!(check("engine", "[dependencies]\nanyhow = \"1\"\n")[0].contains("only `kalypso` may use `anyhow`"));
     }
 
     #[test]
