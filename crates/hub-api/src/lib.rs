@@ -2,12 +2,27 @@
 //!
 //! No database and no server: programs that report, publish or ask need this crate only. Times are UTC, in milliseconds.
 
+pub mod audit;
 pub mod client;
+pub mod compare;
+pub mod deployments;
+pub mod drift;
 pub mod endpoint;
+pub mod environments;
+pub mod events;
+pub mod filter;
+pub mod history;
+pub mod hosts;
 pub mod limits;
+pub mod page;
+pub mod problem;
 pub mod publication;
 pub mod report;
 pub mod revision;
+pub mod rollouts;
+pub mod rules;
 pub mod timestamp;
 pub mod tls;
 pub mod token;
+pub mod tokens;
+pub mod watches;

@@ -6,12 +6,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use hub_api::timestamp::Timestamp;
 use hub_api::token::TokenText;
+use hub_api::tokens::Scope;
 use tokio::time::Instant;
 
 use crate::limits::{TOKEN_CACHE, TOKENS_REMEMBERED_MAX};
 use crate::oidc::{Issuer, OidcError};
 use crate::store::{Database, DatabaseError};
-use crate::tokens::{self, Identity, Invalid, Scope, Token};
+use crate::tokens::{self, Identity, Invalid, KnownToken};
 
 /// Decides who somebody is. Clones share what they know.
 #[derive(Clone, Debug)]
@@ -30,7 +31,7 @@ struct Inner {
 }
 
 /// A token, or that there is none, and when that was looked up.
-type Known = (Instant, Option<Arc<Token>>);
+type Known = (Instant, Option<Arc<KnownToken>>);
 
 /// Somebody is not let in.
 #[derive(Debug, thiserror::Error)]
@@ -141,7 +142,7 @@ impl Authority {
     }
 
     /// A token, as it was at most [`TOKEN_CACHE`] ago. Ids that nobody has are remembered too.
-    async fn token(&self, id: &str) -> Result<Option<Arc<Token>>, DatabaseError> {
+    async fn token(&self, id: &str) -> Result<Option<Arc<KnownToken>>, DatabaseError> {
         let known = self.0.known.lock().unwrap_or_else(PoisonError::into_inner).get(id).cloned();
         if let Some((_, token)) = known.filter(|(looked_up, _)| looked_up.elapsed() < TOKEN_CACHE) {
             return Ok(token);
@@ -175,7 +176,8 @@ fn anybody() -> Identity {
 mod tests {
     use super::*;
     use crate::store::DatabaseUrl;
-    use crate::tokens::{NewToken, Reach};
+    use crate::tokens::NewToken;
+    use hub_api::tokens::Reach;
 
     async fn authority(may_be_open: bool) -> (Database, Authority) {
         let database = Database::open(&DatabaseUrl::Memory).await.unwrap();

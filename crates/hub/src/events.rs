@@ -6,7 +6,10 @@
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use hub_api::events::Change;
+use hub_api::filter::Filter;
 use hub_api::limits::EVENTS_KEEP_ALIVE;
+use hub_api::tokens::Reach;
 use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore, watch};
 use tokio::time::{Instant, sleep, sleep_until, timeout};
 
@@ -14,7 +17,7 @@ use crate::limits::{
     EVENT_READERS_MAX, EVENT_STREAMS_MAX, EVENTS_BEGIN_TIMEOUT, EVENTS_BYTES_MAX, EVENTS_PERIOD, EVENTS_RETRY,
     EVENTS_SHARED,
 };
-use crate::questions::{self, Change, Changes, Filter, Position, QuestionError};
+use crate::questions::{self, Changes, Position, Question, QuestionError};
 use crate::store::Database;
 
 /// What all who follow changes share. Clones are the same one.
@@ -35,6 +38,7 @@ struct Inner {
 #[derive(Debug)]
 struct Page {
     filter: Filter,
+    reach: Reach,
     /// Behind it.
     after: Position,
     changes: Arc<Changes>,
@@ -86,7 +90,11 @@ impl Feed {
     ///
     /// # Errors
     /// Too many follow, the filter or the position can't be meant, or the database can't answer.
-    pub async fn follow(&self, filter: Filter, after: Option<Position>) -> Result<Follower, FollowError> {
+    pub async fn follow(
+        &self,
+        (filter, reach): (Filter, Reach),
+        after: Option<Position>,
+    ) -> Result<Follower, FollowError> {
         let permit = Arc::clone(&self.0.streams).try_acquire_owned().map_err(|_| FollowError::Full)?;
         let settled = questions::settled(&self.0.database);
         let settled = timeout(EVENTS_BEGIN_TIMEOUT, settled).await.map_err(|_| FollowError::Slow)?;
@@ -96,12 +104,12 @@ impl Feed {
             return Err(FollowError::Ahead);
         }
         // Nothing is read yet, but a filter that can't be meant is refused.
-        questions::changes(&self.0.database, &filter, position, position).await?;
+        questions::changes(&self.0.database, Question { filter: &filter, reach: &reach }, position, position).await?;
         let horizon = self.0.settled.subscribe();
         self.0.followed.notify_one();
         let inner = Arc::clone(&self.0);
         let waiting = Waiting::default();
-        Ok(Follower { inner, filter, position, horizon, waiting, spoke: None, told: None, _permit: permit })
+        Ok(Follower { inner, filter, reach, position, horizon, waiting, spoke: None, told: None, _permit: permit })
     }
 }
 
@@ -110,6 +118,7 @@ impl Feed {
 pub struct Follower {
     inner: Arc<Inner>,
     filter: Filter,
+    reach: Reach,
     /// Up to there it has read.
     position: Position,
     horizon: watch::Receiver<Position>,
@@ -174,7 +183,8 @@ impl Follower {
                 () = sleep_until(quiet_until) => {}
                 // Whoever says meanwhile that it is still there waits anew: nobody may keep a place while the other side does not take what is said.
                 permit = self.inner.readers.acquire(), if !is_quiet => {
-                    let read = read(&self.inner, &self.filter, self.position, horizon).await;
+                    let question = Question { filter: &self.filter, reach: &self.reach };
+                    let read = read(&self.inner, question, self.position, horizon).await;
                     drop(permit);
                     match read? {
                         Some(changes) => {
@@ -198,19 +208,23 @@ impl Follower {
 /// The next changes; none if the database can't answer now.
 async fn read(
     inner: &Inner,
-    filter: &Filter,
+    question: Question<'_>,
     after: Position,
     until: Position,
 ) -> Result<Option<Arc<Changes>>, QuestionError> {
     let recent = || inner.recent.lock().unwrap_or_else(PoisonError::into_inner);
-    if let Some(page) = recent().iter().find(|page| page.after == after && page.filter == *filter) {
+    if let Some(page) = recent()
+        .iter()
+        .find(|page| page.after == after && page.filter == *question.filter && page.reach == *question.reach)
+    {
         return Ok(Some(Arc::clone(&page.changes)));
     }
-    match questions::changes(&inner.database, filter, after, until).await {
+    match questions::changes(&inner.database, question, after, until).await {
         Ok(changes) => {
             let changes = Arc::new(bounded(changes));
             let mut recent = recent();
-            recent.push_front(Page { filter: filter.clone(), after, changes: Arc::clone(&changes) });
+            let (filter, reach) = (question.filter.clone(), question.reach.clone());
+            recent.push_front(Page { filter, reach, after, changes: Arc::clone(&changes) });
             recent.truncate(EVENTS_SHARED);
             Ok(Some(changes))
         }
@@ -241,7 +255,7 @@ fn bounded(mut changes: Changes) -> Changes {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::questions::ReportChange;
+    use hub_api::events::ReportChange;
 
     #[test]
     fn long_messages_are_read_a_few_at_a_time() {

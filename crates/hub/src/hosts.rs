@@ -2,20 +2,18 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use hub_api::audit::Action;
 use hub_api::endpoint::Endpoint;
+use hub_api::hosts::{Host, Reconciler};
 use hub_api::limits::{LABELS_MAX, NAME_CHARACTERS_MAX};
 use hub_api::timestamp::Timestamp;
-use serde::Serialize;
 use serde_json::json;
-use utoipa::ToSchema;
 
-use crate::audit::{self, Action, Deed};
+use crate::audit::{self, Deed};
 use crate::desired::restate;
-use crate::ingest::labels;
-use crate::ingest::naming;
 use crate::ingest::places::{self, Contents};
-use crate::ingest::placing;
 use crate::ingest::subjects::State;
+use crate::ingest::{labels, naming, placing};
 use crate::store::{Database, DatabaseError, Row, Transaction, Turn, Value};
 
 /// A host, or another reconciler of it, that is to be known before it reports.
@@ -40,42 +38,6 @@ pub struct ReconcilerRegistration {
     pub kind: String,
     /// The folder that it will apply: it is expected there from now on.
     pub place: Option<Endpoint>,
-}
-
-/// A host as it is listed.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct Host {
-    /// Its name.
-    pub name: String,
-    /// What kind of host it is.
-    #[serde(rename = "type")]
-    pub kind: String,
-    /// Its labels.
-    pub labels: BTreeMap<String, String>,
-    /// Since when it is known.
-    pub created_on: Timestamp,
-    /// Since when it is out of service.
-    pub retired_on: Option<Timestamp>,
-    /// Its reconcilers, by name.
-    pub reconcilers: Vec<Reconciler>,
-}
-
-/// A reconciler as it is listed.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct Reconciler {
-    /// Its name.
-    pub name: String,
-    /// What kind of reconciler it is.
-    #[serde(rename = "type")]
-    pub kind: String,
-    /// The folder that it applies, as `repository/branch/path`.
-    pub place: Option<String>,
-    /// When it reported last.
-    pub reported_on: Option<Timestamp>,
-    /// Since when it is out of service.
-    pub retired_on: Option<Timestamp>,
 }
 
 /// It is not done.

@@ -4,16 +4,15 @@ use std::fs::File;
 use std::io::BufReader;
 use std::path::Path;
 
-use hub_api::report::generic;
 use hub_api::report::signed_file::{Head, Reader, SignedFileError, Unchecked};
-use hub_api::report::{Report, ReportError};
+use hub_api::report::{Report, ReportError, generic};
 use hub_api::timestamp::Timestamp;
 use serde::Serialize;
 
 use crate::ingest::{Ingest, Outcome, SubmitError};
 use crate::limits::{IMPORT_REFUSALS_MAX, IMPORT_REPORTS};
 use crate::store::{Database, DatabaseError};
-use crate::tokens::{self, Identity, Invalid, Token};
+use crate::tokens::{self, Identity, Invalid, KnownToken};
 
 /// The reports of a file on this machine.
 type FileReader<F> = Reader<BufReader<File>, F>;
@@ -92,11 +91,11 @@ pub async fn import(
     let head = open(path)?.head;
     let token = tokens::find(database, &head.token).await?;
     let token = token.ok_or_else(|| ImportError::UnknownToken(head.token.clone()))?;
-    if !token.signs {
-        return Err(ImportError::Purpose(token.name));
+    if !token.token.signs {
+        return Err(ImportError::Purpose(token.token.name));
     }
     let reports = count(reader(path, &token, now)?)?;
-    let identity = Identity { name: token.name.clone(), scope: token.scope.clone() };
+    let identity = Identity { name: token.token.name.clone(), scope: token.token.scope.clone() };
     let mut import =
         Import { ingest, identity, now, waiting: Vec::new(), imported: Imported { reports, ..begun(&token, &head) } };
     let mut reader = reader(path, &token, now)?;
@@ -108,8 +107,8 @@ pub async fn import(
     Ok(import.imported)
 }
 
-fn begun(token: &Token, head: &Head) -> Imported {
-    Imported { token: token.name.clone(), created_on: head.created_on, ..Imported::default() }
+fn begun(token: &KnownToken, head: &Head) -> Imported {
+    Imported { token: token.token.name.clone(), created_on: head.created_on, ..Imported::default() }
 }
 
 fn open(path: &Path) -> Result<Unchecked<BufReader<File>>, SignedFileError> {
@@ -126,11 +125,15 @@ fn count(mut reader: FileReader<impl Fn(&[u8], &str) -> bool>) -> Result<usize, 
 }
 
 /// The reports of a file, if that token signed it and is good.
-fn reader(path: &Path, token: &Token, now: Timestamp) -> Result<FileReader<impl Fn(&[u8], &str) -> bool>, ImportError> {
+fn reader(
+    path: &Path,
+    token: &KnownToken,
+    now: Timestamp,
+) -> Result<FileReader<impl Fn(&[u8], &str) -> bool>, ImportError> {
     let unchecked = open(path)?;
     let (message, signature) = unchecked.signed_head();
     match token.recognize_signature(message, signature, now) {
-        Err(reason) if reason != Invalid::Secret => Err(ImportError::Token { name: token.name.clone(), reason }),
+        Err(reason) if reason != Invalid::Secret => Err(ImportError::Token { name: token.token.name.clone(), reason }),
         _ => Ok(unchecked.check(move |message, signature| token.recognize_signature(message, signature, now).is_ok())?),
     }
 }

@@ -5,6 +5,7 @@ mod signatures;
 use std::time::{Duration, Instant};
 
 use futures_util::StreamExt as _;
+use hub_api::tokens::{Reach, Scope};
 use jsonwebtoken::jwk::{AlgorithmParameters, Jwk, PublicKeyUse};
 use jsonwebtoken::{Algorithm, DecodingKey, Validation, decode, decode_header};
 use serde::Deserialize;
@@ -12,7 +13,7 @@ use serde_json::Value;
 use tokio::sync::Mutex;
 
 use crate::limits::{OIDC_BYTES_MAX, OIDC_FETCHES_MAX, OIDC_KEYS_AGE, OIDC_TIMEOUT, RSA_BITS_MIN};
-use crate::tokens::{Identity, Reach, Scope};
+use crate::tokens::Identity;
 
 /// Signatures with public keys. Never `none`, and never HMAC: there the public key would be the secret.
 const ALGORITHMS: [Algorithm; 9] = [

@@ -5,9 +5,10 @@ use std::time::Duration;
 
 use anyhow::Context as _;
 use delivery::hub_publication::{self, HubError};
-use hub::questions::Filter;
-use hub_api::client::{Client, ClientError, Followed, Receipt, parameters};
+use hub_api::client::{Client, ClientError, Followed, parameters};
+use hub_api::filter::Filter;
 use hub_api::publication::{Publication, PublicationReceipt};
+use hub_api::report::receipt::Receipt;
 use hub_api::timestamp::Timestamp;
 use serde::Serialize;
 use serde::de::DeserializeOwned;

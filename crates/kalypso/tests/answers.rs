@@ -8,10 +8,13 @@ use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
-use hub::questions::{Change, Filter, ReportChange, RolloutVersion, SilenceChange, TargetNames, WantedChange};
-use hub::rules::{Condition, LastNotification, Phase, RuleState};
 use hub_api::client::Client;
+use hub_api::deployments::TargetNames;
+use hub_api::events::{Change, ReportChange, SilenceChange, WantedChange};
+use hub_api::filter::Filter;
 use hub_api::report::Status;
+use hub_api::rollouts::RolloutVersion;
+use hub_api::rules::{Condition, LastNotification, Phase, RuleState};
 use hub_api::timestamp::Timestamp;
 use kalypso::reference::answers::{ANSWERS, COUNTS, REPORT};
 use serde_json::{Value, json};

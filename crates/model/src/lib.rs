@@ -24,6 +24,7 @@ pub mod object;
 pub mod object_key;
 pub mod progress;
 pub mod read;
+pub mod rollout;
 pub mod selector;
 pub mod shape;
 pub mod similar;

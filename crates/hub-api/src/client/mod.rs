@@ -5,12 +5,14 @@ mod events;
 use std::time::{Duration, Instant};
 
 use reqwest::{StatusCode, Url, header};
+use serde::Serialize;
 use serde::de::DeserializeOwned;
-use serde::{Deserialize, Serialize};
 
 pub use self::events::{Followed, Following};
 use crate::limits::EVENTS_KEEP_ALIVE;
+use crate::problem::Problem;
 use crate::publication::{Publication, PublicationReceipt};
+use crate::report::receipt::{Receipt, RefusedReport};
 
 /// How long one answer may take.
 const TIMEOUT: Duration = Duration::from_secs(30);
@@ -76,61 +78,6 @@ pub enum ClientError {
         /// What is strange about it.
         reason: String,
     },
-}
-
-/// What a hub says instead of an answer: `application/problem+json`.
-#[derive(Deserialize)]
-struct Problem {
-    detail: String,
-    #[serde(default)]
-    hint: Option<String>,
-    /// Reports that were not taken, if reports were sent.
-    #[serde(default)]
-    refused: Vec<RefusedReport>,
-}
-
-/// What became of reports that were sent. Those that are not refused are stored.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default)]
-pub struct Receipt {
-    /// Reports that are in the history now.
-    pub stored: usize,
-    /// Reports that said what was so already, a little later.
-    pub confirmed: usize,
-    /// Reports that had arrived before.
-    pub repeated: usize,
-    /// What was no report, and not meant to be one.
-    pub ignored: usize,
-    /// Reports that were not taken.
-    pub refused: Vec<RefusedReport>,
-}
-
-/// A report that was not taken.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct RefusedReport {
-    /// How many were sent before it.
-    pub index: usize,
-    /// The line on which it stands, from 1, if reports are lines.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub line: Option<usize>,
-    /// The field that is wrong.
-    pub field: String,
-    /// What is wrong with it.
-    pub message: String,
-}
-
-impl Receipt {
-    /// Adds what became of a part of the reports: before it there were so many, and they stand on these lines.
-    pub fn add(&mut self, part: Self, before: usize, lines: Option<&[usize]>) {
-        self.stored += part.stored;
-        self.confirmed += part.confirmed;
-        self.repeated += part.repeated;
-        self.ignored += part.ignored;
-        self.refused.extend(part.refused.into_iter().map(|refused| {
-            let line = lines.and_then(|lines| lines.get(refused.index).copied()).or(refused.line);
-            RefusedReport { index: before + refused.index, line, ..refused }
-        }));
-    }
 }
 
 impl Client {
@@ -288,7 +235,7 @@ impl Client {
             return serde_json::from_slice(&body).map_err(|error| self.strange(&error.to_string()));
         }
         match serde_json::from_slice::<Problem>(&body) {
-            Ok(Problem { detail, hint, refused }) => {
+            Ok(Problem { detail, hint, refused, .. }) => {
                 Err(ClientError::Refused { status: status.as_u16(), detail, hint, refused })
             }
             Err(_) => Err(self.strange(&format!("{status}: {}", shown(&String::from_utf8_lossy(&body))))),

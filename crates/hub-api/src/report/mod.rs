@@ -6,6 +6,7 @@ pub mod example;
 pub mod fields;
 pub mod generic;
 pub mod names;
+pub mod receipt;
 pub mod signed_file;
 
 use std::collections::BTreeMap;

@@ -5,7 +5,7 @@ mod check;
 #[cfg(feature = "fuzz")]
 mod fuzz;
 mod groups;
-mod order;
+pub(crate) mod order;
 mod plans;
 mod publish;
 mod range;
@@ -19,7 +19,6 @@ use serde::{Deserialize, Serialize};
 pub use self::branch::{read_up_to, wanted_paths};
 #[cfg(feature = "fuzz")]
 pub use self::fuzz::fuzz;
-pub(crate) use self::order::Order;
 pub(crate) use self::publish::want;
 pub(crate) use self::retally::restate;
 

@@ -2,13 +2,14 @@
 
 use axum::Json;
 use axum::extract::State;
+use hub_api::audit::{AuditEntries, AuditFilter};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use super::extract::Query;
 use super::problem::{Kind, Problem};
 use super::{App, Manager};
-use crate::audit::{self, AuditEntries, AuditError, AuditFilter};
+use crate::audit::{self, AuditError};
 
 pub(super) fn routes() -> OpenApiRouter<App> {
     OpenApiRouter::new().routes(routes!(entries))

@@ -7,6 +7,10 @@ use axum::response::sse::{Event, Sse};
 use axum::response::{IntoResponse as _, Response};
 use futures_util::stream;
 use http::{HeaderMap, HeaderValue, header};
+use hub_api::events::Change;
+use hub_api::filter::Filter;
+use hub_api::page::Page;
+use hub_api::tokens::Reach;
 use serde::Deserialize;
 use tokio::time::Instant;
 use utoipa::IntoParams;
@@ -14,14 +18,14 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use super::App;
+use super::asked::Asked;
 use super::caller::authorization;
 use super::problem::{Kind, Problem};
-use super::questions::Asked;
 use crate::authority::Refusal;
 use crate::events::{FollowError, Follower, Said};
 use crate::limits::{EVENTS_RETRY, TOKEN_CACHE};
-use crate::questions::{Change, Filter, Page, Position};
-use crate::tokens::Reach;
+use crate::questions::Position;
+use crate::tokens::prune;
 
 /// A browser that reconnects says in this header how far it was.
 const LAST_EVENT_ID: &str = "last-event-id";
@@ -62,9 +66,10 @@ async fn events(State(app): State<App>, asked: Asked<After>) -> Result<Response,
     }
     let last = asked.headers.get(LAST_EVENT_ID).and_then(|id| id.to_str().ok()).filter(|id| !id.is_empty());
     let after = last.or(asked.more.after.as_deref()).map(str::parse::<Position>).transpose()?;
-    let reach = asked.filter.within.clone();
-    let follower = app.feed.follow(asked.filter, after).await?;
-    let conversation = Conversation { follower, app, headers: asked.headers, reach, checked: Instant::now() };
+    let headers = asked.headers.clone();
+    let (filter, reach) = asked.into_parts();
+    let follower = app.feed.follow((filter, reach.clone()), after).await?;
+    let conversation = Conversation { follower, app, headers, reach, checked: Instant::now() };
     let events = stream::unfold(conversation, async |mut conversation: Conversation| {
         let said = conversation.next().await?;
         Some((Ok::<_, Infallible>(event(said, &conversation.reach)), conversation))
@@ -122,7 +127,7 @@ fn event(said: Said, reach: &Reach) -> Event {
             let event = Event::default().id(position.to_string());
             let mut data = serde_json::to_value(&change).unwrap_or_default();
             // Of what is not shown, the position is said: where to go on.
-            if !reach.is_all() && !reach.prune(&mut data) {
+            if !reach.is_all() && !prune(reach, &mut data) {
                 return event;
             }
             // JSON has no line breaks of its own.

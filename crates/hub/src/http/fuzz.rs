@@ -2,6 +2,8 @@
 
 use http::{HeaderName, HeaderValue, Request, header};
 use hub_api::endpoint::{Endpoint, repository};
+use hub_api::filter::Filter;
+use hub_api::page::Page;
 use hub_api::report::names::TargetName;
 use hub_api::revision;
 use hub_api::timestamp::Timestamp;
@@ -10,7 +12,7 @@ use hub_api::token::{SecretDigest, TokenText};
 use super::caller::{authorization, names_this_machine};
 use super::layers::is_readable;
 use super::questions::read;
-use crate::questions::{self, Filter, Page};
+use crate::questions;
 
 /// Reads lines: the query of a question, then headers, then a word that may be a token, a cursor, a moment, a name. Nothing is expected but that it ends
 /// without panic, and that what is taken is what was written.

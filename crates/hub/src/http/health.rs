@@ -32,7 +32,7 @@ async fn healthz() -> &'static str {
     path = "/readyz",
     tag = "Operation",
     security(()),
-    responses((status = 200, description = "They can", body = str), (status = 503, description = "Not now", body = Problem, content_type = "application/problem+json")),
+    responses((status = 200, description = "They can", body = str), (status = 503, description = "Not now", body = hub_api::problem::Problem, content_type = "application/problem+json")),
 )]
 async fn readyz(State(app): State<App>) -> Result<&'static str, Problem> {
     if app.is_stopping() {

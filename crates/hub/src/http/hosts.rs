@@ -1,22 +1,21 @@
 //! Hosts over HTTP: listed, registered, retired, restored.
 
-use std::collections::BTreeMap;
-
 use axum::Json;
 use axum::extract::{FromRequestParts, State};
 use http::StatusCode;
 use http::request::Parts;
 use hub_api::endpoint::Endpoint;
+use hub_api::hosts::{HostPage, HostRegistration, Hosts, ReconcilerOfHost};
 use hub_api::limits::{PAGE_DEFAULT, PAGE_MAX};
-use serde::{Deserialize, Serialize};
-use utoipa::{IntoParams, ToSchema};
+use serde::Deserialize;
+use utoipa::IntoParams;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use super::extract::{Body, Path, Query};
 use super::problem::{Kind, Problem};
 use super::{App, Manager};
-use crate::hosts::{self, Host, HostError, HostFilter, ReconcilerRegistration, Registration};
+use crate::hosts::{self, HostError, HostFilter, ReconcilerRegistration, Registration};
 
 pub(super) fn routes() -> OpenApiRouter<App> {
     OpenApiRouter::new()
@@ -24,70 +23,6 @@ pub(super) fn routes() -> OpenApiRouter<App> {
         .routes(routes!(register))
         .routes(routes!(retire))
         .routes(routes!(restore))
-}
-
-/// Which hosts are listed.
-#[derive(Deserialize, IntoParams)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-#[into_params(parameter_in = Query)]
-struct Listed {
-    /// Behind the host of this name, in the order of names: what the page before had as `next`.
-    after: Option<String>,
-    /// Those that are retired, too.
-    #[serde(default)]
-    retired: bool,
-    /// How many at most: 100 if it is not said, 1000 at most.
-    limit: Option<usize>,
-}
-
-/// A page of hosts, by name.
-#[derive(Serialize, ToSchema)]
-struct Hosts {
-    /// The hosts.
-    items: Vec<Host>,
-    /// What to say as `after` for the next page; none if this is the last one.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    next: Option<String>,
-}
-
-/// A host as it is to be known.
-#[derive(Debug, Deserialize, ToSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-struct HostRegistration {
-    /// What kind of host it is, such as `K8s-cluster`; as it is, if it is known already.
-    #[serde(rename = "type")]
-    kind: Option<String>,
-    /// Its labels, which replace those that it has; without any, they stay as they are.
-    #[serde(default)]
-    labels: BTreeMap<String, String>,
-    /// A reconciler that will report.
-    reconciler: Option<ReconcilerOfHost>,
-}
-
-/// A reconciler as it is to be known.
-#[derive(Debug, Deserialize, ToSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-struct ReconcilerOfHost {
-    /// Its name, unique on its host.
-    name: String,
-    /// What kind of reconciler it is, such as `flux`; `generic` if nothing is said.
-    #[serde(rename = "type")]
-    kind: Option<String>,
-    /// The folder that it applies: it is expected there from now on.
-    place: Option<PlaceOfReconciler>,
-}
-
-/// A folder of a branch.
-#[derive(Debug, Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-struct PlaceOfReconciler {
-    /// The repository's URL.
-    repository: String,
-    /// The branch.
-    branch: String,
-    /// The folder; the root if nothing is said.
-    #[serde(default)]
-    path: String,
 }
 
 /// What is retired or restored.
@@ -130,7 +65,7 @@ impl FromRequestParts<App> for Subject {
     get,
     path = "/api/v1/hosts",
     tag = "Management",
-    params(Listed),
+    params(HostPage),
     responses(
         (status = 200, description = "A page of hosts", body = Hosts),
         Problem,
@@ -139,7 +74,7 @@ impl FromRequestParts<App> for Subject {
 async fn list(
     State(app): State<App>,
     _manager: Manager,
-    Query(Listed { after, retired, limit }): Query<Listed>,
+    Query(HostPage { after, retired, limit }): Query<HostPage>,
 ) -> Result<Json<Hosts>, Problem> {
     let limit = limit.unwrap_or(PAGE_DEFAULT);
     if !(1..=PAGE_MAX).contains(&limit) {
@@ -173,19 +108,17 @@ async fn register(
     Path(host): Path<String>,
     Body(HostRegistration { kind, labels, reconciler }): Body<HostRegistration>,
 ) -> Result<StatusCode, Problem> {
-    let reconciler = reconciler.map(ReconcilerOfHost::read).transpose()?;
+    let reconciler = reconciler.map(reconciler_registration).transpose()?;
     let registration = Registration { host, kind, labels, reconciler };
     hosts::register(&app.database, &registration, &manager.name).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
-impl ReconcilerOfHost {
-    fn read(self) -> Result<ReconcilerRegistration, Problem> {
-        let place = self.place.map(|place| Endpoint::new(&place.repository, &place.branch, &place.path)).transpose();
-        let place = place.map_err(|error| Problem::new(Kind::Unprocessable, error.to_string()))?;
-        let kind = self.kind.unwrap_or_else(|| "generic".to_owned());
-        Ok(ReconcilerRegistration { name: self.name, kind, place })
-    }
+fn reconciler_registration(of_host: ReconcilerOfHost) -> Result<ReconcilerRegistration, Problem> {
+    let place = of_host.place.map(|place| Endpoint::new(&place.repository, &place.branch, &place.path)).transpose();
+    let place = place.map_err(|error| Problem::new(Kind::Unprocessable, error.to_string()))?;
+    let kind = of_host.kind.unwrap_or_else(|| "generic".to_owned());
+    Ok(ReconcilerRegistration { name: of_host.name, kind, place })
 }
 
 /// Take a host out of service

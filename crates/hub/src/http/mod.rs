@@ -1,5 +1,6 @@
 //! The API over HTTP: one file for each group of routes.
 
+mod asked;
 mod audit;
 mod caller;
 mod events;
@@ -27,13 +28,6 @@ use std::sync::Arc;
 use axum::Router;
 use tokio::sync::{Semaphore, watch};
 
-pub use caller::{Administrator, Manager, Reader};
-#[cfg(feature = "fuzz")]
-pub use fuzz::fuzz;
-pub use metrics::Metrics;
-pub use openapi::description;
-pub use problem::{Kind, Problem, RefusedReport};
-
 use crate::authority::Authority;
 use crate::configured::Configured;
 use crate::events::Feed;
@@ -41,6 +35,12 @@ use crate::ingest::Ingest;
 use crate::rules::Rule;
 use crate::store::Database;
 use crate::watch::Watches;
+pub use caller::{Administrator, Manager, Reader};
+#[cfg(feature = "fuzz")]
+pub use fuzz::fuzz;
+pub use metrics::Metrics;
+pub use openapi::description;
+pub use problem::{Kind, Problem};
 
 /// What the handlers of all routes share.
 #[derive(Clone, Debug)]

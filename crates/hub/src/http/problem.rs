@@ -5,96 +5,52 @@ use std::time::Duration;
 
 use axum::response::{IntoResponse, Response};
 use http::{HeaderValue, StatusCode, header};
+use hub_api::problem::{self, CONTENT_TYPE};
 use hub_api::report::batch::Refused;
-use serde::Serialize;
+use utoipa::IntoResponses;
 use utoipa::openapi::{self, RefOr};
-use utoipa::{IntoResponses, ToSchema};
 
 use crate::authority::Refusal;
 use crate::ingest::SubmitError;
 use crate::store::DatabaseError;
 
-/// The media type of a problem (RFC 9457).
-const CONTENT_TYPE: &str = "application/problem+json";
-
 /// How long to wait after the database was not there.
 const DATABASE_RETRY: Duration = Duration::from_secs(5);
 
-/// An answer that says what is wrong, and what to do about it.
-#[derive(Debug, Serialize, ToSchema)]
+/// A problem, and what the server needs to answer with it.
+#[derive(Debug)]
 pub struct Problem {
-    /// What kind of problem it is: `urn:kalypso:problem:` and a word. Programs go by it.
-    #[serde(rename = "type")]
-    #[schema(example = "urn:kalypso:problem:busy")]
-    kind: String,
-    /// The kind in words.
-    #[schema(example = "The hub is busy")]
-    title: &'static str,
-    /// The HTTP status.
-    #[schema(value_type = u16, example = 429)]
-    status: u16,
-    /// What is wrong with this request.
-    detail: String,
-    /// What to do about it.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    hint: Option<String>,
-    /// The reports that were refused, where reports were sent.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    refused: Vec<RefusedReport>,
-    #[serde(skip)]
+    body: problem::Problem,
     retry_after: Option<Duration>,
-    #[serde(skip)]
     what: Kind,
-}
-
-/// A report that was not taken.
-#[derive(Debug, Serialize, ToSchema)]
-pub struct RefusedReport {
-    /// Which of the request, from 0.
-    pub index: usize,
-    /// The line on which it stands, from 1, if the request is made of lines.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub line: Option<usize>,
-    /// The field that is wrong, in the words of the format that it came in.
-    pub field: String,
-    /// What is wrong with it.
-    pub message: String,
-}
-
-impl From<Refused> for RefusedReport {
-    fn from(refused: Refused) -> Self {
-        let Refused { position, error } = refused;
-        Self { index: position.index, line: position.line, field: error.field, message: error.message }
-    }
 }
 
 impl Problem {
     /// A problem of a kind.
     pub fn new(kind: Kind, detail: impl Into<String>) -> Self {
         let (status, word, title) = kind.parts();
-        Self {
-            kind: format!("urn:kalypso:problem:{word}"),
-            title,
+        let kind_of_body = format!("urn:kalypso:problem:{word}");
+        let body = problem::Problem {
+            kind: kind_of_body,
+            title: title.to_owned(),
             status: status.as_u16(),
             detail: detail.into(),
-            hint: None,
-            refused: Vec::new(),
-            retry_after: None,
-            what: kind,
-        }
+            ..problem::Problem::default()
+        };
+        Self { body, retry_after: None, what: kind }
     }
 
     /// With advice.
     #[must_use]
     pub fn hint(mut self, hint: impl Into<String>) -> Self {
-        self.hint = Some(hint.into());
+        self.body.hint = Some(hint.into());
         self
     }
 
     /// With the reports that were refused.
     #[must_use]
     pub fn refused(mut self, refused: Vec<Refused>) -> Self {
-        self.refused = refused.into_iter().map(Into::into).collect();
+        self.body.refused = refused.into_iter().map(Into::into).collect();
         self
     }
 
@@ -107,7 +63,7 @@ impl Problem {
 
     /// What is wrong with this request.
     pub fn detail(&self) -> &str {
-        &self.detail
+        &self.body.detail
     }
 
     /// The kind of problem.
@@ -117,7 +73,7 @@ impl Problem {
 
     /// The HTTP status.
     pub fn status(&self) -> StatusCode {
-        StatusCode::from_u16(self.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR)
+        StatusCode::from_u16(self.body.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR)
     }
 }
 
@@ -250,14 +206,14 @@ impl IntoResponses for Problem {
 
 impl IntoResponse for Problem {
     fn into_response(self) -> Response {
-        let body = serde_json::to_vec(&self).unwrap_or_default();
+        let body = serde_json::to_vec(&self.body).unwrap_or_default();
         let mut response = (self.status(), body).into_response();
         let headers = response.headers_mut();
         headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(CONTENT_TYPE));
         if let Some(retry_after) = self.retry_after {
             headers.insert(header::RETRY_AFTER, HeaderValue::from(retry_after.as_secs().max(1)));
         }
-        if self.status == StatusCode::UNAUTHORIZED {
+        if self.body.status == StatusCode::UNAUTHORIZED {
             headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer realm=\"kalypso\""));
         }
         response

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use axum::Json;
 use axum::extract::State;
+use hub_api::audit::Action;
 use hub_api::limits::{ENVIRONMENTS_MAX, PUBLICATION_PLACES_MAX};
 use hub_api::publication::{Publication, PublicationReceipt};
 use serde_json::json;
@@ -13,9 +14,9 @@ use utoipa_axum::routes;
 use super::App;
 use super::problem::{Kind, Problem};
 use super::submission::Submission;
-use crate::audit::{self, Action, Deed};
+use crate::audit::{self, Deed};
 use crate::desired::DesiredUpdate;
-use crate::tokens::PublishingError;
+use crate::tokens::{self, PublishingError};
 
 pub(super) fn routes() -> OpenApiRouter<App> {
     OpenApiRouter::new().routes(routes!(publish))
@@ -53,7 +54,7 @@ async fn publish(State(app): State<App>, submission: Submission) -> Result<Json<
     if publication.environments.len() > ENVIRONMENTS_MAX {
         return Err(Problem::new(Kind::Unprocessable, format!("there are at most {ENVIRONMENTS_MAX} environments")));
     }
-    submission.identity.scope.reach().check(&app.database, &publication).await?;
+    tokens::check_publication(submission.identity.scope.reach(), &app.database, &publication).await?;
     let subject = format!("{} {}", publication.repository, publication.branch);
     let environments: BTreeSet<_> = publication.places.iter().filter_map(|place| place.environment.clone()).collect();
     let commit = publication.commit.clone();

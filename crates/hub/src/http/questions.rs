@@ -10,11 +10,13 @@ mod rollouts;
 use std::collections::BTreeMap;
 
 use axum::body::Bytes;
-use axum::extract::{FromRequestParts, Query};
+use axum::extract::Query;
 use axum::response::{IntoResponse as _, Response};
 use data_encoding::HEXLOWER;
 use http::request::Parts;
 use http::{HeaderMap, HeaderValue, StatusCode, header};
+use hub_api::filter::Filter;
+use hub_api::page::Page;
 use hub_api::timestamp::Timestamp;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -24,10 +26,9 @@ use utoipa::{IntoParams, IntoResponses};
 use utoipa_axum::router::OpenApiRouter;
 
 use super::App;
-use super::caller::LimitedReader;
 use super::problem::{Kind, Problem};
 use crate::limits::COUNT_WAIT;
-use crate::questions::{Filter, Page, QuestionError};
+use crate::questions::QuestionError;
 
 pub(super) fn routes() -> OpenApiRouter<App> {
     OpenApiRouter::new()
@@ -37,14 +38,6 @@ pub(super) fn routes() -> OpenApiRouter<App> {
         .merge(compare::routes())
         .merge(history::routes())
         .merge(drift::routes())
-}
-
-/// What somebody who may ask asks: with the filter, the page, and what else the question needs.
-pub(super) struct Asked<T> {
-    pub(super) filter: Filter,
-    pub(super) page: Page,
-    pub(super) more: T,
-    pub(super) headers: HeaderMap,
 }
 
 /// A question that needs nothing else.
@@ -72,35 +65,6 @@ struct At {
     at: Option<Timestamp>,
 }
 
-impl<T: DeserializeOwned + IntoParams> FromRequestParts<App> for Asked<T> {
-    type Rejection = Problem;
-
-    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Problem> {
-        let LimitedReader(identity) = LimitedReader::from_request_parts(parts, app).await?;
-        refuse_unknown::<T>(parts)?;
-        let headers = parts.headers.clone();
-        let within = identity.scope.reach().clone();
-        let filter = Filter { within, ..read(parts)? };
-        Ok(Self { filter, page: read(parts)?, more: read(parts)?, headers })
-    }
-}
-
-impl<T> Asked<T> {
-    /// The answer, without what who asks may not ask about.
-    pub(super) fn answer<A: Serialize>(&self, answer: Result<A, QuestionError>) -> Result<Response, Problem> {
-        let reach = &self.filter.within;
-        if reach.is_all() {
-            return self::answer(&self.headers, answer);
-        }
-        let mut pruned =
-            serde_json::to_value(answer?).map_err(|error| Problem::new(Kind::Mistake, error.to_string()))?;
-        if !reach.prune(&mut pruned) {
-            return Err(Problem::new(Kind::Forbidden, format!("this token is limited to {reach}")));
-        }
-        self::answer(&self.headers, Ok(pruned))
-    }
-}
-
 /// Reads what the query of an address says.
 pub(super) fn read<T: DeserializeOwned>(parts: &Parts) -> Result<T, Problem> {
     match Query::try_from_uri(&parts.uri) {
@@ -110,7 +74,7 @@ pub(super) fn read<T: DeserializeOwned>(parts: &Parts) -> Result<T, Problem> {
 }
 
 /// A parameter that is written wrongly must not select everything.
-fn refuse_unknown<T: IntoParams>(parts: &Parts) -> Result<(), Problem> {
+pub(super) fn refuse_unknown<T: IntoParams>(parts: &Parts) -> Result<(), Problem> {
     let given: Vec<(String, String)> = read(parts)?;
     let known = [Filter::into_params(|| None), Page::into_params(|| None), T::into_params(|| None)].concat();
     match given.iter().find(|(name, _)| known.iter().all(|known| known.name != *name)) {
@@ -124,7 +88,7 @@ fn refuse_unknown<T: IntoParams>(parts: &Parts) -> Result<(), Problem> {
 }
 
 /// The answer as JSON, with its tag; nothing but the tag if the one who asks has it already.
-fn answer<T: Serialize>(headers: &HeaderMap, answer: Result<T, QuestionError>) -> Result<Response, Problem> {
+pub(super) fn answer<T: Serialize>(headers: &HeaderMap, answer: Result<T, QuestionError>) -> Result<Response, Problem> {
     let body = serde_json::to_vec(&answer?).map_err(|error| Problem::new(Kind::Mistake, error.to_string()))?;
     let digest = Sha256::digest(&body);
     let tag = format!("\"{}\"", HEXLOWER.encode(digest.get(..16).unwrap_or_default()));

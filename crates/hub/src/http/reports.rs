@@ -6,16 +6,15 @@ use axum::Json;
 use axum::extract::State;
 use hub_api::report::batch::{Batch, BodyError, Refused};
 use hub_api::report::generic;
+use hub_api::report::receipt::Receipt;
 use hub_api::timestamp::Timestamp;
-use serde::Serialize;
 use tokio::time::timeout;
-use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use super::App;
 use super::metrics::Source;
-use super::problem::{Kind, Problem, RefusedReport};
+use super::problem::{Kind, Problem};
 use super::submission::Submission;
 use crate::ingest::Outcome;
 use crate::inputs;
@@ -29,22 +28,6 @@ pub(super) fn routes() -> OpenApiRouter<App> {
     OpenApiRouter::new().routes(routes!(report)).routes(routes!(report_flux)).routes(routes!(report_argocd))
 }
 
-/// What became of the reports of a request. Those that are not refused are stored.
-#[derive(Debug, Default, Serialize, ToSchema)]
-struct Receipt {
-    /// Reports that are in the history now.
-    stored: usize,
-    /// Reports that said what was so already, a little later.
-    confirmed: usize,
-    /// Reports that had arrived before.
-    repeated: usize,
-    /// What was no report, and not meant to be one.
-    ignored: usize,
-    /// Reports that were not taken.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    refused: Vec<RefusedReport>,
-}
-
 /// Report what reconcilers do
 ///
 /// One report, a list of them, or one on each line (NDJSON). When this answers 200, all that are not among `refused` are stored, and stay
@@ -56,15 +39,15 @@ struct Receipt {
     request_body(content((serde_json::Value = "application/json"), (String = "application/x-ndjson")), description = "The reports, possibly with gzip"),
     responses(
         (status = 200, description = "Stored", body = Receipt),
-        (status = 400, description = "It can't be read", body = Problem, content_type = "application/problem+json"),
-        (status = 401, description = "The token is missing or not good", body = Problem, content_type = "application/problem+json"),
-        (status = 403, description = "The token is not for these reports", body = Problem, content_type = "application/problem+json"),
-        (status = 408, description = "The body took too long", body = Problem, content_type = "application/problem+json"),
-        (status = 413, description = "The body is too large", body = Problem, content_type = "application/problem+json"),
-        (status = 415, description = "The format is not read here", body = Problem, content_type = "application/problem+json"),
-        (status = 422, description = "None of the reports can be right", body = Problem, content_type = "application/problem+json"),
-        (status = 429, description = "Too much waits already; `Retry-After` says when to send it again", body = Problem, content_type = "application/problem+json"),
-        (status = 503, description = "It can't be stored now; `Retry-After` says when to send it again", body = Problem, content_type = "application/problem+json"),
+        (status = 400, description = "It can't be read", body = hub_api::problem::Problem, content_type = "application/problem+json"),
+        (status = 401, description = "The token is missing or not good", body = hub_api::problem::Problem, content_type = "application/problem+json"),
+        (status = 403, description = "The token is not for these reports", body = hub_api::problem::Problem, content_type = "application/problem+json"),
+        (status = 408, description = "The body took too long", body = hub_api::problem::Problem, content_type = "application/problem+json"),
+        (status = 413, description = "The body is too large", body = hub_api::problem::Problem, content_type = "application/problem+json"),
+        (status = 415, description = "The format is not read here", body = hub_api::problem::Problem, content_type = "application/problem+json"),
+        (status = 422, description = "None of the reports can be right", body = hub_api::problem::Problem, content_type = "application/problem+json"),
+        (status = 429, description = "Too much waits already; `Retry-After` says when to send it again", body = hub_api::problem::Problem, content_type = "application/problem+json"),
+        (status = 503, description = "It can't be stored now; `Retry-After` says when to send it again", body = hub_api::problem::Problem, content_type = "application/problem+json"),
     ),
 )]
 async fn report(State(app): State<App>, submission: Submission) -> Result<Json<Receipt>, Problem> {

@@ -3,8 +3,11 @@
 use std::collections::BTreeMap;
 use std::time::Instant;
 
+use hub_api::filter::Filter;
 use hub_api::limits::PAGE_MAX;
+use hub_api::page::Page;
 use hub_api::timestamp::Timestamp;
+use model::rollout::{Counts, RolloutState};
 use prometheus_client::encoding::EncodeLabelSet;
 use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
@@ -12,7 +15,7 @@ use prometheus_client::registry::{Registry, Unit};
 use tokio::sync::Mutex;
 
 use crate::limits::{METRICS_AGE, METRICS_ENVIRONMENTS_MAX};
-use crate::questions::{self, Counts, Filter, Page, QuestionError, Standing};
+use crate::questions::{self, QuestionError};
 use crate::store::Database;
 
 /// The environment that stands for all beyond the limit.
@@ -82,7 +85,7 @@ impl RolloutMetrics {
     }
 
     fn set(&self, environment: String, state: &State) {
-        for standing in Standing::ALL {
+        for standing in RolloutState::ALL {
             let labels = StandingLabels { environment: environment.clone(), standing: standing.as_str() };
             self.reconcilers.get_or_create(&labels).set(state.counts.of(standing));
         }
@@ -107,7 +110,7 @@ async fn states(database: &Database, now: Timestamp) -> Result<Vec<(String, Stat
         let age = i64::try_from(now.since(item.wanted_since).as_secs()).unwrap_or(i64::MAX);
         state.oldest_seconds = state.oldest_seconds.max(age);
     }
-    let state = |environment: questions::Environment| {
+    let state = |environment: hub_api::environments::Environment| {
         let state = by_name.remove(&environment.name).unwrap_or_default();
         (environment.name, State { counts: environment.counts, ..state })
     };

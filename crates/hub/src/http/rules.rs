@@ -2,12 +2,13 @@
 
 use axum::Json;
 use axum::extract::State;
+use hub_api::rules::RuleState;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use super::problem::Problem;
 use super::{App, Reader};
-use crate::rules::{self, RuleState};
+use crate::rules;
 
 pub(super) fn routes() -> OpenApiRouter<App> {
     OpenApiRouter::new().routes(routes!(rules))

@@ -1,92 +1,19 @@
 //! Tokens over HTTP: listed, created, revoked.
 
-use std::collections::BTreeMap;
-
 use axum::Json;
 use axum::extract::State;
 use http::StatusCode;
-use hub_api::timestamp::Timestamp;
-use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
+use hub_api::tokens::{CreatedToken, Group, Reach, Scope, Token, TokenRequest, TokenRole, Tokens};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use super::extract::{Body, Path};
 use super::problem::{Kind, Problem};
 use super::{App, Manager};
-use crate::tokens::{self, Group, Identity, NewToken, Reach, Scope, Token, TokenError};
+use crate::tokens::{self, Identity, NewToken, TokenError};
 
 pub(super) fn routes() -> OpenApiRouter<App> {
     OpenApiRouter::new().routes(routes!(list)).routes(routes!(create)).routes(routes!(revoke))
-}
-
-/// The tokens, by name; revoked ones too.
-#[derive(Serialize, ToSchema)]
-struct Tokens {
-    /// They, without their secrets.
-    items: Vec<Token>,
-}
-
-/// What a token is to be.
-#[derive(Debug, Deserialize, ToSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-struct TokenRequest {
-    /// Its name, unique among those that are not revoked.
-    name: String,
-    /// `host`, `group`, `read`, `publish`, `manage` or `admin`. Only administrators create the last two.
-    role: Role,
-    /// With `host`: the host that it reports for.
-    host: Option<String>,
-    /// With `group`: the pattern of the hosts that it reports for; `*` stands for any characters.
-    hosts: Option<String>,
-    /// With `group`: the types of reconcilers that may report; all if there is none.
-    #[serde(default)]
-    reconciler_types: Vec<String>,
-    /// With `group`: what the endpoints of the reported places begin with; all if there is none.
-    #[serde(default)]
-    places: Vec<String>,
-    /// With `group`: labels that the hosts get.
-    #[serde(default)]
-    labels: BTreeMap<String, String>,
-    /// With `read` and `publish`: only what is of these workspaces; all if there is none.
-    #[serde(default)]
-    workspaces: Vec<String>,
-    /// With `read` and `publish`: only what is of these environments; all if there is none.
-    #[serde(default)]
-    environments: Vec<String>,
-    /// Whether signatures are accepted, besides the token itself.
-    #[serde(default)]
-    signs: bool,
-    /// Until when it is good; for ever if nothing is said.
-    #[schema(value_type = Option<String>, format = DateTime)]
-    expires_on: Option<Timestamp>,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, ToSchema)]
-#[serde(rename_all = "lowercase")]
-#[schema(as = TokenRole)]
-enum Role {
-    Host,
-    Group,
-    Read,
-    Publish,
-    Manage,
-    Admin,
-}
-
-/// A token that was created. Its text is shown this once.
-#[derive(Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-struct CreatedToken {
-    /// The public part of its text.
-    id: String,
-    /// Its name.
-    name: String,
-    /// Its text: what is sent as `Authorization: Bearer TOKEN`.
-    token: String,
-    /// The key with which its owner signs, if it is for signing.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    signing_key: Option<String>,
 }
 
 /// List tokens
@@ -123,7 +50,7 @@ async fn create(
     Manager(manager): Manager,
     Body(request): Body<TokenRequest>,
 ) -> Result<(StatusCode, Json<CreatedToken>), Problem> {
-    let token = request.read()?;
+    let token = new_token(request)?;
     check_may_give(&manager, &token.scope)?;
     let text = tokens::create(&app.database, &token, &manager.name).await?;
     let signing_key = token.signs.then(|| text.signing_key().reveal().to_owned());
@@ -165,37 +92,35 @@ fn check_may_give(manager: &Identity, scope: &Scope) -> Result<(), Problem> {
     Err(Problem::new(Kind::Forbidden, detail))
 }
 
-impl TokenRequest {
-    fn read(self) -> Result<NewToken, Problem> {
-        let wrong = |detail: &str| Err(Problem::new(Kind::Unprocessable, detail));
-        let group = !self.reconciler_types.is_empty() || !self.places.is_empty() || !self.labels.is_empty();
-        let reach = Reach { workspaces: self.workspaces, environments: self.environments };
-        if self.host.is_some() != (self.role == Role::Host) {
-            return wrong("`host` belongs to the role `host`, and to no other");
-        }
-        if self.hosts.is_some() != (self.role == Role::Group) || group && self.role != Role::Group {
-            return wrong(
-                "`hosts`, `reconcilerTypes`, `places` and `labels` belong to the role `group`, which needs `hosts`",
-            );
-        }
-        if !reach.is_all() && !matches!(self.role, Role::Read | Role::Publish) {
-            return wrong("`workspaces` and `environments` belong to the roles `read` and `publish`");
-        }
-        let scope = match self.role {
-            Role::Host => Scope::Host { host: self.host.unwrap_or_default() },
-            Role::Group => Scope::Group(Group {
-                hosts: self.hosts.unwrap_or_default(),
-                reconciler_types: self.reconciler_types,
-                places: self.places,
-                labels: self.labels,
-            }),
-            Role::Read => Scope::Read(reach),
-            Role::Publish => Scope::Publish(reach),
-            Role::Manage => Scope::Manage,
-            Role::Admin => Scope::Admin,
-        };
-        Ok(NewToken { name: self.name, scope, signs: self.signs, expires_on: self.expires_on })
+fn new_token(request: TokenRequest) -> Result<NewToken, Problem> {
+    let wrong = |detail: &str| Err(Problem::new(Kind::Unprocessable, detail));
+    let group = !request.reconciler_types.is_empty() || !request.places.is_empty() || !request.labels.is_empty();
+    let reach = Reach { workspaces: request.workspaces, environments: request.environments };
+    if request.host.is_some() != (request.role == TokenRole::Host) {
+        return wrong("`host` belongs to the role `host`, and to no other");
     }
+    if request.hosts.is_some() != (request.role == TokenRole::Group) || group && request.role != TokenRole::Group {
+        return wrong(
+            "`hosts`, `reconcilerTypes`, `places` and `labels` belong to the role `group`, which needs `hosts`",
+        );
+    }
+    if !reach.is_all() && !matches!(request.role, TokenRole::Read | TokenRole::Publish) {
+        return wrong("`workspaces` and `environments` belong to the roles `read` and `publish`");
+    }
+    let scope = match request.role {
+        TokenRole::Host => Scope::Host { host: request.host.unwrap_or_default() },
+        TokenRole::Group => Scope::Group(Group {
+            hosts: request.hosts.unwrap_or_default(),
+            reconciler_types: request.reconciler_types,
+            places: request.places,
+            labels: request.labels,
+        }),
+        TokenRole::Read => Scope::Read(reach),
+        TokenRole::Publish => Scope::Publish(reach),
+        TokenRole::Manage => Scope::Manage,
+        TokenRole::Admin => Scope::Admin,
+    };
+    Ok(NewToken { name: request.name, scope, signs: request.signs, expires_on: request.expires_on })
 }
 
 impl From<TokenError> for Problem {

@@ -3,12 +3,11 @@
 use axum::Json;
 use axum::extract::State;
 use http::StatusCode;
+use hub_api::watches::WatchState;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use super::problem::Problem;
 use super::{Administrator, App, Reader};
-use crate::watch::WatchState;
 
 pub(super) fn routes() -> OpenApiRouter<App> {
     OpenApiRouter::new().routes(routes!(watches)).routes(routes!(refresh))
@@ -23,7 +22,7 @@ pub(super) fn routes() -> OpenApiRouter<App> {
     tag = "Publications",
     responses(
         (status = 200, description = "The branches", body = Vec<WatchState>),
-        (status = "4XX", description = "Not for who is asking", body = Problem, content_type = "application/problem+json"),
+        (status = "4XX", description = "Not for who is asking", body = hub_api::problem::Problem, content_type = "application/problem+json"),
     ),
 )]
 async fn watches(State(app): State<App>, _reader: Reader) -> Json<Vec<WatchState>> {
@@ -39,7 +38,7 @@ async fn watches(State(app): State<App>, _reader: Reader) -> Json<Vec<WatchState
     tag = "Publications",
     responses(
         (status = 202, description = "They will be looked at"),
-        (status = "4XX", description = "Not for who is asking", body = Problem, content_type = "application/problem+json"),
+        (status = "4XX", description = "Not for who is asking", body = hub_api::problem::Problem, content_type = "application/problem+json"),
     ),
 )]
 async fn refresh(State(app): State<App>, _administrator: Administrator) -> StatusCode {

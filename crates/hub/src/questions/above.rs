@@ -4,8 +4,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use hub_api::deployments::TargetNames;
+
+use super::facts;
 use super::scope::Scope;
-use super::{TargetNames, facts};
 use crate::store::{DatabaseError, Dialect, Kind, Rows, Transaction, Value};
 
 /// Names of folders that are asked about: those of the assignments of one workload are few.

@@ -9,134 +9,19 @@ use std::fmt;
 use std::str::FromStr;
 use std::time::Duration;
 
+use hub_api::deployments::TargetNames;
+use hub_api::events::{Change, ReportChange, SilenceChange, WantedChange};
 use hub_api::report::Status;
-use hub_api::timestamp::Timestamp;
-use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
+use hub_api::rollouts::RolloutVersion;
+use model::rollout::RolloutState;
 
 use super::above::{Above, TOLD_MAX};
 use super::cursor::Cursor;
-use super::history::{self, Reported};
-use super::rollouts::RolloutVersion;
 use super::scope::Scope;
-use super::standing::Standing;
-use super::{Filter, QuestionError, TargetNames, facts};
+use super::{Question, QuestionError, facts, history, rollout_state};
 use crate::ingest::placing::PLACE_ID;
 use crate::limits::EVENTS_EXAMINED_MAX;
 use crate::store::{Database, DatabaseError, Dialect, Row, Transaction, Value};
-
-/// Something that changed.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-#[serde(rename_all = "camelCase", tag = "kind")]
-pub enum Change {
-    /// A place is to hold something else from now on.
-    Wanted(WantedChange),
-    /// A host reported something else than before.
-    Report(ReportChange),
-    /// A reconciler promised to report, and did not.
-    Silent(SilenceChange),
-    /// A reconciler that was silent has reported again.
-    Heard(SilenceChange),
-}
-
-impl Change {
-    /// The word for its kind.
-    pub fn kind(&self) -> &'static str {
-        match self {
-            Self::Wanted(_) => "wanted",
-            Self::Report(_) => "report",
-            Self::Silent(_) => "silent",
-            Self::Heard(_) => "heard",
-        }
-    }
-
-    /// Bytes of memory that it takes, about: only messages are long.
-    pub(crate) fn bytes(&self) -> usize {
-        let message = match self {
-            Self::Report(report) => report.reported.message.as_deref().map_or(0, str::len),
-            _ => 0,
-        };
-        size_of::<Self>() + message
-    }
-}
-
-/// A place is to hold something else from now on.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct WantedChange {
-    /// When the commit was made.
-    pub at: Timestamp,
-    /// The commit.
-    pub commit: String,
-    /// The place, as `repository/branch/path`.
-    pub place: String,
-    /// Nothing is wanted there any more.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub is_removed: bool,
-    /// The environment.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub environment: Option<String>,
-    /// The cluster type.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub cluster_type: Option<String>,
-    /// The cluster whose own place it is.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub cluster: Option<String>,
-    /// The version of the configuration in it.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub config_version: Option<String>,
-    /// The versions that became wanted with it.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub versions: Vec<RolloutVersion>,
-    /// The deployment targets that the place is for, where no versions are told of them: the first 20.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub targets: Vec<TargetNames>,
-}
-
-/// A host reported something else than before.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct ReportChange {
-    /// What it reported.
-    #[serde(flatten)]
-    pub reported: Reported,
-    /// How far it was before.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub previous_status: Option<Status>,
-    /// The place that it applies, as `repository/branch/path`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub place: Option<String>,
-    /// The cluster type.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub cluster_type: Option<String>,
-    /// Something newer is known of it already: the report came late, or whoever reads this is behind.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub is_superseded: bool,
-}
-
-/// A reconciler has gone silent, or is so no more.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct SilenceChange {
-    /// When the hub noticed.
-    pub at: Timestamp,
-    /// The host.
-    pub host: String,
-    /// The reconciler on it.
-    pub reconciler: String,
-    /// Until when it should have reported.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub due: Option<Timestamp>,
-    /// The environment.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub environment: Option<String>,
-    /// The cluster type.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub cluster_type: Option<String>,
-    /// The place that it applies, as `repository/branch/path`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub place: Option<String>,
-}
 
 /// How far somebody has read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -233,14 +118,15 @@ pub struct Changes {
 /// The filter can't be meant; the database can't answer.
 pub async fn changes(
     database: &Database,
-    filter: &Filter,
+    question: impl Into<Question<'_>>,
     after: Position,
     until: Position,
 ) -> Result<Changes, QuestionError> {
-    let standings = standings(filter)?;
+    let question = question.into();
+    let standings = standings(question)?;
     let mut transaction = database.begin_reading().await?;
-    let is_of_hosts = filter.host.is_some() || filter.selector.is_some();
-    let selection = Selection { scope: Scope::of(&mut transaction, filter).await?, is_of_hosts, standings };
+    let is_of_hosts = question.filter.host.is_some() || question.filter.selector.is_some();
+    let selection = Selection { scope: Scope::of(&mut transaction, question).await?, is_of_hosts, standings };
     if after.wanted < until.wanted {
         let stretch = stretch(&mut transaction, "place_revision", (after.wanted, until.wanted)).await?;
         let found = selection.wanted(&mut transaction, stretch).await?;
@@ -278,9 +164,10 @@ async fn stretch(
 }
 
 /// How far those are who are asked about; none if nothing is said of that.
-fn standings(filter: &Filter) -> Result<Option<Vec<Standing>>, QuestionError> {
-    let standings = Standing::parse_list(filter.status.as_deref())?;
-    let is_no_event = |standing: &&Standing| matches!(standing, Standing::Outdated | Standing::NeverReported);
+fn standings(question: Question<'_>) -> Result<Option<Vec<RolloutState>>, QuestionError> {
+    let standings = rollout_state::parse_list(question.filter.status.as_deref())?;
+    let is_no_event =
+        |standing: &&RolloutState| matches!(standing, RolloutState::Outdated | RolloutState::NeverReported);
     match standings.iter().flatten().find(is_no_event) {
         Some(standing) => {
             let message = format!(
@@ -298,7 +185,7 @@ struct Selection {
     scope: Scope,
     /// Whether it is about some hosts only, whatever their cluster type.
     is_of_hosts: bool,
-    standings: Option<Vec<Standing>>,
+    standings: Option<Vec<RolloutState>>,
 }
 
 const OF_PLACE: &str = "left join place p on p.id = r.place_id left join place_group g on g.id = p.place_group_id \
@@ -409,7 +296,7 @@ impl Selection {
         transaction: &mut Transaction,
         (after, until): (i64, i64),
     ) -> Result<Vec<(i64, Change)>, DatabaseError> {
-        if self.standings.as_ref().is_some_and(|standings| !standings.contains(&Standing::Silent)) {
+        if self.standings.as_ref().is_some_and(|standings| !standings.contains(&RolloutState::Silent)) {
             return Ok(Vec::new());
         }
         let dialect = transaction.dialect();
@@ -453,12 +340,12 @@ fn of_places(dialect: Dialect, groups: Option<&Vec<i64>>, values: &mut Vec<Value
 }
 
 /// What somebody reports who stands there.
-fn reported(standing: Standing) -> Option<&'static str> {
+fn reported(standing: RolloutState) -> Option<&'static str> {
     match standing {
-        Standing::Succeeded => Some(Status::Success.as_str()),
-        Standing::Failed => Some(Status::Failure.as_str()),
-        Standing::InProgress => Some(Status::InProgress.as_str()),
-        Standing::Silent | Standing::Outdated | Standing::NeverReported => None,
+        RolloutState::Succeeded => Some(Status::Success.as_str()),
+        RolloutState::Failed => Some(Status::Failure.as_str()),
+        RolloutState::InProgress => Some(Status::InProgress.as_str()),
+        RolloutState::Silent | RolloutState::Outdated | RolloutState::NeverReported => None,
     }
 }
 

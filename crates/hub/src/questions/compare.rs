@@ -2,120 +2,15 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use hub_api::timestamp::Timestamp;
-use serde::{Deserialize, Serialize};
-use utoipa::{IntoParams, ToSchema};
+use hub_api::compare::{Compared, ComparedConfig, ComparedSide, ComparedTarget, Comparison, Holding};
+use hub_api::deployments::TargetNames;
+use hub_api::filter::Filter;
+use hub_api::page::Page;
 
 use super::cursor::Cursor;
 use super::scope::Scope;
-use super::standing::Counts;
-use super::{Filter, Page, QuestionError, TargetNames, facts, wants};
+use super::{Question, QuestionError, facts, question, wants};
 use crate::store::{Database, DatabaseError, Row, Transaction};
-
-/// Which environments are compared.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, IntoParams)]
-#[serde(rename_all = "camelCase")]
-#[into_params(parameter_in = Query)]
-pub struct Compared {
-    /// The one.
-    pub from: String,
-    /// The other.
-    pub to: String,
-    /// Targets that correspond though their names differ: `uat=production`, several with commas; with a workload, `checkout/uat=production`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub map: Option<String>,
-    /// Only targets that differ.
-    #[serde(default)]
-    pub differing: bool,
-}
-
-/// A page of how two environments differ.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct Comparison {
-    /// The one environment.
-    pub from: String,
-    /// The other.
-    pub to: String,
-    /// The targets.
-    pub items: Vec<ComparedTarget>,
-    /// The cursor of the next page; none if this is the last one.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub next: Option<String>,
-}
-
-/// A target in both environments.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct ComparedTarget {
-    /// The workspace.
-    pub workspace: String,
-    /// The application.
-    pub application: String,
-    /// The workload.
-    pub workload: String,
-    /// What is in the one environment; none if the target is not there.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub from: Option<ComparedSide>,
-    /// What is in the other.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub to: Option<ComparedSide>,
-    /// Whether the wanted versions are the same.
-    pub same_version: bool,
-    /// Cluster types for which the wanted configuration has another version, or is in one of the environments only.
-    pub config_differs: Vec<ComparedConfig>,
-    /// On how many cluster types the configuration has the same version.
-    pub config_same: usize,
-}
-
-/// A target in one environment.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct ComparedSide {
-    /// The target's name there.
-    pub target: String,
-    /// The version that is wanted.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub version: Option<String>,
-    /// The commit at which that became wanted.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub commit: Option<String>,
-    /// Since when.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub wanted_since: Option<Timestamp>,
-    /// How many reconcilers stand where with that.
-    pub counts: Counts,
-    /// What the hosts really have.
-    pub holding: Vec<Holding>,
-}
-
-/// A version, and how many reconcilers have it.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct Holding {
-    /// The version; none if nobody knows which version the commit has.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub version: Option<String>,
-    /// The commit; none if the reconcilers hold something that was never wanted, or have not reported.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub commit: Option<String>,
-    /// How many reconcilers have it: as many as hosts, where each host has one at the place.
-    pub hosts: i64,
-}
-
-/// The configuration of a cluster type in both environments.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct ComparedConfig {
-    /// The cluster type.
-    pub cluster_type: String,
-    /// Its version in the one environment.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub from: Option<String>,
-    /// In the other.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub to: Option<String>,
-}
 
 /// How two environments differ.
 ///
@@ -124,18 +19,20 @@ pub struct ComparedConfig {
 pub async fn compare(
     database: &Database,
     compared: &Compared,
-    filter: &Filter,
+    question: impl Into<Question<'_>>,
     page: &Page,
 ) -> Result<Comparison, QuestionError> {
-    filter.refuse_hosts()?;
+    let question = question.into();
+    question.refuse_hosts()?;
     let after = page.cursor.as_deref().map(|cursor| Cursor::<2>::read(cursor, LIST)).transpose()?;
-    let limit = page.limit()?;
+    let limit = question::limit(page)?;
     let map = Map::parse(compared.map.as_deref())?;
     let mut transaction = database.begin_reading().await?;
     let mut sides = Vec::new();
     for environment in [&compared.from, &compared.to] {
-        let filter = Filter { environment: Some(environment.clone()), ..filter.clone() };
-        let scope = Scope::of(&mut transaction, &filter).await?;
+        let filter = Filter { environment: Some(environment.clone()), ..question.filter.clone() };
+        let question = Question { filter: &filter, ..question };
+        let scope = Scope::of(&mut transaction, question).await?;
         sides.push(targets(&mut transaction, &scope).await?);
     }
     let (to, from) = (sides.pop().unwrap_or_default(), sides.pop().unwrap_or_default());

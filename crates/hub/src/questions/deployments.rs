@@ -2,82 +2,17 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use hub_api::report::Status;
+use hub_api::deployments::{Deployment, Deployments, TargetNames};
+use hub_api::page::Page;
 use hub_api::timestamp::Timestamp;
-use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
 
 use super::cursor::Cursor;
 use super::facts::{self, Below, Fact, Place};
 use super::scope::Scope;
 use super::walk::Walk;
-use super::{Filter, Page, QuestionError, Standing, TargetNames};
+use super::{Question, QuestionError, question};
 use crate::ingest::workloads::{self, Asked};
 use crate::store::{Database, DatabaseError, Transaction};
-
-/// A page of what is where.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct Deployments {
-    /// The rows.
-    pub items: Vec<Deployment>,
-    /// The cursor of the next page; none if this is the last one.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub next: Option<String>,
-}
-
-/// What a host has of a workload.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct Deployment {
-    /// The host.
-    pub host: String,
-    /// The reconciler on it that says so.
-    pub reconciler: String,
-    /// What kind of reconciler that is.
-    pub kind: String,
-    /// The environment.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub environment: Option<String>,
-    /// The cluster type of the place, else of the host: the one for which the platform made what it applies.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub cluster_type: Option<String>,
-    /// What it is that the host has; none if what the reconciler applies belongs to nothing that the hub knows.
-    #[serde(flatten, skip_serializing_if = "Option::is_none")]
-    pub target: Option<TargetNames>,
-    /// The version of the workload that the host has.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub version: Option<String>,
-    /// The version of the configuration that the host has.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub config_version: Option<String>,
-    /// The commit that the host has: the one at which what it has became wanted, where that is known.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub commit: Option<String>,
-    /// The commit that is wanted.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub wanted_commit: Option<String>,
-    /// Where the host stands with what is wanted; none if nothing is wanted there.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub standing: Option<Standing>,
-    /// What the reconciler reported.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub status: Option<Status>,
-    /// What it said about that.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub message: Option<String>,
-    /// Since when that has been so, by the reporter's clock.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub since: Option<Timestamp>,
-    /// When the reconciler was last heard of.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub last_heard: Option<Timestamp>,
-    /// Whether it promised to report, and did not.
-    pub silent: bool,
-    /// Why nobody knows which deployment target it is about, though its reports name a workload.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub unplaced: Option<String>,
-}
 
 /// What is where; with a moment, what was where then.
 ///
@@ -85,18 +20,19 @@ pub struct Deployment {
 /// The filter or the page can't be meant; the database can't answer.
 pub async fn deployments(
     database: &Database,
-    filter: &Filter,
+    question: impl Into<Question<'_>>,
     page: &Page,
     at: Option<Timestamp>,
 ) -> Result<Deployments, QuestionError> {
+    let question = question.into();
     let after = page.cursor.as_deref().map(|cursor| Cursor::read(cursor, LIST)).transpose()?;
-    let limit = page.limit()?;
-    if at.is_some() && filter.status.is_some() {
+    let limit = question::limit(page)?;
+    if at.is_some() && question.filter.status.is_some() {
         let message = "can be asked for now only, not at a moment".to_owned();
         return Err(QuestionError::Wrong { parameter: "status", message });
     }
     let mut transaction = database.begin_reading().await?;
-    let scope = Scope::of(&mut transaction, filter).await?;
+    let scope = Scope::of(&mut transaction, question).await?;
     let targets = scope.targets.clone();
     let groups = scope.groups.clone().filter(|_| at.is_some());
     let walk = Walk::of_scope(&mut transaction, scope).await?;

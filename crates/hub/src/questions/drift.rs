@@ -1,103 +1,36 @@
 //! Where what is reported is not what is wanted: since when, who has gone silent, what nobody wants.
 
 use std::collections::BTreeMap;
-use std::str::FromStr;
 
-use hub_api::timestamp::Timestamp;
-use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
+use hub_api::deployments::Deployments;
+use hub_api::drift::{Drift, DriftKind, Drifting};
+use hub_api::page::Page;
+use model::rollout::{Counts, RolloutState};
 
 use super::cursor::Cursor;
-use super::deployments::{self, Deployments};
 use super::scope::Scope;
-use super::standing::{self, Counts, Standing};
 use super::walk::{Selected, Walk, selected_columns};
-use super::{Filter, Page, QuestionError, wants};
+use super::{Question, QuestionError, deployments, question, rollout_state, wants};
 use crate::store::{Database, DatabaseError, Transaction, Value};
 
-/// Where what is reported is not what is wanted.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct Drift {
-    /// Where all reconcilers stand that the filter selects.
-    pub counts: Counts,
-    /// Those who promised to report, and did not, wherever they stand.
-    pub silent: i64,
-    /// Those that report content that was never desired there.
-    pub unknown_content: i64,
-    /// Those who report of places at which nothing is wanted any more.
-    pub unwanted: i64,
-    /// Those who report of places that the hub has never heard of; only without a filter by environment or target.
-    pub unknown_place: i64,
-    /// Whether there are more of these than were counted.
-    pub unknown_place_is_more: bool,
-    /// What is not there yet everywhere, by what has been wanted for the longest time.
-    pub items: Vec<Drifting>,
-    /// The cursor of the next page; none if this is the last one.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub next: Option<String>,
+/// The kind of that name.
+///
+/// # Errors
+/// There is none.
+pub fn drift_kind(text: &str) -> Result<DriftKind, QuestionError> {
+    DriftKind::parse(text).ok_or_else(|| {
+        let known = DriftKind::ALL.map(DriftKind::as_str).join(", ");
+        QuestionError::Wrong { parameter: "kind", message: format!("`{text}` is none of {known}") }
+    })
 }
 
-/// A commit that is not everywhere where it is wanted.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct Drifting {
-    /// The environment; empty for places that belong to none.
-    pub environment: String,
-    /// The commit.
-    pub commit: String,
-    /// Since when it is wanted.
-    pub wanted_since: Timestamp,
-    /// Where those stand at whose places it is wanted.
-    pub counts: Counts,
-}
-
-/// Whom a list is about.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum DriftKind {
-    /// Those who promised to report, and did not.
-    Silent,
-    /// Those that report content that was never desired there.
-    UnknownContent,
-    /// Those who report of places at which nothing is wanted any more.
-    Unwanted,
-    /// Those who report of places that the hub has never heard of.
-    UnknownPlace,
-}
-
-impl DriftKind {
-    const ALL: [(Self, &'static str); 4] = [
-        (Self::Silent, "silent"),
-        (Self::UnknownContent, "unknown_content"),
-        (Self::Unwanted, "unwanted"),
-        (Self::UnknownPlace, "unknown_place"),
-    ];
-
-    /// As it is written.
-    pub fn as_str(self) -> &'static str {
-        Self::ALL.iter().find(|(kind, _)| *kind == self).map_or("", |(_, word)| word)
-    }
-
-    /// The condition on a tally `t` whose reconcilers are meant.
-    fn condition(self) -> &'static str {
-        match self {
-            Self::Silent => "t.is_silent = 1",
-            Self::UnknownContent => "t.wanted_commit_id <> 0 and t.held_commit_id = 0 and t.status <> 0",
-            Self::Unwanted => "t.wanted_commit_id = 0",
-            Self::UnknownPlace => "1 = 0",
-        }
-    }
-}
-
-impl FromStr for DriftKind {
-    type Err = QuestionError;
-
-    fn from_str(text: &str) -> Result<Self, QuestionError> {
-        Self::ALL.iter().find(|(_, word)| *word == text).map(|(kind, _)| *kind).ok_or_else(|| {
-            let known = Self::ALL.map(|(_, word)| word).join(", ");
-            QuestionError::Wrong { parameter: "kind", message: format!("`{text}` is none of {known}") }
-        })
+/// The condition on a tally `t` whose reconcilers have this kind of drift.
+fn condition(kind: DriftKind) -> &'static str {
+    match kind {
+        DriftKind::Silent => "t.is_silent = 1",
+        DriftKind::UnknownContent => "t.wanted_commit_id <> 0 and t.held_commit_id = 0 and t.status <> 0",
+        DriftKind::Unwanted => "t.wanted_commit_id = 0",
+        DriftKind::UnknownPlace => "1 = 0",
     }
 }
 
@@ -105,10 +38,15 @@ impl FromStr for DriftKind {
 ///
 /// # Errors
 /// The filter or the page can't be meant; the database can't answer.
-pub async fn drift(database: &Database, filter: &Filter, page: &Page) -> Result<Drift, QuestionError> {
+pub async fn drift(
+    database: &Database,
+    question: impl Into<Question<'_>>,
+    page: &Page,
+) -> Result<Drift, QuestionError> {
+    let question = question.into();
     let after = page.cursor.as_deref().map(|cursor| Cursor::<3>::read(cursor, LIST)).transpose()?;
-    let limit = page.limit()?;
-    let (mut transaction, scope) = Scope::of_totals(database, filter).await?;
+    let limit = question::limit(page)?;
+    let (mut transaction, scope) = Scope::of_totals(database, question).await?;
     let mut drift = Drift::default();
     let wanted = wanted(&mut transaction, &scope, &mut drift).await?;
     let is_drifting = |drifting: &Drifting| drifting.counts.succeeded != drifting.counts.expected;
@@ -141,7 +79,7 @@ async fn wanted(
             where t.reconcilers > 0{groups} group by w.committed_on, t.wanted_commit_id, 3, 4, t.is_silent) as x \
          join gitops_commit c on c.id = x.commit_id left join environment e on e.id = x.environment_id",
         dialect.millis("w.committed_on"),
-        standing::expression(standing::HOLDS_WANTED),
+        rollout_state::expression(rollout_state::HOLDS_DESIRED),
         dialect.int("sum(t.reconcilers)"),
     );
     let mut wanted: BTreeMap<Cursor<3>, Drifting> = BTreeMap::new();
@@ -175,7 +113,7 @@ async fn others(transaction: &mut Transaction, scope: &Scope, drift: &mut Drift)
     let tallies = scope.tallies(dialect, &mut values);
     let groups = groups(transaction, scope, &mut values);
     let count = |kind: DriftKind| {
-        let sum = dialect.int(&format!("sum(case when {} then t.reconcilers else 0 end)", kind.condition()));
+        let sum = dialect.int(&format!("sum(case when {} then t.reconcilers else 0 end)", condition(kind)));
         format!("coalesce({sum}, 0)")
     };
     let sql = format!(
@@ -210,13 +148,14 @@ async fn others(transaction: &mut Transaction, scope: &Scope, drift: &mut Drift)
 pub async fn drift_hosts(
     database: &Database,
     kind: DriftKind,
-    filter: &Filter,
+    question: impl Into<Question<'_>>,
     page: &Page,
 ) -> Result<Deployments, QuestionError> {
+    let question = question.into();
     let after = page.cursor.as_deref().map(|cursor| Cursor::read(cursor, kind.as_str())).transpose()?;
-    let limit = page.limit()?;
+    let limit = question::limit(page)?;
     let mut transaction = database.begin_reading().await?;
-    let scope = Scope::of(&mut transaction, filter).await?;
+    let scope = Scope::of(&mut transaction, question).await?;
     let targets = scope.targets.clone();
     if kind == DriftKind::UnknownPlace && scope.is_of_places() {
         return Ok(Deployments::default());
@@ -226,11 +165,11 @@ pub async fn drift_hosts(
     } else {
         let mut values = Vec::new();
         let groups = groups(&transaction, &scope, &mut values);
-        let number = Standing::Outdated.number().to_string();
+        let number = rollout_state::number(RolloutState::Outdated).to_string();
         let sql = format!(
             "select {} from tally t where t.reconcilers > 0 and {}{groups} order by t.id",
             selected_columns(&number),
-            kind.condition()
+            condition(kind)
         );
         let rows = transaction.query(&sql, values).await?;
         Walk::of_tallies(scope, rows.iter().filter_map(Selected::of).collect())

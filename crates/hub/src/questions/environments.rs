@@ -2,96 +2,33 @@
 
 use std::collections::BTreeMap;
 
+use hub_api::deployments::TargetNames;
+use hub_api::environments::{Environment, EnvironmentTarget, EnvironmentTargets, Environments};
+use hub_api::page::Page;
 use hub_api::publication::Role;
 use hub_api::timestamp::Timestamp;
-use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
+use model::rollout::Counts;
 
 use super::cursor::Cursor;
 use super::scope::Scope;
-use super::standing::{self, Counts};
-use super::{Filter, Page, QuestionError, TargetNames, facts, wants};
-use crate::desired::Order;
+use super::{Question, QuestionError, facts, question, rollout_state, wants};
+use crate::desired::order;
 use crate::limits::COUNTED_THEN_MAX;
 use crate::store::{Database, DatabaseError, Row, Transaction, Value};
-
-/// All environments.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct Environments {
-    /// The environments, in the order in which changes reach them, as far as somebody said that; then by name.
-    pub items: Vec<Environment>,
-}
-
-/// How an environment is.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct Environment {
-    /// Its name.
-    pub name: String,
-    /// Its deployment targets.
-    pub targets: i64,
-    /// Its cluster types.
-    pub cluster_types: i64,
-    /// All its reconcilers.
-    pub counts: Counts,
-    /// Of these, those of workloads' manifests.
-    pub applications: Counts,
-    /// Of these, those of what the platform made: namespaces, configuration, reconcilers.
-    pub platform: Counts,
-}
-
-/// A page of what an environment's targets should have, and do have.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct EnvironmentTargets {
-    /// The rows.
-    pub items: Vec<EnvironmentTarget>,
-    /// The cursor of the next page; none if this is the last one.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub next: Option<String>,
-}
-
-/// What a target should have at one folder, or at the folders of one cluster type, and how many do.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct EnvironmentTarget {
-    /// The environment.
-    pub environment: String,
-    /// The cluster type, where the folder is one's.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub cluster_type: Option<String>,
-    /// What is in the folder.
-    pub role: Role,
-    /// The target.
-    #[serde(flatten, skip_serializing_if = "Option::is_none")]
-    pub target: Option<TargetNames>,
-    /// The version that is wanted.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub version: Option<String>,
-    /// The version of the configuration that is wanted.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub config_version: Option<String>,
-    /// The commit at which that became wanted.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub commit: Option<String>,
-    /// Since when.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub wanted_since: Option<Timestamp>,
-    /// How many stand where. At an earlier moment they are counted one by one; if they are too many for that, it is not known.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub counts: Option<Counts>,
-}
 
 /// How all environments are, or those that the filter names.
 ///
 /// # Errors
 /// The filter can't be meant; the database can't answer.
-pub async fn environments(database: &Database, filter: &Filter) -> Result<Environments, QuestionError> {
-    let (mut transaction, scope) = Scope::of_totals(database, filter).await?;
+pub async fn environments(
+    database: &Database,
+    question: impl Into<Question<'_>>,
+) -> Result<Environments, QuestionError> {
+    let question = question.into();
+    let (mut transaction, scope) = Scope::of_totals(database, question).await?;
     let mut environments = named(&mut transaction, &scope).await?;
     let (standing, sum) =
-        (standing::expression(standing::HOLDS_WANTED), transaction.dialect().int("sum(t.reconcilers)"));
+        (rollout_state::expression(rollout_state::HOLDS_DESIRED), transaction.dialect().int("sum(t.reconcilers)"));
     let mut values = Vec::new();
     let tallies = scope.tallies(transaction.dialect(), &mut values);
     let of_groups = scope.groups.as_ref().map(|groups| {
@@ -110,7 +47,7 @@ pub async fn environments(database: &Database, filter: &Filter) -> Result<Enviro
         wants::add(of_role, &row, 2);
         wants::add(&mut environment.counts, &row, 2);
     }
-    let order = Order::read(&mut transaction).await?;
+    let order = order::read(&mut transaction).await?;
     let mut items: Vec<_> = environments.into_values().collect();
     if scope.is_limited {
         items.retain(|one| one.targets > 0 || one.counts.expected > 0);
@@ -158,13 +95,14 @@ async fn named(transaction: &mut Transaction, scope: &Scope) -> Result<BTreeMap<
 /// The filter or the page can't be meant; the database can't answer.
 pub async fn environment_targets(
     database: &Database,
-    filter: &Filter,
+    question: impl Into<Question<'_>>,
     page: &Page,
     at: Option<Timestamp>,
 ) -> Result<EnvironmentTargets, QuestionError> {
+    let question = question.into();
     let after = page.cursor.as_deref().map(|cursor| Cursor::read(cursor, LIST)).transpose()?;
-    let limit = page.limit()?;
-    let (mut transaction, scope) = Scope::of_totals(database, filter).await?;
+    let limit = question::limit(page)?;
+    let (mut transaction, scope) = Scope::of_totals(database, question).await?;
     let mut listed = list(&mut transaction, &scope, (after.unwrap_or(Cursor([0, 0])), limit + 1)).await?;
     let next = (listed.len() > limit).then(|| listed.truncate(limit)).and_then(|()| listed.last());
     let next = next.map(|last| Cursor([last.group_id, last.target_id]).write(LIST));

@@ -2,10 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
+use hub_api::deployments::TargetNames;
 use hub_api::report::Status;
 use hub_api::timestamp::Timestamp;
+use model::rollout::RolloutState;
 
-use super::{Standing, TargetNames};
+use super::rollout_state;
 use crate::ingest::placing::PLACE_ID;
 use crate::store::{DatabaseError, Dialect, Kind, Row, Rows, Transaction};
 
@@ -69,10 +71,10 @@ pub(super) struct Held {
 
 impl Fact {
     /// Where it stands with what is wanted; none if nothing is.
-    pub(super) fn standing(&self) -> Option<Standing> {
+    pub(super) fn standing(&self) -> Option<RolloutState> {
         let wanted = self.place.as_ref()?.wanted.as_ref()?;
         let holds = self.held.as_ref().is_some_and(|held| held.tree == wanted.tree);
-        Some(Standing::of(self.status, (holds, self.held.is_none()), self.is_silent))
+        Some(rollout_state::of(self.status, (holds, self.held.is_none()), self.is_silent))
     }
 }
 

@@ -2,112 +2,40 @@
 
 use std::collections::BTreeSet;
 
+use hub_api::deployments::TargetNames;
+use hub_api::history::{Event, History, Published, Reported};
+use hub_api::page::Page;
 use hub_api::report::Status;
+use hub_api::rollouts::{ListedRollout, RolloutVersion};
 use hub_api::timestamp::Timestamp;
-use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
 
 use super::above::{self, Above};
 use super::cursor::Cursor;
-use super::rollouts::{self, ListedRollout, RolloutVersion};
 use super::scope::Scope;
-use super::{Filter, Page, QuestionError, TargetNames, facts};
+use super::{Question, QuestionError, facts, question, rollouts};
 use crate::ingest::placing::{PLACE_ID, PLACE_ID_OF_ROW};
 use crate::store::{Database, DatabaseError, Dialect, Row, Transaction, Value};
-
-/// A page of what happened, the newest first.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct History {
-    /// What happened.
-    pub items: Vec<Event>,
-    /// The cursor of the next page; none if this is the last one.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub next: Option<String>,
-}
-
-/// Something that happened.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-#[serde(rename_all = "camelCase", tag = "kind")]
-pub enum Event {
-    /// A commit changed what is wanted.
-    Published(Published),
-    /// A host reported something else than before.
-    Reported(Reported),
-}
-
-/// A commit changed what is wanted.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct Published {
-    /// When the commit was made.
-    pub at: Timestamp,
-    /// The commit.
-    pub commit: String,
-    /// The repository.
-    pub repository: String,
-    /// The branch.
-    pub branch: String,
-    /// How many places are to hold something else since.
-    pub places: i64,
-    /// How many places are to hold nothing since.
-    #[serde(default, skip_serializing_if = "rollouts::is_none")]
-    pub removed: i64,
-    /// The versions that became wanted with it.
-    pub versions: Vec<RolloutVersion>,
-}
-
-/// A host reported something else than before.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct Reported {
-    /// Since when it was so, by the reporter's clock.
-    pub at: Timestamp,
-    /// When the hub heard of it.
-    pub received: Timestamp,
-    /// The host.
-    pub host: String,
-    /// The reconciler on it.
-    pub reconciler: String,
-    /// The environment.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub environment: Option<String>,
-    /// Which workload it is about, if it is about one.
-    #[serde(flatten, skip_serializing_if = "Option::is_none")]
-    pub target: Option<TargetNames>,
-    /// Of a report of a cluster type's or a cluster's folder: the deployment targets whose folders in it changed with the commit, if they are several; the
-    /// first 20 of them.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub targets: Vec<TargetNames>,
-    /// The version that the host had from then on.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub version: Option<String>,
-    /// The commit that the host had from then on.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub commit: Option<String>,
-    /// How far it got.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub status: Option<Status>,
-    /// What it said about that.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub message: Option<String>,
-}
 
 /// What happened to what the filter selects. Of one host it is in the order in which it happened, of all others in that in which the hub heard of it.
 ///
 /// # Errors
 /// The filter or the page can't be meant; the database can't answer.
-pub async fn history(database: &Database, filter: &Filter, page: &Page) -> Result<History, QuestionError> {
-    if filter.status.is_some() {
+pub async fn history(
+    database: &Database,
+    question: impl Into<Question<'_>>,
+    page: &Page,
+) -> Result<History, QuestionError> {
+    let question = question.into();
+    if question.filter.status.is_some() {
         let message = "says how things are, not how they were; `deployments` can be asked for it".to_owned();
         return Err(QuestionError::Wrong { parameter: "status", message });
     }
     let after = page.cursor.as_deref().map(|cursor| Cursor::read(cursor, LIST)).transpose()?;
     let Cursor([time, report, committed, commit]) = after.unwrap_or(Cursor([i64::MAX; 4]));
-    let limit = page.limit()?;
+    let limit = question::limit(page)?;
     let mut transaction = database.begin_reading().await?;
-    let scope = Scope::of(&mut transaction, filter).await?;
-    let reports = match (&filter.host, &scope.hosts) {
+    let scope = Scope::of(&mut transaction, question).await?;
+    let reports = match (&question.filter.host, &scope.hosts) {
         (Some(_), Some(hosts)) => {
             let hosts = hosts.clone();
             of_hosts(&mut transaction, (&scope, hosts), (time, report, limit)).await?

@@ -3,55 +3,12 @@
 use std::fmt::Write as _;
 
 use hub_api::revision;
-use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
+use hub_api::rollouts::RolloutOf;
 
 use super::scope::similar;
 use super::subject::Subject;
-use super::{Filter, QuestionError};
+use super::{Question, QuestionError};
 use crate::store::{DatabaseError, Dialect, Row, Transaction, Value};
-
-/// What a rollout is of.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-#[serde(rename_all = "camelCase", tag = "kind")]
-pub enum RolloutOf {
-    /// A commit of a GitOps repository.
-    Commit {
-        /// All digits of the commit.
-        commit: String,
-        /// A repository that has it.
-        repository: String,
-        /// A branch of it that has it.
-        branch: String,
-    },
-    /// A version of a workload.
-    Version {
-        /// The workspace.
-        workspace: String,
-        /// The application.
-        application: String,
-        /// The workload.
-        workload: String,
-        /// The version.
-        version: String,
-    },
-    /// What of a workload is wanted now.
-    Workload {
-        /// The workspace.
-        workspace: String,
-        /// The application.
-        application: String,
-        /// The workload.
-        workload: String,
-    },
-}
-
-impl Default for RolloutOf {
-    fn default() -> Self {
-        let [commit, repository, branch] = [const { String::new() }; 3];
-        Self::Commit { commit, repository, branch }
-    }
-}
 
 /// What is meant.
 #[derive(Clone, Debug)]
@@ -67,20 +24,24 @@ impl Meant {
     ///
     /// # Errors
     /// It means nothing that the hub knows, or several things; the database can't answer.
-    pub(super) async fn of(transaction: &mut Transaction, of: &str, filter: &Filter) -> Result<Self, QuestionError> {
+    pub(super) async fn of(
+        transaction: &mut Transaction,
+        of: &str,
+        question: Question<'_>,
+    ) -> Result<Self, QuestionError> {
         let readings = readings(of);
-        let workloads = workloads(transaction, &readings, filter).await?;
+        let workloads = workloads(transaction, &readings, question).await?;
         let mut candidates = commits(transaction, revision::commit(of)).await?;
         candidates.extend(workloads.iter().filter(|one| one.is(of)).map(Workload::now));
         for (workload, version) in with_versions(&workloads, &readings) {
-            candidates.extend(versions(transaction, (version, Some(workload.id)), filter).await?);
+            candidates.extend(versions(transaction, (version, Some(workload.id)), question).await?);
         }
-        candidates.extend(versions(transaction, (of, None), filter).await?);
+        candidates.extend(versions(transaction, (of, None), question).await?);
         if candidates.is_empty() {
             candidates = abbreviated(transaction, revision::commit(of)).await?;
         }
         match candidates.len() {
-            0 => Err(filter.discreet(unknown(transaction, of, &with_versions(&workloads, &readings)).await?)),
+            0 => Err(question.discreet(unknown(transaction, of, &with_versions(&workloads, &readings)).await?)),
             1 => Ok(candidates.remove(0)),
             _ => Err(QuestionError::Ambiguous { name: of.to_owned(), ways: ways(&candidates) }),
         }
@@ -144,16 +105,20 @@ fn with_versions<'a>(workloads: &'a [Workload], readings: &[(&str, Option<&'a st
 }
 
 /// The conditions of a filter that are about workloads; their parameters are added to the values.
-fn of_filter(dialect: Dialect, filter: &Filter, values: &mut Vec<Value>) -> String {
-    let columns = [("w.name", &filter.workspace), ("a.name", &filter.application), ("l.name", &filter.workload)];
+fn of_filter(dialect: Dialect, question: Question<'_>, values: &mut Vec<Value>) -> String {
+    let columns = [
+        ("w.name", &question.filter.workspace),
+        ("a.name", &question.filter.application),
+        ("l.name", &question.filter.workload),
+    ];
     let mut conditions = String::new();
     for (column, name) in columns {
         let Some(name) = name else { continue };
         values.push(name.as_str().into());
         let _ = write!(conditions, " and {column} = ${}", values.len());
     }
-    if !filter.within.workspaces.is_empty() {
-        values.push(filter.within.workspaces.clone().into());
+    if !question.reach.workspaces.is_empty() {
+        values.push(question.reach.workspaces.clone().into());
         let _ = write!(conditions, " and {}", dialect.any_text("w.name", &format!("${}", values.len())));
     }
     conditions
@@ -166,7 +131,7 @@ const WORKLOADS: &str =
 async fn workloads(
     transaction: &mut Transaction,
     readings: &[(&str, Option<&str>)],
-    filter: &Filter,
+    question: Question<'_>,
 ) -> Result<Vec<Workload>, DatabaseError> {
     let names = readings.iter().flat_map(|(name, _)| {
         let behind = name.match_indices('/').take(SIGNS_MAX).filter_map(|(at, _)| name.get(at + 1..));
@@ -174,7 +139,7 @@ async fn workloads(
     });
     let mut values = vec![Value::from(names.collect::<Vec<_>>())];
     let of_name = transaction.dialect().any_text("l.name", "$1");
-    let of_filter = of_filter(transaction.dialect(), filter, &mut values);
+    let of_filter = of_filter(transaction.dialect(), question, &mut values);
     let sql = format!(
         "select l.id, w.name, a.name, l.name from {WORKLOADS} where {of_name}{of_filter} order by w.name, a.name, l.name"
     );
@@ -187,10 +152,10 @@ async fn workloads(
 async fn versions(
     transaction: &mut Transaction,
     (version, workload): (&str, Option<i64>),
-    filter: &Filter,
+    question: Question<'_>,
 ) -> Result<Vec<Meant>, DatabaseError> {
     let mut values = vec![Value::from(version)];
-    let mut conditions = of_filter(transaction.dialect(), filter, &mut values);
+    let mut conditions = of_filter(transaction.dialect(), question, &mut values);
     if let Some(workload) = workload {
         values.push(workload.into());
         let _ = write!(conditions, " and l.id = ${}", values.len());

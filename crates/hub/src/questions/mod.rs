@@ -12,37 +12,33 @@ mod deployments;
 mod drift;
 mod environments;
 mod facts;
-mod filter;
 mod history;
 mod host_kind;
 mod meant;
+mod question;
 mod rollout;
+mod rollout_state;
 mod rollouts;
 mod scope;
-mod standing;
 mod subject;
 mod totals;
 mod walk;
 mod wants;
 
-use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
+use hub_api::filter::Filter;
+use hub_api::page::Page;
 
-pub use self::changes::{Change, Changes, Position, ReportChange, SilenceChange, WantedChange, changes, settled};
-pub use self::compare::{Compared, ComparedConfig, ComparedSide, ComparedTarget, Comparison, Holding, compare};
+pub use self::changes::{Changes, Position, changes, settled};
+pub use self::compare::compare;
 pub use self::deployment_state::{DeploymentState, DeploymentStateRequest, Subscriber, deployment_state};
-pub use self::deployments::{Deployment, Deployments, deployments};
-pub use self::drift::{Drift, DriftKind, Drifting, drift, drift_hosts};
-pub use self::environments::{
-    Environment, EnvironmentTarget, EnvironmentTargets, Environments, environment_targets, environments,
-};
-pub use self::filter::{Filter, Page};
-pub use self::history::{Event, History, Published, Reported, history};
+pub use self::deployments::deployments;
+pub use self::drift::{drift, drift_hosts, drift_kind};
+pub use self::environments::{environment_targets, environments};
+pub use self::history::history;
 pub(crate) use self::host_kind::HostKind;
-pub use self::meant::RolloutOf;
-pub use self::rollout::{EnvironmentRollout, Rollout, rollout, rollout_hosts};
-pub use self::rollouts::{ListedRollout, RolloutVersion, Rollouts, rollouts};
-pub use self::standing::{Counts, Standing};
+pub use self::question::Question;
+pub use self::rollout::{rollout, rollout_hosts};
+pub use self::rollouts::rollouts;
 pub use self::totals::totals;
 use crate::store::DatabaseError;
 
@@ -110,30 +106,17 @@ fn several(ways: &[String]) -> String {
     format!("{}{more}", told.join(", "))
 }
 
-/// A workload's place in the organization: all names that make a deployment target one.
-#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct TargetNames {
-    /// The workspace.
-    pub workspace: String,
-    /// The application.
-    pub application: String,
-    /// The workload.
-    pub workload: String,
-    /// The deployment target's own name.
-    pub target: String,
-}
-
 /// Reads everything in a filter and a page that is more than a name: a part of the body of the fuzz target of requests.
 #[cfg(feature = "fuzz")]
 pub(crate) fn fuzz(filter: &Filter, page: &Page) {
-    let _ = (filter.host_labels(), filter.target_labels(), filter.refuse_hosts(), page.limit());
-    if let Ok(Some(standings)) = Standing::parse_list(filter.status.as_deref()) {
-        let text = standings.iter().map(|standing| standing.as_str()).collect::<Vec<_>>().join(",");
+    let question = Question::from(filter);
+    let _ = (question.host_labels(), question.target_labels(), question.refuse_hosts(), question::limit(page));
+    if let Ok(Some(states)) = rollout_state::parse_list(question.filter.status.as_deref()) {
+        let text = states.iter().map(|state| state.as_str()).collect::<Vec<_>>().join(",");
         // Blanks around a name, and names that are twice, need not come again.
-        assert_eq!(Standing::parse_list(Some(&text)).ok().flatten(), Some(standings));
+        assert_eq!(rollout_state::parse_list(Some(&text)).ok().flatten(), Some(states));
     }
-    for text in [&page.cursor, &filter.host].into_iter().flatten() {
+    for text in [&page.cursor, &question.filter.host].into_iter().flatten() {
         if let Ok(cursor) = cursor::Cursor::<2>::read(text, "fuzz") {
             assert_eq!(cursor::Cursor::read(&cursor.write("fuzz"), "fuzz").ok(), Some(cursor));
         }

@@ -2,64 +2,19 @@
 
 use std::collections::BTreeMap;
 
-use hub_api::timestamp::Timestamp;
-use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
+use hub_api::deployments::{Deployment, Deployments};
+use hub_api::page::Page;
+use hub_api::rollouts::{EnvironmentRollout, Rollout, RolloutOf};
+use model::rollout::RolloutState;
 
 use super::cursor::Cursor;
-use super::deployments::{self, Deployment, Deployments};
-use super::meant::{Meant, RolloutOf};
+use super::meant::Meant;
 use super::scope::Scope;
-use super::standing::Counts;
 use super::subject::Subject;
 use super::walk::Walk;
-use super::{Filter, Page, QuestionError, Standing};
-use crate::desired::Order;
+use super::{Question, QuestionError, deployments, question};
+use crate::desired::order;
 use crate::store::{Database, DatabaseError, Transaction};
-
-/// How far a rollout is.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct Rollout {
-    /// The name that was asked for.
-    pub of: String,
-    /// What that is.
-    pub what: RolloutOf,
-    /// How many stand where, in all environments together.
-    pub counts: Counts,
-    /// Of those that are expected: their place is to hold something else by now.
-    pub superseded: i64,
-    /// Whether all that are expected have it, and said that all is well.
-    pub done: bool,
-    /// The same by environment, in the order in which changes reach them, as far as somebody said that; then by name.
-    pub environments: Vec<EnvironmentRollout>,
-}
-
-/// How far a rollout is in an environment.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct EnvironmentRollout {
-    /// The environment; empty for places that belong to none.
-    pub environment: String,
-    /// The versions that it is about; of a commit none are told.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub versions: Vec<String>,
-    /// Other versions of the workload that are wanted there now.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub instead: Vec<String>,
-    /// How many stand where.
-    pub counts: Counts,
-    /// Of those that are expected: their place is to hold something else by now.
-    pub superseded: i64,
-    /// Since when it is wanted there.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub wanted_since: Option<Timestamp>,
-    /// Whether a place of the environment is still to hold it. With `wantedSince`, `false` says that it was superseded or removed there.
-    #[serde(default)]
-    pub wanted: bool,
-    /// Those who need attention: the first of those that failed or went silent.
-    pub attention: Vec<Deployment>,
-}
 
 /// Those who need attention, of one environment.
 const ATTENTION: usize = 20;
@@ -69,9 +24,14 @@ const ATTENTION: usize = 20;
 ///
 /// # Errors
 /// Nothing is called so, or several things are; the filter can't be meant; the database can't answer.
-pub async fn rollout(database: &Database, of: &str, filter: &Filter) -> Result<Rollout, QuestionError> {
-    let (mut transaction, scope) = Scope::of_totals(database, filter).await?;
-    let meant = Meant::of(&mut transaction, of, filter).await?;
+pub async fn rollout(
+    database: &Database,
+    of: &str,
+    question: impl Into<Question<'_>>,
+) -> Result<Rollout, QuestionError> {
+    let question = question.into();
+    let (mut transaction, scope) = Scope::of_totals(database, question).await?;
+    let meant = Meant::of(&mut transaction, of, question).await?;
     let subject = &meant.subject;
     let mut environments = environments(&mut transaction, &meant, &scope).await?;
     let mut rollout = Rollout { of: of.to_owned(), what: meant.of.clone(), ..Rollout::default() };
@@ -95,7 +55,7 @@ pub async fn rollout(database: &Database, of: &str, filter: &Filter) -> Result<R
         environment.environment = names.get(&id).cloned().unwrap_or_default();
         rollout.environments.push(environment);
     }
-    let order = Order::read(&mut transaction).await?;
+    let order = order::read(&mut transaction).await?;
     rollout.environments.sort_by(|one, other| order.key(&one.environment).cmp(&order.key(&other.environment)));
     rollout.done = rollout.counts.succeeded == rollout.counts.expected;
     Ok(rollout)
@@ -137,15 +97,16 @@ async fn environments(
 pub async fn rollout_hosts(
     database: &Database,
     of: &str,
-    filter: &Filter,
+    question: impl Into<Question<'_>>,
     page: &Page,
 ) -> Result<Deployments, QuestionError> {
+    let question = question.into();
     let after = page.cursor.as_deref().map(|cursor| Cursor::read(cursor, LIST)).transpose()?;
-    let limit = page.limit()?;
+    let limit = question::limit(page)?;
     let mut transaction = database.begin_reading().await?;
-    let scope = Scope::of(&mut transaction, filter).await?;
-    let subject = Meant::of(&mut transaction, of, filter).await?.subject;
-    let standings = scope.standings.clone().unwrap_or_else(|| Standing::ALL.to_vec());
+    let scope = Scope::of(&mut transaction, question).await?;
+    let subject = Meant::of(&mut transaction, of, question).await?.subject;
+    let standings = scope.standings.clone().unwrap_or_else(|| RolloutState::ALL.to_vec());
     let selected = subject.selected(&mut transaction, (&scope, None), &standings).await?;
     let targets = scope.targets.clone();
     let standing: BTreeMap<_, _> = selected.iter().map(|selected| (selected.id, selected.standing)).collect();
@@ -163,7 +124,7 @@ const LIST: &str = "rollout";
 async fn stand(
     transaction: &mut Transaction,
     reconcilers: &[i64],
-    (standing, items): (&BTreeMap<i64, Standing>, &mut [Deployment]),
+    (standing, items): (&BTreeMap<i64, RolloutState>, &mut [Deployment]),
 ) -> Result<(), DatabaseError> {
     let sql = format!(
         "select h.name, r.name, s.tally_id from reconciler r join host h on h.id = r.host_id \
@@ -190,7 +151,7 @@ async fn attention(
     subject: &Subject,
     (scope, environment): (&Scope, i64),
 ) -> Result<Vec<Deployment>, QuestionError> {
-    let wanting = [Standing::Failed, Standing::Silent];
+    let wanting = [RolloutState::Failed, RolloutState::Silent];
     let selected = subject.selected(transaction, (scope, Some(environment)), &wanting).await?;
     let standing = selected.iter().map(|selected| (selected.id, selected.standing)).collect();
     let found = Walk::of_tallies(scope.clone(), selected).page(transaction, None, ATTENTION).await?;

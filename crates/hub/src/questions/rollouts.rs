@@ -2,77 +2,30 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use hub_api::page::Page;
+use hub_api::rollouts::{ListedRollout, RolloutVersion, Rollouts};
 use hub_api::timestamp::Timestamp;
-use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
+use model::rollout::Counts;
 
 use super::cursor::Cursor;
 use super::scope::Scope;
-use super::standing::Counts;
 use super::subject::Subject;
-use super::{Filter, Page, QuestionError, TargetNames, facts};
+use super::{Question, QuestionError, facts, question};
 use crate::store::{Database, DatabaseError, Row, Transaction, Value};
-
-/// A page of rollouts, the newest first.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct Rollouts {
-    /// The rollouts.
-    pub items: Vec<ListedRollout>,
-    /// The cursor of the next page; none if this is the last one.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub next: Option<String>,
-}
-
-/// A commit that changed what places should hold.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct ListedRollout {
-    /// The commit.
-    pub commit: String,
-    /// The repository.
-    pub repository: String,
-    /// The branch.
-    pub branch: String,
-    /// When the commit was made.
-    pub committed_on: Timestamp,
-    /// How many places are to hold something else since.
-    pub places: i64,
-    /// How many places are to hold nothing since.
-    #[serde(default, skip_serializing_if = "is_none")]
-    pub removed: i64,
-    /// The versions that became wanted with it.
-    pub versions: Vec<RolloutVersion>,
-    /// How many stand where.
-    pub counts: Counts,
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
-pub(super) fn is_none(count: &i64) -> bool {
-    *count == 0
-}
-
-/// A version that became wanted at a target.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct RolloutVersion {
-    /// The target.
-    #[serde(flatten)]
-    pub target: TargetNames,
-    /// The target's environment.
-    pub environment: String,
-    /// The version.
-    pub version: String,
-}
 
 /// The commits that changed what places should hold, the newest first, each with how far it is.
 ///
 /// # Errors
 /// The filter or the page can't be meant; the database can't answer.
-pub async fn rollouts(database: &Database, filter: &Filter, page: &Page) -> Result<Rollouts, QuestionError> {
+pub async fn rollouts(
+    database: &Database,
+    question: impl Into<Question<'_>>,
+    page: &Page,
+) -> Result<Rollouts, QuestionError> {
+    let question = question.into();
     let after = page.cursor.as_deref().map(|cursor| Cursor::<2>::read(cursor, ROLLOUTS)).transpose()?;
-    let limit = page.limit.map_or(Ok(ROLLOUTS_DEFAULT), |_| page.limit())?;
-    let (mut transaction, scope) = Scope::of_totals(database, filter).await?;
+    let limit = page.limit.map_or(Ok(ROLLOUTS_DEFAULT), |_| question::limit(page))?;
+    let (mut transaction, scope) = Scope::of_totals(database, question).await?;
     let mut listed = listed(&mut transaction, &scope, (after.unwrap_or(Cursor([i64::MAX, 0])), limit + 1)).await?;
     let next = (listed.len() > limit).then(|| listed.truncate(limit)).and_then(|()| listed.last());
     let next = next.map(|(id, rollout)| Cursor([rollout.committed_on.millis(), *id]).write(ROLLOUTS));

@@ -3,11 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use model::label::Labels;
+use model::rollout::RolloutState;
 
 use super::counted::{self, Counted};
 use super::host_kind::HostKind;
-use super::standing::Standing;
-use super::{Filter, QuestionError};
+use super::{Question, QuestionError, rollout_state};
 use crate::limits::SELECTED_HOSTS_MAX;
 use crate::store::{Database, DatabaseError, Dialect, Transaction, Value};
 
@@ -33,19 +33,22 @@ pub(super) struct Scope {
     /// How many of them are where, if only some hosts are asked about, and totals are.
     counted: Option<Counted>,
     /// The standings; none if it is all of them.
-    pub(super) standings: Option<Vec<Standing>>,
+    pub(super) standings: Option<Vec<RolloutState>>,
 }
 
 impl Scope {
     /// What the filter of totals means now, with the transaction that sees it so. Totals are kept of all hosts; some are counted, which takes its time if they
     /// are many.
-    pub(super) async fn of_totals(database: &Database, filter: &Filter) -> Result<(Transaction, Self), QuestionError> {
-        if filter.status.is_some() {
+    pub(super) async fn of_totals(
+        database: &Database,
+        question: Question<'_>,
+    ) -> Result<(Transaction, Self), QuestionError> {
+        if question.filter.status.is_some() {
             let message = "totals are by status already; ask for `deployments`, which can be selected by it".to_owned();
             return Err(QuestionError::Wrong { parameter: "status", message });
         }
         let mut transaction = database.begin_reading().await?;
-        let mut scope = Self::of(&mut transaction, filter).await?;
+        let mut scope = Self::of(&mut transaction, question).await?;
         if scope.kind.is_any() && scope.hosts.is_none() {
             return Ok((transaction, scope));
         }
@@ -55,12 +58,12 @@ impl Scope {
             drop(transaction);
             turn = Some(counted::turn().await?);
             transaction = database.begin_reading().await?;
-            scope = Self::of(&mut transaction, filter).await?;
+            scope = Self::of(&mut transaction, question).await?;
         }
         let counted =
             Counted::of(&mut transaction, (&scope.kind, scope.hosts.as_deref()), scope.groups.as_deref()).await?;
         drop(turn);
-        if scope.hosts.is_none() && filter.cluster_type.is_none() {
+        if scope.hosts.is_none() && question.filter.cluster_type.is_none() {
             let is_told = |group: &i64| scope.groups.as_ref().is_none_or(|groups| groups.contains(group));
             scope.told = Some(counted.groups.iter().copied().filter(is_told).collect());
         }
@@ -69,27 +72,28 @@ impl Scope {
     }
 
     /// What the filter of a list means now: hosts are told one by one only if they are few.
-    pub(super) async fn of(transaction: &mut Transaction, filter: &Filter) -> Result<Self, QuestionError> {
-        filter.check_reach()?;
-        Self::selected(transaction, filter).await.map_err(|error| filter.discreet(error))
+    pub(super) async fn of(transaction: &mut Transaction, question: Question<'_>) -> Result<Self, QuestionError> {
+        question.check_reach()?;
+        Self::selected(transaction, question).await.map_err(|error| question.discreet(error))
     }
 
-    async fn selected(transaction: &mut Transaction, filter: &Filter) -> Result<Self, QuestionError> {
-        let environment_id = named(transaction, "environment", "environment", filter.environment.as_deref()).await?;
-        let environments = within(transaction, &filter.within.environments).await?;
+    async fn selected(transaction: &mut Transaction, question: Question<'_>) -> Result<Self, QuestionError> {
+        let environment_id =
+            named(transaction, "environment", "environment", question.filter.environment.as_deref()).await?;
+        let environments = within(transaction, &question.reach.environments).await?;
         let of_environments = environment_id.map(|id| vec![id]).or_else(|| environments.clone());
-        let targets = targets(transaction, filter, of_environments.as_ref()).await?;
+        let targets = targets(transaction, question, of_environments.as_ref()).await?;
         let groups = groups(transaction, (of_environments, targets.as_ref())).await?;
-        let host = named(transaction, "host", "host", filter.host.as_deref()).await?;
-        let cluster_type = cluster_type(transaction, filter).await?;
-        let kind = HostKind { labels: filter.host_labels()?, cluster_type, environment_id };
+        let host = named(transaction, "host", "host", question.filter.host.as_deref()).await?;
+        let cluster_type = cluster_type(transaction, question).await?;
+        let kind = HostKind { labels: question.host_labels()?, cluster_type, environment_id };
         let hosts = match host {
             Some(host) => kind.among(transaction, vec![host]).await.map(Some)?,
             None => kind.few(transaction, SELECTED_HOSTS_MAX).await?,
         };
         let told = told(transaction, (&kind, hosts.as_ref()), groups.as_ref()).await?;
-        let standings = Standing::parse_list(filter.status.as_deref())?;
-        let is_limited = !filter.within.is_all();
+        let standings = rollout_state::parse_list(question.filter.status.as_deref())?;
+        let is_limited = !question.reach.is_all();
         Ok(Self {
             groups,
             told,
@@ -137,8 +141,8 @@ async fn within(transaction: &mut Transaction, names: &[String]) -> Result<Optio
 }
 
 /// The cluster type of the filter, which has to be known.
-async fn cluster_type(transaction: &mut Transaction, filter: &Filter) -> Result<Option<String>, QuestionError> {
-    let Some(name) = &filter.cluster_type else { return Ok(None) };
+async fn cluster_type(transaction: &mut Transaction, question: Question<'_>) -> Result<Option<String>, QuestionError> {
+    let Some(name) = &question.filter.cluster_type else { return Ok(None) };
     let sql = "select 1 from place_group where cluster_type = $1 limit 1";
     if transaction.query(sql, vec![name.as_str().into()]).await?.is_empty() {
         return Err(unknown(transaction, "cluster type", ("place_group", "cluster_type"), name).await?);
@@ -231,15 +235,15 @@ pub(super) async fn similar(
 /// The targets of the names and labels; none if the filter says nothing of targets.
 async fn targets(
     transaction: &mut Transaction,
-    filter: &Filter,
+    question: Question<'_>,
     environments: Option<&Vec<i64>>,
 ) -> Result<Option<BTreeSet<i64>>, QuestionError> {
-    let labels = filter.target_labels()?;
+    let labels = question.target_labels()?;
     let names = [
-        ("workspace", "workspace", "w.name", &filter.workspace),
-        ("application", "application", "a.name", &filter.application),
-        ("workload", "workload", "l.name", &filter.workload),
-        ("target", "deployment_target", "t.name", &filter.target),
+        ("workspace", "workspace", "w.name", &question.filter.workspace),
+        ("application", "application", "a.name", &question.filter.application),
+        ("workload", "workload", "l.name", &question.filter.workload),
+        ("target", "deployment_target", "t.name", &question.filter.target),
     ];
     let (mut conditions, mut values) = (vec!["1 = 1".to_owned()], Vec::new());
     for (_, _, column, name) in names {
@@ -248,8 +252,8 @@ async fn targets(
             conditions.push(format!("{column} = ${}", values.len()));
         }
     }
-    if !filter.within.workspaces.is_empty() {
-        values.push(filter.within.workspaces.clone().into());
+    if !question.reach.workspaces.is_empty() {
+        values.push(question.reach.workspaces.clone().into());
         conditions.push(transaction.dialect().any_text("w.name", &format!("${}", values.len())));
     }
     if values.is_empty() && labels.requirements.is_empty() {

@@ -4,11 +4,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 use hub_api::timestamp::Timestamp;
+use model::rollout::{Counts, RolloutState};
 
 use super::scope::Scope;
-use super::standing::{self, Counts};
 use super::walk::{Selected, selected_columns};
-use super::{Standing, wants};
+use super::{rollout_state, wants};
 use crate::store::{DatabaseError, Transaction, Value};
 
 /// Which content at which places is rolled out, of one rollout or of several.
@@ -77,7 +77,7 @@ impl Subject {
     ///
     /// Expected are the reconcilers of places at which it is or was wanted; of places that are counted with others, those that are to hold it, or do.
     fn statement(&self, tallies: &str, (select, behind): (&str, &str)) -> String {
-        let standing = standing::expression("t.holds = 1");
+        let standing = rollout_state::expression("t.holds = 1");
         format!(
             "with subject as ({}), \
              concerned as (select s.rollout_id, s.place_group_id, \
@@ -126,7 +126,7 @@ impl Subject {
         &self,
         transaction: &mut Transaction,
         (scope, environment): (&Scope, Option<i64>),
-        standings: &[Standing],
+        standings: &[RolloutState],
     ) -> Result<Vec<Selected>, DatabaseError> {
         let mut values = self.values.clone();
         let mut conditions = groups_condition(transaction, scope.groups.as_ref(), &mut values);

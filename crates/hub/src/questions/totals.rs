@@ -1,16 +1,18 @@
 //! How many stand where, all in all.
 
+use model::rollout::Counts;
+
 use super::scope::Scope;
-use super::standing::{self, Counts};
-use super::{Filter, QuestionError, wants};
+use super::{Question, QuestionError, rollout_state, wants};
 use crate::store::{Database, Value};
 
 /// How many of those at whose places something is wanted stand where, and how many of them are silent, whatever they said last.
 ///
 /// # Errors
 /// The filter can't be meant, or selects too many hosts to be counted one by one; the database can't answer.
-pub async fn totals(database: &Database, filter: &Filter) -> Result<(Counts, i64), QuestionError> {
-    let (mut transaction, scope) = Scope::of_totals(database, filter).await?;
+pub async fn totals(database: &Database, question: impl Into<Question<'_>>) -> Result<(Counts, i64), QuestionError> {
+    let question = question.into();
+    let (mut transaction, scope) = Scope::of_totals(database, question).await?;
     let dialect = transaction.dialect();
     let mut values = Vec::new();
     let tallies = scope.tallies(dialect, &mut values);
@@ -20,7 +22,7 @@ pub async fn totals(database: &Database, filter: &Filter) -> Result<(Counts, i64
     });
     let sql = format!(
         "select {} as standing, t.is_silent, {} from {tallies} t where t.wanted_commit_id <> 0 and t.reconcilers > 0{} group by 1, 2",
-        standing::expression(standing::HOLDS_WANTED),
+        rollout_state::expression(rollout_state::HOLDS_DESIRED),
         dialect.int("sum(t.reconcilers)"),
         of_groups.unwrap_or_default()
     );

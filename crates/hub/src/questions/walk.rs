@@ -4,10 +4,11 @@
 
 use std::collections::BTreeSet;
 
-use super::QuestionError;
+use model::rollout::RolloutState;
+
 use super::cursor::Cursor;
 use super::scope::Scope;
-use super::standing::{self, Standing};
+use super::{QuestionError, rollout_state};
 use crate::limits::PAGE_EXAMINED_MAX;
 use crate::store::{DatabaseError, Transaction, Value};
 
@@ -50,7 +51,7 @@ pub(super) struct Found {
 pub(super) struct Selected {
     pub(super) id: i64,
     pub(super) group_id: i64,
-    pub(super) standing: Standing,
+    pub(super) standing: RolloutState,
     /// Whether the index of those that need attention has its reconcilers.
     pub(super) is_attention: bool,
 }
@@ -65,7 +66,7 @@ pub(super) fn selected_columns(standing: &str) -> String {
 
 impl Selected {
     pub(super) fn of(row: &crate::store::Row) -> Option<Self> {
-        let standing = Standing::from_number(row.int(2))?;
+        let standing = rollout_state::from_number(row.int(2))?;
         Some(Self { id: row.int(0), group_id: row.int(1), standing, is_attention: row.is(3) })
     }
 }
@@ -77,7 +78,7 @@ impl Walk {
             let along = if scope.hosts.is_some() { Along::Hosts } else { Along::Places };
             return Ok(Self { along, scope, tallies: None, with_past: false });
         };
-        let columns = selected_columns(&standing::expression(standing::HOLDS_WANTED));
+        let columns = selected_columns(&rollout_state::expression(rollout_state::HOLDS_DESIRED));
         let mut values = Vec::new();
         let of_groups = scope.groups.clone().map(|groups| {
             values.push(Value::from(groups));

@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 
 use hub_api::timestamp::Timestamp;
+use model::rollout::Counts;
 
 use super::facts::Below;
+use super::rollout_state;
 use super::scope::Scope;
-use super::standing::{self, Counts, Standing};
 use crate::store::{DatabaseError, Row, Transaction};
 
 /// What a group of places should hold: of several places, what became wanted last.
@@ -79,7 +80,7 @@ pub(super) async fn counts(
         return Ok(BTreeMap::new());
     }
     let (standing, sum) =
-        (standing::expression(standing::HOLDS_WANTED), transaction.dialect().int("sum(t.reconcilers)"));
+        (rollout_state::expression(rollout_state::HOLDS_DESIRED), transaction.dialect().int("sum(t.reconcilers)"));
     let mut values = vec![groups.into()];
     let tallies = scope.tallies(transaction.dialect(), &mut values);
     let sql = format!(
@@ -96,7 +97,7 @@ pub(super) async fn counts(
 
 /// Adds a row whose columns from that one on are standing, silent, how many.
 pub(super) fn add(counts: &mut Counts, row: &Row, first: usize) {
-    if let Some(standing) = Standing::from_number(row.int(first)) {
+    if let Some(standing) = rollout_state::from_number(row.int(first)) {
         counts.add(standing, row.is(first + 1), row.int(first + 2));
     }
 }

@@ -2,62 +2,21 @@
 
 use std::time::{Duration, Instant};
 
+use hub_api::deployments::Deployment;
+use hub_api::drift::DriftKind;
+use hub_api::filter::Filter;
 use hub_api::limits::PAGE_MAX;
+use hub_api::page::Page;
+use hub_api::rules::{Condition, Phase, RuleState};
 use hub_api::timestamp::Timestamp;
-use serde::{Deserialize, Serialize};
 use serde_json::{Value as Json, json};
-use utoipa::ToSchema;
 
-use super::notifications::{self, LastNotification, New};
-use super::state::{Phase, Publication, Standing};
-use super::{Condition, Rule};
+use super::Rule;
+use super::notifications::{self, New};
+use super::state::{Publication, Standing};
 use crate::limits::{NOTIFICATION_EXAMPLES, NOTIFICATION_MESSAGE_CHARACTERS};
-use crate::questions::{self, Deployment, DriftKind, Filter, Page, QuestionError};
+use crate::questions::{self, QuestionError};
 use crate::store::{Database, DatabaseError, Transaction, Value};
-
-/// Where a rule stands.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct RuleState {
-    /// Its name.
-    pub name: String,
-    /// Whom it counts.
-    #[serde(flatten)]
-    pub filter: Filter,
-    /// What it counts of them.
-    pub condition: Condition,
-    /// How much is too much: more than that many, or more than that share.
-    #[schema(example = "5 %")]
-    pub above: String,
-    /// For how many seconds.
-    pub for_seconds: u64,
-    /// Of drift: for more than how many seconds what is not there must have been wanted.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub longer_than_seconds: Option<u64>,
-    /// Where notifications go: the host of the URL.
-    pub receiver: String,
-    /// Their format: `signed`, `slack`, `teams` or `pagerduty`.
-    pub format: String,
-    /// Where it stands; none if nobody has looked yet.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub phase: Option<Phase>,
-    /// Since when: since when it is too much, or since when it is not.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub since: Option<Timestamp>,
-    /// When somebody last looked.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub looked: Option<Timestamp>,
-    /// How many were counted then.
-    pub matching: i64,
-    /// Of how many.
-    pub expected: i64,
-    /// Why it could not be looked at.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub problem: Option<String>,
-    /// What was last told of it, and what became of that.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub notification: Option<LastNotification>,
-}
 
 /// Looks at each rule that nobody else has just looked at. How many rules stand where: `ok`, `pending`, `firing`.
 ///

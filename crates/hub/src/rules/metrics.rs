@@ -1,12 +1,13 @@
 //! Metrics of the rules: how many are in which phase, and how many notifications were delivered.
 
+use hub_api::rules::Phase;
 use prometheus_client::encoding::EncodeLabelSet;
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::registry::Registry;
 
-use super::{Deliveries, Phase};
+use super::Deliveries;
 
 /// The metrics; clones count together.
 #[derive(Clone, Debug, Default)]

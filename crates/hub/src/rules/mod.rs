@@ -17,20 +17,18 @@ mod state;
 
 use std::time::Duration;
 
-use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
+use hub_api::filter::Filter;
+use hub_api::rules::Condition;
 
 pub use self::formats::{PagerDuty, Severity};
-pub use self::look::{RuleState, look, states};
+pub use self::look::{look, states};
 pub use self::metrics::RuleMetrics;
-pub use self::notifications::{Deliveries, LastNotification, deliver};
+pub use self::notifications::{Deliveries, deliver};
 pub use self::options::{RuleError, RuleOptions};
 pub use self::receiver::{Format, Receiver};
 pub use self::run::run;
 pub use self::secret::{Secret, SecretError};
 pub use self::send::{SendError, client, test};
-pub use self::state::Phase;
-use crate::questions::{Counts, Filter};
 
 /// What somebody wants to be told of.
 #[derive(Clone, Debug)]
@@ -49,57 +47,6 @@ pub struct Rule {
     pub longer_than: Duration,
     /// Who is told.
     pub receiver: Receiver,
-}
-
-/// What a rule counts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Condition {
-    /// Those who tried what is wanted, and could not.
-    Failing,
-    /// Those who promised to report and did not, whatever they had said before.
-    Silent,
-    /// Those who hold something else than what is wanted.
-    Outdated,
-    /// Those that do not have what has been wanted for longer than a time, whatever the reason.
-    Drifting,
-    /// Those that are registered and have never reported.
-    NeverReported,
-}
-
-impl Condition {
-    /// As it is written.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Failing => "failing",
-            Self::Silent => "silent",
-            Self::Outdated => "outdated",
-            Self::Drifting => "drifting",
-            Self::NeverReported => "never_reported",
-        }
-    }
-
-    /// How many it counts; of drift, all that do not have what is wanted.
-    pub fn count(self, counts: &Counts, silent: i64) -> i64 {
-        match self {
-            Self::Failing => counts.failed,
-            Self::Silent => silent,
-            Self::Outdated => counts.outdated,
-            Self::Drifting => counts.expected - counts.succeeded,
-            Self::NeverReported => counts.never_reported,
-        }
-    }
-
-    /// The statuses of those that it counts, as lists are selected by them; none if they are not selected by status.
-    fn statuses(self) -> Option<&'static str> {
-        match self {
-            Self::Failing => Some("failed"),
-            Self::Silent => None,
-            Self::Outdated => Some("outdated"),
-            Self::Drifting => Some("failed,silent,outdated,in_progress,never_reported"),
-            Self::NeverReported => Some("never_reported"),
-        }
-    }
 }
 
 /// How much is too much: more than this.

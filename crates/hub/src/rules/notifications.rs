@@ -3,9 +3,8 @@
 use std::time::Duration;
 
 use futures_util::future::join_all;
+use hub_api::rules::LastNotification;
 use hub_api::timestamp::Timestamp;
-use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
 
 use super::Rule;
 use super::send::{self, SendError};
@@ -14,32 +13,6 @@ use crate::limits::{
     NOTIFICATIONS_KEPT,
 };
 use crate::store::{Database, DatabaseError, Row, Transaction, Value};
-
-/// What was last told of a rule, and what became of that.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct LastNotification {
-    /// The header `webhook-id` that it has.
-    pub id: String,
-    /// What was told: `firing` or `resolved`.
-    pub kind: String,
-    /// When it was made.
-    pub created: Timestamp,
-    /// How often it was sent.
-    pub attempts: i64,
-    /// When it was taken.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub delivered: Option<Timestamp>,
-    /// When it was given up.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub given_up: Option<Timestamp>,
-    /// When it is sent the next time.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub due: Option<Timestamp>,
-    /// Why it was not taken the last time.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub problem: Option<String>,
-}
 
 /// What became of notifications that were sent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

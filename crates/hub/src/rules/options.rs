@@ -4,15 +4,16 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use hub_api::filter::Filter;
 use hub_api::limits::NAME_CHARACTERS_MAX;
+use hub_api::rules::Condition;
 use hub_api::timestamp;
 use model::selector::LabelSelector;
 use serde::Deserialize;
 
 use super::receiver::PAGERDUTY_URL;
-use super::{Condition, Format, Receiver, Rule, Secret, Severity, Threshold};
+use super::{Format, Receiver, Rule, Secret, Severity, Threshold};
 use crate::limits::{RULE_AGE_MAX, RULE_LASTING_MAX, RULES_MAX};
-use crate::questions::Filter;
 
 /// A rule as it is written.
 #[derive(Clone, Debug, Deserialize)]

@@ -2,40 +2,10 @@
 
 use std::time::Duration;
 
+use hub_api::rules::Phase;
 use hub_api::timestamp::Timestamp;
-use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
 
 use crate::limits::{RULE_PAUSE_MAX, RULES_PERIOD};
-
-/// Where a rule stands.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Phase {
-    /// It is not too much.
-    #[default]
-    Ok,
-    /// It is too much, but not yet for long enough.
-    Pending,
-    /// It is too much for long enough: somebody is told.
-    Firing,
-}
-
-impl Phase {
-    /// As it is written.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Ok => "ok",
-            Self::Pending => "pending",
-            Self::Firing => "firing",
-        }
-    }
-
-    /// The phase that is written like that.
-    pub(super) fn parse(text: &str) -> Option<Self> {
-        [Self::Ok, Self::Pending, Self::Firing].into_iter().find(|phase| phase.as_str() == text)
-    }
-}
 
 /// Where a rule stands, since when, and when somebody last looked.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

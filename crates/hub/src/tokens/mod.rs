@@ -9,19 +9,18 @@ mod scope;
 
 use std::time::Duration;
 
+use hub_api::audit::Action;
 use hub_api::limits::NAME_CHARACTERS_MAX;
 use hub_api::timestamp::Timestamp;
 use hub_api::token::{RandomError, SecretDigest, TokenText};
-use serde::Serialize;
-use utoipa::ToSchema;
+use hub_api::tokens::{Group, Reach, Scope, Token};
 
-pub use publishing::PublishingError;
-pub use reach::Reach;
-pub use scope::{Group, Identity, Scope, claim};
-
-use crate::audit::{self, Action, Deed};
+use crate::audit::{self, Deed};
 use crate::limits::REACH_NAMES_MAX;
 use crate::store::{Database, DatabaseError, Dialect, Kind, Row, Rows, Transaction};
+pub use publishing::{PublishingError, check_publication};
+pub use reach::prune;
+pub use scope::{Identity, claim};
 
 /// A token to be made.
 #[derive(Clone, Debug)]
@@ -34,35 +33,6 @@ pub struct NewToken {
     pub signs: bool,
     /// Until when it is good; for ever if there is none.
     pub expires_on: Option<Timestamp>,
-}
-
-/// A token as the hub knows it.
-#[derive(Clone, Debug, Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct Token {
-    /// The public part of its text.
-    pub id: String,
-    /// Its name.
-    pub name: String,
-    /// What it is good for.
-    #[serde(flatten)]
-    pub scope: Scope,
-    /// Whether signatures are accepted.
-    pub signs: bool,
-    /// When it was made.
-    pub created_on: Timestamp,
-    /// Until when it is good.
-    pub expires_on: Option<Timestamp>,
-    /// Since when it is revoked.
-    pub revoked_on: Option<Timestamp>,
-    /// When it was used last, to the minute.
-    pub last_used_on: Option<Timestamp>,
-    /// Until when the secret before the last rotation is good.
-    pub previous_until: Option<Timestamp>,
-    #[serde(skip)]
-    secret: Option<SecretDigest>,
-    #[serde(skip)]
-    previous: Option<SecretDigest>,
 }
 
 /// It is not done.
@@ -107,7 +77,16 @@ pub enum Invalid {
     Expired,
 }
 
-impl Token {
+/// A token, with what its owner is recognized by.
+#[derive(Clone, Debug)]
+pub struct KnownToken {
+    /// The token as it is listed.
+    pub token: Token,
+    secret: Option<SecretDigest>,
+    previous: Option<SecretDigest>,
+}
+
+impl KnownToken {
     /// Who has that secret.
     ///
     /// # Errors
@@ -122,22 +101,22 @@ impl Token {
     /// # Errors
     /// The signature is wrong, the token is not for signing, or good no more.
     pub fn recognize_signature(&self, message: &[u8], signature: &str, now: Timestamp) -> Result<Identity, Invalid> {
-        let signed = |known: &SecretDigest| known.signing_key(&self.id).is_of(message, signature);
-        self.identity_if(now, |known| self.signs && signed(known))
+        let signed = |known: &SecretDigest| known.signing_key(&self.token.id).is_of(message, signature);
+        self.identity_if(now, |known| self.token.signs && signed(known))
     }
 
     fn identity_if(&self, now: Timestamp, is_right: impl Fn(&SecretDigest) -> bool) -> Result<Identity, Invalid> {
-        let previous = self.previous.as_ref().filter(|_| self.previous_until.is_some_and(|until| now < until));
+        let previous = self.previous.as_ref().filter(|_| self.token.previous_until.is_some_and(|until| now < until));
         if ![self.secret.as_ref(), previous].into_iter().flatten().any(is_right) {
             return Err(Invalid::Secret);
         }
-        if self.revoked_on.is_some() {
+        if self.token.revoked_on.is_some() {
             return Err(Invalid::Revoked);
         }
-        if self.expires_on.is_some_and(|end| end <= now) {
+        if self.token.expires_on.is_some_and(|end| end <= now) {
             return Err(Invalid::Expired);
         }
-        Ok(Identity { name: self.name.clone(), scope: self.scope.clone() })
+        Ok(Identity { name: self.token.name.clone(), scope: self.token.scope.clone() })
     }
 }
 
@@ -156,7 +135,7 @@ pub async fn create(database: &Database, token: &NewToken, actor: &str) -> Resul
     if token.signs && !token.scope.may_report() {
         return Err(TokenError::Signing);
     }
-    if !token.scope.reach().is_usable() {
+    if !reach::is_usable(token.scope.reach()) {
         return Err(TokenError::Reach);
     }
     let text = TokenText::random()?.signing(token.signs);
@@ -204,14 +183,14 @@ pub async fn create(database: &Database, token: &NewToken, actor: &str) -> Resul
 /// The database can't answer.
 pub async fn list(database: &Database) -> Result<Vec<Token>, DatabaseError> {
     let sql = format!("select {} from token order by name, created_on, id", names(database.dialect()));
-    Ok(database.query(&sql, vec![]).await?.iter().map(of_row).collect())
+    Ok(database.query(&sql, vec![]).await?.iter().map(|row| of_row(row).token).collect())
 }
 
 /// The token with an id.
 ///
 /// # Errors
 /// The database can't answer.
-pub async fn find(database: &Database, id: &str) -> Result<Option<Token>, DatabaseError> {
+pub async fn find(database: &Database, id: &str) -> Result<Option<KnownToken>, DatabaseError> {
     let sql = format!("select {} from token where id = $1", names(database.dialect()));
     Ok(database.query(&sql, vec![id.into()]).await?.first().map(of_row))
 }
@@ -310,7 +289,7 @@ fn names(dialect: Dialect) -> String {
     )
 }
 
-fn of_row(row: &Row) -> Token {
+fn of_row(row: &Row) -> KnownToken {
     let json = |column| row.optional_text(column).unwrap_or_default();
     let list = |column| serde_json::from_str::<Vec<String>>(json(column)).unwrap_or_default();
     let host = row.text(3);
@@ -328,17 +307,18 @@ fn of_row(row: &Row) -> Token {
         "admin" => Scope::Admin,
         _ => Scope::Read(reach),
     };
-    Token {
+    let token = Token {
         id: row.text(0),
         name: row.text(1),
         scope,
         signs: row.is(7),
-        secret: row.optional_text(8).and_then(SecretDigest::from_hex),
-        previous: row.optional_text(9).and_then(SecretDigest::from_hex),
         created_on: row.moment(10).unwrap_or_default(),
         expires_on: row.moment(11),
         revoked_on: row.moment(12),
         last_used_on: row.moment(13),
         previous_until: row.moment(14),
-    }
+    };
+    let secret = row.optional_text(8).and_then(SecretDigest::from_hex);
+    let previous = row.optional_text(9).and_then(SecretDigest::from_hex);
+    KnownToken { token, secret, previous }
 }

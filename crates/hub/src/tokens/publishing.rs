@@ -4,9 +4,10 @@ use std::fmt::Write as _;
 
 use hub_api::endpoint::Endpoint;
 use hub_api::publication::{DesiredPlace, Publication};
+use hub_api::tokens::Reach;
+use model::rollout::EnvironmentOrder;
 
-use super::Reach;
-use crate::desired::Order;
+use crate::desired::order;
 use crate::store::{Database, DatabaseError, Value};
 
 /// A publication is not within the reach of its token.
@@ -25,76 +26,76 @@ pub enum PublishingError {
     Database(#[from] DatabaseError),
 }
 
-impl Reach {
-    /// Whether all that a publication says, and all that it would change, is within the reach.
-    ///
-    /// # Errors
-    /// Something is not, or the database can't answer.
-    pub async fn check(&self, database: &Database, told: &Publication) -> Result<(), PublishingError> {
-        if self.is_all() {
-            return Ok(());
-        }
-        let outside = |what: String| PublishingError::Outside { reach: self.to_string(), what };
-        if let Some(what) = told.places.iter().find_map(|place| self.names_outside(place)) {
-            return Err(outside(what));
-        }
-        let mut transaction = database.begin_reading().await?;
-        if !told.environments.is_empty() && Order::read(&mut transaction).await? != Order::of(&told.environments) {
-            return Err(outside("it can't change the order of environments".to_owned()));
-        }
-        drop(transaction);
-        match self.stands_outside(database, told).await? {
-            Some(what) => Err(outside(what)),
-            None => Ok(()),
-        }
+/// Whether all that a publication says, and all that it would change, is within the reach.
+///
+/// # Errors
+/// Something is not, or the database can't answer.
+pub async fn check_publication(reach: &Reach, database: &Database, told: &Publication) -> Result<(), PublishingError> {
+    if reach.is_all() {
+        return Ok(());
     }
+    let outside = |what: String| PublishingError::Outside { reach: reach.to_string(), what };
+    if let Some(what) = told.places.iter().find_map(|place| names_outside(reach, place)) {
+        return Err(outside(what));
+    }
+    let mut transaction = database.begin_reading().await?;
+    if !told.environments.is_empty()
+        && order::read(&mut transaction).await? != EnvironmentOrder::new(&told.environments)
+    {
+        return Err(outside("it can't change the order of environments".to_owned()));
+    }
+    drop(transaction);
+    match stands_outside(reach, database, told).await? {
+        Some(what) => Err(outside(what)),
+        None => Ok(()),
+    }
+}
 
-    /// What a place says that is outside, if anything is. A place that is removed says nothing; whose it is, is known.
-    fn names_outside(&self, place: &DesiredPlace) -> Option<String> {
-        let path = &place.path;
-        place.tree.as_ref()?;
-        let of_targets = place.targets.iter().map(|target| target.environment.as_str());
-        let mut environments = place.environment.as_deref().into_iter().chain(of_targets);
-        if let Some(name) = environments.find(|name| !self.has_environment(name)) {
-            return Some(format!("`{path}` is for environment `{name}`"));
-        }
-        if !self.environments.is_empty() && place.environment.is_none() {
-            return Some(format!("`{path}` names no environment"));
-        }
-        if let Some(target) = place.targets.iter().find(|target| !self.has_workspace(&target.workspace)) {
-            return Some(format!("`{path}` is for workspace `{}`", target.workspace));
-        }
-        (!self.workspaces.is_empty() && place.targets.is_empty())
-            .then(|| format!("`{path}` names no deployment target"))
+/// What a place says that is outside, if anything is. A place that is removed says nothing; whose it is, is known.
+fn names_outside(reach: &Reach, place: &DesiredPlace) -> Option<String> {
+    let path = &place.path;
+    place.tree.as_ref()?;
+    let of_targets = place.targets.iter().map(|target| target.environment.as_str());
+    let mut environments = place.environment.as_deref().into_iter().chain(of_targets);
+    if let Some(name) = environments.find(|name| !reach.has_environment(name)) {
+        return Some(format!("`{path}` is for environment `{name}`"));
     }
+    if !reach.environments.is_empty() && place.environment.is_none() {
+        return Some(format!("`{path}` names no environment"));
+    }
+    if let Some(target) = place.targets.iter().find(|target| !reach.has_workspace(&target.workspace)) {
+        return Some(format!("`{path}` is for workspace `{}`", target.workspace));
+    }
+    (!reach.workspaces.is_empty() && place.targets.is_empty()).then(|| format!("`{path}` names no deployment target"))
+}
 
-    /// Which of the places that would change belong to something outside.
-    async fn stands_outside(&self, database: &Database, told: &Publication) -> Result<Option<String>, DatabaseError> {
-        let endpoint = |path: &str| Endpoint::new(&told.repository, &told.branch, path);
-        let endpoints = told.places.iter().filter_map(|place| endpoint(&place.path).ok());
-        let endpoints: Vec<String> = endpoints.map(|endpoint| endpoint.to_string()).collect();
-        let dialect = database.dialect();
-        let mut values = vec![Value::from(endpoints)];
-        let mut places = dialect.any_text("p.endpoint", "$1");
-        if let (Some(_), Ok(branch)) = (&told.range, endpoint("")) {
-            // What is not named there is removed: all of the branch has to be within the reach.
-            let column = dialect.in_bytes("p.endpoint");
-            let _ = write!(places, " or {column} >= $2 and {column} < $3");
-            values.extend([Value::from(branch.to_string()), format!("{branch}0").into()]);
-        }
-        let sql = format!(
-            "select p.path, coalesce(e.name, ''), coalesce(w.name, '') from place p join place_group g on g.id = p.place_group_id \
-             left join environment e on e.id = g.environment_id left join place_group_target m on m.place_group_id = g.id \
-             left join deployment_target t on t.id = m.deployment_target_id left join workload l on l.id = t.workload_id \
-             left join application a on a.id = l.application_id left join workspace w on w.id = a.workspace_id \
-             where p.wanted_revision_id is not null and ({places}) order by p.path"
-        );
-        let rows = database.query(&sql, values).await?;
-        let is_outside =
-            |row: &&crate::store::Row| !self.has_environment(&row.text(1)) || !self.has_workspace(&row.text(2));
-        Ok(rows
-            .iter()
-            .find(is_outside)
-            .map(|row| format!("what is at `{}` now belongs to something else", row.text(0))))
+/// Which of the places that would change belong to something outside.
+async fn stands_outside(
+    reach: &Reach,
+    database: &Database,
+    told: &Publication,
+) -> Result<Option<String>, DatabaseError> {
+    let endpoint = |path: &str| Endpoint::new(&told.repository, &told.branch, path);
+    let endpoints = told.places.iter().filter_map(|place| endpoint(&place.path).ok());
+    let endpoints: Vec<String> = endpoints.map(|endpoint| endpoint.to_string()).collect();
+    let dialect = database.dialect();
+    let mut values = vec![Value::from(endpoints)];
+    let mut places = dialect.any_text("p.endpoint", "$1");
+    if let (Some(_), Ok(branch)) = (&told.range, endpoint("")) {
+        // What is not named there is removed: all of the branch has to be within the reach.
+        let column = dialect.in_bytes("p.endpoint");
+        let _ = write!(places, " or {column} >= $2 and {column} < $3");
+        values.extend([Value::from(branch.to_string()), format!("{branch}0").into()]);
     }
+    let sql = format!(
+        "select p.path, coalesce(e.name, ''), coalesce(w.name, '') from place p join place_group g on g.id = p.place_group_id \
+         left join environment e on e.id = g.environment_id left join place_group_target m on m.place_group_id = g.id \
+         left join deployment_target t on t.id = m.deployment_target_id left join workload l on l.id = t.workload_id \
+         left join application a on a.id = l.application_id left join workspace w on w.id = a.workspace_id \
+         where p.wanted_revision_id is not null and ({places}) order by p.path"
+    );
+    let rows = database.query(&sql, values).await?;
+    let is_outside =
+        |row: &&crate::store::Row| !reach.has_environment(&row.text(1)) || !reach.has_workspace(&row.text(2));
+    Ok(rows.iter().find(is_outside).map(|row| format!("what is at `{}` now belongs to something else", row.text(0))))
 }

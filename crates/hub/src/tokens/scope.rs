@@ -1,65 +1,7 @@
 //! What a token is good for.
 
-use std::collections::BTreeMap;
-
 use hub_api::report::{Report, ReportError};
-use serde::Serialize;
-use utoipa::ToSchema;
-
-use super::Reach;
-
-/// What somebody may do.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
-#[serde(tag = "role", rename_all = "lowercase")]
-pub enum Scope {
-    /// Report for one host.
-    Host {
-        /// Its name.
-        host: String,
-    },
-    /// Report for hosts of a group, which register themselves.
-    Group(Group),
-    /// Ask.
-    Read(Reach),
-    /// Say what is wanted.
-    Publish(Reach),
-    /// Manage tokens and hosts, and see who did what.
-    Manage,
-    /// Everything: ask, report for every host, change.
-    Admin,
-}
-
-/// What scopes are limited to that have no limit.
-static NO_LIMIT: Reach = Reach::ALL;
-
-impl Scope {
-    /// Whether anything may be reported with it.
-    pub fn may_report(&self) -> bool {
-        !matches!(self, Self::Read(_) | Self::Publish(_) | Self::Manage)
-    }
-
-    /// What it is limited to.
-    pub fn reach(&self) -> &Reach {
-        match self {
-            Self::Read(reach) | Self::Publish(reach) => reach,
-            Self::Host { .. } | Self::Group(_) | Self::Manage | Self::Admin => &NO_LIMIT,
-        }
-    }
-}
-
-/// Hosts that share a token.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct Group {
-    /// The pattern of their names; `*` stands for any characters.
-    pub hosts: String,
-    /// The types of reconcilers that may report; all if there is none.
-    pub reconciler_types: Vec<String>,
-    /// What the endpoints of the reported places begin with, by whole segments; all if there is none.
-    pub places: Vec<String>,
-    /// Labels that their hosts get, over what they say of themselves.
-    pub labels: BTreeMap<String, String>,
-}
+use hub_api::tokens::{Group, Scope};
 
 /// Somebody who was recognized.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -110,7 +52,7 @@ pub fn claim(identity: &Identity, mut report: Report) -> Result<Report, ReportEr
     match &identity.scope {
         Scope::Host { host } => report.host.clone_from(host),
         Scope::Group(group) => {
-            group.check(&report)?;
+            check(group, &report)?;
             report.labels.extend(group.labels.clone());
         }
         Scope::Admin => {}
@@ -123,25 +65,24 @@ pub fn claim(identity: &Identity, mut report: Report) -> Result<Report, ReportEr
     Ok(report)
 }
 
-impl Group {
-    fn check(&self, report: &Report) -> Result<(), ReportError> {
-        if !matches_pattern(&self.hosts, &report.host) {
-            let message = format!("`{}` is none of the hosts of this token, `{}`", report.host, self.hosts);
-            return Err(ReportError::new("host", message));
-        }
-        if !self.reconciler_types.is_empty() && !self.reconciler_types.contains(&report.kind) {
-            let types = self.reconciler_types.join(", ");
-            let message = format!("`{}` is none of the types of reconcilers of this token: {types}", report.kind);
-            return Err(ReportError::new("type", message));
-        }
-        let endpoint = report.endpoint.as_ref().map(ToString::to_string);
-        let is_under = |prefix: &String| endpoint.as_deref().is_some_and(|endpoint| is_below(endpoint, prefix));
-        if !self.places.is_empty() && !self.places.iter().any(is_under) {
-            let message = format!("the report names no place below those of this token: {}", self.places.join(", "));
-            return Err(ReportError::new("place", message));
-        }
-        Ok(())
+/// Refuses a report of a host or place outside of the group.
+fn check(group: &Group, report: &Report) -> Result<(), ReportError> {
+    if !matches_pattern(&group.hosts, &report.host) {
+        let message = format!("`{}` is none of the hosts of this token, `{}`", report.host, group.hosts);
+        return Err(ReportError::new("host", message));
     }
+    if !group.reconciler_types.is_empty() && !group.reconciler_types.contains(&report.kind) {
+        let types = group.reconciler_types.join(", ");
+        let message = format!("`{}` is none of the types of reconcilers of this token: {types}", report.kind);
+        return Err(ReportError::new("type", message));
+    }
+    let endpoint = report.endpoint.as_ref().map(ToString::to_string);
+    let is_under = |prefix: &String| endpoint.as_deref().is_some_and(|endpoint| is_below(endpoint, prefix));
+    if !group.places.is_empty() && !group.places.iter().any(is_under) {
+        let message = format!("the report names no place below those of this token: {}", group.places.join(", "));
+        return Err(ReportError::new("place", message));
+    }
+    Ok(())
 }
 
 /// Whether an endpoint is a prefix, or continues it with another segment.
@@ -166,6 +107,10 @@ fn matches_pattern(pattern: &str, name: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
+    use hub_api::tokens::Reach;
+
     use super::*;
     use hub_api::report::example::report;
 

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use git::{Commit, Content, Repositories, RepositoryError};
 use hub_api::endpoint::Endpoint;
 use hub_api::publication::{DesiredTarget, DesiredVersion};
+use hub_api::watches::WatchProblem;
 use memchr::memmem;
 use model::diagnostic::{Diagnostic, Origin};
 use model::git_id::GitId;
@@ -15,7 +16,6 @@ use model::source::{FileId, Positions};
 use model::tree::{Blob, Mode, OpenError, Tree};
 
 use super::BranchKey;
-use super::state::Problem;
 use crate::limits::{DESCRIPTOR_BYTES_MAX, DESCRIPTOR_FILES_MAX, DESCRIPTORS_MAX};
 
 /// The descriptors in one branch.
@@ -68,7 +68,7 @@ struct File {
     /// Those of its last version that was good.
     descriptors: Vec<Arc<Described>>,
     /// What is wrong with its last version.
-    problems: Vec<Problem>,
+    problems: Vec<WatchProblem>,
     /// Whether no version of it is known that was good.
     is_unknown: bool,
 }
@@ -168,10 +168,10 @@ impl Files {
     }
 
     /// What is wrong with files.
-    pub(super) fn problems(&self) -> Vec<Problem> {
+    pub(super) fn problems(&self) -> Vec<WatchProblem> {
         let mut problems: Vec<_> = self.by_path.values().flat_map(|file| &file.problems).cloned().collect();
         if self.is_cut || self.contribution().descriptors.len() == DESCRIPTORS_MAX {
-            problems.push(Problem {
+            problems.push(WatchProblem {
                 file: None,
                 line: None,
                 message: format!(
@@ -185,12 +185,12 @@ impl Files {
 }
 
 /// What is wrong, in a form that can be told. Its file may have changed until somebody asks.
-fn problem(path: &str, content: &[u8], diagnostic: &Diagnostic) -> Problem {
+fn problem(path: &str, content: &[u8], diagnostic: &Diagnostic) -> WatchProblem {
     let span = diagnostic.labels.iter().find_map(|label| match &label.origin {
         Origin::Span(_, span) => Some(span.start),
         _ => None,
     });
-    Problem {
+    WatchProblem {
         file: Some(path.to_owned()),
         line: span.map(|start| Positions::new(content).of(start as usize).line),
         message: format!("{}: {}", diagnostic.code, diagnostic.message),
@@ -198,8 +198,8 @@ fn problem(path: &str, content: &[u8], diagnostic: &Diagnostic) -> Problem {
     }
 }
 
-fn described(descriptor: &DeploymentDescriptor, file: &str) -> Result<Described, Problem> {
-    let wrong = |what: &str, error: &dyn std::fmt::Display| Problem {
+fn described(descriptor: &DeploymentDescriptor, file: &str) -> Result<Described, WatchProblem> {
+    let wrong = |what: &str, error: &dyn std::fmt::Display| WatchProblem {
         file: Some(file.to_owned()),
         line: None,
         message: format!("the {what} of target `{}`: {error}", descriptor.target),

@@ -8,13 +8,13 @@ use git::{Commit, Repositories, Revision};
 use hub_api::limits::PUBLICATION_PLACES_MAX;
 use hub_api::publication::{BranchContent, DesiredPlace, ReadProgress, Role};
 use hub_api::timestamp::Timestamp;
+use hub_api::watches::WatchProblem;
 use model::git_id::GitId;
 use model::tree::Tree;
 
 use super::commits::{Unread, unread};
 use super::descriptors::{Described, Files, ReadError};
 use super::opened::Opened;
-use super::state::Problem;
 use super::{BranchKey, Resources, Shared, WatchedBranch, platform};
 use crate::desired::{self, DesiredUpdate};
 use crate::limits::PROBLEMS_MAX;
@@ -53,7 +53,7 @@ struct Step {
     applications: BTreeMap<String, DesiredPlace>,
     /// Whether these are all.
     is_whole: bool,
-    problems: Vec<Problem>,
+    problems: Vec<WatchProblem>,
     /// Branches of which something else is known now.
     woken: BTreeSet<BranchKey>,
 }
@@ -318,8 +318,8 @@ fn application(path: &str, tree: GitId, descriptors: &[Arc<Described>]) -> Desir
     }
 }
 
-fn missing(file: &str, path: &str) -> Problem {
-    Problem {
+fn missing(file: &str, path: &str) -> WatchProblem {
+    WatchProblem {
         file: Some(file.to_owned()),
         line: None,
         message: format!("there is no folder `{path}`, which `manifests` names"),
@@ -328,14 +328,14 @@ fn missing(file: &str, path: &str) -> Problem {
 }
 
 /// Two descriptors give one target different content.
-fn rival(one: &Described, (own, key): (&BranchKey, &BranchKey), other: &Described) -> Problem {
+fn rival(one: &Described, (own, key): (&BranchKey, &BranchKey), other: &Described) -> WatchProblem {
     let [environment, workspace, application, workload, target] = one.key();
     let place = if key == own {
         format!("`{}`", other.file)
     } else {
         format!("`{}` on branch `{}` of `{}`", other.file, key.branch, key.repository)
     };
-    Problem {
+    WatchProblem {
         file: Some(one.file.clone()),
         line: None,
         message: format!(
@@ -345,9 +345,9 @@ fn rival(one: &Described, (own, key): (&BranchKey, &BranchKey), other: &Describe
     }
 }
 
-fn unwatched(file: &str, branch: &BranchKey) -> Problem {
+fn unwatched(file: &str, branch: &BranchKey) -> WatchProblem {
     let BranchKey { repository, branch } = branch;
-    Problem {
+    WatchProblem {
         file: Some(file.to_owned()),
         line: None,
         message: format!("its manifests are on branch `{branch}` of `{repository}`, which is not watched"),

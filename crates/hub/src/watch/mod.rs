@@ -19,12 +19,12 @@ use std::time::Duration;
 
 use engine::output::Folder;
 use git::{Repositories, RepositoryUrl};
+use hub_api::watches::WatchState;
 use tokio::sync::{Notify, Semaphore};
 use tokio::task::JoinSet;
 
 use self::look::Look;
 use self::registry::Registry;
-pub use self::state::{Problem, WatchState};
 use crate::ingest::Ingest;
 use crate::limits::{LOOK_PAUSE_MAX, LOOKS_AT_ONCE};
 use crate::store::Database;
@@ -145,7 +145,7 @@ impl Shared {
 /// What is needed to look at branches.
 fn looks(resources: &Resources, branches: Vec<WatchedBranch>) -> (Arc<Shared>, Vec<Look>) {
     let branches: BTreeMap<_, _> = branches.into_iter().map(|branch| (branch.key(), branch)).collect();
-    let state = |(key, branch): (&BranchKey, &WatchedBranch)| (key.clone(), WatchState::new(branch));
+    let state = |(key, branch): (&BranchKey, &WatchedBranch)| (key.clone(), state::new(branch));
     let shared = Arc::new(Shared {
         registry: Registry::new(branches.keys().cloned()),
         wake: branches.keys().map(|key| (key.clone(), Notify::new())).collect(),

@@ -88,7 +88,7 @@ impl Hub {
     fn problems(&self) -> Vec<String> {
         let states = self.shared.states.lock().unwrap();
         let problems = states.values().flat_map(|state| &state.problems);
-        let text = |problem: &Problem| {
+        let text = |problem: &hub_api::watches::WatchProblem| {
             format!("{}:{} {}", problem.file.as_deref().unwrap_or(""), problem.line.unwrap_or(0), problem.message)
         };
         problems.map(text).collect()

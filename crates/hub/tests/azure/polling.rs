@@ -3,9 +3,12 @@
 use axum::http::StatusCode;
 use axum::response::IntoResponse as _;
 use hub::ingest::Ingest;
-use hub::questions::{Filter, Page, Standing, deployments};
+use hub::questions::deployments;
 use hub::store::{Database, DatabaseUrl};
+use hub_api::filter::Filter;
+use hub_api::page::Page;
 use hub_api::publication::Publication;
+use model::rollout::RolloutState;
 use serde_json::json;
 
 use super::cloud::{CLUSTERS, CONFIGURATIONS, Cloud, Fault, INSTANCES, TARGETS, error};
@@ -197,7 +200,7 @@ async fn a_solution_is_the_workload_that_is_called_so_at_its_version() {
         (row.host.as_str(), row.reconciler.as_str(), row.environment.as_deref()),
         ("chicago", "line-7/hello", Some("prod"))
     );
-    assert_eq!((row.version.as_deref(), row.standing), (Some("1.2.3"), Some(Standing::Succeeded)));
+    assert_eq!((row.version.as_deref(), row.standing), (Some("1.2.3"), Some(RolloutState::Succeeded)));
 }
 
 #[tokio::test]

@@ -242,7 +242,7 @@ async fn answers_are_as_described_and_have_no_other_fields() {
 async fn tokens_are_as_described() {
     let hub = Hub::start().await;
     let description = strict(description(&hub).await);
-    let admin = hub.token("admin", hub::tokens::Scope::Admin).await;
+    let admin = hub.token("admin", hub_api::tokens::Scope::Admin).await;
     for request in [
         json!({"name": "h", "role": "host", "host": "berlin", "expiresOn": "2099-01-01T00:00:00Z"}),
         json!({"name": "g", "role": "group", "hosts": "*", "labels": {"a": "b"}, "places": ["https://a"], "signs": true}),

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use hub::server::{Server, ServerOptions};
 use hub::store::DatabaseUrl;
 use hub::tls::Certificate;
-use hub::tokens::{Reach, Scope};
+use hub_api::tokens::{Reach, Scope};
 use reqwest::{StatusCode, Version};
 use tonic::Code;
 use tonic::transport::{Channel, ClientTlsConfig};

@@ -3,9 +3,10 @@
 use std::time::Duration;
 
 use hub::limits::EVENT_STREAMS_MAX;
-use hub::questions::Filter;
-use hub::tokens::{self, Reach, Scope};
+use hub::tokens;
 use hub_api::client::{Client, ClientError, Followed, parameters};
+use hub_api::filter::Filter;
+use hub_api::tokens::{Reach, Scope};
 use reqwest::{Response, StatusCode};
 use serde_json::Value;
 

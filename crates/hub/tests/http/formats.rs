@@ -1,6 +1,6 @@
 //! Reconcilers that speak a format of their own.
 
-use hub::tokens::Scope;
+use hub_api::tokens::Scope;
 use reqwest::StatusCode;
 
 use super::{Hub, problem};

@@ -3,8 +3,8 @@
 use std::io::Write as _;
 
 use hub::limits::{BODY_TIMEOUT, QUEUE_REPORTS_MAX, REQUEST_BYTES_MAX};
-use hub::tokens::Scope;
 use hub_api::limits::BATCH_REPORTS_MAX;
+use hub_api::tokens::Scope;
 use reqwest::StatusCode;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;

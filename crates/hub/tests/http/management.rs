@@ -1,7 +1,7 @@
 //! Tokens and hosts over HTTP, and who did what.
 
-use hub::tokens::{Reach, Scope};
 use hub_api::token::TokenText;
+use hub_api::tokens::{Reach, Scope};
 use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
 

@@ -8,7 +8,7 @@ use super::{Hub, problem, report};
 #[tokio::test]
 async fn it_says_that_it_lives_and_is_ready_to_anybody() {
     let hub = Hub::start().await;
-    hub.token("t", hub::tokens::Scope::Read(hub::tokens::Reach::ALL)).await;
+    hub.token("t", hub_api::tokens::Scope::Read(hub_api::tokens::Reach::ALL)).await;
     for path in ["/healthz", "/readyz", "/api/v1/openapi.json"] {
         assert_eq!(hub.get(path).send().await.unwrap().status(), StatusCode::OK, "{path}");
     }

@@ -1,6 +1,6 @@
 //! OpenTelemetry logs, over HTTP and gRPC.
 
-use hub::tokens::{Reach, Scope};
+use hub_api::tokens::{Reach, Scope};
 use opentelemetry_proto::tonic::collector::logs::v1::logs_service_client::LogsServiceClient;
 use opentelemetry_proto::tonic::collector::logs::v1::{ExportLogsServiceRequest, ExportLogsServiceResponse};
 use opentelemetry_proto::tonic::common::v1::{AnyValue, KeyValue, any_value};

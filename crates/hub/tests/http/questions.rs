@@ -1,7 +1,9 @@
 //! Questions over HTTP.
 
-use hub::questions::{Deployments, Environments, Filter};
 use hub_api::client::{Client, parameters};
+use hub_api::deployments::Deployments;
+use hub_api::environments::Environments;
+use hub_api::filter::Filter;
 use reqwest::StatusCode;
 use reqwest::header::{ETAG, IF_NONE_MATCH};
 use serde_json::json;
@@ -52,7 +54,7 @@ async fn a_parameter_that_is_written_wrongly_is_refused() {
 #[tokio::test]
 async fn who_may_not_read_gets_no_answer() {
     let hub = with_a_report().await;
-    let token = hub.token("t", hub::tokens::Scope::Host { host: "h".into() }).await;
+    let token = hub.token("t", hub_api::tokens::Scope::Host { host: "h".into() }).await;
     let asked = hub.get("/api/v1/deployments").bearer_auth(token.reveal()).send().await.unwrap();
     assert_eq!(problem(asked).await.0, StatusCode::FORBIDDEN);
     let asked = hub.post("/deployment_state").json(&json!({})).send().await.unwrap();

@@ -2,8 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use hub::tokens::{Reach, Scope};
+use Expected::{Limited, Open, Refused};
 use hub_api::token::TokenText;
+use hub_api::tokens::{Reach, Scope};
 use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
 
@@ -18,8 +19,6 @@ enum Expected {
     /// Anybody may ask.
     Open,
 }
-
-use Expected::{Limited, Open, Refused};
 
 const ROUTES: &[(&str, &str, Expected)] = &[
     ("get", "/api/v1/deployments", Limited(&["/api/v1/deployments", "/api/v1/deployments?status=succeeded,failed"])),

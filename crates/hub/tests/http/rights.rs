@@ -2,9 +2,10 @@
 
 use std::time::Duration;
 
-use hub::tokens::{self, Group, NewToken, Reach, Scope};
+use hub::tokens::{self, NewToken};
 use hub_api::timestamp::Timestamp;
 use hub_api::token::TokenText;
+use hub_api::tokens::{Group, Reach, Scope};
 use reqwest::StatusCode;
 
 use super::{Hub, later, problem, report};

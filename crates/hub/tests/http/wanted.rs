@@ -1,8 +1,8 @@
 //! What is wanted, over HTTP.
 
 use engine::output::Folder;
-use hub::tokens::{Reach, Scope};
 use hub::watch::{WatchSettings, WatchedBranch};
+use hub_api::tokens::{Reach, Scope};
 use reqwest::StatusCode;
 use serde_json::{Value, json};
 

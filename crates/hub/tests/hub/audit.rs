@@ -2,10 +2,11 @@
 
 use std::time::Duration;
 
-use hub::audit::{Action, AuditFilter, entries, forget};
+use hub::audit::{entries, forget};
 use hub::hosts::{Registration, register};
 use hub::retention::Keep;
 use hub::store::Database;
+use hub_api::audit::{Action, AuditFilter};
 use hub_api::timestamp::Timestamp;
 
 use crate::twins::Ground;

@@ -5,10 +5,11 @@ use std::path::Path;
 use hub::import::{Imported, import};
 use hub::ingest::Ingest;
 use hub::store::Value;
-use hub::tokens::{self, NewToken, Scope};
+use hub::tokens::{self, NewToken};
 use hub_api::report::signed_file;
 use hub_api::timestamp::Timestamp;
 use hub_api::token::TokenText;
+use hub_api::tokens::Scope;
 
 use crate::sample::{HOSTS, lines, report};
 use crate::twins::Ground;

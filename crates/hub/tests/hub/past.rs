@@ -5,13 +5,18 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use hub::desired::DesiredUpdate;
 use hub::ingest::Ingest;
-use hub::questions::{Deployment, Event, Filter, Page, Standing, deployments, history};
+use hub::questions::{deployments, history};
 use hub::store::Database;
+use hub_api::deployments::Deployment;
 use hub_api::endpoint::Endpoint;
+use hub_api::filter::Filter;
+use hub_api::history::Event;
+use hub_api::page::Page;
 use hub_api::publication::{BranchContent, DesiredPlace, DesiredTarget, ReadProgress, Role};
 use hub_api::report::{Report, Status};
 use hub_api::timestamp::Timestamp;
 use libtest_mimic::Trial;
+use model::rollout::RolloutState;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 
@@ -225,20 +230,20 @@ fn line(
     (host, place): (&str, Option<usize>),
     (status, since): (Status, i64),
     (wanted, held): (Option<i64>, Option<i64>),
-    standing: Option<Standing>,
+    standing: Option<RolloutState>,
 ) -> String {
     let place = place.map_or("-", |place| PLACES[place]);
-    let standing = standing.map_or("-", Standing::as_str);
+    let standing = standing.map_or("-", RolloutState::as_str);
     format!("{host} {place} {} since {since}: {wanted:?} {held:?} {standing}", status.as_str())
 }
 
-fn standing(status: Status, (wanted, held): (Option<i64>, Option<i64>)) -> Option<Standing> {
+fn standing(status: Status, (wanted, held): (Option<i64>, Option<i64>)) -> Option<RolloutState> {
     let is_or_may_be = held.is_none() || held == wanted;
     wanted.map(|_| match status {
-        Status::Success if held == wanted => Standing::Succeeded,
-        Status::Failure if is_or_may_be => Standing::Failed,
-        Status::InProgress if is_or_may_be => Standing::InProgress,
-        _ => Standing::Outdated,
+        Status::Success if held == wanted => RolloutState::Succeeded,
+        Status::Failure if is_or_may_be => RolloutState::Failed,
+        Status::InProgress if is_or_may_be => RolloutState::InProgress,
+        _ => RolloutState::Outdated,
     })
 }
 

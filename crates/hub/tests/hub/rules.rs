@@ -13,15 +13,15 @@ use hmac::{Hmac, KeyInit as _, Mac as _};
 use http::{HeaderMap, StatusCode};
 use hub::heartbeats::{Heartbeat, HeartbeatOptions};
 use hub::hosts::{self, ReconcilerRegistration, Registration};
-use hub::questions::Filter;
 use hub::rules::{
-    Condition, Deliveries, Format, Phase, Receiver, Rule, RuleState, Secret, Severity, Threshold, client, deliver,
-    look, states, test,
+    Deliveries, Format, Receiver, Rule, Secret, Severity, Threshold, client, deliver, look, states, test,
 };
 use hub::silence;
 use hub::store::Database;
 use hub_api::endpoint::Endpoint;
+use hub_api::filter::Filter;
 use hub_api::report::{Report, Status};
+use hub_api::rules::{Condition, Phase, RuleState};
 use hub_api::timestamp::Timestamp;
 use serde_json::Value;
 use sha2::Sha256;

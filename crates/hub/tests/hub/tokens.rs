@@ -4,9 +4,10 @@ use std::time::Duration;
 
 use hub::authority::Authority;
 use hub::store::Database;
-use hub::tokens::{Group, Invalid, NewToken, Reach, Scope, TokenError, any, create, find, list, revoke, rotate};
+use hub::tokens::{Invalid, NewToken, TokenError, any, create, find, list, revoke, rotate};
 use hub_api::timestamp::Timestamp;
 use hub_api::token::TokenText;
+use hub_api::tokens::{Group, Reach, Scope};
 
 use crate::twins::Ground;
 

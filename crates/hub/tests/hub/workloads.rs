@@ -1,10 +1,15 @@
 //! Reports that name a workload and a version instead of a folder and a commit: of Workload Orchestration, and of scripts that know nothing of git.
 
 use hub::ingest::Ingest;
-use hub::questions::{Compared, Deployment, Filter, Page, Standing, compare, deployments, rollout};
+use hub::questions::{compare, deployments, rollout};
 use hub::store::Database;
+use hub_api::compare::Compared;
+use hub_api::deployments::Deployment;
+use hub_api::filter::Filter;
+use hub_api::page::Page;
 use hub_api::publication::BranchContent;
 use hub_api::report::{Report, WorkloadName};
+use model::rollout::RolloutState;
 
 use crate::faults::check_consistent;
 use crate::sample;
@@ -46,7 +51,7 @@ async fn check(database: &Database, expected: &[&str]) {
     let answer = deployments(database, &Filter::default(), &Page::default(), None).await.unwrap();
     let line = |row: &Deployment| {
         let workload = row.target.as_ref().map_or("-", |target| target.workload.as_str());
-        let standing = row.standing.map(Standing::as_str).or(row.unplaced.as_deref()).unwrap_or("-");
+        let standing = row.standing.map(RolloutState::as_str).or(row.unplaced.as_deref()).unwrap_or("-");
         let (environment, version) = (row.environment.as_deref().unwrap_or("-"), row.version.as_deref().unwrap_or("-"));
         format!("{environment} {workload} {version} {standing}")
     };

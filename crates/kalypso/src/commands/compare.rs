@@ -1,6 +1,6 @@
 //! `kalypso compare`: how two environments differ.
 
-use hub::questions::{Compared, ComparedSide, ComparedTarget, Comparison};
+use hub_api::compare::{Compared, ComparedSide, ComparedTarget, Comparison};
 use serde_json::json;
 
 use crate::arguments::{self, Format};

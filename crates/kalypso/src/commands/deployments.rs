@@ -1,6 +1,6 @@
 //! `kalypso deployments`: which versions of which workloads are on which hosts.
 
-use hub::questions::{Deployment, Deployments};
+use hub_api::deployments::{Deployment, Deployments};
 use hub_api::timestamp::Timestamp;
 use serde_json::json;
 
@@ -49,8 +49,8 @@ pub(super) fn text(list: &List<Deployment>, now: Timestamp) -> String {
 fn cells(row: &Deployment, now: Timestamp) -> [String; 10] {
     let or_none = |text: Option<&str>| text.map_or_else(|| "-".to_owned(), asking::plain);
     let target = row.target.as_ref();
-    let status = row.standing.map_or("unwanted", hub::questions::Standing::as_str).replace('_', " ");
-    let is_well = row.standing == Some(hub::questions::Standing::Succeeded);
+    let status = row.standing.map_or("unwanted", model::rollout::RolloutState::as_str).replace('_', " ");
+    let is_well = row.standing == Some(model::rollout::RolloutState::Succeeded);
     let message = row.unplaced.as_deref().or(row.message.as_deref().filter(|_| !is_well));
     let message = message.map(asking::plain).unwrap_or_default();
     [
@@ -61,7 +61,7 @@ fn cells(row: &Deployment, now: Timestamp) -> [String; 10] {
         or_none(row.version.as_deref()),
         or_none(row.config_version.as_deref().map(|version| version.get(..12).unwrap_or(version))),
         asking::short(row.commit.as_deref()),
-        if row.silent && row.standing != Some(hub::questions::Standing::Silent) {
+        if row.silent && row.standing != Some(model::rollout::RolloutState::Silent) {
             format!("{status}, silent")
         } else {
             status

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use hub::questions::{Drift, Drifting};
+use hub_api::drift::{Drift, Drifting};
 use hub_api::timestamp::Timestamp;
 use serde_json::json;
 

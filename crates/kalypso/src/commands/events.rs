@@ -1,7 +1,7 @@
 //! `kalypso events`: what changes, as it happens.
 
-use hub::questions::{Change, ReportChange, SilenceChange, WantedChange};
 use hub_api::client::Followed;
+use hub_api::events::{Change, ReportChange, SilenceChange, WantedChange};
 use hub_api::timestamp::Timestamp;
 use serde_json::Value;
 

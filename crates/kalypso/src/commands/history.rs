@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use hub::questions::{Event, History, Reported};
+use hub_api::history::{Event, History, Reported};
 use hub_api::timestamp::Timestamp;
 use serde_json::json;
 
@@ -83,7 +83,7 @@ fn cells(event: &Event, now: Timestamp) -> [String; 5] {
 
 #[cfg(test)]
 mod tests {
-    use hub::questions::TargetNames;
+    use hub_api::deployments::TargetNames;
 
     use super::*;
 

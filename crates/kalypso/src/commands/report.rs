@@ -6,9 +6,8 @@ mod signed;
 use std::fmt::Write as _;
 use std::path::Path;
 
-use hub_api::client::Receipt;
-use hub_api::report::Report as Said;
-use hub_api::report::generic;
+use hub_api::report::receipt::Receipt;
+use hub_api::report::{Report as Said, generic};
 use hub_api::timestamp::Timestamp;
 use serde_json::{Value, json};
 

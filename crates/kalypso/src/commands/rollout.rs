@@ -4,10 +4,10 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::time::{Duration, Instant};
 
-use hub::questions::{
-    Deployment, EnvironmentRollout, ListedRollout, Rollout, RolloutOf, RolloutVersion, Rollouts, Standing,
-};
+use hub_api::deployments::Deployment;
+use hub_api::rollouts::{EnvironmentRollout, ListedRollout, Rollout, RolloutOf, RolloutVersion, Rollouts};
 use hub_api::timestamp::Timestamp;
+use model::rollout::RolloutState;
 use serde_json::json;
 
 use super::deployments;
@@ -129,7 +129,7 @@ fn attention(row: &Deployment, now: Timestamp) -> [String; 3] {
     let said = match row.message.as_deref().map(asking::plain) {
         _ if row.silent => format!("silent, last report {}", asking::ago(row.last_heard, now)),
         Some(message) if !message.is_empty() => message,
-        _ => row.standing.map_or("", hub::questions::Standing::as_str).replace('_', " "),
+        _ => row.standing.map_or("", model::rollout::RolloutState::as_str).replace('_', " "),
     };
     [asking::plain(&row.host), row.since.map_or_else(String::new, |since| asking::length(now.since(since))), said]
 }
@@ -148,11 +148,11 @@ fn unlisted(one: &EnvironmentRollout, indent: usize) -> String {
 fn advice(rollout: &Rollout) -> String {
     let counts = &rollout.counts;
     let parts = [
-        (counts.failed, Standing::Failed),
-        (counts.silent, Standing::Silent),
-        (counts.in_progress, Standing::InProgress),
-        (counts.outdated, Standing::Outdated),
-        (counts.never_reported, Standing::NeverReported),
+        (counts.failed, RolloutState::Failed),
+        (counts.silent, RolloutState::Silent),
+        (counts.in_progress, RolloutState::InProgress),
+        (counts.outdated, RolloutState::Outdated),
+        (counts.never_reported, RolloutState::NeverReported),
     ];
     let not_there: Vec<_> = parts.iter().filter(|(count, _)| *count > 0).map(|(_, word)| word.as_str()).collect();
     if not_there.is_empty() {
@@ -286,7 +286,8 @@ pub(super) fn of_workloads(versions: &[RolloutVersion]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use hub::questions::{Counts, TargetNames};
+    use hub_api::deployments::TargetNames;
+    use model::rollout::Counts;
 
     use super::*;
 

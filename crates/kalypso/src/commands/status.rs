@@ -1,7 +1,8 @@
 //! `kalypso status`: how environments are.
 
-use hub::questions::{Counts, EnvironmentTarget, EnvironmentTargets, Environments};
+use hub_api::environments::{EnvironmentTarget, EnvironmentTargets, Environments};
 use hub_api::timestamp::Timestamp;
+use model::rollout::Counts;
 use serde_json::json;
 
 use crate::arguments::{self, Format};
@@ -49,7 +50,7 @@ pub(super) fn environments(answer: &Environments) -> String {
     if answer.items.is_empty() {
         return "the hub knows no environment yet\n".to_owned();
     }
-    let row = |environment: &hub::questions::Environment| {
+    let row = |environment: &hub_api::environments::Environment| {
         let counts = &environment.counts;
         [asking::plain(&environment.name), bar(counts), of(counts), others(counts)]
     };

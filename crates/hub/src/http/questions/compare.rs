@@ -2,13 +2,17 @@
 
 use axum::extract::State;
 use axum::response::Response;
+use hub_api::compare::{Compared, Comparison};
+use hub_api::filter::Filter;
+use hub_api::page::Page;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use super::super::App;
+use super::super::asked::Asked;
 use super::super::problem::Problem;
-use super::{Asked, NotAnswered};
-use crate::questions::{self, Compared, Comparison, Filter, Page};
+use super::NotAnswered;
+use crate::questions;
 
 pub(super) fn routes() -> OpenApiRouter<App> {
     OpenApiRouter::new().routes(routes!(compare))
@@ -28,5 +32,5 @@ pub(super) fn routes() -> OpenApiRouter<App> {
     ),
 )]
 async fn compare(State(app): State<App>, asked: Asked<Compared>) -> Result<Response, Problem> {
-    asked.answer(questions::compare(&app.database, &asked.more, &asked.filter, &asked.page).await)
+    asked.answer(questions::compare(&app.database, &asked.more, asked.question(), &asked.page).await)
 }

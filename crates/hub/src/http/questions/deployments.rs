@@ -2,13 +2,17 @@
 
 use axum::extract::State;
 use axum::response::Response;
+use hub_api::deployments::Deployments;
+use hub_api::filter::Filter;
+use hub_api::page::Page;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use super::super::App;
+use super::super::asked::Asked;
 use super::super::problem::Problem;
-use super::{Asked, At, NotAnswered};
-use crate::questions::{self, Deployments, Filter, Page};
+use super::{At, NotAnswered};
+use crate::questions;
 
 pub(super) fn routes() -> OpenApiRouter<App> {
     OpenApiRouter::new().routes(routes!(deployments))
@@ -28,6 +32,6 @@ pub(super) fn routes() -> OpenApiRouter<App> {
     ),
 )]
 async fn deployments(State(app): State<App>, asked: Asked<At>) -> Result<Response, Problem> {
-    let answered = questions::deployments(&app.database, &asked.filter, &asked.page, asked.more.at).await;
+    let answered = questions::deployments(&app.database, asked.question(), &asked.page, asked.more.at).await;
     asked.answer(answered)
 }

@@ -2,14 +2,19 @@
 
 use axum::extract::State;
 use axum::response::Response;
+use hub_api::deployments::Deployments;
+use hub_api::drift::Drift;
+use hub_api::filter::Filter;
+use hub_api::page::Page;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use super::super::App;
+use super::super::asked::Asked;
 use super::super::extract::Path;
 use super::super::problem::Problem;
-use super::{Asked, NotAnswered, Nothing};
-use crate::questions::{self, Deployments, Drift, Filter, Page};
+use super::{NotAnswered, Nothing};
+use crate::questions;
 
 pub(super) fn routes() -> OpenApiRouter<App> {
     OpenApiRouter::new().routes(routes!(drift)).routes(routes!(drift_hosts))
@@ -29,7 +34,7 @@ pub(super) fn routes() -> OpenApiRouter<App> {
     ),
 )]
 async fn drift(State(app): State<App>, asked: Asked<Nothing>) -> Result<Response, Problem> {
-    asked.answer(questions::drift(&app.database, &asked.filter, &asked.page).await)
+    asked.answer(questions::drift(&app.database, asked.question(), &asked.page).await)
 }
 
 /// Who is silent, or reports what nobody wants
@@ -50,6 +55,6 @@ async fn drift_hosts(
     Path(kind): Path<String>,
     asked: Asked<Nothing>,
 ) -> Result<Response, Problem> {
-    let kind = kind.parse()?;
-    asked.answer(questions::drift_hosts(&app.database, kind, &asked.filter, &asked.page).await)
+    let kind = questions::drift_kind(&kind)?;
+    asked.answer(questions::drift_hosts(&app.database, kind, asked.question(), &asked.page).await)
 }

@@ -2,13 +2,17 @@
 
 use axum::extract::State;
 use axum::response::Response;
+use hub_api::environments::{EnvironmentTargets, Environments};
+use hub_api::filter::Filter;
+use hub_api::page::Page;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use super::super::App;
+use super::super::asked::Asked;
 use super::super::problem::Problem;
-use super::{Asked, At, NotAnswered, Nothing};
-use crate::questions::{self, EnvironmentTargets, Environments, Filter, Page};
+use super::{At, NotAnswered, Nothing};
+use crate::questions;
 
 pub(super) fn routes() -> OpenApiRouter<App> {
     OpenApiRouter::new().routes(routes!(environments)).routes(routes!(environment_targets))
@@ -28,7 +32,7 @@ pub(super) fn routes() -> OpenApiRouter<App> {
     ),
 )]
 async fn environments(State(app): State<App>, asked: Asked<Nothing>) -> Result<Response, Problem> {
-    asked.answer(questions::environments(&app.database, &asked.filter).await)
+    asked.answer(questions::environments(&app.database, asked.question()).await)
 }
 
 /// What targets should have, and how many reconcilers do
@@ -45,6 +49,6 @@ async fn environments(State(app): State<App>, asked: Asked<Nothing>) -> Result<R
     ),
 )]
 async fn environment_targets(State(app): State<App>, asked: Asked<At>) -> Result<Response, Problem> {
-    let answered = questions::environment_targets(&app.database, &asked.filter, &asked.page, asked.more.at).await;
+    let answered = questions::environment_targets(&app.database, asked.question(), &asked.page, asked.more.at).await;
     asked.answer(answered)
 }

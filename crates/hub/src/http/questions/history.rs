@@ -2,13 +2,17 @@
 
 use axum::extract::State;
 use axum::response::Response;
+use hub_api::filter::Filter;
+use hub_api::history::History;
+use hub_api::page::Page;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use super::super::App;
+use super::super::asked::Asked;
 use super::super::problem::Problem;
-use super::{Asked, NotAnswered, Nothing};
-use crate::questions::{self, Filter, History, Page};
+use super::{NotAnswered, Nothing};
+use crate::questions;
 
 pub(super) fn routes() -> OpenApiRouter<App> {
     OpenApiRouter::new().routes(routes!(history))
@@ -28,5 +32,5 @@ pub(super) fn routes() -> OpenApiRouter<App> {
     ),
 )]
 async fn history(State(app): State<App>, asked: Asked<Nothing>) -> Result<Response, Problem> {
-    asked.answer(questions::history(&app.database, &asked.filter, &asked.page).await)
+    asked.answer(questions::history(&app.database, asked.question(), &asked.page).await)
 }

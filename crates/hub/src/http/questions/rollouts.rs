@@ -5,15 +5,20 @@ use axum::extract::State;
 use axum::extract::rejection::BytesRejection;
 use axum::response::Response;
 use bytes::Bytes;
+use hub_api::deployments::Deployments;
+use hub_api::filter::Filter;
+use hub_api::page::Page;
+use hub_api::rollouts::{Rollout, Rollouts};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use super::super::App;
+use super::super::asked::Asked;
 use super::super::caller::Reader;
 use super::super::extract::Path;
 use super::super::problem::{Kind, Problem};
-use super::{Asked, NotAnswered, Nothing};
-use crate::questions::{self, DeploymentState, DeploymentStateRequest, Deployments, Filter, Page, Rollout, Rollouts};
+use super::{NotAnswered, Nothing};
+use crate::questions::{self, DeploymentState, DeploymentStateRequest};
 
 pub(super) fn routes() -> OpenApiRouter<App> {
     OpenApiRouter::new()
@@ -35,7 +40,7 @@ pub(super) fn routes() -> OpenApiRouter<App> {
     ),
 )]
 async fn rollouts(State(app): State<App>, asked: Asked<Nothing>) -> Result<Response, Problem> {
-    asked.answer(questions::rollouts(&app.database, &asked.filter, &asked.page).await)
+    asked.answer(questions::rollouts(&app.database, asked.question(), &asked.page).await)
 }
 
 /// How far the rollout of a workload, a version of it, or a commit is
@@ -53,7 +58,7 @@ async fn rollouts(State(app): State<App>, asked: Asked<Nothing>) -> Result<Respo
     ),
 )]
 async fn rollout(State(app): State<App>, Path(of): Path<String>, asked: Asked<Nothing>) -> Result<Response, Problem> {
-    asked.answer(questions::rollout(&app.database, &of, &asked.filter).await)
+    asked.answer(questions::rollout(&app.database, &of, asked.question()).await)
 }
 
 /// Who stands where with a rollout
@@ -74,7 +79,7 @@ async fn rollout_hosts(
     Path(of): Path<String>,
     asked: Asked<Nothing>,
 ) -> Result<Response, Problem> {
-    asked.answer(questions::rollout_hosts(&app.database, &of, &asked.filter, &asked.page).await)
+    asked.answer(questions::rollout_hosts(&app.database, &of, asked.question(), &asked.page).await)
 }
 
 /// How many reconcilers of an endpoint have a commit, as Microsoft's hub is asked

@@ -6,7 +6,11 @@ mod truth;
 
 use std::time::{Duration, SystemTime};
 
-use hub::questions::{Counts, Deployment, Deployments, Drift, Environments, Rollout};
+use hub_api::deployments::{Deployment, Deployments};
+use hub_api::drift::Drift;
+use hub_api::environments::Environments;
+use hub_api::rollouts::Rollout;
+use model::rollout::Counts;
 use simulator::simulation::{Conduct, Format, HostOptions, Pull, Simulation, SimulationOptions};
 
 use self::branches::{Branches, ENVIRONMENTS, PATHS};
@@ -114,7 +118,7 @@ async fn ask(carrier: &Carrier, truth: &Truth) {
 /// What is where, in one line: what `Truth::rows` says of it.
 fn row(row: &Deployment) -> String {
     let status = row.status.map_or("-", hub_api::report::Status::as_str);
-    let standing = row.standing.map_or("unwanted", hub::questions::Standing::as_str);
+    let standing = row.standing.map_or("unwanted", model::rollout::RolloutState::as_str);
     let failed = row.message.as_deref().filter(|_| status == "failure").unwrap_or_default();
     let commit = row.commit.as_deref().unwrap_or("-");
     let heard = row.last_heard.unwrap_or_default().millis() / 1_000;

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use hub::questions::{Counts, Standing};
 use model::git_id::GitId;
+use model::rollout::{Counts, RolloutState};
 use simulator::simulation::{Said, Simulation, Status};
 
 use super::branches::{Branches, ENVIRONMENTS};
@@ -99,7 +99,7 @@ impl Truth {
     pub(super) fn rows(&self) -> Vec<String> {
         let row = |fact: &Fact| {
             let Said { pull, status, message, at, .. } = &fact.said;
-            let standing = fact.standing().map_or("unwanted", Standing::as_str);
+            let standing = fact.standing().map_or("unwanted", RolloutState::as_str);
             let (status, held) = (status.as_str(), fact.held.0);
             format!("{}/{}: {status}, {standing}, {held}, {message}, heard of at {at}", fact.host, pull.reconciler)
         };
@@ -111,42 +111,42 @@ impl Truth {
 
 impl Fact {
     /// Where it stands with what it should have.
-    fn standing(&self) -> Option<Standing> {
+    fn standing(&self) -> Option<RolloutState> {
         let (_, wanted) = self.wanted?;
         Some(self.stands(self.held.1 == wanted))
     }
 
     /// Where it stands with what a commit brought.
-    fn standing_with(&self, commit: GitId) -> Option<Standing> {
+    fn standing_with(&self, commit: GitId) -> Option<RolloutState> {
         let (since, wanted) = self.wanted?;
         Some(self.stands(self.held.0 == commit || self.held.1 == wanted && since == commit))
     }
 
-    fn stands(&self, holds: bool) -> Standing {
+    fn stands(&self, holds: bool) -> RolloutState {
         match self.said.status {
-            Status::Success if holds => Standing::Succeeded,
-            Status::Failure if holds => Standing::Failed,
-            _ if self.is_silent => Standing::Silent,
-            Status::InProgress if holds => Standing::InProgress,
-            _ => Standing::Outdated,
+            Status::Success if holds => RolloutState::Succeeded,
+            Status::Failure if holds => RolloutState::Failed,
+            _ if self.is_silent => RolloutState::Silent,
+            Status::InProgress if holds => RolloutState::InProgress,
+            _ => RolloutState::Outdated,
         }
     }
 }
 
-fn count(standings: impl Iterator<Item = (Standing, bool)>) -> Counts {
+fn count(standings: impl Iterator<Item = (RolloutState, bool)>) -> Counts {
     let mut counts = Counts::default();
     for (standing, is_silent) in standings {
         counts.expected += 1;
         let part = match standing {
-            Standing::Succeeded => &mut counts.succeeded,
-            Standing::Failed => &mut counts.failed,
-            Standing::InProgress => &mut counts.in_progress,
-            Standing::Silent => &mut counts.silent,
-            Standing::Outdated => &mut counts.outdated,
-            Standing::NeverReported => &mut counts.never_reported,
+            RolloutState::Succeeded => &mut counts.succeeded,
+            RolloutState::Failed => &mut counts.failed,
+            RolloutState::InProgress => &mut counts.in_progress,
+            RolloutState::Silent => &mut counts.silent,
+            RolloutState::Outdated => &mut counts.outdated,
+            RolloutState::NeverReported => &mut counts.never_reported,
         };
         *part += 1;
-        counts.succeeded_but_silent += i64::from(is_silent && standing == Standing::Succeeded);
+        counts.succeeded_but_silent += i64::from(is_silent && standing == RolloutState::Succeeded);
     }
     counts
 }

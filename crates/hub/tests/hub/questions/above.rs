@@ -1,9 +1,13 @@
 //! Reports of the folders of cluster types, each of which holds the folders of many workloads.
 
 use hub::ingest::Ingest;
-use hub::questions::{Change, Event, Filter, Page, Position, Reported, WantedChange, changes, history, settled};
+use hub::questions::{Position, changes, history, settled};
 use hub::store::Database;
 use hub_api::endpoint::Endpoint;
+use hub_api::events::{Change, WantedChange};
+use hub_api::filter::Filter;
+use hub_api::history::{Event, Reported};
+use hub_api::page::Page;
 use hub_api::publication::{BranchContent, DesiredPlace, DesiredTarget, Role};
 use hub_api::report::Report;
 use hub_api::timestamp::Timestamp;

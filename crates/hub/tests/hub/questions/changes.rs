@@ -3,9 +3,11 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use hub::questions::{Change, Filter, Position, QuestionError, changes, settled};
+use hub::questions::{Position, QuestionError, changes, settled};
 use hub::silence;
 use hub::store::Database;
+use hub_api::events::Change;
+use hub_api::filter::Filter;
 use hub_api::report::{Report, Status};
 use hub_api::timestamp::Timestamp;
 use tokio::time::timeout;

@@ -1,6 +1,9 @@
 //! How two environments differ.
 
-use hub::questions::{Compared, ComparedSide, Filter, Page, compare};
+use hub::questions::compare;
+use hub_api::compare::{Compared, ComparedSide};
+use hub_api::filter::Filter;
+use hub_api::page::Page;
 use hub_api::report::Status;
 
 use crate::questions::fleet::Fleet;
@@ -26,14 +29,14 @@ async fn check(fleet: &Fleet, compared: Compared) -> Vec<String> {
         Ok(answer) => answer,
         Err(error) => return vec![error.to_string()],
     };
-    let config = |row: &hub::questions::ComparedTarget| {
+    let config = |row: &hub_api::compare::ComparedTarget| {
         let configs = row.config_differs.iter().map(|config| {
             let text = |version: &Option<String>| version.clone().unwrap_or("-".into());
             format!("{} {}→{}", config.cluster_type, text(&config.from), text(&config.to))
         });
         format!("{} same, {}", row.config_same, configs.collect::<Vec<_>>().join(" "))
     };
-    let row = |row: &hub::questions::ComparedTarget| {
+    let row = |row: &hub_api::compare::ComparedTarget| {
         format!("{} | {} | {}", side(row.from.as_ref()), side(row.to.as_ref()), config(row))
     };
     answer.items.iter().map(row).collect()

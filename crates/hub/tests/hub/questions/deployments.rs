@@ -1,10 +1,14 @@
 //! What is where.
 
-use crate::questions::fleet::{Fleet, WORKLOAD, of_application};
-use hub::questions::{Deployment, Filter, Page, Standing, deployments};
+use hub::questions::deployments;
+use hub_api::deployments::Deployment;
+use hub_api::filter::Filter;
+use hub_api::page::Page;
 use hub_api::report::{Report, Status};
 use hub_api::timestamp::Timestamp;
+use model::rollout::RolloutState;
 
+use crate::questions::fleet::{Fleet, WORKLOAD, of_application};
 use crate::twins::Ground;
 
 twins![
@@ -31,7 +35,7 @@ async fn check(fleet: &Fleet, filter: &Filter, at: Option<i64>) -> Vec<String> {
     };
     let row = |row: &Deployment| {
         let (version, config) = (row.version.as_deref().unwrap_or("-"), row.config_version.as_deref().unwrap_or("-"));
-        let standing = row.standing.map_or("unwanted", Standing::as_str);
+        let standing = row.standing.map_or("unwanted", RolloutState::as_str);
         format!("{} {} {version} {config} {} {standing}", row.host, row.reconciler, short(row.commit.as_deref()))
     };
     answer.items.iter().map(row).collect()

@@ -2,8 +2,11 @@
 
 use std::time::Duration;
 
-use hub::questions::{DriftKind, Filter, Page, drift, drift_hosts};
+use hub::questions::{drift, drift_hosts};
 use hub::silence::sweep;
+use hub_api::drift::DriftKind;
+use hub_api::filter::Filter;
+use hub_api::page::Page;
 use hub_api::report::{Report, Status};
 use hub_api::timestamp::Timestamp;
 

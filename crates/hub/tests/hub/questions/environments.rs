@@ -2,9 +2,13 @@
 
 use hub::desired::DesiredUpdate;
 use hub::ingest::Ingest;
-use hub::questions::{Counts, EnvironmentTarget, Filter, Page, environment_targets, environments, rollout};
+use hub::questions::{environment_targets, environments, rollout};
+use hub_api::environments::EnvironmentTarget;
+use hub_api::filter::Filter;
+use hub_api::page::Page;
 use hub_api::report::Status;
 use hub_api::timestamp::Timestamp;
+use model::rollout::Counts;
 
 use crate::questions::fleet::{Fleet, WORKLOAD};
 use crate::twins::Ground;

@@ -1,6 +1,9 @@
 //! What happened when.
 
-use hub::questions::{Event, Filter, Page, history};
+use hub::questions::history;
+use hub_api::filter::Filter;
+use hub_api::history::Event;
+use hub_api::page::Page;
 use hub_api::report::Status;
 
 use crate::questions::fleet::Fleet;

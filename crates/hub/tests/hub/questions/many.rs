@@ -2,10 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use hub::questions::{self, Counts, Filter, Page, Standing};
-use hub::rules::{Condition, Receiver, Rule, Secret, Threshold, look, states};
+use hub::questions;
+use hub::rules::{Receiver, Rule, Secret, Threshold, look, states};
 use hub::store::Database;
+use hub_api::filter::Filter;
+use hub_api::page::Page;
+use hub_api::rules::Condition;
 use hub_api::timestamp::Timestamp;
+use model::rollout::{Counts, RolloutState};
 
 use crate::questions::crowd::{KINDS, Member, load};
 use crate::twins::Ground;
@@ -15,12 +19,12 @@ twins![totals_of_any_hosts_are_what_they_say_one_by_one];
 const HOSTS: i64 = 22_000;
 
 /// Where both reconcilers of a host stand.
-fn standing(member: Member) -> Standing {
+fn standing(member: Member) -> RolloutState {
     match (member.status(), member.is_silent()) {
-        (2, _) => Standing::Succeeded,
-        (3, _) => Standing::Failed,
-        (_, true) => Standing::Silent,
-        _ => Standing::InProgress,
+        (2, _) => RolloutState::Succeeded,
+        (3, _) => RolloutState::Failed,
+        (_, true) => RolloutState::Silent,
+        _ => RolloutState::InProgress,
     }
 }
 
@@ -38,7 +42,7 @@ fn parts(counts: &Counts) -> BTreeMap<&'static str, i64> {
     let Counts { expected, succeeded, failed, in_progress, silent, outdated, never_reported, .. } = *counts;
     let numbers = [succeeded, failed, in_progress, silent, outdated, never_reported];
     assert_eq!(numbers.iter().sum::<i64>(), expected);
-    let named = Standing::ALL.map(Standing::as_str).into_iter().zip(numbers);
+    let named = RolloutState::ALL.map(RolloutState::as_str).into_iter().zip(numbers);
     named.filter(|(_, number)| *number > 0).collect()
 }
 

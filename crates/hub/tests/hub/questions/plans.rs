@@ -3,8 +3,12 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
-use hub::questions::{self, Compared, DeploymentStateRequest, DriftKind, Filter, Page, QuestionError};
+use hub::questions::{self, DeploymentStateRequest, QuestionError};
 use hub::store::{Database, Dialect};
+use hub_api::compare::Compared;
+use hub_api::drift::DriftKind;
+use hub_api::filter::Filter;
+use hub_api::page::Page;
 use hub_api::timestamp::Timestamp;
 use tracing::field::{Field, Visit};
 use tracing::span::{Attributes, Id, Record};

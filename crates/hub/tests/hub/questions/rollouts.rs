@@ -1,10 +1,11 @@
 //! How far rollouts are.
 
-use hub::questions::{
-    Counts, DeploymentStateRequest, EnvironmentRollout, Filter, Page, Rollout, RolloutOf, deployment_state, rollout,
-    rollout_hosts, rollouts,
-};
+use hub::questions::{DeploymentStateRequest, deployment_state, rollout, rollout_hosts, rollouts};
+use hub_api::filter::Filter;
+use hub_api::page::Page;
 use hub_api::report::Status;
+use hub_api::rollouts::{EnvironmentRollout, Rollout, RolloutOf};
+use model::rollout::Counts;
 
 use crate::questions::fleet::{Fleet, WORKLOAD, hash};
 use crate::twins::Ground;

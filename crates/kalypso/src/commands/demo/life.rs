@@ -9,7 +9,7 @@ use delivery::planned::Planned;
 use delivery::publish::PlaceOutcome;
 use engine::compile::Compiled;
 use git::Revision;
-use hub::questions::Environments;
+use hub_api::environments::Environments;
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
 use simulator::simulation::Simulation;
 

@@ -1,6 +1,7 @@
 //! `kalypso hub audit`: who published and decided what.
 
-use hub::audit::{self, Action, AuditEntries, AuditEntry, AuditError, AuditFilter};
+use hub::audit::{self, AuditError};
+use hub_api::audit::{Action, AuditEntries, AuditEntry, AuditFilter};
 use hub_api::limits::PAGE_MAX;
 use hub_api::timestamp::Timestamp;
 use serde_json::{Value, json};

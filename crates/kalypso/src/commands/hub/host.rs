@@ -1,7 +1,8 @@
 //! `kalypso hub host`: the hosts that the hub knows.
 
-use hub::hosts::{self, Host, HostError, HostFilter, ReconcilerRegistration, Registration};
+use hub::hosts::{self, HostError, HostFilter, ReconcilerRegistration, Registration};
 use hub_api::endpoint::Endpoint;
+use hub_api::hosts::Host;
 use serde_json::json;
 
 use super::{labels, unusable, with_database};
@@ -74,7 +75,7 @@ fn rows(host: &Host) -> Vec<[String; 5]> {
     if host.reconcilers.is_empty() {
         return vec![[name(host.retired_on.is_some()), "-".into(), host.kind.clone(), "-".into(), "-".into()]];
     }
-    let row = |reconciler: &hosts::Reconciler| {
+    let row = |reconciler: &hub_api::hosts::Reconciler| {
         let reported = reconciler.reported_on.map_or("never".to_owned(), |moment| moment.to_string());
         let place = reconciler.place.clone().unwrap_or_else(|| "-".into());
         let is_retired = host.retired_on.or(reconciler.retired_on).is_some();

@@ -1,7 +1,8 @@
 //! `kalypso hub rule`: the rules of the configuration, where they stand, and whom they tell.
 
 use anyhow::Context as _;
-use hub::rules::{self, Phase, Rule, RuleState};
+use hub::rules::{self, Rule};
+use hub_api::rules::{Phase, RuleState};
 use hub_api::timestamp::Timestamp;
 use serde_json::json;
 

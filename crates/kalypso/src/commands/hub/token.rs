@@ -1,8 +1,9 @@
 //! `kalypso hub token`: the tokens by which the hub knows who is talking to it.
 
-use hub::tokens::{self, Group, NewToken, Reach, Scope, Token, TokenError};
+use hub::tokens::{self, NewToken, TokenError};
 use hub_api::timestamp::Timestamp;
 use hub_api::token::TokenText;
+use hub_api::tokens::{Group, Reach, Scope, Token};
 use serde_json::json;
 
 use super::{labels, unusable, with_database};
@@ -69,7 +70,7 @@ fn rotate(options: &HubTokenRotate) -> anyhow::Result<Exit> {
     let (text, signs) = with_database(&options.database, async |database| {
         let text = tokens::rotate(database, &options.name, (grace, &super::actor())).await.map_err(failure)?;
         let token = tokens::find(database, text.id()).await.map_err(unusable)?;
-        Ok((text, token.is_some_and(|token| token.signs)))
+        Ok((text, token.is_some_and(|known| known.token.signs)))
     })?;
     show(&options.name, &text, (signs, options.output))
 }

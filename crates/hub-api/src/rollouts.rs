@@ -1,0 +1,146 @@
+//! The progress of rollouts.
+
+use model::rollout::Counts;
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use crate::deployments::{Deployment, TargetNames};
+use crate::timestamp::Timestamp;
+
+/// How far a rollout is.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Rollout {
+    /// The name that was asked for.
+    pub of: String,
+    /// What that is.
+    pub what: RolloutOf,
+    /// How many stand where, in all environments together.
+    pub counts: Counts,
+    /// Of those that are expected: their place is to hold something else by now.
+    pub superseded: i64,
+    /// Whether all that are expected have it, and said that all is well.
+    pub done: bool,
+    /// The same by environment, in the order in which changes reach them, as far as somebody said that; then by name.
+    pub environments: Vec<EnvironmentRollout>,
+}
+
+/// What a rollout is of.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", tag = "kind")]
+pub enum RolloutOf {
+    /// A commit of a GitOps repository.
+    Commit {
+        /// All digits of the commit.
+        commit: String,
+        /// A repository that has it.
+        repository: String,
+        /// A branch of it that has it.
+        branch: String,
+    },
+    /// A version of a workload.
+    Version {
+        /// The workspace.
+        workspace: String,
+        /// The application.
+        application: String,
+        /// The workload.
+        workload: String,
+        /// The version.
+        version: String,
+    },
+    /// What of a workload is wanted now.
+    Workload {
+        /// The workspace.
+        workspace: String,
+        /// The application.
+        application: String,
+        /// The workload.
+        workload: String,
+    },
+}
+
+impl Default for RolloutOf {
+    fn default() -> Self {
+        let [commit, repository, branch] = [const { String::new() }; 3];
+        Self::Commit { commit, repository, branch }
+    }
+}
+
+/// How far a rollout is in an environment.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct EnvironmentRollout {
+    /// The environment; empty for places that belong to none.
+    pub environment: String,
+    /// The versions that it is about; of a commit none are told.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub versions: Vec<String>,
+    /// Other versions of the workload that are wanted there now.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub instead: Vec<String>,
+    /// How many stand where.
+    pub counts: Counts,
+    /// Of those that are expected: their place is to hold something else by now.
+    pub superseded: i64,
+    /// Since when it is wanted there.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub wanted_since: Option<Timestamp>,
+    /// Whether a place of the environment is still to hold it. With `wantedSince`, `false` says that it was superseded or removed there.
+    #[serde(default)]
+    pub wanted: bool,
+    /// Those who need attention: the first of those that failed or went silent.
+    pub attention: Vec<Deployment>,
+}
+
+/// A page of rollouts, the newest first.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Rollouts {
+    /// The rollouts.
+    pub items: Vec<ListedRollout>,
+    /// The cursor of the next page; none if this is the last one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub next: Option<String>,
+}
+
+/// A commit that changed what places should hold.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ListedRollout {
+    /// The commit.
+    pub commit: String,
+    /// The repository.
+    pub repository: String,
+    /// The branch.
+    pub branch: String,
+    /// When the commit was made.
+    pub committed_on: Timestamp,
+    /// How many places are to hold something else since.
+    pub places: i64,
+    /// How many places are to hold nothing since.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub removed: i64,
+    /// The versions that became wanted with it.
+    pub versions: Vec<RolloutVersion>,
+    /// How many stand where.
+    pub counts: Counts,
+}
+
+/// A version that became wanted at a target.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct RolloutVersion {
+    /// The target.
+    #[serde(flatten)]
+    pub target: TargetNames,
+    /// The target's environment.
+    pub environment: String,
+    /// The version.
+    pub version: String,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
+pub(crate) fn is_zero(count: &i64) -> bool {
+    *count == 0
+}

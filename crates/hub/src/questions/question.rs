@@ -1,0 +1,94 @@
+//! A question: the filter of a request, and the reach of its token.
+
+use hub_api::filter::Filter;
+use hub_api::limits::{PAGE_DEFAULT, PAGE_MAX};
+use hub_api::page::Page;
+use hub_api::tokens::Reach;
+use model::selector::LabelSelector;
+
+use super::QuestionError;
+
+/// What is asked about, and what may be asked about.
+#[derive(Clone, Copy, Debug)]
+pub struct Question<'a> {
+    /// The filter of the request.
+    pub filter: &'a Filter,
+    /// The reach of the token: whatever the filter says, nothing outside of it is in an answer.
+    pub reach: &'a Reach,
+}
+
+/// The reach of questions that the hub itself asks.
+static EVERYTHING: Reach = Reach::ALL;
+
+impl<'a> From<&'a Filter> for Question<'a> {
+    fn from(filter: &'a Filter) -> Self {
+        Self { filter, reach: &EVERYTHING }
+    }
+}
+
+impl Question<'_> {
+    /// Refuses to ask about what is not within the reach.
+    pub(super) fn check_reach(self) -> Result<(), QuestionError> {
+        let outside = |what, name: &str| {
+            Err(QuestionError::Outside { what, name: name.to_owned(), reach: self.reach.to_string() })
+        };
+        match (&self.filter.environment, &self.filter.workspace) {
+            (Some(name), _) if !self.reach.has_environment(name) => outside("environment", name),
+            (_, Some(name)) if !self.reach.has_workspace(name) => outside("workspace", name),
+            _ => Ok(()),
+        }
+    }
+
+    /// An error that names nothing that is not within the reach.
+    pub(super) fn discreet(self, error: QuestionError) -> QuestionError {
+        match error {
+            QuestionError::Unknown { what, name, .. } if !self.reach.is_all() => {
+                QuestionError::Unknown { what, name, similar: Vec::new() }
+            }
+            error => error,
+        }
+    }
+
+    /// The labels that hosts must have.
+    pub(super) fn host_labels(self) -> Result<LabelSelector, QuestionError> {
+        selector("selector", self.filter.selector.as_deref())
+    }
+
+    /// The labels that targets must have.
+    pub(super) fn target_labels(self) -> Result<LabelSelector, QuestionError> {
+        selector("targetSelector", self.filter.target_selector.as_deref())
+    }
+
+    /// Refuses to select by hosts where all hosts of places are told.
+    pub(super) fn refuse_hosts(self) -> Result<(), QuestionError> {
+        let named = [
+            ("host", &self.filter.host),
+            ("selector", &self.filter.selector),
+            ("clusterType", &self.filter.cluster_type),
+            ("status", &self.filter.status),
+        ];
+        match named.into_iter().find(|(_, given)| given.is_some()) {
+            Some((parameter, _)) => {
+                let message =
+                    "environments can't be compared by it; ask for `deployments`, which can be selected by it";
+                Err(QuestionError::Wrong { parameter, message: message.to_owned() })
+            }
+            None => Ok(()),
+        }
+    }
+}
+
+fn selector(parameter: &'static str, text: Option<&str>) -> Result<LabelSelector, QuestionError> {
+    LabelSelector::parse(text.unwrap_or_default())
+        .map_err(|error| QuestionError::Wrong { parameter, message: error.to_string() })
+}
+
+/// The number of rows of a page.
+pub(super) fn limit(page: &Page) -> Result<usize, QuestionError> {
+    match page.limit.unwrap_or(PAGE_DEFAULT) {
+        limit @ 1..=PAGE_MAX => Ok(limit),
+        limit => {
+            Err(QuestionError::Wrong { parameter: "limit", message: format!("{limit}; 1 to {PAGE_MAX} are possible") })
+        }
+    }
+}

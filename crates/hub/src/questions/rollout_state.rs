@@ -1,0 +1,162 @@
+//! The rollout state of reconcilers: one table of rules, for values and for SQL.
+
+use hub_api::report::Status;
+use model::rollout::RolloutState;
+
+use super::QuestionError;
+
+/// What a reconciler must hold for a rule to apply.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Held {
+    /// The desired content.
+    Desired,
+    /// The desired content, or content that the hub does not know: a failure or progress without a revision is about the desired content.
+    DesiredOrUnknown,
+    /// Any content.
+    Any,
+}
+
+/// A rule: the facts that it needs, and the state that they make.
+struct Rule {
+    /// What was reported: one of the statuses, nothing, or anything.
+    reported: Reported,
+    held: Held,
+    /// Whether it applies to silent reconcilers only.
+    is_silent: bool,
+    state: RolloutState,
+}
+
+/// What a reconciler must have reported for a rule to apply.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Reported {
+    Nothing,
+    Status(Status),
+    Any,
+}
+
+/// The rules, in their order: the first that applies makes the state. The last one always applies.
+const RULES: [Rule; 6] = [
+    Rule::new(Reported::Nothing, Held::Any, RolloutState::NeverReported),
+    Rule::new(Reported::Status(Status::Success), Held::Desired, RolloutState::Succeeded),
+    Rule::new(Reported::Status(Status::Failure), Held::DesiredOrUnknown, RolloutState::Failed),
+    Rule { is_silent: true, ..Rule::new(Reported::Any, Held::Any, RolloutState::Silent) },
+    Rule::new(Reported::Status(Status::InProgress), Held::DesiredOrUnknown, RolloutState::InProgress),
+    Rule::new(Reported::Any, Held::Any, RolloutState::Outdated),
+];
+
+impl Rule {
+    const fn new(reported: Reported, held: Held, state: RolloutState) -> Self {
+        Self { reported, held, is_silent: false, state }
+    }
+
+    fn applies(&self, status: Option<Status>, (holds, is_unknown): (bool, bool), is_silent: bool) -> bool {
+        let is_reported = match self.reported {
+            Reported::Nothing => status.is_none(),
+            Reported::Status(needed) => status == Some(needed),
+            Reported::Any => true,
+        };
+        let is_held = match self.held {
+            Held::Desired => holds,
+            Held::DesiredOrUnknown => holds || is_unknown,
+            Held::Any => true,
+        };
+        is_reported && is_held && (is_silent || !self.is_silent)
+    }
+
+    /// The condition on a tally `t`; none if the rule always applies.
+    fn condition(&self, holds: &str) -> Option<String> {
+        let is_reported = match self.reported {
+            Reported::Nothing => Some("t.status = 0".to_owned()),
+            Reported::Status(status) => Some(format!("t.status = {}", status.number())),
+            Reported::Any => None,
+        };
+        let is_held = match self.held {
+            Held::Desired => Some(holds.to_owned()),
+            Held::DesiredOrUnknown => Some(format!("({holds} or t.held_commit_id = 0)")),
+            Held::Any => None,
+        };
+        let is_silent = self.is_silent.then(|| "t.is_silent = 1".to_owned());
+        let parts: Vec<_> = [is_reported, is_held, is_silent].into_iter().flatten().collect();
+        (!parts.is_empty()).then(|| parts.join(" and "))
+    }
+}
+
+/// The state of a reconciler: whether it holds the desired content, and whether the content is unknown. In SQL, it is [`expression`].
+pub(super) fn of(status: Option<Status>, held: (bool, bool), is_silent: bool) -> RolloutState {
+    let rule = RULES.iter().find(|rule| rule.applies(status, held, is_silent));
+    rule.map_or(RolloutState::Outdated, |rule| rule.state)
+}
+
+/// The state of the reconcilers of a tally `t`, as a number: `holds` is the condition that they hold the content in question.
+pub(super) fn expression(holds: &str) -> String {
+    let mut cases = String::from("case");
+    for rule in &RULES {
+        let number = number(rule.state);
+        match rule.condition(holds) {
+            Some(condition) => cases.push_str(&format!(" when {condition} then {number}")),
+            None => cases.push_str(&format!(" else {number}")),
+        }
+    }
+    cases + " end"
+}
+
+/// Whether reconcilers of a tally `t` hold the desired content of their place.
+pub(super) const HOLDS_DESIRED: &str = "t.is_current = 1";
+
+/// The number of a state in SQL: its position among all, from 1.
+pub(super) fn number(state: RolloutState) -> i64 {
+    (1..).zip(RolloutState::ALL).find(|(_, one)| *one == state).map_or(0, |(number, _)| number)
+}
+
+/// The state of a number in SQL.
+pub(super) fn from_number(number: i64) -> Option<RolloutState> {
+    (1..).zip(RolloutState::ALL).find(|(one, _)| *one == number).map(|(_, state)| state)
+}
+
+/// The states of a list with commas; none if no list is given.
+pub(super) fn parse_list(text: Option<&str>) -> Result<Option<Vec<RolloutState>>, QuestionError> {
+    let Some(text) = text else { return Ok(None) };
+    text.split(',').map(|word| parse(word.trim())).collect::<Result<_, _>>().map(Some)
+}
+
+fn parse(word: &str) -> Result<RolloutState, QuestionError> {
+    RolloutState::parse(word).ok_or_else(|| {
+        let known = RolloutState::ALL.map(RolloutState::as_str).join(", ");
+        QuestionError::Wrong { parameter: "status", message: format!("`{word}` is none of {known}") }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::{Database, DatabaseUrl};
+
+    /// Each combination of facts, as SQL and as a value.
+    #[tokio::test]
+    async fn sql_and_values_have_the_same_state_for_all_facts() {
+        let database = Database::open(&DatabaseUrl::Memory).await.unwrap();
+        let statuses = [None, Some(Status::InProgress), Some(Status::Success), Some(Status::Failure)];
+        for status in statuses {
+            for [holds, is_unknown, is_silent] in (0..8).map(|bits| [1, 2, 4].map(|bit| bits & bit != 0)) {
+                let sql = format!(
+                    "select {} from (select {} as status, {} as is_current, {} as held_commit_id, {} as is_silent) as t",
+                    expression(HOLDS_DESIRED),
+                    status.map_or(0, Status::number),
+                    i64::from(holds),
+                    i64::from(!is_unknown),
+                    i64::from(is_silent),
+                );
+                let rows = database.query(&sql, Vec::new()).await.unwrap();
+                let expected = of(status, (holds, is_unknown), is_silent);
+                assert_eq!(from_number(rows[0].int(0)), Some(expected), "{sql}");
+            }
+        }
+    }
+
+    #[test]
+    fn every_state_is_made_by_a_rule() {
+        let mut states = RULES.map(|rule| rule.state);
+        states.sort();
+        assert_eq!(states, RolloutState::ALL);
+    }
+}
