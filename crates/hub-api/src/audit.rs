@@ -9,7 +9,7 @@ use crate::timestamp::Timestamp;
 /// What was done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub enum Action {
-    /// A publication made something wanted, or not wanted any more.
+    /// A publication made something desired, or not desired any more.
     #[serde(rename = "publish")]
     Publish,
     /// A publication said what content is for that has no commit yet.

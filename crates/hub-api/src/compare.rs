@@ -54,9 +54,9 @@ pub struct ComparedTarget {
     /// What is in the other.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub to: Option<ComparedSide>,
-    /// Whether the wanted versions are the same.
+    /// Whether the desired versions are the same.
     pub same_version: bool,
-    /// Cluster types for which the wanted configuration has another version, or is in one of the environments only.
+    /// Cluster types for which the desired configuration has another version, or is in one of the environments only.
     pub config_differs: Vec<ComparedConfig>,
     /// On how many cluster types the configuration has the same version.
     pub config_same: usize,
@@ -68,15 +68,15 @@ pub struct ComparedTarget {
 pub struct ComparedSide {
     /// The target's name there.
     pub target: String,
-    /// The version that is wanted.
+    /// The version that is desired.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub version: Option<String>,
-    /// The commit at which that became wanted.
+    /// The commit at which that became desired.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub commit: Option<String>,
     /// Since when.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub wanted_since: Option<Timestamp>,
+    pub desired_since: Option<Timestamp>,
     /// How many reconcilers stand where with that.
     pub counts: Counts,
     /// What the hosts really have.
@@ -90,11 +90,11 @@ pub struct Holding {
     /// The version; none if nobody knows which version the commit has.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub version: Option<String>,
-    /// The commit; none if the reconcilers hold something that was never wanted, or have not reported.
+    /// The commit; none if the reconcilers hold something that was never desired, or have not reported.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub commit: Option<String>,
-    /// How many reconcilers have it: as many as hosts, where each host has one at the place.
-    pub hosts: i64,
+    /// How many reconcilers have it.
+    pub reconcilers: i64,
 }
 
 /// The configuration of a cluster type in both environments.

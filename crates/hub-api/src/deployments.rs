@@ -43,15 +43,15 @@ pub struct Deployment {
     /// The version of the configuration that the host has.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub config_version: Option<String>,
-    /// The commit that the host has: the one at which what it has became wanted, where that is known.
+    /// The commit that the host has: the one at which what it has became desired, where that is known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub commit: Option<String>,
-    /// The commit that is wanted.
+    /// The commit that is desired.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub wanted_commit: Option<String>,
-    /// Where the host stands with what is wanted; none if nothing is wanted there.
+    pub desired_commit: Option<String>,
+    /// Where the host stands with what is desired; none if nothing is desired there.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub standing: Option<RolloutState>,
+    pub state: Option<RolloutState>,
     /// What the reconciler reported.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub status: Option<Status>,

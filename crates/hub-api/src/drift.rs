@@ -6,7 +6,7 @@ use utoipa::ToSchema;
 
 use crate::timestamp::Timestamp;
 
-/// Where what is reported is not what is wanted.
+/// Where what is reported is not what is desired.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Drift {
@@ -16,20 +16,20 @@ pub struct Drift {
     pub silent: i64,
     /// Those that report content that was never desired there.
     pub unknown_content: i64,
-    /// Those who report of places at which nothing is wanted any more.
-    pub unwanted: i64,
+    /// Those who report of places at which nothing is desired any more.
+    pub removed_place: i64,
     /// Those who report of places that the hub has never heard of; only without a filter by environment or target.
     pub unknown_place: i64,
     /// Whether there are more of these than were counted.
     pub unknown_place_is_more: bool,
-    /// What is not there yet everywhere, by what has been wanted for the longest time.
+    /// What is not there yet everywhere, by what has been desired for the longest time.
     pub items: Vec<Drifting>,
     /// The cursor of the next page; none if this is the last one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next: Option<String>,
 }
 
-/// A commit that is not everywhere where it is wanted.
+/// A commit that is not everywhere where it is desired.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Drifting {
@@ -37,37 +37,37 @@ pub struct Drifting {
     pub environment: String,
     /// The commit.
     pub commit: String,
-    /// Since when it is wanted.
-    pub wanted_since: Timestamp,
-    /// Where those stand at whose places it is wanted.
+    /// Since when it is desired.
+    pub desired_since: Timestamp,
+    /// Where those stand at whose places it is desired.
     pub counts: Counts,
 }
 
 /// Whom a list is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-#[serde(rename_all = "snake_case")]
+#[serde(rename_all = "camelCase")]
 pub enum DriftKind {
     /// Those who promised to report, and did not.
     Silent,
     /// Those that report content that was never desired there.
     UnknownContent,
-    /// Those who report of places at which nothing is wanted any more.
-    Unwanted,
+    /// Those who report of places at which nothing is desired any more.
+    RemovedPlace,
     /// Those who report of places that the hub has never heard of.
     UnknownPlace,
 }
 
 impl DriftKind {
     /// All of them.
-    pub const ALL: [Self; 4] = [Self::Silent, Self::UnknownContent, Self::Unwanted, Self::UnknownPlace];
+    pub const ALL: [Self; 4] = [Self::Silent, Self::UnknownContent, Self::RemovedPlace, Self::UnknownPlace];
 
     /// As it is written.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Silent => "silent",
-            Self::UnknownContent => "unknown_content",
-            Self::Unwanted => "unwanted",
-            Self::UnknownPlace => "unknown_place",
+            Self::UnknownContent => "unknownContent",
+            Self::RemovedPlace => "removedPlace",
+            Self::UnknownPlace => "unknownPlace",
         }
     }
 

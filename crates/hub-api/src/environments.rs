@@ -59,18 +59,18 @@ pub struct EnvironmentTarget {
     /// The target.
     #[serde(flatten, skip_serializing_if = "Option::is_none")]
     pub target: Option<TargetNames>,
-    /// The version that is wanted.
+    /// The version that is desired.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub version: Option<String>,
-    /// The version of the configuration that is wanted.
+    /// The version of the configuration that is desired.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub config_version: Option<String>,
-    /// The commit at which that became wanted.
+    /// The commit at which that became desired.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub commit: Option<String>,
     /// Since when.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub wanted_since: Option<Timestamp>,
+    pub desired_since: Option<Timestamp>,
     /// How many stand where. At an earlier moment they are counted one by one; if they are too many for that, it is not known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub counts: Option<Counts>,

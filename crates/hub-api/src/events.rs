@@ -14,7 +14,7 @@ use crate::timestamp::Timestamp;
 #[serde(rename_all = "camelCase", tag = "kind")]
 pub enum Change {
     /// A place is to hold something else from now on.
-    Wanted(WantedChange),
+    Desired(DesiredChange),
     /// A host reported something else than before.
     Report(ReportChange),
     /// A reconciler promised to report, and did not.
@@ -27,7 +27,7 @@ impl Change {
     /// The word for its kind.
     pub fn kind(&self) -> &'static str {
         match self {
-            Self::Wanted(_) => "wanted",
+            Self::Desired(_) => "desired",
             Self::Report(_) => "report",
             Self::Silent(_) => "silent",
             Self::Heard(_) => "heard",
@@ -47,14 +47,14 @@ impl Change {
 /// A place is to hold something else from now on.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct WantedChange {
+pub struct DesiredChange {
     /// When the commit was made.
     pub at: Timestamp,
     /// The commit.
     pub commit: String,
     /// The place, as `repository/branch/path`.
     pub place: String,
-    /// Nothing is wanted there any more.
+    /// Nothing is desired there any more.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_removed: bool,
     /// The environment.
@@ -69,7 +69,7 @@ pub struct WantedChange {
     /// The version of the configuration in it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub config_version: Option<String>,
-    /// The versions that became wanted with it.
+    /// The versions that became desired with it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub versions: Vec<RolloutVersion>,
     /// The deployment targets that the place is for, where no versions are told of them: the first 20.

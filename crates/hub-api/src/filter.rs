@@ -29,7 +29,7 @@ pub struct Filter {
     /// The host.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub host: Option<String>,
-    /// How far it got: `succeeded`, `failed`, `in_progress`, `silent`, `outdated` or `never_reported`; several with commas.
+    /// How far it got: `succeeded`, `failed`, `inProgress`, `silent`, `outdated` or `neverReported`; several with commas.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub status: Option<String>,
     /// Labels of hosts, as `kubectl --selector` has them.

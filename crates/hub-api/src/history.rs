@@ -5,7 +5,7 @@ use utoipa::ToSchema;
 
 use crate::deployments::TargetNames;
 use crate::report::Status;
-use crate::rollouts::{RolloutVersion, is_zero};
+use crate::rollouts::RolloutVersion;
 use crate::timestamp::Timestamp;
 
 /// A page of what happened, the newest first.
@@ -23,13 +23,13 @@ pub struct History {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", tag = "kind")]
 pub enum Event {
-    /// A commit changed what is wanted.
+    /// A commit changed what is desired.
     Published(Published),
     /// A host reported something else than before.
     Reported(Reported),
 }
 
-/// A commit changed what is wanted.
+/// A commit changed what is desired.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Published {
@@ -44,9 +44,9 @@ pub struct Published {
     /// How many places are to hold something else since.
     pub places: i64,
     /// How many places are to hold nothing since.
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(default)]
     pub removed: i64,
-    /// The versions that became wanted with it.
+    /// The versions that became desired with it.
     pub versions: Vec<RolloutVersion>,
 }
 

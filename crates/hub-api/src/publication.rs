@@ -122,7 +122,7 @@ pub struct DesiredTarget {
     /// Where the workload's source is, as `repository/branch/path`.
     #[serde(default)]
     pub source_endpoint: Option<String>,
-    /// The version of the workload, if this place says which one is wanted.
+    /// The version of the workload, if this place says which one is desired.
     #[serde(default)]
     pub version: Option<DesiredVersion>,
 }

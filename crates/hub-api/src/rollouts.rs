@@ -49,7 +49,7 @@ pub enum RolloutOf {
         /// The version.
         version: String,
     },
-    /// What of a workload is wanted now.
+    /// What of a workload is desired now.
     Workload {
         /// The workspace.
         workspace: String,
@@ -76,19 +76,19 @@ pub struct EnvironmentRollout {
     /// The versions that it is about; of a commit none are told.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub versions: Vec<String>,
-    /// Other versions of the workload that are wanted there now.
+    /// Other versions of the workload that are desired there now.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub instead: Vec<String>,
     /// How many stand where.
     pub counts: Counts,
     /// Of those that are expected: their place is to hold something else by now.
     pub superseded: i64,
-    /// Since when it is wanted there.
+    /// Since when it is desired there.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub wanted_since: Option<Timestamp>,
-    /// Whether a place of the environment is still to hold it. With `wantedSince`, `false` says that it was superseded or removed there.
+    pub desired_since: Option<Timestamp>,
+    /// Whether a place of the environment is still to hold it. With `desiredSince`, `false` says that it was superseded or removed there.
     #[serde(default)]
-    pub wanted: bool,
+    pub desired: bool,
     /// Those who need attention: the first of those that failed or went silent.
     pub attention: Vec<Deployment>,
 }
@@ -119,15 +119,15 @@ pub struct ListedRollout {
     /// How many places are to hold something else since.
     pub places: i64,
     /// How many places are to hold nothing since.
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(default)]
     pub removed: i64,
-    /// The versions that became wanted with it.
+    /// The versions that became desired with it.
     pub versions: Vec<RolloutVersion>,
     /// How many stand where.
     pub counts: Counts,
 }
 
-/// A version that became wanted at a target.
+/// A version that became desired at a target.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct RolloutVersion {
@@ -138,9 +138,4 @@ pub struct RolloutVersion {
     pub environment: String,
     /// The version.
     pub version: String,
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
-pub(crate) fn is_zero(count: &i64) -> bool {
-    *count == 0
 }

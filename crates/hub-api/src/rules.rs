@@ -23,7 +23,7 @@ pub struct RuleState {
     pub above: String,
     /// For how many seconds.
     pub for_seconds: u64,
-    /// Of drift: for more than how many seconds what is not there must have been wanted.
+    /// Of drift: for more than how many seconds what is not there must have been desired.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub longer_than_seconds: Option<u64>,
     /// Where notifications go: the host of the URL.
@@ -53,15 +53,15 @@ pub struct RuleState {
 
 /// What a rule counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-#[serde(rename_all = "snake_case")]
+#[serde(rename_all = "camelCase")]
 pub enum Condition {
-    /// Those who tried what is wanted, and could not.
-    Failing,
+    /// Those who tried what is desired, and could not.
+    Failed,
     /// Those who promised to report and did not, whatever they had said before.
     Silent,
-    /// Those who hold something else than what is wanted.
+    /// Those who hold something else than what is desired.
     Outdated,
-    /// Those that do not have what has been wanted for longer than a time, whatever the reason.
+    /// Those that do not have what has been desired for longer than a time, whatever the reason.
     Drifting,
     /// Those that are registered and have never reported.
     NeverReported,
@@ -71,18 +71,18 @@ impl Condition {
     /// As it is written.
     pub fn as_str(self) -> &'static str {
         match self {
-            Self::Failing => "failing",
+            Self::Failed => "failed",
             Self::Silent => "silent",
             Self::Outdated => "outdated",
             Self::Drifting => "drifting",
-            Self::NeverReported => "never_reported",
+            Self::NeverReported => "neverReported",
         }
     }
 
-    /// How many it counts; of drift, all that do not have what is wanted.
+    /// How many it counts; of drift, all that do not have what is desired.
     pub fn count(self, counts: &Counts, silent: i64) -> i64 {
         match self {
-            Self::Failing => counts.failed,
+            Self::Failed => counts.failed,
             Self::Silent => silent,
             Self::Outdated => counts.outdated,
             Self::Drifting => counts.expected - counts.succeeded,
@@ -93,18 +93,18 @@ impl Condition {
     /// The statuses of those that it counts, as lists are selected by them; none if they are not selected by status.
     pub fn statuses(self) -> Option<&'static str> {
         match self {
-            Self::Failing => Some("failed"),
+            Self::Failed => Some("failed"),
             Self::Silent => None,
             Self::Outdated => Some("outdated"),
-            Self::Drifting => Some("failed,silent,outdated,in_progress,never_reported"),
-            Self::NeverReported => Some("never_reported"),
+            Self::Drifting => Some("failed,silent,outdated,inProgress,neverReported"),
+            Self::NeverReported => Some("neverReported"),
         }
     }
 }
 
 /// Where a rule stands.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-#[serde(rename_all = "snake_case")]
+#[serde(rename_all = "camelCase")]
 pub enum Phase {
     /// It is not too much.
     #[default]

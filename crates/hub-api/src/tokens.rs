@@ -53,7 +53,7 @@ pub enum Scope {
     Group(Group),
     /// Ask.
     Read(Reach),
-    /// Say what is wanted.
+    /// Say what is desired.
     Publish(Reach),
     /// Manage tokens and hosts, and see who did what.
     Manage,

@@ -5,13 +5,12 @@ use std::time::Duration;
 
 use anyhow::Context as _;
 use delivery::hub_publication::{self, HubError};
-use hub_api::client::{Client, ClientError, Followed, parameters};
+use hub_api::client::{Client, ClientError, Followed};
 use hub_api::filter::Filter;
+use hub_api::page::Page;
 use hub_api::publication::{Publication, PublicationReceipt};
 use hub_api::report::receipt::Receipt;
 use hub_api::timestamp::Timestamp;
-use serde::Serialize;
-use serde::de::DeserializeOwned;
 
 use crate::arguments::{Asking, Filtering, HostFiltering, Telling};
 use crate::exit::Failure;
@@ -26,7 +25,7 @@ const URL: &str = "http://127.0.0.1:8080";
 
 /// A hub that can be asked.
 pub(crate) struct Hub {
-    client: Client,
+    pub(crate) client: Client,
     runtime: tokio::runtime::Runtime,
 }
 
@@ -50,18 +49,14 @@ impl Hub {
         Ok(Self { client, runtime: runtime.context("the program can't wait for several things at once")? })
     }
 
-    /// Asks a question.
-    pub(crate) fn ask<T: DeserializeOwned>(&self, path: &[&str], given: &[(String, String)]) -> Result<T, Failure> {
-        self.runtime.block_on(self.client.ask(path, given)).map_err(|error| failure(&error))
+    /// The answer to a question: `hub.ask(hub.client.drift(&filter, &page))`.
+    pub(crate) fn ask<T>(&self, question: impl Future<Output = Result<T, ClientError>>) -> Result<T, Failure> {
+        self.runtime.block_on(question).map_err(|error| failure(&error))
     }
 
-    /// Asks of something that the hub may not know yet.
-    pub(crate) fn look<T: DeserializeOwned>(
-        &self,
-        path: &[&str],
-        given: &[(String, String)],
-    ) -> Result<Found<T>, Failure> {
-        match self.runtime.block_on(self.client.ask(path, given)) {
+    /// The answer to a question about something that the hub may not know yet.
+    pub(crate) fn look<T>(&self, question: impl Future<Output = Result<T, ClientError>>) -> Result<Found<T>, Failure> {
+        match self.runtime.block_on(question) {
             Ok(answer) => Ok(Found::Answer(answer)),
             Err(error @ ClientError::Refused { status: 404, .. }) => Ok(Found::Nothing(error.to_string())),
             Err(error) => Err(failure(&error)),
@@ -76,30 +71,28 @@ impl Hub {
     /// Follows changes until `each` says that it is enough.
     pub(crate) fn follow(
         &self,
-        given: &[(String, String)],
+        filter: &Filter,
         after: Option<String>,
         mut each: impl FnMut(Followed) -> anyhow::Result<bool>,
     ) -> anyhow::Result<()> {
-        let mut following = self.client.follow(given, after).map_err(|error| failure(&error))?;
+        let mut following = self.client.follow(filter, after).map_err(|error| failure(&error))?;
         while each(self.runtime.block_on(following.next()).map_err(|error| failure(&error))?)? {}
         Ok(())
     }
 
-    /// Asks for a list until that many rows are there. `rows` takes a page apart: its rows, and the cursor of the next one.
-    pub(crate) fn list<T: DeserializeOwned, R>(
+    /// Asks for pages until that many rows are there. `rows` takes a page apart: its rows, and the cursor of the next one.
+    pub(crate) fn list<T, R>(
         &self,
-        path: &[&str],
-        (given, limit): (&[(String, String)], usize),
+        limit: usize,
+        ask: impl AsyncFn(&Client, &Page) -> Result<T, ClientError>,
         rows: impl Fn(T) -> (Vec<R>, Option<String>),
     ) -> Result<List<R>, Failure> {
         let (mut items, mut cursor): (Vec<R>, Option<String>) = (Vec::new(), None);
         loop {
             let count = (limit - items.len()).clamp(1, hub_api::limits::PAGE_MAX);
-            let mut given = given.to_vec();
-            given.push(("limit".to_owned(), count.to_string()));
-            given.extend(cursor.take().map(|cursor| ("cursor".to_owned(), cursor)));
-            let (page, next) = rows(self.ask(path, &given)?);
-            items.extend(page);
+            let page = Page { cursor: cursor.take(), limit: Some(count) };
+            let (found, next) = rows(self.ask(ask(&self.client, &page))?);
+            items.extend(found);
             let is_full = items.len() >= limit;
             items.truncate(limit);
             match next {
@@ -160,16 +153,12 @@ pub(crate) struct List<R> {
 }
 
 /// What the hub is asked about.
-pub(crate) fn filter(
-    filtering: &Filtering,
-    hosts: Option<&HostFiltering>,
-    status: Option<&String>,
-) -> Vec<(String, String)> {
+pub(crate) fn filter(filtering: &Filtering, hosts: Option<&HostFiltering>, status: Option<&String>) -> Filter {
     let Filtering { environment, workspace, application, workload, target, cluster_type, target_selector } =
         filtering.clone();
     let HostFiltering { host, selector } = hosts.cloned().unwrap_or_default();
     let status = status.cloned();
-    with(&Filter {
+    Filter {
         environment,
         workspace,
         application,
@@ -180,19 +169,12 @@ pub(crate) fn filter(
         status,
         selector,
         target_selector,
-        ..Filter::default()
-    })
+    }
 }
 
-/// What a value says as parameters.
-pub(crate) fn with(of: &impl Serialize) -> Vec<(String, String)> {
-    parameters(of)
-}
-
-/// The moment at which it was so, as a parameter.
-pub(crate) fn at(text: Option<&str>) -> Result<Option<(String, String)>, Failure> {
-    let moment = text.map(|text| times::moment("--at", text)).transpose()?;
-    Ok(moment.map(|moment| ("at".to_owned(), moment.to_string())))
+/// The time that `--at` names.
+pub(crate) fn at(text: Option<&str>) -> Result<Option<Timestamp>, Failure> {
+    text.map(|text| times::moment("--at", text)).transpose()
 }
 
 /// Says how long ago something was, in one unit: `5 min ago`.

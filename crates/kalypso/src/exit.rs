@@ -20,7 +20,7 @@ pub(crate) enum Exit {
     Pending,
     /// Not done in time.
     Late,
-    /// Something else is wanted by now.
+    /// Something else is desired by now.
     Superseded,
     /// Wrong usage.
     Usage,
@@ -53,7 +53,7 @@ impl Exit {
             Self::Problems => "problems were found, or what was asked for was refused; it wins over 2",
             Self::Pending => "changes are pending (`plan` only)",
             Self::Late => "not done in time (`wait`)",
-            Self::Superseded => "superseded: something else is wanted by now (`wait`)",
+            Self::Superseded => "superseded: something else is desired by now (`wait`)",
             Self::Usage => "wrong usage: arguments or the configuration file",
             Self::Unreachable => "something outside could not be reached: a repository, a folder",
             Self::Bug => "a bug of Kalypso's own",

@@ -10,7 +10,7 @@ const BOLD: &str = "\u{1b}[1m";
 const END: &str = "\u{1b}[0m";
 
 /// How hosts stand, as it is said in tables and counts.
-const STANDINGS: [(&str, &str); 10] = [
+const STATES: [(&str, &str); 10] = [
     ("succeeded", GREEN),
     ("failed", RED),
     ("in progress", YELLOW),
@@ -18,7 +18,7 @@ const STANDINGS: [(&str, &str); 10] = [
     ("outdated", YELLOW),
     ("not there yet", YELLOW),
     ("never reported", YELLOW),
-    ("unwanted", YELLOW),
+    ("not desired", YELLOW),
     ("failure", RED),
     ("success", GREEN),
 ];
@@ -49,11 +49,11 @@ pub(crate) fn explanation(text: &str) -> String {
 }
 
 /// Answers about hosts: how they stand.
-pub(crate) fn standings(text: &str) -> String {
+pub(crate) fn states(text: &str) -> String {
     lines(text, |line| {
         let bar: String = line.chars().filter(|character| *character == '█').collect();
         let mut line = if bar.is_empty() { line.to_owned() } else { line.replacen(&bar, &in_colour(&bar, GREEN), 1) };
-        for (word, colour) in STANDINGS {
+        for (word, colour) in STATES {
             line = words(&line, word, colour);
         }
         line
@@ -124,8 +124,8 @@ mod tests {
 
     #[test]
     fn standings_are_whole_words() {
-        check(&standings("dev ██░ 2 of 3   1 failed"), "dev <g>██</>░ 2 of 3   1 <r>failed</>");
-        check(&standings("failed-over unfailed failed"), "failed-over unfailed <r>failed</>");
+        check(&states("dev ██░ 2 of 3   1 failed"), "dev <g>██</>░ 2 of 3   1 <r>failed</>");
+        check(&states("failed-over unfailed failed"), "failed-over unfailed <r>failed</>");
     }
 
     #[test]

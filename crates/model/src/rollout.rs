@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 /// Where a reconciler stands with what its place should hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, utoipa::ToSchema))]
-#[cfg_attr(feature = "schema", serde(rename_all = "snake_case"))]
+#[cfg_attr(feature = "schema", serde(rename_all = "camelCase"))]
 pub enum RolloutState {
     /// It holds it, and said that all is well.
     Succeeded,
@@ -31,10 +31,19 @@ impl RolloutState {
         match self {
             Self::Succeeded => "succeeded",
             Self::Failed => "failed",
-            Self::InProgress => "in_progress",
+            Self::InProgress => "inProgress",
             Self::Silent => "silent",
             Self::Outdated => "outdated",
-            Self::NeverReported => "never_reported",
+            Self::NeverReported => "neverReported",
+        }
+    }
+
+    /// The state in words, for tables.
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::InProgress => "in progress",
+            Self::NeverReported => "never reported",
+            other => other.as_str(),
         }
     }
 

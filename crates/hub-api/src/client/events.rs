@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use reqwest::{Response, Url, header};
 
-use super::{Client, ClientError, PAUSE, PAUSE_MAX, is_busy, jittered, retry_after};
+use super::{Client, ClientError, PAUSE, PAUSE_MAX, is_busy, jittered, parameters, retry_after};
+use crate::filter::Filter;
 
 /// Bytes of one line of a stream: a change has some kilobytes.
 const LINE_BYTES_MAX: usize = 1024 * 1024;
@@ -36,12 +37,12 @@ pub enum Followed {
 }
 
 impl Client {
-    /// Follows changes: those that the parameters select, from now on or behind an event.
+    /// Follows changes: those that the filter selects, from now on or behind an event.
     ///
     /// # Errors
     /// The hub's URL is none.
-    pub fn follow(&self, parameters: &[(String, String)], after: Option<String>) -> Result<Following, ClientError> {
-        let url = self.url_of(&["events"], parameters)?;
+    pub fn follow(&self, filter: &Filter, after: Option<String>) -> Result<Following, ClientError> {
+        let url = self.url_of(&["events"], &parameters(filter))?;
         let reader = Reader { last_id: after.unwrap_or_default(), ..Reader::default() };
         let waiting = VecDeque::new();
         Ok(Following { client: self.clone(), url, connection: None, reader, waiting, pause: PAUSE })

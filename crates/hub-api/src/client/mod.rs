@@ -1,6 +1,7 @@
 //! A hub over HTTP: it is asked, and reports are sent to it.
 
 mod events;
+mod questions;
 
 use std::time::{Duration, Instant};
 
@@ -113,11 +114,7 @@ impl Client {
     ///
     /// # Errors
     /// Nobody answers, or the answer is that the question can't be answered.
-    pub async fn ask<T: DeserializeOwned>(
-        &self,
-        path: &[&str],
-        parameters: &[(String, String)],
-    ) -> Result<T, ClientError> {
+    async fn ask<T: DeserializeOwned>(&self, path: &[&str], parameters: &[(String, String)]) -> Result<T, ClientError> {
         let url = self.url_of(path, parameters)?;
         let mut pause = PAUSE;
         for attempt in 1.. {
@@ -295,7 +292,7 @@ fn shown(text: &str) -> String {
 }
 
 /// The parameters of a question that a value stands for, such as a filter: its fields that are not none.
-pub fn parameters(of: &impl Serialize) -> Vec<(String, String)> {
+fn parameters(of: &impl Serialize) -> Vec<(String, String)> {
     let Ok(serde_json::Value::Object(fields)) = serde_json::to_value(of) else { return Vec::new() };
     let text = |value: serde_json::Value| match value {
         serde_json::Value::Null => None,

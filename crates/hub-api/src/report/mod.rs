@@ -13,6 +13,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::time::Duration;
 
+use model::rollout::RolloutState;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
@@ -25,18 +26,20 @@ use crate::timestamp::Timestamp;
 
 /// How far a reconciler got.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, utoipa::ToSchema)]
-#[serde(rename_all = "snake_case")]
+#[serde(rename_all = "camelCase")]
 pub enum Status {
     /// It is at work.
     InProgress,
     /// It applied the revision, and what it applied is healthy.
+    #[serde(rename = "succeeded")]
     Success,
     /// It could not.
+    #[serde(rename = "failed")]
     Failure,
 }
 
 impl Status {
-    /// As it is stored and written.
+    /// As it is stored, and as reports have it.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::InProgress => "in_progress",
@@ -45,7 +48,16 @@ impl Status {
         }
     }
 
-    /// The status that is written like that.
+    /// The rollout state that a report with it makes: its name in answers and tables.
+    pub fn state(self) -> RolloutState {
+        match self {
+            Self::InProgress => RolloutState::InProgress,
+            Self::Success => RolloutState::Succeeded,
+            Self::Failure => RolloutState::Failed,
+        }
+    }
+
+    /// The status that is stored like that.
     pub fn parse(text: &str) -> Option<Self> {
         [Self::InProgress, Self::Success, Self::Failure].into_iter().find(|status| status.as_str() == text)
     }

@@ -47,7 +47,7 @@ struct After {
 /// Server-sent events, for as long as the connection lasts: `wanted` (a place is to hold something else), `report` (a host reported something else than
 /// before), `silent` (a reconciler promised to report, and did not) and `heard` (it did again). Each has an `id`; whoever connects again with the last one misses
 /// nothing and gets nothing twice. An event without data says how far everything is: the first one comes at once. Of what happened at the same time, events
-/// of one kind come in the order in which the hub heard of it. Of statuses, `succeeded`, `failed`, `in_progress` and `silent` can be selected; then nothing
+/// of one kind come in the order in which the hub heard of it. Of statuses, `succeeded`, `failed`, `inProgress` and `silent` can be selected; then nothing
 /// that became wanted is told.
 #[utoipa::path(
     get,

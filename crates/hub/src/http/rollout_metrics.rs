@@ -24,16 +24,16 @@ const OTHERS: &str = "(others)";
 /// The series.
 #[derive(Debug, Default)]
 pub(super) struct RolloutMetrics {
-    reconcilers: Family<StandingLabels, Gauge>,
+    reconcilers: Family<ReconcilerLabels, Gauge>,
     rollouts: Family<StateLabels, Gauge>,
     oldest: Family<EnvironmentLabels, Gauge>,
     read: Mutex<Option<Instant>>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
-struct StandingLabels {
+struct ReconcilerLabels {
     environment: String,
-    standing: &'static str,
+    state: &'static str,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
@@ -52,18 +52,18 @@ struct EnvironmentLabels {
 struct State {
     counts: Counts,
     in_progress: i64,
-    failing: i64,
+    failed: i64,
     oldest_seconds: i64,
 }
 
 impl RolloutMetrics {
     pub(super) fn register(&self, registry: &mut Registry) {
-        let help = "Reconcilers at whose place something is wanted, by environment and where they stand with it";
+        let help = "Reconcilers at whose place something is desired, by environment and rollout state";
         registry.register("environment_reconcilers", help, self.reconcilers.clone());
         let help =
-            "Commits that are not everywhere where they are wanted, by environment and whether a reconciler failed";
+            "Commits that are not everywhere where they are desired, by environment and whether a reconciler failed";
         registry.register("environment_rollouts", help, self.rollouts.clone());
-        let help = "How long ago that became wanted which has not been everywhere for the longest time, by environment; 0 if all is there";
+        let help = "How long ago that became desired which has not been everywhere for the longest time, by environment; 0 if all is there";
         registry.register_with_unit("environment_oldest_rollout", help, Unit::Seconds, self.oldest.clone());
     }
 
@@ -85,11 +85,11 @@ impl RolloutMetrics {
     }
 
     fn set(&self, environment: String, state: &State) {
-        for standing in RolloutState::ALL {
-            let labels = StandingLabels { environment: environment.clone(), standing: standing.as_str() };
-            self.reconcilers.get_or_create(&labels).set(state.counts.of(standing));
+        for one in RolloutState::ALL {
+            let labels = ReconcilerLabels { environment: environment.clone(), state: one.as_str() };
+            self.reconcilers.get_or_create(&labels).set(state.counts.of(one));
         }
-        for (word, count) in [("in_progress", state.in_progress), ("failing", state.failing)] {
+        for (word, count) in [("inProgress", state.in_progress), ("failed", state.failed)] {
             let labels = StateLabels { environment: environment.clone(), state: word };
             self.rollouts.get_or_create(&labels).set(count);
         }
@@ -106,8 +106,8 @@ async fn states(database: &Database, now: Timestamp) -> Result<Vec<(String, Stat
     let mut by_name: BTreeMap<String, State> = BTreeMap::new();
     for item in drift.items {
         let state = by_name.entry(item.environment).or_default();
-        *(if item.counts.failed > 0 { &mut state.failing } else { &mut state.in_progress }) += 1;
-        let age = i64::try_from(now.since(item.wanted_since).as_secs()).unwrap_or(i64::MAX);
+        *(if item.counts.failed > 0 { &mut state.failed } else { &mut state.in_progress }) += 1;
+        let age = i64::try_from(now.since(item.desired_since).as_secs()).unwrap_or(i64::MAX);
         state.oldest_seconds = state.oldest_seconds.max(age);
     }
     let state = |environment: hub_api::environments::Environment| {
@@ -126,7 +126,7 @@ fn bounded(mut states: Vec<(String, State)>) -> Vec<(String, State)> {
     for (_, state) in states.split_off(METRICS_ENVIRONMENTS_MAX) {
         others.counts.merge(&state.counts);
         others.in_progress += state.in_progress;
-        others.failing += state.failing;
+        others.failed += state.failed;
         others.oldest_seconds = others.oldest_seconds.max(state.oldest_seconds);
     }
     states.push((OTHERS.to_owned(), others));
@@ -139,7 +139,7 @@ mod tests {
 
     #[test]
     fn environments_beyond_the_limit_are_one() {
-        let state = |seconds| State { failing: 1, oldest_seconds: seconds, ..State::default() };
+        let state = |seconds| State { failed: 1, oldest_seconds: seconds, ..State::default() };
         let states =
             |count: i64| (0..count).map(|number| (format!("e-{number:04}"), state(number))).collect::<Vec<_>>();
         let max = METRICS_ENVIRONMENTS_MAX as i64;
@@ -147,6 +147,6 @@ mod tests {
         let many = bounded(states(max + 5));
         assert_eq!(many.len(), METRICS_ENVIRONMENTS_MAX + 1);
         let (name, others) = many.last().unwrap();
-        assert_eq!((name.as_str(), others.failing, others.oldest_seconds), (OTHERS, 5, max + 4));
+        assert_eq!((name.as_str(), others.failed, others.oldest_seconds), (OTHERS, 5, max + 4));
     }
 }

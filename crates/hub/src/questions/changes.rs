@@ -10,7 +10,7 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use hub_api::deployments::TargetNames;
-use hub_api::events::{Change, ReportChange, SilenceChange, WantedChange};
+use hub_api::events::{Change, DesiredChange, ReportChange, SilenceChange};
 use hub_api::report::Status;
 use hub_api::rollouts::RolloutVersion;
 use model::rollout::RolloutState;
@@ -123,10 +123,10 @@ pub async fn changes(
     until: Position,
 ) -> Result<Changes, QuestionError> {
     let question = question.into();
-    let standings = standings(question)?;
+    let states = states(question)?;
     let mut transaction = database.begin_reading().await?;
     let is_of_hosts = question.filter.host.is_some() || question.filter.selector.is_some();
-    let selection = Selection { scope: Scope::of(&mut transaction, question).await?, is_of_hosts, standings };
+    let selection = Selection { scope: Scope::of(&mut transaction, question).await?, is_of_hosts, states };
     if after.wanted < until.wanted {
         let stretch = stretch(&mut transaction, "place_revision", (after.wanted, until.wanted)).await?;
         let found = selection.wanted(&mut transaction, stretch).await?;
@@ -164,19 +164,18 @@ async fn stretch(
 }
 
 /// How far those are who are asked about; none if nothing is said of that.
-fn standings(question: Question<'_>) -> Result<Option<Vec<RolloutState>>, QuestionError> {
-    let standings = rollout_state::parse_list(question.filter.status.as_deref())?;
-    let is_no_event =
-        |standing: &&RolloutState| matches!(standing, RolloutState::Outdated | RolloutState::NeverReported);
-    match standings.iter().flatten().find(is_no_event) {
-        Some(standing) => {
+fn states(question: Question<'_>) -> Result<Option<Vec<RolloutState>>, QuestionError> {
+    let states = rollout_state::parse_list(question.filter.status.as_deref())?;
+    let is_no_event = |state: &&RolloutState| matches!(state, RolloutState::Outdated | RolloutState::NeverReported);
+    match states.iter().flatten().find(is_no_event) {
+        Some(state) => {
             let message = format!(
-                "no report has the status `{}`; succeeded, failed, in_progress and silent are possible",
-                standing.as_str()
+                "no report has the status `{}`; succeeded, failed, inProgress and silent are possible",
+                state.as_str()
             );
             Err(QuestionError::Wrong { parameter: "status", message })
         }
-        None => Ok(standings),
+        None => Ok(states),
     }
 }
 
@@ -185,7 +184,7 @@ struct Selection {
     scope: Scope,
     /// Whether it is about some hosts only, whatever their cluster type.
     is_of_hosts: bool,
-    standings: Option<Vec<RolloutState>>,
+    states: Option<Vec<RolloutState>>,
 }
 
 const OF_PLACE: &str = "left join place p on p.id = r.place_id left join place_group g on g.id = p.place_group_id \
@@ -208,7 +207,7 @@ impl Selection {
         transaction: &mut Transaction,
         (after, until): (i64, i64),
     ) -> Result<Vec<(i64, Change)>, DatabaseError> {
-        if self.standings.is_some() {
+        if self.states.is_some() {
             return Ok(Vec::new());
         }
         let dialect = transaction.dialect();
@@ -234,7 +233,7 @@ impl Selection {
         let change = |row: &Row| {
             let (versions, targets) = told(row);
             let text = |column| row.optional_text(column).map(str::to_owned);
-            let wanted = WantedChange {
+            let wanted = DesiredChange {
                 at: row.moment(1).unwrap_or_default(),
                 commit: row.text(2),
                 place: row.text(3),
@@ -246,7 +245,7 @@ impl Selection {
                 versions,
                 targets,
             };
-            (row.int(0), Change::Wanted(wanted))
+            (row.int(0), Change::Desired(wanted))
         };
         Ok(rows.iter().map(change).collect())
     }
@@ -260,8 +259,8 @@ impl Selection {
         let mut values = vec![Value::from(after), until.into()];
         let mut conditions = vec![self.of_hosts(dialect, "r.host_id", &mut values)];
         conditions.extend(Above::of(transaction, &self.scope).await?.condition(&self.scope, dialect, &mut values));
-        if let Some(standings) = &self.standings {
-            let words: Vec<String> = standings.iter().filter_map(|one| reported(*one)).map(str::to_owned).collect();
+        if let Some(states) = &self.states {
+            let words: Vec<String> = states.iter().filter_map(|one| reported(*one)).map(str::to_owned).collect();
             values.push(words.into());
             conditions.push(dialect.any_text("d.status", &format!("${}", values.len())));
         }
@@ -296,14 +295,14 @@ impl Selection {
         transaction: &mut Transaction,
         (after, until): (i64, i64),
     ) -> Result<Vec<(i64, Change)>, DatabaseError> {
-        if self.standings.as_ref().is_some_and(|standings| !standings.contains(&RolloutState::Silent)) {
+        if self.states.as_ref().is_some_and(|states| !states.contains(&RolloutState::Silent)) {
             return Ok(Vec::new());
         }
         let dialect = transaction.dialect();
         let mut values = vec![Value::from(after), until.into()];
         let of_places = of_places(dialect, self.scope.groups.as_ref(), &mut values);
         let of_hosts = self.of_hosts(dialect, "r.host_id", &mut values);
-        let is_silent = if self.standings.is_some() { "n.is_silent = 1" } else { ANY };
+        let is_silent = if self.states.is_some() { "n.is_silent = 1" } else { ANY };
         let sql = format!(
             "select n.id, n.is_silent, {}, {}, h.name, r.name, e.name, g.cluster_type, p.endpoint \
              from silence n join reconciler r on r.id = n.reconciler_id join host h on h.id = r.host_id {OF_PLACE} \
@@ -340,8 +339,8 @@ fn of_places(dialect: Dialect, groups: Option<&Vec<i64>>, values: &mut Vec<Value
 }
 
 /// What somebody reports who stands there.
-fn reported(standing: RolloutState) -> Option<&'static str> {
-    match standing {
+fn reported(state: RolloutState) -> Option<&'static str> {
+    match state {
         RolloutState::Succeeded => Some(Status::Success.as_str()),
         RolloutState::Failed => Some(Status::Failure.as_str()),
         RolloutState::InProgress => Some(Status::InProgress.as_str()),

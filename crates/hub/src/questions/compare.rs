@@ -138,16 +138,16 @@ async fn sides_of(
         let wanted = group.and_then(|group| wanted.get(&group));
         let version = |commit: &str| versions.get(&(id, commit.to_owned())).cloned();
         let holding = of_target(&id).iter().filter_map(|group| held.get(group)).flatten();
-        let holding = holding.map(|(commit, hosts)| Holding {
+        let holding = holding.map(|(commit, reconcilers)| Holding {
             version: commit.as_deref().and_then(version),
             commit: commit.clone(),
-            hosts: *hosts,
+            reconcilers: *reconcilers,
         });
         let side = ComparedSide {
             target: names.target.clone(),
             version: wanted.and_then(|wanted| version(&wanted.commit)),
             commit: wanted.map(|wanted| wanted.commit.clone()),
-            wanted_since: wanted.and_then(|wanted| wanted.since),
+            desired_since: wanted.and_then(|wanted| wanted.since),
             counts: group.and_then(|group| counts.get(&group)).copied().unwrap_or_default(),
             holding: holding.collect(),
         };

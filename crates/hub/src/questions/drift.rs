@@ -29,7 +29,7 @@ fn condition(kind: DriftKind) -> &'static str {
     match kind {
         DriftKind::Silent => "t.is_silent = 1",
         DriftKind::UnknownContent => "t.wanted_commit_id <> 0 and t.held_commit_id = 0 and t.status <> 0",
-        DriftKind::Unwanted => "t.wanted_commit_id = 0",
+        DriftKind::RemovedPlace => "t.wanted_commit_id = 0",
         DriftKind::UnknownPlace => "1 = 0",
     }
 }
@@ -72,9 +72,9 @@ async fn wanted(
     let tallies = scope.tallies(dialect, &mut values);
     let groups = groups(transaction, scope, &mut values);
     let sql = format!(
-        "select x.since, x.commit_id, x.environment_id, c.commit_id, e.name, x.standing, x.is_silent, x.reconcilers from \
+        "select x.since, x.commit_id, x.environment_id, c.commit_id, e.name, x.state, x.is_silent, x.reconcilers from \
            (select {} as since, t.wanted_commit_id as commit_id, coalesce(g.environment_id, 0) as environment_id, \
-              {} as standing, t.is_silent, {} as reconcilers \
+              {} as state, t.is_silent, {} as reconcilers \
             from {tallies} t join place_group g on g.id = t.place_group_id join gitops_commit w on w.id = t.wanted_commit_id \
             where t.reconcilers > 0{groups} group by w.committed_on, t.wanted_commit_id, 3, 4, t.is_silent) as x \
          join gitops_commit c on c.id = x.commit_id left join environment e on e.id = x.environment_id",
@@ -89,7 +89,7 @@ async fn wanted(
         let drifting = wanted.entry(key).or_insert_with(|| Drifting {
             environment: row.text(4),
             commit: row.text(3),
-            wanted_since: row.moment(0).unwrap_or_default(),
+            desired_since: row.moment(0).unwrap_or_default(),
             counts: Counts::default(),
         });
         wants::add(&mut drifting.counts, &row, 5);
@@ -120,10 +120,10 @@ async fn others(transaction: &mut Transaction, scope: &Scope, drift: &mut Drift)
         "select {}, {}, {} from {tallies} t where t.reconcilers > 0{groups}",
         count(DriftKind::Silent),
         count(DriftKind::UnknownContent),
-        count(DriftKind::Unwanted),
+        count(DriftKind::RemovedPlace),
     );
     if let Some(row) = transaction.query(&sql, values).await?.first() {
-        (drift.silent, drift.unknown_content, drift.unwanted) = (row.int(0), row.int(1), row.int(2));
+        (drift.silent, drift.unknown_content, drift.removed_place) = (row.int(0), row.int(1), row.int(2));
     }
     if !scope.is_of_places() {
         let mut values = Vec::new();

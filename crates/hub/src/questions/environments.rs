@@ -27,7 +27,7 @@ pub async fn environments(
     let question = question.into();
     let (mut transaction, scope) = Scope::of_totals(database, question).await?;
     let mut environments = named(&mut transaction, &scope).await?;
-    let (standing, sum) =
+    let (state, sum) =
         (rollout_state::expression(rollout_state::HOLDS_DESIRED), transaction.dialect().int("sum(t.reconcilers)"));
     let mut values = Vec::new();
     let tallies = scope.tallies(transaction.dialect(), &mut values);
@@ -36,7 +36,7 @@ pub async fn environments(
         format!(" and {}", transaction.dialect().any_int("t.place_group_id", &format!("${}", values.len())))
     });
     let sql = format!(
-        "select g.environment_id, case when g.role = 'platform' then 1 else 0 end, {standing} as standing, t.is_silent, {sum} \
+        "select g.environment_id, case when g.role = 'platform' then 1 else 0 end, {state} as state, t.is_silent, {sum} \
          from {tallies} t join place_group g on g.id = t.place_group_id \
          where t.wanted_commit_id <> 0 and t.reconcilers > 0{} group by 1, 2, 3, 4",
         of_groups.unwrap_or_default()
@@ -132,7 +132,7 @@ pub async fn environment_targets(
             version: version.cloned(),
             config_version: config.cloned(),
             commit: wanted.map(|wanted| wanted.commit.clone()),
-            wanted_since: wanted.and_then(|wanted| wanted.since),
+            desired_since: wanted.and_then(|wanted| wanted.since),
             counts: counts.as_ref().map(|counts| counts.get(&listed.group_id).copied().unwrap_or_default()),
         }
     };
@@ -168,8 +168,8 @@ async fn counts_then(
     }
     let mut counts: BTreeMap<i64, Counts> = BTreeMap::new();
     for fact in facts::facts(transaction, &reconcilers, Some(at)).await? {
-        let (Some(place), Some(standing)) = (&fact.place, fact.standing()) else { continue };
-        counts.entry(place.group_id).or_default().add(standing, fact.is_silent, 1);
+        let (Some(place), Some(state)) = (&fact.place, fact.state()) else { continue };
+        counts.entry(place.group_id).or_default().add(state, fact.is_silent, 1);
     }
     Ok(Some(counts))
 }

@@ -71,7 +71,7 @@ pub(super) struct Held {
 
 impl Fact {
     /// Where it stands with what is wanted; none if nothing is.
-    pub(super) fn standing(&self) -> Option<RolloutState> {
+    pub(super) fn state(&self) -> Option<RolloutState> {
         let wanted = self.place.as_ref()?.wanted.as_ref()?;
         let holds = self.held.as_ref().is_some_and(|held| held.tree == wanted.tree);
         Some(rollout_state::of(self.status, (holds, self.held.is_none()), self.is_silent))

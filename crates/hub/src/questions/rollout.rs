@@ -69,10 +69,10 @@ async fn environments(
 ) -> Result<BTreeMap<i64, EnvironmentRollout>, DatabaseError> {
     let mut environments: BTreeMap<i64, EnvironmentRollout> = BTreeMap::new();
     for (id, since) in meant.subject.since(transaction, scope).await? {
-        environments.entry(id).or_default().wanted_since = Some(since);
+        environments.entry(id).or_default().desired_since = Some(since);
     }
     for id in meant.subject.wanted_now(transaction, scope).await? {
-        environments.entry(id).or_default().wanted = true;
+        environments.entry(id).or_default().desired = true;
     }
     let Some(workload) = meant.workload_id else { return Ok(environments) };
     let now = Subject::of_workload(workload).versions(transaction, (scope, workload)).await?;
@@ -84,7 +84,7 @@ async fn environments(
         };
     }
     if let RolloutOf::Version { version, .. } = &meant.of {
-        let asked_for = environments.values_mut().filter(|row| row.wanted_since.is_some());
+        let asked_for = environments.values_mut().filter(|row| row.desired_since.is_some());
         asked_for.for_each(|row| row.versions = vec![version.clone()]);
     }
     Ok(environments)
@@ -106,14 +106,14 @@ pub async fn rollout_hosts(
     let mut transaction = database.begin_reading().await?;
     let scope = Scope::of(&mut transaction, question).await?;
     let subject = Meant::of(&mut transaction, of, question).await?.subject;
-    let standings = scope.standings.clone().unwrap_or_else(|| RolloutState::ALL.to_vec());
-    let selected = subject.selected(&mut transaction, (&scope, None), &standings).await?;
+    let states = scope.states.clone().unwrap_or_else(|| RolloutState::ALL.to_vec());
+    let selected = subject.selected(&mut transaction, (&scope, None), &states).await?;
     let targets = scope.targets.clone();
-    let standing: BTreeMap<_, _> = selected.iter().map(|selected| (selected.id, selected.standing)).collect();
+    let state: BTreeMap<_, _> = selected.iter().map(|selected| (selected.id, selected.state)).collect();
     let walk = Walk::of_tallies(scope, selected);
     let found = walk.page(&mut transaction, after, limit).await?;
     let mut items = deployments::rows(&mut transaction, &found.reconcilers, (targets.as_ref(), None)).await?;
-    stand(&mut transaction, &found.reconcilers, (&standing, &mut items)).await?;
+    stand(&mut transaction, &found.reconcilers, (&state, &mut items)).await?;
     Ok(Deployments { items, next: found.next.map(|next| next.write(LIST)) })
 }
 
@@ -124,7 +124,7 @@ const LIST: &str = "rollout";
 async fn stand(
     transaction: &mut Transaction,
     reconcilers: &[i64],
-    (standing, items): (&BTreeMap<i64, RolloutState>, &mut [Deployment]),
+    (state, items): (&BTreeMap<i64, RolloutState>, &mut [Deployment]),
 ) -> Result<(), DatabaseError> {
     let sql = format!(
         "select h.name, r.name, s.tally_id from reconciler r join host h on h.id = r.host_id \
@@ -135,7 +135,7 @@ async fn stand(
     let tallies: BTreeMap<_, _> = rows.iter().map(|row| ((row.text(0), row.text(1)), row.int(2))).collect();
     for item in items {
         let tally = tallies.get(&(item.host.clone(), item.reconciler.clone()));
-        item.standing = tally.and_then(|tally| standing.get(tally)).copied();
+        item.state = tally.and_then(|tally| state.get(tally)).copied();
     }
     Ok(())
 }
@@ -153,10 +153,10 @@ async fn attention(
 ) -> Result<Vec<Deployment>, QuestionError> {
     let wanting = [RolloutState::Failed, RolloutState::Silent];
     let selected = subject.selected(transaction, (scope, Some(environment)), &wanting).await?;
-    let standing = selected.iter().map(|selected| (selected.id, selected.standing)).collect();
+    let state = selected.iter().map(|selected| (selected.id, selected.state)).collect();
     let found = Walk::of_tallies(scope.clone(), selected).page(transaction, None, ATTENTION).await?;
     let mut items = deployments::rows(transaction, &found.reconcilers, (scope.targets.as_ref(), None)).await?;
-    stand(transaction, &found.reconcilers, (&standing, &mut items)).await?;
+    stand(transaction, &found.reconcilers, (&state, &mut items)).await?;
     items.truncate(ATTENTION);
     Ok(items)
 }

@@ -32,8 +32,8 @@ pub(super) struct Scope {
     pub(super) kind: HostKind,
     /// How many of them are where, if only some hosts are asked about, and totals are.
     counted: Option<Counted>,
-    /// The standings; none if it is all of them.
-    pub(super) standings: Option<Vec<RolloutState>>,
+    /// The states; none if it is all of them.
+    pub(super) states: Option<Vec<RolloutState>>,
 }
 
 impl Scope {
@@ -92,20 +92,9 @@ impl Scope {
             None => kind.few(transaction, SELECTED_HOSTS_MAX).await?,
         };
         let told = told(transaction, (&kind, hosts.as_ref()), groups.as_ref()).await?;
-        let standings = rollout_state::parse_list(question.filter.status.as_deref())?;
+        let states = rollout_state::parse_list(question.filter.status.as_deref())?;
         let is_limited = !question.reach.is_all();
-        Ok(Self {
-            groups,
-            told,
-            targets,
-            environment_id,
-            environments,
-            is_limited,
-            hosts,
-            kind,
-            counted: None,
-            standings,
-        })
+        Ok(Self { groups, told, targets, environment_id, environments, is_limited, hosts, kind, counted: None, states })
     }
 
     /// Whether a condition of the filter is about places.

@@ -73,11 +73,11 @@ impl Subject {
         Self { table, values: vec![workload.into()] }
     }
 
-    /// A statement over the tallies `t` of the subject, of which `{standing}` says where their reconcilers stand.
+    /// A statement over the tallies `t` of the subject, of which `{state}` says where their reconcilers stand.
     ///
     /// Expected are the reconcilers of places at which it is or was wanted; of places that are counted with others, those that are to hold it, or do.
     fn statement(&self, tallies: &str, (select, behind): (&str, &str)) -> String {
-        let standing = rollout_state::expression("t.holds = 1");
+        let state = rollout_state::expression("t.holds = 1");
         format!(
             "with subject as ({}), \
              concerned as (select s.rollout_id, s.place_group_id, \
@@ -93,7 +93,7 @@ impl Subject {
              {} from counted t join place_group g on g.id = t.place_group_id \
              where (t.is_alone = 1 or t.wants = 1 or t.holds = 1){behind}",
             self.table,
-            select.replace("{standing}", &standing),
+            select.replace("{state}", &state),
         )
     }
 
@@ -106,7 +106,7 @@ impl Subject {
         let sum = transaction.dialect().int("sum(t.reconcilers)");
         let superseded = transaction.dialect().int("sum(case when t.wants = 1 then 0 else t.reconcilers end)");
         let select = format!(
-            "select t.rollout_id, coalesce(g.environment_id, 0), {{standing}} as standing, t.is_silent, {sum}, {superseded}"
+            "select t.rollout_id, coalesce(g.environment_id, 0), {{state}} as state, t.is_silent, {sum}, {superseded}"
         );
         let mut values = self.values.clone();
         let tallies = scope.tallies(transaction.dialect(), &mut values);
@@ -126,7 +126,7 @@ impl Subject {
         &self,
         transaction: &mut Transaction,
         (scope, environment): (&Scope, Option<i64>),
-        standings: &[RolloutState],
+        states: &[RolloutState],
     ) -> Result<Vec<Selected>, DatabaseError> {
         let mut values = self.values.clone();
         let mut conditions = groups_condition(transaction, scope.groups.as_ref(), &mut values);
@@ -134,11 +134,11 @@ impl Subject {
             values.push(environment.into());
             let _ = write!(conditions, " and coalesce(g.environment_id, 0) = ${}", values.len());
         }
-        let select = format!("select {}", selected_columns("{standing}"));
+        let select = format!("select {}", selected_columns("{state}"));
         let sql = self.statement("tally", (&select, &format!("{conditions} order by t.id")));
         let rows = transaction.query(&sql, values).await?;
         let selected = rows.iter().filter_map(Selected::of);
-        Ok(selected.filter(|selected| standings.contains(&selected.standing)).collect())
+        Ok(selected.filter(|selected| states.contains(&selected.state)).collect())
     }
 
     /// Since when it is wanted, by environment.

@@ -21,7 +21,7 @@ pub async fn totals(database: &Database, question: impl Into<Question<'_>>) -> R
         format!(" and {}", dialect.any_int("t.place_group_id", &format!("${}", values.len())))
     });
     let sql = format!(
-        "select {} as standing, t.is_silent, {} from {tallies} t where t.wanted_commit_id <> 0 and t.reconcilers > 0{} group by 1, 2",
+        "select {} as state, t.is_silent, {} from {tallies} t where t.wanted_commit_id <> 0 and t.reconcilers > 0{} group by 1, 2",
         rollout_state::expression(rollout_state::HOLDS_DESIRED),
         dialect.int("sum(t.reconcilers)"),
         of_groups.unwrap_or_default()

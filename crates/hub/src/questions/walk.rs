@@ -51,30 +51,30 @@ pub(super) struct Found {
 pub(super) struct Selected {
     pub(super) id: i64,
     pub(super) group_id: i64,
-    pub(super) standing: RolloutState,
+    pub(super) state: RolloutState,
     /// Whether the index of those that need attention has its reconcilers.
     pub(super) is_attention: bool,
 }
 
-/// The columns of a tally `t` from which [`Selected::of`] reads; the standing is the expression that is put in.
-pub(super) fn selected_columns(standing: &str) -> String {
+/// The columns of a tally `t` from which [`Selected::of`] reads; the state is the expression that is put in.
+pub(super) fn selected_columns(state: &str) -> String {
     format!(
-        "t.id, t.place_group_id, {standing}, \
+        "t.id, t.place_group_id, {state}, \
          case when t.status <> 2 or t.is_silent <> 0 or t.held_commit_id = 0 then 1 else 0 end"
     )
 }
 
 impl Selected {
     pub(super) fn of(row: &crate::store::Row) -> Option<Self> {
-        let standing = rollout_state::from_number(row.int(2))?;
-        Some(Self { id: row.int(0), group_id: row.int(1), standing, is_attention: row.is(3) })
+        let state = rollout_state::from_number(row.int(2))?;
+        Some(Self { id: row.int(0), group_id: row.int(1), state, is_attention: row.is(3) })
     }
 }
 
 impl Walk {
     /// The reconcilers of a scope, by where they stand with what is wanted now.
     pub(super) async fn of_scope(transaction: &mut Transaction, scope: Scope) -> Result<Self, QuestionError> {
-        let Some(standings) = scope.standings.clone() else {
+        let Some(states) = scope.states.clone() else {
             let along = if scope.hosts.is_some() { Along::Hosts } else { Along::Places };
             return Ok(Self { along, scope, tallies: None, with_past: false });
         };
@@ -90,7 +90,7 @@ impl Walk {
         );
         let rows = transaction.query(&sql, values).await?;
         let selected = rows.iter().filter_map(Selected::of);
-        Ok(Self::of_tallies(scope, selected.filter(|selected| standings.contains(&selected.standing)).collect()))
+        Ok(Self::of_tallies(scope, selected.filter(|selected| states.contains(&selected.state)).collect()))
     }
 
     /// The reconcilers of tallies.

@@ -79,12 +79,12 @@ pub(super) async fn counts(
     if groups.is_empty() {
         return Ok(BTreeMap::new());
     }
-    let (standing, sum) =
+    let (state, sum) =
         (rollout_state::expression(rollout_state::HOLDS_DESIRED), transaction.dialect().int("sum(t.reconcilers)"));
     let mut values = vec![groups.into()];
     let tallies = scope.tallies(transaction.dialect(), &mut values);
     let sql = format!(
-        "select t.place_group_id, {standing} as standing, t.is_silent, {sum} from {tallies} t \
+        "select t.place_group_id, {state} as state, t.is_silent, {sum} from {tallies} t \
          where {} and t.wanted_commit_id <> 0 and t.reconcilers > 0 group by 1, 2, 3",
         transaction.dialect().any_int("t.place_group_id", "$1")
     );
@@ -95,9 +95,9 @@ pub(super) async fn counts(
     Ok(counts)
 }
 
-/// Adds a row whose columns from that one on are standing, silent, how many.
+/// Adds a row whose columns from that one on are state, silent, how many.
 pub(super) fn add(counts: &mut Counts, row: &Row, first: usize) {
-    if let Some(standing) = rollout_state::from_number(row.int(first)) {
-        counts.add(standing, row.is(first + 1), row.int(first + 2));
+    if let Some(state) = rollout_state::from_number(row.int(first)) {
+        counts.add(state, row.is(first + 1), row.int(first + 2));
     }
 }

@@ -171,9 +171,9 @@ async fn drifting(database: &Database, filter: &Filter, horizon: Timestamp) -> R
     loop {
         // What has been wanted for the longest time comes first.
         let drift = questions::drift(database, filter, &page).await?;
-        let old = drift.items.iter().take_while(|item| item.wanted_since < horizon);
+        let old = drift.items.iter().take_while(|item| item.desired_since < horizon);
         matching += old.map(|item| item.counts.expected - item.counts.succeeded).sum::<i64>();
-        let is_over = drift.items.last().is_none_or(|last| last.wanted_since >= horizon);
+        let is_over = drift.items.last().is_none_or(|last| last.desired_since >= horizon);
         match drift.next {
             Some(next) if !is_over => page.cursor = Some(next),
             _ => return Ok((matching, drift.counts.expected)),

@@ -274,7 +274,7 @@ mod tests {
             cluster_type: None,
             selector: None,
             target_selector: None,
-            condition: Condition::Failing,
+            condition: Condition::Failed,
             longer_than: None,
             above: Above::Share("5 %".to_owned()),
             lasting: Some("10m".to_owned()),

@@ -200,7 +200,7 @@ async fn a_solution_is_the_workload_that_is_called_so_at_its_version() {
         (row.host.as_str(), row.reconciler.as_str(), row.environment.as_deref()),
         ("chicago", "line-7/hello", Some("prod"))
     );
-    assert_eq!((row.version.as_deref(), row.standing), (Some("1.2.3"), Some(RolloutState::Succeeded)));
+    assert_eq!((row.version.as_deref(), row.state), (Some("1.2.3"), Some(RolloutState::Succeeded)));
 }
 
 #[tokio::test]

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use hub::limits::EVENT_STREAMS_MAX;
 use hub::tokens;
-use hub_api::client::{Client, ClientError, Followed, parameters};
+use hub_api::client::{Client, ClientError, Followed};
 use hub_api::filter::Filter;
 use hub_api::tokens::{Reach, Scope};
 use reqwest::{Response, StatusCode};
@@ -130,7 +130,7 @@ async fn the_client_follows_and_says_when_it_is_refused() {
     let client = Client::new(&hub.url(""), None).unwrap();
     let filter = Filter { host: Some("h".into()), ..Filter::default() };
     // From the beginning on: in no table has it read anything.
-    let mut following = client.follow(&parameters(&filter), Some("ZXZlbnRzIDAgMCAw".into())).unwrap();
+    let mut following = client.follow(&filter, Some("ZXZlbnRzIDAgMCAw".into())).unwrap();
     let mut next = async || match following.next().await.unwrap() {
         Followed::Change { id, change } => (id, change["message"].as_str().unwrap().to_owned()),
         Followed::Lost(error) => panic!("{error}"),
@@ -139,6 +139,6 @@ async fn the_client_follows_and_says_when_it_is_refused() {
     say(&hub, "one").await;
     let (id, message) = next().await;
     assert_eq!(message, "one");
-    let mut following = client.follow(&[("status".into(), "good".into())], Some(id)).unwrap();
+    let mut following = client.follow(&Filter { status: Some("good".into()), ..Filter::default() }, Some(id)).unwrap();
     assert!(matches!(following.next().await, Err(ClientError::Refused { status: 400, .. })));
 }

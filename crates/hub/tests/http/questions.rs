@@ -1,9 +1,8 @@
 //! Questions over HTTP.
 
-use hub_api::client::{Client, parameters};
-use hub_api::deployments::Deployments;
-use hub_api::environments::Environments;
+use hub_api::client::Client;
 use hub_api::filter::Filter;
+use hub_api::page::Page;
 use reqwest::StatusCode;
 use reqwest::header::{ETAG, IF_NONE_MATCH};
 use serde_json::json;
@@ -79,11 +78,11 @@ async fn the_client_asks_and_understands() {
     let hub = with_a_report().await;
     let client = Client::new(&hub.url(""), None).unwrap();
     let filter = Filter { host: Some("a&b=%".into()), ..Filter::default() };
-    let answer: Deployments = client.ask(&["deployments"], &parameters(&filter)).await.unwrap();
+    let answer = client.deployments(&filter, &Page::default(), None).await.unwrap();
     assert_eq!(answer.items.iter().map(|row| row.host.as_str()).collect::<Vec<_>>(), ["a&b=%"]);
-    let answer: Environments = client.ask(&["environments"], &[]).await.unwrap();
+    let answer = client.environments(&Filter::default()).await.unwrap();
     assert!(answer.items.is_empty());
     let filter = Filter { host: Some("a&b".into()), ..Filter::default() };
-    let error = client.ask::<Deployments>(&["deployments"], &parameters(&filter)).await.unwrap_err();
+    let error = client.deployments(&filter, &Page::default(), None).await.unwrap_err();
     assert_eq!(error.to_string(), "there is no host `a&b`; did you mean `a&b=%`?");
 }

@@ -30,7 +30,7 @@ const ROUTES: &[(&str, &str, Expected)] = &[
     ("get", "/api/v1/compare", Limited(&["/api/v1/compare?from=stage&to=stage"])),
     ("get", "/api/v1/history", Limited(&["/api/v1/history", "/api/v1/history?host=shared"])),
     ("get", "/api/v1/drift", Limited(&["/api/v1/drift"])),
-    ("get", "/api/v1/drift/{kind}", Limited(&["/api/v1/drift/unknown_place", "/api/v1/drift/unknown_content"])),
+    ("get", "/api/v1/drift/{kind}", Limited(&["/api/v1/drift/unknownPlace", "/api/v1/drift/unknownContent"])),
     ("get", "/api/v1/events", Limited(&[])),
     ("get", "/api/v1/rules", Refused),
     ("get", "/api/v1/watches", Refused),

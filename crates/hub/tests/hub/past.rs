@@ -220,8 +220,8 @@ impl Model {
         let place = place.filter(|place| self.is_place(*place));
         let wanted = place.and_then(|place| self.wanted(place, at));
         let (held, status) = (place.and_then(|place| tree(said.commit, place)), STATUSES[said.status]);
-        let standing = standing(status, (wanted, held.filter(|_| self.knows(said.commit))));
-        Some(line((HOSTS[host], place), (status, millis(since)), (wanted, held), standing))
+        let state = state(status, (wanted, held.filter(|_| self.knows(said.commit))));
+        Some(line((HOSTS[host], place), (status, millis(since)), (wanted, held), state))
     }
 }
 
@@ -230,14 +230,14 @@ fn line(
     (host, place): (&str, Option<usize>),
     (status, since): (Status, i64),
     (wanted, held): (Option<i64>, Option<i64>),
-    standing: Option<RolloutState>,
+    state: Option<RolloutState>,
 ) -> String {
     let place = place.map_or("-", |place| PLACES[place]);
-    let standing = standing.map_or("-", RolloutState::as_str);
-    format!("{host} {place} {} since {since}: {wanted:?} {held:?} {standing}", status.as_str())
+    let state = state.map_or("-", RolloutState::as_str);
+    format!("{host} {place} {} since {since}: {wanted:?} {held:?} {state}", status.as_str())
 }
 
-fn standing(status: Status, (wanted, held): (Option<i64>, Option<i64>)) -> Option<RolloutState> {
+fn state(status: Status, (wanted, held): (Option<i64>, Option<i64>)) -> Option<RolloutState> {
     let is_or_may_be = held.is_none() || held == wanted;
     wanted.map(|_| match status {
         Status::Success if held == wanted => RolloutState::Succeeded,
@@ -253,8 +253,8 @@ fn shown(row: &Deployment) -> String {
     let place = PLACES.iter().position(|place| Some(*place) == path);
     let number = |commit: &String| i64::from_str_radix(commit, 16).ok();
     let of = |commit: &Option<String>| tree(number(commit.as_ref()?)?, place?);
-    let (wanted, held) = (of(&row.wanted_commit), of(&row.commit));
-    line((&row.host, place), (row.status.unwrap(), row.since.unwrap().millis()), (wanted, held), row.standing)
+    let (wanted, held) = (of(&row.desired_commit), of(&row.commit));
+    line((&row.host, place), (row.status.unwrap(), row.since.unwrap().millis()), (wanted, held), row.state)
 }
 
 async fn rows(database: &Database, filter: &Filter, at: Option<i64>) -> BTreeSet<String> {

@@ -117,7 +117,7 @@ fn rule(told: &Publication, condition: Condition) -> Rule {
 
 /// The same, in a format of others.
 fn rule_as(told: &Publication, format: Format) -> Rule {
-    Rule { receiver: Receiver::new(&told.address, format).unwrap(), ..rule(told, Condition::Failing) }
+    Rule { receiver: Receiver::new(&told.address, format).unwrap(), ..rule(told, Condition::Failed) }
 }
 
 /// A moment so many seconds after the beginning of the test.
@@ -154,7 +154,7 @@ async fn failing(ground: &Ground) -> Fleet {
 async fn a_notification_is_sent_until_it_is_taken(ground: Ground) {
     let fleet = failing(&ground).await;
     let told = Publication::start(vec![StatusCode::INTERNAL_SERVER_ERROR.into_response()]).await;
-    let rule = rule(&told, Condition::Failing);
+    let rule = rule(&told, Condition::Failed);
     look_on(&ground.database, &rule, 0..=9).await;
     assert_eq!(
         (state(&ground.database, &rule).await.phase, send(&ground.database, &rule, 599).await),
@@ -193,7 +193,7 @@ async fn what_comes_later_waits(ground: Ground) {
     let told =
         Publication::start(vec![StatusCode::BAD_GATEWAY.into_response(), StatusCode::BAD_GATEWAY.into_response()])
             .await;
-    let rule = rule(&told, Condition::Failing);
+    let rule = rule(&told, Condition::Failed);
     look_on(&ground.database, &rule, 0..=10).await;
     assert_eq!(send(&ground.database, &rule, 600).await, [0, 1, 0]);
     fleet.application("h-2", 30, (11, Status::Success)).await;
@@ -207,7 +207,7 @@ async fn what_comes_later_waits(ground: Ground) {
 async fn of_replicas_one_tells(ground: Ground) {
     failing(&ground).await;
     let told = Publication::start(Vec::new()).await;
-    let rule = Rule { lasting: Duration::ZERO, ..rule(&told, Condition::Failing) };
+    let rule = Rule { lasting: Duration::ZERO, ..rule(&told, Condition::Failed) };
     let mut replicas = tokio::task::JoinSet::new();
     for _ in 0..4 {
         let (rule, database) = (rule.clone(), Database::open(&ground.url).await.unwrap());
@@ -226,7 +226,7 @@ async fn a_receiver_that_is_gone_or_elsewhere_is_not_followed(ground: Ground) {
     let elsewhere = (StatusCode::TEMPORARY_REDIRECT, [("location", other.address.clone())]).into_response();
     let slow = (StatusCode::SERVICE_UNAVAILABLE, [("retry-after", "120")]).into_response();
     let told = Publication::start(vec![elsewhere, slow, StatusCode::GONE.into_response()]).await;
-    let rule = rule(&told, Condition::Failing);
+    let rule = rule(&told, Condition::Failed);
     look_on(&ground.database, &rule, 0..=10).await;
     assert_eq!([send(&ground.database, &rule, 600).await, send(&ground.database, &rule, 610).await], [[0, 1, 0]; 2]);
     assert_eq!(
@@ -247,7 +247,7 @@ async fn every_condition_counts_its_own(ground: Ground) {
     fleet.application("h-1", 40, (30, Status::Success)).await;
     let told = Publication::start(Vec::new()).await;
     for (condition, expected) in
-        [(Condition::Failing, (0, 3)), (Condition::Silent, (1, 3)), (Condition::Outdated, (1, 3))]
+        [(Condition::Failed, (0, 3)), (Condition::Silent, (1, 3)), (Condition::Outdated, (1, 3))]
     {
         let rule = Rule { lasting: Duration::ZERO, ..rule(&told, condition) };
         look_on(&ground.database, &rule, 0..=0).await;
@@ -261,7 +261,7 @@ async fn every_condition_counts_its_own(ground: Ground) {
 
 async fn a_rule_may_be_there_before_what_it_is_about(ground: Ground) {
     let told = Publication::start(Vec::new()).await;
-    let rule = rule(&told, Condition::Failing);
+    let rule = rule(&told, Condition::Failed);
     assert_eq!(state(&ground.database, &rule).await.phase, None);
     look_on(&ground.database, &rule, 0..=1).await;
     let state = state(&ground.database, &rule).await;
@@ -271,7 +271,7 @@ async fn a_rule_may_be_there_before_what_it_is_about(ground: Ground) {
 async fn what_was_told_long_ago_is_forgotten(ground: Ground) {
     failing(&ground).await;
     let told = Publication::start(Vec::new()).await;
-    let rule = Rule { lasting: Duration::ZERO, ..rule(&told, Condition::Failing) };
+    let rule = Rule { lasting: Duration::ZERO, ..rule(&told, Condition::Failed) };
     look_on(&ground.database, &rule, 0..=0).await;
     send(&ground.database, &rule, 1).await;
     assert!(state(&ground.database, &rule).await.notification.is_some());
@@ -281,7 +281,7 @@ async fn what_was_told_long_ago_is_forgotten(ground: Ground) {
 
 async fn a_test_is_sent_at_once(_: Ground) {
     let told = Publication::start(vec![StatusCode::OK.into_response(), StatusCode::UNAUTHORIZED.into_response()]).await;
-    let rule = rule(&told, Condition::Failing);
+    let rule = rule(&told, Condition::Failed);
     test(&rule).await.unwrap();
     assert_eq!(test(&rule).await.unwrap_err().to_string(), "127.0.0.1 answered 401 Unauthorized");
     assert_eq!(told.types(), ["rule.test", "rule.test"]);

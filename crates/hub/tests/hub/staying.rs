@@ -191,7 +191,7 @@ async fn what_a_branch_held_before_it_was_reset_stays_known(ground: Ground) {
     let database = &ground.database;
     let wanted = async |at| {
         let rows = then(database, &Filter { host: Some("berlin".into()), ..Filter::default() }, at).await;
-        rows.first().and_then(|row| row.wanted_commit.clone()).unwrap_or_default()
+        rows.first().and_then(|row| row.desired_commit.clone()).unwrap_or_default()
     };
     assert_eq!(wanted(30).await, hash(2));
     assert_eq!(wanted(Timestamp::now().millis() + 1).await, hash(1));

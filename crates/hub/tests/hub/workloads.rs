@@ -46,14 +46,14 @@ fn in_environment(report: Report, environment: &str) -> Report {
     Report { workload, ..report }
 }
 
-/// Each is where it stands with which version of what: `environment workload version standing`, or why nobody knows.
+/// Each is where it stands with which version of what: `environment workload version state`, or why nobody knows.
 async fn check(database: &Database, expected: &[&str]) {
     let answer = deployments(database, &Filter::default(), &Page::default(), None).await.unwrap();
     let line = |row: &Deployment| {
         let workload = row.target.as_ref().map_or("-", |target| target.workload.as_str());
-        let standing = row.standing.map(RolloutState::as_str).or(row.unplaced.as_deref()).unwrap_or("-");
+        let state = row.state.map(RolloutState::as_str).or(row.unplaced.as_deref()).unwrap_or("-");
         let (environment, version) = (row.environment.as_deref().unwrap_or("-"), row.version.as_deref().unwrap_or("-"));
-        format!("{environment} {workload} {version} {standing}")
+        format!("{environment} {workload} {version} {state}")
     };
     let mut lines: Vec<_> = answer.items.iter().map(line).collect();
     lines.sort();
@@ -125,7 +125,7 @@ async fn at_a_named_place_a_version_is_enough(ground: Ground) {
     let compared = compare(&ground.database, &map, &Filter::default(), &Page::default()).await.unwrap();
     let cart = compared.items.iter().find(|target| target.workload == "cart").unwrap();
     let holding = &cart.from.as_ref().unwrap().holding;
-    assert_eq!((holding[0].version.as_deref(), holding[0].hosts), (Some("1.2"), 1));
+    assert_eq!((holding[0].version.as_deref(), holding[0].reconcilers), (Some("1.2"), 1));
 }
 
 async fn several_targets_are_told_apart_by_environment(ground: Ground) {

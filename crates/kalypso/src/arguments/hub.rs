@@ -6,7 +6,7 @@ use clap::{Args, Subcommand, ValueEnum};
 
 use super::Format;
 
-/// Run the hub: it stores what is wanted and what is reported, and answers over HTTP
+/// Run the hub: it stores what is desired and what is reported, and answers over HTTP
 #[derive(Args, Debug)]
 #[command(
     args_conflicts_with_subcommands = true,
@@ -123,7 +123,7 @@ Examples:
   kalypso hub token create flux --hosts '*' --reconciler-type flux --signing   for Flux' provider generic-hmac
   kalypso hub token create grafana --role read --expires 365d          somebody asks
   kalypso hub token create web-team --role read --workspace web-team --environment dev --environment stage
-  kalypso hub token create ci --role publish                           `kalypso publish` tells what is wanted")]
+  kalypso hub token create ci --role publish                           `kalypso publish` tells what is desired")]
 pub(crate) struct HubTokenCreate {
     /// Its name, unique among the tokens that are not revoked
     #[arg(value_name = "NAME")]
@@ -134,7 +134,7 @@ pub(crate) struct HubTokenCreate {
     /// Report for all hosts whose name this pattern matches; `*` stands for any characters
     #[arg(long, value_name = "PATTERN", conflicts_with = "role")]
     pub(crate) hosts: Option<String>,
-    /// Ask (`read`), say what is wanted (`publish`), manage tokens and hosts (`manage`), or do everything (`admin`)
+    /// Ask (`read`), say what is desired (`publish`), manage tokens and hosts (`manage`), or do everything (`admin`)
     #[arg(long, value_enum, value_name = "ROLE")]
     pub(crate) role: Option<TokenRole>,
     /// With --hosts: only reconcilers of this type may report; may be given several times
@@ -170,7 +170,7 @@ pub(crate) struct HubTokenCreate {
 pub(crate) enum TokenRole {
     /// Ask
     Read,
-    /// Say what is wanted
+    /// Say what is desired
     Publish,
     /// Manage tokens and hosts over the API, and see who did what
     Manage,
@@ -377,7 +377,7 @@ pub(crate) struct HubExport {
     /// How it is written
     #[arg(long, value_enum, value_name = "FORMAT", default_value_t)]
     pub(crate) format: TableFormat,
-    /// Only rows that were made, wanted or reported since then: a date, a moment, or a time ago such as 30d
+    /// Only rows that were made, desired or reported since then: a date, a moment, or a time ago such as 30d
     #[arg(long, value_name = "TIME")]
     pub(crate) since: Option<String>,
     /// Only those from before then

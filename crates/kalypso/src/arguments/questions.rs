@@ -76,7 +76,7 @@ pub(crate) struct Deployments {
     pub(crate) filter: Filtering,
     #[command(flatten)]
     pub(crate) hosts: HostFiltering,
-    /// How far they got: `succeeded`, `failed`, `in_progress`, `silent`, `outdated`, `never_reported`; several with commas
+    /// How far they got: `succeeded`, `failed`, `inProgress`, `silent`, `outdated`, `neverReported`; several with commas
     #[arg(long, value_name = "STATUS")]
     pub(crate) status: Option<String>,
     /// How it was then: a moment, a date, or a time ago such as 2h
@@ -89,7 +89,7 @@ pub(crate) struct Deployments {
     pub(crate) asking: Asking,
 }
 
-/// Say how environments are: what is wanted, and how many reconcilers of hosts have it
+/// Say how environments are: what is desired, and how many reconcilers of hosts have it
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -131,8 +131,8 @@ pub(crate) enum RolloutCommand {
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
-  kalypso rollout status checkout                            what of it is wanted now, in all environments
-  kalypso rollout status checkout@2.4.0                      a version, wherever it is or was wanted
+  kalypso rollout status checkout                            what of it is desired now, in all environments
+  kalypso rollout status checkout@2.4.0                      a version, wherever it is or was desired
   kalypso rollout status 41c77fe                             a commit, as a GitOps repository has it
   kalypso rollout status checkout@2.4.0 --status outdated    who does not have it yet
 
@@ -145,7 +145,7 @@ pub(crate) struct RolloutStatus {
     pub(crate) filter: Filtering,
     #[command(flatten)]
     pub(crate) hosts: HostFiltering,
-    /// List those who got that far: `succeeded`, `failed`, `in_progress`, `silent`, `outdated`, `never_reported`; several with commas
+    /// List those who got that far: `succeeded`, `failed`, `inProgress`, `silent`, `outdated`, `neverReported`; several with commas
     #[arg(long, value_name = "STATUS")]
     pub(crate) status: Option<String>,
     /// How many hosts are listed at most
@@ -158,7 +158,7 @@ pub(crate) struct RolloutStatus {
 /// Wait until a rollout is done
 #[derive(Args, Debug)]
 #[command(after_help = "\
-Exit status: 0 done · 1 a reconciler failed · 3 not done in time · 4 superseded: something else is wanted by now
+Exit status: 0 done · 1 a reconciler failed · 3 not done in time · 4 superseded: something else is desired by now
 
 What the hub has not heard of yet is waited for too. If it never does, the status is 3, and the message says so.
 
@@ -181,7 +181,7 @@ pub(crate) struct RolloutWait {
     pub(crate) asking: Asking,
 }
 
-/// List the commits that changed what is wanted, the newest first
+/// List the commits that changed what is desired, the newest first
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -225,7 +225,7 @@ pub(crate) struct Compare {
     pub(crate) asking: Asking,
 }
 
-/// Say what happened when: what became wanted, and what hosts reported
+/// Say what happened when: what became desired, and what hosts reported
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -243,15 +243,15 @@ pub(crate) struct History {
     pub(crate) asking: Asking,
 }
 
-/// Say where what is reported is not what is wanted, since when, and who has gone silent
+/// Say where what is reported is not what is desired, since when, and who has gone silent
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
-  kalypso drift                     what is not everywhere where it is wanted, the oldest first
-  kalypso drift silent -e prod      who has gone silent; also unknown_content, unwanted, unknown_place")]
+  kalypso drift                     what is not everywhere where it is desired, the oldest first
+  kalypso drift silent -e prod      who has gone silent; also unknownContent, removedPlace, unknownPlace")]
 pub(crate) struct Drift {
     /// List those who are silent, or whose reports match nothing
-    #[arg(value_name = "KIND", value_parser = ["silent", "unknown_content", "unwanted", "unknown_place"])]
+    #[arg(value_name = "KIND", value_parser = ["silent", "unknownContent", "removedPlace", "unknownPlace"])]
     pub(crate) kind: Option<String>,
     #[command(flatten)]
     pub(crate) filter: Filtering,
@@ -264,7 +264,7 @@ pub(crate) struct Drift {
     pub(crate) asking: Asking,
 }
 
-/// Follow what changes: what becomes wanted, what is reported, who goes silent
+/// Follow what changes: what becomes desired, what is reported, who goes silent
 #[derive(Args, Debug)]
 #[command(after_help = "\
 It ends when it is interrupted, or after --limit. A connection that is lost is taken up again where it broke off.
@@ -278,7 +278,7 @@ pub(crate) struct Events {
     pub(crate) filter: Filtering,
     #[command(flatten)]
     pub(crate) hosts: HostFiltering,
-    /// How far they are: `succeeded`, `failed`, `in_progress`, `silent`; several with commas
+    /// How far they are: `succeeded`, `failed`, `inProgress`, `silent`; several with commas
     #[arg(long, value_name = "STATUS")]
     pub(crate) status: Option<String>,
     /// Go on behind this event, the `id` of one, instead of now

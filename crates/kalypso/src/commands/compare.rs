@@ -1,6 +1,9 @@
 //! `kalypso compare`: how two environments differ.
 
-use hub_api::compare::{Compared, ComparedSide, ComparedTarget, Comparison};
+use hub_api::client::Client;
+use hub_api::compare::{Compared, ComparedSide, ComparedTarget};
+use hub_api::filter::Filter;
+use hub_api::page::Page;
 use serde_json::json;
 
 use crate::arguments::{self, Format};
@@ -16,9 +19,9 @@ pub(super) fn run(options: &arguments::Compare) -> anyhow::Result<Exit> {
         map: options.map.clone(),
         differing: options.differing,
     };
-    let mut given = asking::with(&compared);
-    given.extend(options.workload.iter().map(|workload| ("workload".to_owned(), workload.clone())));
-    let list = hub.list(&["compare"], (&given, options.limit), |page: Comparison| (page.items, page.next))?;
+    let filter = Filter { workload: options.workload.clone(), ..Filter::default() };
+    let ask = async |client: &Client, page: &Page| client.compare(&compared, &filter, page).await;
+    let list = hub.list(options.limit, ask, |page| (page.items, page.next))?;
     match options.asking.output {
         Format::Human => terminal::answer(&text(&list, options))?,
         format => {
@@ -75,7 +78,7 @@ fn cells(row: &ComparedTarget) -> [String; 7] {
     ]
 }
 
-/// What is wanted, and how many reconcilers have it.
+/// What is desired, and how many reconcilers have it.
 fn side(side: Option<&ComparedSide>) -> [String; 2] {
     let Some(side) = side else { return ["absent".to_owned(), String::new()] };
     let version = match (&side.version, &side.commit) {

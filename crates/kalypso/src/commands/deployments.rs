@@ -1,7 +1,10 @@
 //! `kalypso deployments`: which versions of which workloads are on which hosts.
 
+use hub_api::client::Client;
 use hub_api::deployments::{Deployment, Deployments};
+use hub_api::page::Page;
 use hub_api::timestamp::Timestamp;
+use model::rollout::RolloutState;
 use serde_json::json;
 
 use crate::arguments::{self, Format};
@@ -11,9 +14,10 @@ use crate::{names, paint, table, terminal};
 
 pub(super) fn run(options: &arguments::Deployments) -> anyhow::Result<Exit> {
     let hub = Hub::of(&options.asking)?;
-    let mut given = asking::filter(&options.filter, Some(&options.hosts), options.status.as_ref());
-    given.extend(asking::at(options.at.as_deref())?);
-    let list = hub.list(&["deployments"], (&given, options.limit), taken)?;
+    let filter = asking::filter(&options.filter, Some(&options.hosts), options.status.as_ref());
+    let at = asking::at(options.at.as_deref())?;
+    let ask = async |client: &Client, page: &Page| client.deployments(&filter, page, at).await;
+    let list = hub.list(options.limit, ask, taken)?;
     names::remember_hosts(options.asking.config.as_deref(), list.items.iter().map(|row| row.host.clone()));
     tell(&list, options.asking.output)?;
     Ok(Exit::Good)
@@ -27,7 +31,7 @@ pub(super) fn taken(page: Deployments) -> (Vec<Deployment>, Option<String>) {
 /// Writes rows.
 pub(super) fn tell(list: &List<Deployment>, format: Format) -> std::io::Result<()> {
     match format {
-        Format::Human => terminal::answer_painted(&text(list, Timestamp::now()), paint::standings),
+        Format::Human => terminal::answer_painted(&text(list, Timestamp::now()), paint::states),
         format => terminal::answer(&terminal::structured(&json!({"items": list.items, "more": list.is_more}), format)),
     }
 }
@@ -49,8 +53,8 @@ pub(super) fn text(list: &List<Deployment>, now: Timestamp) -> String {
 fn cells(row: &Deployment, now: Timestamp) -> [String; 10] {
     let or_none = |text: Option<&str>| text.map_or_else(|| "-".to_owned(), asking::plain);
     let target = row.target.as_ref();
-    let status = row.standing.map_or("unwanted", model::rollout::RolloutState::as_str).replace('_', " ");
-    let is_well = row.standing == Some(model::rollout::RolloutState::Succeeded);
+    let status = row.state.map_or("not desired", RolloutState::words);
+    let is_well = row.state == Some(RolloutState::Succeeded);
     let message = row.unplaced.as_deref().or(row.message.as_deref().filter(|_| !is_well));
     let message = message.map(asking::plain).unwrap_or_default();
     [
@@ -61,10 +65,10 @@ fn cells(row: &Deployment, now: Timestamp) -> [String; 10] {
         or_none(row.version.as_deref()),
         or_none(row.config_version.as_deref().map(|version| version.get(..12).unwrap_or(version))),
         asking::short(row.commit.as_deref()),
-        if row.silent && row.standing != Some(model::rollout::RolloutState::Silent) {
+        if row.silent && row.state != Some(RolloutState::Silent) {
             format!("{status}, silent")
         } else {
-            status
+            status.to_owned()
         },
         asking::ago(row.since, now),
         message,

@@ -1,8 +1,10 @@
-//! `kalypso drift`: where what is reported is not what is wanted.
+//! `kalypso drift`: where what is reported is not what is desired.
 
 use std::fmt::Write as _;
 
-use hub_api::drift::{Drift, Drifting};
+use hub_api::client::Client;
+use hub_api::drift::{Drift, DriftKind, Drifting};
+use hub_api::page::Page;
 use hub_api::timestamp::Timestamp;
 use serde_json::json;
 
@@ -15,16 +17,17 @@ use crate::{paint, table, terminal};
 
 pub(super) fn run(options: &arguments::Drift) -> anyhow::Result<Exit> {
     let hub = Hub::of(&options.asking)?;
-    let mut given = asking::filter(&options.filter, Some(&options.hosts), None);
-    if let Some(kind) = &options.kind {
-        let list = hub.list(&["drift", kind], (&given, options.limit), deployments::taken)?;
+    let filter = asking::filter(&options.filter, Some(&options.hosts), None);
+    if let Some(kind) = options.kind.as_deref().and_then(DriftKind::parse) {
+        let ask = async |client: &Client, page: &Page| client.drift_hosts(kind, &filter, page).await;
+        let list = hub.list(options.limit, ask, deployments::taken)?;
         deployments::tell(&list, options.asking.output)?;
         return Ok(Exit::Good);
     }
-    given.push(("limit".to_owned(), options.limit.to_string()));
-    let drift: Drift = hub.ask(&["drift"], &given)?;
+    let page = Page { cursor: None, limit: Some(options.limit) };
+    let drift = hub.ask(hub.client.drift(&filter, &page))?;
     match options.asking.output {
-        Format::Human => terminal::answer_painted(&text(&drift, Timestamp::now()), paint::standings)?,
+        Format::Human => terminal::answer_painted(&text(&drift, Timestamp::now()), paint::states)?,
         format => terminal::answer(&terminal::structured(&json!(drift), format))?,
     }
     Ok(Exit::Good)
@@ -35,11 +38,11 @@ fn text(drift: &Drift, now: Timestamp) -> String {
     let mut text = if drift.counts.expected == 0 {
         "no reconciler is expected to have anything\n".to_owned()
     } else {
-        format!("{} as wanted{}{all}\n", of(&drift.counts), if all.is_empty() { "" } else { " · " })
+        format!("{} as desired{}{all}\n", of(&drift.counts), if all.is_empty() { "" } else { " · " })
     };
     let row = |row: &Drifting| {
         [
-            format!("  {}", asking::length(now.since(row.wanted_since))),
+            format!("  {}", asking::length(now.since(row.desired_since))),
             asking::plain(&row.environment),
             asking::short(Some(&row.commit)),
             of(&row.counts),
@@ -53,9 +56,9 @@ fn text(drift: &Drift, now: Timestamp) -> String {
     let more = if drift.unknown_place_is_more { "more than " } else { "" };
     let others = [
         (drift.silent, "silent", "", "promised to report and did not"),
-        (drift.unknown_content, "unknown_content", "", "report content that was never desired there"),
-        (drift.unwanted, "unwanted", "", "report of places at which nothing is wanted any more"),
-        (drift.unknown_place, "unknown_place", more, "report of places that the hub does not know"),
+        (drift.unknown_content, "unknownContent", "", "report content that was never desired there"),
+        (drift.removed_place, "removedPlace", "", "report of places at which nothing is desired any more"),
+        (drift.unknown_place, "unknownPlace", more, "report of places that the hub does not know"),
     ];
     for (count, kind, more, what) in others.into_iter().filter(|(count, ..)| *count > 0) {
         let count = terminal::thousands(usize::try_from(count).unwrap_or(0));

@@ -1,7 +1,7 @@
 //! `kalypso events`: what changes, as it happens.
 
 use hub_api::client::Followed;
-use hub_api::events::{Change, ReportChange, SilenceChange, WantedChange};
+use hub_api::events::{Change, DesiredChange, ReportChange, SilenceChange};
 use hub_api::timestamp::Timestamp;
 use serde_json::Value;
 
@@ -13,12 +13,12 @@ use crate::{table, terminal};
 
 pub(super) fn run(options: &arguments::Events) -> anyhow::Result<Exit> {
     let hub = Hub::of(&options.asking)?;
-    let given = asking::filter(&options.filter, Some(&options.hosts), options.status.as_ref());
+    let filter = asking::filter(&options.filter, Some(&options.hosts), options.status.as_ref());
     let (mut left, mut is_lost) = (options.limit.unwrap_or(usize::MAX), false);
     if left == 0 {
         return Ok(Exit::Good);
     }
-    hub.follow(&given, options.after.clone(), |followed| {
+    hub.follow(&filter, options.after.clone(), |followed| {
         match followed {
             Followed::Change { id, change } => {
                 is_lost = false;
@@ -57,7 +57,7 @@ const WHOM: usize = 20;
 
 fn line(change: &Change) -> String {
     let (at, what, whom, about) = match change {
-        Change::Wanted(wanted) => of_wanted(wanted),
+        Change::Desired(desired) => of_desired(desired),
         Change::Report(report) => of_report(report),
         Change::Silent(silence) => of_silence("silent", silence),
         Change::Heard(silence) => of_silence("heard", silence),
@@ -70,20 +70,19 @@ fn line(change: &Change) -> String {
 
 type Words = (Timestamp, &'static str, String, String);
 
-fn of_wanted(wanted: &WantedChange) -> Words {
+fn of_desired(desired: &DesiredChange) -> Words {
     let versions =
-        wanted.versions.iter().map(|one| format!("{}/{} {}", one.target.workload, one.target.target, one.version));
-    let targets = wanted.targets.iter().map(|target| format!("{}/{}", target.workload, target.target));
-    let versions: Vec<_> = versions.chain(targets).chain(wanted.config_version.clone()).collect();
-    let commit = asking::short(Some(&wanted.commit));
-    let what = if wanted.is_removed { "nothing is wanted there any more".to_owned() } else { versions.join(", ") };
-    (wanted.at, "wanted", wanted.place.clone(), format!("{commit}  {what}"))
+        desired.versions.iter().map(|one| format!("{}/{} {}", one.target.workload, one.target.target, one.version));
+    let targets = desired.targets.iter().map(|target| format!("{}/{}", target.workload, target.target));
+    let versions: Vec<_> = versions.chain(targets).chain(desired.config_version.clone()).collect();
+    let commit = asking::short(Some(&desired.commit));
+    let what = if desired.is_removed { "nothing is desired there any more".to_owned() } else { versions.join(", ") };
+    (desired.at, "desired", desired.place.clone(), format!("{commit}  {what}"))
 }
 
 fn of_report(ReportChange { reported, is_superseded, .. }: &ReportChange) -> Words {
     let status = match reported.status {
-        Some(hub_api::report::Status::InProgress) => "in progress",
-        Some(status) => status.as_str(),
+        Some(status) => status.state().words(),
         None => "reported",
     };
     let what = about(reported);
@@ -117,10 +116,10 @@ mod tests {
             check(report),
             "2026-11-21T13:44:01Z  in progress  dallas-04             6.7.2  checkout  (was so then)  pulling[31m\n"
         );
-        let wanted = json!({"kind": "wanted", "at": "2026-11-21T13:44:01Z", "commit": "1.0", "place": "r/b/p", "isRemoved": true});
+        let desired = json!({"kind": "desired", "at": "2026-11-21T13:44:01Z", "commit": "1.0", "place": "r/b/p", "isRemoved": true});
         assert_eq!(
-            check(wanted),
-            "2026-11-21T13:44:01Z  wanted       r/b/p                 1.0  nothing is wanted there any more\n"
+            check(desired),
+            "2026-11-21T13:44:01Z  desired       r/b/p                 1.0  nothing is desired there any more\n"
         );
         let silent = json!({"kind": "silent", "at": "2026-11-21T13:44:01Z", "host": "h", "reconciler": "r"});
         assert_eq!(check(silent), "2026-11-21T13:44:01Z  silent       h                     r\n");

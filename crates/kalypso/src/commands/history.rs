@@ -2,7 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use hub_api::history::{Event, History, Reported};
+use hub_api::client::Client;
+use hub_api::history::{Event, Reported};
+use hub_api::page::Page;
 use hub_api::timestamp::Timestamp;
 use serde_json::json;
 
@@ -14,8 +16,9 @@ use crate::{table, terminal};
 
 pub(super) fn run(options: &arguments::History) -> anyhow::Result<Exit> {
     let hub = Hub::of(&options.asking)?;
-    let given = asking::filter(&options.filter, Some(&options.hosts), None);
-    let list = hub.list(&["history"], (&given, options.limit), |page: History| (page.items, page.next))?;
+    let filter = asking::filter(&options.filter, Some(&options.hosts), None);
+    let ask = async |client: &Client, page: &Page| client.history(&filter, page).await;
+    let list = hub.list(options.limit, ask, |page| (page.items, page.next))?;
     match options.asking.output {
         Format::Human if list.items.is_empty() => terminal::answer("nothing has happened yet\n")?,
         Format::Human => {
@@ -59,20 +62,20 @@ fn cells(event: &Event, now: Timestamp) -> [String; 5] {
             let what = of_workloads(&published.versions);
             [
                 asking::ago(Some(published.at), now),
-                "wanted".to_owned(),
+                "desired".to_owned(),
                 asking::plain(&published.branch),
                 asking::short(Some(&published.commit)),
                 asking::plain(&if what.is_empty() { places } else { format!("{places}: {what}") }),
             ]
         }
         Event::Reported(reported) => {
-            let status = reported.status.map_or("reported", hub_api::report::Status::as_str).replace('_', " ");
+            let status = reported.status.map_or("reported", |status| status.state().words());
             let what = about(reported);
             let version = reported.version.as_deref().unwrap_or_default();
             let message = reported.message.as_deref().unwrap_or_default();
             [
                 asking::ago(Some(reported.at), now),
-                status,
+                status.to_owned(),
                 asking::plain(&reported.host),
                 asking::short(reported.commit.as_deref()),
                 asking::plain(format!("{what} {version} {message}").trim_end()),

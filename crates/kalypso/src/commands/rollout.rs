@@ -4,8 +4,10 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::time::{Duration, Instant};
 
+use hub_api::client::Client;
 use hub_api::deployments::Deployment;
-use hub_api::rollouts::{EnvironmentRollout, ListedRollout, Rollout, RolloutOf, RolloutVersion, Rollouts};
+use hub_api::page::Page;
+use hub_api::rollouts::{EnvironmentRollout, ListedRollout, Rollout, RolloutOf, RolloutVersion};
 use hub_api::timestamp::Timestamp;
 use model::rollout::RolloutState;
 use serde_json::json;
@@ -33,20 +35,21 @@ fn status(options: &RolloutStatus) -> anyhow::Result<Exit> {
     let hub = Hub::of(&options.asking)?;
     let is_list = options.status.is_some() || options.hosts.host.is_some() || options.hosts.selector.is_some();
     if is_list {
-        let given = asking::filter(&options.filter, Some(&options.hosts), options.status.as_ref());
-        let path = ["rollouts", &options.of, "hosts"];
-        let list = hub.list(&path, (&given, options.limit), deployments::taken)?;
+        let filter = asking::filter(&options.filter, Some(&options.hosts), options.status.as_ref());
+        let ask = async |client: &Client, page: &Page| client.rollout_hosts(&options.of, &filter, page).await;
+        let list = hub.list(options.limit, ask, deployments::taken)?;
         deployments::tell(&list, options.asking.output)?;
         return Ok(Exit::Good);
     }
-    let rollout: Rollout = hub.ask(&["rollouts", &options.of], &asking::filter(&options.filter, None, None))?;
+    let filter = asking::filter(&options.filter, None, None);
+    let rollout = hub.ask(hub.client.rollout(&options.of, &filter))?;
     tell(&rollout, options.asking.output)?;
     Ok(Exit::Good)
 }
 
 fn tell(rollout: &Rollout, format: Format) -> std::io::Result<()> {
     match format {
-        Format::Human => terminal::answer_painted(&text(rollout, Timestamp::now()), paint::standings),
+        Format::Human => terminal::answer_painted(&text(rollout, Timestamp::now()), paint::states),
         format => terminal::answer(&terminal::structured(&json!(rollout), format)),
     }
 }
@@ -108,17 +111,17 @@ fn versions(rollout: &Rollout, one: &EnvironmentRollout) -> String {
 /// How far it is in an environment.
 fn environment(one: &EnvironmentRollout, now: Timestamp) -> String {
     let instead = asking::plain(&one.instead.join(", "));
-    if one.wanted_since.is_none() && one.counts.expected == 0 {
-        return format!("not yet: {instead} is wanted there");
+    if one.desired_since.is_none() && one.counts.expected == 0 {
+        return format!("not yet: {instead} is desired there");
     }
     if one.counts.expected == 0 {
         return "no reconciler is expected to have it".to_owned();
     }
-    let since = one.wanted_since.map(|since| format!("wanted since {}", asking::length(now.since(since))));
+    let since = one.desired_since.map(|since| format!("desired since {}", asking::length(now.since(since))));
     let superseded = match (one.superseded, instead.as_str()) {
         (0, _) => None,
-        (_, "") => Some("something else is wanted by now".to_owned()),
-        (_, instead) => Some(format!("{instead} is wanted by now")),
+        (_, "") => Some("something else is desired by now".to_owned()),
+        (_, instead) => Some(format!("{instead} is desired by now")),
     };
     let parts = [Some(of(&one.counts)), Some(others(&one.counts)), since, superseded];
     let parts: Vec<_> = parts.into_iter().flatten().filter(|part| !part.is_empty()).collect();
@@ -129,7 +132,7 @@ fn attention(row: &Deployment, now: Timestamp) -> [String; 3] {
     let said = match row.message.as_deref().map(asking::plain) {
         _ if row.silent => format!("silent, last report {}", asking::ago(row.last_heard, now)),
         Some(message) if !message.is_empty() => message,
-        _ => row.standing.map_or("", model::rollout::RolloutState::as_str).replace('_', " "),
+        _ => row.state.map_or("", RolloutState::words).to_owned(),
     };
     [asking::plain(&row.host), row.since.map_or_else(String::new, |since| asking::length(now.since(since))), said]
 }
@@ -164,11 +167,11 @@ fn advice(rollout: &Rollout) -> String {
 fn wait(options: &RolloutWait) -> anyhow::Result<Exit> {
     let timeout = duration("--timeout", &options.timeout)?;
     let hub = Hub::of(&options.asking)?;
-    let given = asking::filter(&options.filter, None, None);
+    let filter = asking::filter(&options.filter, None, None);
     let (started, mut is_reached, mut told) = (Instant::now(), false, None);
     loop {
         let is_late = started.elapsed() >= timeout;
-        let reason = match hub.look::<Rollout>(&["rollouts", &options.of], &given) {
+        let reason = match hub.look(hub.client.rollout(&options.of, &filter)) {
             Ok(Found::Answer(rollout)) => {
                 is_reached = true;
                 if let Some(exit) = verdict(&rollout, options.failures, is_late) {
@@ -211,10 +214,10 @@ fn verdict(rollout: &Rollout, failures: i64, is_late: bool) -> Option<Exit> {
     }
 }
 
-/// The environments in which something else is wanted by now: reconcilers there that do not have it yet never will.
+/// The environments in which something else is desired by now: reconcilers there that do not have it yet never will.
 fn superseded(rollout: &Rollout) -> impl Iterator<Item = &EnvironmentRollout> {
     let environments = rollout.environments.iter();
-    environments.filter(|one| one.superseded > 0 || one.wanted_since.is_some() && !one.wanted)
+    environments.filter(|one| one.superseded > 0 || one.desired_since.is_some() && !one.desired)
 }
 
 /// Why the waiting is over: what a log of a pipeline should end with.
@@ -228,9 +231,9 @@ fn why(rollout: &Rollout, (exit, options): (Exit, &RolloutWait)) -> String {
         Exit::Late => format!("late: not done within {}", options.timeout),
         Exit::Superseded => {
             let place = |one: &EnvironmentRollout| match (one.environment.as_str(), one.instead.join(", ").as_str()) {
-                ("", _) => "something else is wanted by now".to_owned(),
-                (environment, "") => format!("something else is wanted in {environment} by now"),
-                (environment, instead) => format!("{instead} is wanted in {environment} by now"),
+                ("", _) => "something else is desired by now".to_owned(),
+                (environment, "") => format!("something else is desired in {environment} by now"),
+                (environment, instead) => format!("{instead} is desired in {environment} by now"),
             };
             asking::plain(&format!("superseded: {}", superseded(rollout).map(place).collect::<Vec<_>>().join("; ")))
         }
@@ -244,8 +247,9 @@ fn reconcilers(count: i64) -> String {
 
 fn list(options: &RolloutList) -> anyhow::Result<Exit> {
     let hub = Hub::of(&options.asking)?;
-    let given = asking::filter(&options.filter, None, None);
-    let list = hub.list(&["rollouts"], (&given, options.limit), |page: Rollouts| (page.items, page.next))?;
+    let filter = asking::filter(&options.filter, None, None);
+    let ask = async |client: &Client, page: &Page| client.rollouts(&filter, page).await;
+    let list = hub.list(options.limit, ask, |page| (page.items, page.next))?;
     match options.asking.output {
         Format::Human if list.items.is_empty() => terminal::answer("the hub knows no rollout yet\n")?,
         Format::Human => {
@@ -293,8 +297,8 @@ mod tests {
 
     fn in_environment(name: &str, version: &str, counts: Counts) -> EnvironmentRollout {
         let (environment, versions) = (name.to_owned(), vec![version.to_owned()]);
-        let wanted_since = Some(Timestamp::from_millis(0));
-        EnvironmentRollout { environment, versions, counts, wanted_since, ..EnvironmentRollout::default() }
+        let desired_since = Some(Timestamp::from_millis(0));
+        EnvironmentRollout { environment, versions, counts, desired_since, ..EnvironmentRollout::default() }
     }
 
     fn checkout(environments: Vec<EnvironmentRollout>) -> String {
@@ -319,9 +323,9 @@ mod tests {
         let nobody = in_environment("prod", "2.3.0", counts(0, 0));
         insta::assert_snapshot!(checkout(vec![there.clone(), nobody, stage.clone()]), @r"
         checkout
-          dev    2.4.0  ████████████████████ 12 of 12   wanted since 2 h
+          dev    2.4.0  ████████████████████ 12 of 12   desired since 2 h
           prod   2.3.0  no reconciler is expected to have it
-          stage  2.4.0  ██████████████░░░░░░ 73 of 100   24 in progress · 3 failed   wanted since 2 h
+          stage  2.4.0  ██████████████░░░░░░ 73 of 100   24 in progress · 3 failed   desired since 2 h
                    dallas-04  11 min  image pull back-off
                    門真-1     11 min
                    and 1 more
@@ -356,7 +360,7 @@ mod tests {
     #[test]
     fn an_environment_without_the_version_says_which_one_it_has() {
         let stage = EnvironmentRollout { instead: vec!["2.3.0".to_owned()], ..EnvironmentRollout::default() };
-        assert_eq!(environment(&stage, Timestamp::MIN), "not yet: 2.3.0 is wanted there");
+        assert_eq!(environment(&stage, Timestamp::MIN), "not yet: 2.3.0 is desired there");
     }
 
     #[test]
@@ -380,12 +384,12 @@ mod tests {
         };
         let (here, since) = (EnvironmentRollout::default(), Some(Timestamp::from_millis(0)));
         let three = Counts { expected: 3, succeeded: 2, ..Counts::default() };
-        let wanted = EnvironmentRollout { wanted_since: since, wanted: true, ..here.clone() };
-        assert_eq!(check(three, wanted.clone()), None);
-        assert_eq!(check(three, EnvironmentRollout { superseded: 1, ..wanted }), Some(Exit::Superseded));
-        let moved_on = EnvironmentRollout { wanted_since: since, ..here.clone() };
+        let desired = EnvironmentRollout { desired_since: since, desired: true, ..here.clone() };
+        assert_eq!(check(three, desired.clone()), None);
+        assert_eq!(check(three, EnvironmentRollout { superseded: 1, ..desired }), Some(Exit::Superseded));
+        let moved_on = EnvironmentRollout { desired_since: since, ..here.clone() };
         assert_eq!(check(Counts::default(), moved_on.clone()), Some(Exit::Superseded));
-        // What arrived everywhere arrived, whatever is wanted by now; what was never wanted there may be yet.
+        // What arrived everywhere arrived, whatever is desired by now; what was never desired there may be yet.
         assert_eq!(check(Counts { succeeded: 3, ..three }, moved_on), Some(Exit::Good));
         assert_eq!(check(Counts::default(), here), None);
     }

@@ -1,6 +1,8 @@
 //! `kalypso status`: how environments are.
 
-use hub_api::environments::{EnvironmentTarget, EnvironmentTargets, Environments};
+use hub_api::client::Client;
+use hub_api::environments::{EnvironmentTarget, Environments};
+use hub_api::page::Page;
 use hub_api::timestamp::Timestamp;
 use model::rollout::Counts;
 use serde_json::json;
@@ -15,24 +17,24 @@ const BAR: i64 = 20;
 
 pub(super) fn run(options: &arguments::Status) -> anyhow::Result<Exit> {
     let hub = Hub::of(&options.asking)?;
-    let mut given = asking::filter(&options.filter, Some(&options.hosts), None);
+    let filter = asking::filter(&options.filter, Some(&options.hosts), None);
     if options.filter.environment.is_none() && options.at.is_none() {
-        let answer: Environments = hub.ask(&["environments"], &given)?;
+        let answer = hub.ask(hub.client.environments(&filter))?;
         let is_selected = options.hosts.selector.is_some() || options.filter.cluster_type.is_some();
         match options.asking.output {
             Format::Human if is_selected && is_empty(&answer) => {
                 terminal::answer("no host matches what was asked for\n")?;
             }
-            Format::Human => terminal::answer_painted(&environments(&answer), paint::standings)?,
+            Format::Human => terminal::answer_painted(&environments(&answer), paint::states)?,
             format => terminal::answer(&terminal::structured(&json!(answer), format))?,
         }
         return Ok(Exit::Good);
     }
-    given.extend(asking::at(options.at.as_deref())?);
-    let taken = |page: EnvironmentTargets| (page.items, page.next);
-    let list = hub.list(&["targets"], (&given, options.limit), taken)?;
+    let at = asking::at(options.at.as_deref())?;
+    let ask = async |client: &Client, page: &Page| client.targets(&filter, page, at).await;
+    let list = hub.list(options.limit, ask, |page| (page.items, page.next))?;
     match options.asking.output {
-        Format::Human => terminal::answer_painted(&targets(&list, Timestamp::now()), paint::standings)?,
+        Format::Human => terminal::answer_painted(&targets(&list, Timestamp::now()), paint::states)?,
         format => {
             terminal::answer(&terminal::structured(&json!({"items": list.items, "more": list.is_more}), format))?;
         }
@@ -72,7 +74,7 @@ fn targets(list: &List<EnvironmentTarget>, now: Timestamp) -> String {
             or_none(row.version.as_deref()),
             or_none(row.config_version.as_deref().map(|version| version.get(..12).unwrap_or(version))),
             asking::short(row.commit.as_deref()),
-            asking::ago(row.wanted_since, now),
+            asking::ago(row.desired_since, now),
             row.counts.as_ref().map_or_else(|| "-".to_owned(), of),
             row.counts.as_ref().map(others).unwrap_or_default(),
         ]

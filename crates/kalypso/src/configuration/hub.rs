@@ -371,7 +371,7 @@ mod tests {
     #[test]
     fn rules_name_their_secrets() {
         let rule = |secret: &str| {
-            let rule = "[[hub.rule]]\nname = 'stage-failing'\nenvironment = 'stage'\ncondition = 'failing'\nabove = '5 %'\nfor = '10m'";
+            let rule = "[[hub.rule]]\nname = 'stage-failing'\nenvironment = 'stage'\ncondition = 'failed'\nabove = '5 %'\nfor = '10m'";
             check(&format!("{rule}\nurl = 'https://chat.example/hook'\n{secret}"))
         };
         let missing = rule("secret-env = 'KALYPSO_NO_SUCH_VARIABLE'").unwrap_err();

@@ -11,6 +11,7 @@ use hub::server::{Server, ServerOptions};
 use hub::store::DatabaseUrl;
 use hub::watch::WatchSettings;
 use hub_api::client::{Client, ClientError};
+use hub_api::watches::WatchState;
 use model::git_id::GitId;
 use simulator::simulation::{Message, Route};
 use tokio::runtime::Runtime;
@@ -78,7 +79,7 @@ impl DemoHub {
         let running = runtime.spawn(server.run(async move { drop(stopped.await) }));
         let read = runtime.block_on(read(&client)).map_err(|error| failure(&*error))?;
         let head = |url: &RepositoryUrl, branch: &str| {
-            let of_branch = |one: &&Read| one.repository == url.as_str() && one.branch == branch;
+            let of_branch = |one: &&WatchState| one.repository == url.as_str() && one.branch == branch;
             GitId::from_hex(read.iter().find(of_branch)?.commit.as_deref()?)
         };
         let heads = watched.into_iter().filter_map(|one| Some((head(&one.url, &one.branch)?, (one.url, one.branch))));
@@ -169,23 +170,14 @@ fn watch(folder: &Path) -> anyhow::Result<Option<WatchSettings>> {
     }))
 }
 
-/// How far a branch was read, as the hub says it.
-#[derive(serde::Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Read {
-    repository: String,
-    branch: String,
-    commit: Option<String>,
-    looked_on: Option<String>,
-    error: Option<String>,
-}
-
 /// Waits until all branches are read.
-async fn read(client: &Client) -> Result<Vec<Read>, Box<dyn std::error::Error>> {
+async fn read(client: &Client) -> Result<Vec<WatchState>, Box<dyn std::error::Error>> {
     let started = Instant::now();
     loop {
-        let read: Vec<Read> = client.ask(&["watches"], &[]).await?;
-        if let Some(Read { repository, branch, error: Some(error), .. }) = read.iter().find(|one| one.error.is_some()) {
+        let read = client.watches().await?;
+        if let Some(WatchState { repository, branch, error: Some(error), .. }) =
+            read.iter().find(|one| one.error.is_some())
+        {
             return Err(format!("branch `{branch}` of {repository} can't be read: {error}").into());
         }
         if read.iter().all(|one| one.looked_on.is_some()) {

@@ -40,7 +40,7 @@ fn rules_are_listed_and_tried() {
     let folder = tempfile::tempdir().unwrap();
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}/hook?key=hush", listener.local_addr().unwrap());
-    let rule = "[[hub.rule]]\nname = 'stage-failing'\nenvironment = 'stage'\ncondition = 'failing'\nabove = '5 %'\nsecret-file = 's'\n";
+    let rule = "[[hub.rule]]\nname = 'stage-failing'\nenvironment = 'stage'\ncondition = 'failed'\nabove = '5 %'\nsecret-file = 's'\n";
     std::fs::write(folder.path().join("kalypso.toml"), format!("{rule}url = '{url}'\n")).unwrap();
     std::fs::write(folder.path().join("s"), "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw\n").unwrap();
     let listed = said(&run(folder.path(), &["rule", "list"]));

@@ -16,7 +16,7 @@ use crate::hub::start;
 fn configure(folder: &Path, names: &[&str]) {
     let rule = |name: &&str| {
         format!(
-            "[[hub.rule]]\nname = \"{name}\"\ncondition = \"failing\"\nabove = 0\nformat = \"slack\"\nurl = \"http://127.0.0.1:1/\"\n"
+            "[[hub.rule]]\nname = \"{name}\"\ncondition = \"failed\"\nabove = 0\nformat = \"slack\"\nurl = \"http://127.0.0.1:1/\"\n"
         )
     };
     fs::write(folder.join("kalypso.toml"), names.iter().map(rule).collect::<String>()).unwrap();

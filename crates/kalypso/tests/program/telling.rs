@@ -63,7 +63,7 @@ fn a_publication_says_what_its_folders_are_for() {
     let told = world.run("publish -e dev --direct").ends(0).says(&["Told the hub of 4 folders"]);
     assert_eq!(told.err, "");
     let row = world.applied("west/shop-test");
-    let names = ["workspace", "application", "workload", "target", "environment", "clusterType", "standing"];
+    let names = ["workspace", "application", "workload", "target", "environment", "clusterType", "state"];
     let names = names.map(|name| row[name].as_str().unwrap_or_default());
     assert_eq!(names, ["shop-team", "shop", "shop", "test", "dev", "west", "succeeded"], "{row}");
     assert_eq!(row["configVersion"], version(&world, "west/shop-test"));
@@ -94,7 +94,7 @@ fn a_hub_that_watches_the_branch_joins_what_it_sees_with_what_it_was_told() {
     let world = World::of(company);
     world.run("publish -e dev").ends(0);
     world.company.merge("gitops", "dev", "kalypso/dev");
-    let seen = |row: &Json| row["target"] == "test" && row["standing"] == "succeeded";
+    let seen = |row: &Json| row["target"] == "test" && row["state"] == "succeeded";
     let row = (0..200).map(|_| world.applied("west/shop-test")).find(seen).unwrap();
     assert_eq!([&row["clusterType"], &row["application"]], ["west", "shop"]);
     assert_eq!(row["configVersion"], version(&world, "west/shop-test"));
@@ -117,7 +117,7 @@ fn a_hub_that_does_not_listen_stops_no_publication_and_hears_of_it_later() {
 fn what_is_removed_is_wanted_no_more() {
     let world = World::new();
     world.run("publish -e dev --direct").ends(0);
-    assert_eq!(world.applied("west/shop-test")["standing"], "succeeded");
+    assert_eq!(world.applied("west/shop-test")["state"], "succeeded");
     world.company.remove("control-plane", "dev", "cluster-types/west.yaml");
     // The folder of the cluster type and that of its assignment.
     world
@@ -125,26 +125,26 @@ fn what_is_removed_is_wanted_no_more() {
         .ends(0)
         .says(&["Told the hub of 2 folders"]);
     let rows = world.run("deployments --host berlin -o json").ends(0).json();
-    assert_eq!(rows["items"][0]["standing"], Json::Null, "{rows}");
+    assert_eq!(rows["items"][0]["state"], Json::Null, "{rows}");
 }
 
 #[test]
 fn what_was_removed_while_the_hub_was_away_is_told_with_everything_else() {
     let world = World::new();
     world.run("publish -e dev --direct").ends(0);
-    assert_eq!(world.applied("west/shop-test")["standing"], "succeeded");
+    assert_eq!(world.applied("west/shop-test")["state"], "succeeded");
     world.company.remove("control-plane", "dev", "cluster-types/west.yaml");
     // Which of two commits of the same second is the later one, their dates don't say, and nothing would be removed.
     thread::sleep(Duration::from_millis(1_100));
     world.run_with("", &format!("publish -e dev --direct --confirm {}", world.company.word())).ends(0);
-    let standing = || {
+    let state = || {
         let rows = world.run("deployments --host berlin -o json").ends(0).json();
-        rows["items"][0]["standing"].clone()
+        rows["items"][0]["state"].clone()
     };
-    assert_eq!(standing(), "succeeded");
+    assert_eq!(state(), "succeeded");
     world.run("publish -e dev --hub-only").ends(0).says(&["Told the hub of 2 folders"]);
-    assert_eq!(standing(), Json::Null);
-    assert_eq!(world.applied("east/shop-test")["standing"], "succeeded");
+    assert_eq!(state(), Json::Null);
+    assert_eq!(world.applied("east/shop-test")["state"], "succeeded");
 }
 
 #[test]
@@ -180,7 +180,7 @@ fn a_cluster_of_its_own_is_of_its_type() {
     world.company.change("control-plane@dev", "clusters/line-7.yaml", cluster);
     world.run("publish -e dev --direct").ends(0).says(&["Told the hub of 6 folders"]);
     let row = world.applied("line-7/shop-test");
-    assert_eq!([&row["clusterType"], &row["target"], &row["standing"]], ["west", "test", "succeeded"]);
+    assert_eq!([&row["clusterType"], &row["target"], &row["state"]], ["west", "test", "succeeded"]);
     let groups = good(&world.company.path("."), &["export", "place_group"]);
     assert!(groups.contains("clusters of west in dev: shop-test"), "{groups}");
 }

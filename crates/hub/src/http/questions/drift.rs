@@ -39,7 +39,7 @@ async fn drift(State(app): State<App>, asked: Asked<Nothing>) -> Result<Response
 
 /// Who is silent, or reports what nobody wants
 ///
-/// The kind is `silent`, `unknown_content`, `unwanted` or `unknown_place`.
+/// The kind is `silent`, `unknownContent`, `removedPlace` or `unknownPlace`.
 #[utoipa::path(
     get,
     path = "/api/v1/drift/{kind}",

@@ -126,11 +126,11 @@ impl Notice {
 /// A condition as a part of a sentence.
 fn words(condition: &str) -> &str {
     match condition {
-        "failing" => "failed",
+        "failed" => "failed",
         "silent" => "are silent",
         "outdated" => "are outdated",
         "drifting" => "drift",
-        "never_reported" => "never reported",
+        "neverReported" => "never reported",
         other => other,
     }
 }
@@ -152,7 +152,7 @@ pub(super) mod tests {
     /// A notification of a rule about stage, with an example whose message is hostile.
     pub(in super::super) fn notice(kind: &str) -> Notice {
         let data = json!({
-            "rule": "stage-failing", "state": "firing", "condition": "failing", "above": "5 %", "forSeconds": 600,
+            "rule": "stage-failing", "state": "firing", "condition": "failed", "above": "5 %", "forSeconds": 600,
             "matching": 27, "expected": 300, "sharePercent": 9.0, "since": "2026-11-21T13:44:15.003Z", "environment": "stage",
             "examples": [{"host": "chicago-02", "reconciler": "checkout", "version": null, "message": "<!channel> & [x](http://evil)\n*b*"}],
         });

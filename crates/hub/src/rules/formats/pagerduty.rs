@@ -128,7 +128,7 @@ mod tests {
         let payload = &event["payload"];
         assert!(payload["summary"].as_str().unwrap().starts_with("Firing: stage-failing. 27 of 300 reconcilers"));
         assert_eq!((&payload["severity"], &payload["source"]), (&"critical".into(), &"stage".into()));
-        assert_eq!((&payload["class"], payload.get("component")), (&"failing".into(), None));
+        assert_eq!((&payload["class"], payload.get("component")), (&"failed".into(), None));
         assert_eq!(payload["timestamp"], "2026-11-21T13:54:15.020Z");
         assert!(payload["custom_details"]["Examples"][0].as_str().unwrap().starts_with("chicago-02/checkout: "));
         let expected =

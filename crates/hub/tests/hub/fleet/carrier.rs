@@ -16,8 +16,6 @@ use hub_api::report::{generic, signed_file};
 use hub_api::timestamp::Timestamp;
 use hub_api::token::TokenText;
 use hub_api::tokens::{Reach, Scope};
-use serde::de::DeserializeOwned;
-use serde_json::Value;
 use simulator::simulation::{Message, Route, Token};
 use tempfile::TempDir;
 use tokio::sync::oneshot;
@@ -33,7 +31,7 @@ const AT_ONCE: usize = 8;
 pub(super) struct Carrier {
     database: Database,
     url: String,
-    client: Client,
+    pub(super) client: Client,
     http: reqwest::Client,
     grpc: reqwest::Client,
     tokens: Mutex<BTreeMap<String, TokenText>>,
@@ -130,9 +128,8 @@ impl Carrier {
     pub(super) async fn has_read(&self, heads: &BTreeMap<String, String>) {
         let read = async {
             loop {
-                let states: Vec<Value> = self.ask(&["watches"], &[]).await;
-                let text = |state: &Value, name: &str| state[name].as_str().map(str::to_owned);
-                let read = states.iter().filter_map(|state| Some((text(state, "branch")?, text(state, "commit")?)));
+                let states = self.client.watches().await.unwrap();
+                let read = states.into_iter().filter_map(|state| Some((state.branch, state.commit?)));
                 if read.collect::<BTreeMap<_, _>>() == *heads {
                     return;
                 }
@@ -140,12 +137,6 @@ impl Carrier {
             }
         };
         tokio::time::timeout(PATIENCE, read).await.unwrap();
-    }
-
-    pub(super) async fn ask<T: DeserializeOwned>(&self, path: &[&str], parameters: &[(&str, &str)]) -> T {
-        let text = |(name, value): &(&str, &str)| ((*name).to_owned(), (*value).to_owned());
-        let parameters: Vec<_> = parameters.iter().map(text).collect();
-        self.client.ask(path, &parameters).await.unwrap()
     }
 
     pub(super) async fn stop(self) {

@@ -6,10 +6,10 @@ mod truth;
 
 use std::time::{Duration, SystemTime};
 
-use hub_api::deployments::{Deployment, Deployments};
-use hub_api::drift::Drift;
-use hub_api::environments::Environments;
-use hub_api::rollouts::Rollout;
+use hub_api::deployments::Deployment;
+use hub_api::drift::DriftKind;
+use hub_api::filter::Filter;
+use hub_api::page::Page;
 use model::rollout::Counts;
 use simulator::simulation::{Conduct, Format, HostOptions, Pull, Simulation, SimulationOptions};
 
@@ -95,20 +95,22 @@ async fn fleet(seed: u64, starts_on: i64, carrier: &Carrier) -> Simulation {
 }
 
 async fn ask(carrier: &Carrier, truth: &Truth) {
-    let environments: Environments = carrier.ask(&["environments"], &[]).await;
+    let (client, everything) = (&carrier.client, Filter::default());
+    let page = Page { cursor: None, limit: Some(1000) };
+    let environments = client.environments(&everything).await.unwrap();
     let counts: Vec<_> = environments.items.iter().map(|one| (one.name.clone(), one.counts)).collect();
     assert_eq!(counts, truth.environments());
     for (commit, expected) in truth.rollouts() {
-        let rollout: Rollout = carrier.ask(&["rollouts", &commit], &[]).await;
+        let rollout = client.rollout(&commit, &everything).await.unwrap();
         let counts: Vec<_> = rollout.environments.iter().map(|one| (one.environment.clone(), one.counts)).collect();
         assert_eq!(counts, expected, "{commit}");
     }
-    let drift: Drift = carrier.ask(&["drift"], &[]).await;
-    let found = (drift.silent, drift.unwanted, drift.unknown_content, drift.unknown_place);
+    let drift = client.drift(&everything, &Page::default()).await.unwrap();
+    let found = (drift.silent, drift.removed_place, drift.unknown_content, drift.unknown_place);
     assert_eq!(found, (truth.silent().len() as i64, truth.unwanted(), 0, 0));
-    let silent: Deployments = carrier.ask(&["drift", "silent"], &[("limit", "1000")]).await;
+    let silent = client.drift_hosts(DriftKind::Silent, &everything, &page).await.unwrap();
     assert_eq!(names(&silent.items), truth.silent());
-    let all: Deployments = carrier.ask(&["deployments"], &[("limit", "1000")]).await;
+    let all = client.deployments(&everything, &page, None).await.unwrap();
     assert_eq!(all.next, None);
     let mut rows: Vec<String> = all.items.iter().map(row).collect();
     rows.sort();
@@ -118,11 +120,11 @@ async fn ask(carrier: &Carrier, truth: &Truth) {
 /// What is where, in one line: what `Truth::rows` says of it.
 fn row(row: &Deployment) -> String {
     let status = row.status.map_or("-", hub_api::report::Status::as_str);
-    let standing = row.standing.map_or("unwanted", model::rollout::RolloutState::as_str);
+    let state = row.state.map_or("unwanted", model::rollout::RolloutState::as_str);
     let failed = row.message.as_deref().filter(|_| status == "failure").unwrap_or_default();
     let commit = row.commit.as_deref().unwrap_or("-");
     let heard = row.last_heard.unwrap_or_default().millis() / 1_000;
-    format!("{}/{}: {status}, {standing}, {commit}, {failed}, heard of at {heard}", row.host, row.reconciler)
+    format!("{}/{}: {status}, {state}, {commit}, {failed}, heard of at {heard}", row.host, row.reconciler)
 }
 
 fn names(rows: &[Deployment]) -> Vec<String> {

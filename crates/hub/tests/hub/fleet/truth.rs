@@ -61,13 +61,13 @@ impl Truth {
 
     /// How many reconcilers stand how: at least one everywhere, or a test of it would prove little.
     pub(super) fn all(&self) -> Counts {
-        count(self.facts.iter().filter_map(|fact| Some((fact.standing()?, fact.is_silent))))
+        count(self.facts.iter().filter_map(|fact| Some((fact.state()?, fact.is_silent))))
     }
 
     pub(super) fn environments(&self) -> Vec<(String, Counts)> {
         let counts = |environment: &&str| {
             let here = self.facts.iter().filter(|fact| fact.said.pull.branch == *environment);
-            ((*environment).to_owned(), count(here.filter_map(|fact| Some((fact.standing()?, fact.is_silent)))))
+            ((*environment).to_owned(), count(here.filter_map(|fact| Some((fact.state()?, fact.is_silent)))))
         };
         ENVIRONMENTS.iter().map(counts).collect()
     }
@@ -99,9 +99,9 @@ impl Truth {
     pub(super) fn rows(&self) -> Vec<String> {
         let row = |fact: &Fact| {
             let Said { pull, status, message, at, .. } = &fact.said;
-            let standing = fact.standing().map_or("unwanted", RolloutState::as_str);
+            let state = fact.state().map_or("unwanted", RolloutState::as_str);
             let (status, held) = (status.as_str(), fact.held.0);
-            format!("{}/{}: {status}, {standing}, {held}, {message}, heard of at {at}", fact.host, pull.reconciler)
+            format!("{}/{}: {status}, {state}, {held}, {message}, heard of at {at}", fact.host, pull.reconciler)
         };
         let mut rows: Vec<_> = self.facts.iter().map(row).collect();
         rows.sort();
@@ -111,7 +111,7 @@ impl Truth {
 
 impl Fact {
     /// Where it stands with what it should have.
-    fn standing(&self) -> Option<RolloutState> {
+    fn state(&self) -> Option<RolloutState> {
         let (_, wanted) = self.wanted?;
         Some(self.stands(self.held.1 == wanted))
     }
@@ -133,11 +133,11 @@ impl Fact {
     }
 }
 
-fn count(standings: impl Iterator<Item = (RolloutState, bool)>) -> Counts {
+fn count(states: impl Iterator<Item = (RolloutState, bool)>) -> Counts {
     let mut counts = Counts::default();
-    for (standing, is_silent) in standings {
+    for (state, is_silent) in states {
         counts.expected += 1;
-        let part = match standing {
+        let part = match state {
             RolloutState::Succeeded => &mut counts.succeeded,
             RolloutState::Failed => &mut counts.failed,
             RolloutState::InProgress => &mut counts.in_progress,
@@ -146,7 +146,7 @@ fn count(standings: impl Iterator<Item = (RolloutState, bool)>) -> Counts {
             RolloutState::NeverReported => &mut counts.never_reported,
         };
         *part += 1;
-        counts.succeeded_but_silent += i64::from(is_silent && standing == RolloutState::Succeeded);
+        counts.succeeded_but_silent += i64::from(is_silent && state == RolloutState::Succeeded);
     }
     counts
 }

@@ -4,7 +4,7 @@ use hub::ingest::Ingest;
 use hub::questions::{Position, changes, history, settled};
 use hub::store::Database;
 use hub_api::endpoint::Endpoint;
-use hub_api::events::{Change, WantedChange};
+use hub_api::events::{Change, DesiredChange};
 use hub_api::filter::Filter;
 use hub_api::history::{Event, Reported};
 use hub_api::page::Page;
@@ -128,7 +128,7 @@ async fn changes_name_the_workloads_that_they_are_about(ground: Ground) {
     while !position.has_reached(&end) {
         let found = changes(database, &of_workload("portal"), position, end).await.unwrap();
         lines.extend(found.items.iter().map(|(_, change)| match change {
-            Change::Wanted(WantedChange { place, targets, .. }) => {
+            Change::Desired(DesiredChange { place, targets, .. }) => {
                 let folder = place.rsplit_once('/').map_or("", |(_, folder)| folder);
                 format!("wanted {folder} {}", targets.iter().map(|target| target.workload.as_str()).collect::<String>())
             }

@@ -30,7 +30,7 @@ twins![
 
 fn line(change: &Change) -> String {
     match change {
-        Change::Wanted(wanted) => {
+        Change::Desired(wanted) => {
             let versions: Vec<_> = wanted.versions.iter().map(|version| version.version.as_str()).collect();
             let removed = if wanted.is_removed { " removed" } else { "" };
             format!("wanted {} {}{removed}", wanted.commit.trim_start_matches('0'), versions.join(","))
@@ -137,7 +137,7 @@ async fn changes_are_selected(ground: Ground) {
     assert_eq!(check(database, &labels).await, check(database, &host).await);
     let labels = filter(|filter| filter.selector = Some("number!=2,region".into()));
     assert_eq!(check(database, &labels).await, ["wanted b 1.0", "wanted 1e 2.0", REPORTS[0], REPORTS[2]]);
-    let failed = filter(|filter| filter.status = Some("failed,in_progress".into()));
+    let failed = filter(|filter| filter.status = Some("failed,inProgress".into()));
     assert_eq!(check(database, &failed).await, [REPORTS[1]]);
     let target = filter(|filter| filter.target = Some("checkout-prod".into()));
     assert_eq!(check(database, &target).await.len(), 7);
@@ -152,7 +152,7 @@ async fn what_cannot_be_an_event_is_refused(ground: Ground) {
     let error = ask(&outdated).await.unwrap_err().to_string();
     assert_eq!(
         error,
-        "`status`: no report has the status `outdated`; succeeded, failed, in_progress and silent are possible"
+        "`status`: no report has the status `outdated`; succeeded, failed, inProgress and silent are possible"
     );
     let unknown = Filter { environment: Some("prot".into()), ..Filter::default() };
     assert!(matches!(ask(&unknown).await, Err(QuestionError::Unknown { .. })));

@@ -17,7 +17,8 @@ twins![
 
 fn side(side: Option<&ComparedSide>) -> String {
     let Some(side) = side else { return "-".to_owned() };
-    let holding = side.holding.iter().map(|held| format!("{}×{}", held.hosts, held.version.as_deref().unwrap_or("?")));
+    let holding =
+        side.holding.iter().map(|held| format!("{}×{}", held.reconcilers, held.version.as_deref().unwrap_or("?")));
     let version = side.version.as_deref().unwrap_or("-");
     format!("{} {version} has {}", side.target, holding.collect::<Vec<_>>().join(" "))
 }

@@ -26,7 +26,7 @@ fn short(commit: Option<&str>) -> String {
     commit.map_or("-".to_owned(), |commit| commit.trim_start_matches('0').to_owned())
 }
 
-/// The rows as `host reconciler version config commit standing`.
+/// The rows as `host reconciler version config commit state`.
 async fn check(fleet: &Fleet, filter: &Filter, at: Option<i64>) -> Vec<String> {
     let page = Page::default();
     let answer = match deployments(&fleet.database, filter, &page, at.map(Timestamp::from_millis)).await {
@@ -35,8 +35,8 @@ async fn check(fleet: &Fleet, filter: &Filter, at: Option<i64>) -> Vec<String> {
     };
     let row = |row: &Deployment| {
         let (version, config) = (row.version.as_deref().unwrap_or("-"), row.config_version.as_deref().unwrap_or("-"));
-        let standing = row.standing.map_or("unwanted", RolloutState::as_str);
-        format!("{} {} {version} {config} {} {standing}", row.host, row.reconciler, short(row.commit.as_deref()))
+        let state = row.state.map_or("unwanted", RolloutState::as_str);
+        format!("{} {} {version} {config} {} {state}", row.host, row.reconciler, short(row.commit.as_deref()))
     };
     answer.items.iter().map(row).collect()
 }

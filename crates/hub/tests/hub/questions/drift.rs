@@ -44,13 +44,13 @@ async fn reports_that_match_nothing_are_counted_and_listed(ground: Ground) {
     fleet.application("knows-more", 21, (99, Status::Success)).await;
     fleet.submit(Report { endpoint: None, ..of_application("nowhere", 21, 11) }).await;
     let answer = drift(&fleet.database, &Filter::default(), &Page::default()).await.unwrap();
-    assert_eq!((answer.unknown_content, answer.unwanted, answer.unknown_place), (1, 0, 1));
+    assert_eq!((answer.unknown_content, answer.removed_place, answer.unknown_place), (1, 0, 1));
     assert_eq!(listed(&fleet, DriftKind::UnknownContent).await, ["knows-more"]);
     assert_eq!(listed(&fleet, DriftKind::UnknownPlace).await, ["nowhere"]);
     fleet.remove_application("prod", 30).await;
     let answer = drift(&fleet.database, &Filter::default(), &Page::default()).await.unwrap();
-    assert_eq!((answer.unknown_content, answer.unwanted), (0, 1));
-    assert_eq!(listed(&fleet, DriftKind::Unwanted).await, ["knows-more"]);
+    assert_eq!((answer.unknown_content, answer.removed_place), (0, 1));
+    assert_eq!(listed(&fleet, DriftKind::RemovedPlace).await, ["knows-more"]);
 }
 
 /// A host that promises to report every minute, and when it did.

@@ -19,7 +19,7 @@ twins![totals_of_any_hosts_are_what_they_say_one_by_one];
 const HOSTS: i64 = 22_000;
 
 /// Where both reconcilers of a host stand.
-fn standing(member: Member) -> RolloutState {
+fn state(member: Member) -> RolloutState {
     match (member.status(), member.is_silent()) {
         (2, _) => RolloutState::Succeeded,
         (3, _) => RolloutState::Failed,
@@ -32,7 +32,7 @@ fn standing(member: Member) -> RolloutState {
 fn truth(is: impl Fn(Member) -> bool, reconcilers: i64) -> (BTreeMap<&'static str, i64>, i64) {
     let (mut truth, mut silent) = (BTreeMap::new(), 0);
     for member in (1..=HOSTS).map(Member).filter(|member| is(*member)) {
-        *truth.entry(standing(member).as_str()).or_default() += reconcilers;
+        *truth.entry(state(member).as_str()).or_default() += reconcilers;
         silent += if member.is_silent() { reconcilers } else { 0 };
     }
     (truth, silent)
@@ -112,12 +112,12 @@ async fn totals_of_any_hosts_are_what_they_say_one_by_one(ground: Ground) {
 async fn lists_agree(database: &Database) {
     let gold = filter("tier=gold");
     let mut listed: BTreeMap<&str, i64> = BTreeMap::new();
-    for status in ["failed", "in_progress,silent"] {
+    for status in ["failed", "inProgress,silent"] {
         let filter = Filter { status: Some(status.into()), ..gold.clone() };
         let mut page = Page { limit: Some(1_000), cursor: None };
         loop {
             let found = questions::deployments(database, &filter, &page, None).await.unwrap();
-            found.items.iter().for_each(|row| *listed.entry(row.standing.unwrap().as_str()).or_default() += 1);
+            found.items.iter().for_each(|row| *listed.entry(row.state.unwrap().as_str()).or_default() += 1);
             page.cursor = found.next;
             if page.cursor.is_none() {
                 break;
@@ -146,7 +146,7 @@ async fn rules_agree(database: &Database) {
     let rule = Rule {
         name: "type-0".into(),
         filter: Filter { cluster_type: Some("type-0".into()), ..Filter::default() },
-        condition: Condition::Failing,
+        condition: Condition::Failed,
         above: Threshold::Count(i64::MAX),
         lasting: std::time::Duration::ZERO,
         longer_than: std::time::Duration::ZERO,

@@ -93,7 +93,7 @@ async fn ask(database: &Database, filter: &Filter) -> Result<(), QuestionError> 
     questions::rollouts(database, filter, &page).await?;
     questions::history(database, filter, &page).await?;
     questions::drift(database, filter, &page).await?;
-    for kind in [DriftKind::Silent, DriftKind::UnknownContent, DriftKind::Unwanted, DriftKind::UnknownPlace] {
+    for kind in [DriftKind::Silent, DriftKind::UnknownContent, DriftKind::RemovedPlace, DriftKind::UnknownPlace] {
         questions::drift_hosts(database, kind, filter, &page).await?;
     }
     for of in [hash(1), "w-8".to_owned(), "w-8@1.0".to_owned()] {

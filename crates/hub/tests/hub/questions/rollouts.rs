@@ -113,11 +113,11 @@ async fn who_has_it_and_who_not_can_be_listed(ground: Ground) {
     let hosts = async |status: Option<&str>| {
         let filter = Filter { status: status.map(str::to_owned), ..Filter::default() };
         let answer = rollout_hosts(&fleet.database, "2.0", &filter, &Page::default()).await.unwrap();
-        answer.items.iter().map(|row| format!("{} {}", row.host, row.standing.unwrap().as_str())).collect::<Vec<_>>()
+        answer.items.iter().map(|row| format!("{} {}", row.host, row.state.unwrap().as_str())).collect::<Vec<_>>()
     };
     assert_eq!(hosts(Some("succeeded")).await, ["h-1 succeeded"]);
     assert_eq!(hosts(Some("failed,outdated")).await, ["h-3 failed", "h-4 outdated"]);
-    assert_eq!(hosts(None).await, ["h-1 succeeded", "h-2 in_progress", "h-3 failed", "h-4 outdated"]);
+    assert_eq!(hosts(None).await, ["h-1 succeeded", "h-2 inProgress", "h-3 failed", "h-4 outdated"]);
 }
 
 async fn a_rollout_that_is_over_says_who_has_gone_on(ground: Ground) {
@@ -125,7 +125,7 @@ async fn a_rollout_that_is_over_says_who_has_gone_on(ground: Ground) {
     let answer = rollout(&fleet.database, "1.0", &Filter::default()).await.unwrap();
     assert_eq!(counts(&answer.counts), "1 of 4, 0 failed, 0 in progress, 3 outdated");
     assert_eq!(answer.superseded, 4);
-    let wanted = |answer: &Rollout| answer.environments.iter().map(|one| one.wanted).collect::<Vec<_>>();
+    let wanted = |answer: &Rollout| answer.environments.iter().map(|one| one.desired).collect::<Vec<_>>();
     assert_eq!(wanted(&answer), [false]);
     let now = rollout(&fleet.database, "2.0", &Filter::default()).await.unwrap();
     assert_eq!((wanted(&now), now.superseded), (vec![true], 0));

@@ -9,7 +9,7 @@ use delivery::planned::Planned;
 use delivery::publish::PlaceOutcome;
 use engine::compile::Compiled;
 use git::Revision;
-use hub_api::environments::Environments;
+use hub_api::filter::Filter;
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
 use simulator::simulation::Simulation;
 
@@ -138,7 +138,8 @@ impl Life {
                 self.hub.deliver(sent)?;
             }
             if screen.is_seen() {
-                screen.show(&status::environments(&self.asked.ask::<Environments>(&["environments"], &[])?));
+                screen
+                    .show(&status::environments(&self.asked.ask(self.asked.client.environments(&Filter::default()))?));
                 std::thread::sleep(PACE.saturating_sub(frame.elapsed()));
             }
         }
