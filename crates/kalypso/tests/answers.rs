@@ -10,13 +10,13 @@ use std::time::Duration;
 
 use hub_api::client::Client;
 use hub_api::deployments::TargetNames;
-use hub_api::events::{Change, ReportChange, SilenceChange, WantedChange};
+use hub_api::events::{Change, DesiredChange, ReportChange, SilenceChange};
 use hub_api::filter::Filter;
 use hub_api::report::Status;
 use hub_api::rollouts::RolloutVersion;
 use hub_api::rules::{Condition, LastNotification, Phase, RuleState};
 use hub_api::timestamp::Timestamp;
-use kalypso::reference::answers::{ANSWERS, COUNTS, REPORT};
+use kalypso::reference::answers::{REPORT, answers as documented_answers, counts};
 use serde_json::{Value, json};
 use testkit::hub_program::HubProgram;
 
@@ -117,8 +117,8 @@ fn run(folder: &Path, arguments: &[&str]) -> Value {
 fn fields(value: &Value, path: &str, found: &mut BTreeSet<String>) {
     match value {
         Value::Object(entries) if entries.contains_key("succeededButSilent") => {
-            let documented: BTreeSet<_> = COUNTS.iter().map(|(field, _)| *field).collect();
-            assert_eq!(entries.keys().map(String::as_str).collect::<BTreeSet<_>>(), documented);
+            let documented: BTreeSet<_> = counts().into_iter().map(|(field, _)| field).collect();
+            assert_eq!(entries.keys().cloned().collect::<BTreeSet<_>>(), documented);
             found.insert(path.to_owned());
         }
         Value::Object(entries) if path != REPORT && !path.ends_with("place") && !path.ends_with("labels") => {
@@ -136,7 +136,8 @@ fn fields(value: &Value, path: &str, found: &mut BTreeSet<String>) {
 fn check(title: &str, answers: &[Value]) {
     let mut found = BTreeSet::new();
     answers.iter().for_each(|answer| fields(answer, "", &mut found));
-    let (_, documented) = ANSWERS.iter().find(|(name, _)| *name == title).unwrap();
+    let all = documented_answers();
+    let (_, documented) = all.iter().find(|(name, _)| *name == title).unwrap();
     // An empty list stands for the fields of its items, and some items are the same as another command's.
     let is_known = |field: &&String| {
         documented.iter().any(|(other, meaning)| {
@@ -150,7 +151,7 @@ fn check(title: &str, answers: &[Value]) {
         other.strip_prefix(field).is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
     };
     let is_there = |field: &str| found.iter().any(|other| is_in(field, other));
-    let gone: Vec<_> = documented.iter().map(|(field, _)| *field).filter(|field| !is_there(field)).collect();
+    let gone: Vec<_> = documented.iter().map(|(field, _)| field.as_str()).filter(|field| !is_there(field)).collect();
     assert!(gone.is_empty(), "{title}: {gone:?} are in the reference, but not in the answer");
 }
 
@@ -358,7 +359,7 @@ fn questions_answer_what_the_reference_says() {
     check("compare", &["compare dev prod"]);
     check("history", &["history"]);
     check("drift", &["drift --limit 1"]);
-    check("drift KIND", &["drift silent", "drift unknown_place"]);
+    check("drift KIND", &["drift silent", "drift unknownPlace"]);
 }
 
 /// The first of both kinds as the hub tells them, and what only comes with time or bad luck as it is written.
@@ -367,20 +368,20 @@ fn events_hold_what_the_reference_says() {
     let hub = Hub::new();
     let first = |status: &str| hub.ask(&format!("events --after ZXZlbnRzIDAgMCAw --limit 1{status}"));
     let some = || Some("x".to_owned());
-    let wanted = WantedChange {
+    let wanted = DesiredChange {
         is_removed: true,
         cluster: some(),
         cluster_type: some(),
         config_version: some(),
         targets: vec![TargetNames::default()],
         versions: vec![RolloutVersion::default()],
-        ..WantedChange::default()
+        ..DesiredChange::default()
     };
     let previous_status = Some(Status::InProgress);
     let report = ReportChange { is_superseded: true, previous_status, cluster_type: some(), ..ReportChange::default() };
     let due = Some(Timestamp::from_millis(0));
     let silent = SilenceChange { due, environment: some(), ..SilenceChange::default() };
-    let rare = [Change::Wanted(wanted), Change::Report(report), Change::Silent(silent)].map(|change| json!(change));
+    let rare = [Change::Desired(wanted), Change::Report(report), Change::Silent(silent)].map(|change| json!(change));
     check("events", &[&[first(""), first(" --status failed")], &rare[..]].concat());
 }
 

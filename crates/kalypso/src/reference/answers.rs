@@ -1,46 +1,101 @@
 //! What the structured answers of commands hold, field by field.
 
-mod questions;
-
-pub use questions::COUNTS;
+mod schema;
 
 /// A field of an answer, and what it means.
-pub type Field = (&'static str, &'static str);
+pub type Field = (String, String);
 
 /// The answers of commands with `-o json`: `[]` stands for each item of a list. What is inside `report` is on the page of diagnostics.
-pub const ANSWERS: &[(&str, &[Field])] = &[
+///
+/// Answers of the hub are described once, by their types: their fields are those of the hub's OpenAPI description.
+pub fn answers() -> Vec<(&'static str, Vec<Field>)> {
+    let schemas = schema::Schemas::of_hub();
+    let of_commands = COMMANDS.iter().map(|(title, fields)| (*title, owned(fields)));
+    let of_hub = HUB.iter().map(|answer| {
+        let mut fields = schemas.fields(answer.schema, answer.prefix);
+        fields.extend(owned(answer.more));
+        (answer.title, fields)
+    });
+    of_commands.chain(of_hub).collect()
+}
+
+/// The fields of all counts in answers: how many reconcilers are in which state.
+pub fn counts() -> Vec<Field> {
+    schema::Schemas::of_hub().fields("Counts", "")
+}
+
+fn owned(fields: &[(&str, &str)]) -> Vec<Field> {
+    fields.iter().map(|(field, meaning)| ((*field).to_owned(), (*meaning).to_owned())).collect()
+}
+
+/// Answers that commands make themselves.
+const COMMANDS: &[(&str, &[Described])] = &[
     ("render", RENDER),
     ("plan", PLAN),
     ("publish", PUBLISH),
     ("explain", EXPLAIN),
     ("explain KEY", EXPLAIN_KEY),
-    ("hub token create", HUB_SECRET),
-    ("hub token list", HUB_TOKENS),
-    ("hub token rotate", HUB_SECRET),
-    ("hub host list", HUB_HOSTS),
     ("hub import", HUB_IMPORT),
-    ("report", REPORT_RECEIPT),
     ("report OUT", REPORT_KEPT),
-    ("status", questions::STATUS),
-    ("status -e ENV", questions::STATUS_OF_ONE),
-    ("deployments", questions::DEPLOYMENTS),
-    ("rollout status", questions::ROLLOUT),
-    ("rollout status --status STATUS", questions::LISTED),
-    ("rollout wait", questions::ROLLOUT),
-    ("rollout list", questions::ROLLOUTS),
-    ("compare", questions::COMPARE),
-    ("history", questions::HISTORY),
-    ("drift", questions::DRIFT),
-    ("drift KIND", questions::LISTED),
-    ("events", questions::EVENTS),
-    ("hub rule list", questions::RULES),
-    ("hub audit", HUB_AUDIT),
+    ("rollout status --status STATUS", LISTED),
+    ("drift KIND", LISTED),
 ];
+
+/// A field that is described here.
+type Described = (&'static str, &'static str);
+
+/// An answer of the hub, or rows of several of its pages.
+struct HubAnswer {
+    title: &'static str,
+    /// What stands before each field of the schema.
+    prefix: &'static str,
+    schema: &'static str,
+    /// What the command adds.
+    more: &'static [Described],
+}
+
+const fn of(
+    title: &'static str,
+    (prefix, schema): (&'static str, &'static str),
+    more: &'static [Described],
+) -> HubAnswer {
+    HubAnswer { title, prefix, schema, more }
+}
+
+const HUB: &[HubAnswer] = &[
+    of("hub token create", ("", "CreatedToken"), &[]),
+    of("hub token list", ("tokens[].", "Token"), &[]),
+    of("hub token rotate", ("", "CreatedToken"), &[]),
+    of("hub host list", ("hosts[].", "Host"), &[]),
+    of("report", ("", "Receipt"), &[]),
+    of("status", ("", "Environments"), &[]),
+    of("status -e ENV", ("items[].", "EnvironmentTarget"), MORE),
+    of("deployments", ("items[].", "Deployment"), MORE),
+    of("rollout status", ("", "Rollout"), &[]),
+    of("rollout wait", ("", "Rollout"), &[]),
+    of("rollout list", ("items[].", "ListedRollout"), MORE),
+    of("compare", ("items[].", "ComparedTarget"), COMPARED),
+    of("history", ("items[].", "Event"), MORE),
+    of("drift", ("", "Drift"), &[]),
+    of("events", ("", "Change"), FOLLOWED),
+    of("hub rule list", ("rules[].", "RuleState"), &[]),
+    of("hub audit", ("entries[].", "AuditEntry"), &[]),
+];
+
+const MORE: &[Described] = &[("more", "whether there are more than `--limit`")];
+
+const COMPARED: &[Described] =
+    &[("from", "the one environment"), ("to", "the other"), ("more", "whether there are more than `--limit`")];
+
+const FOLLOWED: &[Described] = &[("id", "for `--after`, which goes on behind the event")];
+
+const LISTED: &[Described] =
+    &[("items[]", "the same as `deployments` lists"), ("more", "whether there are more than `--limit`")];
 
 /// The field of other answers that holds a whole report.
 pub const REPORT: &str = "report";
 
-const RENDER: &[Field] = &[
+const RENDER: &[Described] = &[
     ("environment", "the environment"),
     ("tree", "the git tree id of the result"),
     ("assignments", "how many assignments there are"),
@@ -55,7 +110,7 @@ const RENDER: &[Field] = &[
     ("report", "what is wrong, as `check -o json` says it, with at most 1,000 diagnostics"),
 ];
 
-const PLAN: &[Field] = &[
+const PLAN: &[Described] = &[
     ("environment", "the environment"),
     ("change", "what is compared, with `--commit` and `--patch`; `null` without them"),
     ("change.branch", "the branch that changes; `null` for a plain directory"),
@@ -158,7 +213,7 @@ const PLAN: &[Field] = &[
     ("report", "what is wrong, as `check -o json` says it, with at most 1,000 diagnostics"),
 ];
 
-const PUBLISH: &[Field] = &[
+const PUBLISH: &[Described] = &[
     ("environment", "the environment"),
     ("assignments", "how many assignments there are"),
     ("recomputed", "those that no earlier run knew"),
@@ -192,7 +247,7 @@ const PUBLISH: &[Field] = &[
     ("report", "what is wrong, as `check -o json` says it, with at most 1,000 diagnostics"),
 ];
 
-const EXPLAIN: &[Field] = &[
+const EXPLAIN: &[Described] = &[
     ("clusterType", "the cluster type"),
     ("cluster", "the cluster; `null` if the assignment is the cluster type's"),
     ("target", "the deployment target"),
@@ -222,7 +277,7 @@ const EXPLAIN: &[Field] = &[
     ("values[]", "every value, as `explain KEY` says it"),
 ];
 
-const EXPLAIN_KEY: &[Field] = &[
+const EXPLAIN_KEY: &[Described] = &[
     ("key", "the way to the value"),
     ("value", "what it is, as it may be shown; `null` if there is none"),
     ("setBy", "what set it; `null` if nothing did, or if several `ConfigMap`s gave parts of it"),
@@ -252,52 +307,7 @@ const EXPLAIN_KEY: &[Field] = &[
     ("endsUpIn[].line", "the line"),
 ];
 
-const HUB_SECRET: &[Field] = &[
-    ("name", "the token's name, as it was given"),
-    ("id", "the public part of the token, for `?token=ID`"),
-    ("token", "the token; it is not shown again"),
-    ("signingKey", "the key for signatures; `null` without `--signing`"),
-];
-
-const HUB_TOKENS: &[Field] = &[
-    ("tokens[].id", "the public part of a token; tokens are in the order of their names"),
-    ("tokens[].name", "its name"),
-    ("tokens[].role", "`host`, `group`, `read`, `publish`, `manage` or `admin`"),
-    ("tokens[].host", "the host that it reports for, if its role is `host`"),
-    ("tokens[].hosts", "the pattern of the hosts that it reports for, if its role is `group`"),
-    ("tokens[].reconcilerTypes[]", "of a group: the types of reconcilers that may report; all if there is none"),
-    ("tokens[].places[]", "of a group: what the reported places begin with; all if there is none"),
-    ("tokens[].labels", "of a group: the labels that its hosts get"),
-    ("tokens[].workspaces[]", "of `read` and `publish`: the workspaces that it is limited to; all if there is none"),
-    (
-        "tokens[].environments[]",
-        "of `read` and `publish`: the environments that it is limited to; all if there is none",
-    ),
-    ("tokens[].signs", "whether signatures made with its signing key are taken"),
-    ("tokens[].createdOn", "when it was made"),
-    ("tokens[].expiresOn", "until when it is good; `null` for ever"),
-    ("tokens[].revokedOn", "since when it is revoked; `null` if it is not"),
-    ("tokens[].lastUsedOn", "when it was used last, to the minute; `null` if never"),
-    ("tokens[].previousUntil", "until when the secret before the last rotation is good; `null` if there was none"),
-];
-
-const HUB_HOSTS: &[Field] = &[
-    ("hosts[].name", "a host; hosts are in the order of their names"),
-    ("hosts[].type", "what kind of host it is"),
-    ("hosts[].labels", "its labels"),
-    ("hosts[].createdOn", "since when it is known"),
-    ("hosts[].retiredOn", "since when it is out of service; `null` if it is in service"),
-    ("hosts[].reconcilers[].name", "a reconciler of it"),
-    ("hosts[].reconcilers[].type", "what kind of reconciler it is"),
-    (
-        "hosts[].reconcilers[].place",
-        "the folder that it applies, `repository/branch/path`; `null` if that is not known",
-    ),
-    ("hosts[].reconcilers[].reportedOn", "when it reported last; `null` if never"),
-    ("hosts[].reconcilers[].retiredOn", "since when it is out of service"),
-];
-
-const HUB_IMPORT: &[Field] = &[
+const HUB_IMPORT: &[Described] = &[
     ("files[].file", "a file, as it was named"),
     ("files[].error", "why nothing of it is taken; `null` if it is"),
     ("files[].imported", "what became of its reports; `null` if nothing of it is taken"),
@@ -313,33 +323,8 @@ const HUB_IMPORT: &[Field] = &[
     ("files[].imported.refusals[].message", "what is wrong with it"),
 ];
 
-const REPORT_RECEIPT: &[Field] = &[
-    ("stored", "reports that are in the history now"),
-    ("confirmed", "reports that said what was so already, a little later"),
-    ("repeated", "reports that had arrived before"),
-    ("ignored", "what was no report, and not meant to be one"),
-    ("refused[].index", "of a report that was not taken, how many were sent before it"),
-    ("refused[].line", "its line, from 1; left out if reports are not lines"),
-    ("refused[].field", "the field that is wrong"),
-    ("refused[].message", "what is wrong with it"),
-];
-
-const REPORT_KEPT: &[Field] = &[
+const REPORT_KEPT: &[Described] = &[
     ("file", "the signed file, as it was named"),
     ("added", "how many reports were added to it"),
     ("reports", "how many it has now"),
-];
-
-const HUB_AUDIT: &[Field] = &[
-    ("entries[].at", "when it was done; the newest comes first"),
-    ("entries[].actor", "by whom: the name of a token, who signed in, or `USER at a command line`"),
-    (
-        "entries[].action",
-        "`publish`, `plan`, `token.create`, `token.rotate`, `token.revoke`, `host.register`, `host.retire`, `host.restore`",
-    ),
-    ("entries[].subject", "what it was done to: `REPOSITORY BRANCH`, a token, a host"),
-    (
-        "entries[].detail",
-        "what else is known, such as `commit`, `changed` and `removed` of a publication; left out if nothing is",
-    ),
 ];

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use clap::builder::StyledStr;
 use clap::{Arg, Command, CommandFactory as _};
 
-use super::answers::{ANSWERS, COUNTS, Field};
+use super::answers::{Field, answers, counts};
 use crate::arguments::Arguments;
 use crate::exit::Exit;
 
@@ -68,11 +68,12 @@ pub fn command_line() -> String {
         format!("| [`{name}`](#kalypso-{name}) | {} |\n", plain(command.get_about()))
     };
     let rows: String = commands.iter().map(row).collect();
-    let sections: String = commands.iter().map(|command| sections(command, command.get_name())).collect();
+    let answers = answers();
+    let sections: String = commands.iter().map(|command| sections(command, command.get_name(), &answers)).collect();
     format!(
         "{INTRODUCTION}| command | |\n|---|---|\n{rows}\n{}{ENVIRONMENT}{sections}{PLACE}{QUESTIONS}{}",
         statuses(),
-        table(COUNTS)
+        table(&counts())
     )
 }
 
@@ -81,15 +82,19 @@ fn statuses() -> String {
     format!("## Exit status\n\n| status | meaning |\n|---|---|\n{rows}")
 }
 
+/// The title of an answer, and its fields.
+type Answer = (&'static str, Vec<Field>);
+
 /// The section of a command, and those of the commands below it.
-fn sections(command: &Command, name: &str) -> String {
+fn sections(command: &Command, name: &str, answers: &[Answer]) -> String {
     // Commands are built into the program: their depth is known.
     let below = command.get_subcommands().filter(|command| command.get_name() != "help");
-    let below: String = below.map(|command| sections(command, &format!("{name} {}", command.get_name()))).collect();
-    format!("{}{below}", section(command, name))
+    let below: String =
+        below.map(|command| sections(command, &format!("{name} {}", command.get_name()), answers)).collect();
+    format!("{}{below}", section(command, name, answers))
 }
 
-fn section(command: &Command, name: &str) -> String {
+fn section(command: &Command, name: &str, answers: &[Answer]) -> String {
     let usage = command.clone().render_usage().to_string();
     let usage = usage.trim_start_matches("Usage: ");
     let mut text = format!("\n## kalypso {name}\n\n{}.\n\n```text\n{usage}\n```\n", plain(command.get_about()));
@@ -103,7 +108,7 @@ fn section(command: &Command, name: &str) -> String {
         let lines = examples.lines().filter(|line| *line != "Examples:").map(|line| line.trim_start_matches("  "));
         let _ = write!(text, "\n```text\n{}\n```\n", lines.collect::<Vec<_>>().join("\n"));
     }
-    for (title, fields) in ANSWERS.iter().filter(|(title, _)| answers_to(title, name)) {
+    for (title, fields) in answers.iter().filter(|(title, _)| answers_to(title, name)) {
         text.push_str(&answer(title, fields));
     }
     if name == "check" {

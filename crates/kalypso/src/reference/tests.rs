@@ -184,3 +184,83 @@ fn the_annotations_that_are_read_are_in_the_reference() {
     let described: Vec<_> = super::settings::ANNOTATIONS.iter().map(|setting| (setting.key, setting.kinds)).collect();
     assert_eq!(described, model::object::annotation::ALL);
 }
+
+/// Names in payloads whose format others define, and names that are no words of JSON, each with its place in the description of the API.
+const FOREIGN_NAMES: [&str; 5] = [
+    // Microsoft's.
+    "schemas.DeploymentState.",
+    "schemas.DeploymentStateRequest.",
+    "schemas.Subscriber.",
+    // Subjects and verbs, as audit logs have them.
+    "schemas.Action=",
+    // A header of HTTP.
+    "header Last-Event-ID",
+];
+
+fn is_camel_case(name: &str) -> bool {
+    name.starts_with(|letter: char| letter.is_ascii_lowercase())
+        && name.chars().all(|letter| letter.is_ascii_alphanumeric())
+}
+
+/// The names of properties, the words of enums, and the names of parameters, each with its place.
+fn names_in(description: &Value, place: &str, found: &mut Vec<(String, String)>) {
+    match description {
+        Value::Object(fields) => {
+            for (key, value) in fields {
+                match (key.as_str(), value) {
+                    ("properties", Value::Object(properties)) => {
+                        for (name, property) in properties {
+                            found.push((format!("{place}.{name}"), name.clone()));
+                            names_in(property, &format!("{place}.{name}"), found);
+                        }
+                    }
+                    ("enum", Value::Array(words)) => {
+                        let words = words.iter().filter_map(Value::as_str);
+                        found.extend(words.map(|word| (format!("{place}={word}"), word.to_owned())));
+                    }
+                    ("parameters", Value::Array(parameters)) => {
+                        let named =
+                            parameters.iter().map(|one| (one["in"].as_str().unwrap(), one["name"].as_str().unwrap()));
+                        found.extend(named.map(|(kind, name)| (format!("{kind} {name}"), name.to_owned())));
+                    }
+                    ("schemas", Value::Object(schemas)) => {
+                        schemas.iter().for_each(|(name, schema)| names_in(schema, &format!("schemas.{name}"), found));
+                    }
+                    _ => names_in(value, place, found),
+                }
+            }
+        }
+        Value::Array(items) => items.iter().for_each(|item| names_in(item, place, found)),
+        _ => {}
+    }
+}
+
+#[test]
+fn names_in_answers_of_the_hub_are_in_camel_case() {
+    let mut found = Vec::new();
+    names_in(&serde_json::json!(hub::http::description()), "", &mut found);
+    let is_foreign = |place: &str| FOREIGN_NAMES.iter().any(|foreign| place.starts_with(foreign));
+    let wrong: Vec<_> = found.iter().filter(|(place, name)| !is_camel_case(name) && !is_foreign(place)).collect();
+    assert!(found.len() > 150 && wrong.is_empty(), "{} names: {wrong:?}", found.len());
+    let unused: Vec<_> =
+        FOREIGN_NAMES.iter().filter(|foreign| !found.iter().any(|(place, _)| place.starts_with(**foreign))).collect();
+    assert!(unused.is_empty(), "{unused:?} are exceptions of nothing");
+}
+
+#[test]
+fn names_in_answers_of_commands_are_in_camel_case() {
+    for (title, fields) in super::answers::answers() {
+        for (field, _) in &fields {
+            let mut names = field.split('.').map(|name| name.trim_end_matches("[]"));
+            assert!(names.all(is_camel_case), "{title}: {field}");
+        }
+    }
+}
+
+#[test]
+fn every_answer_of_the_hub_has_a_schema_with_descriptions() {
+    for (title, fields) in super::answers::answers() {
+        assert!(!fields.is_empty(), "{title}");
+    }
+    assert_eq!(super::answers::counts().len(), 8);
+}

@@ -1,0 +1,113 @@
+//! The fields of the hub's answers, out of its OpenAPI description.
+
+use serde_json::{Map, Value};
+
+use super::Field;
+
+/// The schemas of the hub's OpenAPI description, by name.
+pub(super) struct Schemas(Map<String, Value>);
+
+/// A field that was found, with all that is said about it.
+struct Found {
+    path: String,
+    meanings: Vec<String>,
+    /// The words that it can be.
+    words: Vec<String>,
+}
+
+impl Schemas {
+    /// Those of the hub that belongs to this program.
+    pub(super) fn of_hub() -> Self {
+        let mut description = serde_json::json!(hub::http::description());
+        match description["components"]["schemas"].take() {
+            Value::Object(schemas) => Self(schemas),
+            _ => Self(Map::new()),
+        }
+    }
+
+    /// The fields of a schema and of everything in it but counts, each behind a prefix.
+    pub(super) fn fields(&self, name: &str, prefix: &str) -> Vec<Field> {
+        let mut found = Vec::new();
+        if let Some(schema) = self.0.get(name) {
+            self.walk(schema, prefix, &mut found);
+        }
+        found.into_iter().map(|field| (field.path.clone(), field.meaning())).collect()
+    }
+
+    fn walk(&self, schema: &Value, prefix: &str, found: &mut Vec<Found>) {
+        // Schemas of answers don't contain themselves: the depth is that of the types.
+        let schema = self.resolved(schema);
+        for parts in ["allOf", "oneOf", "anyOf"] {
+            schema[parts].as_array().into_iter().flatten().for_each(|part| self.walk(part, prefix, found));
+        }
+        for (name, property) in schema["properties"].as_object().into_iter().flatten() {
+            self.field(&format!("{prefix}{name}"), property, found);
+        }
+    }
+
+    fn field(&self, path: &str, property: &Value, found: &mut Vec<Found>) {
+        let inner = self.resolved(self.not_null(property));
+        let (path, inner) = match inner.get("items") {
+            Some(items) => (format!("{path}[]"), self.resolved(self.not_null(items))),
+            None => (path.to_owned(), inner),
+        };
+        let is_counts = self.0.get("Counts").is_some_and(|counts| counts == inner);
+        let mut meaning = property["description"].as_str().unwrap_or_default().replace('\n', " ");
+        if is_counts {
+            meaning = format!("{} Counts (below).", meaning.trim());
+        }
+        add(found, &path, &meaning, words(inner));
+        if !is_counts {
+            self.walk(inner, &format!("{path}."), found);
+        }
+    }
+
+    fn resolved<'a>(&'a self, schema: &'a Value) -> &'a Value {
+        let name = schema["$ref"].as_str().and_then(|link| link.rsplit('/').next());
+        name.and_then(|name| self.0.get(name)).unwrap_or(schema)
+    }
+
+    /// What a value that may be `null` is otherwise.
+    fn not_null<'a>(&self, schema: &'a Value) -> &'a Value {
+        let either = schema["oneOf"].as_array().into_iter().flatten();
+        let mut either = either.filter(|one| one["type"] != "null");
+        match (either.next(), either.next()) {
+            (Some(one), None) => one,
+            _ => schema,
+        }
+    }
+}
+
+/// The words that an enum can be: those of a list, or of variants that are described one by one.
+fn words(schema: &Value) -> Vec<String> {
+    let listed = schema["enum"].as_array().into_iter().flatten();
+    let variants = schema["oneOf"].as_array().into_iter().flatten();
+    let of_variants = variants.flat_map(|variant| variant["enum"].as_array().into_iter().flatten());
+    listed.chain(of_variants).filter_map(Value::as_str).map(str::to_owned).collect()
+}
+
+/// Adds a field, or what another variant of an answer says of it.
+fn add(found: &mut Vec<Found>, path: &str, meaning: &str, words: Vec<String>) {
+    let known = found.iter().position(|field| field.path == path);
+    let index = known.unwrap_or_else(|| {
+        found.push(Found { path: path.to_owned(), meanings: Vec::new(), words: Vec::new() });
+        found.len() - 1
+    });
+    if let Some(field) = found.get_mut(index) {
+        if !meaning.is_empty() && !field.meanings.iter().any(|known| known == meaning) {
+            field.meanings.push(meaning.to_owned());
+        }
+        field.words.extend(words);
+    }
+}
+
+impl Found {
+    fn meaning(&self) -> String {
+        let mut meaning = self.meanings.join(" ");
+        if !self.words.is_empty() && self.words.iter().any(|word| !meaning.contains(&format!("`{word}`"))) {
+            let words: Vec<_> = self.words.iter().map(|word| format!("`{word}`")).collect();
+            meaning = format!("{meaning} One of {}.", words.join(", "));
+        }
+        meaning.trim().to_owned()
+    }
+}
