@@ -80,7 +80,7 @@ pub struct AuditEntry {
     pub action: Action,
     /// What it was done to: a branch, a token, a host.
     pub subject: String,
-    /// What else is known: of a publication its commit and how many places changed, of a token what it is good for.
+    /// What else is known, such as `commit`, `changed` and `removed` of a publication.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<Object>)]
     pub detail: Option<Json>,

@@ -77,9 +77,9 @@ pub struct ComparedSide {
     /// Since when.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub desired_since: Option<Timestamp>,
-    /// How many reconcilers stand where with that.
+    /// The states of reconcilers with that.
     pub counts: Counts,
-    /// What the hosts really have.
+    /// The content that reconcilers really have.
     pub holding: Vec<Holding>,
 }
 
@@ -87,7 +87,7 @@ pub struct ComparedSide {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Holding {
-    /// The version; none if nobody knows which version the commit has.
+    /// The version; none if the version of the commit is not known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub version: Option<String>,
     /// The commit; none if the reconcilers hold something that was never desired, or have not reported.

@@ -49,24 +49,24 @@ pub struct Deployment {
     /// The commit that is desired.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub desired_commit: Option<String>,
-    /// Where the host stands with what is desired; none if nothing is desired there.
+    /// The rollout state; none if nothing is desired there.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub state: Option<RolloutState>,
     /// What the reconciler reported.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub status: Option<Status>,
-    /// What it said about that.
+    /// The message of the report.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
     /// Since when that has been so, by the reporter's clock.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub since: Option<Timestamp>,
-    /// When the reconciler was last heard of.
+    /// When the reconciler last reported.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub last_heard: Option<Timestamp>,
-    /// Whether it promised to report, and did not.
+    /// Whether a promised report is overdue.
     pub silent: bool,
-    /// Why nobody knows which deployment target it is about, though its reports name a workload.
+    /// Why the deployment target is not known, though the reports name a workload.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unplaced: Option<String>,
 }

@@ -6,30 +6,30 @@ use utoipa::ToSchema;
 
 use crate::timestamp::Timestamp;
 
-/// Where what is reported is not what is desired.
+/// The differences of what is reported and what is desired.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Drift {
-    /// Where all reconcilers stand that the filter selects.
+    /// The states of all selected reconcilers.
     pub counts: Counts,
-    /// Those who promised to report, and did not, wherever they stand.
+    /// Silent reconcilers, whatever their state: a promised report is overdue.
     pub silent: i64,
-    /// Those that report content that was never desired there.
+    /// Reconcilers that report content that was never desired at their place.
     pub unknown_content: i64,
-    /// Those who report of places at which nothing is desired any more.
+    /// Reconcilers that report places without a desired state: it was removed.
     pub removed_place: i64,
-    /// Those who report of places that the hub has never heard of; only without a filter by environment or target.
+    /// Reconcilers that report places that the hub does not know; 0 with a filter by environment or target.
     pub unknown_place: i64,
-    /// Whether there are more of these than were counted.
+    /// Whether there are more reconcilers with unknown places than were counted.
     pub unknown_place_is_more: bool,
-    /// What is not there yet everywhere, by what has been desired for the longest time.
+    /// The commits that have not arrived everywhere, the oldest first.
     pub items: Vec<Drifting>,
     /// The cursor of the next page; none if this is the last one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next: Option<String>,
 }
 
-/// A commit that is not everywhere where it is desired.
+/// A commit that has not arrived everywhere where it is desired.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Drifting {
@@ -39,21 +39,21 @@ pub struct Drifting {
     pub commit: String,
     /// Since when it is desired.
     pub desired_since: Timestamp,
-    /// Where those stand at whose places it is desired.
+    /// The states of the reconcilers at whose places it is desired.
     pub counts: Counts,
 }
 
-/// Whom a list is about.
+/// A kind of drift.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum DriftKind {
-    /// Those who promised to report, and did not.
+    /// Silent reconcilers: a promised report is overdue.
     Silent,
-    /// Those that report content that was never desired there.
+    /// Reconcilers that report content that was never desired at their place.
     UnknownContent,
-    /// Those who report of places at which nothing is desired any more.
+    /// Reconcilers that report places without a desired state: it was removed.
     RemovedPlace,
-    /// Those who report of places that the hub has never heard of.
+    /// Reconcilers that report places that the hub does not know.
     UnknownPlace,
 }
 

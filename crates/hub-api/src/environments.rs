@@ -12,7 +12,7 @@ use crate::timestamp::Timestamp;
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Environments {
-    /// The environments, in the order in which changes reach them, as far as somebody said that; then by name.
+    /// The environments, in the order in which changes reach them, as far as it is known; then by name.
     pub items: Vec<Environment>,
 }
 
@@ -71,7 +71,7 @@ pub struct EnvironmentTarget {
     /// Since when.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub desired_since: Option<Timestamp>,
-    /// How many stand where. At an earlier moment they are counted one by one; if they are too many for that, it is not known.
+    /// The states of reconcilers. At an earlier moment they are counted one by one; if they are too many for that, it is not known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub counts: Option<Counts>,
 }

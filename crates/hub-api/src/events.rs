@@ -54,7 +54,7 @@ pub struct DesiredChange {
     pub commit: String,
     /// The place, as `repository/branch/path`.
     pub place: String,
-    /// Nothing is desired there any more.
+    /// Whether nothing is desired there any more.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_removed: bool,
     /// The environment.
@@ -84,7 +84,7 @@ pub struct ReportChange {
     /// What it reported.
     #[serde(flatten)]
     pub reported: Reported,
-    /// How far it was before.
+    /// The status before.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub previous_status: Option<Status>,
     /// The place that it applies, as `repository/branch/path`.
@@ -93,7 +93,7 @@ pub struct ReportChange {
     /// The cluster type.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cluster_type: Option<String>,
-    /// Something newer is known of it already: the report came late, or whoever reads this is behind.
+    /// Whether a newer report is known already: this one came late, or the reader is behind.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_superseded: bool,
 }

@@ -56,7 +56,7 @@ pub struct Published {
 pub struct Reported {
     /// Since when it was so, by the reporter's clock.
     pub at: Timestamp,
-    /// When the hub heard of it.
+    /// When the hub received it.
     pub received: Timestamp,
     /// The host.
     pub host: String,
@@ -78,10 +78,10 @@ pub struct Reported {
     /// The commit that the host had from then on.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub commit: Option<String>,
-    /// How far it got.
+    /// The reported status.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub status: Option<Status>,
-    /// What it said about that.
+    /// The message of the report.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
 }

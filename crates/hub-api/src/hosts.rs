@@ -28,7 +28,7 @@ pub struct Host {
     pub kind: String,
     /// Its labels.
     pub labels: BTreeMap<String, String>,
-    /// Since when it is known.
+    /// Since when the hub knows it.
     pub created_on: Timestamp,
     /// Since when it is out of service.
     pub retired_on: Option<Timestamp>,

@@ -15,13 +15,13 @@ pub struct Rollout {
     pub of: String,
     /// What that is.
     pub what: RolloutOf,
-    /// How many stand where, in all environments together.
+    /// The states of reconcilers, in all environments together.
     pub counts: Counts,
-    /// Of those that are expected: their place is to hold something else by now.
+    /// Of the expected reconcilers: those at whose places other content is desired by now.
     pub superseded: i64,
     /// Whether all that are expected have it, and said that all is well.
     pub done: bool,
-    /// The same by environment, in the order in which changes reach them, as far as somebody said that; then by name.
+    /// The same by environment, in the order in which changes reach them, as far as it is known; then by name.
     pub environments: Vec<EnvironmentRollout>,
 }
 
@@ -79,17 +79,17 @@ pub struct EnvironmentRollout {
     /// Other versions of the workload that are desired there now.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub instead: Vec<String>,
-    /// How many stand where.
+    /// The states of reconcilers.
     pub counts: Counts,
-    /// Of those that are expected: their place is to hold something else by now.
+    /// Of the expected reconcilers: those at whose places other content is desired by now.
     pub superseded: i64,
     /// Since when it is desired there.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub desired_since: Option<Timestamp>,
-    /// Whether a place of the environment is still to hold it. With `desiredSince`, `false` says that it was superseded or removed there.
+    /// Whether it is still desired at a place of the environment. With `desiredSince`, `false` says that it was superseded or removed there.
     #[serde(default)]
     pub desired: bool,
-    /// Those who need attention: the first of those that failed or went silent.
+    /// The first 20 reconcilers that failed or are silent.
     pub attention: Vec<Deployment>,
 }
 
@@ -123,7 +123,7 @@ pub struct ListedRollout {
     pub removed: i64,
     /// The versions that became desired with it.
     pub versions: Vec<RolloutVersion>,
-    /// How many stand where.
+    /// The states of reconcilers.
     pub counts: Counts,
 }
 

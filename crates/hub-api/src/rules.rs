@@ -7,46 +7,46 @@ use utoipa::ToSchema;
 use crate::filter::Filter;
 use crate::timestamp::Timestamp;
 
-/// Where a rule stands.
+/// The state of a rule.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct RuleState {
     /// Its name.
     pub name: String,
-    /// Whom it counts.
+    /// The reconcilers that it counts.
     #[serde(flatten)]
     pub filter: Filter,
-    /// What it counts of them.
+    /// The condition of the reconcilers that it counts.
     pub condition: Condition,
-    /// How much is too much: more than that many, or more than that share.
+    /// The threshold: more reconcilers than this number, or than this share.
     #[schema(example = "5 %")]
     pub above: String,
-    /// For how many seconds.
+    /// For how many seconds the count must stay above the threshold.
     pub for_seconds: u64,
-    /// Of drift: for more than how many seconds what is not there must have been desired.
+    /// Of drift: for more than how many seconds the missing content must have been desired.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub longer_than_seconds: Option<u64>,
     /// Where notifications go: the host of the URL.
     pub receiver: String,
     /// Their format: `signed`, `slack`, `teams` or `pagerduty`.
     pub format: String,
-    /// Where it stands; none if nobody has looked yet.
+    /// Its phase; none before the first evaluation.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub phase: Option<Phase>,
-    /// Since when: since when it is too much, or since when it is not.
+    /// Since when the count is above the threshold, or is not.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub since: Option<Timestamp>,
-    /// When somebody last looked.
+    /// When it was last evaluated.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub looked: Option<Timestamp>,
-    /// How many were counted then.
+    /// How many reconcilers were counted then.
     pub matching: i64,
-    /// Of how many.
+    /// Of how many reconcilers.
     pub expected: i64,
-    /// Why it could not be looked at.
+    /// Why it could not be evaluated.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub problem: Option<String>,
-    /// What was last told of it, and what became of that.
+    /// Its last notification.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub notification: Option<LastNotification>,
 }
@@ -55,15 +55,15 @@ pub struct RuleState {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum Condition {
-    /// Those who tried what is desired, and could not.
+    /// Reconcilers that tried to apply the desired content, and failed.
     Failed,
-    /// Those who promised to report and did not, whatever they had said before.
+    /// Silent reconcilers, whatever their last report says.
     Silent,
-    /// Those who hold something else than what is desired.
+    /// Reconcilers with other content than the desired content.
     Outdated,
-    /// Those that do not have what has been desired for longer than a time, whatever the reason.
+    /// Reconcilers without content that has been desired for longer than a time, whatever the reason.
     Drifting,
-    /// Those that are registered and have never reported.
+    /// Reconcilers that are registered and have never reported.
     NeverReported,
 }
 
@@ -102,16 +102,16 @@ impl Condition {
     }
 }
 
-/// Where a rule stands.
+/// The state of a rule.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum Phase {
-    /// It is not too much.
+    /// The count is not above the threshold.
     #[default]
     Ok,
-    /// It is too much, but not yet for long enough.
+    /// The count is above the threshold, but not yet for long enough.
     Pending,
-    /// It is too much for long enough: somebody is told.
+    /// The count is above the threshold for long enough: a notification is sent.
     Firing,
 }
 
@@ -131,19 +131,19 @@ impl Phase {
     }
 }
 
-/// What was last told of a rule, and what became of that.
+/// The last notification of a rule.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct LastNotification {
     /// The header `webhook-id` that it has.
     pub id: String,
-    /// What was told: `firing` or `resolved`.
+    /// What it says: `firing` or `resolved`.
     pub kind: String,
     /// When it was made.
     pub created: Timestamp,
     /// How often it was sent.
     pub attempts: i64,
-    /// When it was taken.
+    /// When it was delivered.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub delivered: Option<Timestamp>,
     /// When it was given up.
@@ -152,7 +152,7 @@ pub struct LastNotification {
     /// When it is sent the next time.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub due: Option<Timestamp>,
-    /// Why it was not taken the last time.
+    /// Why the last attempt failed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub problem: Option<String>,
 }

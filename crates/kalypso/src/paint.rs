@@ -10,17 +10,14 @@ const BOLD: &str = "\u{1b}[1m";
 const END: &str = "\u{1b}[0m";
 
 /// How hosts stand, as it is said in tables and counts.
-const STATES: [(&str, &str); 10] = [
+const STATES: [(&str, &str); 7] = [
     ("succeeded", GREEN),
     ("failed", RED),
     ("in progress", YELLOW),
     ("silent", YELLOW),
     ("outdated", YELLOW),
-    ("not there yet", YELLOW),
     ("never reported", YELLOW),
     ("not desired", YELLOW),
-    ("failure", RED),
-    ("success", GREEN),
 ];
 /// What explanations call their rows.
 const ROWS: [&str; 6] = ["set by", "composed of", "overrides", "not used", "checked by", "ends up in"];

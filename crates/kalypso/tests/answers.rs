@@ -398,8 +398,19 @@ fn rules_hold_what_the_reference_says() {
 /// What is known of a rule that names everything, was told of, and can't be looked at.
 fn full_state() -> RuleState {
     let (text, moment) = (|| "x".to_owned(), Some(Timestamp::from_millis(0)));
-    let [environment, workspace, application, workload, target, cluster_type, target_selector, problem] =
-        std::array::from_fn(|_| Some(text()));
+    let [
+        environment,
+        workspace,
+        application,
+        workload,
+        target,
+        cluster_type,
+        host,
+        status,
+        selector,
+        target_selector,
+        problem,
+    ] = std::array::from_fn(|_| Some(text()));
     RuleState {
         name: text(),
         filter: Filter {
@@ -409,8 +420,10 @@ fn full_state() -> RuleState {
             workload,
             target,
             cluster_type,
+            host,
+            status,
+            selector,
             target_selector,
-            ..Filter::default()
         },
         condition: Condition::Silent,
         above: text(),

@@ -53,26 +53,26 @@ impl RolloutState {
     }
 }
 
-/// How many reconcilers stand where, and not how many hosts: a host counts once for each of its reconcilers. The parts make up what is expected.
+/// How many reconcilers are in which state. A host counts once for each of its reconcilers. The states add up to `expected`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, utoipa::ToSchema))]
 #[cfg_attr(feature = "schema", serde(rename_all = "camelCase"))]
 pub struct Counts {
     /// Reconcilers of registered hosts, not retired, at whose place it is wanted.
     pub expected: i64,
-    /// Of these: hold it, and said that all is well.
+    /// Of these: have it, and reported success.
     pub succeeded: i64,
-    /// Tried, and could not.
+    /// Tried to apply it, and failed.
     pub failed: i64,
-    /// Are at it.
+    /// Are applying it.
     pub in_progress: i64,
-    /// Promised to report and did not, before they got there.
+    /// Have a report overdue, and the last report did not show it yet.
     pub silent: i64,
-    /// Hold something else.
+    /// Have other content.
     pub outdated: i64,
-    /// Have never said anything.
+    /// Are registered, and have never reported.
     pub never_reported: i64,
-    /// Of those that succeeded: have gone silent since.
+    /// Of those that succeeded: have a report overdue.
     pub succeeded_but_silent: i64,
 }
 

@@ -21,13 +21,13 @@ const PATH: &str = "/api/v1/openapi.json";
 #[openapi(
     info(
         title = "Kalypso hub",
-        description = "What is wanted, what is really there, since when, and what differs. Errors are `application/problem+json`.",
+        description = "What is desired, what is really there, since when, and what differs. Errors are `application/problem+json`.",
         license(name = "MIT OR Apache-2.0", identifier = "MIT OR Apache-2.0"),
     ),
     tags(
         (name = "Reports", description = "What reconcilers say of themselves comes in here."),
-        (name = "Publications", description = "What is wanted comes in here."),
-        (name = "Questions", description = "What is wanted, what is really there, since when, and what differs. Counts are of reconcilers, if nothing else is said: a host with several counts once for each. Lists come in pages: `next` is the cursor of the next one. Answers have an `ETag`."),
+        (name = "Publications", description = "What is desired comes in here."),
+        (name = "Questions", description = "What is desired, what is really there, since when, and what differs. Counts are of reconcilers, if nothing else is said: a host with several counts once for each. Lists come in pages: `next` is the cursor of the next one. Answers have an `ETag`."),
         (name = "Management", description = "Tokens and hosts, and who did what. For the roles `manage` and `admin`; all changes are noted."),
         (name = "Operation", description = "For those who run the hub."),
     ),

@@ -100,7 +100,7 @@ impl RolloutMetrics {
 /// How environments are, in their order.
 async fn states(database: &Database, now: Timestamp) -> Result<Vec<(String, State)>, QuestionError> {
     let environments = questions::environments(database, &Filter::default()).await?;
-    // What has been wanted for the longest time comes first.
+    // What has been desired for the longest time comes first.
     let page = Page { cursor: None, limit: Some(PAGE_MAX) };
     let drift = questions::drift(database, &Filter::default(), &page).await?;
     let mut by_name: BTreeMap<String, State> = BTreeMap::new();

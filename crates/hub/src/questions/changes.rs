@@ -115,7 +115,7 @@ pub struct Changes {
 /// reported, then who is silent; each in the order in which the hub heard of it. It looks at a bounded number: there may be more.
 ///
 /// # Errors
-/// The filter can't be meant; the database can't answer.
+/// The filter is invalid; the database can't answer.
 pub async fn changes(
     database: &Database,
     question: impl Into<Question<'_>>,
@@ -128,21 +128,21 @@ pub async fn changes(
     let is_of_hosts = question.filter.host.is_some() || question.filter.selector.is_some();
     let selection = Selection { scope: Scope::of(&mut transaction, question).await?, is_of_hosts, states };
     if after.wanted < until.wanted {
-        let stretch = stretch(&mut transaction, "place_revision", (after.wanted, until.wanted)).await?;
-        let found = selection.wanted(&mut transaction, stretch).await?;
+        let range = range(&mut transaction, "place_revision", (after.wanted, until.wanted)).await?;
+        let found = selection.wanted(&mut transaction, range).await?;
         let behind = |id| Position { wanted: id, ..after };
-        return Ok(Changes { items: placed(found, behind), end: behind(stretch.1) });
+        return Ok(Changes { items: placed(found, behind), end: behind(range.1) });
     }
     if after.reports < until.reports {
-        let stretch = stretch(&mut transaction, "deployment", (after.reports, until.reports)).await?;
-        let found = selection.reports(&mut transaction, stretch).await?;
+        let range = range(&mut transaction, "deployment", (after.reports, until.reports)).await?;
+        let found = selection.reports(&mut transaction, range).await?;
         let behind = |id| Position { reports: id, ..after };
-        return Ok(Changes { items: placed(found, behind), end: behind(stretch.1) });
+        return Ok(Changes { items: placed(found, behind), end: behind(range.1) });
     }
-    let stretch = stretch(&mut transaction, "silence", (after.silences, until.silences)).await?;
-    let found = selection.silences(&mut transaction, stretch).await?;
+    let range = range(&mut transaction, "silence", (after.silences, until.silences)).await?;
+    let found = selection.silences(&mut transaction, range).await?;
     let behind = |id| Position { silences: id, ..after };
-    Ok(Changes { items: placed(found, behind), end: behind(stretch.1) })
+    Ok(Changes { items: placed(found, behind), end: behind(range.1) })
 }
 
 fn placed(found: Vec<(i64, Change)>, behind: impl Fn(i64) -> Position) -> Vec<(Position, Change)> {
@@ -150,7 +150,7 @@ fn placed(found: Vec<(i64, Change)>, behind: impl Fn(i64) -> Position) -> Vec<(P
 }
 
 /// The ids behind the first and up to the last: so many of them as are looked at once.
-async fn stretch(
+async fn range(
     transaction: &mut Transaction,
     table: &str,
     (after, until): (i64, i64),

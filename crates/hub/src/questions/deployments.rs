@@ -17,7 +17,7 @@ use crate::store::{Database, DatabaseError, Transaction};
 /// What is where; with a moment, what was where then.
 ///
 /// # Errors
-/// The filter or the page can't be meant; the database can't answer.
+/// The filter or the page is invalid; the database can't answer.
 pub async fn deployments(
     database: &Database,
     question: impl Into<Question<'_>>,

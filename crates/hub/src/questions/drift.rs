@@ -37,7 +37,7 @@ fn condition(kind: DriftKind) -> &'static str {
 /// Where what is reported is not what is wanted.
 ///
 /// # Errors
-/// The filter or the page can't be meant; the database can't answer.
+/// The filter or the page is invalid; the database can't answer.
 pub async fn drift(
     database: &Database,
     question: impl Into<Question<'_>>,
@@ -144,7 +144,7 @@ async fn others(transaction: &mut Transaction, scope: &Scope, drift: &mut Drift)
 /// Those who have gone silent, or whose reports match nothing.
 ///
 /// # Errors
-/// The filter or the page can't be meant; the database can't answer.
+/// The filter or the page is invalid; the database can't answer.
 pub async fn drift_hosts(
     database: &Database,
     kind: DriftKind,

@@ -19,7 +19,7 @@ use crate::store::{Database, DatabaseError, Row, Transaction, Value};
 /// How all environments are, or those that the filter names.
 ///
 /// # Errors
-/// The filter can't be meant; the database can't answer.
+/// The filter is invalid; the database can't answer.
 pub async fn environments(
     database: &Database,
     question: impl Into<Question<'_>>,
@@ -92,7 +92,7 @@ async fn named(transaction: &mut Transaction, scope: &Scope) -> Result<BTreeMap<
 /// What the targets of environments should have and do have; with a moment, what they should have had then.
 ///
 /// # Errors
-/// The filter or the page can't be meant; the database can't answer.
+/// The filter or the page is invalid; the database can't answer.
 pub async fn environment_targets(
     database: &Database,
     question: impl Into<Question<'_>>,

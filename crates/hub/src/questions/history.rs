@@ -19,7 +19,7 @@ use crate::store::{Database, DatabaseError, Dialect, Row, Transaction, Value};
 /// What happened to what the filter selects. Of one host it is in the order in which it happened, of all others in that in which the hub heard of it.
 ///
 /// # Errors
-/// The filter or the page can't be meant; the database can't answer.
+/// The filter or the page is invalid; the database can't answer.
 pub async fn history(
     database: &Database,
     question: impl Into<Question<'_>>,

@@ -14,8 +14,8 @@ mod environments;
 mod facts;
 mod history;
 mod host_kind;
-mod meant;
 mod question;
+mod resolved;
 mod rollout;
 mod rollout_state;
 mod rollouts;
@@ -45,7 +45,7 @@ use crate::store::DatabaseError;
 /// A question that can't be answered.
 #[derive(Debug, thiserror::Error)]
 pub enum QuestionError {
-    /// What was asked for can't be meant.
+    /// A parameter is invalid.
     #[error("`{parameter}`: {message}")]
     Wrong {
         /// The parameter of the question.
@@ -120,6 +120,6 @@ pub(crate) fn fuzz(filter: &Filter, page: &Page) {
         if let Ok(cursor) = cursor::Cursor::<2>::read(text, "fuzz") {
             assert_eq!(cursor::Cursor::read(&cursor.write("fuzz"), "fuzz").ok(), Some(cursor));
         }
-        assert!(meant::readings(text).iter().all(|(name, _)| text.starts_with(name)));
+        assert!(resolved::readings(text).iter().all(|(name, _)| text.starts_with(name)));
     }
 }

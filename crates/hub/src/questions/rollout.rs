@@ -8,7 +8,7 @@ use hub_api::rollouts::{EnvironmentRollout, Rollout, RolloutOf};
 use model::rollout::RolloutState;
 
 use super::cursor::Cursor;
-use super::meant::Meant;
+use super::resolved::ResolvedRollout;
 use super::scope::Scope;
 use super::subject::Subject;
 use super::walk::Walk;
@@ -23,7 +23,7 @@ const ATTENTION: usize = 20;
 /// reconcilers write. Workloads of one name are told apart by `workspace/application/workload`.
 ///
 /// # Errors
-/// Nothing is called so, or several things are; the filter can't be meant; the database can't answer.
+/// Nothing is called so, or several things are; the filter is invalid; the database can't answer.
 pub async fn rollout(
     database: &Database,
     of: &str,
@@ -31,10 +31,10 @@ pub async fn rollout(
 ) -> Result<Rollout, QuestionError> {
     let question = question.into();
     let (mut transaction, scope) = Scope::of_totals(database, question).await?;
-    let meant = Meant::of(&mut transaction, of, question).await?;
-    let subject = &meant.subject;
-    let mut environments = environments(&mut transaction, &meant, &scope).await?;
-    let mut rollout = Rollout { of: of.to_owned(), what: meant.of.clone(), ..Rollout::default() };
+    let resolved = ResolvedRollout::of(&mut transaction, of, question).await?;
+    let subject = &resolved.subject;
+    let mut environments = environments(&mut transaction, &resolved, &scope).await?;
+    let mut rollout = Rollout { of: of.to_owned(), what: resolved.of.clone(), ..Rollout::default() };
     for ((_, environment), stand) in subject.stands(&mut transaction, &scope).await? {
         rollout.counts.merge(&stand.counts);
         rollout.superseded += stand.superseded;
@@ -64,26 +64,26 @@ pub async fn rollout(
 /// The environments that a rollout is about, and those that have another version of the workload: what is wanted there.
 async fn environments(
     transaction: &mut Transaction,
-    meant: &Meant,
+    resolved: &ResolvedRollout,
     scope: &Scope,
 ) -> Result<BTreeMap<i64, EnvironmentRollout>, DatabaseError> {
     let mut environments: BTreeMap<i64, EnvironmentRollout> = BTreeMap::new();
-    for (id, since) in meant.subject.since(transaction, scope).await? {
+    for (id, since) in resolved.subject.since(transaction, scope).await? {
         environments.entry(id).or_default().desired_since = Some(since);
     }
-    for id in meant.subject.wanted_now(transaction, scope).await? {
+    for id in resolved.subject.desired_now(transaction, scope).await? {
         environments.entry(id).or_default().desired = true;
     }
-    let Some(workload) = meant.workload_id else { return Ok(environments) };
+    let Some(workload) = resolved.workload_id else { return Ok(environments) };
     let now = Subject::of_workload(workload).versions(transaction, (scope, workload)).await?;
     for (id, versions) in now {
         let row = environments.entry(id).or_default();
-        (row.versions, row.instead) = match &meant.of {
+        (row.versions, row.instead) = match &resolved.of {
             RolloutOf::Version { version, .. } => versions.into_iter().partition(|one| one == version),
             _ => (versions.into_iter().collect(), Vec::new()),
         };
     }
-    if let RolloutOf::Version { version, .. } = &meant.of {
+    if let RolloutOf::Version { version, .. } = &resolved.of {
         let asked_for = environments.values_mut().filter(|row| row.desired_since.is_some());
         asked_for.for_each(|row| row.versions = vec![version.clone()]);
     }
@@ -93,7 +93,7 @@ async fn environments(
 /// Those who stand somewhere with a rollout; all of them if the filter has no `status`.
 ///
 /// # Errors
-/// As [`rollout`]; and the page can't be meant.
+/// As [`rollout`]; and the page is invalid.
 pub async fn rollout_hosts(
     database: &Database,
     of: &str,
@@ -105,7 +105,7 @@ pub async fn rollout_hosts(
     let limit = question::limit(page)?;
     let mut transaction = database.begin_reading().await?;
     let scope = Scope::of(&mut transaction, question).await?;
-    let subject = Meant::of(&mut transaction, of, question).await?.subject;
+    let subject = ResolvedRollout::of(&mut transaction, of, question).await?.subject;
     let states = scope.states.clone().unwrap_or_else(|| RolloutState::ALL.to_vec());
     let selected = subject.selected(&mut transaction, (&scope, None), &states).await?;
     let targets = scope.targets.clone();

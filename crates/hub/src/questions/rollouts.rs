@@ -16,7 +16,7 @@ use crate::store::{Database, DatabaseError, Row, Transaction, Value};
 /// The commits that changed what places should hold, the newest first, each with how far it is.
 ///
 /// # Errors
-/// The filter or the page can't be meant; the database can't answer.
+/// The filter or the page is invalid; the database can't answer.
 pub async fn rollouts(
     database: &Database,
     question: impl Into<Question<'_>>,

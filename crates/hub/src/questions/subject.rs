@@ -160,7 +160,7 @@ impl Subject {
     }
 
     /// The environments in which a place is to hold it now.
-    pub(super) async fn wanted_now(
+    pub(super) async fn desired_now(
         &self,
         transaction: &mut Transaction,
         scope: &Scope,

@@ -9,7 +9,7 @@ use crate::store::{Database, Value};
 /// How many of those at whose places something is wanted stand where, and how many of them are silent, whatever they said last.
 ///
 /// # Errors
-/// The filter can't be meant, or selects too many hosts to be counted one by one; the database can't answer.
+/// The filter is invalid, or selects too many hosts to be counted one by one; the database can't answer.
 pub async fn totals(database: &Database, question: impl Into<Question<'_>>) -> Result<(Counts, i64), QuestionError> {
     let question = question.into();
     let (mut transaction, scope) = Scope::of_totals(database, question).await?;

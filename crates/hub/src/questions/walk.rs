@@ -153,12 +153,12 @@ impl Walk {
             if wanted == 0 || progress.left == 0 {
                 return Ok(false);
             }
-            let stretch = self.stretch(transaction, progress.position, (wanted, progress.left)).await?;
-            progress.left = progress.left.saturating_sub(stretch.examined.max(1));
+            let range = self.range(transaction, progress.position, (wanted, progress.left)).await?;
+            progress.left = progress.left.saturating_sub(range.examined.max(1));
             let place = Some(progress.position.0[0]).filter(|_| self.along == Along::Places && self.is_past());
-            progress.found.places.extend(stretch.found.iter().map(|_| place));
-            progress.found.reconcilers.extend(stretch.found);
-            match stretch.end {
+            progress.found.places.extend(range.found.iter().map(|_| place));
+            progress.found.reconcilers.extend(range.found);
+            match range.end {
                 Some(end) => progress.position.0[1] = end,
                 None => return Ok(true),
             }
@@ -207,7 +207,7 @@ impl Walk {
     }
 
     /// Looks at the next reconcilers of a lane.
-    async fn stretch(
+    async fn range(
         &self,
         transaction: &mut Transaction,
         Cursor([lane, after]): Cursor<2>,

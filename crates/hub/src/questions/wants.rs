@@ -12,7 +12,7 @@ use crate::store::{DatabaseError, Row, Transaction};
 
 /// What a group of places should hold: of several places, what became wanted last.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct GroupWanted {
+pub(super) struct GroupDesired {
     pub(super) commit: String,
     pub(super) sequence: i64,
     pub(super) branch_id: i64,
@@ -21,7 +21,7 @@ pub(super) struct GroupWanted {
     pub(super) since: Option<Timestamp>,
 }
 
-impl GroupWanted {
+impl GroupDesired {
     /// What is asked for to know the configuration of a target in it.
     pub(super) fn below(&self, target_id: i64) -> Below {
         Below { branch_id: self.branch_id, path: self.path.clone(), target_id, sequence: self.sequence }
@@ -33,7 +33,7 @@ pub(super) async fn of_groups(
     transaction: &mut Transaction,
     groups: Vec<i64>,
     at: Option<Timestamp>,
-) -> Result<BTreeMap<i64, GroupWanted>, DatabaseError> {
+) -> Result<BTreeMap<i64, GroupDesired>, DatabaseError> {
     if groups.is_empty() {
         return Ok(BTreeMap::new());
     }
@@ -59,7 +59,7 @@ pub(super) async fn of_groups(
         dialect.millis("w.wanted_on"),
         dialect.any_int("p.place_group_id", "$1"),
     );
-    let wanted = |row: &Row| GroupWanted {
+    let wanted = |row: &Row| GroupDesired {
         commit: row.text(1),
         sequence: row.int(2),
         branch_id: row.int(3),

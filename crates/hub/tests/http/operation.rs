@@ -74,7 +74,7 @@ async fn metrics_say_how_environments_are_and_all_are_in_the_reference() {
         "kalypso_hub_environment_reconcilers{environment=\"prod\",state=\"succeeded\"} 1",
         "kalypso_hub_environment_reconcilers{environment=\"prod\",state=\"failed\"} 1",
         "kalypso_hub_environment_reconcilers{environment=\"prod\",state=\"outdated\"} 0",
-        "kalypso_hub_environment_rollouts{environment=\"prod\",state=\"failing\"} 1",
+        "kalypso_hub_environment_rollouts{environment=\"prod\",state=\"failed\"} 1",
     ] {
         assert!(text.lines().any(|found| found == line), "{line}\n{text}");
     }

@@ -111,7 +111,7 @@ mod tests {
     #[test]
     fn every_change_has_a_line() {
         let report = json!({"kind": "report", "at": "2026-11-21T13:44:01Z", "received": "2026-11-21T13:44:02Z", "host": "dallas-04",
-            "reconciler": "checkout", "status": "in_progress", "commit": "6.7.2", "message": "pulling\u{1b}[31m", "isSuperseded": true});
+            "reconciler": "checkout", "status": "inProgress", "commit": "6.7.2", "message": "pulling\u{1b}[31m", "isSuperseded": true});
         assert_eq!(
             check(report),
             "2026-11-21T13:44:01Z  in progress  dallas-04             6.7.2  checkout  (was so then)  pulling[31m\n"

@@ -147,7 +147,7 @@ fn unlisted(one: &EnvironmentRollout, indent: usize) -> String {
     }
 }
 
-/// How to see who is not there yet, if somebody is not.
+/// How to list the reconcilers that have not succeeded.
 fn advice(rollout: &Rollout) -> String {
     let counts = &rollout.counts;
     let parts = [
@@ -161,7 +161,7 @@ fn advice(rollout: &Rollout) -> String {
     if not_there.is_empty() {
         return String::new();
     }
-    format!("  who is not there: --status {}\n", not_there.join(","))
+    format!("  not succeeded: --status {}\n", not_there.join(","))
 }
 
 fn wait(options: &RolloutWait) -> anyhow::Result<Exit> {

@@ -107,9 +107,9 @@ pub(super) fn others(counts: &Counts) -> String {
         (counts.in_progress, "in progress"),
         (counts.failed, "failed"),
         (counts.silent, "silent"),
-        (counts.outdated, "not there yet"),
+        (counts.outdated, "outdated"),
         (counts.never_reported, "never reported"),
-        (counts.succeeded_but_silent, "there, but silent now"),
+        (counts.succeeded_but_silent, "succeeded, but silent now"),
     ];
     let number = |number: i64| terminal::thousands(usize::try_from(number).unwrap_or(0));
     let parts = parts.into_iter().filter(|(count, _)| *count > 0);

@@ -20,7 +20,7 @@ pub(super) fn routes() -> OpenApiRouter<App> {
 
 /// How two environments differ
 ///
-/// Versions and configuration, target by target: what is wanted, and what hosts really have.
+/// Versions and configuration, target by target: what is desired, and what hosts really have.
 #[utoipa::path(
     get,
     path = "/api/v1/compare",

@@ -1,4 +1,4 @@
-//! Where what is reported is not what is wanted.
+//! Where what is reported is not what is desired.
 
 use axum::extract::State;
 use axum::response::Response;
@@ -20,9 +20,9 @@ pub(super) fn routes() -> OpenApiRouter<App> {
     OpenApiRouter::new().routes(routes!(drift)).routes(routes!(drift_hosts))
 }
 
-/// Where what is reported is not what is wanted
+/// Where what is reported is not what is desired
 ///
-/// By what has been wanted for the longest time; with how many are silent, and how many reports match nothing that is wanted.
+/// By what has been desired for the longest time; with how many are silent, and how many reports match nothing that is desired.
 #[utoipa::path(
     get,
     path = "/api/v1/drift",

@@ -37,7 +37,7 @@ async fn environments(State(app): State<App>, asked: Asked<Nothing>) -> Result<R
 
 /// What targets should have, and how many reconcilers do
 ///
-/// For each deployment target, and for each cluster type: version, configuration and commit that are wanted, and how many stand where with it.
+/// For each deployment target, and for each cluster type: version, configuration and commit that are desired, and how many stand where with it.
 #[utoipa::path(
     get,
     path = "/api/v1/targets",

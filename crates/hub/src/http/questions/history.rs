@@ -20,7 +20,7 @@ pub(super) fn routes() -> OpenApiRouter<App> {
 
 /// What happened when
 ///
-/// What became wanted and what was reported, the newest first.
+/// What became desired and what was reported, the newest first.
 #[utoipa::path(
     get,
     path = "/api/v1/history",

@@ -28,7 +28,7 @@ pub(super) fn routes() -> OpenApiRouter<App> {
         .routes(routes!(deployment_state))
 }
 
-/// The commits that changed what is wanted, the newest first
+/// The commits that changed what is desired, the newest first
 #[utoipa::path(
     get,
     path = "/api/v1/rollouts",
@@ -51,7 +51,7 @@ async fn rollouts(State(app): State<App>, asked: Asked<Nothing>) -> Result<Respo
     get,
     path = "/api/v1/rollouts/{of}",
     tag = "Questions",
-    params(("of" = String, Path, description = "A workload (what of it is wanted now), `workload@version`, a version, or a commit in any form that reconcilers write. Where several workloads have one name: `workspace/application/workload`"), Filter),
+    params(("of" = String, Path, description = "A workload (what of it is desired now), `workload@version`, a version, or a commit in any form that reconcilers write. Where several workloads have one name: `workspace/application/workload`"), Filter),
     responses(
         (status = 200, description = "The rollout", body = Rollout),
         NotAnswered,
@@ -68,7 +68,7 @@ async fn rollout(State(app): State<App>, Path(of): Path<String>, asked: Asked<No
     get,
     path = "/api/v1/rollouts/{of}/hosts",
     tag = "Questions",
-    params(("of" = String, Path, description = "A workload (what of it is wanted now), `workload@version`, a version, or a commit in any form that reconcilers write. Where several workloads have one name: `workspace/application/workload`"), Filter, Page),
+    params(("of" = String, Path, description = "A workload (what of it is desired now), `workload@version`, a version, or a commit in any form that reconcilers write. Where several workloads have one name: `workspace/application/workload`"), Filter, Page),
     responses(
         (status = 200, description = "A page of them", body = Deployments),
         NotAnswered,

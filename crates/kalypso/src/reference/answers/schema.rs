@@ -7,6 +7,10 @@ use super::Field;
 /// The schemas of the hub's OpenAPI description, by name.
 pub(super) struct Schemas(Map<String, Value>);
 
+/// Schemas within others whose fields have a table elsewhere.
+const ELSEWHERE: [(&str, &str); 2] =
+    [("Counts", "Counts (below)."), ("Deployment", "The same as `deployments` lists.")];
+
 /// A field that was found, with all that is said about it.
 struct Found {
     path: String,
@@ -25,7 +29,7 @@ impl Schemas {
         }
     }
 
-    /// The fields of a schema and of everything in it but counts, each behind a prefix.
+    /// The fields of a schema and of everything in it, each behind a prefix.
     pub(super) fn fields(&self, name: &str, prefix: &str) -> Vec<Field> {
         let mut found = Vec::new();
         if let Some(schema) = self.0.get(name) {
@@ -51,14 +55,14 @@ impl Schemas {
             Some(items) => (format!("{path}[]"), self.resolved(self.not_null(items))),
             None => (path.to_owned(), inner),
         };
-        let is_counts = self.0.get("Counts").is_some_and(|counts| counts == inner);
-        let mut meaning = property["description"].as_str().unwrap_or_default().replace('\n', " ");
-        if is_counts {
-            meaning = format!("{} Counts (below).", meaning.trim());
-        }
-        add(found, &path, &meaning, words(inner));
-        if !is_counts {
-            self.walk(inner, &format!("{path}."), found);
+        let described = property["description"].as_str().unwrap_or_default().replace('\n', " ");
+        let elsewhere = ELSEWHERE.iter().find(|(name, _)| self.0.get(*name) == Some(inner));
+        match elsewhere {
+            Some((_, place)) => add(found, &path, format!("{described} {place}").trim(), Vec::new()),
+            None => {
+                add(found, &path, &described, words(inner));
+                self.walk(inner, &format!("{path}."), found);
+            }
         }
     }
 

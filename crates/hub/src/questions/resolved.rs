@@ -1,4 +1,4 @@
-//! What people mean by what they call a rollout: a workload, a version of one, a version, or a commit.
+//! Resolves the name of a rollout: a workload, a version of one, a version, or a commit.
 
 use std::fmt::Write as _;
 
@@ -10,16 +10,16 @@ use super::subject::Subject;
 use super::{Question, QuestionError};
 use crate::store::{DatabaseError, Dialect, Row, Transaction, Value};
 
-/// What is meant.
+/// What the name of a rollout stands for.
 #[derive(Clone, Debug)]
-pub(super) struct Meant {
+pub(super) struct ResolvedRollout {
     pub(super) of: RolloutOf,
     pub(super) subject: Subject,
     /// The workload, if it is one's rollout.
     pub(super) workload_id: Option<i64>,
 }
 
-impl Meant {
+impl ResolvedRollout {
     /// What a text means among what the filter selects.
     ///
     /// # Errors
@@ -71,17 +71,17 @@ impl Workload {
     }
 
     /// What of it is wanted now.
-    fn now(&self) -> Meant {
+    fn now(&self) -> ResolvedRollout {
         let Self { workspace, application, name: workload, .. } = self.clone();
         let of = RolloutOf::Workload { workspace, application, workload };
-        Meant { of, subject: Subject::of_workload(self.id), workload_id: Some(self.id) }
+        ResolvedRollout { of, subject: Subject::of_workload(self.id), workload_id: Some(self.id) }
     }
 
     /// A version of it.
-    fn at(self, id: i64, version: String) -> Meant {
+    fn at(self, id: i64, version: String) -> ResolvedRollout {
         let Self { workspace, application, name: workload, .. } = self;
         let of = RolloutOf::Version { workspace, application, workload, version };
-        Meant { of, subject: Subject::of_version(id), workload_id: Some(self.id) }
+        ResolvedRollout { of, subject: Subject::of_version(id), workload_id: Some(self.id) }
     }
 }
 
@@ -153,7 +153,7 @@ async fn versions(
     transaction: &mut Transaction,
     (version, workload): (&str, Option<i64>),
     question: Question<'_>,
-) -> Result<Vec<Meant>, DatabaseError> {
+) -> Result<Vec<ResolvedRollout>, DatabaseError> {
     let mut values = vec![Value::from(version)];
     let mut conditions = of_filter(transaction.dialect(), question, &mut values);
     if let Some(workload) = workload {
@@ -172,7 +172,7 @@ const COMMITS: &str =
     "select c.id, c.commit_id, b.repository, b.branch from gitops_commit c join gitops_branch b on b.id = c.branch_id";
 
 /// The commit of that name: in several branches it is one.
-async fn commits(transaction: &mut Transaction, commit: &str) -> Result<Vec<Meant>, DatabaseError> {
+async fn commits(transaction: &mut Transaction, commit: &str) -> Result<Vec<ResolvedRollout>, DatabaseError> {
     let sql = format!("{COMMITS} where c.commit_id = $1 order by c.id");
     let rows = transaction.query(&sql, vec![commit.into()]).await?;
     Ok(by_commit(transaction, &rows))
@@ -185,7 +185,7 @@ const ABBREVIATED_MIN: usize = 7;
 const WAYS_MAX: usize = 5;
 
 /// The commits that begin with these digits: the first of them, and one more than are told.
-async fn abbreviated(transaction: &mut Transaction, digits: &str) -> Result<Vec<Meant>, DatabaseError> {
+async fn abbreviated(transaction: &mut Transaction, digits: &str) -> Result<Vec<ResolvedRollout>, DatabaseError> {
     if digits.len() < ABBREVIATED_MIN || !digits.bytes().all(|byte| byte.is_ascii_hexdigit()) {
         return Ok(Vec::new());
     }
@@ -198,24 +198,24 @@ async fn abbreviated(transaction: &mut Transaction, digits: &str) -> Result<Vec<
     Ok(by_commit(transaction, &rows))
 }
 
-fn by_commit(transaction: &Transaction, rows: &[Row]) -> Vec<Meant> {
+fn by_commit(transaction: &Transaction, rows: &[Row]) -> Vec<ResolvedRollout> {
     let same = rows.chunk_by(|one, other| one.text(1) == other.text(1));
-    let meant = same.filter_map(|rows| {
+    let resolved = same.filter_map(|rows| {
         let first = rows.first()?;
         let of = RolloutOf::Commit { commit: first.text(1), repository: first.text(2), branch: first.text(3) };
         let subject = Subject::of_commit(transaction, rows.iter().map(|row| row.int(0)).collect());
-        Some(Meant { of, subject, workload_id: None })
+        Some(ResolvedRollout { of, subject, workload_id: None })
     });
-    meant.collect()
+    resolved.collect()
 }
 
 /// What to type for each of several things, so that it is meant and none of the others.
-fn ways(candidates: &[Meant]) -> Vec<String> {
-    let names = |meant: &Meant| match &meant.of {
+fn ways(candidates: &[ResolvedRollout]) -> Vec<String> {
+    let names = |resolved: &ResolvedRollout| match &resolved.of {
         RolloutOf::Version { workload, .. } => workload.clone(),
         _ => String::new(),
     };
-    let way = |one: &Meant| match &one.of {
+    let way = |one: &ResolvedRollout| match &one.of {
         RolloutOf::Commit { commit, .. } => commit.clone(),
         RolloutOf::Workload { workspace, application, workload } => format!("{workspace}/{application}/{workload}"),
         RolloutOf::Version { workspace, application, workload, version } => {
