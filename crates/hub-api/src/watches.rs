@@ -5,7 +5,16 @@ use utoipa::ToSchema;
 
 use crate::timestamp::Timestamp;
 
-/// A branch that is looked at.
+/// Branches that are read as they change, wherever they are read.
+pub trait WatchedBranches: std::fmt::Debug + Send + Sync {
+    /// The state of each branch, in the order of their repositories and names.
+    fn states(&self) -> Vec<WatchState>;
+
+    /// Polls all branches now. It does not wait for the result.
+    fn refresh(&self);
+}
+
+/// A watched branch.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct WatchState {

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use reqwest::{Response, Url, header};
 
-use super::{Client, ClientError, PAUSE, PAUSE_MAX, is_busy, jittered, parameters, retry_after};
+use super::{Client, ClientError, RETRY, is_busy, parameters, retry_after};
 use crate::filter::Filter;
 
 /// Bytes of one line of a stream: a change has some kilobytes.
@@ -19,7 +19,8 @@ pub struct Following {
     connection: Option<Response>,
     reader: Reader,
     waiting: VecDeque<Event>,
-    pause: Duration,
+    /// Failures in a row.
+    failures: u32,
 }
 
 /// What happens to somebody who follows.
@@ -45,7 +46,7 @@ impl Client {
         let url = self.url_of(&["events"], &parameters(filter))?;
         let reader = Reader { last_id: after.unwrap_or_default(), ..Reader::default() };
         let waiting = VecDeque::new();
-        Ok(Following { client: self.clone(), url, connection: None, reader, waiting, pause: PAUSE })
+        Ok(Following { client: self.clone(), url, connection: None, reader, waiting, failures: 0 })
     }
 }
 
@@ -66,8 +67,8 @@ impl Following {
                 self.connection = None;
                 return match error {
                     Interruption::Passing(error, pause) => {
-                        tokio::time::sleep(pause.unwrap_or_else(|| jittered(self.pause))).await;
-                        self.pause = (self.pause * 2).min(PAUSE_MAX);
+                        self.failures = self.failures.saturating_add(1);
+                        tokio::time::sleep(pause.unwrap_or_else(|| RETRY.pause(self.failures))).await;
                         Ok(Followed::Lost(error))
                     }
                     Interruption::Lasting(error) => Err(error),
@@ -86,7 +87,7 @@ impl Following {
         let connection = self.connection.insert(connection);
         match connection.chunk().await {
             Ok(Some(bytes)) => {
-                self.pause = PAUSE;
+                self.failures = 0;
                 let events = self.reader.push(&bytes);
                 self.waiting.extend(events.map_err(|reason| Interruption::Lasting(self.client.strange(reason)))?);
                 Ok(())

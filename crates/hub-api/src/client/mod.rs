@@ -14,18 +14,22 @@ use crate::limits::EVENTS_KEEP_ALIVE;
 use crate::problem::Problem;
 use crate::publication::{Publication, PublicationReceipt};
 use crate::report::receipt::{Receipt, RefusedReport};
+use crate::retry::{Jitter, RetryLimit, RetryPolicy};
 
 /// How long one answer may take.
 const TIMEOUT: Duration = Duration::from_secs(30);
 
-/// How often a question is asked that a busy hub did not answer.
-const ATTEMPTS: u32 = 5;
+/// The pauses after answers of a busy hub, unless it asks for another pause.
+const RETRY: RetryPolicy = RetryPolicy {
+    first: Duration::from_millis(500),
+    factor: 2,
+    longest: Duration::from_secs(30),
+    jitter: Jitter::HALF,
+    limit: RetryLimit::None,
+};
 
-/// The first pause between two of these, unless the hub says how long; each is twice as long as the one before.
-const PAUSE: Duration = Duration::from_millis(500);
-
-/// The longest.
-const PAUSE_MAX: Duration = Duration::from_secs(30);
+/// The same for questions, which are asked a few times.
+const ASK_AGAIN: RetryPolicy = RetryPolicy { jitter: Jitter::NONE, limit: RetryLimit::Attempts(5), ..RETRY };
 
 /// Characters of an answer that is no answer of a hub, as they are shown.
 const SHOWN_MAX: usize = 200;
@@ -116,16 +120,15 @@ impl Client {
     /// Nobody answers, or the answer is that the question can't be answered.
     async fn ask<T: DeserializeOwned>(&self, path: &[&str], parameters: &[(String, String)]) -> Result<T, ClientError> {
         let url = self.url_of(path, parameters)?;
-        let mut pause = PAUSE;
-        for attempt in 1.. {
+        let mut attempts = 0;
+        loop {
             let response = self.send(self.http.get(url.clone())).await?;
-            if !is_busy(&response) || attempt == ATTEMPTS {
-                return self.read(response).await;
-            }
-            tokio::time::sleep(retry_after(&response).unwrap_or(pause).min(PAUSE_MAX)).await;
-            pause *= 2;
+            attempts += 1;
+            let asked = retry_after(&response).map(|asked| asked.min(ASK_AGAIN.longest));
+            let pause = ASK_AGAIN.next(attempts, Duration::ZERO, asked).filter(|_| is_busy(&response));
+            let Some(pause) = pause else { return self.read(response).await };
+            tokio::time::sleep(pause).await;
         }
-        Err(self.strange("it is never done"))
     }
 
     /// Sends reports: one, a list, or with `are_lines` one on each line. A hub that is busy or away is tried again, as long as `patience` lasts: after the pause
@@ -160,21 +163,17 @@ impl Client {
         patience: Duration,
     ) -> Result<reqwest::Response, ClientError> {
         let url = self.url_of(&[path], &[])?;
-        let (started, mut pause) = (Instant::now(), PAUSE);
+        let policy = RetryPolicy { limit: RetryLimit::Time(patience), ..RETRY };
+        let (started, mut attempts) = (Instant::now(), 0);
         loop {
             let request = self.http.post(url.clone()).header(header::CONTENT_TYPE, media_type).body(body.clone());
             let answer = self.send(request).await;
+            attempts += 1;
             let asked = answer.as_ref().ok().and_then(retry_after);
-            let is_over = match &answer {
-                Ok(response) => !is_busy(response),
-                Err(_) => false,
-            };
-            let wait = asked.unwrap_or_else(|| jittered(pause));
-            if is_over || started.elapsed() + wait > patience {
-                return answer;
-            }
-            tokio::time::sleep(wait).await;
-            pause = (pause * 2).min(PAUSE_MAX);
+            let is_over = answer.as_ref().is_ok_and(|response| !is_busy(response));
+            let pause = policy.next(attempts, started.elapsed(), asked).filter(|_| !is_over);
+            let Some(pause) = pause else { return answer };
+            tokio::time::sleep(pause).await;
         }
     }
 
@@ -276,14 +275,6 @@ fn is_busy(response: &reqwest::Response) -> bool {
 fn retry_after(response: &reqwest::Response) -> Option<Duration> {
     let seconds = response.headers().get(header::RETRY_AFTER)?.to_str().ok()?.parse().ok()?;
     Some(Duration::from_secs(seconds))
-}
-
-/// A pause between half of it and all of it: many that were turned away at once don't come back at once.
-fn jittered(pause: Duration) -> Duration {
-    let mut byte = [0];
-    // Without random numbers all wait equally long, which is good enough.
-    let _ = getrandom::fill(&mut byte);
-    pause / 2 + pause * u32::from(byte[0]) / 512
 }
 
 /// The beginning of a text, without what terminals take for commands.

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use futures_util::future::join_all;
+use hub_api::retry::{Jitter, RetryLimit, RetryPolicy};
 use hub_api::rules::LastNotification;
 use hub_api::timestamp::Timestamp;
 
@@ -173,7 +174,8 @@ enum Outcome {
 impl Outcome {
     fn of(due: &Due, error: Option<&SendError>, now: Timestamp) -> Self {
         let Some(error) = error else { return Self::Delivered };
-        let pause = pause(due.attempts, random()).max(error.retry_after());
+        let failures = u32::try_from(due.attempts).unwrap_or(u32::MAX);
+        let pause = RETRY.pause(failures).max(error.retry_after());
         if error.is_final() || now.after(pause).since(due.created_on) > NOTIFICATION_AGE_MAX {
             return Self::GivenUp;
         }
@@ -181,19 +183,14 @@ impl Outcome {
     }
 }
 
-/// How long to wait after so many attempts: twice as long each time, and between half of it and all of it, so that many don't come at once.
-fn pause(attempts: i64, random: u8) -> Duration {
-    let doublings = u32::try_from((attempts - 1).clamp(0, 16)).unwrap_or(0);
-    let pause = (NOTIFICATION_PAUSE * 2_u32.pow(doublings)).min(NOTIFICATION_PAUSE_MAX);
-    pause / 2 + pause * u32::from(random) / 512
-}
-
-fn random() -> u8 {
-    let mut byte = [0];
-    // Without random numbers all wait equally long, which is good enough.
-    let _ = getrandom::fill(&mut byte);
-    byte[0]
-}
+/// When a notification is sent again. Its age is the limit.
+const RETRY: RetryPolicy = RetryPolicy {
+    first: NOTIFICATION_PAUSE,
+    factor: 2,
+    longest: NOTIFICATION_PAUSE_MAX,
+    jitter: Jitter::HALF,
+    limit: RetryLimit::None,
+};
 
 async fn note(
     database: &Database,
@@ -260,11 +257,11 @@ mod tests {
 
     #[test]
     fn pauses_double_up_to_an_hour_and_are_never_the_same() {
-        let check = |attempts, random| pause(attempts, random).as_millis();
-        assert_eq!([check(1, 0), check(2, 0), check(3, 0)], [2_500, 5_000, 10_000]);
-        assert!(check(1, 255) > check(1, 0) && check(1, 255) < 5_000);
-        assert_eq!(pause(40, 0), NOTIFICATION_PAUSE_MAX / 2);
-        assert_eq!(pause(i64::MAX, 0), NOTIFICATION_PAUSE_MAX / 2);
+        let check = |attempts, fraction| RETRY.pause_at(attempts, fraction).as_millis();
+        assert_eq!([check(1, 0.0), check(2, 0.0), check(3, 0.0)], [2_500, 5_000, 10_000]);
+        assert!(check(1, 0.9) > check(1, 0.0) && check(1, 0.9) < 5_000);
+        assert_eq!(RETRY.pause_at(40, 0.0), NOTIFICATION_PAUSE_MAX / 2);
+        assert_eq!(RETRY.pause_at(u32::MAX, 0.0), NOTIFICATION_PAUSE_MAX / 2);
     }
 
     fn outcome(age: Duration, status: u16, retry_after: Option<u64>) -> Outcome {

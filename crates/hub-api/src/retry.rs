@@ -1,0 +1,126 @@
+//! When an attempt that failed is made again: the policy as a value.
+
+use std::time::Duration;
+
+/// Pauses that become longer with each failure, and the limit of attempts.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct RetryPolicy {
+    /// The pause after the first failure.
+    pub first: Duration,
+    /// How many times longer each pause is than the one before.
+    pub factor: u32,
+    /// The longest pause, before jitter.
+    pub longest: Duration,
+    /// How a pause is changed by chance, so that clients that failed together do not come back together.
+    pub jitter: Jitter,
+    /// When to give up.
+    pub limit: RetryLimit,
+}
+
+/// The range of factors that a pause is multiplied with by chance.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Jitter {
+    /// The least factor.
+    pub from: f64,
+    /// The largest factor.
+    pub to: f64,
+}
+
+/// When to give up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RetryLimit {
+    /// Never.
+    None,
+    /// After so many attempts.
+    Attempts(u32),
+    /// If the next attempt would begin later than that after the first one.
+    Time(Duration),
+}
+
+impl Jitter {
+    /// Pauses stay as they are.
+    pub const NONE: Self = Self { from: 1.0, to: 1.0 };
+    /// Between half of a pause and all of it.
+    pub const HALF: Self = Self { from: 0.5, to: 1.0 };
+
+    /// The pause for a number from 0 to 1.
+    fn apply(self, pause: Duration, fraction: f64) -> Duration {
+        pause.mul_f64(self.from + (self.to - self.from) * fraction)
+    }
+}
+
+impl RetryPolicy {
+    /// The pause after so many failures in a row, at least one.
+    pub fn pause(&self, failures: u32) -> Duration {
+        self.pause_at(failures, fraction())
+    }
+
+    /// The same for a given number from 0 to 1 instead of chance.
+    pub fn pause_at(&self, failures: u32, fraction: f64) -> Duration {
+        let factor = self.factor.saturating_pow(failures.saturating_sub(1));
+        self.jitter.apply(self.first.saturating_mul(factor).min(self.longest), fraction)
+    }
+
+    /// The pause before the next attempt; none if it is time to give up. `asked` is the pause that the other side asks for; `elapsed` is the time since the
+    /// first attempt.
+    pub fn next(&self, failures: u32, elapsed: Duration, asked: Option<Duration>) -> Option<Duration> {
+        let pause = asked.unwrap_or_else(|| self.pause(failures));
+        let is_allowed = match self.limit {
+            RetryLimit::None => true,
+            RetryLimit::Attempts(attempts) => failures < attempts,
+            RetryLimit::Time(time) => elapsed + pause <= time,
+        };
+        is_allowed.then_some(pause)
+    }
+}
+
+/// A random number from 0 to 1. Without a source of random numbers it is 0, so that all pauses are the shortest.
+fn fraction() -> f64 {
+    f64::from(getrandom::u32().unwrap_or_default()) / f64::from(u32::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const POLICY: RetryPolicy = RetryPolicy {
+        first: Duration::from_secs(2),
+        factor: 3,
+        longest: Duration::from_secs(30),
+        jitter: Jitter::NONE,
+        limit: RetryLimit::None,
+    };
+
+    #[test]
+    fn pauses_grow_to_the_longest() {
+        let pauses = [1, 2, 3, 4, 5, u32::MAX].map(|failures| POLICY.pause(failures).as_secs());
+        assert_eq!(pauses, [2, 6, 18, 30, 30, 30]);
+    }
+
+    #[test]
+    fn jitter_changes_a_pause_within_its_range() {
+        let check = |jitter, fraction| RetryPolicy { jitter, ..POLICY }.pause_at(2, fraction).as_secs();
+        assert_eq!((check(Jitter::HALF, 0.0), check(Jitter::HALF, 1.0)), (3, 6));
+        assert_eq!((check(Jitter { from: 1.0, to: 1.5 }, 1.0), check(Jitter::NONE, 1.0)), (9, 6));
+        let pause = RetryPolicy { jitter: Jitter::HALF, ..POLICY }.pause(2);
+        assert!(pause >= Duration::from_secs(3) && pause <= Duration::from_secs(6));
+    }
+
+    #[test]
+    fn a_limit_ends_the_attempts() {
+        let check = |limit, failures, elapsed, asked: Option<u64>| {
+            let policy = RetryPolicy { limit, ..POLICY };
+            policy
+                .next(failures, Duration::from_secs(elapsed), asked.map(Duration::from_secs))
+                .map(|pause| pause.as_secs())
+        };
+        assert_eq!(
+            (check(RetryLimit::Attempts(3), 2, 0, None), check(RetryLimit::Attempts(3), 3, 0, None)),
+            (Some(6), None)
+        );
+        let time = RetryLimit::Time(Duration::from_secs(10));
+        assert_eq!((check(time, 1, 8, None), check(time, 1, 9, None)), (Some(2), None));
+        assert_eq!((check(time, 1, 0, Some(10)), check(time, 1, 0, Some(11))), (Some(10), None));
+        assert_eq!(check(RetryLimit::None, 9, 99, Some(7)), Some(7));
+    }
+}

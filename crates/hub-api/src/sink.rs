@@ -1,0 +1,139 @@
+//! Destinations of reports and of observed desired state: the seam between what observes and what stores.
+//!
+//! The hub implements both over its database. [`Client`] is a destination of reports in another process.
+
+use std::pin::Pin;
+use std::time::Duration;
+
+use crate::client::{Client, ClientError};
+use crate::limits::BATCH_REPORTS_MAX;
+use crate::publication::{BranchContent, ReadProgress, Role};
+use crate::report::{Report, generic};
+
+/// Bytes of the reports of one request. The hub takes four times as many.
+const BODY_BYTES_MAX: usize = 4 * 1024 * 1024;
+
+/// How long a hub that is busy or away is tried again before the submission fails.
+const PATIENCE: Duration = Duration::from_mins(1);
+
+/// The pause that a busy hub is given after that.
+const BUSY_PAUSE: Duration = Duration::from_secs(30);
+
+/// A future that is returned by a method of a trait object.
+pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
+
+/// Nothing, or not everything, is stored.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum SinkError {
+    /// Too much waits to be stored. The same can be submitted again.
+    #[error("the hub has more to store than it can; try again in {} s", .retry_after.as_secs())]
+    Busy {
+        /// When to try again.
+        retry_after: Duration,
+    },
+    /// It can't be stored or read.
+    #[error("{0}")]
+    Failed(String),
+    /// The hub is being stopped.
+    #[error("the hub is being stopped")]
+    Stopped,
+}
+
+/// A destination of reports.
+pub trait ReportSink: Send + Sync {
+    /// Stores reports. When this returns without an error, they are stored. After an error the same reports can be submitted again.
+    fn submit(&self, reports: Vec<Report>) -> BoxFuture<'_, Result<(), SinkError>>;
+}
+
+/// A branch of a GitOps repository.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BranchName<'a> {
+    /// The repository's URL.
+    pub repository: &'a str,
+    /// The branch that reconcilers pull.
+    pub branch: &'a str,
+}
+
+/// A destination of the desired state that is observed in branches. It also remembers how far each branch was read.
+pub trait DesiredStateSink: Send + Sync {
+    /// The commit up to which a branch was read; none if it never was.
+    fn read_up_to<'a>(&'a self, branch: BranchName<'a>) -> BoxFuture<'a, Result<Option<String>, SinkError>>;
+
+    /// A page of the paths of a branch that have desired content of a role: in their order, after a path, at most `count`.
+    fn desired_paths<'a>(
+        &'a self,
+        branch: BranchName<'a>,
+        role: Role,
+        after: Option<&'a str>,
+        count: usize,
+    ) -> BoxFuture<'a, Result<Vec<String>, SinkError>>;
+
+    /// Stores the content of a branch at a commit, and how far the branch is read with it.
+    fn record(&self, content: BranchContent, progress: ReadProgress) -> BoxFuture<'_, Result<(), SinkError>>;
+}
+
+impl ReportSink for Client {
+    fn submit(&self, reports: Vec<Report>) -> BoxFuture<'_, Result<(), SinkError>> {
+        Box::pin(async move {
+            for body in bodies(&reports, BODY_BYTES_MAX) {
+                let receipt = self.report(body.into_bytes(), true, PATIENCE).await.map_err(failure)?;
+                if let Some(first) = receipt.refused.first() {
+                    let (count, field, message) = (receipt.refused.len(), &first.field, &first.message);
+                    let text = format!("{count} of the reports are refused; the first because of {field}: {message}");
+                    return Err(SinkError::Failed(text));
+                }
+            }
+            Ok(())
+        })
+    }
+}
+
+/// The bodies of requests, with a report on each line.
+fn bodies(reports: &[Report], bytes_max: usize) -> Vec<String> {
+    let (mut bodies, mut count) = (Vec::<String>::new(), 0);
+    for line in reports.iter().map(generic::write) {
+        match bodies.last_mut().filter(|body| body.len() + line.len() < bytes_max && count < BATCH_REPORTS_MAX) {
+            Some(body) => {
+                body.push('\n');
+                body.push_str(&line);
+                count += 1;
+            }
+            None => {
+                bodies.push(line);
+                count = 1;
+            }
+        }
+    }
+    bodies
+}
+
+fn failure(error: ClientError) -> SinkError {
+    match error {
+        ClientError::Refused { status: 429 | 503, .. } => SinkError::Busy { retry_after: BUSY_PAUSE },
+        error => SinkError::Failed(error.to_string()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::example::report;
+
+    #[test]
+    fn reports_are_lines_of_bounded_requests() {
+        let reports = vec![report(); 5];
+        let line = generic::write(&report());
+        let lines = |bytes_max| bodies(&reports, bytes_max).iter().map(|body| body.lines().count()).collect::<Vec<_>>();
+        assert_eq!(lines(usize::MAX), [5]);
+        assert_eq!(lines(2 * line.len() + 2), [2, 2, 1]);
+        assert_eq!(lines(1), [1; 5]);
+        assert_eq!(bodies(&[], 1), Vec::<String>::new());
+    }
+
+    #[test]
+    fn a_busy_hub_is_tried_again() {
+        let refused = |status| ClientError::Refused { status, detail: "no".into(), hint: None, refused: Vec::new() };
+        assert_eq!(failure(refused(429)), SinkError::Busy { retry_after: BUSY_PAUSE });
+        assert_eq!(failure(refused(403)), SinkError::Failed("no".into()));
+    }
+}
