@@ -54,18 +54,26 @@ pub struct BranchName<'a> {
     pub branch: &'a str,
 }
 
+/// A part of a list of paths in their order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PathPage<'a> {
+    /// The path that the page begins after; none for the first page.
+    pub after: Option<&'a str>,
+    /// Paths at most.
+    pub count: usize,
+}
+
 /// A destination of the desired state that is observed in branches. It also remembers how far each branch was read.
 pub trait DesiredStateSink: Send + Sync {
     /// The commit up to which a branch was read; none if it never was.
     fn read_up_to<'a>(&'a self, branch: BranchName<'a>) -> BoxFuture<'a, Result<Option<String>, SinkError>>;
 
-    /// A page of the paths of a branch that have desired content of a role: in their order, after a path, at most `count`.
+    /// A page of the paths of a branch that have desired content of a role, in their order.
     fn desired_paths<'a>(
         &'a self,
         branch: BranchName<'a>,
         role: Role,
-        after: Option<&'a str>,
-        count: usize,
+        page: PathPage<'a>,
     ) -> BoxFuture<'a, Result<Vec<String>, SinkError>>;
 
     /// Stores the content of a branch at a commit, and how far the branch is read with it.
@@ -92,16 +100,14 @@ impl ReportSink for Client {
 fn bodies(reports: &[Report], bytes_max: usize) -> Vec<String> {
     let (mut bodies, mut count) = (Vec::<String>::new(), 0);
     for line in reports.iter().map(generic::write) {
-        match bodies.last_mut().filter(|body| body.len() + line.len() < bytes_max && count < BATCH_REPORTS_MAX) {
-            Some(body) => {
-                body.push('\n');
-                body.push_str(&line);
-                count += 1;
-            }
-            None => {
-                bodies.push(line);
-                count = 1;
-            }
+        let body = bodies.last_mut().filter(|body| body.len() + line.len() < bytes_max && count < BATCH_REPORTS_MAX);
+        if let Some(body) = body {
+            body.push('\n');
+            body.push_str(&line);
+            count += 1;
+        } else {
+            bodies.push(line);
+            count = 1;
         }
     }
     bodies

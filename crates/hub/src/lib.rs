@@ -4,7 +4,6 @@
 
 pub mod audit;
 pub mod authority;
-pub mod azure;
 pub mod backup;
 pub mod configured;
 mod connections;
@@ -18,6 +17,7 @@ pub mod import;
 pub mod ingest;
 pub mod inputs;
 pub mod limits;
+pub mod observed;
 pub mod oidc;
 pub mod questions;
 pub mod reload;
@@ -28,4 +28,3 @@ pub mod silence;
 pub mod store;
 pub mod tls;
 pub mod tokens;
-pub mod watch;

@@ -15,27 +15,6 @@ pub const QUEUE_REPORTS_MAX: usize = 30_000;
 /// Reports that are stored in one transaction. More amortize the commit better, but keep the first one waiting for longer.
 pub const TRANSACTION_REPORTS_MAX: usize = 4_000;
 
-/// Commits of a branch that are read one after another. If there are more that the hub has not seen, it goes on with the last one.
-pub const COMMITS_MAX: usize = 200;
-
-/// Bytes of a file that is looked through for deployment descriptors.
-pub const DESCRIPTOR_BYTES_MAX: u64 = 1024 * 1024;
-
-/// Files of a branch that are looked through for deployment descriptors.
-pub const DESCRIPTOR_FILES_MAX: usize = 100_000;
-
-/// Deployment descriptors of a branch.
-pub const DESCRIPTORS_MAX: usize = 10_000;
-
-/// Problems of a branch that are told; of the rest, how many there are.
-pub const PROBLEMS_MAX: usize = 100;
-
-/// Branches that are looked at, at the same time.
-pub const LOOKS_AT_ONCE: usize = 8;
-
-/// The longest pause between two looks at a branch that could not be read.
-pub const LOOK_PAUSE_MAX: Duration = Duration::from_mins(10);
-
 /// Reconcilers that one page looks at at most, whatever is selected: a page that finds few among many ends early, and the next one goes on.
 pub const PAGE_EXAMINED_MAX: usize = 20_000;
 
@@ -120,36 +99,6 @@ pub const OIDC_KEYS_AGE: Duration = Duration::from_mins(10);
 
 /// How often an OIDC issuer is asked for its keys in a minute: forged tokens must not make the hub flood it.
 pub const OIDC_FETCHES_MAX: usize = 5;
-
-/// How long before its end a token of Azure is not used any more: it has to last for the requests of one poll.
-pub const AZURE_TOKEN_LEEWAY: Duration = Duration::from_mins(5);
-
-/// How often one request to Azure is tried.
-pub const AZURE_ATTEMPTS: u32 = 5;
-
-/// The longest that Azure may ask us to wait within a poll. Beyond it, the next poll tries again.
-pub const AZURE_WAIT_MAX: Duration = Duration::from_mins(2);
-
-/// How long one answer of Azure may take.
-pub const AZURE_TIMEOUT: Duration = Duration::from_mins(1);
-
-/// Bytes of one answer of Azure: a page of 1,000 Flux configurations with the statuses of all their objects has some megabytes.
-pub const AZURE_ANSWER_BYTES_MAX: usize = 64 * 1024 * 1024;
-
-/// Rows of one page. Resource Graph gives no more.
-pub const AZURE_PAGE_ROWS: u32 = 1_000;
-
-/// Pages of one answer: a million rows. Beyond it, something goes round in circles.
-pub const AZURE_PAGES_MAX: usize = 1_000;
-
-/// Requests for single resources in one poll of one subscription, where the graph does not have what is needed.
-pub const AZURE_DETAILS_MAX: usize = 1_000;
-
-/// The longest pause between two polls of a source of which nothing can be had.
-pub const AZURE_PAUSE_MAX: Duration = Duration::from_hours(1);
-
-/// Problems of one poll that are logged one by one.
-pub const AZURE_PROBLEMS_MAX: usize = 20;
 
 /// How often history beyond its retention is forgotten. Ages are days: an hour more does not matter.
 pub const RETENTION_PERIOD: Duration = Duration::from_hours(1);

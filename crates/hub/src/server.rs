@@ -5,14 +5,15 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use hub_api::publication::PublicationError;
+use hub_api::sink::{BoxFuture, DesiredStateSink, ReportSink};
 use hub_api::timestamp::Timestamp;
+use hub_api::watches::WatchedBranches;
 use tokio::net::TcpListener;
 use tokio::task::{JoinHandle, JoinSet};
 use tokio_rustls::TlsAcceptor;
 
 use crate::audit;
 use crate::authority::Authority;
-use crate::azure::{self, HostNames, Poller, Source};
 use crate::configured::Configured;
 use crate::connections;
 use crate::desired::DesiredUpdate;
@@ -20,6 +21,7 @@ use crate::heartbeats::Heartbeat;
 use crate::http::{self, App};
 use crate::ingest::{Ingest, SubmitError};
 use crate::limits::{RETENTION_PERIOD, TOKEN_USE_NOTED};
+use crate::observed::ObservedBranches;
 use crate::oidc::{Issuer, IssuerError, IssuerSettings};
 use crate::reload::Reload;
 use crate::retention::{self, Retention};
@@ -28,7 +30,6 @@ use crate::silence;
 use crate::store::{Database, DatabaseError, DatabaseUrl, checkpoint};
 use crate::tls::{Certificate, CertificateError};
 use crate::tokens;
-use crate::watch::{Resources, WatchSettings, Watches};
 
 /// How a hub is to run.
 #[derive(Clone, Debug)]
@@ -41,8 +42,6 @@ pub struct ServerOptions {
     pub issuer: Option<IssuerSettings>,
     /// For TLS; without it, plain HTTP is spoken.
     pub certificate: Option<Certificate>,
-    /// The branches of GitOps repositories to look at.
-    pub watch: Option<WatchSettings>,
     /// How much history is kept; all of it if nothing is said.
     pub retention: Retention,
 }
@@ -76,9 +75,6 @@ pub enum ServerError {
     /// The order of environments can't be stored.
     #[error(transparent)]
     Order(SubmitError),
-    /// Nothing can be asked over TLS.
-    #[error("Azure can't be asked: {0}")]
-    Azure(String),
 }
 
 /// A hub that listens, but does not answer yet.
@@ -89,7 +85,7 @@ pub struct Server {
     app: App,
     writer: JoinHandle<()>,
     heartbeats: Configured<Heartbeat>,
-    azure: Vec<Poller>,
+    tasks: Vec<BoxFuture<'static, ()>>,
     retention: Retention,
 }
 
@@ -111,26 +107,35 @@ impl Server {
         }
         let authority = Authority::new(database.clone(), issuer, is_here);
         let (ingest, writer) = Ingest::start(database.clone());
-        let mut app = App::new(database.clone(), ingest.clone(), authority);
-        if let Some(WatchSettings { branches, pause, git }) = options.watch {
-            let repositories = Arc::new(git::GitRepositories::new(git));
-            app = app.watching(Watches::start(&Resources { database, ingest, repositories }, branches, pause));
-        }
-        let (heartbeats, azure, retention) = (Configured::default(), Vec::new(), options.retention);
-        let server = Self { listener, address, tls, app, writer, heartbeats, azure, retention };
+        let app = App::new(database, ingest, authority);
+        let (heartbeats, tasks, retention) = (Configured::default(), Vec::new(), options.retention);
+        let server = Self { listener, address, tls, app, writer, heartbeats, tasks, retention };
         server.say().await?;
         Ok(server)
     }
 
-    /// The same, which asks these sources in Azure as well while it runs.
-    ///
-    /// # Errors
-    /// There is no TLS on this machine.
-    pub fn asking_azure(mut self, sources: Vec<Source>) -> Result<Self, ServerError> {
-        let hosts = HostNames::default();
-        let pollers = sources.into_iter().map(|source| Poller::new(source, hosts.clone()));
-        self.azure = pollers.collect::<Result<_, _>>().map_err(ServerError::Azure)?;
-        Ok(self)
+    /// The same with a background task. The task starts when the server runs; it is ended after the last request and before the writer.
+    #[must_use]
+    pub fn with_task(mut self, task: impl Future<Output = ()> + Send + 'static) -> Self {
+        self.tasks.push(Box::pin(task));
+        self
+    }
+
+    /// The same, which shows the states of branches that a task reads.
+    #[must_use]
+    pub fn watching(mut self, branches: Arc<dyn WatchedBranches>) -> Self {
+        self.app = self.app.watching(branches);
+        self
+    }
+
+    /// The destination of reports for tasks of this server. The writer ends when the last destination is gone: only tasks may keep one.
+    pub fn report_sink(&self) -> Arc<dyn ReportSink> {
+        Arc::new(self.app.ingest.clone())
+    }
+
+    /// The destination of observed desired state, with the same rule.
+    pub fn desired_state_sink(&self) -> Arc<dyn DesiredStateSink> {
+        Arc::new(ObservedBranches::new(self.app.database.clone(), self.app.ingest.clone()))
     }
 
     /// The same, which looks at these rules while it runs.
@@ -182,7 +187,7 @@ impl Server {
         chores.spawn(checkpoint::watch(database.clone()));
         chores.spawn(app.feed.clone().run());
         chores.spawn(rules::run(database.clone(), app.rules.clone(), app.metrics.rules.clone()));
-        chores.spawn(azure::run(self.azure, app.ingest.clone()));
+        self.tasks.into_iter().for_each(|task| drop(chores.spawn(task)));
         chores.spawn(audit::run(database.clone(), self.retention.audit));
         if self.retention != Retention::default() {
             chores.spawn(forget(database.clone(), self.retention));

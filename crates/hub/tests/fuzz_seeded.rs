@@ -79,13 +79,6 @@ fn reports() {
 }
 
 #[test]
-fn answers_of_azure() {
-    let seeds: [&[u8]; 2] =
-        [include_bytes!("payloads/azure-flux-configuration.json"), include_bytes!("payloads/azure-instance.json")];
-    run("azure", hub::azure::fuzz, (&seeds, WORDS), 20_000);
-}
-
-#[test]
 fn signed_files() {
     let token = TokenText::random().unwrap();
     let report = generic::read_one(include_bytes!("../../hub-api/tests/payloads/report.json"), Timestamp::MAX)
@@ -106,14 +99,6 @@ fn publications() {
         (&[seed], &[WORDS, &["\"targets\":", "\"labels\":", "platform"]].concat()),
         20_000,
     );
-}
-
-#[test]
-fn descriptors() {
-    let seed = include_bytes!("payloads/descriptor.yaml");
-    let words =
-        [WORDS, &["\n---\n", "  ", "&a ", "*a", "!!binary ", "|\n", "\"\\0\"", "DeploymentDescriptor"]].concat();
-    run("descriptor", hub::watch::fuzz, (&[seed], &words), 5_000);
 }
 
 #[test]

@@ -14,6 +14,7 @@ mod demo;
 mod edited;
 mod exit;
 mod folder;
+mod hub_tasks;
 mod interrupts;
 mod loading;
 mod names;

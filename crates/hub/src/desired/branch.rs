@@ -135,7 +135,7 @@ pub async fn read_up_to(database: &Database, repository: &str, branch: &str) -> 
 ///
 /// # Errors
 /// The database can't be reached.
-pub async fn wanted_paths(
+pub async fn desired_paths(
     database: &Database,
     (repository, branch, role): (&str, &str, Role),
     after: Option<&str>,

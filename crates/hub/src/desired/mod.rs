@@ -16,7 +16,7 @@ use hub_api::publication::{BranchContent, DesiredPlace, PathRange, Publication, 
 use hub_api::timestamp::Timestamp;
 use serde::{Deserialize, Serialize};
 
-pub use self::branch::{read_up_to, wanted_paths};
+pub use self::branch::{desired_paths, read_up_to};
 #[cfg(feature = "fuzz")]
 pub use self::fuzz::fuzz;
 pub(crate) use self::publish::want;

@@ -26,6 +26,7 @@ mod watches;
 use std::sync::Arc;
 
 use axum::Router;
+use hub_api::watches::WatchedBranches;
 use tokio::sync::{Semaphore, watch};
 
 use crate::authority::Authority;
@@ -34,7 +35,6 @@ use crate::events::Feed;
 use crate::ingest::Ingest;
 use crate::rules::Rule;
 use crate::store::Database;
-use crate::watch::Watches;
 pub use caller::{Administrator, Manager, Reader};
 #[cfg(feature = "fuzz")]
 pub use fuzz::fuzz;
@@ -54,7 +54,7 @@ pub struct App {
     /// For those who follow changes.
     pub feed: Feed,
     /// The branches that are looked at.
-    pub watches: Option<Arc<Watches>>,
+    pub watches: Option<Arc<dyn WatchedBranches>>,
     /// What somebody wants to be told of.
     pub rules: Configured<Rule>,
     /// What is counted.
@@ -83,8 +83,8 @@ impl App {
 
     /// With the branches that are looked at.
     #[must_use]
-    pub fn watching(self, watches: Watches) -> Self {
-        Self { watches: Some(Arc::new(watches)), ..self }
+    pub fn watching(self, watches: Arc<dyn WatchedBranches>) -> Self {
+        Self { watches: Some(watches), ..self }
     }
 
     /// With what somebody wants to be told of.

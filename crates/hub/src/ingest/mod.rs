@@ -9,6 +9,7 @@ pub(crate) mod places;
 pub(crate) mod placing;
 mod queue;
 mod registry;
+mod sink;
 pub(crate) mod subjects;
 mod submitted;
 pub(crate) mod tally;

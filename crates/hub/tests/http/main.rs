@@ -49,11 +49,15 @@ impl Hub {
     }
 
     async fn start_with(change: impl FnOnce(&mut ServerOptions)) -> Self {
+        Self::start_server(change, |server| server).await
+    }
+
+    async fn start_server(change: impl FnOnce(&mut ServerOptions), extend: impl FnOnce(Server) -> Server) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let url = DatabaseUrl::Sqlite(folder.path().join("hub.db"));
         let mut options = Self::options(url.clone());
         change(&mut options);
-        let server = Server::start(options).await.unwrap();
+        let server = extend(Server::start(options).await.unwrap());
         let database = Database::open(&url).await.unwrap();
         let (stop, stopped) = oneshot::channel();
         let address = server.address();
@@ -68,7 +72,6 @@ impl Hub {
             database,
             issuer: None,
             certificate: None,
-            watch: None,
             retention: Retention::default(),
         }
     }

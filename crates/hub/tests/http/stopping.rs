@@ -35,7 +35,6 @@ async fn it_does_not_let_everybody_in_from_elsewhere() {
             database: DatabaseUrl::Memory,
             issuer: None,
             certificate: None,
-            watch: None,
             retention: Retention::default(),
         };
         async move { Server::start(options).await.err() }

@@ -1,10 +1,13 @@
 //! What is wanted, over HTTP.
 
+use std::sync::Arc;
+
 use engine::output::Folder;
-use hub::watch::{WatchSettings, WatchedBranch};
+use hub::server::Server;
 use hub_api::tokens::{Reach, Scope};
 use reqwest::StatusCode;
 use serde_json::{Value, json};
+use watch::{Resources, WatchedBranch};
 
 use super::{Hub, problem};
 
@@ -47,8 +50,13 @@ async fn branches_that_are_looked_at_can_be_asked_about() {
     let branch = WatchedBranch { url, branch: "prod".into(), folder: Folder::default(), environment: None };
     let pause = std::time::Duration::from_hours(1);
     let git = git::Settings::new(folder.path().join("cache"));
-    let hub =
-        Hub::start_with(|options| options.watch = Some(WatchSettings { branches: vec![branch], pause, git })).await;
+    let reading = |server: Server| {
+        let repositories = Arc::new(git::GitRepositories::new(git));
+        let resources = Resources { sink: server.desired_state_sink(), repositories };
+        let (watches, task) = watch::watch(&resources, vec![branch], pause);
+        server.watching(Arc::new(watches)).with_task(task)
+    };
+    let hub = Hub::start_server(|_| (), reading).await;
     let states: Value = hub.get("/api/v1/watches").send().await.unwrap().json().await.unwrap();
     assert_eq!(states[0]["branch"], "prod");
     let refreshed = hub.post("/api/v1/refresh").send().await.unwrap();

@@ -3,17 +3,17 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use azure::{AzureOptions, Source};
 use engine::output::Folder;
-use hub::azure::{AzureOptions, Source};
 use hub::heartbeats::{Heartbeat, HeartbeatOptions};
 use hub::oidc::IssuerSettings;
 use hub::retention::{Keep, Retention};
 use hub::rules::{Rule, RuleOptions};
 use hub::store::DatabaseUrl;
 use hub::tls::Certificate;
-use hub::watch::{WatchSettings, WatchedBranch};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
+use watch::{WatchSettings, WatchedBranch};
 
 use super::GitOptions;
 use crate::arguments::HubDatabase;
@@ -26,7 +26,7 @@ const DATABASE_VARIABLE: &str = "KALYPSO_DATABASE_URL";
 const LISTEN: &str = "127.0.0.1:8080";
 /// Where everything is stored if nothing else is said.
 const DATABASE: &str = "sqlite:kalypso.db";
-/// The pause between two looks at a branch if nothing else is said.
+/// The pause between two polls of a branch if nothing else is said.
 const WATCH_PAUSE: Duration = Duration::from_secs(30);
 /// The shortest one: git hosts turn away those who ask all the time.
 const WATCH_PAUSE_MIN: Duration = Duration::from_secs(1);
@@ -131,7 +131,7 @@ pub(crate) struct HubConfiguration {
     pub(crate) certificate: Option<Certificate>,
     /// Who else says who somebody is.
     pub(crate) issuer: Option<IssuerSettings>,
-    /// The branches to look at.
+    /// The branches that are read.
     pub(crate) watch: Option<WatchSettings>,
     /// What to ask in Azure.
     pub(crate) azure: Vec<Source>,
@@ -228,7 +228,7 @@ fn resolve(file: File, base: &Path, arguments: &HubDatabase) -> anyhow::Result<H
     })
 }
 
-/// The branches to look at, if there are any.
+/// The branches that are read, if there are any.
 fn watch(options: &mut HubOptions, git: GitOptions, base: &Path) -> anyhow::Result<Option<WatchSettings>> {
     let pause = options.watch_seconds.map_or(WATCH_PAUSE, Duration::from_secs);
     if options.watch.is_empty() {

@@ -9,7 +9,6 @@ use git::{RepositoryUrl, Revision};
 use hub::retention::Retention;
 use hub::server::{Server, ServerOptions};
 use hub::store::DatabaseUrl;
-use hub::watch::WatchSettings;
 use hub_api::client::{Client, ClientError};
 use hub_api::watches::WatchState;
 use model::git_id::GitId;
@@ -17,11 +16,13 @@ use simulator::simulation::{Message, Route};
 use tokio::runtime::Runtime;
 use tokio::sync::oneshot;
 use tokio::task::{JoinHandle, JoinSet};
+use watch::WatchSettings;
 
 use super::{ENVIRONMENTS, place, repositories};
 use crate::arguments::HubDatabase;
 use crate::configuration;
 use crate::exit::Failure;
+use crate::hub_tasks::read_branches;
 
 /// Its database, in the folder of the demo; `kalypso.toml` there names it, too.
 const DATABASE: &str = ".kalypso/hub.db";
@@ -70,7 +71,8 @@ impl DemoHub {
         let runtime = runtime.context("the program can't wait for several things at once")?;
         let watch = watch(folder)?;
         let watched: Vec<_> = watch.iter().flat_map(|watch| watch.branches.clone()).collect();
-        let server = runtime.block_on(Server::start(options(database, watch))).map_err(|error| failure(&error))?;
+        let server = runtime.block_on(Server::start(options(database))).map_err(|error| failure(&error))?;
+        let server = read_branches(server, watch);
         let order = ENVIRONMENTS.map(str::to_owned).into();
         runtime.block_on(server.order(order)).map_err(|error| failure(&error))?;
         let url = format!("http://{}", server.address());
@@ -190,13 +192,12 @@ async fn read(client: &Client) -> Result<Vec<WatchState>, Box<dyn std::error::Er
     }
 }
 
-fn options(database: PathBuf, watch: Option<WatchSettings>) -> ServerOptions {
+fn options(database: PathBuf) -> ServerOptions {
     ServerOptions {
         listen: "127.0.0.1:0".to_owned(),
         database: DatabaseUrl::Sqlite(database),
         issuer: None,
         certificate: None,
-        watch,
         retention: Retention::default(),
     }
 }

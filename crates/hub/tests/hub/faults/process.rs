@@ -25,7 +25,6 @@ pub(crate) fn serve(url: &str) {
         database: DatabaseUrl::from_str(url).unwrap(),
         issuer: None,
         certificate: None,
-        watch: None,
         retention: Retention::default(),
     };
     wait(async {

@@ -6,11 +6,11 @@ use std::time::Duration;
 
 use engine::output::{Folder, MARKER};
 use git::{GitRepositories, NewCommit, Person, Push, Pushed, Repositories as _, RepositoryUrl, Rewrite, Settings};
-use hub::watch::{WatchSettings, WatchedBranch};
 use model::git_id::GitId;
 use model::progress::Progress;
 use model::tree::{Tree, closed};
 use tempfile::TempDir;
+use watch::{WatchSettings, WatchedBranch};
 
 const URL: &str = "https://git.example/acme/platform-gitops";
 pub(super) const ENVIRONMENTS: [&str; 3] = ["dev", "prod", "stage"];

@@ -1,7 +1,7 @@
 //! Carries messages of simulated hosts to a real hub, each in its own way.
 
 use std::collections::BTreeMap;
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 
 use futures_util::{StreamExt as _, stream};
 use hub::import;
@@ -10,7 +10,6 @@ use hub::retention::Retention;
 use hub::server::{Server, ServerOptions};
 use hub::store::Database;
 use hub::tokens::{self, NewToken};
-use hub::watch::WatchSettings;
 use hub_api::client::Client;
 use hub_api::report::{generic, signed_file};
 use hub_api::timestamp::Timestamp;
@@ -20,6 +19,7 @@ use simulator::simulation::{Message, Route, Token};
 use tempfile::TempDir;
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
+use watch::{Resources, WatchSettings};
 
 use super::PATIENCE;
 use crate::twins::Ground;
@@ -47,12 +47,11 @@ impl Carrier {
             database: ground.url.clone(),
             issuer: None,
             certificate: None,
-            watch: Some(watch),
             retention: Retention::default(),
         };
         let asks = NewToken { name: "asks".into(), scope: Scope::Read(Reach::ALL), signs: false, expires_on: None };
         let asks = tokens::create(&ground.database, &asks, "test").await.unwrap();
-        let server = Server::start(options).await.unwrap();
+        let server = reading(Server::start(options).await.unwrap(), watch);
         let url = format!("http://{}", server.address());
         let (stop, stopped) = oneshot::channel();
         let running = tokio::spawn(server.run(async move { drop(stopped.await) }));
@@ -143,4 +142,12 @@ impl Carrier {
         drop(self.stop);
         self.running.await.unwrap();
     }
+}
+
+/// The server with the reading of branches as a task of it.
+fn reading(server: Server, WatchSettings { branches, pause, git }: WatchSettings) -> Server {
+    let repositories = Arc::new(git::GitRepositories::new(git));
+    let resources = Resources { sink: server.desired_state_sink(), repositories };
+    let (watches, task) = watch::watch(&resources, branches, pause);
+    server.watching(Arc::new(watches)).with_task(task)
 }

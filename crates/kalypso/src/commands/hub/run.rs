@@ -12,27 +12,31 @@ use tracing_subscriber::layer::SubscriberExt as _;
 use super::reload;
 use crate::arguments::{HubRun, LogFormat, LogLevel};
 use crate::exit::{Exit, Failure};
-use crate::{configuration, interrupts};
+use crate::{configuration, hub_tasks, interrupts};
+
+/// The crates whose messages are logged.
+const OWN_CRATES: [&str; 4] = ["azure", "hub", "kalypso", "watch"];
 
 pub(super) fn run(options: &HubRun) -> anyhow::Result<Exit> {
     let configuration = configuration::read_hub(&options.database)?;
     let named = options.tls_certificate.clone().zip(options.tls_key.clone());
     let named = named.map(|(certificate, key)| Certificate { certificate, key });
-    let (azure, environments) = (configuration.azure, configuration.environments);
+    let (azure, watched, environments) = (configuration.azure, configuration.watch, configuration.environments);
     let (rules, heartbeats) = (configuration.rules, configuration.heartbeats);
     let settings = ServerOptions {
         listen: options.listen.clone().unwrap_or(configuration.listen),
         database: configuration.database,
         issuer: configuration.issuer,
         certificate: named.or(configuration.certificate),
-        watch: configuration.watch,
         retention: configuration.retention,
     };
     log(options);
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
     runtime.context("the program can't wait for several things at once")?.block_on(async {
         let server = Server::start(settings).await.map_err(failure)?;
-        let server = server.telling(rules).demanding(heartbeats).asking_azure(azure).map_err(failure)?;
+        let server = server.telling(rules).demanding(heartbeats);
+        let server = hub_tasks::poll_azure(server, azure)?;
+        let server = hub_tasks::read_branches(server, watched);
         server.order(environments).await.map_err(failure)?;
         interrupts::are_handled();
         let reloading = tokio::spawn(reload::watch(options.database.clone(), server.reload()));
@@ -49,8 +53,8 @@ fn log(options: &HubRun) {
         LogLevel::Info => LevelFilter::INFO,
         LogLevel::Debug => LevelFilter::DEBUG,
     };
-    // Libraries tell more than anybody wants to read, and statements with their values: only the hub's own words are written.
-    let filter = tracing_subscriber::filter::Targets::new().with_target("hub", level).with_target("kalypso", level);
+    // Libraries log too much, and statements with their values: only our own crates are logged.
+    let filter = OWN_CRATES.map(|name| (name, level)).into_iter().collect::<tracing_subscriber::filter::Targets>();
     let lines = tracing_subscriber::fmt::layer().with_writer(std::io::stderr).with_target(false);
     let lines = match options.log_format {
         LogFormat::Human => lines.with_ansi(std::io::stderr().is_terminal()).boxed(),
@@ -65,8 +69,6 @@ fn failure(error: ServerError) -> Failure {
         ServerError::Open(_) => Failure::refused(message)
             .help("make a token first, `kalypso hub token create NAME --role admin`, configure `hub.oidc`, or listen on 127.0.0.1"),
         ServerError::Issuer(_) | ServerError::Certificate(_) | ServerError::Environments(_) => Failure::usage(message),
-        ServerError::Listen { .. } | ServerError::Database(_) | ServerError::Azure(_) | ServerError::Order(_) => {
-            Failure::outside(message)
-        }
+        ServerError::Listen { .. } | ServerError::Database(_) | ServerError::Order(_) => Failure::outside(message),
     }
 }

@@ -1,0 +1,302 @@
+//! Everything that Azure says of one subscription, as observations of hosts that are not named yet.
+
+use std::collections::BTreeMap;
+
+use hub_api::report::Report;
+use hub_api::timestamp::Timestamp;
+use serde::Deserialize;
+use serde_json::Value;
+
+use crate::client::Failure;
+use crate::flux;
+use crate::graph::Azure;
+use crate::hosts::{Host, HostKind};
+use crate::limits::DETAILS_MAX;
+use crate::orchestration::{self, Target};
+use crate::problem::Problem;
+use crate::resource::ResourceId;
+use crate::row::row;
+
+/// The question for all clusters, and since when each is away.
+const CLUSTERS_QUERY: &str = "resources \
+    | where type in~ ('microsoft.kubernetes/connectedclusters', 'microsoft.containerservice/managedclusters') \
+    | project id, properties = pack('connectivityStatus', properties.connectivityStatus, \
+    'lastConnectivityTime', properties.lastConnectivityTime, 'power', properties.powerState.code) | order by id asc";
+
+/// Asks about one subscription.
+pub(crate) struct Collector<'a> {
+    azure: &'a mut Azure,
+    subscription: &'a str,
+    now: Timestamp,
+    collected: Collected,
+}
+
+/// What is known of a subscription.
+#[derive(Debug, Default)]
+pub(crate) struct Collected {
+    pub(crate) hosts: Vec<Host>,
+    pub(crate) observations: Vec<Observation>,
+    pub(crate) problems: Vec<Problem>,
+    /// Whether everything could be listed.
+    pub(crate) is_complete: bool,
+}
+
+/// What a reconciler of a host says.
+#[derive(Clone, Debug)]
+pub(crate) struct Observation {
+    /// The id of the resource that says so.
+    pub(crate) subject: String,
+    pub(crate) host: Host,
+    pub(crate) alive: Alive,
+    /// Without the host's name; `observed_on` is since when it is so.
+    pub(crate) report: Report,
+}
+
+/// When a host was connected last.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Alive {
+    /// It is.
+    Now,
+    /// It is not since then.
+    On(Timestamp),
+    /// It is not, and nobody knows since when.
+    Unknown,
+}
+
+impl Alive {
+    /// The last moment at which it was connected; none if that is not known.
+    pub(crate) fn on(self, now: Timestamp) -> Option<Timestamp> {
+        match self {
+            Self::Now => Some(now),
+            Self::On(moment) => Some(moment.min(now)),
+            Self::Unknown => None,
+        }
+    }
+}
+
+/// How well a cluster is connected: Arc knows it, of AKS only whether it is switched on.
+/// <https://learn.microsoft.com/azure/azure-arc/kubernetes/conceptual-cluster-connect>
+#[derive(Deserialize)]
+struct Connectivity {
+    #[serde(rename = "connectivityStatus")]
+    status: Option<String>,
+    #[serde(rename = "lastConnectivityTime")]
+    last_on: Option<String>,
+    power: Option<String>,
+}
+
+impl<'a> Collector<'a> {
+    /// Nothing is asked yet.
+    pub(crate) fn new(azure: &'a mut Azure, subscription: &'a str, now: Timestamp) -> Self {
+        Self { azure, subscription, now, collected: Collected::default() }
+    }
+
+    /// The clusters.
+    pub(crate) async fn clusters_only(mut self) -> Vec<Host> {
+        // Those of the pages that could be had.
+        let _ = self.clusters().await;
+        self.collected.hosts
+    }
+
+    /// Everything.
+    pub(crate) async fn everything(mut self, with_orchestration: bool) -> Collected {
+        let clusters = self.clusters().await;
+        let configurations = self.configurations(&clusters.0).await;
+        let solutions = if with_orchestration { self.solutions().await } else { Ok(()) };
+        let asked = [
+            ("clusters", clusters.1),
+            ("Flux configurations", configurations),
+            ("solutions of Workload Orchestration", solutions),
+        ];
+        self.collected.is_complete = asked.iter().all(|(_, answer)| answer.is_ok());
+        let mut failures: Vec<(&str, String)> = Vec::new();
+        for (what, answer) in asked {
+            let Err(reason) = answer.map_err(|failure| failure.to_string()) else { continue };
+            // Who may not ask at all need not hear it three times.
+            if failures.iter().all(|(_, known)| *known != reason) {
+                failures.push((what, reason));
+            }
+        }
+        let subject = format!("subscription {}", self.subscription);
+        let problem = |(what, reason): (&str, String)| {
+            Problem::new(&subject, format!("{what} can't be listed, or not in full: {reason}"))
+        };
+        self.collected.problems.extend(failures.into_iter().map(problem));
+        self.collected
+    }
+
+    /// The clusters of the pages that could be had, and when each was connected.
+    async fn clusters(&mut self) -> (BTreeMap<String, Alive>, Result<(), Failure>) {
+        let mut rows = Vec::new();
+        let listed = self.azure.query(self.subscription, CLUSTERS_QUERY, |row| rows.push(cluster(row))).await;
+        let mut clusters = BTreeMap::new();
+        for row in rows {
+            match row {
+                Ok((host, id, alive)) => {
+                    self.collected.hosts.push(host);
+                    clusters.insert(id, alive);
+                }
+                Err(problem) => self.collected.problems.push(problem),
+            }
+        }
+        (clusters, listed)
+    }
+
+    async fn configurations(&mut self, clusters: &BTreeMap<String, Alive>) -> Result<(), Failure> {
+        let (mut rows, now) = (Vec::new(), self.now);
+        let listed = self.azure.query(self.subscription, flux::QUERY, |row| rows.push(flux::read(row, now))).await;
+        let mut details = 0;
+        for row in rows {
+            match row {
+                Ok(found) if found.lacks_statuses && details < DETAILS_MAX => {
+                    details += 1;
+                    let found = self.detail(found).await;
+                    self.observe(found, clusters);
+                }
+                Ok(found) => self.observe(found, clusters),
+                Err(problem) => self.collected.problems.push(problem),
+            }
+        }
+        listed
+    }
+
+    /// The same from Resource Manager, if it can be had.
+    async fn detail(&mut self, found: flux::Found) -> flux::Found {
+        let answer = self.azure.get(&found.id, flux::VERSION).await;
+        let answer =
+            answer.map_err(|failure| Problem::new(&found.id, format!("the statuses of its objects: {failure}")));
+        match answer.and_then(|row| flux::read(row, self.now)) {
+            Ok(detailed) => detailed,
+            Err(problem) => {
+                self.collected.problems.push(problem);
+                found
+            }
+        }
+    }
+
+    fn observe(&mut self, found: flux::Found, clusters: &BTreeMap<String, Alive>) {
+        let alive = clusters.get(&found.cluster).copied().unwrap_or(Alive::Now);
+        self.collected.problems.extend(found.problems);
+        let observation = |report| Observation { subject: found.id.clone(), host: found.host.clone(), alive, report };
+        self.collected.observations.extend(found.reports.into_iter().map(observation));
+        self.collected.hosts.push(found.host);
+    }
+
+    /// The instances of solutions: from the graph; where it has none, though there are targets, from Resource Manager.
+    async fn solutions(&mut self) -> Result<(), Failure> {
+        let (mut rows, mut targets) = (Vec::new(), BTreeMap::new());
+        self.azure.query(self.subscription, orchestration::TARGETS_QUERY, |row| rows.push(Target::read(row))).await?;
+        for row in rows {
+            match row {
+                Ok(target) => drop(targets.insert(target.key(), target)),
+                Err(problem) => self.collected.problems.push(problem),
+            }
+        }
+        if targets.is_empty() {
+            return Ok(());
+        }
+        let mut rows = Vec::new();
+        let listed = self.azure.query(self.subscription, orchestration::INSTANCES_QUERY, |row| rows.push(row)).await;
+        let listed = if listed.is_ok() && rows.is_empty() { self.instances(&targets, &mut rows).await } else { listed };
+        for row in rows {
+            match orchestration::read(row, self.now) {
+                Ok(Some(instance)) => self.deployed(instance, &targets),
+                Ok(None) => {}
+                Err(problem) => self.collected.problems.push(problem),
+            }
+        }
+        listed
+    }
+
+    /// Solution by solution, target by target.
+    async fn instances(&mut self, targets: &BTreeMap<String, Target>, rows: &mut Vec<Value>) -> Result<(), Failure> {
+        let mut asked = 0;
+        for target in targets.values() {
+            let mut solutions = Vec::new();
+            let path = format!("{}/solutions", target.id);
+            self.azure.list(&path, orchestration::VERSION, |solution| solutions.push(row(solution))).await?;
+            for (solution, _) in solutions.into_iter().flatten() {
+                asked += 1;
+                if asked > DETAILS_MAX {
+                    let message =
+                        format!("there are more than {DETAILS_MAX} solutions, and the graph has none of them");
+                    return Err(Failure::Malformed(message));
+                }
+                let path = format!("{solution}/instances");
+                self.azure.list(&path, orchestration::VERSION, |instance| rows.push(instance)).await?;
+            }
+        }
+        Ok(())
+    }
+
+    fn deployed(&mut self, instance: orchestration::Instance, targets: &BTreeMap<String, Target>) {
+        let orchestration::Instance { id, target, report } = instance;
+        let Some(target) = targets.get(&target) else {
+            self.collected.problems.push(Problem::new(id, "its target is not in the subscription"));
+            return;
+        };
+        let host = target.host.clone();
+        self.collected.hosts.push(host.clone());
+        self.collected.observations.push(Observation { subject: id, host, alive: Alive::Now, report });
+    }
+}
+
+pub(crate) fn cluster(value: Value) -> Result<(Host, String, Alive), Problem> {
+    let (id, properties) = row(value)?;
+    let problem = |message: String| Problem::new(&id, message);
+    let resource = ResourceId::parse(&id).ok_or_else(|| problem("id: is not that of a cluster".to_owned()))?;
+    let connectivity: Connectivity =
+        serde_json::from_value(properties).map_err(|error| problem(format!("properties: {error}")))?;
+    let alive = connectivity.alive().map_err(problem)?;
+    Ok((Host::new(HostKind::Cluster, &resource), resource.root(), alive))
+}
+
+impl Connectivity {
+    fn alive(&self) -> Result<Alive, String> {
+        let is = |text: &Option<String>, word: &str| text.as_ref().is_some_and(|text| text.eq_ignore_ascii_case(word));
+        let is_off = is(&self.power, "stopped");
+        if !is_off && (self.status.is_none() || is(&self.status, "connected")) {
+            return Ok(Alive::Now);
+        }
+        let last = self.last_on.as_deref().map(str::parse::<Timestamp>).transpose();
+        let last = last.map_err(|error| format!("properties.lastConnectivityTime: {error}"))?;
+        Ok(last.map_or(Alive::Unknown, Alive::On))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn check(properties: Value) -> String {
+        let id = "/subscriptions/S/resourceGroups/G/providers/Microsoft.Kubernetes/connectedClusters/edge";
+        match cluster(json!({"id": id, "properties": properties})) {
+            Ok((_, _, alive)) => format!("{alive:?}"),
+            Err(problem) => problem.message,
+        }
+    }
+
+    #[test]
+    fn clusters_say_when_they_were_connected() {
+        assert_eq!(
+            check(json!({"connectivityStatus": "Connected", "lastConnectivityTime": "2026-11-21T13:00:00Z"})),
+            "Now"
+        );
+        assert_eq!(check(json!({"connectivityStatus": null, "power": "Running"})), "Now");
+        assert_eq!(check(json!({"power": "Stopped"})), "Unknown");
+        let offline = json!({"connectivityStatus": "Offline", "lastConnectivityTime": "1970-01-01T00:00:01.5Z"});
+        assert_eq!(check(offline), "On(Timestamp(1500))");
+        assert_eq!(check(json!({"connectivityStatus": "Connecting", "lastConnectivityTime": null})), "Unknown");
+        assert!(check(json!({"connectivityStatus": 3})).starts_with("properties: invalid type"));
+    }
+
+    #[test]
+    fn rows_have_ids_and_properties() {
+        let problem = |value: Value| row(value).unwrap_err();
+        assert_eq!(problem(json!(3)), Problem::new("a row without an id", "is no object"));
+        assert_eq!(problem(json!({"properties": {}})), Problem::new("a row without an id", "id: is missing"));
+        assert_eq!(problem(json!({"id": "x", "properties": null})), Problem::new("x", "properties: are missing"));
+    }
+}

@@ -1,0 +1,225 @@
+//! Managed identities: who the machine is, by what Azure offers on it.
+//!
+//! Virtual machines and AKS: <https://learn.microsoft.com/entra/identity/managed-identities-azure-resources/how-to-use-vm-token>.
+//! App Service, Functions and Container Apps: <https://learn.microsoft.com/azure/app-service/overview-managed-identity#rest-endpoint-reference>.
+//! Arc-enabled servers: <https://learn.microsoft.com/azure/azure-arc/servers/managed-identity-authentication>.
+
+use std::path::{Path, PathBuf};
+
+use reqwest::header::{AUTHORIZATION, HeaderMap, WWW_AUTHENTICATE};
+
+use crate::client::{Answer, Client, Failure};
+use crate::loopback::is_loopback;
+use crate::secret::Secret;
+
+/// The instance metadata service of virtual machines.
+const INSTANCE_METADATA: &str = "http://169.254.169.254";
+/// Where it gives tokens.
+const INSTANCE_PATH: &str = "/metadata/identity/oauth2/token";
+/// Where the agent of Arc-enabled servers puts the keys with which it asks callers to prove that they may read them.
+const ARC_KEYS: &str = "/var/opt/azcmagent/tokens";
+/// Such a key has at most that many bytes.
+const ARC_KEY_BYTES_MAX: u64 = 4_096;
+
+/// Where tokens of the machine's identity come from.
+#[derive(Clone, Debug)]
+pub(crate) struct Identity {
+    endpoint: reqwest::Url,
+    client_id: Option<String>,
+    kind: Kind,
+}
+
+#[derive(Clone, Debug)]
+enum Kind {
+    /// The instance metadata service.
+    Instance,
+    /// App Service and what works like it, with the header that proves that it is the app that asks.
+    App(Secret),
+    /// An Arc-enabled server, with the folder that its keys have to be in.
+    Arc(PathBuf),
+}
+
+impl Identity {
+    /// The identity that the machine offers, as Azure's own libraries find it: by `IDENTITY_ENDPOINT` with `IDENTITY_HEADER` (an app) or `IMDS_ENDPOINT`
+    /// (an Arc-enabled server); otherwise it is a virtual machine, whose metadata service may be moved by `AZURE_POD_IDENTITY_AUTHORITY_HOST`.
+    pub(crate) fn find(
+        client_id: Option<String>,
+        environment: impl Fn(&str) -> Option<String>,
+    ) -> Result<Self, String> {
+        if environment("IDENTITY_SERVER_THUMBPRINT").is_some() {
+            return Err("identities of Service Fabric are not supported; use a client secret".to_owned());
+        }
+        let endpoint = environment("IDENTITY_ENDPOINT");
+        let (endpoint, kind) = match (endpoint, environment("IDENTITY_HEADER"), environment("IMDS_ENDPOINT")) {
+            (Some(endpoint), Some(header), _) => (endpoint, Kind::App(Secret::new(header))),
+            (Some(endpoint), None, Some(_)) => (endpoint, Kind::Arc(ARC_KEYS.into())),
+            _ => {
+                let host = environment("AZURE_POD_IDENTITY_AUTHORITY_HOST");
+                let host = host.unwrap_or_else(|| INSTANCE_METADATA.to_owned());
+                (format!("{}{INSTANCE_PATH}", host.trim_end_matches('/')), Kind::Instance)
+            }
+        };
+        if matches!(kind, Kind::Arc(_)) && client_id.is_some() {
+            return Err("an Arc-enabled server has only its own identity: leave out client-id".to_owned());
+        }
+        let url = reqwest::Url::parse(&endpoint).ok().filter(is_near);
+        let endpoint =
+            url.ok_or_else(|| format!("the identity's endpoint `{endpoint}` is no http:// URL of this machine"))?;
+        Ok(Self { endpoint, client_id, kind })
+    }
+
+    /// The same with another folder for the keys of an Arc-enabled server.
+    #[cfg(test)]
+    pub(crate) fn with_keys(self, keys: PathBuf) -> Self {
+        Self { kind: Kind::Arc(keys), ..self }
+    }
+
+    /// Asks for a token for a resource.
+    pub(crate) async fn ask(&self, client: &Client, resource: &str) -> Result<Answer, Failure> {
+        let version = match self.kind {
+            Kind::Instance => "2018-02-01",
+            Kind::App(_) => "2019-08-01",
+            Kind::Arc(_) => "2020-06-01",
+        };
+        let mut url = self.endpoint.clone();
+        url.query_pairs_mut().append_pair("api-version", version).append_pair("resource", resource);
+        if let Some(client_id) = &self.client_id {
+            url.query_pairs_mut().append_pair("client_id", client_id);
+        }
+        let ask = |proof: Option<Secret>| {
+            let request = client.local().get(url.clone());
+            match (&self.kind, proof) {
+                (Kind::App(header), _) => request.header("X-IDENTITY-HEADER", header.expose()),
+                (_, None) => request.header("Metadata", "true"),
+                (_, Some(proof)) => {
+                    request.header("Metadata", "true").header(AUTHORIZATION, format!("Basic {}", proof.expose()))
+                }
+            }
+        };
+        let asked = client.send(|| ask(None)).await;
+        match (&self.kind, asked) {
+            (Kind::Arc(keys), Err(Failure::Refused { status: 401, headers, .. })) => {
+                let key = read_key(&headers, keys).await.map_err(Failure::Local)?;
+                client.send(|| ask(Some(key.clone()))).await
+            }
+            (_, asked) => asked,
+        }
+    }
+}
+
+/// Whether a URL stays on the machine: identities are offered on loopback and link-local addresses only, and in the clear.
+fn is_near(url: &reqwest::Url) -> bool {
+    let host = url.host_str().unwrap_or_default();
+    let is_link_local = host.parse::<std::net::Ipv4Addr>().is_ok_and(|address| address.is_link_local());
+    url.scheme() == "http" && (is_loopback(url) || is_link_local)
+}
+
+/// The key that the agent wants to see. Whoever answers on that port must not be able to make us read any other file.
+async fn read_key(headers: &HeaderMap, folder: &Path) -> Result<Secret, String> {
+    let challenge = headers.get(WWW_AUTHENTICATE).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    let path = challenge.split_once("realm=").map(|(_, path)| Path::new(path.trim().trim_matches('"')));
+    let path = path.ok_or("the agent of the Arc-enabled server did not say which key it wants to see")?;
+    let is_key = path.parent() == Some(folder) && path.extension().is_some_and(|extension| extension == "key");
+    if !is_key {
+        return Err(format!(
+            "the agent of the Arc-enabled server wants to see `{}`, which is no key of its own",
+            path.display()
+        ));
+    }
+    let wrong = |error: std::io::Error| {
+        format!("`{}` can't be read: {error}; is the hub's user in the group `himds`?", path.display())
+    };
+    let size = tokio::fs::metadata(path).await.map_err(wrong)?.len();
+    if size > ARC_KEY_BYTES_MAX {
+        return Err(format!("`{}` has {size} bytes; no key has more than {ARC_KEY_BYTES_MAX}", path.display()));
+    }
+    Ok(Secret::new(tokio::fs::read_to_string(path).await.map_err(wrong)?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(variables: &[(&str, &str)]) -> String {
+        let environment =
+            |name: &str| variables.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned());
+        let found = Identity::find(None, environment);
+        found.map_or_else(|error| error, |identity| format!("{} {:?}", identity.endpoint, identity.kind))
+    }
+
+    #[test]
+    fn the_machine_says_what_it_offers() {
+        assert_eq!(check(&[]), format!("{INSTANCE_METADATA}{INSTANCE_PATH} Instance"));
+        let endpoint = ("IDENTITY_ENDPOINT", "http://169.254.129.2:8081/msi/token");
+        assert_eq!(check(&[endpoint, ("IDENTITY_HEADER", "hush")]), "http://169.254.129.2:8081/msi/token App(Secret)");
+        let arc = ("IDENTITY_ENDPOINT", "http://localhost:40342/metadata/identity/oauth2/token");
+        let found = check(&[arc, ("IMDS_ENDPOINT", "http://localhost:40342")]);
+        assert!(found.ends_with(r#"Arc("/var/opt/azcmagent/tokens")"#), "{found}");
+    }
+
+    #[test]
+    fn nobody_elsewhere_is_asked_who_we_are() {
+        let refused = check(&[("IDENTITY_ENDPOINT", "http://evil.example/token"), ("IDENTITY_HEADER", "hush")]);
+        assert_eq!(refused, "the identity's endpoint `http://evil.example/token` is no http:// URL of this machine");
+        assert!(check(&[("IDENTITY_SERVER_THUMBPRINT", "x")]).contains("Service Fabric"));
+    }
+
+    #[tokio::test]
+    async fn only_keys_of_the_agent_are_read() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("a.key"), "proof").unwrap();
+        std::fs::write(folder.path().join("big.key"), vec![b'x'; 5_000]).unwrap();
+        let read = async |path: &str| {
+            let realm = format!("Basic realm={}/{path}", folder.path().display());
+            let headers = HeaderMap::from_iter([(WWW_AUTHENTICATE, realm.parse().unwrap())]);
+            read_key(&headers, folder.path()).await.map(|key| key.expose().to_owned())
+        };
+        assert_eq!(read("a.key").await, Ok("proof".to_owned()));
+        for path in ["../passwd", "a.txt", "x/../a.key", "big.key", "none.key"] {
+            assert!(read(path).await.is_err(), "{path}");
+        }
+        assert!(read_key(&HeaderMap::new(), folder.path()).await.is_err());
+    }
+
+    /// An agent that gives a token to whoever shows what is in the key that it names.
+    async fn agent(key: PathBuf) -> String {
+        use axum::extract::Query;
+        use axum::http::StatusCode;
+        use axum::response::IntoResponse as _;
+        let answer = move |headers: HeaderMap, Query(query): Query<Vec<(String, String)>>| {
+            let wanted = [("api-version", "2020-06-01"), ("resource", "https://management.azure.com/")];
+            let is_right = query.iter().map(|(name, value)| (name.as_str(), value.as_str())).eq(wanted);
+            let is_right = is_right && headers.get("metadata").is_some_and(|value| value == "true");
+            let realm = format!("Basic realm={}", key.display());
+            std::future::ready(match headers.get("authorization") {
+                Some(proof) if is_right && proof == "Basic proof" => "a token".into_response(),
+                None if is_right => (StatusCode::UNAUTHORIZED, [("www-authenticate", realm)]).into_response(),
+                _ => StatusCode::BAD_REQUEST.into_response(),
+            })
+        };
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let url = format!("http://{}/metadata/identity/oauth2/token", listener.local_addr().unwrap());
+        let router = axum::Router::new().route("/metadata/identity/oauth2/token", axum::routing::get(answer));
+        tokio::spawn(async move { axum::serve(listener, router).await });
+        url
+    }
+
+    #[tokio::test]
+    async fn an_arc_enabled_server_shows_that_it_may_read_the_key() {
+        let folder = tempfile::tempdir().unwrap();
+        let key = folder.path().join("1.key");
+        std::fs::write(&key, "proof").unwrap();
+        let endpoint = agent(key).await;
+        let environment = |name: &str| match name {
+            "IDENTITY_ENDPOINT" => Some(endpoint.clone()),
+            "IMDS_ENDPOINT" => Some("http://localhost:40342".to_owned()),
+            _ => None,
+        };
+        let client = Client::new(std::sync::Arc::new(|_| Box::pin(std::future::ready(())))).unwrap();
+        let identity = Identity::find(None, environment).unwrap();
+        let refused = identity.ask(&client, "https://management.azure.com/").await.unwrap_err().to_string();
+        assert!(refused.contains("which is no key of its own"), "{refused}");
+        let identity = identity.with_keys(folder.path().to_owned());
+        assert_eq!(identity.ask(&client, "https://management.azure.com/").await.unwrap().body, b"a token");
+    }
+}

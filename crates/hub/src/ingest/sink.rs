@@ -1,0 +1,22 @@
+//! The writer as a destination of reports from the same process.
+
+use hub_api::report::Report;
+use hub_api::sink::{BoxFuture, ReportSink, SinkError};
+
+use super::queue::{Ingest, SubmitError};
+
+impl ReportSink for Ingest {
+    fn submit(&self, reports: Vec<Report>) -> BoxFuture<'_, Result<(), SinkError>> {
+        Box::pin(async move { Ok(Self::submit(self, reports).await.map(drop)?) })
+    }
+}
+
+impl From<SubmitError> for SinkError {
+    fn from(error: SubmitError) -> Self {
+        match error {
+            SubmitError::Busy { retry_after } => Self::Busy { retry_after },
+            SubmitError::Database(error) => Self::Failed(error.to_string()),
+            SubmitError::Stopped => Self::Stopped,
+        }
+    }
+}

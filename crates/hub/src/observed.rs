@@ -1,0 +1,50 @@
+//! The desired state that is observed in branches, stored by the hub's own writer.
+
+use hub_api::publication::{BranchContent, ReadProgress, Role};
+use hub_api::sink::{BoxFuture, BranchName, DesiredStateSink, PathPage, SinkError};
+
+use crate::desired::{self, DesiredUpdate};
+use crate::ingest::Ingest;
+use crate::store::{Database, DatabaseError};
+
+/// A destination of observed desired state in this process.
+#[derive(Clone, Debug)]
+pub struct ObservedBranches {
+    database: Database,
+    ingest: Ingest,
+}
+
+impl ObservedBranches {
+    /// A destination that reads from a database, and writes with its writer.
+    pub fn new(database: Database, ingest: Ingest) -> Self {
+        Self { database, ingest }
+    }
+}
+
+impl DesiredStateSink for ObservedBranches {
+    fn read_up_to<'a>(&'a self, branch: BranchName<'a>) -> BoxFuture<'a, Result<Option<String>, SinkError>> {
+        let BranchName { repository, branch } = branch;
+        Box::pin(async move { desired::read_up_to(&self.database, repository, branch).await.map_err(failure) })
+    }
+
+    fn desired_paths<'a>(
+        &'a self,
+        branch: BranchName<'a>,
+        role: Role,
+        page: PathPage<'a>,
+    ) -> BoxFuture<'a, Result<Vec<String>, SinkError>> {
+        let key = (branch.repository, branch.branch, role);
+        Box::pin(
+            async move { desired::desired_paths(&self.database, key, page.after, page.count).await.map_err(failure) },
+        )
+    }
+
+    fn record(&self, content: BranchContent, progress: ReadProgress) -> BoxFuture<'_, Result<(), SinkError>> {
+        let update = DesiredUpdate::Observed(content, progress);
+        Box::pin(async move { Ok(self.ingest.want(update).await.map(drop)?) })
+    }
+}
+
+fn failure(error: DatabaseError) -> SinkError {
+    SinkError::Failed(error.to_string())
+}

@@ -1,0 +1,252 @@
+//! The deployment descriptors in a branch.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use git::{Commit, Content, Repositories, RepositoryError};
+use hub_api::endpoint::Endpoint;
+use hub_api::publication::{DesiredTarget, DesiredVersion};
+use hub_api::watches::WatchProblem;
+use memchr::memmem;
+use model::diagnostic::{Diagnostic, Origin};
+use model::git_id::GitId;
+use model::kind::Kind;
+use model::object::{AnyObject, DeploymentDescriptor};
+use model::source::{FileId, Positions};
+use model::tree::{Blob, Mode, OpenError, Tree};
+
+use crate::BranchKey;
+use crate::limits::{DESCRIPTOR_BYTES_MAX, DESCRIPTOR_FILES_MAX, DESCRIPTORS_MAX};
+
+/// The descriptors in one branch.
+#[derive(Clone, Default)]
+pub(crate) struct Contribution {
+    /// They.
+    pub(crate) descriptors: Vec<Arc<Described>>,
+    /// Whether these are all: everything in the branch could be read.
+    pub(crate) is_whole: bool,
+}
+
+/// Manifests, and what a descriptor says of them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Described {
+    /// The branch with the manifests.
+    pub(crate) manifests: BranchKey,
+    /// Their folder.
+    pub(crate) path: String,
+    /// What they are.
+    pub(crate) target: DesiredTarget,
+    /// The file with the descriptor.
+    pub(crate) file: String,
+}
+
+impl Described {
+    /// The names that make its target one.
+    pub(crate) fn key(&self) -> [&str; 5] {
+        let DesiredTarget { environment, workspace, application, workload, name, .. } = &self.target;
+        [environment, workspace, application, workload, name]
+    }
+
+    /// Whether both say the same of what their target should hold.
+    pub(crate) fn gives_the_same(&self, other: &Self) -> bool {
+        (&self.manifests, &self.path, &self.target.version) == (&other.manifests, &other.path, &other.target.version)
+    }
+}
+
+/// The files with descriptors in a branch, as of a commit.
+#[derive(Default)]
+pub(crate) struct Files {
+    /// The commit that was read last; none if nothing is known.
+    pub(crate) at: Option<GitId>,
+    by_path: BTreeMap<String, File>,
+    is_cut: bool,
+}
+
+/// A file with descriptors.
+#[derive(Default)]
+struct File {
+    /// Those of its last version that was good.
+    descriptors: Vec<Arc<Described>>,
+    /// What is wrong with its last version.
+    problems: Vec<WatchProblem>,
+    /// Whether no version of it is known that was good.
+    is_unknown: bool,
+}
+
+/// Why files can't be read.
+pub(crate) enum ReadError {
+    /// The repository fails.
+    Repository(RepositoryError),
+    Open(OpenError),
+}
+
+impl From<RepositoryError> for ReadError {
+    fn from(error: RepositoryError) -> Self {
+        Self::Repository(error)
+    }
+}
+
+impl From<OpenError> for ReadError {
+    fn from(error: OpenError) -> Self {
+        Self::Open(error)
+    }
+}
+
+impl Files {
+    /// Reads the files that differ between two states of a branch. If nothing is known, everything is to be read: `before` is empty.
+    pub(crate) fn read(
+        &mut self,
+        repositories: &dyn Repositories,
+        commit: &Commit,
+        (before, after): (&Tree, &Tree),
+    ) -> Result<(), ReadError> {
+        // What fails in the middle is begun again.
+        self.at = None;
+        let open = git::opener(repositories, commit);
+        for (count, difference) in before.diff(after, &open).enumerate() {
+            let difference = difference?;
+            if count >= DESCRIPTOR_FILES_MAX {
+                self.is_cut = true;
+                break;
+            }
+            if !model::read::is_read(&difference.path) {
+                continue;
+            }
+            match difference.after.filter(|entry| matches!(entry.mode, Mode::File | Mode::Executable)) {
+                Some(entry) => self.read_file(repositories, commit, (difference.path, &entry.blob))?,
+                None => drop(self.by_path.remove(&difference.path)),
+            }
+        }
+        self.at = Some(commit.id);
+        Ok(())
+    }
+
+    fn read_file(
+        &mut self,
+        repositories: &dyn Repositories,
+        commit: &Commit,
+        (path, blob): (String, &Blob),
+    ) -> Result<(), ReadError> {
+        let content = match repositories.content(commit, blob.id(), DESCRIPTOR_BYTES_MAX)? {
+            Content::Bytes(content) if memmem::find(&content, b"DeploymentDescriptor").is_some() => content,
+            // Bundles of manifests are large; descriptors are not.
+            _ => {
+                self.by_path.remove(&path);
+                return Ok(());
+            }
+        };
+        let read = model::read::read_kind(FileId::default(), &content, Kind::DeploymentDescriptor);
+        let problem = |diagnostic: &Diagnostic| problem(&path, &content, diagnostic);
+        let mut problems: Vec<_> = read.diagnostics.iter().map(problem).collect();
+        let mut descriptors = Vec::new();
+        let mut is_good = read.is_good();
+        for object in &read.objects {
+            let AnyObject::DeploymentDescriptor(object) = object else { continue };
+            match described(&object.spec, &path) {
+                Ok(described) => descriptors.push(Arc::new(described)),
+                Err(problem) => {
+                    problems.push(problem);
+                    is_good = false;
+                }
+            }
+        }
+        let file = self.by_path.entry(path).or_insert_with(|| File { is_unknown: true, ..File::default() });
+        file.problems = problems;
+        if is_good {
+            file.descriptors = descriptors;
+            file.is_unknown = false;
+        }
+        Ok(())
+    }
+
+    /// What the branch says to all.
+    pub(crate) fn contribution(&self) -> Contribution {
+        let descriptors = self.by_path.values().flat_map(|file| &file.descriptors).take(DESCRIPTORS_MAX).cloned();
+        let descriptors: Vec<_> = descriptors.collect();
+        let is_cut = self.is_cut || descriptors.len() == DESCRIPTORS_MAX;
+        Contribution { descriptors, is_whole: !is_cut && !self.by_path.values().any(|file| file.is_unknown) }
+    }
+
+    /// What is wrong with files.
+    pub(crate) fn problems(&self) -> Vec<WatchProblem> {
+        let mut problems: Vec<_> = self.by_path.values().flat_map(|file| &file.problems).cloned().collect();
+        if self.is_cut || self.contribution().descriptors.len() == DESCRIPTORS_MAX {
+            problems.push(WatchProblem {
+                file: None,
+                line: None,
+                message: format!(
+                    "the branch has more than {DESCRIPTOR_FILES_MAX} YAML files or {DESCRIPTORS_MAX} descriptors: the rest is not read"
+                ),
+                hint: Some("use several branches".to_owned()),
+            });
+        }
+        problems
+    }
+}
+
+/// What is wrong, in a form that can be told. Its file may have changed until somebody asks.
+fn problem(path: &str, content: &[u8], diagnostic: &Diagnostic) -> WatchProblem {
+    let span = diagnostic.labels.iter().find_map(|label| match &label.origin {
+        Origin::Span(_, span) => Some(span.start),
+        _ => None,
+    });
+    WatchProblem {
+        file: Some(path.to_owned()),
+        line: span.map(|start| Positions::new(content).of(start as usize).line),
+        message: format!("{}: {}", diagnostic.code, diagnostic.message),
+        hint: diagnostic.help.first().cloned(),
+    }
+}
+
+fn described(descriptor: &DeploymentDescriptor, file: &str) -> Result<Described, WatchProblem> {
+    let wrong = |what: &str, error: &dyn std::fmt::Display| WatchProblem {
+        file: Some(file.to_owned()),
+        line: None,
+        message: format!("the {what} of target `{}`: {error}", descriptor.target),
+        hint: None,
+    };
+    let place = &descriptor.manifests;
+    let endpoint =
+        Endpoint::new(&place.repo, &place.branch, &place.path).map_err(|error| wrong("manifests", &error))?;
+    let source = &descriptor.source;
+    let source = Endpoint::new(&source.repo, &source.branch, &source.path).map_err(|error| wrong("source", &error))?;
+    let optional = |text: &str| Some(text.to_owned()).filter(|text| !text.is_empty());
+    let version = DesiredVersion {
+        version: descriptor.version.to_string(),
+        build: optional(&descriptor.build),
+        commit: optional(&descriptor.commit),
+    };
+    let target = DesiredTarget {
+        workspace: descriptor.workspace.to_string(),
+        application: descriptor.application.to_string(),
+        workload: descriptor.workload.to_string(),
+        name: descriptor.target.to_string(),
+        environment: descriptor.environment.to_string(),
+        labels: BTreeMap::new(),
+        source_endpoint: Some(source.to_string()),
+        version: Some(version),
+    };
+    target.check().map_err(|error| wrong("description", &error))?;
+    Ok(Described {
+        manifests: BranchKey { repository: endpoint.repository().to_owned(), branch: endpoint.branch().to_owned() },
+        path: endpoint.path().to_owned(),
+        target,
+        file: file.to_owned(),
+    })
+}
+
+/// What holds for every file with descriptors: the body of the fuzz target.
+#[cfg(feature = "fuzz")]
+pub(crate) fn fuzz(content: &[u8]) {
+    let read = model::read::read_kind(FileId::default(), content, Kind::DeploymentDescriptor);
+    for diagnostic in &read.diagnostics {
+        assert!(!problem("file.yaml", content, diagnostic).message.is_empty());
+    }
+    for object in &read.objects {
+        let AnyObject::DeploymentDescriptor(object) = object else { continue };
+        match described(&object.spec, "file.yaml") {
+            Ok(described) => assert_eq!(described.target.check(), Ok(())),
+            Err(problem) => assert!(!problem.message.is_empty()),
+        }
+    }
+}
