@@ -5,14 +5,15 @@ use std::collections::{BTreeMap, BTreeSet};
 use hub_api::timestamp::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use super::history::{self, Chain, ChainRow, Late, Link, NewRow, Said};
+use super::history::{self, Chain, Late, Link, NewRow, Said};
 use super::ids::Ids;
 use super::places::{self, Content, Contents, Meaning, Place, Revision};
-use super::placing::{self, Elsewhere};
+use super::placing;
 use super::subjects::{self, Change, Own, State, Subject};
-use super::submitted::Submitted;
+use super::submitted::{Group, Submitted};
 use super::tally::{self, Deltas, TallyKey};
 use super::timeline::{Added, Entry, Origin, Statement, Timeline};
+use super::work::Work;
 use super::{labels, registry};
 use crate::desired::restate;
 use crate::silence;
@@ -35,23 +36,6 @@ pub enum Outcome {
 pub(super) struct Memory {
     pub(super) contents: Contents,
     pub(super) ids: Ids,
-}
-
-/// The reports of one reconciler, and what is known of it.
-pub(super) struct Work<'a> {
-    pub(super) subject: Subject,
-    pub(super) reports: Group<'a>,
-    pub(super) timeline: Timeline<&'a Submitted>,
-    /// The rows of the timeline, where more of it was read than its last entry.
-    pub(super) rows: BTreeMap<i64, ChainRow>,
-    /// The newest report, if it is newer than all that is known.
-    pub(super) newest: Option<&'a Submitted>,
-    /// The folder that the reconciler applies now.
-    pub(super) endpoint: Option<String>,
-    /// Where the reconciler is now.
-    pub(super) place_id: Option<i64>,
-    /// The entries that are about other places, by their numbers.
-    pub(super) elsewhere: BTreeMap<usize, Elsewhere>,
 }
 
 /// Stores reports; what became of each, in their order. Nothing is kept until the transaction is committed.
@@ -91,9 +75,6 @@ pub(super) async fn store(
     restate(transaction, contents, replaced, |_| ()).await?;
     Ok(outcomes)
 }
-
-/// The reports of one reconciler, in the order of their moments, with their numbers.
-pub(super) type Group<'a> = Vec<(usize, &'a Submitted)>;
 
 /// The reports by reconciler.
 fn groups<'a>(reports: &[&'a Submitted]) -> Vec<Group<'a>> {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::batch::Work;
+use super::work::Work;
 use crate::store::{DatabaseError, Kind, Rows, Transaction};
 
 /// Writes the labels of hosts whose newest report has others than before. A report without labels says nothing of them.

@@ -14,6 +14,7 @@ pub(crate) mod subjects;
 mod submitted;
 pub(crate) mod tally;
 mod timeline;
+mod work;
 pub(crate) mod workloads;
 
 pub use batch::Outcome;

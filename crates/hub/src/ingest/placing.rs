@@ -13,9 +13,9 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use super::batch::Work;
 use super::history::ChainRow;
 use super::timeline::{Entry, Origin};
+use super::work::{Elsewhere, Work};
 use super::{places, submitted::Submitted};
 use crate::store::{DatabaseError, Kind, Rows, Transaction, Value};
 
@@ -30,13 +30,6 @@ pub(crate) const PLACE_ID_OF_ROW: &str = "(case when o.manifests_endpoint is nul
 
 /// The most rows that a move looks at. Retention keeps chains shorter.
 const CHAIN_MAX: i64 = 20_000;
-
-/// The place that an entry is about, where that is not where its reconciler is.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Elsewhere {
-    pub(super) endpoint: String,
-    pub(super) place_id: Option<i64>,
-}
 
 /// Whether an entry names its place.
 enum Names<'a> {

@@ -5,8 +5,8 @@ use std::collections::{BTreeSet, HashMap};
 use hub_api::report::WorkloadName;
 use hub_api::timestamp::Timestamp;
 
-use super::batch::Work;
 use super::naming::Home;
+use super::work::Work;
 use super::workloads::{Asked, Meant};
 use super::{naming, places, workloads};
 use crate::store::{DatabaseError, Kind, Rows, Transaction, Value};

@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use hub_api::report::{Status, WorkloadName};
 use hub_api::timestamp::Timestamp;
 
-use super::batch::Group;
 use super::ids::Ids;
+use super::submitted::Group;
 use super::submitted::Submitted;
 use crate::store::{DatabaseError, Dialect, Kind, Row, Rows, Transaction, Value};
 

@@ -19,6 +19,9 @@ pub(super) struct Submitted {
     pub(super) endpoint: Option<String>,
 }
 
+/// The reports of one reconciler, in the order of their moments, with their numbers.
+pub(super) type Group<'a> = Vec<(usize, &'a Submitted)>;
+
 impl Submitted {
     pub(super) fn new(report: Report) -> Self {
         Self {
