@@ -136,7 +136,7 @@ fn the_hub_answers_what_the_hosts_say() {
         "{compared}"
     );
     assert!(answer("kalypso drift").contains("promised to report and did not"));
-    assert!(answer("kalypso history --host prod-chicago-edge-02 --limit 5").contains("success"));
+    assert!(answer("kalypso history --host prod-chicago-edge-02 --limit 5").contains("succeeded"));
 }
 
 #[test]
@@ -210,7 +210,7 @@ fn what_it_says_to_try_works_as_it_is_printed() {
     let expected = |command: &&str| if command.starts_with("kalypso plan") { "2" } else { "0" };
     assert_eq!(statuses, commands.iter().map(expected).collect::<Vec<_>>(), "{output:?}");
     for said in [
-        "wanted since",
+        "desired since",
         "prod-chicago-edge-02  prod",
         "DATABASE_URL = ",
         "~ 16 assignments change",

@@ -39,6 +39,9 @@ pub struct Fields {
 
 impl Fields {
     /// The fields of a value, which must be an object; `name` is what it is called.
+    ///
+    /// # Errors
+    /// The field is missing, or its value is wrong.
     pub fn of(value: Value, name: &str) -> Result<Self, ReportError> {
         match value {
             Value::Object(map) => Ok(Self { prefix: String::new(), map }),
@@ -47,6 +50,9 @@ impl Fields {
     }
 
     /// A text; none if it is missing, null or empty.
+    ///
+    /// # Errors
+    /// The field is missing, or its value is wrong.
     pub fn text(&mut self, name: &str) -> Result<Option<String>, ReportError> {
         match self.map.remove(name) {
             None | Some(Value::Null) => Ok(None),
@@ -56,6 +62,9 @@ impl Fields {
     }
 
     /// A whole number of seconds or the like.
+    ///
+    /// # Errors
+    /// The field is missing, or its value is wrong.
     pub fn number(&mut self, name: &str) -> Result<Option<u64>, ReportError> {
         match self.map.remove(name) {
             None | Some(Value::Null) => Ok(None),
@@ -67,6 +76,9 @@ impl Fields {
     }
 
     /// An object of texts.
+    ///
+    /// # Errors
+    /// The field is missing, or its value is wrong.
     pub fn texts(&mut self, name: &str) -> Result<BTreeMap<String, String>, ReportError> {
         let Some(mut fields) = self.object(name)? else { return Ok(BTreeMap::new()) };
         let keys: Vec<String> = fields.map.keys().cloned().collect();
@@ -74,6 +86,9 @@ impl Fields {
     }
 
     /// An object.
+    ///
+    /// # Errors
+    /// The field is missing, or its value is wrong.
     pub fn object(&mut self, name: &str) -> Result<Option<Self>, ReportError> {
         match self.map.remove(name) {
             None | Some(Value::Null) => Ok(None),
@@ -83,6 +98,9 @@ impl Fields {
     }
 
     /// Nothing is left over: whatever is has a name that nobody knows.
+    ///
+    /// # Errors
+    /// The field is missing, or its value is wrong.
     pub fn end(self, known: &[&str]) -> Result<(), ReportError> {
         match self.map.keys().next() {
             Some(name) => Err(ReportError::new(format!("{}{}", self.prefix, shown(name)), unknown(name, known))),
@@ -99,6 +117,9 @@ impl Fields {
 }
 
 /// A place out of its three parts; none without a repository and a path, because a branch alone says nothing.
+///
+/// # Errors
+/// The field is missing, or its value is wrong.
 pub fn endpoint(
     repository: Option<&str>,
     branch: Option<&str>,
@@ -111,6 +132,9 @@ pub fn endpoint(
 }
 
 /// A workload by its name, perhaps in an environment; `field` is what the name stands in.
+///
+/// # Errors
+/// The field is missing, or its value is wrong.
 pub fn workload(
     name: Option<String>,
     environment: Option<String>,
@@ -124,6 +148,9 @@ pub fn workload(
 }
 
 /// The status that a word means, in any case, with `-` or `_`.
+///
+/// # Errors
+/// The field is missing, or its value is wrong.
 pub fn status(field: &str, word: Option<&str>) -> Result<Status, ReportError> {
     let Some(word) = word else {
         return Err(ReportError::new(field, "is missing: `success`, `failure` or `in_progress`"));

@@ -1,5 +1,7 @@
 //! The rollout state of reconcilers: one table of rules, for values and for SQL.
 
+use std::fmt::Write as _;
+
 use hub_api::report::Status;
 use model::rollout::RolloutState;
 
@@ -92,10 +94,10 @@ pub(super) fn expression(holds: &str) -> String {
     let mut cases = String::from("case");
     for rule in &RULES {
         let number = number(rule.state);
-        match rule.condition(holds) {
-            Some(condition) => cases.push_str(&format!(" when {condition} then {number}")),
-            None => cases.push_str(&format!(" else {number}")),
-        }
+        let _ = match rule.condition(holds) {
+            Some(condition) => write!(cases, " when {condition} then {number}"),
+            None => write!(cases, " else {number}"),
+        };
     }
     cases + " end"
 }

@@ -119,7 +119,7 @@ mod tests {
         let desired = json!({"kind": "desired", "at": "2026-11-21T13:44:01Z", "commit": "1.0", "place": "r/b/p", "isRemoved": true});
         assert_eq!(
             check(desired),
-            "2026-11-21T13:44:01Z  desired       r/b/p                 1.0  nothing is desired there any more\n"
+            "2026-11-21T13:44:01Z  desired      r/b/p                 1.0  nothing is desired there any more\n"
         );
         let silent = json!({"kind": "silent", "at": "2026-11-21T13:44:01Z", "host": "h", "reconciler": "r"});
         assert_eq!(check(silent), "2026-11-21T13:44:01Z  silent       h                     r\n");

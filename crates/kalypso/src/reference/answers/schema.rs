@@ -50,19 +50,19 @@ impl Schemas {
     }
 
     fn field(&self, path: &str, property: &Value, found: &mut Vec<Found>) {
-        let inner = self.resolved(self.not_null(property));
+        let inner = self.resolved(not_null(property));
         let (path, inner) = match inner.get("items") {
-            Some(items) => (format!("{path}[]"), self.resolved(self.not_null(items))),
+            Some(items) => (format!("{path}[]"), self.resolved(not_null(items))),
             None => (path.to_owned(), inner),
         };
-        let described = property["description"].as_str().unwrap_or_default().replace('\n', " ");
+        let described = property["description"].as_str().or(not_null(property)["description"].as_str());
+        let described = described.unwrap_or_default().replace('\n', " ");
         let elsewhere = ELSEWHERE.iter().find(|(name, _)| self.0.get(*name) == Some(inner));
-        match elsewhere {
-            Some((_, place)) => add(found, &path, format!("{described} {place}").trim(), Vec::new()),
-            None => {
-                add(found, &path, &described, words(inner));
-                self.walk(inner, &format!("{path}."), found);
-            }
+        if let Some((_, place)) = elsewhere {
+            add(found, &path, format!("{described} {place}").trim(), Vec::new());
+        } else {
+            add(found, &path, &described, words(inner));
+            self.walk(inner, &format!("{path}."), found);
         }
     }
 
@@ -70,15 +70,15 @@ impl Schemas {
         let name = schema["$ref"].as_str().and_then(|link| link.rsplit('/').next());
         name.and_then(|name| self.0.get(name)).unwrap_or(schema)
     }
+}
 
-    /// What a value that may be `null` is otherwise.
-    fn not_null<'a>(&self, schema: &'a Value) -> &'a Value {
-        let either = schema["oneOf"].as_array().into_iter().flatten();
-        let mut either = either.filter(|one| one["type"] != "null");
-        match (either.next(), either.next()) {
-            (Some(one), None) => one,
-            _ => schema,
-        }
+/// What a value that may be `null` is otherwise.
+fn not_null(schema: &Value) -> &Value {
+    let either = schema["oneOf"].as_array().into_iter().flatten();
+    let mut either = either.filter(|one| one["type"] != "null");
+    match (either.next(), either.next()) {
+        (Some(one), None) => one,
+        _ => schema,
     }
 }
 
