@@ -27,7 +27,7 @@ fn changes_are_followed() {
         kalypso(folder.path(), &[&events[..], more].concat())
     };
     let human = follow(&["--status", "failed"]);
-    assert!(said(&human).contains("failed      berlin-1              -  checkout  no disk"), "{}", said(&human));
+    assert!(said(&human).contains("failed       berlin-1              -  checkout  no disk"), "{}", said(&human));
     let json = follow(&["-o", "json"]);
     let event: serde_json::Value = serde_json::from_slice(&json.stdout).unwrap();
     assert_eq!((&event["kind"], &event["message"]), (&"report".into(), &"no disk".into()));
