@@ -1,20 +1,22 @@
 //! A question as it arrives over HTTP.
 
-use axum::extract::FromRequestParts;
-use axum::response::Response;
-use http::HeaderMap;
+use axum::body::Bytes;
+use axum::extract::{FromRequestParts, Query};
+use axum::response::{IntoResponse as _, Response};
+use data_encoding::HEXLOWER;
 use http::request::Parts;
+use http::{HeaderMap, HeaderValue, StatusCode, header};
 use hub_api::filter::Filter;
 use hub_api::page::Page;
 use hub_api::tokens::Reach;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use sha2::{Digest as _, Sha256};
 use utoipa::IntoParams;
 
 use super::App;
 use super::caller::LimitedReader;
 use super::problem::{Kind, Problem};
-use super::questions::{self, read, refuse_unknown};
 use crate::questions::{Question, QuestionError};
 use crate::tokens::prune;
 
@@ -56,13 +58,74 @@ impl<T> Asked<T> {
     pub(super) fn answer<A: Serialize>(&self, answer: Result<A, QuestionError>) -> Result<Response, Problem> {
         let reach = &self.reach;
         if reach.is_all() {
-            return questions::answer(&self.headers, answer);
+            return self::answer(&self.headers, answer);
         }
         let mut pruned =
             serde_json::to_value(answer?).map_err(|error| Problem::new(Kind::Mistake, error.to_string()))?;
         if !prune(reach, &mut pruned) {
             return Err(Problem::new(Kind::Forbidden, format!("this token is limited to {reach}")));
         }
-        questions::answer(&self.headers, Ok(pruned))
+        self::answer(&self.headers, Ok(pruned))
+    }
+}
+
+/// Reads what the query of an address says.
+pub(super) fn read<T: DeserializeOwned>(parts: &Parts) -> Result<T, Problem> {
+    match Query::try_from_uri(&parts.uri) {
+        Ok(Query(read)) => Ok(read),
+        Err(rejection) => Err(rejection.into()),
+    }
+}
+
+/// A parameter that is written wrongly must not select everything.
+fn refuse_unknown<T: IntoParams>(parts: &Parts) -> Result<(), Problem> {
+    let given: Vec<(String, String)> = read(parts)?;
+    let known = [Filter::into_params(|| None), Page::into_params(|| None), T::into_params(|| None)].concat();
+    match given.iter().find(|(name, _)| known.iter().all(|known| known.name != *name)) {
+        None => Ok(()),
+        Some((name, _)) => {
+            let known: Vec<_> = known.iter().map(|known| known.name.as_str()).collect();
+            let problem = Problem::new(Kind::Malformed, format!("there is no parameter `{name}` here"));
+            Err(problem.hint(format!("there are {}", known.join(", "))))
+        }
+    }
+}
+
+/// The answer as JSON, with its tag; nothing but the tag if the one who asks has it already.
+fn answer<T: Serialize>(headers: &HeaderMap, answer: Result<T, QuestionError>) -> Result<Response, Problem> {
+    let body = serde_json::to_vec(&answer?).map_err(|error| Problem::new(Kind::Mistake, error.to_string()))?;
+    let digest = Sha256::digest(&body);
+    let tag = format!("\"{}\"", HEXLOWER.encode(digest.get(..16).unwrap_or_default()));
+    let has_it = headers.get_all(header::IF_NONE_MATCH).iter().any(|tags| names(tags, &tag));
+    let mut response = if has_it {
+        StatusCode::NOT_MODIFIED.into_response()
+    } else {
+        ([(header::CONTENT_TYPE, "application/json")], Bytes::from(body)).into_response()
+    };
+    if let Ok(tag) = HeaderValue::try_from(tag) {
+        response.headers_mut().insert(header::ETAG, tag);
+    }
+    response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("private, no-cache"));
+    Ok(response)
+}
+
+/// Whether a header `If-None-Match` names the tag. Weak tags are compared too, as RFC 9110 has it: proxies that compress make tags weak.
+fn names(tags: &HeaderValue, tag: &str) -> bool {
+    let tags = tags.to_str().unwrap_or_default().split(',').map(str::trim);
+    tags.map(|one| one.strip_prefix("W/").unwrap_or(one)).any(|one| one == tag || one == "*")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(tags: &'static str) -> bool {
+        names(&HeaderValue::from_static(tags), "\"a\"")
+    }
+
+    #[test]
+    fn tags_are_found_in_lists() {
+        assert!(["\"a\"", "W/\"a\"", "\"b\", \"a\"", "*"].into_iter().all(check));
+        assert!(!["", "a", "\"b\"", "\"aa\""].into_iter().any(check));
     }
 }

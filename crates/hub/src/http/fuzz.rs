@@ -9,9 +9,9 @@ use hub_api::revision;
 use hub_api::timestamp::Timestamp;
 use hub_api::token::{SecretDigest, TokenText};
 
+use super::asked::read;
 use super::caller::{authorization, names_this_machine};
 use super::layers::is_readable;
-use super::questions::read;
 use crate::questions;
 
 /// Reads lines: the query of a question, then headers, then a word that may be a token, a cursor, a moment, a name. Nothing is expected but that it ends
