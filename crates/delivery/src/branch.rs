@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use engine::output::Folder;
-use git::load::Moment;
+use git::load::Snapshot;
 use git::publish::{Destination, Heads, PublishError};
 use git::published::{Publication, Published};
 use git::{Commit, Revision};
@@ -128,7 +128,7 @@ impl Branch {
         let published = Published::read(&**repositories, head, environment).ok()?;
         let newest = published.newest()?;
         let pinned = PinnedRepositories::new(&**repositories, newest.sources.clone());
-        let read = Moment::new(&pinned, access.control_plane()).load(environment);
+        let read = Snapshot::new(&pinned, access.control_plane()).load(environment);
         let loaded = Some(Loaded::new(read, None, Some(access))).filter(|loaded| loaded.is_whole)?;
         Some((newest.commit, loaded))
     }
@@ -186,7 +186,7 @@ impl Branch {
         };
         let environment = &loaded.fleet.environment;
         let pinned = PinnedRepositories::strictly(&**repositories, first.sources.clone());
-        let moment = Moment::new(&pinned, access.control_plane());
+        let moment = Snapshot::new(&pinned, access.control_plane());
         let read = moment.load(environment);
         let (read, unread) = with_past((&moment, environment), read, || Ok(vec![Published { publications }]));
         if let Some(error) = unread {

@@ -52,9 +52,9 @@ impl Repositories for PinnedRepositories<'_> {
         self.repositories.resolve(url, &at)
     }
 
-    fn remembered(&self, url: &RepositoryUrl, revision: &Revision) -> Option<Commit> {
+    fn cached(&self, url: &RepositoryUrl, revision: &Revision) -> Option<Commit> {
         let at = self.at(url, revision);
-        if self.is_there(&at) { self.repositories.remembered(url, &at) } else { None }
+        if self.is_there(&at) { self.repositories.cached(url, &at) } else { None }
     }
 
     fn seen(&self, url: &RepositoryUrl, revision: &Revision) -> Vec<GitId> {

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use git::load::{Directory, Moment};
+use git::load::{Directory, Snapshot};
 use git::publish::PublishError;
 use git::published::Published;
 use git::{RepositoryError, Revision};
@@ -96,7 +96,7 @@ fn names_in(directory: Directory<'_>, read: &git::load::Loaded) -> Result<BTreeS
 /// # Errors
 /// If all are to be read, and the control plane declares none or can't be read.
 pub fn from_git(access: &Arc<RepositoryAccess>, name: Option<&EnvironmentName>) -> Result<Vec<Loaded>, ReadError> {
-    let moment = Moment::new(&*access.repositories, access.control_plane());
+    let moment = Snapshot::new(&*access.repositories, access.control_plane());
     let names = if let Some(name) = name {
         vec![name.clone()]
     } else {
@@ -119,7 +119,7 @@ fn no_environments(environments: git::load::Environments, access: &RepositoryAcc
 }
 
 /// An environment with what was published of it before, if a source can't be understood.
-fn now_and_before(moment: &Moment<'_>, name: &EnvironmentName, access: &Arc<RepositoryAccess>) -> Loaded {
+fn now_and_before(moment: &Snapshot<'_>, name: &EnvironmentName, access: &Arc<RepositoryAccess>) -> Loaded {
     let part = moment.platform(name);
     let destinations: Vec<_> = part.gitops_repos().map(|object| object.spec.place.clone()).collect();
     let read = moment.complete(part, &|| Ok(Vec::new()));
@@ -150,7 +150,7 @@ pub fn for_publication(
 
 /// None if a branch of the platform's moved meanwhile.
 fn at_one_moment(access: &Arc<RepositoryAccess>, environment: &EnvironmentName, only: Option<&str>) -> Option<Loaded> {
-    let moment = Moment::new(&*access.repositories, access.control_plane());
+    let moment = Snapshot::new(&*access.repositories, access.control_plane());
     let platform = moment.platform(environment);
     let found = heads::read(access, &platform, (environment, only));
     if !found.is_empty() && !moment.is_still_true() {
@@ -164,7 +164,7 @@ fn at_one_moment(access: &Arc<RepositoryAccess>, environment: &EnvironmentName, 
 
 /// What was read. If a source can't be understood, what was published says what was there before; the error says why that is not known.
 pub(crate) fn with_past(
-    (moment, name): (&Moment<'_>, &EnvironmentName),
+    (moment, name): (&Snapshot<'_>, &EnvironmentName),
     read: git::load::Loaded,
     published: impl FnOnce() -> Result<Vec<Published>, RepositoryError>,
 ) -> (git::load::Loaded, Option<PublishError>) {

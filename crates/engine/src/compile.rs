@@ -5,11 +5,11 @@
 //! differs are computed again. On the first run, no digest is known.
 
 mod advance;
-mod alone;
 mod assignment;
-mod pairs;
+mod class_pairs;
 mod problems;
 mod rows;
+mod single;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -31,17 +31,17 @@ use crate::place::Place;
 pub use crate::prepare::Prepared;
 use crate::prepare::{Delta, NO_TARGET, PreparedTarget, Reach};
 use crate::render::SharedFiles;
-pub(crate) use alone::Alone;
 pub use assignment::Assignment;
-use pairs::{Pair, Pairs};
+use class_pairs::{ClassPair, ClassPairs};
 use rows::Row;
 pub(crate) use rows::with_bytes;
+pub(crate) use single::SingleAssignments;
 
 /// The compiled assignments of an environment. Only the id of each assignment's folder is stored. Its files are rendered again when they are read.
 #[derive(Debug)]
 pub struct Compiled {
     prepared: Prepared,
-    pairs: Pairs,
+    pairs: ClassPairs,
     /// The assignments by place id.
     rows: BTreeMap<u32, Row>,
     /// The reasons why assignments could not be rendered, by place id and target id.
@@ -117,7 +117,7 @@ impl Compiled {
     pub fn of(prepared: Prepared, Options { memo, progress, is_earlier }: Options) -> Self {
         let mut compiled = Self {
             prepared,
-            pairs: Pairs::default(),
+            pairs: ClassPairs::default(),
             rows: BTreeMap::new(),
             failures: BTreeMap::new(),
             tree: Tree::default(),
@@ -358,7 +358,7 @@ impl Compiled {
         Child::Sealed(Sealed { id, by: SealedBy::Maker(key) })
     }
 
-    fn pair(&self, place: u32, target: u32) -> Option<&Pair> {
+    fn pair(&self, place: u32, target: u32) -> Option<&ClassPair> {
         self.pairs.get(self.prepared.class_of_place(place), self.prepared.class_of_target(target))
     }
 

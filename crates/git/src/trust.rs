@@ -167,7 +167,7 @@ pub(crate) fn is_own(metadata: &Metadata) -> bool {
 
 /// Whether a file belongs neither to the current user nor to the administrator.
 #[cfg(unix)]
-pub fn is_strangers(path: &Path) -> bool {
+pub fn has_foreign_owner(path: &Path) -> bool {
     use std::os::unix::fs::MetadataExt as _;
     fs::symlink_metadata(path).is_ok_and(|metadata| metadata.uid() != user() && metadata.uid() != ADMINISTRATOR)
 }
@@ -185,7 +185,7 @@ pub(crate) fn check(_path: &Path, _metadata: &Metadata, _part: Part) -> Result<(
 
 /// On this platform, the system closes the folders of a user to other users.
 #[cfg(not(unix))]
-pub fn is_strangers(_path: &Path) -> bool {
+pub fn has_foreign_owner(_path: &Path) -> bool {
     false
 }
 

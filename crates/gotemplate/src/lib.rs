@@ -54,7 +54,7 @@ pub use error::{ErrorKind, TemplateError};
 pub use fuel::Limits;
 pub use reads::Reads;
 pub use shared::Shared;
-pub use taint::{Stretch, Taint};
+pub use taint::{Taint, TaintedRange};
 pub use template::{Options, Rendered, Template};
 pub use text::Text;
 pub use value::Value;

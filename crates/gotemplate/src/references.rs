@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use crate::format;
 use crate::fuel::{Exhausted, Fuel};
-use crate::taint::{Output, Stretch, Taint, overlaps};
+use crate::taint::{Output, Taint, TaintedRange, overlaps};
 use crate::value::Value;
 
 const OPEN: &[u8] = b"{{";
@@ -31,7 +31,7 @@ pub(crate) fn find(output: &Output) -> Option<usize> {
     let mut from = 0;
     while let Some(at) = memchr::memmem::find(output.bytes.get(from..)?, OPEN) {
         let at = from + at;
-        if is_uniform(&output.stretches, at) {
+        if is_uniform(&output.tainted_ranges, at) {
             return Some(at);
         }
         from = at + 1;
@@ -40,8 +40,8 @@ pub(crate) fn find(output: &Output) -> Option<usize> {
 }
 
 /// Whether both braces are tainted, or neither is.
-fn is_uniform(stretches: &[Stretch], at: usize) -> bool {
-    overlaps(stretches, &(at..at + 1)) == overlaps(stretches, &(at + 1..at + 2))
+fn is_uniform(tainted_ranges: &[TaintedRange], at: usize) -> bool {
+    overlaps(tainted_ranges, &(at..at + 1)) == overlaps(tainted_ranges, &(at + 1..at + 2))
 }
 
 /// Returns the output with the plain references in its tainted parts replaced by their values. Each value gets the taint of the text around it.
@@ -49,22 +49,22 @@ pub(crate) fn replaced(output: Output, dot: &Value, names: &[&str], fuel: &mut F
     let has_text = |(part, _): &(Range<usize>, Taint)| {
         output.bytes.get(part.clone()).is_some_and(|text| memchr::memmem::find(text, OPEN).is_some())
     };
-    let parts: Vec<_> = tainted_parts(&output.stretches).filter(has_text).collect();
+    let parts: Vec<_> = tainted_parts(&output.tainted_ranges).filter(has_text).collect();
     if parts.is_empty() {
         return Ok(output);
     }
     let mut replacer = Replacer { dot, names, refused: Vec::new(), first: None };
-    let mut replaced = Output { bytes: Vec::with_capacity(output.bytes.len()), stretches: Vec::new() };
+    let mut replaced = Output { bytes: Vec::with_capacity(output.bytes.len()), tainted_ranges: Vec::new() };
     let mut copied = 0;
     for (part, taint) in parts {
-        replaced.copy(&output.bytes, &output.stretches, copied..part.start);
+        replaced.copy(&output.bytes, &output.tainted_ranges, copied..part.start);
         let text = output.bytes.get(part.clone()).unwrap_or_default();
         let text = replacer.part(text, part.start);
         fuel.output(text.len()).map_err(Refusal::Exhausted)?;
         replaced.write(&text, taint);
         copied = part.end;
     }
-    replaced.copy(&output.bytes, &output.stretches, copied..output.bytes.len());
+    replaced.copy(&output.bytes, &output.tainted_ranges, copied..output.bytes.len());
     match replacer.first {
         Some(at) => Err(Refusal::Text(at, replacer.refused)),
         None => Ok(replaced),
@@ -72,10 +72,10 @@ pub(crate) fn replaced(output: Output, dot: &Value, names: &[&str], fuel: &mut F
 }
 
 /// The tainted ranges. Ranges that touch are joined.
-fn tainted_parts(stretches: &[Stretch]) -> impl Iterator<Item = (Range<usize>, Taint)> {
-    stretches.chunk_by(|left, right| left.range.end == right.range.start).filter_map(|group| {
+fn tainted_parts(tainted_ranges: &[TaintedRange]) -> impl Iterator<Item = (Range<usize>, Taint)> {
+    tainted_ranges.chunk_by(|left, right| left.range.end == right.range.start).filter_map(|group| {
         let (first, last) = (group.first()?, group.last()?);
-        let is_raw = group.iter().any(|stretch| stretch.is_raw);
+        let is_raw = group.iter().any(|tainted| tainted.is_raw);
         Some((first.range.start..last.range.end, if is_raw { Taint::Raw } else { Taint::Structured }))
     })
 }

@@ -36,7 +36,7 @@ pub struct Tainted {
 
 /// A range of an output that comes from tainted texts.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Stretch {
+pub struct TaintedRange {
     /// The range, in bytes.
     pub range: Range<usize>,
     /// Whether the texts are unquoted or were changed. Otherwise they are in a list or map that a function wrote.
@@ -47,7 +47,7 @@ pub struct Stretch {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Output {
     pub(crate) bytes: Vec<u8>,
-    pub(crate) stretches: Vec<Stretch>,
+    pub(crate) tainted_ranges: Vec<TaintedRange>,
 }
 
 impl Output {
@@ -62,30 +62,30 @@ impl Output {
     pub(crate) fn taint_from(&mut self, start: usize, taint: Taint) {
         let range = start..self.bytes.len();
         if taint >= Taint::Structured && !range.is_empty() {
-            self.stretches.push(Stretch { range, is_raw: taint == Taint::Raw });
+            self.tainted_ranges.push(TaintedRange { range, is_raw: taint == Taint::Raw });
         }
     }
 
     /// Appends a part of a text with the taints that it has in that text.
-    pub(crate) fn copy(&mut self, source: &[u8], stretches: &[Stretch], part: Range<usize>) {
+    pub(crate) fn copy(&mut self, source: &[u8], tainted_ranges: &[TaintedRange], part: Range<usize>) {
         let start = self.bytes.len();
         self.bytes.extend_from_slice(source.get(part.clone()).unwrap_or_default());
-        let first = stretches.partition_point(|stretch| stretch.range.end <= part.start);
-        for stretch in stretches.get(first..).unwrap_or_default() {
-            if stretch.range.start >= part.end {
+        let first = tainted_ranges.partition_point(|tainted| tainted.range.end <= part.start);
+        for tainted in tainted_ranges.get(first..).unwrap_or_default() {
+            if tainted.range.start >= part.end {
                 break;
             }
-            let (from, to) = (stretch.range.start.max(part.start), stretch.range.end.min(part.end));
+            let (from, to) = (tainted.range.start.max(part.start), tainted.range.end.min(part.end));
             let range = start + from - part.start..start + to - part.start;
-            self.stretches.push(Stretch { range, is_raw: stretch.is_raw });
+            self.tainted_ranges.push(TaintedRange { range, is_raw: tainted.is_raw });
         }
     }
 }
 
 /// Whether any of these tainted ranges, which are in order, contains a byte of `range`.
-pub(crate) fn overlaps(stretches: &[Stretch], range: &Range<usize>) -> bool {
-    let first = stretches.partition_point(|stretch| stretch.range.end <= range.start);
-    stretches.get(first).is_some_and(|stretch| stretch.range.start < range.end)
+pub(crate) fn overlaps(tainted_ranges: &[TaintedRange], range: &Range<usize>) -> bool {
+    let first = tainted_ranges.partition_point(|tainted| tainted.range.end <= range.start);
+    tainted_ranges.get(first).is_some_and(|tainted| tainted.range.start < range.end)
 }
 
 /// How the taint of a function's result depends on the taints of its arguments.

@@ -11,7 +11,7 @@ use crate::parse::{self, tree::Program};
 use crate::reads::Reads;
 use crate::references::{self, Refusal};
 use crate::shared::Shared;
-use crate::taint::{Output, Stretch};
+use crate::taint::{Output, TaintedRange};
 use crate::value::Value;
 
 /// A parsed template. Can be shared between threads.
@@ -45,7 +45,7 @@ pub struct Rendered {
     /// text reads.
     pub passes: u32,
     /// The ranges of the output that come from tainted texts, in order.
-    pub stretches: Vec<Stretch>,
+    pub tainted_ranges: Vec<TaintedRange>,
 }
 
 impl Template {
@@ -110,10 +110,10 @@ impl Template {
             if references::find(&output).is_none() {
                 break;
             }
-            let program = parse(&self.name, output.bytes.into(), (output.stretches, rendering.pass))?;
+            let program = parse(&self.name, output.bytes.into(), (output.tainted_ranges, rendering.pass))?;
             output = execute(&self.name, &program, dot, &mut rendering)?;
         }
-        Ok(Rendered { bytes: output.bytes, passes: rendering.pass + 1, stretches: output.stretches })
+        Ok(Rendered { bytes: output.bytes, passes: rendering.pass + 1, tainted_ranges: output.tainted_ranges })
     }
 
     /// Returns the place in the template that writes the byte `at` of the first pass's output: line and column, both from 1.
@@ -132,7 +132,7 @@ impl Template {
         (dot, names): (&Value, &[&str]),
         rendering: &mut Rendering,
     ) -> Result<Output, TemplateError> {
-        if output.stretches.is_empty() {
+        if output.tainted_ranges.is_empty() {
             return Ok(output);
         }
         let source = output.bytes.clone();
@@ -150,8 +150,12 @@ fn tainted(place: Place<'_>, refused: Vec<String>) -> TemplateError {
     TemplateError { refused, ..TemplateError::new(place, ErrorKind::Tainted, "data would have to be evaluated".into()) }
 }
 
-fn parse(name: &str, source: Arc<[u8]>, (stretches, pass): (Vec<Stretch>, u32)) -> Result<Program, TemplateError> {
-    parse::parse(name, Arc::clone(&source), stretches).map_err(|error| {
+fn parse(
+    name: &str,
+    source: Arc<[u8]>,
+    (tainted_ranges, pass): (Vec<TaintedRange>, u32),
+) -> Result<Program, TemplateError> {
+    parse::parse(name, Arc::clone(&source), tainted_ranges).map_err(|error| {
         let place = Place { template: name, source: &source, at: error.at, pass };
         match error.refused {
             Some(text) => tainted(place, vec![text]),

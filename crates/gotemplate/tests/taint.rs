@@ -202,7 +202,7 @@ fn what_a_function_decodes_joins_or_counts_is_data() {
 #[test]
 fn a_name_is_data_where_it_is_decoded() {
     let name =
-        |template: &str| render(template, &data(&[], Taint::Raw), false).map(|rendered| rendered.stretches.len());
+        |template: &str| render(template, &data(&[], Taint::Raw), false).map(|rendered| rendered.tainted_ranges.len());
     assert_eq!(name("{{ .Name }}{{ .Name | upper }}{{ printf \"%s-x\" .Name }}"), Ok(0));
     assert_eq!(name("{{ printf \"%s%s\" .Name .Own.url }}"), Ok(0));
     assert_eq!(name("{{ printf \"%s==\" .Name | b64dec }}").unwrap_err().kind, ErrorKind::Tainted);
@@ -232,18 +232,18 @@ fn members_of_a_map_that_also_holds_data_are_not_data() {
 
 #[test]
 fn an_output_tells_what_of_it_is_data() {
-    let stretches = |template: &str| {
+    let tainted_ranges = |template: &str| {
         let rendered = render(template, &data(&[("x", "a{{ .Type }}")], Taint::Raw), false).unwrap();
         let text = String::from_utf8(rendered.bytes).unwrap();
-        let shown = |stretch: &gotemplate::Stretch| (text[stretch.range.clone()].to_owned(), stretch.is_raw);
-        rendered.stretches.iter().map(shown).collect::<Vec<_>>()
+        let shown = |tainted: &gotemplate::TaintedRange| (text[tainted.range.clone()].to_owned(), tainted.is_raw);
+        rendered.tainted_ranges.iter().map(shown).collect::<Vec<_>>()
     };
     let raw = |text: &str| (text.to_owned(), true);
-    assert_eq!(stretches("1{{ .Theirs.x }}2{{ .Own.url }}"), [raw("adrone")]);
-    assert_eq!(stretches("1{{ quote .Theirs.x }}{{ .Theirs.x }}"), [raw("\"adrone\"adrone")]);
-    assert_eq!(stretches("{{ toJson .Theirs | indent 1 }}"), [(" {\"x\":\"adrone\"}".to_owned(), false)]);
-    assert_eq!(stretches("{{ toJson .Theirs.x }}{{ .Own.host }}"), [raw("\"adrone\"")]);
-    assert_eq!(stretches("{{ toJson .Theirs | replace \"\\\"\" \"\" }}"), [raw("{x:adrone}")]);
+    assert_eq!(tainted_ranges("1{{ .Theirs.x }}2{{ .Own.url }}"), [raw("adrone")]);
+    assert_eq!(tainted_ranges("1{{ quote .Theirs.x }}{{ .Theirs.x }}"), [raw("\"adrone\"adrone")]);
+    assert_eq!(tainted_ranges("{{ toJson .Theirs | indent 1 }}"), [(" {\"x\":\"adrone\"}".to_owned(), false)]);
+    assert_eq!(tainted_ranges("{{ toJson .Theirs.x }}{{ .Own.host }}"), [raw("\"adrone\"")]);
+    assert_eq!(tainted_ranges("{{ toJson .Theirs | replace \"\\\"\" \"\" }}"), [raw("{x:adrone}")]);
 }
 
 #[test]

@@ -107,7 +107,7 @@ pub(crate) struct Check {
     pub(crate) source: SourceOptions,
     /// How the answer is written
     #[arg(short, long, value_enum, default_value_t)]
-    pub(crate) output: crate::report::Format,
+    pub(crate) output: crate::diagnostics::Format,
 }
 
 /// Render an environment's files into a folder, or only say what they would be

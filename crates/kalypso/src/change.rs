@@ -9,14 +9,14 @@ use std::sync::Arc;
 use delivery::access::RepositoryAccess;
 use delivery::loaded::Loaded;
 use delivery::pinned_repositories::PinnedRepositories;
-use git::load::{Directory, Moment, Read, ReadRole};
+use git::load::{Directory, Read, ReadRole, Snapshot};
 use git::{Commit, Content, Edits, Repositories, RepositoryError, Revision};
 use model::git_id::GitId;
 use model::name::{BaseRepoName, EnvironmentName};
 use serde_json::{Value as Json, json};
 
 use crate::arguments::SourceOptions;
-use crate::edited::{Edited, Next};
+use crate::edited_repositories::{EditedRepositories, Next};
 use crate::exit::Failure;
 use crate::loading;
 use crate::patch::{PATCH_BYTES_MAX, Patch, ReadFile};
@@ -254,7 +254,7 @@ impl Now {
     /// The environment after commits that nobody has made yet.
     fn after(&self, next: Vec<Next>, watch: &mut Watch) -> anyhow::Result<Arc<Loaded>> {
         let pinned = PinnedRepositories::new(&*self.access.repositories, self.pins());
-        self.load(&Edited::new(&pinned, next), None, watch)
+        self.load(&EditedRepositories::new(&pinned, next), None, watch)
     }
 
     fn load(
@@ -264,7 +264,7 @@ impl Now {
         watch: &mut Watch,
     ) -> anyhow::Result<Arc<Loaded>> {
         let control_plane = git::load::ControlPlane { promoted, ..self.access.control_plane() };
-        let read = Moment::new(repositories, control_plane).load(self.environment());
+        let read = Snapshot::new(repositories, control_plane).load(self.environment());
         Ok(Arc::new(loading::whole(Loaded::new(read, None, Some(&self.access)), watch)?))
     }
 

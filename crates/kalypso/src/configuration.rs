@@ -121,7 +121,7 @@ fn find_in_ancestors() -> anyhow::Result<Option<PathBuf>> {
     let start = std::env::current_dir().context("the current directory can't be read")?;
     let found = start.ancestors().map(|folder| folder.join(FILE_NAME)).find(|path| path.is_file());
     // It says which variables go where. Whoever may put one above this folder must not be who decides that.
-    let is_planted = |path: &PathBuf| path.parent() != Some(start.as_path()) && git::trust::is_strangers(path);
+    let is_planted = |path: &PathBuf| path.parent() != Some(start.as_path()) && git::trust::has_foreign_owner(path);
     match found {
         Some(path) if is_planted(&path) => {
             let message = format!("the configuration file `{}` belongs to another user", path.display());

@@ -1,7 +1,6 @@
 //! The binary: arguments, configuration, wiring, words on the screen.
 
 mod arguments;
-mod asking;
 mod beneath;
 mod cache;
 mod cache_key;
@@ -11,9 +10,11 @@ mod compiling;
 mod completion;
 mod configuration;
 mod demo;
-mod edited;
+pub mod diagnostics;
+mod edited_repositories;
 mod exit;
 mod folder;
+mod hub_client;
 mod hub_tasks;
 mod interrupts;
 mod loading;
@@ -23,7 +24,6 @@ mod patch;
 mod progress;
 mod range;
 pub mod reference;
-pub mod report;
 mod reporting;
 mod table;
 mod terminal;

@@ -13,9 +13,9 @@ use model::name::EnvironmentName;
 use model::progress::Progress;
 
 use crate::arguments::SourceOptions;
+use crate::diagnostics::{Batch, Report};
 use crate::exit::Failure;
 use crate::progress::Watch;
-use crate::report::{Batch, Report};
 use crate::{configuration, reporting};
 
 /// Reads one environment, which must be there as a whole.

@@ -10,7 +10,7 @@ use engine::compile::Compiled;
 use model::diagnostic::Diagnostic;
 use model::locate::Locator;
 
-use crate::report::{Batch, Format, Report};
+use crate::diagnostics::{Batch, Format, Report};
 
 /// Adds what is wrong to a report, without warnings about shared objects: other environments, which were not read, may use these.
 pub(crate) fn add<'a>(report: &mut Report<'a>, loaded: &'a Loaded, batch: Batch<'_>) {

@@ -63,7 +63,7 @@ pub(crate) fn answer_styled(text: &str) -> std::io::Result<()> {
 pub(crate) fn structured(json: &serde_json::Value, format: Format) -> String {
     match format {
         // JSON is YAML, but people who ask for YAML want to read it.
-        Format::Yaml => crate::report::to_yaml(json),
+        Format::Yaml => crate::diagnostics::to_yaml(json),
         Format::Human | Format::Json => escaped_json(format!("{json:#}\n")),
     }
 }

@@ -1012,7 +1012,7 @@ codes! {
     /// itself is always used, also after a reset or a revert.
     ///
     /// Publish again when the repository answers, or from a machine that reaches it. If the repository is gone for good, remove its registration.
-    RememberedIsOlder = "K0610",
+    CachedIsOlder = "K0610",
     /// The cache is not this user's own, or others may write to it.
     ///
     /// What is in the cache decides what is published, and git works there with credentials. So it is only used if it belongs to the user who runs

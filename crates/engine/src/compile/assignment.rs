@@ -9,7 +9,7 @@ use model::git_id::GitId;
 use model::name::{ConfigMapName, PolicyName};
 
 use super::Compiled;
-use super::pairs::Pair;
+use super::class_pairs::ClassPair;
 use super::rows::{Asked, RowContext, Slot};
 use crate::compose::Composition;
 use crate::place::Place;
@@ -106,7 +106,7 @@ impl<'a> Assignment<'a> {
         RowContext::new(&self.compiled.prepared, &self.compiled.shared, place).files(&Asked { target, pair })
     }
 
-    fn pair(&self) -> Option<&'a Pair> {
+    fn pair(&self) -> Option<&'a ClassPair> {
         self.compiled.pair(self.place, self.target)
     }
 

@@ -7,8 +7,8 @@ use model::diagnostic::{AssignmentId, Code, Diagnostic};
 use rayon::prelude::*;
 use roaring::RoaringBitmap;
 
-use super::pairs::NO_PAIR;
-use super::{Compiled, Pairs, Row};
+use super::class_pairs::NO_PAIR;
+use super::{ClassPairs, Compiled, Row};
 use crate::invariant::require;
 use crate::place::Place;
 use crate::prepare::{NO_TARGET, Prepared};
@@ -91,7 +91,7 @@ struct Met {
 }
 
 impl InUse {
-    fn of(pairs: &Pairs) -> Self {
+    fn of(pairs: &ClassPairs) -> Self {
         Self((0..pairs.len()).map(|_| AtomicBool::new(false)).collect())
     }
 

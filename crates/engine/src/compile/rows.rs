@@ -8,7 +8,7 @@ use model::digest::{Digest, DigestBuilder};
 use model::git_id::GitId;
 use model::tree::{Blob, Child, Entry, Mode, Tree};
 
-use super::pairs::Pair;
+use super::class_pairs::ClassPair;
 use crate::invariant::require;
 use crate::memo::Memo;
 use crate::pin::Manifests;
@@ -63,7 +63,7 @@ pub(crate) struct Evaluated {
 pub(crate) struct Asked<'a> {
     pub(crate) target: &'a PreparedTarget,
     /// The data that it shares with other assignments.
-    pub(crate) pair: &'a Pair,
+    pub(crate) pair: &'a ClassPair,
 }
 
 /// The data of a place that its assignments use.
@@ -123,7 +123,7 @@ impl Slot {
     };
 
     /// An evaluated assignment without a folder.
-    fn of(pair: &Pair, rendering: Digest) -> Self {
+    fn of(pair: &ClassPair, rendering: Digest) -> Self {
         Self { inputs: all_inputs(pair, rendering), rendering, is_known: true, ..Self::UNKNOWN }
     }
 
@@ -212,7 +212,7 @@ impl<'a> RowContext<'a> {
         self.render(asked.pair, &self.context(asked, pinned.as_ref()), None).into_files()
     }
 
-    fn render(&self, pair: &Pair, context: &Context<'_>, shared: Option<&SharedFiles>) -> Rendered {
+    fn render(&self, pair: &ClassPair, context: &Context<'_>, shared: Option<&SharedFiles>) -> Rendered {
         let composition = pair.values.composition(|| self.prepared.containers_at(&pair.containers));
         match self.prepared.templates(self.place) {
             Ok(templates) => templates.render(context, composition, shared),
@@ -286,7 +286,7 @@ fn meaning(problems: &[Diagnostic]) -> Digest {
     meaning.finish()
 }
 
-fn all_inputs(pair: &Pair, rendering: Digest) -> Digest {
+fn all_inputs(pair: &ClassPair, rendering: Digest) -> Digest {
     let mut inputs = DigestBuilder::new("assignment");
     inputs.digest(pair.values.inputs).digest(pair.validation).digest(rendering);
     inputs.finish()

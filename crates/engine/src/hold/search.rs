@@ -11,7 +11,7 @@ use model::git_id::GitId;
 use model::tree::{Child, OpenError, Tree};
 
 use super::{FLEETS_MAX, HELD_MAX, Held, HeldFolder, History, NotHeld, Pin, Reason, place_folder};
-use crate::compile::{Alone, Prepared, with_bytes};
+use crate::compile::{Prepared, SingleAssignments, with_bytes};
 use crate::pin::Manifests;
 
 /// The search for earlier states of some assignments.
@@ -105,7 +105,7 @@ impl Search {
             .filter(|(_, candidate)| candidate.from == publication)
             .map(|(id, _)| id.clone())
             .collect();
-        let alone = fleet.map(|earlier| (earlier, Alone::new(earlier, waiting.iter())));
+        let alone = fleet.map(|earlier| (earlier, SingleAssignments::new(earlier, waiting.iter())));
         let mut later = BTreeMap::new();
         for id in waiting {
             let Some(candidate) = self.candidates.get(&id) else { continue };
@@ -164,7 +164,7 @@ impl Candidate {
     fn rendered(
         &self,
         id: &AssignmentId,
-        (earlier, alone): (&Prepared, &Alone<'_>),
+        (earlier, alone): (&Prepared, &SingleAssignments<'_>),
         now: &Prepared,
     ) -> Result<HeldFolder, Reason> {
         let failing = |codes: BTreeSet<Code>| match earlier.fleet().unavailable.first() {

@@ -9,7 +9,7 @@ use model::name::{DeploymentTargetName, PlaceName};
 use model::tree::{Child, Entry, Open, OpenError, Tree};
 
 use super::layout::{is_marked, is_prefix};
-use super::{Destination, Found, Layout, Level, Output, TRACKING_FILE, joined, left_behind, own_files, wanted};
+use super::{Destination, Found, Layout, Level, Output, TRACKING_FILE, desired, joined, left_behind, own_files};
 use crate::compile::{Assignment, Compiled};
 use crate::hold::Held;
 use crate::place::Place;
@@ -37,7 +37,7 @@ pub fn assemble_held(
     destination: &Destination,
     open: &Open<'_>,
 ) -> Result<Output, OpenError> {
-    let wanted = wanted::laid_out(compiled.tree(), destination.layout);
+    let desired = desired::laid_out(compiled.tree(), destination.layout);
     let folder = destination.folder.as_str();
     let mut output = Output {
         tree: previous.clone(),
@@ -65,8 +65,8 @@ pub fn assemble_held(
         compiled.tree().children().for_each(|(name, _)| assembly.refuse(name, folder));
     } else {
         let before = previous.folder(folder, open)?.unwrap_or_default();
-        let others = assembly.taken_out(&before, &wanted, (Level::Top, ""))?;
-        let after = assembly.laid_over(&others, &wanted, (Level::Top, ""))?;
+        let others = assembly.taken_out(&before, &desired, (Level::Top, ""))?;
+        let after = assembly.laid_over(&others, &desired, (Level::Top, ""))?;
         assembly.output.put(folder, after, open)?;
     }
     let mut output = assembly.finish();
@@ -114,13 +114,13 @@ struct Assembly<'a> {
 
 impl Assembly<'_> {
     /// Removes Kalypso's folders that differ from the desired ones from a folder.
-    fn taken_out(&mut self, before: &Tree, wanted: &Tree, (level, around): (Level, &str)) -> Result<Tree, OpenError> {
+    fn taken_out(&mut self, before: &Tree, desired: &Tree, (level, around): (Level, &str)) -> Result<Tree, OpenError> {
         let mut edits = Vec::new();
-        for (name, child, wanted) in before.changes(wanted) {
+        for (name, child, desired) in before.changes(desired) {
             let Some(folder) = child.map(|child| child.opened(self.open)).transpose()?.flatten() else { continue };
             match level.find(around, name, &folder) {
                 // The desired folder of a cluster is unknown while its cluster type does not exist. The folder stays.
-                Found::Place if wanted.is_none() && self.is_lost(name) => {
+                Found::Place if desired.is_none() && self.is_lost(name) => {
                     self.output.assignments += folder.children().filter(|(_, child)| child.is_folder()).count();
                 }
                 Found::Place => {
@@ -131,8 +131,8 @@ impl Assembly<'_> {
                     }
                 }
                 Found::Prefix(next) => {
-                    let wanted = folder_of(wanted);
-                    let below = self.taken_out(&folder, &wanted, (next, &joined(around, name)))?;
+                    let desired = folder_of(desired);
+                    let below = self.taken_out(&folder, &desired, (next, &joined(around, name)))?;
                     let is_empty = below.is_empty();
                     edits.push((Arc::clone(name), (!is_empty).then_some(Child::Tree(below))));
                 }
@@ -145,10 +145,10 @@ impl Assembly<'_> {
     }
 
     /// Adds the desired folders of places to a folder.
-    fn laid_over(&mut self, others: &Tree, wanted: &Tree, (level, around): (Level, &str)) -> Result<Tree, OpenError> {
+    fn laid_over(&mut self, others: &Tree, desired: &Tree, (level, around): (Level, &str)) -> Result<Tree, OpenError> {
         let mut edits = Vec::new();
-        for (name, other, wanted) in others.changes(wanted) {
-            let Some(wanted) = wanted else { continue };
+        for (name, other, desired) in others.changes(desired) {
+            let Some(desired) = desired else { continue };
             // A file of this name blocks the path like a folder.
             let other = other.or_else(|| others.child(name));
             let path = joined(around, name);
@@ -164,14 +164,14 @@ impl Assembly<'_> {
                     }
                     None => {}
                 }
-                self.place(name, wanted)?
+                self.place(name, desired)?
             } else {
                 let Some(below) = other.map_or(Ok(Some(Tree::default())), |other| other.opened(self.open))? else {
-                    self.refuse_all(&folder_of(Some(wanted)), &self.destination.folder.join(&path));
+                    self.refuse_all(&folder_of(Some(desired)), &self.destination.folder.join(&path));
                     continue;
                 };
                 let next = if level == Level::Top { Level::First } else { Level::Second };
-                let below = self.laid_over(&below, &folder_of(Some(wanted)), (next, &path))?;
+                let below = self.laid_over(&below, &folder_of(Some(desired)), (next, &path))?;
                 if below.is_empty() {
                     continue;
                 }
@@ -185,12 +185,12 @@ impl Assembly<'_> {
     }
 
     /// The new folder of a place: the desired content, and the folders that must stay.
-    fn place(&mut self, name: &Arc<str>, wanted: &Child) -> Result<Child, OpenError> {
-        let Some(before) = self.ours.get(name) else { return Ok(wanted.clone()) };
-        let Some(mut folder) = wanted.opened(self.open)? else { return Ok(wanted.clone()) };
+    fn place(&mut self, name: &Arc<str>, desired: &Child) -> Result<Child, OpenError> {
+        let Some(before) = self.ours.get(name) else { return Ok(desired.clone()) };
+        let Some(mut folder) = desired.opened(self.open)? else { return Ok(desired.clone()) };
         let mut has_kept = false;
-        for (target, child, wanted) in before.changes(&folder.clone()) {
-            let Some(child) = child.filter(|child| child.is_folder() && wanted.is_none()) else { continue };
+        for (target, child, desired) in before.changes(&folder.clone()) {
+            let Some(child) = child.filter(|child| child.is_folder() && desired.is_none()) else { continue };
             let mut child = child.clone();
             match self.kept_as(name, target) {
                 Some(Kept::Failing(id)) => match self.held.folders.get(&id) {
@@ -207,12 +207,12 @@ impl Assembly<'_> {
             self.output.assignments += 1;
             folder.set(Arc::clone(target), child);
         }
-        Ok(if has_kept { Child::Tree(folder) } else { wanted.clone() })
+        Ok(if has_kept { Child::Tree(folder) } else { desired.clone() })
     }
 
     /// Reports the places in a folder, because a file has the folder's path. They are not written.
-    fn refuse_all(&mut self, wanted: &Tree, path: &str) {
-        for (name, child) in wanted.children() {
+    fn refuse_all(&mut self, desired: &Tree, path: &str) {
+        for (name, child) in desired.children() {
             // Prefix folders are open trees. Folders of places may be sealed.
             match child {
                 Child::Tree(below) if is_prefix(name) && !is_marked(below) => {
@@ -248,8 +248,8 @@ fn level_of(destination: &Destination) -> Level {
 }
 
 /// The desired content of a prefix folder.
-fn folder_of(wanted: Option<&Child>) -> Tree {
-    match wanted {
+fn folder_of(desired: Option<&Child>) -> Tree {
+    match desired {
         Some(Child::Tree(tree)) => tree.clone(),
         _ => Tree::default(),
     }

@@ -3,12 +3,12 @@
 //! Only Kalypso's own folders are changed. An assignment that fails keeps its last good folder.
 
 mod assembly;
+mod desired;
 mod destinations;
 mod layout;
 mod own_files;
 #[cfg(test)]
 mod tests;
-mod wanted;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;

@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use gotemplate::Stretch;
+use gotemplate::TaintedRange;
 use model::diagnostic::{Code, Diagnostic, Origin, Part};
 use model::field_path::FieldPath;
 use model::yaml::{has_structure_of, is_quoted, is_readable};
@@ -19,18 +19,19 @@ const SUSPECTS_MAX: usize = 16;
 pub(super) struct Made {
     pub(super) text: String,
     /// The ranges of the output that come from texts of applications, in order.
-    pub(super) stretches: Vec<Stretch>,
+    pub(super) tainted_ranges: Vec<TaintedRange>,
 }
 
 impl Made {
     /// Appends another manifest.
-    pub(super) fn append(&mut self, text: &str, stretches: Vec<Stretch>) {
+    pub(super) fn append(&mut self, text: &str, tainted_ranges: Vec<TaintedRange>) {
         let start = self.text.len();
         self.text.push_str(text);
-        let moved = stretches
-            .into_iter()
-            .map(|Stretch { range, is_raw }| Stretch { range: range.start + start..range.end + start, is_raw });
-        self.stretches.extend(moved);
+        let moved = tainted_ranges.into_iter().map(|TaintedRange { range, is_raw }| TaintedRange {
+            range: range.start + start..range.end + start,
+            is_raw,
+        });
+        self.tainted_ranges.extend(moved);
     }
 }
 
@@ -62,8 +63,8 @@ fn with_help(diagnostic: Diagnostic, target: &Target) -> Diagnostic {
 pub(super) fn structure_changed(target: &Target, template: &str, made: &Made) -> Option<Diagnostic> {
     let text = &*made.text;
     let is_suspect = |part: &Range<usize>| text.get(part.clone()).is_none_or(is_suspicious);
-    let mut suspects: Vec<_> = raw_parts(&made.stretches).filter(is_suspect).collect();
-    suspects.extend(quoted_parts(text, &made.stretches));
+    let mut suspects: Vec<_> = raw_parts(&made.tainted_ranges).filter(is_suspect).collect();
+    suspects.extend(quoted_parts(text, &made.tainted_ranges));
     suspects.sort_unstable_by_key(|part| part.start);
     if suspects.is_empty() || is_harmless(text, &suspects) {
         return None;
@@ -93,21 +94,22 @@ pub(super) fn structure_changed(target: &Target, template: &str, made: &Made) ->
 }
 
 /// The raw ranges. Adjacent ranges are merged.
-fn raw_parts(stretches: &[Stretch]) -> impl Iterator<Item = Range<usize>> {
-    let is_one = |left: &Stretch, right: &Stretch| left.range.end == right.range.start && left.is_raw && right.is_raw;
-    stretches.chunk_by(is_one).filter_map(|group| {
+fn raw_parts(tainted_ranges: &[TaintedRange]) -> impl Iterator<Item = Range<usize>> {
+    let is_one =
+        |left: &TaintedRange, right: &TaintedRange| left.range.end == right.range.start && left.is_raw && right.is_raw;
+    tainted_ranges.chunk_by(is_one).filter_map(|group| {
         let (first, last) = (group.first()?, group.last()?);
         first.is_raw.then_some(first.range.start..last.range.end)
     })
 }
 
 /// Ranges of lists and maps that contain quotes and are printed between quotes. No function has escaped the quotes there.
-fn quoted_parts(text: &str, stretches: &[Stretch]) -> Vec<Range<usize>> {
+fn quoted_parts(text: &str, tainted_ranges: &[TaintedRange]) -> Vec<Range<usize>> {
     let has_quotes = |part: &Range<usize>| {
         let part = text.get(part.clone()).unwrap_or_default();
         part.contains('\'') || part.contains('"') && !part.trim_start().starts_with(['{', '['])
     };
-    let structured = stretches.iter().filter(|stretch| !stretch.is_raw).map(|stretch| stretch.range.clone());
+    let structured = tainted_ranges.iter().filter(|stretch| !stretch.is_raw).map(|stretch| stretch.range.clone());
     let mut parts: Vec<_> = structured.filter(has_quotes).collect();
     // If there are too many, all are suspects.
     if !parts.is_empty() && parts.len() <= SUSPECTS_MAX {

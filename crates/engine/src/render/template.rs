@@ -132,16 +132,16 @@ impl Parsed {
                 vec![failure(&self.key, index, &if reveals { without_reason(error) } else { error })]
             })?;
             *has_read_anything |= rendered.passes > 1;
-            let Rendered { bytes, stretches, .. } = rendered;
+            let Rendered { bytes, tainted_ranges, .. } = rendered;
             if bytes.is_empty() {
                 continue;
             }
             let text = String::from_utf8(bytes).map_err(|_| vec![not_text(&self.key, index)])?;
             match &mut joined {
-                None => joined = Some(Made { text, stretches }),
+                None => joined = Some(Made { text, tainted_ranges }),
                 Some(made) => {
                     made.append(SEPARATOR, Vec::new());
-                    made.append(&text, stretches);
+                    made.append(&text, tainted_ranges);
                 }
             }
         }
@@ -155,7 +155,7 @@ impl Parsed {
 
     /// Reports texts of applications that change the structure of the output.
     pub(super) fn check_texts(&self, target: &Target, made: &Made) -> Option<Diagnostic> {
-        if made.stretches.is_empty() { None } else { structure_changed(target, &self.key.name, made) }
+        if made.tainted_ranges.is_empty() { None } else { structure_changed(target, &self.key.name, made) }
     }
 }
 

@@ -70,7 +70,7 @@ pub(super) fn diagnostic(
         "`{label}` can't be reached, and commit {cached} of {revision}, which was read before, is not used: {known}"
     );
     let labels = unreachable.labels;
-    let mut diagnostic = Diagnostic::error(Code::RememberedIsOlder, message)
+    let mut diagnostic = Diagnostic::error(Code::CachedIsOlder, message)
         .note(unreachable.message)
         .note(why)
         .note("what was published of its workloads stays")

@@ -30,7 +30,7 @@ pub use self::broken::BrokenFiles;
 pub use self::diagnostics::UNTRUSTED_CACHE_HELP;
 pub use self::directory::{Directory, DirectoryError, read_directory};
 pub use self::fallback::ReadPublished;
-pub use self::snapshot::{Moment, PlatformPart};
+pub use self::snapshot::{PlatformPart, Snapshot};
 use crate::published::{KeptObject, SourceName};
 use crate::repositories::Repositories;
 use crate::settings::Rewrite;
@@ -75,7 +75,7 @@ pub struct Loaded {
     pub reads: Vec<Read>,
     /// Whether everything of the platform team could be read. If not, nothing may be published: missing objects would count as deleted.
     pub is_whole: bool,
-    /// Whether all files are free of errors, and no object is kept. If not, load again with the publications: [`Moment::load_after`].
+    /// Whether all files are free of errors, and no object is kept. If not, load again with the publications: [`Snapshot::load_after`].
     pub is_understood: bool,
     /// Kept objects, each with its source, that the history of the source does not prove.
     pub kept: BTreeSet<(SourceName, KeptObject)>,
@@ -123,7 +123,7 @@ pub enum ReadRole {
     Application(RegistrationName),
 }
 
-/// Reads one environment at the current commits. To read several environments at the same commits, use a [`Moment`].
+/// Reads one environment at the current commits. To read several environments at the same commits, use a [`Snapshot`].
 pub fn load(repositories: &dyn Repositories, control_plane: ControlPlane<'_>, environment: &EnvironmentName) -> Loaded {
-    Moment::new(repositories, control_plane).load(environment)
+    Snapshot::new(repositories, control_plane).load(environment)
 }

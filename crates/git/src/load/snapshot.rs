@@ -22,7 +22,7 @@ use crate::repositories::{Repositories, RepositoryError, Revision};
 use crate::walk::{ENVIRONMENTS, PathError};
 
 /// A snapshot of all repositories. All reads are consistent: a branch does not move between the reads of two environments.
-pub struct Moment<'a>(View<'a>);
+pub struct Snapshot<'a>(View<'a>);
 
 /// The platform's part of an environment: everything except the files of applications.
 pub struct PlatformPart {
@@ -38,7 +38,7 @@ impl PlatformPart {
     }
 }
 
-impl<'a> Moment<'a> {
+impl<'a> Snapshot<'a> {
     /// A snapshot of the current commits. Each branch is resolved at its first read.
     pub fn new(repositories: &'a dyn Repositories, control_plane: ControlPlane<'a>) -> Self {
         Self(View::new(repositories, control_plane))
@@ -192,7 +192,7 @@ impl<'a> Moment<'a> {
             Err(error) => error,
         };
         let cached = match error {
-            PlaceError::Repository(_) => self.0.repositories.remembered(&place.url, &place.revision),
+            PlaceError::Repository(_) => self.0.repositories.cached(&place.url, &place.revision),
             PlaceError::Path(_) => None,
         };
         let unknown = "what it brings is not known: what was published of its workloads stays";

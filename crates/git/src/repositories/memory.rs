@@ -199,7 +199,7 @@ impl Repositories for MemoryRepositories {
         Ok(Commit { url: url.clone(), revision: revision.clone(), id })
     }
 
-    fn remembered(&self, url: &RepositoryUrl, revision: &Revision) -> Option<Commit> {
+    fn cached(&self, url: &RepositoryUrl, revision: &Revision) -> Option<Commit> {
         let id = *self.state().remembered.get(&(url.clone(), revision.clone()))?;
         Some(Commit { url: url.clone(), revision: revision.clone(), id })
     }

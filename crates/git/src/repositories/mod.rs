@@ -29,7 +29,7 @@ pub trait Repositories: Sync {
     fn resolve(&self, url: &RepositoryUrl, revision: &Revision) -> Result<Commit, RepositoryError>;
 
     /// The commit that the last [`Self::resolve`] of a revision returned, in this process or an earlier one. None if it is not known.
-    fn remembered(&self, url: &RepositoryUrl, revision: &Revision) -> Option<Commit>;
+    fn cached(&self, url: &RepositoryUrl, revision: &Revision) -> Option<Commit>;
 
     /// The heads of a branch or tag at successful requests to its repository, oldest first. Consecutive equal heads are listed once. Only a limited
     /// number is stored; empty if none is known.

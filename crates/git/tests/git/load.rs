@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
-use git::load::{BrokenFiles, ControlPlane, Directory, DirectoryError, Loaded, Moment, load, read_directory};
+use git::load::{BrokenFiles, ControlPlane, Directory, DirectoryError, Loaded, Snapshot, load, read_directory};
 use git::published::{Publication, Published};
 use git::{Edits, KnownTree, MemoryRepositories, Repositories, RepositoryError, Revision};
 use model::fleet::{Fleet, Role};
@@ -223,7 +223,7 @@ fn an_application_that_is_away_does_not_go_back_behind_what_was_published() {
         let (url, progress) = (&control_plane, &Progress::default());
         let broken = &BrokenFiles::default();
         let control_plane = ControlPlane { url, branch: "main", rewrite: &[], promoted: None, progress, broken };
-        let moment = Moment::new(&repositories, control_plane);
+        let moment = Snapshot::new(&repositories, control_plane);
         let source = source.map(|id| ((format!("{HOST}app"), "main".to_owned()), id));
         let publication = Publication {
             commit: read,
@@ -246,7 +246,7 @@ fn a_moment_knows_whether_it_is_over() {
     fill(&repositories, &[main, ("control-plane", "dev", &[("a.yaml", &config("one"))])]);
     let url = url("control-plane");
     let (progress, broken) = (&Progress::default(), &BrokenFiles::default());
-    let moment = Moment::new(
+    let moment = Snapshot::new(
         &repositories,
         ControlPlane { url: &url, branch: "main", rewrite: &[], promoted: None, progress, broken },
     );
@@ -372,7 +372,7 @@ fn several_environments_are_of_one_moment() {
     let broken = &BrokenFiles::default();
     let control_plane =
         ControlPlane { url: &url, branch: "main", rewrite: &[], promoted: None, progress: &silent, broken };
-    let moment = Moment::new(&repositories, control_plane);
+    let moment = Snapshot::new(&repositories, control_plane);
     let environments = moment.environments();
     assert_eq!(environments.names.iter().map(EnvironmentName::as_str).collect::<Vec<_>>(), ["dev", "stage"]);
     assert_eq!(environments.diagnostics.len(), 1);

@@ -134,7 +134,7 @@ fn what_was_read_last_is_remembered_while_the_server_is_away() {
     drop(server);
     assert!(matches!(resolve(&settings, "app"), Err(RepositoryError::Unreachable { .. })));
     let repositories = GitRepositories::new(settings);
-    let remembered = repositories.remembered(&url("app"), &Revision::branch("main"));
+    let remembered = repositories.cached(&url("app"), &Revision::branch("main"));
     assert_eq!(remembered.as_ref(), Some(&commit));
     assert_eq!(repositories.tree(&commit).unwrap(), tree(&[("a", "1")]));
 }
@@ -159,7 +159,7 @@ fn the_order_of_heads_is_that_in_which_the_server_said_them() {
     let repositories = GitRepositories::new(settings);
     let main = Revision::branch("main");
     assert_eq!(repositories.seen(&url("app"), &main), [first, third]);
-    assert_eq!(repositories.remembered(&url("app"), &main).unwrap().id, third);
+    assert_eq!(repositories.cached(&url("app"), &main).unwrap().id, third);
     assert_ne!(second, third);
 }
 
@@ -172,7 +172,7 @@ fn what_is_read_of_an_older_commit_is_not_what_a_branch_is_remembered_at() {
     let head = repositories.resolve(&url("app"), &Revision::branch("main")).unwrap();
     let older = Commit { id: first, ..head };
     assert_eq!(repositories.tree(&older).unwrap(), tree(&[("a", "2")]));
-    assert_eq!(repositories.remembered(&url("app"), &Revision::branch("main")).unwrap().id, second);
+    assert_eq!(repositories.cached(&url("app"), &Revision::branch("main")).unwrap().id, second);
 }
 
 #[test]

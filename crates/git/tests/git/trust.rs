@@ -285,7 +285,7 @@ fn only_what_was_signed_says_where_a_branch_was() {
     let second = resolve(&settings).unwrap();
     drop(server);
     let remembered = |settings: &Settings| {
-        GitRepositories::new(settings.clone()).remembered(&url("app"), &Revision::branch("main")).map(|found| found.id)
+        GitRepositories::new(settings.clone()).cached(&url("app"), &Revision::branch("main")).map(|found| found.id)
     };
     assert_eq!(remembered(&settings), Some(second.id));
     assert_eq!(remembered(&Settings { key: None, ..settings.clone() }), None);

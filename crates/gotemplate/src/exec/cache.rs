@@ -11,7 +11,7 @@ struct Checkpoint {
     steps: u64,
     output_bytes: u64,
     bytes: usize,
-    stretches: usize,
+    tainted_ranges: usize,
     has_expressions: bool,
     expression_lookups: u64,
 }
@@ -33,7 +33,7 @@ impl<'a> Run<'a> {
                 let flow = self.without_nested_parts(|run| run.body(dot, body))?;
                 let written = self.output.bytes.get(checkpoint.bytes..).unwrap_or_default();
                 if flow == Flow::Next
-                    && self.output.stretches.len() == checkpoint.stretches
+                    && self.output.tainted_ranges.len() == checkpoint.tainted_ranges
                     && self.can_store(&checkpoint)
                 {
                     self.store((slot, &checkpoint), || PartResult::Text(written.into()), written.len());
@@ -103,7 +103,7 @@ impl<'a> Run<'a> {
             steps,
             output_bytes,
             bytes: self.output.bytes.len(),
-            stretches: self.output.stretches.len(),
+            tainted_ranges: self.output.tainted_ranges.len(),
             has_expressions: !self.heap.expressions.is_empty(),
             expression_lookups: self.heap.expression_lookups,
         }

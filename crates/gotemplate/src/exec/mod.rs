@@ -94,7 +94,7 @@ struct Run<'a> {
 
 impl<'a> Run<'a> {
     fn new(program: &'a Program, dot: &Value, heap: &'a mut Heap, fuel: &'a mut Fuel) -> Self {
-        let output = Output { bytes: Vec::with_capacity(program.source.len()), stretches: Vec::new() };
+        let output = Output { bytes: Vec::with_capacity(program.source.len()), tainted_ranges: Vec::new() };
         let variables = vec![(ROOT_VARIABLE, dot.clone())];
         let (arguments, watched, cache_access) = (Vec::new(), None, None);
         Self { program, output, variables, frame: 0, arguments, depth: 0, heap, fuel, watched, cache_access }

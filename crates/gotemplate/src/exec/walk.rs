@@ -37,7 +37,7 @@ impl Run<'_> {
                 let program = self.program;
                 self.spend(range.start, 1)?;
                 self.fuel.output(range.len()).map_err(|exhausted| stop(range.start, exhausted))?;
-                self.output.copy(&program.source, &program.stretches, range.clone());
+                self.output.copy(&program.source, &program.tainted_ranges, range.clone());
                 Ok(Flow::Next)
             }
             Node::Action(pipeline) => {

@@ -4,7 +4,7 @@ use memchr::memmem;
 use unicode_properties::{GeneralCategory, GeneralCategoryGroup, UnicodeGeneralCategory as _};
 
 use super::ParseError;
-use crate::taint::{Stretch, overlaps};
+use crate::taint::{TaintedRange, overlaps};
 
 /// The kind of a token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -63,8 +63,8 @@ pub(super) struct Tokens {
 }
 
 /// Splits `text` into tokens. A delimiter that touches one of the tainted ranges is plain text, not the start of an action.
-pub(super) fn tokenize(text: &[u8], stretches: &[Stretch]) -> Tokens {
-    let mut lexer = Lexer { text, stretches, at: 0, start: 0, closed: 0, parentheses: 0, tokens: Vec::new() };
+pub(super) fn tokenize(text: &[u8], tainted_ranges: &[TaintedRange]) -> Tokens {
+    let mut lexer = Lexer { text, tainted_ranges, at: 0, start: 0, closed: 0, parentheses: 0, tokens: Vec::new() };
     let error = lexer.run().err();
     lexer.start = lexer.at.min(text.len());
     lexer.emit(Kind::EndOfText);
@@ -75,7 +75,7 @@ const SPACES: &[u8] = b" \t\r\n";
 
 struct Lexer<'a> {
     text: &'a [u8],
-    stretches: &'a [Stretch],
+    tainted_ranges: &'a [TaintedRange],
     at: usize,
     start: usize,
     /// The end of the last action, without the blanks after it.
@@ -90,7 +90,7 @@ impl Lexer<'_> {
             let (opened, known) = (self.start, self.tokens.len());
             let read = self.action();
             let action = opened..if read.is_ok() { self.closed } else { self.at };
-            if overlaps(self.stretches, &action) {
+            if overlaps(self.tainted_ranges, &action) {
                 self.tokens.truncate(known);
                 let text = String::from_utf8_lossy(self.slice(action.start, action.end)).into_owned();
                 return Err(ParseError {
@@ -123,7 +123,7 @@ impl Lexer<'_> {
         let mut from = self.at;
         loop {
             let at = from + memmem::find(self.text.get(from..)?, b"{{")?;
-            if !overlaps(self.stretches, &(at..at + 2)) {
+            if !overlaps(self.tainted_ranges, &(at..at + 2)) {
                 return Some(at);
             }
             from = at + 1;

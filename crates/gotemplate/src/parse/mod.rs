@@ -19,7 +19,7 @@ pub(crate) mod tree;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use crate::taint::Stretch;
+use crate::taint::TaintedRange;
 use crate::text::Text;
 use lex::{Kind, Token};
 use tree::{Body, Choice, Loop, Node, Program, TemplateCall, TemplateId, VariableId};
@@ -49,8 +49,8 @@ impl ParseError {
 }
 
 /// Parses `source` as the template `name`. The text in the tainted ranges is data.
-pub(crate) fn parse(name: &str, source: Arc<[u8]>, stretches: Vec<Stretch>) -> Result<Program, ParseError> {
-    let lexed = lex::tokenize(&source, &stretches);
+pub(crate) fn parse(name: &str, source: Arc<[u8]>, tainted_ranges: Vec<TaintedRange>) -> Result<Program, ParseError> {
+    let lexed = lex::tokenize(&source, &tainted_ranges);
     let mut parser = Parser {
         source: &source,
         tokens: lexed.tokens,
@@ -67,7 +67,7 @@ pub(crate) fn parse(name: &str, source: Arc<[u8]>, stretches: Vec<Stretch>) -> R
     let body = parser.top()?;
     parser.define(main, body, 0)?;
     let templates = parser.templates;
-    Ok(Program { source, stretches, templates, parts: 0, id: 0 })
+    Ok(Program { source, tainted_ranges, templates, parts: 0, id: 0 })
 }
 
 struct Parser<'a> {

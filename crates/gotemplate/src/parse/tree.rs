@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use crate::function::Function;
-use crate::taint::Stretch;
+use crate::taint::TaintedRange;
 use crate::text::Text;
 use crate::value::{Key, Value};
 
@@ -14,7 +14,7 @@ pub(crate) struct Program {
     /// The text. [`Node::Text`] contains ranges of it.
     pub(crate) source: Arc<[u8]>,
     /// The ranges of the text that are always data.
-    pub(crate) stretches: Vec<Stretch>,
+    pub(crate) tainted_ranges: Vec<TaintedRange>,
     /// The templates, the main one first. The body is `None` if the template is called but not defined.
     pub(crate) templates: Vec<(Text, Option<Body>)>,
     /// The number of parts that are marked for caching.

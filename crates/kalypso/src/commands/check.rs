@@ -11,9 +11,9 @@ use delivery::shared_objects::{without_possibly_used, without_used_elsewhere};
 use engine::output::{destination_problems, shared_destinations};
 
 use crate::arguments::Check;
+use crate::diagnostics::{Batch, Checkout, Fallback, Report};
 use crate::exit::Exit;
 use crate::progress::Watch;
-use crate::report::{Batch, Checkout, Fallback, Report};
 use crate::{compiling, loading, reporting, terminal};
 
 pub(super) fn run(options: &Check) -> anyhow::Result<Exit> {

@@ -7,8 +7,8 @@ use hub_api::page::Page;
 use serde_json::json;
 
 use crate::arguments::{self, Format};
-use crate::asking::{self, Hub, List};
 use crate::exit::Exit;
+use crate::hub_client::{self, Hub, List};
 use crate::{table, terminal};
 
 pub(super) fn run(options: &arguments::Compare) -> anyhow::Result<Exit> {
@@ -69,12 +69,12 @@ fn cells(row: &ComparedTarget) -> [String; 7] {
     };
     [
         if differs { "~" } else { " " }.to_owned(),
-        asking::plain(&target),
+        hub_client::plain(&target),
         from,
         from_hosts,
         to,
         to_hosts,
-        asking::plain(&config),
+        hub_client::plain(&config),
     ]
 }
 
@@ -82,8 +82,8 @@ fn cells(row: &ComparedTarget) -> [String; 7] {
 fn side(side: Option<&ComparedSide>) -> [String; 2] {
     let Some(side) = side else { return ["absent".to_owned(), String::new()] };
     let version = match (&side.version, &side.commit) {
-        (Some(version), _) => asking::plain(version),
-        (None, Some(commit)) => asking::short(Some(commit)),
+        (Some(version), _) => hub_client::plain(version),
+        (None, Some(commit)) => hub_client::short(Some(commit)),
         // Nobody says which version of the workload it is: only its configuration is compared.
         (None, None) => return ["version unknown".to_owned(), String::new()],
     };

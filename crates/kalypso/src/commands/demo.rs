@@ -21,9 +21,9 @@ use super::plan::fallback;
 use super::publish::diagnostics;
 use crate::arguments::{Demo, SourceOptions};
 use crate::demo::{self, DemoHub, Found};
+use crate::diagnostics::{Batch, Report, reuse_text};
 use crate::exit::{Exit, Failure};
 use crate::progress::Watch;
-use crate::report::{Batch, Report, reuse_text};
 use crate::{compiling, configuration, loading, reporting, terminal};
 
 pub(super) fn run(options: &Demo) -> anyhow::Result<Exit> {

@@ -8,14 +8,14 @@ use model::rollout::RolloutState;
 use serde_json::json;
 
 use crate::arguments::{self, Format};
-use crate::asking::{self, Hub, List};
 use crate::exit::Exit;
+use crate::hub_client::{self, Hub, List};
 use crate::{names, paint, table, terminal};
 
 pub(super) fn run(options: &arguments::Deployments) -> anyhow::Result<Exit> {
     let hub = Hub::of(&options.asking)?;
-    let filter = asking::filter(&options.filter, Some(&options.hosts), options.status.as_ref());
-    let at = asking::at(options.at.as_deref())?;
+    let filter = hub_client::filter(&options.filter, Some(&options.hosts), options.status.as_ref());
+    let at = hub_client::at(options.at.as_deref())?;
     let ask = async |client: &Client, page: &Page| client.deployments(&filter, page, at).await;
     let list = hub.list(options.limit, ask, taken)?;
     names::remember_hosts(options.asking.config.as_deref(), list.items.iter().map(|row| row.host.clone()));
@@ -51,26 +51,26 @@ pub(super) fn text(list: &List<Deployment>, now: Timestamp) -> String {
 }
 
 fn cells(row: &Deployment, now: Timestamp) -> [String; 10] {
-    let or_none = |text: Option<&str>| text.map_or_else(|| "-".to_owned(), asking::plain);
+    let or_none = |text: Option<&str>| text.map_or_else(|| "-".to_owned(), hub_client::plain);
     let target = row.target.as_ref();
     let status = row.state.map_or("not desired", RolloutState::words);
     let is_well = row.state == Some(RolloutState::Succeeded);
     let message = row.unplaced.as_deref().or(row.message.as_deref().filter(|_| !is_well));
-    let message = message.map(asking::plain).unwrap_or_default();
+    let message = message.map(hub_client::plain).unwrap_or_default();
     [
-        asking::plain(&row.host),
+        hub_client::plain(&row.host),
         or_none(row.environment.as_deref()),
         or_none(target.map(|target| target.workload.as_str())),
-        target.map_or_else(|| asking::plain(&row.reconciler), |target| asking::plain(&target.target)),
+        target.map_or_else(|| hub_client::plain(&row.reconciler), |target| hub_client::plain(&target.target)),
         or_none(row.version.as_deref()),
         or_none(row.config_version.as_deref().map(|version| version.get(..12).unwrap_or(version))),
-        asking::short(row.commit.as_deref()),
+        hub_client::short(row.commit.as_deref()),
         if row.silent && row.state != Some(RolloutState::Silent) {
             format!("{status}, silent")
         } else {
             status.to_owned()
         },
-        asking::ago(row.since, now),
+        hub_client::ago(row.since, now),
         message,
     ]
 }

@@ -11,13 +11,13 @@ use serde_json::json;
 use super::deployments;
 use super::status::{of, others};
 use crate::arguments::{self, Format};
-use crate::asking::{self, Hub};
 use crate::exit::Exit;
+use crate::hub_client::{self, Hub};
 use crate::{paint, table, terminal};
 
 pub(super) fn run(options: &arguments::Drift) -> anyhow::Result<Exit> {
     let hub = Hub::of(&options.asking)?;
-    let filter = asking::filter(&options.filter, Some(&options.hosts), None);
+    let filter = hub_client::filter(&options.filter, Some(&options.hosts), None);
     if let Some(kind) = options.kind.as_deref().and_then(DriftKind::parse) {
         let ask = async |client: &Client, page: &Page| client.drift_hosts(kind, &filter, page).await;
         let list = hub.list(options.limit, ask, deployments::taken)?;
@@ -42,9 +42,9 @@ fn text(drift: &Drift, now: Timestamp) -> String {
     };
     let row = |row: &Drifting| {
         [
-            format!("  {}", asking::length(now.since(row.desired_since))),
-            asking::plain(&row.environment),
-            asking::short(Some(&row.commit)),
+            format!("  {}", hub_client::length(now.since(row.desired_since))),
+            hub_client::plain(&row.environment),
+            hub_client::short(Some(&row.commit)),
             of(&row.counts),
             others(&row.counts),
         ]

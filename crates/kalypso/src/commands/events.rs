@@ -7,13 +7,13 @@ use serde_json::Value;
 
 use super::history::about;
 use crate::arguments::{self, Format};
-use crate::asking::{self, Hub};
 use crate::exit::Exit;
+use crate::hub_client::{self, Hub};
 use crate::{table, terminal};
 
 pub(super) fn run(options: &arguments::Events) -> anyhow::Result<Exit> {
     let hub = Hub::of(&options.asking)?;
-    let filter = asking::filter(&options.filter, Some(&options.hosts), options.status.as_ref());
+    let filter = hub_client::filter(&options.filter, Some(&options.hosts), options.status.as_ref());
     let (mut left, mut is_lost) = (options.limit.unwrap_or(usize::MAX), false);
     if left == 0 {
         return Ok(Exit::Good);
@@ -64,7 +64,8 @@ fn line(change: &Change) -> String {
     };
     let at = at.to_string();
     let at = at.split_once('.').map_or(at.as_str(), |(seconds, _)| seconds);
-    let line = format!("{at}Z  {what:<11}  {}  {}", table::padded(&asking::plain(&whom), WHOM), asking::plain(&about));
+    let line =
+        format!("{at}Z  {what:<11}  {}  {}", table::padded(&hub_client::plain(&whom), WHOM), hub_client::plain(&about));
     format!("{}\n", line.trim_end())
 }
 
@@ -75,7 +76,7 @@ fn of_desired(desired: &DesiredChange) -> Words {
         desired.versions.iter().map(|one| format!("{}/{} {}", one.target.workload, one.target.target, one.version));
     let targets = desired.targets.iter().map(|target| format!("{}/{}", target.workload, target.target));
     let versions: Vec<_> = versions.chain(targets).chain(desired.config_version.clone()).collect();
-    let commit = asking::short(Some(&desired.commit));
+    let commit = hub_client::short(Some(&desired.commit));
     let what = if desired.is_removed { "nothing is desired there any more".to_owned() } else { versions.join(", ") };
     (desired.at, "desired", desired.place.clone(), format!("{commit}  {what}"))
 }
@@ -89,7 +90,7 @@ fn of_report(ReportChange { reported, is_superseded, .. }: &ReportChange) -> Wor
     let (version, message) =
         (reported.version.as_deref().unwrap_or_default(), reported.message.as_deref().unwrap_or_default());
     let late = if *is_superseded { "(was so then)" } else { "" };
-    let words = [&asking::short(reported.commit.as_deref()), what.as_str(), version, late, message];
+    let words = [&hub_client::short(reported.commit.as_deref()), what.as_str(), version, late, message];
     let words: Vec<_> = words.into_iter().filter(|word| !word.is_empty()).collect();
     (reported.at, status, reported.host.clone(), words.join("  "))
 }

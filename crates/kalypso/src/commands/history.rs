@@ -10,13 +10,13 @@ use serde_json::json;
 
 use super::rollout::of_workloads;
 use crate::arguments::{self, Format};
-use crate::asking::{self, Hub};
 use crate::exit::Exit;
+use crate::hub_client::{self, Hub};
 use crate::{table, terminal};
 
 pub(super) fn run(options: &arguments::History) -> anyhow::Result<Exit> {
     let hub = Hub::of(&options.asking)?;
-    let filter = asking::filter(&options.filter, Some(&options.hosts), None);
+    let filter = hub_client::filter(&options.filter, Some(&options.hosts), None);
     let ask = async |client: &Client, page: &Page| client.history(&filter, page).await;
     let list = hub.list(options.limit, ask, |page| (page.items, page.next))?;
     match options.asking.output {
@@ -61,11 +61,11 @@ fn cells(event: &Event, now: Timestamp) -> [String; 5] {
             };
             let what = of_workloads(&published.versions);
             [
-                asking::ago(Some(published.at), now),
+                hub_client::ago(Some(published.at), now),
                 "desired".to_owned(),
-                asking::plain(&published.branch),
-                asking::short(Some(&published.commit)),
-                asking::plain(&if what.is_empty() { places } else { format!("{places}: {what}") }),
+                hub_client::plain(&published.branch),
+                hub_client::short(Some(&published.commit)),
+                hub_client::plain(&if what.is_empty() { places } else { format!("{places}: {what}") }),
             ]
         }
         Event::Reported(reported) => {
@@ -74,11 +74,11 @@ fn cells(event: &Event, now: Timestamp) -> [String; 5] {
             let version = reported.version.as_deref().unwrap_or_default();
             let message = reported.message.as_deref().unwrap_or_default();
             [
-                asking::ago(Some(reported.at), now),
+                hub_client::ago(Some(reported.at), now),
                 status.to_owned(),
-                asking::plain(&reported.host),
-                asking::short(reported.commit.as_deref()),
-                asking::plain(format!("{what} {version} {message}").trim_end()),
+                hub_client::plain(&reported.host),
+                hub_client::short(reported.commit.as_deref()),
+                hub_client::plain(format!("{what} {version} {message}").trim_end()),
             ]
         }
     }

@@ -28,9 +28,9 @@ use self::selection::{Selection, View};
 
 use crate::arguments::{self, Format};
 use crate::change::{self, Change};
+use crate::diagnostics::{Batch, Fallback, Report, reuse_text};
 use crate::exit::{Exit, Failure};
 use crate::progress::Watch;
-use crate::report::{Batch, Fallback, Report, reuse_text};
 use crate::{compiling, configuration, folder, loading, paint, reporting, terminal};
 
 pub(super) fn run(options: &arguments::Plan) -> anyhow::Result<Exit> {

@@ -14,10 +14,10 @@ use super::plan::confirmation::{confirmation, unconfirmed};
 use super::plan::fallback;
 use super::plan::selection::View;
 use crate::arguments::{Format, Publish};
-use crate::asking::{Hub, publication_failure};
+use crate::diagnostics::{Batch, Report, reuse_text};
 use crate::exit::{Exit, Failure};
+use crate::hub_client::{Hub, publication_failure};
 use crate::progress::Watch;
-use crate::report::{Batch, Report, reuse_text};
 use crate::{configuration, loading, names, reporting, terminal};
 
 pub(super) fn run(options: &Publish) -> anyhow::Result<Exit> {

@@ -14,10 +14,10 @@ use model::tree::{OpenError, Sealed, Tree};
 use serde_json::{Value as Json, json};
 
 use crate::arguments::{Format, Render};
+use crate::diagnostics::{Report, reuse_text};
 use crate::exit::Exit;
 use crate::folder::{self, Write};
 use crate::progress::Watch;
-use crate::report::{Report, reuse_text};
 use crate::{compiling, loading, reporting, terminal};
 
 /// How many failing assignments are listed for programs: as many as a plan lists of anything.

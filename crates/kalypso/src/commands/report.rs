@@ -14,8 +14,8 @@ use serde_json::{Value, json};
 use self::batches::{Batch, batches};
 use super::hub::{STANDARD_STREAM, labels};
 use crate::arguments::{Format, Report};
-use crate::asking::{Hub, plain};
 use crate::exit::{Exit, Failure};
+use crate::hub_client::{Hub, plain};
 use crate::terminal;
 use crate::times::{duration, moment};
 

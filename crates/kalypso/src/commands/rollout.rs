@@ -15,8 +15,8 @@ use serde_json::json;
 use super::deployments;
 use super::status::{bar, of, others};
 use crate::arguments::{Format, RolloutCommand, RolloutList, RolloutStatus, RolloutWait};
-use crate::asking::{self, Found, Hub};
 use crate::exit::{Exit, Failure};
+use crate::hub_client::{self, Found, Hub};
 use crate::times::duration;
 use crate::{paint, table, terminal};
 
@@ -35,13 +35,13 @@ fn status(options: &RolloutStatus) -> anyhow::Result<Exit> {
     let hub = Hub::of(&options.asking)?;
     let is_list = options.status.is_some() || options.hosts.host.is_some() || options.hosts.selector.is_some();
     if is_list {
-        let filter = asking::filter(&options.filter, Some(&options.hosts), options.status.as_ref());
+        let filter = hub_client::filter(&options.filter, Some(&options.hosts), options.status.as_ref());
         let ask = async |client: &Client, page: &Page| client.rollout_hosts(&options.of, &filter, page).await;
         let list = hub.list(options.limit, ask, deployments::taken)?;
         deployments::tell(&list, options.asking.output)?;
         return Ok(Exit::Good);
     }
-    let filter = asking::filter(&options.filter, None, None);
+    let filter = hub_client::filter(&options.filter, None, None);
     let rollout = hub.ask(hub.client.rollout(&options.of, &filter))?;
     tell(&rollout, options.asking.output)?;
     Ok(Exit::Good)
@@ -59,7 +59,7 @@ fn text(rollout: &Rollout, now: Timestamp) -> String {
     if rollout.environments.is_empty() {
         text.push_str("  no reconciler is expected to have it\n");
     }
-    let names: Vec<_> = rollout.environments.iter().map(|one| asking::plain(&one.environment)).collect();
+    let names: Vec<_> = rollout.environments.iter().map(|one| hub_client::plain(&one.environment)).collect();
     let width = names.iter().map(|name| table::columns(name)).max().unwrap_or(0);
     let versions: Vec<_> = rollout.environments.iter().map(|one| versions(rollout, one)).collect();
     let of_versions = versions.iter().map(|versions| table::columns(versions)).max().unwrap_or(0);
@@ -81,7 +81,7 @@ fn text(rollout: &Rollout, now: Timestamp) -> String {
 fn title(rollout: &Rollout) -> String {
     let title = match &rollout.what {
         RolloutOf::Commit { commit, repository, branch } => {
-            format!("{} of {branch} in {repository}", asking::short(Some(commit)))
+            format!("{} of {branch} in {repository}", hub_client::short(Some(commit)))
         }
         RolloutOf::Version { workload, version, .. } => format!("{workload} {version}"),
         RolloutOf::Workload { workload, .. } => match one_version(rollout) {
@@ -89,7 +89,7 @@ fn title(rollout: &Rollout) -> String {
             None => workload.clone(),
         },
     };
-    format!("{}\n", asking::plain(&title))
+    format!("{}\n", hub_client::plain(&title))
 }
 
 /// The version of all environments, if they have one in common.
@@ -105,19 +105,19 @@ fn one_version(rollout: &Rollout) -> Option<&str> {
 /// The versions that it is about in an environment, if the title does not say it.
 fn versions(rollout: &Rollout, one: &EnvironmentRollout) -> String {
     let is_in_title = !matches!(rollout.what, RolloutOf::Workload { .. }) || one_version(rollout).is_some();
-    if is_in_title { String::new() } else { asking::plain(&one.versions.join(", ")) }
+    if is_in_title { String::new() } else { hub_client::plain(&one.versions.join(", ")) }
 }
 
 /// How far it is in an environment.
 fn environment(one: &EnvironmentRollout, now: Timestamp) -> String {
-    let instead = asking::plain(&one.instead.join(", "));
+    let instead = hub_client::plain(&one.instead.join(", "));
     if one.desired_since.is_none() && one.counts.expected == 0 {
         return format!("not yet: {instead} is desired there");
     }
     if one.counts.expected == 0 {
         return "no reconciler is expected to have it".to_owned();
     }
-    let since = one.desired_since.map(|since| format!("desired since {}", asking::length(now.since(since))));
+    let since = one.desired_since.map(|since| format!("desired since {}", hub_client::length(now.since(since))));
     let superseded = match (one.superseded, instead.as_str()) {
         (0, _) => None,
         (_, "") => Some("something else is desired by now".to_owned()),
@@ -129,12 +129,16 @@ fn environment(one: &EnvironmentRollout, now: Timestamp) -> String {
 }
 
 fn attention(row: &Deployment, now: Timestamp) -> [String; 3] {
-    let said = match row.message.as_deref().map(asking::plain) {
-        _ if row.silent => format!("silent, last report {}", asking::ago(row.last_heard, now)),
+    let said = match row.message.as_deref().map(hub_client::plain) {
+        _ if row.silent => format!("silent, last report {}", hub_client::ago(row.last_heard, now)),
         Some(message) if !message.is_empty() => message,
         _ => row.state.map_or("", RolloutState::words).to_owned(),
     };
-    [asking::plain(&row.host), row.since.map_or_else(String::new, |since| asking::length(now.since(since))), said]
+    [
+        hub_client::plain(&row.host),
+        row.since.map_or_else(String::new, |since| hub_client::length(now.since(since))),
+        said,
+    ]
 }
 
 /// Says how many more failed or went silent than are listed.
@@ -167,7 +171,7 @@ fn advice(rollout: &Rollout) -> String {
 fn wait(options: &RolloutWait) -> anyhow::Result<Exit> {
     let timeout = duration("--timeout", &options.timeout)?;
     let hub = Hub::of(&options.asking)?;
-    let filter = asking::filter(&options.filter, None, None);
+    let filter = hub_client::filter(&options.filter, None, None);
     let (started, mut is_reached, mut told) = (Instant::now(), false, None);
     loop {
         let is_late = started.elapsed() >= timeout;
@@ -194,7 +198,7 @@ fn wait(options: &RolloutWait) -> anyhow::Result<Exit> {
                 return Err(Failure { exit: Exit::Late, ..Failure::refused(reason) }.into());
             }
             if told.as_ref() != Some(&reason) {
-                terminal::note(&format!("{}: waiting", asking::plain(&reason)));
+                terminal::note(&format!("{}: waiting", hub_client::plain(&reason)));
                 told = Some(reason);
             }
         }
@@ -235,7 +239,7 @@ fn why(rollout: &Rollout, (exit, options): (Exit, &RolloutWait)) -> String {
                 (environment, "") => format!("something else is desired in {environment} by now"),
                 (environment, instead) => format!("{instead} is desired in {environment} by now"),
             };
-            asking::plain(&format!("superseded: {}", superseded(rollout).map(place).collect::<Vec<_>>().join("; ")))
+            hub_client::plain(&format!("superseded: {}", superseded(rollout).map(place).collect::<Vec<_>>().join("; ")))
         }
         _ => format!("failed: {} failed, --failures allows {}", reconcilers(counts.failed), options.failures),
     }
@@ -247,7 +251,7 @@ fn reconcilers(count: i64) -> String {
 
 fn list(options: &RolloutList) -> anyhow::Result<Exit> {
     let hub = Hub::of(&options.asking)?;
-    let filter = asking::filter(&options.filter, None, None);
+    let filter = hub_client::filter(&options.filter, None, None);
     let ask = async |client: &Client, page: &Page| client.rollouts(&filter, page).await;
     let list = hub.list(options.limit, ask, |page| (page.items, page.next))?;
     match options.asking.output {
@@ -267,9 +271,9 @@ fn list(options: &RolloutList) -> anyhow::Result<Exit> {
 
 fn listed(row: &ListedRollout, now: Timestamp) -> [String; 6] {
     [
-        asking::short(Some(&row.commit)),
-        asking::plain(&row.branch),
-        asking::ago(Some(row.committed_on), now),
+        hub_client::short(Some(&row.commit)),
+        hub_client::plain(&row.branch),
+        hub_client::ago(Some(row.committed_on), now),
         row.places.to_string(),
         of(&row.counts),
         of_workloads(&row.versions),
@@ -282,7 +286,7 @@ const NAMED: usize = 3;
 /// The versions of workloads, whatever their targets: `checkout 2.4.0, cart 1.0`.
 pub(super) fn of_workloads(versions: &[RolloutVersion]) -> String {
     let versions: BTreeSet<_> =
-        versions.iter().map(|one| asking::plain(&format!("{} {}", one.target.workload, one.version))).collect();
+        versions.iter().map(|one| hub_client::plain(&format!("{} {}", one.target.workload, one.version))).collect();
     let more = versions.len().saturating_sub(NAMED);
     let named = versions.into_iter().take(NAMED).collect::<Vec<_>>().join(", ");
     if more == 0 { named } else { format!("{named} and {} more", terminal::thousands(more)) }

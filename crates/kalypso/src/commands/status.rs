@@ -8,8 +8,8 @@ use model::rollout::Counts;
 use serde_json::json;
 
 use crate::arguments::{self, Format};
-use crate::asking::{self, Hub, List};
 use crate::exit::Exit;
+use crate::hub_client::{self, Hub, List};
 use crate::{paint, table, terminal};
 
 /// Characters of a bar.
@@ -17,7 +17,7 @@ const BAR: i64 = 20;
 
 pub(super) fn run(options: &arguments::Status) -> anyhow::Result<Exit> {
     let hub = Hub::of(&options.asking)?;
-    let filter = asking::filter(&options.filter, Some(&options.hosts), None);
+    let filter = hub_client::filter(&options.filter, Some(&options.hosts), None);
     if options.filter.environment.is_none() && options.at.is_none() {
         let answer = hub.ask(hub.client.environments(&filter))?;
         let is_selected = options.hosts.selector.is_some() || options.filter.cluster_type.is_some();
@@ -30,7 +30,7 @@ pub(super) fn run(options: &arguments::Status) -> anyhow::Result<Exit> {
         }
         return Ok(Exit::Good);
     }
-    let at = asking::at(options.at.as_deref())?;
+    let at = hub_client::at(options.at.as_deref())?;
     let ask = async |client: &Client, page: &Page| client.targets(&filter, page, at).await;
     let list = hub.list(options.limit, ask, |page| (page.items, page.next))?;
     match options.asking.output {
@@ -54,7 +54,7 @@ pub(super) fn environments(answer: &Environments) -> String {
     }
     let row = |environment: &hub_api::environments::Environment| {
         let counts = &environment.counts;
-        [asking::plain(&environment.name), bar(counts), of(counts), others(counts)]
+        [hub_client::plain(&environment.name), bar(counts), of(counts), others(counts)]
     };
     table::table(answer.items.iter().map(row))
 }
@@ -65,7 +65,7 @@ fn targets(list: &List<EnvironmentTarget>, now: Timestamp) -> String {
     }
     let heading =
         ["TARGET", "CLUSTER TYPE", "VERSION", "CONFIG", "COMMIT", "WANTED", "RECONCILERS", ""].map(str::to_owned);
-    let or_none = |text: Option<&str>| text.map_or_else(|| "-".to_owned(), asking::plain);
+    let or_none = |text: Option<&str>| text.map_or_else(|| "-".to_owned(), hub_client::plain);
     let row = |row: &EnvironmentTarget| {
         let target = row.target.as_ref().map(|target| format!("{}/{}", target.workload, target.target));
         [
@@ -73,8 +73,8 @@ fn targets(list: &List<EnvironmentTarget>, now: Timestamp) -> String {
             or_none(row.cluster_type.as_deref()),
             or_none(row.version.as_deref()),
             or_none(row.config_version.as_deref().map(|version| version.get(..12).unwrap_or(version))),
-            asking::short(row.commit.as_deref()),
-            asking::ago(row.desired_since, now),
+            hub_client::short(row.commit.as_deref()),
+            hub_client::ago(row.desired_since, now),
             row.counts.as_ref().map_or_else(|| "-".to_owned(), of),
             row.counts.as_ref().map(others).unwrap_or_default(),
         ]

@@ -62,7 +62,7 @@ fn group(prefix: &str, title: &str) -> String {
 
 /// The heading is the code alone, so that links to it stay right.
 fn section(code: Code) -> String {
-    let manual = crate::report::manual(code);
+    let manual = crate::diagnostics::manual(code);
     let (title, text) = manual.split_once('\n').unwrap_or((&manual, ""));
     format!("\n### {code}\n\n**{}**\n{text}", title.trim())
 }

@@ -59,7 +59,7 @@ fn check_bounds(path: &Path, repository: &gix::Repository) -> Result<(), String>
     let linked = || links.iter().map(|name| git_dir.join(name)).find(|path| is_link(path));
     // A `.git` file names another folder, like a link.
     let named = || Some(dot_git).filter(|path| is_strange(path) && !path.is_dir());
-    let above = || path.ancestors().find(|path| is_link(path) && trust::is_strangers(path)).map(Path::to_owned);
+    let above = || path.ancestors().find(|path| is_link(path) && trust::has_foreign_owner(path)).map(Path::to_owned);
     match redirect.or_else(linked).or_else(named).or_else(above) {
         Some(found) => {
             Err(format!("`{}` belongs to another user, and leads to other folders: clone it first", found.display()))

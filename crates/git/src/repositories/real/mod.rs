@@ -252,7 +252,7 @@ impl Repositories for GitRepositories {
         Ok(Commit { url: url.clone(), revision: revision.clone(), id })
     }
 
-    fn remembered(&self, url: &RepositoryUrl, revision: &Revision) -> Option<Commit> {
+    fn cached(&self, url: &RepositoryUrl, revision: &Revision) -> Option<Commit> {
         let Ok(Store::Remote(remote)) = self.store(url) else { return None };
         let opened = self.open_copy(&remote.copy).ok()?;
         let fetched = fetch::fetched(&opened.to_thread_local(), revision)?;

@@ -14,8 +14,8 @@ use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
 use simulator::simulation::Simulation;
 
 use super::super::status;
-use crate::asking::{Hub, publication_failure};
 use crate::demo::{self, DemoHub, hosts};
+use crate::hub_client::{Hub, publication_failure};
 use crate::terminal;
 
 /// Steps in which time goes by.

@@ -10,7 +10,7 @@ use super::with_database;
 use crate::arguments::{Format, HubAudit};
 use crate::exit::{Exit, Failure};
 use crate::times::moment;
-use crate::{asking, table, terminal};
+use crate::{hub_client, table, terminal};
 
 pub(super) fn run(options: &HubAudit) -> anyhow::Result<Exit> {
     let time = |name: &str, text: &Option<String>| text.as_deref().map(|text| moment(name, text)).transpose();
@@ -60,8 +60,8 @@ fn failure(error: AuditError) -> Failure {
 fn table(entries: &[AuditEntry], now: Timestamp) -> String {
     let heading = ["WHEN", "WHO", "ACTION", "SUBJECT", "DETAIL"].map(str::to_owned);
     let row = |entry: &AuditEntry| {
-        let (actor, subject) = (asking::plain(&entry.actor), asking::plain(&entry.subject));
-        [asking::ago(Some(entry.at), now), actor, entry.action.as_str().to_owned(), subject, detail(entry)]
+        let (actor, subject) = (hub_client::plain(&entry.actor), hub_client::plain(&entry.subject));
+        [hub_client::ago(Some(entry.at), now), actor, entry.action.as_str().to_owned(), subject, detail(entry)]
     };
     table::table(std::iter::once(heading).chain(entries.iter().map(row)))
 }
@@ -74,7 +74,7 @@ fn detail(entry: &AuditEntry) -> String {
         Value::Array(items) if items.is_empty() => None,
         Value::Object(fields) if fields.is_empty() => None,
         Value::Number(number) if number.as_i64() == Some(0) => None,
-        Value::String(text) if key == "commit" => Some(format!("{key} {}", asking::short(Some(text)))),
+        Value::String(text) if key == "commit" => Some(format!("{key} {}", hub_client::short(Some(text)))),
         Value::String(text) => Some(format!("{key} {text}")),
         Value::Bool(true) => Some(key.clone()),
         Value::Array(items) => {
@@ -84,7 +84,7 @@ fn detail(entry: &AuditEntry) -> String {
         }
         value => Some(format!("{key} {value}")),
     });
-    asking::plain(&shown.collect::<Vec<_>>().join("; "))
+    hub_client::plain(&shown.collect::<Vec<_>>().join("; "))
 }
 
 #[cfg(test)]

@@ -11,8 +11,8 @@ use serde_json::json;
 
 use super::with_database;
 use crate::arguments::{Format, HubImport};
-use crate::asking::plain;
 use crate::exit::{Exit, Failure};
+use crate::hub_client::plain;
 use crate::terminal;
 
 pub(super) fn run(options: &HubImport) -> anyhow::Result<Exit> {

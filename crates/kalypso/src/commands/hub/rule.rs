@@ -9,7 +9,7 @@ use serde_json::json;
 use super::{unusable, with_database};
 use crate::arguments::{Format, HubRuleCommand, HubRuleList, HubRuleTest};
 use crate::exit::{Exit, Failure};
-use crate::{asking, configuration, table, terminal};
+use crate::{configuration, hub_client, table, terminal};
 
 pub(super) fn run(command: &HubRuleCommand) -> anyhow::Result<Exit> {
     match command {
@@ -36,24 +36,24 @@ fn list(options: &HubRuleList) -> anyhow::Result<Exit> {
 fn table(states: &[RuleState], now: Timestamp) -> String {
     let heading = ["RULE", "STATE", "SINCE", "COUNT", "TOLD"].map(str::to_owned);
     let row = |state: &RuleState| {
-        let since = state.since.map_or_else(|| "-".to_owned(), |since| asking::length(now.since(since)));
+        let since = state.since.map_or_else(|| "-".to_owned(), |since| hub_client::length(now.since(since)));
         let told = state.notification.as_ref().map_or_else(
             || "-".to_owned(),
             |told| {
                 let what = match (told.delivered, told.given_up, &told.problem) {
-                    (Some(delivered), _, _) => asking::ago(Some(delivered), now),
+                    (Some(delivered), _, _) => hub_client::ago(Some(delivered), now),
                     (_, Some(_), problem) => format!("given up: {}", problem.as_deref().unwrap_or_default()),
                     (_, _, Some(problem)) => format!("not yet: {problem}"),
                     _ => "not yet".to_owned(),
                 };
-                asking::plain(&format!("{} {what}", told.kind))
+                hub_client::plain(&format!("{} {what}", told.kind))
             },
         );
         let phase = state.phase.map_or("not looked at yet", Phase::as_str).to_owned();
         let RuleState { matching, expected, condition, above, problem, .. } = state;
         let counted = format!("{matching} of {expected} {}, above {above}", condition.as_str());
-        let count = problem.as_deref().map_or(counted, asking::plain);
-        [asking::plain(&state.name), phase, since, count, told]
+        let count = problem.as_deref().map_or(counted, hub_client::plain);
+        [hub_client::plain(&state.name), phase, since, count, told]
     };
     table::table(std::iter::once(heading).chain(states.iter().map(row)))
 }

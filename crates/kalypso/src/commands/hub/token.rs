@@ -12,7 +12,7 @@ use crate::arguments::{
 };
 use crate::exit::{Exit, Failure};
 use crate::times::{date, duration};
-use crate::{asking, table, terminal};
+use crate::{hub_client, table, terminal};
 
 pub(super) fn run(command: &HubTokenCommand) -> anyhow::Result<Exit> {
     match command {
@@ -128,7 +128,7 @@ fn purpose(scope: &Scope) -> String {
 }
 
 fn limited(role: &str, reach: &Reach) -> String {
-    if reach.is_all() { role.to_owned() } else { asking::plain(&format!("{role} ({reach})")) }
+    if reach.is_all() { role.to_owned() } else { hub_client::plain(&format!("{role} ({reach})")) }
 }
 
 fn state(token: &Token, now: Timestamp) -> String {

@@ -16,12 +16,12 @@ use tempfile::NamedTempFile;
 
 use super::batches::{Batch, batches};
 use crate::arguments::{Format, Report};
-use crate::asking;
 use crate::exit::{Exit, Failure};
+use crate::hub_client;
 use crate::terminal;
 
 pub(super) fn keep(options: &Report, given: &[u8], file: &Path) -> anyhow::Result<Exit> {
-    let token = asking::token(&options.asking)?.ok_or_else(|| {
+    let token = hub_client::token(&options.asking)?.ok_or_else(|| {
         Failure::usage("without a token nothing can be signed")
             .help("put it into KALYPSO_HUB_TOKEN, or name its file with --token-file")
     })?;

@@ -22,7 +22,7 @@ use crate::schema::Schema;
 
 /// The data that all assignments of one class of places and one class of targets share: values and diagnostics.
 #[derive(Debug)]
-pub(crate) struct Pair {
+pub(crate) struct ClassPair {
     /// The positions of the matching containers.
     pub(crate) containers: Box<[u32]>,
     /// The ids of the schemas that apply.
@@ -80,8 +80,8 @@ pub(crate) struct PairWork {
 
 /// All class pairs of assignments.
 #[derive(Debug, Default)]
-pub(crate) struct Pairs {
-    all: Vec<Pair>,
+pub(crate) struct ClassPairs {
+    all: Vec<ClassPair>,
     keys: Vec<(u32, u32)>,
     /// The position in `all`, by the class of the place, then by the class of the target.
     positions: Vec<Vec<u32>>,
@@ -108,14 +108,14 @@ struct Draft {
     rivals: Box<[Rivals]>,
 }
 
-impl Pairs {
+impl ClassPairs {
     /// The position of the pair of two classes. None if it does not exist.
     pub(crate) fn position(&self, place: u32, target: u32) -> Option<u32> {
         self.positions.get(place as usize)?.get(target as usize).copied().filter(|position| *position != NONE)
     }
 
     /// The pair at a position.
-    pub(crate) fn at(&self, position: u32) -> Option<&Pair> {
+    pub(crate) fn at(&self, position: u32) -> Option<&ClassPair> {
         self.all.get(position as usize)
     }
 
@@ -125,12 +125,12 @@ impl Pairs {
     }
 
     /// The pair of two classes that an assignment is of.
-    pub(crate) fn known(&self, place: u32, target: u32) -> &Pair {
+    pub(crate) fn known(&self, place: u32, target: u32) -> &ClassPair {
         require(self.get(place, target), NO_PAIR)
     }
 
     /// The pair of two classes.
-    pub(crate) fn get(&self, place: u32, target: u32) -> Option<&Pair> {
+    pub(crate) fn get(&self, place: u32, target: u32) -> Option<&ClassPair> {
         self.at(self.position(place, target)?)
     }
 
@@ -144,7 +144,8 @@ impl Pairs {
         if containers.is_empty() {
             return BTreeSet::new();
         }
-        let has = |pair: &Pair| containers.iter().any(|container| pair.containers.binary_search(container).is_ok());
+        let has =
+            |pair: &ClassPair| containers.iter().any(|container| pair.containers.binary_search(container).is_ok());
         self.all.iter().zip(&self.keys).filter(|(pair, _)| has(pair)).map(|(_, key)| *key).collect()
     }
 
@@ -231,11 +232,11 @@ impl Pairs {
     }
 
     /// A pair whose values and findings are known.
-    fn pair(&self, prepared: &Prepared, draft: Draft) -> ((u32, u32), Pair) {
+    fn pair(&self, prepared: &Prepared, draft: Draft) -> ((u32, u32), ClassPair) {
         let Draft { key, containers, schemas, inputs, validation, rivals, .. } = draft;
         let values = require(self.values.get(&inputs), NOT_COMPOSED);
         let checked = require(self.checks.get(&validation), "the values of an assignment were not checked");
-        let mut pair = Pair {
+        let mut pair = ClassPair {
             containers: containers.into(),
             schemas: schemas.into(),
             values: Arc::clone(values),
@@ -261,7 +262,7 @@ impl Pairs {
         (key, pair)
     }
 
-    fn put(&mut self, key: (u32, u32), pair: Pair) {
+    fn put(&mut self, key: (u32, u32), pair: ClassPair) {
         let position = self.position(key.0, key.1).unwrap_or_else(|| self.new_position(key));
         if let Some(known) = self.all.get_mut(position as usize) {
             *known = pair;
@@ -302,7 +303,7 @@ impl Pairs {
     }
 
     /// All values and findings, for those who save them.
-    pub(crate) fn all(&self) -> impl Iterator<Item = &Pair> {
+    pub(crate) fn all(&self) -> impl Iterator<Item = &ClassPair> {
         self.all.iter()
     }
 }
@@ -318,7 +319,7 @@ fn missing<'d, T>(
     all.filter(|(digest, _)| !known.contains_key(digest) && seen.insert(*digest)).collect()
 }
 
-impl Pair {
+impl ClassPair {
     /// The diagnostics about all assignments of this pair.
     pub(crate) fn diagnostics(&self, prepared: &Prepared) -> Vec<Diagnostic> {
         let containers = prepared.containers_at(&self.containers);

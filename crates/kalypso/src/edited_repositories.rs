@@ -8,7 +8,7 @@ use model::git_id::GitId;
 use model::tree::Tree;
 
 /// Repositories in which some commits are followed by one that nobody has made yet.
-pub(crate) struct Edited<'a> {
+pub(crate) struct EditedRepositories<'a> {
     repositories: &'a dyn Repositories,
     next: Vec<Next>,
 }
@@ -30,7 +30,7 @@ impl Next {
     }
 }
 
-impl<'a> Edited<'a> {
+impl<'a> EditedRepositories<'a> {
     pub(crate) fn new(repositories: &'a dyn Repositories, next: Vec<Next>) -> Self {
         Self { repositories, next }
     }
@@ -43,15 +43,15 @@ impl<'a> Edited<'a> {
     }
 }
 
-impl Repositories for Edited<'_> {
+impl Repositories for EditedRepositories<'_> {
     fn resolve(&self, url: &RepositoryUrl, revision: &Revision) -> Result<Commit, RepositoryError> {
         let commit = self.repositories.resolve(url, revision)?;
         let next = self.next.iter().find(|next| next.before.url == commit.url && next.before.id == commit.id);
         Ok(Commit { id: next.map_or(commit.id, |next| next.id), ..commit })
     }
 
-    fn remembered(&self, url: &RepositoryUrl, revision: &Revision) -> Option<Commit> {
-        self.repositories.remembered(url, revision)
+    fn cached(&self, url: &RepositoryUrl, revision: &Revision) -> Option<Commit> {
+        self.repositories.cached(url, revision)
     }
 
     fn seen(&self, url: &RepositoryUrl, revision: &Revision) -> Vec<GitId> {
@@ -139,7 +139,7 @@ mod tests {
         repositories.create(&url);
         let made = commit(&repositories, &url, "old");
         let edits = [("a.yaml".into(), Some(b"new"[..].into()))].into_iter().collect();
-        let edited = Edited::new(&repositories, vec![Next::new(made.clone(), edits)]);
+        let edited = EditedRepositories::new(&repositories, vec![Next::new(made.clone(), edits)]);
         let next = edited.resolve(&url, &Revision::branch("main")).unwrap();
         let text = |commit: &Commit| {
             let items = edited.folder(commit, "").unwrap().unwrap();

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use model::diagnostic::{AssignmentId, Code, Diagnostic};
 use model::progress::{Phase, Progress};
 
-use super::pairs::{Pair, Pairs};
+use super::class_pairs::{ClassPair, ClassPairs};
 use super::problems::{of_place, of_target};
 use super::rows::{Asked, RowContext};
 use crate::memo::Memo;
@@ -17,9 +17,9 @@ use crate::render::{Files, SharedFiles};
 
 /// Single assignments of a fleet.
 #[derive(Debug)]
-pub(crate) struct Alone<'a> {
+pub(crate) struct SingleAssignments<'a> {
     prepared: &'a Prepared,
-    pairs: Pairs,
+    pairs: ClassPairs,
     shared: SharedFiles,
 }
 
@@ -28,16 +28,16 @@ struct One<'a> {
     ids: (u32, u32),
     place: &'a Place,
     target: &'a PreparedTarget,
-    pair: &'a Pair,
+    pair: &'a ClassPair,
 }
 
-impl<'a> Alone<'a> {
+impl<'a> SingleAssignments<'a> {
     /// Compiles these assignments. Ids without a place or target are ignored.
     pub(crate) fn new<'i>(prepared: &'a Prepared, ids: impl Iterator<Item = &'i AssignmentId>) -> Self {
         let found = ids.filter_map(|id| numbers(prepared, id));
         let keys: BTreeSet<_> =
             found.map(|(place, target)| (prepared.class_of_place(place), prepared.class_of_target(target))).collect();
-        let mut pairs = Pairs::default();
+        let mut pairs = ClassPairs::default();
         let composing = Progress::default();
         pairs.make(prepared, keys.into_iter().collect(), (&Memo::default(), composing.begin(Phase::Composing)));
         Self { prepared, pairs, shared: SharedFiles::default() }
@@ -103,6 +103,6 @@ fn numbers(prepared: &Prepared, id: &AssignmentId) -> Option<(u32, u32)> {
 impl Prepared {
     /// The diagnostics of one assignment, without examining others. Empty if there is no such assignment.
     pub fn problems(&self, id: &AssignmentId) -> Vec<Diagnostic> {
-        Alone::new(self, [id].into_iter()).problems(id)
+        SingleAssignments::new(self, [id].into_iter()).problems(id)
     }
 }
