@@ -38,6 +38,7 @@ pub(super) fn install_provider() {
     let _ = PROVIDER.install_default();
 }
 
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "jsonwebtoken names the parameters")]
 fn verifier(algorithm: &Algorithm, key: &DecodingKey) -> Result<Box<dyn JwtVerifier>> {
     let way = match algorithm {
         Algorithm::RS256 => Way::Rsa(&signature::RSA_PKCS1_2048_8192_SHA256),
