@@ -25,9 +25,6 @@ mod totals;
 mod walk;
 mod wants;
 
-use hub_api::filter::Filter;
-use hub_api::page::Page;
-
 pub use self::changes::{Changes, Position, changes, settled};
 pub use self::compare::compare;
 pub use self::deployment_state::{DeploymentState, DeploymentStateRequest, Subscriber, deployment_state};
@@ -108,7 +105,7 @@ fn several(ways: &[String]) -> String {
 
 /// Reads everything in a filter and a page that is more than a name: a part of the body of the fuzz target of requests.
 #[cfg(feature = "fuzz")]
-pub(crate) fn fuzz(filter: &Filter, page: &Page) {
+pub(crate) fn fuzz(filter: &hub_api::filter::Filter, page: &hub_api::page::Page) {
     let question = Question::from(filter);
     let _ = (question.host_labels(), question.target_labels(), question.refuse_hosts(), question::limit(page));
     if let Ok(Some(states)) = rollout_state::parse_list(question.filter.status.as_deref()) {
