@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use engine::compile::{Compiled, Options};
+use engine::compile::{Compiled, FolderStore, Options};
 use engine::memo::Memo;
 use engine::output::Output;
 use model::diagnostic::Diagnostic;
@@ -49,9 +49,16 @@ impl KnownResults {
         Self { file, memo, has_news: false }
     }
 
-    /// Compiles an environment. Only what no earlier run did is done.
-    pub fn compile(&mut self, loaded: &Loaded, progress: &Progress) -> Compiled {
-        let compiled = self.run(&loaded.fleet, Options { progress: progress.clone(), ..Options::default() });
+    /// Compiles an environment. Only what no earlier run did is done. `folder_store` stores the rendered folders that have no room in memory, if all of them are
+    /// opened afterwards.
+    pub fn compile(
+        &mut self,
+        loaded: &Loaded,
+        progress: &Progress,
+        folder_store: Option<Arc<dyn FolderStore>>,
+    ) -> Compiled {
+        let options = Options { progress: progress.clone(), folder_store, ..Options::default() };
+        let compiled = self.run(&loaded.fleet, options);
         self.save(&[&compiled]);
         compiled
     }

@@ -115,7 +115,7 @@ pub fn publish(
             return Ok(Outcome { places, end: End::Incomplete(loaded) });
         }
         let mut known = KnownResults::new(Some(access.settings.memo_file(request.environment)));
-        let compiled = Arc::new(known.compile(&loaded, &access.progress));
+        let compiled = Arc::new(known.compile(&loaded, &access.progress, None));
         on_compiled(&loaded, &compiled);
         let mut has_lost = false;
         for target in targets(&loaded, request.gitops_repo, None)? {

@@ -30,6 +30,7 @@ use crate::output::MARKER;
 use crate::place::Place;
 pub use crate::prepare::Prepared;
 use crate::prepare::{Delta, NO_TARGET, PreparedTarget, Reach};
+pub use crate::render::FolderStore;
 use crate::render::SharedFiles;
 pub use assignment::Assignment;
 use class_pairs::{ClassPair, ClassPairs};
@@ -100,6 +101,8 @@ pub struct Options {
     pub progress: Progress,
     /// Whether this is the earlier one of two compared fleets. Its sealed folders then have other keys than those of the later one.
     pub is_earlier: bool,
+    /// Stores rendered folders that have no room in memory. Without it, they are rendered again when they are opened.
+    pub folder_store: Option<Arc<dyn FolderStore>>,
 }
 
 impl Compiled {
@@ -114,14 +117,14 @@ impl Compiled {
     }
 
     /// Compiles a prepared fleet.
-    pub fn of(prepared: Prepared, Options { memo, progress, is_earlier }: Options) -> Self {
+    pub fn of(prepared: Prepared, Options { memo, progress, is_earlier, folder_store }: Options) -> Self {
         let mut compiled = Self {
             prepared,
             pairs: ClassPairs::default(),
             rows: BTreeMap::new(),
             failures: BTreeMap::new(),
             tree: Tree::default(),
-            shared: SharedFiles::default(),
+            shared: SharedFiles::new(folder_store),
             memo,
             progress,
             mark: if is_earlier { EARLIER } else { 0 },
@@ -244,7 +247,8 @@ impl Compiled {
         good.map(folder).collect()
     }
 
-    /// Opens a folder of [`Compiled::tree`], or a folder inside of it. The files are rendered again, unless the fleet is small and they are still in memory.
+    /// Opens a folder of [`Compiled::tree`], or a folder inside of it. The files are rendered again, unless they are still in memory or in
+    /// [`Options::folder_store`].
     ///
     /// # Errors
     /// If there is no such folder.

@@ -28,6 +28,7 @@ use model::tree::Blob;
 pub(crate) use self::again::Rendering;
 use self::fields::{CONFIG_VERSION, FIELDS, Subject};
 pub(crate) use self::fields::{Pinned, PlaceFields, TargetFields};
+pub use self::kept::FolderStore;
 pub use self::namespace::NAMESPACE_LENGTH_MAX;
 use self::namespace::{check_namespace, is_too_long};
 pub(crate) use self::not_yaml::Readable;

@@ -1,13 +1,15 @@
 //! Compiles with the results of earlier runs, and keeps the names that shells complete.
 
 use std::fs;
+use std::sync::Arc;
 
 use delivery::compilation::KnownResults;
 use delivery::loaded::Loaded;
 use delivery::memo_file::MemoFile;
-use engine::compile::Compiled;
+use engine::compile::{Compiled, FolderStore};
 use model::progress::Progress;
 
+use crate::folder_file::FolderFile;
 use crate::{cache_key, configuration, names};
 
 /// Compiles an environment, doing only what no earlier run did.
@@ -15,10 +17,20 @@ pub(crate) fn compile(loaded: &Loaded, progress: &Progress) -> Compiled {
     begin(loaded, progress).0
 }
 
+/// Compiles an environment all of whose folders are opened afterwards. Each of them is rendered once: those that have no room in memory are stored in a
+/// temporary file.
+pub(crate) fn compile_to_open(loaded: &Loaded, progress: &Progress) -> Compiled {
+    let store = folder_file(loaded).map(|file| Arc::new(file) as Arc<dyn FolderStore>);
+    let mut known = KnownResults::new(file_of(loaded));
+    let compiled = known.compile(loaded, progress, store);
+    names::remember(loaded, &compiled);
+    compiled
+}
+
 /// Compiles an environment, with which others will be compared. What is known by then helps with those as well.
 pub(crate) fn begin(loaded: &Loaded, progress: &Progress) -> (Compiled, KnownResults) {
     let mut known = KnownResults::new(file_of(loaded));
-    let compiled = known.compile(loaded, progress);
+    let compiled = known.compile(loaded, progress, None);
     names::remember(loaded, &compiled);
     (compiled, known)
 }
@@ -26,6 +38,13 @@ pub(crate) fn begin(loaded: &Loaded, progress: &Progress) -> (Compiled, KnownRes
 /// Compiles two states of an environment that are compared. What both have in common is done once.
 pub(crate) fn compile_both(earlier: &Loaded, later: &Loaded, progress: &Progress) -> [Compiled; 2] {
     KnownResults::new(file_of(later)).compile_both(earlier, later, progress)
+}
+
+/// A file on the disk of the cache. None if there is no usable cache: then folders are rendered again.
+fn folder_file(loaded: &Loaded) -> Option<FolderFile> {
+    let cache = loaded.access.as_ref().map(|access| access.settings.git.cache.clone());
+    let cache = cache.or_else(|| configuration::default_cache().ok())?;
+    FolderFile::create(&git::trust::prepare_folder(&cache).ok()?).ok()
 }
 
 /// The file with the results of earlier runs: of a plain directory, in the user's cache.

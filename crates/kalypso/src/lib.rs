@@ -14,6 +14,7 @@ pub mod diagnostics;
 mod edited_repositories;
 mod exit;
 mod folder;
+mod folder_file;
 mod hub_client;
 mod hub_tasks;
 mod interrupts;

@@ -1,24 +1,36 @@
-//! Folders that were just rendered, for those who open them soon: kept as long as all of them together are small.
+//! Folders that were just rendered: in memory while all of them together are small, then in the store of the caller.
 
 use std::collections::HashMap;
+use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use model::git_id::GitId;
 use model::tree::{Blob, Tree};
 
-/// The most bytes that are kept. A fleet that has more is opened by rendering again: its memory does not grow with its files.
+/// The most bytes that are kept in memory. Without a store, the folders of a larger fleet are rendered again when they are opened: memory does not grow
+/// with the files.
 const KEPT_BYTES_MAX: usize = 64 << 20;
 /// Bytes that a folder or file takes beside its content, roughly.
 const ENTRY_BYTES: usize = 200;
+
+/// Stores rendered folders outside memory. A folder that the store can't keep is rendered again.
+pub trait FolderStore: fmt::Debug + Send + Sync {
+    /// Stores a folder. All its files have their bytes.
+    fn put(&self, folder: &Tree);
+    /// The folder with this id, with the bytes of its files. None if it is not stored.
+    fn get(&self, id: GitId) -> Option<Tree>;
+}
 
 /// Rendered folders and files by their ids.
 #[derive(Debug)]
 pub(crate) struct KeptFolders {
     bytes_max: usize,
-    /// There were too many bytes: nothing is kept any more.
-    is_over: AtomicBool,
+    /// Whether there were too many bytes for memory.
+    is_full: AtomicBool,
     kept: Mutex<Kept>,
+    /// Where folders go that have no room in memory.
+    store: Option<Arc<dyn FolderStore>>,
 }
 
 #[derive(Debug, Default)]
@@ -29,23 +41,31 @@ struct Kept {
     bytes: usize,
 }
 
-impl Default for KeptFolders {
-    fn default() -> Self {
-        Self::of_size(KEPT_BYTES_MAX)
-    }
-}
-
 impl KeptFolders {
-    fn of_size(bytes_max: usize) -> Self {
-        Self { bytes_max, is_over: AtomicBool::new(false), kept: Mutex::default() }
+    /// Keeps folders in memory, and in the store what has no room there.
+    pub(crate) fn new(store: Option<Arc<dyn FolderStore>>) -> Self {
+        Self::of_size(KEPT_BYTES_MAX, store)
+    }
+
+    fn of_size(bytes_max: usize, store: Option<Arc<dyn FolderStore>>) -> Self {
+        Self { bytes_max, is_full: AtomicBool::new(false), kept: Mutex::default(), store }
+    }
+
+    /// The store of the folders that have no room in memory.
+    pub(crate) fn store(&self) -> Option<Arc<dyn FolderStore>> {
+        self.store.clone()
     }
 
     /// Whether folders and files are still kept.
     pub(crate) fn is_open(&self) -> bool {
-        !self.is_over.load(Ordering::Relaxed)
+        self.has_room() || self.store.is_some()
     }
 
-    /// Keeps a file that several assignments have.
+    fn has_room(&self) -> bool {
+        !self.is_full.load(Ordering::Relaxed)
+    }
+
+    /// Keeps a file that several assignments have. With a store, such files stay in memory: they are few, and each folder needs them.
     pub(crate) fn keep_file(&self, file: &Blob) {
         if self.is_open() {
             let mut kept = self.kept();
@@ -63,24 +83,30 @@ impl KeptFolders {
 
     /// Keeps a folder all of whose files are at hand. `own_bytes` is what only this folder has.
     pub(crate) fn keep_folder(&self, folder: &Tree, own_bytes: usize) {
-        if self.is_open() {
+        if self.has_room() {
             let mut kept = self.kept();
             if kept.folders.insert(folder.id(), folder.clone()).is_none() {
                 kept.bytes += own_bytes + (1 + folder.len()) * ENTRY_BYTES;
             }
             self.bound(kept);
+        } else if let Some(store) = &self.store {
+            store.put(folder);
         }
     }
 
     /// The folder with this id, with the bytes of its files.
     pub(crate) fn folder(&self, id: GitId) -> Option<Tree> {
-        self.kept().folders.get(&id).cloned()
+        let in_memory = self.kept().folders.get(&id).cloned();
+        in_memory.or_else(|| self.store.as_ref()?.get(id))
     }
 
+    /// Without a store, all folders are dropped when there are too many: some of them would save little. With one, those in memory stay there.
     fn bound(&self, mut kept: MutexGuard<'_, Kept>) {
         if kept.bytes > self.bytes_max {
-            self.is_over.store(true, Ordering::Relaxed);
-            *kept = Kept::default();
+            self.is_full.store(true, Ordering::Relaxed);
+            if self.store.is_none() {
+                *kept = Kept::default();
+            }
         }
     }
 
@@ -105,7 +131,7 @@ mod tests {
 
     #[test]
     fn a_folder_is_found_by_its_id() {
-        let kept = KeptFolders::default();
+        let kept = KeptFolders::new(None);
         kept.keep_folder(&folder("a"), 1);
         assert_eq!(kept.folder(folder("a").id()), Some(folder("a")));
         assert_eq!(kept.folder(folder("b").id()), None);
@@ -113,12 +139,40 @@ mod tests {
 
     #[test]
     fn nothing_is_kept_of_what_is_too_large() {
-        let kept = KeptFolders::of_size(1_000);
+        let kept = KeptFolders::of_size(1_000, None);
         kept.keep_folder(&folder("a"), 100);
         kept.keep_folder(&folder("a"), 100);
         assert!(kept.folder(folder("a").id()).is_some());
         kept.keep_folder(&folder("b"), 900);
         kept.keep_folder(&folder("c"), 1);
         assert!(!kept.is_open() && ["a", "b", "c"].iter().all(|text| kept.folder(folder(text).id()).is_none()));
+    }
+
+    /// A store in memory.
+    #[derive(Debug, Default)]
+    struct Stored(Mutex<HashMap<GitId, Tree>>);
+
+    impl FolderStore for Stored {
+        fn put(&self, folder: &Tree) {
+            self.0.lock().unwrap().insert(folder.id(), folder.clone());
+        }
+
+        fn get(&self, id: GitId) -> Option<Tree> {
+            self.0.lock().unwrap().get(&id).cloned()
+        }
+    }
+
+    #[test]
+    fn a_store_keeps_what_has_no_room_in_memory() {
+        let store = Arc::new(Stored::default());
+        let kept = KeptFolders::of_size(1_000, Some(store.clone()));
+        let file = Blob::new(*b"shared");
+        kept.keep_folder(&folder("a"), 1_000);
+        kept.keep_folder(&folder("b"), 1);
+        kept.keep_file(&file);
+        assert!(kept.is_open());
+        assert_eq!(["a", "b"].map(|text| kept.folder(folder(text).id())), ["a", "b"].map(|text| Some(folder(text))));
+        assert_eq!(kept.file(file.id()), Some(file));
+        assert_eq!(store.0.lock().unwrap().keys().copied().collect::<Vec<_>>(), [folder("b").id()]);
     }
 }

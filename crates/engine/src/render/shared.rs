@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use model::digest::Digest;
 use model::git_id::GitId;
 
-use super::kept::KeptFolders;
+use super::kept::{FolderStore, KeptFolders};
 
 /// The number of locks. There are more locks than processors, so that threads seldom wait for the same one.
 const PARTS: usize = 64;
@@ -33,15 +33,20 @@ pub(crate) enum Known {
 
 impl Default for SharedFiles {
     fn default() -> Self {
-        Self {
-            parts: std::array::from_fn(|_| Mutex::default()),
-            rendered: AtomicUsize::new(0),
-            kept: KeptFolders::default(),
-        }
+        Self::new(None)
     }
 }
 
 impl SharedFiles {
+    /// An empty cache. The store gets the rendered folders that have no room in memory.
+    pub(crate) fn new(store: Option<Arc<dyn FolderStore>>) -> Self {
+        Self {
+            parts: std::array::from_fn(|_| Mutex::default()),
+            rendered: AtomicUsize::new(0),
+            kept: KeptFolders::new(store),
+        }
+    }
+
     /// Returns the file with these inputs. Calls `render` if it is not in the cache.
     pub(crate) fn get(&self, inputs: Digest, render: impl FnOnce() -> Known) -> Known {
         let part = usize::from(inputs.as_bytes()[0]) % PARTS;
@@ -67,7 +72,7 @@ impl SharedFiles {
     pub(crate) fn bound(&mut self, files_max: usize) {
         let count = |part: &mut Mutex<HashMap<_, _>>| part.get_mut().unwrap_or_else(PoisonError::into_inner).len();
         if self.parts.iter_mut().map(count).sum::<usize>() > files_max {
-            *self = Self::default();
+            *self = Self::new(self.kept.store());
         }
     }
 }

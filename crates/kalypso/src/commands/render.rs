@@ -26,7 +26,8 @@ const LISTED_MAX: usize = 1_000;
 pub(super) fn run(options: &Render) -> anyhow::Result<Exit> {
     let mut watch = Watch::start();
     let loaded = loading::environment(&options.source, &options.environment, &mut watch)?;
-    let compiled = compiling::compile(&loaded, watch.progress());
+    let compile = if options.out.is_some() { compiling::compile_to_open } else { compiling::compile };
+    let compiled = compile(&loaded, watch.progress());
     let open = |sealed: &Sealed| compiled.open(sealed);
     let output = assemble(&compiled, &Tree::default(), &destination(&loaded)?, &open)?;
     let diagnostics = diagnostics(&loaded, &compiled, &output);
