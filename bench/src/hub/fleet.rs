@@ -190,12 +190,12 @@ fn statements(dialect: Dialect, Size { hosts, history }: Size) -> Vec<String> {
 async fn profiles(database: &Database) -> Result<()> {
     let mut rows = Rows::new(&[("id", Kind::Int), ("profile", Kind::Int)]);
     let sql = "select p.id, b.repository, b.branch, p.path from place p join gitops_branch b on b.id = p.branch_id";
-    for row in database.query(sql, Vec::new()).await? {
+    for (id, repository, branch, path) in database.query::<(i64, String, String, String)>(sql, Vec::new()).await? {
         let report = Report {
             host: String::new(),
             reconciler: String::new(),
             kind: "flux".to_owned(),
-            endpoint: Some(Endpoint::new(&row.text(1), &row.text(2), &row.text(3))?),
+            endpoint: Some(Endpoint::new(&repository, &branch, &path)?),
             revision: String::new(),
             tree: None,
             version: None,
@@ -206,11 +206,12 @@ async fn profiles(database: &Database) -> Result<()> {
             heartbeat: None,
             labels: BTreeMap::new(),
         };
-        rows.push(vec![row.int(0).into(), report.profile().into()]);
+        rows.push(vec![id.into(), report.profile().into()]);
     }
     let mut transaction = database.begin().await?;
     transaction.run("create table place_profile (place_id bigint primary key, profile bigint)").await?;
-    transaction.with(rows, "insert into place_profile (place_id, profile) select id, profile from source").await?;
+    let insert = "insert into place_profile (place_id, profile) select id, profile from source";
+    transaction.execute_with(rows, insert).await?;
     Ok(transaction.commit().await?)
 }
 

@@ -190,10 +190,9 @@ async fn lost_and_wrong(url: &str, sent: &Sent) -> Result<(usize, usize)> {
     let sql = "select status_message, count(*), count(distinct reconciler_id) from deployment \
                where status_message like 'storm %' group by status_message";
     let mut stored = BTreeMap::new();
-    for row in database.query(sql, Vec::new()).await? {
-        let message = row.text(0);
+    for (message, reports, reconcilers) in database.query::<(String, i64, i64)>(sql, Vec::new()).await? {
         let number: u64 = message.strip_prefix("storm ").context("a report has no number")?.parse()?;
-        stored.insert(number, (row.int(1) as u64, row.int(2) as u64));
+        stored.insert(number, (reports as u64, reconcilers as u64));
     }
     database.close().await;
     let lost = sent.acknowledged.iter().filter(|number| !stored.contains_key(number)).count();

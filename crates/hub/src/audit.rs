@@ -9,7 +9,7 @@ use serde_json::Value as Json;
 
 use crate::limits::{AUDIT_KEPT, RETENTION_PERIOD};
 use crate::retention::Keep;
-use crate::store::{Database, DatabaseError, Row, Transaction, Value};
+use crate::store::{ColumnError, Columns, Database, DatabaseError, FromRow, Transaction, Value};
 
 /// It can't be asked like that.
 #[derive(Debug, thiserror::Error)]
@@ -39,7 +39,7 @@ pub(crate) async fn note(transaction: &mut Transaction, deed: Deed<'_>) -> Resul
     let detail = detail.map(|detail| detail.to_string());
     let values =
         vec![Timestamp::now().into(), actor.into(), action.as_str().into(), subject.into(), Value::from(detail)];
-    transaction.query(&sql, values).await.map(drop)
+    transaction.execute(&sql, values).await
 }
 
 /// Notes what was done.
@@ -87,20 +87,22 @@ pub async fn entries(database: &Database, filter: &AuditFilter) -> Result<AuditE
         conditions.join(" and "),
         limit + 1
     );
-    let rows = database.query(&sql, values).await?;
-    let next = (rows.len() > limit).then(|| rows.get(limit - 1)).flatten().map(|row| row.int(0).to_string());
-    Ok(AuditEntries { items: rows.iter().take(limit).filter_map(entry).collect(), next })
+    let rows = database.query::<(i64, FoundEntry)>(&sql, values).await?;
+    let next = (rows.len() > limit).then(|| rows.get(limit - 1)).flatten().map(|(id, _)| id.to_string());
+    let items = rows.into_iter().take(limit).filter_map(|(_, FoundEntry(entry))| entry).collect();
+    Ok(AuditEntries { items, next })
 }
 
-/// An action that this version does not know is left out.
-fn entry(row: &Row) -> Option<AuditEntry> {
-    Some(AuditEntry {
-        at: row.moment(1).unwrap_or_default(),
-        actor: row.text(2),
-        action: Action::parse(&row.text(3))?,
-        subject: row.text(4),
-        detail: row.optional_text(5).and_then(|text| serde_json::from_str(text).ok()),
-    })
+/// An entry; none if this version does not know its action.
+struct FoundEntry(Option<AuditEntry>);
+
+impl FromRow for FoundEntry {
+    fn from_row(columns: &mut Columns) -> Result<Self, ColumnError> {
+        let (at, actor, action) = columns.take::<(_, _, String)>()?;
+        let (subject, detail) = columns.take::<(_, Option<String>)>()?;
+        let detail = detail.and_then(|text| serde_json::from_str(&text).ok());
+        Ok(Self(Action::parse(&action).map(|action| AuditEntry { at, actor, action, subject, detail })))
+    }
 }
 
 /// Forgets what is older, or more, than is kept; how many entries that were. Without a count, the latest [`AUDIT_KEPT`] are kept.
@@ -114,11 +116,12 @@ pub async fn forget(database: &Database, keep: Keep, now: Timestamp) -> Result<u
     let values = vec![Value::from(horizon), count.into()];
     // Usually there is nothing to delete, and a read blocks no other transaction.
     let sql = format!("select 1 from audit where {condition} limit 1");
-    if database.query(&sql, values.clone()).await?.is_empty() {
+    if !database.exists(&sql, values.clone()).await? {
         return Ok(0);
     }
     let mut transaction = database.begin().await?;
-    let gone = transaction.query(&format!("delete from audit where {condition} returning id"), values).await?.len();
+    let delete = format!("delete from audit where {condition} returning id");
+    let gone = transaction.query::<i64>(&delete, values).await?.len();
     transaction.commit().await?;
     Ok(gone)
 }

@@ -99,11 +99,10 @@ pub async fn back_up(database: &Database, out: &mut impl Write) -> Result<u64, B
     for table in tables(&mut reading).await? {
         let columns = table.columns.iter().map(|(name, _)| name.clone()).collect();
         write(out, &Line::Table { table: table.name.clone(), columns })?;
-        let width = table.columns.len();
         let sql = format!("select {} from {}", table.selection(dialect), table.name);
         let each = |row: Row| {
             rows += 1;
-            write(out, &Line::Row((0..width).map(|column| cell(&row, column)).collect()))
+            write(out, &Line::Row(row.values().iter().map(cell).collect()))
         };
         reading.each(&sql, Vec::new(), each).await?;
     }
@@ -122,7 +121,7 @@ pub async fn restore(database: &Database, backup: &mut impl BufRead) -> Result<u
     let tables = tables(&mut transaction).await?;
     for table in &tables {
         let sql = format!("select 1 from {} limit 1", table.name);
-        if !transaction.query(&sql, Vec::new()).await?.is_empty() {
+        if transaction.exists(&sql, Vec::new()).await? {
             return Err(BackupError::NotEmpty(table.name.clone()));
         }
     }
@@ -274,7 +273,7 @@ impl Restored {
         let columns = table.columns.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>().join(", ");
         let statement = format!("insert into {} ({columns}) select {columns} from source", table.name);
         let rows = std::mem::replace(rows, waiting(table));
-        self.transaction.with(rows, &statement).await?;
+        self.transaction.execute_with(rows, &statement).await?;
         Ok(())
     }
 }
@@ -284,10 +283,10 @@ fn waiting(table: &Table) -> Rows {
     Rows::new(&columns)
 }
 
-fn cell(row: &Row, column: usize) -> Cell {
-    match row.value(column) {
-        Some(Value::Text(Some(text))) => Cell::Text(text.clone()),
-        Some(Value::Int(number)) => Cell::Int(*number),
+fn cell(value: &Value) -> Cell {
+    match value {
+        Value::Text(Some(text)) => Cell::Text(text.clone()),
+        Value::Int(number) => Cell::Int(*number),
         _ => Cell::Int(None),
     }
 }
@@ -308,8 +307,7 @@ fn write(out: &mut impl Write, line: &Line) -> Result<(), BackupError> {
 
 /// The last migration that was run.
 async fn version(transaction: &mut Transaction) -> Result<i64, DatabaseError> {
-    let rows = transaction.query("select max(version) from _sqlx_migrations", Vec::new()).await?;
-    Ok(rows.first().map_or(0, |row| row.int(0)))
+    transaction.one("select max(version) from _sqlx_migrations", Vec::new()).await
 }
 
 /// Lets rows refer to rows that come later. What has to be run at the end, so that nothing refers to what is not there.
@@ -323,9 +321,9 @@ async fn lift_references(transaction: &mut Transaction) -> Result<Vec<String>, D
         from pg_constraint c join pg_class r on r.oid = c.conrelid \
         where c.contype = 'f' and c.connamespace = current_schema()::regnamespace";
     let mut afterwards = Vec::new();
-    for row in transaction.query(sql, Vec::new()).await? {
-        transaction.run(&row.text(0)).await?;
-        afterwards.push(row.text(1));
+    for (drop, add) in transaction.query::<(String, String)>(sql, Vec::new()).await? {
+        transaction.run(&drop).await?;
+        afterwards.push(add);
     }
     Ok(afterwards)
 }
@@ -339,7 +337,7 @@ async fn set_sequences(transaction: &mut Transaction, tables: &[Table]) -> Resul
             let sql = format!(
                 "select setval(pg_get_serial_sequence('{name}', 'id'), coalesce(max(id), 1), max(id) is not null) from {name}"
             );
-            transaction.query(&sql, Vec::new()).await?;
+            transaction.execute(&sql, Vec::new()).await?;
         }
     }
     Ok(())

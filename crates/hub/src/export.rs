@@ -139,11 +139,9 @@ pub async fn grant_read(database: &Database, role: &str) -> Result<(), ExportErr
     let mut transaction = database.begin().await?;
     // The database quotes the name.
     let sql = "select format('grant usage on schema %I to %I', current_schema(), $1::text), format('%I', $1::text)";
-    let quoted = transaction.query(sql, vec![role.into()]).await?;
-    for row in quoted {
-        transaction.run(&row.text(0)).await?;
-        transaction.run(&format!("grant select on {} to {}", TABLES.join(", "), row.text(1))).await?;
-    }
+    let (usage, role): (String, String) = transaction.one(sql, vec![role.into()]).await?;
+    transaction.run(&usage).await?;
+    transaction.run(&format!("grant select on {} to {role}", TABLES.join(", "))).await?;
     Ok(transaction.commit().await?)
 }
 
@@ -157,10 +155,9 @@ pub async fn grant_read_as_microsofts(database: &Database, role: &str) -> Result
         return Err(ExportError::NoRoles);
     }
     let mut transaction = database.begin().await?;
-    let quoted = transaction.query("select format('%I', $1::text)", vec![role.into()]).await?;
-    let role = quoted.first().map(|row| row.text(0)).unwrap_or_default();
+    let role: String = transaction.one("select format('%I', $1::text)", vec![role.into()]).await?;
     let sql = "select 1 from pg_catalog.pg_namespace where nspname = $1";
-    if transaction.query(sql, vec![MICROSOFTS_SCHEMA.into()]).await?.is_empty() {
+    if !transaction.exists(sql, vec![MICROSOFTS_SCHEMA.into()]).await? {
         transaction.run(&format!("create schema {MICROSOFTS_SCHEMA}")).await?;
     }
     transaction.run(&format!("grant usage on schema {MICROSOFTS_SCHEMA} to {role}")).await?;
@@ -190,10 +187,10 @@ fn question(table: &Table, selection: &Selection, dialect: Dialect) -> Result<(S
 }
 
 fn csv(table: &Table, row: &Row) -> String {
-    let cells = table.columns.iter().enumerate().map(|(column, (_, kind))| match (kind, row.value(column)) {
-        (Kind::Timestamp, Some(Value::Int(Some(millis)))) => Timestamp::from_millis(*millis).to_string(),
-        (_, Some(Value::Int(Some(number)))) => number.to_string(),
-        (_, Some(Value::Text(Some(text)))) => quoted(text),
+    let cells = table.columns.iter().zip(row.values()).map(|((_, kind), value)| match (kind, value) {
+        (Kind::Timestamp, Value::Int(Some(millis))) => Timestamp::from_millis(*millis).to_string(),
+        (_, Value::Int(Some(number))) => number.to_string(),
+        (_, Value::Text(Some(text))) => quoted(text),
         _ => String::new(),
     });
     cells.collect::<Vec<_>>().join(",")
@@ -209,11 +206,11 @@ fn quoted(text: &str) -> String {
 }
 
 fn object(table: &Table, row: &Row) -> serde_json::Value {
-    let fields = table.columns.iter().enumerate().map(|(column, (name, kind))| {
-        let value = match (kind, row.value(column)) {
-            (Kind::Timestamp, Some(Value::Int(Some(millis)))) => json!(Timestamp::from_millis(*millis)),
-            (_, Some(Value::Int(number))) => json!(number),
-            (_, Some(Value::Text(text))) => json!(text),
+    let fields = table.columns.iter().zip(row.values()).map(|((name, kind), value)| {
+        let value = match (kind, value) {
+            (Kind::Timestamp, Value::Int(Some(millis))) => json!(Timestamp::from_millis(*millis)),
+            (_, Value::Int(number)) => json!(number),
+            (_, Value::Text(text)) => json!(text),
             _ => serde_json::Value::Null,
         };
         (name.clone(), value)

@@ -14,7 +14,9 @@ use crate::desired::restate;
 use crate::ingest::places::{self, Contents};
 use crate::ingest::subjects::State;
 use crate::ingest::{labels, naming, placing};
-use crate::store::{Database, DatabaseError, Row, Transaction, Turn, Value};
+use crate::store::{
+    ColumnError, Columns, Database, DatabaseError, FromRow, HostId, ReconcilerId, Transaction, Turn, Value,
+};
 
 /// A host, or another reconciler of it, that is to be known before it reports.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -67,8 +69,7 @@ pub async fn register(database: &Database, registration: &Registration, actor: &
     let kind = registration.kind.as_deref();
     let sql = "insert into host (name, host_type) values ($1, coalesce($2, 'K8s-cluster')) \
         on conflict (name) do update set host_type = coalesce($2, host.host_type) returning id";
-    let row = transaction.query(sql, vec![registration.host.as_str().into(), kind.into()]).await?;
-    let host_id = row.first().map(|row| row.int(0)).unwrap_or_default();
+    let host_id = transaction.one(sql, vec![registration.host.as_str().into(), kind.into()]).await?;
     if !registration.labels.is_empty() {
         let text = labels::text(&registration.labels);
         labels::write(&mut transaction, host_id, &text, &registration.labels).await?;
@@ -90,9 +91,9 @@ pub async fn register(database: &Database, registration: &Registration, actor: &
 
 async fn add_reconciler(
     transaction: &mut Transaction,
-    host_id: i64,
+    host_id: HostId,
     reconciler: &ReconcilerRegistration,
-) -> Result<i64, DatabaseError> {
+) -> Result<ReconcilerId, DatabaseError> {
     let endpoint = reconciler.place.as_ref().map(ToString::to_string);
     let places = places::by_endpoint(transaction, endpoint.iter().cloned().collect()).await?;
     let place_id = endpoint.as_ref().and_then(|endpoint| places.get(endpoint).copied());
@@ -100,7 +101,7 @@ async fn add_reconciler(
         let sql = "select id from reconciler where host_id = $1 and name = $2 and manifests_endpoint <> $3";
         let values = vec![host_id.into(), reconciler.name.as_str().into(), endpoint.as_str().into()];
         let moving = transaction.query(sql, values).await?;
-        placing::leave(transaction, moving.iter().map(|row| row.int(0)).collect()).await?;
+        placing::leave(transaction, moving.into_iter().collect()).await?;
     }
     let sql = "insert into reconciler (host_id, name, reconciler_type, manifests_endpoint, place_id) values ($1, $2, $3, $4, $5) \
         on conflict (host_id, name) do update set reconciler_type = excluded.reconciler_type, \
@@ -109,9 +110,9 @@ async fn add_reconciler(
         returning id";
     let (name, kind) = (reconciler.name.as_str(), reconciler.kind.as_str());
     let values = vec![host_id.into(), name.into(), kind.into(), endpoint.into(), Value::from(place_id)];
-    let id = transaction.query(sql, values).await?.first().map(|row| row.int(0)).unwrap_or_default();
+    let id: ReconcilerId = transaction.one(sql, values).await?;
     let sql = "insert into reconciler_state (reconciler_id, status, digest) values ($1, 0, 0) on conflict do nothing";
-    transaction.query(sql, vec![id.into()]).await?;
+    transaction.execute(sql, vec![id.into()]).await?;
     if reconciler.place.is_none() {
         naming::send_home(transaction, id, name).await?;
     }
@@ -143,23 +144,23 @@ async fn set_retired(
     // A reconciler that reports for the first time in this moment would not be seen, and be counted.
     transaction.take(Turn::Alone).await?;
     let instant = database.dialect().instant("$1");
-    let found = match reconciler {
+    let found: Option<HostId> = match reconciler {
         None => {
             let sql = format!("update host set retired_on = {instant} where name = $2 returning id");
-            transaction.query(&sql, vec![retired_on.into(), host.into()]).await?
+            transaction.first(&sql, vec![retired_on.into(), host.into()]).await?
         }
         Some(reconciler) => {
             let of_host = "host_id = (select id from host where name = $2)";
             let sql =
                 format!("update reconciler set retired_on = {instant} where {of_host} and name = $3 returning host_id");
-            transaction.query(&sql, vec![retired_on.into(), host.into(), reconciler.into()]).await?
+            transaction.first(&sql, vec![retired_on.into(), host.into(), reconciler.into()]).await?
         }
     };
     let unknown =
         || HostError::Unknown(reconciler.map_or(host.to_owned(), |reconciler| format!("{host}/{reconciler}")));
-    let host_id = found.first().ok_or_else(unknown)?.int(0);
+    let host_id = found.ok_or_else(unknown)?;
     let of_host = transaction.query("select id from reconciler where host_id = $1", vec![host_id.into()]).await?;
-    let ids = of_host.iter().map(|row| row.int(0)).collect();
+    let ids = of_host.into_iter().collect();
     restate(&mut transaction, &mut Contents::default(), ids, |_| ()).await?;
     let action = if retired_on.is_some() { Action::HostRetire } else { Action::HostRestore };
     let detail = reconciler.map(|name| json!({ "reconciler": name }));
@@ -192,7 +193,8 @@ pub async fn list(database: &Database, filter: &HostFilter) -> Result<Vec<Host>,
     );
     let after = filter.after.as_deref().unwrap_or_default();
     let limit = i64::try_from(filter.limit).unwrap_or(i64::MAX);
-    let rows = transaction.query(&sql, vec![after.into(), filter.with_retired.into(), limit.into()]).await?;
+    let hosts: Vec<(HostId, Host)> =
+        transaction.query(&sql, vec![after.into(), filter.with_retired.into(), limit.into()]).await?;
     let sql = format!(
         "select r.host_id, r.name, r.reconciler_type, r.manifests_endpoint, {}, {} from reconciler r \
          left join reconciler_state s on s.reconciler_id = r.id where {} order by r.name",
@@ -200,32 +202,28 @@ pub async fn list(database: &Database, filter: &HostFilter) -> Result<Vec<Host>,
         dialect.millis("r.retired_on"),
         dialect.any_int("r.host_id", "$1"),
     );
-    let ids: Vec<i64> = rows.iter().map(|row| row.int(0)).collect();
-    let mut reconcilers: BTreeMap<i64, Vec<Reconciler>> = BTreeMap::new();
-    for row in transaction.query(&sql, vec![ids.into()]).await? {
-        reconcilers.entry(row.int(0)).or_default().push(reconciler(&row));
+    let ids: Vec<HostId> = hosts.iter().map(|(id, _)| *id).collect();
+    let mut reconcilers: BTreeMap<HostId, Vec<Reconciler>> = BTreeMap::new();
+    for (host_id, reconciler) in transaction.query(&sql, vec![ids.into()]).await? {
+        reconcilers.entry(host_id).or_default().push(reconciler);
     }
-    Ok(rows.iter().map(|row| host(row, reconcilers.remove(&row.int(0)).unwrap_or_default())).collect())
+    let with_reconcilers = |(id, host)| Host { reconcilers: reconcilers.remove(&id).unwrap_or_default(), ..host };
+    Ok(hosts.into_iter().map(with_reconcilers).collect())
 }
 
-fn host(row: &Row, reconcilers: Vec<Reconciler>) -> Host {
-    Host {
-        name: row.text(1),
-        kind: row.text(2),
-        labels: row.optional_text(3).and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default(),
-        created_on: row.moment(4).unwrap_or_default(),
-        retired_on: row.moment(5),
-        reconcilers,
+impl FromRow for Host {
+    fn from_row(columns: &mut Columns) -> Result<Self, ColumnError> {
+        let (name, kind, labels) = columns.take::<(_, _, Option<String>)>()?;
+        let labels = labels.and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default();
+        let (created_on, retired_on) = columns.take()?;
+        Ok(Self { name, kind, labels, created_on, retired_on, reconcilers: Vec::new() })
     }
 }
 
-fn reconciler(row: &Row) -> Reconciler {
-    Reconciler {
-        name: row.text(1),
-        kind: row.text(2),
-        place: row.optional_text(3).map(str::to_owned),
-        reported_on: row.moment(4),
-        retired_on: row.moment(5),
+impl FromRow for Reconciler {
+    fn from_row(columns: &mut Columns) -> Result<Self, ColumnError> {
+        let (name, kind, place, reported_on, retired_on) = columns.take()?;
+        Ok(Self { name, kind, place, reported_on, retired_on })
     }
 }
 

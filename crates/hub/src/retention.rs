@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use hub_api::timestamp::Timestamp;
 
-use crate::store::{Database, DatabaseError, Dialect, Kind, Row, Rows, Transaction, Turn};
+use crate::store::{ColumnError, Columns, Database, DatabaseError, Dialect, FromRow, Kind, Rows, Transaction, Turn};
 
 /// Reconcilers, targets or places whose history is looked at in one transaction: so few that reports hardly wait.
 const BATCH: i64 = 100;
@@ -165,7 +165,7 @@ const ASSIGNMENTS: Histories = Histories {
     entries: |dialect| {
         format!(
             "select a.deployment_target_id, a.id, {}, case when exists (select 1 from deployment d \
-               where d.gitops_commit_id = a.gitops_commit_id) then 1 else 0 end \
+               where d.gitops_commit_id = a.gitops_commit_id) then 1 else 0 end, cast(null as bigint) \
              from deployment_assignment a where a.deployment_target_id between $1 and $2 \
              order by a.deployment_target_id, a.created_on desc, a.id desc",
             dialect.millis("a.created_on")
@@ -183,7 +183,7 @@ const REVISIONS: Histories = Histories {
         format!(
             "select w.place_id, w.id, {}, case when p.wanted_revision_id = w.id or exists (select 1 from reconciler r \
                join reconciler_state s on s.reconciler_id = r.id where r.place_id = w.place_id and s.held_revision_id = w.id) \
-               then 1 else 0 end \
+               then 1 else 0 end, cast(null as bigint) \
              from place_revision w join place p on p.id = w.place_id join gitops_commit c on c.id = w.gitops_commit_id \
              where w.place_id between $1 and $2 order by w.place_id, c.sequence desc, w.id desc",
             dialect.millis("w.wanted_on")
@@ -201,11 +201,8 @@ async fn in_batches(database: &Database, histories: &Histories, bounds: Bounds) 
         if histories.is_referred_to {
             transaction.take(Turn::Alone).await?;
         }
-        let owners = transaction.query(&(histories.owners)(database.dialect()), vec![last.into()]).await?;
-        let Some((first, end)) = owners.first().zip(owners.last()).map(|(first, end)| (first.int(0), end.int(0)))
-        else {
-            return Ok(forgotten);
-        };
+        let owners: Vec<i64> = transaction.query(&(histories.owners)(database.dialect()), vec![last.into()]).await?;
+        let Some((first, end)) = owners.first().copied().zip(owners.last().copied()) else { return Ok(forgotten) };
         forgotten += forget_batch(&mut transaction, histories, bounds, (first, end)).await?;
         transaction.commit().await?;
         last = end;
@@ -221,8 +218,8 @@ async fn forget_batch(
 ) -> Result<usize, DatabaseError> {
     let sql = (histories.entries)(transaction.dialect());
     let mut of_owners: BTreeMap<i64, Vec<Entry>> = BTreeMap::new();
-    for row in transaction.query(&sql, vec![first.into(), end.into()]).await? {
-        of_owners.entry(row.int(0)).or_default().push(entry(&row));
+    for (owner, entry) in transaction.query(&sql, vec![first.into(), end.into()]).await? {
+        of_owners.entry(owner).or_default().push(entry);
     }
     let mut gone = BTreeSet::new();
     let mut ends = Rows::new(&[("id", Kind::Int), ("previous_id", Kind::Int)]);
@@ -239,15 +236,17 @@ async fn forget_batch(
     }
     if histories.table == REPORTS.table {
         let statement = "update deployment set previous_id = s.previous_id from source s where deployment.id = s.id";
-        transaction.with(ends, statement).await?;
+        transaction.execute_with(ends, statement).await?;
     }
     let count = gone.len();
     let sql = format!("delete from {} where {}", histories.table, transaction.dialect().any_int("id", "$1"));
-    transaction.query(&sql, vec![gone.into_iter().collect::<Vec<_>>().into()]).await?;
+    transaction.execute(&sql, vec![gone.into_iter().collect::<Vec<_>>().into()]).await?;
     Ok(count)
 }
 
-fn entry(row: &Row) -> Entry {
-    let since = row.moment(2).unwrap_or_default();
-    Entry { id: row.int(1), since, is_needed: row.is(3), previous_id: row.optional_int(4) }
+impl FromRow for Entry {
+    fn from_row(columns: &mut Columns) -> Result<Self, ColumnError> {
+        let (id, since, is_needed, previous_id) = columns.take()?;
+        Ok(Self { id, since, is_needed, previous_id })
+    }
 }

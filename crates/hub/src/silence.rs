@@ -10,7 +10,7 @@ use crate::heartbeats::Heartbeat;
 use crate::ingest::places::Contents;
 use crate::ingest::subjects::{Change, State};
 use crate::limits::SILENCES_KEPT;
-use crate::store::{Database, DatabaseError, Kind, Rows, Transaction, Turn, Value};
+use crate::store::{Database, DatabaseError, Kind, ReconcilerId, Rows, Transaction, Turn, Value};
 
 /// Reconcilers that are looked at in one step: few enough for nobody to wait.
 const STEP: i64 = 10_000;
@@ -93,8 +93,8 @@ async fn walk(
     overdue: impl Fn(&mut Vec<Value>, Timestamp) -> String,
     due: impl Fn(&mut State),
 ) -> Result<usize, DatabaseError> {
-    let last = database.query("select max(reconciler_id) from reconciler_state", Vec::new()).await?;
-    let last = last.first().map_or(0, |row| row.int(0));
+    let last = database.first("select max(reconciler_id) from reconciler_state", Vec::new()).await?;
+    let last: i64 = last.flatten().unwrap_or_default();
     let mut count = 0;
     for after in (0..last).step_by(STEP as usize) {
         let now = now();
@@ -104,8 +104,7 @@ async fn walk(
              and s.is_silent = 0 and {} order by s.reconciler_id",
             overdue(&mut values, now)
         );
-        let rows = database.query(&sql, values).await?;
-        let overdue: Vec<i64> = rows.iter().map(|row| row.int(0)).collect();
+        let overdue: Vec<ReconcilerId> = database.query(&sql, values).await?;
         for some in overdue.chunks(TRANSACTION) {
             silence(database, some, (now, &due)).await?;
         }
@@ -124,12 +123,12 @@ async fn walk(
 pub async fn forget(database: &Database, horizon: Timestamp) -> Result<(), DatabaseError> {
     let condition = format!("noticed_on < {}", database.dialect().instant("$1"));
     // Hardly ever there is one: who looks does not get in anybody's way.
-    let old = database.query(&format!("select 1 from silence where {condition} limit 1"), vec![horizon.into()]).await?;
-    if old.is_empty() {
+    let old = format!("select 1 from silence where {condition} limit 1");
+    if !database.exists(&old, vec![horizon.into()]).await? {
         return Ok(());
     }
     let mut transaction = database.begin().await?;
-    transaction.query(&format!("delete from silence where {condition}"), vec![horizon.into()]).await?;
+    transaction.execute(&format!("delete from silence where {condition}"), vec![horizon.into()]).await?;
     transaction.commit().await
 }
 
@@ -153,13 +152,13 @@ pub(crate) async fn note(
     }
     let statement = "insert into silence (reconciler_id, is_silent, silent_after, noticed_on) \
         select reconciler_id, is_silent, silent_after, noticed_on from source where true";
-    transaction.with(rows, statement).await.map(drop)
+    transaction.execute_with(rows, statement).await
 }
 
 /// Counts those as silent that still are: they may have reported meanwhile.
 async fn silence(
     database: &Database,
-    reconcilers: &[i64],
+    reconcilers: &[ReconcilerId],
     (now, due): (Timestamp, &impl Fn(&mut State)),
 ) -> Result<(), DatabaseError> {
     let mut attempt = 0;
@@ -174,7 +173,7 @@ async fn silence(
 
 async fn silence_once(
     database: &Database,
-    reconcilers: &[i64],
+    reconcilers: &[ReconcilerId],
     (now, due): (Timestamp, &impl Fn(&mut State)),
 ) -> Result<(), DatabaseError> {
     let mut transaction = database.begin().await?;

@@ -8,7 +8,7 @@ use git::{GitRepositories, MemoryRepositories, NewCommit, Person};
 use hub::desired::{DesiredUpdate, PlannedContent};
 use hub::ingest::Ingest;
 use hub::observed::ObservedBranches;
-use hub::store::{Database, DatabaseUrl, Row};
+use hub::store::{Database, DatabaseUrl, Row, Value};
 use hub_api::publication::{DesiredPlace, DesiredTarget, Role};
 use hub_api::watches::WatchProblem;
 use model::git_id::GitId;
@@ -78,9 +78,10 @@ impl Hub {
     }
 
     async fn rows(&self, sql: &str) -> Vec<String> {
-        let rows = self.database.query(sql, Vec::new()).await.unwrap();
-        let text = |row: &Row| (0..8).map_while(|column| row.optional_text(column)).collect::<Vec<_>>().join(" ");
-        rows.iter().map(text).collect()
+        let rows = self.database.rows(sql, Vec::new()).await.unwrap();
+        let text = |value: &Value| if let Value::Text(text) = value { text.clone() } else { None };
+        let line = |row: &Row| row.values().iter().map_while(text).collect::<Vec<_>>().join(" ");
+        rows.iter().map(line).collect()
     }
 
     async fn versions(&self) -> Vec<String> {

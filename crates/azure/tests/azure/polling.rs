@@ -222,8 +222,8 @@ async fn what_is_still_so_is_no_history_and_who_is_away_falls_silent() {
     let state = async |ingest: &Ingest, polled: Polled| {
         ingest.submit(polled.reports).await.unwrap();
         let sql = "select (select count(*) from deployment), seen_on from reconciler_state";
-        let rows = database.query(sql, Vec::new()).await.unwrap();
-        (rows[0].int(0), Timestamp::from_millis(rows[0].int(1)).to_string())
+        let (count, seen_on): (i64, Timestamp) = database.one(sql, Vec::new()).await.unwrap();
+        (count, seen_on.to_string())
     };
     let first = asking.poll(NOW).await;
     assert_eq!(state(&ingest, first).await, (1, "2026-11-21T13:45:00.000Z".to_owned()));
@@ -244,7 +244,7 @@ async fn polling_goes_on_and_stores_what_it_finds() {
     let poller = Poller::new(source(options(&cloud, &["s1"])), HostNames::default()).unwrap();
     let stored = async {
         let sql = "select count(*) from reconciler_state where silent_after is not null";
-        while database.query(sql, Vec::new()).await.unwrap()[0].int(0) < 3 {
+        while database.one::<i64>(sql, Vec::new()).await.unwrap() < 3 {
             tokio::task::yield_now().await;
         }
     };

@@ -4,18 +4,18 @@ use hub_api::limits::FUTURE_MAX;
 use hub_api::publication::{BranchContent, ReadProgress, Role};
 use hub_api::timestamp::Timestamp;
 
-use crate::store::{Database, DatabaseError, Transaction, Value};
+use crate::store::{BranchId, CommitId, Database, DatabaseError, Transaction, Value};
 
 /// A branch in the store.
 pub(super) struct Branch {
-    pub(super) id: i64,
+    pub(super) id: BranchId,
     head: Option<String>,
 }
 
 /// A commit in the store.
 #[derive(Clone, Copy)]
-pub(super) struct CommitId {
-    pub(super) id: i64,
+pub(super) struct LatestCommit {
+    pub(super) id: CommitId,
     /// Whether nobody told of it before.
     pub(super) is_new: bool,
     /// Since when it is the branch's last one: when it was made, or when the branch was seen to be reset to it.
@@ -32,10 +32,8 @@ impl Branch {
         let names: Vec<Value> = vec![hub_api::endpoint::repository(repository).into(), branch.trim().into()];
         let sql = "insert into gitops_branch (repository, branch) values ($1, $2) \
             on conflict (repository, branch) do update set branch = excluded.branch returning id, head";
-        let rows = transaction.query(sql, names).await?;
-        let row = rows.first();
-        let head = row.and_then(|row| row.optional_text(1)).map(str::to_owned);
-        Ok(Self { id: row.map_or(0, |row| row.int(0)), head })
+        let (id, head) = transaction.one(sql, names).await?;
+        Ok(Self { id, head })
     }
 
     /// Whether somebody else has read on since then.
@@ -49,20 +47,19 @@ impl Branch {
         transaction: &mut Transaction,
         publication: &BranchContent,
         is_seen: bool,
-    ) -> Result<Option<CommitId>, DatabaseError> {
+    ) -> Result<Option<LatestCommit>, DatabaseError> {
         let dialect = transaction.dialect();
         let sql = format!(
             "select id, commit_id, sequence, {} from gitops_commit where branch_id = $1 order by sequence desc limit 1",
             dialect.millis("committed_on")
         );
-        let last = transaction.query(&sql, vec![self.id.into()]).await?;
-        let last = last.first();
+        let last: Option<(CommitId, String, i64, Timestamp)> = transaction.first(&sql, vec![self.id.into()]).await?;
         let now = Timestamp::now();
         // A commit with a date that can't be right yet must not keep those after it from counting.
-        let last_on = last.and_then(|row| row.moment(3)).filter(|last_on| *last_on <= now.after(FUTURE_MAX));
-        if let Some(row) = last.filter(|row| row.text(1) == publication.commit) {
+        let last_on = last.as_ref().map(|(.., on)| *on).filter(|last_on| *last_on <= now.after(FUTURE_MAX));
+        if let Some((id, ..)) = last.as_ref().filter(|(_, commit, ..)| *commit == publication.commit) {
             let since = last_on.unwrap_or(publication.committed_on);
-            return Ok(Some(CommitId { id: row.int(0), is_new: false, since }));
+            return Ok(Some(LatestCommit { id: *id, is_new: false, since }));
         }
         if !is_seen && last_on.is_some_and(|last_on| last_on > publication.committed_on) {
             return Ok(None);
@@ -79,19 +76,19 @@ impl Branch {
             // Dates of commits are their makers': a branch holds nothing before what it went through earlier.
             _ => last_on.map_or(publication.committed_on, |last_on| last_on.max(publication.committed_on)),
         };
-        let sequence = last.map_or(0, |row| row.int(2)) + 1;
+        let sequence = last.map_or(0, |(_, _, sequence, _)| sequence) + 1;
         let sql = format!(
             "insert into gitops_commit (branch_id, commit_id, sequence, committed_on) values ($1, $2, $3, {}) \
              returning id",
             dialect.instant("$4")
         );
         let values = vec![self.id.into(), publication.commit.as_str().into(), sequence.into(), since.into()];
-        Ok(transaction.query(&sql, values).await?.first().map(|row| CommitId { id: row.int(0), is_new: true, since }))
+        Ok(Some(LatestCommit { id: transaction.one(&sql, values).await?, is_new: true, since }))
     }
 
     async fn knows(&self, transaction: &mut Transaction, commit: &str) -> Result<bool, DatabaseError> {
         let sql = "select 1 from gitops_commit where branch_id = $1 and commit_id = $2";
-        Ok(!transaction.query(sql, vec![self.id.into(), commit.into()]).await?.is_empty())
+        transaction.exists(sql, vec![self.id.into(), commit.into()]).await
     }
 
     /// Whether all other commits of the branch are older than that of a publication. Git counts seconds: of two in one second nobody can say.
@@ -108,7 +105,7 @@ impl Branch {
         let latest = Timestamp::now().after(FUTURE_MAX);
         let values =
             vec![self.id.into(), publication.commit.as_str().into(), publication.committed_on.into(), latest.into()];
-        Ok(transaction.query(&sql, values).await?.is_empty())
+        Ok(!transaction.exists(&sql, values).await?)
     }
 
     /// Notes that the branch was read up to a commit.
@@ -116,7 +113,7 @@ impl Branch {
         let dialect = transaction.dialect();
         let sql = format!("update gitops_branch set head = $1, read_on = {} where id = $2", dialect.instant("$3"));
         let values = vec![commit.into(), self.id.into(), Timestamp::now().into()];
-        transaction.query(&sql, values).await.map(drop)
+        transaction.execute(&sql, values).await
     }
 }
 
@@ -127,8 +124,7 @@ impl Branch {
 pub async fn read_up_to(database: &Database, repository: &str, branch: &str) -> Result<Option<String>, DatabaseError> {
     let sql = "select head from gitops_branch where repository = $1 and branch = $2";
     let names = vec![hub_api::endpoint::repository(repository).into(), branch.trim().into()];
-    let rows = database.query(sql, names).await?;
-    Ok(rows.first().and_then(|row| row.optional_text(0)).map(str::to_owned))
+    Ok(database.first(sql, names).await?.flatten())
 }
 
 /// Paths of a branch's places at which something of that role is wanted, in their order, after a path: at most so many.
@@ -154,5 +150,5 @@ pub async fn desired_paths(
         after.unwrap_or_default().into(),
         i64::try_from(count).unwrap_or(i64::MAX).into(),
     ];
-    Ok(database.query(sql, values).await?.iter().map(|row| row.text(0)).collect())
+    database.query(sql, values).await
 }

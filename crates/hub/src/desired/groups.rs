@@ -46,7 +46,7 @@ pub(super) async fn add(
         select name, environment_id, cluster_type, role from source where true on conflict (name) do update set \
         environment_id = coalesce(excluded.environment_id, place_group.environment_id), \
         cluster_type = coalesce(excluded.cluster_type, place_group.cluster_type)";
-    transaction.with(rows, statement).await?;
+    transaction.execute_with(rows, statement).await?;
     set_targets(transaction, grouped, targets).await
 }
 
@@ -66,13 +66,13 @@ async fn set_targets(
     applications.into_iter().for_each(|name| rows.push(vec![name.into()]));
     let statement = "delete from place_group_target where place_group_id in \
         (select g.id from source s join place_group g on g.name = s.name)";
-    transaction.with(rows, statement).await?;
+    transaction.execute_with(rows, statement).await?;
     let mut rows = Rows::new(&[("name", Kind::Text), ("target_id", Kind::Int)]);
     members.into_iter().for_each(|(name, target)| rows.push(vec![Value::from(name), target.into()]));
     let statement = "insert into place_group_target (place_group_id, deployment_target_id) \
         select g.id, s.target_id from source s join place_group g on g.name = s.name where true \
         on conflict (place_group_id, deployment_target_id) do nothing";
-    transaction.with(rows, statement).await.map(drop)
+    transaction.execute_with(rows, statement).await
 }
 
 #[cfg(test)]

@@ -6,8 +6,8 @@ use crate::store::{DatabaseError, Kind, Rows, Transaction};
 
 /// Reads the order that was published last.
 pub(crate) async fn read(transaction: &mut Transaction) -> Result<EnvironmentOrder, DatabaseError> {
-    let rows = transaction.query("select name, position from environment_order", Vec::new()).await?;
-    Ok(rows.iter().map(|row| (row.text(0), row.int(1))).collect())
+    let rows = transaction.query::<(String, i64)>("select name, position from environment_order", Vec::new()).await?;
+    Ok(rows.into_iter().collect())
 }
 
 /// Makes it the order of environments, instead of the one before.
@@ -16,9 +16,9 @@ pub(super) async fn set(transaction: &mut Transaction, names: &[String]) -> Resu
     if read(transaction).await? == order {
         return Ok(());
     }
-    transaction.query("delete from environment_order", Vec::new()).await?;
+    transaction.execute("delete from environment_order", Vec::new()).await?;
     let mut rows = Rows::new(&[("name", Kind::Text), ("position", Kind::Int)]);
     order.positions().for_each(|(name, position)| rows.push(vec![name.into(), position.into()]));
     let statement = "insert into environment_order (name, position) select name, position from source";
-    transaction.with(rows, statement).await.map(drop)
+    transaction.execute_with(rows, statement).await
 }

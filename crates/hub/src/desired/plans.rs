@@ -36,9 +36,9 @@ pub(super) async fn note(
     let statement = "insert into planned_content (endpoint, tree, place, noted_on) \
         select endpoint, tree, place, noted_on from source where true on conflict (endpoint, tree) do update set \
         place = excluded.place, noted_on = excluded.noted_on";
-    transaction.with(rows, statement).await?;
+    transaction.execute_with(rows, statement).await?;
     let sql = format!("delete from planned_content where noted_on < {}", transaction.dialect().instant("$1"));
-    transaction.query(&sql, vec![now.before(KEPT).into()]).await.map(drop)
+    transaction.execute(&sql, vec![now.before(KEPT).into()]).await
 }
 
 /// The places, with what was said of their contents before.
@@ -55,9 +55,9 @@ pub(super) async fn known<'a>(
     let statement =
         "select s.number, c.place from source s join planned_content c on c.endpoint = s.endpoint and c.tree = s.tree";
     let mut found: Vec<Cow<'a, DesiredPlace>> = places.iter().map(|(place, _)| Cow::Borrowed(*place)).collect();
-    for row in transaction.with(rows, statement).await? {
-        let place = usize::try_from(row.int(0)).ok().and_then(|number| found.get_mut(number));
-        let Some((place, said)) = place.zip(serde_json::from_str::<DesiredPlace>(&row.text(1)).ok()) else { continue };
+    for (number, said) in transaction.with::<(usize, String)>(rows, statement).await? {
+        let said = serde_json::from_str::<DesiredPlace>(&said).ok();
+        let Some((place, said)) = found.get_mut(number).zip(said) else { continue };
         complete(place.to_mut(), said);
     }
     Ok(found)

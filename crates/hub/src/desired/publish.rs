@@ -8,14 +8,14 @@ use hub_api::publication::{
     BranchContent, DesiredPlace, DesiredTarget, DesiredVersion, PathRange, PublicationReceipt, Role,
 };
 
-use super::branch::{Branch, CommitId};
+use super::branch::{Branch, LatestCommit};
 use super::groups::Grouped;
 use super::retally::{self, Changes};
 use super::vocabulary::{self, TargetIds, TargetKey};
 use super::{DesiredUpdate, PlannedContent, groups, order, plans, range};
 use crate::ingest::naming;
 use crate::ingest::places::Contents;
-use crate::store::{DatabaseError, Kind, Row, Rows, Transaction, Value};
+use crate::store::{ColumnError, Columns, DatabaseError, FromRow, Kind, PlaceId, RevisionId, Rows, Transaction, Value};
 
 /// A place that somebody tells of.
 pub(super) struct Named<'a> {
@@ -29,11 +29,18 @@ pub(super) struct Named<'a> {
 
 /// A place as far as the store knows it.
 struct Known {
-    id: i64,
+    id: PlaceId,
     tree: Option<String>,
-    revision_id: Option<i64>,
+    revision_id: Option<RevisionId>,
     config_version: Option<String>,
     group: String,
+}
+
+impl FromRow for Known {
+    fn from_row(columns: &mut Columns) -> Result<Self, ColumnError> {
+        let (id, tree, revision_id, config_version, group) = columns.take()?;
+        Ok(Self { id, tree, revision_id, config_version, group })
+    }
 }
 
 /// Who tells of a publication.
@@ -184,15 +191,7 @@ async fn known(
     let statement = "select p.endpoint, p.id, w.tree, w.id, w.config_version, g.name from source s \
         join place p on p.endpoint = s.endpoint join place_group g on g.id = p.place_group_id \
         left join place_revision w on w.id = p.wanted_revision_id";
-    let known = |row: &Row| Known {
-        id: row.int(1),
-        tree: row.optional_text(2).map(str::to_owned),
-        revision_id: row.optional_int(3),
-        config_version: row.optional_text(4).map(str::to_owned),
-        group: row.text(5),
-    };
-    let found = transaction.with(rows, statement).await?;
-    Ok(found.iter().map(|row| (row.text(0), known(row))).collect())
+    Ok(transaction.with(rows, statement).await?.into_iter().collect())
 }
 
 /// The targets whose manifests are told of, with the endpoints of these.
@@ -229,7 +228,7 @@ async fn add_places(
     transaction: &mut Transaction,
     branch: &Branch,
     named: &[Named<'_>],
-) -> Result<BTreeMap<String, i64>, DatabaseError> {
+) -> Result<BTreeMap<String, PlaceId>, DatabaseError> {
     let mut rows = Rows::new(&[
         ("endpoint", Kind::Text),
         ("branch_id", Kind::Int),
@@ -251,12 +250,11 @@ async fn add_places(
     let statement = "insert into place (endpoint, branch_id, path, place_group_id, cluster) \
         select s.endpoint, s.branch_id, s.path, g.id, s.cluster from source s join place_group g on g.name = s.group_name \
         where true on conflict (endpoint) do update set path = excluded.path returning endpoint, id";
-    let added = transaction.with(rows, statement).await?;
-    Ok(added.iter().map(|row| (row.text(0), row.int(1))).collect())
+    Ok(transaction.with(rows, statement).await?.into_iter().collect())
 }
 
 /// Counts places with others of which it is known only now that they belong together.
-async fn regroup(transaction: &mut Transaction, named: &[Named<'_>]) -> Result<BTreeSet<i64>, DatabaseError> {
+async fn regroup(transaction: &mut Transaction, named: &[Named<'_>]) -> Result<BTreeSet<PlaceId>, DatabaseError> {
     let mut rows = Rows::new(&[("place_id", Kind::Int), ("group_name", Kind::Text), ("cluster", Kind::Text)]);
     for Named { place, group, known, .. } in named {
         if let Some(known) = known.as_ref().filter(|known| known.group != *group) {
@@ -265,7 +263,7 @@ async fn regroup(transaction: &mut Transaction, named: &[Named<'_>]) -> Result<B
     }
     let statement = "update place set place_group_id = g.id, cluster = s.cluster from source s \
         join place_group g on g.name = s.group_name where place.id = s.place_id returning place.id";
-    Ok(transaction.with(rows, statement).await?.iter().map(|row| row.int(0)).collect())
+    Ok(transaction.with(rows, statement).await?.into_iter().collect())
 }
 
 /// Notes the versions of configurations that are wanted already, where they are known only now.
@@ -282,7 +280,7 @@ async fn complete(transaction: &mut Transaction, named: &[Named<'_>]) -> Result<
     }
     let statement = "update place_revision set config_version = s.config_version from source s \
         where place_revision.id = s.revision_id";
-    transaction.with(rows, statement).await.map(drop)
+    transaction.execute_with(rows, statement).await
 }
 
 /// What is wanted that was not wanted before.
@@ -290,7 +288,7 @@ async fn complete(transaction: &mut Transaction, named: &[Named<'_>]) -> Result<
 struct News {
     published: PublicationReceipt,
     /// Places, with what they should hold and the version of the configuration in it.
-    revisions: Vec<(i64, Option<String>, Option<String>)>,
+    revisions: Vec<(PlaceId, Option<String>, Option<String>)>,
     versions: Vec<(TargetIds, DesiredVersion)>,
 }
 
@@ -298,7 +296,7 @@ impl News {
     async fn of(
         transaction: &mut Transaction,
         named: &[Named<'_>],
-        (added, targets): (&BTreeMap<String, i64>, &BTreeMap<TargetKey, TargetIds>),
+        (added, targets): (&BTreeMap<String, PlaceId>, &BTreeMap<TargetKey, TargetIds>),
     ) -> Result<Self, DatabaseError> {
         let wanted = |target: &DesiredTarget| Some((*targets.get(&TargetKey::of(target))?, target.version.clone()?));
         let wanted = |place: &DesiredPlace| place.targets.iter().filter_map(wanted).collect::<Vec<_>>();
@@ -326,7 +324,7 @@ impl News {
         Ok(news)
     }
 
-    fn remove(&mut self, places: Vec<i64>) {
+    fn remove(&mut self, places: Vec<PlaceId>) {
         self.published.removed += places.len();
         self.revisions.extend(places.into_iter().map(|id| (id, None, None)));
     }
@@ -337,19 +335,19 @@ async fn others(
     transaction: &mut Transaction,
     branch: &Branch,
     except: &[Endpoint],
-) -> Result<Vec<i64>, DatabaseError> {
+) -> Result<Vec<PlaceId>, DatabaseError> {
     let sql = "select p.endpoint, p.id from place p join place_revision w on w.id = p.wanted_revision_id \
         where p.branch_id = $1 and w.tree is not null";
-    let rows = transaction.query(sql, vec![branch.id.into()]).await?;
+    let rows = transaction.query::<(String, _)>(sql, vec![branch.id.into()]).await?;
     let except: BTreeSet<String> = except.iter().map(ToString::to_string).collect();
-    Ok(rows.iter().filter(|row| !except.contains(&row.text(0))).map(|row| row.int(1)).collect())
+    Ok(rows.into_iter().filter(|(endpoint, _)| !except.contains(endpoint)).map(|(_, id)| id).collect())
 }
 
 /// Writes what places should hold from a commit on.
 async fn add_revisions(
     transaction: &mut Transaction,
-    commit: &CommitId,
-    revisions: Vec<(i64, Option<String>, Option<String>)>,
+    commit: &LatestCommit,
+    revisions: Vec<(PlaceId, Option<String>, Option<String>)>,
 ) -> Result<(), DatabaseError> {
     let mut rows = Rows::new(&[
         ("place_id", Kind::Int),
@@ -369,9 +367,9 @@ async fn add_revisions(
     }
     let statement = "insert into place_revision (place_id, gitops_commit_id, tree, config_version, wanted_on) \
         select place_id, commit_id, tree, config_version, wanted_on from source where true returning place_id, id";
-    let added = transaction.with(rows, statement).await?;
+    let added = transaction.with::<(PlaceId, RevisionId)>(rows, statement).await?;
     let mut rows = Rows::new(&[("place_id", Kind::Int), ("revision_id", Kind::Int)]);
-    added.iter().for_each(|row| rows.push(vec![row.int(0).into(), row.int(1).into()]));
+    added.into_iter().for_each(|(place_id, id)| rows.push(vec![place_id.into(), id.into()]));
     let statement = "update place set wanted_revision_id = s.revision_id from source s where place.id = s.place_id";
-    transaction.with(rows, statement).await.map(drop)
+    transaction.execute_with(rows, statement).await
 }

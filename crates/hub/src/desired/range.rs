@@ -6,7 +6,7 @@ use hub_api::endpoint::{Endpoint, EndpointError};
 use hub_api::publication::{BranchContent, PathRange};
 
 use super::branch::Branch;
-use crate::store::{DatabaseError, Transaction, Value};
+use crate::store::{DatabaseError, PlaceId, Transaction, Value};
 
 /// The endpoints before and after a range; neither belongs to it.
 fn ends(range: &PathRange, content: &BranchContent) -> Result<[String; 2], EndpointError> {
@@ -26,7 +26,7 @@ pub(super) async fn missing(
     branch: &Branch,
     (content, range): (&BranchContent, &PathRange),
     except: &[Endpoint],
-) -> Result<Vec<i64>, DatabaseError> {
+) -> Result<Vec<PlaceId>, DatabaseError> {
     if !branch.is_latest(transaction, content).await? {
         return Ok(Vec::new());
     }
@@ -37,7 +37,7 @@ pub(super) async fn missing(
          join place_revision w on w.id = p.wanted_revision_id where {endpoint} > $1 and {endpoint} < $2 \
          and p.branch_id = $3 and g.role = 'platform' and w.tree is not null"
     );
-    let rows = transaction.query(&sql, vec![after.into(), until.into(), Value::from(branch.id)]).await?;
+    let rows = transaction.query::<(String, _)>(&sql, vec![after.into(), until.into(), Value::from(branch.id)]).await?;
     let except: BTreeSet<String> = except.iter().map(ToString::to_string).collect();
-    Ok(rows.iter().filter(|row| !except.contains(&row.text(0))).map(|row| row.int(1)).collect())
+    Ok(rows.into_iter().filter(|(endpoint, _)| !except.contains(endpoint)).map(|(_, id)| id).collect())
 }

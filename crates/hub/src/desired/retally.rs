@@ -11,7 +11,10 @@ use crate::ingest::subjects::{self, Change, State};
 use crate::ingest::tally::{self, Deltas};
 use crate::ingest::workloads;
 use crate::silence;
-use crate::store::{DatabaseError, Kind, Row, Rows, Transaction, Value};
+use crate::store::{
+    BranchId, ColumnError, Columns, DatabaseError, DeploymentId, FromRow, Kind, PlaceId, ReconcilerId, Rows,
+    Transaction, Value,
+};
 
 /// Reconcilers that are counted anew in one step.
 const STEP: usize = 4_000;
@@ -19,13 +22,13 @@ const STEP: usize = 4_000;
 /// What a publication changed.
 pub(super) struct Changes<'a> {
     /// The branch.
-    pub(super) branch_id: i64,
+    pub(super) branch_id: BranchId,
     /// Places that should hold something else.
-    pub(super) changed: BTreeSet<i64>,
+    pub(super) changed: BTreeSet<PlaceId>,
     /// Places that are counted elsewhere from now on.
-    pub(super) regrouped: BTreeSet<i64>,
+    pub(super) regrouped: BTreeSet<PlaceId>,
     /// Places that are new, by their endpoints.
-    pub(super) added: BTreeMap<String, i64>,
+    pub(super) added: BTreeMap<String, PlaceId>,
     /// The targets whose manifests it told of, with the endpoints of these.
     pub(super) targets: BTreeMap<Named<'a>, String>,
     /// Whether nobody told of the commit before. Otherwise there may be reports of it already, which were taken for reports of what was wanted before.
@@ -48,54 +51,58 @@ pub(super) async fn after_publication(
          then 1 else 0 end from place p where {}",
         dialect.any_int("p.id", "$1")
     );
-    let ids: Vec<i64> = changes.changed.difference(&changes.regrouped).copied().collect();
+    let ids: Vec<PlaceId> = changes.changed.difference(&changes.regrouped).copied().collect();
     let rows = if ids.is_empty() { Vec::new() } else { transaction.query(&shared, vec![ids.into()]).await? };
-    let (together, alone): (Vec<_>, Vec<_>) = rows.iter().partition(|row| row.is(1));
-    let mut one_by_one = ids_of(&together);
+    let (together, alone): (Vec<_>, Vec<_>) = rows.into_iter().partition(|(_, is_shared)| *is_shared);
+    let ids_of = |places: Vec<(PlaceId, bool)>| places.into_iter().map(|(id, _)| id);
+    let mut one_by_one: Vec<PlaceId> = ids_of(together).collect();
     if changes.is_commit_new {
-        move_tallies(transaction, ids_of(&alone)).await?;
+        move_tallies(transaction, ids_of(alone).collect()).await?;
     } else {
-        one_by_one.extend(ids_of(&alone));
+        one_by_one.extend(ids_of(alone));
     }
     one_by_one.extend(changes.regrouped);
     let sql = format!("select id from reconciler where {}", dialect.any_int("place_id", "$1"));
-    again.extend(ids_in(transaction, &sql, one_by_one).await?);
+    again.extend(at_places(transaction, &sql, one_by_one).await?);
     if !changes.changed.is_empty() || changes.is_commit_new {
         // Those that told of a commit before the hub had heard of it.
         let unresolved = "select a.reconciler_id from tally t cross join attention a cross join reconciler r \
             cross join place p where t.held_commit_id = 0 and t.status <> 0 and t.reconcilers > 0 and a.tally_id = t.id \
             and r.id = a.reconciler_id and p.id = r.place_id and p.branch_id = $1";
-        let unresolved = transaction.query(unresolved, vec![changes.branch_id.into()]).await?;
-        again.extend(unresolved.iter().map(|row| row.int(0)));
+        again.extend(transaction.query::<ReconcilerId>(unresolved, vec![changes.branch_id.into()]).await?);
     }
     restate(transaction, contents, again, |_| ()).await
 }
 
-fn ids_of(rows: &[&Row]) -> Vec<i64> {
-    rows.iter().map(|row| row.int(0)).collect()
-}
-
-async fn ids_in(transaction: &mut Transaction, sql: &str, ids: Vec<i64>) -> Result<BTreeSet<i64>, DatabaseError> {
-    if ids.is_empty() {
-        return Ok(BTreeSet::new());
+/// The reconcilers that a statement finds for places, which are its parameter.
+async fn at_places(
+    transaction: &mut Transaction,
+    sql: &str,
+    places: Vec<PlaceId>,
+) -> Result<Vec<ReconcilerId>, DatabaseError> {
+    if places.is_empty() {
+        return Ok(Vec::new());
     }
-    Ok(transaction.query(sql, vec![ids.into()]).await?.iter().map(|row| row.int(0)).collect())
+    transaction.query(sql, vec![places.into()]).await
 }
 
 /// Reconcilers that told of places before anything was wanted there are at these places now.
-async fn adopt(transaction: &mut Transaction, added: BTreeMap<String, i64>) -> Result<BTreeSet<i64>, DatabaseError> {
+async fn adopt(
+    transaction: &mut Transaction,
+    added: BTreeMap<String, PlaceId>,
+) -> Result<BTreeSet<ReconcilerId>, DatabaseError> {
     let mut rows = Rows::new(&[("endpoint", Kind::Text), ("place_id", Kind::Int)]);
     added.into_iter().for_each(|(endpoint, id)| rows.push(vec![Value::from(endpoint), id.into()]));
     let statement = "update reconciler set place_id = s.place_id from source s \
         where reconciler.manifests_endpoint = s.endpoint and reconciler.place_id is null returning reconciler.id";
-    Ok(transaction.with(rows, statement).await?.iter().map(|row| row.int(0)).collect())
+    Ok(transaction.with(rows, statement).await?.into_iter().collect())
 }
 
 /// Those who know by its version only what they hold, where other content became wanted as that version: they hold the latest that is called so.
 async fn of_same_version(
     transaction: &mut Transaction,
-    changed: &BTreeSet<i64>,
-) -> Result<BTreeSet<i64>, DatabaseError> {
+    changed: &BTreeSet<PlaceId>,
+) -> Result<Vec<ReconcilerId>, DatabaseError> {
     let sql = format!(
         "select r.id from reconciler r join reconciler_state x on x.reconciler_id = r.id join deployment d on d.id = x.deployment_id \
          join place p on p.id = r.place_id join place_revision n on n.id = p.wanted_revision_id \
@@ -105,18 +112,18 @@ async fn of_same_version(
            join workload_version v on v.id = a.workload_version_id where m.place_group_id = p.place_group_id and v.version = d.version)",
         transaction.dialect().any_int("r.place_id", "$1")
     );
-    ids_in(transaction, &sql, changed.iter().copied().collect()).await
+    at_places(transaction, &sql, changed.iter().copied().collect()).await
 }
 
 /// Places that are counted alone: their tallies go on with the new wish, however many reconcilers that are.
-async fn move_tallies(transaction: &mut Transaction, places: Vec<i64>) -> Result<(), DatabaseError> {
+async fn move_tallies(transaction: &mut Transaction, places: Vec<PlaceId>) -> Result<(), DatabaseError> {
     if places.is_empty() {
         return Ok(());
     }
     let of_places = transaction.dialect().any_int("p.id", "$1");
     let groups = format!("select p.place_group_id from place p where {of_places}");
     let empty = format!("delete from tally where reconcilers = 0 and place_group_id in ({groups})");
-    transaction.query(&empty, vec![places.clone().into()]).await?;
+    transaction.execute(&empty, vec![places.clone().into()]).await?;
     let wanted = "from place p join place_revision w on w.id = p.wanted_revision_id where p.place_group_id = tally.place_group_id";
     let sql = format!(
         "update tally set \
@@ -125,17 +132,17 @@ async fn move_tallies(transaction: &mut Transaction, places: Vec<i64>) -> Result
              and h.gitops_commit_id = tally.held_commit_id and h.tree = w.tree) then 1 else 0 end {wanted}) \
          where place_group_id in ({groups})"
     );
-    transaction.query(&sql, vec![places.into()]).await.map(drop)
+    transaction.execute(&sql, vec![places.into()]).await
 }
 
 /// Counts reconcilers anew, after a change of their states.
 pub(crate) async fn restate(
     transaction: &mut Transaction,
     contents: &mut Contents,
-    reconcilers: BTreeSet<i64>,
+    reconcilers: BTreeSet<ReconcilerId>,
     change: impl Fn(&mut State),
 ) -> Result<(), DatabaseError> {
-    let all: Vec<i64> = reconcilers.into_iter().collect();
+    let all: Vec<ReconcilerId> = reconcilers.into_iter().collect();
     for some in all.chunks(STEP) {
         restate_some(transaction, contents, some, &change).await?;
     }
@@ -144,9 +151,9 @@ pub(crate) async fn restate(
 
 /// What a reconciler reported last, and where.
 struct Latest {
-    place_id: Option<i64>,
+    place_id: Option<PlaceId>,
     is_retired: bool,
-    deployment_id: Option<i64>,
+    deployment_id: Option<DeploymentId>,
     commit: String,
     tree: Option<String>,
     version: Option<String>,
@@ -159,7 +166,7 @@ struct Latest {
 async fn restate_some(
     transaction: &mut Transaction,
     contents: &mut Contents,
-    ids: &[i64],
+    ids: &[ReconcilerId],
     change: &impl Fn(&mut State),
 ) -> Result<(), DatabaseError> {
     let before = subjects::states(transaction, ids.iter().copied().collect()).await?;
@@ -198,14 +205,18 @@ async fn restate_some(
     for (id, state) in &mut after {
         state.tally_id = keys.get(id).copied().flatten().and_then(|key| tallies.get(&key).copied());
     }
-    let change = |(id, after): (i64, State)| Some(Change { reconciler_id: id, before: before.get(&id)?, after });
+    let change =
+        |(id, after): (ReconcilerId, State)| Some(Change { reconciler_id: id, before: before.get(&id)?, after });
     let changes = after.into_iter().filter_map(change).filter(|change| change.after != *change.before);
     let changes: Vec<_> = changes.collect();
     silence::note(transaction, &changes, Timestamp::now()).await?;
     subjects::write_states(transaction, changes).await
 }
 
-async fn latest(transaction: &mut Transaction, ids: &[i64]) -> Result<BTreeMap<i64, Latest>, DatabaseError> {
+async fn latest(
+    transaction: &mut Transaction,
+    ids: &[ReconcilerId],
+) -> Result<BTreeMap<ReconcilerId, Latest>, DatabaseError> {
     let sql = format!(
         "select r.id, r.place_id, case when r.retired_on is null and h.retired_on is null then 0 else 1 end, \
          d.id, d.revision, d.tree, d.version, d.gitops_commit_id, \
@@ -213,16 +224,23 @@ async fn latest(transaction: &mut Transaction, ids: &[i64]) -> Result<BTreeMap<i
          join reconciler_state s on s.reconciler_id = r.id left join deployment d on d.id = s.deployment_id where {}",
         transaction.dialect().any_int("r.id", "$1")
     );
-    let rows = transaction.query(&sql, vec![ids.to_vec().into()]).await?;
-    let latest = |row: &Row| Latest {
-        place_id: row.optional_int(1),
-        is_retired: row.is(2),
-        deployment_id: row.optional_int(3),
-        commit: row.optional_text(4).map(hub_api::revision::commit).unwrap_or_default().to_owned(),
-        tree: row.optional_text(5).map(str::to_owned),
-        version: row.optional_text(6).map(str::to_owned),
-        noted_commit: row.text(7),
-        is_elsewhere: row.is(8),
-    };
-    Ok(rows.iter().map(|row| (row.int(0), latest(row))).collect())
+    Ok(transaction.query(&sql, vec![ids.to_vec().into()]).await?.into_iter().collect())
+}
+
+impl FromRow for Latest {
+    fn from_row(columns: &mut Columns) -> Result<Self, ColumnError> {
+        let (place_id, is_retired, deployment_id) = columns.take()?;
+        // There is no report yet where these are null.
+        let (revision, tree, version, noted_commit) = columns.take::<(Option<String>, _, _, Option<String>)>()?;
+        Ok(Self {
+            place_id,
+            is_retired,
+            deployment_id,
+            commit: hub_api::revision::commit(&revision.unwrap_or_default()).to_owned(),
+            tree,
+            version,
+            noted_commit: noted_commit.unwrap_or_default(),
+            is_elsewhere: columns.take()?,
+        })
+    }
 }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use hub_api::publication::{DesiredTarget, DesiredVersion};
 
-use crate::store::{DatabaseError, Kind, Rows, Transaction, Value};
+use crate::store::{DatabaseError, EnvironmentId, Kind, Rows, TargetId, Transaction, Value, WorkloadId};
 
 /// A target, by all names that make it one.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -31,22 +31,21 @@ impl TargetKey {
 /// A target in the store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct TargetIds {
-    pub(super) target: i64,
-    pub(super) workload: i64,
+    pub(super) target: TargetId,
+    pub(super) workload: WorkloadId,
 }
 
 /// Finds all environments, and adds those that are new.
 pub(super) async fn environments(
     transaction: &mut Transaction,
     names: BTreeSet<&str>,
-) -> Result<BTreeMap<String, i64>, DatabaseError> {
+) -> Result<BTreeMap<String, EnvironmentId>, DatabaseError> {
     let mut rows = Rows::new(&[("name", Kind::Text)]);
     names.iter().for_each(|name| rows.push(vec![(*name).into()]));
     let statement = "insert into environment (name) select name from source where true on conflict (name) do nothing";
-    transaction.with(rows.clone(), statement).await?;
+    transaction.execute_with(rows.clone(), statement).await?;
     let statement = "select e.name, e.id from source s join environment e on e.name = s.name";
-    let found = transaction.with(rows, statement).await?;
-    Ok(found.iter().map(|row| (row.text(0), row.int(1))).collect())
+    Ok(transaction.with(rows, statement).await?.into_iter().collect())
 }
 
 /// Finds all targets, and adds those that are new, with everything above them.
@@ -80,12 +79,12 @@ pub(super) async fn targets(
         ]);
     }
     for statement in ADD {
-        transaction.with(rows.clone(), statement).await?;
+        transaction.execute_with(rows.clone(), statement).await?;
     }
     let found = transaction.with(rows, FIND).await?;
-    let ids: BTreeMap<i64, TargetIds> =
-        found.iter().map(|row| (row.int(0), TargetIds { target: row.int(1), workload: row.int(2) })).collect();
-    let with_ids = |(number, key): (i64, &TargetKey)| Some((key.clone(), *ids.get(&number)?));
+    let ids: BTreeMap<usize, TargetIds> =
+        found.into_iter().map(|(number, target, workload)| (number, TargetIds { target, workload })).collect();
+    let with_ids = |(number, key): (usize, &TargetKey)| Some((key.clone(), *ids.get(&number)?));
     Ok((0..).zip(targets.keys()).filter_map(with_ids).collect())
 }
 
@@ -121,15 +120,14 @@ const FIND: &str = "select s.number, t.id, l.id from source s join workspace w o
 /// The versions that targets should have now.
 pub(super) async fn assigned(
     transaction: &mut Transaction,
-    targets: BTreeSet<i64>,
-) -> Result<BTreeMap<i64, String>, DatabaseError> {
+    targets: BTreeSet<TargetId>,
+) -> Result<BTreeMap<TargetId, String>, DatabaseError> {
     let mut rows = Rows::new(&[("target_id", Kind::Int)]);
     targets.into_iter().for_each(|target| rows.push(vec![target.into()]));
     let statement = "select s.target_id, v.version from source s join deployment_assignment a on a.id = \
         (select max(l.id) from deployment_assignment l where l.deployment_target_id = s.target_id) \
         join workload_version v on v.id = a.workload_version_id";
-    let found = transaction.with(rows, statement).await?;
-    Ok(found.iter().map(|row| (row.int(0), row.text(1))).collect())
+    Ok(transaction.with(rows, statement).await?.into_iter().collect())
 }
 
 /// Notes which versions targets should have, from a commit on, where that is different from before.
@@ -159,7 +157,7 @@ pub(super) async fn assign(
     let statement = "insert into workload_version (version, build_id, build_commit_id, workload_id) \
         select version, max(build_id), max(build_commit_id), workload_id from source where true \
         group by version, workload_id on conflict (workload_id, version) do nothing";
-    transaction.with(rows.clone(), statement).await?;
+    transaction.execute_with(rows.clone(), statement).await?;
     // Queries that join the history with assignments find one row for a target, a version and a commit, and the latest is the one that was made last.
     // They are found by the commit: few are known of one that became wanted just now. The sign keeps databases from going by the target.
     let again = "delete from deployment_assignment where id in (select a.id from source s \
@@ -167,12 +165,12 @@ pub(super) async fn assign(
         join deployment_assignment a on a.gitops_commit_id = s.commit_id and +a.deployment_target_id = s.target_id \
         and +a.workload_version_id = v.id \
         where a.id < (select max(l.id) from deployment_assignment l where l.deployment_target_id = s.target_id))";
-    transaction.with(rows.clone(), again).await?;
+    transaction.execute_with(rows.clone(), again).await?;
     let statement = "insert into deployment_assignment (deployment_target_id, workload_version_id, gitops_commit_id) \
         select s.target_id, v.id, s.commit_id from source s \
         join workload_version v on v.workload_id = s.workload_id and v.version = s.version \
         where not exists (select 1 from deployment_assignment a where a.deployment_target_id = s.target_id \
             and a.workload_version_id = v.id and a.gitops_commit_id = s.commit_id \
             and a.id = (select max(l.id) from deployment_assignment l where l.deployment_target_id = s.target_id))";
-    transaction.with(rows, statement).await.map(drop)
+    transaction.execute_with(rows, statement).await
 }

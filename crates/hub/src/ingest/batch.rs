@@ -17,7 +17,7 @@ use super::work::Work;
 use super::{labels, registry};
 use crate::desired::restate;
 use crate::silence;
-use crate::store::{DatabaseError, Transaction};
+use crate::store::{DatabaseError, DeploymentId, PlaceId, ReconcilerId, RevisionId, TallyId, Transaction};
 
 /// What became of a report that was taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -63,7 +63,7 @@ pub(super) async fn store(
     let moved = write_history(transaction, &works, &mut states, (&located, now)).await?;
     count(transaction, &located, &works, &mut states).await?;
     name_commits(transaction, contents, (&places, moved)).await?;
-    let replaced: BTreeSet<i64> = works.iter().filter_map(Work::replaced).collect();
+    let replaced: BTreeSet<ReconcilerId> = works.iter().filter_map(Work::replaced).collect();
     let changes = works.iter().zip(states).map(|(work, after)| Change {
         reconciler_id: work.subject.reconciler_id,
         before: &work.subject.state,
@@ -152,7 +152,7 @@ impl<'a> Work<'a> {
     }
 
     /// Its reconciler, if the last entry is an earlier row than before: what that means has to be looked up.
-    fn replaced(&self) -> Option<i64> {
+    fn replaced(&self) -> Option<ReconcilerId> {
         let last = self.timeline.entries().last()?;
         let is_other = match last.origin {
             Origin::Stored(id) => self.subject.state.deployment_id.is_some_and(|before| before != id),
@@ -163,7 +163,7 @@ impl<'a> Work<'a> {
     }
 
     /// The place that an entry is about.
-    fn place_of(&self, index: usize) -> Option<i64> {
+    fn place_of(&self, index: usize) -> Option<PlaceId> {
         self.elsewhere.get(&index).map_or(self.place_id, |elsewhere| elsewhere.place_id)
     }
 
@@ -188,7 +188,7 @@ impl<'a> Work<'a> {
     }
 
     /// The row of an entry, if it is about another place than what it says was about before.
-    fn moved(&self, (index, entry): (usize, &Entry<&'a Submitted>), id: i64) -> Option<Moved> {
+    fn moved(&self, (index, entry): (usize, &Entry<&'a Submitted>), id: DeploymentId) -> Option<Moved> {
         let Origin::Stored(of) = entry.origin else { return None };
         let before = self.rows.get(&of)?.link.endpoint.as_deref().or(self.endpoint_before());
         let here = self.endpoint.as_deref();
@@ -197,13 +197,13 @@ impl<'a> Work<'a> {
     }
 
     /// The rows that are no entries any more.
-    fn taken_out(&self) -> impl Iterator<Item = i64> {
-        let kept: BTreeSet<i64> = self.timeline.entries().iter().filter_map(Entry::row).collect();
+    fn taken_out(&self) -> impl Iterator<Item = DeploymentId> {
+        let kept: BTreeSet<DeploymentId> = self.timeline.entries().iter().filter_map(Entry::row).collect();
         self.rows.keys().copied().filter(move |id| !kept.contains(id))
     }
 
     /// Where an entry is in the chain, behind the one of a row.
-    fn link(&self, index: usize, before: Option<(i64, &Entry<&'a Submitted>)>) -> Link {
+    fn link(&self, index: usize, before: Option<(DeploymentId, &Entry<&'a Submitted>)>) -> Link {
         let entry = &self.timeline.entries()[index];
         let endpoint = self.elsewhere.get(&index).map(|elsewhere| elsewhere.endpoint.clone());
         match before {
@@ -267,15 +267,15 @@ async fn write_history(
 
 /// A row that is about another place than before.
 struct Moved {
-    id: i64,
-    place_id: Option<i64>,
+    id: DeploymentId,
+    place_id: Option<PlaceId>,
 }
 
 /// Notes which commits rows mean at the places that they are about now.
 async fn name_commits(
     transaction: &mut Transaction,
     contents: &mut Contents,
-    (places, moved): (&BTreeMap<i64, Place>, Vec<Moved>),
+    (places, moved): (&BTreeMap<PlaceId, Place>, Vec<Moved>),
 ) -> Result<(), DatabaseError> {
     if moved.is_empty() {
         return Ok(());
@@ -298,19 +298,19 @@ async fn name_commits(
 
 /// Where reconcilers are, and what their reports mean there.
 struct Located<'a> {
-    places: &'a BTreeMap<i64, Place>,
+    places: &'a BTreeMap<PlaceId, Place>,
     contents: &'a Contents,
 }
 
 impl Located<'_> {
     /// What a report says that is held at a place; none if that commit is not known there.
-    fn held(&self, place_id: Option<i64>, report: &Submitted) -> Option<&Revision> {
+    fn held(&self, place_id: Option<PlaceId>, report: &Submitted) -> Option<&Revision> {
         self.contents.get(&content(self.places, place_id, report)?)
     }
 }
 
 /// Which content of a place a report means.
-fn content(places: &BTreeMap<i64, Place>, place_id: Option<i64>, report: &Submitted) -> Option<Content> {
+fn content(places: &BTreeMap<PlaceId, Place>, place_id: Option<PlaceId>, report: &Submitted) -> Option<Content> {
     let place = places.get(&place_id?)?;
     Some(place.content(Meaning::of(&report.commit, report.tree.as_deref(), report.version.as_deref())))
 }
@@ -320,7 +320,7 @@ async fn locate(
     transaction: &mut Transaction,
     contents: &mut Contents,
     works: &[Work<'_>],
-) -> Result<BTreeMap<i64, Place>, DatabaseError> {
+) -> Result<BTreeMap<PlaceId, Place>, DatabaseError> {
     let elsewhere = works.iter().flat_map(|work| work.elsewhere.values().map(|elsewhere| elsewhere.place_id));
     let ids = works.iter().flat_map(|work| [work.subject.place_id, work.place_id]).chain(elsewhere);
     let places = places::places(transaction, ids.flatten().collect()).await?;
@@ -347,7 +347,7 @@ async fn count(
     works: &[Work<'_>],
     states: &mut [State],
 ) -> Result<(), DatabaseError> {
-    let tallies: BTreeSet<i64> = states.iter().filter_map(|state| state.tally_id).collect();
+    let tallies: BTreeSet<TallyId> = states.iter().filter_map(|state| state.tally_id).collect();
     let old = tally::keys(transaction, tallies).await?;
     let known = held(transaction, works, states).await?;
     let (mut deltas, mut keys) = (Deltas::default(), Vec::new());
@@ -377,8 +377,8 @@ async fn held(
     transaction: &mut Transaction,
     works: &[Work<'_>],
     states: &[State],
-) -> Result<BTreeMap<i64, Revision>, DatabaseError> {
+) -> Result<BTreeMap<RevisionId, Revision>, DatabaseError> {
     let unchanged = works.iter().zip(states).filter(|(work, _)| work.head_report().is_none());
-    let ids: BTreeSet<i64> = unchanged.filter_map(|(_, state)| state.held_revision_id).collect();
+    let ids: BTreeSet<RevisionId> = unchanged.filter_map(|(_, state)| state.held_revision_id).collect();
     places::revisions(transaction, ids).await
 }

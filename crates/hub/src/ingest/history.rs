@@ -7,7 +7,9 @@ use hub_api::revision;
 use hub_api::timestamp::Timestamp;
 
 use super::timeline::{Entry, Origin, Statement};
-use crate::store::{DatabaseError, Dialect, Kind, Row, Rows, Transaction, Value};
+use crate::store::{
+    ColumnError, Columns, DatabaseError, DeploymentId, Dialect, FromRow, Kind, ReconcilerId, Rows, Transaction, Value,
+};
 
 /// The most that is read of one chain to find the place of a late report. Retention keeps chains shorter.
 const CHAIN_MAX: i64 = 20_000;
@@ -16,7 +18,7 @@ const CHAIN_MAX: i64 = 20_000;
 #[derive(Debug)]
 pub(super) struct Chain<R> {
     pub(super) entries: Vec<Entry<R>>,
-    pub(super) rows: BTreeMap<i64, ChainRow>,
+    pub(super) rows: BTreeMap<DeploymentId, ChainRow>,
 }
 
 /// What a row of a chain says of its place in it, and of the place that it is about.
@@ -31,7 +33,7 @@ pub(super) struct ChainRow {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Link {
     pub(super) since: Timestamp,
-    pub(super) previous_id: Option<i64>,
+    pub(super) previous_id: Option<DeploymentId>,
     /// When the report before it was confirmed last, if it was.
     pub(super) previous_seen_on: Option<Timestamp>,
     /// The place that it is about; none where that is the place of its reconciler.
@@ -44,7 +46,7 @@ pub(super) struct Late {
     /// Its number.
     pub(super) number: usize,
     /// Its latest row.
-    pub(super) head: i64,
+    pub(super) head: DeploymentId,
     /// When that was confirmed last.
     pub(super) seen_on: Timestamp,
     /// It is read back to the entry that was in effect before this moment.
@@ -63,28 +65,38 @@ pub(super) async fn chains<R>(
     for Late { number, head, first, to_name, .. } in wanted {
         rows.push(vec![Value::from(*number as i64), (*head).into(), (*first).into(), (*to_name).into()]);
     }
-    let found = transaction.with(rows, &chain_statement(transaction.dialect())).await?;
+    let found = transaction.with::<FoundRow>(rows, &chain_statement(transaction.dialect())).await?;
     let mut until: BTreeMap<usize, Timestamp> = wanted.iter().map(|late| (late.number, late.seen_on)).collect();
     let mut chains: BTreeMap<usize, Chain<R>> = BTreeMap::new();
     // The rows come from the latest to the earliest.
-    for row in found {
-        let number = row.int(0) as usize;
+    for FoundRow { number, id, statement, row } in found {
         let chain = chains.entry(number).or_insert(Chain { entries: Vec::new(), rows: BTreeMap::new() });
-        let (id, since) = (row.int(1), row.moment(2).unwrap_or_default());
-        let status = Status::parse(&row.text(5)).map_or(0, Status::number);
-        let entry = Entry::new(Origin::Stored(id), since, Statement { status, digest: row.int(3) });
-        let link = Link {
-            since,
-            previous_id: row.optional_int(4),
-            previous_seen_on: row.moment(6),
-            endpoint: row.optional_text(8).map(str::to_owned),
-        };
-        let before = until.insert(number, link.previous_seen_on.unwrap_or_default());
+        let entry = Entry::new(Origin::Stored(id), row.link.since, statement);
+        let before = until.insert(number, row.link.previous_seen_on.unwrap_or_default());
         chain.entries.push(entry.until(before.unwrap_or_default()));
-        chain.rows.insert(id, ChainRow { link, names_place: row.optional_int(7).map(|names| names != 0) });
+        chain.rows.insert(id, row);
     }
     chains.values_mut().for_each(|chain| chain.entries.reverse());
     Ok(chains)
+}
+
+/// A row of a chain, with the number of the chain.
+struct FoundRow {
+    number: usize,
+    id: DeploymentId,
+    statement: Statement,
+    row: ChainRow,
+}
+
+impl FromRow for FoundRow {
+    fn from_row(columns: &mut Columns) -> Result<Self, ColumnError> {
+        let (number, id, since, digest) = columns.take()?;
+        let (previous_id, status, previous_seen_on) = columns.take::<(_, String, _)>()?;
+        let (names_place, endpoint) = columns.take()?;
+        let status = Status::parse(&status).map_or(0, Status::number);
+        let link = Link { since, previous_id, previous_seen_on, endpoint };
+        Ok(Self { number, id, statement: Statement { status, digest }, row: ChainRow { link, names_place } })
+    }
 }
 
 fn chain_statement(dialect: Dialect) -> String {
@@ -104,7 +116,7 @@ fn chain_statement(dialect: Dialect) -> String {
 
 /// A row that is about to be added.
 pub(super) struct NewRow<'a> {
-    pub(super) reconciler_id: i64,
+    pub(super) reconciler_id: ReconcilerId,
     pub(super) statement: Statement,
     pub(super) said: Said<'a>,
     pub(super) link: Link,
@@ -115,30 +127,29 @@ pub(super) enum Said<'a> {
     /// What a report says, and the commit that it means.
     Now { report: &'a Report, commit: String },
     /// What an earlier row says.
-    Before(i64),
+    Before(DeploymentId),
 }
 
 /// As many ids as new rows will need, in their order. The rows of the reconcilers are locked by then: those who follow changes go by that (`questions::settled`).
-pub(super) async fn reserve(transaction: &mut Transaction, count: usize) -> Result<Vec<i64>, DatabaseError> {
+pub(super) async fn reserve(transaction: &mut Transaction, count: usize) -> Result<Vec<DeploymentId>, DatabaseError> {
     let count = count as i64;
-    let rows = match transaction.dialect() {
+    match transaction.dialect() {
         Dialect::Sqlite => {
             let sql = "select coalesce(max(id), 0) from deployment";
-            let last = transaction.query(sql, Vec::new()).await?.first().map_or(0, |row: &Row| row.int(0));
-            return Ok((last + 1..=last + count).collect());
+            let last: i64 = transaction.first(sql, Vec::new()).await?.unwrap_or_default();
+            Ok((last + 1..=last + count).map(DeploymentId::new).collect())
         }
         Dialect::Postgres => {
             let sql = "select nextval('deployment_id_seq') from generate_series(1, $1)";
-            transaction.query(sql, vec![count.into()]).await?
+            transaction.query(sql, vec![count.into()]).await
         }
-    };
-    Ok(rows.iter().map(|row| row.int(0)).collect())
+    }
 }
 
 /// Adds rows.
 pub(super) async fn add(
     transaction: &mut Transaction,
-    rows: Vec<(i64, NewRow<'_>)>,
+    rows: Vec<(DeploymentId, NewRow<'_>)>,
     now: Timestamp,
 ) -> Result<(), DatabaseError> {
     let mut reported = Rows::new(&[
@@ -196,14 +207,14 @@ pub(super) async fn add(
     let columns = "id, gitops_commit_id, reconciler_id, status, status_message, created_on, received_on, revision, tree, \
         version, digest, previous_id, previous_seen_on, manifests_endpoint, names_place";
     let statement = format!("insert into deployment ({columns}) select {columns} from source");
-    transaction.with(reported, &statement).await?;
+    transaction.execute_with(reported, &statement).await?;
     let statement = format!(
         "insert into deployment ({columns}) \
          select s.id, d.gitops_commit_id, d.reconciler_id, d.status, d.status_message, s.created_on, s.received_on, d.revision, \
          d.tree, d.version, d.digest, s.previous_id, s.previous_seen_on, s.manifests_endpoint, d.names_place \
          from source s join deployment d on d.id = s.of"
     );
-    transaction.with(resumed, &statement).await.map(drop)
+    transaction.execute_with(resumed, &statement).await
 }
 
 /// A text, or nothing where it is empty.
@@ -212,7 +223,10 @@ fn some(text: &str) -> Value {
 }
 
 /// Writes where rows are in their chains now, after others came between them.
-pub(super) async fn relink(transaction: &mut Transaction, links: Vec<(i64, Link)>) -> Result<(), DatabaseError> {
+pub(super) async fn relink(
+    transaction: &mut Transaction,
+    links: Vec<(DeploymentId, Link)>,
+) -> Result<(), DatabaseError> {
     let mut rows = Rows::new(&[
         ("id", Kind::Int),
         ("created_on", Kind::Timestamp),
@@ -227,16 +241,16 @@ pub(super) async fn relink(transaction: &mut Transaction, links: Vec<(i64, Link)
     let statement = "update deployment set created_on = s.created_on, previous_id = s.previous_id, \
         previous_seen_on = s.previous_seen_on, manifests_endpoint = s.manifests_endpoint \
         from source s where deployment.id = s.id";
-    transaction.with(rows, statement).await.map(drop)
+    transaction.execute_with(rows, statement).await
 }
 
 /// Takes out rows in whose place others are, which were added later: the last row of all is never among them.
-pub(super) async fn take_out(transaction: &mut Transaction, ids: Vec<i64>) -> Result<(), DatabaseError> {
+pub(super) async fn take_out(transaction: &mut Transaction, ids: Vec<DeploymentId>) -> Result<(), DatabaseError> {
     if ids.is_empty() {
         return Ok(());
     }
     let sql = format!("delete from deployment where {}", transaction.dialect().any_int("id", "$1"));
-    transaction.query(&sql, vec![ids.into()]).await.map(drop)
+    transaction.execute(&sql, vec![ids.into()]).await
 }
 
 /// What a report says of what is held.
@@ -249,26 +263,24 @@ pub(super) struct Reported {
 /// What was reported in these rows.
 pub(super) async fn reported(
     transaction: &mut Transaction,
-    ids: Vec<i64>,
-) -> Result<BTreeMap<i64, Reported>, DatabaseError> {
+    ids: Vec<DeploymentId>,
+) -> Result<BTreeMap<DeploymentId, Reported>, DatabaseError> {
     let of_ids = transaction.dialect().any_int("id", "$1");
     let sql = format!("select id, revision, tree, version from deployment where {of_ids}");
-    let reported = |row: &Row| Reported {
-        commit: revision::commit(row.optional_text(1).unwrap_or_default()).to_owned(),
-        tree: row.optional_text(2).map(str::to_owned),
-        version: row.optional_text(3).map(str::to_owned),
+    let reported = |(id, reported, tree, version): (_, Option<String>, _, _)| {
+        let commit = revision::commit(&reported.unwrap_or_default()).to_owned();
+        (id, Reported { commit, tree, version })
     };
-    let rows = transaction.query(&sql, vec![ids.into()]).await?;
-    Ok(rows.iter().map(|row| (row.int(0), reported(row))).collect())
+    Ok(transaction.query(&sql, vec![ids.into()]).await?.into_iter().map(reported).collect())
 }
 
 /// Notes the commits that rows mean, which was not known when they were reported: (row, commit).
 pub(crate) async fn name_commits(
     transaction: &mut Transaction,
-    named: Vec<(i64, String)>,
+    named: Vec<(DeploymentId, String)>,
 ) -> Result<(), DatabaseError> {
     let mut rows = Rows::new(&[("id", Kind::Int), ("commit_id", Kind::Text)]);
     named.into_iter().for_each(|(id, commit)| rows.push(vec![id.into(), commit.into()]));
     let statement = "update deployment set gitops_commit_id = s.commit_id from source s where deployment.id = s.id";
-    transaction.with(rows, statement).await.map(drop)
+    transaction.execute_with(rows, statement).await
 }

@@ -5,7 +5,7 @@ use std::hash::{BuildHasher as _, RandomState};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
-use crate::store::{Database, DatabaseError};
+use crate::store::{Database, DatabaseError, HostId, ReconcilerId};
 
 /// Reconcilers that are remembered: what a table of 2²² places takes before it grows, about 70 MiB. Others are looked up each time.
 const IDS_MAX: usize = 3_670_016;
@@ -38,13 +38,13 @@ struct Id {
 
 impl Ids {
     /// The ids of reconcilers of hosts, as far as they are known.
-    pub(super) fn of<'a>(&self, subjects: impl Iterator<Item = (&'a str, &'a str)>) -> Vec<Option<i64>> {
+    pub(super) fn of<'a>(&self, subjects: impl Iterator<Item = (&'a str, &'a str)>) -> Vec<Option<ReconcilerId>> {
         let known = self.known();
         subjects.map(|subject| known.get(subject)).collect()
     }
 
     /// Remembers ids that are there whatever becomes of the current transaction; whether there is room for more.
-    pub(super) fn remember<'a>(&self, found: impl Iterator<Item = ((&'a str, &'a str), i64)>) -> bool {
+    pub(super) fn remember<'a>(&self, found: impl Iterator<Item = ((&'a str, &'a str), ReconcilerId)>) -> bool {
         let mut known = self.known();
         found.for_each(|(subject, id)| known.insert(subject, id));
         known.ids.len() < IDS_MAX
@@ -72,14 +72,14 @@ impl Ids {
 }
 
 impl Known {
-    fn get(&self, subject: (&str, &str)) -> Option<i64> {
+    fn get(&self, subject: (&str, &str)) -> Option<ReconcilerId> {
         let (key, rest) = self.hash(subject);
-        self.ids.get(&key).filter(|known| known.rest == rest).map(|known| known.id.into())
+        self.ids.get(&key).filter(|known| known.rest == rest).map(|known| ReconcilerId::new(known.id.into()))
     }
 
-    fn insert(&mut self, subject: (&str, &str), id: i64) {
+    fn insert(&mut self, subject: (&str, &str), id: ReconcilerId) {
         let (key, rest) = self.hash(subject);
-        if let Ok(id) = u32::try_from(id)
+        if let Ok(id) = u32::try_from(id.number())
             && self.ids.len() < IDS_MAX
         {
             self.ids.insert(key, Id { rest, id });
@@ -98,15 +98,15 @@ async fn learn(database: &Database, known: &Weak<Mutex<Known>>) -> Result<(), Da
         // One text instead of thousands of rows, each of which would go through a channel.
         database.dialect().json_of(&["page.name", "r.name", "r.id"])
     );
-    let mut last = 0;
+    let mut last = HostId::new(0);
     loop {
-        let rows = database.query(&sql, vec![last.into(), PAGE.into()]).await?;
-        let Some((Some(host), text)) = rows.first().map(|row| (row.optional_int(0), row.text(1))) else {
+        let page = database.first(&sql, vec![last.into(), PAGE.into()]).await?;
+        let Some((Some(host), Some(text))): Option<(_, Option<String>)> = page else {
             return Ok(());
         };
         last = host;
         let Some(known) = known.upgrade().map(Ids) else { return Ok(()) };
-        let named: Vec<(String, Option<String>, Option<i64>)> =
+        let named: Vec<(String, Option<String>, Option<ReconcilerId>)> =
             serde_json::from_str(&text).map_err(|error| DatabaseError::Refused(error.to_string()))?;
         let found = named.iter().filter_map(|(host, name, id)| Some(((host.as_str(), name.as_deref()?), (*id)?)));
         if !known.remember(found) {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::work::Work;
-use crate::store::{DatabaseError, Kind, Rows, Transaction};
+use crate::store::{DatabaseError, HostId, Kind, Rows, Transaction};
 
 /// Writes the labels of hosts whose newest report has others than before. A report without labels says nothing of them.
 pub(super) async fn follow(transaction: &mut Transaction, works: &[Work<'_>]) -> Result<(), DatabaseError> {
@@ -32,16 +32,16 @@ pub(crate) fn text(labels: &BTreeMap<String, String>) -> String {
 /// Gives a host these labels instead of those that it had.
 pub(crate) async fn write(
     transaction: &mut Transaction,
-    host_id: i64,
+    host_id: HostId,
     text: &str,
     labels: &BTreeMap<String, String>,
 ) -> Result<(), DatabaseError> {
-    transaction.query("update host set labels = $1 where id = $2", vec![text.into(), host_id.into()]).await?;
-    transaction.query("delete from host_label where host_id = $1", vec![host_id.into()]).await?;
+    transaction.execute("update host set labels = $1 where id = $2", vec![text.into(), host_id.into()]).await?;
+    transaction.execute("delete from host_label where host_id = $1", vec![host_id.into()]).await?;
     let mut rows = Rows::new(&[("host_id", Kind::Int), ("key", Kind::Text), ("value", Kind::Text)]);
     for (key, value) in labels {
         rows.push(vec![host_id.into(), key.as_str().into(), value.as_str().into()]);
     }
     let statement = "insert into host_label (host_id, key, value) select host_id, key, value from source";
-    transaction.with(rows, statement).await.map(drop)
+    transaction.execute_with(rows, statement).await
 }

@@ -8,12 +8,12 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use hub_api::report::names::TargetName;
 
 use super::placing;
-use crate::store::{DatabaseError, Kind, Rows, Transaction, Value};
+use crate::store::{DatabaseError, Kind, PlaceId, ReconcilerId, Rows, Transaction, Value};
 
 /// Where the manifests of a target are.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Home {
-    pub(crate) place_id: i64,
+    pub(crate) place_id: PlaceId,
     pub(crate) endpoint: String,
 }
 
@@ -41,20 +41,19 @@ pub(crate) async fn homes(
             ]);
         }
     }
-    let mut found = transaction.with(long, &statement(LONG)).await?;
+    let mut found = transaction.with::<(usize, usize, PlaceId, String)>(long, &statement(LONG)).await?;
     found.extend(transaction.with(short, &statement(SHORT)).await?);
-    let mut by_number: BTreeMap<(i64, i64), Vec<Home>> = BTreeMap::new();
-    for row in found {
-        let homes = by_number.entry((row.int(0), row.int(1))).or_default();
-        let home = Home { place_id: row.int(2), endpoint: row.text(3) };
+    let mut by_number: BTreeMap<(usize, usize), Vec<Home>> = BTreeMap::new();
+    for (number, is_whole, place_id, endpoint) in found {
+        let homes = by_number.entry((number, is_whole)).or_default();
+        let home = Home { place_id, endpoint };
         if !homes.contains(&home) {
             homes.push(home);
         }
     }
     let mut homes = HashMap::new();
     for ((number, _), found) in by_number {
-        let name = usize::try_from(number).ok().and_then(|number| names.get(number));
-        if let (Some((name, _)), Ok([home])) = (name, <[Home; 1]>::try_from(found)) {
+        if let (Some((name, _)), Ok([home])) = (names.get(number), <[Home; 1]>::try_from(found)) {
             // What a target is called itself comes first, and counts.
             homes.entry((*name).to_owned()).or_insert(home);
         }
@@ -115,7 +114,7 @@ impl<'a> Named<'a> {
 pub(crate) async fn bring_home(
     transaction: &mut Transaction,
     targets: BTreeMap<Named<'_>, String>,
-) -> Result<BTreeSet<i64>, DatabaseError> {
+) -> Result<BTreeSet<ReconcilerId>, DatabaseError> {
     let mut rows = Rows::new(&[("low", Kind::Text), ("high", Kind::Text), ("endpoint", Kind::Text)]);
     for (target, endpoint) in targets {
         for low in target.beginnings() {
@@ -130,19 +129,18 @@ pub(crate) async fn bring_home(
          join reconciler r on {name} >= s.low and {name} < s.high \
          where (r.manifests_endpoint is null or r.is_named = 1) and (r.place_id is null or r.place_id <> p.id)"
     );
-    let found = transaction.with(rows, &statement).await?;
-    let homes = homes(transaction, found.iter().filter_map(|row| row.optional_text(1)).collect()).await?;
+    let found = transaction.with::<(ReconcilerId, String, Option<PlaceId>)>(rows, &statement).await?;
+    let homes = homes(transaction, found.iter().map(|(_, name, _)| name.as_str()).collect()).await?;
     let mut rows = Rows::new(&[("id", Kind::Int), ("place_id", Kind::Int), ("endpoint", Kind::Text)]);
     let mut moving = BTreeSet::new();
-    for row in &found {
-        let home = row.optional_text(1).and_then(|name| homes.get(name));
-        let Some(home) = home.filter(|home| Some(home.place_id) != row.optional_int(2)) else { continue };
-        if moving.insert(row.int(0)) {
-            rows.push(vec![row.int(0).into(), home.place_id.into(), home.endpoint.as_str().into()]);
+    for (id, name, place_id) in &found {
+        let Some(home) = homes.get(name).filter(|home| Some(home.place_id) != *place_id) else { continue };
+        if moving.insert(*id) {
+            rows.push(vec![(*id).into(), home.place_id.into(), home.endpoint.as_str().into()]);
         }
     }
     placing::leave(transaction, moving.clone()).await?;
-    transaction.with(rows, MOVE).await?;
+    transaction.execute_with(rows, MOVE).await?;
     Ok(moving)
 }
 
@@ -151,10 +149,14 @@ pub(super) const MOVE: &str = "update reconciler set place_id = s.place_id, mani
     from source s where reconciler.id = s.id";
 
 /// Brings a reconciler of which nobody has said where it is to where its name says, if that is anywhere.
-pub(crate) async fn send_home(transaction: &mut Transaction, id: i64, name: &str) -> Result<(), DatabaseError> {
+pub(crate) async fn send_home(
+    transaction: &mut Transaction,
+    id: ReconcilerId,
+    name: &str,
+) -> Result<(), DatabaseError> {
     let homes = homes(transaction, BTreeSet::from([name])).await?;
     let Some(Home { place_id, endpoint }) = homes.get(name) else { return Ok(()) };
     let sql = "update reconciler set place_id = $2, manifests_endpoint = $3, is_named = 1 \
         where id = $1 and manifests_endpoint is null";
-    transaction.query(sql, vec![id.into(), Value::from(*place_id), endpoint.as_str().into()]).await.map(drop)
+    transaction.execute(sql, vec![id.into(), Value::from(*place_id), endpoint.as_str().into()]).await
 }

@@ -5,14 +5,17 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use hub_api::revision::is_hash;
 
 use super::tally::TallyKey;
-use crate::store::{DatabaseError, Kind, Row, Rows, Transaction, Value};
+use crate::store::{
+    BranchId, ColumnError, Columns, CommitId, DatabaseError, FromRow, Kind, PlaceGroupId, PlaceId, RevisionId, Rows,
+    Transaction, Value,
+};
 
 /// A place as far as counting goes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Place {
-    pub(crate) id: i64,
-    pub(crate) group_id: i64,
-    pub(crate) branch_id: Option<i64>,
+    pub(crate) id: PlaceId,
+    pub(crate) group_id: PlaceGroupId,
+    pub(crate) branch_id: Option<BranchId>,
     /// What it should hold; none if nothing.
     pub(crate) wanted: Option<Revision>,
 }
@@ -20,26 +23,25 @@ pub(crate) struct Place {
 /// What a place was to hold since some commit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Revision {
-    pub(crate) id: i64,
-    pub(crate) commit_id: i64,
+    pub(crate) id: RevisionId,
+    pub(crate) commit_id: CommitId,
     /// The commit itself.
     pub(crate) commit: String,
     pub(crate) tree: String,
 }
 
-impl Revision {
-    /// The revision in a row whose columns from that one on are [`REVISION`].
-    fn of(row: &Row, first: usize) -> Option<Self> {
-        Some(Self {
-            id: row.optional_int(first)?,
-            commit_id: row.int(first + 1),
-            commit: row.text(first + 2),
-            tree: row.optional_text(first + 3)?.to_owned(),
-        })
+/// What the columns [`REVISION`] hold.
+struct RevisionRow(Option<Revision>);
+
+impl FromRow for RevisionRow {
+    fn from_row(columns: &mut Columns) -> Result<Self, ColumnError> {
+        let Some(id) = columns.take()? else { return columns.skip(3).map(|()| Self(None)) };
+        let (commit_id, commit, tree) = columns.take::<(CommitId, String, Option<String>)>()?;
+        Ok(Self(tree.map(|tree| Revision { id, commit_id, commit, tree })))
     }
 }
 
-/// The columns of a revision `w`, made at a commit `c`.
+/// The columns of a revision `w`, made at a commit `c`. There is none where nothing is wanted.
 const REVISION: &str = "w.id, w.gitops_commit_id, c.commit_id, w.tree";
 
 impl Place {
@@ -47,8 +49,8 @@ impl Place {
     pub(crate) fn key(&self, held: Option<&Revision>, status: i64, is_silent: bool) -> TallyKey {
         TallyKey {
             place_group_id: self.group_id,
-            wanted_commit_id: self.wanted.as_ref().map_or(0, |revision| revision.commit_id),
-            held_commit_id: held.map_or(0, |revision| revision.commit_id),
+            wanted_commit_id: self.wanted.as_ref().map(|revision| revision.commit_id),
+            held_commit_id: held.map(|revision| revision.commit_id),
             is_current: self.is_current(held),
             status,
             is_silent,
@@ -68,13 +70,12 @@ impl Place {
 /// The places of these ids. What they should hold does not change until the transaction ends: it has its [turn](crate::store::Turn).
 pub(crate) async fn places(
     transaction: &mut Transaction,
-    ids: BTreeSet<i64>,
-) -> Result<BTreeMap<i64, Place>, DatabaseError> {
+    ids: BTreeSet<PlaceId>,
+) -> Result<BTreeMap<PlaceId, Place>, DatabaseError> {
     if ids.is_empty() {
         return Ok(BTreeMap::new());
     }
     let dialect = transaction.dialect();
-    let ids: Vec<i64> = ids.into_iter().collect();
     let of_ids = dialect.any_int("p.id", "$1");
     let sql = format!(
         "select p.id, p.place_group_id, p.branch_id, {REVISION} from place p \
@@ -82,33 +83,28 @@ pub(crate) async fn places(
          where {of_ids}"
     );
     let rows = transaction.query(&sql, vec![ids.into()]).await?;
-    let place = |row: &Row| Place {
-        id: row.int(0),
-        group_id: row.int(1),
-        branch_id: row.optional_int(2),
-        wanted: Revision::of(row, 3),
-    };
-    Ok(rows.iter().map(|row| (row.int(0), place(row))).collect())
+    let place = |(id, group_id, branch_id, RevisionRow(wanted))| (id, Place { id, group_id, branch_id, wanted });
+    Ok(rows.into_iter().map(place).collect())
 }
 
 /// The places of these endpoints that somebody wants or wanted something at.
 pub(crate) async fn by_endpoint(
     transaction: &mut Transaction,
     endpoints: BTreeSet<String>,
-) -> Result<HashMap<String, i64>, DatabaseError> {
+) -> Result<HashMap<String, PlaceId>, DatabaseError> {
     if endpoints.is_empty() {
         return Ok(HashMap::new());
     }
     let sql = format!("select endpoint, id from place where {}", transaction.dialect().any_text("endpoint", "$1"));
     let rows = transaction.query(&sql, vec![endpoints.into_iter().collect::<Vec<_>>().into()]).await?;
-    Ok(rows.iter().map(|row| (row.text(0), row.int(1))).collect())
+    Ok(rows.into_iter().collect())
 }
 
 /// Which content of a place is meant.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct Content {
-    place_id: i64,
-    branch_id: Option<i64>,
+    place_id: PlaceId,
+    branch_id: Option<BranchId>,
     meaning: Meaning,
 }
 
@@ -136,8 +132,8 @@ impl Meaning {
 #[derive(Debug, Default)]
 pub(crate) struct Contents {
     known: HashMap<Content, Revision>,
-    /// The last revision that there was.
-    last: i64,
+    /// The last revision that there was; none if there was none.
+    last: Option<RevisionId>,
 }
 
 /// Contents that are remembered; beyond it everything is looked up anew.
@@ -151,8 +147,7 @@ impl Contents {
 
     /// Forgets everything if there is another revision, which may be of another replica.
     pub(crate) async fn renew(&mut self, transaction: &mut Transaction) -> Result<(), DatabaseError> {
-        let last = transaction.query("select max(id) from place_revision", Vec::new()).await?;
-        let last = last.first().map_or(0, |row| row.int(0));
+        let last = transaction.first("select max(id) from place_revision", Vec::new()).await?.flatten();
         if std::mem::replace(&mut self.last, last) != last {
             self.known.clear();
         }
@@ -203,11 +198,8 @@ impl Contents {
                 meant.as_str().into(),
             ]);
         }
-        for row in transaction.with(rows, statement).await? {
-            let Some(content) = usize::try_from(row.int(0)).ok().and_then(|number| contents.get(number)) else {
-                continue;
-            };
-            if let Some(revision) = Revision::of(&row, 1) {
+        for (number, RevisionRow(revision)) in transaction.with::<(usize, _)>(rows, statement).await? {
+            if let (Some(content), Some(revision)) = (contents.get(number), revision) {
                 self.known.insert(content.clone(), revision);
             }
         }
@@ -242,8 +234,8 @@ const BY_VERSION: &str = "select s.number, w.id, w.gitops_commit_id, c.commit_id
 /// The revisions of these ids.
 pub(crate) async fn revisions(
     transaction: &mut Transaction,
-    ids: BTreeSet<i64>,
-) -> Result<BTreeMap<i64, Revision>, DatabaseError> {
+    ids: BTreeSet<RevisionId>,
+) -> Result<BTreeMap<RevisionId, Revision>, DatabaseError> {
     if ids.is_empty() {
         return Ok(BTreeMap::new());
     }
@@ -251,6 +243,6 @@ pub(crate) async fn revisions(
     let sql = format!(
         "select {REVISION} from place_revision w join gitops_commit c on c.id = w.gitops_commit_id where {of_ids}"
     );
-    let rows = transaction.query(&sql, vec![ids.into_iter().collect::<Vec<_>>().into()]).await?;
-    Ok(rows.iter().filter_map(|row| Some((row.int(0), Revision::of(row, 0)?))).collect())
+    let rows = transaction.query(&sql, vec![ids.into()]).await?;
+    Ok(rows.into_iter().filter_map(|RevisionRow(revision)| revision.map(|revision| (revision.id, revision))).collect())
 }

@@ -17,7 +17,7 @@ use super::history::ChainRow;
 use super::timeline::{Entry, Origin};
 use super::work::{Elsewhere, Work};
 use super::{places, submitted::Submitted};
-use crate::store::{DatabaseError, Kind, Rows, Transaction, Value};
+use crate::store::{DatabaseError, DeploymentId, Kind, PlaceId, ReconcilerId, Rows, Transaction, Value};
 
 /// The id of the place that a row `d` of the history of a reconciler `r` is about.
 pub(crate) const PLACE_ID: &str = "(case when d.manifests_endpoint is null then r.place_id \
@@ -62,7 +62,7 @@ impl<'a> Work<'a> {
         }
     }
 
-    fn row_names(&self, id: i64) -> Names<'_> {
+    fn row_names(&self, id: DeploymentId) -> Names<'_> {
         let row = self.rows.get(&id);
         let is_guessed = self.subject.own.as_ref().is_some_and(|own| own.is_named);
         match row.and_then(|row| row.names_place) {
@@ -137,7 +137,7 @@ impl<'a> Work<'a> {
     }
 
     /// The earliest of the rows that were read, before these reports.
-    pub(super) fn first_row(&self) -> Option<(i64, &ChainRow)> {
+    pub(super) fn first_row(&self) -> Option<(DeploymentId, &ChainRow)> {
         self.rows.iter().min_by_key(|(_, row)| row.link.since).map(|(id, row)| (*id, row))
     }
 
@@ -176,7 +176,7 @@ pub(super) async fn follow(transaction: &mut Transaction, works: &mut [Work<'_>]
 fn elsewhere(
     endpoints: Vec<Option<String>>,
     now: Option<&String>,
-    places: &HashMap<String, i64>,
+    places: &HashMap<String, PlaceId>,
 ) -> BTreeMap<usize, Elsewhere> {
     let here = endpoints.iter().rev().take_while(|endpoint| endpoint.is_none() || endpoint.as_ref() == now).count();
     let before = endpoints.len() - here;
@@ -189,7 +189,7 @@ fn elsewhere(
 
 impl Work<'_> {
     /// The row from which on the rows that were not read are about the place where the reconciler was, if it is not there any more, and that place.
-    fn left(&self, endpoints: &[Option<String>]) -> Option<(i64, String)> {
+    fn left(&self, endpoints: &[Option<String>]) -> Option<(DeploymentId, String)> {
         // Where its place was not known, they are of the place that the first report names.
         let before = self.endpoint_before().or(endpoints.first()?.as_deref())?;
         let is_elsewhere = endpoints.iter().any(|endpoint| endpoint.is_some() && *endpoint != self.endpoint);
@@ -205,21 +205,24 @@ impl Work<'_> {
 }
 
 /// Notes in rows, from these on to the first that says it, which place they are about: (row, place).
-async fn leave_from(transaction: &mut Transaction, left: Vec<(i64, String)>) -> Result<(), DatabaseError> {
+async fn leave_from(transaction: &mut Transaction, left: Vec<(DeploymentId, String)>) -> Result<(), DatabaseError> {
     let mut rows = Rows::new(&[("head", Kind::Int), ("endpoint", Kind::Text)]);
     left.into_iter().for_each(|(head, endpoint)| rows.push(vec![Value::from(head), endpoint.into()]));
     let statement = format!(", {}", leaving("source s join deployment d on d.id = s.head", "s.endpoint"));
-    transaction.with(rows, &statement).await.map(drop)
+    transaction.execute_with(rows, &statement).await
 }
 
 /// Notes in the rows of these reconcilers which place they are about, before the reconcilers are said to be elsewhere.
-pub(crate) async fn leave(transaction: &mut Transaction, reconcilers: BTreeSet<i64>) -> Result<(), DatabaseError> {
+pub(crate) async fn leave(
+    transaction: &mut Transaction,
+    reconcilers: BTreeSet<ReconcilerId>,
+) -> Result<(), DatabaseError> {
     let mut rows = Rows::new(&[("id", Kind::Int)]);
     reconcilers.into_iter().for_each(|id| rows.push(vec![id.into()]));
     let from = "source s join reconciler r on r.id = s.id and r.manifests_endpoint is not null \
         join reconciler_state t on t.reconciler_id = r.id join deployment d on d.id = t.deployment_id";
     let statement = format!(", {}", leaving(from, "r.manifests_endpoint"));
-    transaction.with(rows, &statement).await.map(drop)
+    transaction.execute_with(rows, &statement).await
 }
 
 fn leaving(from: &str, endpoint: &str) -> String {

@@ -9,7 +9,7 @@ use super::naming::Home;
 use super::work::Work;
 use super::workloads::{Asked, Meant};
 use super::{naming, places, workloads};
-use crate::store::{DatabaseError, Kind, Rows, Transaction, Value};
+use crate::store::{DatabaseError, Kind, PlaceId, ReconcilerId, Rows, Transaction, Value};
 
 /// Writes what is different from before, and finds the places that reconcilers are at now.
 pub(super) async fn follow(
@@ -45,13 +45,13 @@ pub(super) async fn follow(
         place_id = s.place_id, is_named = s.is_named, heartbeat_seconds = s.heartbeat_seconds, workload_name = s.workload_name, \
         workload_environment = s.workload_environment, is_by_version = s.is_by_version, updated_on = s.updated_on \
         from source s where reconciler.id = s.id";
-    transaction.with(rows, statement).await.map(drop)
+    transaction.execute_with(rows, statement).await
 }
 
 /// Says where the reconciler of a work is now; its row, if that or anything else that is known of it is different from before.
 fn row(
     work: &mut Work<'_>,
-    places: &HashMap<String, i64>,
+    places: &HashMap<String, PlaceId>,
     (home, now): (Option<&Home>, Timestamp),
 ) -> Option<Vec<Value>> {
     let own = work.subject.own.as_ref()?;
@@ -105,7 +105,10 @@ fn unplaced(work: &Work<'_>) -> Option<String> {
 
 /// Where the manifests are of the workloads that reports name which name no place, by reconciler: where nobody knows where it is, or it is said to be of
 /// another workload than before.
-async fn of_workloads(transaction: &mut Transaction, works: &[Work<'_>]) -> Result<HashMap<i64, Home>, DatabaseError> {
+async fn of_workloads(
+    transaction: &mut Transaction,
+    works: &[Work<'_>],
+) -> Result<HashMap<ReconcilerId, Home>, DatabaseError> {
     let asked = |work: &Work<'_>| {
         let (newest, own) = (work.newest?, work.subject.own.as_ref()?);
         let workload = newest.workload.as_ref().filter(|_| newest.endpoint.is_none())?;
@@ -118,7 +121,7 @@ async fn of_workloads(transaction: &mut Transaction, works: &[Work<'_>]) -> Resu
     };
     let (ids, asked): (Vec<_>, Vec<_>) = works.iter().filter_map(asked).unzip();
     let meant = workloads::meant(transaction, &asked).await?;
-    let home = |(id, meant): (i64, Meant)| match meant {
+    let home = |(id, meant): (ReconcilerId, Meant)| match meant {
         Meant::Home(home) => Some((id, home)),
         Meant::Nothing | Meant::Several(_) => None,
     };

@@ -8,13 +8,16 @@ use hub_api::timestamp::Timestamp;
 use super::ids::Ids;
 use super::submitted::Group;
 use super::submitted::Submitted;
-use crate::store::{DatabaseError, Dialect, Kind, Row, Rows, Transaction, Value};
+use crate::store::{
+    ColumnError, Columns, DatabaseError, DeploymentId, Dialect, FromRow, HostId, Kind, PlaceId, ReconcilerId,
+    RevisionId, Rows, TallyId, Transaction, Value,
+};
 
 /// What is known of a reconciler before its reports.
 #[derive(Clone, Debug)]
 pub(super) struct Subject {
-    pub(super) reconciler_id: i64,
-    pub(super) place_id: Option<i64>,
+    pub(super) reconciler_id: ReconcilerId,
+    pub(super) place_id: Option<PlaceId>,
     /// It, or its host, is out of service: it has a history, and is in no total.
     pub(super) is_retired: bool,
     /// What its own rows say; none if its reports say the same as before, so that nobody has to read them.
@@ -25,7 +28,7 @@ pub(super) struct Subject {
 /// What the rows of a reconciler and its host say.
 #[derive(Clone, Debug)]
 pub(super) struct Own {
-    pub(super) host_id: i64,
+    pub(super) host_id: HostId,
     pub(super) host_labels: Option<String>,
     pub(super) kind: String,
     pub(super) endpoint: Option<String>,
@@ -36,26 +39,26 @@ pub(super) struct Own {
     pub(super) is_named: bool,
     /// Whether it says by a version only what it holds.
     pub(super) is_by_version: bool,
-    place_id: Option<i64>,
+    place_id: Option<PlaceId>,
     is_retired: bool,
 }
 
 /// The row of a reconciler that every report changes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct State {
-    pub(crate) deployment_id: Option<i64>,
+    pub(crate) deployment_id: Option<DeploymentId>,
     pub(crate) reported_on: Option<Timestamp>,
     pub(crate) seen_on: Option<Timestamp>,
     pub(crate) status: i64,
     pub(crate) digest: i64,
-    pub(crate) held_revision_id: Option<i64>,
-    pub(crate) tally_id: Option<i64>,
+    pub(crate) held_revision_id: Option<RevisionId>,
+    pub(crate) tally_id: Option<TallyId>,
     pub(crate) silent_after: Option<Timestamp>,
     pub(crate) is_silent: bool,
     /// What it said of itself ([`hub_api::report::Report::profile`]) while it was in service and at a place; none where its own rows have to be read.
     pub(crate) profile: Option<i64>,
     /// With a profile: where it is.
-    pub(crate) place_id: Option<i64>,
+    pub(crate) place_id: Option<PlaceId>,
 }
 
 impl State {
@@ -65,7 +68,7 @@ impl State {
     }
 
     /// The tally whose reconcilers that need attention it is one of.
-    fn attention(&self) -> Option<i64> {
+    fn attention(&self) -> Option<TallyId> {
         let is_well = self.status == Status::Success.number() && !self.is_silent && self.held_revision_id.is_some();
         self.tally_id.filter(|_| !is_well)
     }
@@ -91,7 +94,7 @@ pub(super) async fn find(
         let registered = look_up(transaction, reports, &ids).await?;
         registered.into_iter().for_each(|(number, id)| ids[number] = Some(id));
     }
-    let wanted: BTreeSet<i64> = ids.iter().copied().flatten().collect();
+    let wanted: BTreeSet<ReconcilerId> = ids.iter().copied().flatten().collect();
     let count = wanted.len();
     let mut states = states(transaction, wanted).await?;
     if states.len() < count {
@@ -104,7 +107,7 @@ pub(super) async fn find(
         (!says_the_same(state, group)).then_some(*id)
     });
     let mut owns = owns(transaction, unsure.collect()).await?;
-    let mut subject = |(id, state): (i64, State)| Subject::new(id, state, owns.remove(&id));
+    let mut subject = |(id, state): (ReconcilerId, State)| Subject::new(id, state, owns.remove(&id));
     Ok(found.into_iter().map(|found| found.map(&mut subject)).collect())
 }
 
@@ -117,8 +120,8 @@ fn says_the_same(state: &State, group: &Group<'_>) -> bool {
 async fn look_up(
     transaction: &mut Transaction,
     reports: &[&Submitted],
-    ids: &[Option<i64>],
-) -> Result<Vec<(usize, i64)>, DatabaseError> {
+    ids: &[Option<ReconcilerId>],
+) -> Result<Vec<(usize, ReconcilerId)>, DatabaseError> {
     let mut rows = Rows::new(&[("number", Kind::Int), ("host", Kind::Text), ("reconciler", Kind::Text)]);
     for (number, report) in reports.iter().enumerate().filter(|(number, _)| ids[*number].is_none()) {
         let (host, reconciler) = (report.host.as_str(), report.reconciler.as_str());
@@ -127,12 +130,14 @@ async fn look_up(
     // Only columns of the indexes by name: the rows themselves are not touched.
     let statement = "select s.number, r.id from source s join host h on h.name = s.host \
         join reconciler r on r.host_id = h.id and r.name = s.reconciler";
-    let found = transaction.with(rows, statement).await?;
-    Ok(found.iter().map(|row| (row.int(0) as usize, row.int(1))).collect())
+    transaction.with(rows, statement).await
 }
 
 /// What the rows of reconciler and host say. Who has the state of a reconciler has them too.
-async fn owns(transaction: &mut Transaction, ids: Vec<i64>) -> Result<HashMap<i64, Own>, DatabaseError> {
+async fn owns(
+    transaction: &mut Transaction,
+    ids: Vec<ReconcilerId>,
+) -> Result<HashMap<ReconcilerId, Own>, DatabaseError> {
     if ids.is_empty() {
         return Ok(HashMap::new());
     }
@@ -142,27 +147,32 @@ async fn owns(transaction: &mut Transaction, ids: Vec<i64>) -> Result<HashMap<i6
          r.workload_name, r.workload_environment, r.is_named, r.is_by_version from reconciler r join host h on h.id = r.host_id where {}",
         transaction.dialect().any_int("r.id", "$1")
     );
-    let own = |row: &Row| Own {
-        host_id: row.int(1),
-        host_labels: row.optional_text(2).map(str::to_owned),
-        kind: row.text(3),
-        endpoint: row.optional_text(4).map(str::to_owned),
-        heartbeat_seconds: row.optional_int(5),
-        place_id: row.optional_int(6),
-        is_retired: row.is(7),
-        workload: row
-            .optional_text(8)
-            .map(|name| WorkloadName { name: name.to_owned(), environment: row.optional_text(9).map(str::to_owned) }),
-        is_named: row.is(10),
-        is_by_version: row.is(11),
-    };
-    let rows = transaction.query(&sql, vec![ids.into()]).await?;
-    Ok(rows.iter().map(|row| (row.int(0), own(row))).collect())
+    Ok(transaction.query(&sql, vec![ids.into()]).await?.into_iter().collect())
+}
+
+impl FromRow for Own {
+    fn from_row(columns: &mut Columns) -> Result<Self, ColumnError> {
+        Ok(Self {
+            host_id: columns.take()?,
+            host_labels: columns.take()?,
+            kind: columns.take()?,
+            endpoint: columns.take()?,
+            heartbeat_seconds: columns.take()?,
+            place_id: columns.take()?,
+            is_retired: columns.take()?,
+            workload: match columns.take()? {
+                (Some(name), environment) => Some(WorkloadName { name, environment }),
+                (None, _) => None,
+            },
+            is_named: columns.take()?,
+            is_by_version: columns.take()?,
+        })
+    }
 }
 
 impl Subject {
     /// One whose own rows were read, or who is in service and where its state says.
-    fn new(reconciler_id: i64, state: State, own: Option<Own>) -> Self {
+    fn new(reconciler_id: ReconcilerId, state: State, own: Option<Own>) -> Self {
         let place_id = own.as_ref().map_or(state.place_id, |own| own.place_id);
         let is_retired = own.as_ref().is_some_and(|own| own.is_retired);
         Self { reconciler_id, place_id, is_retired, own, state }
@@ -180,7 +190,7 @@ async fn register<'a>(
         hosts.push(vec![name.as_str().into(), host_type(kind).into()]);
     }
     let statement = "insert into host (name, host_type) select name, host_type from source where true on conflict (name) do nothing";
-    transaction.with(hosts, statement).await?;
+    transaction.execute_with(hosts, statement).await?;
     let mut reconcilers = Rows::new(&[("host", Kind::Text), ("name", Kind::Text), ("kind", Kind::Text)]);
     for report in reports {
         reconcilers.push(vec![
@@ -192,12 +202,12 @@ async fn register<'a>(
     let statement = "insert into reconciler (host_id, name, reconciler_type) \
         select h.id, s.name, s.kind from source s join host h on h.name = s.host where true \
         on conflict (host_id, name) do nothing returning id";
-    let added = transaction.with(reconcilers, statement).await?;
+    let added = transaction.with::<ReconcilerId>(reconcilers, statement).await?;
     let mut states = Rows::new(&[("id", Kind::Int)]);
-    added.iter().for_each(|row| states.push(vec![row.int(0).into()]));
+    added.into_iter().for_each(|id| states.push(vec![id.into()]));
     let statement =
         "insert into reconciler_state (reconciler_id, status, digest) select id, 0, 0 from source where true";
-    transaction.with(states, statement).await.map(drop)
+    transaction.execute_with(states, statement).await
 }
 
 /// What kind of host has such a reconciler, in the words of Microsoft's hub.
@@ -211,8 +221,8 @@ fn host_type(reconciler_type: &str) -> &'static str {
 /// The states of reconcilers. Others wait for this transaction to change them.
 pub(crate) async fn states(
     transaction: &mut Transaction,
-    ids: BTreeSet<i64>,
-) -> Result<BTreeMap<i64, State>, DatabaseError> {
+    ids: BTreeSet<ReconcilerId>,
+) -> Result<BTreeMap<ReconcilerId, State>, DatabaseError> {
     if ids.is_empty() {
         return Ok(BTreeMap::new());
     }
@@ -223,8 +233,7 @@ pub(crate) async fn states(
         dialect.any_int("t.reconciler_id", "$1"),
         dialect.for_update("t"),
     );
-    let rows = transaction.query(&sql, vec![ids.into_iter().collect::<Vec<_>>().into()]).await?;
-    Ok(rows.iter().map(|row| (row.int(0), State::of(row, 1))).collect())
+    Ok(transaction.query(&sql, vec![ids.into()]).await?.into_iter().collect())
 }
 
 /// The columns of a state `t`.
@@ -237,28 +246,28 @@ fn state_columns(dialect: Dialect) -> String {
     )
 }
 
-impl State {
-    /// The state in a row whose columns from that one on are [`state_columns`].
-    fn of(row: &Row, first: usize) -> Self {
-        Self {
-            deployment_id: row.optional_int(first),
-            reported_on: row.moment(first + 1),
-            seen_on: row.moment(first + 2),
-            status: row.int(first + 3),
-            digest: row.int(first + 4),
-            held_revision_id: row.optional_int(first + 5),
-            tally_id: row.optional_int(first + 6),
-            silent_after: row.moment(first + 7),
-            is_silent: row.is(first + 8),
-            profile: row.optional_int(first + 9),
-            place_id: row.optional_int(first + 10),
-        }
+/// Its columns are [`state_columns`].
+impl FromRow for State {
+    fn from_row(columns: &mut Columns) -> Result<Self, ColumnError> {
+        Ok(Self {
+            deployment_id: columns.take()?,
+            reported_on: columns.take()?,
+            seen_on: columns.take()?,
+            status: columns.take()?,
+            digest: columns.take()?,
+            held_revision_id: columns.take()?,
+            tally_id: columns.take()?,
+            silent_after: columns.take()?,
+            is_silent: columns.take()?,
+            profile: columns.take()?,
+            place_id: columns.take()?,
+        })
     }
 }
 
 /// A state that is different from before.
 pub(crate) struct Change<'a> {
-    pub(crate) reconciler_id: i64,
+    pub(crate) reconciler_id: ReconcilerId,
     pub(crate) before: &'a State,
     pub(crate) after: State,
 }
@@ -304,19 +313,19 @@ pub(crate) async fn write_states<'a>(
         seen_on = s.seen_on, status = s.status, digest = s.digest, held_revision_id = s.held_revision_id, \
         tally_id = s.tally_id, silent_after = s.silent_after, is_silent = s.is_silent, profile = s.profile, \
         place_id = s.place_id from source s where reconciler_state.reconciler_id = s.id";
-    transaction.with(rows, statement).await?;
+    transaction.execute_with(rows, statement).await?;
     attention.write(transaction).await
 }
 
 /// Who begins and who ceases to need attention, in which tally.
 #[derive(Default)]
 struct Attention {
-    begins: Vec<(i64, i64)>,
-    ceases: Vec<(i64, i64)>,
+    begins: Vec<(TallyId, ReconcilerId)>,
+    ceases: Vec<(TallyId, ReconcilerId)>,
 }
 
 impl Attention {
-    fn moves(&mut self, reconciler_id: i64, from: Option<i64>, to: Option<i64>) {
+    fn moves(&mut self, reconciler_id: ReconcilerId, from: Option<TallyId>, to: Option<TallyId>) {
         if from != to {
             self.ceases.extend(from.map(|tally_id| (tally_id, reconciler_id)));
             self.begins.extend(to.map(|tally_id| (tally_id, reconciler_id)));
@@ -324,16 +333,16 @@ impl Attention {
     }
 
     async fn write(self, transaction: &mut Transaction) -> Result<(), DatabaseError> {
-        let rows = |pairs: Vec<(i64, i64)>| {
+        let rows = |pairs: Vec<(TallyId, ReconcilerId)>| {
             let mut rows = Rows::new(&[("tally_id", Kind::Int), ("reconciler_id", Kind::Int)]);
             pairs.into_iter().for_each(|(tally_id, id)| rows.push(vec![tally_id.into(), id.into()]));
             rows
         };
         let statement =
             "delete from attention where (tally_id, reconciler_id) in (select tally_id, reconciler_id from source)";
-        transaction.with(rows(self.ceases), statement).await?;
+        transaction.execute_with(rows(self.ceases), statement).await?;
         let statement = "insert into attention (tally_id, reconciler_id) \
             select tally_id, reconciler_id from source where true on conflict do nothing";
-        transaction.with(rows(self.begins), statement).await.map(drop)
+        transaction.execute_with(rows(self.begins), statement).await
     }
 }

@@ -2,17 +2,19 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::store::{DatabaseError, Kind, Row, Rows, Transaction, Value};
+use crate::store::{
+    ColumnError, Columns, CommitId, DatabaseError, FromRow, Kind, PlaceGroupId, Rows, TallyId, Transaction, Value,
+};
 
 /// What reconcilers that are counted together have in common.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct TallyKey {
     /// The group of their places.
-    pub(crate) place_group_id: i64,
-    /// The commit at which what they should hold became wanted; 0 if nothing is wanted there.
-    pub(crate) wanted_commit_id: i64,
-    /// The commit at which what they hold became wanted; 0 if that is not known.
-    pub(crate) held_commit_id: i64,
+    pub(crate) place_group_id: PlaceGroupId,
+    /// The commit at which what they should hold became wanted; none if nothing is wanted there.
+    pub(crate) wanted_commit_id: Option<CommitId>,
+    /// The commit at which what they hold became wanted; none if that is not known.
+    pub(crate) held_commit_id: Option<CommitId>,
     /// Whether what they hold has the same content as what they should hold.
     pub(crate) is_current: bool,
     /// How far they say they got: [`hub_api::report::Status::number`], 0 if they never said.
@@ -25,43 +27,42 @@ impl TallyKey {
     fn values(self) -> Vec<Value> {
         vec![
             self.place_group_id.into(),
-            self.wanted_commit_id.into(),
-            self.held_commit_id.into(),
+            CommitId::or_zero(self.wanted_commit_id).into(),
+            CommitId::or_zero(self.held_commit_id).into(),
             self.is_current.into(),
             self.status.into(),
             self.is_silent.into(),
         ]
     }
+}
 
-    /// The key that stands in a row from that column on.
-    fn of(row: &Row, first: usize) -> Self {
-        Self {
-            place_group_id: row.int(first),
-            wanted_commit_id: row.int(first + 1),
-            held_commit_id: row.int(first + 2),
-            is_current: row.is(first + 3),
-            status: row.int(first + 4),
-            is_silent: row.is(first + 5),
-        }
+impl FromRow for TallyKey {
+    fn from_row(columns: &mut Columns) -> Result<Self, ColumnError> {
+        Ok(Self {
+            place_group_id: columns.take()?,
+            wanted_commit_id: CommitId::unless_zero(columns.take()?),
+            held_commit_id: CommitId::unless_zero(columns.take()?),
+            is_current: columns.take()?,
+            status: columns.take()?,
+            is_silent: columns.take()?,
+        })
     }
 }
 
-/// The columns of a key.
+/// The columns of a key. Where there is no commit they hold 0, because a unique index does not compare nulls.
 const KEY: &str = "place_group_id, wanted_commit_id, held_commit_id, is_current, status, is_silent";
 
 /// The keys of tallies.
 pub(crate) async fn keys(
     transaction: &mut Transaction,
-    ids: BTreeSet<i64>,
-) -> Result<BTreeMap<i64, TallyKey>, DatabaseError> {
+    ids: BTreeSet<TallyId>,
+) -> Result<BTreeMap<TallyId, TallyKey>, DatabaseError> {
     if ids.is_empty() {
         return Ok(BTreeMap::new());
     }
     let of_ids = transaction.dialect().any_int("id", "$1");
-    let rows = transaction
-        .query(&format!("select id, {KEY} from tally where {of_ids}"), vec![ids.into_iter().collect::<Vec<_>>().into()])
-        .await?;
-    Ok(rows.iter().map(|row| (row.int(0), TallyKey::of(row, 1))).collect())
+    let sql = format!("select id, {KEY} from tally where {of_ids}");
+    Ok(transaction.query(&sql, vec![ids.into()]).await?.into_iter().collect())
 }
 
 /// How numbers change. The keys are in order, so that two replicas take locks in the same one.
@@ -80,7 +81,10 @@ impl Deltas {
     }
 
     /// Writes them, and gives the tallies of all keys.
-    pub(crate) async fn write(self, transaction: &mut Transaction) -> Result<BTreeMap<TallyKey, i64>, DatabaseError> {
+    pub(crate) async fn write(
+        self,
+        transaction: &mut Transaction,
+    ) -> Result<BTreeMap<TallyKey, TallyId>, DatabaseError> {
         let mut rows = Rows::new(&[
             ("place_group_id", Kind::Int),
             ("wanted_commit_id", Kind::Int),
@@ -99,7 +103,7 @@ impl Deltas {
             "insert into tally ({KEY}, reconcilers) select {KEY}, delta from source where true \
              on conflict ({KEY}) do update set reconcilers = tally.reconcilers + excluded.reconcilers returning id, {KEY}"
         );
-        let written = transaction.with(rows, &statement).await?;
-        Ok(written.iter().map(|row| (TallyKey::of(row, 1), row.int(0))).collect())
+        let written = transaction.with::<(TallyId, TallyKey)>(rows, &statement).await?;
+        Ok(written.into_iter().map(|(id, key)| (key, id)).collect())
     }
 }

@@ -59,13 +59,12 @@ impl Hub {
             from tally t left join gitops_commit w on w.id = t.wanted_commit_id \
             left join gitops_commit h on h.id = t.held_commit_id where t.reconcilers <> 0 \
             group by 1, 2, 3, 4 order by 1, 2, 3, 4";
-        let rows = self.database.query(sql, Vec::new()).await.unwrap();
-        let text = |row: &crate::store::Row| {
-            let current = if row.is(2) { "current" } else { "not current" };
-            let status = Status::from_number(row.int(3)).map_or("never reported", Status::as_str);
-            format!("wants {} has {}, {current}, {status}: {}", row.int(0), row.int(1), row.int(4))
+        let text = |(wanted, held, is_current, status, count): (i64, i64, bool, i64, i64)| {
+            let current = if is_current { "current" } else { "not current" };
+            let status = Status::from_number(status).map_or("never reported", Status::as_str);
+            format!("wants {wanted} has {held}, {current}, {status}: {count}")
         };
-        rows.iter().map(text).collect()
+        self.database.query(sql, Vec::new()).await.unwrap().into_iter().map(text).collect()
     }
 
     /// The tallies, and what counting everything gives.
@@ -100,7 +99,7 @@ impl Hub {
     }
 
     async fn rows(&self, sql: &str) -> Vec<String> {
-        let rows = self.database.query(sql, Vec::new()).await.unwrap();
+        let rows = self.database.rows(sql, Vec::new()).await.unwrap();
         rows.iter().map(|row| format!("{row:?}")).collect()
     }
 }
@@ -207,8 +206,7 @@ async fn what_was_confirmed_is_in_effect_again_after_several_late_reports() {
     let late = Report { status: Status::Failure, ..said(12, "second") };
     assert_eq!(hub.submit(vec![late, said(15, "third")]).await, [Outcome::Stored, Outcome::Stored]);
     let sql = "select status_message || ' ' || status || ' ' || created_on from deployment order by created_on";
-    let rows = hub.database.query(sql, Vec::new()).await.unwrap();
-    let rows: Vec<_> = rows.iter().map(|row| row.text(0)).collect();
+    let rows: Vec<String> = hub.database.query(sql, Vec::new()).await.unwrap();
     assert_eq!(rows, ["first success 10", "second failure 12", "third success 15", "first success 20"]);
     assert_eq!(hub.tallies().await, ["wants 1 has 1, current, success: 1"]);
 }
@@ -220,8 +218,8 @@ async fn commits_are_named_by_what_they_mean_for_the_place() {
     hub.publish(2, &[("a", 100), ("b", 2)]).await;
     hub.submit(vec![report("h", "a", 10, 2), report("h", "b", 10, 3)]).await;
     hub.publish(3, &[("a", 100), ("b", 2)]).await;
-    let commits = hub.database.query("select gitops_commit_id from deployment order by id", Vec::new()).await.unwrap();
-    let commits: Vec<_> = commits.iter().map(|row| row.text(0)).collect();
+    let sql = "select gitops_commit_id from deployment order by id";
+    let commits: Vec<String> = hub.database.query(sql, Vec::new()).await.unwrap();
     assert_eq!(commits, [hash(1), hash(2)]);
 }
 

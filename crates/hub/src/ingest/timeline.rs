@@ -6,11 +6,13 @@
 
 use hub_api::timestamp::Timestamp;
 
+use crate::store::DeploymentId;
+
 /// Who said what an entry says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Origin<R> {
     /// The row of this id.
-    Stored(i64),
+    Stored(DeploymentId),
     /// This report, which arrived now.
     New(R),
 }
@@ -48,7 +50,7 @@ impl<R> Entry<R> {
     }
 
     /// The row that it is, unless it has to be written.
-    pub(super) fn row(&self) -> Option<i64> {
+    pub(super) fn row(&self) -> Option<DeploymentId> {
         match self.origin {
             Origin::Stored(id) if !self.is_resumed => Some(id),
             Origin::Stored(_) | Origin::New(_) => None,
@@ -244,7 +246,7 @@ mod tests {
     fn what_never_was_a_row_is_taken_out_without_a_trace() {
         let says = |digest| Statement { status: 0, digest };
         let moment = Timestamp::from_millis;
-        let stored = Entry::new(Origin::Stored(7), moment(30), says(2));
+        let stored = Entry::new(Origin::Stored(DeploymentId::new(7)), moment(30), says(2));
         let mut timeline = Timeline::new(vec![stored], moment(30));
         assert_eq!(timeline.add(0, moment(90), says(1)), Added::Entered);
         assert_eq!(timeline.add(1, moment(90), says(2)), Added::Confirmed);

@@ -6,6 +6,7 @@ use super::history::ChainRow;
 use super::subjects::Subject;
 use super::submitted::{Group, Submitted};
 use super::timeline::Timeline;
+use crate::store::{DeploymentId, PlaceId};
 
 /// The reports of one reconciler, and what is known of it.
 pub(super) struct Work<'a> {
@@ -13,13 +14,13 @@ pub(super) struct Work<'a> {
     pub(super) reports: Group<'a>,
     pub(super) timeline: Timeline<&'a Submitted>,
     /// The rows of the timeline, where more of it was read than its last entry.
-    pub(super) rows: BTreeMap<i64, ChainRow>,
+    pub(super) rows: BTreeMap<DeploymentId, ChainRow>,
     /// The newest report, if it is newer than all that is known.
     pub(super) newest: Option<&'a Submitted>,
     /// The folder that the reconciler applies now.
     pub(super) endpoint: Option<String>,
     /// Where the reconciler is now.
-    pub(super) place_id: Option<i64>,
+    pub(super) place_id: Option<PlaceId>,
     /// The entries that are about other places, by their numbers.
     pub(super) elsewhere: BTreeMap<usize, Elsewhere>,
 }
@@ -28,5 +29,5 @@ pub(super) struct Work<'a> {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Elsewhere {
     pub(super) endpoint: String,
-    pub(super) place_id: Option<i64>,
+    pub(super) place_id: Option<PlaceId>,
 }

@@ -7,7 +7,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::naming::Home;
 use super::placing;
-use crate::store::{DatabaseError, Kind, Row, Rows, Transaction, Value};
+use crate::store::{
+    ColumnError, Columns, DatabaseError, EnvironmentId, FromRow, HostId, Kind, PlaceId, ReconcilerId, Rows, TargetId,
+    Transaction, Value, WorkloadId,
+};
 
 /// Signs at which names are taken apart: more of them are part of a name.
 const SIGNS_MAX: usize = 8;
@@ -18,7 +21,7 @@ pub(crate) struct Asked {
     pub(crate) name: String,
     pub(crate) environment: Option<String>,
     pub(crate) version: Option<String>,
-    pub(crate) host_id: i64,
+    pub(crate) host_id: HostId,
 }
 
 /// Where a name leads.
@@ -35,9 +38,9 @@ pub(crate) enum Meant {
 /// A target that may be meant.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Candidate {
-    target_id: i64,
-    workload_id: i64,
-    environment_id: i64,
+    target_id: TargetId,
+    workload_id: WorkloadId,
+    environment_id: EnvironmentId,
     told: String,
     home: Home,
 }
@@ -50,12 +53,14 @@ pub(crate) async fn meant(transaction: &mut Transaction, asked: &[Asked]) -> Res
     };
     let unclear = open(&candidates);
     let known = with_version(transaction, asked, (&candidates, &unclear)).await?;
-    narrow(&mut candidates, &unclear, |number, one| known.contains(&(number as i64, one.workload_id)));
+    narrow(&mut candidates, &unclear, |number, one| known.contains(&(number, one.workload_id)));
     let unclear = open(&candidates);
     let hosts = Hosts::read(transaction, unclear.iter().filter_map(|number| asked.get(*number))).await?;
-    let host = |number: usize| asked.get(number).map_or(0, |asked| asked.host_id);
-    narrow(&mut candidates, &unclear, |number, one| hosts.environments.contains(&(host(number), one.environment_id)));
-    narrow(&mut candidates, &unclear, |number, one| hosts.targets.contains(&(host(number), one.target_id)));
+    let host = |number: usize| asked.get(number).map(|asked| asked.host_id);
+    let has_environment = |host, one: &Candidate| hosts.environments.contains(&(host, one.environment_id));
+    narrow(&mut candidates, &unclear, |number, one| host(number).is_some_and(|host| has_environment(host, one)));
+    let has_target = |host, one: &Candidate| hosts.targets.contains(&(host, one.target_id));
+    narrow(&mut candidates, &unclear, |number, one| host(number).is_some_and(|host| has_target(host, one)));
     Ok(candidates.into_iter().map(Meant::of).collect())
 }
 
@@ -144,18 +149,16 @@ async fn candidates(transaction: &mut Transaction, asked: &[Asked]) -> Result<Ve
             rows.push(vec![Value::from(number as i64), workload.into(), target.into(), (*environment).into()]);
         }
     }
-    let mut rows = transaction.with(by_workload, &statement(OF_WORKLOAD)).await?;
+    let mut rows = transaction.with::<(usize, CandidateRow)>(by_workload, &statement(OF_WORKLOAD)).await?;
     rows.extend(transaction.with(by_target, &statement(OF_TARGET)).await?);
     let keys: Vec<_> = groups.iter().collect();
     let mut found = vec![BTreeMap::new(); asked.len()];
-    for row in &rows {
-        let key = usize::try_from(row.int(0)).ok().and_then(|number| keys.get(number));
-        let Some(((name, _), numbers)) = key else { continue };
-        let texts = [4, 5, 6, 7].map(|column| row.text(column));
-        if names([&texts[0], &texts[1], &texts[2], &texts[3]]).iter().any(|known| known == name) {
+    for (number, CandidateRow { candidate, path }) in rows {
+        let Some(((name, _), numbers)) = keys.get(number) else { continue };
+        if names(path.each_ref().map(String::as_str)).iter().any(|known| known == name) {
             for number in *numbers {
                 if let Some(found) = found.get_mut(*number) {
-                    found.insert(row.int(1), candidate(row));
+                    found.insert(candidate.target_id, candidate.clone());
                 }
             }
         }
@@ -163,10 +166,20 @@ async fn candidates(transaction: &mut Transaction, asked: &[Asked]) -> Result<Ve
     Ok(found.into_iter().map(|found| found.into_values().collect()).collect())
 }
 
-fn candidate(row: &Row) -> Candidate {
-    let told = format!("{} {}/{}/{}/{}", row.text(8), row.text(4), row.text(5), row.text(6), row.text(7));
-    let home = Home { place_id: row.int(9), endpoint: row.text(10) };
-    Candidate { target_id: row.int(1), workload_id: row.int(2), environment_id: row.int(3), told, home }
+/// A target that may be meant, with its names from the workspace on.
+struct CandidateRow {
+    candidate: Candidate,
+    path: [String; 4],
+}
+
+impl FromRow for CandidateRow {
+    fn from_row(columns: &mut Columns) -> Result<Self, ColumnError> {
+        let (target_id, workload_id, environment_id) = columns.take()?;
+        let path = [columns.take()?, columns.take()?, columns.take()?, columns.take()?];
+        let told = format!("{} {}", columns.take::<String>()?, path.join("/"));
+        let home = Home { place_id: columns.take()?, endpoint: columns.take()? };
+        Ok(Self { candidate: Candidate { target_id, workload_id, environment_id, told, home }, path })
+    }
 }
 
 fn statement(targets: &str) -> String {
@@ -188,36 +201,35 @@ async fn with_version(
     transaction: &mut Transaction,
     asked: &[Asked],
     (candidates, unclear): (&[Vec<Candidate>], &[usize]),
-) -> Result<BTreeSet<(i64, i64)>, DatabaseError> {
+) -> Result<BTreeSet<(usize, WorkloadId)>, DatabaseError> {
     let mut pairs = BTreeSet::new();
     for number in unclear {
         let version = asked.get(*number).and_then(|asked| asked.version.as_deref());
         for one in candidates.get(*number).into_iter().flatten() {
-            pairs.extend(version.map(|version| (*number as i64, one.workload_id, version)));
+            pairs.extend(version.map(|version| (*number, one.workload_id, version)));
         }
     }
     let mut rows = Rows::new(&[("number", Kind::Int), ("workload_id", Kind::Int), ("version", Kind::Text)]);
-    pairs
-        .into_iter()
-        .for_each(|(number, workload, version)| rows.push(vec![number.into(), workload.into(), version.into()]));
+    for (number, workload_id, version) in pairs {
+        rows.push(vec![Value::from(number as i64), workload_id.into(), version.into()]);
+    }
     let statement = "select s.number, s.workload_id from source s \
         join workload_version v on v.workload_id = s.workload_id and v.version = s.version";
-    let found = transaction.with(rows, statement).await?;
-    Ok(found.iter().map(|row| (row.int(0), row.int(1))).collect())
+    Ok(transaction.with(rows, statement).await?.into_iter().collect())
 }
 
 /// What is known of hosts by their other reconcilers.
 #[derive(Default)]
 struct Hosts {
     /// (host, environment) of their places.
-    environments: BTreeSet<(i64, i64)>,
+    environments: BTreeSet<(HostId, EnvironmentId)>,
     /// (host, target) of what the platform made for them.
-    targets: BTreeSet<(i64, i64)>,
+    targets: BTreeSet<(HostId, TargetId)>,
 }
 
 impl Hosts {
     async fn read(transaction: &mut Transaction, asked: impl Iterator<Item = &Asked>) -> Result<Self, DatabaseError> {
-        let ids: BTreeSet<i64> = asked.map(|asked| asked.host_id).collect();
+        let ids: BTreeSet<HostId> = asked.map(|asked| asked.host_id).collect();
         if ids.is_empty() {
             return Ok(Self::default());
         }
@@ -228,10 +240,13 @@ impl Hosts {
              where {} and r.workload_name is null and r.retired_on is null",
             transaction.dialect().any_int("r.host_id", "$1")
         );
-        let rows = transaction.query(&sql, vec![ids.into_iter().collect::<Vec<_>>().into()]).await?;
-        let of_column =
-            |column| rows.iter().filter_map(move |row| Some((row.int(0), row.optional_int(column)?))).collect();
-        Ok(Self { environments: of_column(1), targets: of_column(2) })
+        let mut hosts = Self::default();
+        type Found = (HostId, Option<EnvironmentId>, Option<TargetId>);
+        for (host, environment, target) in transaction.query::<Found>(&sql, vec![ids.into()]).await? {
+            hosts.environments.extend(environment.map(|environment| (host, environment)));
+            hosts.targets.extend(target.map(|target| (host, target)));
+        }
+        Ok(hosts)
     }
 }
 
@@ -240,7 +255,7 @@ impl Hosts {
 pub(crate) async fn bring_home(
     transaction: &mut Transaction,
     targets: impl Iterator<Item = [&str; 4]>,
-) -> Result<BTreeSet<i64>, DatabaseError> {
+) -> Result<BTreeSet<ReconcilerId>, DatabaseError> {
     let names: BTreeSet<String> = targets.flat_map(names).collect();
     let mut rows = Rows::new(&[("name", Kind::Text)]);
     names.into_iter().for_each(|name| rows.push(vec![name.into()]));
@@ -249,20 +264,21 @@ pub(crate) async fn bring_home(
         left join deployment d on d.id = x.deployment_id where r.manifests_endpoint is null or r.is_named = 1 \
         and not exists (select 1 from deployment_target t where t.manifests_endpoint = r.manifests_endpoint)";
     let found = transaction.with(rows, statement).await?;
-    let text = |row: &Row, column| row.optional_text(column).map(str::to_owned);
-    let asked =
-        |row: &Row| Asked { name: row.text(1), environment: text(row, 2), version: text(row, 3), host_id: row.int(4) };
-    let meant = meant(transaction, &found.iter().map(asked).collect::<Vec<_>>()).await?;
+    let asked = |(id, name, environment, version, host_id, place_id): (ReconcilerId, _, _, _, _, Option<PlaceId>)| {
+        ((id, place_id), Asked { name, environment, version, host_id })
+    };
+    let (found, asked): (Vec<_>, Vec<_>) = found.into_iter().map(asked).unzip();
+    let meant = meant(transaction, &asked).await?;
     let mut rows = Rows::new(&[("id", Kind::Int), ("place_id", Kind::Int), ("endpoint", Kind::Text)]);
     let mut moving = BTreeSet::new();
-    for (row, meant) in found.iter().zip(meant) {
+    for ((id, place_id), meant) in found.into_iter().zip(meant) {
         let Meant::Home(home) = meant else { continue };
-        if row.optional_int(5) != Some(home.place_id) && moving.insert(row.int(0)) {
-            rows.push(vec![row.int(0).into(), home.place_id.into(), home.endpoint.into()]);
+        if place_id != Some(home.place_id) && moving.insert(id) {
+            rows.push(vec![id.into(), home.place_id.into(), home.endpoint.into()]);
         }
     }
     placing::leave(transaction, moving.clone()).await?;
-    transaction.with(rows, super::naming::MOVE).await?;
+    transaction.execute_with(rows, super::naming::MOVE).await?;
     Ok(moving)
 }
 

@@ -6,9 +6,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use hub_api::deployments::TargetNames;
 
-use super::facts;
 use super::scope::Scope;
-use crate::store::{DatabaseError, Dialect, Kind, Rows, Transaction, Value};
+use crate::store::{DatabaseError, Dialect, Kind, PlaceGroupId, Rows, Transaction, Value};
 
 /// Names of folders that are asked about: those of the assignments of one workload are few.
 const NAMES_MAX: usize = 100;
@@ -20,7 +19,7 @@ pub(super) const TOLD_MAX: usize = 20;
 #[derive(Clone, Debug, Default)]
 pub(super) struct Above {
     /// The groups of these folders.
-    groups: Vec<i64>,
+    groups: Vec<PlaceGroupId>,
     /// What the folders of the targets are called in them.
     names: Vec<String>,
 }
@@ -36,12 +35,12 @@ impl Above {
              where {} and g.role = 'platform'",
             dialect.any_int("g.id", "$1")
         );
-        let rows = transaction.query(&sql, vec![groups.clone().into()]).await?;
-        let split = |row: &crate::store::Row| {
-            let (above, name) = row.optional_text(0)?.rsplit_once('/')?;
+        let endpoints: Vec<Option<String>> = transaction.query(&sql, vec![groups.clone().into()]).await?;
+        let split = |endpoint: &String| {
+            let (above, name) = endpoint.rsplit_once('/')?;
             Some((above.to_owned(), name.to_owned()))
         };
-        let (above, names): (BTreeSet<_>, BTreeSet<_>) = rows.iter().filter_map(split).unzip();
+        let (above, names): (BTreeSet<_>, BTreeSet<_>) = endpoints.iter().flatten().filter_map(split).unzip();
         if above.is_empty() || names.len() > NAMES_MAX {
             return Ok(Self::default());
         }
@@ -50,9 +49,9 @@ impl Above {
              where {} and g.role = 'platform'",
             dialect.any_text("p.endpoint", "$1")
         );
-        let rows = transaction.query(&sql, vec![above.into_iter().collect::<Vec<_>>().into()]).await?;
-        let groups = rows.iter().map(|row| row.int(0)).filter(|group| !groups.contains(group)).collect();
-        Ok(Self { groups, names: names.into_iter().collect() })
+        let mut around = transaction.query(&sql, vec![above.into_iter().collect::<Vec<_>>().into()]).await?;
+        around.retain(|group| !groups.contains(group));
+        Ok(Self { groups: around, names: names.into_iter().collect() })
     }
 
     /// The condition that a report `d` of a reconciler at a place `p` is about what is asked for; none if everything is. Its parameters are added to the values.
@@ -104,11 +103,11 @@ pub(super) async fn changed(
          and m.place_group_id = c.place_group_id order by 1, 2, 3, 4, 5"
     );
     let mut changed: BTreeMap<_, Vec<_>> = BTreeMap::new();
-    for row in transaction.with(rows, &statement).await? {
-        let Some(folder) = usize::try_from(row.int(0)).ok().and_then(|number| folders.get(number)) else { continue };
+    for (number, names) in transaction.with::<(usize, _)>(rows, &statement).await? {
+        let Some(folder) = folders.get(number) else { continue };
         let targets = changed.entry(folder.clone()).or_default();
         if targets.len() < TOLD_MAX {
-            targets.push(facts::names(&row, 1));
+            targets.push(names);
         }
     }
     Ok(changed)

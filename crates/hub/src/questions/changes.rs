@@ -4,7 +4,6 @@
 //! everything is there that ever will be, [`settled`] says. So whoever goes on from a position misses nothing and gets nothing twice, whatever
 //! happened to him, to the hub, or to the connection between them.
 
-use std::collections::BTreeSet;
 use std::fmt;
 use std::str::FromStr;
 use std::time::Duration;
@@ -21,7 +20,9 @@ use super::scope::Scope;
 use super::{Question, QuestionError, facts, history, rollout_state};
 use crate::ingest::placing::PLACE_ID;
 use crate::limits::EVENTS_EXAMINED_MAX;
-use crate::store::{Database, DatabaseError, Dialect, Row, Transaction, Value};
+use crate::store::{
+    ColumnError, Columns, Database, DatabaseError, Dialect, FromRow, PlaceGroupId, TargetId, Transaction, Value,
+};
 
 /// How far somebody has read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -81,12 +82,8 @@ pub async fn settled(database: &Database) -> Result<Position, DatabaseError> {
         }
     };
     let sql = format!("select {}, {}, {}", last("place_revision"), last("deployment"), last("silence"));
-    let rows = database.query(&sql, Vec::new()).await?;
-    let position = rows.first().map_or_else(Position::default, |row| Position {
-        wanted: row.int(0),
-        reports: row.int(1),
-        silences: row.int(2),
-    });
+    let (wanted, reports, silences) = database.one(&sql, Vec::new()).await?;
+    let position = Position { wanted, reports, silences };
     if database.dialect() == Dialect::Postgres {
         // Its own number is higher than those of all that have begun to write. What a snapshot calls its end is not: it is behind the last that has ended.
         let now = number(database, "pg_current_xact_id()").await?;
@@ -98,8 +95,7 @@ pub async fn settled(database: &Database) -> Result<Position, DatabaseError> {
 }
 
 async fn number(database: &Database, expression: &str) -> Result<i64, DatabaseError> {
-    let rows = database.query(&format!("select ({expression})::text::bigint"), Vec::new()).await?;
-    Ok(rows.first().map_or(0, |row| row.int(0)))
+    database.one(&format!("select ({expression})::text::bigint"), Vec::new()).await
 }
 
 /// Some changes, and how far one has read with each.
@@ -158,9 +154,8 @@ async fn range(
     let sql = format!(
         "select count(*), max(x.id) from (select id from {table} where id > $1 and id <= $2 order by id limit {EVENTS_EXAMINED_MAX}) as x"
     );
-    let rows = transaction.query(&sql, vec![after.into(), until.into()]).await?;
-    let full = rows.first().filter(|row| row.int(0) as usize == EVENTS_EXAMINED_MAX);
-    Ok((after, full.map_or(until, |row| row.int(1)).max(after)))
+    let (count, last): (usize, Option<i64>) = transaction.one(&sql, vec![after.into(), until.into()]).await?;
+    Ok((after, last.filter(|_| count == EVENTS_EXAMINED_MAX).unwrap_or(until).max(after)))
 }
 
 /// How far those are who are asked about; none if nothing is said of that.
@@ -228,26 +223,9 @@ impl Selection {
              where v.id > $1 and v.id <= $2 and {of_places} and {of_hosts} order by v.id",
             dialect.millis("v.wanted_on")
         );
-        let rows = transaction.query(&sql, values).await?;
-        let told = told(transaction, &rows).await?;
-        let change = |row: &Row| {
-            let (versions, targets) = told(row);
-            let text = |column| row.optional_text(column).map(str::to_owned);
-            let wanted = DesiredChange {
-                at: row.moment(1).unwrap_or_default(),
-                commit: row.text(2),
-                place: row.text(3),
-                is_removed: row.is(4),
-                environment: text(5),
-                cluster_type: text(6),
-                cluster: text(7),
-                config_version: text(8),
-                versions,
-                targets,
-            };
-            (row.int(0), Change::Desired(wanted))
-        };
-        Ok(rows.iter().map(change).collect())
+        let mut found = transaction.query(&sql, values).await?;
+        tell(transaction, &mut found).await?;
+        Ok(found.into_iter().map(|(id, found)| (id, Change::Desired(found.change))).collect())
     }
 
     async fn reports(
@@ -273,21 +251,16 @@ impl Selection {
             history::from(PLACE_ID),
             conditions.join(" and "),
         );
-        let rows = transaction.query(&sql, values).await?;
-        let found = rows.iter().map(|row| history::of_row(row, None)).collect();
+        type Beside = (Option<String>, Option<String>, Option<String>, bool);
+        let found = transaction.query::<(history::Found, Beside)>(&sql, values).await?;
+        let (found, beside): (Vec<_>, Vec<_>) = found.into_iter().unzip();
         let found = history::with_versions(transaction, found).await?;
-        let change = |(row, found): (&Row, history::Found)| {
-            let text = |column| row.optional_text(history::COLUMN_COUNT + column).map(str::to_owned);
-            let report = ReportChange {
-                reported: found.reported,
-                previous_status: text(0).as_deref().and_then(Status::parse),
-                place: text(1),
-                cluster_type: text(2),
-                is_superseded: row.is(history::COLUMN_COUNT + 3),
-            };
-            (found.id, Change::Report(report))
+        let change = |(found, (previous, place, cluster_type, is_superseded)): (history::Found, Beside)| {
+            let previous_status = previous.as_deref().and_then(Status::parse);
+            let report = ReportChange { reported: found.reported, previous_status, place, cluster_type, is_superseded };
+            (found.id.number(), Change::Report(report))
         };
-        Ok(rows.iter().zip(found).map(change).collect())
+        Ok(found.into_iter().zip(beside).map(change).collect())
     }
 
     async fn silences(
@@ -311,20 +284,43 @@ impl Selection {
             dialect.millis("n.noticed_on"),
             dialect.millis("n.silent_after"),
         );
-        let change = |row: &Row| {
-            let text = |column| row.optional_text(column).map(str::to_owned);
-            let silence = SilenceChange {
-                at: row.moment(2).unwrap_or_default(),
-                due: row.moment(3),
-                host: row.text(4),
-                reconciler: row.text(5),
-                environment: text(6),
-                cluster_type: text(7),
-                place: text(8),
-            };
-            (row.int(0), if row.is(1) { Change::Silent(silence) } else { Change::Heard(silence) })
+        let change =
+            |(id, is_silent, silence)| (id, if is_silent { Change::Silent(silence) } else { Change::Heard(silence) });
+        Ok(transaction.query(&sql, values).await?.into_iter().map(change).collect())
+    }
+}
+
+impl FromRow for SilenceChange {
+    fn from_row(columns: &mut Columns) -> Result<Self, ColumnError> {
+        let (at, due, host, reconciler) = columns.take()?;
+        let (environment, cluster_type, place) = columns.take()?;
+        Ok(Self { at, due, host, reconciler, environment, cluster_type, place })
+    }
+}
+
+/// What became wanted at a place of a group; its versions and targets are not known yet.
+struct FoundDesired {
+    change: DesiredChange,
+    group_id: PlaceGroupId,
+}
+
+impl FromRow for FoundDesired {
+    fn from_row(columns: &mut Columns) -> Result<Self, ColumnError> {
+        let (at, commit, place, is_removed) = columns.take()?;
+        let (environment, cluster_type, cluster, config_version) = columns.take()?;
+        let change = DesiredChange {
+            at,
+            commit,
+            place,
+            is_removed,
+            environment,
+            cluster_type,
+            cluster,
+            config_version,
+            versions: Vec::new(),
+            targets: Vec::new(),
         };
-        Ok(transaction.query(&sql, values).await?.iter().map(change).collect())
+        Ok(Self { change, group_id: columns.take()? })
     }
 }
 
@@ -332,7 +328,7 @@ impl Selection {
 const ANY: &str = "1 = 1";
 
 /// The condition that a place `p` is in one of these groups, if any are named.
-fn of_places(dialect: Dialect, groups: Option<&Vec<i64>>, values: &mut Vec<Value>) -> String {
+fn of_places(dialect: Dialect, groups: Option<&Vec<PlaceGroupId>>, values: &mut Vec<Value>) -> String {
     let Some(groups) = groups else { return ANY.to_owned() };
     values.push(groups.clone().into());
     dialect.any_int("p.place_group_id", &format!("${}", values.len()))
@@ -348,32 +344,27 @@ fn reported(state: RolloutState) -> Option<&'static str> {
     }
 }
 
-/// The versions that became wanted with revisions of places, or else the targets that the places are for: their commits and groups are in columns 2 and 9,
-/// the environments in 5.
-async fn told(
-    transaction: &mut Transaction,
-    rows: &[Row],
-) -> Result<impl Fn(&Row) -> (Vec<RolloutVersion>, Vec<TargetNames>) + use<>, DatabaseError> {
-    let groups: BTreeSet<i64> = rows.iter().map(|row| row.int(9)).collect();
-    let targets = facts::targets(transaction, groups).await?;
-    let of_row = |row: &Row| {
-        let commit = row.text(2);
-        let ids = targets.get(&row.int(9)).into_iter().flatten().map(|(id, _)| *id);
-        ids.map(|id| (id, commit.clone())).collect::<Vec<_>>()
-    };
-    let versions = facts::versions(transaction, &rows.iter().flat_map(of_row).collect()).await?;
-    Ok(move |row: &Row| {
-        let (commit, environment) = (row.text(2), row.text(5));
-        let version = |(id, target): (&i64, &TargetNames)| {
-            let version = versions.get(&(*id, commit.clone()))?.clone();
+/// Adds the versions that became wanted with revisions of places, or else the targets that the places are for.
+async fn tell(transaction: &mut Transaction, found: &mut [(i64, FoundDesired)]) -> Result<(), DatabaseError> {
+    let targets = facts::targets(transaction, found.iter().map(|(_, found)| found.group_id).collect()).await?;
+    let asked = found.iter().flat_map(|(_, FoundDesired { change, group_id })| {
+        targets.get(group_id).into_iter().flatten().map(|(id, _)| (*id, change.commit.clone()))
+    });
+    let versions = facts::versions(transaction, &asked.collect()).await?;
+    for (_, FoundDesired { change, group_id }) in found {
+        let of_place = || targets.get(group_id).into_iter().flatten();
+        let environment = change.environment.clone().unwrap_or_default();
+        let version = |(id, target): (&TargetId, &TargetNames)| {
+            let version = versions.get(&(*id, change.commit.clone()))?.clone();
             Some(RolloutVersion { target: target.clone(), environment: environment.clone(), version })
         };
-        let of_place = || targets.get(&row.int(9)).into_iter().flatten();
-        let versions: Vec<_> = of_place().filter_map(version).collect();
-        let named = of_place().map(|(_, target)| target.clone()).take(TOLD_MAX);
-        let named = if versions.is_empty() { named.collect() } else { Vec::new() };
-        (versions, named)
-    })
+        let named: Vec<_> = of_place().filter_map(version).collect();
+        if named.is_empty() {
+            change.targets = of_place().map(|(_, target)| target.clone()).take(TOLD_MAX).collect();
+        }
+        change.versions = named;
+    }
+    Ok(())
 }
 
 #[cfg(test)]

@@ -10,7 +10,7 @@ use hub_api::page::Page;
 use super::cursor::Cursor;
 use super::scope::Scope;
 use super::{Question, QuestionError, facts, question, wants};
-use crate::store::{Database, DatabaseError, Row, Transaction};
+use crate::store::{Database, DatabaseError, PlaceGroupId, TargetId, Transaction};
 
 /// How two environments differ.
 ///
@@ -36,14 +36,16 @@ pub async fn compare(
         sides.push(targets(&mut transaction, &scope).await?);
     }
     let (to, from) = (sides.pop().unwrap_or_default(), sides.pop().unwrap_or_default());
-    let mut pairs = pairs(&from, &to, &map);
-    pairs.retain(|pair| after.is_none_or(|after| *pair > after));
+    let mut pairs: Vec<Pair> = pairs(&from, &to, &map).into_iter().collect();
+    pairs.retain(|pair| after.is_none_or(|after| cursor(*pair) > after));
     // Those that differ are known only when all of a step are read: a step is a page, and a page may have fewer rows.
     let next = (pairs.len() > limit).then(|| pairs.truncate(limit)).and_then(|()| pairs.last());
-    let next = next.map(|last| last.write(LIST));
-    let from = sides_of(&mut transaction, from, pairs.iter().map(|pair| pair.0[0])).await?;
-    let to = sides_of(&mut transaction, to, pairs.iter().map(|pair| pair.0[1])).await?;
-    let rows = pairs.iter().map(|Cursor([one, other])| row(from.get(one), to.get(other)));
+    let next = next.map(|last| cursor(*last).write(LIST));
+    let from = sides_of(&mut transaction, from, pairs.iter().filter_map(|(one, _)| *one)).await?;
+    let to = sides_of(&mut transaction, to, pairs.iter().filter_map(|(_, other)| *other)).await?;
+    let rows = pairs
+        .iter()
+        .map(|(one, other)| row(one.and_then(|one| from.get(&one)), other.and_then(|other| to.get(&other))));
     let differs = |row: &ComparedTarget| !row.same_version || !row.config_differs.is_empty();
     let items = rows.filter(|row| !compared.differing || differs(row)).collect();
     Ok(Comparison { from: compared.from.clone(), to: compared.to.clone(), items, next })
@@ -83,23 +85,34 @@ impl Map {
 }
 
 /// The targets of an environment.
-async fn targets(transaction: &mut Transaction, scope: &Scope) -> Result<BTreeMap<i64, TargetNames>, DatabaseError> {
+async fn targets(
+    transaction: &mut Transaction,
+    scope: &Scope,
+) -> Result<BTreeMap<TargetId, TargetNames>, DatabaseError> {
     let sql = "select t.id, w.name, a.name, l.name, t.name from deployment_target t \
         join workload l on l.id = t.workload_id join application a on a.id = l.application_id \
         join workspace w on w.id = a.workspace_id where t.environment_id = $1";
-    let rows = transaction.query(sql, vec![scope.environment_id.into()]).await?;
-    let is_asked = |id: i64| scope.targets.as_ref().is_none_or(|targets| targets.contains(&id));
-    Ok(rows.iter().filter(|row| is_asked(row.int(0))).map(|row| (row.int(0), facts::names(row, 1))).collect())
+    let targets = transaction.query::<(TargetId, TargetNames)>(sql, vec![scope.environment_id.into()]).await?;
+    let is_asked = |id: &TargetId| scope.targets.as_ref().is_none_or(|targets| targets.contains(id));
+    Ok(targets.into_iter().filter(|(id, _)| is_asked(id)).collect())
 }
 
-/// The ids of targets that correspond, 0 where there is none, in their order.
-fn pairs(from: &BTreeMap<i64, TargetNames>, to: &BTreeMap<i64, TargetNames>, map: &Map) -> Vec<Cursor<2>> {
+/// Targets that correspond, in the order of their ids: of the one environment, and of the other.
+type Pair = (Option<TargetId>, Option<TargetId>);
+
+/// The targets that correspond.
+fn pairs(from: &BTreeMap<TargetId, TargetNames>, to: &BTreeMap<TargetId, TargetNames>, map: &Map) -> BTreeSet<Pair> {
     let by_names: BTreeMap<_, _> = to.iter().map(|(id, names)| (names, *id)).collect();
-    let found = |names| by_names.get(&map.corresponding(names)).copied().unwrap_or_default();
-    let mut pairs: BTreeSet<_> = from.iter().map(|(id, names)| Cursor([*id, found(names)])).collect();
-    let taken: BTreeSet<_> = pairs.iter().map(|pair| pair.0[1]).collect();
-    pairs.extend(to.keys().filter(|id| !taken.contains(id)).map(|id| Cursor([0, *id])));
-    pairs.into_iter().collect()
+    let found = |names| by_names.get(&map.corresponding(names)).copied();
+    let mut pairs: BTreeSet<_> = from.iter().map(|(id, names)| (Some(*id), found(names))).collect();
+    let taken: BTreeSet<_> = pairs.iter().filter_map(|(_, to)| *to).collect();
+    pairs.extend(to.keys().filter(|id| !taken.contains(id)).map(|id| (None, Some(*id))));
+    pairs
+}
+
+/// The cursor behind a pair. 0 stands for no target.
+fn cursor((from, to): Pair) -> Cursor<2> {
+    Cursor([TargetId::or_zero(from), TargetId::or_zero(to)])
 }
 
 /// A target in one environment, with its configuration versions by cluster type.
@@ -111,21 +124,21 @@ struct Side {
 
 async fn sides_of(
     transaction: &mut Transaction,
-    mut named: BTreeMap<i64, TargetNames>,
-    ids: impl Iterator<Item = i64>,
-) -> Result<BTreeMap<i64, Side>, DatabaseError> {
-    let ids: BTreeSet<i64> = ids.collect();
+    mut named: BTreeMap<TargetId, TargetNames>,
+    ids: impl Iterator<Item = TargetId>,
+) -> Result<BTreeMap<TargetId, Side>, DatabaseError> {
+    let ids: BTreeSet<TargetId> = ids.collect();
     named.retain(|id, _| ids.contains(id));
     if named.is_empty() {
         return Ok(BTreeMap::new());
     }
     let groups = application_groups(transaction, named.keys().copied().collect()).await?;
-    let all: Vec<i64> = groups.values().flatten().copied().collect();
+    let all: Vec<PlaceGroupId> = groups.values().flatten().copied().collect();
     let wanted = wants::of_groups(transaction, all.clone(), None).await?;
     let counts = wants::counts(transaction, &Scope::default(), all.clone()).await?;
     let held = held(transaction, all).await?;
     let none = Vec::new();
-    let of_target = |id: &i64| groups.get(id).unwrap_or(&none);
+    let of_target = |id: &TargetId| groups.get(id).unwrap_or(&none);
     let asked = named.keys().flat_map(|id| {
         let wanted = of_target(id).iter().filter_map(|group| Some(wanted.get(group)?.commit.clone()));
         let held = of_target(id).iter().filter_map(|group| held.get(group)).flatten();
@@ -133,7 +146,7 @@ async fn sides_of(
     });
     let versions = facts::versions(transaction, &asked.collect()).await?;
     let mut configs = configs(transaction, named.keys().copied().collect()).await?;
-    let side = |(id, names): (i64, TargetNames)| {
+    let side = |(id, names): (TargetId, TargetNames)| {
         let group = of_target(&id).iter().find(|group| wanted.contains_key(group)).copied();
         let wanted = group.and_then(|group| wanted.get(&group));
         let version = |commit: &str| versions.get(&(id, commit.to_owned())).cloned();
@@ -159,16 +172,16 @@ async fn sides_of(
 /// The groups of places with the manifests of targets.
 async fn application_groups(
     transaction: &mut Transaction,
-    targets: Vec<i64>,
-) -> Result<BTreeMap<i64, Vec<i64>>, DatabaseError> {
+    targets: Vec<TargetId>,
+) -> Result<BTreeMap<TargetId, Vec<PlaceGroupId>>, DatabaseError> {
     let sql = format!(
         "select m.deployment_target_id, g.id from place_group_target m join place_group g on g.id = m.place_group_id \
          where {} and g.role = 'application' order by 1, 2",
         transaction.dialect().any_int("m.deployment_target_id", "$1")
     );
-    let mut groups: BTreeMap<i64, Vec<i64>> = BTreeMap::new();
-    for row in transaction.query(&sql, vec![targets.into()]).await? {
-        groups.entry(row.int(0)).or_default().push(row.int(1));
+    let mut groups: BTreeMap<TargetId, Vec<PlaceGroupId>> = BTreeMap::new();
+    for (target, group) in transaction.query(&sql, vec![targets.into()]).await? {
+        groups.entry(target).or_default().push(group);
     }
     Ok(groups)
 }
@@ -176,18 +189,17 @@ async fn application_groups(
 /// What the reconcilers of groups hold: commits, and how many hold each.
 async fn held(
     transaction: &mut Transaction,
-    groups: Vec<i64>,
-) -> Result<BTreeMap<i64, Vec<(Option<String>, i64)>>, DatabaseError> {
+    groups: Vec<PlaceGroupId>,
+) -> Result<BTreeMap<PlaceGroupId, Vec<(Option<String>, i64)>>, DatabaseError> {
     let sql = format!(
         "select t.place_group_id, c.commit_id, {} from tally t left join gitops_commit c on c.id = t.held_commit_id \
          where {} and t.reconcilers > 0 group by 1, 2 order by 1, 3 desc, 2",
         transaction.dialect().int("sum(t.reconcilers)"),
         transaction.dialect().any_int("t.place_group_id", "$1")
     );
-    let mut held: BTreeMap<i64, Vec<_>> = BTreeMap::new();
-    let commit = |row: &Row| row.optional_text(1).map(str::to_owned);
-    for row in transaction.query(&sql, vec![groups.into()]).await? {
-        held.entry(row.int(0)).or_default().push((commit(&row), row.int(2)));
+    let mut held: BTreeMap<PlaceGroupId, Vec<_>> = BTreeMap::new();
+    for (group, commit, reconcilers) in transaction.query(&sql, vec![groups.into()]).await? {
+        held.entry(group).or_default().push((commit, reconcilers));
     }
     Ok(held)
 }
@@ -195,8 +207,8 @@ async fn held(
 /// The configuration versions that are wanted, by target and cluster type.
 async fn configs(
     transaction: &mut Transaction,
-    targets: Vec<i64>,
-) -> Result<BTreeMap<i64, BTreeMap<String, String>>, DatabaseError> {
+    targets: Vec<TargetId>,
+) -> Result<BTreeMap<TargetId, BTreeMap<String, String>>, DatabaseError> {
     let sql = format!(
         "select m.deployment_target_id, g.cluster_type, w.config_version from place_group_target m \
          join place_group g on g.id = m.place_group_id join place p on p.place_group_id = g.id \
@@ -204,9 +216,11 @@ async fn configs(
          where {} and g.role = 'platform' and w.config_version is not null order by p.id",
         transaction.dialect().any_int("m.deployment_target_id", "$1")
     );
-    let mut configs: BTreeMap<i64, BTreeMap<String, String>> = BTreeMap::new();
-    for row in transaction.query(&sql, vec![targets.into()]).await? {
-        configs.entry(row.int(0)).or_default().insert(row.text(1), row.text(2));
+    let mut configs: BTreeMap<TargetId, BTreeMap<String, String>> = BTreeMap::new();
+    for (target, cluster_type, version) in
+        transaction.query::<(_, Option<String>, _)>(&sql, vec![targets.into()]).await?
+    {
+        configs.entry(target).or_default().insert(cluster_type.unwrap_or_default(), version);
     }
     Ok(configs)
 }

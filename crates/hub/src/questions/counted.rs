@@ -10,15 +10,15 @@ use tokio::time::timeout;
 use super::QuestionError;
 use super::host_kind::HostKind;
 use crate::limits::{COUNT_WAIT, COUNTED_BY_PLACE_MAX, COUNTS_AT_ONCE};
-use crate::store::{Dialect, Transaction, Value};
+use crate::store::{Dialect, HostId, PlaceGroupId, TallyId, Transaction, Value};
 
 /// How many reconcilers of the hosts that are asked about are in which tally.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Counted {
     /// The tallies, each with how many.
-    tallies: Vec<(i64, i64)>,
+    tallies: Vec<(TallyId, i64)>,
     /// The groups of places that they belong to.
-    pub(super) groups: BTreeSet<i64>,
+    pub(super) groups: BTreeSet<PlaceGroupId>,
 }
 
 /// Who counts many hosts. A question waits for its turn before it takes a connection, so that others go on.
@@ -36,8 +36,8 @@ impl Counted {
     /// Counts the reconcilers of these hosts, or of all of a kind if none are listed, at these groups of places, or at all.
     pub(super) async fn of(
         transaction: &mut Transaction,
-        (kind, hosts): (&HostKind, Option<&[i64]>),
-        groups: Option<&[i64]>,
+        (kind, hosts): (&HostKind, Option<&[HostId]>),
+        groups: Option<&[PlaceGroupId]>,
     ) -> Result<Self, QuestionError> {
         let (from, values) = match groups {
             Some(groups) if hosts.is_none() && are_few(transaction, groups).await? => {
@@ -51,9 +51,9 @@ impl Counted {
              join tally t on t.id = n.tally_id order by n.tally_id"
         );
         let mut counted = Self::default();
-        for row in transaction.query(&sql, values).await? {
-            counted.tallies.push((row.int(0), row.int(1)));
-            counted.groups.insert(row.int(2));
+        for (tally, reconcilers, group) in transaction.query(&sql, values).await? {
+            counted.tallies.push((tally, reconcilers));
+            counted.groups.insert(group);
         }
         Ok(counted)
     }
@@ -70,20 +70,19 @@ impl Counted {
 }
 
 /// Whether so few reconcilers apply these groups of places that it is sooner done to ask each of them for its host.
-async fn are_few(transaction: &mut Transaction, groups: &[i64]) -> Result<bool, QuestionError> {
+async fn are_few(transaction: &mut Transaction, groups: &[PlaceGroupId]) -> Result<bool, QuestionError> {
     let dialect = transaction.dialect();
     let sql = format!(
         "select coalesce({}, 0) from tally t where {}",
         dialect.int("sum(t.reconcilers)"),
         dialect.any_int("t.place_group_id", "$1")
     );
-    let rows = transaction.query(&sql, vec![groups.to_vec().into()]).await?;
-    Ok(rows.first().is_some_and(|row| row.int(0) <= COUNTED_BY_PLACE_MAX))
+    Ok(transaction.one::<i64>(&sql, vec![groups.to_vec().into()]).await? <= COUNTED_BY_PLACE_MAX)
 }
 
 // Cross joins keep SQLite from beginning with all states. Reconcilers that are out of service are in no tally.
 
-fn by_host(dialect: Dialect, kind: &HostKind, hosts: Option<&[i64]>) -> (String, Vec<Value>) {
+fn by_host(dialect: Dialect, kind: &HostKind, hosts: Option<&[HostId]>) -> (String, Vec<Value>) {
     let (of_hosts, values) = if let Some(hosts) = hosts {
         (dialect.any_int("yr.host_id", "$1"), vec![hosts.to_vec().into()])
     } else {
@@ -93,7 +92,7 @@ fn by_host(dialect: Dialect, kind: &HostKind, hosts: Option<&[i64]>) -> (String,
     (format!("from reconciler yr cross join reconciler_state ys where {of_hosts}"), values)
 }
 
-fn by_place(dialect: Dialect, kind: &HostKind, groups: &[i64]) -> (String, Vec<Value>) {
+fn by_place(dialect: Dialect, kind: &HostKind, groups: &[PlaceGroupId]) -> (String, Vec<Value>) {
     let mut values = vec![groups.to_vec().into()];
     let of_groups = dialect.any_int("yp.place_group_id", "$1");
     let of_hosts = kind.condition(dialect, "yr.host_id", &mut values).unwrap_or_else(|| "1 = 1".to_owned());

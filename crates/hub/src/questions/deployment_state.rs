@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::QuestionError;
-use crate::store::{Database, DatabaseError, Dialect, Row, Transaction, Value};
+use crate::store::{ColumnError, Columns, Database, DatabaseError, Dialect, FromRow, RevisionId, Transaction, Value};
 
 /// What is asked for, in the words of Microsoft's hub.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
@@ -180,7 +180,7 @@ async fn contents(
     transaction: &mut Transaction,
     endpoint: &Endpoint,
     commit: &str,
-) -> Result<BTreeSet<i64>, DatabaseError> {
+) -> Result<BTreeSet<RevisionId>, DatabaseError> {
     let mut values = vec![commit.into()];
     let condition = endpoint.condition(transaction.dialect(), "p.endpoint", &mut values);
     let sql = format!(
@@ -189,8 +189,7 @@ async fn contents(
             where e.place_id = p.id and o.sequence <= c.sequence order by o.sequence desc, e.id desc limit 1) \
          join place_revision v on v.place_id = p.id and v.tree = n.tree where {condition}"
     );
-    let rows = transaction.query(&sql, values).await?;
-    Ok(rows.iter().map(|row| row.int(0)).collect())
+    Ok(transaction.query(&sql, values).await?.into_iter().collect())
 }
 
 /// Whether a reconciler has the commit: it holds the content, or its report `d` has the commit where it is not known what that is. Parameters `$1` and `$2`.
@@ -199,8 +198,8 @@ fn has_commit(dialect: Dialect) -> String {
     format!("({holds} or s.held_revision_id is null and d.gitops_commit_id = $2)")
 }
 
-fn asked(contents: &BTreeSet<i64>, commit: &str) -> Vec<Value> {
-    vec![contents.iter().copied().collect::<Vec<_>>().into(), commit.into()]
+fn asked(contents: &BTreeSet<RevisionId>, commit: &str) -> Vec<Value> {
+    vec![contents.clone().into(), commit.into()]
 }
 
 const SUBSCRIBERS: &str = "reconciler r join host h on h.id = r.host_id join reconciler_state s on s.reconciler_id = r.id \
@@ -209,7 +208,7 @@ const SUBSCRIBERS: &str = "reconciler r join host h on h.id = r.host_id join rec
 async fn counted(
     transaction: &mut Transaction,
     endpoint: &Endpoint,
-    (contents, commit): (&BTreeSet<i64>, &str),
+    (contents, commit): (&BTreeSet<RevisionId>, &str),
 ) -> Result<DeploymentState, DatabaseError> {
     let (dialect, mut values) = (transaction.dialect(), asked(contents, commit));
     let of_endpoint = endpoint.condition(dialect, "r.manifests_endpoint", &mut values);
@@ -219,10 +218,10 @@ async fn counted(
         has_commit(dialect),
     );
     let mut state = DeploymentState::default();
-    for row in transaction.query(&sql, values).await? {
-        state.total_subscribers += row.int(1);
-        if let Some(status) = Status::from_number(row.int(0)) {
-            *state.of(status).0 += row.int(1);
+    for (status, count) in transaction.query::<(i64, i64)>(&sql, values).await? {
+        state.total_subscribers += count;
+        if let Some(status) = Status::from_number(status) {
+            *state.of(status).0 += count;
         }
     }
     Ok(state)
@@ -231,7 +230,7 @@ async fn counted(
 async fn subscribers(
     transaction: &mut Transaction,
     endpoint: &Endpoint,
-    (contents, commit, status): (&BTreeSet<i64>, &str, Status),
+    (contents, commit, status): (&BTreeSet<RevisionId>, &str, Status),
 ) -> Result<Vec<Subscriber>, DatabaseError> {
     let (dialect, mut values) = (transaction.dialect(), asked(contents, commit));
     let of_endpoint = endpoint.condition(dialect, "r.manifests_endpoint", &mut values);
@@ -242,6 +241,12 @@ async fn subscribers(
         values.len(),
         has_commit(dialect),
     );
-    let subscriber = |row: &Row| Subscriber { name: row.text(0), host: row.text(1), status_message: row.text(2) };
-    Ok(transaction.query(&sql, values).await?.iter().map(subscriber).collect())
+    transaction.query(&sql, values).await
+}
+
+impl FromRow for Subscriber {
+    fn from_row(columns: &mut Columns) -> Result<Self, ColumnError> {
+        let (name, host, message) = columns.take::<(_, _, Option<String>)>()?;
+        Ok(Self { name, host, status_message: message.unwrap_or_default() })
+    }
 }

@@ -12,7 +12,7 @@ use super::scope::Scope;
 use super::walk::Walk;
 use super::{Question, QuestionError, question};
 use crate::ingest::workloads::{self, Asked};
-use crate::store::{Database, DatabaseError, Transaction};
+use crate::store::{Database, DatabaseError, HostId, ReconcilerId, TargetId, Transaction};
 
 /// What is where; with a moment, what was where then.
 ///
@@ -57,8 +57,8 @@ const LIST: &str = "deployments";
 /// The rows of reconcilers: one for each target that a reconciler applies.
 pub(super) async fn rows(
     transaction: &mut Transaction,
-    reconcilers: &[i64],
-    (only, at): (Option<&BTreeSet<i64>>, Option<Timestamp>),
+    reconcilers: &[ReconcilerId],
+    (only, at): (Option<&BTreeSet<TargetId>>, Option<Timestamp>),
 ) -> Result<Vec<Deployment>, QuestionError> {
     let facts = facts::facts(transaction, reconcilers, at).await?;
     of_facts(transaction, facts, (only, at)).await
@@ -67,7 +67,7 @@ pub(super) async fn rows(
 async fn of_facts(
     transaction: &mut Transaction,
     facts: Vec<Fact>,
-    (only, at): (Option<&BTreeSet<i64>>, Option<Timestamp>),
+    (only, at): (Option<&BTreeSet<TargetId>>, Option<Timestamp>),
 ) -> Result<Vec<Deployment>, QuestionError> {
     let hosts = facts.iter().map(|fact| fact.host_id).collect();
     let platform = facts::platform_reconcilers(transaction, hosts).await?;
@@ -78,7 +78,7 @@ async fn of_facts(
     let targets_of = |fact: &Fact| fact.place.as_ref().and_then(|place| targets.get(&place.group_id)).unwrap_or(&none);
     let config = configurations(transaction, &platform, targets_of).await?;
     let types = platform.iter().filter_map(|fact| Some((fact.host_id, fact.place.as_ref()?.cluster_type.clone()?)));
-    let types: BTreeMap<i64, String> = types.collect();
+    let types: BTreeMap<HostId, String> = types.collect();
     let row = |fact: &Fact| {
         let row = row(fact);
         Deployment { cluster_type: row.cluster_type.or_else(|| types.get(&fact.host_id).cloned()), ..row }
@@ -113,8 +113,8 @@ async fn of_facts(
 async fn configurations<'a>(
     transaction: &mut Transaction,
     platform: &[Fact],
-    targets_of: impl Fn(&Fact) -> &'a BTreeMap<i64, TargetNames>,
-) -> Result<BTreeMap<(i64, i64), String>, QuestionError> {
+    targets_of: impl Fn(&Fact) -> &'a BTreeMap<TargetId, TargetNames>,
+) -> Result<BTreeMap<(HostId, TargetId), String>, QuestionError> {
     let mut known = BTreeMap::new();
     let mut asked = BTreeMap::new();
     for fact in platform {
@@ -163,7 +163,10 @@ fn row(fact: &Fact) -> Deployment {
 }
 
 /// Why those are nowhere whose reports name a workload and no folder, by reconciler.
-async fn unplaced(transaction: &mut Transaction, facts: &[Fact]) -> Result<BTreeMap<i64, String>, DatabaseError> {
+async fn unplaced(
+    transaction: &mut Transaction,
+    facts: &[Fact],
+) -> Result<BTreeMap<ReconcilerId, String>, DatabaseError> {
     let nowhere = facts.iter().filter(|fact| fact.place.is_none() && fact.endpoint.is_none());
     let asked = |fact: &Fact| {
         let (name, environment) = fact.workload.clone()?;

@@ -5,12 +5,14 @@ use std::collections::BTreeMap;
 use hub_api::deployments::Deployments;
 use hub_api::drift::{Drift, DriftKind, Drifting};
 use hub_api::page::Page;
+use hub_api::timestamp::Timestamp;
 use model::rollout::{Counts, RolloutState};
 
 use super::cursor::Cursor;
 use super::scope::Scope;
-use super::walk::{Selected, Walk, selected_columns};
-use super::{Question, QuestionError, deployments, question, rollout_state, wants};
+use super::walk::{Walk, selected_columns};
+use super::wants::StateCount;
+use super::{Question, QuestionError, deployments, question, rollout_state};
 use crate::store::{Database, DatabaseError, Transaction, Value};
 
 /// The kind of that name.
@@ -83,16 +85,19 @@ async fn wanted(
         dialect.int("sum(t.reconcilers)"),
     );
     let mut wanted: BTreeMap<Cursor<3>, Drifting> = BTreeMap::new();
-    for row in transaction.query(&sql, values).await? {
-        wants::add(&mut drift.counts, &row, 5);
-        let key = Cursor([row.int(0), row.int(1), row.int(2)]);
-        let drifting = wanted.entry(key).or_insert_with(|| Drifting {
-            environment: row.text(4),
-            commit: row.text(3),
-            desired_since: row.moment(0).unwrap_or_default(),
+    type Group = (Timestamp, i64, i64);
+    type Names = (String, Option<String>);
+    for ((since, commit_id, environment_id), (commit, environment), in_state) in
+        transaction.query::<(Group, Names, StateCount)>(&sql, values).await?
+    {
+        in_state.add_to(&mut drift.counts);
+        let drifting = wanted.entry(Cursor([since.millis(), commit_id, environment_id])).or_insert_with(|| Drifting {
+            environment: environment.unwrap_or_default(),
+            commit,
+            desired_since: since,
             counts: Counts::default(),
         });
-        wants::add(&mut drifting.counts, &row, 5);
+        in_state.add_to(&mut drifting.counts);
     }
     Ok(wanted)
 }
@@ -122,9 +127,7 @@ async fn others(transaction: &mut Transaction, scope: &Scope, drift: &mut Drift)
         count(DriftKind::UnknownContent),
         count(DriftKind::RemovedPlace),
     );
-    if let Some(row) = transaction.query(&sql, values).await?.first() {
-        (drift.silent, drift.unknown_content, drift.removed_place) = (row.int(0), row.int(1), row.int(2));
-    }
+    (drift.silent, drift.unknown_content, drift.removed_place) = transaction.one(&sql, values).await?;
     if !scope.is_of_places() {
         let mut values = Vec::new();
         let of_hosts = scope.of_hosts(dialect, "r.host_id", &mut values).map(|condition| format!(" and {condition}"));
@@ -134,7 +137,7 @@ async fn others(transaction: &mut Transaction, scope: &Scope, drift: &mut Drift)
              limit {UNPLACED_MAX} + 1) as x",
             of_hosts.unwrap_or_default()
         );
-        let counted = transaction.query(&sql, values).await?.first().map_or(0, |row| row.int(0));
+        let counted: i64 = transaction.one(&sql, values).await?;
         drift.unknown_place = counted.min(UNPLACED_MAX);
         drift.unknown_place_is_more = counted > UNPLACED_MAX;
     }
@@ -171,8 +174,7 @@ pub async fn drift_hosts(
             selected_columns(&number),
             condition(kind)
         );
-        let rows = transaction.query(&sql, values).await?;
-        Walk::of_tallies(scope, rows.iter().filter_map(Selected::of).collect())
+        Walk::of_tallies(scope, transaction.query(&sql, values).await?)
     };
     let found = walk.page(&mut transaction, after, limit).await?;
     let items = deployments::rows(&mut transaction, &found.reconcilers, (targets.as_ref(), None)).await?;

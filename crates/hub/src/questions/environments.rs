@@ -11,10 +11,14 @@ use model::rollout::Counts;
 
 use super::cursor::Cursor;
 use super::scope::Scope;
+use super::wants::StateCount;
 use super::{Question, QuestionError, facts, question, rollout_state, wants};
 use crate::desired::order;
 use crate::limits::COUNTED_THEN_MAX;
-use crate::store::{Database, DatabaseError, Row, Transaction, Value};
+use crate::store::{
+    ColumnError, Columns, Database, DatabaseError, EnvironmentId, FromRow, PlaceGroupId, PlaceId, ReconcilerId,
+    TargetId, Transaction, Value,
+};
 
 /// How all environments are, or those that the filter names.
 ///
@@ -41,11 +45,12 @@ pub async fn environments(
          where t.wanted_commit_id <> 0 and t.reconcilers > 0{} group by 1, 2, 3, 4",
         of_groups.unwrap_or_default()
     );
-    for row in transaction.query(&sql, values).await? {
-        let Some(environment) = row.optional_int(0).and_then(|id| environments.get_mut(&id)) else { continue };
-        let of_role = if row.is(1) { &mut environment.platform } else { &mut environment.applications };
-        wants::add(of_role, &row, 2);
-        wants::add(&mut environment.counts, &row, 2);
+    let found = transaction.query::<(Option<EnvironmentId>, bool, StateCount)>(&sql, values).await?;
+    for (id, is_platform, in_state) in found {
+        let Some(environment) = id.and_then(|id| environments.get_mut(&id)) else { continue };
+        let of_role = if is_platform { &mut environment.platform } else { &mut environment.applications };
+        in_state.add_to(of_role);
+        in_state.add_to(&mut environment.counts);
     }
     let order = order::read(&mut transaction).await?;
     let mut items: Vec<_> = environments.into_values().collect();
@@ -56,18 +61,21 @@ pub async fn environments(
     Ok(Environments { items })
 }
 
-async fn named(transaction: &mut Transaction, scope: &Scope) -> Result<BTreeMap<i64, Environment>, DatabaseError> {
+async fn named(
+    transaction: &mut Transaction,
+    scope: &Scope,
+) -> Result<BTreeMap<EnvironmentId, Environment>, DatabaseError> {
     let dialect = transaction.dialect();
-    let mut values = vec![Value::from(scope.environment_id.unwrap_or_default())];
-    let mut among = |column: &str, ids: Option<Vec<i64>>| {
+    let mut values = vec![Value::from(EnvironmentId::or_zero(scope.environment_id))];
+    let mut among = |column: &str, ids: Option<Value>| {
         let Some(ids) = ids else { return String::new() };
-        values.push(ids.into());
+        values.push(ids);
         format!(" and {}", dialect.any_int(column, &format!("${}", values.len())))
     };
-    let environments = among("e.id", scope.environments.clone());
+    let environments = among("e.id", scope.environments.clone().map(Value::from));
     // All of them are counted, whatever is asked about; but only those that may be asked about.
-    let of_targets = scope.targets.iter().filter(|_| scope.is_limited).map(|ids| ids.iter().copied().collect()).next();
-    let of_groups = scope.groups.clone().filter(|_| scope.is_limited);
+    let of_targets = scope.targets.clone().filter(|_| scope.is_limited).map(Value::from);
+    let of_groups = scope.groups.clone().filter(|_| scope.is_limited).map(Value::from);
     let (of_targets, of_groups) = (among("t.id", of_targets), among("g.id", of_groups));
     // What was removed everywhere is counted no more.
     let wanted = "exists (select 1 from place p join place_revision w on w.id = p.wanted_revision_id \
@@ -79,14 +87,14 @@ async fn named(transaction: &mut Transaction, scope: &Scope) -> Result<BTreeMap<
          (select count(distinct g.cluster_type) from place_group g where g.environment_id = e.id{of_groups} and {wanted}) \
          from environment e where ($1 = 0 or e.id = $1){environments}"
     );
-    let rows = transaction.query(&sql, values).await?;
-    let environment = |row: &Row| Environment {
-        name: row.text(1),
-        targets: row.int(2),
-        cluster_types: row.int(3),
-        ..Environment::default()
-    };
-    Ok(rows.iter().map(|row| (row.int(0), environment(row))).collect())
+    Ok(transaction.query(&sql, values).await?.into_iter().collect())
+}
+
+impl FromRow for Environment {
+    fn from_row(columns: &mut Columns) -> Result<Self, ColumnError> {
+        let (name, targets, cluster_types) = columns.take()?;
+        Ok(Self { name, targets, cluster_types, ..Self::default() })
+    }
 }
 
 /// What the targets of environments should have and do have; with a moment, what they should have had then.
@@ -105,14 +113,14 @@ pub async fn environment_targets(
     let (mut transaction, scope) = Scope::of_totals(database, question).await?;
     let mut listed = list(&mut transaction, &scope, (after.unwrap_or(Cursor([0, 0])), limit + 1)).await?;
     let next = (listed.len() > limit).then(|| listed.truncate(limit)).and_then(|()| listed.last());
-    let next = next.map(|last| Cursor([last.group_id, last.target_id]).write(LIST));
+    let next = next.map(|last| Cursor([last.group_id.number(), TargetId::or_zero(last.target_id)]).write(LIST));
     let groups: Vec<_> = listed.iter().map(|listed| listed.group_id).collect();
     let wanted = wants::of_groups(&mut transaction, groups.clone(), at).await?;
     let counts = match at {
         None => Some(wants::counts(&mut transaction, &scope, groups).await?),
         Some(at) => counts_then(&mut transaction, (&scope, groups), at).await?,
     };
-    let of = |listed: &Listed| Some((listed.target_id, wanted.get(&listed.group_id)?));
+    let of = |listed: &Listed| Some((listed.target_id?, wanted.get(&listed.group_id)?));
     let asked = listed.iter().filter_map(of).map(|(target, wanted)| (target, wanted.commit.clone())).collect();
     let versions = facts::versions(&mut transaction, &asked).await?;
     let unknown = listed.iter().filter(|listed| listed.role == Role::Platform).filter_map(of);
@@ -121,9 +129,10 @@ pub async fn environment_targets(
     let configs = facts::config_versions(&mut transaction, below).await?;
     let row = |listed: Listed| {
         let wanted = wanted.get(&listed.group_id);
-        let version = wanted.and_then(|wanted| versions.get(&(listed.target_id, wanted.commit.clone())));
-        let config = wanted
-            .and_then(|wanted| wanted.config_version.as_ref().or_else(|| configs.get(&wanted.below(listed.target_id))));
+        let of_target = wanted.zip(listed.target_id);
+        let version = of_target.and_then(|(wanted, target)| versions.get(&(target, wanted.commit.clone())));
+        let below = of_target.and_then(|(wanted, target)| configs.get(&wanted.below(target)));
+        let config = wanted.and_then(|wanted| wanted.config_version.as_ref()).or(below);
         EnvironmentTarget {
             environment: listed.environment,
             cluster_type: listed.cluster_type,
@@ -142,13 +151,13 @@ pub async fn environment_targets(
 /// How many reconcilers of groups stood where at a moment; none if they are too many to look at each.
 async fn counts_then(
     transaction: &mut Transaction,
-    (scope, groups): (&Scope, Vec<i64>),
+    (scope, groups): (&Scope, Vec<PlaceGroupId>),
     at: Timestamp,
-) -> Result<Option<BTreeMap<i64, Counts>>, DatabaseError> {
+) -> Result<Option<BTreeMap<PlaceGroupId, Counts>>, DatabaseError> {
     let dialect = transaction.dialect();
     let of_groups = dialect.any_int("p.place_group_id", "$1");
     let sql = format!("select p.id from place p where {of_groups} limit {COUNTED_THEN_MAX} + 1");
-    let places: Vec<i64> = transaction.query(&sql, vec![groups.into()]).await?.iter().map(|row| row.int(0)).collect();
+    let places: Vec<PlaceId> = transaction.query(&sql, vec![groups.into()]).await?;
     if places.len() > COUNTED_THEN_MAX {
         return Ok(None);
     }
@@ -162,11 +171,11 @@ async fn counts_then(
          union select r.id from place q join deployment d on d.manifests_endpoint = q.endpoint \
          join reconciler r on r.id = d.reconciler_id where {of_past}{of_hosts} limit {COUNTED_THEN_MAX} + 1"
     );
-    let reconcilers: Vec<_> = transaction.query(&sql, values).await?.iter().map(|row| row.int(0)).collect();
+    let reconcilers: Vec<ReconcilerId> = transaction.query(&sql, values).await?;
     if reconcilers.len() > COUNTED_THEN_MAX {
         return Ok(None);
     }
-    let mut counts: BTreeMap<i64, Counts> = BTreeMap::new();
+    let mut counts: BTreeMap<PlaceGroupId, Counts> = BTreeMap::new();
     for fact in facts::facts(transaction, &reconcilers, Some(at)).await? {
         let (Some(place), Some(state)) = (&fact.place, fact.state()) else { continue };
         counts.entry(place.group_id).or_default().add(state, fact.is_silent, 1);
@@ -178,8 +187,9 @@ async fn counts_then(
 const LIST: &str = "targets";
 
 struct Listed {
-    group_id: i64,
-    target_id: i64,
+    group_id: PlaceGroupId,
+    /// None where the group is for no target.
+    target_id: Option<TargetId>,
     environment: String,
     cluster_type: Option<String>,
     role: Role,
@@ -201,12 +211,12 @@ async fn list(
         conditions += &dialect.any_int("g.id", &format!("${}", values.len()));
     }
     if let Some(targets) = &scope.targets {
-        values.push(targets.iter().copied().collect::<Vec<_>>().into());
+        values.push(targets.clone().into());
         conditions += " and ";
         conditions += &dialect.any_int("t.id", &format!("${}", values.len()));
     }
     let sql = format!(
-        "select g.id, coalesce(t.id, 0), e.name, g.cluster_type, g.role, w.name, a.name, l.name, t.name from place_group g \
+        "select g.id, t.id, e.name, g.cluster_type, g.role, w.name, a.name, l.name, t.name from place_group g \
          join environment e on e.id = g.environment_id left join place_group_target m on m.place_group_id = g.id \
          left join deployment_target t on t.id = m.deployment_target_id left join workload l on l.id = t.workload_id \
          left join application a on a.id = l.application_id left join workspace w on w.id = a.workspace_id \
@@ -214,13 +224,18 @@ async fn list(
          and (g.role = 'application' or exists (select 1 from tally n where n.place_group_id = g.id and n.reconcilers > 0)) \
          order by g.id, coalesce(t.id, 0) limit $3"
     );
-    let listed = |row: &Row| Listed {
-        group_id: row.int(0),
-        target_id: row.int(1),
-        environment: row.text(2),
-        cluster_type: row.optional_text(3).map(str::to_owned),
-        role: if row.text(4) == Role::Platform.as_str() { Role::Platform } else { Role::Application },
-        target: (row.int(1) != 0).then(|| facts::names(row, 5)),
-    };
-    Ok(transaction.query(&sql, values).await?.iter().map(listed).collect())
+    transaction.query(&sql, values).await
+}
+
+impl FromRow for Listed {
+    fn from_row(columns: &mut Columns) -> Result<Self, ColumnError> {
+        let (group_id, target_id, environment, cluster_type) = columns.take()?;
+        let role = columns.take::<String>()?;
+        let role = if role == Role::Platform.as_str() { Role::Platform } else { Role::Application };
+        let target = match target_id {
+            Some(_) => Some(columns.take()?),
+            None => columns.skip(4).map(|()| None)?,
+        };
+        Ok(Self { group_id, target_id, environment, cluster_type, role, target })
+    }
 }

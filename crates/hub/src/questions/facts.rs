@@ -9,16 +9,19 @@ use model::rollout::RolloutState;
 
 use super::rollout_state;
 use crate::ingest::placing::PLACE_ID;
-use crate::store::{DatabaseError, Dialect, Kind, Row, Rows, Transaction};
+use crate::store::{
+    BranchId, ColumnError, Columns, DatabaseError, Dialect, FromRow, HostId, Kind, PlaceGroupId, PlaceId, ReconcilerId,
+    Rows, TargetId, Transaction,
+};
 
 /// The most that is read of one chain to find what was so at a moment. Retention keeps chains shorter.
 const CHAIN_MAX: i64 = 20_000;
 
 /// What is known of a reconciler.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Fact {
-    pub(super) id: i64,
-    pub(super) host_id: i64,
+    pub(super) id: ReconcilerId,
+    pub(super) host_id: HostId,
     pub(super) host: String,
     pub(super) name: String,
     pub(super) kind: String,
@@ -39,12 +42,12 @@ pub(super) struct Fact {
 }
 
 /// Where a reconciler is.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Place {
-    pub(super) id: i64,
-    pub(super) branch_id: i64,
+    pub(super) id: PlaceId,
+    pub(super) branch_id: Option<BranchId>,
     pub(super) path: String,
-    pub(super) group_id: i64,
+    pub(super) group_id: PlaceGroupId,
     pub(super) role: String,
     pub(super) environment: Option<String>,
     pub(super) cluster_type: Option<String>,
@@ -81,7 +84,7 @@ impl Fact {
 /// What is known of reconcilers, in the order of the ids; those that are retired, or whose hosts are, are left out. With a moment: what was known to be so then.
 pub(super) async fn facts(
     transaction: &mut Transaction,
-    reconcilers: &[i64],
+    reconcilers: &[ReconcilerId],
     at: Option<Timestamp>,
 ) -> Result<Vec<Fact>, DatabaseError> {
     if reconcilers.is_empty() {
@@ -92,8 +95,8 @@ pub(super) async fn facts(
         rows.push(vec![(*id).into(), at.unwrap_or(Timestamp::MAX).into()]);
     }
     let statement = if at.is_some() { statement_at(transaction.dialect()) } else { statement(transaction.dialect()) };
-    let found = transaction.with(rows, &statement).await?;
-    let mut facts: HashMap<i64, Fact> = found.iter().map(|row| (row.int(0), fact(row))).collect();
+    let found = transaction.with::<Fact>(rows, &statement).await?;
+    let mut facts: HashMap<ReconcilerId, Fact> = found.into_iter().map(|fact| (fact.id, fact)).collect();
     Ok(reconcilers.iter().filter_map(|id| facts.remove(id)).collect())
 }
 
@@ -153,46 +156,58 @@ fn statement_at(dialect: Dialect) -> String {
     )
 }
 
-fn fact(row: &Row) -> Fact {
-    let text = |column| row.optional_text(column).map(str::to_owned);
-    let wanted = text(15).map(|tree| Wanted { commit: row.text(14), tree, since: row.moment(16) });
-    let place = row.optional_int(6).map(|id| Place {
-        id,
-        branch_id: row.int(7),
-        path: row.text(8),
-        group_id: row.int(9),
-        role: row.text(10),
-        environment: text(11),
-        cluster_type: text(12),
-        cluster: text(13),
-        wanted,
-    });
-    let held = text(18).map(|tree| Held { sequence: row.int(17), tree, config_version: text(19) });
-    Fact {
-        id: row.int(0),
-        host_id: row.int(1),
-        host: row.text(2),
-        name: row.text(3),
-        kind: row.text(4),
-        endpoint: text(5),
-        place,
-        held,
-        commit: text(20).filter(|commit| !commit.is_empty()),
-        version: text(21),
-        status: row.optional_text(22).and_then(Status::parse),
-        message: text(23),
-        since: row.moment(24),
-        heard: row.moment(25),
-        is_silent: row.is(26),
-        workload: text(27).map(|name| (name, text(28))),
+impl FromRow for Fact {
+    fn from_row(columns: &mut Columns) -> Result<Self, ColumnError> {
+        let (id, host_id, host, name, kind, endpoint) = columns.take()?;
+        let place = place(columns)?;
+        let held = match columns.take()? {
+            (Some(sequence), Some(tree), config_version) => Some(Held { sequence, tree, config_version }),
+            _ => None,
+        };
+        let (commit, version) = columns.take::<(Option<String>, _)>()?;
+        let status = columns.take::<Option<String>>()?.as_deref().and_then(Status::parse);
+        let (message, since, heard) = columns.take()?;
+        Ok(Self {
+            id,
+            host_id,
+            host,
+            name,
+            kind,
+            endpoint,
+            place,
+            held,
+            commit: commit.filter(|commit| !commit.is_empty()),
+            version,
+            status,
+            message,
+            since,
+            heard,
+            // A reconciler without a state is not silent.
+            is_silent: columns.take::<Option<bool>>()?.unwrap_or_default(),
+            workload: match columns.take()? {
+                (Some(name), environment) => Some((name, environment)),
+                (None, _) => None,
+            },
+        })
     }
+}
+
+/// Reads a place, and what it should hold.
+fn place(columns: &mut Columns) -> Result<Option<Place>, ColumnError> {
+    let Some(id) = columns.take()? else { return columns.skip(10).map(|()| None) };
+    let (branch_id, path, group_id, role, environment, cluster_type, cluster) = columns.take()?;
+    let wanted = match columns.take()? {
+        (Some(commit), Some(tree), since) => Some(Wanted { commit, tree, since }),
+        _ => None,
+    };
+    Ok(Some(Place { id, branch_id, path, group_id, role, environment, cluster_type, cluster, wanted }))
 }
 
 /// The targets of groups of places, by their ids.
 pub(super) async fn targets(
     transaction: &mut Transaction,
-    groups: BTreeSet<i64>,
-) -> Result<BTreeMap<i64, BTreeMap<i64, TargetNames>>, DatabaseError> {
+    groups: BTreeSet<PlaceGroupId>,
+) -> Result<BTreeMap<PlaceGroupId, BTreeMap<TargetId, TargetNames>>, DatabaseError> {
     if groups.is_empty() {
         return Ok(BTreeMap::new());
     }
@@ -202,31 +217,28 @@ pub(super) async fn targets(
          join application a on a.id = l.application_id join workspace w on w.id = a.workspace_id where {}",
         transaction.dialect().any_int("m.place_group_id", "$1")
     );
-    let rows = transaction.query(&sql, vec![groups.into_iter().collect::<Vec<_>>().into()]).await?;
-    let mut targets: BTreeMap<i64, BTreeMap<i64, TargetNames>> = BTreeMap::new();
-    for row in rows {
-        targets.entry(row.int(0)).or_default().insert(row.int(1), names(&row, 2));
+    let mut targets: BTreeMap<PlaceGroupId, BTreeMap<TargetId, TargetNames>> = BTreeMap::new();
+    for (group, target, names) in transaction.query(&sql, vec![groups.into()]).await? {
+        targets.entry(group).or_default().insert(target, names);
     }
     Ok(targets)
 }
 
-/// The names of a target that stand in a row from that column on.
-pub(super) fn names(row: &Row, first: usize) -> TargetNames {
-    TargetNames {
-        workspace: row.text(first),
-        application: row.text(first + 1),
-        workload: row.text(first + 2),
-        target: row.text(first + 3),
+/// Its columns are the names from the workspace on.
+impl FromRow for TargetNames {
+    fn from_row(columns: &mut Columns) -> Result<Self, ColumnError> {
+        let (workspace, application, workload, target) = columns.take()?;
+        Ok(Self { workspace, application, workload, target })
     }
 }
 
 /// Which version a target was to have since a commit, by target and commit.
-pub(super) type Versions = HashMap<(i64, String), String>;
+pub(super) type Versions = HashMap<(TargetId, String), String>;
 
 /// The versions of targets at commits.
 pub(super) async fn versions(
     transaction: &mut Transaction,
-    wanted: &BTreeSet<(i64, String)>,
+    wanted: &BTreeSet<(TargetId, String)>,
 ) -> Result<Versions, DatabaseError> {
     let mut rows = Rows::new(&[("target_id", Kind::Int), ("commit_id", Kind::Text)]);
     for (target, commit) in wanted {
@@ -236,16 +248,15 @@ pub(super) async fn versions(
         join deployment_assignment a on a.id = (select max(o.id) from deployment_assignment o \
             where o.deployment_target_id = s.target_id and o.gitops_commit_id = s.commit_id) \
         join workload_version v on v.id = a.workload_version_id";
-    let found = transaction.with(rows, statement).await?;
-    Ok(found.iter().map(|row| ((row.int(0), row.text(1)), row.text(2))).collect())
+    Ok(transaction.with(rows, statement).await?.into_iter().collect())
 }
 
 /// What of the folders below a folder is asked for: those of a target, at a commit of the branch.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) struct Below {
-    pub(super) branch_id: i64,
+    pub(super) branch_id: Option<BranchId>,
     pub(super) path: String,
-    pub(super) target_id: i64,
+    pub(super) target_id: TargetId,
     pub(super) sequence: i64,
 }
 
@@ -279,10 +290,9 @@ pub(super) async fn config_versions(
         where m.deployment_target_id = s.target_id and c.place_group_id = m.place_group_id and c.branch_id = s.branch_id \
         and substr(c.path, 1, length(s.prefix)) = s.prefix and v.config_version is not null order by s.number, c.path";
     let mut versions = BTreeMap::new();
-    for row in transaction.with(rows, statement).await? {
-        let below = usize::try_from(row.int(0)).ok().and_then(|number| wanted.get(number));
-        if let Some(below) = below {
-            versions.entry(below.clone()).or_insert_with(|| row.text(1));
+    for (number, version) in transaction.with::<(usize, String)>(rows, statement).await? {
+        if let Some(below) = wanted.get(number) {
+            versions.entry(below.clone()).or_insert(version);
         }
     }
     Ok(versions)
@@ -291,8 +301,8 @@ pub(super) async fn config_versions(
 /// The reconcilers of the same hosts that apply what the platform made: they hold the configuration.
 pub(super) async fn platform_reconcilers(
     transaction: &mut Transaction,
-    hosts: BTreeSet<i64>,
-) -> Result<Vec<i64>, DatabaseError> {
+    hosts: BTreeSet<HostId>,
+) -> Result<Vec<ReconcilerId>, DatabaseError> {
     if hosts.is_empty() {
         return Ok(Vec::new());
     }
@@ -301,6 +311,5 @@ pub(super) async fn platform_reconcilers(
          where {} and g.role = 'platform' and r.retired_on is null order by r.id",
         transaction.dialect().any_int("r.host_id", "$1")
     );
-    let rows = transaction.query(&sql, vec![hosts.into_iter().collect::<Vec<_>>().into()]).await?;
-    Ok(rows.iter().map(|row| row.int(0)).collect())
+    transaction.query(&sql, vec![hosts.into()]).await
 }

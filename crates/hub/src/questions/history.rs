@@ -14,7 +14,10 @@ use super::cursor::Cursor;
 use super::scope::Scope;
 use super::{Question, QuestionError, facts, question, rollouts};
 use crate::ingest::placing::{PLACE_ID, PLACE_ID_OF_ROW};
-use crate::store::{Database, DatabaseError, Dialect, Row, Transaction, Value};
+use crate::store::{
+    ColumnError, Columns, CommitId, Database, DatabaseError, DeploymentId, Dialect, FromRow, HostId, PlaceGroupId,
+    Transaction, Value,
+};
 
 /// What happened to what the filter selects. Of one host it is in the order in which it happened, of all others in that in which the hub heard of it.
 ///
@@ -54,16 +57,16 @@ const EXAMINED_MAX: usize = 5_000;
 
 /// Reports, from the newest on.
 struct Reports {
+    order: Order,
     rows: Vec<Found>,
     /// Where the next ones would be looked for, and the moment up to which all are known; none if there are no more.
-    rest: Option<(i64, Timestamp)>,
+    rest: Option<(DeploymentId, Timestamp)>,
 }
 
+/// A report as it was found.
 pub(super) struct Found {
-    pub(super) id: i64,
-    /// By what it is put in order.
-    order: Timestamp,
-    group_id: Option<i64>,
+    pub(super) id: DeploymentId,
+    group_id: Option<PlaceGroupId>,
     is_application: bool,
     /// The place that it is about.
     endpoint: Option<String>,
@@ -73,12 +76,13 @@ pub(super) struct Found {
 /// Puts both into one order, and says where the next page begins.
 async fn merge(
     transaction: &mut Transaction,
-    (reports, publications): (Reports, Vec<(i64, ListedRollout)>),
+    (reports, publications): (Reports, Vec<(CommitId, ListedRollout)>),
     [mut time, mut report, mut committed, mut commit]: [i64; 4],
     limit: usize,
 ) -> Result<History, QuestionError> {
     let are_more = publications.len() == limit || reports.rest.is_some() || reports.rows.len() == limit;
     let known_from = reports.rest.map_or(Timestamp::MIN, |(_, moment)| moment);
+    let order = reports.order;
     let mut rows = with_versions(transaction, reports.rows).await?.into_iter().peekable();
     let commits = publications.iter().map(|(_, publication)| publication.commit.clone()).collect();
     let versions = rollouts::versions(transaction, commits).await?;
@@ -86,22 +90,23 @@ async fn merge(
     let mut items = Vec::new();
     while items.len() < limit {
         let published = publications.peek().map(|(_, publication)| publication.committed_on);
-        let is_report_next = rows.peek().is_some_and(|found| published.is_none_or(|at| found.order >= at));
+        let is_report_next =
+            rows.peek().is_some_and(|found| published.is_none_or(|at| order.of(&found.reported) >= at));
         if is_report_next {
             let Some(found) = rows.next() else { break };
-            (time, report) = (found.order.millis(), found.id);
+            (time, report) = (order.of(&found.reported).millis(), found.id.number());
             items.push(Event::Reported(found.reported));
         } else {
             let Some((id, publication)) = publications.next_if(|(_, next)| next.committed_on >= known_from) else {
                 break;
             };
-            (committed, commit) = (publication.committed_on.millis(), id);
+            (committed, commit) = (publication.committed_on.millis(), id.number());
             let versions = versions.get(&publication.commit).cloned().unwrap_or_default();
             items.push(Event::Published(published_event(publication, versions)));
         }
     }
     if let Some((rest, _)) = reports.rest.filter(|_| rows.peek().is_none()) {
-        report = rest;
+        report = rest.number();
     }
     let are_left = rows.peek().is_some() || publications.peek().is_some();
     let next = (are_more || are_left).then(|| Cursor([time, report, committed, commit]).write(LIST));
@@ -120,13 +125,28 @@ fn published_event(publication: ListedRollout, versions: Vec<RolloutVersion>) ->
     }
 }
 
-/// How many columns these are.
-pub(super) const COLUMN_COUNT: usize = 13;
+/// By which time reports are put in order.
+#[derive(Clone, Copy)]
+enum Order {
+    /// By when it happened.
+    Happened,
+    /// By when the hub heard of it.
+    Received,
+}
+
+impl Order {
+    fn of(self, reported: &Reported) -> Timestamp {
+        match self {
+            Self::Happened => reported.at,
+            Self::Received => reported.received,
+        }
+    }
+}
 
 const COLUMNS: &str = "d.id, h.name, r.name, e.name, g.id, case when g.role = 'application' then 1 else 0 end, \
     d.gitops_commit_id, d.version, d.status, d.status_message";
 
-/// The columns from which [`of_row`] reads.
+/// The columns of [`Found`].
 pub(super) fn columns(dialect: Dialect) -> String {
     format!("{COLUMNS}, {}, {}, p.endpoint", dialect.millis("d.created_on"), dialect.millis("d.received_on"))
 }
@@ -168,16 +188,16 @@ async fn of_all(
         from("d.place_id"),
         conditions.join(" and "),
     );
-    let found = transaction.query(&sql, values).await?;
-    let rows: Vec<_> = found.iter().map(|row| of_row(row, row.moment(11))).collect();
+    let rows: Vec<Found> = transaction.query(&sql, values).await?;
+    let order = Order::Received;
     if rows.len() == limit {
-        return Ok(Reports { rows, rest: None });
+        return Ok(Reports { order, rows, rest: None });
     }
     let received = dialect.millis("min(x.received_on)");
     let sql = format!("select count(*), min(x.id), {received} from (select o.id, o.received_on {examined}) as x");
-    let boundary = transaction.query(&sql, vec![before.into()]).await?;
-    let rest = boundary.first().filter(|row| row.int(0) as usize == EXAMINED_MAX);
-    Ok(Reports { rows, rest: rest.map(|row| (row.int(1), row.moment(2).unwrap_or_default())) })
+    let (examined, first, received): (usize, _, _) = transaction.one(&sql, vec![before.into()]).await?;
+    let rest = Option::zip(first, received).filter(|_| examined == EXAMINED_MAX);
+    Ok(Reports { order, rows, rest })
 }
 
 /// The most that is read of one chain. Retention keeps chains shorter.
@@ -186,7 +206,7 @@ const CHAIN_MAX: i64 = 20_000;
 /// The latest reports of hosts, before one of them: along the chains of their reconcilers.
 async fn of_hosts(
     transaction: &mut Transaction,
-    (scope, hosts): (&Scope, Vec<i64>),
+    (scope, hosts): (&Scope, Vec<HostId>),
     (time, before, limit): (i64, i64, usize),
 ) -> Result<Reports, DatabaseError> {
     let dialect = transaction.dialect();
@@ -208,27 +228,31 @@ async fn of_hosts(
         from(PLACE_ID),
         of_groups.map(|of_groups| format!(" and {of_groups}")).unwrap_or_default(),
     );
-    let rows = transaction.query(&sql, values).await?;
-    Ok(Reports { rows: rows.iter().map(|row| of_row(row, row.moment(10))).collect(), rest: None })
+    Ok(Reports { order: Order::Happened, rows: transaction.query(&sql, values).await?, rest: None })
 }
 
-pub(super) fn of_row(row: &Row, order: Option<Timestamp>) -> Found {
-    let text = |column| row.optional_text(column).map(str::to_owned);
-    let reported = Reported {
-        at: row.moment(10).unwrap_or_default(),
-        received: row.moment(11).unwrap_or_default(),
-        host: row.text(1),
-        reconciler: row.text(2),
-        environment: text(3),
-        target: None,
-        targets: Vec::new(),
-        version: text(7),
-        commit: text(6).filter(|commit| !commit.is_empty()),
-        status: row.optional_text(8).and_then(Status::parse),
-        message: text(9),
-    };
-    let (group_id, is_application) = (row.optional_int(4), row.is(5));
-    Found { id: row.int(0), order: order.unwrap_or_default(), group_id, is_application, endpoint: text(12), reported }
+impl FromRow for Found {
+    fn from_row(columns: &mut Columns) -> Result<Self, ColumnError> {
+        let (id, host, reconciler, environment) = columns.take()?;
+        let (group_id, is_application) = columns.take()?;
+        let (commit, version) = columns.take::<(Option<String>, _)>()?;
+        let (status, message) = columns.take::<(Option<String>, _)>()?;
+        let (at, received, endpoint) = columns.take()?;
+        let reported = Reported {
+            at,
+            received,
+            host,
+            reconciler,
+            environment,
+            target: None,
+            targets: Vec::new(),
+            version,
+            commit: commit.filter(|commit| !commit.is_empty()),
+            status: status.as_deref().and_then(Status::parse),
+            message,
+        };
+        Ok(Self { id, group_id, is_application, endpoint, reported })
+    }
 }
 
 /// Says of which targets and version reports are.
@@ -236,7 +260,7 @@ pub(super) async fn with_versions(
     transaction: &mut Transaction,
     mut rows: Vec<Found>,
 ) -> Result<Vec<Found>, DatabaseError> {
-    let groups: BTreeSet<i64> = rows.iter().filter_map(|found| found.group_id).collect();
+    let groups: BTreeSet<PlaceGroupId> = rows.iter().filter_map(|found| found.group_id).collect();
     let targets = facts::targets(transaction, groups).await?;
     let target = |found: &Found| {
         let targets = targets.get(&found.group_id?)?;

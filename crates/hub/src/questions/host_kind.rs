@@ -4,14 +4,14 @@ use std::fmt::Write as _;
 
 use model::selector::{LabelSelector, Operator, Requirement};
 
-use crate::store::{DatabaseError, Dialect, Transaction, Value};
+use crate::store::{DatabaseError, Dialect, EnvironmentId, HostId, Transaction, Value};
 
 /// What hosts must be.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct HostKind {
     pub(crate) labels: LabelSelector,
     pub(crate) cluster_type: Option<String>,
-    pub(crate) environment_id: Option<i64>,
+    pub(crate) environment_id: Option<EnvironmentId>,
 }
 
 /// A statement for hosts that have a part of what they must have, and what else they must have.
@@ -61,14 +61,14 @@ impl HostKind {
     pub(super) async fn among(
         &self,
         transaction: &mut Transaction,
-        hosts: Vec<i64>,
-    ) -> Result<Vec<i64>, DatabaseError> {
+        hosts: Vec<HostId>,
+    ) -> Result<Vec<HostId>, DatabaseError> {
         let dialect = transaction.dialect();
         let mut values = vec![hosts.clone().into()];
         let Some(condition) = self.condition(dialect, "b.id", &mut values) else { return Ok(hosts) };
         let of_hosts = dialect.any_int("b.id", "$1");
         let sql = format!("select b.id from host b where {of_hosts} and {condition} order by b.id");
-        Ok(transaction.query(&sql, values).await?.iter().map(|row| row.int(0)).collect())
+        transaction.query(&sql, values).await
     }
 
     /// All hosts that are so, in the order of their ids, if a label or the cluster type makes them that few.
@@ -76,13 +76,13 @@ impl HostKind {
         &self,
         transaction: &mut Transaction,
         max: usize,
-    ) -> Result<Option<Vec<i64>>, DatabaseError> {
+    ) -> Result<Option<Vec<HostId>>, DatabaseError> {
         for candidates in [self.of_label(transaction.dialect()), self.of_cluster_type()] {
             let Some(Candidates { sql, values, .. }) = candidates else { continue };
             let sql = format!("select distinct b.host_id from ({sql}) as b limit {max} + 1");
-            let rows = transaction.query(&sql, values).await?;
-            if rows.len() <= max {
-                return self.among(transaction, rows.iter().map(|row| row.int(0)).collect()).await.map(Some);
+            let hosts = transaction.query(&sql, values).await?;
+            if hosts.len() <= max {
+                return self.among(transaction, hosts).await.map(Some);
             }
         }
         Ok(None)
@@ -112,7 +112,7 @@ impl HostKind {
             where g.cluster_type = $1 and ($2 = 0 or g.environment_id = $2) and p.place_group_id = g.id \
             and r.place_id = p.id and r.retired_on is null";
         let name = self.cluster_type.as_deref()?;
-        let values = vec![name.into(), self.environment_id.unwrap_or_default().into()];
+        let values = vec![name.into(), EnvironmentId::or_zero(self.environment_id).into()];
         Some(Candidates { sql: sql.to_owned(), values, rest: Self { cluster_type: None, ..self.clone() } })
     }
 }

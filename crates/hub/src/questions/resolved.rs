@@ -8,7 +8,9 @@ use hub_api::rollouts::RolloutOf;
 use super::scope::similar;
 use super::subject::Subject;
 use super::{Question, QuestionError};
-use crate::store::{DatabaseError, Dialect, Row, Transaction, Value};
+use crate::store::{
+    ColumnError, Columns, CommitId, DatabaseError, Dialect, FromRow, Transaction, Value, WorkloadId, WorkloadVersionId,
+};
 
 /// What the name of a rollout stands for.
 #[derive(Clone, Debug)]
@@ -16,7 +18,7 @@ pub(super) struct ResolvedRollout {
     pub(super) of: RolloutOf,
     pub(super) subject: Subject,
     /// The workload, if it is one's rollout.
-    pub(super) workload_id: Option<i64>,
+    pub(super) workload_id: Option<WorkloadId>,
 }
 
 impl ResolvedRollout {
@@ -51,19 +53,20 @@ impl ResolvedRollout {
 /// A workload that the hub knows.
 #[derive(Clone, Debug)]
 struct Workload {
-    id: i64,
+    id: WorkloadId,
     workspace: String,
     application: String,
     name: String,
 }
 
-impl Workload {
-    /// The workload whose id and names stand in a row from that column on.
-    fn of_row(row: &Row, first: usize) -> Self {
-        let [workspace, application, name] = [row.text(first + 1), row.text(first + 2), row.text(first + 3)];
-        Self { id: row.int(first), workspace, application, name }
+impl FromRow for Workload {
+    fn from_row(columns: &mut Columns) -> Result<Self, ColumnError> {
+        let (id, workspace, application, name) = columns.take()?;
+        Ok(Self { id, workspace, application, name })
     }
+}
 
+impl Workload {
     /// Whether a text names it, alone or with what it belongs to.
     fn is(&self, text: &str) -> bool {
         let of_application = format!("{}/{}", self.application, self.name);
@@ -78,7 +81,7 @@ impl Workload {
     }
 
     /// A version of it.
-    fn at(self, id: i64, version: String) -> ResolvedRollout {
+    fn at(self, id: WorkloadVersionId, version: String) -> ResolvedRollout {
         let Self { workspace, application, name: workload, .. } = self;
         let of = RolloutOf::Version { workspace, application, workload, version };
         ResolvedRollout { of, subject: Subject::of_version(id), workload_id: Some(self.id) }
@@ -143,15 +146,15 @@ async fn workloads(
     let sql = format!(
         "select l.id, w.name, a.name, l.name from {WORKLOADS} where {of_name}{of_filter} order by w.name, a.name, l.name"
     );
-    let rows = transaction.query(&sql, values).await?;
-    let workloads = rows.iter().map(|row| Workload::of_row(row, 0));
-    Ok(workloads.filter(|workload| readings.iter().any(|(name, _)| workload.is(name))).collect())
+    let mut workloads = transaction.query::<Workload>(&sql, values).await?;
+    workloads.retain(|workload| readings.iter().any(|(name, _)| workload.is(name)));
+    Ok(workloads)
 }
 
 /// The versions of that name, of one workload or of all that the filter selects.
 async fn versions(
     transaction: &mut Transaction,
-    (version, workload): (&str, Option<i64>),
+    (version, workload): (&str, Option<WorkloadId>),
     question: Question<'_>,
 ) -> Result<Vec<ResolvedRollout>, DatabaseError> {
     let mut values = vec![Value::from(version)];
@@ -164,8 +167,8 @@ async fn versions(
         "select v.id, l.id, w.name, a.name, l.name from {WORKLOADS} join workload_version v on v.workload_id = l.id \
          where v.version = $1{conditions} order by w.name, a.name, l.name"
     );
-    let rows = transaction.query(&sql, values).await?;
-    Ok(rows.iter().map(|row| Workload::of_row(row, 1).at(row.int(0), version.to_owned())).collect())
+    let found = transaction.query::<(_, Workload)>(&sql, values).await?;
+    Ok(found.into_iter().map(|(id, workload)| workload.at(id, version.to_owned())).collect())
 }
 
 const COMMITS: &str =
@@ -174,8 +177,8 @@ const COMMITS: &str =
 /// The commit of that name: in several branches it is one.
 async fn commits(transaction: &mut Transaction, commit: &str) -> Result<Vec<ResolvedRollout>, DatabaseError> {
     let sql = format!("{COMMITS} where c.commit_id = $1 order by c.id");
-    let rows = transaction.query(&sql, vec![commit.into()]).await?;
-    Ok(by_commit(transaction, &rows))
+    let found = transaction.query(&sql, vec![commit.into()]).await?;
+    Ok(by_commit(transaction, &found))
 }
 
 /// Digits of a commit that are enough for it to be meant.
@@ -194,16 +197,19 @@ async fn abbreviated(transaction: &mut Transaction, digits: &str) -> Result<Vec<
         "{COMMITS} where c.commit_id in (select distinct commit_id from gitops_commit \
          where commit_id >= $1 and commit_id < $2 order by commit_id limit {WAYS_MAX} + 1) order by c.commit_id, c.id"
     );
-    let rows = transaction.query(&sql, vec![digits.as_str().into(), format!("{digits}g").into()]).await?;
-    Ok(by_commit(transaction, &rows))
+    let found = transaction.query(&sql, vec![digits.as_str().into(), format!("{digits}g").into()]).await?;
+    Ok(by_commit(transaction, &found))
 }
 
-fn by_commit(transaction: &Transaction, rows: &[Row]) -> Vec<ResolvedRollout> {
-    let same = rows.chunk_by(|one, other| one.text(1) == other.text(1));
+/// A row of [`COMMITS`]: the id, the commit, the repository, the branch.
+type CommitRow = (CommitId, String, String, String);
+
+fn by_commit(transaction: &Transaction, found: &[CommitRow]) -> Vec<ResolvedRollout> {
+    let same = found.chunk_by(|(_, one, ..), (_, other, ..)| one == other);
     let resolved = same.filter_map(|rows| {
-        let first = rows.first()?;
-        let of = RolloutOf::Commit { commit: first.text(1), repository: first.text(2), branch: first.text(3) };
-        let subject = Subject::of_commit(transaction, rows.iter().map(|row| row.int(0)).collect());
+        let (_, commit, repository, branch) = rows.first()?.clone();
+        let of = RolloutOf::Commit { commit, repository, branch };
+        let subject = Subject::of_commit(transaction, rows.iter().map(|(id, ..)| *id).collect());
         Some(ResolvedRollout { of, subject, workload_id: None })
     });
     resolved.collect()
@@ -242,8 +248,8 @@ async fn unknown(
         return Ok(QuestionError::Unknown { what: "workload, version or commit", name, similar });
     };
     let sql = "select version from workload_version where workload_id = $1 order by id desc limit $2";
-    let rows = transaction.query(sql, vec![workload.id.into(), VERSIONS_TOLD.into()]).await?;
-    let similar = rows.iter().map(|row| format!("{}@{}", workload.name, row.text(0))).collect();
+    let versions: Vec<String> = transaction.query(sql, vec![workload.id.into(), VERSIONS_TOLD.into()]).await?;
+    let similar = versions.iter().map(|version| format!("{}@{version}", workload.name)).collect();
     Ok(QuestionError::Unknown { what: "workload, version or commit", name, similar })
 }
 
@@ -259,7 +265,8 @@ mod tests {
 
     #[test]
     fn a_workload_is_named_alone_or_with_what_it_belongs_to() {
-        let workload = Workload { id: 1, workspace: "acme".into(), application: "shop".into(), name: "a/cart".into() };
+        let (id, workspace, application) = (WorkloadId::new(1), "acme".into(), "shop".into());
+        let workload = Workload { id, workspace, application, name: "a/cart".into() };
         assert!(["a/cart", "shop/a/cart", "acme/shop/a/cart"].into_iter().all(|text| workload.is(text)));
         assert!(!["cart", "acme/a/cart", "op/a/cart", ""].into_iter().any(|text| workload.is(text)));
     }

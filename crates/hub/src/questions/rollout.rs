@@ -14,7 +14,7 @@ use super::subject::Subject;
 use super::walk::Walk;
 use super::{Question, QuestionError, deployments, question};
 use crate::desired::order;
-use crate::store::{Database, DatabaseError, Transaction};
+use crate::store::{Database, DatabaseError, EnvironmentId, ReconcilerId, TallyId, Transaction};
 
 /// Those who need attention, of one environment.
 const ATTENTION: usize = 20;
@@ -52,7 +52,7 @@ pub async fn rollout(
     }
     let names = environment_names(&mut transaction).await?;
     for (id, mut environment) in environments {
-        environment.environment = names.get(&id).cloned().unwrap_or_default();
+        environment.environment = id.and_then(|id| names.get(&id)).cloned().unwrap_or_default();
         rollout.environments.push(environment);
     }
     let order = order::read(&mut transaction).await?;
@@ -66,8 +66,8 @@ async fn environments(
     transaction: &mut Transaction,
     resolved: &ResolvedRollout,
     scope: &Scope,
-) -> Result<BTreeMap<i64, EnvironmentRollout>, DatabaseError> {
-    let mut environments: BTreeMap<i64, EnvironmentRollout> = BTreeMap::new();
+) -> Result<BTreeMap<Option<EnvironmentId>, EnvironmentRollout>, DatabaseError> {
+    let mut environments: BTreeMap<_, EnvironmentRollout> = BTreeMap::new();
     for (id, since) in resolved.subject.since(transaction, scope).await? {
         environments.entry(id).or_default().desired_since = Some(since);
     }
@@ -123,33 +123,33 @@ const LIST: &str = "rollout";
 /// Where rows stand with the rollout, which may not be what is wanted now.
 async fn stand(
     transaction: &mut Transaction,
-    reconcilers: &[i64],
-    (state, items): (&BTreeMap<i64, RolloutState>, &mut [Deployment]),
+    reconcilers: &[ReconcilerId],
+    (state, items): (&BTreeMap<TallyId, RolloutState>, &mut [Deployment]),
 ) -> Result<(), DatabaseError> {
     let sql = format!(
         "select h.name, r.name, s.tally_id from reconciler r join host h on h.id = r.host_id \
          join reconciler_state s on s.reconciler_id = r.id where {}",
         transaction.dialect().any_int("r.id", "$1")
     );
-    let rows = transaction.query(&sql, vec![reconcilers.to_vec().into()]).await?;
-    let tallies: BTreeMap<_, _> = rows.iter().map(|row| ((row.text(0), row.text(1)), row.int(2))).collect();
+    let found =
+        transaction.query::<((String, String), Option<TallyId>)>(&sql, vec![reconcilers.to_vec().into()]).await?;
+    let tallies: BTreeMap<_, _> = found.into_iter().collect();
     for item in items {
-        let tally = tallies.get(&(item.host.clone(), item.reconciler.clone()));
-        item.state = tally.and_then(|tally| state.get(tally)).copied();
+        let tally = tallies.get(&(item.host.clone(), item.reconciler.clone())).copied().flatten();
+        item.state = tally.and_then(|tally| state.get(&tally)).copied();
     }
     Ok(())
 }
 
-async fn environment_names(transaction: &mut Transaction) -> Result<BTreeMap<i64, String>, DatabaseError> {
-    let rows = transaction.query("select id, name from environment", Vec::new()).await?;
-    Ok(rows.iter().map(|row| (row.int(0), row.text(1))).collect())
+async fn environment_names(transaction: &mut Transaction) -> Result<BTreeMap<EnvironmentId, String>, DatabaseError> {
+    Ok(transaction.query("select id, name from environment", Vec::new()).await?.into_iter().collect())
 }
 
 /// The first of those in an environment that failed or went silent.
 async fn attention(
     transaction: &mut Transaction,
     subject: &Subject,
-    (scope, environment): (&Scope, i64),
+    (scope, environment): (&Scope, Option<EnvironmentId>),
 ) -> Result<Vec<Deployment>, QuestionError> {
     let wanting = [RolloutState::Failed, RolloutState::Silent];
     let selected = subject.selected(transaction, (scope, Some(environment)), &wanting).await?;

@@ -6,6 +6,7 @@ use hub_api::report::Status;
 use model::rollout::RolloutState;
 
 use super::QuestionError;
+use crate::store::{FromColumn, Value};
 
 /// What a reconciler must hold for a rule to apply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -110,9 +111,17 @@ pub(super) fn number(state: RolloutState) -> i64 {
     (1..).zip(RolloutState::ALL).find(|(_, one)| *one == state).map_or(0, |(number, _)| number)
 }
 
-/// The state of a number in SQL.
-pub(super) fn from_number(number: i64) -> Option<RolloutState> {
-    (1..).zip(RolloutState::ALL).find(|(one, _)| *one == number).map(|(_, state)| state)
+/// A column with the number of a state.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct StateNumber(pub(super) RolloutState);
+
+impl FromColumn for StateNumber {
+    const EXPECTED: &'static str = "the number of a rollout state";
+
+    fn from_value(value: Value) -> Option<Self> {
+        let number = i64::from_value(value)?;
+        (1..).zip(RolloutState::ALL).find(|(one, _)| *one == number).map(|(_, state)| Self(state))
+    }
 }
 
 /// The states of a list with commas; none if no list is given.
@@ -148,9 +157,9 @@ mod tests {
                     i64::from(!is_unknown),
                     i64::from(is_silent),
                 );
-                let rows = database.query(&sql, Vec::new()).await.unwrap();
+                let state = database.first(&sql, Vec::new()).await.unwrap();
                 let expected = of(status, (holds, is_unknown), is_silent);
-                assert_eq!(from_number(rows[0].int(0)), Some(expected), "{sql}");
+                assert_eq!(state, Some(StateNumber(expected)), "{sql}");
             }
         }
     }

@@ -10,8 +10,8 @@ use model::rollout::Counts;
 use super::cursor::Cursor;
 use super::scope::Scope;
 use super::subject::Subject;
-use super::{Question, QuestionError, facts, question};
-use crate::store::{Database, DatabaseError, Row, Transaction, Value};
+use super::{Question, QuestionError, question};
+use crate::store::{ColumnError, Columns, CommitId, Database, DatabaseError, FromRow, Transaction, Value};
 
 /// The commits that changed what places should hold, the newest first, each with how far it is.
 ///
@@ -28,15 +28,15 @@ pub async fn rollouts(
     let (mut transaction, scope) = Scope::of_totals(database, question).await?;
     let mut listed = listed(&mut transaction, &scope, (after.unwrap_or(Cursor([i64::MAX, 0])), limit + 1)).await?;
     let next = (listed.len() > limit).then(|| listed.truncate(limit)).and_then(|()| listed.last());
-    let next = next.map(|(id, rollout)| Cursor([rollout.committed_on.millis(), *id]).write(ROLLOUTS));
+    let next = next.map(|(id, rollout)| Cursor([rollout.committed_on.millis(), id.number()]).write(ROLLOUTS));
     let subject = Subject::of_commits(&transaction, listed.iter().map(|(id, _)| *id).collect());
-    let mut counts: BTreeMap<i64, Counts> = BTreeMap::new();
+    let mut counts: BTreeMap<CommitId, Counts> = BTreeMap::new();
     for ((id, _), stand) in subject.stands(&mut transaction, &scope).await? {
-        counts.entry(id).or_default().merge(&stand.counts);
+        counts.entry(CommitId::new(id)).or_default().merge(&stand.counts);
     }
     let commits = listed.iter().map(|(_, rollout)| rollout.commit.clone()).collect();
     let versions = versions(&mut transaction, commits).await?;
-    let mut whole = |(id, rollout): (i64, ListedRollout)| ListedRollout {
+    let mut whole = |(id, rollout): (CommitId, ListedRollout)| ListedRollout {
         counts: counts.remove(&id).unwrap_or_default(),
         versions: versions.get(&rollout.commit).cloned().unwrap_or_default(),
         ..rollout
@@ -53,7 +53,7 @@ pub(super) async fn listed(
     transaction: &mut Transaction,
     scope: &Scope,
     (Cursor([before, id]), limit): (Cursor<2>, usize),
-) -> Result<Vec<(i64, ListedRollout)>, DatabaseError> {
+) -> Result<Vec<(CommitId, ListedRollout)>, DatabaseError> {
     let dialect = transaction.dialect();
     let before = Timestamp::from_millis(before);
     let mut values = vec![Value::from(before), id.into(), (limit as i64).into()];
@@ -75,16 +75,15 @@ pub(super) async fn listed(
         count("not null"),
         count("null"),
     );
-    let rollout = |row: &Row| ListedRollout {
-        commit: row.text(1),
-        repository: row.text(2),
-        branch: row.text(3),
-        committed_on: row.moment(4).unwrap_or_default(),
-        places: row.int(5),
-        removed: row.int(6),
-        ..ListedRollout::default()
-    };
-    Ok(transaction.query(&sql, values).await?.iter().map(|row| (row.int(0), rollout(row))).collect())
+    transaction.query(&sql, values).await
+}
+
+impl FromRow for ListedRollout {
+    fn from_row(columns: &mut Columns) -> Result<Self, ColumnError> {
+        let (commit, repository, branch) = columns.take()?;
+        let (committed_on, places, removed) = columns.take()?;
+        Ok(Self { commit, repository, branch, committed_on, places, removed, ..Self::default() })
+    }
 }
 
 /// The versions that became wanted with commits, by commit.
@@ -101,9 +100,10 @@ pub(super) async fn versions(
         transaction.dialect().any_text("d.gitops_commit_id", "$1")
     );
     let mut versions: BTreeMap<String, Vec<RolloutVersion>> = BTreeMap::new();
-    for row in transaction.query(&sql, vec![commits.into_iter().collect::<Vec<_>>().into()]).await? {
-        let version = RolloutVersion { target: facts::names(&row, 0), environment: row.text(4), version: row.text(5) };
-        versions.entry(row.text(6)).or_default().push(version);
+    for (target, environment, version, commit) in
+        transaction.query(&sql, vec![commits.into_iter().collect::<Vec<_>>().into()]).await?
+    {
+        versions.entry(commit).or_default().push(RolloutVersion { target, environment, version });
     }
     Ok(versions)
 }

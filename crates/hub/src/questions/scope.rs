@@ -9,25 +9,27 @@ use super::counted::{self, Counted};
 use super::host_kind::HostKind;
 use super::{Question, QuestionError, rollout_state};
 use crate::limits::SELECTED_HOSTS_MAX;
-use crate::store::{Database, DatabaseError, Dialect, Transaction, Value};
+use crate::store::{
+    Database, DatabaseError, Dialect, EnvironmentId, FromColumn, HostId, PlaceGroupId, TargetId, Transaction, Value,
+};
 
 /// What is asked about.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Scope {
     /// The groups of places; none if it is all of them.
-    pub(super) groups: Option<Vec<i64>>,
+    pub(super) groups: Option<Vec<PlaceGroupId>>,
     /// Of these, the groups at which something is wanted of the hosts, if only some hosts are asked about; else the same.
-    pub(super) told: Option<Vec<i64>>,
+    pub(super) told: Option<Vec<PlaceGroupId>>,
     /// The targets; none if it is all of them.
-    pub(super) targets: Option<BTreeSet<i64>>,
+    pub(super) targets: Option<BTreeSet<TargetId>>,
     /// The environment.
-    pub(super) environment_id: Option<i64>,
+    pub(super) environment_id: Option<EnvironmentId>,
     /// The environments that may be asked about; none if it is all of them.
-    pub(super) environments: Option<Vec<i64>>,
+    pub(super) environments: Option<Vec<EnvironmentId>>,
     /// Whether only something may be asked about, whatever is asked.
     pub(super) is_limited: bool,
     /// The hosts, if they are few; in the order of their ids.
-    pub(super) hosts: Option<Vec<i64>>,
+    pub(super) hosts: Option<Vec<HostId>>,
     /// What hosts must be otherwise.
     pub(super) kind: HostKind,
     /// How many of them are where, if only some hosts are asked about, and totals are.
@@ -64,7 +66,7 @@ impl Scope {
             Counted::of(&mut transaction, (&scope.kind, scope.hosts.as_deref()), scope.groups.as_deref()).await?;
         drop(turn);
         if scope.hosts.is_none() && question.filter.cluster_type.is_none() {
-            let is_told = |group: &i64| scope.groups.as_ref().is_none_or(|groups| groups.contains(group));
+            let is_told = |group: &PlaceGroupId| scope.groups.as_ref().is_none_or(|groups| groups.contains(group));
             scope.told = Some(counted.groups.iter().copied().filter(is_told).collect());
         }
         scope.counted = Some(counted);
@@ -79,12 +81,13 @@ impl Scope {
 
     async fn selected(transaction: &mut Transaction, question: Question<'_>) -> Result<Self, QuestionError> {
         let environment_id =
-            named(transaction, "environment", "environment", question.filter.environment.as_deref()).await?;
+            named::<EnvironmentId>(transaction, "environment", "environment", question.filter.environment.as_deref())
+                .await?;
         let environments = within(transaction, &question.reach.environments).await?;
         let of_environments = environment_id.map(|id| vec![id]).or_else(|| environments.clone());
         let targets = targets(transaction, question, of_environments.as_ref()).await?;
         let groups = groups(transaction, (of_environments, targets.as_ref())).await?;
-        let host = named(transaction, "host", "host", question.filter.host.as_deref()).await?;
+        let host = named::<HostId>(transaction, "host", "host", question.filter.host.as_deref()).await?;
         let cluster_type = cluster_type(transaction, question).await?;
         let kind = HostKind { labels: question.host_labels()?, cluster_type, environment_id };
         let hosts = match host {
@@ -120,20 +123,19 @@ impl Scope {
 }
 
 /// The environments that may be asked about; none if it is all of them.
-async fn within(transaction: &mut Transaction, names: &[String]) -> Result<Option<Vec<i64>>, DatabaseError> {
+async fn within(transaction: &mut Transaction, names: &[String]) -> Result<Option<Vec<EnvironmentId>>, DatabaseError> {
     if names.is_empty() {
         return Ok(None);
     }
     let sql = format!("select id from environment where {} order by id", transaction.dialect().any_text("name", "$1"));
-    let rows = transaction.query(&sql, vec![names.to_vec().into()]).await?;
-    Ok(Some(rows.iter().map(|row| row.int(0)).collect()))
+    transaction.query(&sql, vec![names.to_vec().into()]).await.map(Some)
 }
 
 /// The cluster type of the filter, which has to be known.
 async fn cluster_type(transaction: &mut Transaction, question: Question<'_>) -> Result<Option<String>, QuestionError> {
     let Some(name) = &question.filter.cluster_type else { return Ok(None) };
     let sql = "select 1 from place_group where cluster_type = $1 limit 1";
-    if transaction.query(sql, vec![name.as_str().into()]).await?.is_empty() {
+    if !transaction.exists(sql, vec![name.as_str().into()]).await? {
         return Err(unknown(transaction, "cluster type", ("place_group", "cluster_type"), name).await?);
     }
     Ok(Some(name.clone()))
@@ -143,9 +145,9 @@ async fn cluster_type(transaction: &mut Transaction, question: Question<'_>) -> 
 /// the hosts are.
 async fn told(
     transaction: &mut Transaction,
-    (kind, hosts): (&HostKind, Option<&Vec<i64>>),
-    among: Option<&Vec<i64>>,
-) -> Result<Option<Vec<i64>>, DatabaseError> {
+    (kind, hosts): (&HostKind, Option<&Vec<HostId>>),
+    among: Option<&Vec<PlaceGroupId>>,
+) -> Result<Option<Vec<PlaceGroupId>>, DatabaseError> {
     let (sql, values) = match (&kind.cluster_type, hosts) {
         (Some(name), _) => {
             let platform =
@@ -155,7 +157,7 @@ async fn told(
                  join place_group_target m on m.deployment_target_id = o.deployment_target_id \
                  join place_group a on a.id = m.place_group_id and a.role = 'application' where o.place_group_id in ({platform}) order by 1"
             );
-            (sql, vec![name.as_str().into(), kind.environment_id.unwrap_or_default().into()])
+            (sql, vec![name.as_str().into(), EnvironmentId::or_zero(kind.environment_id).into()])
         }
         (None, Some(hosts)) => {
             let of_hosts = transaction.dialect().any_int("r.host_id", "$1");
@@ -166,22 +168,21 @@ async fn told(
         }
         (None, None) => return Ok(among.cloned()),
     };
-    let rows = transaction.query(&sql, values).await?;
-    let groups = rows.iter().map(|row| row.int(0));
-    Ok(Some(groups.filter(|group| among.is_none_or(|among| among.contains(group))).collect()))
+    let mut groups = transaction.query(&sql, values).await?;
+    groups.retain(|group| among.is_none_or(|among| among.contains(group)));
+    Ok(Some(groups))
 }
 
 /// The id of a name in a table whose names are unique; none if no name is given.
-pub(super) async fn named(
+pub(super) async fn named<T: FromColumn>(
     transaction: &mut Transaction,
     what: &'static str,
     table: &'static str,
     name: Option<&str>,
-) -> Result<Option<i64>, QuestionError> {
+) -> Result<Option<T>, QuestionError> {
     let Some(name) = name else { return Ok(None) };
-    let rows = transaction.query(&format!("select id from {table} where name = $1"), vec![name.into()]).await?;
-    match rows.first() {
-        Some(row) => Ok(Some(row.int(0))),
+    match transaction.first(&format!("select id from {table} where name = $1"), vec![name.into()]).await? {
+        Some(id) => Ok(Some(id)),
         None => Err(unknown(transaction, what, (table, "name"), name).await?),
     }
 }
@@ -213,9 +214,9 @@ pub(super) async fn similar(
         "select name from (select distinct {column} as name from {table} where {column} >= $1 order by name limit $2) as later \
          union select name from (select distinct {column} as name from {table} where {column} < $1 order by name desc limit $2) as earlier"
     );
-    let rows = transaction.query(&around, vec![name.into(), NAMES_COMPARED.into()]).await?;
+    let mut similar: Vec<String> = transaction.query(&around, vec![name.into(), NAMES_COMPARED.into()]).await?;
     let alike = |known: &str| strsim::jaro_winkler(name, known);
-    let mut similar: Vec<_> = rows.iter().map(|row| row.text(0)).filter(|known| alike(known) >= ALIKE).collect();
+    similar.retain(|known| alike(known) >= ALIKE);
     similar.sort_by(|one, other| alike(other).total_cmp(&alike(one)).then_with(|| one.cmp(other)));
     similar.truncate(3);
     Ok(similar)
@@ -225,8 +226,8 @@ pub(super) async fn similar(
 async fn targets(
     transaction: &mut Transaction,
     question: Question<'_>,
-    environments: Option<&Vec<i64>>,
-) -> Result<Option<BTreeSet<i64>>, QuestionError> {
+    environments: Option<&Vec<EnvironmentId>>,
+) -> Result<Option<BTreeSet<TargetId>>, QuestionError> {
     let labels = question.target_labels()?;
     let names = [
         ("workspace", "workspace", "w.name", &question.filter.workspace),
@@ -251,7 +252,7 @@ async fn targets(
     for (what, table, _, name) in names {
         let Some(name) = name else { continue };
         let sql = format!("select 1 from {table} where name = $1 limit 1");
-        if transaction.query(&sql, vec![name.as_str().into()]).await?.is_empty() {
+        if !transaction.exists(&sql, vec![name.as_str().into()]).await? {
             return Err(unknown(transaction, what, (table, "name"), name).await?);
         }
     }
@@ -264,9 +265,9 @@ async fn targets(
          join application a on a.id = l.application_id join workspace w on w.id = a.workspace_id where {}",
         conditions.join(" and ")
     );
-    let rows = transaction.query(&sql, values).await?;
-    let matches = |row: &&crate::store::Row| labels.matches(&labels_of(row.optional_text(1)));
-    Ok(Some(rows.iter().filter(matches).map(|row| row.int(0)).collect()))
+    let targets = transaction.query::<(TargetId, Option<String>)>(&sql, values).await?;
+    let matches = |(_, text): &(_, Option<String>)| labels.matches(&labels_of(text.as_deref()));
+    Ok(Some(targets.into_iter().filter(matches).map(|(id, _)| id).collect()))
 }
 
 /// Labels from the column that holds them.
@@ -278,12 +279,12 @@ fn labels_of(text: Option<&str>) -> Labels {
 /// The groups of places of environments and of targets; none if it is about all.
 async fn groups(
     transaction: &mut Transaction,
-    (environments, targets): (Option<Vec<i64>>, Option<&BTreeSet<i64>>),
-) -> Result<Option<Vec<i64>>, QuestionError> {
+    (environments, targets): (Option<Vec<EnvironmentId>>, Option<&BTreeSet<TargetId>>),
+) -> Result<Option<Vec<PlaceGroupId>>, QuestionError> {
     let dialect = transaction.dialect();
     let (mut conditions, mut values) = (Vec::new(), Vec::new());
     if let Some(targets) = targets {
-        values.push(Value::from(targets.iter().copied().collect::<Vec<_>>()));
+        values.push(Value::from(targets.clone()));
         let of_targets = dialect.any_int("m.deployment_target_id", &format!("${}", values.len()));
         conditions.push(format!("g.id in (select m.place_group_id from place_group_target m where {of_targets})"));
     }
@@ -295,5 +296,5 @@ async fn groups(
         return Ok(None);
     }
     let sql = format!("select g.id from place_group g where {} order by g.id", conditions.join(" and "));
-    Ok(Some(transaction.query(&sql, values).await?.iter().map(|row| row.int(0)).collect()))
+    Ok(Some(transaction.query(&sql, values).await?))
 }

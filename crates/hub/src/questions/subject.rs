@@ -6,10 +6,13 @@ use std::fmt::Write as _;
 use hub_api::timestamp::Timestamp;
 use model::rollout::{Counts, RolloutState};
 
+use super::rollout_state;
 use super::scope::Scope;
 use super::walk::{Selected, selected_columns};
-use super::{rollout_state, wants};
-use crate::store::{DatabaseError, Transaction, Value};
+use super::wants::StateCount;
+use crate::store::{
+    CommitId, DatabaseError, EnvironmentId, PlaceGroupId, Transaction, Value, WorkloadId, WorkloadVersionId,
+};
 
 /// Which content at which places is rolled out, of one rollout or of several.
 ///
@@ -31,16 +34,16 @@ pub(super) struct Stand {
 
 impl Subject {
     /// What a commit changed: one that several branches may have.
-    pub(super) fn of_commit(transaction: &Transaction, ids: Vec<i64>) -> Self {
+    pub(super) fn of_commit(transaction: &Transaction, ids: Vec<CommitId>) -> Self {
         Self::of_changes(transaction, ("0", ids))
     }
 
     /// What each of these commits changed: the ids are the numbers of the rollouts.
-    pub(super) fn of_commits(transaction: &Transaction, ids: Vec<i64>) -> Self {
+    pub(super) fn of_commits(transaction: &Transaction, ids: Vec<CommitId>) -> Self {
         Self::of_changes(transaction, ("v.gitops_commit_id", ids))
     }
 
-    fn of_changes(transaction: &Transaction, (rollout, ids): (&str, Vec<i64>)) -> Self {
+    fn of_changes(transaction: &Transaction, (rollout, ids): (&str, Vec<CommitId>)) -> Self {
         let of_commits = transaction.dialect().any_int("v.gitops_commit_id", "$1");
         let table = format!(
             "select distinct {rollout} as rollout_id, p.place_group_id, v.gitops_commit_id as commit_id from place_revision v \
@@ -50,7 +53,7 @@ impl Subject {
     }
 
     /// The targets that were to have a version.
-    pub(super) fn of_version(version: i64) -> Self {
+    pub(super) fn of_version(version: WorkloadVersionId) -> Self {
         let table = format!(
             "select distinct 0 as rollout_id, g.id as place_group_id, c.id as commit_id from workload_version n \
              join deployment_target t on t.workload_id = n.workload_id \
@@ -63,7 +66,7 @@ impl Subject {
     }
 
     /// What the targets of a workload should have now.
-    pub(super) fn of_workload(workload: i64) -> Self {
+    pub(super) fn of_workload(workload: WorkloadId) -> Self {
         let table = format!(
             "select distinct 0 as rollout_id, g.id as place_group_id, v.gitops_commit_id as commit_id from deployment_target t \
              join place_group_target m on m.deployment_target_id = t.id join place_group g on g.id = m.place_group_id \
@@ -97,48 +100,49 @@ impl Subject {
         )
     }
 
-    /// How many stand where, by rollout and environment: none is 0.
+    /// How many stand where, by the number of the rollout and by environment.
     pub(super) async fn stands(
         &self,
         transaction: &mut Transaction,
         scope: &Scope,
-    ) -> Result<BTreeMap<(i64, i64), Stand>, DatabaseError> {
+    ) -> Result<BTreeMap<(i64, Option<EnvironmentId>), Stand>, DatabaseError> {
         let sum = transaction.dialect().int("sum(t.reconcilers)");
         let superseded = transaction.dialect().int("sum(case when t.wants = 1 then 0 else t.reconcilers end)");
-        let select = format!(
-            "select t.rollout_id, coalesce(g.environment_id, 0), {{state}} as state, t.is_silent, {sum}, {superseded}"
-        );
+        let select =
+            format!("select t.rollout_id, g.environment_id, {{state}} as state, t.is_silent, {sum}, {superseded}");
         let mut values = self.values.clone();
         let tallies = scope.tallies(transaction.dialect(), &mut values);
         let groups = groups_condition(transaction, scope.groups.as_ref(), &mut values);
         let sql = self.statement(&tallies, (&select, &format!("{groups} group by 1, 2, 3, 4")));
-        let mut stands: BTreeMap<(i64, i64), Stand> = BTreeMap::new();
-        for row in transaction.query(&sql, values).await? {
-            let stand = stands.entry((row.int(0), row.int(1))).or_default();
-            wants::add(&mut stand.counts, &row, 2);
-            stand.superseded += row.int(5);
+        let mut stands: BTreeMap<_, Stand> = BTreeMap::new();
+        for (rollout, environment, in_state, superseded) in
+            transaction.query::<(_, _, StateCount, i64)>(&sql, values).await?
+        {
+            let stand = stands.entry((rollout, environment)).or_default();
+            in_state.add_to(&mut stand.counts);
+            stand.superseded += superseded;
         }
         Ok(stands)
     }
 
-    /// The tallies of those that stand there, of one environment or of all.
+    /// The tallies of those that stand there, of places of one environment, of places without an environment, or of all.
     pub(super) async fn selected(
         &self,
         transaction: &mut Transaction,
-        (scope, environment): (&Scope, Option<i64>),
+        (scope, environment): (&Scope, Option<Option<EnvironmentId>>),
         states: &[RolloutState],
     ) -> Result<Vec<Selected>, DatabaseError> {
         let mut values = self.values.clone();
         let mut conditions = groups_condition(transaction, scope.groups.as_ref(), &mut values);
         if let Some(environment) = environment {
-            values.push(environment.into());
+            values.push(EnvironmentId::or_zero(environment).into());
             let _ = write!(conditions, " and coalesce(g.environment_id, 0) = ${}", values.len());
         }
         let select = format!("select {}", selected_columns("{state}"));
         let sql = self.statement("tally", (&select, &format!("{conditions} order by t.id")));
-        let rows = transaction.query(&sql, values).await?;
-        let selected = rows.iter().filter_map(Selected::of);
-        Ok(selected.filter(|selected| states.contains(&selected.state)).collect())
+        let mut selected = transaction.query::<Selected>(&sql, values).await?;
+        selected.retain(|selected| states.contains(&selected.state));
+        Ok(selected)
     }
 
     /// Since when it is wanted, by environment.
@@ -146,17 +150,16 @@ impl Subject {
         &self,
         transaction: &mut Transaction,
         scope: &Scope,
-    ) -> Result<BTreeMap<i64, Timestamp>, DatabaseError> {
+    ) -> Result<BTreeMap<Option<EnvironmentId>, Timestamp>, DatabaseError> {
         let mut values = self.values.clone();
         let groups = groups_condition(transaction, scope.told.as_ref(), &mut values);
         let sql = format!(
-            "with subject as ({}) select coalesce(g.environment_id, 0), {} from subject s \
+            "with subject as ({}) select g.environment_id, {} from subject s \
              join place_group g on g.id = s.place_group_id join gitops_commit c on c.id = s.commit_id where 1 = 1{groups} group by 1",
             self.table,
             transaction.dialect().millis("max(c.committed_on)")
         );
-        let rows = transaction.query(&sql, values).await?;
-        Ok(rows.iter().filter_map(|row| Some((row.int(0), row.moment(1)?))).collect())
+        Ok(transaction.query(&sql, values).await?.into_iter().collect())
     }
 
     /// The environments in which a place is to hold it now.
@@ -164,31 +167,30 @@ impl Subject {
         &self,
         transaction: &mut Transaction,
         scope: &Scope,
-    ) -> Result<BTreeSet<i64>, DatabaseError> {
+    ) -> Result<BTreeSet<Option<EnvironmentId>>, DatabaseError> {
         let mut values = self.values.clone();
         let groups = groups_condition(transaction, scope.told.as_ref(), &mut values);
         let sql = format!(
-            "with subject as ({}) select distinct coalesce(g.environment_id, 0) from subject s \
+            "with subject as ({}) select distinct g.environment_id from subject s \
              join place_group g on g.id = s.place_group_id join place p on p.place_group_id = g.id \
              join place_revision w on w.id = p.wanted_revision_id and w.gitops_commit_id = s.commit_id \
              where w.tree is not null{groups}",
             self.table,
         );
-        let rows = transaction.query(&sql, values).await?;
-        Ok(rows.iter().map(|row| row.int(0)).collect())
+        Ok(transaction.query(&sql, values).await?.into_iter().collect())
     }
 
     /// The versions of a workload that it is about, by environment.
     pub(super) async fn versions(
         &self,
         transaction: &mut Transaction,
-        (scope, workload): (&Scope, i64),
-    ) -> Result<BTreeMap<i64, BTreeSet<String>>, DatabaseError> {
+        (scope, workload): (&Scope, WorkloadId),
+    ) -> Result<BTreeMap<Option<EnvironmentId>, BTreeSet<String>>, DatabaseError> {
         let mut values = self.values.clone();
         let groups = groups_condition(transaction, scope.told.as_ref(), &mut values);
         values.push(workload.into());
         let sql = format!(
-            "with subject as ({}) select distinct coalesce(g.environment_id, 0), v.version from subject s \
+            "with subject as ({}) select distinct g.environment_id, v.version from subject s \
              join place_group g on g.id = s.place_group_id join gitops_commit c on c.id = s.commit_id \
              join place_group_target m on m.place_group_id = g.id \
              join deployment_assignment a on a.deployment_target_id = m.deployment_target_id and a.gitops_commit_id = c.commit_id \
@@ -196,9 +198,9 @@ impl Subject {
             self.table,
             values.len(),
         );
-        let mut versions: BTreeMap<i64, BTreeSet<String>> = BTreeMap::new();
-        for row in transaction.query(&sql, values).await? {
-            versions.entry(row.int(0)).or_default().insert(row.text(1));
+        let mut versions: BTreeMap<_, BTreeSet<String>> = BTreeMap::new();
+        for (environment, version) in transaction.query(&sql, values).await? {
+            versions.entry(environment).or_default().insert(version);
         }
         Ok(versions)
     }
@@ -208,7 +210,7 @@ impl Subject {
 const OF_WORKLOADS: &str = "(g.role = 'application' or not exists (select 1 from place_group_target o \
     join place_group f on f.id = o.place_group_id where o.deployment_target_id = t.id and f.role = 'application'))";
 
-fn groups_condition(transaction: &Transaction, groups: Option<&Vec<i64>>, values: &mut Vec<Value>) -> String {
+fn groups_condition(transaction: &Transaction, groups: Option<&Vec<PlaceGroupId>>, values: &mut Vec<Value>) -> String {
     let Some(groups) = groups else { return String::new() };
     values.push(groups.clone().into());
     format!(" and {}", transaction.dialect().any_int("g.id", &format!("${}", values.len())))

@@ -3,7 +3,8 @@
 use model::rollout::Counts;
 
 use super::scope::Scope;
-use super::{Question, QuestionError, rollout_state, wants};
+use super::wants::StateCount;
+use super::{Question, QuestionError, rollout_state};
 use crate::store::{Database, Value};
 
 /// How many of those at whose places something is wanted stand where, and how many of them are silent, whatever they said last.
@@ -27,9 +28,9 @@ pub async fn totals(database: &Database, question: impl Into<Question<'_>>) -> R
         of_groups.unwrap_or_default()
     );
     let (mut counts, mut silent) = (Counts::default(), 0);
-    for row in transaction.query(&sql, values).await? {
-        wants::add(&mut counts, &row, 0);
-        silent += if row.is(1) { row.int(2) } else { 0 };
+    for in_state in transaction.query::<StateCount>(&sql, values).await? {
+        in_state.add_to(&mut counts);
+        silent += if in_state.is_silent { in_state.reconcilers } else { 0 };
     }
     Ok((counts, silent))
 }

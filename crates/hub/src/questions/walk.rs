@@ -7,10 +7,14 @@ use std::collections::BTreeSet;
 use model::rollout::RolloutState;
 
 use super::cursor::Cursor;
+use super::rollout_state::StateNumber;
 use super::scope::Scope;
 use super::{QuestionError, rollout_state};
 use crate::limits::PAGE_EXAMINED_MAX;
-use crate::store::{DatabaseError, Transaction, Value};
+use crate::store::{
+    ColumnError, Columns, DatabaseError, FromRow, HostId, PlaceGroupId, PlaceId, ReconcilerId, TallyId, Transaction,
+    Value,
+};
 
 /// Lanes that are asked for at once.
 const LANES: usize = 1_000;
@@ -30,7 +34,7 @@ pub(super) struct Walk {
     along: Along,
     scope: Scope,
     /// Only those that are counted there.
-    tallies: Option<Vec<i64>>,
+    tallies: Option<Vec<TallyId>>,
     /// Those that were somewhere once, too: at a moment, they may have been there.
     with_past: bool,
 }
@@ -39,9 +43,9 @@ pub(super) struct Walk {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Found {
     /// Their ids.
-    pub(super) reconcilers: Vec<i64>,
+    pub(super) reconcilers: Vec<ReconcilerId>,
     /// Where each was looked for; none where that says nothing.
-    pub(super) places: Vec<Option<i64>>,
+    pub(super) places: Vec<Option<PlaceId>>,
     /// Where the next page begins; none if this is the last one.
     pub(super) next: Option<Cursor<2>>,
 }
@@ -49,14 +53,14 @@ pub(super) struct Found {
 /// A tally that is selected: its id, the group that it belongs to, and where its reconcilers stand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Selected {
-    pub(super) id: i64,
-    pub(super) group_id: i64,
+    pub(super) id: TallyId,
+    pub(super) group_id: PlaceGroupId,
     pub(super) state: RolloutState,
     /// Whether the index of those that need attention has its reconcilers.
     pub(super) is_attention: bool,
 }
 
-/// The columns of a tally `t` from which [`Selected::of`] reads; the state is the expression that is put in.
+/// The columns of a tally `t` of a [`Selected`]; the state is the expression that is put in.
 pub(super) fn selected_columns(state: &str) -> String {
     format!(
         "t.id, t.place_group_id, {state}, \
@@ -64,10 +68,10 @@ pub(super) fn selected_columns(state: &str) -> String {
     )
 }
 
-impl Selected {
-    pub(super) fn of(row: &crate::store::Row) -> Option<Self> {
-        let state = rollout_state::from_number(row.int(2))?;
-        Some(Self { id: row.int(0), group_id: row.int(1), state, is_attention: row.is(3) })
+impl FromRow for Selected {
+    fn from_row(columns: &mut Columns) -> Result<Self, ColumnError> {
+        let (id, group_id, StateNumber(state), is_attention) = columns.take()?;
+        Ok(Self { id, group_id, state, is_attention })
     }
 }
 
@@ -88,9 +92,9 @@ impl Walk {
             "select {columns} from tally t where t.wanted_commit_id <> 0 and t.reconcilers > 0{} order by t.id",
             of_groups.unwrap_or_default()
         );
-        let rows = transaction.query(&sql, values).await?;
-        let selected = rows.iter().filter_map(Selected::of);
-        Ok(Self::of_tallies(scope, selected.filter(|selected| states.contains(&selected.state)).collect()))
+        let mut selected = transaction.query::<Selected>(&sql, values).await?;
+        selected.retain(|selected| states.contains(&selected.state));
+        Ok(Self::of_tallies(scope, selected))
     }
 
     /// The reconcilers of tallies.
@@ -155,7 +159,8 @@ impl Walk {
             }
             let range = self.range(transaction, progress.position, (wanted, progress.left)).await?;
             progress.left = progress.left.saturating_sub(range.examined.max(1));
-            let place = Some(progress.position.0[0]).filter(|_| self.along == Along::Places && self.is_past());
+            let lane = PlaceId::new(progress.position.0[0]);
+            let place = Some(lane).filter(|_| self.along == Along::Places && self.is_past());
             progress.found.places.extend(range.found.iter().map(|_| place));
             progress.found.reconcilers.extend(range.found);
             match range.end {
@@ -170,9 +175,12 @@ impl Walk {
         self.with_past && self.scope.groups.is_some()
     }
 
-    fn ids(&self) -> &[i64] {
-        let ids = if self.along == Along::Hosts { &self.scope.hosts } else { &self.tallies };
-        ids.as_deref().unwrap_or_default()
+    /// The lanes of hosts, or of tallies, in the order of their ids.
+    fn ids(&self) -> Vec<i64> {
+        match self.along {
+            Along::Hosts => self.scope.hosts.iter().flatten().copied().map(HostId::number).collect(),
+            _ => self.tallies.iter().flatten().copied().map(TallyId::number).collect(),
+        }
     }
 
     /// The next lanes, from that one on, in the order of their ids. Reconcilers of which nobody knows where they are come first, as lane 0.
@@ -201,9 +209,9 @@ impl Walk {
             "select p.id from place p where p.id >= $1{} and {has_some} order by p.id limit $2",
             of_groups.unwrap_or_default(),
         );
-        let rows = transaction.query(&sql, values).await?;
+        let places = transaction.query::<i64>(&sql, values).await?;
         let unplaced = (from == 0 && !self.scope.is_of_places()).then_some(0);
-        Ok(unplaced.into_iter().chain(rows.iter().map(|row| row.int(0))).take(LANES).collect())
+        Ok(unplaced.into_iter().chain(places).take(LANES).collect())
     }
 
     /// Looks at the next reconcilers of a lane.
@@ -220,14 +228,13 @@ impl Walk {
         selecting.push((wanted as i64).into());
         let limit = selecting.len();
         let sql = format!("select x.id from ({inner}) as x where {conditions} order by x.id limit ${limit}");
-        let found: Vec<i64> = transaction.query(&sql, selecting).await?.iter().map(|row| row.int(0)).collect();
+        let found: Vec<ReconcilerId> = transaction.query(&sql, selecting).await?;
         if found.len() == wanted || conditions == NO_CONDITION {
-            let end = found.last().copied().filter(|_| found.len() == wanted);
+            let end = found.last().copied().map(ReconcilerId::number).filter(|_| found.len() == wanted);
             return Ok(PathRange { examined: found.len(), found, end });
         }
         let sql = format!("select count(*), max(y.id) from ({inner}) as y");
-        let looked_at = transaction.query(&sql, values).await?;
-        let (examined, end) = looked_at.first().map_or((0, None), |row| (row.int(0) as usize, row.optional_int(1)));
+        let (examined, end): (usize, Option<i64>) = transaction.one(&sql, values).await?;
         Ok(PathRange { found, examined, end: end.filter(|_| examined == examined_max) })
     }
 
@@ -308,7 +315,7 @@ struct Progress {
 
 /// What was found in a part of a lane.
 struct PathRange {
-    found: Vec<i64>,
+    found: Vec<ReconcilerId>,
     examined: usize,
     /// The last that was looked at; none if the lane ends there.
     end: Option<i64>,

@@ -3,19 +3,19 @@
 use std::collections::BTreeMap;
 
 use hub_api::timestamp::Timestamp;
-use model::rollout::Counts;
+use model::rollout::{Counts, RolloutState};
 
 use super::facts::Below;
-use super::rollout_state;
+use super::rollout_state::{self, StateNumber};
 use super::scope::Scope;
-use crate::store::{DatabaseError, Row, Transaction};
+use crate::store::{BranchId, ColumnError, Columns, DatabaseError, FromRow, PlaceGroupId, TargetId, Transaction};
 
 /// What a group of places should hold: of several places, what became wanted last.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct GroupDesired {
     pub(super) commit: String,
     pub(super) sequence: i64,
-    pub(super) branch_id: i64,
+    pub(super) branch_id: Option<BranchId>,
     pub(super) path: String,
     pub(super) config_version: Option<String>,
     pub(super) since: Option<Timestamp>,
@@ -23,7 +23,7 @@ pub(super) struct GroupDesired {
 
 impl GroupDesired {
     /// What is asked for to know the configuration of a target in it.
-    pub(super) fn below(&self, target_id: i64) -> Below {
+    pub(super) fn below(&self, target_id: TargetId) -> Below {
         Below { branch_id: self.branch_id, path: self.path.clone(), target_id, sequence: self.sequence }
     }
 }
@@ -31,9 +31,9 @@ impl GroupDesired {
 /// What groups should hold now, or were to hold at a moment; those at which nothing is wanted are left out.
 pub(super) async fn of_groups(
     transaction: &mut Transaction,
-    groups: Vec<i64>,
+    groups: Vec<PlaceGroupId>,
     at: Option<Timestamp>,
-) -> Result<BTreeMap<i64, GroupDesired>, DatabaseError> {
+) -> Result<BTreeMap<PlaceGroupId, GroupDesired>, DatabaseError> {
     if groups.is_empty() {
         return Ok(BTreeMap::new());
     }
@@ -59,23 +59,22 @@ pub(super) async fn of_groups(
         dialect.millis("w.wanted_on"),
         dialect.any_int("p.place_group_id", "$1"),
     );
-    let wanted = |row: &Row| GroupDesired {
-        commit: row.text(1),
-        sequence: row.int(2),
-        branch_id: row.int(3),
-        path: row.text(4),
-        config_version: row.optional_text(5).map(str::to_owned),
-        since: row.moment(6),
-    };
-    Ok(transaction.query(&sql, values).await?.iter().map(|row| (row.int(0), wanted(row))).collect())
+    Ok(transaction.query(&sql, values).await?.into_iter().collect())
+}
+
+impl FromRow for GroupDesired {
+    fn from_row(columns: &mut Columns) -> Result<Self, ColumnError> {
+        let (commit, sequence, branch_id, path, config_version, since) = columns.take()?;
+        Ok(Self { commit, sequence, branch_id, path, config_version, since })
+    }
 }
 
 /// How many reconcilers of groups stand where, of the hosts that are asked about.
 pub(super) async fn counts(
     transaction: &mut Transaction,
     scope: &Scope,
-    groups: Vec<i64>,
-) -> Result<BTreeMap<i64, Counts>, DatabaseError> {
+    groups: Vec<PlaceGroupId>,
+) -> Result<BTreeMap<PlaceGroupId, Counts>, DatabaseError> {
     if groups.is_empty() {
         return Ok(BTreeMap::new());
     }
@@ -88,16 +87,30 @@ pub(super) async fn counts(
          where {} and t.wanted_commit_id <> 0 and t.reconcilers > 0 group by 1, 2, 3",
         transaction.dialect().any_int("t.place_group_id", "$1")
     );
-    let mut counts: BTreeMap<i64, Counts> = BTreeMap::new();
-    for row in transaction.query(&sql, values).await? {
-        add(counts.entry(row.int(0)).or_default(), &row, 1);
+    let mut counts: BTreeMap<PlaceGroupId, Counts> = BTreeMap::new();
+    for (group, in_state) in transaction.query::<(_, StateCount)>(&sql, values).await? {
+        in_state.add_to(counts.entry(group).or_default());
     }
     Ok(counts)
 }
 
-/// Adds a row whose columns from that one on are state, silent, how many.
-pub(super) fn add(counts: &mut Counts, row: &Row, first: usize) {
-    if let Some(state) = rollout_state::from_number(row.int(first)) {
-        counts.add(state, row.is(first + 1), row.int(first + 2));
+/// How many reconcilers are in a rollout state. Its columns are the state, whether they are silent, how many.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct StateCount {
+    state: RolloutState,
+    pub(super) is_silent: bool,
+    pub(super) reconcilers: i64,
+}
+
+impl FromRow for StateCount {
+    fn from_row(columns: &mut Columns) -> Result<Self, ColumnError> {
+        let (StateNumber(state), is_silent, reconcilers) = columns.take()?;
+        Ok(Self { state, is_silent, reconcilers })
+    }
+}
+
+impl StateCount {
+    pub(super) fn add_to(self, counts: &mut Counts) {
+        counts.add(self.state, self.is_silent, self.reconcilers);
     }
 }

@@ -78,7 +78,7 @@ async fn look_at(database: &Database, rule: &Rule, now: Timestamp) -> Result<Pha
     );
     let mut values = vec![Value::from(after.phase.as_str()), after.since.into(), now.into()];
     values.extend([matching.into(), expected.into(), millis(took).into(), Value::from(rule.name.as_str())]);
-    transaction.query(&sql, values).await?;
+    transaction.execute(&sql, values).await?;
     if let Some(new) = &new {
         notifications::add(&mut transaction, &rule.name, new, now).await?;
     }
@@ -93,7 +93,7 @@ async fn look_at(database: &Database, rule: &Rule, now: Timestamp) -> Result<Pha
 async fn note_problem(database: &Database, rule: &Rule, problem: &str) -> Result<(), QuestionError> {
     let mut transaction = database.begin().await?;
     let sql = "update rule_state set problem = $1 where name = $2";
-    transaction.query(sql, vec![problem.into(), rule.name.as_str().into()]).await?;
+    transaction.execute(sql, vec![problem.into(), rule.name.as_str().into()]).await?;
     Ok(transaction.commit().await?)
 }
 
@@ -122,7 +122,7 @@ async fn standing(database: &Database, rule: &Rule, now: Timestamp) -> Result<St
         dialect.instant("$2"),
         dialect.instant("$3")
     );
-    transaction.query(&sql, vec![rule.name.as_str().into(), now.into(), Timestamp::MIN.into()]).await?;
+    transaction.execute(&sql, vec![rule.name.as_str().into(), now.into(), Timestamp::MIN.into()]).await?;
     let standing = read(&mut transaction, rule, "").await?;
     transaction.commit().await?;
     Ok(standing.unwrap_or_default())
@@ -137,14 +137,13 @@ async fn read(transaction: &mut Transaction, rule: &Rule, lock: &str) -> Result<
     let dialect = transaction.dialect();
     let (since, looked) = (dialect.millis("s.since_on"), dialect.millis("s.looked_on"));
     let sql = format!("select s.phase, {since}, {looked}, s.took_ms from rule_state s where s.name = $1{lock}");
-    let rows = transaction.query(&sql, vec![rule.name.as_str().into()]).await?;
-    let standing = |row: &crate::store::Row| Standing {
-        phase: Phase::parse(&row.text(0)).unwrap_or_default(),
-        since: row.moment(1).unwrap_or_default(),
-        looked_on: row.moment(2).unwrap_or_default(),
-        took: Duration::from_millis(u64::try_from(row.int(3)).unwrap_or_default()),
-    };
-    Ok(rows.first().map(standing))
+    let found: Option<(String, _, _, i64)> = transaction.first(&sql, vec![rule.name.as_str().into()]).await?;
+    Ok(found.map(|(phase, since, looked_on, took_ms)| Standing {
+        phase: Phase::parse(&phase).unwrap_or_default(),
+        since,
+        looked_on,
+        took: Duration::from_millis(u64::try_from(took_ms).unwrap_or_default()),
+    }))
 }
 
 /// How many a rule counts, of how many.
@@ -253,8 +252,8 @@ pub async fn states(database: &Database, rules: &[Rule]) -> Result<Vec<RuleState
     for rule in rules {
         let standing = read(&mut transaction, rule, "").await?.filter(|standing| standing.looked_on > Timestamp::MIN);
         let sql = "select matching, expected, problem from rule_state where name = $1";
-        let counted = transaction.query(sql, vec![rule.name.as_str().into()]).await?;
-        let (matching, expected) = counted.first().map_or((0, 0), |row| (row.int(0), row.int(1)));
+        let counted = transaction.first(sql, vec![rule.name.as_str().into()]).await?;
+        let (matching, expected, problem) = counted.unwrap_or_default();
         states.push(RuleState {
             name: rule.name.clone(),
             filter: rule.filter.clone(),
@@ -269,7 +268,7 @@ pub async fn states(database: &Database, rules: &[Rule]) -> Result<Vec<RuleState
             looked: standing.map(|standing| standing.looked_on),
             matching,
             expected,
-            problem: counted.first().and_then(|row| row.optional_text(2)).map(str::to_owned),
+            problem,
             notification: notifications::last(&mut transaction, &rule.name).await?,
         });
     }

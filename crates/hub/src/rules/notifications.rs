@@ -13,7 +13,7 @@ use crate::limits::{
     NOTIFICATION_AGE_MAX, NOTIFICATION_LEASE, NOTIFICATION_PAUSE, NOTIFICATION_PAUSE_MAX, NOTIFICATIONS_AT_ONCE,
     NOTIFICATIONS_KEPT,
 };
-use crate::store::{Database, DatabaseError, Row, Transaction, Value};
+use crate::store::{ColumnError, Columns, Database, DatabaseError, FromRow, NotificationId, Transaction, Value};
 
 /// What became of notifications that were sent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -44,7 +44,7 @@ pub(super) async fn add(
         "insert into notification (message_id, rule, kind, body, created_on, due_on) values ($1, $2, $3, $4, {instant}, {instant})"
     );
     let values = vec![send::message_id().into(), rule.into(), new.kind.into(), new.body.as_str().into(), now.into()];
-    transaction.query(&sql, values).await.map(drop)
+    transaction.execute(&sql, values).await
 }
 
 /// The last notification of a rule.
@@ -57,17 +57,15 @@ pub(super) async fn last(transaction: &mut Transaction, rule: &str) -> Result<Op
         millis("given_up_on"),
         millis("due_on"),
     );
-    let rows = transaction.query(&sql, vec![rule.into()]).await?;
-    Ok(rows.first().map(|row| LastNotification {
-        id: row.text(0),
-        kind: row.text(1),
-        created: row.moment(2).unwrap_or_default(),
-        attempts: row.int(3),
-        delivered: row.moment(4),
-        given_up: row.moment(5),
-        due: row.moment(6),
-        problem: row.optional_text(7).map(str::to_owned),
-    }))
+    transaction.first(&sql, vec![rule.into()]).await
+}
+
+impl FromRow for LastNotification {
+    fn from_row(columns: &mut Columns) -> Result<Self, ColumnError> {
+        let (id, kind, created, attempts) = columns.take()?;
+        let (delivered, given_up, due, problem) = columns.take()?;
+        Ok(Self { id, kind, created, attempts, delivered, given_up, due, problem })
+    }
 }
 
 /// Sends what is due of these rules, several at a time, and notes what became of it.
@@ -114,7 +112,7 @@ async fn deliver_some(
 
 /// A notification that is to be sent now, by nobody else.
 struct Due {
-    id: i64,
+    id: NotificationId,
     message_id: String,
     rule: String,
     kind: String,
@@ -138,28 +136,23 @@ async fn claim(database: &Database, rules: &[Rule], now: Timestamp) -> Result<Op
     let names: Vec<String> = rules.iter().map(|rule| rule.name.clone()).collect();
     let values = vec![Value::from(now), names.into()];
     // Mostly there is none: who looks does not get in anybody's way.
-    if database.query(&due, values.clone()).await?.is_empty() {
+    if !database.exists(&due, values.clone()).await? {
         return Ok(None);
     }
     let mut transaction = database.begin().await?;
-    let rows = transaction.query(&format!("{due}{}", dialect.for_update("n")), values).await?;
-    let Some(due) = rows.first().map(of_row) else { return Ok(None) };
+    let due = transaction.first(&format!("{due}{}", dialect.for_update("n")), values).await?;
+    let Some(due): Option<Due> = due else { return Ok(None) };
     let sql = format!("update notification set attempts = $1, due_on = {} where id = $3", dialect.instant("$2"));
     let values = vec![due.attempts.into(), now.after(NOTIFICATION_LEASE).into(), due.id.into()];
-    transaction.query(&sql, values).await?;
+    transaction.execute(&sql, values).await?;
     transaction.commit().await?;
     Ok(Some(due))
 }
 
-fn of_row(row: &Row) -> Due {
-    Due {
-        id: row.int(0),
-        message_id: row.text(1),
-        rule: row.text(2),
-        kind: row.text(3),
-        body: row.text(4),
-        created_on: row.moment(5).unwrap_or_default(),
-        attempts: row.int(6) + 1,
+impl FromRow for Due {
+    fn from_row(columns: &mut Columns) -> Result<Self, ColumnError> {
+        let (id, message_id, rule, kind, body, created_on) = columns.take()?;
+        Ok(Self { id, message_id, rule, kind, body, created_on, attempts: columns.take::<i64>()? + 1 })
     }
 }
 
@@ -233,9 +226,8 @@ async fn note(
         instant("$3")
     );
     let mut transaction = database.begin().await?;
-    transaction
-        .query(&sql, vec![again.into(), delivered.into(), given_up.into(), problem.into(), due.id.into()])
-        .await?;
+    let values = vec![again.into(), delivered.into(), given_up.into(), problem.into(), due.id.into()];
+    transaction.execute(&sql, values).await?;
     transaction.commit().await
 }
 
@@ -243,11 +235,11 @@ async fn note(
 async fn forget(database: &Database, horizon: Timestamp) -> Result<(), DatabaseError> {
     let condition = format!("created_on < {}", database.dialect().instant("$1"));
     let sql = format!("select 1 from notification where {condition} limit 1");
-    if database.query(&sql, vec![horizon.into()]).await?.is_empty() {
+    if !database.exists(&sql, vec![horizon.into()]).await? {
         return Ok(());
     }
     let mut transaction = database.begin().await?;
-    transaction.query(&format!("delete from notification where {condition}"), vec![horizon.into()]).await?;
+    transaction.execute(&format!("delete from notification where {condition}"), vec![horizon.into()]).await?;
     transaction.commit().await
 }
 
@@ -266,7 +258,15 @@ mod tests {
 
     fn outcome(age: Duration, status: u16, retry_after: Option<u64>) -> Outcome {
         let (created_on, text) = (Timestamp::from_millis(0), String::new);
-        let due = Due { id: 1, message_id: text(), rule: text(), kind: text(), body: text(), created_on, attempts: 1 };
+        let due = Due {
+            id: NotificationId::new(1),
+            message_id: text(),
+            rule: text(),
+            kind: text(),
+            body: text(),
+            created_on,
+            attempts: 1,
+        };
         let status = reqwest::StatusCode::from_u16(status).unwrap();
         let error = SendError::Refused { host: text(), status, retry_after: retry_after.map(Duration::from_secs) };
         Outcome::of(&due, Some(&error), created_on.after(age))

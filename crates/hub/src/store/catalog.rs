@@ -43,9 +43,8 @@ pub async fn tables(transaction: &mut Transaction) -> Result<Vec<Table>, Databas
         }
     };
     let mut tables: Vec<Table> = Vec::new();
-    for row in transaction.query(sql, Vec::new()).await? {
-        let (table, column) = (row.text(0), row.text(1));
-        let kind = kind(&column, &row.text(2));
+    for (table, column, declared) in transaction.query::<(String, String, String)>(sql, Vec::new()).await? {
+        let kind = kind(&column, &declared);
         match tables.last_mut().filter(|last| last.name == table) {
             Some(last) => last.columns.push((column, kind)),
             None => tables.push(Table { name: table, columns: vec![(column, kind)] }),

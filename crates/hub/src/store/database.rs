@@ -13,8 +13,9 @@ use sqlx::{Connection as _, PgPool, SqlitePool};
 use super::dialect::Dialect;
 use super::error::DatabaseError;
 use super::migrations;
+use super::row::{FromRow, Row, read_all};
 use super::transaction::Transaction;
-use super::value::{Row, Value};
+use super::value::Value;
 
 /// How long to wait for a connection before the database counts as gone.
 const ACQUIRE_TIMEOUT: Duration = Duration::from_secs(5);
@@ -122,11 +123,44 @@ impl Database {
         })
     }
 
-    /// Asks one question.
+    /// Asks one question, and gives the rows of the answer.
+    ///
+    /// # Errors
+    /// The database can't be reached, or refuses; or the rows are of another type.
+    pub async fn query<T: FromRow>(&self, sql: &str, parameters: Vec<Value>) -> Result<Vec<T>, DatabaseError> {
+        read_all(self.rows(sql, parameters).await?, sql)
+    }
+
+    /// Asks one question, and gives the first row of the answer, if it has any.
+    ///
+    /// # Errors
+    /// As [`Self::query`].
+    pub async fn first<T: FromRow>(&self, sql: &str, parameters: Vec<Value>) -> Result<Option<T>, DatabaseError> {
+        Ok(self.query(sql, parameters).await?.into_iter().next())
+    }
+
+    /// Asks one question whose answer always has a row, and gives that row.
+    ///
+    /// # Errors
+    /// As [`Self::query`]; and there is no row.
+    pub async fn one<T: FromRow>(&self, sql: &str, parameters: Vec<Value>) -> Result<T, DatabaseError> {
+        let first = self.first(sql, parameters).await?;
+        first.ok_or_else(|| DatabaseError::NoRow { statement: sql.to_owned() })
+    }
+
+    /// Whether the answer to a question has any row.
     ///
     /// # Errors
     /// The database can't be reached, or refuses.
-    pub async fn query(&self, sql: &str, parameters: Vec<Value>) -> Result<Vec<Row>, DatabaseError> {
+    pub async fn exists(&self, sql: &str, parameters: Vec<Value>) -> Result<bool, DatabaseError> {
+        Ok(!self.rows(sql, parameters).await?.is_empty())
+    }
+
+    /// Asks one question whose columns are not known before, and gives the rows of the answer as they are.
+    ///
+    /// # Errors
+    /// The database can't be reached, or refuses.
+    pub async fn rows(&self, sql: &str, parameters: Vec<Value>) -> Result<Vec<Row>, DatabaseError> {
         match &self.0 {
             Pools::Sqlite { readers, .. } => super::transaction::query_sqlite(readers, sql, parameters).await,
             Pools::Postgres(pool) => super::transaction::query_postgres(pool, sql, parameters).await,

@@ -1,5 +1,17 @@
 //! What a database can refuse.
 
+/// A column does not hold what its reader needs.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("column {column} holds {found} instead of {expected}")]
+pub struct ColumnError {
+    /// The column, counted from 1.
+    pub column: usize,
+    /// What the reader needs.
+    pub expected: &'static str,
+    /// What is there.
+    pub found: &'static str,
+}
+
 /// The database can't do what was asked for.
 #[derive(Debug, thiserror::Error)]
 pub enum DatabaseError {
@@ -15,6 +27,20 @@ pub enum DatabaseError {
     /// It was made by a later version of Kalypso, or its migrations were changed.
     #[error("the tables of the database do not fit this version: {0}")]
     Tables(String),
+    /// A statement and the type of its rows do not agree: a mistake of Kalypso.
+    #[error("{column}, in the answer to `{statement}`")]
+    Column {
+        /// The column.
+        column: ColumnError,
+        /// The statement.
+        statement: String,
+    },
+    /// A statement that always answers a row answered none: a mistake of Kalypso.
+    #[error("no row in the answer to `{statement}`")]
+    NoRow {
+        /// The statement.
+        statement: String,
+    },
     /// It refused.
     #[error("the database refused: {0}")]
     Refused(String),

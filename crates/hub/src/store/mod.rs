@@ -8,7 +8,9 @@ pub mod checkpoint;
 mod database;
 mod dialect;
 mod error;
+mod ids;
 mod migrations;
+mod row;
 mod rows;
 mod transaction;
 mod value;
@@ -16,7 +18,12 @@ mod value;
 pub use catalog::{Table, tables};
 pub use database::{Database, DatabaseUrl, DatabaseUrlError};
 pub use dialect::Dialect;
-pub use error::DatabaseError;
+pub use error::{ColumnError, DatabaseError};
+pub use ids::{
+    BranchId, CommitId, DeploymentId, EnvironmentId, HostId, NotificationId, PlaceGroupId, PlaceId, ReconcilerId,
+    RevisionId, TallyId, TargetId, WorkloadId, WorkloadVersionId,
+};
+pub use row::{Columns, FromColumn, FromRow, Row};
 pub use rows::{Kind, Rows};
 pub use transaction::{Transaction, Turn};
-pub use value::{Row, Value};
+pub use value::Value;

@@ -8,8 +8,9 @@ use sqlx::{AssertSqlSafe, Column as _, Postgres, Row as _, Sqlite, TypeInfo as _
 
 use super::dialect::Dialect;
 use super::error::DatabaseError;
+use super::row::{FromRow, Row, read_all};
 use super::rows::Rows;
-use super::value::{Row, Value};
+use super::value::Value;
 
 /// Who may change what reconcilers report, and what is wanted of them, at the same time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,14 +55,55 @@ impl Transaction {
             Turn::Reports => "pg_advisory_xact_lock_shared",
             Turn::Alone => "pg_advisory_xact_lock",
         };
-        self.query(&format!("select 1 from {lock}($1)"), vec![TURN_LOCK.into()]).await.map(drop)
+        self.execute(&format!("select 1 from {lock}($1)"), vec![TURN_LOCK.into()]).await
     }
 
     /// Runs a statement, and gives the rows that it answers.
     ///
     /// # Errors
+    /// The database can't be reached, or refuses; or the rows are of another type.
+    pub async fn query<T: FromRow>(&mut self, sql: &str, parameters: Vec<Value>) -> Result<Vec<T>, DatabaseError> {
+        read_all(self.rows(sql, parameters).await?, sql)
+    }
+
+    /// Runs a statement, and gives the first row that it answers, if it answers any.
+    ///
+    /// # Errors
+    /// As [`Self::query`].
+    pub async fn first<T: FromRow>(&mut self, sql: &str, parameters: Vec<Value>) -> Result<Option<T>, DatabaseError> {
+        Ok(self.query(sql, parameters).await?.into_iter().next())
+    }
+
+    /// Runs a statement that always answers a row, and gives that row.
+    ///
+    /// # Errors
+    /// As [`Self::query`]; and there is no row.
+    pub async fn one<T: FromRow>(&mut self, sql: &str, parameters: Vec<Value>) -> Result<T, DatabaseError> {
+        let first = self.first(sql, parameters).await?;
+        first.ok_or_else(|| DatabaseError::NoRow { statement: sql.to_owned() })
+    }
+
+    /// Whether a statement answers any row.
+    ///
+    /// # Errors
     /// The database can't be reached, or refuses.
-    pub async fn query(&mut self, sql: &str, parameters: Vec<Value>) -> Result<Vec<Row>, DatabaseError> {
+    pub async fn exists(&mut self, sql: &str, parameters: Vec<Value>) -> Result<bool, DatabaseError> {
+        Ok(!self.rows(sql, parameters).await?.is_empty())
+    }
+
+    /// Runs a statement whose answer does not matter.
+    ///
+    /// # Errors
+    /// The database can't be reached, or refuses.
+    pub async fn execute(&mut self, sql: &str, parameters: Vec<Value>) -> Result<(), DatabaseError> {
+        self.rows(sql, parameters).await.map(drop)
+    }
+
+    /// Runs a statement whose columns are not known before, and gives the rows that it answers as they are.
+    ///
+    /// # Errors
+    /// The database can't be reached, or refuses.
+    pub async fn rows(&mut self, sql: &str, parameters: Vec<Value>) -> Result<Vec<Row>, DatabaseError> {
         tracing::trace!(sql, "asks the database");
         match self {
             Self::Sqlite(transaction) => query_sqlite(&mut **transaction, sql, parameters).await,
@@ -102,13 +144,24 @@ impl Transaction {
     /// Runs a statement that reads rows as the table `source`, and gives the rows that it answers.
     ///
     /// # Errors
-    /// The database can't be reached, or refuses.
-    pub async fn with(&mut self, rows: Rows, statement: &str) -> Result<Vec<Row>, DatabaseError> {
+    /// As [`Self::query`].
+    pub async fn with<T: FromRow>(&mut self, rows: Rows, statement: &str) -> Result<Vec<T>, DatabaseError> {
         let mut answers = Vec::new();
         for (sql, parameters) in rows.statements(self.dialect(), statement) {
             answers.extend(self.query(&sql, parameters).await?);
         }
         Ok(answers)
+    }
+
+    /// Runs a statement that reads rows as the table `source`, and whose answer does not matter.
+    ///
+    /// # Errors
+    /// The database can't be reached, or refuses.
+    pub async fn execute_with(&mut self, rows: Rows, statement: &str) -> Result<(), DatabaseError> {
+        for (sql, parameters) in rows.statements(self.dialect(), statement) {
+            self.execute(&sql, parameters).await?;
+        }
+        Ok(())
     }
 
     /// Runs several statements without parameters.

@@ -73,6 +73,23 @@ impl From<Option<String>> for Value {
     }
 }
 
+impl Value {
+    /// What it is, for errors.
+    pub(super) fn describe(&self) -> &'static str {
+        match self {
+            Self::Int(None) | Self::Text(None) => "null",
+            Self::Int(Some(_)) => "an integer",
+            Self::Text(Some(_)) => "a text",
+            Self::Ints(_) | Self::Texts(_) | Self::OptionalInts(_) | Self::OptionalTexts(_) => "a list",
+        }
+    }
+
+    /// Whether it is null. SQLite does not say of which type a null is.
+    pub(super) fn is_null(&self) -> bool {
+        matches!(self, Self::Int(None) | Self::Text(None))
+    }
+}
+
 impl From<Vec<i64>> for Value {
     fn from(numbers: Vec<i64>) -> Self {
         Self::Ints(numbers)
@@ -82,52 +99,5 @@ impl From<Vec<i64>> for Value {
 impl From<Vec<String>> for Value {
     fn from(texts: Vec<String>) -> Self {
         Self::Texts(texts)
-    }
-}
-
-/// A row of an answer. Columns are taken by their place; a column that is asked for as what it is not holds nothing.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Row(pub(super) Vec<Value>);
-
-impl Row {
-    /// What is in a column, whatever it is.
-    pub fn value(&self, column: usize) -> Option<&Value> {
-        self.0.get(column)
-    }
-
-    /// The integer in a column.
-    pub fn optional_int(&self, column: usize) -> Option<i64> {
-        match self.0.get(column) {
-            Some(Value::Int(number)) => *number,
-            _ => None,
-        }
-    }
-
-    /// The integer in a column that always has one; 0 where it has none.
-    pub fn int(&self, column: usize) -> i64 {
-        self.optional_int(column).unwrap_or_default()
-    }
-
-    /// Whether a column holds another integer than 0.
-    pub fn is(&self, column: usize) -> bool {
-        self.int(column) != 0
-    }
-
-    /// The moment in a column.
-    pub fn moment(&self, column: usize) -> Option<Timestamp> {
-        self.optional_int(column).map(Timestamp::from_millis)
-    }
-
-    /// The text in a column.
-    pub fn optional_text(&self, column: usize) -> Option<&str> {
-        match self.0.get(column) {
-            Some(Value::Text(text)) => text.as_deref(),
-            _ => None,
-        }
-    }
-
-    /// The text in a column that always has one; empty where it has none.
-    pub fn text(&self, column: usize) -> String {
-        self.optional_text(column).unwrap_or_default().to_owned()
     }
 }

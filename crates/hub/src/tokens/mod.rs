@@ -17,7 +17,9 @@ use hub_api::tokens::{Group, Reach, Scope, Token};
 
 use crate::audit::{self, Deed};
 use crate::limits::REACH_NAMES_MAX;
-use crate::store::{Database, DatabaseError, Dialect, Kind, Row, Rows, Transaction};
+use crate::store::{
+    ColumnError, Columns, Database, DatabaseError, Dialect, FromColumn, FromRow, Kind, Rows, Transaction, Value,
+};
 pub use publishing::{PublishingError, check_publication};
 pub use reach::prune;
 pub use scope::{Identity, claim};
@@ -165,7 +167,7 @@ pub async fn create(database: &Database, token: &NewToken, actor: &str) -> Resul
         json(&token.scope.reach().workspaces).into(),
         json(&token.scope.reach().environments).into(),
     ];
-    if transaction.query(&sql, values).await?.is_empty() {
+    if !transaction.exists(&sql, values).await? {
         return Err(TokenError::Taken(token.name.clone()));
     }
     let mut detail = serde_json::json!(token.scope);
@@ -183,7 +185,7 @@ pub async fn create(database: &Database, token: &NewToken, actor: &str) -> Resul
 /// The database can't answer.
 pub async fn list(database: &Database) -> Result<Vec<Token>, DatabaseError> {
     let sql = format!("select {} from token order by name, created_on, id", names(database.dialect()));
-    Ok(database.query(&sql, vec![]).await?.iter().map(|row| of_row(row).token).collect())
+    Ok(database.query(&sql, vec![]).await?.into_iter().map(|KnownToken { token, .. }| token).collect())
 }
 
 /// The token with an id.
@@ -192,7 +194,7 @@ pub async fn list(database: &Database) -> Result<Vec<Token>, DatabaseError> {
 /// The database can't answer.
 pub async fn find(database: &Database, id: &str) -> Result<Option<KnownToken>, DatabaseError> {
     let sql = format!("select {} from token where id = $1", names(database.dialect()));
-    Ok(database.query(&sql, vec![id.into()]).await?.first().map(of_row))
+    database.first(&sql, vec![id.into()]).await
 }
 
 /// Whether there was ever a token.
@@ -200,7 +202,7 @@ pub async fn find(database: &Database, id: &str) -> Result<Option<KnownToken>, D
 /// # Errors
 /// The database can't answer.
 pub async fn any(database: &Database) -> Result<bool, DatabaseError> {
-    Ok(!database.query("select id from token limit 1", vec![]).await?.is_empty())
+    Ok(database.exists("select id from token limit 1", vec![]).await?)
 }
 
 /// Revokes the token with that name or id, as that actor.
@@ -213,10 +215,10 @@ pub async fn revoke(database: &Database, name: &str, actor: &str) -> Result<(), 
     let sql = format!(
         "update token set revoked_on = {now} where (name = $1 or id = $1) and revoked_on is null returning id, name"
     );
-    let revoked = transaction.query(&sql, vec![name.into(), Timestamp::now().into()]).await?;
-    let revoked = revoked.first().ok_or_else(|| TokenError::Unknown(name.to_owned()))?;
-    let detail = serde_json::json!({"id": revoked.text(0)});
-    note(&mut transaction, (actor, Action::TokenRevoke), &revoked.text(1), Some(detail)).await?;
+    let revoked: Option<(String, String)> = transaction.first(&sql, vec![name.into(), Timestamp::now().into()]).await?;
+    let (id, name) = revoked.ok_or_else(|| TokenError::Unknown(name.to_owned()))?;
+    let detail = serde_json::json!({"id": id});
+    note(&mut transaction, (actor, Action::TokenRevoke), &name, Some(detail)).await?;
     Ok(transaction.commit().await?)
 }
 
@@ -233,17 +235,17 @@ pub async fn rotate(
     let mut transaction = database.begin().await?;
     let found = "select id, signs, name from token where (name = $1 or id = $1) and revoked_on is null";
     let found = format!("{found}{}", database.dialect().for_update("token"));
-    let found = transaction.query(&found, vec![name.into()]).await?;
-    let found = found.first().ok_or_else(unknown)?;
-    let text = TokenText::renewed(&found.text(0))?.signing(found.is(1));
+    let found: Option<(String, bool, String)> = transaction.first(&found, vec![name.into()]).await?;
+    let (id, signs, name) = found.ok_or_else(unknown)?;
+    let text = TokenText::renewed(&id)?.signing(signs);
     let until = database.dialect().instant("$3");
     let sql = format!(
         "update token set previous_sha256 = secret_sha256, previous_until = {until}, secret_sha256 = $2 where id = $1"
     );
     let values = vec![text.id().into(), text.digest().to_hex().into(), Timestamp::now().after(grace).into()];
-    transaction.query(&sql, values).await?;
+    transaction.execute(&sql, values).await?;
     let detail = serde_json::json!({"id": text.id(), "graceSeconds": grace.as_secs()});
-    note(&mut transaction, (actor, Action::TokenRotate), &found.text(2), Some(detail)).await?;
+    note(&mut transaction, (actor, Action::TokenRotate), &name, Some(detail)).await?;
     transaction.commit().await?;
     Ok(text)
 }
@@ -266,7 +268,7 @@ pub(crate) async fn touch(database: &Database, used: Vec<(String, Timestamp)>) -
     used.into_iter().for_each(|(id, moment)| rows.push(vec![id.into(), moment.into()]));
     let mut transaction = database.begin().await?;
     let sql = "update token set last_used_on = source.used_on from source where token.id = source.id";
-    transaction.with(rows, sql).await?;
+    transaction.execute_with(rows, sql).await?;
     transaction.commit().await
 }
 
@@ -289,36 +291,39 @@ fn names(dialect: Dialect) -> String {
     )
 }
 
-fn of_row(row: &Row) -> KnownToken {
-    let json = |column| row.optional_text(column).unwrap_or_default();
-    let list = |column| serde_json::from_str::<Vec<String>>(json(column)).unwrap_or_default();
-    let host = row.text(3);
-    let reach = Reach { workspaces: list(15), environments: list(16) };
-    let scope = match row.text(2).as_str() {
-        "host" => Scope::Host { host },
-        "group" => Scope::Group(Group {
-            hosts: host,
-            reconciler_types: list(4),
-            places: list(5),
-            labels: serde_json::from_str(json(6)).unwrap_or_default(),
-        }),
-        "publish" => Scope::Publish(reach),
-        "manage" => Scope::Manage,
-        "admin" => Scope::Admin,
-        _ => Scope::Read(reach),
-    };
-    let token = Token {
-        id: row.text(0),
-        name: row.text(1),
-        scope,
-        signs: row.is(7),
-        created_on: row.moment(10).unwrap_or_default(),
-        expires_on: row.moment(11),
-        revoked_on: row.moment(12),
-        last_used_on: row.moment(13),
-        previous_until: row.moment(14),
-    };
-    let secret = row.optional_text(8).and_then(SecretDigest::from_hex);
-    let previous = row.optional_text(9).and_then(SecretDigest::from_hex);
-    KnownToken { token, secret, previous }
+/// Its columns are [`names`].
+impl FromRow for KnownToken {
+    fn from_row(columns: &mut Columns) -> Result<Self, ColumnError> {
+        let (id, name, role, host) = columns.take::<(_, _, String, Option<String>)>()?;
+        let JsonList(reconciler_types) = columns.take()?;
+        let JsonList(places) = columns.take()?;
+        let labels = serde_json::from_str(&columns.take::<String>()?).unwrap_or_default();
+        let (signs, secret, previous) = columns.take::<(_, String, Option<String>)>()?;
+        let (created_on, expires_on, revoked_on, last_used_on, previous_until) = columns.take()?;
+        let JsonList(workspaces) = columns.take()?;
+        let JsonList(environments) = columns.take()?;
+        let (hosts, reach) = (host.unwrap_or_default(), Reach { workspaces, environments });
+        let scope = match role.as_str() {
+            "host" => Scope::Host { host: hosts },
+            "group" => Scope::Group(Group { hosts, reconciler_types, places, labels }),
+            "publish" => Scope::Publish(reach),
+            "manage" => Scope::Manage,
+            "admin" => Scope::Admin,
+            _ => Scope::Read(reach),
+        };
+        let token = Token { id, name, scope, signs, created_on, expires_on, revoked_on, last_used_on, previous_until };
+        let previous = previous.as_deref().and_then(SecretDigest::from_hex);
+        Ok(Self { token, secret: SecretDigest::from_hex(&secret), previous })
+    }
+}
+
+/// A list in a column that holds JSON.
+struct JsonList(Vec<String>);
+
+impl FromColumn for JsonList {
+    const EXPECTED: &'static str = "a list as JSON";
+
+    fn from_value(value: Value) -> Option<Self> {
+        serde_json::from_str(&String::from_value(value)?).ok().map(Self)
+    }
 }

@@ -94,8 +94,10 @@ async fn stands_outside(
          left join application a on a.id = l.application_id left join workspace w on w.id = a.workspace_id \
          where p.wanted_revision_id is not null and ({places}) order by p.path"
     );
-    let rows = database.query(&sql, values).await?;
-    let is_outside =
-        |row: &&crate::store::Row| !reach.has_environment(&row.text(1)) || !reach.has_workspace(&row.text(2));
-    Ok(rows.iter().find(is_outside).map(|row| format!("what is at `{}` now belongs to something else", row.text(0))))
+    let places = database.query::<(String, String, String)>(&sql, values).await?;
+    let is_outside = |(_, environment, workspace): &&(String, String, String)| {
+        !reach.has_environment(environment) || !reach.has_workspace(workspace)
+    };
+    let outside = places.iter().find(is_outside);
+    Ok(outside.map(|(path, ..)| format!("what is at `{path}` now belongs to something else")))
 }

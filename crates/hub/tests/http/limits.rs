@@ -77,7 +77,7 @@ async fn who_sends_more_than_can_be_stored_is_turned_away_and_told_when_to_come_
     metrics().await;
     // Another process has the write lock for a while: nothing can be stored meanwhile.
     let mut lock = hub.database.begin().await.unwrap();
-    lock.query("update host set name = name", vec![]).await.unwrap();
+    lock.execute("update host set name = name", vec![]).await.unwrap();
     let send = |first: usize, count: usize| {
         let reports: Vec<_> = (first..first + count).map(|number| report(&number.to_string(), "one")).collect();
         hub.post("/api/v1/reports").bearer_auth(&token).json(&reports).send()

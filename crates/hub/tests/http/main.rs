@@ -103,8 +103,11 @@ impl Hub {
     async fn history(&self) -> Vec<String> {
         let sql = "select h.name, r.name, d.status_message from deployment d join reconciler r on r.id = d.reconciler_id \
                    join host h on h.id = r.host_id order by h.name, r.name, d.id";
-        let rows = self.database.query(sql, vec![]).await.unwrap();
-        rows.iter().map(|row| format!("{}/{}: {}", row.text(0), row.text(1), row.text(2))).collect()
+        let rows = self.database.query::<(String, String, Option<String>)>(sql, vec![]).await.unwrap();
+        let line = |(host, reconciler, message): (_, _, Option<_>)| {
+            format!("{host}/{reconciler}: {}", message.unwrap_or_default())
+        };
+        rows.into_iter().map(line).collect()
     }
 
     /// Asks it to stop, and waits until it did.

@@ -76,7 +76,7 @@ async fn a_database_that_is_away_is_503() {
     let hub = Hub::start().await;
     // Another process has the only write lock for longer than the hub waits for it.
     let mut lock = hub.database.begin().await.unwrap();
-    lock.query("update host set name = name", vec![]).await.unwrap();
+    lock.execute("update host set name = name", vec![]).await.unwrap();
     let request = tokio::spawn(hub.post("/api/v1/reports").json(&report("a", "one")).send());
     // Another request that takes the same way: by its end the first one waits.
     hub.get("/metrics").send().await.unwrap();

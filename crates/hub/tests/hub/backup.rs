@@ -57,8 +57,8 @@ async fn a_restored_database_goes_on(ground: Ground) {
     let reports = vec![report(HOSTS[0], "dev", "cart", (3, 50)), report("a new host", "dev", "cart", (4, 60))];
     ingest.submit(reports).await.unwrap();
     let count = "select count(*) from deployment";
-    let [before, after] = [&ground, &other].map(|ground| ground.database.query(count, Vec::new()));
-    assert_eq!(after.await.unwrap()[0].int(0), before.await.unwrap()[0].int(0) + 2);
+    let [before, after] = [&ground, &other].map(|ground| ground.database.one::<i64>(count, Vec::new()));
+    assert_eq!(after.await.unwrap(), before.await.unwrap() + 2);
 }
 
 async fn only_an_empty_database_is_filled(ground: Ground) {
@@ -91,8 +91,8 @@ async fn a_damaged_backup_restores_nothing(ground: Ground) {
     }
     let mut reading = other.database.begin_reading().await.unwrap();
     for table in tables(&mut reading).await.unwrap() {
-        let rows = reading.query(&format!("select 1 from {}", table.name), Vec::new()).await.unwrap();
-        assert!(rows.is_empty(), "{}", table.name);
+        let has_rows = reading.exists(&format!("select 1 from {}", table.name), Vec::new()).await.unwrap();
+        assert!(!has_rows, "{}", table.name);
     }
 }
 

@@ -42,7 +42,7 @@ async fn publish(database: &Database) {
 /// How many reconcilers are counted, by status.
 async fn counted(database: &Database) -> Vec<(i64, i64)> {
     let sql = "select status, reconcilers from tally where reconcilers <> 0 order by status";
-    database.query(sql, vec![]).await.unwrap().iter().map(|row| (row.int(0), row.int(1))).collect()
+    database.query(sql, vec![]).await.unwrap()
 }
 
 async fn names(database: &Database, with_retired: bool) -> Vec<String> {

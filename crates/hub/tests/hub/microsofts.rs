@@ -6,7 +6,7 @@ use hub::desired::DesiredUpdate;
 use hub::export::{MICROSOFTS, grant_read_as_microsofts};
 use hub::hosts::{self, Registration};
 use hub::ingest::Ingest;
-use hub::store::Database;
+use hub::store::{Database, Row, Value};
 use hub_api::endpoint::Endpoint;
 use hub_api::publication::ReadProgress;
 use hub_api::report::{Report, Status};
@@ -73,11 +73,9 @@ async fn fill(ground: &Ground) -> BTreeMap<i64, Known> {
 /// The rows of a query in which tables of Microsoft's hub stand in braces.
 async fn ask(database: &Database, sql: &str) -> BTreeSet<String> {
     let sql = sql.replace('{', "microsoft_").replace('}', "");
-    let cells = |row: &hub::store::Row| {
-        let texts = (0..).map_while(|column| row.value(column).map(|_| row.text(column)));
-        texts.collect::<Vec<_>>().join(" ")
-    };
-    database.query(&sql, Vec::new()).await.unwrap().iter().map(cells).collect()
+    let text = |value: &Value| if let Value::Text(Some(text)) = value { text.clone() } else { String::new() };
+    let cells = |row: &Row| row.values().iter().map(text).collect::<Vec<_>>().join(" ");
+    database.rows(&sql, Vec::new()).await.unwrap().iter().map(cells).collect()
 }
 
 /// Its "Environment History": reconcilers of a target, joined with all that they reported of commits which the target was assigned.

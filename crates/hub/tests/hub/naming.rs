@@ -36,8 +36,8 @@ fn report(name: &str, at: i64) -> Report {
 async fn check(database: &Database, expected: &[(&str, &str)]) {
     let sql = "select r.name, coalesce(p.path, '-'), case when s.held_revision_id = p.wanted_revision_id then ' ok' else '' end \
         from reconciler r join reconciler_state s on s.reconciler_id = r.id left join place p on p.id = r.place_id";
-    let rows = database.query(sql, Vec::new()).await.unwrap();
-    let found: BTreeMap<_, _> = rows.iter().map(|row| (row.text(0), row.text(1) + &row.text(2))).collect();
+    let rows = database.query::<(String, String, String)>(sql, Vec::new()).await.unwrap();
+    let found: BTreeMap<_, _> = rows.into_iter().map(|(name, path, ok)| (name, path + &ok)).collect();
     let text = |(name, folder): &(&str, &str)| ((*name).to_owned(), (*folder).to_owned());
     assert_eq!(found, expected.iter().map(text).collect());
 }

@@ -89,8 +89,7 @@ async fn a_commit_that_is_told_in_parts_means_what_all_parts_say(ground: Ground)
     let sql = "select h.name, c.commit_id from host h join reconciler r on r.host_id = h.id \
         join reconciler_state s on s.reconciler_id = r.id join place_revision w on w.id = s.held_revision_id \
         join gitops_commit c on c.id = w.gitops_commit_id order by h.name";
-    let rows = ground.database.query(sql, Vec::new()).await.unwrap();
-    let held: Vec<_> = rows.iter().map(|row| (row.text(0), row.text(1))).collect();
+    let held: Vec<(String, String)> = ground.database.query(sql, Vec::new()).await.unwrap();
     assert_eq!(held, [("berlin".to_owned(), sample::hash(2)), ("chicago".to_owned(), sample::hash(2))]);
     check_consistent(&ground.database).await;
 }

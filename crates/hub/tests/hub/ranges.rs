@@ -51,8 +51,7 @@ fn range(below: &str, after: Option<&str>, until: Option<&str>) -> PathRange {
 async fn check(database: &Database, expected: &[&str]) {
     let sql =
         "select p.path from place p join place_revision w on w.id = p.wanted_revision_id where w.tree is not null";
-    let rows = database.query(sql, Vec::new()).await.unwrap();
-    let mut found: Vec<_> = rows.iter().map(|row| row.text(0)).collect();
+    let mut found: Vec<String> = database.query(sql, Vec::new()).await.unwrap();
     found.sort();
     assert_eq!(found, expected);
     check_consistent(database).await;

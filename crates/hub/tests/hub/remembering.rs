@@ -20,8 +20,7 @@ fn report(host: &str, reconciler: &str, at: i64) -> Report {
 
 async fn reconcilers(database: &Database) -> Vec<(String, String)> {
     let sql = "select h.name, r.name from reconciler r join host h on h.id = r.host_id order by h.name, r.name";
-    let rows = database.query(sql, Vec::new()).await.unwrap();
-    rows.iter().map(|row| (row.text(0), row.text(1))).collect()
+    database.query(sql, Vec::new()).await.unwrap().into_iter().collect()
 }
 
 /// Submits them again and again, each time later; each must be of its own reconciler.
@@ -33,7 +32,7 @@ async fn check(ground: &Ground, ingest: &Ingest, subjects: &[(&str, &str)], from
         let expected: Vec<_> = subjects.iter().map(|(host, name)| ((*host).to_owned(), (*name).to_owned())).collect();
         assert_eq!(reconcilers(&ground.database).await, expected);
         let sql = "select count(*) from reconciler_state where seen_on is null or deployment_id is null";
-        assert_eq!(ground.database.query(sql, Vec::new()).await.unwrap()[0].int(0), 0);
+        assert_eq!(ground.database.one::<i64>(sql, Vec::new()).await.unwrap(), 0);
     }
     check_consistent(&ground.database).await;
 }
@@ -62,7 +61,7 @@ async fn reconcilers_that_are_gone_are_registered_anew(ground: Ground) {
     assert_eq!(submit().await, [Outcome::Repeated]);
     let mut transaction = ground.database.begin().await.unwrap();
     for table in ["attention", "deployment", "reconciler_state", "host_label", "reconciler", "host"] {
-        transaction.query(&format!("delete from {table}"), Vec::new()).await.unwrap();
+        transaction.execute(&format!("delete from {table}"), Vec::new()).await.unwrap();
     }
     transaction.commit().await.unwrap();
     assert_eq!(submit().await, [Outcome::Stored]);

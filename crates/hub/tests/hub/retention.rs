@@ -50,23 +50,18 @@ fn keep(age_ms: Option<u64>, count: Option<usize>) -> Retention {
 }
 
 async fn count(database: &Database, table: &str) -> i64 {
-    database
-        .query(&format!("select count(*) from {table}"), Vec::new())
-        .await
-        .unwrap()
-        .first()
-        .map_or(0, |row| row.int(0))
+    database.one(&format!("select count(*) from {table}"), Vec::new()).await.unwrap()
 }
 
 /// Every row is reached from its reconciler's latest.
 async fn check_chains(database: &Database) {
     let sql = "select count(*) from deployment d where d.previous_id is not null \
         and not exists (select 1 from deployment p where p.id = d.previous_id and p.reconciler_id = d.reconciler_id)";
-    assert_eq!(database.query(sql, Vec::new()).await.unwrap().first().map(|row| row.int(0)), Some(0));
+    assert_eq!(database.one::<i64>(sql, Vec::new()).await.unwrap(), 0);
     let sql = "with recursive chain(id, previous_id) as (select d.id, d.previous_id from reconciler_state s \
         join deployment d on d.id = s.deployment_id union all select d.id, d.previous_id from chain c \
         join deployment d on d.id = c.previous_id) select count(*) from chain";
-    let reached = database.query(sql, Vec::new()).await.unwrap().first().map_or(0, |row| row.int(0));
+    let reached: i64 = database.one(sql, Vec::new()).await.unwrap();
     assert_eq!(reached, count(database, "deployment").await);
 }
 
@@ -93,8 +88,7 @@ async fn what_was_in_effect_within_the_age_is_kept(ground: Ground) {
     forget(&ground.database, &retention, Timestamp::from_millis(40)).await.unwrap();
     let dialect = ground.database.dialect();
     let sql = format!("select distinct {} from deployment order by 1", dialect.millis("created_on"));
-    let rows = ground.database.query(&sql, Vec::new()).await.unwrap();
-    assert_eq!(rows.iter().map(|row| row.int(0)).collect::<Vec<_>>(), [20, 30, 40]);
+    assert_eq!(ground.database.query::<i64>(&sql, Vec::new()).await.unwrap(), [20, 30, 40]);
     check_chains(&ground.database).await;
 }
 
@@ -129,8 +123,8 @@ async fn reports_go_on_after_history_was_forgotten(ground: Ground) {
     let sql = "select d.gitops_commit_id from reconciler_state s join deployment d on d.id = s.deployment_id \
         join reconciler r on r.id = s.reconciler_id join host h on h.id = r.host_id \
         where h.name = 'berlin' and r.name like 'dev.%cart%'";
-    let rows = ground.database.query(sql, Vec::new()).await.unwrap();
-    assert_eq!(rows.iter().map(|row| row.text(0)).collect::<Vec<_>>(), [crate::sample::hash(3)]);
+    let found: Vec<String> = ground.database.query(sql, Vec::new()).await.unwrap();
+    assert_eq!(found, [crate::sample::hash(3)]);
 }
 
 async fn it_is_done_at_each_moment_that_comes(ground: Ground) {

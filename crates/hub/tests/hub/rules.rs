@@ -347,8 +347,8 @@ async fn chats_and_pagers_get_their_own_formats(ground: Ground) {
         ["\"trigger\" \"kalypso/rule/r-2\"", "\"resolve\" \"kalypso/rule/r-2\""]
     );
     // No receiver's secret is stored.
-    let bodies = ground.database.query("select body from notification", Vec::new()).await.unwrap();
-    assert!(bodies.len() == 6 && bodies.iter().all(|row| !row.text(0).contains(KEY)));
+    let bodies: Vec<String> = ground.database.query("select body from notification", Vec::new()).await.unwrap();
+    assert!(bodies.len() == 6 && bodies.iter().all(|body| !body.contains(KEY)));
 }
 
 async fn a_test_of_a_pager_is_resolved_at_once(_: Ground) {
@@ -412,8 +412,8 @@ async fn silent(database: &Database) -> Vec<String> {
          join host h on h.id = r.host_id where s.is_silent = 1 order by h.name",
         database.dialect().millis("s.silent_after")
     );
-    let rows = database.query(&sql, Vec::new()).await.unwrap();
-    rows.iter().map(|row| format!("{} {}", row.text(0), row.int(1) / 1_000)).collect()
+    let silent = database.query::<(String, i64)>(&sql, Vec::new()).await.unwrap();
+    silent.into_iter().map(|(host, millis)| format!("{host} {}", millis / 1_000)).collect()
 }
 
 async fn a_demanded_heartbeat_makes_silent_who_promised_none(ground: Ground) {

@@ -107,9 +107,9 @@ fn reports(commit: i64) -> Vec<Report> {
 
 /// Rows as lines.
 pub(crate) async fn lines(database: &Database, sql: &str) -> Vec<String> {
-    let rows = database.query(sql, Vec::new()).await.unwrap();
+    let rows = database.rows(sql, Vec::new()).await.unwrap();
     let line = |row: &hub::store::Row| {
-        let cells = (0..).map_while(|column| row.value(column)).map(|value| format!("{value:?}"));
+        let cells = row.values().iter().map(|value| format!("{value:?}"));
         cells.collect::<Vec<_>>().join(" ").replace("Text(None)", "None").replace("Int(None)", "None")
     };
     rows.iter().map(line).collect()

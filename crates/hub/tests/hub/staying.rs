@@ -114,7 +114,7 @@ async fn a_report_without_a_place_is_of_the_place_named_before_it(ground: Ground
     assert_eq!(here.len(), 1, "{here:?}");
     let tallies = "select cast(sum(t.reconcilers) as bigint) from tally t join place_group g on g.id = t.place_group_id \
         join place p on p.place_group_id = g.id where p.path = 'portal'";
-    assert_eq!(ground.database.query(tallies, Vec::new()).await.unwrap()[0].int(0), 24);
+    assert_eq!(ground.database.one::<i64>(tallies, Vec::new()).await.unwrap(), 24);
 }
 
 async fn places_that_nobody_wants_anything_at_yet_stay_theirs_too(ground: Ground) {
@@ -144,8 +144,7 @@ async fn of_two_reports_of_one_moment_one_counts(ground: Ground) {
     let twice = "select reconciler_id from deployment group by reconciler_id, created_on having count(*) > 1";
     assert_eq!(lines(&ground.database, twice).await, Vec::<String>::new());
     // What comes after what was taken out has a number of its own.
-    let last =
-        || async { ground.database.query("select max(id) from deployment", Vec::new()).await.unwrap()[0].int(0) };
+    let last = || async { ground.database.one::<i64>("select max(id) from deployment", Vec::new()).await.unwrap() };
     let before = last().await;
     ingest.submit(vec![said("a", Some("cart"), (1, 20))]).await.unwrap();
     assert!(last().await > before);
@@ -200,9 +199,9 @@ async fn what_a_branch_held_before_it_was_reset_stays_known(ground: Ground) {
     let listed: Vec<_> = listed.items.iter().map(|one| (one.commit.clone(), one.places)).collect();
     assert_eq!(listed, [(hash(1), 2), (hash(2), 2), (hash(1), 2)]);
     let current = "select cast(sum(reconcilers) as bigint) from tally where is_current = 1";
-    assert_eq!(database.query(current, Vec::new()).await.unwrap()[0].int(0), 1);
+    assert_eq!(database.one::<i64>(current, Vec::new()).await.unwrap(), 1);
     ingest.submit(vec![report("chicago", "dev", "cart", (1, Timestamp::now().millis()))]).await.unwrap();
-    assert_eq!(database.query(current, Vec::new()).await.unwrap()[0].int(0), 2);
+    assert_eq!(database.one::<i64>(current, Vec::new()).await.unwrap(), 2);
 }
 
 async fn a_branch_that_is_reset_names_each_assignment_once(ground: Ground) {
@@ -212,9 +211,9 @@ async fn a_branch_that_is_reset_names_each_assignment_once(ground: Ground) {
     assert_eq!(lines(&ground.database, twice).await, Vec::<String>::new());
     let latest = "select v.version from deployment_assignment a join workload_version v on v.id = a.workload_version_id \
         where a.id = (select max(id) from deployment_assignment)";
-    assert_eq!(ground.database.query(latest, Vec::new()).await.unwrap()[0].text(0), "1.1");
+    assert_eq!(ground.database.query::<String>(latest, Vec::new()).await.unwrap()[0], "1.1");
     see(&ingest, Some(1), publication("dev", 2)).await;
-    assert_eq!(ground.database.query(latest, Vec::new()).await.unwrap()[0].text(0), "1.2");
+    assert_eq!(ground.database.query::<String>(latest, Vec::new()).await.unwrap()[0], "1.2");
     assert_eq!(lines(&ground.database, twice).await, Vec::<String>::new());
 }
 
@@ -305,11 +304,11 @@ async fn turn_back(ground: &Ground) {
 async fn a_database_of_before_goes_on(ground: Ground) {
     fill(&ground.database).await;
     let assignments = "select count(*) from deployment_assignment";
-    let before = ground.database.query(assignments, Vec::new()).await.unwrap()[0].int(0);
+    let before = ground.database.one::<i64>(assignments, Vec::new()).await.unwrap();
     let rows = then(&ground.database, &Filter::default(), 25).await;
     turn_back(&ground).await;
     let database = Database::open(&ground.url).await.unwrap();
-    assert_eq!(database.query(assignments, Vec::new()).await.unwrap()[0].int(0), before);
+    assert_eq!(database.one::<i64>(assignments, Vec::new()).await.unwrap(), before);
     assert_eq!(then(&database, &Filter::default(), 25).await, rows);
     let (ingest, _writer) = Ingest::start(database.clone());
     let moved = Report {
@@ -323,5 +322,5 @@ async fn a_database_of_before_goes_on(ground: Ground) {
     see(&ingest, None, publication("dev", 3)).await;
     let commits =
         "select count(*) from gitops_commit c join gitops_branch b on b.id = c.branch_id where b.branch = 'dev'";
-    assert_eq!(database.query(commits, Vec::new()).await.unwrap()[0].int(0), 5);
+    assert_eq!(database.one::<i64>(commits, Vec::new()).await.unwrap(), 5);
 }

@@ -3,7 +3,7 @@
 use std::process::Command;
 use std::str::FromStr as _;
 
-use hub::store::{Database, DatabaseError, DatabaseUrl, Kind, Row, Rows};
+use hub::store::{Database, DatabaseError, DatabaseUrl, Kind, Rows};
 use testkit::postgres::PostgresServer;
 
 use crate::twins::{Ground, wait};
@@ -44,16 +44,15 @@ async fn write(database: &Database, sql: &str) {
 }
 
 async fn environments(database: &Database) -> Vec<String> {
-    let rows = database.query("select name from environment order by id", Vec::new()).await.unwrap();
-    rows.iter().map(|row| row.text(0)).collect()
+    database.query("select name from environment order by id", Vec::new()).await.unwrap()
 }
 
 async fn the_tables_are_those_of_microsofts_hub_and_ours(ground: Ground) {
     let tables = "workspace application workload workload_version environment deployment_target deployment_assignment host \
         reconciler deployment place place_revision reconciler_state tally";
     for table in tables.split_whitespace() {
-        let rows = ground.database.query(&format!("select count(*) from {table}"), Vec::new()).await.unwrap();
-        assert_eq!(rows.first().map(|row| row.int(0)), Some(0), "{table}");
+        let count: i64 = ground.database.one(&format!("select count(*) from {table}"), Vec::new()).await.unwrap();
+        assert_eq!(count, 0, "{table}");
     }
 }
 
@@ -117,7 +116,7 @@ async fn names_round_trip(ground: Ground) {
     let mut rows = Rows::new(&[("name", Kind::Text)]);
     NAMES.iter().for_each(|name| rows.push(vec![(*name).into()]));
     let mut transaction = ground.database.begin().await.unwrap();
-    transaction.with(rows, "insert into environment (name) select name from source").await.unwrap();
+    transaction.execute_with(rows, "insert into environment (name) select name from source").await.unwrap();
     transaction.commit().await.unwrap();
     let mut found = environments(&ground.database).await;
     found.sort();
@@ -127,9 +126,8 @@ async fn names_round_trip(ground: Ground) {
     let any = ground.database.dialect().any_text("name", "$1");
     for name in NAMES {
         let parameters = vec![vec![(*name).to_owned()].into()];
-        let rows =
-            ground.database.query(&format!("select name from environment where {any}"), parameters).await.unwrap();
-        assert_eq!(rows.iter().map(|row| row.text(0)).collect::<Vec<_>>(), [*name]);
+        let sql = format!("select name from environment where {any}");
+        assert_eq!(ground.database.query::<String>(&sql, parameters).await.unwrap(), [*name]);
     }
 }
 
@@ -137,8 +135,7 @@ async fn moments_round_trip(ground: Ground) {
     let dialect = ground.database.dialect();
     for millis in [0, 1, 999, 1_795_269_600_123, 253_370_764_799_999] {
         let sql = format!("select {}", dialect.millis(&dialect.instant("$1")));
-        let rows = ground.database.query(&sql, vec![millis.into()]).await.unwrap();
-        assert_eq!(rows.first().map(|row| row.int(0)), Some(millis));
+        assert_eq!(ground.database.one::<i64>(&sql, vec![millis.into()]).await.unwrap(), millis);
     }
 }
 
@@ -152,10 +149,10 @@ async fn what_is_not_committed_never_was(ground: Ground) {
 async fn all_answers_of_a_reading_are_of_one_moment(ground: Ground) {
     let count = "select count(*) from environment";
     let mut reading = ground.database.begin_reading().await.unwrap();
-    let before = reading.query(count, Vec::new()).await.unwrap();
+    let before: i64 = reading.one(count, Vec::new()).await.unwrap();
     write(&ground.database, "insert into environment (name) values ('dev')").await;
-    assert_eq!(reading.query(count, Vec::new()).await.unwrap(), before);
-    assert_eq!(ground.database.query(count, Vec::new()).await.unwrap().first().map(|row: &Row| row.int(0)), Some(1));
+    assert_eq!(reading.one::<i64>(count, Vec::new()).await.unwrap(), before);
+    assert_eq!(ground.database.one::<i64>(count, Vec::new()).await.unwrap(), 1);
 }
 
 async fn a_server_that_comes_back_is_used_again() {
@@ -165,7 +162,7 @@ async fn a_server_that_comes_back_is_used_again() {
     let database = Database::open(&url).await.unwrap();
     write(&database, "insert into environment (name) values ('dev')").await;
     server.kill();
-    let refused = database.query("select 1", Vec::new()).await.unwrap_err();
+    let refused = database.exists("select 1", Vec::new()).await.unwrap_err();
     assert!(matches!(refused, DatabaseError::Unreachable(_)) && refused.is_passing(), "{refused:?}");
     server.start().unwrap();
     assert_eq!(environments(&database).await, ["dev"]);

@@ -52,8 +52,9 @@ pub(super) async fn publish_commits(database: &Database, commits: impl IntoItera
 /// Which batches are in the history, each of which has that many reports. None is there in part, and no report twice.
 pub(super) async fn stored(database: &Database, size: usize) -> BTreeSet<usize> {
     let sql = "select status_message, count(*), count(distinct reconciler_id) from deployment group by status_message";
-    let rows = database.query(sql, Vec::new()).await.unwrap();
-    let counts: BTreeMap<_, _> = rows.iter().map(|row| (row.text(0), (row.int(1), row.int(2)))).collect();
+    let rows = database.query::<(Option<String>, (i64, i64))>(sql, Vec::new()).await.unwrap();
+    let counts: BTreeMap<_, _> =
+        rows.into_iter().map(|(message, counts)| (message.unwrap_or_default(), counts)).collect();
     let number = |(message, counts): (String, (i64, i64))| {
         assert_eq!(counts, (size as i64, size as i64), "{message}");
         message.strip_prefix("batch ").unwrap().parse().unwrap()

@@ -213,10 +213,10 @@ async fn what_is_under_way_is_waited_for() {
     let mut first = ground.database.begin().await.unwrap();
     let insert = "insert into silence (reconciler_id, is_silent, noticed_on) \
         select min(id), $1::smallint, timestamp 'epoch' from reconciler";
-    first.query("select 1 from reconciler_state order by 1 limit 1 for update", Vec::new()).await.unwrap();
-    first.query(insert, vec![1.into()]).await.unwrap();
+    first.execute("select 1 from reconciler_state order by 1 limit 1 for update", Vec::new()).await.unwrap();
+    first.execute(insert, vec![1.into()]).await.unwrap();
     let mut second = ground.database.begin().await.unwrap();
-    second.query(insert, vec![0.into()]).await.unwrap();
+    second.execute(insert, vec![0.into()]).await.unwrap();
     second.commit().await.unwrap();
     let early = timeout(Duration::from_millis(200), settled(&ground.database)).await;
     assert!(early.is_err(), "{early:?}");

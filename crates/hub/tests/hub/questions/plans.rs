@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
 use hub::questions::{self, DeploymentStateRequest, QuestionError};
-use hub::store::{Database, Dialect};
+use hub::store::{Database, Dialect, Value};
 use hub_api::compare::Compared;
 use hub_api::drift::DriftKind;
 use hub_api::filter::Filter;
@@ -144,8 +144,9 @@ async fn plan(database: &Database, sql: &str) -> Plan {
             }
         }
     };
-    let plan = transaction.query(&explain, Vec::new()).await.unwrap_or_else(|error| panic!("{error}: {sql}"));
-    let lines = plan.iter().flat_map(|row| (0..4).map_while(|column| row.value(column).map(|_| row.text(column))));
+    let plan = transaction.rows(&explain, Vec::new()).await.unwrap_or_else(|error| panic!("{error}: {sql}"));
+    let text = |value: &Value| if let Value::Text(Some(text)) = value { text.clone() } else { String::new() };
+    let lines = plan.iter().flat_map(|row| row.values().iter().take(4).map(text));
     let lines: Vec<String> = lines.collect();
     if transaction.dialect() == Dialect::Postgres {
         transaction.run("deallocate asked").await.unwrap();
