@@ -8,7 +8,7 @@ use crate::ingest::history;
 use crate::ingest::naming::{self, Named};
 use crate::ingest::places::{self, Contents, Meaning};
 use crate::ingest::subjects::{self, Change, State};
-use crate::ingest::tally::{self, Deltas};
+use crate::ingest::tally::{self, Transition};
 use crate::ingest::workloads;
 use crate::silence;
 use crate::store::{
@@ -178,33 +178,29 @@ async fn restate_some(
         Some(place.content(Meaning::of(&latest.commit, latest.tree.as_deref(), latest.version.as_deref())))
     };
     contents.look_up(transaction, latest.values().filter_map(content).collect()).await?;
-    let old = tally::keys(transaction, before.values().filter_map(|state| state.tally_id).collect()).await?;
-    let (mut deltas, mut after, mut keys) = (Deltas::default(), BTreeMap::new(), BTreeMap::new());
+    let held = |latest: &Latest| content(latest).and_then(|content| contents.get(&content));
+    let mut after = BTreeMap::new();
     for (id, state) in &before {
         let Some(latest) = latest.get(id) else { continue };
         let mut state = state.clone();
         change(&mut state);
-        let held = content(latest).and_then(|content| contents.get(&content));
-        state.held_revision_id = held.map(|held| held.id);
         if latest.is_retired || state.place_id != latest.place_id {
             state.forget_profile();
         }
-        let place = latest.place_id.and_then(|id| places.get(&id)).filter(|_| !latest.is_retired);
-        let key = place.map(|place| place.key(held, state.status, state.is_silent));
-        deltas.moves(state.tally_id.and_then(|id| old.get(&id).copied()), key);
-        keys.insert(*id, key);
         after.insert(*id, state);
     }
     let named = latest.values().filter_map(|latest| {
-        let held = content(latest).and_then(|content| contents.get(&content))?;
+        let held = held(latest)?;
         let is_other = held.commit != latest.noted_commit && !latest.is_elsewhere;
         Some((latest.deployment_id?, held.commit.clone())).filter(|_| is_other)
     });
     history::name_commits(transaction, named.collect()).await?;
-    let tallies = deltas.write(transaction).await?;
-    for (id, state) in &mut after {
-        state.tally_id = keys.get(id).copied().flatten().and_then(|key| tallies.get(&key).copied());
-    }
+    let transition = |(id, state)| {
+        let latest = latest.get(id)?;
+        let place = latest.place_id.and_then(|id| places.get(&id)).filter(|_| !latest.is_retired);
+        Some(Transition { state, place, held: held(latest) })
+    };
+    tally::apply(transaction, after.iter_mut().filter_map(transition).collect()).await?;
     let change =
         |(id, after): (ReconcilerId, State)| Some(Change { reconciler_id: id, before: before.get(&id)?, after });
     let changes = after.into_iter().filter_map(change).filter(|change| change.after != *change.before);

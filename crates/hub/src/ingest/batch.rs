@@ -11,13 +11,13 @@ use super::places::{self, Content, Contents, Meaning, Place, Revision};
 use super::placing;
 use super::subjects::{self, Change, Own, State, Subject};
 use super::submitted::{Group, Submitted};
-use super::tally::{self, Deltas, TallyKey};
+use super::tally::{self, Transition};
 use super::timeline::{Added, Entry, Origin, Statement, Timeline};
 use super::work::Work;
 use super::{labels, registry};
 use crate::desired::restate;
 use crate::silence;
-use crate::store::{DatabaseError, DeploymentId, PlaceId, ReconcilerId, RevisionId, TallyId, Transaction};
+use crate::store::{DatabaseError, DeploymentId, PlaceId, ReconcilerId, RevisionId, Transaction};
 
 /// What became of a report that was taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -347,29 +347,20 @@ async fn count(
     works: &[Work<'_>],
     states: &mut [State],
 ) -> Result<(), DatabaseError> {
-    let tallies: BTreeSet<TallyId> = states.iter().filter_map(|state| state.tally_id).collect();
-    let old = tally::keys(transaction, tallies).await?;
     let known = held(transaction, works, states).await?;
-    let (mut deltas, mut keys) = (Deltas::default(), Vec::new());
+    let mut transitions = Vec::with_capacity(works.len());
     for (work, state) in works.iter().zip(states.iter_mut()) {
-        let revision = match work.head_report() {
+        let held = match work.head_report() {
             Some(report) => {
                 state.status = report.status.number();
                 located.held(work.place_id, report)
             }
             None => state.held_revision_id.and_then(|id| known.get(&id)),
         };
-        state.held_revision_id = revision.map(|revision| revision.id);
         let place = work.place_id.and_then(|id| located.places.get(&id)).filter(|_| !work.subject.is_retired);
-        let key = place.map(|place| place.key(revision, state.status, state.is_silent));
-        deltas.moves(state.tally_id.and_then(|id| old.get(&id).copied()), key);
-        keys.push(key);
+        transitions.push(Transition { state, place, held });
     }
-    let tallies = deltas.write(transaction).await?;
-    for (state, key) in states.iter_mut().zip(keys) {
-        state.tally_id = key.and_then(|key: TallyKey| tallies.get(&key).copied());
-    }
-    Ok(())
+    tally::apply(transaction, transitions).await
 }
 
 /// The revisions that reconcilers hold of whom there is nothing new.

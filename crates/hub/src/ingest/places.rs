@@ -4,7 +4,6 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use hub_api::revision::is_hash;
 
-use super::tally::TallyKey;
 use crate::store::{
     BranchId, ColumnError, Columns, CommitId, DatabaseError, FromRow, Kind, PlaceGroupId, PlaceId, RevisionId, Rows,
     Transaction, Value,
@@ -45,24 +44,13 @@ impl FromRow for RevisionRow {
 const REVISION: &str = "w.id, w.gitops_commit_id, c.commit_id, w.tree";
 
 impl Place {
-    /// How a reconciler of this place is counted.
-    pub(crate) fn key(&self, held: Option<&Revision>, status: i64, is_silent: bool) -> TallyKey {
-        TallyKey {
-            place_group_id: self.group_id,
-            wanted_commit_id: self.wanted.as_ref().map(|revision| revision.commit_id),
-            held_commit_id: held.map(|revision| revision.commit_id),
-            is_current: self.is_current(held),
-            status,
-            is_silent,
-        }
-    }
-
     /// The content of it that a report means.
     pub(crate) fn content(&self, meaning: Meaning) -> Content {
         Content { place_id: self.id, branch_id: self.branch_id, meaning }
     }
 
-    fn is_current(&self, held: Option<&Revision>) -> bool {
+    /// Whether what is held has the content that it should hold.
+    pub(crate) fn is_current(&self, held: Option<&Revision>) -> bool {
         self.wanted.as_ref().zip(held).is_some_and(|(wanted, held)| wanted.tree == held.tree)
     }
 }

@@ -2,25 +2,27 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::places::{Place, Revision};
+use super::subjects::State;
 use crate::store::{
     ColumnError, Columns, CommitId, DatabaseError, FromRow, Kind, PlaceGroupId, Rows, TallyId, Transaction, Value,
 };
 
 /// What reconcilers that are counted together have in common.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(crate) struct TallyKey {
+struct TallyKey {
     /// The group of their places.
-    pub(crate) place_group_id: PlaceGroupId,
+    place_group_id: PlaceGroupId,
     /// The commit at which what they should hold became wanted; none if nothing is wanted there.
-    pub(crate) wanted_commit_id: Option<CommitId>,
+    wanted_commit_id: Option<CommitId>,
     /// The commit at which what they hold became wanted; none if that is not known.
-    pub(crate) held_commit_id: Option<CommitId>,
+    held_commit_id: Option<CommitId>,
     /// Whether what they hold has the same content as what they should hold.
-    pub(crate) is_current: bool,
+    is_current: bool,
     /// How far they say they got: [`hub_api::report::Status::number`], 0 if they never said.
-    pub(crate) status: i64,
+    status: i64,
     /// Whether they promised to report, and did not.
-    pub(crate) is_silent: bool,
+    is_silent: bool,
 }
 
 impl TallyKey {
@@ -52,8 +54,49 @@ impl FromRow for TallyKey {
 /// The columns of a key. Where there is no commit they hold 0, because a unique index does not compare nulls.
 const KEY: &str = "place_group_id, wanted_commit_id, held_commit_id, is_current, status, is_silent";
 
+/// A reconciler whose state changes: what it is counted by from now on.
+pub(crate) struct Transition<'a> {
+    /// Its state, with the tally of before; it gets the revision and the tally of now.
+    pub(crate) state: &'a mut State,
+    /// The place where it is; none if it is at no known place, or out of service.
+    pub(crate) place: Option<&'a Place>,
+    /// What it holds of that place; none if that is not known.
+    pub(crate) held: Option<&'a Revision>,
+}
+
+impl Transition<'_> {
+    /// How the reconciler is counted from now on; none if it is not.
+    fn key(&self) -> Option<TallyKey> {
+        let place = self.place?;
+        Some(TallyKey {
+            place_group_id: place.group_id,
+            wanted_commit_id: place.wanted.as_ref().map(|revision| revision.commit_id),
+            held_commit_id: self.held.map(|revision| revision.commit_id),
+            is_current: place.is_current(self.held),
+            status: self.state.status,
+            is_silent: self.state.is_silent,
+        })
+    }
+}
+
+/// Moves reconcilers from the tallies in which they were counted to those in which they are counted now.
+pub(crate) async fn apply(
+    transaction: &mut Transaction,
+    mut transitions: Vec<Transition<'_>>,
+) -> Result<(), DatabaseError> {
+    let known = keys(transaction, transitions.iter().filter_map(|one| one.state.tally_id).collect()).await?;
+    let before = |state: &State| state.tally_id.and_then(|id| known.get(&id).copied());
+    let deltas = Deltas::of(transitions.iter().map(|one| (before(one.state), one.key())));
+    let tallies = deltas.write(transaction).await?;
+    for one in &mut transitions {
+        one.state.tally_id = one.key().and_then(|key| tallies.get(&key).copied());
+        one.state.held_revision_id = one.held.map(|held| held.id);
+    }
+    Ok(())
+}
+
 /// The keys of tallies.
-pub(crate) async fn keys(
+async fn keys(
     transaction: &mut Transaction,
     ids: BTreeSet<TallyId>,
 ) -> Result<BTreeMap<TallyId, TallyKey>, DatabaseError> {
@@ -66,25 +109,26 @@ pub(crate) async fn keys(
 }
 
 /// How numbers change. The keys are in order, so that two replicas take locks in the same one.
-#[derive(Debug, Default)]
-pub(crate) struct Deltas(BTreeMap<TallyKey, i64>);
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Deltas(BTreeMap<TallyKey, i64>);
 
 impl Deltas {
-    /// One reconciler goes from one state to another; none is one that is not counted.
-    pub(crate) fn moves(&mut self, from: Option<TallyKey>, to: Option<TallyKey>) {
-        if let Some(from) = from {
-            *self.0.entry(from).or_default() -= 1;
+    /// The changes of reconcilers that go from one key to another each. Without a key, a reconciler is not counted. Keys whose numbers stay are there, too.
+    fn of(transitions: impl IntoIterator<Item = (Option<TallyKey>, Option<TallyKey>)>) -> Self {
+        let mut deltas = BTreeMap::new();
+        for (before, after) in transitions {
+            if let Some(before) = before {
+                *deltas.entry(before).or_default() -= 1;
+            }
+            if let Some(after) = after {
+                *deltas.entry(after).or_default() += 1;
+            }
         }
-        if let Some(to) = to {
-            *self.0.entry(to).or_default() += 1;
-        }
+        Self(deltas)
     }
 
     /// Writes them, and gives the tallies of all keys.
-    pub(crate) async fn write(
-        self,
-        transaction: &mut Transaction,
-    ) -> Result<BTreeMap<TallyKey, TallyId>, DatabaseError> {
+    async fn write(self, transaction: &mut Transaction) -> Result<BTreeMap<TallyKey, TallyId>, DatabaseError> {
         let mut rows = Rows::new(&[
             ("place_group_id", Kind::Int),
             ("wanted_commit_id", Kind::Int),
@@ -105,5 +149,57 @@ impl Deltas {
         );
         let written = transaction.with::<(TallyId, TallyKey)>(rows, &statement).await?;
         Ok(written.into_iter().map(|(id, key)| (key, id)).collect())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// A key of a few.
+    fn key(number: i64) -> TallyKey {
+        TallyKey {
+            place_group_id: PlaceGroupId::new(1 + number % 2),
+            wanted_commit_id: CommitId::unless_zero(number / 2 % 2),
+            held_commit_id: None,
+            is_current: false,
+            status: 0,
+            is_silent: number >= 4,
+        }
+    }
+
+    /// How many reconcilers have each key.
+    fn recount(keys: &[Option<TallyKey>]) -> BTreeMap<TallyKey, i64> {
+        let mut counts = BTreeMap::new();
+        keys.iter().flatten().for_each(|key| *counts.entry(*key).or_default() += 1);
+        counts
+    }
+
+    #[test]
+    fn a_key_that_stays_is_there_without_a_change() {
+        let deltas = Deltas::of([(Some(key(1)), Some(key(1))), (None, None)]);
+        assert_eq!(deltas, Deltas(BTreeMap::from([(key(1), 0)])));
+    }
+
+    proptest! {
+        /// Each transaction moves some reconcilers, one of them once.
+        #[test]
+        fn a_sequence_of_transitions_gives_what_a_recount_gives(
+            transactions in prop::collection::vec(
+                prop::collection::btree_map(0usize..6, prop::option::of((0i64..8).prop_map(key)), 0..6),
+                0..12,
+            ),
+        ) {
+            let (mut keys, mut counts) = (vec![None; 6], BTreeMap::new());
+            for changes in transactions {
+                let Deltas(deltas) = Deltas::of(changes.iter().map(|(number, after)| (keys[*number], *after)));
+                deltas.into_iter().for_each(|(key, delta)| *counts.entry(key).or_default() += delta);
+                changes.into_iter().for_each(|(number, after)| keys[number] = after);
+                let counted: BTreeMap<_, _> = counts.iter().filter(|(_, count)| **count != 0).map(|(key, count)| (*key, *count)).collect();
+                prop_assert_eq!(counted, recount(&keys));
+            }
+        }
     }
 }
