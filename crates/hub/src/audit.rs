@@ -9,7 +9,7 @@ use serde_json::Value as Json;
 
 use crate::limits::{AUDIT_KEPT, RETENTION_PERIOD};
 use crate::retention::Keep;
-use crate::store::{ColumnError, Columns, Database, DatabaseError, FromRow, Transaction, Value};
+use crate::store::{ColumnError, Columns, Database, DatabaseError, FromRow, Parameters, Transaction, Value};
 
 /// It can't be asked like that.
 #[derive(Debug, thiserror::Error)]
@@ -64,7 +64,7 @@ pub async fn entries(database: &Database, filter: &AuditFilter) -> Result<AuditE
         return Err(AuditError::Wrong("limit", "1 to 1000 are possible"));
     }
     let dialect = database.dialect();
-    let mut values = vec![Value::from(before)];
+    let mut parameters = Parameters::with(dialect, vec![before.into()]);
     let mut conditions = vec!["id < $1".to_owned()];
     let texts = [
         ("actor", filter.actor.as_deref()),
@@ -73,13 +73,12 @@ pub async fn entries(database: &Database, filter: &AuditFilter) -> Result<AuditE
     ];
     for (column, text) in texts {
         let Some(text) = text else { continue };
-        values.push(text.into());
-        conditions.push(format!("{column} = ${}", values.len()));
+        conditions.push(parameters.equals(column, text));
     }
     for (sign, moment) in [(">=", filter.since), ("<", filter.until)] {
         let Some(moment) = moment else { continue };
-        values.push(moment.into());
-        conditions.push(format!("done_on {sign} {}", dialect.instant(&format!("${}", values.len()))));
+        let moment = parameters.add(moment);
+        conditions.push(format!("done_on {sign} {}", dialect.instant(&moment)));
     }
     let sql = format!(
         "select id, {}, actor, action, subject, detail from audit where {} order by id desc limit {}",
@@ -87,7 +86,7 @@ pub async fn entries(database: &Database, filter: &AuditFilter) -> Result<AuditE
         conditions.join(" and "),
         limit + 1
     );
-    let rows = database.query::<(i64, FoundEntry)>(&sql, values).await?;
+    let rows = database.query::<(i64, FoundEntry)>(&sql, parameters.into_values()).await?;
     let next = (rows.len() > limit).then(|| rows.get(limit - 1)).flatten().map(|(id, _)| id.to_string());
     let items = rows.into_iter().take(limit).filter_map(|(_, FoundEntry(entry))| entry).collect();
     Ok(AuditEntries { items, next })

@@ -9,7 +9,7 @@ use serde::Deserialize;
 
 use crate::limits::HEARTBEATS_MAX;
 use crate::questions::HostKind;
-use crate::store::{Dialect, Value};
+use crate::store::Parameters;
 
 /// A demanded heartbeat as it is written.
 #[derive(Clone, Debug, Default, Deserialize)]
@@ -78,19 +78,14 @@ impl HeartbeatOptions {
 }
 
 impl Heartbeat {
-    /// The condition that a reconciler, in that column, must report so often. Its parameters are added to the values.
-    pub(crate) fn condition(&self, dialect: Dialect, reconciler_id: &str, values: &mut Vec<Value>) -> String {
+    /// The condition that a reconciler, in that column, must report so often.
+    pub(crate) fn condition(&self, reconciler_id: &str, parameters: &mut Parameters) -> String {
         let mut conditions = vec![format!("b.id = {reconciler_id} and b.retired_on is null and bh.retired_on is null")];
-        let mut equals = |column: &str, value: Option<&String>| {
-            let Some(value) = value else { return };
-            values.push(value.as_str().into());
-            conditions.push(format!("{column} = ${}", values.len()));
-        };
-        equals("b.reconciler_type", self.reconciler_type.as_ref());
-        equals("be.name", self.environment.as_ref());
+        conditions.extend(self.reconciler_type.as_deref().map(|name| parameters.equals("b.reconciler_type", name)));
+        conditions.extend(self.environment.as_deref().map(|name| parameters.equals("be.name", name)));
         let hosts =
             HostKind { labels: self.labels.clone(), cluster_type: self.cluster_type.clone(), environment_id: None };
-        conditions.extend(hosts.condition(dialect, "b.host_id", values));
+        conditions.extend(hosts.condition("b.host_id", parameters));
         format!(
             "exists (select 1 from reconciler b join host bh on bh.id = b.host_id left join place bp on bp.id = b.place_id \
              left join place_group bg on bg.id = bp.place_group_id left join environment be on be.id = bg.environment_id where {})",

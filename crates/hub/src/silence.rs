@@ -10,7 +10,7 @@ use crate::heartbeats::Heartbeat;
 use crate::ingest::places::Contents;
 use crate::ingest::subjects::{Change, State};
 use crate::limits::SILENCES_KEPT;
-use crate::store::{Database, DatabaseError, Kind, ReconcilerId, Rows, Transaction, Turn, Value};
+use crate::store::{Database, DatabaseError, Kind, Parameters, ReconcilerId, Rows, Transaction, Turn};
 
 /// Reconcilers that are looked at in one step: few enough for nobody to wait.
 const STEP: i64 = 10_000;
@@ -54,9 +54,9 @@ fn noticed(silent: Result<usize, DatabaseError>) {
 /// # Errors
 /// The database can't be reached, or refuses. What was noticed before that stays.
 pub async fn sweep(database: &Database, now: impl Fn() -> Timestamp) -> Result<usize, DatabaseError> {
-    let overdue = |values: &mut Vec<Value>, now: Timestamp| {
-        values.push(now.into());
-        format!("s.silent_after < {}", database.dialect().instant(&format!("${}", values.len())))
+    let overdue = |parameters: &mut Parameters, now: Timestamp| {
+        let now = parameters.add(now);
+        format!("s.silent_after < {}", parameters.dialect().instant(&now))
     };
     walk(database, now, overdue, |_| ()).await
 }
@@ -71,11 +71,10 @@ pub async fn demand(
     heartbeat: &Heartbeat,
     now: impl Fn() -> Timestamp,
 ) -> Result<usize, DatabaseError> {
-    let dialect = database.dialect();
-    let overdue = |values: &mut Vec<Value>, now: Timestamp| {
-        values.push(now.before(heartbeat.every).into());
-        let last = dialect.instant(&format!("${}", values.len()));
-        let has_to = heartbeat.condition(dialect, "s.reconciler_id", values);
+    let overdue = |parameters: &mut Parameters, now: Timestamp| {
+        let last = parameters.add(now.before(heartbeat.every));
+        let last = parameters.dialect().instant(&last);
+        let has_to = heartbeat.condition("s.reconciler_id", parameters);
         format!("s.seen_on < {last} and {has_to}")
     };
     let due = |state: &mut State| {
@@ -90,7 +89,7 @@ pub async fn demand(
 async fn walk(
     database: &Database,
     now: impl Fn() -> Timestamp,
-    overdue: impl Fn(&mut Vec<Value>, Timestamp) -> String,
+    overdue: impl Fn(&mut Parameters, Timestamp) -> String,
     due: impl Fn(&mut State),
 ) -> Result<usize, DatabaseError> {
     let last = database.first("select max(reconciler_id) from reconciler_state", Vec::new()).await?;
@@ -98,13 +97,13 @@ async fn walk(
     let mut count = 0;
     for after in (0..last).step_by(STEP as usize) {
         let now = now();
-        let mut values = vec![Value::from(after), (after + STEP).into()];
+        let mut parameters = Parameters::with(database.dialect(), vec![after.into(), (after + STEP).into()]);
         let sql = format!(
             "select s.reconciler_id from reconciler_state s where s.reconciler_id > $1 and s.reconciler_id <= $2 \
              and s.is_silent = 0 and {} order by s.reconciler_id",
-            overdue(&mut values, now)
+            overdue(&mut parameters, now)
         );
-        let overdue: Vec<ReconcilerId> = database.query(&sql, values).await?;
+        let overdue: Vec<ReconcilerId> = database.query(&sql, parameters.into_values()).await?;
         for some in overdue.chunks(TRANSACTION) {
             silence(database, some, (now, &due)).await?;
         }

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use hub_api::deployments::TargetNames;
 
 use super::scope::Scope;
-use crate::store::{DatabaseError, Dialect, Kind, PlaceGroupId, Rows, Transaction, Value};
+use crate::store::{DatabaseError, Kind, Parameters, PlaceGroupId, Rows, Transaction};
 
 /// Names of folders that are asked about: those of the assignments of one workload are few.
 const NAMES_MAX: usize = 100;
@@ -54,20 +54,16 @@ impl Above {
         Ok(Self { groups: around, names: names.into_iter().collect() })
     }
 
-    /// The condition that a report `d` of a reconciler at a place `p` is about what is asked for; none if everything is. Its parameters are added to the values.
-    pub(super) fn condition(&self, scope: &Scope, dialect: Dialect, values: &mut Vec<Value>) -> Option<String> {
-        values.push(scope.groups.clone()?.into());
-        let asked = format!("${}", values.len());
+    /// The condition that a report `d` of a reconciler at a place `p` is about what is asked for; none if everything is.
+    pub(super) fn condition(&self, scope: &Scope, parameters: &mut Parameters) -> Option<String> {
+        let dialect = parameters.dialect();
+        let asked = parameters.add(scope.groups.clone()?);
         let is_there = dialect.any_int("p.place_group_id", &asked);
         if self.groups.is_empty() {
             return Some(is_there);
         }
-        values.push(self.groups.clone().into());
-        let is_above = dialect.any_int("p.place_group_id", &format!("${}", values.len()));
-        let endpoint = |name: &String| {
-            values.push(name.as_str().into());
-            format!("p.endpoint || '/' || ${}", values.len())
-        };
+        let is_above = parameters.any_int("p.place_group_id", self.groups.clone());
+        let endpoint = |name: &String| format!("p.endpoint || '/' || {}", parameters.add(name.as_str()));
         let endpoints: Vec<_> = self.names.iter().map(endpoint).collect();
         Some(format!(
             "({is_there} or {is_above} and exists (select 1 from place ac join place_revision av on av.place_id = ac.id \

@@ -17,11 +17,11 @@ use model::rollout::RolloutState;
 use super::above::{Above, TOLD_MAX};
 use super::cursor::Cursor;
 use super::scope::Scope;
-use super::{Question, QuestionError, facts, history, rollout_state};
+use super::{Question, QuestionError, conditions, facts, history, rollout_state};
 use crate::ingest::placing::PLACE_ID;
 use crate::limits::EVENTS_EXAMINED_MAX;
 use crate::store::{
-    ColumnError, Columns, Database, DatabaseError, Dialect, FromRow, PlaceGroupId, TargetId, Transaction, Value,
+    ColumnError, Columns, Database, DatabaseError, Dialect, FromRow, Parameters, PlaceGroupId, TargetId, Transaction,
 };
 
 /// How far somebody has read.
@@ -186,17 +186,6 @@ const OF_PLACE: &str = "left join place p on p.id = r.place_id left join place_g
     left join environment e on e.id = g.environment_id";
 
 impl Selection {
-    /// The condition that a host, in that column, is one of those that are asked about.
-    fn of_hosts(&self, dialect: Dialect, host_id: &str, values: &mut Vec<Value>) -> String {
-        match &self.scope.hosts {
-            Some(hosts) => {
-                values.push(hosts.clone().into());
-                dialect.any_int(host_id, &format!("${}", values.len()))
-            }
-            None => self.scope.kind.condition(dialect, host_id, values).unwrap_or_else(|| ANY.to_owned()),
-        }
-    }
-
     async fn wanted(
         &self,
         transaction: &mut Transaction,
@@ -206,24 +195,23 @@ impl Selection {
             return Ok(Vec::new());
         }
         let dialect = transaction.dialect();
-        let mut values = vec![Value::from(after), until.into()];
+        let mut parameters = Parameters::with(dialect, vec![after.into(), until.into()]);
         // What is wanted of a cluster type is wanted before any host is there.
-        let of_places = of_places(dialect, self.scope.told.as_ref(), &mut values);
-        let of_hosts = if self.is_of_hosts {
-            let is_one = self.of_hosts(dialect, "r.host_id", &mut values);
-            format!("exists (select 1 from reconciler r where r.place_id = p.id and r.retired_on is null and {is_one})")
-        } else {
-            ANY.to_owned()
-        };
+        let of_places = conditions::and(self.scope.of_told("p.place_group_id", &mut parameters));
+        let of_hosts = self.is_of_hosts.then(|| {
+            let is_one = conditions::and(self.scope.of_hosts("r.host_id", &mut parameters));
+            format!("exists (select 1 from reconciler r where r.place_id = p.id and r.retired_on is null{is_one})")
+        });
+        let of_hosts = conditions::and(of_hosts);
         let sql = format!(
             "select v.id, {}, c.commit_id, p.endpoint, case when v.tree is null then 1 else 0 end, e.name, g.cluster_type, \
              p.cluster, v.config_version, g.id from place_revision v join gitops_commit c on c.id = v.gitops_commit_id \
              join place p on p.id = v.place_id join place_group g on g.id = p.place_group_id \
              left join environment e on e.id = g.environment_id \
-             where v.id > $1 and v.id <= $2 and {of_places} and {of_hosts} order by v.id",
+             where v.id > $1 and v.id <= $2{of_places}{of_hosts} order by v.id",
             dialect.millis("v.wanted_on")
         );
-        let mut found = transaction.query(&sql, values).await?;
+        let mut found = transaction.query(&sql, parameters.into_values()).await?;
         tell(transaction, &mut found).await?;
         Ok(found.into_iter().map(|(id, found)| (id, Change::Desired(found.change))).collect())
     }
@@ -234,25 +222,24 @@ impl Selection {
         (after, until): (i64, i64),
     ) -> Result<Vec<(i64, Change)>, DatabaseError> {
         let dialect = transaction.dialect();
-        let mut values = vec![Value::from(after), until.into()];
-        let mut conditions = vec![self.of_hosts(dialect, "r.host_id", &mut values)];
-        conditions.extend(Above::of(transaction, &self.scope).await?.condition(&self.scope, dialect, &mut values));
+        let mut parameters = Parameters::with(dialect, vec![after.into(), until.into()]);
+        let mut conditions: Vec<_> = self.scope.of_hosts("r.host_id", &mut parameters).into_iter().collect();
+        conditions.extend(Above::of(transaction, &self.scope).await?.condition(&self.scope, &mut parameters));
         if let Some(states) = &self.states {
             let words: Vec<String> = states.iter().filter_map(|one| reported(*one)).map(str::to_owned).collect();
-            values.push(words.into());
-            conditions.push(dialect.any_text("d.status", &format!("${}", values.len())));
+            conditions.push(parameters.any_text("d.status", words));
         }
         let sql = format!(
             "select {}, b.status, p.endpoint, g.cluster_type, case when s.deployment_id = d.id then 0 else 1 end \
              from deployment d {} left join deployment b on b.id = d.previous_id \
              left join reconciler_state s on s.reconciler_id = r.id \
-             where d.id > $1 and d.id <= $2 and {} order by d.id",
+             where d.id > $1 and d.id <= $2{} order by d.id",
             history::columns(dialect),
             history::from(PLACE_ID),
-            conditions.join(" and "),
+            conditions::and(conditions),
         );
         type Beside = (Option<String>, Option<String>, Option<String>, bool);
-        let found = transaction.query::<(history::Found, Beside)>(&sql, values).await?;
+        let found = transaction.query::<(history::Found, Beside)>(&sql, parameters.into_values()).await?;
         let (found, beside): (Vec<_>, Vec<_>) = found.into_iter().unzip();
         let found = history::with_versions(transaction, found).await?;
         let change = |(found, (previous, place, cluster_type, is_superseded)): (history::Found, Beside)| {
@@ -272,21 +259,21 @@ impl Selection {
             return Ok(Vec::new());
         }
         let dialect = transaction.dialect();
-        let mut values = vec![Value::from(after), until.into()];
-        let of_places = of_places(dialect, self.scope.groups.as_ref(), &mut values);
-        let of_hosts = self.of_hosts(dialect, "r.host_id", &mut values);
-        let is_silent = if self.states.is_some() { "n.is_silent = 1" } else { ANY };
+        let mut parameters = Parameters::with(dialect, vec![after.into(), until.into()]);
+        let of_places = conditions::and(self.scope.of_groups("p.place_group_id", &mut parameters));
+        let of_hosts = conditions::and(self.scope.of_hosts("r.host_id", &mut parameters));
+        let is_silent = if self.states.is_some() { " and n.is_silent = 1" } else { "" };
         let sql = format!(
             "select n.id, n.is_silent, {}, {}, h.name, r.name, e.name, g.cluster_type, p.endpoint \
              from silence n join reconciler r on r.id = n.reconciler_id join host h on h.id = r.host_id {OF_PLACE} \
-             where n.id > $1 and n.id <= $2 and r.retired_on is null and h.retired_on is null and {is_silent} \
-             and {of_places} and {of_hosts} order by n.id",
+             where n.id > $1 and n.id <= $2 and r.retired_on is null and h.retired_on is null{is_silent}\
+             {of_places}{of_hosts} order by n.id",
             dialect.millis("n.noticed_on"),
             dialect.millis("n.silent_after"),
         );
         let change =
             |(id, is_silent, silence)| (id, if is_silent { Change::Silent(silence) } else { Change::Heard(silence) });
-        Ok(transaction.query(&sql, values).await?.into_iter().map(change).collect())
+        Ok(transaction.query(&sql, parameters.into_values()).await?.into_iter().map(change).collect())
     }
 }
 
@@ -322,16 +309,6 @@ impl FromRow for FoundDesired {
         };
         Ok(Self { change, group_id: columns.take()? })
     }
-}
-
-/// The condition that all fulfil.
-const ANY: &str = "1 = 1";
-
-/// The condition that a place `p` is in one of these groups, if any are named.
-fn of_places(dialect: Dialect, groups: Option<&Vec<PlaceGroupId>>, values: &mut Vec<Value>) -> String {
-    let Some(groups) = groups else { return ANY.to_owned() };
-    values.push(groups.clone().into());
-    dialect.any_int("p.place_group_id", &format!("${}", values.len()))
 }
 
 /// What somebody reports who stands there.

@@ -8,9 +8,10 @@ use tokio::sync::{Semaphore, SemaphorePermit};
 use tokio::time::timeout;
 
 use super::QuestionError;
+use super::conditions;
 use super::host_kind::HostKind;
 use crate::limits::{COUNT_WAIT, COUNTED_BY_PLACE_MAX, COUNTS_AT_ONCE};
-use crate::store::{Dialect, HostId, PlaceGroupId, TallyId, Transaction, Value};
+use crate::store::{Dialect, HostId, Parameters, PlaceGroupId, TallyId, Transaction};
 
 /// How many reconcilers of the hosts that are asked about are in which tally.
 #[derive(Clone, Debug, Default)]
@@ -39,7 +40,7 @@ impl Counted {
         (kind, hosts): (&HostKind, Option<&[HostId]>),
         groups: Option<&[PlaceGroupId]>,
     ) -> Result<Self, QuestionError> {
-        let (from, values) = match groups {
+        let (from, parameters) = match groups {
             Some(groups) if hosts.is_none() && are_few(transaction, groups).await? => {
                 by_place(transaction.dialect(), kind, groups)
             }
@@ -51,17 +52,17 @@ impl Counted {
              join tally t on t.id = n.tally_id order by n.tally_id"
         );
         let mut counted = Self::default();
-        for (tally, reconcilers, group) in transaction.query(&sql, values).await? {
+        for (tally, reconcilers, group) in transaction.query(&sql, parameters.into_values()).await? {
             counted.tallies.push((tally, reconcilers));
             counted.groups.insert(group);
         }
         Ok(counted)
     }
 
-    /// These tallies with these numbers, as a table; its parameter is added to the values.
-    pub(super) fn table(&self, dialect: Dialect, values: &mut Vec<Value>) -> String {
-        values.push(serde_json::json!(self.tallies).to_string().into());
-        let pairs = dialect.pairs(&format!("${}", values.len()));
+    /// These tallies with these numbers, as a table.
+    pub(super) fn table(&self, parameters: &mut Parameters) -> String {
+        let tallies = parameters.add(serde_json::json!(self.tallies).to_string());
+        let pairs = parameters.dialect().pairs(&tallies);
         format!(
             "(select y.id, y.place_group_id, y.wanted_commit_id, y.held_commit_id, y.is_current, y.status, y.is_silent, \
              n.second as reconcilers from {pairs} n join tally y on y.id = n.first)"
@@ -82,23 +83,24 @@ async fn are_few(transaction: &mut Transaction, groups: &[PlaceGroupId]) -> Resu
 
 // Cross joins keep SQLite from beginning with all states. Reconcilers that are out of service are in no tally.
 
-fn by_host(dialect: Dialect, kind: &HostKind, hosts: Option<&[HostId]>) -> (String, Vec<Value>) {
-    let (of_hosts, values) = if let Some(hosts) = hosts {
-        (dialect.any_int("yr.host_id", "$1"), vec![hosts.to_vec().into()])
+fn by_host(dialect: Dialect, kind: &HostKind, hosts: Option<&[HostId]>) -> (String, Parameters) {
+    let (of_hosts, parameters) = if let Some(hosts) = hosts {
+        let mut parameters = Parameters::new(dialect);
+        (parameters.any_int("yr.host_id", hosts.to_vec()), parameters)
     } else {
-        let (all, values) = kind.all(dialect);
-        (format!("yr.host_id in ({all})"), values)
+        let (all, parameters) = kind.all(dialect);
+        (format!("yr.host_id in ({all})"), parameters)
     };
-    (format!("from reconciler yr cross join reconciler_state ys where {of_hosts}"), values)
+    (format!("from reconciler yr cross join reconciler_state ys where {of_hosts}"), parameters)
 }
 
-fn by_place(dialect: Dialect, kind: &HostKind, groups: &[PlaceGroupId]) -> (String, Vec<Value>) {
-    let mut values = vec![groups.to_vec().into()];
-    let of_groups = dialect.any_int("yp.place_group_id", "$1");
-    let of_hosts = kind.condition(dialect, "yr.host_id", &mut values).unwrap_or_else(|| "1 = 1".to_owned());
+fn by_place(dialect: Dialect, kind: &HostKind, groups: &[PlaceGroupId]) -> (String, Parameters) {
+    let mut parameters = Parameters::new(dialect);
+    let of_groups = parameters.any_int("yp.place_group_id", groups.to_vec());
+    let of_hosts = conditions::all(kind.condition("yr.host_id", &mut parameters));
     let from = format!(
         "from place yp cross join reconciler yr cross join reconciler_state ys \
          where {of_groups} and yr.place_id = yp.id and {of_hosts}"
     );
-    (from, values)
+    (from, parameters)
 }

@@ -9,7 +9,9 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::QuestionError;
-use crate::store::{ColumnError, Columns, Database, DatabaseError, Dialect, FromRow, RevisionId, Transaction, Value};
+use crate::store::{
+    ColumnError, Columns, Database, DatabaseError, Dialect, FromRow, Parameters, RevisionId, Transaction, Value,
+};
 
 /// What is asked for, in the words of Microsoft's hub.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
@@ -124,9 +126,9 @@ impl Endpoint {
         Self(texts.into_iter().map(|text| Pattern::new(dialect, text)).collect())
     }
 
-    /// The condition that a column is meant. Its parameters are added to the values.
-    fn condition(&self, dialect: Dialect, column: &str, values: &mut Vec<Value>) -> String {
-        let of_one = self.0.iter().map(|pattern| pattern.condition(dialect, column, values));
+    /// The condition that a column is meant.
+    fn condition(&self, column: &str, parameters: &mut Parameters) -> String {
+        let of_one = self.0.iter().map(|pattern| pattern.condition(column, parameters));
         format!("({})", of_one.collect::<Vec<_>>().join(" or "))
     }
 }
@@ -150,19 +152,16 @@ impl Pattern {
         Self { text, beginning: Some(beginning.to_owned()) }
     }
 
-    /// The condition that a column is meant. Its parameters are added to the values.
-    fn condition(&self, dialect: Dialect, column: &str, values: &mut Vec<Value>) -> String {
-        values.push(self.text.as_str().into());
-        let text = values.len();
-        let Some(beginning) = &self.beginning else { return format!("{column} = ${text}") };
-        values.push(beginning.as_str().into());
-        // Behind all that begins so.
-        values.push(format!("{beginning}{}", char::MAX).into());
-        let (from, to) = (text + 1, text + 2);
-        match dialect {
-            Dialect::Sqlite => format!("{column} >= ${from} and {column} < ${to} and {column} glob ${text}"),
+    /// The condition that a column is meant.
+    fn condition(&self, column: &str, parameters: &mut Parameters) -> String {
+        let text = parameters.add(self.text.as_str());
+        let Some(beginning) = &self.beginning else { return format!("{column} = {text}") };
+        // The end is behind all that begins so.
+        let (from, to) = (parameters.add(beginning.as_str()), parameters.add(format!("{beginning}{}", char::MAX)));
+        match parameters.dialect() {
+            Dialect::Sqlite => format!("{column} >= {from} and {column} < {to} and {column} glob {text}"),
             Dialect::Postgres => format!(
-                "{column} collate \"C\" >= ${from} and {column} collate \"C\" < ${to} and {column} like ${text} escape '\\'"
+                "{column} collate \"C\" >= {from} and {column} collate \"C\" < {to} and {column} like {text} escape '\\'"
             ),
         }
     }
@@ -181,15 +180,15 @@ async fn contents(
     endpoint: &Endpoint,
     commit: &str,
 ) -> Result<BTreeSet<RevisionId>, DatabaseError> {
-    let mut values = vec![commit.into()];
-    let condition = endpoint.condition(transaction.dialect(), "p.endpoint", &mut values);
+    let mut parameters = Parameters::with(transaction.dialect(), vec![commit.into()]);
+    let condition = endpoint.condition("p.endpoint", &mut parameters);
     let sql = format!(
         "select v.id from place p join gitops_commit c on c.branch_id = p.branch_id and c.commit_id = $1 \
          join place_revision n on n.id = (select e.id from place_revision e join gitops_commit o on o.id = e.gitops_commit_id \
             where e.place_id = p.id and o.sequence <= c.sequence order by o.sequence desc, e.id desc limit 1) \
          join place_revision v on v.place_id = p.id and v.tree = n.tree where {condition}"
     );
-    Ok(transaction.query(&sql, values).await?.into_iter().collect())
+    Ok(transaction.query(&sql, parameters.into_values()).await?.into_iter().collect())
 }
 
 /// Whether a reconciler has the commit: it holds the content, or its report `d` has the commit where it is not known what that is. Parameters `$1` and `$2`.
@@ -210,15 +209,16 @@ async fn counted(
     endpoint: &Endpoint,
     (contents, commit): (&BTreeSet<RevisionId>, &str),
 ) -> Result<DeploymentState, DatabaseError> {
-    let (dialect, mut values) = (transaction.dialect(), asked(contents, commit));
-    let of_endpoint = endpoint.condition(dialect, "r.manifests_endpoint", &mut values);
+    let dialect = transaction.dialect();
+    let mut parameters = Parameters::with(dialect, asked(contents, commit));
+    let of_endpoint = endpoint.condition("r.manifests_endpoint", &mut parameters);
     let sql = format!(
         "select case when {} then s.status else 0 end, count(*) from {SUBSCRIBERS} \
          where {of_endpoint} and r.retired_on is null and h.retired_on is null group by 1",
         has_commit(dialect),
     );
     let mut state = DeploymentState::default();
-    for (status, count) in transaction.query::<(i64, i64)>(&sql, values).await? {
+    for (status, count) in transaction.query::<(i64, i64)>(&sql, parameters.into_values()).await? {
         state.total_subscribers += count;
         if let Some(status) = Status::from_number(status) {
             *state.of(status).0 += count;
@@ -232,16 +232,16 @@ async fn subscribers(
     endpoint: &Endpoint,
     (contents, commit, status): (&BTreeSet<RevisionId>, &str, Status),
 ) -> Result<Vec<Subscriber>, DatabaseError> {
-    let (dialect, mut values) = (transaction.dialect(), asked(contents, commit));
-    let of_endpoint = endpoint.condition(dialect, "r.manifests_endpoint", &mut values);
-    values.push(status.number().into());
+    let dialect = transaction.dialect();
+    let mut parameters = Parameters::with(dialect, asked(contents, commit));
+    let of_endpoint = endpoint.condition("r.manifests_endpoint", &mut parameters);
+    let of_status = parameters.equals("s.status", status.number());
     let sql = format!(
         "select r.name, h.name, d.status_message from {SUBSCRIBERS} \
-         where {of_endpoint} and r.retired_on is null and h.retired_on is null and s.status = ${} and {} order by r.id limit {LISTED_MAX}",
-        values.len(),
+         where {of_endpoint} and r.retired_on is null and h.retired_on is null and {of_status} and {} order by r.id limit {LISTED_MAX}",
         has_commit(dialect),
     );
-    transaction.query(&sql, values).await
+    transaction.query(&sql, parameters.into_values()).await
 }
 
 impl FromRow for Subscriber {

@@ -12,8 +12,8 @@ use super::cursor::Cursor;
 use super::scope::Scope;
 use super::walk::{Walk, selected_columns};
 use super::wants::StateCount;
-use super::{Question, QuestionError, deployments, question, rollout_state};
-use crate::store::{Database, DatabaseError, Transaction, Value};
+use super::{Question, QuestionError, conditions, deployments, question, rollout_state};
+use crate::store::{Database, DatabaseError, Parameters, Transaction};
 
 /// The kind of that name.
 ///
@@ -70,9 +70,9 @@ async fn wanted(
     drift: &mut Drift,
 ) -> Result<BTreeMap<Cursor<3>, Drifting>, DatabaseError> {
     let dialect = transaction.dialect();
-    let mut values = Vec::new();
-    let tallies = scope.tallies(dialect, &mut values);
-    let groups = groups(transaction, scope, &mut values);
+    let mut parameters = Parameters::new(dialect);
+    let tallies = scope.tallies(&mut parameters);
+    let groups = conditions::and(scope.of_groups("t.place_group_id", &mut parameters));
     let sql = format!(
         "select x.since, x.commit_id, x.environment_id, c.commit_id, e.name, x.state, x.is_silent, x.reconcilers from \
            (select {} as since, t.wanted_commit_id as commit_id, coalesce(g.environment_id, 0) as environment_id, \
@@ -88,7 +88,7 @@ async fn wanted(
     type Group = (Timestamp, i64, i64);
     type Names = (String, Option<String>);
     for ((since, commit_id, environment_id), (commit, environment), in_state) in
-        transaction.query::<(Group, Names, StateCount)>(&sql, values).await?
+        transaction.query::<(Group, Names, StateCount)>(&sql, parameters.into_values()).await?
     {
         in_state.add_to(&mut drift.counts);
         let drifting = wanted.entry(Cursor([since.millis(), commit_id, environment_id])).or_insert_with(|| Drifting {
@@ -102,21 +102,15 @@ async fn wanted(
     Ok(wanted)
 }
 
-fn groups(transaction: &Transaction, scope: &Scope, values: &mut Vec<Value>) -> String {
-    let Some(groups) = &scope.groups else { return String::new() };
-    values.push(groups.clone().into());
-    format!(" and {}", transaction.dialect().any_int("t.place_group_id", &format!("${}", values.len())))
-}
-
 /// Reconcilers of unknown places that are counted.
 const UNPLACED_MAX: i64 = 10_000;
 
 /// Counts those who are silent, and those whose reports match nothing.
 async fn others(transaction: &mut Transaction, scope: &Scope, drift: &mut Drift) -> Result<(), DatabaseError> {
     let dialect = transaction.dialect();
-    let mut values = Vec::new();
-    let tallies = scope.tallies(dialect, &mut values);
-    let groups = groups(transaction, scope, &mut values);
+    let mut parameters = Parameters::new(dialect);
+    let tallies = scope.tallies(&mut parameters);
+    let groups = conditions::and(scope.of_groups("t.place_group_id", &mut parameters));
     let count = |kind: DriftKind| {
         let sum = dialect.int(&format!("sum(case when {} then t.reconcilers else 0 end)", condition(kind)));
         format!("coalesce({sum}, 0)")
@@ -127,17 +121,17 @@ async fn others(transaction: &mut Transaction, scope: &Scope, drift: &mut Drift)
         count(DriftKind::UnknownContent),
         count(DriftKind::RemovedPlace),
     );
-    (drift.silent, drift.unknown_content, drift.removed_place) = transaction.one(&sql, values).await?;
+    (drift.silent, drift.unknown_content, drift.removed_place) =
+        transaction.one(&sql, parameters.into_values()).await?;
     if !scope.is_of_places() {
-        let mut values = Vec::new();
-        let of_hosts = scope.of_hosts(dialect, "r.host_id", &mut values).map(|condition| format!(" and {condition}"));
+        let mut parameters = Parameters::new(dialect);
+        let of_hosts = conditions::and(scope.of_hosts("r.host_id", &mut parameters));
         let sql = format!(
             "select count(*) from (select 1 from reconciler r join host h on h.id = r.host_id \
-             where r.place_id is null and r.retired_on is null and h.retired_on is null{} \
-             limit {UNPLACED_MAX} + 1) as x",
-            of_hosts.unwrap_or_default()
+             where r.place_id is null and r.retired_on is null and h.retired_on is null{of_hosts} \
+             limit {UNPLACED_MAX} + 1) as x"
         );
-        let counted: i64 = transaction.one(&sql, values).await?;
+        let counted: i64 = transaction.one(&sql, parameters.into_values()).await?;
         drift.unknown_place = counted.min(UNPLACED_MAX);
         drift.unknown_place_is_more = counted > UNPLACED_MAX;
     }
@@ -166,15 +160,15 @@ pub async fn drift_hosts(
     let walk = if kind == DriftKind::UnknownPlace {
         Walk::of_unplaced(scope)
     } else {
-        let mut values = Vec::new();
-        let groups = groups(&transaction, &scope, &mut values);
+        let mut parameters = Parameters::new(transaction.dialect());
+        let groups = conditions::and(scope.of_groups("t.place_group_id", &mut parameters));
         let number = rollout_state::number(RolloutState::Outdated).to_string();
         let sql = format!(
             "select {} from tally t where t.reconcilers > 0 and {}{groups} order by t.id",
             selected_columns(&number),
             condition(kind)
         );
-        Walk::of_tallies(scope, transaction.query(&sql, values).await?)
+        Walk::of_tallies(scope, transaction.query(&sql, parameters.into_values()).await?)
     };
     let found = walk.page(&mut transaction, after, limit).await?;
     let items = deployments::rows(&mut transaction, &found.reconcilers, (targets.as_ref(), None)).await?;

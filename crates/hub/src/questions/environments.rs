@@ -12,12 +12,12 @@ use model::rollout::Counts;
 use super::cursor::Cursor;
 use super::scope::Scope;
 use super::wants::StateCount;
-use super::{Question, QuestionError, facts, question, rollout_state, wants};
+use super::{Question, QuestionError, conditions, facts, question, rollout_state, wants};
 use crate::desired::order;
 use crate::limits::COUNTED_THEN_MAX;
 use crate::store::{
-    ColumnError, Columns, Database, DatabaseError, EnvironmentId, FromRow, PlaceGroupId, PlaceId, ReconcilerId,
-    TargetId, Transaction, Value,
+    ColumnError, Columns, Database, DatabaseError, EnvironmentId, FromRow, Parameters, PlaceGroupId, PlaceId,
+    ReconcilerId, TargetId, Transaction,
 };
 
 /// How all environments are, or those that the filter names.
@@ -33,19 +33,15 @@ pub async fn environments(
     let mut environments = named(&mut transaction, &scope).await?;
     let (state, sum) =
         (rollout_state::expression(rollout_state::HOLDS_DESIRED), transaction.dialect().int("sum(t.reconcilers)"));
-    let mut values = Vec::new();
-    let tallies = scope.tallies(transaction.dialect(), &mut values);
-    let of_groups = scope.groups.as_ref().map(|groups| {
-        values.push(Value::from(groups.clone()));
-        format!(" and {}", transaction.dialect().any_int("t.place_group_id", &format!("${}", values.len())))
-    });
+    let mut parameters = Parameters::new(transaction.dialect());
+    let tallies = scope.tallies(&mut parameters);
+    let of_groups = conditions::and(scope.of_groups("t.place_group_id", &mut parameters));
     let sql = format!(
         "select g.environment_id, case when g.role = 'platform' then 1 else 0 end, {state} as state, t.is_silent, {sum} \
          from {tallies} t join place_group g on g.id = t.place_group_id \
-         where t.wanted_commit_id <> 0 and t.reconcilers > 0{} group by 1, 2, 3, 4",
-        of_groups.unwrap_or_default()
+         where t.wanted_commit_id <> 0 and t.reconcilers > 0{of_groups} group by 1, 2, 3, 4"
     );
-    let found = transaction.query::<(Option<EnvironmentId>, bool, StateCount)>(&sql, values).await?;
+    let found = transaction.query::<(Option<EnvironmentId>, bool, StateCount)>(&sql, parameters.into_values()).await?;
     for (id, is_platform, in_state) in found {
         let Some(environment) = id.and_then(|id| environments.get_mut(&id)) else { continue };
         let of_role = if is_platform { &mut environment.platform } else { &mut environment.applications };
@@ -65,18 +61,15 @@ async fn named(
     transaction: &mut Transaction,
     scope: &Scope,
 ) -> Result<BTreeMap<EnvironmentId, Environment>, DatabaseError> {
-    let dialect = transaction.dialect();
-    let mut values = vec![Value::from(EnvironmentId::or_zero(scope.environment_id))];
-    let mut among = |column: &str, ids: Option<Value>| {
-        let Some(ids) = ids else { return String::new() };
-        values.push(ids);
-        format!(" and {}", dialect.any_int(column, &format!("${}", values.len())))
-    };
-    let environments = among("e.id", scope.environments.clone().map(Value::from));
+    let environment = EnvironmentId::or_zero(scope.environment_id).into();
+    let mut parameters = Parameters::with(transaction.dialect(), vec![environment]);
+    let environments = conditions::and(scope.of_environments("e.id", &mut parameters));
     // All of them are counted, whatever is asked about; but only those that may be asked about.
-    let of_targets = scope.targets.clone().filter(|_| scope.is_limited).map(Value::from);
-    let of_groups = scope.groups.clone().filter(|_| scope.is_limited).map(Value::from);
-    let (of_targets, of_groups) = (among("t.id", of_targets), among("g.id", of_groups));
+    let (mut of_targets, mut of_groups) = (String::new(), String::new());
+    if scope.is_limited {
+        of_targets = conditions::and(scope.of_targets("t.id", &mut parameters));
+        of_groups = conditions::and(scope.of_groups("g.id", &mut parameters));
+    }
     // What was removed everywhere is counted no more.
     let wanted = "exists (select 1 from place p join place_revision w on w.id = p.wanted_revision_id \
         where p.place_group_id = g.id and w.tree is not null)";
@@ -87,7 +80,7 @@ async fn named(
          (select count(distinct g.cluster_type) from place_group g where g.environment_id = e.id{of_groups} and {wanted}) \
          from environment e where ($1 = 0 or e.id = $1){environments}"
     );
-    Ok(transaction.query(&sql, values).await?.into_iter().collect())
+    Ok(transaction.query(&sql, parameters.into_values()).await?.into_iter().collect())
 }
 
 impl FromRow for Environment {
@@ -161,17 +154,16 @@ async fn counts_then(
     if places.len() > COUNTED_THEN_MAX {
         return Ok(None);
     }
-    let mut values = vec![Value::from(places)];
+    let mut parameters = Parameters::with(dialect, vec![places.into()]);
     let (of_places, of_past) = (dialect.any_int("r.place_id", "$1"), dialect.any_int("q.id", "$1"));
-    let of_hosts = scope.of_hosts(dialect, "r.host_id", &mut values).map(|condition| format!(" and {condition}"));
-    let of_hosts = of_hosts.unwrap_or_default();
+    let of_hosts = conditions::and(scope.of_hosts("r.host_id", &mut parameters));
     // Those that were there once may have been there then.
     let sql = format!(
         "select r.id from reconciler r where {of_places}{of_hosts} \
          union select r.id from place q join deployment d on d.manifests_endpoint = q.endpoint \
          join reconciler r on r.id = d.reconciler_id where {of_past}{of_hosts} limit {COUNTED_THEN_MAX} + 1"
     );
-    let reconcilers: Vec<ReconcilerId> = transaction.query(&sql, values).await?;
+    let reconcilers: Vec<ReconcilerId> = transaction.query(&sql, parameters.into_values()).await?;
     if reconcilers.len() > COUNTED_THEN_MAX {
         return Ok(None);
     }
@@ -202,29 +194,20 @@ async fn list(
     scope: &Scope,
     (Cursor([group, target]), limit): (Cursor<2>, usize),
 ) -> Result<Vec<Listed>, DatabaseError> {
-    let dialect = transaction.dialect();
-    let mut values = vec![Value::from(group), target.into(), (limit as i64).into()];
-    let mut conditions = String::new();
-    if let Some(groups) = &scope.told {
-        values.push(groups.clone().into());
-        conditions += " and ";
-        conditions += &dialect.any_int("g.id", &format!("${}", values.len()));
-    }
-    if let Some(targets) = &scope.targets {
-        values.push(targets.clone().into());
-        conditions += " and ";
-        conditions += &dialect.any_int("t.id", &format!("${}", values.len()));
-    }
+    let behind = vec![group.into(), target.into(), (limit as i64).into()];
+    let mut parameters = Parameters::with(transaction.dialect(), behind);
+    let of_groups = conditions::and(scope.of_told("g.id", &mut parameters));
+    let of_targets = conditions::and(scope.of_targets("t.id", &mut parameters));
     let sql = format!(
         "select g.id, t.id, e.name, g.cluster_type, g.role, w.name, a.name, l.name, t.name from place_group g \
          join environment e on e.id = g.environment_id left join place_group_target m on m.place_group_id = g.id \
          left join deployment_target t on t.id = m.deployment_target_id left join workload l on l.id = t.workload_id \
          left join application a on a.id = l.application_id left join workspace w on w.id = a.workspace_id \
-         where (g.id > $1 or g.id = $1 and coalesce(t.id, 0) > $2){conditions} \
+         where (g.id > $1 or g.id = $1 and coalesce(t.id, 0) > $2){of_groups}{of_targets} \
          and (g.role = 'application' or exists (select 1 from tally n where n.place_group_id = g.id and n.reconcilers > 0)) \
          order by g.id, coalesce(t.id, 0) limit $3"
     );
-    transaction.query(&sql, values).await
+    transaction.query(&sql, parameters.into_values()).await
 }
 
 impl FromRow for Listed {

@@ -12,11 +12,11 @@ use hub_api::timestamp::Timestamp;
 use super::above::{self, Above};
 use super::cursor::Cursor;
 use super::scope::Scope;
-use super::{Question, QuestionError, facts, question, rollouts};
+use super::{Question, QuestionError, conditions, facts, question, rollouts};
 use crate::ingest::placing::{PLACE_ID, PLACE_ID_OF_ROW};
 use crate::store::{
-    ColumnError, Columns, CommitId, Database, DatabaseError, DeploymentId, Dialect, FromRow, HostId, PlaceGroupId,
-    Transaction, Value,
+    ColumnError, Columns, CommitId, Database, DatabaseError, DeploymentId, Dialect, FromRow, HostId, Parameters,
+    PlaceGroupId, Transaction,
 };
 
 /// What happened to what the filter selects. Of one host it is in the order in which it happened, of all others in that in which the hub heard of it.
@@ -172,23 +172,17 @@ async fn of_all(
 ) -> Result<Reports, DatabaseError> {
     let dialect = transaction.dialect();
     let examined = format!("from deployment o where o.id < $1 order by o.id desc limit {EXAMINED_MAX}");
-    let mut values = vec![Value::from(before)];
-    let mut conditions = vec!["1 = 1".to_owned()];
-    if let Some(hosts) = &scope.hosts {
-        values.push(hosts.clone().into());
-        conditions.push(dialect.any_int("r.host_id", &format!("${}", values.len())));
-    } else {
-        conditions.extend(scope.kind.condition(dialect, "r.host_id", &mut values));
-    }
-    conditions.extend(Above::of(transaction, scope).await?.condition(scope, dialect, &mut values));
+    let mut parameters = Parameters::with(dialect, vec![before.into()]);
+    let of_hosts = scope.of_hosts("r.host_id", &mut parameters);
+    let of_places = Above::of(transaction, scope).await?.condition(scope, &mut parameters);
     let sql = format!(
         "select {} from (select {EXAMINED}, {PLACE_ID_OF_ROW} as place_id {examined}) as d {} where {} \
          order by d.id desc limit {limit}",
         columns(dialect),
         from("d.place_id"),
-        conditions.join(" and "),
+        conditions::all(of_hosts.into_iter().chain(of_places)),
     );
-    let rows: Vec<Found> = transaction.query(&sql, values).await?;
+    let rows: Vec<Found> = transaction.query(&sql, parameters.into_values()).await?;
     let order = Order::Received;
     if rows.len() == limit {
         return Ok(Reports { order, rows, rest: None });
@@ -211,8 +205,9 @@ async fn of_hosts(
 ) -> Result<Reports, DatabaseError> {
     let dialect = transaction.dialect();
     // A cross join keeps SQLite from beginning with all of the history.
-    let mut values = vec![Value::from(hosts), Timestamp::from_millis(time).into(), before.into()];
-    let of_groups = Above::of(transaction, scope).await?.condition(scope, dialect, &mut values);
+    let behind = vec![hosts.into(), Timestamp::from_millis(time).into(), before.into()];
+    let mut parameters = Parameters::with(dialect, behind);
+    let of_groups = Above::of(transaction, scope).await?.condition(scope, &mut parameters);
     let instant = dialect.instant("$2");
     let sql = format!(
         "with recursive chain(id, previous_id, depth) as (\
@@ -226,9 +221,9 @@ async fn of_hosts(
         dialect.any_int("r.host_id", "$1"),
         columns(dialect),
         from(PLACE_ID),
-        of_groups.map(|of_groups| format!(" and {of_groups}")).unwrap_or_default(),
+        conditions::and(of_groups),
     );
-    Ok(Reports { order: Order::Happened, rows: transaction.query(&sql, values).await?, rest: None })
+    Ok(Reports { order: Order::Happened, rows: transaction.query(&sql, parameters.into_values()).await?, rest: None })
 }
 
 impl FromRow for Found {

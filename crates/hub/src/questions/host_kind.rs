@@ -1,10 +1,9 @@
 //! What hosts must be: which labels they have, which cluster type they are of.
 
-use std::fmt::Write as _;
-
 use model::selector::{LabelSelector, Operator, Requirement};
 
-use crate::store::{DatabaseError, Dialect, EnvironmentId, HostId, Transaction, Value};
+use super::conditions;
+use crate::store::{DatabaseError, Dialect, EnvironmentId, HostId, Parameters, Transaction};
 
 /// What hosts must be.
 #[derive(Clone, Debug, Default)]
@@ -17,7 +16,7 @@ pub(crate) struct HostKind {
 /// A statement for hosts that have a part of what they must have, and what else they must have.
 struct Candidates {
     sql: String,
-    values: Vec<Value>,
+    parameters: Parameters,
     rest: HostKind,
 }
 
@@ -27,33 +26,32 @@ impl HostKind {
         self.labels.requirements.is_empty() && self.cluster_type.is_none()
     }
 
-    /// The condition that a host is so; none if any will do. Its parameters are added to the values.
-    pub(crate) fn condition(&self, dialect: Dialect, host_id: &str, values: &mut Vec<Value>) -> Option<String> {
-        let mut conditions = label_conditions(dialect, &self.labels, host_id, values);
+    /// The condition that a host is so; none if any will do.
+    pub(crate) fn condition(&self, host_id: &str, parameters: &mut Parameters) -> Option<String> {
+        let mut conditions = label_conditions(&self.labels, host_id, parameters);
         if let Some(name) = &self.cluster_type {
-            values.push(name.as_str().into());
-            let mut of_type = format!("kg.cluster_type = ${}", values.len());
-            if let Some(environment) = self.environment_id {
-                values.push(environment.into());
-                let _ = write!(of_type, " and kg.environment_id = ${}", values.len());
-            }
+            let mut of_type = vec![parameters.equals("kg.cluster_type", name.as_str())];
+            of_type.extend(self.environment_id.map(|id| parameters.equals("kg.environment_id", id)));
+            let of_type = conditions::all(of_type);
             conditions.push(format!(
                 "exists (select 1 from reconciler kr join place kp on kp.id = kr.place_id join place_group kg on kg.id = kp.place_group_id \
                  where kr.host_id = {host_id} and kr.retired_on is null and {of_type})"
             ));
         }
-        (!conditions.is_empty()).then(|| conditions.join(" and "))
+        (!conditions.is_empty()).then(|| conditions::all(conditions))
     }
 
-    /// A statement for the ids of all hosts that are so, each at least once; with its parameters, which begin with `$1`.
-    pub(super) fn all(&self, dialect: Dialect) -> (String, Vec<Value>) {
-        let all =
-            || Candidates { sql: "select id as host_id from host".into(), values: Vec::new(), rest: self.clone() };
-        let candidates = self.of_label(dialect).or_else(|| self.of_cluster_type());
-        let Candidates { sql, mut values, rest } = candidates.unwrap_or_else(all);
-        match rest.condition(dialect, "b.host_id", &mut values) {
-            Some(condition) => (format!("select b.host_id from ({sql}) as b where {condition}"), values),
-            None => (sql, values),
+    /// A statement for the ids of all hosts that are so, each at least once; with its parameters.
+    pub(super) fn all(&self, dialect: Dialect) -> (String, Parameters) {
+        let all = || {
+            let sql = "select id as host_id from host".to_owned();
+            Candidates { sql, parameters: Parameters::new(dialect), rest: self.clone() }
+        };
+        let candidates = self.of_label(dialect).or_else(|| self.of_cluster_type(dialect));
+        let Candidates { sql, mut parameters, rest } = candidates.unwrap_or_else(all);
+        match rest.condition("b.host_id", &mut parameters) {
+            Some(condition) => (format!("select b.host_id from ({sql}) as b where {condition}"), parameters),
+            None => (sql, parameters),
         }
     }
 
@@ -63,12 +61,11 @@ impl HostKind {
         transaction: &mut Transaction,
         hosts: Vec<HostId>,
     ) -> Result<Vec<HostId>, DatabaseError> {
-        let dialect = transaction.dialect();
-        let mut values = vec![hosts.clone().into()];
-        let Some(condition) = self.condition(dialect, "b.id", &mut values) else { return Ok(hosts) };
-        let of_hosts = dialect.any_int("b.id", "$1");
+        let mut parameters = Parameters::new(transaction.dialect());
+        let of_hosts = parameters.any_int("b.id", hosts.clone());
+        let Some(condition) = self.condition("b.id", &mut parameters) else { return Ok(hosts) };
         let sql = format!("select b.id from host b where {of_hosts} and {condition} order by b.id");
-        transaction.query(&sql, values).await
+        transaction.query(&sql, parameters.into_values()).await
     }
 
     /// All hosts that are so, in the order of their ids, if a label or the cluster type makes them that few.
@@ -77,10 +74,11 @@ impl HostKind {
         transaction: &mut Transaction,
         max: usize,
     ) -> Result<Option<Vec<HostId>>, DatabaseError> {
-        for candidates in [self.of_label(transaction.dialect()), self.of_cluster_type()] {
-            let Some(Candidates { sql, values, .. }) = candidates else { continue };
+        let dialect = transaction.dialect();
+        for candidates in [self.of_label(dialect), self.of_cluster_type(dialect)] {
+            let Some(Candidates { sql, parameters, .. }) = candidates else { continue };
             let sql = format!("select distinct b.host_id from ({sql}) as b limit {max} + 1");
-            let hosts = transaction.query(&sql, values).await?;
+            let hosts = transaction.query(&sql, parameters.into_values()).await?;
             if hosts.len() <= max {
                 return self.among(transaction, hosts).await.map(Some);
             }
@@ -94,46 +92,44 @@ impl HostKind {
         let of_value = requirements().find(|(_, requirement)| matches!(requirement.operator, Operator::In(_)));
         let is_there = || requirements().find(|(_, requirement)| matches!(requirement.operator, Operator::Exists));
         let (index, requirement) = of_value.or_else(is_there)?;
-        let mut sql = "select host_id from host_label where key = $1".to_owned();
-        let mut values = vec![Value::from(&*requirement.key)];
+        let mut parameters = Parameters::new(dialect);
+        let mut conditions = vec![parameters.equals("key", &*requirement.key)];
         if let Operator::In(chosen) = &requirement.operator {
-            values.push(chosen.iter().map(ToString::to_string).collect::<Vec<_>>().into());
-            let _ = write!(sql, " and {}", dialect.any_text("value", "$2"));
+            conditions.push(parameters.any_text("value", chosen.iter().map(ToString::to_string).collect()));
         }
+        let sql = format!("select host_id from host_label where {}", conditions::all(conditions));
         let mut rest = self.clone();
         rest.labels.requirements.remove(index);
-        Some(Candidates { sql, values, rest })
+        Some(Candidates { sql, parameters, rest })
     }
 
     /// The hosts of the cluster type: those that apply what the platform made for it. One that does so twice is there twice.
-    fn of_cluster_type(&self) -> Option<Candidates> {
+    fn of_cluster_type(&self, dialect: Dialect) -> Option<Candidates> {
         // Cross joins keep SQLite from beginning with all reconcilers.
         let sql = "select r.host_id from place_group g cross join place p cross join reconciler r \
             where g.cluster_type = $1 and ($2 = 0 or g.environment_id = $2) and p.place_group_id = g.id \
             and r.place_id = p.id and r.retired_on is null";
         let name = self.cluster_type.as_deref()?;
         let values = vec![name.into(), EnvironmentId::or_zero(self.environment_id).into()];
-        Some(Candidates { sql: sql.to_owned(), values, rest: Self { cluster_type: None, ..self.clone() } })
+        let (sql, parameters) = (sql.to_owned(), Parameters::with(dialect, values));
+        Some(Candidates { sql, parameters, rest: Self { cluster_type: None, ..self.clone() } })
     }
 }
 
-/// The conditions that a host has labels; their parameters are added to the values.
-fn label_conditions(dialect: Dialect, labels: &LabelSelector, host_id: &str, values: &mut Vec<Value>) -> Vec<String> {
+/// The conditions that a host has labels.
+fn label_conditions(labels: &LabelSelector, host_id: &str, parameters: &mut Parameters) -> Vec<String> {
     let condition = |requirement: &Requirement| {
-        values.push(Value::from(&*requirement.key));
-        let key = format!("k.host_id = {host_id} and k.key = ${}", values.len());
+        let key = format!("k.host_id = {host_id} and {}", parameters.equals("k.key", &*requirement.key));
         let (is_there, chosen) = match &requirement.operator {
             Operator::In(chosen) => (true, Some(chosen)),
             Operator::NotIn(chosen) => (false, Some(chosen)),
             Operator::Exists => (true, None),
             Operator::DoesNotExist => (false, None),
         };
-        let of_value = chosen.map(|chosen| {
-            values.push(chosen.iter().map(ToString::to_string).collect::<Vec<_>>().into());
-            format!(" and {}", dialect.any_text("k.value", &format!("${}", values.len())))
-        });
+        let of_value =
+            chosen.map(|chosen| parameters.any_text("k.value", chosen.iter().map(ToString::to_string).collect()));
         let not = if is_there { "" } else { "not " };
-        let of_value = of_value.unwrap_or_default();
+        let of_value = conditions::and(of_value);
         format!("{not}exists (select 1 from host_label k where {key}{of_value})")
     };
     labels.requirements.iter().map(condition).collect()

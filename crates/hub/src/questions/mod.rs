@@ -5,6 +5,7 @@
 mod above;
 mod changes;
 mod compare;
+mod conditions;
 mod counted;
 mod cursor;
 mod deployment_state;

@@ -1,15 +1,13 @@
 //! Resolves the name of a rollout: a workload, a version of one, a version, or a commit.
 
-use std::fmt::Write as _;
-
 use hub_api::revision;
 use hub_api::rollouts::RolloutOf;
 
 use super::scope::similar;
 use super::subject::Subject;
-use super::{Question, QuestionError};
+use super::{Question, QuestionError, conditions};
 use crate::store::{
-    ColumnError, Columns, CommitId, DatabaseError, Dialect, FromRow, Transaction, Value, WorkloadId, WorkloadVersionId,
+    ColumnError, Columns, CommitId, DatabaseError, FromRow, Parameters, Transaction, WorkloadId, WorkloadVersionId,
 };
 
 /// What the name of a rollout stands for.
@@ -107,26 +105,6 @@ fn with_versions<'a>(workloads: &'a [Workload], readings: &[(&str, Option<&'a st
     workloads.iter().flat_map(of).collect()
 }
 
-/// The conditions of a filter that are about workloads; their parameters are added to the values.
-fn of_filter(dialect: Dialect, question: Question<'_>, values: &mut Vec<Value>) -> String {
-    let columns = [
-        ("w.name", &question.filter.workspace),
-        ("a.name", &question.filter.application),
-        ("l.name", &question.filter.workload),
-    ];
-    let mut conditions = String::new();
-    for (column, name) in columns {
-        let Some(name) = name else { continue };
-        values.push(name.as_str().into());
-        let _ = write!(conditions, " and {column} = ${}", values.len());
-    }
-    if !question.reach.workspaces.is_empty() {
-        values.push(question.reach.workspaces.clone().into());
-        let _ = write!(conditions, " and {}", dialect.any_text("w.name", &format!("${}", values.len())));
-    }
-    conditions
-}
-
 const WORKLOADS: &str =
     "workload l join application a on a.id = l.application_id join workspace w on w.id = a.workspace_id";
 
@@ -140,13 +118,13 @@ async fn workloads(
         let behind = name.match_indices('/').take(SIGNS_MAX).filter_map(|(at, _)| name.get(at + 1..));
         std::iter::once(*name).chain(behind).map(str::to_owned)
     });
-    let mut values = vec![Value::from(names.collect::<Vec<_>>())];
-    let of_name = transaction.dialect().any_text("l.name", "$1");
-    let of_filter = of_filter(transaction.dialect(), question, &mut values);
+    let mut parameters = Parameters::new(transaction.dialect());
+    let of_name = parameters.any_text("l.name", names.collect());
+    let of_filter = conditions::and(conditions::of_workloads(question, &mut parameters));
     let sql = format!(
         "select l.id, w.name, a.name, l.name from {WORKLOADS} where {of_name}{of_filter} order by w.name, a.name, l.name"
     );
-    let mut workloads = transaction.query::<Workload>(&sql, values).await?;
+    let mut workloads = transaction.query::<Workload>(&sql, parameters.into_values()).await?;
     workloads.retain(|workload| readings.iter().any(|(name, _)| workload.is(name)));
     Ok(workloads)
 }
@@ -157,17 +135,15 @@ async fn versions(
     (version, workload): (&str, Option<WorkloadId>),
     question: Question<'_>,
 ) -> Result<Vec<ResolvedRollout>, DatabaseError> {
-    let mut values = vec![Value::from(version)];
-    let mut conditions = of_filter(transaction.dialect(), question, &mut values);
-    if let Some(workload) = workload {
-        values.push(workload.into());
-        let _ = write!(conditions, " and l.id = ${}", values.len());
-    }
+    let mut parameters = Parameters::with(transaction.dialect(), vec![version.into()]);
+    let mut conditions = conditions::of_workloads(question, &mut parameters);
+    conditions.extend(workload.map(|id| parameters.equals("l.id", id)));
+    let conditions = conditions::and(conditions);
     let sql = format!(
         "select v.id, l.id, w.name, a.name, l.name from {WORKLOADS} join workload_version v on v.workload_id = l.id \
          where v.version = $1{conditions} order by w.name, a.name, l.name"
     );
-    let found = transaction.query::<(_, Workload)>(&sql, values).await?;
+    let found = transaction.query::<(_, Workload)>(&sql, parameters.into_values()).await?;
     Ok(found.into_iter().map(|(id, workload)| workload.at(id, version.to_owned())).collect())
 }
 

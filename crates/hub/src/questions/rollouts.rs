@@ -10,8 +10,8 @@ use model::rollout::Counts;
 use super::cursor::Cursor;
 use super::scope::Scope;
 use super::subject::Subject;
-use super::{Question, QuestionError, question};
-use crate::store::{ColumnError, Columns, CommitId, Database, DatabaseError, FromRow, Transaction, Value};
+use super::{Question, QuestionError, conditions, question};
+use crate::store::{ColumnError, Columns, CommitId, Database, DatabaseError, FromRow, Parameters, Transaction};
 
 /// The commits that changed what places should hold, the newest first, each with how far it is.
 ///
@@ -56,12 +56,8 @@ pub(super) async fn listed(
 ) -> Result<Vec<(CommitId, ListedRollout)>, DatabaseError> {
     let dialect = transaction.dialect();
     let before = Timestamp::from_millis(before);
-    let mut values = vec![Value::from(before), id.into(), (limit as i64).into()];
-    let of_groups = scope.told.clone().map(|groups| {
-        values.push(groups.into());
-        format!(" and {}", dialect.any_int("p.place_group_id", "$4"))
-    });
-    let of_groups = of_groups.unwrap_or_default();
+    let mut parameters = Parameters::with(dialect, vec![before.into(), id.into(), (limit as i64).into()]);
+    let of_groups = conditions::and(scope.of_told("p.place_group_id", &mut parameters));
     let places =
         format!("from place_revision v join place p on p.id = v.place_id where v.gitops_commit_id = c.id{of_groups}");
     let count = |what: &str| format!("(select count(distinct v.place_id) {places} and v.tree is {what})");
@@ -75,7 +71,7 @@ pub(super) async fn listed(
         count("not null"),
         count("null"),
     );
-    transaction.query(&sql, values).await
+    transaction.query(&sql, parameters.into_values()).await
 }
 
 impl FromRow for ListedRollout {

@@ -5,12 +5,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use model::label::Labels;
 use model::rollout::RolloutState;
 
+use super::conditions;
 use super::counted::{self, Counted};
 use super::host_kind::HostKind;
 use super::{Question, QuestionError, rollout_state};
 use crate::limits::SELECTED_HOSTS_MAX;
 use crate::store::{
-    Database, DatabaseError, Dialect, EnvironmentId, FromColumn, HostId, PlaceGroupId, TargetId, Transaction, Value,
+    Database, DatabaseError, EnvironmentId, FromColumn, HostId, Parameters, PlaceGroupId, TargetId, Transaction,
 };
 
 /// What is asked about.
@@ -105,19 +106,36 @@ impl Scope {
         self.groups.is_some()
     }
 
-    /// The table of tallies, of all hosts or of those that were counted; its parameter is added to the values.
-    pub(super) fn tallies(&self, dialect: Dialect, values: &mut Vec<Value>) -> String {
-        self.counted.as_ref().map_or_else(|| "tally".to_owned(), |counted| counted.table(dialect, values))
+    /// The table of tallies, of all hosts or of those that were counted.
+    pub(super) fn tallies(&self, parameters: &mut Parameters) -> String {
+        self.counted.as_ref().map_or_else(|| "tally".to_owned(), |counted| counted.table(parameters))
     }
 
-    /// The condition that a host is asked about; none if all are. Its parameters are added to the values.
-    pub(super) fn of_hosts(&self, dialect: Dialect, host_id: &str, values: &mut Vec<Value>) -> Option<String> {
+    /// The condition that a group of places is one of the filter; none if all are.
+    pub(super) fn of_groups(&self, group_id: &str, parameters: &mut Parameters) -> Option<String> {
+        self.groups.clone().map(|groups| parameters.any_int(group_id, groups))
+    }
+
+    /// The condition that a group of places is one at which something is wanted of the hosts of the filter; none if all are.
+    pub(super) fn of_told(&self, group_id: &str, parameters: &mut Parameters) -> Option<String> {
+        self.told.clone().map(|groups| parameters.any_int(group_id, groups))
+    }
+
+    /// The condition that a target is one of the filter; none if all are.
+    pub(super) fn of_targets(&self, target_id: &str, parameters: &mut Parameters) -> Option<String> {
+        self.targets.clone().map(|targets| parameters.any_int(target_id, targets))
+    }
+
+    /// The condition that an environment is one of the reach; none if all are.
+    pub(super) fn of_environments(&self, environment_id: &str, parameters: &mut Parameters) -> Option<String> {
+        self.environments.clone().map(|environments| parameters.any_int(environment_id, environments))
+    }
+
+    /// The condition that a host is one of the filter; none if all are.
+    pub(super) fn of_hosts(&self, host_id: &str, parameters: &mut Parameters) -> Option<String> {
         match &self.hosts {
-            Some(hosts) => {
-                values.push(hosts.clone().into());
-                Some(dialect.any_int(host_id, &format!("${}", values.len())))
-            }
-            None => self.kind.condition(dialect, host_id, values),
+            Some(hosts) => Some(parameters.any_int(host_id, hosts.clone())),
+            None => self.kind.condition(host_id, parameters),
         }
     }
 }
@@ -230,42 +248,31 @@ async fn targets(
 ) -> Result<Option<BTreeSet<TargetId>>, QuestionError> {
     let labels = question.target_labels()?;
     let names = [
-        ("workspace", "workspace", "w.name", &question.filter.workspace),
-        ("application", "application", "a.name", &question.filter.application),
-        ("workload", "workload", "l.name", &question.filter.workload),
-        ("target", "deployment_target", "t.name", &question.filter.target),
+        ("workspace", "workspace", &question.filter.workspace),
+        ("application", "application", &question.filter.application),
+        ("workload", "workload", &question.filter.workload),
+        ("target", "deployment_target", &question.filter.target),
     ];
-    let (mut conditions, mut values) = (vec!["1 = 1".to_owned()], Vec::new());
-    for (_, _, column, name) in names {
-        if let Some(name) = name {
-            values.push(Value::from(name.as_str()));
-            conditions.push(format!("{column} = ${}", values.len()));
-        }
-    }
-    if !question.reach.workspaces.is_empty() {
-        values.push(question.reach.workspaces.clone().into());
-        conditions.push(transaction.dialect().any_text("w.name", &format!("${}", values.len())));
-    }
-    if values.is_empty() && labels.requirements.is_empty() {
+    let mut parameters = Parameters::new(transaction.dialect());
+    let mut conditions = conditions::of_workloads(question, &mut parameters);
+    conditions.extend(question.filter.target.as_deref().map(|name| parameters.equals("t.name", name)));
+    if conditions.is_empty() && labels.requirements.is_empty() {
         return Ok(None);
     }
-    for (what, table, _, name) in names {
+    for (what, table, name) in names {
         let Some(name) = name else { continue };
         let sql = format!("select 1 from {table} where name = $1 limit 1");
         if !transaction.exists(&sql, vec![name.as_str().into()]).await? {
             return Err(unknown(transaction, what, (table, "name"), name).await?);
         }
     }
-    if let Some(environments) = environments {
-        values.push(environments.clone().into());
-        conditions.push(transaction.dialect().any_int("t.environment_id", &format!("${}", values.len())));
-    }
+    conditions.extend(environments.map(|ids| parameters.any_int("t.environment_id", ids.clone())));
     let sql = format!(
         "select t.id, t.labels from deployment_target t join workload l on l.id = t.workload_id \
          join application a on a.id = l.application_id join workspace w on w.id = a.workspace_id where {}",
-        conditions.join(" and ")
+        conditions::all(conditions)
     );
-    let targets = transaction.query::<(TargetId, Option<String>)>(&sql, values).await?;
+    let targets = transaction.query::<(TargetId, Option<String>)>(&sql, parameters.into_values()).await?;
     let matches = |(_, text): &(_, Option<String>)| labels.matches(&labels_of(text.as_deref()));
     Ok(Some(targets.into_iter().filter(matches).map(|(id, _)| id).collect()))
 }
@@ -281,20 +288,36 @@ async fn groups(
     transaction: &mut Transaction,
     (environments, targets): (Option<Vec<EnvironmentId>>, Option<&BTreeSet<TargetId>>),
 ) -> Result<Option<Vec<PlaceGroupId>>, QuestionError> {
-    let dialect = transaction.dialect();
-    let (mut conditions, mut values) = (Vec::new(), Vec::new());
+    let (mut parameters, mut conditions) = (Parameters::new(transaction.dialect()), Vec::new());
     if let Some(targets) = targets {
-        values.push(Value::from(targets.clone()));
-        let of_targets = dialect.any_int("m.deployment_target_id", &format!("${}", values.len()));
+        let of_targets = parameters.any_int("m.deployment_target_id", targets.clone());
         conditions.push(format!("g.id in (select m.place_group_id from place_group_target m where {of_targets})"));
     }
-    if let Some(environments) = environments {
-        values.push(environments.into());
-        conditions.push(dialect.any_int("g.environment_id", &format!("${}", values.len())));
-    }
+    conditions.extend(environments.map(|ids| parameters.any_int("g.environment_id", ids)));
     if conditions.is_empty() {
         return Ok(None);
     }
-    let sql = format!("select g.id from place_group g where {} order by g.id", conditions.join(" and "));
-    Ok(Some(transaction.query(&sql, values).await?))
+    let sql = format!("select g.id from place_group g where {} order by g.id", conditions::all(conditions));
+    transaction.query(&sql, parameters.into_values()).await.map(Some).map_err(Into::into)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::{Dialect, Value};
+
+    #[test]
+    fn conditions_number_their_parameters() {
+        let mut parameters = Parameters::with(Dialect::Postgres, vec![7.into()]);
+        let (groups, hosts) = (Some(vec![PlaceGroupId::new(1)]), Some(vec![HostId::new(2)]));
+        let scope = Scope { groups, hosts, ..Scope::default() };
+        let of_groups = scope.of_groups("g.id", &mut parameters);
+        let of_hosts = scope.of_hosts("h.id", &mut parameters);
+        let of_targets = scope.of_targets("t.id", &mut parameters);
+        assert_eq!(
+            conditions::and(of_groups.into_iter().chain(of_hosts).chain(of_targets)),
+            " and g.id = any($2) and h.id = any($3)"
+        );
+        assert_eq!(parameters.into_values(), [7.into(), vec![1].into(), Value::Ints(vec![2])]);
+    }
 }

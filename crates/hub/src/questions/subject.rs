@@ -1,17 +1,16 @@
 //! What is rolled out: which content at which places, and how many reconcilers stand where with it.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt::Write as _;
 
 use hub_api::timestamp::Timestamp;
 use model::rollout::{Counts, RolloutState};
 
-use super::rollout_state;
 use super::scope::Scope;
 use super::walk::{Selected, selected_columns};
 use super::wants::StateCount;
+use super::{conditions, rollout_state};
 use crate::store::{
-    CommitId, DatabaseError, EnvironmentId, PlaceGroupId, Transaction, Value, WorkloadId, WorkloadVersionId,
+    CommitId, DatabaseError, EnvironmentId, Parameters, Transaction, Value, WorkloadId, WorkloadVersionId,
 };
 
 /// Which content at which places is rolled out, of one rollout or of several.
@@ -76,6 +75,11 @@ impl Subject {
         Self { table, values: vec![workload.into()] }
     }
 
+    /// The parameters of the table `subject`.
+    fn parameters(&self, transaction: &Transaction) -> Parameters {
+        Parameters::with(transaction.dialect(), self.values.clone())
+    }
+
     /// A statement over the tallies `t` of the subject, of which `{state}` says where their reconcilers stand.
     ///
     /// Expected are the reconcilers of places at which it is or was wanted; of places that are counted with others, those that are to hold it, or do.
@@ -110,13 +114,13 @@ impl Subject {
         let superseded = transaction.dialect().int("sum(case when t.wants = 1 then 0 else t.reconcilers end)");
         let select =
             format!("select t.rollout_id, g.environment_id, {{state}} as state, t.is_silent, {sum}, {superseded}");
-        let mut values = self.values.clone();
-        let tallies = scope.tallies(transaction.dialect(), &mut values);
-        let groups = groups_condition(transaction, scope.groups.as_ref(), &mut values);
+        let mut parameters = self.parameters(transaction);
+        let tallies = scope.tallies(&mut parameters);
+        let groups = conditions::and(scope.of_groups("g.id", &mut parameters));
         let sql = self.statement(&tallies, (&select, &format!("{groups} group by 1, 2, 3, 4")));
         let mut stands: BTreeMap<_, Stand> = BTreeMap::new();
         for (rollout, environment, in_state, superseded) in
-            transaction.query::<(_, _, StateCount, i64)>(&sql, values).await?
+            transaction.query::<(_, _, StateCount, i64)>(&sql, parameters.into_values()).await?
         {
             let stand = stands.entry((rollout, environment)).or_default();
             in_state.add_to(&mut stand.counts);
@@ -132,15 +136,14 @@ impl Subject {
         (scope, environment): (&Scope, Option<Option<EnvironmentId>>),
         states: &[RolloutState],
     ) -> Result<Vec<Selected>, DatabaseError> {
-        let mut values = self.values.clone();
-        let mut conditions = groups_condition(transaction, scope.groups.as_ref(), &mut values);
-        if let Some(environment) = environment {
-            values.push(EnvironmentId::or_zero(environment).into());
-            let _ = write!(conditions, " and coalesce(g.environment_id, 0) = ${}", values.len());
-        }
+        let mut parameters = self.parameters(transaction);
+        let of_groups = scope.of_groups("g.id", &mut parameters);
+        let number = environment.map(EnvironmentId::or_zero);
+        let of_environment = number.map(|number| parameters.equals("coalesce(g.environment_id, 0)", number));
+        let conditions = conditions::and(of_groups.into_iter().chain(of_environment));
         let select = format!("select {}", selected_columns("{state}"));
         let sql = self.statement("tally", (&select, &format!("{conditions} order by t.id")));
-        let mut selected = transaction.query::<Selected>(&sql, values).await?;
+        let mut selected = transaction.query::<Selected>(&sql, parameters.into_values()).await?;
         selected.retain(|selected| states.contains(&selected.state));
         Ok(selected)
     }
@@ -151,15 +154,15 @@ impl Subject {
         transaction: &mut Transaction,
         scope: &Scope,
     ) -> Result<BTreeMap<Option<EnvironmentId>, Timestamp>, DatabaseError> {
-        let mut values = self.values.clone();
-        let groups = groups_condition(transaction, scope.told.as_ref(), &mut values);
+        let mut parameters = self.parameters(transaction);
+        let groups = conditions::and(scope.of_told("g.id", &mut parameters));
         let sql = format!(
             "with subject as ({}) select g.environment_id, {} from subject s \
              join place_group g on g.id = s.place_group_id join gitops_commit c on c.id = s.commit_id where 1 = 1{groups} group by 1",
             self.table,
             transaction.dialect().millis("max(c.committed_on)")
         );
-        Ok(transaction.query(&sql, values).await?.into_iter().collect())
+        Ok(transaction.query(&sql, parameters.into_values()).await?.into_iter().collect())
     }
 
     /// The environments in which a place is to hold it now.
@@ -168,8 +171,8 @@ impl Subject {
         transaction: &mut Transaction,
         scope: &Scope,
     ) -> Result<BTreeSet<Option<EnvironmentId>>, DatabaseError> {
-        let mut values = self.values.clone();
-        let groups = groups_condition(transaction, scope.told.as_ref(), &mut values);
+        let mut parameters = self.parameters(transaction);
+        let groups = conditions::and(scope.of_told("g.id", &mut parameters));
         let sql = format!(
             "with subject as ({}) select distinct g.environment_id from subject s \
              join place_group g on g.id = s.place_group_id join place p on p.place_group_id = g.id \
@@ -177,7 +180,7 @@ impl Subject {
              where w.tree is not null{groups}",
             self.table,
         );
-        Ok(transaction.query(&sql, values).await?.into_iter().collect())
+        Ok(transaction.query(&sql, parameters.into_values()).await?.into_iter().collect())
     }
 
     /// The versions of a workload that it is about, by environment.
@@ -186,20 +189,19 @@ impl Subject {
         transaction: &mut Transaction,
         (scope, workload): (&Scope, WorkloadId),
     ) -> Result<BTreeMap<Option<EnvironmentId>, BTreeSet<String>>, DatabaseError> {
-        let mut values = self.values.clone();
-        let groups = groups_condition(transaction, scope.told.as_ref(), &mut values);
-        values.push(workload.into());
+        let mut parameters = self.parameters(transaction);
+        let groups = conditions::and(scope.of_told("g.id", &mut parameters));
+        let of_workload = parameters.equals("v.workload_id", workload);
         let sql = format!(
             "with subject as ({}) select distinct g.environment_id, v.version from subject s \
              join place_group g on g.id = s.place_group_id join gitops_commit c on c.id = s.commit_id \
              join place_group_target m on m.place_group_id = g.id \
              join deployment_assignment a on a.deployment_target_id = m.deployment_target_id and a.gitops_commit_id = c.commit_id \
-             join workload_version v on v.id = a.workload_version_id where v.workload_id = ${}{groups}",
+             join workload_version v on v.id = a.workload_version_id where {of_workload}{groups}",
             self.table,
-            values.len(),
         );
         let mut versions: BTreeMap<_, BTreeSet<String>> = BTreeMap::new();
-        for (environment, version) in transaction.query(&sql, values).await? {
+        for (environment, version) in transaction.query(&sql, parameters.into_values()).await? {
             versions.entry(environment).or_default().insert(version);
         }
         Ok(versions)
@@ -209,9 +211,3 @@ impl Subject {
 /// A workload is rolled out with its manifests; where nobody told the hub of their folders, with what the platform made for it.
 const OF_WORKLOADS: &str = "(g.role = 'application' or not exists (select 1 from place_group_target o \
     join place_group f on f.id = o.place_group_id where o.deployment_target_id = t.id and f.role = 'application'))";
-
-fn groups_condition(transaction: &Transaction, groups: Option<&Vec<PlaceGroupId>>, values: &mut Vec<Value>) -> String {
-    let Some(groups) = groups else { return String::new() };
-    values.push(groups.clone().into());
-    format!(" and {}", transaction.dialect().any_int("g.id", &format!("${}", values.len())))
-}

@@ -4,8 +4,8 @@ use model::rollout::Counts;
 
 use super::scope::Scope;
 use super::wants::StateCount;
-use super::{Question, QuestionError, rollout_state};
-use crate::store::{Database, Value};
+use super::{Question, QuestionError, conditions, rollout_state};
+use crate::store::{Database, Parameters};
 
 /// How many of those at whose places something is wanted stand where, and how many of them are silent, whatever they said last.
 ///
@@ -15,20 +15,17 @@ pub async fn totals(database: &Database, question: impl Into<Question<'_>>) -> R
     let question = question.into();
     let (mut transaction, scope) = Scope::of_totals(database, question).await?;
     let dialect = transaction.dialect();
-    let mut values = Vec::new();
-    let tallies = scope.tallies(dialect, &mut values);
-    let of_groups = scope.groups.map(|groups| {
-        values.push(Value::from(groups));
-        format!(" and {}", dialect.any_int("t.place_group_id", &format!("${}", values.len())))
-    });
+    let mut parameters = Parameters::new(dialect);
+    let tallies = scope.tallies(&mut parameters);
+    let of_groups = conditions::and(scope.of_groups("t.place_group_id", &mut parameters));
     let sql = format!(
         "select {} as state, t.is_silent, {} from {tallies} t where t.wanted_commit_id <> 0 and t.reconcilers > 0{} group by 1, 2",
         rollout_state::expression(rollout_state::HOLDS_DESIRED),
         dialect.int("sum(t.reconcilers)"),
-        of_groups.unwrap_or_default()
+        of_groups
     );
     let (mut counts, mut silent) = (Counts::default(), 0);
-    for in_state in transaction.query::<StateCount>(&sql, values).await? {
+    for in_state in transaction.query::<StateCount>(&sql, parameters.into_values()).await? {
         in_state.add_to(&mut counts);
         silent += if in_state.is_silent { in_state.reconcilers } else { 0 };
     }

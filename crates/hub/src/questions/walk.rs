@@ -9,11 +9,11 @@ use model::rollout::RolloutState;
 use super::cursor::Cursor;
 use super::rollout_state::StateNumber;
 use super::scope::Scope;
-use super::{QuestionError, rollout_state};
+use super::{QuestionError, conditions, rollout_state};
 use crate::limits::PAGE_EXAMINED_MAX;
 use crate::store::{
-    ColumnError, Columns, DatabaseError, FromRow, HostId, PlaceGroupId, PlaceId, ReconcilerId, TallyId, Transaction,
-    Value,
+    ColumnError, Columns, DatabaseError, FromRow, HostId, Parameters, PlaceGroupId, PlaceId, ReconcilerId, TallyId,
+    Transaction,
 };
 
 /// Lanes that are asked for at once.
@@ -83,16 +83,12 @@ impl Walk {
             return Ok(Self { along, scope, tallies: None, with_past: false });
         };
         let columns = selected_columns(&rollout_state::expression(rollout_state::HOLDS_DESIRED));
-        let mut values = Vec::new();
-        let of_groups = scope.groups.clone().map(|groups| {
-            values.push(Value::from(groups));
-            format!(" and {}", transaction.dialect().any_int("t.place_group_id", "$1"))
-        });
+        let mut parameters = Parameters::new(transaction.dialect());
+        let of_groups = conditions::and(scope.of_groups("t.place_group_id", &mut parameters));
         let sql = format!(
-            "select {columns} from tally t where t.wanted_commit_id <> 0 and t.reconcilers > 0{} order by t.id",
-            of_groups.unwrap_or_default()
+            "select {columns} from tally t where t.wanted_commit_id <> 0 and t.reconcilers > 0{of_groups} order by t.id"
         );
-        let mut selected = transaction.query::<Selected>(&sql, values).await?;
+        let mut selected = transaction.query::<Selected>(&sql, parameters.into_values()).await?;
         selected.retain(|selected| states.contains(&selected.state));
         Ok(Self::of_tallies(scope, selected))
     }
@@ -193,11 +189,8 @@ impl Walk {
             let first = ids.partition_point(|id| *id < from);
             return Ok(ids[first..].iter().copied().take(LANES).collect());
         }
-        let mut values = vec![Value::from(from), (LANES as i64).into()];
-        let of_groups = self.scope.groups.clone().map(|groups| {
-            values.push(groups.into());
-            format!(" and {}", transaction.dialect().any_int("p.place_group_id", "$3"))
-        });
+        let mut parameters = Parameters::with(transaction.dialect(), vec![from.into(), (LANES as i64).into()]);
+        let of_groups = conditions::and(self.scope.of_groups("p.place_group_id", &mut parameters));
         // Not several `exists`: joined by `or`, PostgreSQL may gather all that is in their tables first.
         let has_some = if self.is_past() {
             "((select r.id from reconciler r where r.place_id = p.id limit 1) is not null \
@@ -205,11 +198,8 @@ impl Walk {
         } else {
             "exists (select 1 from reconciler r where r.place_id = p.id)"
         };
-        let sql = format!(
-            "select p.id from place p where p.id >= $1{} and {has_some} order by p.id limit $2",
-            of_groups.unwrap_or_default(),
-        );
-        let places = transaction.query::<i64>(&sql, values).await?;
+        let sql = format!("select p.id from place p where p.id >= $1{of_groups} and {has_some} order by p.id limit $2");
+        let places = transaction.query::<i64>(&sql, parameters.into_values()).await?;
         let unplaced = (from == 0 && !self.scope.is_of_places()).then_some(0);
         Ok(unplaced.into_iter().chain(places).take(LANES).collect())
     }
@@ -221,25 +211,25 @@ impl Walk {
         Cursor([lane, after]): Cursor<2>,
         (wanted, examined_max): (usize, usize),
     ) -> Result<PathRange, DatabaseError> {
-        let mut values = vec![Value::from(after), (examined_max as i64).into()];
-        let inner = self.inner(lane, &mut values);
-        let mut selecting = values.clone();
-        let conditions = self.conditions(transaction, &mut selecting);
-        selecting.push((wanted as i64).into());
-        let limit = selecting.len();
-        let sql = format!("select x.id from ({inner}) as x where {conditions} order by x.id limit ${limit}");
-        let found: Vec<ReconcilerId> = transaction.query(&sql, selecting).await?;
-        if found.len() == wanted || conditions == NO_CONDITION {
+        let mut parameters = Parameters::with(transaction.dialect(), vec![after.into(), (examined_max as i64).into()]);
+        let inner = self.inner(lane, &mut parameters);
+        let mut selecting = parameters.clone();
+        let conditions = self.conditions(&mut selecting);
+        let is_any = conditions.is_empty();
+        let (conditions, limit) = (conditions::all(conditions), selecting.add(wanted as i64));
+        let sql = format!("select x.id from ({inner}) as x where {conditions} order by x.id limit {limit}");
+        let found: Vec<ReconcilerId> = transaction.query(&sql, selecting.into_values()).await?;
+        if found.len() == wanted || is_any {
             let end = found.last().copied().map(ReconcilerId::number).filter(|_| found.len() == wanted);
             return Ok(PathRange { examined: found.len(), found, end });
         }
         let sql = format!("select count(*), max(y.id) from ({inner}) as y");
-        let (examined, end): (usize, Option<i64>) = transaction.one(&sql, values).await?;
+        let (examined, end): (usize, Option<i64>) = transaction.one(&sql, parameters.into_values()).await?;
         Ok(PathRange { found, examined, end: end.filter(|_| examined == examined_max) })
     }
 
     /// The reconcilers of a lane behind `$1`, at most `$2`.
-    fn inner(&self, lane: i64, values: &mut Vec<Value>) -> String {
+    fn inner(&self, lane: i64, parameters: &mut Parameters) -> String {
         // At an earlier moment, those may have been in service that are not now.
         let in_service = if self.with_past { "" } else { " and r.retired_on is null" };
         let of_reconciler = |condition: &str| {
@@ -251,8 +241,7 @@ impl Walk {
         if lane == 0 {
             return of_reconciler("r.place_id is null");
         }
-        values.push(lane.into());
-        let parameter = format!("${}", values.len());
+        let parameter = parameters.add(lane);
         match self.along {
             Along::Places if self.is_past() => {
                 // Each part is found by its index, in order, and ends at the limit.
@@ -279,30 +268,25 @@ impl Walk {
     }
 
     /// What else reconcilers `x` of a lane must be.
-    fn conditions(&self, transaction: &Transaction, values: &mut Vec<Value>) -> String {
-        let dialect = transaction.dialect();
+    fn conditions(&self, parameters: &mut Parameters) -> Vec<String> {
         let mut conditions = Vec::new();
         if self.along != Along::Hosts {
-            conditions.extend(self.scope.kind.condition(dialect, "x.host_id", values));
+            conditions.extend(self.scope.kind.condition("x.host_id", parameters));
         }
         if let Some(tallies) = self.tallies.as_ref().filter(|_| self.along != Along::Tallies) {
-            values.push(tallies.clone().into());
-            let of_tallies = dialect.any_int("s.tally_id", &format!("${}", values.len()));
+            let of_tallies = parameters.any_int("s.tally_id", tallies.clone());
             conditions.push(format!(
                 "exists (select 1 from reconciler_state s where s.reconciler_id = x.id and {of_tallies})"
             ));
-        } else if let Some(groups) =
-            self.scope.groups.as_ref().filter(|_| self.along == Along::Hosts && !self.with_past)
+        } else if self.along == Along::Hosts
+            && !self.with_past
+            && let Some(of_groups) = self.scope.of_groups("p.place_group_id", parameters)
         {
-            values.push(groups.clone().into());
-            let of_groups = dialect.any_int("p.place_group_id", &format!("${}", values.len()));
             conditions.push(format!("exists (select 1 from place p where p.id = x.place_id and {of_groups})"));
         }
-        if conditions.is_empty() { NO_CONDITION.to_owned() } else { conditions.join(" and ") }
+        conditions
     }
 }
-
-const NO_CONDITION: &str = "1 = 1";
 
 /// How far a page is.
 struct Progress {

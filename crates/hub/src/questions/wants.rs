@@ -8,7 +8,9 @@ use model::rollout::{Counts, RolloutState};
 use super::facts::Below;
 use super::rollout_state::{self, StateNumber};
 use super::scope::Scope;
-use crate::store::{BranchId, ColumnError, Columns, DatabaseError, FromRow, PlaceGroupId, TargetId, Transaction};
+use crate::store::{
+    BranchId, ColumnError, Columns, DatabaseError, FromRow, Parameters, PlaceGroupId, TargetId, Transaction,
+};
 
 /// What a group of places should hold: of several places, what became wanted last.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -80,15 +82,15 @@ pub(super) async fn counts(
     }
     let (state, sum) =
         (rollout_state::expression(rollout_state::HOLDS_DESIRED), transaction.dialect().int("sum(t.reconcilers)"));
-    let mut values = vec![groups.into()];
-    let tallies = scope.tallies(transaction.dialect(), &mut values);
+    let mut parameters = Parameters::with(transaction.dialect(), vec![groups.into()]);
+    let tallies = scope.tallies(&mut parameters);
     let sql = format!(
         "select t.place_group_id, {state} as state, t.is_silent, {sum} from {tallies} t \
          where {} and t.wanted_commit_id <> 0 and t.reconcilers > 0 group by 1, 2, 3",
         transaction.dialect().any_int("t.place_group_id", "$1")
     );
     let mut counts: BTreeMap<PlaceGroupId, Counts> = BTreeMap::new();
-    for (group, in_state) in transaction.query::<(_, StateCount)>(&sql, values).await? {
+    for (group, in_state) in transaction.query::<(_, StateCount)>(&sql, parameters.into_values()).await? {
         in_state.add_to(counts.entry(group).or_default());
     }
     Ok(counts)

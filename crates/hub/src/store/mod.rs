@@ -10,6 +10,7 @@ mod dialect;
 mod error;
 mod ids;
 mod migrations;
+mod parameters;
 mod row;
 mod rows;
 mod transaction;
@@ -23,6 +24,7 @@ pub use ids::{
     BranchId, CommitId, DeploymentId, EnvironmentId, HostId, NotificationId, PlaceGroupId, PlaceId, ReconcilerId,
     RevisionId, TallyId, TargetId, WorkloadId, WorkloadVersionId,
 };
+pub use parameters::Parameters;
 pub use row::{Columns, FromColumn, FromRow, Row};
 pub use rows::{Kind, Rows};
 pub use transaction::{Transaction, Turn};

@@ -1,0 +1,46 @@
+//! What a filter means in SQL: conditions on the columns of a statement, with their parameters.
+
+use super::Question;
+use crate::store::Parameters;
+
+/// All conditions as one. Without any, it always holds.
+pub(super) fn all(conditions: impl IntoIterator<Item = String>) -> String {
+    let conditions: Vec<_> = conditions.into_iter().collect();
+    if conditions.is_empty() { "1 = 1".to_owned() } else { conditions.join(" and ") }
+}
+
+/// Conditions behind another condition.
+pub(super) fn and(conditions: impl IntoIterator<Item = String>) -> String {
+    conditions.into_iter().map(|condition| format!(" and {condition}")).collect()
+}
+
+/// The conditions on a workload `l`, its application `a` and its workspace `w`.
+pub(super) fn of_workloads(question: Question<'_>, parameters: &mut Parameters) -> Vec<String> {
+    let filter = question.filter;
+    let names = [("w.name", &filter.workspace), ("a.name", &filter.application), ("l.name", &filter.workload)];
+    let named = names.into_iter().filter_map(|(column, name)| Some((column, name.as_deref()?)));
+    let mut conditions: Vec<_> = named.map(|(column, name)| parameters.equals(column, name)).collect();
+    if !question.reach.workspaces.is_empty() {
+        conditions.push(parameters.any_text("w.name", question.reach.workspaces.clone()));
+    }
+    conditions
+}
+
+#[cfg(test)]
+mod tests {
+    use hub_api::filter::Filter;
+    use hub_api::tokens::Reach;
+
+    use super::*;
+    use crate::store::Dialect;
+
+    #[test]
+    fn the_reach_is_a_condition_whatever_the_filter_says() {
+        let filter = Filter { workload: Some("cart".into()), ..Filter::default() };
+        let reach = Reach { workspaces: vec!["shop".into()], ..Reach::ALL };
+        let mut parameters = Parameters::new(Dialect::Postgres);
+        let conditions = of_workloads(Question { filter: &filter, reach: &reach }, &mut parameters);
+        assert_eq!(all(conditions), "l.name = $1 and w.name = any($2)");
+        assert_eq!(all(None), "1 = 1");
+    }
+}
