@@ -219,3 +219,19 @@ impl IntoResponse for Problem {
         response
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::ColumnError;
+
+    #[test]
+    fn a_column_of_another_type_is_a_mistake_of_the_hub() {
+        let column = ColumnError { column: 2, expected: "an integer", found: "null" };
+        let problem = Problem::from(DatabaseError::Column { column, statement: "select 1".to_owned() });
+        assert_eq!(
+            (problem.status(), problem.detail()),
+            (StatusCode::INTERNAL_SERVER_ERROR, "the hub's log says what went wrong")
+        );
+    }
+}

@@ -18,6 +18,7 @@ twins![
     rotates_with_a_grace_time,
     has_a_name_of_its_own,
     is_listed_with_its_scope_and_last_use_but_without_its_secret,
+    a_limit_that_can_not_be_read_is_an_error,
 ];
 
 fn new(name: &str) -> NewToken {
@@ -99,4 +100,16 @@ async fn is_listed_with_its_scope_and_last_use_but_without_its_secret(Ground { d
     let shown = serde_json::to_string(&listed).unwrap();
     assert!(shown.contains(r#""role":"group","hosts":"chicago-*""#), "{shown}");
     assert!(!shown.contains(&text.digest().to_hex()), "{shown}");
+}
+
+async fn a_limit_that_can_not_be_read_is_an_error(Ground { database, .. }: Ground) {
+    let reach = Reach { workspaces: vec!["shop".into()], ..Reach::ALL };
+    let token = NewToken { scope: Scope::Read(reach), signs: false, ..new("shop") };
+    let text = create(&database, &token, "test").await.unwrap();
+    let mut transaction = database.begin().await.unwrap();
+    transaction.run("update token set workspaces = 'shop'").await.unwrap();
+    transaction.commit().await.unwrap();
+    // Without a limit it would read everything.
+    let error = find(&database, text.id()).await.unwrap_err().to_string();
+    assert!(error.starts_with("column 16 holds a text instead of a list as JSON"), "{error}");
 }
