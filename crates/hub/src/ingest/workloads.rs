@@ -227,6 +227,9 @@ struct Hosts {
     targets: BTreeSet<(HostId, TargetId)>,
 }
 
+/// A host, the environment of a place of it, and a target of that place.
+type FoundAtHost = (HostId, Option<EnvironmentId>, Option<TargetId>);
+
 impl Hosts {
     async fn read(transaction: &mut Transaction, asked: impl Iterator<Item = &Asked>) -> Result<Self, DatabaseError> {
         let ids: BTreeSet<HostId> = asked.map(|asked| asked.host_id).collect();
@@ -241,8 +244,7 @@ impl Hosts {
             transaction.dialect().any_int("r.host_id", "$1")
         );
         let mut hosts = Self::default();
-        type Found = (HostId, Option<EnvironmentId>, Option<TargetId>);
-        for (host, environment, target) in transaction.query::<Found>(&sql, vec![ids.into()]).await? {
+        for (host, environment, target) in transaction.query::<FoundAtHost>(&sql, vec![ids.into()]).await? {
             hosts.environments.extend(environment.map(|environment| (host, environment)));
             hosts.targets.extend(target.map(|target| (host, target)));
         }

@@ -238,7 +238,6 @@ impl Selection {
             history::from(PLACE_ID),
             conditions::and(conditions),
         );
-        type Beside = (Option<String>, Option<String>, Option<String>, bool);
         let found = transaction.query::<(history::Found, Beside)>(&sql, parameters.into_values()).await?;
         let (found, beside): (Vec<_>, Vec<_>) = found.into_iter().unzip();
         let found = history::with_versions(transaction, found).await?;
@@ -276,6 +275,9 @@ impl Selection {
         Ok(transaction.query(&sql, parameters.into_values()).await?.into_iter().map(change).collect())
     }
 }
+
+/// What a change says of a report beside the report: the status before it, the place, the cluster type, and whether a later report counts.
+type Beside = (Option<String>, Option<String>, Option<String>, bool);
 
 impl FromRow for SilenceChange {
     fn from_row(columns: &mut Columns) -> Result<Self, ColumnError> {

@@ -63,6 +63,12 @@ pub async fn drift(
 /// The word for cursors of this list.
 const LIST: &str = "drift";
 
+/// Since when something is wanted, and the numbers of the commit and of the environment, 0 if there is none.
+type GroupKey = (Timestamp, i64, i64);
+
+/// The commit, and the name of the environment.
+type GroupNames = (String, Option<String>);
+
 /// What is wanted, by since when, commit and environment.
 async fn wanted(
     transaction: &mut Transaction,
@@ -85,10 +91,8 @@ async fn wanted(
         dialect.int("sum(t.reconcilers)"),
     );
     let mut wanted: BTreeMap<Cursor<3>, Drifting> = BTreeMap::new();
-    type Group = (Timestamp, i64, i64);
-    type Names = (String, Option<String>);
     for ((since, commit_id, environment_id), (commit, environment), in_state) in
-        transaction.query::<(Group, Names, StateCount)>(&sql, parameters.into_values()).await?
+        transaction.query::<(GroupKey, GroupNames, StateCount)>(&sql, parameters.into_values()).await?
     {
         in_state.add_to(&mut drift.counts);
         let drifting = wanted.entry(Cursor([since.millis(), commit_id, environment_id])).or_insert_with(|| Drifting {

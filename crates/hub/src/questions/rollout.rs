@@ -10,7 +10,7 @@ use model::rollout::RolloutState;
 use super::cursor::Cursor;
 use super::resolved::ResolvedRollout;
 use super::scope::Scope;
-use super::subject::Subject;
+use super::subject::{Subject, Within};
 use super::walk::Walk;
 use super::{Question, QuestionError, deployments, question};
 use crate::desired::order;
@@ -107,7 +107,7 @@ pub async fn rollout_hosts(
     let scope = Scope::of(&mut transaction, question).await?;
     let subject = ResolvedRollout::of(&mut transaction, of, question).await?.subject;
     let states = scope.states.clone().unwrap_or_else(|| RolloutState::ALL.to_vec());
-    let selected = subject.selected(&mut transaction, (&scope, None), &states).await?;
+    let selected = subject.selected(&mut transaction, (&scope, Within::All), &states).await?;
     let targets = scope.targets.clone();
     let state: BTreeMap<_, _> = selected.iter().map(|selected| (selected.id, selected.state)).collect();
     let walk = Walk::of_tallies(scope, selected);
@@ -152,7 +152,7 @@ async fn attention(
     (scope, environment): (&Scope, Option<EnvironmentId>),
 ) -> Result<Vec<Deployment>, QuestionError> {
     let wanting = [RolloutState::Failed, RolloutState::Silent];
-    let selected = subject.selected(transaction, (scope, Some(environment)), &wanting).await?;
+    let selected = subject.selected(transaction, (scope, Within::Environment(environment)), &wanting).await?;
     let state = selected.iter().map(|selected| (selected.id, selected.state)).collect();
     let found = Walk::of_tallies(scope.clone(), selected).page(transaction, None, ATTENTION).await?;
     let mut items = deployments::rows(transaction, &found.reconcilers, (scope.targets.as_ref(), None)).await?;

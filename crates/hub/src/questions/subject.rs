@@ -31,6 +31,15 @@ pub(super) struct Stand {
     pub(super) superseded: i64,
 }
 
+/// The places whose reconcilers are selected.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Within {
+    /// All places.
+    All,
+    /// The places of an environment, or those without one.
+    Environment(Option<EnvironmentId>),
+}
+
 impl Subject {
     /// What a commit changed: one that several branches may have.
     pub(super) fn of_commit(transaction: &Transaction, ids: Vec<CommitId>) -> Self {
@@ -129,17 +138,22 @@ impl Subject {
         Ok(stands)
     }
 
-    /// The tallies of those that stand there, of places of one environment, of places without an environment, or of all.
+    /// The tallies of those that stand there.
     pub(super) async fn selected(
         &self,
         transaction: &mut Transaction,
-        (scope, environment): (&Scope, Option<Option<EnvironmentId>>),
+        (scope, within): (&Scope, Within),
         states: &[RolloutState],
     ) -> Result<Vec<Selected>, DatabaseError> {
         let mut parameters = self.parameters(transaction);
         let of_groups = scope.of_groups("g.id", &mut parameters);
-        let number = environment.map(EnvironmentId::or_zero);
-        let of_environment = number.map(|number| parameters.equals("coalesce(g.environment_id, 0)", number));
+        let of_environment = match within {
+            Within::All => None,
+            Within::Environment(environment) => {
+                let number = EnvironmentId::or_zero(environment);
+                Some(parameters.equals("coalesce(g.environment_id, 0)", number))
+            }
+        };
         let conditions = conditions::and(of_groups.into_iter().chain(of_environment));
         let select = format!("select {}", selected_columns("{state}"));
         let sql = self.statement("tally", (&select, &format!("{conditions} order by t.id")));

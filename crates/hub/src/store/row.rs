@@ -197,8 +197,10 @@ mod tests {
     #[test]
     fn columns_are_read_from_left_to_right() {
         let values = || vec![Value::from(7), "a".into(), None::<i64>.into(), true.into(), 5.into()];
-        type Whole = (HostId, String, Option<String>, bool, Timestamp);
-        assert!(check::<Whole>(values()).starts_with("(HostId(7), \"a\", None, true, "));
+        assert!(
+            check::<(HostId, String, Option<String>, bool, Timestamp)>(values())
+                .starts_with("(HostId(7), \"a\", None, true, ")
+        );
         assert!(check::<((HostId, String), (Option<i64>, bool, usize))>(values()).ends_with("(None, true, 5))"));
     }
 

@@ -202,7 +202,7 @@ pub async fn find(database: &Database, id: &str) -> Result<Option<KnownToken>, D
 /// # Errors
 /// The database can't answer.
 pub async fn any(database: &Database) -> Result<bool, DatabaseError> {
-    Ok(database.exists("select id from token limit 1", vec![]).await?)
+    database.exists("select id from token limit 1", vec![]).await
 }
 
 /// Revokes the token with that name or id, as that actor.
