@@ -1,7 +1,9 @@
 //! Everything in a database, as a file that either database can be made of again.
 //!
 //! A backup is NDJSON: a line that says what it is, then for each table a line with its columns and a line for each row, then a line with the number of
-//! rows and the SHA-256 of all lines before it, by which a file that was cut off or changed is known. It is of one moment, and is made while the hub runs.
+//! rows and the SHA-256 of all lines before it, by which a file that was cut off or changed is known. It is a snapshot, and is made while the hub runs.
+
+mod former;
 
 use std::io::{self, BufRead, Write};
 
@@ -30,7 +32,7 @@ pub enum BackupError {
         /// What is wrong with it.
         reason: String,
     },
-    /// It was made by a version with other tables.
+    /// It was made by a later version, or by one so early that its tables have other contents.
     #[error(
         "the backup has the tables of version {found} and this Kalypso those of version {own}: restore it with the Kalypso that made it, which later ones take over"
     )]
@@ -127,7 +129,7 @@ pub async fn restore(database: &Database, backup: &mut impl BufRead) -> Result<u
     }
     let references = lift_references(&mut transaction).await?;
     let own = version(&mut transaction).await?;
-    let mut restored = Restored { transaction, tables, own, current: None, rows: 0 };
+    let mut restored = Restored { transaction, tables, own, version: own, current: None, rows: 0 };
     let mut reader = Reader { backup, line: 0, hash: Sha256::new() };
     while let Some(line) = reader.next()? {
         let is_end = matches!(line, Line::End { .. });
@@ -206,6 +208,8 @@ struct Restored {
     tables: Vec<Table>,
     /// The version of the database.
     own: i64,
+    /// The version of the backup.
+    version: i64,
     current: Option<Filling>,
     rows: u64,
 }
@@ -219,7 +223,10 @@ struct Filling {
 impl Restored {
     async fn take(&mut self, line: Line) -> Result<(), Problem> {
         match line {
-            Line::Head { kalypso_hub_backup: found } if found == self.own => Ok(()),
+            Line::Head { kalypso_hub_backup: found } if (former::EARLIEST..=self.own).contains(&found) => {
+                self.version = found;
+                Ok(())
+            }
             Line::Head { kalypso_hub_backup: found } => {
                 Err(Problem::Other(BackupError::OtherVersion { found, own: self.own }))
             }
@@ -244,7 +251,8 @@ impl Restored {
         let known = self.tables.iter().find(|table| table.name == name);
         let known = known.ok_or_else(|| Problem::Damaged(format!("there is no table `{name}`")))?;
         let column = |name: &String| {
-            let found = known.columns.iter().find(|(known, _)| known == name).cloned();
+            let present = former::present_name(self.version, &known.name, name);
+            let found = known.columns.iter().find(|(known, _)| known == present).cloned();
             found.ok_or_else(|| Problem::Damaged(format!("table {} has no column `{name}`", known.name)))
         };
         let columns = columns.iter().map(column).collect::<Result<Vec<_>, _>>()?;

@@ -52,7 +52,7 @@ pub const MICROSOFTS: &[&str] = &[
 pub const MICROSOFTS_SCHEMA: &str = "microsoft";
 
 /// The columns by which rows are selected by time: the first of these that a table has.
-const TIMES: [&str; 6] = ["created_on", "wanted_on", "committed_on", "reported_on", "noticed_on", "looked_on"];
+const TIMES: [&str; 6] = ["created_on", "desired_on", "committed_on", "reported_on", "noticed_on", "evaluated_on"];
 
 /// How an export is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -181,12 +181,12 @@ const REVISIONS: Histories = Histories {
     },
     entries: |dialect| {
         format!(
-            "select w.place_id, w.id, {}, case when p.wanted_revision_id = w.id or exists (select 1 from reconciler r \
+            "select w.place_id, w.id, {}, case when p.desired_revision_id = w.id or exists (select 1 from reconciler r \
                join reconciler_state s on s.reconciler_id = r.id where r.place_id = w.place_id and s.held_revision_id = w.id) \
                then 1 else 0 end, cast(null as bigint) \
              from place_revision w join place p on p.id = w.place_id join gitops_commit c on c.id = w.gitops_commit_id \
              where w.place_id between $1 and $2 order by w.place_id, c.sequence desc, w.id desc",
-            dialect.millis("w.wanted_on")
+            dialect.millis("w.desired_on")
         )
     },
 };

@@ -70,7 +70,7 @@ impl Hub {
     /// What is wanted: paths, or what the query gives.
     async fn wanted(&self) -> Vec<String> {
         self.rows(
-            "select p.path, g.role, coalesce(e.name, '-') from place p join place_revision w on w.id = p.wanted_revision_id \
+            "select p.path, g.role, coalesce(e.name, '-') from place p join place_revision w on w.id = p.desired_revision_id \
              join place_group g on g.id = p.place_group_id left join environment e on e.id = g.environment_id \
              where w.tree is not null order by p.path",
         )
@@ -200,7 +200,7 @@ async fn a_branch_may_be_reset_and_rewritten() {
     let files = |tree: &'static str| [("edge/README.md", MARKER), ("edge/web/a.yaml", tree)];
     let first = hub.commit(URL, &files("a"), ("1", &[]));
     hub.poll().await;
-    let trees = "select w.tree from place p join place_revision w on w.id = p.wanted_revision_id order by p.path";
+    let trees = "select w.tree from place p join place_revision w on w.id = p.desired_revision_id order by p.path";
     let before = hub.rows(trees).await;
     hub.commit(URL, &files("b"), ("2", &[first]));
     hub.poll().await;
@@ -308,7 +308,7 @@ async fn what_publishers_said_is_joined_when_it_is_seen_and_later_too() {
             hub.ingest.want(plan).await.unwrap();
         }
         let sql = "select g.name, w.config_version, t.name, p.cluster from place p join place_group g on g.id = p.place_group_id \
-            join place_revision w on w.id = p.wanted_revision_id join place_group_target m on m.place_group_id = g.id \
+            join place_revision w on w.id = p.desired_revision_id join place_group_target m on m.place_group_id = g.id \
             join deployment_target t on t.id = m.deployment_target_id";
         assert_eq!(hub.rows(sql).await, ["clusters of edge in prod: shop-web 5b2e web line-7"], "{is_first}");
     }

@@ -138,7 +138,7 @@ pub async fn desired_paths(
     count: usize,
 ) -> Result<Vec<String>, DatabaseError> {
     let sql = "select p.path from gitops_branch b join place p on p.branch_id = b.id \
-        join place_group g on g.id = p.place_group_id join place_revision w on w.id = p.wanted_revision_id \
+        join place_group g on g.id = p.place_group_id join place_revision w on w.id = p.desired_revision_id \
         where b.repository = $1 and b.branch = $2 and g.role = $3 and w.tree is not null \
         and ($4 = 0 or p.path > $5) order by p.path limit $6";
     let repository = hub_api::endpoint::repository(repository);

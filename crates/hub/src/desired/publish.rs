@@ -354,7 +354,7 @@ async fn add_revisions(
         ("commit_id", Kind::Int),
         ("tree", Kind::Text),
         ("config_version", Kind::Text),
-        ("wanted_on", Kind::Timestamp),
+        ("desired_on", Kind::Timestamp),
     ]);
     for (place_id, tree, config_version) in revisions {
         rows.push(vec![

@@ -34,7 +34,7 @@ pub(super) async fn missing(
     let endpoint = transaction.dialect().in_bytes("p.endpoint");
     let sql = format!(
         "select p.endpoint, p.id from place p join place_group g on g.id = p.place_group_id \
-         join place_revision w on w.id = p.wanted_revision_id where {endpoint} > $1 and {endpoint} < $2 \
+         join place_revision w on w.id = p.desired_revision_id where {endpoint} > $1 and {endpoint} < $2 \
          and p.branch_id = $3 and g.role = 'platform' and w.tree is not null"
     );
     let rows = transaction.query::<(String, _)>(&sql, vec![after.into(), until.into(), Value::from(branch.id)]).await?;

@@ -105,7 +105,7 @@ async fn of_same_version(
 ) -> Result<Vec<ReconcilerId>, DatabaseError> {
     let sql = format!(
         "select r.id from reconciler r join reconciler_state x on x.reconciler_id = r.id join deployment d on d.id = x.deployment_id \
-         join place p on p.id = r.place_id join place_revision n on n.id = p.wanted_revision_id \
+         join place p on p.id = r.place_id join place_revision n on n.id = p.desired_revision_id \
          join gitops_commit c on c.id = n.gitops_commit_id where {} and r.is_by_version = 1 \
          and exists (select 1 from place_group_target m \
            join deployment_assignment a on a.deployment_target_id = m.deployment_target_id and a.gitops_commit_id = c.commit_id \
@@ -127,7 +127,7 @@ async fn move_tallies(transaction: &mut Transaction, places: Vec<PlaceId>) -> Re
     let wanted = "from place p join place_revision w on w.id = p.wanted_revision_id where p.place_group_id = tally.place_group_id";
     let sql = format!(
         "update tally set \
-           wanted_commit_id = (select case when w.tree is null then 0 else w.gitops_commit_id end {wanted}), \
+           desired_commit_id = (select case when w.tree is null then 0 else w.gitops_commit_id end {wanted}), \
            is_current = (select case when exists (select 1 from place_revision h where h.place_id = p.id \
              and h.gitops_commit_id = tally.held_commit_id and h.tree = w.tree) then 1 else 0 end {wanted}) \
          where place_group_id in ({groups})"

@@ -67,7 +67,7 @@ pub(crate) async fn places(
     let of_ids = dialect.any_int("p.id", "$1");
     let sql = format!(
         "select p.id, p.place_group_id, p.branch_id, {REVISION} from place p \
-         left join place_revision w on w.id = p.wanted_revision_id left join gitops_commit c on c.id = w.gitops_commit_id \
+         left join place_revision w on w.id = p.desired_revision_id left join gitops_commit c on c.id = w.gitops_commit_id \
          where {of_ids}"
     );
     let rows = transaction.query(&sql, vec![ids.into()]).await?;

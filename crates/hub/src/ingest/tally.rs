@@ -131,7 +131,7 @@ impl Deltas {
     async fn write(self, transaction: &mut Transaction) -> Result<BTreeMap<TallyKey, TallyId>, DatabaseError> {
         let mut rows = Rows::new(&[
             ("place_group_id", Kind::Int),
-            ("wanted_commit_id", Kind::Int),
+            ("desired_commit_id", Kind::Int),
             ("held_commit_id", Kind::Int),
             ("is_current", Kind::Int),
             ("status", Kind::Int),

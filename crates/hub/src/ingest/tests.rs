@@ -56,7 +56,7 @@ impl Hub {
     /// `(wanted, held, is current, status): how many`, of those that are not none.
     async fn tallies(&self) -> Vec<String> {
         let sql = "select coalesce(w.sequence, 0), coalesce(h.sequence, 0), t.is_current, t.status, sum(t.reconcilers) \
-            from tally t left join gitops_commit w on w.id = t.wanted_commit_id \
+            from tally t left join gitops_commit w on w.id = t.desired_commit_id \
             left join gitops_commit h on h.id = t.held_commit_id where t.reconcilers <> 0 \
             group by 1, 2, 3, 4 order by 1, 2, 3, 4";
         let text = |(wanted, held, is_current, status, count): (i64, i64, bool, i64, i64)| {
@@ -69,12 +69,12 @@ impl Hub {
 
     /// The tallies, and what counting everything gives.
     async fn counted(&self) -> (Vec<String>, Vec<String>) {
-        let tallies = "select place_group_id, wanted_commit_id, held_commit_id, is_current, status, is_silent, reconcilers \
+        let tallies = "select place_group_id, desired_commit_id, held_commit_id, is_current, status, is_silent, reconcilers \
             from tally where reconcilers <> 0 order by 1, 2, 3, 4, 5, 6";
         let naive = "select p.place_group_id, case when w.tree is null then 0 else w.gitops_commit_id end, \
             coalesce(v.gitops_commit_id, 0), case when w.tree = v.tree then 1 else 0 end, s.status, s.is_silent, count(*) \
             from reconciler_state s join reconciler r on r.id = s.reconciler_id \
-            join place p on p.endpoint = r.manifests_endpoint left join place_revision w on w.id = p.wanted_revision_id \
+            join place p on p.endpoint = r.manifests_endpoint left join place_revision w on w.id = p.desired_revision_id \
             left join place_revision v on v.id = s.held_revision_id join host o on o.id = r.host_id \
             where r.retired_on is null and o.retired_on is null group by 1, 2, 3, 4, 5, 6 order by 1, 2, 3, 4, 5, 6";
         (self.rows(tallies).await, self.rows(naive).await)

@@ -212,7 +212,7 @@ async fn configs(
     let sql = format!(
         "select m.deployment_target_id, g.cluster_type, w.config_version from place_group_target m \
          join place_group g on g.id = m.place_group_id join place p on p.place_group_id = g.id \
-         join place_revision w on w.id = p.wanted_revision_id \
+         join place_revision w on w.id = p.desired_revision_id \
          where {} and g.role = 'platform' and w.config_version is not null order by p.id",
         transaction.dialect().any_int("m.deployment_target_id", "$1")
     );

@@ -64,7 +64,7 @@ impl Counted {
         let tallies = parameters.add(serde_json::json!(self.tallies).to_string());
         let pairs = parameters.dialect().pairs(&tallies);
         format!(
-            "(select y.id, y.place_group_id, y.wanted_commit_id, y.held_commit_id, y.is_current, y.status, y.is_silent, \
+            "(select y.id, y.place_group_id, y.desired_commit_id, y.held_commit_id, y.is_current, y.status, y.is_silent, \
              n.second as reconcilers from {pairs} n join tally y on y.id = n.first)"
         )
     }

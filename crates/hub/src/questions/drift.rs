@@ -30,8 +30,8 @@ pub fn drift_kind(text: &str) -> Result<DriftKind, QuestionError> {
 fn condition(kind: DriftKind) -> &'static str {
     match kind {
         DriftKind::Silent => "t.is_silent = 1",
-        DriftKind::UnknownContent => "t.wanted_commit_id <> 0 and t.held_commit_id = 0 and t.status <> 0",
-        DriftKind::RemovedPlace => "t.wanted_commit_id = 0",
+        DriftKind::UnknownContent => "t.desired_commit_id <> 0 and t.held_commit_id = 0 and t.status <> 0",
+        DriftKind::RemovedPlace => "t.desired_commit_id = 0",
         DriftKind::UnknownPlace => "1 = 0",
     }
 }
@@ -81,10 +81,10 @@ async fn wanted(
     let groups = conditions::and(scope.of_groups("t.place_group_id", &mut parameters));
     let sql = format!(
         "select x.since, x.commit_id, x.environment_id, c.commit_id, e.name, x.state, x.is_silent, x.reconcilers from \
-           (select {} as since, t.wanted_commit_id as commit_id, coalesce(g.environment_id, 0) as environment_id, \
+           (select {} as since, t.desired_commit_id as commit_id, coalesce(g.environment_id, 0) as environment_id, \
               {} as state, t.is_silent, {} as reconcilers \
-            from {tallies} t join place_group g on g.id = t.place_group_id join gitops_commit w on w.id = t.wanted_commit_id \
-            where t.reconcilers > 0{groups} group by w.committed_on, t.wanted_commit_id, 3, 4, t.is_silent) as x \
+            from {tallies} t join place_group g on g.id = t.place_group_id join gitops_commit w on w.id = t.desired_commit_id \
+            where t.reconcilers > 0{groups} group by w.committed_on, t.desired_commit_id, 3, 4, t.is_silent) as x \
          join gitops_commit c on c.id = x.commit_id left join environment e on e.id = x.environment_id",
         dialect.millis("w.committed_on"),
         rollout_state::expression(rollout_state::HOLDS_DESIRED),

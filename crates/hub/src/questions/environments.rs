@@ -71,7 +71,7 @@ async fn named(
         of_groups = conditions::and(scope.of_groups("g.id", &mut parameters));
     }
     // What was removed everywhere is counted no more.
-    let wanted = "exists (select 1 from place p join place_revision w on w.id = p.wanted_revision_id \
+    let wanted = "exists (select 1 from place p join place_revision w on w.id = p.desired_revision_id \
         where p.place_group_id = g.id and w.tree is not null)";
     let sql = format!(
         "select e.id, e.name, (select count(*) from deployment_target t where t.environment_id = e.id{of_targets} and exists \

@@ -112,21 +112,21 @@ fn places(place_id: &str) -> String {
 
 fn statement(dialect: Dialect) -> String {
     let (since, heard, wanted) =
-        (dialect.millis("t.reported_on"), dialect.millis("t.seen_on"), dialect.millis("w.wanted_on"));
+        (dialect.millis("t.reported_on"), dialect.millis("t.seen_on"), dialect.millis("w.desired_on"));
     let places = places("r.place_id");
     format!(
         "select {OF_RECONCILER}, wc.commit_id, w.tree, {wanted}, vc.sequence, v.tree, v.config_version, \
          d.gitops_commit_id, d.version, d.status, d.status_message, {since}, {heard}, t.is_silent, r.workload_name, r.workload_environment \
          from source s join reconciler r on r.id = s.id join host h on h.id = r.host_id \
          left join reconciler_state t on t.reconciler_id = r.id left join deployment d on d.id = t.deployment_id {places} \
-         left join place_revision w on w.id = p.wanted_revision_id left join gitops_commit wc on wc.id = w.gitops_commit_id \
+         left join place_revision w on w.id = p.desired_revision_id left join gitops_commit wc on wc.id = w.gitops_commit_id \
          left join place_revision v on v.id = t.held_revision_id left join gitops_commit vc on vc.id = v.gitops_commit_id \
          where h.retired_on is null and r.retired_on is null"
     )
 }
 
 fn statement_at(dialect: Dialect) -> String {
-    let (since, wanted) = (dialect.millis("d.created_on"), dialect.millis("w.wanted_on"));
+    let (since, wanted) = (dialect.millis("d.created_on"), dialect.millis("w.desired_on"));
     let latest_of = |of: &str| {
         format!(
             "(select v.id from place_revision v join gitops_commit o on o.id = v.gitops_commit_id \
@@ -134,7 +134,7 @@ fn statement_at(dialect: Dialect) -> String {
         )
     };
     let places = places(PLACE_ID);
-    let wanted_then = latest_of("v.wanted_on <= s.at");
+    let wanted_then = latest_of("v.desired_on <= s.at");
     let held_then = latest_of(
         "o.sequence <= (select max(c.sequence) from gitops_commit c where c.branch_id = p.branch_id and c.commit_id = d.gitops_commit_id)",
     );

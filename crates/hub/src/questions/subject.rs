@@ -78,7 +78,7 @@ impl Subject {
         let table = format!(
             "select distinct 0 as rollout_id, g.id as place_group_id, v.gitops_commit_id as commit_id from deployment_target t \
              join place_group_target m on m.deployment_target_id = t.id join place_group g on g.id = m.place_group_id \
-             join place p on p.place_group_id = g.id join place_revision v on v.id = p.wanted_revision_id \
+             join place p on p.place_group_id = g.id join place_revision v on v.id = p.desired_revision_id \
              where t.workload_id = $1 and v.tree is not null and {OF_WORKLOADS}"
         );
         Self { table, values: vec![workload.into()] }
@@ -103,9 +103,9 @@ impl Subject {
                case when w.commit_id is null then 0 else 1 end as wants, \
                case when h.commit_id is not null or t.is_current = 1 and w.commit_id is not null then 1 else 0 end as holds \
                from concerned c join {tallies} t on t.place_group_id = c.place_group_id \
-               left join subject w on w.rollout_id = c.rollout_id and w.place_group_id = t.place_group_id and w.commit_id = t.wanted_commit_id \
+               left join subject w on w.rollout_id = c.rollout_id and w.place_group_id = t.place_group_id and w.commit_id = t.desired_commit_id \
                left join subject h on h.rollout_id = c.rollout_id and h.place_group_id = t.place_group_id and h.commit_id = t.held_commit_id \
-               where t.reconcilers > 0 and t.wanted_commit_id <> 0) \
+               where t.reconcilers > 0 and t.desired_commit_id <> 0) \
              {} from counted t join place_group g on g.id = t.place_group_id \
              where (t.is_alone = 1 or t.wants = 1 or t.holds = 1){behind}",
             self.table,
@@ -190,7 +190,7 @@ impl Subject {
         let sql = format!(
             "with subject as ({}) select distinct g.environment_id from subject s \
              join place_group g on g.id = s.place_group_id join place p on p.place_group_id = g.id \
-             join place_revision w on w.id = p.wanted_revision_id and w.gitops_commit_id = s.commit_id \
+             join place_revision w on w.id = p.desired_revision_id and w.gitops_commit_id = s.commit_id \
              where w.tree is not null{groups}",
             self.table,
         );

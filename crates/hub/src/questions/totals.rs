@@ -19,7 +19,7 @@ pub async fn totals(database: &Database, question: impl Into<Question<'_>>) -> R
     let tallies = scope.tallies(&mut parameters);
     let of_groups = conditions::and(scope.of_groups("t.place_group_id", &mut parameters));
     let sql = format!(
-        "select {} as state, t.is_silent, {} from {tallies} t where t.wanted_commit_id <> 0 and t.reconcilers > 0{} group by 1, 2",
+        "select {} as state, t.is_silent, {} from {tallies} t where t.desired_commit_id <> 0 and t.reconcilers > 0{} group by 1, 2",
         rollout_state::expression(rollout_state::HOLDS_DESIRED),
         dialect.int("sum(t.reconcilers)"),
         of_groups

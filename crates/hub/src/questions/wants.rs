@@ -42,13 +42,13 @@ pub(super) async fn of_groups(
     let dialect = transaction.dialect();
     let mut values = vec![groups.into()];
     let revision = match at {
-        None => "p.wanted_revision_id".to_owned(),
+        None => "p.desired_revision_id".to_owned(),
         Some(at) => {
             values.push(at.into());
             let then = dialect.instant("$2");
             format!(
                 "(select v.id from place_revision v join gitops_commit o on o.id = v.gitops_commit_id \
-                  where v.place_id = p.id and v.wanted_on <= {then} order by o.sequence desc, v.id desc limit 1)"
+                  where v.place_id = p.id and v.desired_on <= {then} order by o.sequence desc, v.id desc limit 1)"
             )
         }
     };
@@ -58,7 +58,7 @@ pub(super) async fn of_groups(
             join place_revision w on w.id = {revision} where {} and w.tree is not null group by p.place_group_id) as x \
          join place_revision w on w.id = x.revision_id join place p on p.id = w.place_id \
          join gitops_commit c on c.id = w.gitops_commit_id",
-        dialect.millis("w.wanted_on"),
+        dialect.millis("w.desired_on"),
         dialect.any_int("p.place_group_id", "$1"),
     );
     Ok(transaction.query(&sql, values).await?.into_iter().collect())
@@ -86,7 +86,7 @@ pub(super) async fn counts(
     let tallies = scope.tallies(&mut parameters);
     let sql = format!(
         "select t.place_group_id, {state} as state, t.is_silent, {sum} from {tallies} t \
-         where {} and t.wanted_commit_id <> 0 and t.reconcilers > 0 group by 1, 2, 3",
+         where {} and t.desired_commit_id <> 0 and t.reconcilers > 0 group by 1, 2, 3",
         transaction.dialect().any_int("t.place_group_id", "$1")
     );
     let mut counts: BTreeMap<PlaceGroupId, Counts> = BTreeMap::new();

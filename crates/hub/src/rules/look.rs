@@ -71,7 +71,7 @@ async fn look_at(database: &Database, rule: &Rule, now: Timestamp) -> Result<Pha
     }
     let dialect = transaction.dialect();
     let sql = format!(
-        "update rule_state set phase = $1, since_on = {}, looked_on = {}, matching = $4, expected = $5, problem = null, \
+        "update rule_state set phase = $1, since_on = {}, evaluated_on = {}, matching = $4, expected = $5, problem = null, \
          took_ms = $6 where name = $7",
         dialect.instant("$2"),
         dialect.instant("$3")
@@ -118,7 +118,7 @@ async fn standing(database: &Database, rule: &Rule, now: Timestamp) -> Result<St
     let mut transaction = database.begin().await?;
     let dialect = transaction.dialect();
     let sql = format!(
-        "insert into rule_state (name, phase, since_on, looked_on) values ($1, 'ok', {}, {}) on conflict (name) do nothing",
+        "insert into rule_state (name, phase, since_on, evaluated_on) values ($1, 'ok', {}, {}) on conflict (name) do nothing",
         dialect.instant("$2"),
         dialect.instant("$3")
     );
@@ -135,7 +135,7 @@ async fn locked(transaction: &mut Transaction, rule: &Rule) -> Result<Option<Sta
 
 async fn read(transaction: &mut Transaction, rule: &Rule, lock: &str) -> Result<Option<Standing>, DatabaseError> {
     let dialect = transaction.dialect();
-    let (since, looked) = (dialect.millis("s.since_on"), dialect.millis("s.looked_on"));
+    let (since, looked) = (dialect.millis("s.since_on"), dialect.millis("s.evaluated_on"));
     let sql = format!("select s.phase, {since}, {looked}, s.took_ms from rule_state s where s.name = $1{lock}");
     let found: Option<(String, _, _, i64)> = transaction.first(&sql, vec![rule.name.as_str().into()]).await?;
     Ok(found.map(|(phase, since, looked_on, took_ms)| Standing {
@@ -250,7 +250,8 @@ pub async fn states(database: &Database, rules: &[Rule]) -> Result<Vec<RuleState
     let mut transaction = database.begin_reading().await?;
     let mut states = Vec::new();
     for rule in rules {
-        let standing = read(&mut transaction, rule, "").await?.filter(|standing| standing.looked_on > Timestamp::MIN);
+        let standing =
+            read(&mut transaction, rule, "").await?.filter(|standing| standing.evaluated_on > Timestamp::MIN);
         let sql = "select matching, expected, problem from rule_state where name = $1";
         let counted = transaction.first(sql, vec![rule.name.as_str().into()]).await?;
         let (matching, expected, problem) = counted.unwrap_or_default();
@@ -265,7 +266,7 @@ pub async fn states(database: &Database, rules: &[Rule]) -> Result<Vec<RuleState
             format: rule.receiver.format.as_str().to_owned(),
             phase: standing.map(|standing| standing.phase),
             since: standing.map(|standing| standing.since),
-            looked: standing.map(|standing| standing.looked_on),
+            looked: standing.map(|standing| standing.evaluated_on),
             matching,
             expected,
             problem,

@@ -13,7 +13,7 @@ pub(super) struct Standing {
     pub(super) phase: Phase,
     /// Since when it is too much; or, if it is not, since when it is not.
     pub(super) since: Timestamp,
-    pub(super) looked_on: Timestamp,
+    pub(super) evaluated_on: Timestamp,
     /// How long it took then to count.
     pub(super) took: Duration,
 }
@@ -33,7 +33,7 @@ impl Standing {
     /// Who did not look for longer than it has to last can't say that it was so all the time: then the time begins anew.
     pub(super) fn next(self, is_exceeded: bool, lasting: Duration, now: Timestamp) -> (Self, Option<Publication>) {
         let since = match self.phase {
-            Phase::Pending if now.since(self.looked_on) > lasting.max(GAP_MIN) => now,
+            Phase::Pending if now.since(self.evaluated_on) > lasting.max(GAP_MIN) => now,
             Phase::Pending | Phase::Firing => self.since.min(now),
             Phase::Ok => now,
         };
@@ -50,13 +50,13 @@ impl Standing {
             (_, Phase::Ok) => now,
             _ => since,
         };
-        (Self { phase, since, looked_on: now, took: self.took }, told)
+        (Self { phase, since, evaluated_on: now, took: self.took }, told)
     }
 
     /// Whether somebody has just looked. Where counting takes long, most of the time goes by without it.
     pub(super) fn is_fresh(&self, now: Timestamp) -> bool {
         let pause = (self.took * PAUSES).clamp(RULES_PERIOD / 2, RULE_PAUSE_MAX);
-        self.looked_on <= now && now.since(self.looked_on) < pause
+        self.evaluated_on <= now && now.since(self.evaluated_on) < pause
     }
 }
 

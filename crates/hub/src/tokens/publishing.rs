@@ -92,7 +92,7 @@ async fn stands_outside(
          left join environment e on e.id = g.environment_id left join place_group_target m on m.place_group_id = g.id \
          left join deployment_target t on t.id = m.deployment_target_id left join workload l on l.id = t.workload_id \
          left join application a on a.id = l.application_id left join workspace w on w.id = a.workspace_id \
-         where p.wanted_revision_id is not null and ({places}) order by p.path"
+         where p.desired_revision_id is not null and ({places}) order by p.path"
     );
     let places = database.query::<(String, String, String)>(&sql, values).await?;
     let is_outside = |(_, environment, workspace): &&(String, String, String)| {

@@ -3,6 +3,7 @@
 use hub::backup::{BackupError, back_up, restore};
 use hub::ingest::Ingest;
 use hub::store::{Database, tables};
+use sha2::{Digest as _, Sha256};
 
 use crate::sample::{HOSTS, fill, report};
 use crate::twins::Ground;
@@ -11,7 +12,9 @@ twins![
     a_backup_restored_is_the_same_again,
     a_restored_database_goes_on,
     only_an_empty_database_is_filled,
-    a_damaged_backup_restores_nothing;
+    a_damaged_backup_restores_nothing,
+    a_backup_of_the_previous_tables_is_restored,
+    a_backup_of_earlier_tables_is_refused;
     it_leads_from_one_database_to_the_other_and_back,
 ];
 
@@ -94,6 +97,45 @@ async fn a_damaged_backup_restores_nothing(ground: Ground) {
         let has_rows = reading.exists(&format!("select 1 from {}", table.name), Vec::new()).await.unwrap();
         assert!(!has_rows, "{}", table.name);
     }
+}
+
+/// A backup as the version before migration 20 wrote it.
+fn of_previous_tables(backup: &[u8]) -> Vec<u8> {
+    let mut text = String::from_utf8(backup.to_vec()).unwrap();
+    let end = text.trim_end().rfind('\n').unwrap() + 1;
+    let mut last: serde_json::Value = serde_json::from_str(&text[end..]).unwrap();
+    text.truncate(end);
+    for (name, former) in [
+        ("{\"kalypso_hub_backup\":20}", "{\"kalypso_hub_backup\":19}"),
+        ("\"desired_revision_id\"", "\"wanted_revision_id\""),
+        ("\"desired_on\"", "\"wanted_on\""),
+        ("\"desired_commit_id\"", "\"wanted_commit_id\""),
+        ("\"evaluated_on\"", "\"looked_on\""),
+    ] {
+        assert_eq!(text.matches(name).count(), 1, "{name}");
+        text = text.replace(name, former);
+    }
+    last["sha256"] = data_encoding::HEXLOWER.encode(&Sha256::digest(&text)).into();
+    format!("{text}{last}\n").into_bytes()
+}
+
+async fn a_backup_of_the_previous_tables_is_restored(ground: Ground) {
+    fill(&ground.database).await;
+    let mut transaction = ground.database.begin().await.unwrap();
+    let at = ground.database.dialect().instant("$1");
+    let sql =
+        format!("insert into rule_state (name, phase, since_on, evaluated_on) values ('r', 'firing', {at}, {at})");
+    transaction.query(&sql, vec![1_000.into()]).await.unwrap();
+    transaction.commit().await.unwrap();
+    let bytes = backup(&ground.database).await;
+    let other = another(&ground).await;
+    restore(&other.database, &mut of_previous_tables(&bytes).as_slice()).await.unwrap();
+    assert_eq!(sorted(&backup(&other.database).await), sorted(&bytes));
+}
+
+async fn a_backup_of_earlier_tables_is_refused(ground: Ground) {
+    let refused = restore(&ground.database, &mut b"{\"kalypso_hub_backup\":18}\n".as_slice()).await;
+    assert!(matches!(refused, Err(BackupError::OtherVersion { found: 18, .. })), "{refused:?}");
 }
 
 async fn it_leads_from_one_database_to_the_other_and_back() {

@@ -36,7 +36,7 @@ async fn tell(database: &Database) {
     let mut transaction = database.begin().await.unwrap();
     for sql in [
         "insert into silence (reconciler_id, is_silent, noticed_on) select min(id), 1, $1 from reconciler",
-        "insert into rule_state (name, phase, since_on, looked_on) values ('r', 'firing', $1, $1)",
+        "insert into rule_state (name, phase, since_on, evaluated_on) values ('r', 'firing', $1, $1)",
         "insert into notification (message_id, rule, kind, body, created_on) values ('m', 'r', 'firing', '{}', $1)",
         "insert into environment_order (name, position) values ('dev', 0)",
     ] {

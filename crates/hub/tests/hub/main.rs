@@ -26,6 +26,7 @@ mod hostile;
 mod hosts;
 mod import;
 mod microsofts;
+mod migrations;
 mod naming;
 mod past;
 mod questions;
@@ -60,6 +61,7 @@ fn main() {
         hostile::trials(),
         import::trials(),
         microsofts::trials(),
+        migrations::trials(),
         naming::trials(),
         past::trials(),
         questions::trials(),

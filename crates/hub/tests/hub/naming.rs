@@ -34,7 +34,7 @@ fn report(name: &str, at: i64) -> Report {
 
 /// Each reconciler should be at that folder; with ` ok`, if it holds what is wanted there.
 async fn check(database: &Database, expected: &[(&str, &str)]) {
-    let sql = "select r.name, coalesce(p.path, '-'), case when s.held_revision_id = p.wanted_revision_id then ' ok' else '' end \
+    let sql = "select r.name, coalesce(p.path, '-'), case when s.held_revision_id = p.desired_revision_id then ' ok' else '' end \
         from reconciler r join reconciler_state s on s.reconciler_id = r.id left join place p on p.id = r.place_id";
     let rows = database.query::<(String, String, String)>(sql, Vec::new()).await.unwrap();
     let found: BTreeMap<_, _> = rows.into_iter().map(|(name, path, ok)| (name, path + &ok)).collect();

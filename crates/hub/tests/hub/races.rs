@@ -49,7 +49,7 @@ async fn first_reports_and_what_is_wanted_arrive_at_once(ground: Ground) {
     }
     check_consistent(&ground.database).await;
     let sql = "select r.id from reconciler r join reconciler_state s on s.reconciler_id = r.id join place p on p.id = r.place_id \
-        where s.held_revision_id is null or s.held_revision_id <> p.wanted_revision_id";
+        where s.held_revision_id is null or s.held_revision_id <> p.desired_revision_id";
     assert_eq!(sample::lines(&ground.database, sql).await, [""; 0], "those that hold something else");
 }
 

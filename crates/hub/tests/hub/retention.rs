@@ -25,11 +25,11 @@ const PRESENT: [&str; 5] = [
     "select h.name, r.name, d.gitops_commit_id, d.status, d.status_message, d.revision, s.held_revision_id, s.status \
      from reconciler_state s join reconciler r on r.id = s.reconciler_id join host h on h.id = r.host_id \
      left join deployment d on d.id = s.deployment_id order by 1, 2",
-    "select p.endpoint, w.tree, c.commit_id from place p left join place_revision w on w.id = p.wanted_revision_id \
+    "select p.endpoint, w.tree, c.commit_id from place p left join place_revision w on w.id = p.desired_revision_id \
      left join gitops_commit c on c.id = w.gitops_commit_id order by 1",
     "select r.id, w.tree from reconciler_state s join reconciler r on r.id = s.reconciler_id \
      join place_revision w on w.id = s.held_revision_id order by 1",
-    "select place_group_id, wanted_commit_id, held_commit_id, is_current, status, is_silent, reconcilers from tally order by 1, 2, 3, 4, 5, 6",
+    "select place_group_id, desired_commit_id, held_commit_id, is_current, status, is_silent, reconcilers from tally order by 1, 2, 3, 4, 5, 6",
     "select distinct r.name, v.version from reconciler_state s join deployment d on d.id = s.deployment_id \
      join reconciler r on r.id = s.reconciler_id join deployment_assignment a on a.gitops_commit_id = d.gitops_commit_id \
      join workload_version v on v.id = a.workload_version_id order by 1, 2",

@@ -280,6 +280,12 @@ async fn turn_back(ground: &Ground) {
         transaction.run(&format!("drop view microsoft_{table}")).await.unwrap();
     }
     let mut statements = vec![
+        "alter table place rename column desired_revision_id to wanted_revision_id",
+        "alter table place_revision rename column desired_on to wanted_on",
+        "alter table tally rename column desired_commit_id to wanted_commit_id",
+        "drop index tally_desired",
+        "create index tally_wanted on tally (wanted_commit_id)",
+        "alter table rule_state rename column evaluated_on to looked_on",
         "drop index deployment_endpoint",
         "alter table deployment drop column manifests_endpoint",
         "alter table deployment drop column names_place",
@@ -293,6 +299,10 @@ async fn turn_back(ground: &Ground) {
     ];
     if ground.postgres.is_some() {
         statements.push("alter table gitops_commit add unique (branch_id, commit_id)");
+        statements.push("alter table tally rename constraint tally_key to tally_former_key");
+        statements.push(
+            "alter table place rename constraint place_desired_revision_id_fkey to place_wanted_revision_id_fkey",
+        );
     }
     for statement in statements {
         transaction.run(statement).await.unwrap();

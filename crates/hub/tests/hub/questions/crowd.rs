@@ -121,17 +121,17 @@ fn statements(dialect: Dialect, hosts: i64) -> Vec<String> {
             hash(1)
         ),
         format!(
-            "insert into tally (place_group_id, wanted_commit_id, held_commit_id, is_current, status, is_silent, reconcilers) \
+            "insert into tally (place_group_id, desired_commit_id, held_commit_id, is_current, status, is_silent, reconcilers) \
              select p.place_group_id, v.gitops_commit_id, v.gitops_commit_id, 1, {STATUS}, {SILENT}, count(*) from reconciler r \
-             join host h on h.id = r.host_id join place p on p.id = r.place_id join place_revision v on v.id = p.wanted_revision_id \
+             join host h on h.id = r.host_id join place p on p.id = r.place_id join place_revision v on v.id = p.desired_revision_id \
              group by 1, 2, 3, 5, 6"
         ),
         // Of how many rows an expression is true, PostgreSQL guesses badly: it gets them before it joins.
         format!(
             "insert into reconciler_state (reconciler_id, deployment_id, reported_on, seen_on, status, digest, held_revision_id, \
-             tally_id, is_silent) with k as materialized (select r.id, p.wanted_revision_id, p.place_group_id, {STATUS} as status, \
+             tally_id, is_silent) with k as materialized (select r.id, p.desired_revision_id, p.place_group_id, {STATUS} as status, \
              {SILENT} as is_silent from reconciler r join host h on h.id = r.host_id join place p on p.id = r.place_id) \
-             select k.id, k.id, {at}, {at}, k.status, k.id, k.wanted_revision_id, t.id, k.is_silent from k join tally t \
+             select k.id, k.id, {at}, {at}, k.status, k.id, k.desired_revision_id, t.id, k.is_silent from k join tally t \
              on t.place_group_id = k.place_group_id and t.status = k.status and t.is_silent = k.is_silent"
         ),
         "insert into attention (tally_id, reconciler_id) select tally_id, reconciler_id from reconciler_state \

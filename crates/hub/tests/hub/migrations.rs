@@ -1,0 +1,100 @@
+//! Databases of the previous tables, brought up to date.
+
+use std::path::Path;
+
+use hub::store::{Database, DatabaseUrl, tables};
+use sqlx::migrate::Migrator;
+use sqlx::{AssertSqlSafe, Connection as _, PgConnection, SqliteConnection};
+
+use crate::twins::Ground;
+
+twins![desired_names_keep_all_data];
+
+/// The last version before desired content had this name.
+const PREVIOUS: &str = "0019";
+
+/// A row of each table and column that migration 20 renames. `{at}` is a timestamp of the database.
+const ROWS: &str = "insert into environment (id, name) values (1, 'dev');
+    insert into gitops_branch (id, repository, branch) values (1, 'https://git.example/shop', 'dev');
+    insert into gitops_commit (id, branch_id, commit_id, sequence, committed_on) values (7, 1, 'c0ffee', 1, {at});
+    insert into place_group (id, name, environment_id, role) values (1, 'cart', 1, 'application');
+    insert into place (id, endpoint, branch_id, path, place_group_id) values (1, 'git.example/shop/dev/cart', 1, 'cart', 1);
+    insert into place_revision (id, place_id, gitops_commit_id, tree, wanted_on) values (3, 1, 7, 'tree', {at});
+    update place set wanted_revision_id = 3;
+    insert into tally (id, place_group_id, wanted_commit_id, held_commit_id, is_current, status, is_silent, reconcilers)
+        values (1, 1, 7, 0, 0, 2, 0, 5);
+    insert into rule_state (name, phase, since_on, looked_on) values ('failing', 'firing', {at}, {at})";
+
+/// The renamed columns, and what is in them.
+const EXPECTED: [(&str, i64); 4] = [
+    ("select desired_revision_id from place", 3),
+    ("select {desired_on} from place_revision", 86_400_000),
+    ("select desired_commit_id from tally", 7),
+    ("select {evaluated_on} from rule_state", 86_400_000),
+];
+
+/// A folder with the migrations of a kind of database up to the previous version.
+async fn previous(kind: &str) -> Migrator {
+    let folder = tempfile::tempdir().unwrap();
+    for file in std::fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("migrations").join(kind)).unwrap() {
+        let file = file.unwrap();
+        if file.file_name().to_str().unwrap().split('_').next().unwrap() <= PREVIOUS {
+            std::fs::copy(file.path(), folder.path().join(file.file_name())).unwrap();
+        }
+    }
+    Migrator::new(folder.path()).await.unwrap()
+}
+
+/// Makes the tables of the previous version instead of those of the ground, with the rows.
+async fn make_previous(ground: &Ground) -> DatabaseUrl {
+    match &ground.url {
+        DatabaseUrl::Postgres(url) => {
+            ground.database.close().await;
+            ground.postgres.as_ref().unwrap().psql("drop schema public cascade; create schema public").unwrap();
+            let mut connection = PgConnection::connect(url).await.unwrap();
+            previous("postgres").await.run(&mut connection).await.unwrap();
+            let rows = ROWS.replace("{at}", "'1970-01-02'");
+            sqlx::raw_sql(AssertSqlSafe(rows)).execute(&mut connection).await.unwrap();
+            connection.close().await.unwrap();
+            ground.url.clone()
+        }
+        DatabaseUrl::Sqlite(file) => {
+            let file = file.with_extension("previous");
+            let mut connection =
+                SqliteConnection::connect(&format!("sqlite://{}?mode=rwc", file.display())).await.unwrap();
+            previous("sqlite").await.run(&mut connection).await.unwrap();
+            let rows = ROWS.replace("{at}", "86400000");
+            sqlx::raw_sql(AssertSqlSafe(rows)).execute(&mut connection).await.unwrap();
+            connection.close().await.unwrap();
+            DatabaseUrl::Sqlite(file)
+        }
+        DatabaseUrl::Memory => panic!("no other program can open it"),
+    }
+}
+
+async fn desired_names_keep_all_data(ground: Ground) {
+    let url = make_previous(&ground).await;
+    let database = Database::open(&url).await.unwrap();
+    let dialect = database.dialect();
+    for (sql, expected) in EXPECTED {
+        let sql = sql.replace("{desired_on}", &dialect.millis("desired_on"));
+        let sql = sql.replace("{evaluated_on}", &dialect.millis("evaluated_on"));
+        let rows = database.query(&sql, Vec::new()).await.unwrap();
+        assert_eq!(rows.iter().map(|row| row.int(0)).collect::<Vec<_>>(), [expected], "{sql}");
+    }
+    let mut reading = database.begin_reading().await.unwrap();
+    for table in tables(&mut reading).await.unwrap() {
+        let is_former = |(column, _): &(String, _)| column.contains("wanted") || column.contains("looked");
+        assert!(!table.columns.iter().any(is_former), "{table:?}");
+    }
+    let named = match &url {
+        DatabaseUrl::Postgres(_) => {
+            "select indexname::text from pg_indexes where schemaname = current_schema() union \
+             select conname::text from pg_constraint where connamespace = current_schema()::regnamespace"
+        }
+        _ => "select name from sqlite_schema",
+    };
+    let names: Vec<_> = reading.query(named, Vec::new()).await.unwrap().iter().map(|row| row.text(0)).collect();
+    assert!(names.iter().any(|name| name == "tally_desired"));
+    assert!(!names.iter().any(|name| name.contains("wanted") || name.contains("looked")), "{names:?}");
+}
