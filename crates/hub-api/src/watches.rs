@@ -24,9 +24,9 @@ pub struct WatchState {
     pub branch: String,
     /// The commit up to which it was read.
     pub commit: Option<String>,
-    /// When it was looked at for the last time.
+    /// When it was last polled.
     #[schema(value_type = Option<String>, format = DateTime)]
-    pub looked_on: Option<Timestamp>,
+    pub polled_on: Option<Timestamp>,
     /// Since when it can't be read.
     #[schema(value_type = Option<String>, format = DateTime)]
     pub failing_since: Option<Timestamp>,

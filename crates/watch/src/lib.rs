@@ -161,7 +161,7 @@ fn initial_state(branch: &WatchedBranch) -> WatchState {
         repository: hub_api::endpoint::repository(branch.url.as_str()),
         branch: branch.branch.clone(),
         commit: None,
-        looked_on: None,
+        polled_on: None,
         failing_since: None,
         error: None,
         descriptors: 0,

@@ -85,7 +85,7 @@ impl BranchPoller {
             tracing::warn!(repository = self.key.repository, branch = self.key.branch, error, "branch not read");
         }
         self.shared.change_state(&self.key, |state| {
-            state.looked_on = Some(now);
+            state.polled_on = Some(now);
             state.failing_since = polled.is_err().then(|| state.failing_since.unwrap_or(now));
             state.error = polled.as_ref().err().cloned();
         });

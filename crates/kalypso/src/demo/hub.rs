@@ -182,7 +182,7 @@ async fn read(client: &Client) -> Result<Vec<WatchState>, Box<dyn std::error::Er
         {
             return Err(format!("branch `{branch}` of {repository} can't be read: {error}").into());
         }
-        if read.iter().all(|one| one.looked_on.is_some()) {
+        if read.iter().all(|one| one.polled_on.is_some()) {
             return Ok(read);
         }
         if started.elapsed() > READ_TIMEOUT {
