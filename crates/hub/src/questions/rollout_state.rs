@@ -139,13 +139,30 @@ fn parse(word: &str) -> Result<RolloutState, QuestionError> {
 
 #[cfg(test)]
 mod tests {
+    use testkit::postgres::{PostgresServer, availability};
+
     use super::*;
     use crate::store::{Database, DatabaseUrl};
 
-    /// Each combination of facts, as SQL and as a value.
     #[tokio::test]
-    async fn sql_and_values_have_the_same_state_for_all_facts() {
-        let database = Database::open(&DatabaseUrl::Memory).await.unwrap();
+    async fn sql_and_values_have_the_same_state_for_all_facts_on_sqlite() {
+        check_all_facts(&DatabaseUrl::Memory).await;
+    }
+
+    #[tokio::test]
+    async fn sql_and_values_have_the_same_state_for_all_facts_on_postgresql() {
+        if let Err(reason) = availability() {
+            println!("skipped: {reason}");
+            return;
+        }
+        let server = PostgresServer::start_private(&[]).unwrap();
+        let database = server.create_database().unwrap();
+        check_all_facts(&DatabaseUrl::Postgres(database.url())).await;
+    }
+
+    /// Compares each combination of facts, as SQL and as a value.
+    async fn check_all_facts(url: &DatabaseUrl) {
+        let database = Database::open(url).await.unwrap();
         let statuses = [None, Some(Status::InProgress), Some(Status::Success), Some(Status::Failure)];
         for status in statuses {
             for [holds, is_unknown, is_silent] in (0..8).map(|bits| [1, 2, 4].map(|bit| bits & bit != 0)) {
@@ -162,6 +179,7 @@ mod tests {
                 assert_eq!(state, Some(StateNumber(expected)), "{sql}");
             }
         }
+        database.close().await;
     }
 
     #[test]
