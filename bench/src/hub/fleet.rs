@@ -169,7 +169,7 @@ fn statements(dialect: Dialect, Size { hosts, history }: Size) -> Vec<String> {
     let states_query = states_query(hosts, history);
     statements.push(format!(
         "insert into tally (place_group_id, desired_commit_id, held_commit_id, is_current, status, is_silent, reconcilers) \
-         select place_group_id, wanted, held, is_current, status, 0, count(*) from ({states_query}) k group by 1, 2, 3, 4, 5"
+         select place_group_id, desired, held, is_current, status, 0, count(*) from ({states_query}) k group by 1, 2, 3, 4, 5"
     ));
     statements.push(states(dialect, hosts, &states_query));
     statements.push(
@@ -264,7 +264,7 @@ fn states_query(hosts: i64, history: i64) -> String {
     let number = format!("(case when r.id <= {rest} then {full} else {} end)", full - 1);
     format!(
         "select r.id, {number} as number, {} as status, r.place_id, place_profile.profile, p.place_group_id, v.id as revision_id, \
-         w.gitops_commit_id as wanted, v.gitops_commit_id as held, case when w.id = v.id then 1 else 0 end as is_current \
+         w.gitops_commit_id as desired, v.gitops_commit_id as held, case when w.id = v.id then 1 else 0 end as is_current \
          from reconciler r join place_profile on place_profile.place_id = r.place_id join place p on p.id = r.place_id \
          join place_revision w on w.id = p.desired_revision_id join place_revision v on v.place_id = r.place_id \
          join gitops_commit c on c.id = v.gitops_commit_id and c.sequence = {number} % {PUBLICATIONS} + 1",
@@ -281,7 +281,7 @@ fn states(dialect: Dialect, hosts: i64, states_query: &str) -> String {
         "insert into reconciler_state (reconciler_id, deployment_id, reported_on, seen_on, status, digest, held_revision_id, \
          tally_id, profile, place_id) with k as materialized ({states_query}) \
          select k.id, k.number * {reconcilers} + k.id, {at}, {at}, k.status, k.id, k.revision_id, t.id, k.profile, k.place_id \
-         from k join tally t on t.place_group_id = k.place_group_id and t.desired_commit_id = k.wanted \
+         from k join tally t on t.place_group_id = k.place_group_id and t.desired_commit_id = k.desired \
          and t.held_commit_id = k.held and t.is_current = k.is_current and t.status = k.status and t.is_silent = 0"
     )
 }

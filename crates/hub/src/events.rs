@@ -109,7 +109,17 @@ impl Feed {
         self.0.followed.notify_one();
         let inner = Arc::clone(&self.0);
         let waiting = Waiting::default();
-        Ok(Follower { inner, filter, reach, position, horizon, waiting, spoke: None, told: None, _permit: permit })
+        Ok(Follower {
+            inner,
+            filter,
+            reach,
+            position,
+            horizon,
+            waiting,
+            spoke: None,
+            sent_position: None,
+            _permit: permit,
+        })
     }
 }
 
@@ -125,8 +135,8 @@ pub struct Follower {
     waiting: Waiting,
     /// When something was last said; none before the beginning.
     spoke: Option<Instant>,
-    /// The position that was last told.
-    told: Option<Position>,
+    /// The position that was sent last.
+    sent_position: Option<Position>,
     _permit: OwnedSemaphorePermit,
 }
 
@@ -175,7 +185,11 @@ impl Follower {
             let horizon = *self.horizon.borrow_and_update();
             let is_quiet = self.position.has_reached(&horizon);
             if Instant::now() >= quiet_until {
-                break if self.told == Some(self.position) { Said::Alive } else { Said::Nothing(self.position) };
+                break if self.sent_position == Some(self.position) {
+                    Said::Alive
+                } else {
+                    Said::Nothing(self.position)
+                };
             }
             tokio::select! {
                 // It is never closed: the sender is in the same hands.
@@ -198,7 +212,7 @@ impl Follower {
         };
         self.spoke = Some(Instant::now());
         match said {
-            Said::Change(position, _) | Said::Nothing(position) => self.told = Some(position),
+            Said::Change(position, _) | Said::Nothing(position) => self.sent_position = Some(position),
             Said::Alive => {}
         }
         Ok(said)

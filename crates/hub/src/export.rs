@@ -69,7 +69,7 @@ pub enum Format {
 pub struct Selection {
     /// A name of [`TABLES`].
     pub table: String,
-    /// Only what is from then on, by the time at which a row was made, wanted or reported.
+    /// Only what is from then on, by the time at which a row was made, desired or reported.
     pub since: Option<Timestamp>,
     /// Only what is before then.
     pub until: Option<Timestamp>,
@@ -172,7 +172,7 @@ pub async fn grant_read_as_microsofts(database: &Database, role: &str) -> Result
 fn question(table: &Table, selection: &Selection, dialect: Dialect) -> Result<(String, Vec<Value>), ExportError> {
     let all = format!("select {} from {}", table.selection(dialect), table.name);
     let bounds = [(">=", selection.since), ("<", selection.until)];
-    let bounds: Vec<_> = bounds.into_iter().filter_map(|(sign, moment)| Some((sign, moment?))).collect();
+    let bounds: Vec<_> = bounds.into_iter().filter_map(|(sign, timestamp)| Some((sign, timestamp?))).collect();
     if bounds.is_empty() {
         return Ok((all, Vec::new()));
     }
@@ -183,7 +183,7 @@ fn question(table: &Table, selection: &Selection, dialect: Dialect) -> Result<(S
     };
     let conditions: Vec<_> = bounds.iter().enumerate().map(condition).collect();
     let sql = format!("{all} where {}", conditions.join(" and "));
-    Ok((sql, bounds.into_iter().map(|(_, moment)| moment.into()).collect()))
+    Ok((sql, bounds.into_iter().map(|(_, timestamp)| timestamp.into()).collect()))
 }
 
 fn csv(table: &Table, row: &Row) -> String {
@@ -196,7 +196,7 @@ fn csv(table: &Table, row: &Row) -> String {
     cells.collect::<Vec<_>>().join(",")
 }
 
-/// In quotes where RFC 4180 wants it; an empty text is quoted too, so that it is not nothing.
+/// In quotes where RFC 4180 requires it; an empty text is quoted too, so that it is not nothing.
 fn quoted(text: &str) -> String {
     let guard = if text.starts_with(['=', '+', '-', '@', '\t', '\r']) { "'" } else { "" };
     if text.is_empty() || text.contains([',', '"', '\r', '\n']) {

@@ -18,7 +18,7 @@ pub const TRANSACTION_REPORTS_MAX: usize = 4_000;
 /// Reconcilers that one page looks at at most, whatever is selected: a page that finds few among many ends early, and the next one goes on.
 pub const PAGE_EXAMINED_MAX: usize = 20_000;
 
-/// Hosts that labels or a cluster type may select to be looked at one by one. Beyond it they are so many that looking at places finds them soon.
+/// Hosts that labels or a cluster type may select to be examined one by one. Beyond it they are so many that looking at places finds them soon.
 pub const SELECTED_HOSTS_MAX: usize = 5_000;
 
 /// Reconcilers of places that are asked for their hosts, where totals of some hosts are asked for at these places. Beyond it, the hosts are asked for their
@@ -31,7 +31,7 @@ pub const COUNTS_AT_ONCE: usize = 2;
 /// How long a question waits for its turn to count. With counting, it stays below what clients wait for.
 pub const COUNT_WAIT: Duration = Duration::from_secs(10);
 
-/// Reconcilers that are looked at to know how many stood where at a moment.
+/// Reconcilers that are examined to know how many stood where at a timestamp.
 pub const COUNTED_THEN_MAX: usize = 5_000;
 
 /// Environments with metrics of their own. Each has nine series; companies have a handful.
@@ -118,7 +118,7 @@ pub const EVENT_STREAMS_MAX: usize = 200;
 /// Streams that read from the database at the same time: questions must not wait for them.
 pub const EVENT_READERS_MAX: usize = 2;
 
-/// Changes that are looked at, at once, for one stream. They wait in memory until the other side takes them.
+/// Changes that are examined, at once, for one stream. They wait in memory until the other side takes them.
 pub const EVENTS_EXAMINED_MAX: usize = 500;
 
 /// Bytes of the messages of changes that wait in memory for one stream. Beyond it, fewer are read at once: messages may be long, and all streams slow.
@@ -127,7 +127,7 @@ pub const EVENTS_BYTES_MAX: usize = 256 * 1024;
 /// Readings for one stream that others may share: of those that just began, and those that are about something else.
 pub const EVENTS_SHARED: usize = 8;
 
-/// How often it is looked whether something has changed, while somebody follows. Nothing is looked at otherwise.
+/// How often it is looked whether something has changed, while somebody follows. Nothing is examined otherwise.
 pub const EVENTS_PERIOD: Duration = Duration::from_millis(500);
 
 /// How long a stream may take to find out where it begins.
@@ -139,13 +139,13 @@ pub const EVENTS_RETRY: Duration = Duration::from_secs(2);
 /// Rules of a configuration. Each is a question about all tallies of an environment, every few seconds; or about some hosts, as often as counting them allows.
 pub const RULES_MAX: usize = 200;
 
-/// How long what is wanted may not be there at most until it counts for a rule about drift's age.
+/// How long what is desired may not be there at most until it counts for a rule about drift's age.
 pub const RULE_AGE_MAX: Duration = Duration::from_hours(24 * 366);
 
 /// Demanded heartbeats of a configuration. Each is a condition on all reconcilers, every few seconds.
 pub const HEARTBEATS_MAX: usize = 20;
 
-/// How often the rules are looked at.
+/// How often the rules are evaluated.
 pub const RULES_PERIOD: Duration = Duration::from_secs(15);
 
 /// The longest pause between two looks at a rule whose hosts take long to count: ten times as long as counting them, else. Below the time that a hub may be away.

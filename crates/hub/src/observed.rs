@@ -41,7 +41,7 @@ impl DesiredStateSink for ObservedBranches {
 
     fn record(&self, content: BranchContent, progress: ReadProgress) -> BoxFuture<'_, Result<(), SinkError>> {
         let update = DesiredUpdate::Observed(content, progress);
-        Box::pin(async move { Ok(self.ingest.want(update).await.map(drop)?) })
+        Box::pin(async move { Ok(self.ingest.update_desired(update).await.map(drop)?) })
     }
 }
 

@@ -131,7 +131,7 @@ impl Issuer {
     fn identity(&self, claims: &Value) -> Result<Identity, OidcError> {
         let name = claims.get("sub").and_then(Value::as_str).unwrap_or_default().to_owned();
         let roles = roles(claims, &self.settings.claim);
-        let has = |wanted: &[String]| wanted.iter().any(|value| roles.contains(&value.as_str()));
+        let has = |accepted: &[String]| accepted.iter().any(|value| roles.contains(&value.as_str()));
         let scope = match (has(&self.settings.admin), has(&self.settings.read)) {
             (true, _) => Scope::Admin,
             (false, true) => Scope::Read(Reach::ALL),

@@ -32,8 +32,8 @@ impl Reload {
         Self { rules, heartbeats, metrics, signals: Signals::new() }
     }
 
-    /// Waits until the system asks the process to read its configuration again: SIGHUP. Where there are no signals, for ever.
-    pub async fn asked(&mut self) {
+    /// Waits for the signal to read the configuration again: SIGHUP. On systems without signals it waits for ever.
+    pub async fn requested(&mut self) {
         self.signals.next().await;
     }
 

@@ -1,9 +1,9 @@
-//! Forgets history that is older, or more, than somebody wants to keep.
+//! Forgets history that is older, or more, than the configured retention.
 //!
 //! What is in effect is never forgotten, nor what it refers to: of reports the latest of each reconciler, of assignments the latest of each target and
 //! those of commits that a remembered report tells of, of revisions what a place should hold and what its reconcilers hold. Nor is the last report of all:
-//! SQLite would give its id to the next one, which those who follow changes would then miss. An age counts from the moment at
-//! which something was replaced, so that the state at every moment within it can be told. History is forgotten from its beginning: it never has holes.
+//! SQLite would give its id to the next one, which those who follow changes would then miss. An age counts from the timestamp at
+//! which something was replaced, so that the state at every timestamp within it can be told. History is forgotten from its beginning: it never has holes.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -12,7 +12,7 @@ use hub_api::timestamp::Timestamp;
 
 use crate::store::{ColumnError, Columns, Database, DatabaseError, Dialect, FromRow, Kind, Rows, Transaction, Turn};
 
-/// Reconcilers, targets or places whose history is looked at in one transaction: so few that reports hardly wait.
+/// Reconcilers, targets or places whose history is examined in one transaction: so few that reports hardly wait.
 const BATCH: i64 = 100;
 
 /// The most that is read of one reconciler's history in one transaction; what is beyond it waits for the next run.
@@ -51,7 +51,7 @@ pub struct Forgotten {
     pub revisions: usize,
 }
 
-/// Forgets what need not be kept at that moment, in small transactions between which reports are stored.
+/// Forgets what need not be kept at that timestamp, in small transactions between which reports are stored.
 ///
 /// # Errors
 /// The database can't do it. What was forgotten until then stays so; the next run goes on.
@@ -63,7 +63,7 @@ pub async fn forget(database: &Database, retention: &Retention, now: Timestamp) 
     })
 }
 
-/// Forgets again and again, at the moments that `next` waits for and gives, until it gives none. A database that is gone is tried again at the next one.
+/// Forgets again and again, at the timestamps that `next` waits for and gives, until it gives none. A database that is gone is tried again at the next one.
 pub async fn run<F: Future<Output = Option<Timestamp>>>(
     database: Database,
     retention: Retention,
@@ -83,7 +83,7 @@ impl Keep {
     }
 }
 
-/// What is kept, at some moment.
+/// What is kept, at some timestamp.
 #[derive(Clone, Copy, Debug)]
 struct Bounds {
     /// What was replaced before it may go.
@@ -107,7 +107,7 @@ impl Bounds {
     }
 }
 
-/// Something that was so, or was to be so, since some moment.
+/// Something that was so, or was to be so, since some timestamp.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Entry {
     id: i64,
@@ -125,7 +125,7 @@ struct Histories {
     is_referred_to: bool,
     /// The ids of the owners after `$1`, in order, locked against those who add to their histories.
     owners: fn(Dialect) -> String,
-    /// Owner, id, moment, whether it is needed, the one before: of the owners from `$1` to `$2`, by owner, the latest first.
+    /// Owner, id, timestamp, whether it is needed, the one before: of the owners from `$1` to `$2`, by owner, the latest first.
     entries: fn(Dialect) -> String,
 }
 

@@ -164,9 +164,9 @@ impl Server {
         if environments.is_empty() {
             return Ok(());
         }
-        let wish = DesiredUpdate::Ordered(environments);
-        wish.check().map_err(ServerError::Environments)?;
-        match self.app.ingest.want(wish).await {
+        let update = DesiredUpdate::Ordered(environments);
+        update.check().map_err(ServerError::Environments)?;
+        match self.app.ingest.update_desired(update).await {
             Ok(_) => Ok(()),
             Err(error) => Err(ServerError::Order(error)),
         }
@@ -251,8 +251,8 @@ async fn note_uses(authority: Authority) {
     }
 }
 
-/// Waits until the system asks the process to stop: SIGTERM or SIGINT, or Ctrl-C.
-pub async fn asked_to_stop() {
+/// Waits for the signal to stop: SIGTERM or SIGINT, or Ctrl-C.
+pub async fn stop_requested() {
     let interrupt = async {
         if let Err(error) = tokio::signal::ctrl_c().await {
             tracing::warn!(%error, "interrupts are not noticed");

@@ -12,7 +12,7 @@ use crate::ingest::subjects::{Change, State};
 use crate::limits::SILENCES_KEPT;
 use crate::store::{Database, DatabaseError, Kind, Parameters, ReconcilerId, Rows, Transaction, Turn};
 
-/// Reconcilers that are looked at in one step: few enough for nobody to wait.
+/// Reconcilers that are examined in one step: few enough for nobody to wait.
 const STEP: i64 = 10_000;
 
 /// Reconcilers that become silent in one transaction.
@@ -115,7 +115,7 @@ async fn walk(
     Ok(count)
 }
 
-/// Forgets who has gone silent, or was heard again, before a moment.
+/// Forgets who has gone silent, or reported again, before a timestamp.
 ///
 /// # Errors
 /// The database can't be reached, or refuses.

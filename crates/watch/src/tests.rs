@@ -300,12 +300,12 @@ async fn what_publishers_said_is_joined_when_it_is_seen_and_later_too() {
         folder.write("a.yaml", *b"a");
         let plan = planned(&folder.id().to_string(), "line-7");
         if is_first {
-            hub.ingest.want(plan.clone()).await.unwrap();
+            hub.ingest.update_desired(plan.clone()).await.unwrap();
         }
         hub.commit(URL, &[("line-7/README.md", MARKER), ("line-7/shop-web/a.yaml", "a")], ("1", &[]));
         hub.poll().await;
         if !is_first {
-            hub.ingest.want(plan).await.unwrap();
+            hub.ingest.update_desired(plan).await.unwrap();
         }
         let sql = "select g.name, w.config_version, t.name, p.cluster from place p join place_group g on g.id = p.place_group_id \
             join place_revision w on w.id = p.desired_revision_id join place_group_target m on m.place_group_id = g.id \

@@ -188,8 +188,8 @@ async fn a_solution_is_the_workload_that_is_called_so_at_its_version() {
             }]}],
         });
         let publication = serde_json::from_value::<Publication>(told).unwrap();
-        let wish = hub::desired::DesiredUpdate::of_publication(publication).remove(0);
-        ingest.want(wish).await.unwrap();
+        let update = hub::desired::DesiredUpdate::of_publication(publication).remove(0);
+        ingest.update_desired(update).await.unwrap();
     }
     let mut options = options(&cloud, &["s1"]);
     options["environment"] = json!("prod");

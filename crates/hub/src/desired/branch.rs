@@ -127,7 +127,7 @@ pub async fn read_up_to(database: &Database, repository: &str, branch: &str) -> 
     Ok(database.first(sql, names).await?.flatten())
 }
 
-/// Paths of a branch's places at which something of that role is wanted, in their order, after a path: at most so many.
+/// Paths of a branch's places at which something of that role is desired, in their order, after a path: at most so many.
 ///
 /// # Errors
 /// The database can't be reached.

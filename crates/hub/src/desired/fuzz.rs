@@ -9,14 +9,14 @@ use super::DesiredUpdate;
 /// Reads bytes as a publication. Nothing is expected but that it ends without panic, that what is taken has only texts that can be stored, and that it can
 /// be written down and read again.
 pub fn fuzz(input: &[u8]) {
-    let Ok(mut told) = serde_json::from_slice::<Publication>(input) else { return };
-    if told.commit.is_none() {
+    let Ok(mut publication) = serde_json::from_slice::<Publication>(input) else { return };
+    if publication.commit.is_none() {
         // Nothing is made of it.
-        told.range = None;
+        publication.range = None;
     }
-    let written = serde_json::to_value(&told).unwrap_or_default();
-    assert_eq!(Publication::deserialize(&written).ok().as_ref(), Some(&told));
-    if DesiredUpdate::of_publication(told).iter().all(|wish| wish.check().is_ok()) {
+    let written = serde_json::to_value(&publication).unwrap_or_default();
+    assert_eq!(Publication::deserialize(&written).ok().as_ref(), Some(&publication));
+    if DesiredUpdate::of_publication(publication).iter().all(|update| update.check().is_ok()) {
         assert!(can_be_stored(&written), "{written}");
     }
 }

@@ -19,7 +19,7 @@ use serde::{Deserialize, Serialize};
 pub use self::branch::{desired_paths, read_up_to};
 #[cfg(feature = "fuzz")]
 pub use self::fuzz::fuzz;
-pub(crate) use self::publish::want;
+pub(crate) use self::publish::update;
 pub(crate) use self::retally::restate;
 
 /// An update of the desired state.

@@ -1,4 +1,4 @@
-//! From what a branch holds to what its places should hold. It costs what is told, however many places the branch has.
+//! From what a branch holds to what its places should hold. It costs as much as the listed places, however many places the branch has.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -19,7 +19,7 @@ use crate::store::{ColumnError, Columns, DatabaseError, FromRow, Kind, PlaceId, 
 
 /// A place that somebody tells of.
 pub(super) struct Named<'a> {
-    /// What is told, with what was told of its content before.
+    /// A listed place, with what earlier plans said of its content.
     pub(super) place: Cow<'a, DesiredPlace>,
     pub(super) endpoint: &'a Endpoint,
     /// The group that it is counted in.
@@ -50,17 +50,17 @@ enum By<'a> {
     Publisher,
     /// The same, of all platform folders in a range of the branch.
     PublisherOfAll(&'a PathRange),
-    /// Who looked at the branch.
+    /// The poller of the branch.
     Watcher,
 }
 
-/// Makes a wish what is wanted.
-pub(crate) async fn want(
+/// Updates the desired state.
+pub(crate) async fn update(
     transaction: &mut Transaction,
     contents: &mut Contents,
-    wish: &DesiredUpdate,
+    update: &DesiredUpdate,
 ) -> Result<PublicationReceipt, DatabaseError> {
-    match wish {
+    match update {
         DesiredUpdate::Published(publication) => {
             let branch = Branch::find(transaction, &publication.repository, &publication.branch).await?;
             publish(transaction, contents, publication, (&branch, By::Publisher)).await
@@ -88,7 +88,7 @@ pub(crate) async fn want(
     }
 }
 
-/// Keeps a plan, and applies what it says of contents that are wanted already.
+/// Keeps a plan, and applies what it says of content that is desired already.
 async fn note(
     transaction: &mut Transaction,
     contents: &mut Contents,
@@ -96,11 +96,11 @@ async fn note(
 ) -> Result<PublicationReceipt, DatabaseError> {
     let branch = Branch::find(transaction, &plan.repository, &plan.branch).await?;
     let endpoints = endpoints((&plan.repository, &plan.branch), &plan.places)?;
-    let told = told(&plan.places, &endpoints);
-    plans::note(transaction, &told).await?;
-    let mut named = named(transaction, &told).await?;
-    let is_wanted = |named: &Named<'_>| named.known.as_ref().is_some_and(|known| known.tree == named.place.tree);
-    named.retain(|named| named.place.tree.is_some() && is_wanted(named));
+    let desired_places = with_endpoints(&plan.places, &endpoints);
+    plans::note(transaction, &desired_places).await?;
+    let mut named = named(transaction, &desired_places).await?;
+    let is_desired = |named: &Named<'_>| named.known.as_ref().is_some_and(|known| known.tree == named.place.tree);
+    named.retain(|named| named.place.tree.is_some() && is_desired(named));
     let targets = add_targets(transaction, &named).await?;
     groups::add(transaction, &grouped(&named), &targets).await?;
     let regrouped = regroup(transaction, &named).await?;
@@ -116,7 +116,7 @@ fn grouped<'n>(named: &'n [Named<'_>]) -> Vec<Grouped<'n>> {
     named.iter().map(|named| (named.group.as_str(), &*named.place)).collect()
 }
 
-/// Makes the content of a branch what is wanted. Whoever did not see the branch itself may be late: then nothing changes.
+/// Makes the content of a branch the desired content. A publisher that did not read the branch itself may be late: then nothing changes.
 async fn publish(
     transaction: &mut Transaction,
     contents: &mut Contents,
@@ -124,12 +124,12 @@ async fn publish(
     (branch, by): (&Branch, By<'_>),
 ) -> Result<PublicationReceipt, DatabaseError> {
     let endpoints = endpoints((&publication.repository, &publication.branch), &publication.places)?;
-    let told = told(&publication.places, &endpoints);
+    let desired_places = with_endpoints(&publication.places, &endpoints);
     let Some(commit) = branch.commit(transaction, publication, matches!(by, By::Watcher)).await? else {
-        plans::note(transaction, &told).await?;
+        plans::note(transaction, &desired_places).await?;
         return Ok(PublicationReceipt { unchanged: endpoints.len(), ..PublicationReceipt::default() });
     };
-    let named = named(transaction, &told).await?;
+    let named = named(transaction, &desired_places).await?;
     let targets = add_targets(transaction, &named).await?;
     groups::add(transaction, &grouped(&named), &targets).await?;
     let added = add_places(transaction, branch, &named).await?;
@@ -160,7 +160,7 @@ fn endpoints((repository, branch): (&str, &str), places: &[DesiredPlace]) -> Res
 }
 
 /// The places with their endpoints. Of two that are one, the last counts.
-fn told<'a>(places: &'a [DesiredPlace], endpoints: &'a [Endpoint]) -> Vec<(&'a DesiredPlace, &'a Endpoint)> {
+fn with_endpoints<'a>(places: &'a [DesiredPlace], endpoints: &'a [Endpoint]) -> Vec<(&'a DesiredPlace, &'a Endpoint)> {
     let by_endpoint: BTreeMap<_, _> = endpoints.iter().zip(places).collect();
     by_endpoint.into_iter().map(|(endpoint, place)| (place, endpoint)).collect()
 }
@@ -168,10 +168,10 @@ fn told<'a>(places: &'a [DesiredPlace], endpoints: &'a [Endpoint]) -> Vec<(&'a D
 /// The places with all that is known of them.
 async fn named<'a>(
     transaction: &mut Transaction,
-    told: &[(&'a DesiredPlace, &'a Endpoint)],
+    desired_places: &[(&'a DesiredPlace, &'a Endpoint)],
 ) -> Result<Vec<Named<'a>>, DatabaseError> {
-    let places = plans::known(transaction, told).await?;
-    let mut known = known(transaction, told).await?;
+    let places = plans::known(transaction, desired_places).await?;
+    let mut known = known(transaction, desired_places).await?;
     let named = |(place, (_, endpoint)): (Cow<'a, DesiredPlace>, &(_, &'a Endpoint))| {
         let known = known.remove(&endpoint.to_string());
         let group = groups::group_name(&place, endpoint);
@@ -179,22 +179,22 @@ async fn named<'a>(
         let stays = known.as_ref().filter(|_| place.cluster.is_none()).map(|known| known.group.clone());
         Named { group: stays.unwrap_or(group), place, endpoint, known }
     };
-    Ok(places.into_iter().zip(told).map(named).collect())
+    Ok(places.into_iter().zip(desired_places).map(named).collect())
 }
 
 async fn known(
     transaction: &mut Transaction,
-    told: &[(&DesiredPlace, &Endpoint)],
+    desired_places: &[(&DesiredPlace, &Endpoint)],
 ) -> Result<BTreeMap<String, Known>, DatabaseError> {
     let mut rows = Rows::new(&[("endpoint", Kind::Text)]);
-    told.iter().for_each(|(_, endpoint)| rows.push(vec![endpoint.to_string().into()]));
+    desired_places.iter().for_each(|(_, endpoint)| rows.push(vec![endpoint.to_string().into()]));
     let statement = "select p.endpoint, p.id, w.tree, w.id, w.config_version, g.name from source s \
         join place p on p.endpoint = s.endpoint join place_group g on g.id = p.place_group_id \
         left join place_revision w on w.id = p.wanted_revision_id";
     Ok(transaction.with(rows, statement).await?.into_iter().collect())
 }
 
-/// The targets whose manifests are told of, with the endpoints of these.
+/// The targets whose manifests are listed, with their endpoints.
 fn manifests<'a>(named: &'a [Named<'_>]) -> BTreeMap<naming::Named<'a>, String> {
     let applications = named.iter().filter(|named| named.place.role == Role::Application && named.place.tree.is_some());
     let targets = applications.flat_map(|named| named.place.targets.iter().map(|target| (target, named.endpoint)));
@@ -266,7 +266,7 @@ async fn regroup(transaction: &mut Transaction, named: &[Named<'_>]) -> Result<B
     Ok(transaction.with(rows, statement).await?.into_iter().collect())
 }
 
-/// Notes the versions of configurations that are wanted already, where they are known only now.
+/// Notes the versions of configurations that are desired already, where they are known only now.
 async fn complete(transaction: &mut Transaction, named: &[Named<'_>]) -> Result<(), DatabaseError> {
     let mut rows = Rows::new(&[("revision_id", Kind::Int), ("config_version", Kind::Text)]);
     for Named { place, known, .. } in named {
@@ -283,7 +283,7 @@ async fn complete(transaction: &mut Transaction, named: &[Named<'_>]) -> Result<
     transaction.execute_with(rows, statement).await
 }
 
-/// What is wanted that was not wanted before.
+/// Content that was not desired before.
 #[derive(Default)]
 struct News {
     published: PublicationReceipt,
@@ -298,15 +298,15 @@ impl News {
         named: &[Named<'_>],
         (added, targets): (&BTreeMap<String, PlaceId>, &BTreeMap<TargetKey, TargetIds>),
     ) -> Result<Self, DatabaseError> {
-        let wanted = |target: &DesiredTarget| Some((*targets.get(&TargetKey::of(target))?, target.version.clone()?));
-        let wanted = |place: &DesiredPlace| place.targets.iter().filter_map(wanted).collect::<Vec<_>>();
-        let ids = named.iter().flat_map(|named| wanted(&named.place)).map(|(ids, _)| ids.target).collect();
+        let desired = |target: &DesiredTarget| Some((*targets.get(&TargetKey::of(target))?, target.version.clone()?));
+        let desired = |place: &DesiredPlace| place.targets.iter().filter_map(desired).collect::<Vec<_>>();
+        let ids = named.iter().flat_map(|named| desired(&named.place)).map(|(ids, _)| ids.target).collect();
         let assigned = vocabulary::assigned(transaction, ids).await?;
         let mut news = Self::default();
         for Named { place, endpoint, known, .. } in named {
             let id = known.as_ref().map(|known| known.id).or_else(|| added.get(&endpoint.to_string()).copied());
             let Some(id) = id else { continue };
-            let versions = wanted(place);
+            let versions = desired(place);
             let is_new = |(ids, version): &(TargetIds, DesiredVersion)| {
                 assigned.get(&ids.target).is_none_or(|assigned| *assigned != version.version)
             };
@@ -330,7 +330,7 @@ impl News {
     }
 }
 
-/// The places of a branch at which something is wanted, except these.
+/// The places of a branch at which something is desired, except these.
 async fn others(
     transaction: &mut Transaction,
     branch: &Branch,

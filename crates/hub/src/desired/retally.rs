@@ -31,7 +31,7 @@ pub(super) struct Changes<'a> {
     pub(super) added: BTreeMap<String, PlaceId>,
     /// The targets whose manifests it told of, with the endpoints of these.
     pub(super) targets: BTreeMap<Named<'a>, String>,
-    /// Whether nobody told of the commit before. Otherwise there may be reports of it already, which were taken for reports of what was wanted before.
+    /// Whether nobody told of the commit before. Otherwise there may be reports of it already, which were taken for reports of what was desired before.
     pub(super) is_commit_new: bool,
 }
 
@@ -98,7 +98,7 @@ async fn adopt(
     Ok(transaction.with(rows, statement).await?.into_iter().collect())
 }
 
-/// Those who know by its version only what they hold, where other content became wanted as that version: they hold the latest that is called so.
+/// Those who know by its version only what they hold, where other content became desired as that version: they hold the latest that is called so.
 async fn of_same_version(
     transaction: &mut Transaction,
     changed: &BTreeSet<PlaceId>,
@@ -127,9 +127,9 @@ async fn move_tallies(transaction: &mut Transaction, places: Vec<PlaceId>) -> Re
     let wanted = "from place p join place_revision w on w.id = p.wanted_revision_id where p.place_group_id = tally.place_group_id";
     let sql = format!(
         "update tally set \
-           desired_commit_id = (select case when w.tree is null then 0 else w.gitops_commit_id end {wanted}), \
+           desired_commit_id = (select case when w.tree is null then 0 else w.gitops_commit_id end {desired}), \
            is_current = (select case when exists (select 1 from place_revision h where h.place_id = p.id \
-             and h.gitops_commit_id = tally.held_commit_id and h.tree = w.tree) then 1 else 0 end {wanted}) \
+             and h.gitops_commit_id = tally.held_commit_id and h.tree = w.tree) then 1 else 0 end {desired}) \
          where place_group_id in ({groups})"
     );
     transaction.execute(&sql, vec![places.into()]).await

@@ -1,4 +1,4 @@
-//! The names of what is wanted: workspaces, applications, workloads, environments, targets, versions.
+//! The names of what is desired: workspaces, applications, workloads, environments, targets, versions.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -134,7 +134,7 @@ pub(super) async fn assigned(
 pub(super) async fn assign(
     transaction: &mut Transaction,
     commit: &str,
-    wanted: Vec<(TargetIds, DesiredVersion)>,
+    desired: Vec<(TargetIds, DesiredVersion)>,
 ) -> Result<(), DatabaseError> {
     let mut rows = Rows::new(&[
         ("target_id", Kind::Int),
@@ -144,7 +144,7 @@ pub(super) async fn assign(
         ("build_commit_id", Kind::Text),
         ("commit_id", Kind::Text),
     ]);
-    for (ids, version) in wanted {
+    for (ids, version) in desired {
         rows.push(vec![
             Value::from(ids.target),
             ids.workload.into(),
@@ -159,7 +159,7 @@ pub(super) async fn assign(
         group by version, workload_id on conflict (workload_id, version) do nothing";
     transaction.execute_with(rows.clone(), statement).await?;
     // Queries that join the history with assignments find one row for a target, a version and a commit, and the latest is the one that was made last.
-    // They are found by the commit: few are known of one that became wanted just now. The sign keeps databases from going by the target.
+    // They are found by the commit: few are known of one that became desired just now. The sign keeps databases from going by the target.
     let again = "delete from deployment_assignment where id in (select a.id from source s \
         join workload_version v on v.workload_id = s.workload_id and v.version = s.version \
         join deployment_assignment a on a.gitops_commit_id = s.commit_id and +a.deployment_target_id = s.target_id \

@@ -18,9 +18,9 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use super::App;
-use super::asked::Asked;
 use super::caller::authorization;
 use super::problem::{Kind, Problem};
+use super::question_request::QuestionRequest;
 use crate::authority::Refusal;
 use crate::events::{FollowError, Follower, Said};
 use crate::limits::{EVENTS_RETRY, TOKEN_CACHE};
@@ -59,15 +59,15 @@ struct After {
         Problem,
     ),
 )]
-async fn events(State(app): State<App>, asked: Asked<After>) -> Result<Response, Problem> {
-    if asked.page != Page::default() {
+async fn events(State(app): State<App>, request: QuestionRequest<After>) -> Result<Response, Problem> {
+    if request.page != Page::default() {
         let problem = Problem::new(Kind::Malformed, "there is no parameter `cursor` or `limit` here");
         return Err(problem.hint("a stream has no pages; `after` says where it begins"));
     }
-    let last = asked.headers.get(LAST_EVENT_ID).and_then(|id| id.to_str().ok()).filter(|id| !id.is_empty());
-    let after = last.or(asked.more.after.as_deref()).map(str::parse::<Position>).transpose()?;
-    let headers = asked.headers.clone();
-    let (filter, reach) = asked.into_parts();
+    let last = request.headers.get(LAST_EVENT_ID).and_then(|id| id.to_str().ok()).filter(|id| !id.is_empty());
+    let after = last.or(request.more.after.as_deref()).map(str::parse::<Position>).transpose()?;
+    let headers = request.headers.clone();
+    let (filter, reach) = request.into_parts();
     let follower = app.feed.follow((filter, reach.clone()), after).await?;
     let conversation = Conversation { follower, app, headers, reach, checked: Instant::now() };
     let events = stream::unfold(conversation, async |mut conversation: Conversation| {

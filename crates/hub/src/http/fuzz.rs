@@ -9,12 +9,12 @@ use hub_api::revision;
 use hub_api::timestamp::Timestamp;
 use hub_api::token::{SecretDigest, TokenText};
 
-use super::asked::read;
 use super::caller::{authorization, names_this_machine};
 use super::layers::is_readable;
+use super::question_request::read;
 use crate::questions;
 
-/// Reads lines: the query of a question, then headers, then a word that may be a token, a cursor, a moment, a name. Nothing is expected but that it ends
+/// Reads lines: the query of a question, then headers, then a word that may be a token, a cursor, a timestamp, a name. Nothing is expected but that it ends
 /// without panic, and that what is taken is what was written.
 pub fn fuzz(input: &[u8]) {
     let mut lines = input.splitn(4, |byte| *byte == b'\n');
@@ -49,8 +49,8 @@ fn word(text: &str) {
     if let Some(digest) = SecretDigest::from_hex(text) {
         assert_eq!(digest.to_hex(), text.to_ascii_lowercase());
     }
-    if let Ok(moment) = text.parse::<Timestamp>() {
-        assert_eq!(moment.to_string().parse(), Ok(moment));
+    if let Ok(timestamp) = text.parse::<Timestamp>() {
+        assert_eq!(timestamp.to_string().parse(), Ok(timestamp));
     }
     if let Ok(position) = text.parse::<questions::Position>() {
         assert_eq!(position.to_string().parse::<questions::Position>().ok(), Some(position));

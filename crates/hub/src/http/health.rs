@@ -26,7 +26,7 @@ async fn healthz() -> &'static str {
 
 /// Whether requests can be answered
 ///
-/// The tables are up to date before the hub listens; what is asked for here is that the database answers, and that the hub is not being stopped.
+/// The tables are up to date before the hub listens; what is answered for here is that the database answers, and that the hub is not being stopped.
 #[utoipa::path(
     get,
     path = "/readyz",

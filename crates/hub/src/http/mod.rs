@@ -1,6 +1,5 @@
 //! The API over HTTP: one file for each group of routes.
 
-mod asked;
 mod audit;
 mod caller;
 mod events;
@@ -15,6 +14,7 @@ mod openapi;
 mod otlp;
 mod problem;
 mod publications;
+mod question_request;
 mod questions;
 mod reports;
 mod rollout_metrics;
@@ -53,9 +53,9 @@ pub struct App {
     pub ingest: Ingest,
     /// For those who follow changes.
     pub feed: Feed,
-    /// The branches that are looked at.
+    /// The watched branches.
     pub watches: Option<Arc<dyn WatchedBranches>>,
-    /// What somebody wants to be told of.
+    /// The rules.
     pub rules: Configured<Rule>,
     /// What is counted.
     pub metrics: Arc<Metrics>,
@@ -81,13 +81,13 @@ impl App {
         }
     }
 
-    /// With the branches that are looked at.
+    /// With watched branches.
     #[must_use]
     pub fn watching(self, watches: Arc<dyn WatchedBranches>) -> Self {
         Self { watches: Some(watches), ..self }
     }
 
-    /// With what somebody wants to be told of.
+    /// With rules.
     #[must_use]
     pub fn ruled(self, rules: Configured<Rule>) -> Self {
         Self { rules, ..self }

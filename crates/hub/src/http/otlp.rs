@@ -35,7 +35,7 @@ pub(super) fn routes() -> OpenApiRouter<App> {
 /// Log records of OpenTelemetry
 ///
 /// As the exporter `otlphttp` of a collector sends them, in protobuf or JSON. Records with attributes that begin with `kalypso.` are reports; all
-/// others are ignored. Errors are a `google.rpc.Status` in the same encoding, as OTLP wants them.
+/// others are ignored. Errors are a `google.rpc.Status` in the same encoding, as OTLP requires.
 #[utoipa::path(
     post,
     path = "/v1/logs",
@@ -92,7 +92,7 @@ struct RpcStatus {
     message: String,
 }
 
-/// A problem as OTLP over HTTP wants it: the status and headers stay, the body changes.
+/// A problem as OTLP over HTTP requires: the status and headers stay, the body changes.
 fn status(problem: Problem, is_json: bool) -> Response {
     let (code, message) = (code(problem.what()) as i32, problem.detail().to_owned());
     let (mut parts, _) = problem.into_response().into_parts();

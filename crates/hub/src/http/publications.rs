@@ -65,7 +65,7 @@ async fn publish(State(app): State<App>, submission: Submission) -> Result<Json<
         .map_err(|error| Problem::new(Kind::Unprocessable, error.to_string()))?;
     let mut published = PublicationReceipt::default();
     for update in updates {
-        published = app.ingest.want(update).await?;
+        published = app.ingest.update_desired(update).await?;
     }
     let PublicationReceipt { changed, removed, .. } = published;
     // What changes nothing was noted when it changed something.

@@ -47,11 +47,11 @@ impl IntoResponses for NotAnswered {
     }
 }
 
-/// The moment at which it was so.
+/// The timestamp at which it was so.
 #[derive(Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 struct At {
-    /// How it was at that moment (RFC 3339), and not how it is now.
+    /// How it was at that timestamp (RFC 3339), and not how it is now.
     at: Option<Timestamp>,
 }
 

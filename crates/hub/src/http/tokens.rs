@@ -77,8 +77,8 @@ async fn revoke(
     Path(name): Path<String>,
 ) -> Result<StatusCode, Problem> {
     let known = tokens::list(&app.database).await?;
-    let is_meant = |token: &&Token| token.revoked_on.is_none() && (token.name == name || token.id == name);
-    known.iter().filter(is_meant).try_for_each(|token| check_may_give(&manager, &token.scope))?;
+    let is_named = |token: &&Token| token.revoked_on.is_none() && (token.name == name || token.id == name);
+    known.iter().filter(is_named).try_for_each(|token| check_may_give(&manager, &token.scope))?;
     tokens::revoke(&app.database, &name, &manager.name).await?;
     Ok(StatusCode::NO_CONTENT)
 }

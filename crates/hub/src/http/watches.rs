@@ -13,7 +13,7 @@ pub(super) fn routes() -> OpenApiRouter<App> {
     OpenApiRouter::new().routes(routes!(watches)).routes(routes!(refresh))
 }
 
-/// Show the branches that are looked at
+/// Show the watched branches
 ///
 /// How far each was read, and what is wrong in it.
 #[utoipa::path(
@@ -37,7 +37,7 @@ async fn watches(State(app): State<App>, _reader: Reader) -> Json<Vec<WatchState
     path = "/api/v1/refresh",
     tag = "Publications",
     responses(
-        (status = 202, description = "They will be looked at"),
+        (status = 202, description = "The branches will be polled"),
         (status = "4XX", description = "Not for who is asking", body = hub_api::problem::Problem, content_type = "application/problem+json"),
     ),
 )]

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::history::{self, Chain, Late, Link, NewRow, Said};
 use super::ids::Ids;
 use super::places::{self, Content, Contents, Meaning, Place, Revision};
-use super::placing;
+use super::report_places;
 use super::subjects::{self, Change, Own, State, Subject};
 use super::submitted::{Group, Submitted};
 use super::tally::{self, Transition};
@@ -25,9 +25,9 @@ use crate::store::{DatabaseError, DeploymentId, PlaceId, ReconcilerId, RevisionI
 pub enum Outcome {
     /// It is in the history.
     Stored,
-    /// It said what was so already, at another moment: the reconciler was heard of.
+    /// It said what was so already, at another timestamp: the reconciler is alive.
     Confirmed,
-    /// It had arrived before, or another report of the same moment counts.
+    /// It had arrived before, or another report of the same timestamp counts.
     Repeated,
 }
 
@@ -55,9 +55,9 @@ pub(super) async fn store(
         work.enter(&mut outcomes);
     }
     registry::follow(transaction, &mut works, now).await?;
-    placing::follow(transaction, &mut works).await?;
+    report_places::follow(transaction, &mut works).await?;
     labels::follow(transaction, &works).await?;
-    let mut states: Vec<State> = works.iter().map(|work| work.heard_of(now)).collect();
+    let mut states: Vec<State> = works.iter().map(|work| work.state_after(now)).collect();
     let places = locate(transaction, contents, &works).await?;
     let located = Located { places: &places, contents };
     let moved = write_history(transaction, &works, &mut states, (&located, now)).await?;
@@ -107,13 +107,13 @@ async fn read_chains(transaction: &mut Transaction, works: &mut [Work<'_>]) -> R
         let first = work.reports.first()?.1.observed_on;
         let seen_on = work.subject.state.seen_on.filter(|seen| first <= *seen)?;
         // An entry that names no place is about the one that the latest named before it: it is read too, if there may be one, or will be.
-        let is_told = |own: &Own| own.endpoint.is_some() && !own.is_named;
+        let has_endpoint = |own: &Own| own.endpoint.is_some() && !own.is_named;
         let is_named = work.reports.iter().any(|(_, report)| report.endpoint.is_some());
-        let to_name = is_named || work.subject.own.as_ref().is_none_or(is_told);
+        let to_name = is_named || work.subject.own.as_ref().is_none_or(has_endpoint);
         Some(Late { number, head: work.subject.state.deployment_id?, seen_on, first, to_name })
     };
-    let wanted: Vec<_> = works.iter().enumerate().filter_map(late).collect();
-    for (number, Chain { entries, rows }) in history::chains(transaction, &wanted).await? {
+    let late: Vec<_> = works.iter().enumerate().filter_map(late).collect();
+    for (number, Chain { entries, rows }) in history::chains(transaction, &late).await? {
         let work = &mut works[number];
         work.timeline = Timeline::new(entries, work.timeline.seen_on());
         work.rows = rows;
@@ -133,15 +133,15 @@ impl<'a> Work<'a> {
         }
     }
 
-    /// Its state with what the reports say of itself, and of when it was heard of.
-    fn heard_of(&self, now: Timestamp) -> State {
+    /// Its state after the reports: its own facts, and when it was last seen.
+    fn state_after(&self, now: Timestamp) -> State {
         let mut state = self.subject.state.clone();
         state.seen_on = Some(self.timeline.seen_on());
         if let Some(newest) = self.newest {
             let promised = newest.heartbeat.map(|heartbeat| heartbeat.saturating_add(heartbeat / 2));
             state.silent_after = promised.map(|promised| newest.observed_on.min(now).after(promised));
             state.is_silent = state.silent_after.is_some_and(|silent_after| silent_after < now);
-            // Of two reports of one moment, the other one may count.
+            // Of two reports with the same timestamp, the other one may count.
             let is_here = newest.endpoint == self.endpoint && self.place_id.is_some();
             state.profile = newest.profile.filter(|_| is_here && !self.subject.is_retired);
             state.place_id = self.place_id.filter(|_| state.profile.is_some());
@@ -281,15 +281,17 @@ async fn name_commits(
         return Ok(());
     }
     let revisions = history::reported(transaction, moved.iter().map(|moved| moved.id).collect()).await?;
-    let meant = |Moved { id, place_id }: Moved| {
+    let reported_content = |Moved { id, place_id }: Moved| {
         let reported = revisions.get(&id)?;
         let meaning = Meaning::of(&reported.commit, reported.tree.as_deref(), reported.version.as_deref());
         let place = place_id.and_then(|place_id| places.get(&place_id));
         Some((id, &reported.commit, place.map(|place| place.content(meaning))))
     };
-    let meant: Vec<_> = moved.into_iter().filter_map(meant).collect();
-    contents.look_up(transaction, meant.iter().filter_map(|(_, _, content)| content.clone()).collect()).await?;
-    let named = meant.into_iter().map(|(id, commit, content)| {
+    let contents_of_rows: Vec<_> = moved.into_iter().filter_map(reported_content).collect();
+    contents
+        .look_up(transaction, contents_of_rows.iter().filter_map(|(_, _, content)| content.clone()).collect())
+        .await?;
+    let named = contents_of_rows.into_iter().map(|(id, commit, content)| {
         let held = content.and_then(|content| contents.get(&content));
         (id, held.map_or(commit, |held| &held.commit).clone())
     });
@@ -325,8 +327,8 @@ async fn locate(
     let ids = works.iter().flat_map(|work| [work.subject.place_id, work.place_id]).chain(elsewhere);
     let places = places::places(transaction, ids.flatten().collect()).await?;
     let of_work = |work: &Work<'_>| {
-        let meant = |(index, report)| content(&places, work.place_of(index), report);
-        new_reports(work).filter_map(meant).collect::<Vec<_>>()
+        let reported_content = |(index, report)| content(&places, work.place_of(index), report);
+        new_reports(work).filter_map(reported_content).collect::<Vec<_>>()
     };
     contents.look_up(transaction, works.iter().flat_map(of_work).collect()).await?;
     Ok(places)

@@ -49,7 +49,7 @@ pub(super) struct Late {
     pub(super) head: DeploymentId,
     /// When that was confirmed last.
     pub(super) seen_on: Timestamp,
-    /// It is read back to the entry that was in effect before this moment.
+    /// It is read back to the entry that was in effect before this timestamp.
     pub(super) first: Timestamp,
     /// And on to one that names its place.
     pub(super) to_name: bool,
@@ -58,11 +58,11 @@ pub(super) struct Late {
 /// Reads chains, by their numbers.
 pub(super) async fn chains<R>(
     transaction: &mut Transaction,
-    wanted: &[Late],
+    late: &[Late],
 ) -> Result<BTreeMap<usize, Chain<R>>, DatabaseError> {
     let mut rows =
         Rows::new(&[("number", Kind::Int), ("head", Kind::Int), ("since", Kind::Timestamp), ("to_name", Kind::Int)]);
-    for Late { number, head, first, to_name, .. } in wanted {
+    for Late { number, head, first, to_name, .. } in late {
         rows.push(vec![Value::from(*number as i64), (*head).into(), (*first).into(), (*to_name).into()]);
     }
     let found = transaction.with::<FoundRow>(rows, &chain_statement(transaction.dialect())).await?;

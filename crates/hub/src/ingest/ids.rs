@@ -55,7 +55,7 @@ impl Ids {
         self.known().ids = HashMap::new();
     }
 
-    /// Learns those that the database has, in the background, for as long as somebody wants to know them.
+    /// Learns those that the database has, in the background, for as long as they are needed.
     pub(super) fn learn(&self, database: Database) {
         let known = Arc::downgrade(&self.0);
         tokio::spawn(async move {

@@ -118,7 +118,7 @@ pub(crate) async fn bring_home(
     let mut rows = Rows::new(&[("low", Kind::Text), ("high", Kind::Text), ("endpoint", Kind::Text)]);
     for (target, endpoint) in targets {
         for low in target.beginnings() {
-            // Behind the dot of a cluster type comes the slash; what else is between is looked at closely.
+            // Behind the dot of a cluster type comes the slash; what else is between is examined closely.
             let high = format!("{low}/");
             rows.push(vec![low.into(), high.into(), endpoint.as_str().into()]);
         }

@@ -16,7 +16,7 @@ pub(crate) struct Place {
     pub(crate) group_id: PlaceGroupId,
     pub(crate) branch_id: Option<BranchId>,
     /// What it should hold; none if nothing.
-    pub(crate) wanted: Option<Revision>,
+    pub(crate) desired: Option<Revision>,
 }
 
 /// What a place was to hold since some commit.
@@ -75,7 +75,7 @@ pub(crate) async fn places(
     Ok(rows.into_iter().map(place).collect())
 }
 
-/// The places of these endpoints that somebody wants or wanted something at.
+/// The places of these endpoints at which content is or was desired.
 pub(crate) async fn by_endpoint(
     transaction: &mut Transaction,
     endpoints: BTreeSet<String>,
@@ -88,7 +88,7 @@ pub(crate) async fn by_endpoint(
     Ok(rows.into_iter().collect())
 }
 
-/// Which content of a place is meant.
+/// The content of a place that a report refers to.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct Content {
     place_id: PlaceId,
@@ -175,15 +175,15 @@ impl Contents {
             ("number", Kind::Int),
             ("place_id", Kind::Int),
             ("branch_id", Kind::Int),
-            ("meant", Kind::Text),
+            ("meaning", Kind::Text),
         ]);
         for (number, content) in contents.iter().enumerate() {
-            let (Meaning::Tree(meant) | Meaning::Commit(meant) | Meaning::Version(meant)) = &content.meaning;
+            let (Meaning::Tree(meaning) | Meaning::Commit(meaning) | Meaning::Version(meaning)) = &content.meaning;
             rows.push(vec![
                 Value::from(number as i64),
                 content.place_id.into(),
                 content.branch_id.into(),
-                meant.as_str().into(),
+                meaning.as_str().into(),
             ]);
         }
         for (number, RevisionRow(revision)) in transaction.with::<(usize, _)>(rows, statement).await? {
@@ -197,13 +197,13 @@ impl Contents {
 
 /// The latest revision of the place with that tree.
 const BY_TREE: &str = "select s.number, w.id, w.gitops_commit_id, c.commit_id, w.tree from source s \
-    join place_revision w on w.id = (select max(id) from place_revision where place_id = s.place_id and tree = s.meant) \
+    join place_revision w on w.id = (select max(id) from place_revision where place_id = s.place_id and tree = s.meaning) \
     join gitops_commit c on c.id = w.gitops_commit_id";
 
 /// The latest revision of the place at that commit of its branch, or before.
 const BY_COMMIT: &str = "select s.number, w.id, w.gitops_commit_id, c.commit_id, w.tree from source s \
     join gitops_commit reported on reported.branch_id = s.branch_id and reported.sequence = (select max(sequence) \
-        from gitops_commit where branch_id = s.branch_id and commit_id = s.meant) \
+        from gitops_commit where branch_id = s.branch_id and commit_id = s.meaning) \
     join place_revision w on w.id = (select e.id from place_revision e join gitops_commit o on o.id = e.gitops_commit_id \
         where e.place_id = s.place_id and o.sequence <= reported.sequence order by o.sequence desc, e.id desc limit 1) \
     join gitops_commit c on c.id = w.gitops_commit_id where w.tree is not null";
@@ -212,7 +212,7 @@ const BY_COMMIT: &str = "select s.number, w.id, w.gitops_commit_id, c.commit_id,
 const BY_VERSION: &str = "select s.number, w.id, w.gitops_commit_id, c.commit_id, w.tree from source s \
     join place_revision w on w.id = (select e.id from place p join place_group g on g.id = p.place_group_id \
         join place_group_target m on m.place_group_id = g.id join deployment_target t on t.id = m.deployment_target_id \
-        join workload_version v on v.workload_id = t.workload_id and v.version = s.meant \
+        join workload_version v on v.workload_id = t.workload_id and v.version = s.meaning \
         join deployment_assignment a on a.deployment_target_id = t.id and a.workload_version_id = v.id \
         join gitops_commit o on o.branch_id = s.branch_id and o.commit_id = a.gitops_commit_id \
         join place_revision e on e.place_id = p.id and e.gitops_commit_id = o.id \

@@ -88,21 +88,21 @@ impl Ingest {
         answered.await.unwrap_or(Err(SubmitError::Stopped))
     }
 
-    /// Stores what is wanted from now on.
+    /// Stores what is desired from now on.
     ///
     /// # Errors
     /// The database can't store it.
     pub async fn publish(&self, publication: BranchContent) -> Result<PublicationReceipt, SubmitError> {
-        self.want(DesiredUpdate::Published(publication)).await
+        self.update_desired(DesiredUpdate::Published(publication)).await
     }
 
-    /// Stores what somebody knows of what is wanted.
+    /// Stores what somebody knows of what is desired.
     ///
     /// # Errors
     /// The database can't store it.
-    pub async fn want(&self, wish: DesiredUpdate) -> Result<PublicationReceipt, SubmitError> {
+    pub async fn update_desired(&self, update: DesiredUpdate) -> Result<PublicationReceipt, SubmitError> {
         let (answer, answered) = oneshot::channel();
-        self.jobs.send(Job::DesiredUpdate(Box::new(wish), answer)).map_err(|_| SubmitError::Stopped)?;
+        self.jobs.send(Job::DesiredUpdate(Box::new(update), answer)).map_err(|_| SubmitError::Stopped)?;
         answered.await.unwrap_or(Err(SubmitError::Stopped))
     }
 
@@ -133,9 +133,9 @@ impl Writer {
                         count += reports.len();
                         submissions.push((reports, answer));
                     }
-                    Job::DesiredUpdate(wish, answer) => {
+                    Job::DesiredUpdate(update, answer) => {
                         self.store(std::mem::take(&mut submissions)).await;
-                        let published = self.want(&wish).await;
+                        let published = self.update_desired(&update).await;
                         let _ = answer.send(published.map_err(|error| SubmitError::Database(Arc::new(error))));
                     }
                 }
@@ -202,22 +202,22 @@ impl Writer {
         Ok(outcomes)
     }
 
-    async fn want(&mut self, wish: &DesiredUpdate) -> Result<PublicationReceipt, DatabaseError> {
+    async fn update_desired(&mut self, update: &DesiredUpdate) -> Result<PublicationReceipt, DatabaseError> {
         let mut attempt = 0;
         loop {
             attempt += 1;
-            match self.want_once(wish).await {
+            match self.update_desired_once(update).await {
                 Err(DatabaseError::Conflict(_)) if attempt < ATTEMPTS => {}
                 result => return result,
             }
         }
     }
 
-    async fn want_once(&mut self, wish: &DesiredUpdate) -> Result<PublicationReceipt, DatabaseError> {
+    async fn update_desired_once(&mut self, update: &DesiredUpdate) -> Result<PublicationReceipt, DatabaseError> {
         let mut transaction = self.database.begin().await?;
         transaction.take(Turn::Alone).await?;
         // What is found may be of this transaction only.
-        let published = desired::want(&mut transaction, &mut Contents::default(), wish).await?;
+        let published = desired::update(&mut transaction, &mut Contents::default(), update).await?;
         transaction.commit().await?;
         Ok(published)
     }

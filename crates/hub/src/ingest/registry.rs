@@ -7,7 +7,7 @@ use hub_api::timestamp::Timestamp;
 
 use super::naming::Home;
 use super::work::Work;
-use super::workloads::{Asked, Meant};
+use super::workloads::{Resolved, WorkloadQuery};
 use super::{naming, places, workloads};
 use crate::store::{DatabaseError, Kind, PlaceId, ReconcilerId, Rows, Transaction, Value};
 
@@ -113,11 +113,11 @@ async fn of_workloads(
         let (newest, own) = (work.newest?, work.subject.own.as_ref()?);
         let workload = newest.workload.as_ref().filter(|_| newest.endpoint.is_none())?;
         let is_named_now = work.named_endpoint().is_some();
-        let is_told = own.endpoint.is_some() || work.subject.place_id.is_some();
-        let is_settled = is_named_now || is_told && (!own.is_named || own.workload.as_ref() == Some(workload));
+        let has_place = own.endpoint.is_some() || work.subject.place_id.is_some();
+        let is_settled = is_named_now || has_place && (!own.is_named || own.workload.as_ref() == Some(workload));
         let WorkloadName { name, environment } = workload.clone();
-        let asked = Asked { name, environment, version: newest.version.clone(), host_id: own.host_id };
-        (!is_settled).then_some((work.subject.reconciler_id, asked))
+        let query = WorkloadQuery { name, environment, version: newest.version.clone(), host_id: own.host_id };
+        (!is_settled).then_some((work.subject.reconciler_id, query))
     };
     let (ids, asked): (Vec<_>, Vec<_>) = works.iter().filter_map(asked).unzip();
     let meant = workloads::meant(transaction, &asked).await?;
@@ -125,12 +125,12 @@ async fn of_workloads(
         Meant::Home(home) => Some((id, home)),
         Meant::Nothing | Meant::Several(_) => None,
     };
-    Ok(ids.into_iter().zip(meant).filter_map(home).collect())
+    Ok(ids.into_iter().zip(resolved).filter_map(home).collect())
 }
 
 /// The name of a reconciler that may say what no report of it says: which folder it applies.
 fn nameable<'a>(work: &Work<'a>) -> Option<&'a str> {
     let (newest, own) = (work.newest?, work.subject.own.as_ref()?);
-    let is_told = work.named_endpoint().is_some() || own.endpoint.is_some() || work.subject.place_id.is_some();
-    Some(newest.reconciler.as_str()).filter(|_| !is_told)
+    let has_place = work.named_endpoint().is_some() || own.endpoint.is_some() || work.subject.place_id.is_some();
+    Some(newest.reconciler.as_str()).filter(|_| !has_place)
 }

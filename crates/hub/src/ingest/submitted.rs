@@ -19,7 +19,7 @@ pub(super) struct Submitted {
     pub(super) endpoint: Option<String>,
 }
 
-/// The reports of one reconciler, in the order of their moments, with their numbers.
+/// The reports of one reconciler, in the order of their timestamps, with their numbers.
 pub(super) type Group<'a> = Vec<(usize, &'a Submitted)>;
 
 impl Submitted {

@@ -53,7 +53,7 @@ impl Hub {
         self.ingest.submit(reports).await.unwrap().outcomes
     }
 
-    /// `(wanted, held, is current, status): how many`, of those that are not none.
+    /// `(desired, held, is current, status): how many`, of those that are not none.
     async fn tallies(&self) -> Vec<String> {
         let sql = "select coalesce(w.sequence, 0), coalesce(h.sequence, 0), t.is_current, t.status, sum(t.reconcilers) \
             from tally t left join gitops_commit w on w.id = t.desired_commit_id \
@@ -128,15 +128,15 @@ fn report(host: &str, path: &str, at: i64, commit: i64) -> Report {
 }
 
 #[tokio::test]
-async fn a_report_is_counted_where_its_place_is_wanted() {
+async fn a_report_is_counted_where_its_place_is_desired() {
     let hub = Hub::new().await;
     hub.publish(1, &[("a", 100)]).await;
     assert_eq!(hub.submit(vec![report("h", "a", 10, 1)]).await, [Outcome::Stored]);
-    assert_eq!(hub.tallies().await, ["wants 1 has 1, current, success: 1"]);
+    assert_eq!(hub.tallies().await, ["desired 1 held 1, current, success: 1"]);
     hub.publish(2, &[("a", 200)]).await;
-    assert_eq!(hub.tallies().await, ["wants 2 has 1, not current, success: 1"]);
+    assert_eq!(hub.tallies().await, ["desired 2 held 1, not current, success: 1"]);
     hub.submit(vec![report("h", "a", 20, 2)]).await;
-    assert_eq!(hub.tallies().await, ["wants 2 has 2, current, success: 1"]);
+    assert_eq!(hub.tallies().await, ["desired 2 held 2, current, success: 1"]);
 }
 
 #[tokio::test]
@@ -145,22 +145,22 @@ async fn a_commit_elsewhere_in_the_branch_changes_nobodys_state() {
     hub.publish(1, &[("a", 100), ("b", 100)]).await;
     hub.submit(vec![report("h", "a", 10, 1)]).await;
     hub.publish(2, &[("a", 100), ("b", 200)]).await;
-    assert_eq!(hub.tallies().await, ["wants 1 has 1, current, success: 1"]);
+    assert_eq!(hub.tallies().await, ["desired 1 held 1, current, success: 1"]);
     hub.submit(vec![report("h", "a", 20, 2)]).await;
-    assert_eq!(hub.tallies().await, ["wants 1 has 1, current, success: 1"]);
+    assert_eq!(hub.tallies().await, ["desired 1 held 1, current, success: 1"]);
 }
 
 #[tokio::test]
-async fn a_report_may_come_before_what_it_tells_of_is_known() {
+async fn a_report_may_come_before_its_commit_is_known() {
     let hub = Hub::new().await;
     hub.submit(vec![report("h", "a", 10, 1)]).await;
     assert_eq!(hub.tallies().await, Vec::<String>::new());
     hub.publish(1, &[("a", 100)]).await;
-    assert_eq!(hub.tallies().await, ["wants 1 has 1, current, success: 1"]);
+    assert_eq!(hub.tallies().await, ["desired 1 held 1, current, success: 1"]);
     hub.submit(vec![report("h", "a", 20, 2)]).await;
-    assert_eq!(hub.tallies().await, ["wants 1 has 0, not current, success: 1"]);
+    assert_eq!(hub.tallies().await, ["desired 1 held 0, not current, success: 1"]);
     hub.publish(2, &[("a", 200)]).await;
-    assert_eq!(hub.tallies().await, ["wants 2 has 2, current, success: 1"]);
+    assert_eq!(hub.tallies().await, ["desired 2 held 2, current, success: 1"]);
 }
 
 #[tokio::test]
@@ -170,18 +170,18 @@ async fn going_back_to_earlier_content_makes_those_current_that_still_have_it() 
     hub.submit(vec![report("h", "a", 10, 1)]).await;
     hub.publish(2, &[("a", 200)]).await;
     hub.publish(3, &[("a", 100)]).await;
-    assert_eq!(hub.tallies().await, ["wants 3 has 1, current, success: 1"]);
+    assert_eq!(hub.tallies().await, ["desired 3 held 1, current, success: 1"]);
     let revisions = hub.rows("select tree from place_revision order by id").await;
     assert_eq!(revisions.len(), 3, "going back is an entry of its own");
 }
 
 #[tokio::test]
-async fn what_is_wanted_no_more_is_not_expected() {
+async fn what_is_not_desired_anymore_is_not_expected() {
     let hub = Hub::new().await;
     hub.publish(1, &[("a", 100), ("b", 100)]).await;
     hub.submit(vec![report("h", "a", 10, 1)]).await;
     hub.publish(2, &[("b", 100)]).await;
-    assert_eq!(hub.tallies().await, ["wants 0 has 1, not current, success: 1"]);
+    assert_eq!(hub.tallies().await, ["desired 0 held 1, not current, success: 1"]);
 }
 
 #[tokio::test]
@@ -193,7 +193,7 @@ async fn the_same_report_twice_is_one_and_an_older_one_is_not_the_latest() {
     assert_eq!(first, [Outcome::Stored, Outcome::Repeated]);
     assert_eq!(hub.submit(vec![late.clone()]).await, [Outcome::Stored]);
     assert_eq!(hub.submit(vec![late, report("h", "a", 30, 1)]).await, [Outcome::Repeated, Outcome::Confirmed]);
-    assert_eq!(hub.tallies().await, ["wants 1 has 1, current, success: 1"]);
+    assert_eq!(hub.tallies().await, ["desired 1 held 1, current, success: 1"]);
     assert_eq!(hub.rows("select id from deployment").await.len(), 2);
 }
 
@@ -208,7 +208,7 @@ async fn what_was_confirmed_is_in_effect_again_after_several_late_reports() {
     let sql = "select status_message || ' ' || status || ' ' || created_on from deployment order by created_on";
     let rows: Vec<String> = hub.database.query(sql, Vec::new()).await.unwrap();
     assert_eq!(rows, ["first success 10", "second failure 12", "third success 15", "first success 20"]);
-    assert_eq!(hub.tallies().await, ["wants 1 has 1, current, success: 1"]);
+    assert_eq!(hub.tallies().await, ["desired 1 held 1, current, success: 1"]);
 }
 
 #[tokio::test]

@@ -1,8 +1,8 @@
 //! The order of a reconciler's reports, whatever the order in which they arrive.
 //!
-//! An entry is in effect from its moment until the next one. The same report twice is one; the same once more, at another moment, is a confirmation, and costs
-//! no row: of those, the last is known. An older report finds its place behind the newer ones, and never becomes the latest. Of two reports of one moment, one
-//! counts, whichever arrives first: the one with the graver status, or else the greater digest.
+//! An entry is in effect from its timestamp until the next one. The same report twice is one; the same once more, at another timestamp, is a confirmation,
+//! and costs no row: of those, the last is known. An older report finds its place behind the newer ones, and never becomes the latest. Of two reports with
+//! the same timestamp, one counts, whichever arrives first: the one with the graver status, or else the greater digest.
 
 use hub_api::timestamp::Timestamp;
 
@@ -34,17 +34,17 @@ pub(super) struct Entry<R> {
     /// When it was confirmed last; `since` if it never was.
     pub(super) until: Timestamp,
     pub(super) statement: Statement,
-    /// It says what its origin says once more, in a row of its own: that was confirmed after a moment at which, as is known only now, something else was in effect.
+    /// It repeats its origin in a row of its own: its origin was confirmed after a timestamp at which another entry, which arrived later, is in effect.
     pub(super) is_resumed: bool,
 }
 
 impl<R> Entry<R> {
-    /// What was said of a moment.
+    /// What was said of a timestamp.
     pub(super) fn new(origin: Origin<R>, since: Timestamp, statement: Statement) -> Self {
         Self { origin, since, until: since, statement, is_resumed: false }
     }
 
-    /// The same, confirmed until a moment.
+    /// The same, confirmed until a timestamp.
     pub(super) fn until(self, until: Timestamp) -> Self {
         Self { until: self.since.max(until), ..self }
     }
@@ -62,7 +62,7 @@ impl<R> Entry<R> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Timeline<R> {
     entries: Vec<Entry<R>>,
-    /// The last moment of which a report tells.
+    /// The last timestamp of which a report tells.
     seen_on: Timestamp,
 }
 
@@ -73,12 +73,12 @@ pub(super) enum Added {
     Entered,
     /// It said what was in effect before or after.
     Confirmed,
-    /// It had arrived before, or another report of the same moment counts.
+    /// It had arrived before, or another report of the same timestamp counts.
     Repeated,
 }
 
 impl<R: Copy> Timeline<R> {
-    /// The entries that are known, in their order; the last moment of which a report tells.
+    /// The entries that are known, in their order; the last timestamp of which a report tells.
     pub(super) fn new(entries: Vec<Entry<R>>, seen_on: Timestamp) -> Self {
         Self { entries, seen_on }
     }
@@ -88,12 +88,12 @@ impl<R: Copy> Timeline<R> {
         &self.entries
     }
 
-    /// The last moment of which a report tells.
+    /// The last timestamp of which a report tells.
     pub(super) fn seen_on(&self) -> Timestamp {
         self.seen_on
     }
 
-    /// Enters a report of what was so at a moment.
+    /// Enters a report of what was so at a timestamp.
     pub(super) fn add(&mut self, report: R, at: Timestamp, statement: Statement) -> Added {
         self.seen_on = self.seen_on.max(at);
         let next = self.entries.partition_point(|entry| entry.since <= at);
@@ -113,7 +113,7 @@ impl<R: Copy> Timeline<R> {
         self.insert(next, Entry::new(Origin::New(report), at, statement))
     }
 
-    /// Puts a report in the place of what another one said of the same moment.
+    /// Puts a report in the place of what another one said of the same timestamp.
     fn outrank(&mut self, index: usize, entry: Entry<R>) -> Added {
         let Some(other) = self.entries.get_mut(index) else { return Added::Repeated };
         if entry.since == other.since && other.until == other.since {
@@ -153,7 +153,7 @@ impl<R: Copy> Timeline<R> {
         Added::Entered
     }
 
-    /// Has the entry of a moment written as a row of its own, which comes after the one that was taken out: ids are never used again.
+    /// Has the entry of a timestamp written as a row of its own, which comes after the one that was taken out: ids are never used again.
     fn write_again(&mut self, at: Timestamp) {
         let index = self.entries.partition_point(|entry| entry.since <= at);
         if let Some(entry) = index.checked_sub(1).and_then(|index| self.entries.get_mut(index)) {
@@ -232,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn of_two_at_one_moment_one_counts_whichever_arrives_first() {
+    fn of_two_with_the_same_timestamp_one_counts_whichever_arrives_first() {
         assert_eq!(check(&[(10, 1), (10, 2)]), [(10, 2)]);
         assert_eq!(check(&[(10, 2), (10, 1)]), [(10, 2)]);
         assert_eq!(check(&[(10, 1), (20, 1), (20, 2)]), check(&[(10, 1), (20, 2), (20, 1)]));
@@ -253,13 +253,13 @@ mod tests {
         assert_eq!(timeline.entries(), [stored.until(moment(90))]);
     }
 
-    /// What is in effect at a moment.
-    fn at(timeline: &Timeline<usize>, moment: i64) -> Option<i64> {
-        let before = timeline.entries().iter().rev().find(|entry| entry.since.millis() <= moment);
+    /// What is in effect at a timestamp.
+    fn at(timeline: &Timeline<usize>, timestamp: i64) -> Option<i64> {
+        let before = timeline.entries().iter().rev().find(|entry| entry.since.millis() <= timestamp);
         before.map(|entry| entry.statement.digest)
     }
 
-    /// The reports that count: the greatest of each moment.
+    /// The reports that count: the greatest of each timestamp.
     fn counting(reports: &[(i64, i64)]) -> BTreeMap<i64, i64> {
         let mut counting = BTreeMap::new();
         for (at, digest) in reports {
@@ -300,14 +300,14 @@ mod tests {
         }
 
         #[test]
-        fn in_the_order_of_their_moments_reports_say_everything(
+        fn in_the_order_of_their_timestamps_reports_say_everything(
             reports in prop::collection::vec((0i64..12, 0i64..3), 1..24),
         ) {
             let mut ordered = reports.clone();
             ordered.sort_unstable();
             let timeline = of(&ordered);
-            for (moment, digest) in counting(&reports) {
-                prop_assert_eq!(at(&timeline, moment), Some(digest));
+            for (timestamp, digest) in counting(&reports) {
+                prop_assert_eq!(at(&timeline, timestamp), Some(digest));
             }
             let says = timeline.entries().windows(2).all(|pair| pair[0].statement != pair[1].statement);
             prop_assert!(says, "neighbours differ: {:?}", timeline.entries());

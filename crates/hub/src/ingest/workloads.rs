@@ -1,7 +1,7 @@
 //! Reports that name a workload instead of a folder: of Workload Orchestration, and of scripts that know nothing of git.
 //!
-//! A name leads to the manifests of a deployment target if only one can be meant. Where several can, what the host is otherwise decides, and if that does
-//! not, nothing does: who is not placed can be found (`drift`), who is placed wrongly can't.
+//! A name leads to the manifests of a deployment target if only one target has it. If several have it, the host's other reconcilers decide. If they do not, the
+//! reconciler gets no place: `drift` lists reconcilers without a place, but can't find those with a wrong place.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,27 +15,27 @@ use crate::store::{
 /// Signs at which names are taken apart: more of them are part of a name.
 const SIGNS_MAX: usize = 8;
 
-/// Which workload somebody names, and what else may say which one that is.
+/// The name of a workload in a report, and what else identifies it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Asked {
+pub(crate) struct WorkloadQuery {
     pub(crate) name: String,
     pub(crate) environment: Option<String>,
     pub(crate) version: Option<String>,
     pub(crate) host_id: HostId,
 }
 
-/// Where a name leads.
+/// The result of resolving a name.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Meant {
+pub(crate) enum Resolved {
     /// To the manifests of one target.
     Home(Home),
     /// Nowhere: no target whose manifests are known is called so.
     Nothing,
-    /// To several targets, which are told as `environment target`.
+    /// To several targets, written as `environment target`.
     Several(Vec<String>),
 }
 
-/// A target that may be meant.
+/// A target that a name may mean.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Candidate {
     target_id: TargetId,
@@ -45,9 +45,12 @@ struct Candidate {
     home: Home,
 }
 
-/// Where the names lead, in their order.
-pub(crate) async fn meant(transaction: &mut Transaction, asked: &[Asked]) -> Result<Vec<Meant>, DatabaseError> {
-    let mut candidates = candidates(transaction, asked).await?;
+/// Resolves names to the manifests of targets, in their order.
+pub(crate) async fn resolve(
+    transaction: &mut Transaction,
+    queries: &[WorkloadQuery],
+) -> Result<Vec<Resolved>, DatabaseError> {
+    let mut candidates = candidates(transaction, queries).await?;
     let open = |candidates: &[Vec<Candidate>]| -> Vec<usize> {
         (0..).zip(candidates).filter(|(_, candidates)| home(candidates).is_none()).map(|(number, _)| number).collect()
     };
@@ -80,29 +83,29 @@ fn home(candidates: &[Candidate]) -> Option<&Home> {
     candidates.iter().all(|one| one.home == *first).then_some(first)
 }
 
-impl Meant {
+impl Resolved {
     fn of(candidates: Vec<Candidate>) -> Self {
         match home(&candidates) {
             Some(home) => Self::Home(home.clone()),
             None if candidates.is_empty() => Self::Nothing,
-            None => Self::Several(candidates.into_iter().map(|one| one.told).collect()),
+            None => Self::Several(candidates.into_iter().map(|one| one.full_name).collect()),
         }
     }
 
     /// Why a name leads to no place, for people; none if it does.
-    pub(crate) fn why_unplaced(&self, asked: &Asked) -> Option<String> {
-        const TOLD_MAX: usize = 4;
-        let name = &asked.name;
+    pub(crate) fn why_unplaced(&self, query: &WorkloadQuery) -> Option<String> {
+        const SHOWN_MAX: usize = 4;
+        let name = &query.name;
         match self {
             Self::Home(_) => None,
             Self::Nothing => {
                 let of =
-                    asked.environment.as_ref().map_or_else(String::new, |name| format!(" of environment `{name}`"));
+                    query.environment.as_ref().map_or_else(String::new, |name| format!(" of environment `{name}`"));
                 Some(format!("no deployment target{of} whose manifests are known is called `{name}`"))
             }
-            Self::Several(told) => {
-                let first: Vec<_> = told.iter().take(TOLD_MAX).map(|one| format!("`{one}`")).collect();
-                let more = told.len().saturating_sub(TOLD_MAX);
+            Self::Several(targets) => {
+                let first: Vec<_> = targets.iter().take(SHOWN_MAX).map(|one| format!("`{one}`")).collect();
+                let more = targets.len().saturating_sub(SHOWN_MAX);
                 let more = if more == 0 { String::new() } else { format!(" and {more} more") };
                 Some(format!("`{name}` can be several deployment targets: {}{more}", first.join(", ")))
             }
@@ -135,10 +138,13 @@ pub(crate) fn names([workspace, application, workload, target]: [&str; 4]) -> Ve
     rests.into_iter().flat_map(with).collect()
 }
 
-/// The targets that may be meant by each.
-async fn candidates(transaction: &mut Transaction, asked: &[Asked]) -> Result<Vec<Vec<Candidate>>, DatabaseError> {
+/// The targets that each name may mean.
+async fn candidates(
+    transaction: &mut Transaction,
+    queries: &[WorkloadQuery],
+) -> Result<Vec<Vec<Candidate>>, DatabaseError> {
     let mut groups: BTreeMap<(&str, Option<&str>), Vec<usize>> = BTreeMap::new();
-    for (number, one) in asked.iter().enumerate() {
+    for (number, one) in queries.iter().enumerate() {
         groups.entry((one.name.as_str(), one.environment.as_deref())).or_default().push(number);
     }
     let kinds = [("number", Kind::Int), ("workload", Kind::Text), ("target", Kind::Text), ("environment", Kind::Text)];
@@ -199,12 +205,12 @@ const OF_TARGET: &str = "join deployment_target t on t.name = s.target join work
 /// The workloads of unclear candidates that are known to have had the version that was reported: (number, workload).
 async fn with_version(
     transaction: &mut Transaction,
-    asked: &[Asked],
+    queries: &[WorkloadQuery],
     (candidates, unclear): (&[Vec<Candidate>], &[usize]),
 ) -> Result<BTreeSet<(usize, WorkloadId)>, DatabaseError> {
     let mut pairs = BTreeSet::new();
     for number in unclear {
-        let version = asked.get(*number).and_then(|asked| asked.version.as_deref());
+        let version = queries.get(*number).and_then(|query| query.version.as_deref());
         for one in candidates.get(*number).into_iter().flatten() {
             pairs.extend(version.map(|version| (*number, one.workload_id, version)));
         }

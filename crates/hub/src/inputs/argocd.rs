@@ -210,10 +210,10 @@ impl Application {
     /// compared with, which nobody may have applied.
     fn revision(&self, index: usize) -> &str {
         let state = self.status.operation_state.as_ref();
-        let wanted = state.and_then(|state| state.operation.as_ref()?.sync.as_ref()?.revision(index));
+        let desired = state.and_then(|state| state.operation.as_ref()?.sync.as_ref()?.revision(index));
         let applied = state.and_then(|state| state.sync_result.as_ref()?.revision(index));
         let compared = self.status.sync.as_ref().and_then(|sync| sync.revision(index));
-        let found = if self.phase() == "Running" { wanted.or(compared).or(applied) } else { applied.or(compared) };
+        let found = if self.phase() == "Running" { desired.or(compared).or(applied) } else { applied.or(compared) };
         found.unwrap_or_default()
     }
 
@@ -248,25 +248,25 @@ impl Application {
         failed.into_iter().chain(health).chain(conditions).collect::<Vec<_>>().join("\n")
     }
 
-    /// The latest moment that the status knows. Argo CD writes whole seconds: of two notifications of one second, the one that ends something is the
+    /// The latest time that the status knows. Argo CD writes whole seconds: of two notifications of one second, the one that ends something is the
     /// later one.
     fn observed_on(&self, status: Status) -> Result<Option<Timestamp>, ReportError> {
         let (state, health) = (self.status.operation_state.as_ref(), self.status.health.as_ref());
-        let moments = [
+        let times = [
             ("status.operationState.startedAt", state.and_then(|state| text(state.started_at.as_ref()))),
             ("status.operationState.finishedAt", state.and_then(|state| text(state.finished_at.as_ref()))),
             ("status.health.lastTransitionTime", health.and_then(|health| text(health.last_transition_time.as_ref()))),
             ("status.reconciledAt", text(self.status.reconciled_at.as_ref())),
         ];
         let mut latest = None;
-        for (field, moment) in moments.into_iter().filter_map(|(field, moment)| Some((field, moment?))) {
-            let moment: Timestamp = moment
+        for (field, time) in times.into_iter().filter_map(|(field, time)| Some((field, time?))) {
+            let time: Timestamp = time
                 .parse()
                 .map_err(|error: hub_api::timestamp::TimestampError| ReportError::new(field, error.to_string()))?;
-            latest = latest.max(Some(moment));
+            latest = latest.max(Some(time));
         }
         let ending = if status == Status::InProgress { Duration::ZERO } else { Duration::from_millis(1) };
-        Ok(latest.map(|moment| moment.after(ending)))
+        Ok(latest.map(|time| time.after(ending)))
     }
 }
 

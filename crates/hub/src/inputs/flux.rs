@@ -42,7 +42,7 @@ const SUCCEEDED: &[&str] = &[
     "Succeeded",
 ];
 
-/// Reasons that end badly though the event says `info`: another release than the wanted one runs, or none, or it has been changed.
+/// Reasons that end badly though the event says `info`: another release than the desired one runs, or none, or it has been changed.
 const FAILED: &[&str] = &["RollbackSucceeded", "UninstallSucceeded", "DriftDetected"];
 
 /// Reasons that are no end, though some versions say `error` with them.
@@ -163,10 +163,10 @@ impl Event {
     /// Flux writes whole seconds. Of two events in one second, the one that ends something is the later one.
     fn observed_on(&self, now: Timestamp, status: Status) -> Result<Timestamp, ReportError> {
         let Some(timestamp) = &self.timestamp else { return Ok(now) };
-        let moment: Timestamp = timestamp
+        let time: Timestamp = timestamp
             .parse()
             .map_err(|error: hub_api::timestamp::TimestampError| ReportError::new("timestamp", error.to_string()))?;
-        Ok(if status == Status::InProgress { moment } else { moment.after(Duration::from_millis(1)) })
+        Ok(if status == Status::InProgress { time } else { time.after(Duration::from_millis(1)) })
     }
 
     fn heartbeat(&self) -> Result<Option<Duration>, ReportError> {

@@ -43,7 +43,7 @@ impl LocalIssuer {
         Self { url, published }
     }
 
-    /// What the hub knows of it.
+    /// The content of the hub's database.
     fn known(&self) -> Issuer {
         let (read, admin) = (vec!["developers".to_owned()], vec!["platform".to_owned()]);
         let (issuer, audience, claim) = (self.url.clone(), "hub".to_owned(), "realm.roles".to_owned());

@@ -13,7 +13,7 @@ use crate::store::{DatabaseError, Kind, Parameters, PlaceGroupId, Rows, Transact
 const NAMES_MAX: usize = 100;
 
 /// Targets that are told of one report or place.
-pub(super) const TOLD_MAX: usize = 20;
+pub(super) const TARGETS_MAX: usize = 20;
 
 /// The folders around those of the targets that are asked about.
 #[derive(Clone, Debug, Default)]
@@ -70,7 +70,7 @@ impl Above {
              join gitops_commit ao on ao.id = av.gitops_commit_id where ac.endpoint in ({}) and ao.commit_id = d.gitops_commit_id \
              and {}))",
             endpoints.join(", "),
-            dialect.any_int("ac.place_group_id", &asked),
+            dialect.any_int("ac.place_group_id", &selected),
         ))
     }
 }

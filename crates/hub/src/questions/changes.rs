@@ -1,4 +1,4 @@
-//! What has changed since somebody last looked: what became wanted, what was reported, who has gone silent.
+//! The changes since a position: desired content, reports, and reconcilers that became silent.
 //!
 //! Changes are read from where they are stored, by the ids that they got there. A [`Position`] says how far somebody has read; up to which position
 //! everything is there that ever will be, [`settled`] says. So whoever goes on from a position misses nothing and gets nothing twice, whatever
@@ -14,7 +14,7 @@ use hub_api::report::Status;
 use hub_api::rollouts::RolloutVersion;
 use model::rollout::RolloutState;
 
-use super::above::{Above, TOLD_MAX};
+use super::above::{Above, TARGETS_MAX};
 use super::cursor::Cursor;
 use super::scope::Scope;
 use super::{Question, QuestionError, conditions, facts, history, rollout_state};
@@ -28,7 +28,7 @@ use crate::store::{
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Position {
     /// The last revision of a place.
-    wanted: i64,
+    desired: i64,
     /// The last report.
     reports: i64,
     /// The last one who has gone silent, or was heard again.
@@ -40,7 +40,7 @@ const LIST: &str = "events";
 
 impl fmt::Display for Position {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(&Cursor([self.wanted, self.reports, self.silences]).write(LIST))
+        formatter.write_str(&Cursor([self.desired, self.reports, self.silences]).write(LIST))
     }
 }
 
@@ -48,18 +48,18 @@ impl FromStr for Position {
     type Err = QuestionError;
 
     fn from_str(text: &str) -> Result<Self, QuestionError> {
-        let Cursor([wanted, reports, silences]) = Cursor::read(text, LIST).map_err(|_| {
+        let Cursor([desired, reports, silences]) = Cursor::read(text, LIST).map_err(|_| {
             let message = "is the `id` of no event: give that of the last one that came, or nothing, to begin now";
             QuestionError::Wrong { parameter: "after", message: message.to_owned() }
         })?;
-        Ok(Self { wanted, reports, silences })
+        Ok(Self { desired, reports, silences })
     }
 }
 
 impl Position {
     /// Whether there is nothing behind another one that is not behind this one, too.
     pub fn has_reached(&self, other: &Self) -> bool {
-        self.wanted >= other.wanted && self.reports >= other.reports && self.silences >= other.silences
+        self.desired >= other.desired && self.reports >= other.reports && self.silences >= other.silences
     }
 }
 
@@ -107,7 +107,7 @@ pub struct Changes {
     pub end: Position,
 }
 
-/// The next changes behind a position that are selected, up to another position, which is settled. What became wanted comes first, then what was
+/// The next changes behind a position that are selected, up to another position, which is settled. What became desired comes first, then what was
 /// reported, then who is silent; each in the order in which the hub heard of it. It looks at a bounded number: there may be more.
 ///
 /// # Errors
@@ -123,10 +123,10 @@ pub async fn changes(
     let mut transaction = database.begin_reading().await?;
     let is_of_hosts = question.filter.host.is_some() || question.filter.selector.is_some();
     let selection = Selection { scope: Scope::of(&mut transaction, question).await?, is_of_hosts, states };
-    if after.wanted < until.wanted {
-        let range = range(&mut transaction, "place_revision", (after.wanted, until.wanted)).await?;
-        let found = selection.wanted(&mut transaction, range).await?;
-        let behind = |id| Position { wanted: id, ..after };
+    if after.desired < until.desired {
+        let range = range(&mut transaction, "place_revision", (after.desired, until.desired)).await?;
+        let found = selection.desired(&mut transaction, range).await?;
+        let behind = |id| Position { desired: id, ..after };
         return Ok(Changes { items: placed(found, behind), end: behind(range.1) });
     }
     if after.reports < until.reports {
@@ -145,7 +145,7 @@ fn placed(found: Vec<(i64, Change)>, behind: impl Fn(i64) -> Position) -> Vec<(P
     found.into_iter().map(|(id, change)| (behind(id), change)).collect()
 }
 
-/// The ids behind the first and up to the last: so many of them as are looked at once.
+/// The ids behind the first and up to the last: so many of them as are examined at once.
 async fn range(
     transaction: &mut Transaction,
     table: &str,
@@ -352,7 +352,7 @@ mod tests {
 
     #[test]
     fn positions_are_read_as_they_were_written() {
-        let position = Position { wanted: 1, reports: 2, silences: 3 };
+        let position = Position { desired: 1, reports: 2, silences: 3 };
         assert_eq!(position.to_string().parse::<Position>().unwrap(), position);
         let error = "aG9zdHMgMSAyIDM".parse::<Position>().unwrap_err().to_string();
         assert!(error.starts_with("`after`: is the `id` of no event"), "{error}");
@@ -360,8 +360,8 @@ mod tests {
 
     #[test]
     fn a_position_has_reached_another_in_every_kind() {
-        let check = |wanted, reports| {
-            Position { wanted, reports, silences: 1 }.has_reached(&Position { wanted: 2, reports: 2, silences: 1 })
+        let check = |desired, reports| {
+            Position { desired, reports, silences: 1 }.has_reached(&Position { desired: 2, reports: 2, silences: 1 })
         };
         assert_eq!([check(2, 2), check(3, 2), check(1, 9), check(9, 1)], [true, true, false, false]);
     }

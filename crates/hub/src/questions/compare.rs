@@ -118,7 +118,7 @@ fn cursor((from, to): Pair) -> Cursor<2> {
 /// A target in one environment, with its configuration versions by cluster type.
 struct Side {
     names: TargetNames,
-    told: ComparedSide,
+    content: ComparedSide,
     configs: BTreeMap<String, String>,
 }
 
@@ -142,9 +142,9 @@ async fn sides_of(
     let asked = named.keys().flat_map(|id| {
         let wanted = of_target(id).iter().filter_map(|group| Some(wanted.get(group)?.commit.clone()));
         let held = of_target(id).iter().filter_map(|group| held.get(group)).flatten();
-        wanted.chain(held.filter_map(|(commit, _)| commit.clone())).map(|commit| (*id, commit)).collect::<Vec<_>>()
+        desired.chain(held.filter_map(|(commit, _)| commit.clone())).map(|commit| (*id, commit)).collect::<Vec<_>>()
     });
-    let versions = facts::versions(transaction, &asked.collect()).await?;
+    let versions = facts::versions(transaction, &keys.collect()).await?;
     let mut configs = configs(transaction, named.keys().copied().collect()).await?;
     let side = |(id, names): (TargetId, TargetNames)| {
         let group = of_target(&id).iter().find(|group| wanted.contains_key(group)).copied();
@@ -158,13 +158,13 @@ async fn sides_of(
         });
         let side = ComparedSide {
             target: names.target.clone(),
-            version: wanted.and_then(|wanted| version(&wanted.commit)),
-            commit: wanted.map(|wanted| wanted.commit.clone()),
-            desired_since: wanted.and_then(|wanted| wanted.since),
+            version: desired.and_then(|desired| version(&desired.commit)),
+            commit: desired.map(|desired| desired.commit.clone()),
+            desired_since: desired.and_then(|desired| desired.since),
             counts: group.and_then(|group| counts.get(&group)).copied().unwrap_or_default(),
             holding: holding.collect(),
         };
-        (id, Side { names, told: side, configs: configs.remove(&id).unwrap_or_default() })
+        (id, Side { names, content: side, configs: configs.remove(&id).unwrap_or_default() })
     };
     Ok(named.into_iter().map(side).collect())
 }
@@ -204,7 +204,7 @@ async fn held(
     Ok(held)
 }
 
-/// The configuration versions that are wanted, by target and cluster type.
+/// The configuration versions that are desired, by target and cluster type.
 async fn configs(
     transaction: &mut Transaction,
     targets: Vec<TargetId>,
@@ -237,13 +237,13 @@ fn row(from: Option<&Side>, to: Option<&Side>) -> ComparedTarget {
         from: one.get(name).cloned(),
         to: other.get(name).cloned(),
     };
-    let version = |side: Option<&Side>| side.and_then(|side| side.told.version.clone());
+    let version = |side: Option<&Side>| side.and_then(|side| side.content.version.clone());
     ComparedTarget {
         workspace: names.workspace,
         application: names.application,
         workload: names.workload,
-        from: from.map(|side| side.told.clone()),
-        to: to.map(|side| side.told.clone()),
+        from: from.map(|side| side.content.clone()),
+        to: to.map(|side| side.content.clone()),
         same_version: from.is_some() && to.is_some() && version(from) == version(to),
         config_differs: differing.into_iter().map(config).collect(),
         config_same: same.len(),

@@ -115,7 +115,7 @@ impl DeploymentState {
     }
 }
 
-/// Which endpoints are meant: as they are given, and in the form that all endpoints have.
+/// The selected endpoints: as they are given, and in their normal form.
 struct Endpoint(Vec<Pattern>);
 
 impl Endpoint {

@@ -14,7 +14,7 @@ use super::{Question, QuestionError, question};
 use crate::ingest::workloads::{self, Asked};
 use crate::store::{Database, DatabaseError, HostId, ReconcilerId, TargetId, Transaction};
 
-/// What is where; with a moment, what was where then.
+/// What is where; with a timestamp, what was where then.
 ///
 /// # Errors
 /// The filter or the page is invalid; the database can't answer.
@@ -83,11 +83,11 @@ async fn of_facts(
         let row = row(fact);
         Deployment { cluster_type: row.cluster_type.or_else(|| types.get(&fact.host_id).cloned()), ..row }
     };
-    let asked = facts.iter().flat_map(|fact| {
+    let keys = facts.iter().flat_map(|fact| {
         let commit = fact.commit.clone().unwrap_or_default();
         targets_of(fact).keys().map(move |target| (*target, commit.clone()))
     });
-    let versions = facts::versions(transaction, &asked.collect()).await?;
+    let versions = facts::versions(transaction, &keys.collect()).await?;
     let mut unplaced = unplaced(transaction, &facts).await?;
     let mut rows = Vec::new();
     for fact in &facts {
@@ -116,7 +116,7 @@ async fn configurations<'a>(
     targets_of: impl Fn(&Fact) -> &'a BTreeMap<TargetId, TargetNames>,
 ) -> Result<BTreeMap<(HostId, TargetId), String>, QuestionError> {
     let mut known = BTreeMap::new();
-    let mut asked = BTreeMap::new();
+    let mut keys = BTreeMap::new();
     for fact in platform {
         let (Some(place), Some(held)) = (&fact.place, &fact.held) else { continue };
         for target in targets_of(fact).keys() {
@@ -125,12 +125,12 @@ async fn configurations<'a>(
                 known.insert(key, version.clone());
             } else {
                 let (path, sequence) = (place.path.clone(), held.sequence);
-                asked.insert(key, Below { branch_id: place.branch_id, path, target_id: *target, sequence });
+                keys.insert(key, Below { branch_id: place.branch_id, path, target_id: *target, sequence });
             }
         }
     }
-    let found = facts::config_versions(transaction, asked.values().cloned().collect()).await?;
-    for (key, below) in asked {
+    let found = facts::config_versions(transaction, keys.values().cloned().collect()).await?;
+    for (key, below) in keys {
         if let Some(version) = found.get(&below) {
             known.entry(key).or_insert_with(|| version.clone());
         }
@@ -151,12 +151,12 @@ fn row(fact: &Fact) -> Deployment {
         version: fact.version.clone(),
         config_version: fact.held.as_ref().and_then(|held| held.config_version.clone()),
         commit: fact.commit.clone(),
-        desired_commit: place.and_then(|place| Some(place.wanted.as_ref()?.commit.clone())),
+        desired_commit: place.and_then(|place| Some(place.desired.as_ref()?.commit.clone())),
         state: fact.state(),
         status: fact.status,
         message: fact.message.clone(),
         since: fact.since,
-        last_heard: fact.heard,
+        last_heard: fact.seen,
         silent: fact.is_silent,
         unplaced: None,
     }
@@ -168,12 +168,12 @@ async fn unplaced(
     facts: &[Fact],
 ) -> Result<BTreeMap<ReconcilerId, String>, DatabaseError> {
     let nowhere = facts.iter().filter(|fact| fact.place.is_none() && fact.endpoint.is_none());
-    let asked = |fact: &Fact| {
+    let query = |fact: &Fact| {
         let (name, environment) = fact.workload.clone()?;
-        Some((fact.id, Asked { name, environment, version: fact.version.clone(), host_id: fact.host_id }))
+        Some((fact.id, WorkloadQuery { name, environment, version: fact.version.clone(), host_id: fact.host_id }))
     };
-    let (ids, asked): (Vec<_>, Vec<_>) = nowhere.filter_map(asked).unzip();
-    let meant = workloads::meant(transaction, &asked).await?;
-    let why = meant.iter().zip(&asked).map(|(meant, asked)| meant.why_unplaced(asked));
+    let (ids, queries): (Vec<_>, Vec<_>) = nowhere.filter_map(query).unzip();
+    let resolved = workloads::resolve(transaction, &queries).await?;
+    let why = resolved.iter().zip(&queries).map(|(resolved, query)| resolved.why_unplaced(query));
     Ok(ids.into_iter().zip(why).filter_map(|(id, why)| Some((id, why?))).collect())
 }

@@ -1,4 +1,4 @@
-//! Where what is reported is not what is wanted: since when, who has gone silent, what nobody wants.
+//! Differences between the reported and the desired content: since when, silent reconcilers, removed places.
 
 use std::collections::BTreeMap;
 
@@ -36,7 +36,7 @@ fn condition(kind: DriftKind) -> &'static str {
     }
 }
 
-/// Where what is reported is not what is wanted.
+/// Where what is reported is not what is desired.
 ///
 /// # Errors
 /// The filter or the page is invalid; the database can't answer.
@@ -50,9 +50,9 @@ pub async fn drift(
     let limit = question::limit(page)?;
     let (mut transaction, scope) = Scope::of_totals(database, question).await?;
     let mut drift = Drift::default();
-    let wanted = wanted(&mut transaction, &scope, &mut drift).await?;
+    let desired = desired(&mut transaction, &scope, &mut drift).await?;
     let is_drifting = |drifting: &Drifting| drifting.counts.succeeded != drifting.counts.expected;
-    let mut items: Vec<_> = wanted.into_iter().filter(|(_, drifting)| is_drifting(drifting)).collect();
+    let mut items: Vec<_> = desired.into_iter().filter(|(_, drifting)| is_drifting(drifting)).collect();
     items.retain(|(key, _)| after.is_none_or(|after| *key > after));
     drift.next = (items.len() > limit).then(|| items.truncate(limit)).and_then(|()| Some(items.last()?.0.write(LIST)));
     drift.items = items.into_iter().map(|(_, drifting)| drifting).collect();
@@ -103,7 +103,7 @@ async fn wanted(
         });
         in_state.add_to(&mut drifting.counts);
     }
-    Ok(wanted)
+    Ok(desired)
 }
 
 /// Reconcilers of unknown places that are counted.

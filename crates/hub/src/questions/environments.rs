@@ -71,13 +71,13 @@ async fn named(
         of_groups = conditions::and(scope.of_groups("g.id", &mut parameters));
     }
     // What was removed everywhere is counted no more.
-    let wanted = "exists (select 1 from place p join place_revision w on w.id = p.desired_revision_id \
+    let desired = "exists (select 1 from place p join place_revision w on w.id = p.desired_revision_id \
         where p.place_group_id = g.id and w.tree is not null)";
     let sql = format!(
         "select e.id, e.name, (select count(*) from deployment_target t where t.environment_id = e.id{of_targets} and exists \
            (select 1 from place_group_target m join place_group g on g.id = m.place_group_id \
-            where m.deployment_target_id = t.id and {wanted})), \
-         (select count(distinct g.cluster_type) from place_group g where g.environment_id = e.id{of_groups} and {wanted}) \
+            where m.deployment_target_id = t.id and {desired})), \
+         (select count(distinct g.cluster_type) from place_group g where g.environment_id = e.id{of_groups} and {desired}) \
          from environment e where ($1 = 0 or e.id = $1){environments}"
     );
     Ok(transaction.query(&sql, parameters.into_values()).await?.into_iter().collect())
@@ -90,7 +90,7 @@ impl FromRow for Environment {
     }
 }
 
-/// What the targets of environments should have and do have; with a moment, what they should have had then.
+/// What the targets of environments should have and do have; with a timestamp, what they should have had then.
 ///
 /// # Errors
 /// The filter or the page is invalid; the database can't answer.
@@ -108,17 +108,17 @@ pub async fn environment_targets(
     let next = (listed.len() > limit).then(|| listed.truncate(limit)).and_then(|()| listed.last());
     let next = next.map(|last| Cursor([last.group_id.number(), TargetId::or_zero(last.target_id)]).write(LIST));
     let groups: Vec<_> = listed.iter().map(|listed| listed.group_id).collect();
-    let wanted = wants::of_groups(&mut transaction, groups.clone(), at).await?;
+    let desired = groups::desired(&mut transaction, groups.clone(), at).await?;
     let counts = match at {
-        None => Some(wants::counts(&mut transaction, &scope, groups).await?),
+        None => Some(groups::counts(&mut transaction, &scope, groups).await?),
         Some(at) => counts_then(&mut transaction, (&scope, groups), at).await?,
     };
     let of = |listed: &Listed| Some((listed.target_id?, wanted.get(&listed.group_id)?));
     let asked = listed.iter().filter_map(of).map(|(target, wanted)| (target, wanted.commit.clone())).collect();
     let versions = facts::versions(&mut transaction, &asked).await?;
     let unknown = listed.iter().filter(|listed| listed.role == Role::Platform).filter_map(of);
-    let below = unknown.filter(|(_, wanted)| wanted.config_version.is_none());
-    let below = below.map(|(target, wanted)| wanted.below(target)).collect();
+    let below = unknown.filter(|(_, desired)| desired.config_version.is_none());
+    let below = below.map(|(target, desired)| desired.below(target)).collect();
     let configs = facts::config_versions(&mut transaction, below).await?;
     let row = |listed: Listed| {
         let wanted = wanted.get(&listed.group_id);
@@ -133,15 +133,15 @@ pub async fn environment_targets(
             target: listed.target,
             version: version.cloned(),
             config_version: config.cloned(),
-            commit: wanted.map(|wanted| wanted.commit.clone()),
-            desired_since: wanted.and_then(|wanted| wanted.since),
+            commit: desired.map(|desired| desired.commit.clone()),
+            desired_since: desired.and_then(|desired| desired.since),
             counts: counts.as_ref().map(|counts| counts.get(&listed.group_id).copied().unwrap_or_default()),
         }
     };
     Ok(EnvironmentTargets { items: listed.into_iter().map(row).collect(), next })
 }
 
-/// How many reconcilers of groups stood where at a moment; none if they are too many to look at each.
+/// How many reconcilers of groups stood where at a timestamp; none if they are too many to look at each.
 async fn counts_then(
     transaction: &mut Transaction,
     (scope, groups): (&Scope, Vec<PlaceGroupId>),

@@ -1,4 +1,4 @@
-//! What is known of single reconcilers, now or at a moment: what they reported, what they hold, which versions that is.
+//! What is known of single reconcilers, now or at a timestamp: what they reported, what they hold, which versions that is.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -14,7 +14,7 @@ use crate::store::{
     Rows, TargetId, Transaction,
 };
 
-/// The most that is read of one chain to find what was so at a moment. Retention keeps chains shorter.
+/// The most that is read of one chain to find what was so at a timestamp. Retention keeps chains shorter.
 const CHAIN_MAX: i64 = 20_000;
 
 /// What is known of a reconciler.
@@ -29,13 +29,13 @@ pub(super) struct Fact {
     pub(super) place: Option<Place>,
     /// What it held, if it is known what that is.
     pub(super) held: Option<Held>,
-    /// The commit that it reported; the one at which what it holds became wanted, where that is known.
+    /// The commit that it reported; the one at which what it holds became desired, where that is known.
     pub(super) commit: Option<String>,
     pub(super) version: Option<String>,
     pub(super) status: Option<Status>,
     pub(super) message: Option<String>,
     pub(super) since: Option<Timestamp>,
-    pub(super) heard: Option<Timestamp>,
+    pub(super) seen: Option<Timestamp>,
     pub(super) is_silent: bool,
     /// The workload that its reports name, and perhaps its environment.
     pub(super) workload: Option<(String, Option<String>)>,
@@ -53,12 +53,12 @@ pub(super) struct Place {
     pub(super) cluster_type: Option<String>,
     pub(super) cluster: Option<String>,
     /// What it should hold.
-    pub(super) wanted: Option<Wanted>,
+    pub(super) desired: Option<Desired>,
 }
 
 /// What a place should hold.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Wanted {
+pub(super) struct Desired {
     pub(super) commit: String,
     pub(super) tree: String,
     pub(super) since: Option<Timestamp>,
@@ -73,15 +73,15 @@ pub(super) struct Held {
 }
 
 impl Fact {
-    /// Where it stands with what is wanted; none if nothing is.
+    /// Where it stands with what is desired; none if nothing is.
     pub(super) fn state(&self) -> Option<RolloutState> {
-        let wanted = self.place.as_ref()?.wanted.as_ref()?;
-        let holds = self.held.as_ref().is_some_and(|held| held.tree == wanted.tree);
+        let desired = self.place.as_ref()?.desired.as_ref()?;
+        let holds = self.held.as_ref().is_some_and(|held| held.tree == desired.tree);
         Some(rollout_state::of(self.status, (holds, self.held.is_none()), self.is_silent))
     }
 }
 
-/// What is known of reconcilers, in the order of the ids; those that are retired, or whose hosts are, are left out. With a moment: what was known to be so then.
+/// What is known of reconcilers, in the order of the ids; those that are retired, or whose hosts are, are left out. With a timestamp: what was known to be so then.
 pub(super) async fn facts(
     transaction: &mut Transaction,
     reconcilers: &[ReconcilerId],
@@ -111,12 +111,12 @@ fn places(place_id: &str) -> String {
 }
 
 fn statement(dialect: Dialect) -> String {
-    let (since, heard, wanted) =
+    let (since, seen, desired) =
         (dialect.millis("t.reported_on"), dialect.millis("t.seen_on"), dialect.millis("w.desired_on"));
     let places = places("r.place_id");
     format!(
-        "select {OF_RECONCILER}, wc.commit_id, w.tree, {wanted}, vc.sequence, v.tree, v.config_version, \
-         d.gitops_commit_id, d.version, d.status, d.status_message, {since}, {heard}, t.is_silent, r.workload_name, r.workload_environment \
+        "select {OF_RECONCILER}, wc.commit_id, w.tree, {desired}, vc.sequence, v.tree, v.config_version, \
+         d.gitops_commit_id, d.version, d.status, d.status_message, {since}, {seen}, t.is_silent, r.workload_name, r.workload_environment \
          from source s join reconciler r on r.id = s.id join host h on h.id = r.host_id \
          left join reconciler_state t on t.reconciler_id = r.id left join deployment d on d.id = t.deployment_id {places} \
          left join place_revision w on w.id = p.desired_revision_id left join gitops_commit wc on wc.id = w.gitops_commit_id \
@@ -126,7 +126,7 @@ fn statement(dialect: Dialect) -> String {
 }
 
 fn statement_at(dialect: Dialect) -> String {
-    let (since, wanted) = (dialect.millis("d.created_on"), dialect.millis("w.desired_on"));
+    let (since, desired) = (dialect.millis("d.created_on"), dialect.millis("w.desired_on"));
     let latest_of = |of: &str| {
         format!(
             "(select v.id from place_revision v join gitops_commit o on o.id = v.gitops_commit_id \
@@ -134,7 +134,7 @@ fn statement_at(dialect: Dialect) -> String {
         )
     };
     let places = places(PLACE_ID);
-    let wanted_then = latest_of("v.desired_on <= s.at");
+    let desired_then = latest_of("v.desired_on <= s.at");
     let held_then = latest_of(
         "o.sequence <= (select max(c.sequence) from gitops_commit c where c.branch_id = p.branch_id and c.commit_id = d.gitops_commit_id)",
     );
@@ -145,11 +145,11 @@ fn statement_at(dialect: Dialect) -> String {
            union all \
            select c.id, c.at, d.id, d.created_on, d.previous_id, c.depth + 1 \
            from chain c join deployment d on d.id = c.previous_id where c.created_on > c.at and c.depth < {CHAIN_MAX}) \
-         select {OF_RECONCILER}, wc.commit_id, w.tree, {wanted}, vc.sequence, v.tree, v.config_version, \
+         select {OF_RECONCILER}, wc.commit_id, w.tree, {desired}, vc.sequence, v.tree, v.config_version, \
          d.gitops_commit_id, d.version, d.status, d.status_message, {since}, {since}, 0, r.workload_name, r.workload_environment \
          from source s join reconciler r on r.id = s.id join host h on h.id = r.host_id \
          left join chain x on x.id = s.id and x.created_on <= s.at left join deployment d on d.id = x.deployment_id {places} \
-         left join place_revision w on w.id = {wanted_then} left join gitops_commit wc on wc.id = w.gitops_commit_id \
+         left join place_revision w on w.id = {desired_then} left join gitops_commit wc on wc.id = w.gitops_commit_id \
          left join place_revision v on v.id = {held_then} left join gitops_commit vc on vc.id = v.gitops_commit_id \
          where (h.created_on <= s.at or x.id is not null) and (h.retired_on is null or h.retired_on > s.at) \
          and (r.retired_on is null or r.retired_on > s.at)"
@@ -241,7 +241,7 @@ pub(super) async fn versions(
     wanted: &BTreeSet<(TargetId, String)>,
 ) -> Result<Versions, DatabaseError> {
     let mut rows = Rows::new(&[("target_id", Kind::Int), ("commit_id", Kind::Text)]);
-    for (target, commit) in wanted {
+    for (target, commit) in keys {
         rows.push(vec![(*target).into(), commit.as_str().into()]);
     }
     let statement = "select s.target_id, s.commit_id, v.version from source s \
@@ -263,9 +263,9 @@ pub(super) struct Below {
 /// The configuration versions in folders below folders: a reconciler of a cluster type's folder applies all of them.
 pub(super) async fn config_versions(
     transaction: &mut Transaction,
-    wanted: BTreeSet<Below>,
+    keys: BTreeSet<Below>,
 ) -> Result<BTreeMap<Below, String>, DatabaseError> {
-    let wanted: Vec<_> = wanted.into_iter().collect();
+    let keys: Vec<_> = keys.into_iter().collect();
     let mut rows = Rows::new(&[
         ("number", Kind::Int),
         ("branch_id", Kind::Int),
@@ -273,7 +273,7 @@ pub(super) async fn config_versions(
         ("target_id", Kind::Int),
         ("sequence", Kind::Int),
     ]);
-    for (number, below) in wanted.iter().enumerate() {
+    for (number, below) in keys.iter().enumerate() {
         let prefix = if below.path.is_empty() { String::new() } else { format!("{}/", below.path) };
         rows.push(vec![
             (number as i64).into(),

@@ -1,4 +1,4 @@
-//! What happened when: what became wanted, and what was reported, the newest first.
+//! What happened when: what became desired, and what was reported, the newest first.
 
 use std::collections::BTreeSet;
 
@@ -265,8 +265,8 @@ pub(super) async fn with_versions(
     let folder = |found: &Found| Some((found.endpoint.clone()?, found.reported.commit.clone()?));
     let around = rows.iter().filter(|found| target(found).is_none() && !found.is_application);
     let changed = above::changed(transaction, around.filter_map(folder).collect()).await?;
-    let asked = rows.iter().filter_map(|found| Some((target(found)?.0, found.reported.commit.clone()?)));
-    let versions = facts::versions(transaction, &asked.collect()).await?;
+    let keys = rows.iter().filter_map(|found| Some((target(found)?.0, found.reported.commit.clone()?)));
+    let versions = facts::versions(transaction, &keys.collect()).await?;
     for found in &mut rows {
         let Some((id, names)) = target(found) else {
             let targets = folder(found).and_then(|folder| changed.get(&folder)).cloned().unwrap_or_default();

@@ -13,6 +13,7 @@ mod deployments;
 mod drift;
 mod environments;
 mod facts;
+mod groups;
 mod history;
 mod host_kind;
 mod question;
@@ -24,7 +25,6 @@ mod scope;
 mod subject;
 mod totals;
 mod walk;
-mod wants;
 
 pub use self::changes::{Changes, Position, changes, settled};
 pub use self::compare::compare;
@@ -94,14 +94,14 @@ fn did_you_mean(similar: &[String]) -> String {
     }
 }
 
-/// Things that are told of many.
-const TOLD_MAX: usize = 5;
+/// Things that are shown of many.
+const SHOWN_MAX: usize = 5;
 
 fn several(ways: &[String]) -> String {
-    let told: Vec<_> = ways.iter().take(TOLD_MAX).map(|way| format!("`{way}`")).collect();
-    let more = ways.len().saturating_sub(TOLD_MAX);
+    let shown: Vec<_> = ways.iter().take(SHOWN_MAX).map(|way| format!("`{way}`")).collect();
+    let more = ways.len().saturating_sub(SHOWN_MAX);
     let more = if more == 0 { String::new() } else { format!(" and {more} more") };
-    format!("{}{more}", told.join(", "))
+    format!("{}{more}", shown.join(", "))
 }
 
 /// Reads everything in a filter and a page that is more than a name: a part of the body of the fuzz target of requests.

@@ -71,7 +71,7 @@ impl Workload {
         text == self.name || text == of_application || text == format!("{}/{of_application}", self.workspace)
     }
 
-    /// What of it is wanted now.
+    /// What of it is desired now.
     fn now(&self) -> ResolvedRollout {
         let Self { workspace, application, name: workload, .. } = self.clone();
         let of = RolloutOf::Workload { workspace, application, workload };
@@ -86,7 +86,7 @@ impl Workload {
     }
 }
 
-/// Signs `@` and `/` that are looked at as such: names may have some of their own.
+/// Signs `@` and `/` that are examined as such: names may have some of their own.
 const SIGNS_MAX: usize = 8;
 
 /// How a text can be read: as a workload and nothing else, or as a workload and, behind `@`, a version.
@@ -210,7 +210,7 @@ fn ways(candidates: &[ResolvedRollout]) -> Vec<String> {
 }
 
 /// Versions that are told of a workload that has not the one that was asked for.
-const VERSIONS_TOLD: i64 = 3;
+const VERSIONS_SHOWN: i64 = 3;
 
 /// Says that nothing is called so, and what is called nearly so.
 async fn unknown(

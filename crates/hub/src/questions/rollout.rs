@@ -19,7 +19,7 @@ use crate::store::{Database, DatabaseError, EnvironmentId, ReconcilerId, TallyId
 /// Those who need attention, of one environment.
 const ATTENTION: usize = 20;
 
-/// How far a rollout is: of a workload (what of it is wanted now), a version of one (`workload@version`, or the version alone), or a commit in any form that
+/// How far a rollout is: of a workload (what of it is desired now), a version of one (`workload@version`, or the version alone), or a commit in any form that
 /// reconcilers write. Workloads of one name are told apart by `workspace/application/workload`.
 ///
 /// # Errors
@@ -61,7 +61,7 @@ pub async fn rollout(
     Ok(rollout)
 }
 
-/// The environments that a rollout is about, and those that have another version of the workload: what is wanted there.
+/// The environments that a rollout is about, and those that have another version of the workload: what is desired there.
 async fn environments(
     transaction: &mut Transaction,
     resolved: &ResolvedRollout,
@@ -84,8 +84,8 @@ async fn environments(
         };
     }
     if let RolloutOf::Version { version, .. } = &resolved.of {
-        let asked_for = environments.values_mut().filter(|row| row.desired_since.is_some());
-        asked_for.for_each(|row| row.versions = vec![version.clone()]);
+        let desired = environments.values_mut().filter(|row| row.desired_since.is_some());
+        desired.for_each(|row| row.versions = vec![version.clone()]);
     }
     Ok(environments)
 }
@@ -120,7 +120,7 @@ pub async fn rollout_hosts(
 /// The word for cursors of this list.
 const LIST: &str = "rollout";
 
-/// Where rows stand with the rollout, which may not be what is wanted now.
+/// Where rows stand with the rollout, which may not be what is desired now.
 async fn stand(
     transaction: &mut Transaction,
     reconcilers: &[ReconcilerId],

@@ -82,7 +82,7 @@ impl FromRow for ListedRollout {
     }
 }
 
-/// The versions that became wanted with commits, by commit.
+/// The versions that became desired with commits, by commit.
 pub(super) async fn versions(
     transaction: &mut Transaction,
     commits: BTreeSet<String>,

@@ -74,7 +74,7 @@ impl Scope {
         Ok((transaction, scope))
     }
 
-    /// What the filter of a list means now: hosts are told one by one only if they are few.
+    /// What the filter of a list means now: hosts are listed one by one only if they are few.
     pub(super) async fn of(transaction: &mut Transaction, question: Question<'_>) -> Result<Self, QuestionError> {
         question.check_reach()?;
         Self::selected(transaction, question).await.map_err(|error| question.discreet(error))
@@ -95,10 +95,21 @@ impl Scope {
             Some(host) => kind.among(transaction, vec![host]).await.map(Some)?,
             None => kind.few(transaction, SELECTED_HOSTS_MAX).await?,
         };
-        let told = told(transaction, (&kind, hosts.as_ref()), groups.as_ref()).await?;
+        let desired_groups = desired_groups(transaction, (&kind, hosts.as_ref()), groups.as_ref()).await?;
         let states = rollout_state::parse_list(question.filter.status.as_deref())?;
         let is_limited = !question.reach.is_all();
-        Ok(Self { groups, told, targets, environment_id, environments, is_limited, hosts, kind, counted: None, states })
+        Ok(Self {
+            groups,
+            desired_groups,
+            targets,
+            environment_id,
+            environments,
+            is_limited,
+            hosts,
+            kind,
+            counted: None,
+            states,
+        })
     }
 
     /// Whether a condition of the filter is about places.
@@ -159,9 +170,9 @@ async fn cluster_type(transaction: &mut Transaction, question: Question<'_>) -> 
     Ok(Some(name.clone()))
 }
 
-/// The groups at which something is wanted of hosts, among others: those of the cluster type, with the manifests of what is assigned to it; else those where
+/// The groups at which something is desired of hosts, among others: those of the cluster type, with the manifests of what is assigned to it; else those where
 /// the hosts are.
-async fn told(
+async fn desired_groups(
     transaction: &mut Transaction,
     (kind, hosts): (&HostKind, Option<&Vec<HostId>>),
     among: Option<&Vec<PlaceGroupId>>,

@@ -15,7 +15,7 @@ use crate::store::{
 
 /// Which content at which places is rolled out, of one rollout or of several.
 ///
-/// The table `subject` of its statements has the groups of places, and the commits at which that content became wanted there, each with the number of its
+/// The table `subject` of its statements has the groups of places, and the commits at which that content became desired there, each with the number of its
 /// rollout.
 #[derive(Clone, Debug)]
 pub(super) struct Subject {
@@ -91,7 +91,7 @@ impl Subject {
 
     /// A statement over the tallies `t` of the subject, of which `{state}` says where their reconcilers stand.
     ///
-    /// Expected are the reconcilers of places at which it is or was wanted; of places that are counted with others, those that are to hold it, or do.
+    /// Expected are the reconcilers of places at which it is or was desired; of places that are counted with others, those that are to hold it, or do.
     fn statement(&self, tallies: &str, (select, behind): (&str, &str)) -> String {
         let state = rollout_state::expression("t.holds = 1");
         format!(
@@ -100,14 +100,14 @@ impl Subject {
                case when (select count(*) from place p where p.place_group_id = s.place_group_id) = 1 then 1 else 0 end as is_alone \
                from (select distinct rollout_id, place_group_id from subject) as s), \
              counted as (select c.rollout_id, t.id, t.place_group_id, t.held_commit_id, t.status, t.is_silent, t.reconcilers, c.is_alone, \
-               case when w.commit_id is null then 0 else 1 end as wants, \
+               case when w.commit_id is null then 0 else 1 end as is_desired, \
                case when h.commit_id is not null or t.is_current = 1 and w.commit_id is not null then 1 else 0 end as holds \
                from concerned c join {tallies} t on t.place_group_id = c.place_group_id \
                left join subject w on w.rollout_id = c.rollout_id and w.place_group_id = t.place_group_id and w.commit_id = t.desired_commit_id \
                left join subject h on h.rollout_id = c.rollout_id and h.place_group_id = t.place_group_id and h.commit_id = t.held_commit_id \
                where t.reconcilers > 0 and t.desired_commit_id <> 0) \
              {} from counted t join place_group g on g.id = t.place_group_id \
-             where (t.is_alone = 1 or t.wants = 1 or t.holds = 1){behind}",
+             where (t.is_alone = 1 or t.is_desired = 1 or t.holds = 1){behind}",
             self.table,
             select.replace("{state}", &state),
         )
@@ -162,7 +162,7 @@ impl Subject {
         Ok(selected)
     }
 
-    /// Since when it is wanted, by environment.
+    /// Since when it is desired, by environment.
     pub(super) async fn since(
         &self,
         transaction: &mut Transaction,

@@ -7,7 +7,7 @@ use super::wants::StateCount;
 use super::{Question, QuestionError, conditions, rollout_state};
 use crate::store::{Database, Parameters};
 
-/// How many of those at whose places something is wanted stand where, and how many of them are silent, whatever they said last.
+/// How many of those at whose places something is desired stand where, and how many of them are silent, whatever they said last.
 ///
 /// # Errors
 /// The filter is invalid, or selects too many hosts to be counted one by one; the database can't answer.

@@ -76,7 +76,7 @@ impl FromRow for Selected {
 }
 
 impl Walk {
-    /// The reconcilers of a scope, by where they stand with what is wanted now.
+    /// The reconcilers of a scope, by their rollout state now.
     pub(super) async fn of_scope(transaction: &mut Transaction, scope: Scope) -> Result<Self, QuestionError> {
         let Some(states) = scope.states.clone() else {
             let along = if scope.hosts.is_some() { Along::Hosts } else { Along::Places };
@@ -149,11 +149,11 @@ impl Walk {
     /// Looks at the rest of a lane; whether it came to its end.
     async fn follow(&self, transaction: &mut Transaction, progress: &mut Progress) -> Result<bool, DatabaseError> {
         loop {
-            let wanted = progress.limit - progress.found.reconcilers.len();
-            if wanted == 0 || progress.left == 0 {
+            let needed = progress.limit - progress.found.reconcilers.len();
+            if needed == 0 || progress.left == 0 {
                 return Ok(false);
             }
-            let range = self.range(transaction, progress.position, (wanted, progress.left)).await?;
+            let range = self.range(transaction, progress.position, (needed, progress.left)).await?;
             progress.left = progress.left.saturating_sub(range.examined.max(1));
             let lane = PlaceId::new(progress.position.0[0]);
             let place = Some(lane).filter(|_| self.along == Along::Places && self.is_past());
@@ -209,7 +209,7 @@ impl Walk {
         &self,
         transaction: &mut Transaction,
         Cursor([lane, after]): Cursor<2>,
-        (wanted, examined_max): (usize, usize),
+        (needed, examined_max): (usize, usize),
     ) -> Result<PathRange, DatabaseError> {
         let mut parameters = Parameters::with(transaction.dialect(), vec![after.into(), (examined_max as i64).into()]);
         let inner = self.inner(lane, &mut parameters);
@@ -292,7 +292,7 @@ impl Walk {
 struct Progress {
     found: Found,
     limit: usize,
-    /// How many more may be looked at.
+    /// How many more may be examined.
     left: usize,
     position: Cursor<2>,
 }
@@ -301,6 +301,6 @@ struct Progress {
 struct PathRange {
     found: Vec<ReconcilerId>,
     examined: usize,
-    /// The last that was looked at; none if the lane ends there.
+    /// The last that was examined; none if the lane ends there.
     end: Option<i64>,
 }

@@ -1,11 +1,11 @@
-//! Rules: what somebody wants to be told of, such as more than 5 % of an environment failing for ten minutes.
+//! Rules: conditions that send notifications, such as more than 5 % of an environment failing for ten minutes.
 //!
-//! A rule is looked at every few seconds, at the tallies, which costs the same for any fleet; one about some hosts, which are counted, less often if that takes
-//! long. Where it stands and what is to be sent is in the database,
-//! changed together: so one replica decides, a restart forgets nothing, and each notification is made once. It is sent until somebody takes it.
+//! A rule is evaluated every few seconds, from the tallies, which costs the same for any fleet. A rule about some hosts, which are counted, is evaluated
+//! less often if that takes long. Its state and its notifications are changed together in the database: so one replica decides, a restart loses nothing, and
+//! each notification is made once. It is sent until a receiver accepts it.
 
+mod evaluation;
 mod formats;
-mod look;
 mod metrics;
 mod notifications;
 mod options;
@@ -20,8 +20,8 @@ use std::time::Duration;
 use hub_api::filter::Filter;
 use hub_api::rules::Condition;
 
+pub use self::evaluation::{evaluate, states};
 pub use self::formats::{PagerDuty, Severity};
-pub use self::look::{look, states};
 pub use self::metrics::RuleMetrics;
 pub use self::notifications::{Deliveries, deliver};
 pub use self::options::{RuleError, RuleOptions};
@@ -30,12 +30,12 @@ pub use self::run::run;
 pub use self::secret::{Secret, SecretError};
 pub use self::send::{SendError, client, test};
 
-/// What somebody wants to be told of.
+/// A condition that sends notifications.
 #[derive(Clone, Debug)]
 pub struct Rule {
     /// Its name, unique among the rules.
     pub name: String,
-    /// Whom it counts.
+    /// The reconcilers that it counts.
     pub filter: Filter,
     /// What it counts of them.
     pub condition: Condition,
@@ -43,9 +43,9 @@ pub struct Rule {
     pub above: Threshold,
     /// For how long it has to be too much without a break.
     pub lasting: Duration,
-    /// Of drift: for how long what is not there must have been wanted.
+    /// Of drift: for how long the missing content must have been desired.
     pub longer_than: Duration,
-    /// Who is told.
+    /// Where notifications are sent.
     pub receiver: Receiver,
 }
 

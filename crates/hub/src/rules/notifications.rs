@@ -231,7 +231,7 @@ async fn note(
     transaction.commit().await
 }
 
-/// Forgets what was told before a moment, whatever became of it.
+/// Forgets what was told before a timestamp, whatever became of it.
 async fn forget(database: &Database, horizon: Timestamp) -> Result<(), DatabaseError> {
     let condition = format!("created_on < {}", database.dialect().instant("$1"));
     let sql = format!("select 1 from notification where {condition} limit 1");

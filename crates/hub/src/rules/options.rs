@@ -39,7 +39,7 @@ pub struct RuleOptions {
     pub target_selector: Option<String>,
     /// What it counts.
     pub condition: Condition,
-    /// For how long what is wanted must have been wanted, such as `2h`, for `drifting`.
+    /// For how long what is desired must have been desired, such as `2h`, for `drifting`.
     pub longer_than: Option<String>,
     /// How much is too much: a number, or a share such as `5 %`.
     pub above: Above,

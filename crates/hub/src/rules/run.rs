@@ -1,23 +1,23 @@
-//! Looking at the rules and telling of them, again and again.
+//! Evaluates the rules and sends their notifications, again and again.
 
 use hub_api::timestamp::Timestamp;
 use tokio::time::sleep;
 
-use super::{Rule, RuleMetrics, deliver, look, send};
+use super::{Rule, RuleMetrics, deliver, evaluate, send};
 use crate::configured::Configured;
 use crate::limits::{NOTIFICATIONS_PERIOD, RULES_PERIOD};
 use crate::store::Database;
 
 /// Goes on until it is aborted. Several replicas may do so at once. A receiver that is slow does not keep the rules waiting.
 pub async fn run(database: Database, rules: Configured<Rule>, metrics: RuleMetrics) {
-    tokio::join!(look_often(&database, &rules, &metrics), deliver_often(&database, &rules, &metrics));
+    tokio::join!(evaluate_often(&database, &rules, &metrics), deliver_often(&database, &rules, &metrics));
 }
 
-async fn look_often(database: &Database, rules: &Configured<Rule>, metrics: &RuleMetrics) {
+async fn evaluate_often(database: &Database, rules: &Configured<Rule>, metrics: &RuleMetrics) {
     loop {
-        match look(database, &rules.now(), Timestamp::now()).await {
+        match evaluate(database, &rules.now(), Timestamp::now()).await {
             Ok(phases) => metrics.set_rules(phases),
-            Err(error) => tracing::warn!(%error, "the rules can't be looked at now"),
+            Err(error) => tracing::warn!(%error, "the rules can't be evaluated now"),
         }
         sleep(RULES_PERIOD).await;
     }

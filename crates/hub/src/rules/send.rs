@@ -134,7 +134,7 @@ pub fn client() -> reqwest::Result<reqwest::Client> {
 /// A name for a message that nobody else has.
 pub(super) fn message_id() -> String {
     let mut bytes = [0; 16];
-    // Without random numbers the moment is a name, too.
+    // Without random numbers the timestamp is a name, too.
     if getrandom::fill(&mut bytes).is_err() {
         bytes[..8].copy_from_slice(&Timestamp::now().millis().to_be_bytes());
     }

@@ -1,4 +1,4 @@
-//! Where a rule stands, and when somebody is told: decided from what was so, what is so, and what time it is.
+//! The state of a rule, and when it is published: decided from the state before, the counts, and the time.
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ use hub_api::timestamp::Timestamp;
 
 use crate::limits::{RULE_PAUSE_MAX, RULES_PERIOD};
 
-/// Where a rule stands, since when, and when somebody last looked.
+/// The phase of a rule, since when, and when it was last evaluated.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Standing {
     pub(super) phase: Phase,
@@ -18,7 +18,7 @@ pub(super) struct Standing {
     pub(super) took: Duration,
 }
 
-/// What somebody is told.
+/// A change of state that is published.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Publication {
     /// It is too much for long enough.
@@ -28,9 +28,9 @@ pub(super) enum Publication {
 }
 
 impl Standing {
-    /// Where the rule stands after a look, and what somebody is told of it.
+    /// The state of the rule after an evaluation, and the change that is published.
     ///
-    /// Who did not look for longer than it has to last can't say that it was so all the time: then the time begins anew.
+    /// If the last evaluation was longer ago than `lasting`, the threshold may not have been exceeded all the time: then the time begins anew.
     pub(super) fn next(self, is_exceeded: bool, lasting: Duration, now: Timestamp) -> (Self, Option<Publication>) {
         let since = match self.phase {
             Phase::Pending if now.since(self.evaluated_on) > lasting.max(GAP_MIN) => now,
@@ -38,7 +38,7 @@ impl Standing {
             Phase::Ok => now,
         };
         let is_long = now.since(since) >= lasting;
-        let (phase, told) = match (self.phase, is_exceeded) {
+        let (phase, publication) = match (self.phase, is_exceeded) {
             (Phase::Firing, true) => (Phase::Firing, None),
             (Phase::Ok | Phase::Pending, true) if is_long => (Phase::Firing, Some(Publication::Firing)),
             (Phase::Ok | Phase::Pending, true) => (Phase::Pending, None),
@@ -50,10 +50,10 @@ impl Standing {
             (_, Phase::Ok) => now,
             _ => since,
         };
-        (Self { phase, since, evaluated_on: now, took: self.took }, told)
+        (Self { phase, since, evaluated_on: now, took: self.took }, publication)
     }
 
-    /// Whether somebody has just looked. Where counting takes long, most of the time goes by without it.
+    /// Whether the rule was just evaluated. If counting takes long, the pauses are long, too.
     pub(super) fn is_fresh(&self, now: Timestamp) -> bool {
         let pause = (self.took * PAUSES).clamp(RULES_PERIOD / 2, RULE_PAUSE_MAX);
         self.evaluated_on <= now && now.since(self.evaluated_on) < pause
@@ -74,16 +74,16 @@ mod tests {
 
     const LASTING: Duration = Duration::from_mins(10);
 
-    /// What is told at which minute, when it is looked at these minutes and is too much at some.
-    fn check(looks: &[(i64, bool)]) -> Vec<(i64, Publication)> {
+    /// What is published at which minute, if the rule is evaluated at these minutes and exceeded at some.
+    fn check(evaluations: &[(i64, bool)]) -> Vec<(i64, Publication)> {
         let mut standing = Standing::default();
-        let mut told = Vec::new();
-        for (minute, is_exceeded) in looks {
+        let mut publication = Vec::new();
+        for (minute, is_exceeded) in evaluations {
             let (next, what) = standing.next(*is_exceeded, LASTING, Timestamp::from_millis((1_000 + minute) * 60_000));
             standing = next;
-            told.extend(what.map(|what| (*minute, what)));
+            publication.extend(what.map(|what| (*minute, what)));
         }
-        told
+        publication
     }
 
     #[test]
@@ -100,9 +100,9 @@ mod tests {
     }
 
     #[test]
-    fn who_did_not_look_does_not_know() {
+    fn the_time_begins_anew_without_an_evaluation() {
         assert_eq!(check(&[(0, true), (30, true), (39, true), (40, true)]), [(40, Publication::Firing)]);
-        // What fires goes on until somebody sees that it is over.
+        // A firing rule goes on until an evaluation finds that it is over.
         assert_eq!(
             check(&[(0, true), (10, true), (500, true), (900, false)]),
             [(10, Publication::Firing), (900, Publication::Resolved)]
@@ -111,12 +111,15 @@ mod tests {
 
     #[test]
     fn a_rule_without_time_fires_at_once() {
-        let (standing, told) = Standing::default().next(true, Duration::ZERO, Timestamp::from_millis(5));
-        assert_eq!((standing.phase, standing.since.millis(), told), (Phase::Firing, 5, Some(Publication::Firing)));
+        let (standing, publication) = Standing::default().next(true, Duration::ZERO, Timestamp::from_millis(5));
+        assert_eq!(
+            (standing.phase, standing.since.millis(), publication),
+            (Phase::Firing, 5, Some(Publication::Firing))
+        );
     }
 
     #[test]
-    fn what_takes_long_is_looked_at_less_often() {
+    fn what_takes_long_is_evaluated_less_often() {
         let check = |took, seconds| {
             let standing = Standing { took: Duration::from_millis(took), ..Standing::default() };
             standing.is_fresh(Timestamp::default().after(Duration::from_secs(seconds)))
@@ -129,13 +132,13 @@ mod tests {
     proptest! {
         #[test]
         fn what_fires_was_too_much_all_the_time(steps in prop::collection::vec((0i64..8, any::<bool>()), 0..60)) {
-            let looks: Vec<_> = steps.iter().scan(0, |minute, (step, is)| { *minute += step; Some((*minute, *is)) }).collect();
-            let told = check(&looks);
-            for (index, (at, what)) in told.iter().enumerate() {
+            let evaluations: Vec<_> = steps.iter().scan(0, |minute, (step, is)| { *minute += step; Some((*minute, *is)) }).collect();
+            let publication = check(&evaluations);
+            for (index, (at, what)) in publication.iter().enumerate() {
                 prop_assert_eq!(*what, if index % 2 == 0 { Publication::Firing } else { Publication::Resolved });
                 if *what == Publication::Firing {
-                    let all = looks.iter().filter(|(minute, _)| (at - 9..=*at).contains(minute));
-                    let last_fine = looks.iter().take_while(|look| *look != &(*at, true)).filter(|(_, is)| !is).map(|(minute, _)| *minute).max();
+                    let all = evaluations.iter().filter(|(minute, _)| (at - 9..=*at).contains(minute));
+                    let last_fine = evaluations.iter().take_while(|evaluation| *evaluation != &(*at, true)).filter(|(_, is)| !is).map(|(minute, _)| *minute).max();
                     prop_assert!(last_fine.is_none_or(|minute| minute <= at - 10) || all.count() == 0);
                 }
             }
@@ -143,8 +146,8 @@ mod tests {
 
         #[test]
         fn a_clock_that_goes_back_breaks_nothing(minutes in prop::collection::vec((0i64..100, any::<bool>()), 0..60)) {
-            let told = check(&minutes);
-            prop_assert!(told.iter().enumerate().all(|(index, (_, what))| (*what == Publication::Firing) == (index % 2 == 0)));
+            let publication = check(&minutes);
+            prop_assert!(publication.iter().enumerate().all(|(index, (_, what))| (*what == Publication::Firing) == (index % 2 == 0)));
         }
     }
 }

@@ -15,7 +15,7 @@ pub struct Table {
 }
 
 impl Table {
-    /// What selects all columns, moments in milliseconds.
+    /// What selects all columns, timestamps in milliseconds.
     pub fn selection(&self, dialect: Dialect) -> String {
         let column = |(name, kind): &(String, Kind)| match kind {
             Kind::Timestamp => dialect.millis(name),
@@ -53,7 +53,7 @@ pub async fn tables(transaction: &mut Transaction) -> Result<Vec<Table>, Databas
     Ok(tables)
 }
 
-/// SQLite has no type for moments: the name says that a column holds one.
+/// SQLite has no type for timestamps: the name says that a column holds one.
 fn kind(column: &str, declared: &str) -> Kind {
     let is_number = declared.contains("int");
     let is_named_so = ["_on", "_after", "_until"].iter().any(|ending| column.ends_with(ending));

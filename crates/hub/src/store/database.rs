@@ -109,7 +109,7 @@ impl Database {
         })
     }
 
-    /// Begins to read: all answers are of one moment.
+    /// Begins to read: all answers are from one snapshot.
     ///
     /// # Errors
     /// The database can't be reached.

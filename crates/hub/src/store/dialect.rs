@@ -3,14 +3,14 @@
 /// Which SQL is understood.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Dialect {
-    /// SQLite: moments are integers.
+    /// SQLite: a timestamp is an integer.
     Sqlite,
-    /// PostgreSQL: moments are timestamps.
+    /// PostgreSQL: a timestamp is a `timestamp(3)`.
     Postgres,
 }
 
 impl Dialect {
-    /// Milliseconds as a moment of the database.
+    /// Milliseconds as a timestamp of the database.
     pub fn instant(self, millis: &str) -> String {
         match self {
             Self::Sqlite => millis.to_owned(),
@@ -18,11 +18,11 @@ impl Dialect {
         }
     }
 
-    /// A moment of the database as milliseconds.
-    pub fn millis(self, moment: &str) -> String {
+    /// A timestamp of the database as milliseconds.
+    pub fn millis(self, timestamp: &str) -> String {
         match self {
-            Self::Sqlite => moment.to_owned(),
-            Self::Postgres => format!("(extract(epoch from {moment}) * 1000)::bigint"),
+            Self::Sqlite => timestamp.to_owned(),
+            Self::Postgres => format!("(extract(epoch from {timestamp}) * 1000)::bigint"),
         }
     }
 

@@ -1,4 +1,4 @@
-//! What the hub remembers, in SQLite or PostgreSQL.
+//! The hub's database: SQLite or PostgreSQL.
 //!
 //! The two are the twins of this seam: the same statements run on both, with the few fragments of [`Dialect`] that differ, and the same tests.
 //! `sqlite::memory:` is the one for tests and for trying something out.

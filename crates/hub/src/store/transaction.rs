@@ -12,7 +12,7 @@ use super::row::{FromRow, Row, read_all};
 use super::rows::Rows;
 use super::value::Value;
 
-/// Who may change what reconcilers report, and what is wanted of them, at the same time.
+/// Who may change what reconcilers report, and what is desired of them, at the same time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Turn {
     /// Others that store reports, too: each locks the rows of its own reconcilers.

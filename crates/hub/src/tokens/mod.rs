@@ -265,7 +265,7 @@ async fn note(
 /// The database can't store it.
 pub(crate) async fn touch(database: &Database, used: Vec<(String, Timestamp)>) -> Result<(), DatabaseError> {
     let mut rows = Rows::new(&[("id", Kind::Text), ("used_on", Kind::Timestamp)]);
-    used.into_iter().for_each(|(id, moment)| rows.push(vec![id.into(), moment.into()]));
+    used.into_iter().for_each(|(id, timestamp)| rows.push(vec![id.into(), timestamp.into()]));
     let mut transaction = database.begin().await?;
     let sql = "update token set last_used_on = source.used_on from source where token.id = source.id";
     transaction.execute_with(rows, sql).await?;
@@ -284,10 +284,10 @@ fn columns(scope: &Scope) -> (&'static str, Option<&str>, Group) {
 }
 
 fn names(dialect: Dialect) -> String {
-    let moments = ["created_on", "expires_on", "revoked_on", "last_used_on", "previous_until"];
-    let moments = moments.map(|column| dialect.millis(column)).join(", ");
+    let timestamps = ["created_on", "expires_on", "revoked_on", "last_used_on", "previous_until"];
+    let timestamps = timestamps.map(|column| dialect.millis(column)).join(", ");
     format!(
-        "id, name, role, host, reconciler_types, places, labels, signs, secret_sha256, previous_sha256, {moments}, workspaces, environments"
+        "id, name, role, host, reconciler_types, places, labels, signs, secret_sha256, previous_sha256, {timestamps}, workspaces, environments"
     )
 }
 

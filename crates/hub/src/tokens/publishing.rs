@@ -30,22 +30,26 @@ pub enum PublishingError {
 ///
 /// # Errors
 /// Something is not, or the database can't answer.
-pub async fn check_publication(reach: &Reach, database: &Database, told: &Publication) -> Result<(), PublishingError> {
+pub async fn check_publication(
+    reach: &Reach,
+    database: &Database,
+    publication: &Publication,
+) -> Result<(), PublishingError> {
     if reach.is_all() {
         return Ok(());
     }
     let outside = |what: String| PublishingError::Outside { reach: reach.to_string(), what };
-    if let Some(what) = told.places.iter().find_map(|place| names_outside(reach, place)) {
+    if let Some(what) = publication.places.iter().find_map(|place| names_outside(reach, place)) {
         return Err(outside(what));
     }
     let mut transaction = database.begin_reading().await?;
-    if !told.environments.is_empty()
-        && order::read(&mut transaction).await? != EnvironmentOrder::new(&told.environments)
+    if !publication.environments.is_empty()
+        && order::read(&mut transaction).await? != EnvironmentOrder::new(&publication.environments)
     {
         return Err(outside("it can't change the order of environments".to_owned()));
     }
     drop(transaction);
-    match stands_outside(reach, database, told).await? {
+    match stands_outside(reach, database, publication).await? {
         Some(what) => Err(outside(what)),
         None => Ok(()),
     }
@@ -73,15 +77,15 @@ fn names_outside(reach: &Reach, place: &DesiredPlace) -> Option<String> {
 async fn stands_outside(
     reach: &Reach,
     database: &Database,
-    told: &Publication,
+    publication: &Publication,
 ) -> Result<Option<String>, DatabaseError> {
-    let endpoint = |path: &str| Endpoint::new(&told.repository, &told.branch, path);
-    let endpoints = told.places.iter().filter_map(|place| endpoint(&place.path).ok());
+    let endpoint = |path: &str| Endpoint::new(&publication.repository, &publication.branch, path);
+    let endpoints = publication.places.iter().filter_map(|place| endpoint(&place.path).ok());
     let endpoints: Vec<String> = endpoints.map(|endpoint| endpoint.to_string()).collect();
     let dialect = database.dialect();
     let mut values = vec![Value::from(endpoints)];
     let mut places = dialect.any_text("p.endpoint", "$1");
-    if let (Some(_), Ok(branch)) = (&told.range, endpoint("")) {
+    if let (Some(_), Ok(branch)) = (&publication.range, endpoint("")) {
         // What is not named there is removed: all of the branch has to be within the reach.
         let column = dialect.in_bytes("p.endpoint");
         let _ = write!(places, " or {column} >= $2 and {column} < $3");

@@ -28,7 +28,7 @@ impl Identity {
         self.scope.may_report()
     }
 
-    /// Whether they may say what is wanted.
+    /// Whether they may say what is desired.
     pub fn may_publish(&self) -> bool {
         matches!(self.scope, Scope::Publish(_) | Scope::Admin)
     }
@@ -38,7 +38,7 @@ impl Identity {
         matches!(self.scope, Scope::Manage | Scope::Admin)
     }
 
-    /// Whether they may change what the hub knows otherwise.
+    /// Whether they may change all other data of the hub.
     pub fn may_administer(&self) -> bool {
         self.scope == Scope::Admin
     }

@@ -18,15 +18,15 @@ fn problems(validator: &Validator, instance: &Value) -> Vec<String> {
 }
 
 /// Every value of the description with its place.
-fn visit(value: &Value, place: &str, look: &mut impl FnMut(&str, &Value)) {
-    look(place, value);
+fn visit(value: &Value, place: &str, visitor: &mut impl FnMut(&str, &Value)) {
+    visitor(place, value);
     let escaped = |key: &str| key.replace('~', "~0").replace('/', "~1");
     match value {
         Value::Object(fields) => {
-            fields.iter().for_each(|(key, value)| visit(value, &format!("{place}/{}", escaped(key)), look));
+            fields.iter().for_each(|(key, value)| visit(value, &format!("{place}/{}", escaped(key)), visitor));
         }
         Value::Array(items) => {
-            items.iter().enumerate().for_each(|(index, item)| visit(item, &format!("{place}/{index}"), look));
+            items.iter().enumerate().for_each(|(index, item)| visit(item, &format!("{place}/{index}"), visitor));
         }
         _ => {}
     }
@@ -54,7 +54,7 @@ async fn it_is_what_openapi_calls_one() {
 async fn its_schemas_are_json_schemas_and_their_examples_are_right() {
     let description = description(&Hub::start().await).await;
     let (mut schemas, mut examples) = (0, 0);
-    let mut look = |place: &str, value: &Value| {
+    let mut visitor = |place: &str, value: &Value| {
         let (parent, name) = place.rsplit_once('/').unwrap_or_default();
         if name == "schema" || parent == "/components/schemas" {
             draft202012::meta::validate(value).unwrap_or_else(|error| panic!("{place}: {error}"));
@@ -65,7 +65,7 @@ async fn its_schemas_are_json_schemas_and_their_examples_are_right() {
             examples += 1;
         }
     };
-    visit(&description, "", &mut look);
+    visit(&description, "", &mut visitor);
     assert!(schemas > 80 && examples > 3, "{schemas} schemas, {examples} examples");
 }
 

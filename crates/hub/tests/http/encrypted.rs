@@ -41,8 +41,8 @@ async fn reports_are_taken_and_questions_answered_over_tls() {
     let sent = client().post(format!("{url}/api/v1/reports")).json(&report("a", "one")).send().await.unwrap();
     // HTTP/2 is what gRPC needs, and is agreed upon in the handshake.
     assert_eq!((sent.status(), sent.version()), (StatusCode::OK, Version::HTTP_2));
-    let asked = client().get(format!("{url}/api/v1/deployments")).send().await.unwrap();
-    assert!(asked.text().await.unwrap().contains(r#""host":"a""#));
+    let response = client().get(format!("{url}/api/v1/deployments")).send().await.unwrap();
+    assert!(response.text().await.unwrap().contains(r#""host":"a""#));
     assert_eq!(hub.history().await, ["a/checkout: one"]);
 }
 
@@ -54,7 +54,7 @@ async fn channel(url: &str) -> Channel {
 }
 
 #[tokio::test]
-async fn log_records_come_in_over_grpc_on_the_same_port_and_tokens_are_wanted() {
+async fn log_records_come_in_over_grpc_on_the_same_port_and_tokens_are_required() {
     let (hub, url) = encrypted().await;
     let host = hub.token("berlin", Scope::Host { host: "berlin".into() }).await.reveal();
     let reader = hub.token("reader", Scope::Read(Reach::ALL)).await.reveal();

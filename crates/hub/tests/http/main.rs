@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "these are tests")]
 
 mod description;
+mod desired;
 mod encrypted;
 mod events;
 mod formats;
@@ -16,7 +17,6 @@ mod reach;
 mod rights;
 mod statuses;
 mod stopping;
-mod wanted;
 
 use std::net::SocketAddr;
 use std::time::Duration;

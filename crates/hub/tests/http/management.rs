@@ -20,15 +20,15 @@ async fn who_manages_creates_lists_and_revokes_tokens() {
     let hub = Hub::start().await;
     let manager = hub.token("manager", Scope::Manage).await;
     let create = async |body: Value| call(&hub, &manager, (Method::POST, "/api/v1/tokens"), &body).await;
-    let wanted = json!({"name": "site", "role": "group", "hosts": "berlin-*", "signs": true, "expiresOn": "2099-01-01T00:00:00Z"});
-    let (status, created) = create(wanted.clone()).await;
+    let body = json!({"name": "site", "role": "group", "hosts": "berlin-*", "signs": true, "expiresOn": "2099-01-01T00:00:00Z"});
+    let (status, created) = create(body.clone()).await;
     assert_eq!((status, &created["name"]), (201, &"site".into()));
     assert!(created["signingKey"].is_string());
     let token: TokenText = created["token"].as_str().unwrap().parse().unwrap();
     assert!(token.signs() && token.id() == created["id"]);
     let report = json!({"host": "berlin-1", "reconciler": "a", "status": "success"});
     assert_eq!(hub.report(&token, &report).await.status(), StatusCode::OK);
-    assert_eq!(create(wanted).await.0, 409);
+    assert_eq!(create(body).await.0, 409);
     let (_, limited) = create(json!({"name": "web", "role": "read", "environments": ["dev"]})).await;
     assert!(limited.get("signingKey").is_none());
     let (_, listed) = call(&hub, &manager, (Method::GET, "/api/v1/tokens"), &Value::Null).await;
@@ -45,9 +45,9 @@ async fn who_manages_gives_no_more_than_he_may_and_nothing_that_can_not_be() {
     let hub = Hub::start().await;
     let (manager, admin) = (hub.token("manager", Scope::Manage).await, hub.token("admin", Scope::Admin).await);
     for role in ["admin", "manage"] {
-        let wanted = json!({"name": role.to_owned() + "-2", "role": role});
-        assert_eq!(call(&hub, &manager, (Method::POST, "/api/v1/tokens"), &wanted).await.0, 403, "{role}");
-        assert_eq!(call(&hub, &admin, (Method::POST, "/api/v1/tokens"), &wanted).await.0, 201, "{role}");
+        let body = json!({"name": role.to_owned() + "-2", "role": role});
+        assert_eq!(call(&hub, &manager, (Method::POST, "/api/v1/tokens"), &body).await.0, 403, "{role}");
+        assert_eq!(call(&hub, &admin, (Method::POST, "/api/v1/tokens"), &body).await.0, 201, "{role}");
     }
     assert_eq!(call(&hub, &manager, (Method::DELETE, "/api/v1/tokens/admin"), &Value::Null).await.0, 403);
     assert_eq!(
@@ -67,8 +67,8 @@ async fn who_manages_gives_no_more_than_he_may_and_nothing_that_can_not_be() {
         assert!(found == status || found == 400, "{wrong}: {found} {answer}");
     }
     // It is a right of its own: neither for asking nor for reporting.
-    let asked = hub.get("/api/v1/deployments").bearer_auth(manager.reveal()).send().await.unwrap();
-    assert_eq!(problem(asked).await.0, StatusCode::FORBIDDEN);
+    let response = hub.get("/api/v1/deployments").bearer_auth(manager.reveal()).send().await.unwrap();
+    assert_eq!(problem(response).await.0, StatusCode::FORBIDDEN);
     let report = json!({"host": "h", "reconciler": "a", "status": "success"});
     assert_eq!(hub.report(&manager, &report).await.status(), StatusCode::FORBIDDEN);
     for scope in [Scope::Read(Reach::ALL), Scope::Publish(Reach::ALL), Scope::Host { host: "h".into() }] {

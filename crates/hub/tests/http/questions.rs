@@ -54,23 +54,23 @@ async fn a_parameter_that_is_written_wrongly_is_refused() {
 async fn who_may_not_read_gets_no_answer() {
     let hub = with_a_report().await;
     let token = hub.token("t", hub_api::tokens::Scope::Host { host: "h".into() }).await;
-    let asked = hub.get("/api/v1/deployments").bearer_auth(token.reveal()).send().await.unwrap();
-    assert_eq!(problem(asked).await.0, StatusCode::FORBIDDEN);
-    let asked = hub.post("/deployment_state").json(&json!({})).send().await.unwrap();
-    assert_eq!(problem(asked).await.0, StatusCode::UNAUTHORIZED);
+    let response = hub.get("/api/v1/deployments").bearer_auth(token.reveal()).send().await.unwrap();
+    assert_eq!(problem(response).await.0, StatusCode::FORBIDDEN);
+    let response = hub.post("/deployment_state").json(&json!({})).send().await.unwrap();
+    assert_eq!(problem(response).await.0, StatusCode::UNAUTHORIZED);
 }
 
 #[tokio::test]
 async fn microsofts_question_is_taken_as_it_is() {
     let hub = with_a_report().await;
-    let asked = hub.post("/deployment_state").json(&json!({"manifests_endpoint": "nothing", "commit_id": "1"}));
-    assert_eq!(asked.send().await.unwrap().text().await.unwrap(), "{}");
+    let response = hub.post("/deployment_state").json(&json!({"manifests_endpoint": "nothing", "commit_id": "1"}));
+    assert_eq!(response.send().await.unwrap().text().await.unwrap(), "{}");
     // Its clients often do not say what type their body has.
     let body = r#"{"manifests_endpoint": "nothing", "commit_id": "1"}"#;
-    let asked = hub.post("/deployment_state").body(body).send().await.unwrap();
-    assert_eq!((asked.status(), asked.text().await.unwrap()), (StatusCode::OK, "{}".to_owned()));
-    let asked = hub.post("/deployment_state").body("{").send().await.unwrap();
-    assert!(problem(asked).await.2.starts_with("the question can't be read: "));
+    let response = hub.post("/deployment_state").body(body).send().await.unwrap();
+    assert_eq!((response.status(), response.text().await.unwrap()), (StatusCode::OK, "{}".to_owned()));
+    let response = hub.post("/deployment_state").body("{").send().await.unwrap();
+    assert!(problem(response).await.2.starts_with("the question can't be read: "));
 }
 
 #[tokio::test]

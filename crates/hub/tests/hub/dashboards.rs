@@ -91,7 +91,7 @@ async fn deployment_observability_says_what_runs_where() {
          acme|shop|prod|portal|functional-test|1.4|1.3|failure|1\n\
          acme|shop|prod|portal|functional-test|1.4|1.4|success|2"
     );
-    assert_eq!(["As wanted", "Behind", "Failing", "Silent"].map(show), ["10", "2", "2", "0"]);
+    assert_eq!(["As desired", "Behind", "Failing", "Silent"].map(show), ["10", "2", "2", "0"]);
 }
 
 async fn cluster_state_says_which_clusters_fail() {

@@ -34,9 +34,9 @@ async fn questions_with_any_character(ground: Ground) {
         let mut paths = vec![format!("rollouts/{text}"), format!("rollouts/{text}/hosts"), format!("drift/{text}")];
         paths.push(format!("compare?from={text}&to=dev&map={text}%3D{text}"));
         for query in queries {
-            let asked =
+            let questions =
                 ["deployments", "targets", "history", "drift", "drift/silent", "rollouts", "environments", "events"];
-            paths.extend(asked.iter().map(|question| format!("{question}?{query}")));
+            paths.extend(questions.iter().map(|question| format!("{question}?{query}")));
         }
         for path in paths {
             let status = hub.door.get(&format!("/api/v1/{path}")).await;

@@ -17,7 +17,7 @@ twins![
     names_that_can_not_be_read_are_refused,
 ];
 
-/// A host has what is wanted.
+/// A host has what is desired.
 fn report() -> Report {
     Report { labels: BTreeMap::new(), ..sample::report("chicago", "dev", "cart", (1, 10)) }
 }
@@ -34,7 +34,7 @@ fn registration(host: &str) -> Registration {
     }
 }
 
-/// Something is wanted at the place of [`report`].
+/// Something is desired at the place of [`report`].
 async fn publish(database: &Database) {
     Ingest::start(database.clone()).0.publish(sample::publication("dev", 1)).await.unwrap();
 }

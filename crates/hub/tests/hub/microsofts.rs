@@ -135,7 +135,7 @@ async fn no_assignment_is_there_twice(ground: Ground) {
     let mut before = None;
     for commit in [1, 2, 1, 3, 2] {
         let seen = ReadProgress { before: before.replace(hash(commit)), is_last: true };
-        ingest.want(DesiredUpdate::Observed(publication("dev", commit), seen)).await.unwrap();
+        ingest.update_desired(DesiredUpdate::Observed(publication("dev", commit), seen)).await.unwrap();
     }
     let twice = "select deployment_target_id from {deployment_assignment} \
         group by deployment_target_id, workload_version_id, gitops_commit_id having count(*) > 1";

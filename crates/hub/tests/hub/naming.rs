@@ -32,7 +32,7 @@ fn report(name: &str, at: i64) -> Report {
     Report { reconciler: name.into(), endpoint: None, ..sample::report("berlin", "dev", "cart", (1, at)) }
 }
 
-/// Each reconciler should be at that folder; with ` ok`, if it holds what is wanted there.
+/// Each reconciler should be at that folder; with ` ok`, if it holds what is desired there.
 async fn check(database: &Database, expected: &[(&str, &str)]) {
     let sql = "select r.name, coalesce(p.path, '-'), case when s.held_revision_id = p.desired_revision_id then ' ok' else '' end \
         from reconciler r join reconciler_state s on s.reconciler_id = r.id left join place p on p.id = r.place_id";
@@ -109,13 +109,13 @@ async fn reported_places_win_over_names(ground: Ground) {
 async fn reconcilers_follow_targets_that_move(ground: Ground) {
     let (ingest, _writer) = Ingest::start(ground.database.clone());
     ingest.publish(publication()).await.unwrap();
-    let told = Report { endpoint: Endpoint::new(REPOSITORY, "dev", "cart").ok(), ..report("told", 10) };
+    let placed = Report { endpoint: Endpoint::new(REPOSITORY, "dev", "cart").ok(), ..report("told", 10) };
     let name = "dev.cart.functional-test";
-    ingest.submit(vec![report(name, 10), told.clone()]).await.unwrap();
+    ingest.submit(vec![report(name, 10), placed.clone()]).await.unwrap();
     // Its name says the same as its second report: it is the report that counts.
     let both = "dev.acme.shop.cart.functional-test";
     ingest.submit(vec![report(both, 10)]).await.unwrap();
-    ingest.submit(vec![Report { endpoint: told.endpoint, ..report(both, 20) }]).await.unwrap();
+    ingest.submit(vec![Report { endpoint: placed.endpoint, ..report(both, 20) }]).await.unwrap();
     let mut moved = sample::publication("dev", 2);
     moved.places[0].path = "shop/cart".into();
     ingest.publish(moved).await.unwrap();

@@ -29,11 +29,11 @@ const HOSTS: [&str; 2] = ["berlin", "chicago"];
 const COMMITS: i64 = 5;
 /// Moments of which reports tell. Commits are made between them.
 const MOMENTS: usize = 14;
-/// How far moments are from each other, in milliseconds.
+/// How far timestamps are from each other, in milliseconds.
 const STEP: i64 = 10;
 const STATUSES: [Status; 3] = [Status::InProgress, Status::Success, Status::Failure];
 
-/// What a host says: its number, that of the moment, of the status, and of the commit.
+/// What a host says: its number, that of the timestamp, of the status, and of the commit.
 #[derive(Clone, Copy, Debug)]
 struct Said {
     host: usize,
@@ -52,7 +52,7 @@ enum Step {
 
 #[derive(Clone, Debug)]
 struct Case {
-    /// Which place each host names at each moment.
+    /// Which place each host names at each timestamp.
     named: Vec<Vec<Option<usize>>>,
     steps: Vec<Step>,
 }
@@ -136,14 +136,14 @@ fn publication(commit: i64) -> BranchContent {
     }
 }
 
-/// A report that counts: the greatest of its moment.
+/// A report that counts: the greatest of its timestamp.
 type Counting = (i64, i64, Said);
 
-/// What should be known of a host: of each stretch in which it said the same, the first and the last report.
+/// What should be known of a host: of each range in which it said the same, the first and the last report.
 #[derive(Default)]
 struct Host(BTreeMap<usize, Counting>);
 
-/// A stretch in which a host said the same: since when, what, and of which place.
+/// A range in which a host said the same: since when, what, and of which place.
 type Run = (usize, Said, Option<usize>);
 
 impl Host {
@@ -184,7 +184,7 @@ impl Host {
 #[derive(Default)]
 struct Model {
     hosts: [Host; HOSTS.len()],
-    /// The commits that the branch went through, and since when. A reset is seen now, after all moments.
+    /// The commits that the branch went through, and since when. A reset is seen now, after all timestamps.
     branch: Vec<(i64, i64)>,
 }
 
@@ -199,7 +199,7 @@ impl Model {
         self.branch.push((if is_known { i64::MAX } else { before.max(made(commit)) }, commit));
     }
 
-    /// Whether anything was ever wanted there.
+    /// Whether anything was ever desired there.
     fn is_place(&self, place: usize) -> bool {
         self.branch.iter().any(|(_, commit)| tree(*commit, place).is_some())
     }
@@ -208,53 +208,53 @@ impl Model {
         self.branch.iter().any(|(_, known)| *known == commit)
     }
 
-    fn wanted(&self, place: usize, at: i64) -> Option<i64> {
+    fn desired(&self, place: usize, at: i64) -> Option<i64> {
         let (_, commit) = self.branch.iter().rev().find(|(since, _)| *since <= at)?;
         tree(*commit, place)
     }
 
-    /// The row of a host at a moment, as [`shown`] shows it.
+    /// The row of a host at a timestamp, as [`shown`] shows it.
     fn row(&self, case: &Case, (host, at): (usize, i64)) -> Option<String> {
         let runs = self.hosts[host].runs(&case.named[host]);
         let (since, said, place) = *runs.iter().rev().find(|(moment, ..)| millis(*moment) <= at)?;
         let place = place.filter(|place| self.is_place(*place));
-        let wanted = place.and_then(|place| self.wanted(place, at));
+        let desired = place.and_then(|place| self.desired(place, at));
         let (held, status) = (place.and_then(|place| tree(said.commit, place)), STATUSES[said.status]);
-        let state = state(status, (wanted, held.filter(|_| self.knows(said.commit))));
-        Some(line((HOSTS[host], place), (status, millis(since)), (wanted, held), state))
+        let state = state(status, (desired, held.filter(|_| self.knows(said.commit))));
+        Some(line((HOSTS[host], place), (status, millis(since)), (desired, held), state))
     }
 }
 
-/// The status and its moment, what is wanted and what is held, and where that leaves the host.
+/// The status and its timestamp, what is desired and what is held, and where that leaves the host.
 fn line(
     (host, place): (&str, Option<usize>),
     (status, since): (Status, i64),
-    (wanted, held): (Option<i64>, Option<i64>),
+    (desired, held): (Option<i64>, Option<i64>),
     state: Option<RolloutState>,
 ) -> String {
     let place = place.map_or("-", |place| PLACES[place]);
     let state = state.map_or("-", RolloutState::as_str);
-    format!("{host} {place} {} since {since}: {wanted:?} {held:?} {state}", status.as_str())
+    format!("{host} {place} {} since {since}: {desired:?} {held:?} {state}", status.as_str())
 }
 
-fn state(status: Status, (wanted, held): (Option<i64>, Option<i64>)) -> Option<RolloutState> {
-    let is_or_may_be = held.is_none() || held == wanted;
-    wanted.map(|_| match status {
-        Status::Success if held == wanted => RolloutState::Succeeded,
+fn state(status: Status, (desired, held): (Option<i64>, Option<i64>)) -> Option<RolloutState> {
+    let is_or_may_be = held.is_none() || held == desired;
+    desired.map(|_| match status {
+        Status::Success if held == desired => RolloutState::Succeeded,
         Status::Failure if is_or_may_be => RolloutState::Failed,
         Status::InProgress if is_or_may_be => RolloutState::InProgress,
         _ => RolloutState::Outdated,
     })
 }
 
-/// A row as [`line`] has it. What is wanted and held is what the commits that it names have there.
+/// A row as [`line`] has it. What is desired and held is what the commits that it names have there.
 fn shown(row: &Deployment) -> String {
     let path = row.target.as_ref().map(|target| target.workload.as_str());
     let place = PLACES.iter().position(|place| Some(*place) == path);
     let number = |commit: &String| i64::from_str_radix(commit, 16).ok();
     let of = |commit: &Option<String>| tree(number(commit.as_ref()?)?, place?);
-    let (wanted, held) = (of(&row.desired_commit), of(&row.commit));
-    line((&row.host, place), (row.status.unwrap(), row.since.unwrap().millis()), (wanted, held), row.state)
+    let (desired, held) = (of(&row.desired_commit), of(&row.commit));
+    line((&row.host, place), (row.status.unwrap(), row.since.unwrap().millis()), (desired, held), row.state)
 }
 
 async fn rows(database: &Database, filter: &Filter, at: Option<i64>) -> BTreeSet<String> {
@@ -278,7 +278,7 @@ async fn play(case: &Case, database: &Database) -> Model {
             Step::Branch(commit) => {
                 let before = model.branch.last().map(|(_, commit)| hash(*commit));
                 let seen = ReadProgress { before, is_last: true };
-                ingest.want(DesiredUpdate::Observed(publication(*commit), seen)).await.unwrap();
+                ingest.update_desired(DesiredUpdate::Observed(publication(*commit), seen)).await.unwrap();
                 model.see(*commit);
             }
         }
@@ -329,7 +329,7 @@ async fn check_history(case: &Case, model: &Model, (number, host): (usize, &str)
     assert_eq!(now.first().and_then(|row| row.last_heard), last, "{host}");
 }
 
-/// Reports of the first host: which place each names, and its moment, status and commit; in the order in which they arrive.
+/// Reports of the first host: which place each names, and its timestamp, status and commit; in the order in which they arrive.
 type Arrival = &'static [&'static [(Option<usize>, usize, usize, i64)]];
 
 /// Cases that once went wrong: what the branch goes through first, and what is reported then.
@@ -347,7 +347,7 @@ const FOUND: [(&[i64], Arrival); 7] = [
     (&[5, 2], &[&[(None, 0, 0, 2), (Some(0), 8, 0, 1)], &[(Some(1), 6, 0, 1)]]),
     // A row that is written once more follows too.
     (&[5, 2], &[&[(None, 0, 0, 2), (None, 4, 0, 2), (Some(0), 8, 0, 1)], &[(Some(1), 2, 0, 1)]]),
-    // Of two reports of one moment that arrive together, the one that counts confirms what is known.
+    // Of two reports with the same timestamp that arrive together, the one that counts confirms what is known.
     (&[2], &[&[(None, 0, 0, 1), (None, 2, 2, 2)], &[(None, 9, 0, 1), (None, 9, 2, 2)]]),
     // The first row is taken out, because the next one says the same as what counts instead of it.
     (&[1], &[&[(None, 1, 2, 1)], &[(Some(0), 4, 0, 1)], &[(None, 0, 0, 1)], &[(None, 0, 2, 1)], &[(Some(1), 2, 0, 1)]]),

@@ -1,4 +1,4 @@
-//! What several replicas do in the same moment.
+//! What several replicas do at the same time.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ use crate::sample::{self, REPOSITORY};
 use crate::twins::Ground;
 
 twins![
-    first_reports_and_what_is_wanted_arrive_at_once,
+    first_reports_and_what_is_desired_arrive_at_once,
     a_host_is_retired_while_another_reconciler_of_it_reports,
     a_commit_that_is_told_in_parts_means_what_all_parts_say,
 ];
@@ -39,7 +39,7 @@ fn reports(commit: i64, reconciler: &str) -> Vec<Report> {
     (0..20).map(report).collect()
 }
 
-async fn first_reports_and_what_is_wanted_arrive_at_once(ground: Ground) {
+async fn first_reports_and_what_is_desired_arrive_at_once(ground: Ground) {
     let [(publisher, _), (replica, _)] = [(); 2].map(|()| Ingest::start(ground.database.clone()));
     for commit in 1..=30 {
         let (published, stored) =

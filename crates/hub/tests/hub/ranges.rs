@@ -11,7 +11,7 @@ use crate::sample::{REPOSITORY, hash};
 use crate::twins::Ground;
 
 twins![
-    what_is_not_named_is_wanted_no_more,
+    what_is_not_named_is_not_desired_anymore,
     a_range_goes_by_the_bytes_of_paths,
     who_is_late_removes_nothing,
     of_two_commits_in_one_second_nobody_knows_which_is_later,
@@ -30,7 +30,7 @@ fn place(path: &str, role: Role) -> DesiredPlace {
     }
 }
 
-/// A commit, made at that moment, that has these folders of the platform.
+/// A commit, made at that timestamp, that has these folders of the platform.
 fn publication(commit: i64, at: i64, paths: &[&str]) -> BranchContent {
     BranchContent {
         repository: REPOSITORY.into(),
@@ -47,7 +47,7 @@ fn range(below: &str, after: Option<&str>, until: Option<&str>) -> PathRange {
     PathRange { below: below.into(), after: after.map(str::to_owned), until: until.map(str::to_owned) }
 }
 
-/// The paths at which something is wanted.
+/// The paths at which something is desired.
 async fn check(database: &Database, expected: &[&str]) {
     let sql =
         "select p.path from place p join place_revision w on w.id = p.wanted_revision_id where w.tree is not null";
@@ -63,18 +63,19 @@ async fn with(ground: &Ground, paths: &[&str]) -> Ingest {
     ingest
 }
 
-async fn what_is_not_named_is_wanted_no_more(ground: Ground) {
+async fn what_is_not_named_is_not_desired_anymore(ground: Ground) {
     let ingest = with(&ground, &["west", "west/cart", "west/portal", "east", "other/east"]).await;
     let manifests =
         BranchContent { places: vec![place("east/manifests", Role::Application)], ..publication(1, 1_000, &[]) };
     ingest.publish(manifests).await.unwrap();
     let elsewhere = BranchContent { branch: "prod2".into(), ..publication(1, 1_000, &["east"]) };
     ingest.publish(elsewhere).await.unwrap();
-    let told = publication(2, 2_000, &["west", "west/cart"]);
-    let published = ingest.want(DesiredUpdate::Complete(told.clone(), range("", None, None))).await.unwrap();
+    let content = publication(2, 2_000, &["west", "west/cart"]);
+    let published =
+        ingest.update_desired(DesiredUpdate::Complete(content.clone(), range("", None, None))).await.unwrap();
     assert_eq!((published.removed, published.unchanged), (3, 2));
     check(&ground.database, &["east", "east/manifests", "west", "west/cart"]).await;
-    let published = ingest.want(DesiredUpdate::Complete(told, range("", None, None))).await.unwrap();
+    let published = ingest.update_desired(DesiredUpdate::Complete(content, range("", None, None))).await.unwrap();
     assert_eq!((published.removed, published.changed), (0, 0));
 }
 
@@ -82,8 +83,8 @@ async fn a_range_goes_by_the_bytes_of_paths(ground: Ground) {
     let all = ["a", "f/a", "f/a-2", "f/a-2/x", "f/a/x", "f/é", "f0"];
     let ingest = with(&ground, &all).await;
     let tell = async |(commit, paths): (i64, &[&str]), range| {
-        let told = publication(commit, commit * 1_000, paths);
-        ingest.want(DesiredUpdate::Complete(told, range)).await.unwrap().removed
+        let content = publication(commit, commit * 1_000, paths);
+        ingest.update_desired(DesiredUpdate::Complete(content, range)).await.unwrap().removed
     };
     assert_eq!(tell((2, &["f/a"]), range("f", None, Some("f/a-2"))).await, 1);
     check(&ground.database, &["a", "f/a", "f/a-2/x", "f/a/x", "f/é", "f0"]).await;
@@ -94,11 +95,17 @@ async fn a_range_goes_by_the_bytes_of_paths(ground: Ground) {
 async fn who_is_late_removes_nothing(ground: Ground) {
     let ingest = with(&ground, &["west"]).await;
     let first = publication(2, 2_000, &["west"]);
-    assert_eq!(ingest.want(DesiredUpdate::Complete(first, range("", None, Some("west")))).await.unwrap().removed, 0);
+    assert_eq!(
+        ingest.update_desired(DesiredUpdate::Complete(first, range("", None, Some("west")))).await.unwrap().removed,
+        0
+    );
     // Meanwhile somebody publishes.
     ingest.publish(publication(3, 3_000, &["west/cart"])).await.unwrap();
     let rest = publication(2, 2_000, &[]);
-    assert_eq!(ingest.want(DesiredUpdate::Complete(rest, range("", Some("west"), None))).await.unwrap().removed, 0);
+    assert_eq!(
+        ingest.update_desired(DesiredUpdate::Complete(rest, range("", Some("west"), None))).await.unwrap().removed,
+        0
+    );
     check(&ground.database, &["west", "west/cart"]).await;
 }
 
@@ -106,8 +113,11 @@ async fn of_two_commits_in_one_second_nobody_knows_which_is_later(ground: Ground
     let ingest = with(&ground, &["west"]).await;
     ingest.publish(publication(2, 1_000, &["west/cart"])).await.unwrap();
     for commit in [1, 3] {
-        let told = publication(commit, 1_000, &["west"]);
-        assert_eq!(ingest.want(DesiredUpdate::Complete(told, range("", None, None))).await.unwrap().removed, 0);
+        let content = publication(commit, 1_000, &["west"]);
+        assert_eq!(
+            ingest.update_desired(DesiredUpdate::Complete(content, range("", None, None))).await.unwrap().removed,
+            0
+        );
     }
     check(&ground.database, &["west", "west/cart"]).await;
 }

@@ -14,7 +14,7 @@ use http::{HeaderMap, StatusCode};
 use hub::heartbeats::{Heartbeat, HeartbeatOptions};
 use hub::hosts::{self, ReconcilerRegistration, Registration};
 use hub::rules::{
-    Deliveries, Format, Receiver, Rule, Secret, Severity, Threshold, client, deliver, look, states, test,
+    Deliveries, Format, Receiver, Rule, Secret, Severity, Threshold, client, deliver, evaluate, states, test,
 };
 use hub::silence;
 use hub::store::Database;
@@ -32,11 +32,11 @@ use crate::twins::Ground;
 twins![
     a_notification_is_sent_until_it_is_taken,
     what_comes_later_waits,
-    of_replicas_one_tells,
+    of_replicas_one_publishes,
     a_receiver_that_is_gone_or_elsewhere_is_not_followed,
     every_condition_counts_its_own,
     a_rule_may_be_there_before_what_it_is_about,
-    what_was_told_long_ago_is_forgotten,
+    old_notifications_are_forgotten,
     a_test_is_sent_at_once,
     chats_and_pagers_get_their_own_formats,
     a_test_of_a_pager_is_resolved_at_once,
@@ -48,27 +48,27 @@ twins![
 
 const SECRET: [u8; 32] = [7; 32];
 
-/// Somebody who is told, and what he answers: what is listed first, and then that it is good.
+/// A receiver of notifications: it gives the listed answers first, and then accepts everything.
 #[derive(Clone, Default)]
-struct Publication {
+struct TestReceiver {
     answers: Arc<Mutex<VecDeque<Response>>>,
     received: Arc<Mutex<Vec<(HeaderMap, String)>>>,
     address: String,
 }
 
-impl Publication {
+impl TestReceiver {
     async fn start(answers: Vec<Response>) -> Self {
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = format!("http://{}/hook?key=hush", listener.local_addr().unwrap());
-        let told = Self { answers: Arc::new(Mutex::new(answers.into())), address, ..Self::default() };
-        let routes = Router::new().fallback(Self::take).with_state(told.clone());
+        let server = Self { answers: Arc::new(Mutex::new(answers.into())), address, ..Self::default() };
+        let routes = Router::new().fallback(Self::take).with_state(server.clone());
         tokio::spawn(async move { axum::serve(listener, routes).await });
-        told
+        server
     }
 
-    fn take(State(told): State<Self>, headers: HeaderMap, body: String) -> Ready<Response> {
-        told.received.lock().unwrap().push((headers, body));
-        ready(told.answers.lock().unwrap().pop_front().unwrap_or_else(|| StatusCode::NO_CONTENT.into_response()))
+    fn take(State(server): State<Self>, headers: HeaderMap, body: String) -> Ready<Response> {
+        server.received.lock().unwrap().push((headers, body));
+        ready(server.answers.lock().unwrap().pop_front().unwrap_or_else(|| StatusCode::NO_CONTENT.into_response()))
     }
 
     /// What has come: the id and the body of each, whose signatures are good.
@@ -102,7 +102,7 @@ impl Publication {
     }
 }
 
-fn rule(told: &Publication, condition: Condition) -> Rule {
+fn rule(server: &TestReceiver, condition: Condition) -> Rule {
     let secret = Secret::parse(&format!("whsec_{}", BASE64.encode(&SECRET))).unwrap();
     Rule {
         name: format!("prod-{}", condition.as_str()),
@@ -111,16 +111,16 @@ fn rule(told: &Publication, condition: Condition) -> Rule {
         above: Threshold::Share(5_000),
         lasting: Duration::from_mins(10),
         longer_than: Duration::ZERO,
-        receiver: Receiver::new(&told.address, Format::Signed(secret)).unwrap(),
+        receiver: Receiver::new(&server.address, Format::Signed(secret)).unwrap(),
     }
 }
 
 /// The same, in a format of others.
-fn rule_as(told: &Publication, format: Format) -> Rule {
-    Rule { receiver: Receiver::new(&told.address, format).unwrap(), ..rule(told, Condition::Failed) }
+fn rule_as(server: &TestReceiver, format: Format) -> Rule {
+    Rule { receiver: Receiver::new(&server.address, format).unwrap(), ..rule(server, Condition::Failed) }
 }
 
-/// A moment so many seconds after the beginning of the test.
+/// A timestamp so many seconds after the beginning of the test.
 fn at(seconds: u64) -> Timestamp {
     Timestamp::from_millis(1_800_000_000_000).after(Duration::from_secs(seconds))
 }
@@ -137,9 +137,9 @@ async fn state(database: &Database, rule: &Rule) -> RuleState {
 }
 
 /// Looks every minute from one to the other.
-async fn look_on(database: &Database, rule: &Rule, minutes: std::ops::RangeInclusive<u64>) {
+async fn evaluate_at(database: &Database, rule: &Rule, minutes: std::ops::RangeInclusive<u64>) {
     for minute in minutes {
-        look(database, std::slice::from_ref(rule), at(60 * minute)).await.unwrap();
+        evaluate(database, std::slice::from_ref(rule), at(60 * minute)).await.unwrap();
     }
 }
 
@@ -153,14 +153,14 @@ async fn failing(ground: &Ground) -> Fleet {
 
 async fn a_notification_is_sent_until_it_is_taken(ground: Ground) {
     let fleet = failing(&ground).await;
-    let told = Publication::start(vec![StatusCode::INTERNAL_SERVER_ERROR.into_response()]).await;
-    let rule = rule(&told, Condition::Failed);
-    look_on(&ground.database, &rule, 0..=9).await;
+    let server = TestReceiver::start(vec![StatusCode::INTERNAL_SERVER_ERROR.into_response()]).await;
+    let rule = rule(&server, Condition::Failed);
+    evaluate_at(&ground.database, &rule, 0..=9).await;
     assert_eq!(
         (state(&ground.database, &rule).await.phase, send(&ground.database, &rule, 599).await),
         (Some(Phase::Pending), [0; 3])
     );
-    look_on(&ground.database, &rule, 10..=11).await;
+    evaluate_at(&ground.database, &rule, 10..=11).await;
     assert_eq!(send(&ground.database, &rule, 660).await, [0, 1, 0]);
     assert_eq!(send(&ground.database, &rule, 661).await, [0; 3]);
     // Another process goes on.
@@ -174,13 +174,13 @@ async fn a_notification_is_sent_until_it_is_taken(ground: Ground) {
             .unwrap()
             .ends_with("answered 500 Internal Server Error")
     );
-    look_on(&database, &rule, 12..=12).await;
+    evaluate_at(&database, &rule, 12..=12).await;
     assert_eq!([send(&database, &rule, 720).await, send(&database, &rule, 800).await], [[1, 0, 0], [0; 3]]);
     fleet.application("h-2", 30, (11, Status::Success)).await;
-    look_on(&database, &rule, 13..=14).await;
+    evaluate_at(&database, &rule, 13..=14).await;
     assert_eq!(send(&database, &rule, 840).await, [1, 0, 0]);
-    let received = told.received();
-    assert_eq!(told.types(), ["rule.firing", "rule.firing", "rule.resolved"]);
+    let received = server.received();
+    assert_eq!(server.types(), ["rule.firing", "rule.firing", "rule.resolved"]);
     assert!(received[0] == received[1] && received[1].0 != received[2].0);
     let data = &received[0].1["data"];
     assert_eq!((&data["matching"], &data["expected"], &data["sharePercent"]), (&1.into(), &2.into(), &50.0.into()));
@@ -190,44 +190,44 @@ async fn a_notification_is_sent_until_it_is_taken(ground: Ground) {
 
 async fn what_comes_later_waits(ground: Ground) {
     let fleet = failing(&ground).await;
-    let told =
-        Publication::start(vec![StatusCode::BAD_GATEWAY.into_response(), StatusCode::BAD_GATEWAY.into_response()])
+    let server =
+        TestReceiver::start(vec![StatusCode::BAD_GATEWAY.into_response(), StatusCode::BAD_GATEWAY.into_response()])
             .await;
-    let rule = rule(&told, Condition::Failed);
-    look_on(&ground.database, &rule, 0..=10).await;
+    let rule = rule(&server, Condition::Failed);
+    evaluate_at(&ground.database, &rule, 0..=10).await;
     assert_eq!(send(&ground.database, &rule, 600).await, [0, 1, 0]);
     fleet.application("h-2", 30, (11, Status::Success)).await;
-    look_on(&ground.database, &rule, 11..=11).await;
+    evaluate_at(&ground.database, &rule, 11..=11).await;
     assert_eq!(send(&ground.database, &rule, 601).await, [0; 3]);
     assert_eq!(send(&ground.database, &rule, 700).await, [0, 1, 0]);
     assert_eq!(send(&ground.database, &rule, 800).await, [2, 0, 0]);
-    assert_eq!(told.types(), ["rule.firing", "rule.firing", "rule.firing", "rule.resolved"]);
+    assert_eq!(server.types(), ["rule.firing", "rule.firing", "rule.firing", "rule.resolved"]);
 }
 
-async fn of_replicas_one_tells(ground: Ground) {
+async fn of_replicas_one_publishes(ground: Ground) {
     failing(&ground).await;
-    let told = Publication::start(Vec::new()).await;
-    let rule = Rule { lasting: Duration::ZERO, ..rule(&told, Condition::Failed) };
+    let server = TestReceiver::start(Vec::new()).await;
+    let rule = Rule { lasting: Duration::ZERO, ..rule(&server, Condition::Failed) };
     let mut replicas = tokio::task::JoinSet::new();
     for _ in 0..4 {
         let (rule, database) = (rule.clone(), Database::open(&ground.url).await.unwrap());
         replicas.spawn(async move {
-            look_on(&database, &rule, 0..=2).await;
+            evaluate_at(&database, &rule, 0..=2).await;
             send(&database, &rule, 180).await[0]
         });
     }
     assert_eq!(replicas.join_all().await.into_iter().sum::<usize>(), 1);
-    assert_eq!(told.types(), ["rule.firing"]);
+    assert_eq!(server.types(), ["rule.firing"]);
 }
 
 async fn a_receiver_that_is_gone_or_elsewhere_is_not_followed(ground: Ground) {
     failing(&ground).await;
-    let other = Publication::start(Vec::new()).await;
+    let other = TestReceiver::start(Vec::new()).await;
     let elsewhere = (StatusCode::TEMPORARY_REDIRECT, [("location", other.address.clone())]).into_response();
     let slow = (StatusCode::SERVICE_UNAVAILABLE, [("retry-after", "120")]).into_response();
-    let told = Publication::start(vec![elsewhere, slow, StatusCode::GONE.into_response()]).await;
-    let rule = rule(&told, Condition::Failed);
-    look_on(&ground.database, &rule, 0..=10).await;
+    let server = TestReceiver::start(vec![elsewhere, slow, StatusCode::GONE.into_response()]).await;
+    let rule = rule(&server, Condition::Failed);
+    evaluate_at(&ground.database, &rule, 0..=10).await;
     assert_eq!([send(&ground.database, &rule, 600).await, send(&ground.database, &rule, 610).await], [[0, 1, 0]; 2]);
     assert_eq!(
         [send(&ground.database, &rule, 720).await, send(&ground.database, &rule, 731).await],
@@ -245,34 +245,34 @@ async fn every_condition_counts_its_own(ground: Ground) {
     silence::sweep(&ground.database, Timestamp::now).await.unwrap();
     fleet.publish_application("prod", 30, "2.0").await;
     fleet.application("h-1", 40, (30, Status::Success)).await;
-    let told = Publication::start(Vec::new()).await;
+    let server = TestReceiver::start(Vec::new()).await;
     for (condition, expected) in
         [(Condition::Failed, (0, 3)), (Condition::Silent, (1, 3)), (Condition::Outdated, (1, 3))]
     {
-        let rule = Rule { lasting: Duration::ZERO, ..rule(&told, condition) };
-        look_on(&ground.database, &rule, 0..=0).await;
+        let rule = Rule { lasting: Duration::ZERO, ..rule(&server, condition) };
+        evaluate_at(&ground.database, &rule, 0..=0).await;
         let state = state(&ground.database, &rule).await;
         assert_eq!((state.matching, state.expected), expected, "{condition:?}");
         send(&ground.database, &rule, 1).await;
     }
-    let named: Vec<_> = told.received().iter().map(|(_, body)| body["data"]["examples"][0]["host"].clone()).collect();
+    let named: Vec<_> = server.received().iter().map(|(_, body)| body["data"]["examples"][0]["host"].clone()).collect();
     assert_eq!(named, ["h-3", "h-2"]);
 }
 
 async fn a_rule_may_be_there_before_what_it_is_about(ground: Ground) {
-    let told = Publication::start(Vec::new()).await;
-    let rule = rule(&told, Condition::Failed);
+    let server = TestReceiver::start(Vec::new()).await;
+    let rule = rule(&server, Condition::Failed);
     assert_eq!(state(&ground.database, &rule).await.phase, None);
-    look_on(&ground.database, &rule, 0..=1).await;
+    evaluate_at(&ground.database, &rule, 0..=1).await;
     let state = state(&ground.database, &rule).await;
     assert_eq!((state.phase, state.expected, state.since), (Some(Phase::Ok), 0, Some(at(0))));
 }
 
-async fn what_was_told_long_ago_is_forgotten(ground: Ground) {
+async fn old_notifications_are_forgotten(ground: Ground) {
     failing(&ground).await;
-    let told = Publication::start(Vec::new()).await;
-    let rule = Rule { lasting: Duration::ZERO, ..rule(&told, Condition::Failed) };
-    look_on(&ground.database, &rule, 0..=0).await;
+    let server = TestReceiver::start(Vec::new()).await;
+    let rule = Rule { lasting: Duration::ZERO, ..rule(&server, Condition::Failed) };
+    evaluate_at(&ground.database, &rule, 0..=0).await;
     send(&ground.database, &rule, 1).await;
     assert!(state(&ground.database, &rule).await.notification.is_some());
     send(&ground.database, &rule, 31 * 24 * 3_600).await;
@@ -280,11 +280,12 @@ async fn what_was_told_long_ago_is_forgotten(ground: Ground) {
 }
 
 async fn a_test_is_sent_at_once(_: Ground) {
-    let told = Publication::start(vec![StatusCode::OK.into_response(), StatusCode::UNAUTHORIZED.into_response()]).await;
-    let rule = rule(&told, Condition::Failed);
+    let server =
+        TestReceiver::start(vec![StatusCode::OK.into_response(), StatusCode::UNAUTHORIZED.into_response()]).await;
+    let rule = rule(&server, Condition::Failed);
     test(&rule).await.unwrap();
     assert_eq!(test(&rule).await.unwrap_err().to_string(), "127.0.0.1 answered 401 Unauthorized");
-    assert_eq!(told.types(), ["rule.test", "rule.test"]);
+    assert_eq!(server.types(), ["rule.test", "rule.test"]);
     let nobody = Rule {
         receiver: Receiver::new(
             "http://127.0.0.1:1/hook?key=hush",
@@ -310,18 +311,18 @@ fn pager() -> Format {
 /// What a rule of that format sends when it begins to fire, and when it is over.
 async fn sent_as(ground: &Ground, fleet: &Fleet, (format, round): (Format, i64)) -> Vec<Value> {
     let accepted = || StatusCode::ACCEPTED.into_response();
-    let told = Publication::start(vec![accepted(), StatusCode::TOO_MANY_REQUESTS.into_response(), accepted()]).await;
-    let rule = Rule { name: format!("r-{round}"), lasting: Duration::ZERO, ..rule_as(&told, format) };
+    let server = TestReceiver::start(vec![accepted(), StatusCode::TOO_MANY_REQUESTS.into_response(), accepted()]).await;
+    let rule = Rule { name: format!("r-{round}"), lasting: Duration::ZERO, ..rule_as(&server, format) };
     fleet.application("h-2", 30 + 2 * round, (11, Status::Failure)).await;
-    look_on(&ground.database, &rule, 0..=0).await;
+    evaluate_at(&ground.database, &rule, 0..=0).await;
     assert_eq!(send(&ground.database, &rule, 1).await, [1, 0, 0]);
     fleet.application("h-2", 31 + 2 * round, (11, Status::Success)).await;
-    look_on(&ground.database, &rule, 1..=1).await;
+    evaluate_at(&ground.database, &rule, 1..=1).await;
     assert_eq!(
         [send(&ground.database, &rule, 61).await, send(&ground.database, &rule, 120).await],
         [[0, 1, 0], [1, 0, 0]]
     );
-    let bodies = told.bodies();
+    let bodies = server.bodies();
     // What was not taken is sent again as it was.
     assert!(bodies.len() == 3 && bodies[1] == bodies[2], "{bodies:?}");
     bodies
@@ -352,33 +353,33 @@ async fn chats_and_pagers_get_their_own_formats(ground: Ground) {
 }
 
 async fn a_test_of_a_pager_is_resolved_at_once(_: Ground) {
-    let told = Publication::start(Vec::new()).await;
-    test(&rule_as(&told, pager())).await.unwrap();
-    let actions: Vec<_> = told.bodies().iter().map(|event| event["event_action"].clone()).collect();
+    let server = TestReceiver::start(Vec::new()).await;
+    test(&rule_as(&server, pager())).await.unwrap();
+    let actions: Vec<_> = server.bodies().iter().map(|event| event["event_action"].clone()).collect();
     assert_eq!(actions, ["trigger", "resolve"]);
-    let refused = Publication::start(vec![StatusCode::BAD_REQUEST.into_response()]).await;
+    let refused = TestReceiver::start(vec![StatusCode::BAD_REQUEST.into_response()]).await;
     let error = test(&rule_as(&refused, pager())).await.unwrap_err().to_string();
     assert_eq!((error.as_str(), refused.bodies().len()), ("127.0.0.1 answered 400 Bad Request", 1));
 }
 
 async fn drift_counts_when_it_is_old_enough(ground: Ground) {
     let fleet = failing(&ground).await;
-    let told = Publication::start(Vec::new()).await;
+    let server = TestReceiver::start(Vec::new()).await;
     let (lasting, above) = (Duration::ZERO, Threshold::Count(0));
     let rule = |hours| {
         let longer_than = Duration::from_hours(hours);
-        Rule { name: format!("h-{hours}"), lasting, above, longer_than, ..rule(&told, Condition::Drifting) }
+        Rule { name: format!("h-{hours}"), lasting, above, longer_than, ..rule(&server, Condition::Drifting) }
     };
     // The content of prod is from the beginning of all times: half a century before the test's.
     let counted = async |rule: &Rule| {
-        look_on(&ground.database, rule, 0..=0).await;
+        evaluate_at(&ground.database, rule, 0..=0).await;
         let state = state(&ground.database, rule).await;
         (state.matching, state.expected, state.longer_than_seconds)
     };
     assert_eq!(counted(&rule(2)).await, (1, 2, Some(7_200)));
     assert_eq!(counted(&rule(24 * 365 * 100)).await, (0, 2, Some(24 * 365 * 100 * 3_600)));
     send(&ground.database, &rule(2), 1).await;
-    let data = told.received().remove(0).1["data"].clone();
+    let data = server.received().remove(0).1["data"].clone();
     assert_eq!((&data["longerThanSeconds"], &data["examples"][0]["host"]), (&7_200.into(), &"h-2".into()));
     drop(fleet);
 }
@@ -389,13 +390,13 @@ async fn hosts_that_never_reported_are_counted(ground: Ground) {
     let reconciler = Some(ReconcilerRegistration { name: "checkout".into(), kind: "flux".into(), place });
     let registration = Registration { host: "h-9".into(), kind: None, labels: [].into(), reconciler };
     hosts::register(&ground.database, &registration, "test").await.unwrap();
-    let told = Publication::start(Vec::new()).await;
-    let rule = Rule { lasting: Duration::ZERO, above: Threshold::Count(0), ..rule(&told, Condition::NeverReported) };
-    look_on(&ground.database, &rule, 0..=0).await;
+    let server = TestReceiver::start(Vec::new()).await;
+    let rule = Rule { lasting: Duration::ZERO, above: Threshold::Count(0), ..rule(&server, Condition::NeverReported) };
+    evaluate_at(&ground.database, &rule, 0..=0).await;
     let state = state(&ground.database, &rule).await;
     assert_eq!((state.matching, state.expected, state.phase), (1, 3, Some(Phase::Firing)));
     send(&ground.database, &rule, 1).await;
-    assert_eq!(told.received()[0].1["data"]["examples"][0]["host"], "h-9");
+    assert_eq!(server.received()[0].1["data"]["examples"][0]["host"], "h-9");
 }
 
 /// A heartbeat of an hour, demanded of what is selected.

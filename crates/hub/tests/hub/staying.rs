@@ -22,7 +22,7 @@ twins![
     what_was_reported_of_a_place_stays_of_it,
     a_report_without_a_place_is_of_the_place_named_before_it,
     places_that_nobody_wants_anything_at_yet_stay_theirs_too,
-    of_two_reports_of_one_moment_one_counts,
+    of_two_reports_with_the_same_timestamp_one_counts,
     a_confirmation_is_known_though_a_report_comes_late,
     what_a_branch_held_before_it_was_reset_stays_known,
     a_branch_that_is_reset_names_each_assignment_once,
@@ -38,7 +38,7 @@ fn said(host: &str, place: Option<&str>, (commit, at): (i64, i64)) -> Report {
     Report { reconciler: "one".into(), endpoint, ..report(host, "dev", "cart", (commit, at)) }
 }
 
-/// A hub at which commit 1 of `dev` is wanted.
+/// A hub at which commit 1 of `dev` is desired.
 async fn hub(ground: &Ground) -> Ingest {
     let (ingest, _writer) = Ingest::start(ground.database.clone());
     ingest.publish(publication("dev", 1)).await.unwrap();
@@ -126,7 +126,7 @@ async fn places_that_nobody_wants_anything_at_yet_stay_theirs_too(ground: Ground
     assert_eq!(workload(&ground.database, "berlin", 22).await, "portal");
 }
 
-async fn of_two_reports_of_one_moment_one_counts(ground: Ground) {
+async fn of_two_reports_with_the_same_timestamp_one_counts(ground: Ground) {
     let ingest = hub(&ground).await;
     let good = |host: &str| said(host, Some("cart"), (1, 10));
     let failed = |host: &str| Report { status: Status::Failure, ..good(host) };
@@ -170,7 +170,7 @@ async fn a_confirmation_is_known_though_a_report_comes_late(ground: Ground) {
 /// What a watcher sees: the branch is at that commit.
 async fn see(ingest: &Ingest, before: Option<i64>, publication: BranchContent) {
     let seen = ReadProgress { before: before.map(hash), is_last: true };
-    ingest.want(DesiredUpdate::Observed(publication, seen)).await.unwrap();
+    ingest.update_desired(DesiredUpdate::Observed(publication, seen)).await.unwrap();
 }
 
 async fn reset(ground: &Ground) -> Ingest {
@@ -188,12 +188,12 @@ async fn reset(ground: &Ground) -> Ingest {
 async fn what_a_branch_held_before_it_was_reset_stays_known(ground: Ground) {
     let ingest = reset(&ground).await;
     let database = &ground.database;
-    let wanted = async |at| {
+    let desired = async |at| {
         let rows = then(database, &Filter { host: Some("berlin".into()), ..Filter::default() }, at).await;
         rows.first().and_then(|row| row.desired_commit.clone()).unwrap_or_default()
     };
-    assert_eq!(wanted(30).await, hash(2));
-    assert_eq!(wanted(Timestamp::now().millis() + 1).await, hash(1));
+    assert_eq!(desired(30).await, hash(2));
+    assert_eq!(desired(Timestamp::now().millis() + 1).await, hash(1));
     let page = Page { limit: Some(100), cursor: None };
     let listed = rollouts(database, &Filter::default(), &page).await.unwrap();
     let listed: Vec<_> = listed.items.iter().map(|one| (one.commit.clone(), one.places)).collect();

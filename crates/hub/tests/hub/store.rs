@@ -13,9 +13,9 @@ twins![
     several_processes_bring_a_database_up_to_date_at_once,
     a_database_of_a_later_version_is_refused,
     names_round_trip,
-    moments_round_trip,
+    timestamps_round_trip,
     what_is_not_committed_never_was,
-    all_answers_of_a_reading_are_of_one_moment;
+    all_answers_of_a_reading_are_from_one_snapshot;
     a_server_that_comes_back_is_used_again,
 ];
 
@@ -28,7 +28,7 @@ pub(crate) fn open(url: &str) {
     wait(async { Database::open(&url).await.unwrap().close().await });
 }
 
-/// Where the database is, as a program is told.
+/// Where the database is, as an argument of a program.
 pub(crate) fn argument(url: &DatabaseUrl) -> String {
     match url {
         DatabaseUrl::Sqlite(file) => format!("sqlite:{}", file.display()),
@@ -120,9 +120,9 @@ async fn names_round_trip(ground: Ground) {
     transaction.commit().await.unwrap();
     let mut found = environments(&ground.database).await;
     found.sort();
-    let mut wanted: Vec<_> = NAMES.iter().map(|name| (*name).to_owned()).collect();
-    wanted.sort();
-    assert_eq!(found, wanted);
+    let mut expected: Vec<_> = NAMES.iter().map(|name| (*name).to_owned()).collect();
+    expected.sort();
+    assert_eq!(found, expected);
     let any = ground.database.dialect().any_text("name", "$1");
     for name in NAMES {
         let parameters = vec![vec![(*name).to_owned()].into()];
@@ -131,7 +131,7 @@ async fn names_round_trip(ground: Ground) {
     }
 }
 
-async fn moments_round_trip(ground: Ground) {
+async fn timestamps_round_trip(ground: Ground) {
     let dialect = ground.database.dialect();
     for millis in [0, 1, 999, 1_795_269_600_123, 253_370_764_799_999] {
         let sql = format!("select {}", dialect.millis(&dialect.instant("$1")));
@@ -146,7 +146,7 @@ async fn what_is_not_committed_never_was(ground: Ground) {
     assert!(environments(&ground.database).await.is_empty());
 }
 
-async fn all_answers_of_a_reading_are_of_one_moment(ground: Ground) {
+async fn all_answers_of_a_reading_are_from_one_snapshot(ground: Ground) {
     let count = "select count(*) from environment";
     let mut reading = ground.database.begin_reading().await.unwrap();
     let before: i64 = reading.one(count, Vec::new()).await.unwrap();

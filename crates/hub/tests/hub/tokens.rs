@@ -25,7 +25,7 @@ fn new(name: &str) -> NewToken {
     NewToken { name: name.to_owned(), scope: Scope::Admin, signs: true, expires_on: None }
 }
 
-/// What the hub says to a token at a moment.
+/// The result of checking a token at a timestamp.
 async fn check(database: &Database, text: &TokenText, now: Timestamp) -> Result<String, Invalid> {
     let token = find(database, text.id()).await.unwrap().ok_or(Invalid::Secret)?;
     let recognized = token.recognize(text, now).map(|identity| identity.name);

@@ -166,8 +166,8 @@ async fn another_name_leads_elsewhere(ground: Ground) {
     ingest.submit(vec![of(10, "dev")]).await.unwrap();
     ingest.submit(vec![of(20, "prod")]).await.unwrap();
     check(&ground.database, &["prod cart 1.1 succeeded"]).await;
-    let told = sample::report("berlin", "dev", "portal", (1, 30));
-    ingest.submit(vec![Report { reconciler: "line-7/cart".into(), ..told }]).await.unwrap();
+    let placed = sample::report("berlin", "dev", "portal", (1, 30));
+    ingest.submit(vec![Report { reconciler: "line-7/cart".into(), ..placed }]).await.unwrap();
     ingest.submit(vec![of(40, "prod")]).await.unwrap();
     check(&ground.database, &["dev portal 1.1 succeeded"]).await;
 }

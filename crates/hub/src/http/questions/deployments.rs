@@ -9,8 +9,8 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use super::super::App;
-use super::super::asked::Asked;
 use super::super::problem::Problem;
+use super::super::question_request::QuestionRequest;
 use super::{At, NotAnswered};
 use crate::questions;
 
@@ -31,7 +31,7 @@ pub(super) fn routes() -> OpenApiRouter<App> {
         NotAnswered,
     ),
 )]
-async fn deployments(State(app): State<App>, asked: Asked<At>) -> Result<Response, Problem> {
-    let answered = questions::deployments(&app.database, asked.question(), &asked.page, asked.more.at).await;
-    asked.answer(answered)
+async fn deployments(State(app): State<App>, request: QuestionRequest<At>) -> Result<Response, Problem> {
+    let answered = questions::deployments(&app.database, request.question(), &request.page, request.more.at).await;
+    request.answer(answered)
 }

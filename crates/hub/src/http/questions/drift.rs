@@ -10,9 +10,9 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use super::super::App;
-use super::super::asked::Asked;
 use super::super::extract::Path;
 use super::super::problem::Problem;
+use super::super::question_request::QuestionRequest;
 use super::{NotAnswered, Nothing};
 use crate::questions;
 
@@ -33,8 +33,8 @@ pub(super) fn routes() -> OpenApiRouter<App> {
         NotAnswered,
     ),
 )]
-async fn drift(State(app): State<App>, asked: Asked<Nothing>) -> Result<Response, Problem> {
-    asked.answer(questions::drift(&app.database, asked.question(), &asked.page).await)
+async fn drift(State(app): State<App>, request: QuestionRequest<Nothing>) -> Result<Response, Problem> {
+    request.answer(questions::drift(&app.database, request.question(), &request.page).await)
 }
 
 /// Who is silent, or reports what nobody wants
@@ -53,8 +53,8 @@ async fn drift(State(app): State<App>, asked: Asked<Nothing>) -> Result<Response
 async fn drift_hosts(
     State(app): State<App>,
     Path(kind): Path<String>,
-    asked: Asked<Nothing>,
+    request: QuestionRequest<Nothing>,
 ) -> Result<Response, Problem> {
     let kind = questions::drift_kind(&kind)?;
-    asked.answer(questions::drift_hosts(&app.database, kind, asked.question(), &asked.page).await)
+    request.answer(questions::drift_hosts(&app.database, kind, request.question(), &request.page).await)
 }

@@ -9,8 +9,8 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use super::super::App;
-use super::super::asked::Asked;
 use super::super::problem::Problem;
+use super::super::question_request::QuestionRequest;
 use super::{At, NotAnswered, Nothing};
 use crate::questions;
 
@@ -31,8 +31,8 @@ pub(super) fn routes() -> OpenApiRouter<App> {
         NotAnswered,
     ),
 )]
-async fn environments(State(app): State<App>, asked: Asked<Nothing>) -> Result<Response, Problem> {
-    asked.answer(questions::environments(&app.database, asked.question()).await)
+async fn environments(State(app): State<App>, request: QuestionRequest<Nothing>) -> Result<Response, Problem> {
+    request.answer(questions::environments(&app.database, request.question()).await)
 }
 
 /// What targets should have, and how many reconcilers do
@@ -48,7 +48,8 @@ async fn environments(State(app): State<App>, asked: Asked<Nothing>) -> Result<R
         NotAnswered,
     ),
 )]
-async fn environment_targets(State(app): State<App>, asked: Asked<At>) -> Result<Response, Problem> {
-    let answered = questions::environment_targets(&app.database, asked.question(), &asked.page, asked.more.at).await;
-    asked.answer(answered)
+async fn environment_targets(State(app): State<App>, request: QuestionRequest<At>) -> Result<Response, Problem> {
+    let answered =
+        questions::environment_targets(&app.database, request.question(), &request.page, request.more.at).await;
+    request.answer(answered)
 }

@@ -9,8 +9,8 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use super::super::App;
-use super::super::asked::Asked;
 use super::super::problem::Problem;
+use super::super::question_request::QuestionRequest;
 use super::{NotAnswered, Nothing};
 use crate::questions;
 
@@ -31,6 +31,6 @@ pub(super) fn routes() -> OpenApiRouter<App> {
         NotAnswered,
     ),
 )]
-async fn history(State(app): State<App>, asked: Asked<Nothing>) -> Result<Response, Problem> {
-    asked.answer(questions::history(&app.database, asked.question(), &asked.page).await)
+async fn history(State(app): State<App>, request: QuestionRequest<Nothing>) -> Result<Response, Problem> {
+    request.answer(questions::history(&app.database, request.question(), &request.page).await)
 }

@@ -13,10 +13,10 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use super::super::App;
-use super::super::asked::Asked;
 use super::super::caller::Reader;
 use super::super::extract::Path;
 use super::super::problem::{Kind, Problem};
+use super::super::question_request::QuestionRequest;
 use super::{NotAnswered, Nothing};
 use crate::questions::{self, DeploymentState, DeploymentStateRequest};
 
@@ -39,8 +39,8 @@ pub(super) fn routes() -> OpenApiRouter<App> {
         NotAnswered,
     ),
 )]
-async fn rollouts(State(app): State<App>, asked: Asked<Nothing>) -> Result<Response, Problem> {
-    asked.answer(questions::rollouts(&app.database, asked.question(), &asked.page).await)
+async fn rollouts(State(app): State<App>, request: QuestionRequest<Nothing>) -> Result<Response, Problem> {
+    request.answer(questions::rollouts(&app.database, request.question(), &request.page).await)
 }
 
 /// How far the rollout of a workload, a version of it, or a commit is
@@ -57,8 +57,12 @@ async fn rollouts(State(app): State<App>, asked: Asked<Nothing>) -> Result<Respo
         NotAnswered,
     ),
 )]
-async fn rollout(State(app): State<App>, Path(of): Path<String>, asked: Asked<Nothing>) -> Result<Response, Problem> {
-    asked.answer(questions::rollout(&app.database, &of, asked.question()).await)
+async fn rollout(
+    State(app): State<App>,
+    Path(of): Path<String>,
+    request: QuestionRequest<Nothing>,
+) -> Result<Response, Problem> {
+    request.answer(questions::rollout(&app.database, &of, request.question()).await)
 }
 
 /// Who stands where with a rollout
@@ -77,9 +81,9 @@ async fn rollout(State(app): State<App>, Path(of): Path<String>, asked: Asked<No
 async fn rollout_hosts(
     State(app): State<App>,
     Path(of): Path<String>,
-    asked: Asked<Nothing>,
+    request: QuestionRequest<Nothing>,
 ) -> Result<Response, Problem> {
-    asked.answer(questions::rollout_hosts(&app.database, &of, asked.question(), &asked.page).await)
+    request.answer(questions::rollout_hosts(&app.database, &of, request.question(), &request.page).await)
 }
 
 /// How many reconcilers of an endpoint have a commit, as Microsoft's hub is asked

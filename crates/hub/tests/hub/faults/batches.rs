@@ -13,7 +13,7 @@ pub(super) const SIZE: usize = 40;
 /// Commits that are known before reports come.
 const COMMITS: i64 = 4;
 
-/// Batch number `number`. Its reconcilers are those of every batch, at another moment; some batches have them at other places than the one before.
+/// Batch number `number`. Its reconcilers are those of every batch, at another timestamp; some batches have them at other places than the one before.
 pub(super) fn batch(number: usize) -> Vec<Report> {
     of_size(number, SIZE)
 }
@@ -32,7 +32,7 @@ pub(super) fn of_size(number: usize, size: usize) -> Vec<Report> {
     (0..size).map(report).collect()
 }
 
-/// What is wanted before anything is reported.
+/// What is desired before anything is reported.
 pub(super) async fn publish(database: &Database) {
     publish_commits(database, 1..=COMMITS).await;
 }

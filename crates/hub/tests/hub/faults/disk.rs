@@ -11,7 +11,7 @@ use testkit::postgres::{OnSmallDisk, PostgresServer, availability_of_small_disks
 
 use super::batches::{SIZE, batch, publish};
 use super::process::{Answer, Process};
-use super::{look, prepared};
+use super::{prepared, stored_reports};
 use crate::twins::{Ground, on_postgres, on_sqlite};
 
 /// Bytes that a file may have: room for some batches.
@@ -42,12 +42,12 @@ async fn a_full_one_is_told_of_and_used_again(ground: Ground) {
         }
         number += 1;
     }
-    assert_eq!(look(&ground.url, SIZE).await, acknowledged);
+    assert_eq!(stored_reports(&ground.url, SIZE).await, acknowledged);
     hub.give_room();
     for number in 0..number {
         assert_eq!(hub.door.send(&batch(number)).await, Answer::Stored);
     }
-    assert_eq!(look(&ground.url, SIZE).await, (0..number).collect());
+    assert_eq!(stored_reports(&ground.url, SIZE).await, (0..number).collect());
 }
 
 /// MiB of the disk of a server: more than what an empty one needs.
@@ -78,7 +78,7 @@ async fn that_of_postgres_fills(part: OnSmallDisk) {
     match part {
         OnSmallDisk::Tables => {
             assert!(refused.iter().all(|why| why.contains("disk")), "{refused:?}");
-            assert_eq!(look(&url, SIZE).await, acknowledged);
+            assert_eq!(stored_reports(&url, SIZE).await, acknowledged);
         }
         // Of its own accord it has gone.
         OnSmallDisk::Log => server.kill(),
@@ -86,11 +86,11 @@ async fn that_of_postgres_fills(part: OnSmallDisk) {
     server.free_disk().unwrap();
     if part == OnSmallDisk::Log {
         server.start().unwrap();
-        let found = look(&url, SIZE).await;
+        let found = stored_reports(&url, SIZE).await;
         assert!(acknowledged.is_subset(&found), "lost: {:?}", acknowledged.difference(&found));
     }
     for number in 0..number {
         hub.door.insist(&batch(number)).await;
     }
-    assert_eq!(look(&url, SIZE).await, (0..number).collect());
+    assert_eq!(stored_reports(&url, SIZE).await, (0..number).collect());
 }

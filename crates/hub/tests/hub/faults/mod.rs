@@ -31,14 +31,14 @@ twins![
 /// Those who send at a time.
 const SENDERS: usize = 4;
 
-/// Something is wanted, and nobody but hubs has the database open.
+/// Something is desired, and nobody but hubs has the database open.
 async fn prepared(ground: &Ground) {
     publish(&ground.database).await;
     ground.database.close().await;
 }
 
 /// What a new process finds.
-async fn look(url: &DatabaseUrl, size: usize) -> BTreeSet<usize> {
+async fn stored_reports(url: &DatabaseUrl, size: usize) -> BTreeSet<usize> {
     let database = Database::open(url).await.unwrap();
     let stored = stored(&database, size).await;
     check_consistent(&database).await;
@@ -53,7 +53,7 @@ async fn what_was_acknowledged_is_there_after_a_kill(ground: Ground) {
     let mut acknowledged = BTreeSet::new();
     for round in 0..ROUNDS {
         let mut hub = Process::start(&ground.url);
-        let (tell, mut told) = mpsc::unbounded_channel();
+        let (tell, mut answers) = mpsc::unbounded_channel();
         let mut senders = JoinSet::new();
         for sender in 0..SENDERS {
             let (door, tell) = (hub.door.clone(), tell.clone());
@@ -67,14 +67,14 @@ async fn what_was_acknowledged_is_there_after_a_kill(ground: Ground) {
         }
         drop(tell);
         for _ in 0..=round {
-            acknowledged.extend(told.recv().await);
+            acknowledged.extend(answers.recv().await);
         }
         hub.kill();
         senders.join_all().await;
-        while let Some(number) = told.recv().await {
+        while let Some(number) = answers.recv().await {
             acknowledged.insert(number);
         }
-        let found = look(&ground.url, SIZE).await;
+        let found = stored_reports(&ground.url, SIZE).await;
         assert!(acknowledged.is_subset(&found), "lost: {:?}", acknowledged.difference(&found));
         assert!(acknowledged.len() < (round + 1) * BATCHES, "the kill came too late to show anything");
     }
@@ -84,7 +84,7 @@ async fn what_was_acknowledged_is_there_after_a_kill(ground: Ground) {
             hub.door.insist(&batch(number)).await;
         }
     }
-    assert_eq!(look(&ground.url, SIZE).await, (0..ROUNDS * BATCHES).collect());
+    assert_eq!(stored_reports(&ground.url, SIZE).await, (0..ROUNDS * BATCHES).collect());
 }
 
 async fn two_replicas_take_the_same_batches_at_once(ground: Ground) {
@@ -104,17 +104,17 @@ async fn two_replicas_take_the_same_batches_at_once(ground: Ground) {
             }
         });
     }
-    // Meanwhile somebody says what is wanted from now on.
+    // Meanwhile somebody says what is desired from now on.
     publish_commits(&ground.database, 5..=10).await;
     while let Some(sent) = senders.join_next().await {
         sent.unwrap();
     }
-    assert_eq!(look(&ground.url, SIZE).await, (0..BATCHES).collect());
+    assert_eq!(stored_reports(&ground.url, SIZE).await, (0..BATCHES).collect());
 }
 
 /// Sends batches one after the other, each until it is stored, and tells which are, and what else was answered.
 fn send_for_ever(door: &Door) -> (JoinHandle<()>, mpsc::UnboundedReceiver<(usize, Answer)>) {
-    let (tell, told) = mpsc::unbounded_channel();
+    let (tell, answers) = mpsc::unbounded_channel();
     let door = door.clone();
     let sender = tokio::spawn(async move {
         let mut number = 0;
@@ -127,7 +127,7 @@ fn send_for_ever(door: &Door) -> (JoinHandle<()>, mpsc::UnboundedReceiver<(usize
             number += step;
         }
     });
-    (sender, told)
+    (sender, answers)
 }
 
 async fn a_database_that_goes_away_and_comes_back() {
@@ -138,18 +138,18 @@ async fn a_database_that_goes_away_and_comes_back() {
     publish(&database).await;
     database.close().await;
     let hub = Process::start(&url);
-    let (sender, mut told) = send_for_ever(&hub.door);
+    let (sender, mut answers) = send_for_ever(&hub.door);
     let mut acknowledged = BTreeSet::new();
     for _ in 0..2 {
         let last = acknowledged.len() + 10;
         while acknowledged.len() < last {
-            if let (number, Answer::Stored) = told.recv().await.unwrap() {
+            if let (number, Answer::Stored) = answers.recv().await.unwrap() {
                 acknowledged.insert(number);
             }
         }
         server.kill();
         loop {
-            match told.recv().await.unwrap() {
+            match answers.recv().await.unwrap() {
                 (number, Answer::Stored) => drop(acknowledged.insert(number)),
                 (_, Answer::Refused(StatusCode::SERVICE_UNAVAILABLE, _, true)) => break,
                 (number, other) => panic!("batch {number}: {other:?}"),
@@ -158,18 +158,18 @@ async fn a_database_that_goes_away_and_comes_back() {
         assert_eq!(hub.door.get("/readyz").await, StatusCode::SERVICE_UNAVAILABLE);
         assert_eq!(hub.door.get("/healthz").await, StatusCode::OK);
         server.start().unwrap();
-        let found = look(&url, SIZE).await;
+        let found = stored_reports(&url, SIZE).await;
         assert!(acknowledged.is_subset(&found), "lost: {:?}", acknowledged.difference(&found));
     }
     let last = acknowledged.len() + 10;
     while acknowledged.len() < last {
-        if let (number, Answer::Stored) = told.recv().await.unwrap() {
+        if let (number, Answer::Stored) = answers.recv().await.unwrap() {
             acknowledged.insert(number);
         }
     }
     assert_eq!(hub.door.get("/readyz").await, StatusCode::OK);
     sender.abort();
-    assert!(acknowledged.is_subset(&look(&url, SIZE).await));
+    assert!(acknowledged.is_subset(&stored_reports(&url, SIZE).await));
 }
 
 async fn a_storm_is_turned_away_and_nothing_acknowledged_is_lost(ground: Ground) {
@@ -183,7 +183,7 @@ async fn a_storm_is_turned_away_and_nothing_acknowledged_is_lost(ground: Ground)
     if lock.dialect() == Dialect::Postgres {
         lock.run("lock table reconciler_state in exclusive mode").await.unwrap();
     }
-    let (tell, mut told) = mpsc::unbounded_channel();
+    let (tell, mut answers) = mpsc::unbounded_channel();
     for number in 0..BATCHES {
         let (door, tell) = (hub.door.clone(), tell.clone());
         tokio::spawn(async move { tell.send((number, door.send(&of_size(number, REPORTS)).await)) });
@@ -191,22 +191,22 @@ async fn a_storm_is_turned_away_and_nothing_acknowledged_is_lost(ground: Ground)
     drop(tell);
     let mut turned_away = BTreeSet::new();
     while turned_away.len() < BATCHES - FIT {
-        let (number, answer) = told.recv().await.unwrap();
+        let (number, answer) = answers.recv().await.unwrap();
         let Answer::Refused(StatusCode::TOO_MANY_REQUESTS, _, true) = answer else {
             panic!("batch {number}: {answer:?}")
         };
         turned_away.insert(number);
     }
     lock.commit().await.unwrap();
-    while let Some((number, answer)) = told.recv().await {
+    while let Some((number, answer)) = answers.recv().await {
         assert_eq!(answer, Answer::Stored, "batch {number}");
     }
     let all: BTreeSet<usize> = (0..BATCHES).collect();
-    assert_eq!(look(&ground.url, REPORTS).await, &all - &turned_away);
+    assert_eq!(stored_reports(&ground.url, REPORTS).await, &all - &turned_away);
     for number in turned_away {
         hub.door.insist(&of_size(number, REPORTS)).await;
     }
-    assert_eq!(look(&ground.url, REPORTS).await, all);
+    assert_eq!(stored_reports(&ground.url, REPORTS).await, all);
     if let Some(peak) = hub.peak_mebibytes() {
         assert!(peak < 500, "{peak} MiB");
     }

@@ -21,15 +21,15 @@ const PATIENCE: Duration = Duration::from_mins(1);
 
 /// What a stream brought: the ids of its changes, and how often each thing was reported.
 #[derive(Debug, Default, PartialEq, Eq)]
-struct Heard {
+struct Received {
     ids: Vec<String>,
     messages: Vec<String>,
 }
 
 /// Reads until so many changes came.
-async fn read(mut stream: Response, count: usize) -> Heard {
-    let (mut heard, mut text) = (Heard::default(), String::new());
-    while heard.messages.len() < count {
+async fn read(mut stream: Response, count: usize) -> Received {
+    let (mut received, mut text) = (Received::default(), String::new());
+    while received.messages.len() < count {
         let chunk = tokio::time::timeout(PATIENCE, stream.chunk())
             .await
             .unwrap_or_else(|_| panic!("the stream is silent"))
@@ -41,13 +41,13 @@ async fn read(mut stream: Response, count: usize) -> Heard {
             if let (Some(data), Some(id)) = (fields.get("data"), fields.get("id")) {
                 let change: serde_json::Value = serde_json::from_str(data).unwrap();
                 let word = |name: &str| change[name].as_str().unwrap().to_owned();
-                heard.messages.push(format!("{} {} {}", word("message"), word("host"), word("reconciler")));
-                heard.ids.push((*id).to_owned());
+                received.messages.push(format!("{} {} {}", word("message"), word("host"), word("reconciler")));
+                received.ids.push((*id).to_owned());
             }
             text = rest.to_owned();
         }
     }
-    heard
+    received
 }
 
 async fn every_stream_gets_every_change_once_and_in_order(ground: Ground) {
@@ -83,7 +83,7 @@ async fn every_stream_gets_every_change_once_and_in_order(ground: Ground) {
 async fn who_does_not_read_is_in_nobodys_way_and_misses_nothing(ground: Ground) {
     // Far more than what the system keeps for a connection.
     const MANY: usize = 60;
-    let told = |number: usize| {
+    let numbered = |number: usize| {
         let padded = |report: Report| Report { message: format!("{:.<4000}", report.message), ..report };
         batch(number).into_iter().map(padded).collect::<Vec<_>>()
     };
@@ -96,14 +96,14 @@ async fn who_does_not_read_is_in_nobodys_way_and_misses_nothing(ground: Ground) 
     let before = hub.peak_mebibytes();
     let reader = tokio::spawn(read(hub.door.follow("").await, MANY * SIZE));
     for number in 0..MANY {
-        assert_eq!(hub.door.send(&told(number)).await, Answer::Stored);
+        assert_eq!(hub.door.send(&numbered(number)).await, Answer::Stored);
     }
     // The others have read nothing yet, and this one is at the end.
-    let heard = reader.await.unwrap();
+    let received = reader.await.unwrap();
     if let (Some(before), Some(after)) = (before, hub.peak_mebibytes()) {
         assert!(after < before + 150, "{before} MiB became {after} MiB");
     }
     for stream in slow {
-        assert_eq!(read(stream, heard.ids.len()).await, heard);
+        assert_eq!(read(stream, received.ids.len()).await, received);
     }
 }

@@ -13,10 +13,10 @@ use super::branches::{Branches, ENVIRONMENTS};
 struct Fact {
     host: String,
     said: Said,
-    /// What it has: since which commit that was wanted, and its tree.
+    /// What it has: since which commit that was desired, and its tree.
     held: (GitId, GitId),
     /// What it should have.
-    wanted: Option<(GitId, GitId)>,
+    desired: Option<(GitId, GitId)>,
     is_silent: bool,
 }
 
@@ -42,7 +42,7 @@ impl Truth {
                 host: host.to_owned(),
                 said: said.clone(),
                 held: since(reported).unwrap(),
-                wanted: since(commits.len() - 1),
+                desired: since(commits.len() - 1),
                 is_silent: said.heartbeat.is_some_and(|heartbeat| said.at + heartbeat + heartbeat / 2 < now),
             }
         };
@@ -93,7 +93,7 @@ impl Truth {
     }
 
     pub(super) fn unwanted(&self) -> i64 {
-        self.facts.iter().filter(|fact| fact.wanted.is_none()).count() as i64
+        self.facts.iter().filter(|fact| fact.desired.is_none()).count() as i64
     }
 
     pub(super) fn rows(&self) -> Vec<String> {
@@ -112,14 +112,14 @@ impl Truth {
 impl Fact {
     /// Where it stands with what it should have.
     fn state(&self) -> Option<RolloutState> {
-        let (_, wanted) = self.wanted?;
-        Some(self.stands(self.held.1 == wanted))
+        let (_, desired) = self.desired?;
+        Some(self.stands(self.held.1 == desired))
     }
 
     /// Where it stands with what a commit brought.
     fn standing_with(&self, commit: GitId) -> Option<RolloutState> {
-        let (since, wanted) = self.wanted?;
-        Some(self.stands(self.held.0 == commit || self.held.1 == wanted && since == commit))
+        let (since, desired) = self.desired?;
+        Some(self.stands(self.held.0 == commit || self.held.1 == desired && since == commit))
     }
 
     fn stands(&self, holds: bool) -> RolloutState {

@@ -90,7 +90,7 @@ async fn check(database: &Database, filter: &Filter, limit: usize) -> Vec<String
     loop {
         let answer = history(database, filter, &page).await.unwrap();
         lines.extend(answer.items.iter().map(|event| match event {
-            Event::Published(published) => format!("wanted {}", published.commit.trim_start_matches('0')),
+            Event::Published(published) => format!("desired {}", published.commit.trim_start_matches('0')),
             Event::Reported(report) => reported(report),
         }));
         page.cursor = answer.next;
@@ -100,15 +100,15 @@ async fn check(database: &Database, filter: &Filter, limit: usize) -> Vec<String
     }
 }
 
-const OF_CART: [&str; 5] = ["edge/cart-eu 2 cart", "edge 2 cart", "edge 1 cart+portal", "wanted 2", "wanted 1"];
-const OF_PORTAL: [&str; 3] = ["edge 1 cart+portal", "wanted 3", "wanted 1"];
+const OF_CART: [&str; 5] = ["edge/cart-eu 2 cart", "edge 2 cart", "edge 1 cart+portal", "desired 2", "desired 1"];
+const OF_PORTAL: [&str; 3] = ["edge 1 cart+portal", "desired 3", "desired 1"];
 
 async fn a_workload_has_the_reports_that_brought_its_configuration(ground: Ground) {
     let database = some(&ground).await;
     assert_eq!(check(database, &of_workload("cart"), 100).await, OF_CART);
     assert_eq!(check(database, &of_workload("portal"), 100).await, OF_PORTAL);
     let of_host = Filter { host: Some("berlin".into()), ..of_workload("cart") };
-    let expected = ["edge/cart-eu 2 cart", "edge 2 cart", "wanted 2", "edge 1 cart+portal", "wanted 1"];
+    let expected = ["edge/cart-eu 2 cart", "edge 2 cart", "desired 2", "edge 1 cart+portal", "desired 1"];
     assert_eq!(check(database, &of_host, 100).await, expected);
     let all = check(database, &Filter::default(), 100).await;
     assert_eq!(all.iter().filter(|line| line.starts_with("edge")).count(), 3);
@@ -130,12 +130,15 @@ async fn changes_name_the_workloads_that_they_are_about(ground: Ground) {
         lines.extend(found.items.iter().map(|(_, change)| match change {
             Change::Desired(DesiredChange { place, targets, .. }) => {
                 let folder = place.rsplit_once('/').map_or("", |(_, folder)| folder);
-                format!("wanted {folder} {}", targets.iter().map(|target| target.workload.as_str()).collect::<String>())
+                format!(
+                    "desired {folder} {}",
+                    targets.iter().map(|target| target.workload.as_str()).collect::<String>()
+                )
             }
             Change::Report(report) => reported(&report.reported),
             Change::Silent(_) | Change::Heard(_) => String::new(),
         }));
         position = found.end;
     }
-    assert_eq!(lines, ["wanted portal-eu portal", "wanted portal-eu portal", "edge 1 cart+portal"]);
+    assert_eq!(lines, ["desired portal-eu portal", "desired portal-eu portal", "edge 1 cart+portal"]);
 }

@@ -30,10 +30,10 @@ twins![
 
 fn line(change: &Change) -> String {
     match change {
-        Change::Desired(wanted) => {
-            let versions: Vec<_> = wanted.versions.iter().map(|version| version.version.as_str()).collect();
-            let removed = if wanted.is_removed { " removed" } else { "" };
-            format!("wanted {} {}{removed}", wanted.commit.trim_start_matches('0'), versions.join(","))
+        Change::Desired(desired) => {
+            let versions: Vec<_> = desired.versions.iter().map(|version| version.version.as_str()).collect();
+            let removed = if desired.is_removed { " removed" } else { "" };
+            format!("desired {} {}{removed}", desired.commit.trim_start_matches('0'), versions.join(","))
         }
         Change::Report(report) => {
             let status = |status: Option<Status>| status.map_or("-", Status::as_str);
@@ -76,7 +76,7 @@ const REPORTS: [&str; 3] = ["h-1 1.0 - success superseded", "h-2 2.0 - failure",
 
 async fn changes_come_once_and_in_order(ground: Ground) {
     some(&ground).await;
-    let expected = [&["wanted 1 ", "wanted 1 ", "wanted b 1.0", "wanted 1e 2.0"][..], &REPORTS].concat();
+    let expected = [&["desired 1 ", "desired 1 ", "desired b 1.0", "desired 1e 2.0"][..], &REPORTS].concat();
     assert_eq!(check(&ground.database, &Filter::default()).await, expected);
 }
 
@@ -91,7 +91,7 @@ async fn who_goes_on_misses_nothing(ground: Ground) {
         position = end;
     }
     fleet.remove_application("prod", 80).await;
-    assert_eq!(since(&ground.database, &Filter::default(), position).await.0, ["wanted 50  removed"]);
+    assert_eq!(since(&ground.database, &Filter::default(), position).await.0, ["desired 50  removed"]);
 }
 
 async fn a_late_report_says_so(ground: Ground) {
@@ -132,18 +132,18 @@ async fn changes_are_selected(ground: Ground) {
         filter
     };
     let host = filter(|filter| filter.host = Some("h-2".into()));
-    assert_eq!(check(database, &host).await, ["wanted b 1.0", "wanted 1e 2.0", REPORTS[1]]);
+    assert_eq!(check(database, &host).await, ["desired b 1.0", "desired 1e 2.0", REPORTS[1]]);
     let labels = filter(|filter| filter.selector = Some("number=2".into()));
     assert_eq!(check(database, &labels).await, check(database, &host).await);
     let labels = filter(|filter| filter.selector = Some("number!=2,region".into()));
-    assert_eq!(check(database, &labels).await, ["wanted b 1.0", "wanted 1e 2.0", REPORTS[0], REPORTS[2]]);
+    assert_eq!(check(database, &labels).await, ["desired b 1.0", "desired 1e 2.0", REPORTS[0], REPORTS[2]]);
     let failed = filter(|filter| filter.status = Some("failed,inProgress".into()));
     assert_eq!(check(database, &failed).await, [REPORTS[1]]);
     let target = filter(|filter| filter.target = Some("checkout-prod".into()));
     assert_eq!(check(database, &target).await.len(), 7);
     let edge = filter(|filter| filter.cluster_type = Some("edge".into()));
-    // No host has told that it is of this type, but it is wanted there.
-    assert_eq!(check(database, &edge).await, ["wanted 1 ", "wanted 1 ", "wanted b 1.0", "wanted 1e 2.0"]);
+    // No host has told that it is of this type, but it is desired there.
+    assert_eq!(check(database, &edge).await, ["desired 1 ", "desired 1 ", "desired b 1.0", "desired 1e 2.0"]);
 }
 
 async fn what_cannot_be_an_event_is_refused(ground: Ground) {

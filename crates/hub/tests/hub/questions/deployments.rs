@@ -13,7 +13,7 @@ use crate::twins::Ground;
 
 twins![
     hosts_have_versions_with_configurations,
-    what_a_host_has_is_not_what_is_wanted,
+    what_a_host_has_is_not_what_is_desired,
     what_was_where_at_a_moment_can_be_asked_for,
     names_and_labels_select,
     a_cluster_type_selects_hosts_with_everything_on_them,
@@ -49,7 +49,7 @@ async fn hosts_have_versions_with_configurations(ground: Ground) {
     assert_eq!(check(&fleet, &Filter::default(), None).await, expected);
 }
 
-async fn what_a_host_has_is_not_what_is_wanted(ground: Ground) {
+async fn what_a_host_has_is_not_what_is_desired(ground: Ground) {
     let fleet = Fleet::new(&ground.database).await;
     fleet.platform("h-1", 20, (1, Status::Success)).await;
     fleet.application("h-1", 21, (11, Status::Success)).await;

@@ -14,13 +14,13 @@ use crate::questions::fleet::{Fleet, of_application};
 use crate::twins::Ground;
 
 twins![
-    what_is_wanted_for_long_comes_first,
+    what_is_desired_for_long_comes_first,
     reports_that_match_nothing_are_counted_and_listed,
     who_does_not_keep_its_promise_is_silent,
     who_reports_again_is_silent_no_more,
 ];
 
-async fn what_is_wanted_for_long_comes_first(ground: Ground) {
+async fn what_is_desired_for_long_comes_first(ground: Ground) {
     let fleet = Fleet::new(&ground.database).await;
     fleet.platform("h-1", 20, (1, Status::Failure)).await;
     fleet.application("h-1", 21, (11, Status::Success)).await;

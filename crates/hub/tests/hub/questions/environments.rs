@@ -16,8 +16,8 @@ use crate::twins::Ground;
 twins![
     totals_are_by_role,
     environments_are_in_the_order_that_was_told_last,
-    targets_say_what_is_wanted_and_how_many_have_it,
-    what_was_wanted_at_a_moment,
+    targets_say_what_is_desired_and_how_many_have_it,
+    what_was_desired_at_a_timestamp,
     totals_of_some_hosts_are_counted,
     totals_by_status_are_refused,
 ];
@@ -52,7 +52,7 @@ async fn environments_are_in_the_order_that_was_told_last(ground: Ground) {
         (&["dev", "stage", "prod", "away", "dev"], ["dev", "stage", "prod", "test"]),
         (&["test", "dev"], ["test", "dev", "prod", "stage"]),
     ] {
-        ingest.want(DesiredUpdate::Ordered(order.iter().map(ToString::to_string).collect())).await.unwrap();
+        ingest.update_desired(DesiredUpdate::Ordered(order.iter().map(ToString::to_string).collect())).await.unwrap();
         let names = environments(&fleet.database, &Filter::default()).await.unwrap();
         assert_eq!(names.items.into_iter().map(|one| one.name).collect::<Vec<_>>(), expected);
         let names = rollout(&fleet.database, WORKLOAD, &Filter::default()).await.unwrap().environments;
@@ -69,7 +69,7 @@ fn row(row: &EnvironmentTarget) -> String {
     format!("{} {} {version} {config} {commit}: {succeeded}", row.role.as_str(), text(&row.cluster_type))
 }
 
-async fn targets_say_what_is_wanted_and_how_many_have_it(ground: Ground) {
+async fn targets_say_what_is_desired_and_how_many_have_it(ground: Ground) {
     let fleet = Fleet::new(&ground.database).await;
     fleet.platform("h-1", 20, (1, Status::Success)).await;
     fleet.application("h-1", 21, (11, Status::Success)).await;
@@ -87,7 +87,7 @@ async fn targets_say_what_is_wanted_and_how_many_have_it(ground: Ground) {
     assert_eq!(rows, ["platform edge - c2 2: 0 of 1", "application - 1.0 - b: 1 of 1"]);
 }
 
-async fn what_was_wanted_at_a_moment(ground: Ground) {
+async fn what_was_desired_at_a_timestamp(ground: Ground) {
     let fleet = Fleet::new(&ground.database).await;
     fleet.application("h-1", 21, (11, Status::Success)).await;
     fleet.publish_application("prod", 30, "2.0").await;

@@ -27,7 +27,7 @@ impl Fleet {
         Self { database: database.clone(), ingest }
     }
 
-    /// Version 1 with configuration `c1` is wanted in prod since commits 1 (platform) and 11 (application).
+    /// Version 1 with configuration `c1` is desired in prod since commits 1 (platform) and 11 (application).
     pub(crate) async fn new(database: &Database) -> Self {
         let fleet = Self::empty(database);
         fleet.publish_platform("prod", 1, "c1").await;
@@ -83,7 +83,7 @@ impl Fleet {
         self.publish(("https://git.example/acme/others", workload), commit, vec![place]).await;
     }
 
-    /// The workload is wanted no more.
+    /// The workload is not desired anymore.
     pub(crate) async fn remove_application(&self, environment: &str, commit: i64) {
         self.publish((APPLICATION, environment), commit, Vec::new()).await;
     }
@@ -100,12 +100,12 @@ impl Fleet {
         self.ingest.publish(publication).await.unwrap();
     }
 
-    /// A host says at a moment how it applied a commit of the platform.
+    /// A host says at a timestamp how it applied a commit of the platform.
     pub(crate) async fn platform(&self, host: &str, at: i64, (commit, status): (i64, Status)) {
         self.submit(Report { status, ..report(host, ("platform", PLATFORM, "edge"), at, commit) }).await;
     }
 
-    /// A host says at a moment how it applied a commit of the application.
+    /// A host says at a timestamp how it applied a commit of the application.
     pub(crate) async fn application(&self, host: &str, at: i64, (commit, status): (i64, Status)) {
         self.submit(Report { status, ..report(host, ("checkout", APPLICATION, "checkout"), at, commit) }).await;
     }

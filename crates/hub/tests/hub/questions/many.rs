@@ -1,9 +1,9 @@
-//! Totals of many of many hosts: more than are looked at one by one.
+//! Totals of many of many hosts: more than are examined one by one.
 
 use std::collections::BTreeMap;
 
 use hub::questions;
-use hub::rules::{Receiver, Rule, Secret, Threshold, look, states};
+use hub::rules::{Receiver, Rule, Secret, Threshold, evaluate, states};
 use hub::store::Database;
 use hub_api::filter::Filter;
 use hub_api::page::Page;
@@ -153,7 +153,7 @@ async fn rules_agree(database: &Database) {
         receiver: Receiver::new("http://127.0.0.1:1", hub::rules::Format::Signed(secret)).unwrap(),
     };
     let rules = [rule];
-    look(database, &rules, Timestamp::now()).await.unwrap();
+    evaluate(database, &rules, Timestamp::now()).await.unwrap();
     let state = states(database, &rules).await.unwrap().remove(0);
     let (expected, _) = truth(|member| member.kind() == 0, 2);
     assert_eq!((state.matching, state.expected), (expected["failed"], expected.values().sum()));

@@ -27,22 +27,22 @@ const COST_MAX: f64 = 100_000.0;
 /// What grows with the fleet.
 const LARGE: [&str; 4] = ["host", "reconciler", "reconciler_state", "deployment"];
 
-/// Keeps what the database is asked.
+/// Keeps the statements that are sent to the database.
 #[derive(Clone, Default)]
-struct Asked(Arc<Mutex<Vec<String>>>);
+struct Statements(Arc<Mutex<Vec<String>>>);
 
-impl Visit for Asked {
+impl Visit for Statements {
     fn record_str(&mut self, field: &Field, value: &str) {
-        let mut asked = self.0.lock().unwrap();
-        if field.name() == "sql" && !asked.iter().any(|known| known == value) {
-            asked.push(value.to_owned());
+        let mut statements = self.0.lock().unwrap();
+        if field.name() == "sql" && !statements.iter().any(|known| known == value) {
+            statements.push(value.to_owned());
         }
     }
 
     fn record_debug(&mut self, _: &Field, _: &dyn std::fmt::Debug) {}
 }
 
-impl Subscriber for Asked {
+impl Subscriber for Statements {
     fn enabled(&self, metadata: &Metadata<'_>) -> bool {
         metadata.target().starts_with("hub::store")
     }
@@ -136,11 +136,11 @@ async fn plan(database: &Database, sql: &str) -> Plan {
             let parameters = (1..100).take_while(|number| sql.contains(&format!("${number}"))).count();
             // Plans for any parameters, where reading pages here and there costs what it costs on an SSD.
             let settings = "set local plan_cache_mode = force_generic_plan; set local random_page_cost = 1.1";
-            let prepare = format!("{settings}; prepare asked as {sql}");
+            let prepare = format!("{settings}; prepare statement as {sql}");
             transaction.run(&prepare).await.unwrap_or_else(|error| panic!("{error}: {sql}"));
             match vec!["null"; parameters].join(", ").as_str() {
-                "" => "explain execute asked".to_owned(),
-                nulls => format!("explain execute asked({nulls})"),
+                "" => "explain execute statement".to_owned(),
+                nulls => format!("explain execute statement({nulls})"),
             }
         }
     };
@@ -149,7 +149,7 @@ async fn plan(database: &Database, sql: &str) -> Plan {
     let lines = plan.iter().flat_map(|row| row.values().iter().take(4).map(text));
     let lines: Vec<String> = lines.collect();
     if transaction.dialect() == Dialect::Postgres {
-        transaction.run("deallocate asked").await.unwrap();
+        transaction.run("deallocate statement").await.unwrap();
     }
     let cost = lines.first().and_then(|line| line.split_once("..")?.1.split(' ').next()?.parse().ok());
     Plan { scanned: of_plan(&lines, sql), cost: cost.unwrap_or_default() }
@@ -203,17 +203,17 @@ async fn move_some(database: &Database) {
 async fn no_question_looks_at_all_hosts(ground: Ground) {
     load(&ground.database, HOSTS).await;
     move_some(&ground.database).await;
-    let asked = Asked::default();
-    let listening = tracing::subscriber::set_default(asked.clone());
+    let statements = Statements::default();
+    let listening = tracing::subscriber::set_default(statements.clone());
     for filter in filters() {
         ask(&ground.database, &filter).await.unwrap();
     }
     ask_others(&ground.database).await.unwrap();
     drop(listening);
-    let asked = asked.0.lock().unwrap().clone();
-    assert!(asked.len() > 30, "{asked:?}");
+    let statements = statements.0.lock().unwrap().clone();
+    assert!(statements.len() > 30, "{statements:?}");
     let mut wrong = Vec::new();
-    for sql in asked {
+    for sql in statements {
         let plan = plan(&ground.database, &sql).await;
         if !plan.scanned.is_empty() && !is_counting(&sql, &plan) {
             wrong.push(format!("{}, cost {}: {sql}", plan.scanned.join(", "), plan.cost));

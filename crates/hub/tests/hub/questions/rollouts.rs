@@ -12,7 +12,7 @@ use crate::twins::Ground;
 
 twins![
     a_commit_and_its_version_are_the_same_rollout,
-    a_workload_is_what_of_it_is_wanted_now,
+    a_workload_is_what_of_it_is_desired_now,
     a_version_says_who_wants_another_one,
     what_can_mean_several_things_is_said_with_what_to_type,
     who_has_it_and_who_not_can_be_listed,
@@ -62,7 +62,7 @@ fn environments(answer: &Rollout) -> Vec<String> {
     answer.environments.iter().map(row).collect()
 }
 
-async fn a_workload_is_what_of_it_is_wanted_now(ground: Ground) {
+async fn a_workload_is_what_of_it_is_desired_now(ground: Ground) {
     let fleet = half(&ground).await;
     fleet.publish_application("stage", 13, "2.1").await;
     for of in [WORKLOAD, &format!("store/{WORKLOAD}"), &format!("store-team/store/{WORKLOAD}")] {
@@ -94,17 +94,17 @@ async fn what_can_mean_several_things_is_said_with_what_to_type(ground: Ground) 
     let fleet = half(&ground).await;
     fleet.publish_workload("cart", 13, "2.0").await;
     fleet.publish_workload("2.0", 14, "7").await;
-    let asked = async |of: &str, workload: Option<&str>| {
+    let answer_of = async |of: &str, workload: Option<&str>| {
         let filter = Filter { workload: workload.map(str::to_owned), ..Filter::default() };
         rollout(&fleet.database, of, &filter).await.map_or_else(|error| error.to_string(), |answer| answer.of)
     };
     let ways = format!("`store-team/store/2.0`, `cart@2.0`, `{WORKLOAD}@2.0`");
-    assert_eq!(asked("2.0", None).await, format!("`2.0` can mean several things: {ways}"));
+    assert_eq!(answer_of("2.0", None).await, format!("`2.0` can mean several things: {ways}"));
     for of in ["store-team/store/2.0", "cart@2.0", &format!("{WORKLOAD}@2.0"), "2.0@7", "7", "cart"] {
-        assert_eq!(asked(of, None).await, of);
+        assert_eq!(answer_of(of, None).await, of);
     }
-    assert_eq!(asked("2.0", Some("cart")).await, "2.0");
-    let error = asked("0000000", None).await;
+    assert_eq!(answer_of("2.0", Some("cart")).await, "2.0");
+    let error = answer_of("0000000", None).await;
     assert!(error.starts_with("`0000000` can mean several things: `00000"), "{error}");
 }
 
@@ -125,13 +125,13 @@ async fn a_rollout_that_is_over_says_who_has_gone_on(ground: Ground) {
     let answer = rollout(&fleet.database, "1.0", &Filter::default()).await.unwrap();
     assert_eq!(counts(&answer.counts), "1 of 4, 0 failed, 0 in progress, 3 outdated");
     assert_eq!(answer.superseded, 4);
-    let wanted = |answer: &Rollout| answer.environments.iter().map(|one| one.desired).collect::<Vec<_>>();
-    assert_eq!(wanted(&answer), [false]);
+    let desired = |answer: &Rollout| answer.environments.iter().map(|one| one.desired).collect::<Vec<_>>();
+    assert_eq!(desired(&answer), [false]);
     let now = rollout(&fleet.database, "2.0", &Filter::default()).await.unwrap();
-    assert_eq!((wanted(&now), now.superseded), (vec![true], 0));
+    assert_eq!((desired(&now), now.superseded), (vec![true], 0));
     fleet.remove_application("prod", 40).await;
     let removed = rollout(&fleet.database, "2.0", &Filter::default()).await.unwrap();
-    assert_eq!(wanted(&removed), [false]);
+    assert_eq!(desired(&removed), [false]);
 }
 
 async fn the_newest_rollouts_come_first(ground: Ground) {

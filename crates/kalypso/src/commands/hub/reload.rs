@@ -18,7 +18,7 @@ pub(super) async fn watch(arguments: HubDatabase, mut reload: Reload) {
     let mut known = path.as_deref().and_then(stamp);
     loop {
         tokio::select! {
-            () = reload.asked() => {}
+            () = reload.requested() => {}
             () = changed(path.as_deref(), known) => {}
         }
         known = path.as_deref().and_then(stamp);

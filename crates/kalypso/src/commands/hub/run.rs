@@ -40,7 +40,7 @@ pub(super) fn run(options: &HubRun) -> anyhow::Result<Exit> {
         server.order(environments).await.map_err(failure)?;
         interrupts::are_handled();
         let reloading = tokio::spawn(reload::watch(options.database.clone(), server.reload()));
-        server.run(server::asked_to_stop()).await;
+        server.run(server::stop_requested()).await;
         reloading.abort();
         Ok(Exit::Good)
     })

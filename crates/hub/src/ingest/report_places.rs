@@ -1,7 +1,7 @@
 //! Which place a report is about. What was reported of a place stays of that place when its reconciler moves.
 //!
 //! A report that names no place is about the one that the latest report before it names; if none does, about the one that the first report after it names. The
-//! order is that of the moments of the reports, not that of their arrival.
+//! order is that of the timestamps of the reports, not that of their arrival.
 //!
 //! A row of the history names its place where that is another one than its reconciler's; the latest rows, up to the first that does, are about the place where
 //! the reconciler is. So a report costs nothing of that, and a move costs what was reported since the move before. A late report costs the rows since the one
@@ -82,7 +82,7 @@ impl<'a> Work<'a> {
         })
     }
 
-    /// Whether the only report that named a place counts no more: another one of its moment does.
+    /// Whether the only report that named a place counts no more: another one of its timestamp does.
     pub(super) fn is_unnamed(&self) -> bool {
         let is_named = |entry| matches!(self.names(entry), Names::It(_));
         self.is_whole() && self.first_named().is_some() && !self.timeline.entries().iter().any(is_named)

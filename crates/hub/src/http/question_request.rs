@@ -1,4 +1,4 @@
-//! A question as it arrives over HTTP.
+//! Requests with a question, over HTTP.
 
 use axum::body::Bytes;
 use axum::extract::{FromRequestParts, Query};
@@ -20,10 +20,10 @@ use super::problem::{Kind, Problem};
 use crate::questions::{Question, QuestionError};
 use crate::tokens::prune;
 
-/// What somebody who may ask asks: with the filter, the reach of the token, the page, and what else the question needs.
+/// A request with a question: the filter, the reach of the token, the page, and the other parameters of the question.
 ///
 /// Handlers get the filter as a [`Question`] only, with the reach.
-pub(super) struct Asked<T> {
+pub(super) struct QuestionRequest<T> {
     filter: Filter,
     reach: Reach,
     pub(super) page: Page,
@@ -31,7 +31,7 @@ pub(super) struct Asked<T> {
     pub(super) headers: HeaderMap,
 }
 
-impl<T: DeserializeOwned + IntoParams> FromRequestParts<App> for Asked<T> {
+impl<T: DeserializeOwned + IntoParams> FromRequestParts<App> for QuestionRequest<T> {
     type Rejection = Problem;
 
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Problem> {
@@ -43,8 +43,8 @@ impl<T: DeserializeOwned + IntoParams> FromRequestParts<App> for Asked<T> {
     }
 }
 
-impl<T> Asked<T> {
-    /// The question: what is asked about, and what may be asked about.
+impl<T> QuestionRequest<T> {
+    /// The question: the filter, and the reach that limits it.
     pub(super) fn question(&self) -> Question<'_> {
         Question { filter: &self.filter, reach: &self.reach }
     }
@@ -54,7 +54,7 @@ impl<T> Asked<T> {
         (self.filter, self.reach)
     }
 
-    /// The answer, without what who asks may not ask about.
+    /// The answer, without what is outside the reach of the token.
     pub(super) fn answer<A: Serialize>(&self, answer: Result<A, QuestionError>) -> Result<Response, Problem> {
         let reach = &self.reach;
         if reach.is_all() {

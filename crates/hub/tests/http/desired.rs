@@ -1,4 +1,4 @@
-//! What is wanted, over HTTP.
+//! The desired state, over HTTP.
 
 use std::sync::Arc;
 
@@ -44,7 +44,7 @@ async fn publications_are_for_publishers_and_count_once() {
 }
 
 #[tokio::test]
-async fn branches_that_are_looked_at_can_be_asked_about() {
+async fn watched_branches_are_listed() {
     let folder = tempfile::tempdir().unwrap();
     let url = git::RepositoryUrl::from_configuration(&folder.path().join("none").display().to_string()).unwrap();
     let branch = WatchedBranch { url, branch: "prod".into(), folder: Folder::default(), environment: None };

@@ -1,4 +1,4 @@
-//! What groups of places should hold, and how many reconcilers stand where with it.
+//! The desired content of place groups, and the number of their reconcilers in each rollout state.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ use crate::store::{
     BranchId, ColumnError, Columns, DatabaseError, FromRow, Parameters, PlaceGroupId, TargetId, Transaction,
 };
 
-/// What a group of places should hold: of several places, what became wanted last.
+/// The desired content of a place group: of several places, the content that became desired last.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct GroupDesired {
     pub(super) commit: String,
@@ -30,8 +30,8 @@ impl GroupDesired {
     }
 }
 
-/// What groups should hold now, or were to hold at a moment; those at which nothing is wanted are left out.
-pub(super) async fn of_groups(
+/// The desired content of groups, now or at a timestamp. Groups without desired content are left out.
+pub(super) async fn desired(
     transaction: &mut Transaction,
     groups: Vec<PlaceGroupId>,
     at: Option<Timestamp>,
@@ -71,7 +71,7 @@ impl FromRow for GroupDesired {
     }
 }
 
-/// How many reconcilers of groups stand where, of the hosts that are asked about.
+/// The number of reconcilers of groups in each rollout state, of the hosts in scope.
 pub(super) async fn counts(
     transaction: &mut Transaction,
     scope: &Scope,

@@ -1,4 +1,4 @@
-//! Looking at the rules: how many there are, and what follows from that.
+//! Evaluates the rules: counts reconcilers, and decides what follows.
 
 use std::time::{Duration, Instant};
 
@@ -18,14 +18,14 @@ use crate::limits::{NOTIFICATION_EXAMPLES, NOTIFICATION_MESSAGE_CHARACTERS};
 use crate::questions::{self, QuestionError};
 use crate::store::{Database, DatabaseError, Transaction, Value};
 
-/// Looks at each rule that nobody else has just looked at. How many rules stand where: `ok`, `pending`, `firing`.
+/// Evaluates each rule that no other replica has just evaluated. Returns the number of rules in each phase: `ok`, `pending`, `firing`.
 ///
 /// # Errors
 /// The database can't be reached, or refuses. The rules before the one at which that happens are done.
-pub async fn look(database: &Database, rules: &[Rule], now: Timestamp) -> Result<[usize; 3], DatabaseError> {
+pub async fn evaluate(database: &Database, rules: &[Rule], now: Timestamp) -> Result<[usize; 3], DatabaseError> {
     let mut phases = [0; 3];
     for rule in rules {
-        let phase = match look_at(database, rule, now).await {
+        let phase = match evaluate_rule(database, rule, now).await {
             Ok(phase) => phase,
             Err(QuestionError::Database(error)) => return Err(error),
             Err(error) => {
@@ -38,29 +38,33 @@ pub async fn look(database: &Database, rules: &[Rule], now: Timestamp) -> Result
     Ok(phases)
 }
 
-async fn look_at(database: &Database, rule: &Rule, now: Timestamp) -> Result<Phase, QuestionError> {
+async fn evaluate_rule(database: &Database, rule: &Rule, now: Timestamp) -> Result<Phase, QuestionError> {
     let before = standing(database, rule, now).await?;
     if before.is_fresh(now) {
         return Ok(before.phase);
     }
     let started = Instant::now();
     let (matching, expected) = match measure(database, rule, now).await {
-        // The next look will do.
+        // The next evaluation will do.
         Err(QuestionError::Busy) => return Ok(before.phase),
         Err(error @ QuestionError::Wrong { .. }) => {
-            tracing::warn!(rule = rule.name, %error, "a rule can't be looked at");
+            tracing::warn!(rule = rule.name, %error, "a rule can't be evaluated");
             return note_problem(database, rule, &error.to_string()).await.map(|()| before.phase);
         }
         measured => measured?,
     };
     let took = started.elapsed();
-    let (after, told) = before.next(rule.above.is_exceeded(matching, expected), rule.lasting, now);
-    let new = match told {
-        Some(told) => {
-            // What is over is told with when it began.
-            let since = if told == Publication::Firing { after.since } else { before.since };
-            let examples = if told == Publication::Firing { examples(database, rule).await? } else { Vec::new() };
-            Some(New { kind: kind(told), body: body(rule, (told, since, now), (matching, expected), examples) })
+    let (after, publication) = before.next(rule.above.is_exceeded(matching, expected), rule.lasting, now);
+    let new = match publication {
+        Some(publication) => {
+            // The end is published with the time of the beginning.
+            let since = if publication == Publication::Firing { after.since } else { before.since };
+            let examples =
+                if publication == Publication::Firing { examples(database, rule).await? } else { Vec::new() };
+            Some(New {
+                kind: kind(publication),
+                body: body(rule, (publication, since, now), (matching, expected), examples),
+            })
         }
         None => None,
     };
@@ -83,13 +87,13 @@ async fn look_at(database: &Database, rule: &Rule, now: Timestamp) -> Result<Pha
         notifications::add(&mut transaction, &rule.name, new, now).await?;
     }
     transaction.commit().await?;
-    if let Some(told) = told {
-        tracing::info!(rule = rule.name, state = kind(told), matching, expected, "a rule has changed its state");
+    if let Some(publication) = publication {
+        tracing::info!(rule = rule.name, state = kind(publication), matching, expected, "a rule has changed its state");
     }
     Ok(after.phase)
 }
 
-/// Notes why a rule can't be looked at; where it stands, nobody knows, and nobody is told.
+/// Notes why a rule can't be evaluated. Its phase is unknown, and no notification is sent.
 async fn note_problem(database: &Database, rule: &Rule, problem: &str) -> Result<(), QuestionError> {
     let mut transaction = database.begin().await?;
     let sql = "update rule_state set problem = $1 where name = $2";
@@ -101,8 +105,8 @@ fn millis(duration: Duration) -> i64 {
     i64::try_from(duration.as_millis()).unwrap_or(i64::MAX)
 }
 
-fn kind(told: Publication) -> &'static str {
-    match told {
+fn kind(publication: Publication) -> &'static str {
+    match publication {
         Publication::Firing => "firing",
         Publication::Resolved => "resolved",
     }
@@ -163,12 +167,12 @@ async fn measure(database: &Database, rule: &Rule, now: Timestamp) -> Result<(i6
     }
 }
 
-/// How many reconcilers do not have what has been wanted since a moment or for longer, of all that are expected.
+/// How many reconcilers do not have content that was desired before `horizon`, and how many are expected.
 async fn drifting(database: &Database, filter: &Filter, horizon: Timestamp) -> Result<(i64, i64), QuestionError> {
     let mut page = Page { cursor: None, limit: Some(PAGE_MAX) };
     let mut matching = 0;
     loop {
-        // What has been wanted for the longest time comes first.
+        // The content that has been desired for the longest time comes first.
         let drift = questions::drift(database, filter, &page).await?;
         let old = drift.items.iter().take_while(|item| item.desired_since < horizon);
         matching += old.map(|item| item.counts.expected - item.counts.succeeded).sum::<i64>();
@@ -183,14 +187,14 @@ async fn drifting(database: &Database, filter: &Filter, horizon: Timestamp) -> R
 /// The body of a notification, as it will be sent however often.
 fn body(
     rule: &Rule,
-    (told, since, now): (Publication, Timestamp, Timestamp),
+    (publication, since, now): (Publication, Timestamp, Timestamp),
     (matching, expected): (i64, i64),
     examples: Vec<Json>,
 ) -> String {
     let share = if expected == 0 { 0.0 } else { (matching as f64 * 100_000.0 / expected as f64).round() / 1_000.0 };
     let mut data = json!({
         "rule": rule.name,
-        "state": kind(told),
+        "state": kind(publication),
         "condition": rule.condition,
         "above": rule.above.to_string(),
         "forSeconds": rule.lasting.as_secs(),
@@ -206,7 +210,7 @@ fn body(
     if let (Some(data), Ok(Json::Object(filter))) = (data.as_object_mut(), serde_json::to_value(&rule.filter)) {
         data.extend(filter);
     }
-    json!({"type": format!("rule.{}", kind(told)), "timestamp": now, "data": data}).to_string()
+    json!({"type": format!("rule.{}", kind(publication)), "timestamp": now, "data": data}).to_string()
 }
 
 /// Some of those whom a rule counts.
