@@ -75,10 +75,10 @@ pub async fn entries(database: &Database, filter: &AuditFilter) -> Result<AuditE
         let Some(text) = text else { continue };
         conditions.push(parameters.equals(column, text));
     }
-    for (sign, moment) in [(">=", filter.since), ("<", filter.until)] {
-        let Some(moment) = moment else { continue };
-        let moment = parameters.add(moment);
-        conditions.push(format!("done_on {sign} {}", dialect.instant(&moment)));
+    for (sign, timestamp) in [(">=", filter.since), ("<", filter.until)] {
+        let Some(timestamp) = timestamp else { continue };
+        let timestamp = parameters.add(timestamp);
+        conditions.push(format!("done_on {sign} {}", dialect.instant(&timestamp)));
     }
     let sql = format!(
         "select id, {}, actor, action, subject, detail from audit where {} order by id desc limit {}",

@@ -13,7 +13,7 @@ use crate::audit::{self, Deed};
 use crate::desired::restate;
 use crate::ingest::places::{self, Contents};
 use crate::ingest::subjects::State;
-use crate::ingest::{labels, naming, placing};
+use crate::ingest::{labels, naming, report_places};
 use crate::store::{
     ColumnError, Columns, Database, DatabaseError, FromRow, HostId, ReconcilerId, Transaction, Turn, Value,
 };
@@ -101,7 +101,7 @@ async fn add_reconciler(
         let sql = "select id from reconciler where host_id = $1 and name = $2 and manifests_endpoint <> $3";
         let values = vec![host_id.into(), reconciler.name.as_str().into(), endpoint.as_str().into()];
         let moving = transaction.query(sql, values).await?;
-        placing::leave(transaction, moving.into_iter().collect()).await?;
+        report_places::leave(transaction, moving.into_iter().collect()).await?;
     }
     let sql = "insert into reconciler (host_id, name, reconciler_type, manifests_endpoint, place_id) values ($1, $2, $3, $4, $5) \
         on conflict (host_id, name) do update set reconciler_type = excluded.reconciler_type, \

@@ -190,7 +190,7 @@ async fn known(
     desired_places.iter().for_each(|(_, endpoint)| rows.push(vec![endpoint.to_string().into()]));
     let statement = "select p.endpoint, p.id, w.tree, w.id, w.config_version, g.name from source s \
         join place p on p.endpoint = s.endpoint join place_group g on g.id = p.place_group_id \
-        left join place_revision w on w.id = p.wanted_revision_id";
+        left join place_revision w on w.id = p.desired_revision_id";
     Ok(transaction.with(rows, statement).await?.into_iter().collect())
 }
 
@@ -336,7 +336,7 @@ async fn others(
     branch: &Branch,
     except: &[Endpoint],
 ) -> Result<Vec<PlaceId>, DatabaseError> {
-    let sql = "select p.endpoint, p.id from place p join place_revision w on w.id = p.wanted_revision_id \
+    let sql = "select p.endpoint, p.id from place p join place_revision w on w.id = p.desired_revision_id \
         where p.branch_id = $1 and w.tree is not null";
     let rows = transaction.query::<(String, _)>(sql, vec![branch.id.into()]).await?;
     let except: BTreeSet<String> = except.iter().map(ToString::to_string).collect();
@@ -365,11 +365,11 @@ async fn add_revisions(
             commit.since.into(),
         ]);
     }
-    let statement = "insert into place_revision (place_id, gitops_commit_id, tree, config_version, wanted_on) \
-        select place_id, commit_id, tree, config_version, wanted_on from source where true returning place_id, id";
+    let statement = "insert into place_revision (place_id, gitops_commit_id, tree, config_version, desired_on) \
+        select place_id, commit_id, tree, config_version, desired_on from source where true returning place_id, id";
     let added = transaction.with::<(PlaceId, RevisionId)>(rows, statement).await?;
     let mut rows = Rows::new(&[("place_id", Kind::Int), ("revision_id", Kind::Int)]);
     added.into_iter().for_each(|(place_id, id)| rows.push(vec![place_id.into(), id.into()]));
-    let statement = "update place set wanted_revision_id = s.revision_id from source s where place.id = s.place_id";
+    let statement = "update place set desired_revision_id = s.revision_id from source s where place.id = s.place_id";
     transaction.execute_with(rows, statement).await
 }

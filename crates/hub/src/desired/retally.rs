@@ -86,7 +86,7 @@ async fn at_places(
     transaction.query(sql, vec![places.into()]).await
 }
 
-/// Reconcilers that told of places before anything was wanted there are at these places now.
+/// Reconcilers that told of places before anything was desired there are at these places now.
 async fn adopt(
     transaction: &mut Transaction,
     added: BTreeMap<String, PlaceId>,
@@ -115,7 +115,7 @@ async fn of_same_version(
     at_places(transaction, &sql, changed.iter().copied().collect()).await
 }
 
-/// Places that are counted alone: their tallies go on with the new wish, however many reconcilers that are.
+/// Places that are counted alone: their tallies go on with the new desired state, however many reconcilers that are.
 async fn move_tallies(transaction: &mut Transaction, places: Vec<PlaceId>) -> Result<(), DatabaseError> {
     if places.is_empty() {
         return Ok(());
@@ -124,7 +124,7 @@ async fn move_tallies(transaction: &mut Transaction, places: Vec<PlaceId>) -> Re
     let groups = format!("select p.place_group_id from place p where {of_places}");
     let empty = format!("delete from tally where reconcilers = 0 and place_group_id in ({groups})");
     transaction.execute(&empty, vec![places.clone().into()]).await?;
-    let wanted = "from place p join place_revision w on w.id = p.wanted_revision_id where p.place_group_id = tally.place_group_id";
+    let desired = "from place p join place_revision w on w.id = p.desired_revision_id where p.place_group_id = tally.place_group_id";
     let sql = format!(
         "update tally set \
            desired_commit_id = (select case when w.tree is null then 0 else w.gitops_commit_id end {desired}), \

@@ -46,6 +46,6 @@ async fn readyz(State(app): State<App>) -> Result<&'static str, Problem> {
 
 /// Whether the database answers, soon.
 pub(super) async fn database_answers(app: &App) -> bool {
-    let asked = tokio::time::timeout(DATABASE_TIMEOUT, app.database.exists("select 1", vec![])).await;
-    asked.is_ok_and(|answer| answer.is_ok())
+    let answered = tokio::time::timeout(DATABASE_TIMEOUT, app.database.exists("select 1", vec![])).await;
+    answered.is_ok_and(|answer| answer.is_ok())
 }

@@ -66,7 +66,7 @@ pub(super) async fn chains<R>(
         rows.push(vec![Value::from(*number as i64), (*head).into(), (*first).into(), (*to_name).into()]);
     }
     let found = transaction.with::<FoundRow>(rows, &chain_statement(transaction.dialect())).await?;
-    let mut until: BTreeMap<usize, Timestamp> = wanted.iter().map(|late| (late.number, late.seen_on)).collect();
+    let mut until: BTreeMap<usize, Timestamp> = late.iter().map(|one| (one.number, one.seen_on)).collect();
     let mut chains: BTreeMap<usize, Chain<R>> = BTreeMap::new();
     // The rows come from the latest to the earliest.
     for FoundRow { number, id, statement, row } in found {

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use hub_api::report::names::TargetName;
 
-use super::placing;
+use super::report_places;
 use crate::store::{DatabaseError, Kind, PlaceId, ReconcilerId, Rows, Transaction, Value};
 
 /// Where the manifests of a target are.
@@ -139,7 +139,7 @@ pub(crate) async fn bring_home(
             rows.push(vec![(*id).into(), home.place_id.into(), home.endpoint.as_str().into()]);
         }
     }
-    placing::leave(transaction, moving.clone()).await?;
+    report_places::leave(transaction, moving.clone()).await?;
     transaction.execute_with(rows, MOVE).await?;
     Ok(moving)
 }

@@ -40,7 +40,7 @@ impl FromRow for RevisionRow {
     }
 }
 
-/// The columns of a revision `w`, made at a commit `c`. There is none where nothing is wanted.
+/// The columns of a revision `w`, made at a commit `c`. There is none where nothing is desired.
 const REVISION: &str = "w.id, w.gitops_commit_id, c.commit_id, w.tree";
 
 impl Place {
@@ -51,7 +51,7 @@ impl Place {
 
     /// Whether what is held has the content that it should hold.
     pub(crate) fn is_current(&self, held: Option<&Revision>) -> bool {
-        self.wanted.as_ref().zip(held).is_some_and(|(wanted, held)| wanted.tree == held.tree)
+        self.desired.as_ref().zip(held).is_some_and(|(desired, held)| desired.tree == held.tree)
     }
 }
 
@@ -71,7 +71,7 @@ pub(crate) async fn places(
          where {of_ids}"
     );
     let rows = transaction.query(&sql, vec![ids.into()]).await?;
-    let place = |(id, group_id, branch_id, RevisionRow(wanted))| (id, Place { id, group_id, branch_id, wanted });
+    let place = |(id, group_id, branch_id, RevisionRow(desired))| (id, Place { id, group_id, branch_id, desired });
     Ok(rows.into_iter().map(place).collect())
 }
 

@@ -109,7 +109,7 @@ async fn of_workloads(
     transaction: &mut Transaction,
     works: &[Work<'_>],
 ) -> Result<HashMap<ReconcilerId, Home>, DatabaseError> {
-    let asked = |work: &Work<'_>| {
+    let query = |work: &Work<'_>| {
         let (newest, own) = (work.newest?, work.subject.own.as_ref()?);
         let workload = newest.workload.as_ref().filter(|_| newest.endpoint.is_none())?;
         let is_named_now = work.named_endpoint().is_some();
@@ -119,11 +119,11 @@ async fn of_workloads(
         let query = WorkloadQuery { name, environment, version: newest.version.clone(), host_id: own.host_id };
         (!is_settled).then_some((work.subject.reconciler_id, query))
     };
-    let (ids, asked): (Vec<_>, Vec<_>) = works.iter().filter_map(asked).unzip();
-    let meant = workloads::meant(transaction, &asked).await?;
-    let home = |(id, meant): (ReconcilerId, Meant)| match meant {
-        Meant::Home(home) => Some((id, home)),
-        Meant::Nothing | Meant::Several(_) => None,
+    let (ids, queries): (Vec<_>, Vec<_>) = works.iter().filter_map(query).unzip();
+    let resolved = workloads::resolve(transaction, &queries).await?;
+    let home = |(id, resolved): (ReconcilerId, Resolved)| match resolved {
+        Resolved::Home(home) => Some((id, home)),
+        Resolved::Nothing | Resolved::Several(_) => None,
     };
     Ok(ids.into_iter().zip(resolved).filter_map(home).collect())
 }

@@ -94,9 +94,9 @@ pub(super) async fn find(
         let registered = look_up(transaction, reports, &ids).await?;
         registered.into_iter().for_each(|(number, id)| ids[number] = Some(id));
     }
-    let wanted: BTreeSet<ReconcilerId> = ids.iter().copied().flatten().collect();
-    let count = wanted.len();
-    let mut states = states(transaction, wanted).await?;
+    let needed: BTreeSet<ReconcilerId> = ids.iter().copied().flatten().collect();
+    let count = needed.len();
+    let mut states = states(transaction, needed).await?;
     if states.len() < count {
         known.forget();
         return Err(DatabaseError::Conflict("reconcilers are not there any more".to_owned()));

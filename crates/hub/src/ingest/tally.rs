@@ -13,9 +13,9 @@ use crate::store::{
 struct TallyKey {
     /// The group of their places.
     place_group_id: PlaceGroupId,
-    /// The commit at which what they should hold became wanted; none if nothing is wanted there.
-    wanted_commit_id: Option<CommitId>,
-    /// The commit at which what they hold became wanted; none if that is not known.
+    /// The commit at which what they should hold became desired; none if nothing is desired there.
+    desired_commit_id: Option<CommitId>,
+    /// The commit at which what they hold became desired; none if that is not known.
     held_commit_id: Option<CommitId>,
     /// Whether what they hold has the same content as what they should hold.
     is_current: bool,
@@ -29,7 +29,7 @@ impl TallyKey {
     fn values(self) -> Vec<Value> {
         vec![
             self.place_group_id.into(),
-            CommitId::or_zero(self.wanted_commit_id).into(),
+            CommitId::or_zero(self.desired_commit_id).into(),
             CommitId::or_zero(self.held_commit_id).into(),
             self.is_current.into(),
             self.status.into(),
@@ -42,7 +42,7 @@ impl FromRow for TallyKey {
     fn from_row(columns: &mut Columns) -> Result<Self, ColumnError> {
         Ok(Self {
             place_group_id: columns.take()?,
-            wanted_commit_id: CommitId::unless_zero(columns.take()?),
+            desired_commit_id: CommitId::unless_zero(columns.take()?),
             held_commit_id: CommitId::unless_zero(columns.take()?),
             is_current: columns.take()?,
             status: columns.take()?,
@@ -52,7 +52,7 @@ impl FromRow for TallyKey {
 }
 
 /// The columns of a key. Where there is no commit they hold 0, because a unique index does not compare nulls.
-const KEY: &str = "place_group_id, wanted_commit_id, held_commit_id, is_current, status, is_silent";
+const KEY: &str = "place_group_id, desired_commit_id, held_commit_id, is_current, status, is_silent";
 
 /// A reconciler whose state changes: what it is counted by from now on.
 pub(crate) struct Transition<'a> {
@@ -70,7 +70,7 @@ impl Transition<'_> {
         let place = self.place?;
         Some(TallyKey {
             place_group_id: place.group_id,
-            wanted_commit_id: place.wanted.as_ref().map(|revision| revision.commit_id),
+            desired_commit_id: place.desired.as_ref().map(|revision| revision.commit_id),
             held_commit_id: self.held.map(|revision| revision.commit_id),
             is_current: place.is_current(self.held),
             status: self.state.status,
@@ -162,7 +162,7 @@ mod tests {
     fn key(number: i64) -> TallyKey {
         TallyKey {
             place_group_id: PlaceGroupId::new(1 + number % 2),
-            wanted_commit_id: CommitId::unless_zero(number / 2 % 2),
+            desired_commit_id: CommitId::unless_zero(number / 2 % 2),
             held_commit_id: None,
             is_current: false,
             status: 0,

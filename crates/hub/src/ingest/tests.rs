@@ -59,10 +59,10 @@ impl Hub {
             from tally t left join gitops_commit w on w.id = t.desired_commit_id \
             left join gitops_commit h on h.id = t.held_commit_id where t.reconcilers <> 0 \
             group by 1, 2, 3, 4 order by 1, 2, 3, 4";
-        let text = |(wanted, held, is_current, status, count): (i64, i64, bool, i64, i64)| {
+        let text = |(desired, held, is_current, status, count): (i64, i64, bool, i64, i64)| {
             let current = if is_current { "current" } else { "not current" };
             let status = Status::from_number(status).map_or("never reported", Status::as_str);
-            format!("wants {wanted} has {held}, {current}, {status}: {count}")
+            format!("wants {desired} has {held}, {current}, {status}: {count}")
         };
         self.database.query(sql, Vec::new()).await.unwrap().into_iter().map(text).collect()
     }

@@ -245,12 +245,12 @@ mod tests {
     #[test]
     fn what_never_was_a_row_is_taken_out_without_a_trace() {
         let says = |digest| Statement { status: 0, digest };
-        let moment = Timestamp::from_millis;
-        let stored = Entry::new(Origin::Stored(DeploymentId::new(7)), moment(30), says(2));
-        let mut timeline = Timeline::new(vec![stored], moment(30));
-        assert_eq!(timeline.add(0, moment(90), says(1)), Added::Entered);
-        assert_eq!(timeline.add(1, moment(90), says(2)), Added::Confirmed);
-        assert_eq!(timeline.entries(), [stored.until(moment(90))]);
+        let timestamp = Timestamp::from_millis;
+        let stored = Entry::new(Origin::Stored(DeploymentId::new(7)), timestamp(30), says(2));
+        let mut timeline = Timeline::new(vec![stored], timestamp(30));
+        assert_eq!(timeline.add(0, timestamp(90), says(1)), Added::Entered);
+        assert_eq!(timeline.add(1, timestamp(90), says(2)), Added::Confirmed);
+        assert_eq!(timeline.entries(), [stored.until(timestamp(90))]);
     }
 
     /// What is in effect at a timestamp.

@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::naming::Home;
-use super::placing;
+use super::report_places;
 use crate::store::{
     ColumnError, Columns, DatabaseError, EnvironmentId, FromRow, HostId, Kind, PlaceId, ReconcilerId, Rows, TargetId,
     Transaction, Value, WorkloadId,
@@ -41,7 +41,7 @@ struct Candidate {
     target_id: TargetId,
     workload_id: WorkloadId,
     environment_id: EnvironmentId,
-    told: String,
+    full_name: String,
     home: Home,
 }
 
@@ -55,16 +55,16 @@ pub(crate) async fn resolve(
         (0..).zip(candidates).filter(|(_, candidates)| home(candidates).is_none()).map(|(number, _)| number).collect()
     };
     let unclear = open(&candidates);
-    let known = with_version(transaction, asked, (&candidates, &unclear)).await?;
+    let known = with_version(transaction, queries, (&candidates, &unclear)).await?;
     narrow(&mut candidates, &unclear, |number, one| known.contains(&(number, one.workload_id)));
     let unclear = open(&candidates);
-    let hosts = Hosts::read(transaction, unclear.iter().filter_map(|number| asked.get(*number))).await?;
-    let host = |number: usize| asked.get(number).map(|asked| asked.host_id);
+    let hosts = Hosts::read(transaction, unclear.iter().filter_map(|number| queries.get(*number))).await?;
+    let host = |number: usize| queries.get(number).map(|query| query.host_id);
     let has_environment = |host, one: &Candidate| hosts.environments.contains(&(host, one.environment_id));
     narrow(&mut candidates, &unclear, |number, one| host(number).is_some_and(|host| has_environment(host, one)));
     let has_target = |host, one: &Candidate| hosts.targets.contains(&(host, one.target_id));
     narrow(&mut candidates, &unclear, |number, one| host(number).is_some_and(|host| has_target(host, one)));
-    Ok(candidates.into_iter().map(Meant::of).collect())
+    Ok(candidates.into_iter().map(Resolved::of).collect())
 }
 
 /// Of several candidates, those that are so, if any is.
@@ -158,7 +158,7 @@ async fn candidates(
     let mut rows = transaction.with::<(usize, CandidateRow)>(by_workload, &statement(OF_WORKLOAD)).await?;
     rows.extend(transaction.with(by_target, &statement(OF_TARGET)).await?);
     let keys: Vec<_> = groups.iter().collect();
-    let mut found = vec![BTreeMap::new(); asked.len()];
+    let mut found = vec![BTreeMap::new(); queries.len()];
     for (number, CandidateRow { candidate, path }) in rows {
         let Some(((name, _), numbers)) = keys.get(number) else { continue };
         if names(path.each_ref().map(String::as_str)).iter().any(|known| known == name) {
@@ -172,7 +172,7 @@ async fn candidates(
     Ok(found.into_iter().map(|found| found.into_values().collect()).collect())
 }
 
-/// A target that may be meant, with its names from the workspace on.
+/// A target that may be resolved, with its names from the workspace on.
 struct CandidateRow {
     candidate: Candidate,
     path: [String; 4],
@@ -182,9 +182,9 @@ impl FromRow for CandidateRow {
     fn from_row(columns: &mut Columns) -> Result<Self, ColumnError> {
         let (target_id, workload_id, environment_id) = columns.take()?;
         let path = [columns.take()?, columns.take()?, columns.take()?, columns.take()?];
-        let told = format!("{} {}", columns.take::<String>()?, path.join("/"));
+        let full_name = format!("{} {}", columns.take::<String>()?, path.join("/"));
         let home = Home { place_id: columns.take()?, endpoint: columns.take()? };
-        Ok(Self { candidate: Candidate { target_id, workload_id, environment_id, told, home }, path })
+        Ok(Self { candidate: Candidate { target_id, workload_id, environment_id, full_name, home }, path })
     }
 }
 
@@ -237,8 +237,11 @@ struct Hosts {
 type FoundAtHost = (HostId, Option<EnvironmentId>, Option<TargetId>);
 
 impl Hosts {
-    async fn read(transaction: &mut Transaction, asked: impl Iterator<Item = &Asked>) -> Result<Self, DatabaseError> {
-        let ids: BTreeSet<HostId> = asked.map(|asked| asked.host_id).collect();
+    async fn read(
+        transaction: &mut Transaction,
+        queries: impl Iterator<Item = &WorkloadQuery>,
+    ) -> Result<Self, DatabaseError> {
+        let ids: BTreeSet<HostId> = queries.map(|query| query.host_id).collect();
         if ids.is_empty() {
             return Ok(Self::default());
         }
@@ -272,20 +275,20 @@ pub(crate) async fn bring_home(
         left join deployment d on d.id = x.deployment_id where r.manifests_endpoint is null or r.is_named = 1 \
         and not exists (select 1 from deployment_target t where t.manifests_endpoint = r.manifests_endpoint)";
     let found = transaction.with(rows, statement).await?;
-    let asked = |(id, name, environment, version, host_id, place_id): (ReconcilerId, _, _, _, _, Option<PlaceId>)| {
-        ((id, place_id), Asked { name, environment, version, host_id })
+    let query = |(id, name, environment, version, host_id, place_id): (ReconcilerId, _, _, _, _, Option<PlaceId>)| {
+        ((id, place_id), WorkloadQuery { name, environment, version, host_id })
     };
-    let (found, asked): (Vec<_>, Vec<_>) = found.into_iter().map(asked).unzip();
-    let meant = meant(transaction, &asked).await?;
+    let (found, query): (Vec<_>, Vec<_>) = found.into_iter().map(query).unzip();
+    let resolved = resolve(transaction, &query).await?;
     let mut rows = Rows::new(&[("id", Kind::Int), ("place_id", Kind::Int), ("endpoint", Kind::Text)]);
     let mut moving = BTreeSet::new();
-    for ((id, place_id), meant) in found.into_iter().zip(meant) {
-        let Meant::Home(home) = meant else { continue };
+    for ((id, place_id), resolved) in found.into_iter().zip(resolved) {
+        let Resolved::Home(home) = resolved else { continue };
         if place_id != Some(home.place_id) && moving.insert(id) {
             rows.push(vec![id.into(), home.place_id.into(), home.endpoint.into()]);
         }
     }
-    placing::leave(transaction, moving.clone()).await?;
+    report_places::leave(transaction, moving.clone()).await?;
     transaction.execute_with(rows, super::naming::MOVE).await?;
     Ok(moving)
 }

@@ -57,8 +57,8 @@ impl Above {
     /// The condition that a report `d` of a reconciler at a place `p` is about what is asked for; none if everything is.
     pub(super) fn condition(&self, scope: &Scope, parameters: &mut Parameters) -> Option<String> {
         let dialect = parameters.dialect();
-        let asked = parameters.add(scope.groups.clone()?);
-        let is_there = dialect.any_int("p.place_group_id", &asked);
+        let selected = parameters.add(scope.groups.clone()?);
+        let is_there = dialect.any_int("p.place_group_id", &selected);
         if self.groups.is_empty() {
             return Some(is_there);
         }
@@ -102,7 +102,7 @@ pub(super) async fn changed(
     for (number, names) in transaction.with::<(usize, _)>(rows, &statement).await? {
         let Some(folder) = folders.get(number) else { continue };
         let targets = changed.entry(folder.clone()).or_default();
-        if targets.len() < TOLD_MAX {
+        if targets.len() < TARGETS_MAX {
             targets.push(names);
         }
     }

@@ -18,7 +18,7 @@ use super::above::{Above, TARGETS_MAX};
 use super::cursor::Cursor;
 use super::scope::Scope;
 use super::{Question, QuestionError, conditions, facts, history, rollout_state};
-use crate::ingest::placing::PLACE_ID;
+use crate::ingest::report_places::PLACE_ID;
 use crate::limits::EVENTS_EXAMINED_MAX;
 use crate::store::{
     ColumnError, Columns, Database, DatabaseError, Dialect, FromRow, Parameters, PlaceGroupId, TargetId, Transaction,
@@ -82,8 +82,8 @@ pub async fn settled(database: &Database) -> Result<Position, DatabaseError> {
         }
     };
     let sql = format!("select {}, {}, {}", last("place_revision"), last("deployment"), last("silence"));
-    let (wanted, reports, silences) = database.one(&sql, Vec::new()).await?;
-    let position = Position { wanted, reports, silences };
+    let (desired, reports, silences) = database.one(&sql, Vec::new()).await?;
+    let position = Position { desired, reports, silences };
     if database.dialect() == Dialect::Postgres {
         // Its own number is higher than those of all that have begun to write. What a snapshot calls its end is not: it is behind the last that has ended.
         let now = number(database, "pg_current_xact_id()").await?;
@@ -186,7 +186,7 @@ const OF_PLACE: &str = "left join place p on p.id = r.place_id left join place_g
     left join environment e on e.id = g.environment_id";
 
 impl Selection {
-    async fn wanted(
+    async fn desired(
         &self,
         transaction: &mut Transaction,
         (after, until): (i64, i64),
@@ -196,8 +196,8 @@ impl Selection {
         }
         let dialect = transaction.dialect();
         let mut parameters = Parameters::with(dialect, vec![after.into(), until.into()]);
-        // What is wanted of a cluster type is wanted before any host is there.
-        let of_places = conditions::and(self.scope.of_told("p.place_group_id", &mut parameters));
+        // Content of a cluster type is desired before the type has hosts.
+        let of_places = conditions::and(self.scope.of_desired("p.place_group_id", &mut parameters));
         let of_hosts = self.is_of_hosts.then(|| {
             let is_one = conditions::and(self.scope.of_hosts("r.host_id", &mut parameters));
             format!("exists (select 1 from reconciler r where r.place_id = p.id and r.retired_on is null{is_one})")
@@ -209,7 +209,7 @@ impl Selection {
              join place p on p.id = v.place_id join place_group g on g.id = p.place_group_id \
              left join environment e on e.id = g.environment_id \
              where v.id > $1 and v.id <= $2{of_places}{of_hosts} order by v.id",
-            dialect.millis("v.wanted_on")
+            dialect.millis("v.desired_on")
         );
         let mut found = transaction.query(&sql, parameters.into_values()).await?;
         tell(transaction, &mut found).await?;
@@ -287,7 +287,7 @@ impl FromRow for SilenceChange {
     }
 }
 
-/// What became wanted at a place of a group; its versions and targets are not known yet.
+/// What became desired at a place of a group; its versions and targets are not known yet.
 struct FoundDesired {
     change: DesiredChange,
     group_id: PlaceGroupId,
@@ -323,7 +323,7 @@ fn reported(state: RolloutState) -> Option<&'static str> {
     }
 }
 
-/// Adds the versions that became wanted with revisions of places, or else the targets that the places are for.
+/// Adds the versions that became desired with revisions of places, or else the targets that the places are for.
 async fn tell(transaction: &mut Transaction, found: &mut [(i64, FoundDesired)]) -> Result<(), DatabaseError> {
     let targets = facts::targets(transaction, found.iter().map(|(_, found)| found.group_id).collect()).await?;
     let asked = found.iter().flat_map(|(_, FoundDesired { change, group_id })| {
@@ -339,7 +339,7 @@ async fn tell(transaction: &mut Transaction, found: &mut [(i64, FoundDesired)]) 
         };
         let named: Vec<_> = of_place().filter_map(version).collect();
         if named.is_empty() {
-            change.targets = of_place().map(|(_, target)| target.clone()).take(TOLD_MAX).collect();
+            change.targets = of_place().map(|(_, target)| target.clone()).take(TARGETS_MAX).collect();
         }
         change.versions = named;
     }

@@ -9,7 +9,7 @@ use hub_api::page::Page;
 
 use super::cursor::Cursor;
 use super::scope::Scope;
-use super::{Question, QuestionError, facts, question, wants};
+use super::{Question, QuestionError, facts, groups, question};
 use crate::store::{Database, DatabaseError, PlaceGroupId, TargetId, Transaction};
 
 /// How two environments differ.
@@ -93,8 +93,8 @@ async fn targets(
         join workload l on l.id = t.workload_id join application a on a.id = l.application_id \
         join workspace w on w.id = a.workspace_id where t.environment_id = $1";
     let targets = transaction.query::<(TargetId, TargetNames)>(sql, vec![scope.environment_id.into()]).await?;
-    let is_asked = |id: &TargetId| scope.targets.as_ref().is_none_or(|targets| targets.contains(id));
-    Ok(targets.into_iter().filter(|(id, _)| is_asked(id)).collect())
+    let is_selected = |id: &TargetId| scope.targets.as_ref().is_none_or(|targets| targets.contains(id));
+    Ok(targets.into_iter().filter(|(id, _)| is_selected(id)).collect())
 }
 
 /// Targets that correspond, in the order of their ids: of the one environment, and of the other.
@@ -134,21 +134,21 @@ async fn sides_of(
     }
     let groups = application_groups(transaction, named.keys().copied().collect()).await?;
     let all: Vec<PlaceGroupId> = groups.values().flatten().copied().collect();
-    let wanted = wants::of_groups(transaction, all.clone(), None).await?;
-    let counts = wants::counts(transaction, &Scope::default(), all.clone()).await?;
+    let desired = groups::desired(transaction, all.clone(), None).await?;
+    let counts = groups::counts(transaction, &Scope::default(), all.clone()).await?;
     let held = held(transaction, all).await?;
     let none = Vec::new();
     let of_target = |id: &TargetId| groups.get(id).unwrap_or(&none);
-    let asked = named.keys().flat_map(|id| {
-        let wanted = of_target(id).iter().filter_map(|group| Some(wanted.get(group)?.commit.clone()));
+    let keys = named.keys().flat_map(|id| {
+        let desired = of_target(id).iter().filter_map(|group| Some(desired.get(group)?.commit.clone()));
         let held = of_target(id).iter().filter_map(|group| held.get(group)).flatten();
         desired.chain(held.filter_map(|(commit, _)| commit.clone())).map(|commit| (*id, commit)).collect::<Vec<_>>()
     });
     let versions = facts::versions(transaction, &keys.collect()).await?;
     let mut configs = configs(transaction, named.keys().copied().collect()).await?;
     let side = |(id, names): (TargetId, TargetNames)| {
-        let group = of_target(&id).iter().find(|group| wanted.contains_key(group)).copied();
-        let wanted = group.and_then(|group| wanted.get(&group));
+        let group = of_target(&id).iter().find(|group| desired.contains_key(group)).copied();
+        let desired = group.and_then(|group| desired.get(&group));
         let version = |commit: &str| versions.get(&(id, commit.to_owned())).cloned();
         let holding = of_target(&id).iter().filter_map(|group| held.get(group)).flatten();
         let holding = holding.map(|(commit, reconcilers)| Holding {

@@ -126,7 +126,7 @@ impl Endpoint {
         Self(texts.into_iter().map(|text| Pattern::new(dialect, text)).collect())
     }
 
-    /// The condition that a column is meant.
+    /// The condition that a column is selected.
     fn condition(&self, column: &str, parameters: &mut Parameters) -> String {
         let of_one = self.0.iter().map(|pattern| pattern.condition(column, parameters));
         format!("({})", of_one.collect::<Vec<_>>().join(" or "))
@@ -152,7 +152,7 @@ impl Pattern {
         Self { text, beginning: Some(beginning.to_owned()) }
     }
 
-    /// The condition that a column is meant.
+    /// The condition that a column is selected.
     fn condition(&self, column: &str, parameters: &mut Parameters) -> String {
         let text = parameters.add(self.text.as_str());
         let Some(beginning) = &self.beginning else { return format!("{column} = {text}") };
@@ -197,7 +197,7 @@ fn has_commit(dialect: Dialect) -> String {
     format!("({holds} or s.held_revision_id is null and d.gitops_commit_id = $2)")
 }
 
-fn asked(contents: &BTreeSet<RevisionId>, commit: &str) -> Vec<Value> {
+fn parameters(contents: &BTreeSet<RevisionId>, commit: &str) -> Vec<Value> {
     vec![contents.clone().into(), commit.into()]
 }
 
@@ -210,7 +210,7 @@ async fn counted(
     (contents, commit): (&BTreeSet<RevisionId>, &str),
 ) -> Result<DeploymentState, DatabaseError> {
     let dialect = transaction.dialect();
-    let mut parameters = Parameters::with(dialect, asked(contents, commit));
+    let mut parameters = Parameters::with(dialect, parameters(contents, commit));
     let of_endpoint = endpoint.condition("r.manifests_endpoint", &mut parameters);
     let sql = format!(
         "select case when {} then s.status else 0 end, count(*) from {SUBSCRIBERS} \
@@ -233,7 +233,7 @@ async fn subscribers(
     (contents, commit, status): (&BTreeSet<RevisionId>, &str, Status),
 ) -> Result<Vec<Subscriber>, DatabaseError> {
     let dialect = transaction.dialect();
-    let mut parameters = Parameters::with(dialect, asked(contents, commit));
+    let mut parameters = Parameters::with(dialect, parameters(contents, commit));
     let of_endpoint = endpoint.condition("r.manifests_endpoint", &mut parameters);
     let of_status = parameters.equals("s.status", status.number());
     let sql = format!(

@@ -11,7 +11,7 @@ use super::facts::{self, Below, Fact, Place};
 use super::scope::Scope;
 use super::walk::Walk;
 use super::{Question, QuestionError, question};
-use crate::ingest::workloads::{self, Asked};
+use crate::ingest::workloads::{self, WorkloadQuery};
 use crate::store::{Database, DatabaseError, HostId, ReconcilerId, TargetId, Transaction};
 
 /// What is where; with a timestamp, what was where then.

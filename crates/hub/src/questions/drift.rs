@@ -9,9 +9,9 @@ use hub_api::timestamp::Timestamp;
 use model::rollout::{Counts, RolloutState};
 
 use super::cursor::Cursor;
+use super::groups::StateCount;
 use super::scope::Scope;
 use super::walk::{Walk, selected_columns};
-use super::wants::StateCount;
 use super::{Question, QuestionError, conditions, deployments, question, rollout_state};
 use crate::store::{Database, DatabaseError, Parameters, Transaction};
 
@@ -63,14 +63,14 @@ pub async fn drift(
 /// The word for cursors of this list.
 const LIST: &str = "drift";
 
-/// Since when something is wanted, and the numbers of the commit and of the environment, 0 if there is none.
+/// Since when something is desired, and the numbers of the commit and of the environment, 0 if there is none.
 type GroupKey = (Timestamp, i64, i64);
 
 /// The commit, and the name of the environment.
 type GroupNames = (String, Option<String>);
 
-/// What is wanted, by since when, commit and environment.
-async fn wanted(
+/// What is desired, by since when, commit and environment.
+async fn desired(
     transaction: &mut Transaction,
     scope: &Scope,
     drift: &mut Drift,
@@ -90,12 +90,12 @@ async fn wanted(
         rollout_state::expression(rollout_state::HOLDS_DESIRED),
         dialect.int("sum(t.reconcilers)"),
     );
-    let mut wanted: BTreeMap<Cursor<3>, Drifting> = BTreeMap::new();
+    let mut desired: BTreeMap<Cursor<3>, Drifting> = BTreeMap::new();
     for ((since, commit_id, environment_id), (commit, environment), in_state) in
         transaction.query::<(GroupKey, GroupNames, StateCount)>(&sql, parameters.into_values()).await?
     {
         in_state.add_to(&mut drift.counts);
-        let drifting = wanted.entry(Cursor([since.millis(), commit_id, environment_id])).or_insert_with(|| Drifting {
+        let drifting = desired.entry(Cursor([since.millis(), commit_id, environment_id])).or_insert_with(|| Drifting {
             environment: environment.unwrap_or_default(),
             commit,
             desired_since: since,

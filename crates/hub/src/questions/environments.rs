@@ -10,9 +10,9 @@ use hub_api::timestamp::Timestamp;
 use model::rollout::Counts;
 
 use super::cursor::Cursor;
+use super::groups::StateCount;
 use super::scope::Scope;
-use super::wants::StateCount;
-use super::{Question, QuestionError, conditions, facts, question, rollout_state, wants};
+use super::{Question, QuestionError, conditions, facts, groups, question, rollout_state};
 use crate::desired::order;
 use crate::limits::COUNTED_THEN_MAX;
 use crate::store::{
@@ -39,7 +39,7 @@ pub async fn environments(
     let sql = format!(
         "select g.environment_id, case when g.role = 'platform' then 1 else 0 end, {state} as state, t.is_silent, {sum} \
          from {tallies} t join place_group g on g.id = t.place_group_id \
-         where t.wanted_commit_id <> 0 and t.reconcilers > 0{of_groups} group by 1, 2, 3, 4"
+         where t.desired_commit_id <> 0 and t.reconcilers > 0{of_groups} group by 1, 2, 3, 4"
     );
     let found = transaction.query::<(Option<EnvironmentId>, bool, StateCount)>(&sql, parameters.into_values()).await?;
     for (id, is_platform, in_state) in found {
@@ -113,19 +113,19 @@ pub async fn environment_targets(
         None => Some(groups::counts(&mut transaction, &scope, groups).await?),
         Some(at) => counts_then(&mut transaction, (&scope, groups), at).await?,
     };
-    let of = |listed: &Listed| Some((listed.target_id?, wanted.get(&listed.group_id)?));
-    let asked = listed.iter().filter_map(of).map(|(target, wanted)| (target, wanted.commit.clone())).collect();
-    let versions = facts::versions(&mut transaction, &asked).await?;
+    let of = |listed: &Listed| Some((listed.target_id?, desired.get(&listed.group_id)?));
+    let keys = listed.iter().filter_map(of).map(|(target, desired)| (target, desired.commit.clone())).collect();
+    let versions = facts::versions(&mut transaction, &keys).await?;
     let unknown = listed.iter().filter(|listed| listed.role == Role::Platform).filter_map(of);
     let below = unknown.filter(|(_, desired)| desired.config_version.is_none());
     let below = below.map(|(target, desired)| desired.below(target)).collect();
     let configs = facts::config_versions(&mut transaction, below).await?;
     let row = |listed: Listed| {
-        let wanted = wanted.get(&listed.group_id);
-        let of_target = wanted.zip(listed.target_id);
-        let version = of_target.and_then(|(wanted, target)| versions.get(&(target, wanted.commit.clone())));
-        let below = of_target.and_then(|(wanted, target)| configs.get(&wanted.below(target)));
-        let config = wanted.and_then(|wanted| wanted.config_version.as_ref()).or(below);
+        let desired = desired.get(&listed.group_id);
+        let of_target = desired.zip(listed.target_id);
+        let version = of_target.and_then(|(desired, target)| versions.get(&(target, desired.commit.clone())));
+        let below = of_target.and_then(|(desired, target)| configs.get(&desired.below(target)));
+        let config = desired.and_then(|desired| desired.config_version.as_ref()).or(below);
         EnvironmentTarget {
             environment: listed.environment,
             cluster_type: listed.cluster_type,
@@ -196,7 +196,7 @@ async fn list(
 ) -> Result<Vec<Listed>, DatabaseError> {
     let behind = vec![group.into(), target.into(), (limit as i64).into()];
     let mut parameters = Parameters::with(transaction.dialect(), behind);
-    let of_groups = conditions::and(scope.of_told("g.id", &mut parameters));
+    let of_groups = conditions::and(scope.of_desired("g.id", &mut parameters));
     let of_targets = conditions::and(scope.of_targets("t.id", &mut parameters));
     let sql = format!(
         "select g.id, t.id, e.name, g.cluster_type, g.role, w.name, a.name, l.name, t.name from place_group g \

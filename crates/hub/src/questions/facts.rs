@@ -8,7 +8,7 @@ use hub_api::timestamp::Timestamp;
 use model::rollout::RolloutState;
 
 use super::rollout_state;
-use crate::ingest::placing::PLACE_ID;
+use crate::ingest::report_places::PLACE_ID;
 use crate::store::{
     BranchId, ColumnError, Columns, DatabaseError, Dialect, FromRow, HostId, Kind, PlaceGroupId, PlaceId, ReconcilerId,
     Rows, TargetId, Transaction,
@@ -166,7 +166,7 @@ impl FromRow for Fact {
         };
         let (commit, version) = columns.take::<(Option<String>, _)>()?;
         let status = columns.take::<Option<String>>()?.as_deref().and_then(Status::parse);
-        let (message, since, heard) = columns.take()?;
+        let (message, since, seen) = columns.take()?;
         Ok(Self {
             id,
             host_id,
@@ -181,7 +181,7 @@ impl FromRow for Fact {
             status,
             message,
             since,
-            heard,
+            seen,
             // A reconciler without a state is not silent.
             is_silent: columns.take::<Option<bool>>()?.unwrap_or_default(),
             workload: match columns.take()? {
@@ -196,11 +196,11 @@ impl FromRow for Fact {
 fn place(columns: &mut Columns) -> Result<Option<Place>, ColumnError> {
     let Some(id) = columns.take()? else { return columns.skip(10).map(|()| None) };
     let (branch_id, path, group_id, role, environment, cluster_type, cluster) = columns.take()?;
-    let wanted = match columns.take()? {
-        (Some(commit), Some(tree), since) => Some(Wanted { commit, tree, since }),
+    let desired = match columns.take()? {
+        (Some(commit), Some(tree), since) => Some(Desired { commit, tree, since }),
         _ => None,
     };
-    Ok(Some(Place { id, branch_id, path, group_id, role, environment, cluster_type, cluster, wanted }))
+    Ok(Some(Place { id, branch_id, path, group_id, role, environment, cluster_type, cluster, desired }))
 }
 
 /// The targets of groups of places, by their ids.
@@ -238,7 +238,7 @@ pub(super) type Versions = HashMap<(TargetId, String), String>;
 /// The versions of targets at commits.
 pub(super) async fn versions(
     transaction: &mut Transaction,
-    wanted: &BTreeSet<(TargetId, String)>,
+    keys: &BTreeSet<(TargetId, String)>,
 ) -> Result<Versions, DatabaseError> {
     let mut rows = Rows::new(&[("target_id", Kind::Int), ("commit_id", Kind::Text)]);
     for (target, commit) in keys {
@@ -291,7 +291,7 @@ pub(super) async fn config_versions(
         and substr(c.path, 1, length(s.prefix)) = s.prefix and v.config_version is not null order by s.number, c.path";
     let mut versions = BTreeMap::new();
     for (number, version) in transaction.with::<(usize, String)>(rows, statement).await? {
-        if let Some(below) = wanted.get(number) {
+        if let Some(below) = keys.get(number) {
             versions.entry(below.clone()).or_insert(version);
         }
     }

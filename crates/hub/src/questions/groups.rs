@@ -24,7 +24,7 @@ pub(super) struct GroupDesired {
 }
 
 impl GroupDesired {
-    /// What is asked for to know the configuration of a target in it.
+    /// The key of the configuration of a target in it.
     pub(super) fn below(&self, target_id: TargetId) -> Below {
         Below { branch_id: self.branch_id, path: self.path.clone(), target_id, sequence: self.sequence }
     }

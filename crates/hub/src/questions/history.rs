@@ -13,7 +13,7 @@ use super::above::{self, Above};
 use super::cursor::Cursor;
 use super::scope::Scope;
 use super::{Question, QuestionError, conditions, facts, question, rollouts};
-use crate::ingest::placing::{PLACE_ID, PLACE_ID_OF_ROW};
+use crate::ingest::report_places::{PLACE_ID, PLACE_ID_OF_ROW};
 use crate::store::{
     ColumnError, Columns, CommitId, Database, DatabaseError, DeploymentId, Dialect, FromRow, HostId, Parameters,
     PlaceGroupId, Transaction,
@@ -59,7 +59,7 @@ const EXAMINED_MAX: usize = 5_000;
 struct Reports {
     order: Order,
     rows: Vec<Found>,
-    /// Where the next ones would be looked for, and the moment up to which all are known; none if there are no more.
+    /// Where the next ones would be looked for, and the timestamp up to which all are known; none if there are no more.
     rest: Option<(DeploymentId, Timestamp)>,
 }
 
@@ -81,7 +81,7 @@ async fn merge(
     limit: usize,
 ) -> Result<History, QuestionError> {
     let are_more = publications.len() == limit || reports.rest.is_some() || reports.rows.len() == limit;
-    let known_from = reports.rest.map_or(Timestamp::MIN, |(_, moment)| moment);
+    let known_from = reports.rest.map_or(Timestamp::MIN, |(_, timestamp)| timestamp);
     let order = reports.order;
     let mut rows = with_versions(transaction, reports.rows).await?.into_iter().peekable();
     let commits = publications.iter().map(|(_, publication)| publication.commit.clone()).collect();

@@ -224,7 +224,7 @@ async fn unknown(
         return Ok(QuestionError::Unknown { what: "workload, version or commit", name, similar });
     };
     let sql = "select version from workload_version where workload_id = $1 order by id desc limit $2";
-    let versions: Vec<String> = transaction.query(sql, vec![workload.id.into(), VERSIONS_TOLD.into()]).await?;
+    let versions: Vec<String> = transaction.query(sql, vec![workload.id.into(), VERSIONS_SHOWN.into()]).await?;
     let similar = versions.iter().map(|version| format!("{}@{version}", workload.name)).collect();
     Ok(QuestionError::Unknown { what: "workload, version or commit", name, similar })
 }

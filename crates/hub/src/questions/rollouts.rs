@@ -57,7 +57,7 @@ pub(super) async fn listed(
     let dialect = transaction.dialect();
     let before = Timestamp::from_millis(before);
     let mut parameters = Parameters::with(dialect, vec![before.into(), id.into(), (limit as i64).into()]);
-    let of_groups = conditions::and(scope.of_told("p.place_group_id", &mut parameters));
+    let of_groups = conditions::and(scope.of_desired("p.place_group_id", &mut parameters));
     let places =
         format!("from place_revision v join place p on p.id = v.place_id where v.gitops_commit_id = c.id{of_groups}");
     let count = |what: &str| format!("(select count(distinct v.place_id) {places} and v.tree is {what})");

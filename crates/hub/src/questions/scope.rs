@@ -19,8 +19,8 @@ use crate::store::{
 pub(super) struct Scope {
     /// The groups of places; none if it is all of them.
     pub(super) groups: Option<Vec<PlaceGroupId>>,
-    /// Of these, the groups at which something is wanted of the hosts, if only some hosts are asked about; else the same.
-    pub(super) told: Option<Vec<PlaceGroupId>>,
+    /// Of these, the groups at which something is desired of the hosts, if only some hosts are asked about; else the same.
+    pub(super) desired_groups: Option<Vec<PlaceGroupId>>,
     /// The targets; none if it is all of them.
     pub(super) targets: Option<BTreeSet<TargetId>>,
     /// The environment.
@@ -67,8 +67,8 @@ impl Scope {
             Counted::of(&mut transaction, (&scope.kind, scope.hosts.as_deref()), scope.groups.as_deref()).await?;
         drop(turn);
         if scope.hosts.is_none() && question.filter.cluster_type.is_none() {
-            let is_told = |group: &PlaceGroupId| scope.groups.as_ref().is_none_or(|groups| groups.contains(group));
-            scope.told = Some(counted.groups.iter().copied().filter(is_told).collect());
+            let is_selected = |group: &PlaceGroupId| scope.groups.as_ref().is_none_or(|groups| groups.contains(group));
+            scope.desired_groups = Some(counted.groups.iter().copied().filter(is_selected).collect());
         }
         scope.counted = Some(counted);
         Ok((transaction, scope))
@@ -127,9 +127,9 @@ impl Scope {
         self.groups.clone().map(|groups| parameters.any_int(group_id, groups))
     }
 
-    /// The condition that a group of places is one at which something is wanted of the hosts of the filter; none if all are.
-    pub(super) fn of_told(&self, group_id: &str, parameters: &mut Parameters) -> Option<String> {
-        self.told.clone().map(|groups| parameters.any_int(group_id, groups))
+    /// The condition that a group of places is one at which something is desired of the hosts of the filter; none if all are.
+    pub(super) fn of_desired(&self, group_id: &str, parameters: &mut Parameters) -> Option<String> {
+        self.desired_groups.clone().map(|groups| parameters.any_int(group_id, groups))
     }
 
     /// The condition that a target is one of the filter; none if all are.

@@ -5,9 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use hub_api::timestamp::Timestamp;
 use model::rollout::{Counts, RolloutState};
 
+use super::groups::StateCount;
 use super::scope::Scope;
 use super::walk::{Selected, selected_columns};
-use super::wants::StateCount;
 use super::{conditions, rollout_state};
 use crate::store::{
     CommitId, DatabaseError, EnvironmentId, Parameters, Transaction, Value, WorkloadId, WorkloadVersionId,
@@ -120,7 +120,7 @@ impl Subject {
         scope: &Scope,
     ) -> Result<BTreeMap<(i64, Option<EnvironmentId>), Stand>, DatabaseError> {
         let sum = transaction.dialect().int("sum(t.reconcilers)");
-        let superseded = transaction.dialect().int("sum(case when t.wants = 1 then 0 else t.reconcilers end)");
+        let superseded = transaction.dialect().int("sum(case when t.is_desired = 1 then 0 else t.reconcilers end)");
         let select =
             format!("select t.rollout_id, g.environment_id, {{state}} as state, t.is_silent, {sum}, {superseded}");
         let mut parameters = self.parameters(transaction);
@@ -169,7 +169,7 @@ impl Subject {
         scope: &Scope,
     ) -> Result<BTreeMap<Option<EnvironmentId>, Timestamp>, DatabaseError> {
         let mut parameters = self.parameters(transaction);
-        let groups = conditions::and(scope.of_told("g.id", &mut parameters));
+        let groups = conditions::and(scope.of_desired("g.id", &mut parameters));
         let sql = format!(
             "with subject as ({}) select g.environment_id, {} from subject s \
              join place_group g on g.id = s.place_group_id join gitops_commit c on c.id = s.commit_id where 1 = 1{groups} group by 1",
@@ -186,7 +186,7 @@ impl Subject {
         scope: &Scope,
     ) -> Result<BTreeSet<Option<EnvironmentId>>, DatabaseError> {
         let mut parameters = self.parameters(transaction);
-        let groups = conditions::and(scope.of_told("g.id", &mut parameters));
+        let groups = conditions::and(scope.of_desired("g.id", &mut parameters));
         let sql = format!(
             "with subject as ({}) select distinct g.environment_id from subject s \
              join place_group g on g.id = s.place_group_id join place p on p.place_group_id = g.id \
@@ -204,7 +204,7 @@ impl Subject {
         (scope, workload): (&Scope, WorkloadId),
     ) -> Result<BTreeMap<Option<EnvironmentId>, BTreeSet<String>>, DatabaseError> {
         let mut parameters = self.parameters(transaction);
-        let groups = conditions::and(scope.of_told("g.id", &mut parameters));
+        let groups = conditions::and(scope.of_desired("g.id", &mut parameters));
         let of_workload = parameters.equals("v.workload_id", workload);
         let sql = format!(
             "with subject as ({}) select distinct g.environment_id, v.version from subject s \

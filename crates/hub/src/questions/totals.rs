@@ -2,8 +2,8 @@
 
 use model::rollout::Counts;
 
+use super::groups::StateCount;
 use super::scope::Scope;
-use super::wants::StateCount;
 use super::{Question, QuestionError, conditions, rollout_state};
 use crate::store::{Database, Parameters};
 

@@ -35,7 +35,7 @@ pub(super) struct Walk {
     scope: Scope,
     /// Only those that are counted there.
     tallies: Option<Vec<TallyId>>,
-    /// Those that were somewhere once, too: at a moment, they may have been there.
+    /// Those that were somewhere once, too: at a timestamp, they may have been there.
     with_past: bool,
 }
 
@@ -86,7 +86,7 @@ impl Walk {
         let mut parameters = Parameters::new(transaction.dialect());
         let of_groups = conditions::and(scope.of_groups("t.place_group_id", &mut parameters));
         let sql = format!(
-            "select {columns} from tally t where t.wanted_commit_id <> 0 and t.reconcilers > 0{of_groups} order by t.id"
+            "select {columns} from tally t where t.desired_commit_id <> 0 and t.reconcilers > 0{of_groups} order by t.id"
         );
         let mut selected = transaction.query::<Selected>(&sql, parameters.into_values()).await?;
         selected.retain(|selected| states.contains(&selected.state));
@@ -216,11 +216,11 @@ impl Walk {
         let mut selecting = parameters.clone();
         let conditions = self.conditions(&mut selecting);
         let is_any = conditions.is_empty();
-        let (conditions, limit) = (conditions::all(conditions), selecting.add(wanted as i64));
+        let (conditions, limit) = (conditions::all(conditions), selecting.add(needed as i64));
         let sql = format!("select x.id from ({inner}) as x where {conditions} order by x.id limit {limit}");
         let found: Vec<ReconcilerId> = transaction.query(&sql, selecting.into_values()).await?;
-        if found.len() == wanted || is_any {
-            let end = found.last().copied().map(ReconcilerId::number).filter(|_| found.len() == wanted);
+        if found.len() == needed || is_any {
+            let end = found.last().copied().map(ReconcilerId::number).filter(|_| found.len() == needed);
             return Ok(PathRange { examined: found.len(), found, end });
         }
         let sql = format!("select count(*), max(y.id) from ({inner}) as y");
@@ -230,7 +230,7 @@ impl Walk {
 
     /// The reconcilers of a lane behind `$1`, at most `$2`.
     fn inner(&self, lane: i64, parameters: &mut Parameters) -> String {
-        // At an earlier moment, those may have been in service that are not now.
+        // At an earlier timestamp, those may have been in service that are not now.
         let in_service = if self.with_past { "" } else { " and r.retired_on is null" };
         let of_reconciler = |condition: &str| {
             format!(

@@ -139,13 +139,13 @@ async fn locked(transaction: &mut Transaction, rule: &Rule) -> Result<Option<Sta
 
 async fn read(transaction: &mut Transaction, rule: &Rule, lock: &str) -> Result<Option<Standing>, DatabaseError> {
     let dialect = transaction.dialect();
-    let (since, looked) = (dialect.millis("s.since_on"), dialect.millis("s.evaluated_on"));
-    let sql = format!("select s.phase, {since}, {looked}, s.took_ms from rule_state s where s.name = $1{lock}");
+    let (since, evaluated) = (dialect.millis("s.since_on"), dialect.millis("s.evaluated_on"));
+    let sql = format!("select s.phase, {since}, {evaluated}, s.took_ms from rule_state s where s.name = $1{lock}");
     let found: Option<(String, _, _, i64)> = transaction.first(&sql, vec![rule.name.as_str().into()]).await?;
-    Ok(found.map(|(phase, since, looked_on, took_ms)| Standing {
+    Ok(found.map(|(phase, since, evaluated_on, took_ms)| Standing {
         phase: Phase::parse(&phase).unwrap_or_default(),
         since,
-        looked_on,
+        evaluated_on,
         took: Duration::from_millis(u64::try_from(took_ms).unwrap_or_default()),
     }))
 }

@@ -125,7 +125,7 @@ async fn a_backup_of_the_previous_tables_is_restored(ground: Ground) {
     let at = ground.database.dialect().instant("$1");
     let sql =
         format!("insert into rule_state (name, phase, since_on, evaluated_on) values ('r', 'firing', {at}, {at})");
-    transaction.query(&sql, vec![1_000.into()]).await.unwrap();
+    transaction.execute(&sql, vec![1_000.into()]).await.unwrap();
     transaction.commit().await.unwrap();
     let bytes = backup(&ground.database).await;
     let other = another(&ground).await;

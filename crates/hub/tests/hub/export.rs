@@ -126,7 +126,7 @@ async fn the_diagram_shows_the_tables_as_they_are() {
     let sql = "select table_name::text, replace(replace(data_type, ' without time zone', ''), 'character varying', 'varchar')::text \
         || ' ' || column_name from information_schema.columns where table_schema = 'public' order by table_name, ordinal_position";
     for (table, column) in ground.database.query(sql, Vec::new()).await.unwrap() {
-        wanted.entry(table).or_default().push(column);
+        expected.entry(table).or_default().push(column);
     }
     expected.retain(|table, _| TABLES.contains(&table.as_str()));
     assert_eq!(shown, expected);

@@ -79,8 +79,8 @@ async fn desired_names_keep_all_data(ground: Ground) {
     for (sql, expected) in EXPECTED {
         let sql = sql.replace("{desired_on}", &dialect.millis("desired_on"));
         let sql = sql.replace("{evaluated_on}", &dialect.millis("evaluated_on"));
-        let rows = database.query(&sql, Vec::new()).await.unwrap();
-        assert_eq!(rows.iter().map(|row| row.int(0)).collect::<Vec<_>>(), [expected], "{sql}");
+        let rows: Vec<i64> = database.query(&sql, Vec::new()).await.unwrap();
+        assert_eq!(rows, [expected], "{sql}");
     }
     let mut reading = database.begin_reading().await.unwrap();
     for table in tables(&mut reading).await.unwrap() {
@@ -94,7 +94,7 @@ async fn desired_names_keep_all_data(ground: Ground) {
         }
         _ => "select name from sqlite_schema",
     };
-    let names: Vec<_> = reading.query(named, Vec::new()).await.unwrap().iter().map(|row| row.text(0)).collect();
+    let names: Vec<String> = reading.query(named, Vec::new()).await.unwrap();
     assert!(names.iter().any(|name| name == "tally_desired"));
     assert!(!names.iter().any(|name| name.contains("wanted") || name.contains("looked")), "{names:?}");
 }

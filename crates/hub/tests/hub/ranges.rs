@@ -50,7 +50,7 @@ fn range(below: &str, after: Option<&str>, until: Option<&str>) -> PathRange {
 /// The paths at which something is desired.
 async fn check(database: &Database, expected: &[&str]) {
     let sql =
-        "select p.path from place p join place_revision w on w.id = p.wanted_revision_id where w.tree is not null";
+        "select p.path from place p join place_revision w on w.id = p.desired_revision_id where w.tree is not null";
     let mut found: Vec<String> = database.query(sql, Vec::new()).await.unwrap();
     found.sort();
     assert_eq!(found, expected);
